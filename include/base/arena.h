@@ -1,0 +1,30 @@
+/*
+ * arena: request-lived memory. Everything is freed at once with the arena; nobody frees a part.
+ */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena;
+
+struct arena *arena_new(void) __attribute__((returns_nonnull));
+void arena_free(struct arena *arena);
+/* arena_free() for CLEANUP. */
+void arena_free_ptr(struct arena **arena);
+
+/* Zeroed, aligned for any type, never NULL. Lives as long as the arena. */
+void *arena_alloc(struct arena *arena, size_t size) __attribute__((returns_nonnull));
+void *arena_array(struct arena *arena, size_t n, size_t size) __attribute__((returns_nonnull));
+char *arena_strdup(struct arena *arena, const char *text) __attribute__((returns_nonnull));
+char *arena_strndup(struct arena *arena, const char *text, size_t len)
+    __attribute__((returns_nonnull));
+char *arena_printf(struct arena *arena, const char *format, ...)
+    __attribute__((returns_nonnull, format(printf, 2, 3)));
+/* A copy of n items of the given size; NULL when n is 0. */
+void *arena_copy(struct arena *arena, const void *items, size_t n, size_t size);
+
+#define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
+#define ARENA_ARRAY(arena, type, n) ((type *)arena_array((arena), (n), sizeof(type)))
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * buf: bytes that grow up to a maximum given at its birth. The text is always NUL-terminated.
+ */
+#ifndef BASE_BUF_H
+#define BASE_BUF_H
+
+#include <stddef.h>
+
+struct buf {
+    char *data;
+    size_t len;
+    size_t size;
+    size_t max; /* bytes of content at the most */
+};
+
+void buf_init(struct buf *buf, size_t max);
+void buf_fini(struct buf *buf);
+
+/* 0, or -ENOBUFS when the content would pass the maximum (nothing is added then). */
+int buf_add(struct buf *buf, const void *bytes, size_t len);
+int buf_add_text(struct buf *buf, const char *text);
+int buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds the text in double quotes, with JSON's escapes (which logfmt reads too). */
+int buf_add_quoted(struct buf *buf, const char *text);
+
+void buf_clear(struct buf *buf);
+/* The text, never NULL. Valid until the next change. */
+const char *buf_text(const struct buf *buf);
+/* Hands the memory to the caller (free()) and leaves the buffer empty. Never NULL. */
+char *buf_take(struct buf *buf);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * err: what went wrong, in one line a person can act on.
+ *
+ * Every function that can fail returns 0 or a negative errno and, through its last parameter, the
+ * message. The message names the thing, the value and what would be right. Callers add context on
+ * the way up with err_prefix(); it is logged once, where it stops travelling.
+ */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+#include <errno.h>
+
+#define ERR_TEXT_MAX 512
+
+struct err {
+    char text[ERR_TEXT_MAX];
+};
+
+/* Writes the message and returns -code (code is a positive errno). err may be NULL. */
+int err_set(struct err *err, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Puts "prefix" before the message that is there. err may be NULL. */
+void err_prefix(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

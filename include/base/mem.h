@@ -1,0 +1,27 @@
+/*
+ * mem: allocation that aborts when memory is out, and the cleanup attribute.
+ *
+ * There is no recovery from out of memory in this program; the protection against it is a named
+ * limit on everything that the outside can grow.
+ */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include <stddef.h>
+
+/* The memory is zeroed. The caller frees it with free(). */
+void *mem_new(size_t size) __attribute__((malloc, returns_nonnull));
+void *mem_new_array(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
+void *mem_grow(void *old, size_t n, size_t size) __attribute__((returns_nonnull));
+char *mem_strdup(const char *text) __attribute__((malloc, returns_nonnull));
+char *mem_strndup(const char *text, size_t len) __attribute__((malloc, returns_nonnull));
+
+#define MEM_NEW(type) ((type *)mem_new(sizeof(type)))
+#define MEM_ARRAY(type, n) ((type *)mem_new_array((n), sizeof(type)))
+
+/* Calls fn(&variable) when the variable goes out of scope. */
+#define CLEANUP(fn) __attribute__((cleanup(fn)))
+/* free() for CLEANUP: char *text CLEANUP(mem_free_ptr) = ...; */
+void mem_free_ptr(void *pointer_to_pointer);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * json_stream: cuts JSON objects one at a time out of bytes that arrive in pieces.
+ *
+ * A validating byte scanner (RFC 8259) with line and column. It understands two shapes of input:
+ *   - a list: {"kind": ..., "metadata": ..., "items": [ {...}, {...} ]}; each element of the top-level
+ *     "items" is handed over as soon as it is complete, and the rest of the outer object, without
+ *     "items", at its end (the envelope);
+ *   - a sequence of objects, one after another with white space between (watch events, or several
+ *     documents in one file), each either of the two shapes.
+ * An object without "items" is handed over whole, as the envelope. Memory is one object at a time.
+ * Named subtrees (JSON_STREAM_DROP_*) are skipped without being stored, and read as absent.
+ */
+#ifndef FORMATS_JSON_STREAM_H
+#define FORMATS_JSON_STREAM_H
+
+#include "base/err.h"
+
+#include <jansson.h>
+#include <stddef.h>
+
+struct json_stream;
+
+/* A place in the input, both counted from 1; columns are bytes. */
+struct text_position {
+    size_t line;
+    size_t column;
+};
+
+struct json_stream_handler {
+    /* The element is borrowed for the call (json_incref() to keep). A negative return ends the
+     * scan with that error; fill err. `at` is where the element begins. Either may be NULL. */
+    int (*on_item)(void *context, json_t *item, struct text_position at, struct err *err);
+    int (*on_envelope)(void *context, json_t *envelope, struct text_position at, struct err *err);
+    void *context;
+};
+
+struct json_stream_options {
+    /* Subtrees to skip, as paths relative to an item, with '.' between keys: "metadata.managedFields",
+     * "status.images". NULL-terminated; NULL = keep all. Where an object is handed over as an envelope, the
+     * same paths are relative to it. */
+    const char *const *drop;
+    size_t max_object_bytes; /* of one object, after dropping; more is -EMSGSIZE */
+    size_t max_depth;        /* nesting of arrays and objects; more is -EINVAL */
+    size_t json_flags;       /* for jansson: JSON_REJECT_DUPLICATES, or 0 (the last one wins) */
+};
+
+struct json_stream *json_stream_new(const struct json_stream_options *options,
+                                    const struct json_stream_handler *handler);
+void json_stream_free(struct json_stream *stream);
+
+/* Any number of bytes, cut anywhere. After an error the stream must be freed.
+ * -EINVAL: not JSON ("LINE:COLUMN: what is wrong"), -EMSGSIZE: a limit, or what a handler returned. */
+int json_stream_feed(struct json_stream *stream, const char *bytes, size_t len, struct err *err);
+/* The end of the input: an error if it lies inside an object, or if nothing was there at all. */
+int json_stream_end(struct json_stream *stream, struct err *err);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * yaml_json: YAML read into jansson's values, the way kubectl reads it (sigs.k8s.io/yaml).
+ *
+ * YAML 1.1 booleans (yes, on, y ...), duplicate keys refused, merge keys (<<) and aliases supported with
+ * a budget on what they expand to, keys become strings. A plain scalar with a fraction or an exponent stays
+ * text: quantities such as 1.5 or 1e3 must not pass through floating point. Plain integers that fit become
+ * JSON integers, all others text. Any JSON is also YAML, but is read faster by json_stream.
+ */
+#ifndef FORMATS_YAML_JSON_H
+#define FORMATS_YAML_JSON_H
+
+#include "base/err.h"
+#include "formats/json_stream.h"
+
+#include <jansson.h>
+#include <stddef.h>
+
+struct yaml_options {
+    const char *const *drop; /* as in json_stream_options: never built at all */
+    size_t max_depth;        /* nesting; more is -EINVAL */
+    size_t max_nodes;        /* values built for one object, aliases expanded; more is -EMSGSIZE */
+};
+
+/* Every document of the text, in order, through the handler of json_stream.h: elements of a top-level
+ * "items" one at a time, then the envelope. Empty documents are skipped. Documents that are no
+ * mapping are handed over as envelopes too: it is for the handler to refuse them.
+ * -EINVAL: "LINE:COLUMN: what is wrong", -EMSGSIZE: a limit, or what a handler returned. */
+int yaml_each(const char *text, size_t len, const struct yaml_options *options,
+              const struct json_stream_handler *handler, struct err *err);
+
+/* Where things stand in a document read by yaml_read(). */
+struct yaml_places;
+
+/* One document (a second one is -EINVAL), whole, with the place of every key and value.
+ * *ret_root is the caller's (json_decref()), NULL for an empty text; *ret_places is freed by
+ * yaml_places_free(). */
+int yaml_read(const char *text, size_t len, const struct yaml_options *options, json_t **ret_root,
+              struct yaml_places **ret_places, struct err *err);
+void yaml_places_free(struct yaml_places *places);
+
+/* Where container's key, or its value, stands; {0, 0} if unknown. For an array the key is
+ * its index in decimal. */
+struct text_position yaml_place_of_key(const struct yaml_places *places, const json_t *container,
+                                       const char *key);
+struct text_position yaml_place_of_value(const struct yaml_places *places, const json_t *container,
+                                         const char *key);
+
+#endif

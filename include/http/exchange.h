@@ -1,0 +1,41 @@
+/*
+ * exchange: one HTTP request and its answer, without any HTTP library in sight.
+ *
+ * A handler gets the exchange with the whole body. It answers now, or keeps the pointer and answers
+ * later from any thread; it must answer exactly once. After exchange_answer() the exchange is gone.
+ */
+#ifndef HTTP_EXCHANGE_H
+#define HTTP_EXCHANGE_H
+
+#include "base/arena.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct exchange;
+
+/* All of these are borrowed until the answer is given. */
+const char *exchange_method(const struct exchange *exchange);
+const char *exchange_path(const struct exchange *exchange);
+/* The value of ?name=...; NULL if it is not there, "" if it has no value. */
+const char *exchange_query(const struct exchange *exchange, const char *name);
+/* A request header, NULL if it is not there. */
+const char *exchange_header(const struct exchange *exchange, const char *name);
+/* NUL-terminated, *ret_len may be NULL. */
+const char *exchange_body(const struct exchange *exchange, size_t *ret_len);
+/* Unique within the process, in every log line about this request. */
+uint64_t exchange_id(const struct exchange *exchange);
+/* Memory that lives until the answer is given. */
+struct arena *exchange_arena(struct exchange *exchange);
+
+enum exchange_flags { EXCHANGE_CLOSE = 1 /* Connection: close, as the last answer on it */ };
+
+/* Takes ownership of body (malloc'ed; NULL with len 0 = empty). content_type is a literal. Content-Length is
+ * always set. May be called from any thread, exactly once. */
+void exchange_answer(struct exchange *exchange, unsigned status, const char *content_type,
+                     char *body, size_t len, unsigned flags);
+
+/* {"error": message} with the status, newline at its end. */
+void exchange_answer_error(struct exchange *exchange, unsigned status, const char *message);
+
+#endif

@@ -1,0 +1,115 @@
+/* arena: a chain of chunks, each filled from its front. See include/base/arena.h. */
+#include "base/arena.h"
+#include "base/mem.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_BYTES ((size_t)16 * 1024)
+
+struct chunk {
+    struct chunk *next;
+    size_t used;
+    size_t size;
+    alignas(max_align_t) unsigned char bytes[];
+};
+
+struct arena {
+    struct chunk *chunks; /* the first one is being filled */
+};
+
+struct arena *arena_new(void)
+{
+    return MEM_NEW(struct arena);
+}
+
+void arena_free(struct arena *arena)
+{
+    if (!arena)
+        return;
+    for (struct chunk *chunk = arena->chunks, *next = NULL; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    free(arena);
+}
+
+void arena_free_ptr(struct arena **arena)
+{
+    arena_free(*arena);
+}
+
+static struct chunk *chunk_with_room(struct arena *arena, size_t size)
+{
+    struct chunk *chunk = arena->chunks;
+    if (chunk && chunk->size - chunk->used >= size)
+        return chunk;
+    size_t bytes = size > CHUNK_BYTES ? size : CHUNK_BYTES;
+    chunk = mem_new(sizeof *chunk + bytes);
+    chunk->size = bytes;
+    chunk->next = arena->chunks;
+    arena->chunks = chunk;
+    return chunk;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    const size_t align = alignof(max_align_t);
+    if (size > SIZE_MAX / 2)
+        abort();
+    size = size ? (size + align - 1) / align * align : align;
+    struct chunk *chunk = chunk_with_room(arena, size);
+    void *memory = chunk->bytes + chunk->used;
+    chunk->used += size;
+    return memory;
+}
+
+void *arena_array(struct arena *arena, size_t n, size_t size)
+{
+    size_t bytes = 0;
+    if (__builtin_mul_overflow(n, size, &bytes))
+        abort();
+    return arena_alloc(arena, bytes);
+}
+
+char *arena_strndup(struct arena *arena, const char *text, size_t len)
+{
+    len = strnlen(text, len);
+    char *copy = arena_alloc(arena, len + 1);
+    memcpy(copy, text, len);
+    return copy;
+}
+
+char *arena_strdup(struct arena *arena, const char *text)
+{
+    return arena_strndup(arena, text, strlen(text));
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    va_list again;
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (len < 0)
+        abort();
+    char *text = arena_alloc(arena, (size_t)len + 1);
+    (void)vsnprintf(text, (size_t)len + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+void *arena_copy(struct arena *arena, const void *items, size_t n, size_t size)
+{
+    if (n == 0)
+        return NULL;
+    void *copy = arena_array(arena, n, size);
+    memcpy(copy, items, n * size);
+    return copy;
+}

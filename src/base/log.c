@@ -1,0 +1,93 @@
+/* log: builds the whole line, then writes it at once. See include/base/log.h. */
+#include "base/log.h"
+#include "base/buf.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES ((size_t)16 * 1024)
+
+static const char *const LEVEL_NAMES[] = {
+    [LOG_DEBUG] = "debug", [LOG_INFO] = "info", [LOG_WARN] = "warn", [LOG_ERROR] = "error"};
+#define N_LEVELS (sizeof LEVEL_NAMES / sizeof *LEVEL_NAMES)
+
+static enum log_level lowest_level = LOG_INFO;
+static enum log_format line_format = LOG_KEY_VALUE;
+
+void log_configure(enum log_level level, enum log_format format)
+{
+    lowest_level = level;
+    line_format = format;
+}
+
+int log_level_from_name(const char *name, enum log_level *ret_level)
+{
+    for (size_t i = 0; i < N_LEVELS; i++) {
+        if (strcmp(name, LEVEL_NAMES[i]) == 0) {
+            *ret_level = (enum log_level)i;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+static void timestamp(char *text, size_t size)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    struct tm utc;
+    (void)gmtime_r(&now.tv_sec, &utc);
+    char seconds[32];
+    (void)strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &utc);
+    struct buf line;
+    buf_init(&line, size - 1);
+    (void)buf_printf(&line, "%s.%03ldZ", seconds, now.tv_nsec / 1000000);
+    (void)strncpy(text, buf_text(&line), size - 1);
+    buf_fini(&line);
+}
+
+static int is_plain(const char *text)
+{
+    return *text && strcspn(text, " \"=\\\n\r\t") == strlen(text);
+}
+
+static void add_field(struct buf *line, const char *key, const struct log_field *value)
+{
+    if (line->len > 1)
+        (void)buf_add_text(line, line_format == LOG_JSON ? "," : " ");
+    if (line_format == LOG_JSON) {
+        (void)buf_add_quoted(line, key);
+        (void)buf_add_text(line, ":");
+    } else {
+        (void)buf_printf(line, "%s=", key);
+    }
+    if (!value->text)
+        (void)buf_printf(line, "%lld", value->number);
+    else if (line_format == LOG_KEY_VALUE && is_plain(value->text))
+        (void)buf_add_text(line, value->text);
+    else
+        (void)buf_add_quoted(line, value->text);
+}
+
+void log_write(enum log_level level, const char *module, const struct log_field *fields)
+{
+    if (level < lowest_level)
+        return;
+    char now[40] = "";
+    timestamp(now, sizeof now);
+    struct buf line;
+    buf_init(&line, LINE_MAX_BYTES);
+    if (line_format == LOG_JSON)
+        (void)buf_add_text(&line, "{");
+    add_field(&line, "ts", &(struct log_field)LOG_STR("", now));
+    add_field(&line, "level", &(struct log_field)LOG_STR("", LEVEL_NAMES[level]));
+    add_field(&line, "mod", &(struct log_field)LOG_STR("", module));
+    for (const struct log_field *field = fields; field->key; field++)
+        add_field(&line, field->key, field);
+    (void)buf_add_text(&line, line_format == LOG_JSON ? "}\n" : "\n");
+    ssize_t written = write(STDERR_FILENO, line.data, line.len);
+    (void)written; /* nobody is left to be told */
+    buf_fini(&line);
+}

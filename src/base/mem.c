@@ -1,0 +1,45 @@
+/* mem: see include/base/mem.h. */
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *mem_new_array(size_t n, size_t size)
+{
+    void *memory = calloc(n ? n : 1, size ? size : 1);
+    if (!memory)
+        abort();
+    return memory;
+}
+
+void *mem_new(size_t size)
+{
+    return mem_new_array(1, size);
+}
+
+void *mem_grow(void *old, size_t n, size_t size)
+{
+    void *memory = reallocarray(old, n ? n : 1, size ? size : 1);
+    if (!memory)
+        abort();
+    return memory;
+}
+
+char *mem_strndup(const char *text, size_t len)
+{
+    char *copy = strndup(text, len);
+    if (!copy)
+        abort();
+    return copy;
+}
+
+char *mem_strdup(const char *text)
+{
+    return mem_strndup(text, strlen(text));
+}
+
+void mem_free_ptr(void *pointer_to_pointer)
+{
+    free(*(void **)pointer_to_pointer);
+}

@@ -1,0 +1,147 @@
+/* base: errors, arena, buffers, Prometheus text. */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void test_err_prefix_keeps_the_message(void **state)
+{
+    (void)state;
+    struct err err;
+    assert_int_equal(err_set(&err, EINVAL, "%s is %d", "x", 3), -EINVAL);
+    err_prefix(&err, "file %s: ", "a.yaml");
+    assert_string_equal(err.text, "file a.yaml: x is 3");
+    assert_int_equal(err_set(NULL, ENOENT, "nobody listens"), -ENOENT);
+}
+
+static void test_err_is_cut_at_its_size(void **state)
+{
+    (void)state;
+    struct err err;
+    char text[2 * ERR_TEXT_MAX];
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    (void)err_set(&err, EINVAL, "%s", text);
+    err_prefix(&err, "%s", text);
+    assert_int_equal(strlen(err.text), ERR_TEXT_MAX - 1);
+}
+
+static void test_arena_memory_is_zeroed_and_kept(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new();
+    char *first = arena_printf(arena, "%s-%d", "node", 7);
+    for (int i = 0; i < 1000; i++) {
+        unsigned char *bytes = arena_alloc(arena, 100);
+        for (int j = 0; j < 100; j++)
+            assert_int_equal(bytes[j], 0);
+        memset(bytes, 0xff, 100);
+    }
+    unsigned char *large = arena_alloc(arena, 1 << 20);
+    large[(1 << 20) - 1] = 1;
+    assert_string_equal(first, "node-7");
+    assert_string_equal(arena_strndup(arena, "abcdef", 3), "abc");
+    assert_null(arena_copy(arena, "", 0, 8));
+    arena_free(arena);
+}
+
+static void test_buf_refuses_what_passes_its_maximum(void **state)
+{
+    (void)state;
+    struct buf buf;
+    buf_init(&buf, 5);
+    assert_string_equal(buf_text(&buf), "");
+    assert_int_equal(buf_add_text(&buf, "abc"), 0);
+    assert_int_equal(buf_add_text(&buf, "def"), -ENOBUFS);
+    assert_int_equal(buf_printf(&buf, "%d", 123), -ENOBUFS);
+    assert_int_equal(buf_printf(&buf, "%d", 12), 0);
+    assert_string_equal(buf_text(&buf), "abc12");
+    char *taken = buf_take(&buf);
+    assert_string_equal(taken, "abc12");
+    free(taken);
+    assert_int_equal(buf.len, 0);
+}
+
+static void test_buf_quotes_as_json(void **state)
+{
+    (void)state;
+    struct buf buf;
+    buf_init(&buf, 100);
+    assert_int_equal(buf_add_quoted(&buf, "a\"b\\c\nd\x01é"), 0);
+    assert_string_equal(buf_text(&buf), "\"a\\\"b\\\\c\\nd\\u0001é\"");
+    buf_fini(&buf);
+}
+
+static void test_metrics_text(void **state)
+{
+    (void)state;
+    struct buf out;
+    buf_init(&out, 10000);
+    metrics_sample(&out, "m", NULL, 3);
+    const struct metric_label labels[] = {{"node", "a\"\\\nb"}, {0}};
+    metrics_sample(&out, "m", labels, 1234567890123.0);
+    assert_string_equal(buf_text(&out), "m 3\nm{node=\"a\\\"\\\\\\nb\"} 1234567890123\n");
+    buf_clear(&out);
+    struct histogram histogram = {0};
+    histogram_observe_ns(&histogram, 100000); /* the bound itself belongs to its bucket */
+    histogram_observe_ns(&histogram, 100001);
+    histogram_observe_ns(&histogram, 60000000000);
+    metrics_histogram(&out, "h", NULL, &histogram);
+    assert_non_null(strstr(buf_text(&out), "h_bucket{le=\"0.0001\"} 1\n"));
+    assert_non_null(strstr(buf_text(&out), "h_bucket{le=\"0.00025\"} 2\n"));
+    assert_non_null(strstr(buf_text(&out), "h_bucket{le=\"5\"} 2\n"));
+    assert_non_null(strstr(buf_text(&out), "h_bucket{le=\"+Inf\"} 3\n"));
+    assert_non_null(strstr(buf_text(&out), "h_count 3\n"));
+    buf_fini(&out);
+}
+
+/* Runs LOG with standard error sent to a pipe, and gives the line. */
+static void captured_line(enum log_format format, char *line, size_t size)
+{
+    int pipe_fds[2];
+    assert_int_equal(pipe(pipe_fds), 0);
+    int saved = dup(STDERR_FILENO);
+    assert_true(dup2(pipe_fds[1], STDERR_FILENO) >= 0);
+    log_configure(LOG_INFO, format);
+    LOG(LOG_DEBUG, "test", LOG_MSG("not shown"));
+    LOG(LOG_WARN, "test", LOG_MSG("left out"), LOG_STR("kind", "Node"), LOG_NUM("n", 3));
+    assert_true(dup2(saved, STDERR_FILENO) >= 0);
+    ssize_t n = read(pipe_fds[0], line, size - 1);
+    assert_true(n > 0);
+    line[n] = '\0';
+    assert_int_equal(close(pipe_fds[0]) + close(pipe_fds[1]) + close(saved), 0);
+}
+
+static void test_log_line(void **state)
+{
+    (void)state;
+    char line[512];
+    captured_line(LOG_KEY_VALUE, line, sizeof line);
+    assert_string_equal(strstr(line, "level="),
+                        "level=warn mod=test msg=\"left out\" kind=Node n=3\n");
+    captured_line(LOG_JSON, line, sizeof line);
+    assert_string_equal(strstr(line, ",\"level\""),
+                        ",\"level\":\"warn\",\"mod\":\"test\",\"msg\":\"left out\","
+                        "\"kind\":\"Node\",\"n\":3}\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_err_prefix_keeps_the_message),
+        cmocka_unit_test(test_err_is_cut_at_its_size),
+        cmocka_unit_test(test_arena_memory_is_zeroed_and_kept),
+        cmocka_unit_test(test_buf_refuses_what_passes_its_maximum),
+        cmocka_unit_test(test_buf_quotes_as_json),
+        cmocka_unit_test(test_metrics_text),
+        cmocka_unit_test(test_log_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
