@@ -1,0 +1,128 @@
+/*
+ * cluster: the ledger. Which nodes there are, what they have, and who uses it.
+ *
+ * Who uses: every pod with a node name that is not finished, terminating ones included, whatever
+ * scheduler placed it, times its demand. Nothing a tenant can write on a pod (label, annotation) changes that.
+ * Pods without a node are kept too and use nothing. Everything about a pod is keyed by its UID.
+ * A pod may name a node that is not there: it is kept, and counts when the node appears.
+ * Arithmetic is signed: an over-full node has less than 0 free and fits nothing.
+ *
+ * Pure: no I/O, no clock, no lock. The owner (inventory/) serialises; a constant cluster may be read by many.
+ */
+#ifndef CORE_CLUSTER_H
+#define CORE_CLUSTER_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "core/facts.h"
+#include "core/pod_shape.h"
+#include "core/policy.h"
+#include "core/selector.h"
+
+struct cluster;
+struct node;
+
+struct node_resource {
+    const struct resource *resource;
+    int64_t capacity;
+    int64_t allocatable;
+    int64_t used;
+};
+
+/* What a node is, apart from what it has: shared by a cluster and its forks, never changed. */
+struct node_traits {
+    struct label_view view;
+    const struct taint *taints;
+    size_t n_taints;
+    bool unschedulable;
+    bool ready;
+    struct gpu_model model;     /* chip "" where unknown */
+    const char *model_label;    /* the key it was read from, "" */
+    const char *model_value;    /* the value as it stands on the node, "" */
+    int64_t gpu_memory_bytes;   /* label nvidia.com/gpu.memory, else the name; 0 unknown */
+};
+
+/* A pod of the ledger. Read only. */
+struct pod {
+    const char *uid;
+    const char *namespace_;
+    const char *name;
+    const char *node_name;
+    const char *nominated_node;
+    const char *priority_class;
+    const char *refusal; /* NULL: none */
+    bool finished, terminating, gated;
+    int64_t priority;
+    int64_t created_s;
+    const struct pod_shape *shape;
+};
+
+/* policy is borrowed for the cluster's life. */
+struct cluster *cluster_new(const struct policy *policy);
+void cluster_free(struct cluster *cluster);
+const struct policy *cluster_policy(const struct cluster *cluster);
+
+/* Insert or replace; the same facts again change nothing (not even the version). Facts are copied. */
+void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts);
+void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts);
+/* Nothing happens where it is not there. Pods of a deleted node stay until they are deleted. */
+void cluster_delete_node(struct cluster *cluster, const char *name);
+void cluster_delete_pod(struct cluster *cluster, const char *uid);
+
+/* Replace all, piece by piece: begin, upsert what there is, end deletes what was not upserted since
+ * begin. Until then the ledger over-counts, which is safe. */
+enum cluster_kind { CLUSTER_NODES, CLUSTER_PODS, N_CLUSTER_KINDS };
+void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind);
+void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind);
+
+/* Namespaces and priority classes: names, and the classes' values. */
+void cluster_upsert_namespace(struct cluster *cluster, const char *name);
+bool cluster_has_namespace(const struct cluster *cluster, const char *name);
+size_t cluster_n_namespaces(const struct cluster *cluster);
+void cluster_upsert_priority_class(struct cluster *cluster, const char *name, int64_t value,
+                                   bool is_default);
+/* False where there is no such class. name "" asks for the global default. */
+bool cluster_priority_of_class(const struct cluster *cluster, const char *name, int64_t *ret_value);
+size_t cluster_n_priority_classes(const struct cluster *cluster);
+
+/* Grows with every change that could change a decision. */
+uint64_t cluster_version(const struct cluster *cluster);
+
+size_t cluster_n_nodes(const struct cluster *cluster);
+size_t cluster_n_pods(const struct cluster *cluster);
+/* NULL where the node is not there (also where only pods speak of it). */
+const struct node *cluster_find_node(const struct cluster *cluster, const char *name);
+/* Nodes that are there, one after another from NULL to NULL, in the order of their insertion. */
+const struct node *cluster_next_node(const struct cluster *cluster, const struct node *node);
+const struct pod *cluster_find_pod(const struct cluster *cluster, const char *uid);
+/* All pods, from NULL to NULL. */
+const struct pod *cluster_next_pod(const struct cluster *cluster, const struct pod *pod);
+
+const char *node_name(const struct node *node);
+const struct node_traits *node_traits(const struct node *node);
+/* Every resource that the node has or that its pods use. */
+const struct node_resource *node_resources(const struct node *node, size_t *ret_n);
+/* NULL where the node neither has it nor uses it. */
+const struct node_resource *node_find_resource(const struct node *node,
+                                               const struct resource *resource);
+/* allocatable - used; may be negative. */
+int64_t node_resource_free(const struct node_resource *resource);
+/* The pods that use the node, from NULL to NULL. Empty in a fork. */
+const struct pod *node_next_pod(const struct node *node, const struct pod *pod);
+
+/* A shape for a decision, in the arena; facts are borrowed. Valid while the cluster does not change. */
+const struct pod_shape *cluster_resolve(const struct cluster *cluster,
+                                        const struct shape_facts *facts, struct arena *arena);
+
+/* A copy to think on: nodes and what is used, without the pods. It shares what never changes with its
+ * origin: make and free it under the origin's lock, use it without. cluster_place() and reading are all that a fork is
+ * for. */
+struct cluster *cluster_fork(struct cluster *cluster);
+void cluster_fork_free(struct cluster *fork);
+/* Uses the shape's needs on that node of a fork. The shape must have been resolved against the fork. */
+void cluster_place(struct cluster *fork, const struct node *node, const struct pod_shape *shape);
+
+/* Recomputes all sums from the pods. The number of differences (0 is right); the first is told in err. */
+size_t cluster_check(const struct cluster *cluster, struct err *err);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * fit: can this pod run on this node? Yes, or one reason from a closed list.
+ *
+ * "Does not fit" is a result, never an error. The messages are constant: kube-scheduler wakes a pod
+ * whose message changes (extender contract 6.3).
+ */
+#ifndef CORE_FIT_H
+#define CORE_FIT_H
+
+#include "core/cluster.h"
+
+enum reason {
+    REASON_FITS,
+    REASON_NODE_UNKNOWN,
+    REASON_POD_INVALID, /* its message is the pod's refusal */
+    REASON_UNSCHEDULABLE,
+    REASON_TAINT,
+    REASON_NODE_SELECTOR,
+    REASON_NODE_AFFINITY,
+    REASON_LEGACY_AFFINITY,
+    REASON_GPU_ABSENT,
+    REASON_MODEL_UNKNOWN,
+    REASON_MODEL_EXCLUDED,
+    REASON_MODEL_NOT_WANTED,
+    REASON_GPU_MEMORY,
+    REASON_GPU_TOTAL, /* even an empty node has too few */
+    REASON_GPU_FREE,  /* too few are free now */
+    REASON_CPU,
+    REASON_MEMORY,
+    REASON_PODS,
+    REASON_RESOURCE, /* any other resource */
+    N_REASONS
+};
+
+/* Which judge asks: on the wire, only what is ours (kube-scheduler's own filters have judged the rest
+ * with fresher eyes); for people, all that can be known here. */
+enum fit_scope { FIT_OURS, FIT_ALL };
+
+/* node NULL: REASON_NODE_UNKNOWN. Reasons are looked for in the order of the enum. */
+enum reason fit_judge(const struct node *node, const struct pod_shape *shape, enum fit_scope scope);
+
+/* How many more of the shape would fit on the node, all else being as it is; 0 where it does not fit.
+ * INT64_MAX is never reached: every pod needs one of "pods". */
+int64_t fit_count(const struct node *node, const struct pod_shape *shape);
+
+/* How much of the need is missing on the node; 0 if nothing. */
+int64_t fit_lack(const struct node *node, const struct need *need);
+
+/* "gpu_free": for metrics and answers. */
+const char *reason_name(enum reason reason);
+/* The message on the wire, beginning with "gpu-extender: ". */
+const char *reason_message(enum reason reason);
+/* The same, for people, without the prefix. */
+const char *reason_text(enum reason reason);
+
+#endif

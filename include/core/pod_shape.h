@@ -1,0 +1,32 @@
+/*
+ * pod_shape: what of a pod decides where it may go, resolved against one ledger.
+ *
+ * A ledger keeps each distinct shape once, reference-counted; shapes are the classes of
+ * statistics and the key of anything remembered. A request's pod gets a shape of its own in the
+ * request's arena (cluster_resolve()), which reads the same and lives as long as the arena.
+ */
+#ifndef CORE_POD_SHAPE_H
+#define CORE_POD_SHAPE_H
+
+#include "core/facts.h"
+
+/* A resource name that a ledger knows: kept once, compared by address. */
+struct resource {
+    const char *name;
+    bool is_gpu; /* by the policy */
+};
+
+struct need {
+    const struct resource *resource; /* equal to no node's where the ledger does not know the name */
+    int64_t amount;
+};
+
+struct pod_shape {
+    struct shape_facts facts;
+    /* facts.demand, GPU resources first. */
+    const struct need *needs;
+    size_t n_needs;
+    size_t n_gpu_needs;
+};
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * rank: among the nodes that a pod fits, which is best?
+ *
+ * Order: what the pod itself prefers (models in the order of its annotation; preferred node affinity and
+ * PreferNoSchedule taints), then the cost by the placement policy (core/score_*.c), then the
+ * name. kube-scheduler takes integers 0..10: the first gets 10, the others at most 9, order kept as far as ten levels can
+ * (design: one point must dominate, and only the very best may win).
+ */
+#ifndef CORE_RANK_H
+#define CORE_RANK_H
+
+#include "core/cluster.h"
+
+#define RANK_BEST_SCORE 10
+
+struct ranked_node {
+    const struct node *node; /* set by the caller; NULL is allowed, gets 0 and sorts last */
+    size_t position;         /* set by the caller, kept: where it stood before sorting */
+    size_t model_rank;       /* index in the pod's list of models; 0 where it has none */
+    int64_t preferred;       /* sum of weights of preferred terms that hold */
+    size_t unpreferred;      /* PreferNoSchedule taints that are not tolerated */
+    double cost;             /* by the placement policy; less is better */
+    int score;               /* 0..10 */
+};
+
+/* Fills in all but node and position, and sorts, best first. */
+void rank_nodes(const struct cluster *cluster, const struct pod_shape *shape,
+                struct ranked_node *nodes, size_t n_nodes);
+
+#endif
