@@ -18,9 +18,18 @@ struct log_field {
     long long number;
 };
 
-#define LOG_STR(key, value) {(key), (value), 0}
-#define LOG_NUM(key, value) {(key), (const char *)0, (long long)(value)}
-#define LOG_MSG(text) {"msg", (text), 0}
+#define LOG_STR(key, value)                                                                        \
+    {                                                                                              \
+        (key), (value), 0                                                                          \
+    }
+#define LOG_NUM(key, value)                                                                        \
+    {                                                                                              \
+        (key), (const char *)0, (long long)(value)                                                 \
+    }
+#define LOG_MSG(text)                                                                              \
+    {                                                                                              \
+        "msg", (text), 0                                                                           \
+    }
 
 #define LOG(level, module, ...)                                                                    \
     log_write((level), (module), (const struct log_field[]){__VA_ARGS__, {0}})

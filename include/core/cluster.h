@@ -2,12 +2,13 @@
  * cluster: the ledger. Which nodes there are, what they have, and who uses it.
  *
  * Who uses: every pod with a node name that is not finished, terminating ones included, whatever
- * scheduler placed it, times its demand. Nothing a tenant can write on a pod (label, annotation) changes that.
- * Pods without a node are kept too and use nothing. Everything about a pod is keyed by its UID.
- * A pod may name a node that is not there: it is kept, and counts when the node appears.
- * Arithmetic is signed: an over-full node has less than 0 free and fits nothing.
+ * scheduler placed it, times its demand. Nothing a tenant can write on a pod (label, annotation)
+ * changes that. Pods without a node are kept too and use nothing. Everything about a pod is keyed
+ * by its UID. A pod may name a node that is not there: it is kept, and counts when the node
+ * appears. Arithmetic is signed: an over-full node has less than 0 free and fits nothing.
  *
- * Pure: no I/O, no clock, no lock. The owner (inventory/) serialises; a constant cluster may be read by many.
+ * Pure: no I/O, no clock, no lock. The owner (inventory/) serialises; a constant cluster may be
+ * read by many.
  */
 #ifndef CORE_CLUSTER_H
 #define CORE_CLUSTER_H
@@ -36,10 +37,10 @@ struct node_traits {
     size_t n_taints;
     bool unschedulable;
     bool ready;
-    struct gpu_model model;     /* chip "" where unknown */
-    const char *model_label;    /* the key it was read from, "" */
-    const char *model_value;    /* the value as it stands on the node, "" */
-    int64_t gpu_memory_bytes;   /* label nvidia.com/gpu.memory, else the name; 0 unknown */
+    struct gpu_model model;   /* chip "" where unknown */
+    const char *model_label;  /* the key it was read from, "" */
+    const char *model_value;  /* the value as it stands on the node, "" */
+    int64_t gpu_memory_bytes; /* label nvidia.com/gpu.memory, else the name; 0 unknown */
 };
 
 /* A pod of the ledger. Read only. */
@@ -62,7 +63,8 @@ struct cluster *cluster_new(const struct policy *policy);
 void cluster_free(struct cluster *cluster);
 const struct policy *cluster_policy(const struct cluster *cluster);
 
-/* Insert or replace; the same facts again change nothing (not even the version). Facts are copied. */
+/* Insert or replace; the same facts again change nothing (not even the version). Facts are copied.
+ */
 void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts);
 void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts);
 /* Nothing happens where it is not there. Pods of a deleted node stay until they are deleted. */
@@ -110,19 +112,22 @@ int64_t node_resource_free(const struct node_resource *resource);
 /* The pods that use the node, from NULL to NULL. Empty in a fork. */
 const struct pod *node_next_pod(const struct node *node, const struct pod *pod);
 
-/* A shape for a decision, in the arena; facts are borrowed. Valid while the cluster does not change. */
+/* A shape for a decision, in the arena; facts are borrowed. Valid while the cluster does not
+ * change. */
 const struct pod_shape *cluster_resolve(const struct cluster *cluster,
                                         const struct shape_facts *facts, struct arena *arena);
 
-/* A copy to think on: nodes and what is used, without the pods. It shares what never changes with its
- * origin: make and free it under the origin's lock, use it without. cluster_place() and reading are all that a fork is
- * for. */
+/* A copy to think on: nodes and what is used, without the pods. It shares what never changes with
+ * its origin: make and free it under the origin's lock, use it without. cluster_place() and reading
+ * are all that a fork is for. */
 struct cluster *cluster_fork(struct cluster *cluster);
 void cluster_fork_free(struct cluster *fork);
-/* Uses the shape's needs on that node of a fork. The shape must have been resolved against the fork. */
+/* Uses the shape's needs on that node of a fork. The shape must have been resolved against the
+ * fork. */
 void cluster_place(struct cluster *fork, const struct node *node, const struct pod_shape *shape);
 
-/* Recomputes all sums from the pods. The number of differences (0 is right); the first is told in err. */
+/* Recomputes all sums from the pods. The number of differences (0 is right); the first is told in
+ * err. */
 size_t cluster_check(const struct cluster *cluster, struct err *err);
 
 #endif

@@ -18,8 +18,9 @@ struct label {
     const char *value;
 };
 
-/* How much of one resource. Units: cpu in thousandths of a core, memory and ephemeral-storage in bytes, all
- * others in whole units. Every pod also needs 1 of "pods". A list names a resource once. */
+/* How much of one resource. Units: cpu in thousandths of a core, memory and ephemeral-storage in
+ * bytes, all others in whole units. Every pod also needs 1 of "pods". A list names a resource once.
+ */
 struct amount {
     const char *resource;
     int64_t amount;
@@ -98,9 +99,9 @@ struct model_wants {
 struct shape_facts {
     const struct amount *demand; /* effective requests, > 0 each; "pods" among them */
     size_t n_demand;
-    struct selector_term node_selector;   /* spec.nodeSelector: all, none = every node */
-    struct node_selector affinity;        /* spec.affinity.nodeAffinity, required */
-    struct node_selector legacy_affinity; /* scheduler.alpha.kubernetes.io/affinity, required */
+    struct selector_term node_selector;     /* spec.nodeSelector: all, none = every node */
+    struct node_selector affinity;          /* spec.affinity.nodeAffinity, required */
+    struct node_selector legacy_affinity;   /* scheduler.alpha.kubernetes.io/affinity, required */
     const struct preferred_term *preferred; /* of both */
     size_t n_preferred;
     const struct toleration *tolerations;
@@ -112,16 +113,16 @@ struct pod_facts {
     const char *uid; /* the key of everything about a pod */
     const char *namespace_;
     const char *name;
-    const char *node_name;          /* "" while it has none */
-    const char *nominated_node;     /* status.nominatedNodeName, "" if none */
-    const char *priority_class;     /* "" if none */
-    bool finished;                  /* phase Succeeded or Failed: uses nothing */
-    bool terminating;               /* being deleted: uses what it has until it is gone */
-    bool gated;                     /* has scheduling gates */
+    const char *node_name;      /* "" while it has none */
+    const char *nominated_node; /* status.nominatedNodeName, "" if none */
+    const char *priority_class; /* "" if none */
+    bool finished;              /* phase Succeeded or Failed: uses nothing */
+    bool terminating;           /* being deleted: uses what it has until it is gone */
+    bool gated;                 /* has scheduling gates */
     int64_t priority;
-    int64_t created_s;              /* seconds since 1970; 0 if unknown */
-    /* Not NULL: it can run nowhere, and why (a GPU request that is not its limit, an annotation that
-     * can't be read). It still uses what it uses. */
+    int64_t created_s; /* seconds since 1970; 0 if unknown */
+    /* Not NULL: it can run nowhere, and why (a GPU request that is not its limit, an annotation
+     * that can't be read). It still uses what it uses. */
     const char *refusal;
     struct shape_facts shape;
 };

@@ -32,15 +32,15 @@ enum reason {
     N_REASONS
 };
 
-/* Which judge asks: on the wire, only what is ours (kube-scheduler's own filters have judged the rest
- * with fresher eyes); for people, all that can be known here. */
+/* Which judge asks: on the wire, only what is ours (kube-scheduler's own filters have judged the
+ * rest with fresher eyes); for people, all that can be known here. */
 enum fit_scope { FIT_OURS, FIT_ALL };
 
 /* node NULL: REASON_NODE_UNKNOWN. Reasons are looked for in the order of the enum. */
 enum reason fit_judge(const struct node *node, const struct pod_shape *shape, enum fit_scope scope);
 
-/* How many more of the shape would fit on the node, all else being as it is; 0 where it does not fit.
- * INT64_MAX is never reached: every pod needs one of "pods". */
+/* How many more of the shape would fit on the node, all else being as it is; 0 where it does not
+ * fit. INT64_MAX is never reached: every pod needs one of "pods". */
 int64_t fit_count(const struct node *node, const struct pod_shape *shape);
 
 /* How much of the need is missing on the node; 0 if nothing. */

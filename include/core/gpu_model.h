@@ -3,11 +3,11 @@
  *
  * A name such as "NVIDIA-A100-SXM4-80GB" is a chip ("A100") and qualifiers: form (SXM4, PCIe, NVL,
  * OAM ...), memory size (80GB) and memory type (HBM3). Brand words (NVIDIA, Tesla, GeForce, AMD,
- * Instinct ...), case and separators (space, '-', '_') do not count. Models are compared by chip as a
- * whole, never by substring: "A10" is not "A100", "RTX-3090" is not "RTX-3090-Ti".
+ * Instinct ...), case and separators (space, '-', '_') do not count. Models are compared by chip as
+ * a whole, never by substring: "A10" is not "A100", "RTX-3090" is not "RTX-3090-Ti".
  *
- * A trailing "-SHARED" or "-MIG-1g.5gb" (NVIDIA GPU feature discovery) is how the GPU is shared, and
- * no part of the model.
+ * A trailing "-SHARED" or "-MIG-1g.5gb" (NVIDIA GPU feature discovery) is how the GPU is shared,
+ * and no part of the model.
  */
 #ifndef CORE_GPU_MODEL_H
 #define CORE_GPU_MODEL_H
@@ -22,12 +22,12 @@ enum gpu_sharing { GPU_WHOLE, GPU_TIME_SHARED, GPU_MIG_SLICED };
 
 /* A value: copied by assignment, compared by the functions below. Strings are canonical. */
 struct gpu_model {
-    char chip[GPU_MODEL_TEXT_MAX];   /* "A100", "RTX-3090-Ti", "MI300X"; "" = no model at all */
-    char form[16];                   /* "SXM4", "PCIe", "NVL", "OAM", ...; "" = not said */
-    char memory_type[16];            /* "HBM3", "HBM2e", "GDDR6" ...; "" = not said */
-    int32_t memory_gb;               /* as in the name ("80GB"); 0 = not said */
+    char chip[GPU_MODEL_TEXT_MAX]; /* "A100", "RTX-3090-Ti", "MI300X"; "" = no model at all */
+    char form[16];                 /* "SXM4", "PCIe", "NVL", "OAM", ...; "" = not said */
+    char memory_type[16];          /* "HBM3", "HBM2e", "GDDR6" ...; "" = not said */
+    int32_t memory_gb;             /* as in the name ("80GB"); 0 = not said */
     enum gpu_sharing sharing;
-    char mig_profile[24];            /* "1g.5gb" when sharing is GPU_MIG_SLICED */
+    char mig_profile[24]; /* "1g.5gb" when sharing is GPU_MIG_SLICED */
 };
 
 /* A policy alias: a name that is read as another one. Names are compared as words (case, separators
@@ -43,9 +43,10 @@ struct gpu_model_alias {
 bool gpu_model_parse(const char *text, const struct gpu_model_alias *aliases, size_t n_aliases,
                      struct gpu_model *ret_model);
 
-/* Whether a GPU called `have`, with memory_bytes of memory (0 = only what the name says), is what `want`
- * asks for: equal chip, and every qualifier that want gives is there. memory_bytes also satisfies a
- * memory size that the name of have lacks, within gpu_memory_is_enough()'s tolerance either way. */
+/* Whether a GPU called `have`, with memory_bytes of memory (0 = only what the name says), is what
+ * `want` asks for: equal chip, and every qualifier that want gives is there. memory_bytes also
+ * satisfies a memory size that the name of have lacks, within gpu_memory_is_enough()'s tolerance
+ * either way. */
 bool gpu_model_satisfies(const struct gpu_model *have, int64_t memory_bytes,
                          const struct gpu_model *want);
 

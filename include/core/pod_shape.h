@@ -17,7 +17,8 @@ struct resource {
 };
 
 struct need {
-    const struct resource *resource; /* equal to no node's where the ledger does not know the name */
+    const struct resource
+        *resource; /* equal to no node's where the ledger does not know the name */
     int64_t amount;
 };
 

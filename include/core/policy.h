@@ -28,7 +28,8 @@ struct policy {
     enum placement_policy placement;
 };
 
-/* The built-in defaults. config/scheduler-policy.yaml says the same (a test holds them together). */
+/* The built-in defaults. config/scheduler-policy.yaml says the same (a test holds them together).
+ */
 void policy_init(struct policy *ret_policy);
 void policy_fini(struct policy *policy);
 

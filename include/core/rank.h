@@ -1,10 +1,11 @@
 /*
  * rank: among the nodes that a pod fits, which is best?
  *
- * Order: what the pod itself prefers (models in the order of its annotation; preferred node affinity and
- * PreferNoSchedule taints), then the cost by the placement policy (core/score_*.c), then the
- * name. kube-scheduler takes integers 0..10: the first gets 10, the others at most 9, order kept as far as ten levels can
- * (design: one point must dominate, and only the very best may win).
+ * Order: what the pod itself prefers (models in the order of its annotation; preferred node
+ * affinity and PreferNoSchedule taints), then the cost by the placement policy (core/score_*.c),
+ * then the name. kube-scheduler takes integers 0..10: the first gets 10, the others at most 9,
+ * order kept as far as ten levels can (design: one point must dominate, and only the very best may
+ * win).
  */
 #ifndef CORE_RANK_H
 #define CORE_RANK_H

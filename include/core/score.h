@@ -1,5 +1,6 @@
 /*
- * score: the placement policies. One file (score_<name>.c) and one row of the table in score.c each.
+ * score: the placement policies. One file (score_<name>.c) and one row of the table in score.c
+ * each.
  */
 #ifndef CORE_SCORE_H
 #define CORE_SCORE_H
@@ -12,8 +13,8 @@ typedef double score_cost(const struct cluster *cluster, const struct node *node
 
 score_cost *score_cost_of(enum placement_policy placement);
 
-/* binpack: GPUs that stay free on the node, of the resources the pod asks for; for a pod without GPUs, of all GPU
- * resources, so that such pods stay off GPU nodes with room. Fewest first. */
+/* binpack: GPUs that stay free on the node, of the resources the pod asks for; for a pod without
+ * GPUs, of all GPU resources, so that such pods stay off GPU nodes with room. Fewest first. */
 score_cost score_binpack;
 
 #endif

@@ -32,7 +32,8 @@ int64_t preferred_weight(const struct preferred_term *terms, size_t n_terms,
                          const struct label_view *view);
 
 bool toleration_tolerates(const struct toleration *toleration, const struct taint *taint);
-/* The first taint with effect NoSchedule or NoExecute that nothing tolerates; NULL if there is none. */
+/* The first taint with effect NoSchedule or NoExecute that nothing tolerates; NULL if there is
+ * none. */
 const struct taint *taints_first_untolerated(const struct taint *taints, size_t n_taints,
                                              const struct toleration *tolerations,
                                              size_t n_tolerations);

@@ -1,8 +1,8 @@
 /*
  * json_get: typed reading of JSON members, with errors that name the path and the value.
  *
- * Messages look like `spec.containers[1].name: is the number 3, should be a string`. A missing or null
- * member is not an error: the output is left as it was and 0 is returned.
+ * Messages look like `spec.containers[1].name: is the number 3, should be a string`. A missing or
+ * null member is not an error: the output is left as it was and 0 is returned.
  */
 #ifndef FORMATS_JSON_GET_H
 #define FORMATS_JSON_GET_H
@@ -14,7 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The names of JSON's types, for messages: "a string", "a number with a fraction", "an object" ... */
+/* The names of JSON's types, for messages: "a string", "a number with a fraction", "an object" ...
+ */
 const char *json_type_text(const json_t *value);
 
 /* member of object, NULL where object is NULL, no object, or the member is missing or null. */
@@ -27,8 +28,8 @@ int json_get_integer(const json_t *object, const char *key, int64_t *ret_value, 
 int json_get_object(const json_t *object, const char *key, json_t **ret_value, struct err *err);
 int json_get_array(const json_t *object, const char *key, json_t **ret_value, struct err *err);
 
-/* The whole text as one JSON value. -EINVAL: "LINE:COLUMN: what is wrong" (columns in bytes). flags as
- * json_loadb(). *ret_value is the caller's (json_decref()). */
+/* The whole text as one JSON value. -EINVAL: "LINE:COLUMN: what is wrong" (columns in bytes). flags
+ * as json_loadb(). *ret_value is the caller's (json_decref()). */
 int json_parse(const char *text, size_t len, size_t flags, json_t **ret_value, struct err *err);
 
 #endif

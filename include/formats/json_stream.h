@@ -2,9 +2,9 @@
  * json_stream: cuts JSON objects one at a time out of bytes that arrive in pieces.
  *
  * A validating byte scanner (RFC 8259) with line and column. It understands two shapes of input:
- *   - a list: {"kind": ..., "metadata": ..., "items": [ {...}, {...} ]}; each element of the top-level
- *     "items" is handed over as soon as it is complete, and the rest of the outer object, without
- *     "items", at its end (the envelope);
+ *   - a list: {"kind": ..., "metadata": ..., "items": [ {...}, {...} ]}; each element of the
+ * top-level "items" is handed over as soon as it is complete, and the rest of the outer object,
+ * without "items", at its end (the envelope);
  *   - a sequence of objects, one after another with white space between (watch events, or several
  *     documents in one file), each either of the two shapes.
  * An object without "items" is handed over whole, as the envelope. Memory is one object at a time.
@@ -35,9 +35,9 @@ struct json_stream_handler {
 };
 
 struct json_stream_options {
-    /* Subtrees to skip, as paths relative to an item, with '.' between keys: "metadata.managedFields",
-     * "status.images". NULL-terminated; NULL = keep all. Where an object is handed over as an envelope, the
-     * same paths are relative to it. */
+    /* Subtrees to skip, as paths relative to an item, with '.' between keys:
+     * "metadata.managedFields", "status.images". NULL-terminated; NULL = keep all. Where an object
+     * is handed over as an envelope, the same paths are relative to it. */
     const char *const *drop;
     size_t max_object_bytes; /* of one object, after dropping; more is -EMSGSIZE */
     size_t max_depth;        /* nesting of arrays and objects; more is -EINVAL */
@@ -49,7 +49,8 @@ struct json_stream *json_stream_new(const struct json_stream_options *options,
 void json_stream_free(struct json_stream *stream);
 
 /* Any number of bytes, cut anywhere. After an error the stream must be freed.
- * -EINVAL: not JSON ("LINE:COLUMN: what is wrong"), -EMSGSIZE: a limit, or what a handler returned. */
+ * -EINVAL: not JSON ("LINE:COLUMN: what is wrong"), -EMSGSIZE: a limit, or what a handler returned.
+ */
 int json_stream_feed(struct json_stream *stream, const char *bytes, size_t len, struct err *err);
 /* The end of the input: an error if it lies inside an object, or if nothing was there at all. */
 int json_stream_end(struct json_stream *stream, struct err *err);

@@ -30,8 +30,8 @@ struct arena *exchange_arena(struct exchange *exchange);
 
 enum exchange_flags { EXCHANGE_CLOSE = 1 /* Connection: close, as the last answer on it */ };
 
-/* Takes ownership of body (malloc'ed; NULL with len 0 = empty). content_type is a literal. Content-Length is
- * always set. May be called from any thread, exactly once. */
+/* Takes ownership of body (malloc'ed; NULL with len 0 = empty). content_type is a literal.
+ * Content-Length is always set. May be called from any thread, exactly once. */
 void exchange_answer(struct exchange *exchange, unsigned status, const char *content_type,
                      char *body, size_t len, unsigned flags);
 

@@ -1,8 +1,8 @@
 /*
  * server: sockets, threads, limits and the route table of the HTTP service.
  *
- * It answers by itself: 404 (no such path), 405 (path known, method not; with Allow), 413 (body over the
- * limit), 431 (header), and 503 with Connection: close to new requests once it drains.
+ * It answers by itself: 404 (no such path), 405 (path known, method not; with Allow), 413 (body
+ * over the limit), 431 (header), and 503 with Connection: close to new requests once it drains.
  */
 #ifndef HTTP_SERVER_H
 #define HTTP_SERVER_H
@@ -21,8 +21,8 @@ enum listener { LISTEN_VERBS = 1, LISTEN_PEOPLE = 2, LISTEN_PROBES = 4 };
 struct route {
     const char *method; /* "GET" also serves HEAD */
     const char *path;
-    unsigned listeners;   /* on which of them */
-    const char *name;     /* label of the metrics: "filter", "inventory" ... */
+    unsigned listeners; /* on which of them */
+    const char *name;   /* label of the metrics: "filter", "inventory" ... */
     void (*handle)(void *context, struct exchange *exchange);
     void *context;
 };
@@ -41,13 +41,13 @@ struct server_settings {
 
 struct server;
 
-/* Listens, and serves until server_stop(). The routes (ended by one whose path is NULL) must outlive it.
- * -EADDRINUSE, -EINVAL ...: the message names the address. */
+/* Listens, and serves until server_stop(). The routes (ended by one whose path is NULL) must
+ * outlive it. -EADDRINUSE, -EINVAL ...: the message names the address. */
 int server_start(const struct server_settings *settings, const struct route *routes,
                  struct server **ret_server, struct err *err);
 
-/* Drains: no new connections, requests in flight are answered (at most drain_ms are waited for them),
- * then all is closed and freed. */
+/* Drains: no new connections, requests in flight are answered (at most drain_ms are waited for
+ * them), then all is closed and freed. */
 void server_stop(struct server *server, unsigned drain_ms);
 
 /* The address actually listened on ("127.0.0.1:40123"), NULL if that listener is off. */

@@ -1,0 +1,27 @@
+/*
+ * options: the command line.
+ */
+#ifndef CONFIG_OPTIONS_H
+#define CONFIG_OPTIONS_H
+
+#include "base/err.h"
+#include "base/log.h"
+
+#include <stdbool.h>
+
+/* Strings are argv's, NULL where not given. */
+struct options {
+    const char *config_file;
+    const char *cluster_file;
+    const char *listen; /* ADDR:PORT for verbs, people and probes alike */
+    bool check;         /* only read and judge */
+    bool print_policy;
+    enum log_level log_level;
+    enum log_format log_format;
+};
+
+/* 0, or -EINVAL with a message. --help and --version print to standard output and set *ret_done. */
+int options_parse(int argc, char **argv, struct options *ret_options, bool *ret_done,
+                  struct err *err);
+
+#endif

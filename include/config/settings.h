@@ -1,0 +1,49 @@
+/*
+ * settings: everything that is configured, read from the policy file.
+ *
+ * config/scheduler-policy.yaml is the manual of the file; its values equal the built-in defaults.
+ */
+#ifndef CONFIG_SETTINGS_H
+#define CONFIG_SETTINGS_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/policy.h"
+
+#include <stddef.h>
+
+/* Each bounds something that the outside can grow. */
+struct settings_limits {
+    size_t request_bytes; /* an HTTP body */
+    size_t connections;   /* open at once, all sockets together */
+    size_t file_bytes;    /* a cluster file */
+    size_t object_bytes;  /* one object in it, after dropping what nobody reads */
+    size_t nodes;
+    size_t pods;
+    size_t replicas; /* placed one by one in a dry run, all workloads together */
+};
+
+struct settings {
+    /* ADDR:PORT, owned. */
+    char *listen_verbs;
+    char *listen_people;
+    char *listen_probes;
+    struct settings_limits limits;
+    struct policy policy;
+};
+
+void settings_init(struct settings *ret_settings);
+void settings_fini(struct settings *settings);
+
+/* Reads the file over what is there. 0, or a negative errno with
+ * `FILE:LINE:COLUMN: path.to.key: what is wrong and what would be right` (settings is then to be
+ * freed only). */
+int settings_read_file(struct settings *settings, const char *path, struct err *err);
+/* The same for text; file is the name in messages. */
+int settings_read_text(struct settings *settings, const char *file, const char *text, size_t len,
+                       struct err *err);
+
+/* The policy in force, as a policy file that reads back to the same settings. */
+void settings_print(const struct settings *settings, struct buf *out);
+
+#endif

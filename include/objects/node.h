@@ -1,0 +1,20 @@
+/*
+ * node: a Kubernetes Node, read into facts. Source: Kubernetes API v1, Node.
+ */
+#ifndef OBJECTS_NODE_H
+#define OBJECTS_NODE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "core/facts.h"
+#include "core/policy.h"
+
+#include <jansson.h>
+
+/* Everything the facts point to lives in the arena; nothing points into the JSON. -EINVAL: a member
+ * of the wrong type, a quantity that is none, GPUs that are not whole; the message names the path.
+ */
+int node_from_json(const json_t *object, const struct policy *policy, struct arena *arena,
+                   struct node_facts *ret_facts, struct err *err);
+
+#endif
