@@ -1,0 +1,1 @@
+"""What tests/run_all.py is made of: results, and one module for each way of running tests."""

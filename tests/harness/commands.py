@@ -1,0 +1,59 @@
+"""Steps that are one command each: builds and lints. One command, one test."""
+
+import os
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SKIPPED = 77
+TIMEOUT_S = 1800
+
+
+def run(command, env=None, timeout_s=TIMEOUT_S, folder=None):
+    """Exit status, and all that it wrote."""
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder or ROOT,
+            env={**os.environ, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            timeout=timeout_s,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except subprocess.TimeoutExpired as expired:
+        said = expired.stdout or b""
+        return 124, f"{said.decode(errors='replace')}\nended after {timeout_s} s"
+    except OSError as error:
+        return 127, f"{command[0]}: {error.strerror}"
+    return done.returncode, done.stdout
+
+
+def command_test(results, name, command):
+    """True when it passed."""
+    status, output = run(command)
+    if status == SKIPPED:
+        results.skip(name, (output.strip().split("\n") or [""])[-1])
+    elif status != 0:
+        results.fail(name, f"{output}\n{' '.join(command)}: exit status {status}")
+    else:
+        results.ok(name)
+    return status == 0
+
+
+class Builds:
+    """Each build is made once, when the first step needs it; making it is a test of its own."""
+
+    def __init__(self, results):
+        self.results, self.made = results, {}
+
+    def ready(self, name, wanted_by, targets=()):
+        """True when build/NAME is up to date; else the tests that wanted it have failed."""
+        key = (name, *targets)
+        if key not in self.made:
+            self.made[key] = command_test(self.results, f"build/{name}", ["scripts/build", name, *targets])
+        if not self.made[key]:
+            self.results.fail(wanted_by, f"not run: build/{name} failed")
+        return self.made[key]

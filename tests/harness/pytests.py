@@ -1,0 +1,69 @@
+"""Runs a folder of pytest files and counts its tests, by pytest's own JUnit report."""
+
+import os
+import xml.etree.ElementTree as ElementTree
+
+from harness import commands
+
+TIMEOUT_S = 1200
+
+
+def outcome(case):
+    for kind in ("failure", "error", "skipped"):
+        found = case.find(kind)
+        if found is not None:
+            return kind, found
+    return "passed", None
+
+
+def record(results, step, report):
+    passed = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        file = case.get("classname", "").rpartition(".")[2]
+        kind, detail = outcome(case)
+        name = f"{step}/{file}: {case.get('name')}"
+        if kind == "passed":
+            passed[file] = passed.get(file, 0) + 1
+        elif kind == "skipped":
+            results.skip(name, detail.get("message", ""))
+        else:
+            results.fail(name, detail.text or detail.get("message", ""))
+    for file, tests in passed.items():
+        results.ok(f"{step}/{file}", tests)
+
+
+def run(results, step, folder, wanted):
+    """All of the folder's files, or those whose names begin with one of `wanted`."""
+    report = os.path.join(commands.ROOT, "build", step.replace("/", "-") + ".xml")
+    if os.path.exists(report):
+        os.remove(report)
+    names = sorted(
+        name
+        for name in os.listdir(os.path.join(commands.ROOT, folder))
+        if name.startswith("test_") and name.endswith(".py")
+    )
+    files = [f"{folder}/{name}" for name in names if name.startswith(tuple(wanted) or "")]
+    if not files:
+        results.fail(
+            step,
+            f"no file of {folder} is called {' or '.join(wanted)}" if wanted else f"{folder} has no tests",
+        )
+        return
+    status, output = commands.run(
+        [
+            "/usr/bin/python3",
+            "-m",
+            "pytest",
+            "-c",
+            "tests/pytest.ini",
+            "--rootdir=tests",
+            "-q",
+            f"--junitxml={report}",
+            *files,
+        ],
+        timeout_s=TIMEOUT_S,
+    )
+    if os.path.exists(report):
+        record(results, step, report)
+    if status not in (0, 1) or not os.path.exists(report):
+        results.fail(step, f"{output}\npytest: exit status {status}")

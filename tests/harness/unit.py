@@ -1,0 +1,99 @@
+"""Runs cmocka executables and counts their test cases.
+
+A case that began and did not end well has failed, whatever else is printed: a crash in the middle counts as one. An
+executable that ends with another status than 0 although all its cases passed (a leak, a sanitizer's report) has failed once more.
+"""
+
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+
+from harness import commands
+
+LINE = re.compile(r"^\[ *(RUN|OK|SKIPPED) *\] (\S.*)$")
+TIMEOUT_S = 900
+ENV = {
+    "CMOCKA_MESSAGE_OUTPUT": "STDOUT",
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
+    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    "TSAN_OPTIONS": "halt_on_error=1",
+}
+
+
+def executables(build):
+    """Name -> meson's own record of every unit test of a configured build; the name is folder/test."""
+    listed = subprocess.run(
+        ["meson", "introspect", "--tests", build],
+        cwd=commands.ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {
+        os.path.basename(os.path.dirname(test["cmd"][0])) + "/" + test["name"]: test
+        for test in json.loads(listed.stdout)
+    }
+
+
+def chosen(tests, wanted):
+    """Those whose folder/test, or test alone, begins with one of `wanted`; all where nothing is wanted."""
+    beginnings = tuple(wanted) or ""
+    return {
+        name: test
+        for name, test in sorted(tests.items())
+        if name.startswith(beginnings) or name.split("/")[1].startswith(beginnings)
+    }
+
+
+def cases(output):
+    """Case -> "OK", "SKIPPED" or "RUN" (it did not end well), and what was printed from its beginning on."""
+    states, texts, current = {}, {}, None
+    for line in output.split("\n"):
+        match = LINE.match(line)
+        if match and (match.group(1) == "RUN" or match.group(2) in states):
+            current = match.group(2)
+            states[current] = match.group(1)
+        if current:
+            texts.setdefault(current, []).append(line)
+    return states, {name: "\n".join(lines) for name, lines in texts.items()}
+
+
+def skip_reason(text):
+    """The last line a case printed before it said that it is skipped."""
+    lines = [line.strip() for line in text.split("\n") if line.strip() and not line.startswith("[")]
+    return lines[-1] if lines else ""
+
+
+def record(results, name, status, output):
+    states, texts = cases(output)
+    passed = sum(state == "OK" for state in states.values())
+    failed = [case for case, state in states.items() if state == "RUN"]
+    if not states and status == 0:
+        results.ok(name)  # not cmocka: the executable is the test
+    if passed:
+        results.ok(name, passed)
+    for case, state in states.items():
+        if state == "SKIPPED":
+            results.skip(f"{name}: {case}", skip_reason(texts[case]))
+    for case in failed:
+        results.fail(f"{name}: {case}", texts[case])
+    if status != 0 and not failed:
+        results.fail(name, f"{output}\nexit status {status}")
+
+
+def run_one(test):
+    return commands.run(test["cmd"], {**ENV, **test["env"]}, TIMEOUT_S, test["workdir"])
+
+
+def run(results, step, build, wanted):
+    tests = chosen(executables(build), wanted)
+    if not tests:
+        results.fail(
+            step, f"no unit test is called {' or '.join(wanted)}" if wanted else "there are no unit tests"
+        )
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = {name: pool.submit(run_one, test) for name, test in tests.items()}
+        for name, done in runs.items():
+            record(results, f"{step}/{name}", *done.result())

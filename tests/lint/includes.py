@@ -1,0 +1,136 @@
+"""The layering of src/ and include/, checked include by include.
+
+The table is that of docs/ARCHITECTURE.md: which folder may include which, and where each third-party
+header is at home. It reads the text only (symbols.py looks at what core's objects really call), and does not
+look at tests/, where linking enforces the same.
+"""
+
+import os
+import re
+import sys
+
+import tree
+
+# Entries are folders, or single headers of a folder.
+MAY_INCLUDE = {
+    "base": [],
+    "core": ["base/arena.h", "base/buf.h", "base/err.h", "base/mem.h"],
+    "formats": ["base"],
+    "config": ["base", "formats", "core/policy.h"],
+    "objects": ["base", "core", "formats"],
+    "kube": ["base", "formats"],
+    "inventory": ["base", "core", "formats", "objects", "kube"],
+    "http": ["base"],
+    "auth": ["base", "http/exchange.h", "kube"],
+    "extender": ["base", "core", "inventory", "objects", "formats", "http/exchange.h"],
+    "api": ["base", "core", "inventory", "objects", "formats", "http/exchange.h"],
+}
+ALL_FOLDERS = list(MAY_INCLUDE)
+
+# Third-party header -> the folders it may be included in, and whether in one .c file only.
+EVERYWHERE = ALL_FOLDERS
+THIRD_PARTY = {
+    "uthash.h": (EVERYWHERE, False),
+    "utarray.h": (EVERYWHERE, False),
+    "utlist.h": (EVERYWHERE, False),
+    "utstring.h": (EVERYWHERE, False),
+    "jansson.h": (["formats", "config", "objects", "kube", "inventory", "auth", "extender", "api"], False),
+    "yaml.h": (["formats"], True),
+    "microhttpd.h": (["http"], True),
+    "gnutls/gnutls.h": (["http"], True),
+    "curl/curl.h": (["kube"], True),
+}
+
+# Core is pure: no I/O, clock, thread, signal. stdio.h is there for snprintf (symbols.py refuses the rest).
+PURE_LIBC = set(
+    """assert.h ctype.h errno.h inttypes.h limits.h stdalign.h stdarg.h stdbool.h stddef.h stdint.h
+stdio.h stdlib.h string.h strings.h""".split()
+)
+LIBC = PURE_LIBC | set("""argp.h arpa/inet.h fcntl.h float.h getopt.h locale.h math.h netdb.h netinet/in.h
+netinet/tcp.h poll.h pthread.h sched.h semaphore.h signal.h stdatomic.h sys/epoll.h sys/eventfd.h sys/mman.h
+sys/random.h sys/resource.h sys/signalfd.h sys/socket.h sys/stat.h sys/time.h sys/timerfd.h sys/types.h sys/uio.h
+sys/un.h sys/wait.h sysexits.h threads.h time.h unistd.h""".split())
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def folder_of(path):
+    """include/core/fit.h and src/core/fit.c are core; src/main.c is "", and may use all."""
+    parts = path.split("/")
+    return parts[1] if len(parts) > 2 else ""
+
+
+def is_allowed(folder, header):
+    other = header.split("/")[0]
+    if folder in ("", other):
+        return True
+    return other in MAY_INCLUDE[folder] or header in MAY_INCLUDE[folder]
+
+
+def fault_of_own(root, path, folder, header):
+    """What is wrong with #include "header" in path, or None."""
+    if os.path.isfile(os.path.join(root, "include", header)):
+        if is_allowed(folder, header):
+            return None
+        return f"{folder}/ must not include {header}: allowed are {', '.join(MAY_INCLUDE[folder]) or 'none'}"
+    if path.startswith("include/"):
+        return f"{header} is not in include/, and a public header includes public headers only"
+    if "/" in header:
+        return f"{header} is not in include/: a private header is included by its own folder only, by its bare name"
+    if not os.path.isfile(os.path.join(root, os.path.dirname(path), header)):
+        return f"{header} is neither in include/ nor beside the file"
+    return None
+
+
+def fault_of_third_party(path, folder, header):
+    homes, in_one_file = THIRD_PARTY[header]
+    if folder not in homes:
+        return f"<{header}> is not allowed {f'in {folder}/' if folder else 'here'}: its home is {', '.join(homes)}"
+    if in_one_file and path.endswith(".h"):
+        return f"<{header}> belongs in one .c file, not in a header"
+    return None
+
+
+def fault_of_system(path, folder, header):
+    if header in THIRD_PARTY:
+        return fault_of_third_party(path, folder, header)
+    if folder == "core" and header not in PURE_LIBC:
+        return f"<{header}>: core is pure, it may include {', '.join(sorted(PURE_LIBC))}"
+    if header not in LIBC:
+        return f"<{header}> is in no row of tests/lint/includes.py: give a new library its one home there"
+    return None
+
+
+def check_file(root, path):
+    """The faults of one file, and the third-party headers it includes."""
+    folder, text, faults, used = folder_of(path), tree.read(root, path), [], set()
+    if folder not in MAY_INCLUDE and folder != "":
+        return [f"{path}:1: the folder {folder}/ has no row in tests/lint/includes.py"], used
+    for match in INCLUDE.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        quote, header = match.groups()
+        if quote == "<":
+            fault = fault_of_system(path, folder, header)
+            used.add(header)
+        else:
+            fault = fault_of_own(root, path, folder, header)
+        if fault:
+            faults.append(f"{path}:{line}: {fault}")
+    return faults, used
+
+
+def check(root):
+    faults, users = [], {}
+    for path in tree.files(root, ("src/", "include/"), (".c", ".h")):
+        found, used = check_file(root, path)
+        faults += found
+        for header in used:
+            users.setdefault(header, []).append(path)
+    for header, (_, in_one_file) in THIRD_PARTY.items():
+        if in_one_file and len(users.get(header, [])) > 1:
+            faults.append(f"{users[header][1]}:1: <{header}> is already in {users[header][0]}: one file only")
+    return faults
+
+
+if __name__ == "__main__":
+    sys.exit(tree.report(check(tree.ROOT)))

@@ -1,0 +1,102 @@
+"""clang-tidy over every C file of a build, on all cores, remembering what was clean.
+
+Usage: tidy.py [BUILD-DIRECTORY [PATH-PART...]], built with clang; build/clang where nothing is said. A file is looked at again when
+it, a header that it includes, its compile command, .clang-tidy or clang-tidy itself changed: the key of all that is the name of an
+empty file in .cache/clang-tidy. What was found is never remembered.
+"""
+
+import concurrent.futures
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+
+import llvm
+import tree
+
+CACHE = os.path.join(tree.ROOT, ".cache", "clang-tidy")
+KEEP_S = 30 * 24 * 3600
+
+
+def dependencies(build):
+    """Object file -> the files it was made of, from ninja's own record."""
+    listed = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True, check=True)
+    found, current = {}, []
+    for line in listed.stdout.splitlines():
+        if line.startswith(" "):
+            current.append(os.path.normpath(os.path.join(build, line.strip())))
+        elif ": #deps" in line:
+            current = found[line.split(": #deps")[0]] = []
+    return found
+
+
+class Digests:
+    """SHA-256 of files, each read once."""
+
+    def __init__(self):
+        self.known = {}
+
+    def of(self, path):
+        if path not in self.known:
+            with open(path, "rb") as file:
+                self.known[path] = hashlib.sha256(file.read()).hexdigest()
+        return self.known[path]
+
+
+def key_of(entry, depends, config, digests):
+    parts = [config, entry["command"]] + [path + digests.of(path) for path in sorted(depends)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def tidy(command, build, path):
+    done = subprocess.run(
+        [command, "--quiet", "-p", build, path], capture_output=True, text=True, check=False
+    )
+    return done.returncode == 0, done.stdout
+
+
+def jobs_of(build, parts, config):
+    """The files that were not found clean before: (path, key)."""
+    depends, digests = dependencies(build), Digests()
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+        entries = json.load(file)
+    for entry in entries:
+        path = os.path.normpath(os.path.join(build, entry["file"]))
+        if parts and not any(part in path for part in parts):
+            continue
+        key = key_of(entry, depends.get(entry["output"], [path]), config, digests)
+        if os.path.exists(os.path.join(CACHE, key)):
+            os.utime(os.path.join(CACHE, key))
+        else:
+            yield path, key
+
+
+def forget_old():
+    for name in os.listdir(CACHE):
+        path = os.path.join(CACHE, name)
+        if os.path.getmtime(path) < time.time() - KEEP_S:
+            os.remove(path)
+
+
+def main(build, parts):
+    command = llvm.tool("clang-tidy")
+    os.makedirs(CACHE, exist_ok=True)
+    forget_old()
+    version = subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout
+    jobs = list(jobs_of(build, parts, version + tree.read(tree.ROOT, ".clang-tidy")))
+    failed = False
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for (_, key), (clean, said) in zip(jobs, pool.map(lambda job: tidy(command, build, job[0]), jobs)):
+            if clean:
+                open(os.path.join(CACHE, key), "w", encoding="utf-8").close()
+            else:
+                failed = True
+                print(said)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    build_directory = sys.argv[1] if len(sys.argv) > 1 else "build/clang"
+    sys.exit(main(os.path.join(tree.ROOT, build_directory), sys.argv[2:]))

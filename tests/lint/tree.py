@@ -1,0 +1,58 @@
+"""The files of this tree, as the lints see them: what git knows or would add, else what lies there.
+
+Only lists and prints; it judges nothing.
+"""
+
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+NOT_OURS = {".git", ".cache", "build", "__pycache__"}
+
+
+def _listed_by_git(root):
+    command = ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    return [path for path in found.stdout.split("\0") if path]
+
+
+def _walked(root):
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in NOT_OURS]
+        for name in names:
+            yield os.path.relpath(os.path.join(folder, name), root)
+
+
+def files(root=ROOT, under=("",), endings=("",)):
+    """Paths relative to root, sorted, that begin with one of `under` and end with one of `endings`."""
+    listed = _listed_by_git(root) if os.path.exists(os.path.join(root, ".git")) else _walked(root)
+    return sorted(
+        path
+        for path in set(listed)
+        if path.startswith(tuple(under))
+        and path.endswith(tuple(endings))
+        and os.path.isfile(os.path.join(root, path))
+    )
+
+
+def c_files(root=ROOT):
+    return files(root, ("src/", "include/", "tests/"), (".c", ".h"))
+
+
+def read(root, path):
+    with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def report(faults):
+    """Prints the faults, one a line, and gives the exit status."""
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
+
+
+def not_here(reason):
+    """Ends a lint that this machine cannot run: status 77 and the reason, which run_all.py lists."""
+    print(reason)
+    sys.exit(77)

@@ -1,0 +1,130 @@
+"""Builds and runs all tests of this tree; scripts/test calls it after installing what it needs.
+
+The table below is the whole order of events. The last line is "N passed, N failed"; the exit status is 0 when nothing failed.
+"""
+
+import argparse
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from harness import commands, fuzz, pytests, results, unit  # noqa: E402
+
+PYTHON = "/usr/bin/python3"
+LIZARDS_PYTHON = ".cache/venv/bin/python"
+# What runs in several threads, and so is tested under ThreadSanitizer too.
+THREADED = ("base/", "http/", "inventory/")
+
+
+class Run:
+    """One run of the steps: where results go, and the builds made so far."""
+
+    def __init__(self):
+        self.results = results.Results()
+        self.builds = commands.Builds(self.results)
+
+
+def lint(run, name, script, *arguments, python=PYTHON):
+    commands.command_test(run.results, name, [python, f"tests/lint/{script}.py", *arguments])
+
+
+def lint_size(run, name, _):
+    if os.path.exists(os.path.join(commands.ROOT, LIZARDS_PYTHON)):
+        lint(run, name, "size", python=LIZARDS_PYTHON)
+    else:
+        run.results.skip(name, "lizard could not be installed from PyPI")
+
+
+def lint_symbols(run, name, _):
+    if run.builds.ready("release", name):
+        lint(run, name, "symbols")
+
+
+def lint_tidy(run, name, wanted):
+    if run.builds.ready("clang", name):
+        lint(run, name, "tidy", "build/clang", *wanted)
+
+
+def unit_tests(run, name, wanted):
+    if run.builds.ready("test", name):
+        unit.run(run.results, name, "build/test", wanted)
+
+
+def thread_tests(run, name, wanted):
+    if run.builds.ready("thread", name):
+        unit.run(run.results, name, "build/thread", wanted or THREADED)
+
+
+def wire_tests(run, name, wanted):
+    if run.builds.ready("test", name):
+        pytests.run(run.results, name, "tests/wire", wanted)
+
+
+def fuzz_targets(run, name, wanted):
+    if run.builds.ready("fuzz", name):
+        fuzz.run(run.results, name, wanted)
+
+
+# name, whether --quick runs it too, and what does it.
+STEPS = [
+    ("lint/includes", True, lambda run, name, _: lint(run, name, "includes")),
+    ("lint/texts", True, lambda run, name, _: lint(run, name, "texts")),
+    ("lint/format", True, lambda run, name, _: lint(run, name, "format")),
+    ("lint/size", True, lint_size),
+    ("unit", True, unit_tests),
+    ("lint/tidy", False, lint_tidy),
+    ("thread", False, thread_tests),
+]
+
+
+def parts_of(step, names):
+    """None: not chosen. Else the parts of the step that are named; none named is all of it."""
+    if any(step == name or step.startswith(name + "/") for name in names):
+        return []
+    return [name[len(step) + 1 :] for name in names if name.startswith(step + "/")] or None
+
+
+def unknown(names):
+    return [name for name in names if not any(parts_of(step, [name]) is not None for step, _, _ in STEPS)]
+
+
+def options():
+    parser = argparse.ArgumentParser(prog="scripts/test", description="Builds and runs all tests.")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="without fuzzing, clang-tidy, the thread sanitizer and the second compiler",
+    )
+    parser.add_argument("--list", action="store_true", help="the names of the steps, and end")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help='a step ("wire", "lint"), or a part of one: "unit/core/test_fit", "wire/test_filter", "fuzz/quantity"',
+    )
+    return parser.parse_args()
+
+
+def main():
+    given = options()
+    if given.list:
+        print("\n".join(step for step, _, _ in STEPS))
+        return 0
+    if unknown(given.names):
+        print(
+            f"no step is called {', '.join(unknown(given.names))}; scripts/test --list shows them",
+            file=sys.stderr,
+        )
+        return 2
+    sys.stdout.reconfigure(line_buffering=True)
+    run = Run()
+    for step, quick, do in STEPS:
+        wanted = parts_of(step, given.names) if given.names else []
+        if wanted is not None and (quick or not given.quick):
+            do(run, step, wanted)
+    return run.results.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
