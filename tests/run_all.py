@@ -72,6 +72,7 @@ STEPS = [
     ("lint/texts", True, lambda run, name, _: lint(run, name, "texts")),
     ("lint/format", True, lambda run, name, _: lint(run, name, "format")),
     ("lint/size", True, lint_size),
+    ("lint/tests", True, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
     ("unit", True, unit_tests),
     ("lint/tidy", False, lint_tidy),
     ("thread", False, thread_tests),

@@ -75,10 +75,11 @@ def fault_of_own(root, path, folder, header):
         return f"{folder}/ must not include {header}: allowed are {', '.join(MAY_INCLUDE[folder]) or 'none'}"
     if path.startswith("include/"):
         return f"{header} is not in include/, and a public header includes public headers only"
-    if "/" in header:
-        return f"{header} is not in include/: a private header is included by its own folder only, by its bare name"
-    if not os.path.isfile(os.path.join(root, os.path.dirname(path), header)):
-        return f"{header} is neither in include/ nor beside the file"
+    private = header if "/" in header else f"{os.path.dirname(path)[4:]}/{header}"
+    if not os.path.isfile(os.path.join(root, "src", private)):
+        return f"{header} is neither in include/ nor in src/{folder}/"
+    if os.path.dirname(private) != folder:
+        return f"{header} is private to src/{os.path.dirname(private)}/"
     return None
 
 

@@ -38,18 +38,22 @@ class Nesting(NestedStructures):
         return False
 
 
-def faults_of(path, extensions):
-    analysed = lizard.FileAnalyzer(extensions)(os.path.join(tree.ROOT, path))
+def extensions():
+    return lizard.get_extensions([]) + [Nesting()]
+
+
+def faults_of(path, with_extensions):
+    analysed = lizard.FileAnalyzer(with_extensions)(os.path.join(tree.ROOT, path))
     for function in analysed.function_list:
         for field, limit in LIMITS.items():
             value = getattr(function, field)
             if value > limit:
-                yield f"{path}:{function.start_line}: {function.name}: {field.replace('_', ' ')} is {value}, at most {limit}"
+                what = field.replace("_", " ")
+                yield f"{path}:{function.start_line}: {function.name}: {what} is {value}, at most {limit}"
 
 
 def main():
-    extensions = lizard.get_extensions([]) + [Nesting()]
-    return tree.report([fault for path in tree.c_files() for fault in faults_of(path, extensions)])
+    return tree.report([fault for path in tree.c_files() for fault in faults_of(path, extensions())])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,80 @@
+"""The test runner itself: what it counts as failed, and what it may skip."""
+
+import os
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from harness import pytests, results, unit  # noqa: E402
+
+GOOD = "[ RUN      ] a\n[       OK ] a\n"
+BAD = "[ RUN      ] b\n1 != 2\n[  ERROR   ] --- here\n[  FAILED  ] b\n"
+CRASHED = "[ RUN      ] c\nAddressSanitizer: heap-use-after-free\n"
+SKIPPED = "[ RUN      ] d\nnot here: no ../shared\n[  SKIPPED ] d\n"
+
+
+@pytest.fixture
+def counted():
+    return lambda in_ci=False: results.Results(in_ci=in_ci, show=lambda _: None)
+
+
+@pytest.mark.parametrize(
+    "status, output, passed, failed, skipped",
+    [
+        (0, GOOD, 1, [], 0),
+        (0, "not cmocka\n", 1, [], 0),
+        (1, GOOD + BAD, 1, ["u: b"], 0),
+        (1, GOOD + CRASHED, 1, ["u: c"], 0),
+        (1, GOOD, 1, ["u"], 0),
+        (1, "", 0, ["u"], 0),
+        (-11, "", 0, ["u"], 0),
+        (0, GOOD + SKIPPED, 1, [], 1),
+    ],
+)
+def test_unit_cases_are_counted(counted, status, output, passed, failed, skipped):
+    found = counted()
+    unit.record(found, "u", status, output)
+    assert (found.passed, found.failed, len(found.skipped)) == (passed, failed, skipped)
+
+
+def test_a_failed_case_shows_what_it_printed():
+    _, texts = unit.cases(GOOD + BAD)
+    assert "1 != 2" in texts["b"]
+
+
+@pytest.mark.parametrize(
+    "in_ci, reason, failed",
+    [
+        (False, "no compiler", 0),
+        (False, "", 1),
+        (True, "no compiler", 1),
+        (True, "not here: no ../shared", 0),
+    ],
+)
+def test_skips_need_a_reason(counted, in_ci, reason, failed):
+    found = counted(in_ci)
+    found.skip("s", reason)
+    assert (len(found.failed), len(found.skipped)) == (failed, 1 - failed)
+
+
+def test_no_test_at_all_is_no_success(counted):
+    assert counted().finish() == 1
+
+
+def test_pytest_reports_are_counted(counted, tmp_path):
+    report = tmp_path / "r.xml"
+    report.write_text(
+        "<testsuites><testsuite>"
+        '<testcase classname="wire.test_a" name="one"/>'
+        '<testcase classname="wire.test_a" name="two"><failure message="m">text</failure></testcase>'
+        '<testcase classname="wire.test_a" name="three"><error message="m">text</error></testcase>'
+        '<testcase classname="wire.test_a" name="four"><skipped message="not here: x"/></testcase>'
+        "</testsuite></testsuites>",
+        encoding="utf-8",
+    )
+    found = counted()
+    pytests.record(found, "wire", str(report))
+    assert found.passed == 1 and found.failed == ["wire/test_a: two", "wire/test_a: three"]
+    assert found.skipped == [("wire/test_a: four", "not here: x")]

@@ -1,0 +1,89 @@
+"""The include checker goes red on every kind of wrong include, and stays green on right ones."""
+
+import includes
+import pytest
+
+PUBLIC = {
+    f"include/{header}": "/* a header */\n"
+    for header in (
+        "base/err.h",
+        "base/log.h",
+        "core/fit.h",
+        "core/policy.h",
+        "formats/json_get.h",
+        "http/exchange.h",
+    )
+}
+PUBLIC["include/http/server.h"] = "/* a header */\n"
+PUBLIC["src/core/ledger.h"] = "/* private */\n"
+
+
+def faults(tree_of, path, *lines):
+    text = "".join(f"#include {line}\n" for line in lines)
+    return includes.check(tree_of({**PUBLIC, path: text}))
+
+
+@pytest.mark.parametrize(
+    "path, line",
+    [
+        ("src/core/x.c", '"base/err.h"'),
+        ("src/core/x.c", '"core/fit.h"'),
+        ("src/core/x.c", '"ledger.h"'),
+        ("src/core/x.c", '"core/ledger.h"'),
+        ("src/core/x.c", "<uthash.h>"),
+        ("src/core/x.c", "<stdio.h>"),
+        ("src/config/x.c", '"core/policy.h"'),
+        ("src/extender/x.c", '"http/exchange.h"'),
+        ("src/objects/x.c", "<jansson.h>"),
+        ("src/http/x.c", "<microhttpd.h>"),
+        ("src/http/x.c", "<pthread.h>"),
+        ("src/main.c", '"http/server.h"'),
+    ],
+)
+def test_right_includes_pass(tree_of, path, line):
+    assert faults(tree_of, path, line) == []
+
+
+@pytest.mark.parametrize(
+    "path, line, says",
+    [
+        ("src/core/x.c", '"formats/json_get.h"', "core/ must not include formats/json_get.h"),
+        ("src/core/x.c", '"base/log.h"', "core/ must not include base/log.h"),
+        ("src/core/x.c", "<jansson.h>", "is not allowed in core/"),
+        ("src/core/x.c", "<time.h>", "core is pure"),
+        ("src/core/x.c", "<pthread.h>", "core is pure"),
+        ("src/core/x.c", "<sys/socket.h>", "core is pure"),
+        ("include/core/x.h", "<time.h>", "core is pure"),
+        ("src/formats/x.c", '"core/fit.h"', "formats/ must not include core/fit.h"),
+        ("src/config/x.c", '"core/fit.h"', "config/ must not include core/fit.h"),
+        ("src/extender/x.c", '"http/server.h"', "extender/ must not include http/server.h"),
+        ("src/http/x.c", "<jansson.h>", "is not allowed in http/"),
+        ("src/main.c", "<microhttpd.h>", "is not allowed here"),
+        ("include/http/x.h", "<microhttpd.h>", "belongs in one .c file"),
+        ("src/base/x.c", "<zlib.h>", "is in no row"),
+        ("src/objects/x.c", '"core/ledger.h"', "is private to src/core/"),
+        ("src/objects/x.c", '"../core/ledger.h"', "is neither in include/ nor in src/objects/"),
+        ("include/core/x.h", '"core/ledger.h"', "public headers only"),
+        ("src/core/x.c", '"core/nothing.h"', "is neither in include/ nor in src/core/"),
+        ("src/novel/x.c", '"base/err.h"', "has no row"),
+    ],
+)
+def test_wrong_includes_are_named(tree_of, path, line, says):
+    found = faults(tree_of, path, "<stddef.h>", line)
+    assert len(found) == 1 and says in found[0]
+    assert found[0].startswith(f"{path}:{1 if 'row' in says and 'folder' in found[0] else 2}: ")
+
+
+def test_a_library_at_home_in_one_file_is_not_in_two(tree_of):
+    root = tree_of({"src/formats/a.c": "#include <yaml.h>\n", "src/formats/b.c": "#include <yaml.h>\n"})
+    assert includes.check(root) == [
+        "src/formats/b.c:1: <yaml.h> is already in src/formats/a.c: one file only"
+    ]
+
+
+def test_every_folder_of_the_tree_has_a_row():
+    folders = {
+        includes.folder_of(path)
+        for path in includes.tree.files(under=("src/", "include/"), endings=(".c", ".h"))
+    }
+    assert folders <= set(includes.MAY_INCLUDE) | {""}

@@ -1,0 +1,45 @@
+"""The text checks go red on each thing they forbid."""
+
+import pytest
+import texts
+
+HEADER = "/* a: says what. */\n#ifndef CORE_A_H\n#define CORE_A_H\nint a(void);\n#endif\n"
+
+
+def faults(tree_of, path, text):
+    return texts.check(tree_of({path: text}))
+
+
+@pytest.mark.parametrize(
+    "path, text",
+    [
+        ("include/core/a.h", HEADER),
+        ("src/core/a.h", HEADER),
+        ("src/core/a.c", "/* a: says what. */\nint a;\n"),
+        ("scripts/a", "#!/bin/sh\n# Says what.\necho build/work/out and ../shared/root/x\n"),
+        ("docs/a.md", "Any text: https://kubernetes.io/docs/home/setup\n"),
+    ],
+)
+def test_good_files_pass(tree_of, path, text):
+    assert faults(tree_of, path, text) == []
+
+
+@pytest.mark.parametrize(
+    "path, text, says",
+    [
+        ("include/core/a.h", HEADER.replace("CORE_A_H", "A_H"), "should have the guard CORE_A_H"),
+        ("include/core/a.h", HEADER.replace("#endif", ""), "should have the guard"),
+        ("src/core/a.c", "int a;\n", "should begin with a comment"),
+        ("tests/a.py", "import os\n", "should begin with a docstring"),
+        ("scripts/a", "#!/bin/sh\necho\n", "should begin with a comment after"),
+        ("src/core/a.c", "/* a */\nint a; /* TO" + "DO: later */\n", "a leftover"),
+        ("docs/a.md", "look in /" + "work/shared\n", "a path of somebody's machine"),
+        ("docs/a.md", "see (/" + "home/jo/x)\n", "a path of somebody's machine"),
+        ("docs/a.md", "from https://pypi" + ".org/simple\n", "the host of a package registry"),
+        ("src/core/utils.c", "/* utils */\n", "named for what it does"),
+        ("src/core/a.c", "/* a */\n" + "int a;\n" * 600, "601 lines"),
+    ],
+)
+def test_bad_files_are_named(tree_of, path, text, says):
+    found = faults(tree_of, path, text)
+    assert len(found) == 1 and says in found[0] and found[0].startswith(path + ":")
