@@ -28,6 +28,7 @@ struct node_resource {
     int64_t capacity;
     int64_t allocatable;
     int64_t used;
+    bool advertised; /* the node itself names it; else only its pods do */
 };
 
 /* What a node is, apart from what it has: shared by a cluster and its forks, never changed. */
@@ -71,8 +72,9 @@ void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts);
 void cluster_delete_node(struct cluster *cluster, const char *name);
 void cluster_delete_pod(struct cluster *cluster, const char *uid);
 
-/* Replace all, piece by piece: begin, upsert what there is, end deletes what was not upserted since
- * begin. Until then the ledger over-counts, which is safe. */
+/* Replace all, piece by piece: begin, upsert what there is (the same facts again count as seen),
+ * end deletes what was not upserted since the last begin. Until then the ledger over-counts, which
+ * is safe. A list that broke off is begun again; without a begin, end deletes nothing. */
 enum cluster_kind { CLUSTER_NODES, CLUSTER_PODS, N_CLUSTER_KINDS };
 void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind);
 void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind);

@@ -60,8 +60,8 @@ struct requirement {
     const char *const *values;
     size_t n_values;
     bool is_field;
-    /* Not NULL: In/NotIn compare model names, not text; n_values of them. Only the legacy
-     * annotation's requirements on a model label have it. */
+    /* Not NULL: In/NotIn compare model names, n_values of them, beside values; one without a chip
+     * is compared as text. Only the legacy annotation's requirements on a model label have it. */
     const struct gpu_model *models;
 };
 

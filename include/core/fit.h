@@ -36,12 +36,22 @@ enum reason {
  * rest with fresher eyes); for people, all that can be known here. */
 enum fit_scope { FIT_OURS, FIT_ALL };
 
-/* node NULL: REASON_NODE_UNKNOWN. Reasons are looked for in the order of the enum. */
-enum reason fit_judge(const struct node *node, const struct pod_shape *shape, enum fit_scope scope);
+struct fit_question {
+    const struct pod_shape *shape;
+    const char *refusal; /* of the pod: it fits nowhere; NULL: none */
+    enum fit_scope scope;
+};
 
-/* How many more of the shape would fit on the node, all else being as it is; 0 where it does not
- * fit. INT64_MAX is never reached: every pod needs one of "pods". */
-int64_t fit_count(const struct node *node, const struct pod_shape *shape);
+/* node NULL: REASON_NODE_UNKNOWN. Of several reasons, the first in the order of the enum. */
+enum reason fit_judge(const struct node *node, const struct fit_question *question);
+
+/* Cordon, taints, node selector and affinities only: is it a node for such pods at all? What a
+ * DaemonSet's controller asks. */
+bool fit_admits(const struct node *node, const struct pod_shape *shape);
+
+/* How many more such pods fit on the node, all else being as it is; 0 where none does. Every pod
+ * needs one of "pods", so there is always an end. */
+int64_t fit_count(const struct node *node, const struct fit_question *question);
 
 /* How much of the need is missing on the node; 0 if nothing. */
 int64_t fit_lack(const struct node *node, const struct need *need);

@@ -24,7 +24,13 @@ struct ranked_node {
     int score;               /* 0..10 */
 };
 
-/* Fills in all but node and position, and sorts, best first. */
+/* Fills in all but node, position and score. */
+void rank_weigh(const struct cluster *cluster, const struct pod_shape *shape,
+                struct ranked_node *ranked);
+/* Less than 0 where a is better than b; both weighed. Never 0 for two different nodes. */
+int rank_compare(const struct ranked_node *a, const struct ranked_node *b);
+
+/* Weighs, sorts, best first, and gives the scores. */
 void rank_nodes(const struct cluster *cluster, const struct pod_shape *shape,
                 struct ranked_node *nodes, size_t n_nodes);
 

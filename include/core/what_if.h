@@ -7,22 +7,24 @@
 #include "core/cluster.h"
 #include "core/fit.h"
 
-struct what_if_placement {
-    const struct node *node; /* NULL: nowhere */
-    int score;               /* of that node, 0..10 */
-};
-
 /* Judges every node of the fork for one pod, as it is now; verdicts has cluster_n_nodes() places,
  * in the order of cluster_next_node(). */
-void what_if_judge(const struct cluster *fork, const struct pod_shape *shape,
+void what_if_judge(const struct cluster *fork, const struct fit_question *question,
                    enum reason *verdicts);
 
-/* Places n pods one after another, each on its best node, and uses the room on the fork. placements
- * has n places. Returns how many were placed. */
-size_t what_if_place(struct cluster *fork, const struct pod_shape *shape, size_t n,
-                     struct what_if_placement *placements);
+/* Places n pods one after another, each on its best node, and uses the room on the fork.
+ * ret_nodes has n places: where each went, NULL for nowhere. Returns how many were placed. The best
+ * node is the one that rank_nodes() gives RANK_BEST_SCORE. */
+size_t what_if_place(struct cluster *fork, const struct fit_question *question, size_t n,
+                     const struct node **ret_nodes);
+
+/* A DaemonSet: one pod on each node that admits such pods (fit_admits()). ret_nodes and
+ * ret_verdicts have cluster_n_nodes() places: the admitting nodes, and whether the pod fits there.
+ * Returns how many nodes admit it; rooms are used where it fits. */
+size_t what_if_place_each(struct cluster *fork, const struct fit_question *question,
+                          const struct node **ret_nodes, enum reason *ret_verdicts);
 
 /* How many more would fit. */
-int64_t what_if_more(const struct cluster *fork, const struct pod_shape *shape);
+int64_t what_if_more(const struct cluster *fork, const struct fit_question *question);
 
 #endif

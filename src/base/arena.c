@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_BYTES ((size_t)16 * 1024)
+/* Chunks double, so that a small life costs little and a long one few allocations. */
+#define FIRST_CHUNK_BYTES ((size_t)512)
+#define LAST_CHUNK_BYTES ((size_t)64 * 1024)
 
 struct chunk {
     struct chunk *next;
@@ -48,7 +50,11 @@ static struct chunk *chunk_with_room(struct arena *arena, size_t size)
     struct chunk *chunk = arena->chunks;
     if (chunk && chunk->size - chunk->used >= size)
         return chunk;
-    size_t bytes = size > CHUNK_BYTES ? size : CHUNK_BYTES;
+    size_t bytes = chunk ? chunk->size * 2 : FIRST_CHUNK_BYTES;
+    if (bytes > LAST_CHUNK_BYTES)
+        bytes = LAST_CHUNK_BYTES;
+    if (bytes < size)
+        bytes = size;
     chunk = mem_new(sizeof *chunk + bytes);
     chunk->size = bytes;
     chunk->next = arena->chunks;

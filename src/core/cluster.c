@@ -1,0 +1,252 @@
+/* cluster: the ledger's changes. See include/core/cluster.h; nodes are in node_table.c. */
+#include "base/mem.h"
+#include "ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cluster *cluster_new(const struct policy *policy)
+{
+    struct cluster *cluster = MEM_NEW(struct cluster);
+    cluster->policy = policy;
+    cluster->shapes = shapes_new(policy);
+    return cluster;
+}
+
+static void free_named(struct named_entry **table)
+{
+    struct named_entry *entry = NULL;
+    struct named_entry *next = NULL;
+    HASH_ITER (hh, *table, entry, next) {
+        HASH_DEL(*table, entry);
+        free(entry->name);
+        free(entry);
+    }
+}
+
+/* The strings of a pod lie in one block, which begins with the uid. */
+static void free_pod(struct cluster *cluster, struct pod_entry *entry)
+{
+    shapes_drop(cluster->shapes, entry->pod.shape);
+    free((void *)(uintptr_t)entry->pod.uid);
+    free(entry);
+}
+
+void cluster_free(struct cluster *cluster)
+{
+    if (!cluster)
+        return;
+    struct pod_entry *pod = NULL;
+    struct pod_entry *next_pod = NULL;
+    HASH_ITER (hh, cluster->pods, pod, next_pod) {
+        HASH_DEL(cluster->pods, pod);
+        free_pod(cluster, pod);
+    }
+    struct node *node = NULL;
+    struct node *next_node = NULL;
+    HASH_ITER (hh, cluster->nodes, node, next_node) {
+        node_table_free(cluster, node);
+    }
+    free_named(&cluster->namespaces);
+    free_named(&cluster->priority_classes);
+    for (size_t i = 0; i < cluster->n_fork_resources; i++)
+        shapes_drop_resource(cluster->shapes, cluster->fork_resources[i]);
+    free(cluster->fork_resources);
+    shapes_unref(cluster->shapes);
+    free(cluster);
+}
+
+const struct policy *cluster_policy(const struct cluster *cluster)
+{
+    return cluster->policy;
+}
+
+uint64_t cluster_version(const struct cluster *cluster)
+{
+    return cluster->version;
+}
+
+/* Nodes. */
+
+void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts)
+{
+    struct node *node = node_table_hold(cluster, facts->name);
+    struct traits_entry *traits = traits_new(cluster->policy, facts);
+    bool same = node->traits && traits_equal(&node->traits->traits, &traits->traits);
+    if (!node->traits)
+        cluster->n_present_nodes++;
+    if (same) {
+        traits_drop(traits);
+    } else {
+        traits_drop(node->traits);
+        node->traits = traits;
+    }
+    node->seen = cluster->relists[CLUSTER_NODES];
+    if (node_table_advertise(cluster, node, facts) || !same)
+        cluster->version++;
+}
+
+static void delete_node(struct cluster *cluster, struct node *node)
+{
+    traits_drop(node->traits);
+    node->traits = NULL;
+    cluster->n_present_nodes--;
+    cluster->version++;
+    const struct node_facts nothing = {.name = node->name};
+    (void)node_table_advertise(cluster, node, &nothing);
+    node_table_release(cluster, node);
+}
+
+void cluster_delete_node(struct cluster *cluster, const char *name)
+{
+    struct node *node = NULL;
+    HASH_FIND_STR(cluster->nodes, name, node);
+    if (node && node->traits)
+        delete_node(cluster, node);
+}
+
+/* Pods. */
+
+static bool pod_equal(const struct pod *pod, const struct pod_facts *facts,
+                      const struct pod_shape *shape)
+{
+    const bool same_refusal = pod->refusal && facts->refusal
+                                  ? strcmp(pod->refusal, facts->refusal) == 0
+                                  : !pod->refusal && !facts->refusal;
+    return same_refusal && pod->shape == shape && pod->finished == facts->finished &&
+           pod->terminating == facts->terminating && pod->gated == facts->gated &&
+           pod->priority == facts->priority && pod->created_s == facts->created_s &&
+           strcmp(pod->namespace_, facts->namespace_) == 0 && strcmp(pod->name, facts->name) == 0 &&
+           strcmp(pod->node_name, facts->node_name) == 0 &&
+           strcmp(pod->nominated_node, facts->nominated_node) == 0 &&
+           strcmp(pod->priority_class, facts->priority_class) == 0;
+}
+
+static void copy_strings(struct pod *pod, const struct pod_facts *facts)
+{
+    const char *const sources[] = {facts->uid,       facts->namespace_,     facts->name,
+                                   facts->node_name, facts->nominated_node, facts->priority_class,
+                                   facts->refusal};
+    const char **const targets[] = {&pod->uid,       &pod->namespace_,     &pod->name,
+                                    &pod->node_name, &pod->nominated_node, &pod->priority_class,
+                                    &pod->refusal};
+    const size_t n = sizeof sources / sizeof *sources;
+    size_t size = 0;
+    for (size_t i = 0; i < n; i++)
+        size += sources[i] ? strlen(sources[i]) + 1 : 0;
+    char *at = mem_new(size);
+    for (size_t i = 0; i < n; i++) {
+        *targets[i] = NULL;
+        if (!sources[i])
+            continue;
+        size_t len = strlen(sources[i]) + 1;
+        memcpy(at, sources[i], len);
+        *targets[i] = at;
+        at += len;
+    }
+}
+
+static void detach_pod(struct cluster *cluster, struct pod_entry *entry)
+{
+    struct node *node = entry->node;
+    if (!node)
+        return;
+    node_table_remove_pod(cluster, node, entry);
+    node_table_release(cluster, node);
+}
+
+static void attach_pod(struct cluster *cluster, struct pod_entry *entry)
+{
+    if (entry->pod.node_name[0] && !entry->pod.finished)
+        node_table_add_pod(node_table_hold(cluster, entry->pod.node_name), entry);
+}
+
+/* Puts a pod that is already out of the ledger's sums (or new) in, with these facts. */
+static void fill_pod(struct pod_entry *entry, const struct pod_facts *facts,
+                     const struct pod_shape *shape)
+{
+    struct pod *pod = &entry->pod;
+    *pod = (struct pod){
+        .finished = facts->finished,
+        .terminating = facts->terminating,
+        .gated = facts->gated,
+        .priority = facts->priority,
+        .created_s = facts->created_s,
+        .shape = shape,
+    };
+    copy_strings(pod, facts);
+}
+
+void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
+{
+    const struct pod_shape *shape = shapes_hold(cluster->shapes, &facts->shape);
+    struct pod_entry *entry = NULL;
+    HASH_FIND_STR(cluster->pods, facts->uid, entry);
+    if (entry && pod_equal(&entry->pod, facts, shape)) {
+        shapes_drop(cluster->shapes, shape);
+        entry->seen = cluster->relists[CLUSTER_PODS];
+        return;
+    }
+    if (entry) {
+        detach_pod(cluster, entry);
+        HASH_DEL(cluster->pods, entry);
+        free_pod(cluster, entry);
+    }
+    entry = MEM_NEW(struct pod_entry);
+    entry->seen = cluster->relists[CLUSTER_PODS];
+    fill_pod(entry, facts, shape);
+    HASH_ADD_KEYPTR(hh, cluster->pods, entry->pod.uid, strlen(entry->pod.uid), entry);
+    attach_pod(cluster, entry);
+    cluster->version++;
+}
+
+static void delete_pod(struct cluster *cluster, struct pod_entry *entry)
+{
+    detach_pod(cluster, entry);
+    HASH_DEL(cluster->pods, entry);
+    free_pod(cluster, entry);
+    cluster->version++;
+}
+
+void cluster_delete_pod(struct cluster *cluster, const char *uid)
+{
+    struct pod_entry *entry = NULL;
+    HASH_FIND_STR(cluster->pods, uid, entry);
+    if (entry)
+        delete_pod(cluster, entry);
+}
+
+/* Replace all. */
+
+void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind)
+{
+    cluster->relists[kind]++;
+}
+
+static void sweep_nodes(struct cluster *cluster)
+{
+    struct node *node = NULL;
+    struct node *next = NULL;
+    HASH_ITER (hh, cluster->nodes, node, next) {
+        if (node->traits && node->seen != cluster->relists[CLUSTER_NODES])
+            delete_node(cluster, node);
+    }
+}
+
+static void sweep_pods(struct cluster *cluster)
+{
+    struct pod_entry *pod = NULL;
+    struct pod_entry *next = NULL;
+    HASH_ITER (hh, cluster->pods, pod, next) {
+        if (pod->seen != cluster->relists[CLUSTER_PODS])
+            delete_pod(cluster, pod);
+    }
+}
+
+void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind)
+{
+    if (kind == CLUSTER_NODES)
+        sweep_nodes(cluster);
+    else
+        sweep_pods(cluster);
+}

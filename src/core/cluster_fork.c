@@ -1,0 +1,68 @@
+/* cluster_fork: a copy of nodes and sums to think on. See include/core/cluster.h. */
+#include "base/mem.h"
+#include "ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void fork_node(struct cluster *fork, const struct node *node)
+{
+    struct node *copy = node_table_hold(fork, node->name);
+    copy->traits = node->traits;
+    traits_hold(copy->traits);
+    copy->n_resources = node->n_resources;
+    copy->resources = MEM_ARRAY(struct node_resource, node->n_resources);
+    for (size_t i = 0; i < node->n_resources; i++) {
+        copy->resources[i] = node->resources[i];
+        shapes_hold_resource_again(node->resources[i].resource);
+    }
+    fork->n_present_nodes++;
+}
+
+static void fork_resources(struct cluster *fork)
+{
+    const struct shapes *shapes = fork->shapes;
+    fork->fork_resources = MEM_ARRAY(const struct resource *, HASH_COUNT(shapes->resources));
+    for (const struct resource_entry *entry = shapes->resources; entry; entry = entry->hh.next) {
+        shapes_hold_resource_again(&entry->resource);
+        fork->fork_resources[fork->n_fork_resources++] = &entry->resource;
+    }
+}
+
+struct cluster *cluster_fork(struct cluster *cluster)
+{
+    struct cluster *fork = MEM_NEW(struct cluster);
+    fork->policy = cluster->policy;
+    fork->shapes = cluster->shapes;
+    shapes_ref(fork->shapes);
+    fork->is_fork = true;
+    fork->version = cluster->version;
+    fork_resources(fork);
+    for (const struct node *node = cluster_next_node(cluster, NULL); node;
+         node = cluster_next_node(cluster, node))
+        fork_node(fork, node);
+    const struct named_entry *entry = NULL;
+    for (entry = cluster->namespaces; entry; entry = entry->hh.next)
+        cluster_upsert_namespace(fork, entry->name);
+    for (entry = cluster->priority_classes; entry; entry = entry->hh.next)
+        cluster_upsert_priority_class(fork, entry->name, entry->value, entry->is_default);
+    return fork;
+}
+
+void cluster_fork_free(struct cluster *fork)
+{
+    cluster_free(fork);
+}
+
+void cluster_place(struct cluster *fork, const struct node *node, const struct pod_shape *shape)
+{
+    struct node *mine = NULL;
+    HASH_FIND_STR(fork->nodes, node->name, mine);
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        const struct need *need = &shape->needs[i];
+        struct node_resource *entry = node_table_resource(mine, need->resource);
+        if (entry)
+            entry->used = ledger_add(entry->used, need->amount);
+    }
+    fork->version++;
+}

@@ -1,0 +1,143 @@
+/* cluster_read: what can be asked of a ledger, and the small tables beside nodes and pods. */
+#include "base/mem.h"
+#include "ledger.h"
+
+#include <string.h>
+
+size_t cluster_n_nodes(const struct cluster *cluster)
+{
+    return cluster->n_present_nodes;
+}
+
+size_t cluster_n_pods(const struct cluster *cluster)
+{
+    return HASH_COUNT(cluster->pods);
+}
+
+const struct node *cluster_find_node(const struct cluster *cluster, const char *name)
+{
+    struct node *node = NULL;
+    HASH_FIND_STR(cluster->nodes, name, node);
+    return node && node->traits ? node : NULL;
+}
+
+const struct node *cluster_next_node(const struct cluster *cluster, const struct node *node)
+{
+    const struct node *next = node ? node->hh.next : cluster->nodes;
+    while (next && !next->traits)
+        next = next->hh.next;
+    return next;
+}
+
+const struct pod *cluster_find_pod(const struct cluster *cluster, const char *uid)
+{
+    struct pod_entry *entry = NULL;
+    HASH_FIND_STR(cluster->pods, uid, entry);
+    return entry ? &entry->pod : NULL;
+}
+
+const struct pod *cluster_next_pod(const struct cluster *cluster, const struct pod *pod)
+{
+    const struct pod_entry *next = pod ? ((const struct pod_entry *)pod)->hh.next : cluster->pods;
+    return next ? &next->pod : NULL;
+}
+
+static struct named_entry *find_named(struct named_entry *table, const char *name)
+{
+    struct named_entry *entry = NULL;
+    HASH_FIND_STR(table, name, entry);
+    return entry;
+}
+
+static struct named_entry *hold_named(struct named_entry **table, const char *name)
+{
+    struct named_entry *entry = find_named(*table, name);
+    if (!entry) {
+        entry = MEM_NEW(struct named_entry);
+        entry->name = mem_strdup(name);
+        HASH_ADD_KEYPTR(hh, *table, entry->name, strlen(entry->name), entry);
+    }
+    return entry;
+}
+
+void cluster_upsert_namespace(struct cluster *cluster, const char *name)
+{
+    (void)hold_named(&cluster->namespaces, name);
+}
+
+bool cluster_has_namespace(const struct cluster *cluster, const char *name)
+{
+    return find_named(cluster->namespaces, name) != NULL;
+}
+
+size_t cluster_n_namespaces(const struct cluster *cluster)
+{
+    return HASH_COUNT(cluster->namespaces);
+}
+
+void cluster_upsert_priority_class(struct cluster *cluster, const char *name, int64_t value,
+                                   bool is_default)
+{
+    struct named_entry *entry = hold_named(&cluster->priority_classes, name);
+    entry->value = value;
+    entry->is_default = is_default;
+}
+
+bool cluster_priority_of_class(const struct cluster *cluster, const char *name, int64_t *ret_value)
+{
+    const struct named_entry *entry = find_named(cluster->priority_classes, name);
+    if (!name[0]) {
+        entry = cluster->priority_classes;
+        while (entry && !entry->is_default)
+            entry = entry->hh.next;
+    }
+    if (!entry)
+        return false;
+    *ret_value = entry->value;
+    return true;
+}
+
+size_t cluster_n_priority_classes(const struct cluster *cluster)
+{
+    return HASH_COUNT(cluster->priority_classes);
+}
+
+static const struct resource *find_resource(const struct cluster *cluster, const char *name)
+{
+    if (!cluster->is_fork)
+        return shapes_find_resource(cluster->shapes, name);
+    for (size_t i = 0; i < cluster->n_fork_resources; i++) {
+        if (strcmp(cluster->fork_resources[i]->name, name) == 0)
+            return cluster->fork_resources[i];
+    }
+    return NULL;
+}
+
+/* A resource that no node of this ledger has: one of its own, equal to none by address. */
+static const struct resource *unknown_resource(const struct policy *policy, const char *name,
+                                               struct arena *arena)
+{
+    struct resource *resource = ARENA_NEW(arena, struct resource);
+    resource->name = name;
+    resource->is_gpu = policy_is_gpu_resource(policy, name);
+    return resource;
+}
+
+const struct pod_shape *cluster_resolve(const struct cluster *cluster,
+                                        const struct shape_facts *facts, struct arena *arena)
+{
+    struct pod_shape *shape = ARENA_NEW(arena, struct pod_shape);
+    struct need *needs = ARENA_ARRAY(arena, struct need, facts->n_demand);
+    for (size_t i = 0; i < facts->n_demand; i++) {
+        const char *name = facts->demand[i].resource;
+        const struct resource *resource = find_resource(cluster, name);
+        if (!resource)
+            resource = unknown_resource(cluster->policy, name, arena);
+        needs[i] = (struct need){resource, facts->demand[i].amount};
+    }
+    shape->facts = *facts;
+    shape->needs = needs;
+    shape->n_needs = facts->n_demand;
+    shape->n_gpu_needs = needs_put_gpus_first(needs, shape->n_needs);
+    return shape;
+}

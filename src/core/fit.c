@@ -1,0 +1,211 @@
+/* fit: see include/core/fit.h. */
+#include "core/fit.h"
+
+#include <string.h>
+
+struct reason_row {
+    const char *name;
+    const char *message;
+};
+
+#define PREFIX "gpu-extender: "
+
+static const struct reason_row REASONS[N_REASONS] = {
+    [REASON_FITS] = {"fits", PREFIX "the pod fits"},
+    [REASON_NODE_UNKNOWN] = {"node_unknown", PREFIX "the node is not in the inventory"},
+    [REASON_POD_INVALID] = {"pod_invalid", PREFIX "the pod asks for what cannot be"},
+    [REASON_UNSCHEDULABLE] = {"unschedulable", PREFIX "the node is cordoned"},
+    [REASON_TAINT] = {"taint", PREFIX "the node has a taint that the pod does not tolerate"},
+    [REASON_NODE_SELECTOR] = {"node_selector",
+                              PREFIX "the node's labels are not those of the pod's nodeSelector"},
+    [REASON_NODE_AFFINITY] = {"node_affinity",
+                              PREFIX "the node does not match the pod's required node affinity"},
+    [REASON_LEGACY_AFFINITY] = {"legacy_affinity",
+                                PREFIX "the node does not match the pod's annotation "
+                                       "scheduler.alpha.kubernetes.io/affinity"},
+    [REASON_GPU_ABSENT] = {"gpu_absent", PREFIX "the node has no GPUs of the requested resource"},
+    [REASON_MODEL_UNKNOWN] = {"model_unknown", PREFIX "the node's GPU model is not known"},
+    [REASON_MODEL_EXCLUDED] = {"model_excluded", PREFIX "the pod excludes the node's GPU model"},
+    [REASON_MODEL_NOT_WANTED] = {"model_not_wanted",
+                                 PREFIX "the node's GPU model is not one that the pod asks for"},
+    [REASON_GPU_MEMORY] = {"gpu_memory",
+                           PREFIX "the node's GPUs have less memory than the pod asks for"},
+    [REASON_GPU_TOTAL] = {"gpu_total", PREFIX "the node has too few GPUs in total"},
+    [REASON_GPU_FREE] = {"gpu_free", PREFIX "the node has too few free GPUs now"},
+    [REASON_CPU] = {"cpu", PREFIX "the node has too little free CPU"},
+    [REASON_MEMORY] = {"memory", PREFIX "the node has too little free memory"},
+    [REASON_PODS] = {"pods", PREFIX "the node has no free pod slot"},
+    [REASON_RESOURCE] = {"resource", PREFIX "the node has too little of another resource"},
+};
+
+const char *reason_name(enum reason reason)
+{
+    return REASONS[reason].name;
+}
+
+const char *reason_message(enum reason reason)
+{
+    return REASONS[reason].message;
+}
+
+const char *reason_text(enum reason reason)
+{
+    return REASONS[reason].message + strlen(PREFIX);
+}
+
+int64_t fit_lack(const struct node *node, const struct need *need)
+{
+    const struct node_resource *has = node_find_resource(node, need->resource);
+    int64_t free = has ? node_resource_free(has) : 0;
+    if (free >= need->amount)
+        return 0;
+    int64_t lack = 0;
+    return __builtin_sub_overflow(need->amount, free, &lack) ? INT64_MAX : lack;
+}
+
+/* The cordon is judged as the taint that Kubernetes' NodeUnschedulable plugin sees in it. */
+static bool tolerates_cordon(const struct shape_facts *facts)
+{
+    static const struct taint CORDON = {"node.kubernetes.io/unschedulable", "", TAINT_NO_SCHEDULE};
+    return !taints_first_untolerated(&CORDON, 1, facts->tolerations, facts->n_tolerations);
+}
+
+static enum reason judge_admission(const struct node_traits *traits,
+                                   const struct shape_facts *facts)
+{
+    if (traits->unschedulable && !tolerates_cordon(facts))
+        return REASON_UNSCHEDULABLE;
+    if (taints_first_untolerated(traits->taints, traits->n_taints, facts->tolerations,
+                                 facts->n_tolerations))
+        return REASON_TAINT;
+    if (!selector_term_holds(&facts->node_selector, &traits->view))
+        return REASON_NODE_SELECTOR;
+    if (!node_selector_holds(&facts->affinity, &traits->view))
+        return REASON_NODE_AFFINITY;
+    return REASON_FITS;
+}
+
+static bool is_one_of(const struct node_traits *traits, const struct gpu_model *models, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (gpu_model_satisfies(&traits->model, traits->gpu_memory_bytes, &models[i]))
+            return true;
+    }
+    return false;
+}
+
+static enum reason judge_model(const struct node_traits *traits, const struct model_wants *wants)
+{
+    if (wants->n_accept + wants->n_exclude > 0 && !traits->model.chip[0])
+        return REASON_MODEL_UNKNOWN;
+    if (is_one_of(traits, wants->exclude, wants->n_exclude))
+        return REASON_MODEL_EXCLUDED;
+    if (wants->n_accept > 0 && !is_one_of(traits, wants->accept, wants->n_accept))
+        return REASON_MODEL_NOT_WANTED;
+    if (wants->min_memory_bytes > 0 &&
+        !gpu_memory_is_enough(traits->gpu_memory_bytes, wants->min_memory_bytes))
+        return REASON_GPU_MEMORY;
+    return REASON_FITS;
+}
+
+static bool has_any(const struct node *node, const struct need *need)
+{
+    const struct node_resource *has = node_find_resource(node, need->resource);
+    return has && (has->capacity > 0 || has->allocatable > 0);
+}
+
+static bool has_total(const struct node *node, const struct need *need)
+{
+    return node_find_resource(node, need->resource)->allocatable >= need->amount;
+}
+
+static bool lacks_any_gpu_resource(const struct node *node, const struct pod_shape *shape)
+{
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        if (!has_any(node, &shape->needs[i]))
+            return true;
+    }
+    return false;
+}
+
+static enum reason judge_gpus(const struct node *node, const struct pod_shape *shape)
+{
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        if (!has_total(node, &shape->needs[i]))
+            return REASON_GPU_TOTAL;
+    }
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        if (fit_lack(node, &shape->needs[i]) > 0)
+            return REASON_GPU_FREE;
+    }
+    return REASON_FITS;
+}
+
+static enum reason reason_of_resource(const char *name)
+{
+    if (strcmp(name, "cpu") == 0)
+        return REASON_CPU;
+    if (strcmp(name, "memory") == 0)
+        return REASON_MEMORY;
+    return strcmp(name, "pods") == 0 ? REASON_PODS : REASON_RESOURCE;
+}
+
+static enum reason judge_other_resources(const struct node *node, const struct pod_shape *shape)
+{
+    enum reason first = REASON_FITS;
+    for (size_t i = shape->n_gpu_needs; i < shape->n_needs; i++) {
+        if (fit_lack(node, &shape->needs[i]) == 0)
+            continue;
+        enum reason reason = reason_of_resource(shape->needs[i].resource->name);
+        if (first == REASON_FITS || reason < first)
+            first = reason;
+    }
+    return first;
+}
+
+bool fit_admits(const struct node *node, const struct pod_shape *shape)
+{
+    const struct node_traits *traits = node_traits(node);
+    return judge_admission(traits, &shape->facts) == REASON_FITS &&
+           node_selector_holds(&shape->facts.legacy_affinity, &traits->view);
+}
+
+static enum reason judge_ours(const struct node *node, const struct pod_shape *shape)
+{
+    const struct node_traits *traits = node_traits(node);
+    if (!node_selector_holds(&shape->facts.legacy_affinity, &traits->view))
+        return REASON_LEGACY_AFFINITY;
+    if (lacks_any_gpu_resource(node, shape))
+        return REASON_GPU_ABSENT;
+    enum reason reason = judge_model(traits, &shape->facts.wants);
+    return reason == REASON_FITS ? judge_gpus(node, shape) : reason;
+}
+
+enum reason fit_judge(const struct node *node, const struct fit_question *question)
+{
+    const struct pod_shape *shape = question->shape;
+    if (!node)
+        return REASON_NODE_UNKNOWN;
+    if (question->refusal)
+        return REASON_POD_INVALID;
+    if (question->scope == FIT_OURS)
+        return judge_ours(node, shape);
+    enum reason reason = judge_admission(node_traits(node), &shape->facts);
+    if (reason == REASON_FITS)
+        reason = judge_ours(node, shape);
+    return reason == REASON_FITS ? judge_other_resources(node, shape) : reason;
+}
+
+int64_t fit_count(const struct node *node, const struct fit_question *question)
+{
+    if (fit_judge(node, question) != REASON_FITS)
+        return 0;
+    const struct pod_shape *shape = question->shape;
+    int64_t count = INT64_MAX;
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        const struct need *need = &shape->needs[i];
+        int64_t more = node_resource_free(node_find_resource(node, need->resource)) / need->amount;
+        count = more < count ? more : count;
+    }
+    return count;
+}

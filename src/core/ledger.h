@@ -1,0 +1,81 @@
+/*
+ * ledger: how the cluster is kept. Private to core: the files cluster*.c, which each take one part.
+ */
+#ifndef CORE_LEDGER_H
+#define CORE_LEDGER_H
+
+#include "core/cluster.h"
+#include "shapes.h"
+
+#include <uthash.h>
+#include <utlist.h>
+
+struct traits_entry {
+    struct node_traits traits;
+    size_t refs; /* the cluster and its forks */
+    struct arena *arena;
+};
+
+struct pod_entry {
+    struct pod pod;                /* first: a struct pod * of a ledger is one of these */
+    struct node *node;             /* whose resources it uses; NULL if none */
+    uint64_t seen;                 /* relist in which it was upserted last */
+    struct pod_entry *prev, *next; /* of the node's pods */
+    UT_hash_handle hh;             /* by uid */
+};
+
+struct node {
+    char *name;
+    struct traits_entry *traits; /* NULL: not there, only pods speak of it */
+    struct node_resource *resources;
+    size_t n_resources;
+    struct pod_entry *pods;
+    uint64_t seen;
+    UT_hash_handle hh;
+};
+
+struct named_entry {
+    char *name;
+    int64_t value;
+    bool is_default;
+    UT_hash_handle hh;
+};
+
+struct cluster {
+    const struct policy *policy;
+    struct shapes
+        *shapes; /* a fork's is its origin's: to be touched under the origin's lock only */
+    bool is_fork;
+    const struct resource **fork_resources; /* of a fork: all names it knows */
+    size_t n_fork_resources;
+    struct node *nodes;
+    struct pod_entry *pods;
+    struct named_entry *namespaces;
+    struct named_entry *priority_classes;
+    size_t n_present_nodes;
+    uint64_t relists[N_CLUSTER_KINDS];
+    uint64_t version;
+};
+
+/* node_table.c */
+struct node *node_table_hold(struct cluster *cluster, const char *name);
+void node_table_release(struct cluster *cluster, struct node *node);
+/* Takes over what the node says it has. Whether anything changed. */
+bool node_table_advertise(struct cluster *cluster, struct node *node,
+                          const struct node_facts *facts);
+struct node_resource *node_table_resource(struct node *node, const struct resource *resource);
+/* Adds what the pod needs to what the node has in use, or takes it away. */
+void node_table_add_pod(struct node *node, struct pod_entry *pod);
+void node_table_remove_pod(struct cluster *cluster, struct node *node, struct pod_entry *pod);
+void node_table_free(struct cluster *cluster, struct node *node);
+
+/* node_traits.c */
+struct traits_entry *traits_new(const struct policy *policy, const struct node_facts *facts);
+void traits_hold(struct traits_entry *entry);
+void traits_drop(struct traits_entry *entry);
+bool traits_equal(const struct node_traits *a, const struct node_traits *b);
+
+/* a + b, at most INT64_MAX; neither is negative. */
+int64_t ledger_add(int64_t a, int64_t b);
+
+#endif

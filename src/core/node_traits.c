@@ -1,0 +1,119 @@
+/* node_traits: what a node is: labels, taints, model. See include/core/cluster.h. */
+#include "base/mem.h"
+#include "core/quantity.h"
+#include "ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* NVIDIA GPU feature discovery: MiB of one GPU. */
+#define MEMORY_LABEL "nvidia.com/gpu.memory"
+#define MIB ((int64_t)1024 * 1024)
+
+static const struct label *copy_labels(const struct node_facts *facts, struct arena *arena)
+{
+    struct label *labels = arena_copy(arena, facts->labels, facts->n_labels, sizeof *labels);
+    for (size_t i = 0; i < facts->n_labels; i++) {
+        labels[i].key = arena_strdup(arena, labels[i].key);
+        labels[i].value = arena_strdup(arena, labels[i].value);
+    }
+    labels_sort(labels, facts->n_labels);
+    return labels;
+}
+
+static const struct taint *copy_taints(const struct node_facts *facts, struct arena *arena)
+{
+    struct taint *taints = arena_copy(arena, facts->taints, facts->n_taints, sizeof *taints);
+    for (size_t i = 0; i < facts->n_taints; i++) {
+        taints[i].key = arena_strdup(arena, taints[i].key);
+        taints[i].value = arena_strdup(arena, taints[i].value);
+    }
+    return taints;
+}
+
+/* The first label of the policy's list whose value names a model decides. */
+static void find_model(struct node_traits *traits)
+{
+    const struct policy *policy = traits->view.policy;
+    traits->model_label = "";
+    traits->model_value = "";
+    for (size_t i = 0; i < policy->n_model_labels; i++) {
+        const char *value =
+            labels_find(traits->view.labels, traits->view.n_labels, policy->model_labels[i]);
+        if (!value || !gpu_model_parse(value, policy->aliases, policy->n_aliases, &traits->model))
+            continue;
+        traits->model_label = policy->model_labels[i];
+        traits->model_value = value;
+        return;
+    }
+}
+
+static int64_t find_gpu_memory(const struct node_traits *traits)
+{
+    const char *text = labels_find(traits->view.labels, traits->view.n_labels, MEMORY_LABEL);
+    int64_t mib = 0;
+    if (text && quantity_whole(text, &mib, NULL) == 0 && mib > 0 && mib <= INT64_MAX / MIB)
+        return mib * MIB;
+    return gpu_model_memory_bytes(&traits->model);
+}
+
+struct traits_entry *traits_new(const struct policy *policy, const struct node_facts *facts)
+{
+    struct traits_entry *entry = MEM_NEW(struct traits_entry);
+    entry->refs = 1;
+    entry->arena = arena_new();
+    struct node_traits *traits = &entry->traits;
+    traits->view = (struct label_view){
+        .node_name = arena_strdup(entry->arena, facts->name),
+        .labels = copy_labels(facts, entry->arena),
+        .n_labels = facts->n_labels,
+        .policy = policy,
+    };
+    traits->taints = copy_taints(facts, entry->arena);
+    traits->n_taints = facts->n_taints;
+    traits->unschedulable = facts->unschedulable;
+    traits->ready = facts->ready;
+    find_model(traits);
+    traits->gpu_memory_bytes = find_gpu_memory(traits);
+    return entry;
+}
+
+void traits_hold(struct traits_entry *entry)
+{
+    entry->refs++;
+}
+
+void traits_drop(struct traits_entry *entry)
+{
+    if (!entry || --entry->refs > 0)
+        return;
+    arena_free(entry->arena);
+    free(entry);
+}
+
+static bool labels_equal(const struct label_view *a, const struct label_view *b)
+{
+    if (a->n_labels != b->n_labels)
+        return false;
+    for (size_t i = 0; i < a->n_labels; i++) {
+        if (strcmp(a->labels[i].key, b->labels[i].key) != 0 ||
+            strcmp(a->labels[i].value, b->labels[i].value) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* The model and the memory follow from the labels. */
+bool traits_equal(const struct node_traits *a, const struct node_traits *b)
+{
+    if (a->unschedulable != b->unschedulable || a->ready != b->ready ||
+        a->n_taints != b->n_taints || !labels_equal(&a->view, &b->view))
+        return false;
+    for (size_t i = 0; i < a->n_taints; i++) {
+        if (a->taints[i].effect != b->taints[i].effect ||
+            strcmp(a->taints[i].key, b->taints[i].key) != 0 ||
+            strcmp(a->taints[i].value, b->taints[i].value) != 0)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,118 @@
+/* rank: see include/core/rank.h. */
+#include "core/rank.h"
+#include "core/score.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define N_OTHER_SCORES 10 /* 0..9, for all but the first */
+
+static size_t model_rank(const struct node_traits *traits, const struct model_wants *wants)
+{
+    size_t rank = 0;
+    while (rank < wants->n_accept &&
+           !gpu_model_satisfies(&traits->model, traits->gpu_memory_bytes, &wants->accept[rank]))
+        rank++;
+    return rank;
+}
+
+void rank_weigh(const struct cluster *cluster, const struct pod_shape *shape,
+                struct ranked_node *ranked)
+{
+    const struct node *node = ranked->node;
+    if (!node)
+        return;
+    const struct node_traits *traits = node_traits(node);
+    const struct shape_facts *facts = &shape->facts;
+    ranked->model_rank = model_rank(traits, &facts->wants);
+    ranked->preferred = preferred_weight(facts->preferred, facts->n_preferred, &traits->view);
+    ranked->unpreferred = taints_unpreferred(traits->taints, traits->n_taints, facts->tolerations,
+                                             facts->n_tolerations);
+    ranked->cost = score_cost_of(cluster_policy(cluster)->placement)(cluster, node, shape);
+}
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* What the pod itself prefers: nodes that are equal in it form a tier. */
+static int compare_tier(const struct ranked_node *a, const struct ranked_node *b)
+{
+    if (!a->node || !b->node)
+        return COMPARE(!a->node, !b->node);
+    if (a->model_rank != b->model_rank)
+        return COMPARE(a->model_rank, b->model_rank);
+    if (a->preferred != b->preferred)
+        return COMPARE(b->preferred, a->preferred);
+    return COMPARE(a->unpreferred, b->unpreferred);
+}
+
+int rank_compare(const struct ranked_node *a, const struct ranked_node *b)
+{
+    int order = compare_tier(a, b);
+    if (order != 0 || !a->node)
+        return order;
+    order = COMPARE(a->cost, b->cost);
+    return order != 0 ? order : strcmp(node_name(a->node), node_name(b->node));
+}
+
+static int compare_for_sort(const void *a, const void *b)
+{
+    return rank_compare(a, b);
+}
+
+static size_t tier_end(const struct ranked_node *nodes, size_t n_nodes, size_t begin)
+{
+    size_t end = begin + 1;
+    while (end < n_nodes && compare_tier(&nodes[begin], &nodes[end]) == 0)
+        end++;
+    return end;
+}
+
+static size_t count_tiers(const struct ranked_node *nodes, size_t n_nodes)
+{
+    size_t n = 0;
+    for (size_t begin = 0; begin < n_nodes; begin = tier_end(nodes, n_nodes, begin))
+        n++;
+    return n;
+}
+
+/* The scores from lowest to highest are spread over the tier's costs, the cheapest the highest. */
+static void score_tier(struct ranked_node *nodes, size_t n_nodes, int lowest, int highest)
+{
+    double min = nodes[0].cost;
+    double max = nodes[n_nodes - 1].cost;
+    int n_scores = highest - lowest + 1;
+    for (size_t i = 0; i < n_nodes; i++) {
+        int step = max > min ? (int)(n_scores * (max - nodes[i].cost) / (max - min)) : 0;
+        nodes[i].score = lowest + (step < n_scores ? step : n_scores - 1);
+    }
+}
+
+static void score_all(struct ranked_node *nodes, size_t n_nodes)
+{
+    const int n_tiers = (int)count_tiers(nodes, n_nodes);
+    int tier = 0;
+    for (size_t begin = 0, end = 0; begin < n_nodes; begin = end, tier++) {
+        end = tier_end(nodes, n_nodes, begin);
+        int highest = N_OTHER_SCORES - 1 - tier;
+        int lowest = highest;
+        if (n_tiers <= N_OTHER_SCORES) {
+            highest = N_OTHER_SCORES - 1 - N_OTHER_SCORES * tier / n_tiers;
+            lowest = N_OTHER_SCORES - N_OTHER_SCORES * (tier + 1) / n_tiers;
+        }
+        score_tier(&nodes[begin], end - begin, lowest > 0 ? lowest : 0, highest > 0 ? highest : 0);
+    }
+}
+
+void rank_nodes(const struct cluster *cluster, const struct pod_shape *shape,
+                struct ranked_node *nodes, size_t n_nodes)
+{
+    for (size_t i = 0; i < n_nodes; i++)
+        rank_weigh(cluster, shape, &nodes[i]);
+    qsort(nodes, n_nodes, sizeof *nodes, compare_for_sort);
+    size_t n_known = n_nodes;
+    while (n_known > 0 && !nodes[n_known - 1].node)
+        nodes[--n_known].score = 0;
+    score_all(nodes, n_known);
+    if (n_known > 0)
+        nodes[0].score = RANK_BEST_SCORE;
+}

@@ -1,0 +1,32 @@
+/* score_binpack: fewest GPUs left over. See include/core/score.h. */
+#include "core/score.h"
+
+static double left_over(const struct node *node, const struct need *need)
+{
+    const struct node_resource *has = node_find_resource(node, need->resource);
+    return has ? (double)node_resource_free(has) - (double)need->amount : 0;
+}
+
+static double all_free_gpus(const struct node *node)
+{
+    double sum = 0;
+    size_t n = 0;
+    const struct node_resource *resources = node_resources(node, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (resources[i].resource->is_gpu && node_resource_free(&resources[i]) > 0)
+            sum += (double)node_resource_free(&resources[i]);
+    }
+    return sum;
+}
+
+double score_binpack(const struct cluster *cluster, const struct node *node,
+                     const struct pod_shape *shape)
+{
+    (void)cluster;
+    if (shape->n_gpu_needs == 0)
+        return all_free_gpus(node);
+    double sum = 0;
+    for (size_t i = 0; i < shape->n_gpu_needs; i++)
+        sum += left_over(node, &shape->needs[i]);
+    return sum;
+}

@@ -1,0 +1,57 @@
+/*
+ * shapes: the ledger's resource names and pod shapes, each kept once and counted by its users.
+ *
+ * Private to core. What nobody uses any more is gone at once, so tenants can't make it grow by what
+ * they had.
+ */
+#ifndef CORE_SHAPES_H
+#define CORE_SHAPES_H
+
+#include "base/arena.h"
+#include "core/pod_shape.h"
+#include "core/policy.h"
+
+#include <uthash.h>
+
+struct resource_entry {
+    struct resource resource; /* first: a struct resource * of a ledger is one of these */
+    size_t refs;
+    UT_hash_handle hh;
+    char name[];
+};
+
+struct shape_entry {
+    struct pod_shape shape; /* first, as above */
+    size_t refs;
+    struct arena *arena;
+    char *key;
+    size_t key_len;
+    UT_hash_handle hh;
+};
+
+struct shapes {
+    const struct policy *policy;
+    size_t refs; /* the ledger and its forks */
+    struct resource_entry *resources;
+    struct shape_entry *shapes;
+};
+
+struct shapes *shapes_new(const struct policy *policy);
+void shapes_ref(struct shapes *shapes);
+/* The last one to let go must have dropped all it held. */
+void shapes_unref(struct shapes *shapes);
+
+/* The resource, made if it was not known, with one more user. */
+const struct resource *shapes_hold_resource(struct shapes *shapes, const char *name);
+const struct resource *shapes_find_resource(const struct shapes *shapes, const char *name);
+void shapes_hold_resource_again(const struct resource *resource);
+void shapes_drop_resource(struct shapes *shapes, const struct resource *resource);
+
+/* The shape with these facts, made if it was not known, with one more user. */
+const struct pod_shape *shapes_hold(struct shapes *shapes, const struct shape_facts *facts);
+void shapes_drop(struct shapes *shapes, const struct pod_shape *shape);
+
+/* Sorts needs of GPU resources to the front, else keeping their order. How many they are. */
+size_t needs_put_gpus_first(struct need *needs, size_t n_needs);
+
+#endif
