@@ -71,11 +71,15 @@ STEPS = [
     ("lint/includes", True, lambda run, name, _: lint(run, name, "includes")),
     ("lint/texts", True, lambda run, name, _: lint(run, name, "texts")),
     ("lint/format", True, lambda run, name, _: lint(run, name, "format")),
+    ("lint/shell", True, lambda run, name, _: lint(run, name, "shell")),
     ("lint/size", True, lint_size),
     ("lint/tests", True, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
     ("unit", True, unit_tests),
+    ("wire", True, wire_tests),
+    ("lint/symbols", True, lint_symbols),
     ("lint/tidy", False, lint_tidy),
     ("thread", False, thread_tests),
+    ("fuzz", False, fuzz_targets),
 ]
 
 

@@ -17,19 +17,22 @@ def outcome(case):
 
 
 def record(results, step, report):
-    passed = {}
+    """Whether any of the report's tests failed (a file that cannot be loaded is a failed test there)."""
+    passed, failed = {}, False
     for case in ElementTree.parse(report).iter("testcase"):
-        file = case.get("classname", "").rpartition(".")[2]
         kind, detail = outcome(case)
+        file = (case.get("classname") or case.get("name")).rpartition(".")[2]
         name = f"{step}/{file}: {case.get('name')}"
         if kind == "passed":
             passed[file] = passed.get(file, 0) + 1
         elif kind == "skipped":
             results.skip(name, detail.get("message", ""))
         else:
+            failed = True
             results.fail(name, detail.text or detail.get("message", ""))
     for file, tests in passed.items():
         results.ok(f"{step}/{file}", tests)
+    return failed
 
 
 def run(results, step, folder, wanted):
@@ -63,7 +66,6 @@ def run(results, step, folder, wanted):
         ],
         timeout_s=TIMEOUT_S,
     )
-    if os.path.exists(report):
-        record(results, step, report)
-    if status not in (0, 1) or not os.path.exists(report):
+    explained = os.path.exists(report) and record(results, step, report)
+    if status != 0 and not explained:
         results.fail(step, f"{output}\npytest: exit status {status}")

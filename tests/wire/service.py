@@ -1,0 +1,184 @@
+"""The service as a process of its own: started on a free port, asked over HTTP, stopped, and its log judged.
+
+Whatever a test does with it, it must end with status 0 and without a sanitizer's word. Nothing here knows what the answers mean.
+"""
+
+import http.client
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BINARY = os.environ.get("GPU_EXTENDER") or os.path.join(ROOT, "build/test/gpu-extender")
+SAMPLE_CLUSTER = os.path.join(ROOT, "examples/sample-cluster.yaml")
+
+LIMIT_S = 60  # of anything that is waited for; reached only when something is wrong
+SANITIZERS = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:")
+FIELD = re.compile(r'(?:^|(?<= ))([a-z_]+)=("(?:[^"\\]|\\.)*"|[^ "]\S*|)(?= |$)')
+ENV = {
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1:detect_leaks=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+}
+
+
+class Answer:
+    """Status, headers (by lower-case name) and body of one answer."""
+
+    def __init__(self, response):
+        self.status = response.status
+        self.headers = {name.lower(): value for name, value in response.getheaders()}
+        self.body = response.read()
+
+    @property
+    def text(self):
+        return self.body.decode("utf-8")
+
+    def json(self):
+        return json.loads(self.body)
+
+    def __repr__(self):
+        return f"<Answer {self.status} {self.body[:2000]!r}>"
+
+
+class Log:
+    """The process's standard error, line by line, as it is written."""
+
+    def __init__(self, stream):
+        self.lines = []
+        self.changed = threading.Condition()
+        self.ended = False
+        self.reader = threading.Thread(target=self._read, args=(stream,), daemon=True)
+        self.reader.start()
+
+    def _read(self, stream):
+        for line in stream:
+            with self.changed:
+                self.lines.append(line.rstrip("\n"))
+                self.changed.notify_all()
+        with self.changed:
+            self.ended = True
+            self.changed.notify_all()
+
+    def fields(self):
+        """Every line so far as a dictionary of its key=value pairs."""
+        with self.changed:
+            lines = list(self.lines)
+        return [fields_of(line) for line in lines]
+
+    def wait_for(self, wanted, after=0):
+        """The first line (as a dictionary) from number `after` on that has all pairs of `wanted`."""
+
+        def found():
+            for line in self.lines[after:]:
+                fields = fields_of(line)
+                if wanted.items() <= fields.items():
+                    return fields
+            return None
+
+        with self.changed:
+            self.changed.wait_for(lambda: found() or self.ended, LIMIT_S)
+            line = found()
+        assert line, f"no line with {wanted} in the log:\n{self.text()}"
+        return line
+
+    def text(self):
+        with self.changed:
+            return "\n".join(self.lines)
+
+
+def fields_of(line):
+    """key=value and key="quoted value" of a log line; {} where it is no such line (a sanitizer's report)."""
+    return {key: json.loads(value) if value.startswith('"') else value for key, value in FIELD.findall(line)}
+
+
+class Service:
+    """One running gpu-extender. Made by the fixtures of conftest.py."""
+
+    def __init__(self, *options):
+        self.command = [BINARY, "--listen", "127.0.0.1:0", *map(str, options)]
+        self.process = subprocess.Popen(
+            self.command,
+            env={**os.environ, **ENV},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+        )
+        self.log = Log(self.process.stderr)
+        try:
+            self.address = self.log.wait_for({"msg": "listening"})["addr"]
+            self._wait_until_ready()
+        except BaseException:
+            self.process.kill()
+            self.process.wait()
+            raise
+
+    def _wait_until_ready(self):
+        end = time.monotonic() + LIMIT_S
+        while (answer := self.get("/readyz")).status != 200:
+            assert time.monotonic() < end, f"not ready: {answer}\n{self.log.text()}"
+            time.sleep(0.02)
+
+    def connection(self):
+        """A new connection, the caller's to close."""
+        host, _, port = self.address.rpartition(":")
+        return http.client.HTTPConnection(host.strip("[]"), int(port), timeout=LIMIT_S)
+
+    def ask(self, method, path, body=None, headers=None):
+        """One request on a connection of its own. A body that is no text or bytes is sent as JSON."""
+        headers = dict(headers or {})
+        if body is not None and not isinstance(body, (str, bytes)):
+            body = json.dumps(body)
+            headers.setdefault("Content-Type", "application/json")
+        connection = self.connection()
+        try:
+            connection.request(method, path, body.encode() if isinstance(body, str) else body, headers)
+            return Answer(connection.getresponse())
+        finally:
+            connection.close()
+
+    def get(self, path, headers=None):
+        return self.ask("GET", path, None, headers)
+
+    def post(self, path, body, headers=None):
+        return self.ask("POST", path, body, headers)
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def stop(self):
+        """SIGTERM, and the judgement of the whole run. Stopping twice judges once."""
+        if self.process.returncode is not None:
+            return
+        self.signal(signal.SIGTERM)
+        try:
+            status = self.process.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            status = f"none {LIMIT_S} s after SIGTERM"
+        self.log.reader.join(LIMIT_S)
+        said = self.log.text()
+        assert not SANITIZERS.search(said), f"a sanitizer's report:\n{said}"
+        assert status == 0, f"{shlex.join(self.command)}: exit status {status}:\n{said}"
+
+
+def run_to_end(*options):
+    """Runs the binary with options that make it end by itself (--check, --version, bad ones); no sanitizer may speak."""
+    done = subprocess.run(
+        [BINARY, *map(str, options)],
+        env={**os.environ, **ENV},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert not SANITIZERS.search(done.stderr), done.stderr
+    return done
