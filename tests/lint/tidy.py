@@ -9,6 +9,7 @@ import concurrent.futures
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -17,6 +18,9 @@ import llvm
 import tree
 
 CACHE = os.path.join(tree.ROOT, ".cache", "clang-tidy")
+LOG = os.path.join(tree.ROOT, "build", "clang-tidy.log")
+MODEL = os.path.join(tree.ROOT, "tests", "lint", "model")
+FINDING = re.compile(r": (error|warning): ")
 KEEP_S = 30 * 24 * 3600
 
 
@@ -51,10 +55,22 @@ def key_of(entry, depends, config, digests):
 
 
 def tidy(command, build, path):
+    """Whether it is clean, and what was said."""
+    model = f"--extra-arg-before=-isystem{MODEL}"
     done = subprocess.run(
-        [command, "--quiet", "-p", build, path], capture_output=True, text=True, check=False
+        [command, "--quiet", model, "-p", build, path], capture_output=True, text=True, check=False
     )
-    return done.returncode == 0, done.stdout
+    return done.returncode == 0, done.stdout + (done.stderr if done.returncode else "")
+
+
+def findings(said):
+    """Only the findings, with the line of code; how the analyzer came to them is in LOG."""
+    lines = said.split("\n")
+    return [
+        line
+        for number, line in enumerate(lines)
+        if any(FINDING.search(lines[near]) for near in (number, number - 1, number - 2) if near >= 0)
+    ]
 
 
 def jobs_of(build, parts, config):
@@ -80,21 +96,32 @@ def forget_old():
             os.remove(path)
 
 
+def configuration(command):
+    """All that decides besides the sources."""
+    version = subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout
+    model = [tree.read(MODEL, name) for name in sorted(os.listdir(MODEL))]
+    return "\n".join([version, tree.read(tree.ROOT, ".clang-tidy"), *model])
+
+
 def main(build, parts):
     command = llvm.tool("clang-tidy")
     os.makedirs(CACHE, exist_ok=True)
     forget_old()
-    version = subprocess.run([command, "--version"], capture_output=True, text=True, check=True).stdout
-    jobs = list(jobs_of(build, parts, version + tree.read(tree.ROOT, ".clang-tidy")))
-    failed = False
+    jobs = list(jobs_of(build, parts, configuration(command)))
+    all_said = []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for (_, key), (clean, said) in zip(jobs, pool.map(lambda job: tidy(command, build, job[0]), jobs)):
+        done = pool.map(lambda job: tidy(command, build, job[0]), jobs)
+        for (_, key), (clean, said) in zip(jobs, done):
             if clean:
                 open(os.path.join(CACHE, key), "w", encoding="utf-8").close()
             else:
-                failed = True
-                print(said)
-    return 1 if failed else 0
+                all_said.append(said)
+                print("\n".join(findings(said)))
+    if all_said:
+        with open(LOG, "w", encoding="utf-8") as log:
+            log.write("\n".join(all_said))
+        print(f"All that clang-tidy said is in {os.path.relpath(LOG, tree.ROOT)}")
+    return 1 if all_said else 0
 
 
 if __name__ == "__main__":
