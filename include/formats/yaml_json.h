@@ -17,9 +17,13 @@
 #include <stddef.h>
 
 struct yaml_options {
-    const char *const *drop; /* as in json_stream_options: never built at all */
-    size_t max_depth;        /* nesting; more is -EINVAL */
-    size_t max_nodes;        /* values built for one object, aliases expanded; more is -EMSGSIZE */
+    /* As in json_stream_options: never built at all. What an alias or a merge brings in is as it
+     * stands at its anchor. */
+    const char *const *drop;
+    size_t max_depth; /* nesting, aliases expanded; more is -EINVAL */
+    /* Keys and values of one object, aliases expanded, and all that the aliases of the text expand
+     * to together; more is -EMSGSIZE. */
+    size_t max_nodes;
 };
 
 /* Every document of the text, in order, through the handler of json_stream.h: elements of a

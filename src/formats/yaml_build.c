@@ -1,0 +1,279 @@
+/* yaml_build: see yaml_build.h. Recursion is bounded by max_depth. */
+#include "yaml_build.h"
+
+#include "base/mem.h"
+#include "yaml_anchors.h"
+#include "yaml_build_priv.h"
+#include "yaml_keys.h"
+#include "yaml_places.h"
+#include "yaml_tags.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct yaml_build *yaml_build_new(struct yaml_source *source, const struct yaml_options *options,
+                                  const struct json_stream_handler *handler,
+                                  struct yaml_places *places)
+{
+    struct yaml_build *build = MEM_NEW(struct yaml_build);
+    build->source = source;
+    build->options = options;
+    build->handler = handler;
+    build->places = places;
+    build->anchors = yaml_anchors_new();
+    build->keys = yaml_keys_new();
+    return build;
+}
+
+void yaml_build_free(struct yaml_build *build)
+{
+    if (!build)
+        return;
+    yaml_anchors_free(build->anchors);
+    yaml_keys_free(build->keys);
+    free(build);
+}
+
+json_t *yaml_build_must(json_t *value)
+{
+    if (!value)
+        abort();
+    return value;
+}
+
+static int count_nodes(struct yaml_build *build, size_t n, struct text_position at, struct err *err)
+{
+    build->n_nodes += n;
+    if (build->n_nodes <= build->options->max_nodes)
+        return 0;
+    return err_set(err, EMSGSIZE, "%zu:%zu: more than %zu keys and values in one object", at.line,
+                   at.column, build->options->max_nodes);
+}
+
+static int too_deep(const struct yaml_build *build, struct text_position at, struct err *err)
+{
+    return err_set(err, EINVAL, "%zu:%zu: nested deeper than %zu levels", at.line, at.column,
+                   build->options->max_depth);
+}
+
+int yaml_build_enter(struct yaml_build *build, const struct yaml_source_event *event,
+                     struct err *err)
+{
+    if (build->depth == build->options->max_depth)
+        return too_deep(build, event->at, err);
+    build->depth++;
+    if (build->depth > build->deepest)
+        build->deepest = build->depth;
+    return 0;
+}
+
+/* The levels of an alias's value count as if they were written here. */
+static int check_height(struct yaml_build *build, size_t height, struct text_position at,
+                        struct err *err)
+{
+    if (height > build->options->max_depth - build->depth)
+        return too_deep(build, at, err);
+    if (build->depth + height > build->deepest)
+        build->deepest = build->depth + height;
+    return 0;
+}
+
+static int alias_value(struct yaml_build *build, const struct yaml_source_event *event,
+                       json_t **ret_value, struct err *err)
+{
+    struct anchor_target target;
+    int r = yaml_anchors_find(build->anchors, event->anchor, event->at, &target, err);
+    if (r < 0)
+        return r;
+    build->n_alias_nodes += target.n_nodes;
+    if (build->n_alias_nodes > build->options->max_nodes)
+        return err_set(err, EMSGSIZE, "%zu:%zu: the aliases expand to more than %zu values",
+                       event->at.line, event->at.column, build->options->max_nodes);
+    r = count_nodes(build, target.n_nodes, event->at, err);
+    if (r == 0)
+        r = check_height(build, target.height, event->at, err);
+    if (r < 0)
+        return r;
+    *ret_value = json_incref(target.value);
+    return 0;
+}
+
+/* ---- values that are dropped ---- */
+
+static int skip_members(struct yaml_build *build, enum yaml_source_kind end, struct err *err)
+{
+    struct yaml_source_event event;
+    for (;;) {
+        int r = yaml_source_next(build->source, &event, err);
+        if (r < 0 || event.kind == end)
+            return r;
+        r = yaml_build_skip(build, &event, err);
+        if (r < 0)
+            return r;
+    }
+}
+
+/* An anchored value is built all the same: an alias further on may want it. */
+int yaml_build_skip(struct yaml_build *build, const struct yaml_source_event *event,
+                    struct err *err)
+{
+    if (event->anchor) {
+        json_t *value = NULL;
+        int r = yaml_build_node(build, event, YAML_BUILD_NOWHERE, &value, err);
+        if (r == 0)
+            json_decref(value);
+        return r;
+    }
+    if (event->kind == SOURCE_SCALAR)
+        return 0;
+    int r = yaml_build_enter(build, event, err);
+    if (r < 0)
+        return r;
+    r = skip_members(
+        build, event->kind == SOURCE_MAPPING_BEGIN ? SOURCE_MAPPING_END : SOURCE_SEQUENCE_END, err);
+    build->depth--;
+    return r;
+}
+
+/* ---- sequences ---- */
+
+static int build_element(struct yaml_build *build, json_t *array,
+                         const struct yaml_source_event *event, struct err *err)
+{
+    json_t *value;
+    char index[24];
+    struct text_position at = event->at;
+    int r = yaml_build_node(build, event, YAML_BUILD_NOWHERE, &value, err);
+    if (r < 0)
+        return r;
+    if (build->places) {
+        (void)snprintf(index, sizeof index, "%zu", json_array_size(array));
+        yaml_places_add(build->places, array, index, at, at);
+    }
+    if (json_array_append_new(array, value) < 0)
+        abort();
+    return 0;
+}
+
+static int build_sequence(struct yaml_build *build, json_t **ret_value, struct err *err)
+{
+    json_auto_t *array = yaml_build_must(json_array());
+    struct yaml_source_event event;
+    for (;;) {
+        int r = yaml_source_next(build->source, &event, err);
+        if (r < 0)
+            return r;
+        if (event.kind == SOURCE_SEQUENCE_END)
+            break;
+        r = build_element(build, array, &event, err);
+        if (r < 0)
+            return r;
+    }
+    *ret_value = json_incref(array);
+    return 0;
+}
+
+int yaml_build_hand_over(const struct yaml_build *build, json_t *item, struct text_position at,
+                         struct err *err)
+{
+    const struct json_stream_handler *handler = build->handler;
+    return handler->on_item ? handler->on_item(handler->context, item, at, err) : 0;
+}
+
+/* ---- any node, and the document ---- */
+
+static int build_content(struct yaml_build *build, const struct yaml_source_event *event,
+                         struct drop_place place, json_t **ret_value, struct err *err)
+{
+    if (event->kind == SOURCE_SCALAR)
+        return yaml_tags_scalar(event, ret_value, err);
+    bool is_mapping = event->kind == SOURCE_MAPPING_BEGIN;
+    int r = yaml_tags_check(event, err);
+    if (r == 0)
+        r = yaml_build_enter(build, event, err);
+    if (r < 0)
+        return r;
+    r = is_mapping ? yaml_mapping_read(build, place, ret_value, err)
+                   : build_sequence(build, ret_value, err);
+    build->depth--;
+    return r;
+}
+
+static int build_anchored(struct yaml_build *build, const struct yaml_source_event *event,
+                          struct drop_place place, json_t **ret_value, struct err *err)
+{
+    size_t nodes_before = build->n_nodes;
+    size_t deepest_before = build->deepest;
+    struct anchor *anchor = yaml_anchors_open(build->anchors, event->anchor, "contains this alias");
+    build->deepest = build->depth;
+    int r = build_content(build, event, place, ret_value, err);
+    if (r < 0)
+        return r;
+    yaml_anchors_close(build->anchors, anchor,
+                       (struct anchor_target){*ret_value, build->n_nodes - nodes_before + 1,
+                                              build->deepest - build->depth});
+    if (deepest_before > build->deepest)
+        build->deepest = deepest_before;
+    return 0;
+}
+
+int yaml_build_node(struct yaml_build *build, const struct yaml_source_event *event,
+                    struct drop_place place, json_t **ret_value, struct err *err)
+{
+    json_t *value = NULL;
+    if (event->kind == SOURCE_ALIAS)
+        return alias_value(build, event, ret_value, err);
+    int r = count_nodes(build, 1, event->at, err);
+    if (r == 0)
+        r = event->anchor ? build_anchored(build, event, place, &value, err)
+                          : build_content(build, event, place, &value, err);
+    if (r < 0)
+        return r;
+    *ret_value = value;
+    return 0;
+}
+
+/* "items" that came by an alias or a merge could not be handed over while they were read. */
+static int hand_over_rest(const struct yaml_build *build, json_t *root, struct text_position at,
+                          struct err *err)
+{
+    json_t *items = build->handler ? json_object_get(root, "items") : NULL;
+    json_t *item;
+    size_t i;
+    if (!json_is_array(items))
+        return 0;
+    json_array_foreach (items, i, item) {
+        int r = yaml_build_hand_over(build, item, at, err);
+        if (r < 0)
+            return r;
+    }
+    return json_object_del(root, "items");
+}
+
+int yaml_build_document(struct yaml_build *build, json_t **ret_root, struct text_position *ret_at,
+                        struct err *err)
+{
+    struct yaml_source_event event;
+    json_t *root = NULL;
+    yaml_anchors_clear(build->anchors);
+    build->n_nodes = 0;
+    int r = yaml_source_next(build->source, &event, err);
+    if (r < 0)
+        return r;
+    struct text_position at = event.at;
+    r = yaml_build_node(build, &event, drop_paths_root(build->options->drop), &root, err);
+    if (r < 0)
+        return r;
+    r = hand_over_rest(build, root, at, err);
+    if (r == 0)
+        r = yaml_source_next(build->source, &event, err); /* the document's end */
+    if (r < 0) {
+        json_decref(root);
+        return r;
+    }
+    *ret_root = root;
+    *ret_at = at;
+    return 0;
+}

@@ -1,0 +1,105 @@
+/* yaml_json: see include/formats/yaml_json.h. Cuts the text into documents; yaml_build reads them.
+ */
+#include "formats/yaml_json.h"
+
+#include "yaml_build.h"
+#include "yaml_places.h"
+#include "yaml_source.h"
+
+#include <errno.h>
+
+/* To the next document's begin. *ret_found is false at the end of the text. */
+static int next_document(struct yaml_source *source, bool *ret_found, struct err *err)
+{
+    struct yaml_source_event event;
+    do {
+        int r = yaml_source_next(source, &event, err);
+        if (r < 0)
+            return r;
+    } while (event.kind != SOURCE_DOCUMENT_BEGIN && event.kind != SOURCE_TEXT_END);
+    *ret_found = event.kind == SOURCE_DOCUMENT_BEGIN;
+    return 0;
+}
+
+/* The next document that is not empty; *ret_root is NULL at the end of the text. */
+static int next_root(struct yaml_source *source, struct yaml_build *build, json_t **ret_root,
+                     struct text_position *ret_at, struct err *err)
+{
+    for (;;) {
+        bool found;
+        json_t *root = NULL;
+        int r = next_document(source, &found, err);
+        if (r == 0 && found)
+            r = yaml_build_document(build, &root, ret_at, err);
+        if (r < 0)
+            return r;
+        if (found && json_is_null(root))
+            continue;
+        *ret_root = root;
+        return 0;
+    }
+}
+
+static int each_document(struct yaml_source *source, struct yaml_build *build,
+                         const struct json_stream_handler *handler, struct err *err)
+{
+    for (;;) {
+        json_t *root;
+        struct text_position at;
+        int r = next_root(source, build, &root, &at, err);
+        if (r < 0 || !root)
+            return r;
+        if (handler->on_envelope)
+            r = handler->on_envelope(handler->context, root, at, err);
+        json_decref(root);
+        if (r < 0)
+            return r;
+    }
+}
+
+int yaml_each(const char *text, size_t len, const struct yaml_options *options,
+              const struct json_stream_handler *handler, struct err *err)
+{
+    struct yaml_source *source = yaml_source_new(text, len);
+    struct yaml_build *build = yaml_build_new(source, options, handler, NULL);
+    int r = each_document(source, build, handler, err);
+    yaml_build_free(build);
+    yaml_source_free(source);
+    return r;
+}
+
+static int read_one(struct yaml_source *source, struct yaml_build *build, json_t **ret_root,
+                    struct err *err)
+{
+    json_auto_t *root = NULL;
+    json_auto_t *second = NULL;
+    struct text_position at;
+    int r = next_root(source, build, &root, &at, err);
+    if (r == 0 && root)
+        r = next_root(source, build, &second, &at, err);
+    if (r < 0)
+        return r;
+    if (second)
+        return err_set(err, EINVAL,
+                       "%zu:%zu: a second document begins here, should be the only one", at.line,
+                       at.column);
+    *ret_root = json_incref(root);
+    return 0;
+}
+
+int yaml_read(const char *text, size_t len, const struct yaml_options *options, json_t **ret_root,
+              struct yaml_places **ret_places, struct err *err)
+{
+    struct yaml_source *source = yaml_source_new(text, len);
+    struct yaml_places *places = yaml_places_new();
+    struct yaml_build *build = yaml_build_new(source, options, NULL, places);
+    int r = read_one(source, build, ret_root, err);
+    yaml_build_free(build);
+    yaml_source_free(source);
+    if (r < 0) {
+        yaml_places_free(places);
+        return r;
+    }
+    *ret_places = places;
+    return 0;
+}

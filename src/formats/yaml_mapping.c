@@ -1,0 +1,235 @@
+/* yaml_mapping: mappings, with their merges, and the top-level list of items (yaml_build_priv.h).
+ */
+#include "yaml_anchors.h"
+#include "yaml_build_priv.h"
+#include "yaml_keys.h"
+#include "yaml_places.h"
+#include "yaml_tags.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A mapping that is being read. */
+struct mapping {
+    json_t *object;
+    json_t *merges; /* the sources of "<<", in order */
+    size_t first_key;
+    struct drop_place place;
+};
+
+/* All but plain ones leave no member in the object, by which a second one would be seen. */
+enum member_kind { MEMBER_PLAIN, MEMBER_MERGE, MEMBER_DROPPED, MEMBER_ITEMS };
+
+/* ---- the list of items ---- */
+
+static int each_item(struct yaml_build *build, const struct yaml_source_event *event,
+                     struct err *err)
+{
+    json_t *item;
+    struct text_position at = event->at;
+    build->n_nodes = 0;
+    if (!build->handler->on_item)
+        return yaml_build_skip(build, event, err);
+    int r = yaml_build_node(build, event, drop_paths_root(build->options->drop), &item, err);
+    if (r < 0)
+        return r;
+    r = yaml_build_hand_over(build, item, at, err);
+    json_decref(item);
+    return r;
+}
+
+static int build_items(struct yaml_build *build, const struct yaml_source_event *list,
+                       struct err *err)
+{
+    struct yaml_source_event event;
+    size_t envelope_nodes = build->n_nodes;
+    if (list->anchor)
+        (void)yaml_anchors_open(build->anchors, list->anchor,
+                                "is the list of items, which is not kept");
+    int r = yaml_tags_check(list, err);
+    if (r == 0)
+        r = yaml_build_enter(build, list, err);
+    while (r == 0) {
+        r = yaml_source_next(build->source, &event, err);
+        if (r < 0 || event.kind == SOURCE_SEQUENCE_END)
+            break;
+        r = each_item(build, &event, err);
+    }
+    build->depth--;
+    build->n_nodes = envelope_nodes;
+    return r;
+}
+
+/* ---- mappings ---- */
+
+static bool is_merge_key(const struct yaml_source_event *event)
+{
+    return event->kind == SOURCE_SCALAR && event->is_plain && !event->tag &&
+           strcmp(event->text, "<<") == 0;
+}
+
+static int read_key(struct yaml_build *build, const struct yaml_source_event *event,
+                    char **ret_text, struct err *err)
+{
+    json_t *value = NULL;
+    struct text_position at = event->at;
+    if (event->kind == SOURCE_SCALAR || event->kind == SOURCE_ALIAS) {
+        int r = yaml_build_node(build, event, YAML_BUILD_NOWHERE, &value, err);
+        if (r < 0)
+            return r;
+    }
+    char *text = yaml_keys_text(value);
+    json_decref(value);
+    if (!text)
+        return err_set(err, EINVAL, "%zu:%zu: a key is null, a list or a mapping, should be text",
+                       at.line, at.column);
+    *ret_text = text;
+    return 0;
+}
+
+static int add_merge_source(struct mapping *mapping, json_t *source)
+{
+    if (!json_is_object(source))
+        return -EINVAL;
+    if (json_array_append(mapping->merges, source) < 0)
+        abort();
+    return 0;
+}
+
+static int build_merge(struct yaml_build *build, struct mapping *mapping,
+                       const struct yaml_source_event *event, struct err *err)
+{
+    json_t *value;
+    json_t *source;
+    size_t i;
+    struct text_position at = event->at;
+    int r = yaml_build_node(build, event, YAML_BUILD_NOWHERE, &value, err);
+    if (r < 0)
+        return r;
+    yaml_anchors_keep(build->anchors, value);
+    if (!json_is_array(value))
+        r = add_merge_source(mapping, value);
+    json_array_foreach (value, i, source) {
+        if (r == 0)
+            r = add_merge_source(mapping, source);
+    }
+    if (r < 0)
+        return err_set(err, EINVAL, "%zu:%zu: << needs a mapping, or a list of mappings", at.line,
+                       at.column);
+    return 0;
+}
+
+/* The mapping's own keys win, then those of earlier sources (yaml.org/type/merge.html). */
+static void apply_merge(const struct yaml_build *build, const struct mapping *mapping,
+                        json_t *source)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach (source, key, value) {
+        if (json_object_get(mapping->object, key))
+            continue;
+        if (json_object_set(mapping->object, key, value) < 0)
+            abort();
+        if (build->places)
+            yaml_places_copy(build->places, source, mapping->object, key);
+    }
+}
+
+static int build_value(struct yaml_build *build, const struct mapping *mapping,
+                       const struct yaml_source_event *event, struct drop_place place,
+                       struct err *err)
+{
+    json_t *value;
+    struct text_position at = event->at;
+    size_t index = yaml_keys_count(build->keys) - 1;
+    int r = yaml_build_node(build, event, place, &value, err);
+    if (r < 0)
+        return r;
+    const struct seen_key *key = yaml_keys_at(build->keys, index);
+    if (json_object_set_new(mapping->object, key->text, value) < 0)
+        abort();
+    if (build->places)
+        yaml_places_add(build->places, mapping->object, key->text, key->at, at);
+    return 0;
+}
+
+static enum member_kind member_kind(const struct yaml_build *build, const struct mapping *mapping,
+                                    const struct yaml_source_event *event, const char *key,
+                                    struct drop_place *ret_inside)
+{
+    enum drop_verdict verdict =
+        drop_paths_member(build->options->drop, mapping->place, key, strlen(key), ret_inside);
+    if (is_merge_key(event))
+        return MEMBER_MERGE;
+    if (verdict == DROP_MEMBER)
+        return MEMBER_DROPPED;
+    if (build->handler && build->depth == 1 && strcmp(key, "items") == 0)
+        return MEMBER_ITEMS;
+    return MEMBER_PLAIN;
+}
+
+static int build_member_value(struct yaml_build *build, struct mapping *mapping,
+                              enum member_kind kind, struct drop_place inside, struct err *err)
+{
+    struct yaml_source_event event;
+    int r = yaml_source_next(build->source, &event, err);
+    if (r < 0)
+        return r;
+    if (kind == MEMBER_MERGE)
+        return build_merge(build, mapping, &event, err);
+    if (kind == MEMBER_DROPPED)
+        return yaml_build_skip(build, &event, err);
+    if (kind == MEMBER_ITEMS && event.kind == SOURCE_SEQUENCE_BEGIN)
+        return build_items(build, &event, err);
+    return build_value(build, mapping, &event, inside, err);
+}
+
+static int build_member(struct yaml_build *build, struct mapping *mapping,
+                        const struct yaml_source_event *event, struct err *err)
+{
+    struct seen_key key = {NULL, event->at};
+    struct drop_place inside;
+    int r = read_key(build, event, &key.text, err);
+    if (r < 0)
+        return r;
+    yaml_keys_push(build->keys, key);
+    enum member_kind kind = member_kind(build, mapping, event, key.text, &inside);
+    if (kind != MEMBER_PLAIN || json_object_get(mapping->object, key.text))
+        r = yaml_keys_refuse_second(build->keys, mapping->first_key, err);
+    if (r < 0)
+        return r;
+    return build_member_value(build, mapping, kind, inside, err);
+}
+
+static int build_members(struct yaml_build *build, struct mapping *mapping, struct err *err)
+{
+    struct yaml_source_event event;
+    for (;;) {
+        int r = yaml_source_next(build->source, &event, err);
+        if (r < 0 || event.kind == SOURCE_MAPPING_END)
+            return r;
+        r = build_member(build, mapping, &event, err);
+        if (r < 0)
+            return r;
+    }
+}
+
+int yaml_mapping_read(struct yaml_build *build, struct drop_place place, json_t **ret_value,
+                      struct err *err)
+{
+    json_auto_t *object = yaml_build_must(json_object());
+    json_auto_t *merges = yaml_build_must(json_array());
+    struct mapping mapping = {object, merges, yaml_keys_count(build->keys), place};
+    json_t *source;
+    size_t i;
+    int r = build_members(build, &mapping, err);
+    if (r < 0)
+        return r;
+    json_array_foreach (merges, i, source) {
+        apply_merge(build, &mapping, source);
+    }
+    yaml_keys_truncate(build->keys, mapping.first_key);
+    *ret_value = json_incref(object);
+    return 0;
+}

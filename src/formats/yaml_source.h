@@ -1,0 +1,50 @@
+/*
+ * yaml_source: libyaml's events in our own words, so that yaml.h stays in one file.
+ *
+ * Syntax only: anchors, tags and scalars are told as they are written. Refuses what no JSON string
+ * can hold (NUL).
+ */
+#ifndef FORMATS_YAML_SOURCE_H
+#define FORMATS_YAML_SOURCE_H
+
+#include "base/err.h"
+#include "formats/json_stream.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum yaml_source_kind {
+    SOURCE_TEXT_BEGIN,
+    SOURCE_TEXT_END,
+    SOURCE_DOCUMENT_BEGIN,
+    SOURCE_DOCUMENT_END,
+    SOURCE_SCALAR,
+    SOURCE_ALIAS,
+    SOURCE_SEQUENCE_BEGIN,
+    SOURCE_SEQUENCE_END,
+    SOURCE_MAPPING_BEGIN,
+    SOURCE_MAPPING_END,
+};
+
+/* Strings are borrowed until the next event. */
+struct yaml_source_event {
+    enum yaml_source_kind kind;
+    const char *text; /* of a scalar */
+    size_t len;
+    bool is_plain;           /* the scalar is not quoted, and no block */
+    const char *anchor;      /* its name, of an alias too; or NULL */
+    const char *tag;         /* in full, or NULL */
+    struct text_position at; /* columns are characters */
+};
+
+struct yaml_source;
+
+/* text is borrowed. */
+struct yaml_source *yaml_source_new(const char *text, size_t len) __attribute__((returns_nonnull));
+void yaml_source_free(struct yaml_source *source);
+
+/* -EINVAL: "LINE:COLUMN: what is wrong". */
+int yaml_source_next(struct yaml_source *source, struct yaml_source_event *ret_event,
+                     struct err *err);
+
+#endif

@@ -1,0 +1,215 @@
+/* yaml_each: documents and their items one at a time, dropped subtrees, limits. */
+#include "base/buf.h"
+#include "formats/yaml_json.h"
+#include "unit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const DROP[] = {"metadata.managedFields", "metadata.annotations.k8s.io/last",
+                                   "status", NULL};
+static const struct yaml_options OPTIONS = {.drop = DROP, .max_depth = 20, .max_nodes = 100};
+
+/* What was handed over: "item 1:2 {...}" lines. */
+struct seen {
+    struct buf text;
+    int answer; /* to every item */
+};
+
+static int add_line(struct seen *seen, const char *what, const json_t *value,
+                    struct text_position at)
+{
+    char *json = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    int r = buf_printf(&seen->text, "%s %zu:%zu %s\n", what, at.line, at.column, json);
+    free(json);
+    return r;
+}
+
+static int on_item(void *context, json_t *item, struct text_position at, struct err *err)
+{
+    struct seen *seen = context;
+    if (seen->answer < 0)
+        return err_set(err, -seen->answer, "enough");
+    return add_line(seen, "item", item, at);
+}
+
+static int on_envelope(void *context, json_t *envelope, struct text_position at, struct err *err)
+{
+    (void)err;
+    return add_line(context, "envelope", envelope, at);
+}
+
+static int read_all(const char *yaml, int answer, struct seen *seen, struct err *err)
+{
+    struct json_stream_handler handler = {on_item, on_envelope, seen};
+    buf_init(&seen->text, 100000);
+    seen->answer = answer;
+    return yaml_each(yaml, strlen(yaml), &OPTIONS, &handler, err);
+}
+
+static void check_seen(const char *yaml, const char *expected)
+{
+    struct seen seen;
+    struct err err = {""};
+    if (read_all(yaml, 0, &seen, &err) < 0)
+        fail_msg("%s\n%s", yaml, err.text);
+    if (strcmp(buf_text(&seen.text), expected) != 0)
+        fail_msg("%s\nis\n%s\nshould\n%s", yaml, buf_text(&seen.text), expected);
+    buf_fini(&seen.text);
+}
+
+static void check_refused(const char *yaml, int code, const char *seen_before, const char *expected)
+{
+    struct seen seen;
+    struct err err = {""};
+    assert_int_equal(read_all(yaml, 0, &seen, &err), code);
+    assert_string_equal(err.text, expected);
+    assert_string_equal(buf_text(&seen.text), seen_before);
+    buf_fini(&seen.text);
+}
+
+static void test_documents_come_in_order_and_empty_ones_do_not(void **state)
+{
+    (void)state;
+    check_seen("# head\n---\na: 1\n---\n# nothing\n---\n- b\n...\n---\ntext\n",
+               "envelope 3:1 {\"a\":1}\nenvelope 7:1 [\"b\"]\nenvelope 10:1 \"text\"\n");
+    check_seen("", "");
+}
+
+static void test_items_come_one_at_a_time_before_their_envelope(void **state)
+{
+    (void)state;
+    check_seen("apiVersion: v1\nitems:\n- a: 1\n- 5\n- [x]\nkind: List\n",
+               "item 3:3 {\"a\":1}\nitem 4:3 5\nitem 5:3 [\"x\"]\n"
+               "envelope 1:1 {\"apiVersion\":\"v1\",\"kind\":\"List\"}\n");
+    check_seen("items: text\n", "envelope 1:1 {\"items\":\"text\"}\n");
+    check_seen("items: []\n---\nspec:\n  items: [1]\n",
+               "envelope 1:1 {}\nenvelope 3:1 {\"spec\":{\"items\":[1]}}\n");
+    check_seen("- items: [1]\n", "envelope 1:1 [{\"items\":[1]}]\n");
+}
+
+static void test_items_by_alias_or_merge_are_handed_over_too(void **state)
+{
+    (void)state;
+    check_seen("x: &x [1, 2]\nitems: *x\n", "item 1:1 1\nitem 1:1 2\nenvelope 1:1 {\"x\":[1,2]}\n");
+    check_seen("x: &x {items: [1]}\n<<: *x\n",
+               "item 1:1 1\nenvelope 1:1 {\"x\":{\"items\":[1]}}\n");
+}
+
+static void test_dropped_subtrees_are_not_built(void **state)
+{
+    (void)state;
+    check_seen("items:\n- metadata:\n    managedFields: [{a: b}]\n    name: x\n"
+               "    annotations: {k8s.io/last: long, k8s.io/lasting: z}\n  status: {a: [b]}\n"
+               "  spec: {status: kept}\nstatus: 5\nmetadata: {managedFields: 1}\n",
+               "item 2:3 {\"metadata\":{\"name\":\"x\",\"annotations\":{\"k8s.io/lasting\":\"z\"}},"
+               "\"spec\":{\"status\":\"kept\"}}\nenvelope 1:1 {\"metadata\":{}}\n");
+}
+
+static void test_anchors_in_dropped_subtrees_can_be_used(void **state)
+{
+    (void)state;
+    check_seen("status: {a: &a {x: 1}, b: &b 2, c: *b}\nspec: {<<: *a, w: *b}\n",
+               "envelope 1:1 {\"spec\":{\"w\":2,\"x\":1}}\n");
+    check_seen("items:\n- &one {a: 1}\n- b: *one\n",
+               "item 2:3 {\"a\":1}\nitem 3:3 {\"b\":{\"a\":1}}\nenvelope 1:1 {}\n");
+    check_refused("status: [*none]\n", -EINVAL, "", "1:10: no anchor &none before this alias");
+    check_refused("items: &all [1]\nx: *all\n", -EINVAL, "item 1:14 1\n",
+                  "2:4: the alias *all cannot be used: its anchor is the list of items, which is "
+                  "not kept");
+}
+
+static void test_anchors_end_with_their_document(void **state)
+{
+    (void)state;
+    check_refused("a: &a 1\n---\nb: *a\n", -EINVAL, "envelope 1:1 {\"a\":1}\n",
+                  "3:4: no anchor &a before this alias");
+}
+
+static void test_second_keys_are_seen_where_nothing_is_kept(void **state)
+{
+    (void)state;
+    check_refused("status: 1\na: 1\nstatus: 2\n", -EINVAL, "",
+                  "3:1: the key \"status\" is here twice; it stands at 1:1 too");
+    check_refused("items: []\nitems: 2\n", -EINVAL, "",
+                  "2:1: the key \"items\" is here twice; it stands at 1:1 too");
+}
+
+static void test_limits_are_those_of_one_object(void **state)
+{
+    (void)state;
+    struct buf yaml;
+    buf_init(&yaml, 100000);
+    assert_int_equal(buf_add_text(&yaml, "items:\n"), 0);
+    for (int i = 0; i < 60; i++)
+        assert_int_equal(buf_add_text(&yaml, "- [1, 2, 3]\n"), 0);
+    struct seen seen;
+    struct err err = {""};
+    assert_int_equal(read_all(buf_text(&yaml), 0, &seen, &err), 0);
+    buf_fini(&seen.text);
+    assert_int_equal(buf_add_text(&yaml, "- ["), 0);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(buf_add_text(&yaml, "1,"), 0);
+    assert_int_equal(buf_add_text(&yaml, "]\n"), 0);
+    assert_int_equal(read_all(buf_text(&yaml), 0, &seen, &err), -EMSGSIZE);
+    assert_string_equal(err.text, "62:202: more than 100 keys and values in one object");
+    buf_fini(&seen.text);
+    buf_fini(&yaml);
+    check_refused("status: [[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]\n", -EINVAL, "",
+                  "1:28: nested deeper than 20 levels");
+}
+
+/* Each item is small, yet all that the aliases bring in would be much work for the reader. */
+static void test_aliases_are_counted_over_all_items(void **state)
+{
+    (void)state;
+    struct buf yaml;
+    buf_init(&yaml, 100000);
+    assert_int_equal(buf_add_text(&yaml, "x: &x [1, 2, 3, 4, 5, 6, 7, 8, 9]\nitems:\n"), 0);
+    for (int i = 0; i < 11; i++)
+        assert_int_equal(buf_add_text(&yaml, "- *x\n"), 0);
+    struct seen seen;
+    struct err err = {""};
+    assert_int_equal(read_all(buf_text(&yaml), 0, &seen, &err), -EMSGSIZE);
+    assert_string_equal(err.text, "13:3: the aliases expand to more than 100 values");
+    buf_fini(&seen.text);
+    buf_fini(&yaml);
+}
+
+static void test_the_handlers_refusal_ends_the_reading(void **state)
+{
+    (void)state;
+    struct seen seen;
+    struct err err = {""};
+    assert_int_equal(read_all("items: [1, 2]\n", -ENOSPC, &seen, &err), -ENOSPC);
+    assert_string_equal(err.text, "enough");
+    buf_fini(&seen.text);
+}
+
+static void test_either_handler_may_be_missing(void **state)
+{
+    (void)state;
+    const struct json_stream_handler nobody = {NULL, NULL, NULL};
+    static const char TEXT[] = "items: [1, {a: &x 2}]\nb: *x\n";
+    struct err err = {""};
+    assert_int_equal(yaml_each(TEXT, sizeof TEXT - 1, &OPTIONS, &nobody, &err), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_documents_come_in_order_and_empty_ones_do_not),
+        cmocka_unit_test(test_items_come_one_at_a_time_before_their_envelope),
+        cmocka_unit_test(test_items_by_alias_or_merge_are_handed_over_too),
+        cmocka_unit_test(test_dropped_subtrees_are_not_built),
+        cmocka_unit_test(test_anchors_in_dropped_subtrees_can_be_used),
+        cmocka_unit_test(test_anchors_end_with_their_document),
+        cmocka_unit_test(test_second_keys_are_seen_where_nothing_is_kept),
+        cmocka_unit_test(test_limits_are_those_of_one_object),
+        cmocka_unit_test(test_aliases_are_counted_over_all_items),
+        cmocka_unit_test(test_the_handlers_refusal_ends_the_reading),
+        cmocka_unit_test(test_either_handler_may_be_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
