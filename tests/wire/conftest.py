@@ -41,7 +41,7 @@ def run_binary():
 @pytest.fixture(scope="session")
 def promtool():
     """The path of promtool, for `promtool check metrics`."""
-    fetched = os.path.join(ROOT, ".cache/prometheus/usr/bin/promtool")
+    fetched = os.path.join(ROOT, ".cache/promtool")
     found = shutil.which("promtool") or (fetched if os.path.exists(fetched) else None)
     if not found:
         pytest.skip("promtool could not be fetched by scripts/setup test")
