@@ -3,8 +3,12 @@
  *
  * Source: k8s.io/apimachinery/pkg/api/resource, "Quantity": <signedNumber><suffix>, where the
  * suffix is one of n u m "" k M G T P E, Ki Mi Gi Ti Pi Ei, or an exponent e3 / E3 ("1E" is the
- * suffix exa, "1E3" is an exponent). No floating point anywhere; what does not fit an int64_t is an
- * error.
+ * suffix exa, "1E3" is an exponent). White space around it is skipped, as Kubernetes' JSON decoder
+ * does. No floating point anywhere.
+ *
+ * Where this is not what Kubernetes does, on purpose: what does not fit an int64_t is an error
+ * (Kubernetes caps binary quantities and lets others wrap); a number needs a digit (Kubernetes'
+ * scanner takes "Ti" for 0, but not "Pi"); an exponent beyond 32 bits is refused.
  */
 #ifndef CORE_QUANTITY_H
 #define CORE_QUANTITY_H
@@ -13,9 +17,9 @@
 
 #include <stdint.h>
 
-/* The value rounded up to a whole number, as Quantity.Value() does (bytes, counts). 0, -EINVAL
- * (not a quantity) or -ERANGE (does not fit); the message quotes the text and says what is right.
- */
+/* The value rounded up to a whole number, as Quantity.Value() does (bytes, counts); what is
+ * negative is rounded away from 0 too. 0, -EINVAL (not a quantity) or -ERANGE (does not fit); the
+ * message quotes the text and says what is right. */
 int quantity_value(const char *text, int64_t *ret_value, struct err *err);
 /* The value times 1000, rounded up, as Quantity.MilliValue() does (CPU). Errors as above. */
 int quantity_milli(const char *text, int64_t *ret_milli, struct err *err);
