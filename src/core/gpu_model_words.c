@@ -1,0 +1,243 @@
+/* gpu_model_words: see gpu_model_words.h. */
+#include "gpu_model_words.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* Words that do not tell one model from another: vendors, product lines, filler, and the last line
+ * the names of AMD's boards ("MI250 (MCM) OAM AC MBA"). */
+static const char *const NOISE[] = {
+    "NVIDIA", "TESLA",  "GEFORCE",  "QUADRO",      "GRID",       "AMD",
+    "ATI",    "RADEON", "INSTINCT", "FIREPRO",     "INTEL",      "HABANA",
+    "DATA",   "CENTER", "CENTRE",   "DATACENTER",  "GPU",        "GPUS",
+    "CARD",   "DEVICE", "GRAPHICS", "ACCELERATOR", "GENERATION", "EDITION",
+    "SERIES", "WITH",   "DESIGN",   "CORPORATION", "MCM",        "MBA",
+};
+
+/* How the chip is built in, cooled, cut or sold, in the order in which it is written. Mega and VWS
+ * are GKE's (a3-megagpu machines, virtual workstations); HF, VF and MxGPU AMD's (high frequency,
+ * virtual functions). */
+static const char *const FORMS[] = {
+    "SXM",   "SXM2",  "SXM3",   "SXM4", "SXM5", "SXM6",  "PCIe",   "NVL",         "NVL4", "NVL8",
+    "NVL36", "NVL72", "NVLink", "OAM",  "HGX",  "DGX",   "DGXS",   "CNX",         "FHHL", "LS",
+    "AC",    "Mega",  "VWS",    "HF",   "VF",   "MxGPU", "Server", "Workstation",
+};
+
+static const char *const MEMORY_TYPES[] = {
+    "HBM", "HBM2", "HBM2e", "HBM3", "HBM3e", "HBM4", "GDDR5", "GDDR5X", "GDDR6", "GDDR6X", "GDDR7",
+};
+
+/* Words of chips that are not written in capitals. */
+static const char *const SPELLINGS[] = {
+    "Ti", "Super",  "Ada",    "Blackwell", "Max", "Flex", "Arc",   "Pascal",
+    "Xp", "Laptop", "Mobile", "Vega",      "Xe",  "Iris", "Black",
+};
+
+/* Families that people write together with the number, and what may hang on the number. */
+static const char *const FAMILIES[] = {"RTX", "GTX", "RX", "WX", "TITAN"};
+static const char *const ENDINGS[] = {"TI", "SUPER", "XTX", "XT", "GRE", "ADA", "D"};
+
+/* Letters that are one word with the number after them. */
+static const char *const PREFIXES[] = {
+    "A", "B", "H", "K", "L", "M", "P", "T", "V", "MI", "GB", "GH", "GV",
+};
+
+/* Chips under the names that people shorten them to. RTX PRO exists of one generation. */
+static const struct {
+    const char *from;
+    const char *to;
+} SAME_CHIPS[] = {
+    {"A2000", "RTX-A2000"},
+    {"A4000", "RTX-A4000"},
+    {"A4500", "RTX-A4500"},
+    {"A5000", "RTX-A5000"},
+    {"A5500", "RTX-A5500"},
+    {"A6000", "RTX-A6000"},
+    {"RTX-PRO-2000", "RTX-PRO-2000-Blackwell"},
+    {"RTX-PRO-4000", "RTX-PRO-4000-Blackwell"},
+    {"RTX-PRO-4500", "RTX-PRO-4500-Blackwell"},
+    {"RTX-PRO-5000", "RTX-PRO-5000-Blackwell"},
+    {"RTX-PRO-6000", "RTX-PRO-6000-Blackwell"},
+};
+
+/* The place of word in list, whatever its case; -1 if it is not there. */
+static int place_in(const char *const *list, size_t n, const char *word)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcasecmp(list[i], word) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* The length of the separator that text begins with, 0 if it begins a word: letters, digits, what
+ * stands within a MIG profile ("1g.5gb+me"), and other languages. Trade marks separate. */
+static size_t separator_length(const char *text)
+{
+    static const char *const MARKS[] = {"(R)", "(TM)", "\xc2\xae", "\xe2\x84\xa2"};
+    for (size_t i = 0; i < COUNT(MARKS); i++)
+        if (strncasecmp(text, MARKS[i], strlen(MARKS[i])) == 0)
+            return strlen(MARKS[i]);
+    unsigned char c = (unsigned char)*text;
+    return c == '\0' || isalnum(c) || c == '.' || c == '+' || c >= 0x80 ? 0 : 1;
+}
+
+static bool add(struct gpu_model_words *words, const char *word, size_t len)
+{
+    if (words->n == GPU_MODEL_WORDS_MAX || len >= GPU_MODEL_TEXT_MAX)
+        return false;
+    char *copy = words->words[words->n];
+    for (size_t i = 0; i < len; i++)
+        copy[i] = (char)toupper((unsigned char)word[i]);
+    copy[len] = '\0';
+    if (place_in(NOISE, COUNT(NOISE), copy) < 0)
+        words->n++;
+    return true;
+}
+
+/* The length of the family that the word begins with and is more than; 0 if none. */
+static size_t family_length(const char *word, size_t len)
+{
+    for (size_t i = 0; i < COUNT(FAMILIES); i++) {
+        size_t family = strlen(FAMILIES[i]);
+        if (len > family && strncasecmp(word, FAMILIES[i], family) == 0)
+            return family;
+    }
+    return 0;
+}
+
+/* The length of the ending that stands at text, 0 if none does. */
+static size_t ending_length(const char *text, size_t len)
+{
+    for (size_t i = 0; i < COUNT(ENDINGS); i++) {
+        size_t ending = strlen(ENDINGS[i]);
+        if (len >= ending && strncasecmp(text, ENDINGS[i], ending) == 0)
+            return ending;
+    }
+    return 0;
+}
+
+/* Where a word is to be cut first: behind a family ("RTX" 3090), before the endings that follow a
+ * number ("3090" TI SUPER), behind the first of several endings, or nowhere (len). */
+static size_t first_cut(const char *word, size_t len)
+{
+    size_t family = family_length(word, len);
+    if (family > 0)
+        return family;
+    size_t digits = 0;
+    while (digits < len && isdigit((unsigned char)word[digits]))
+        digits++;
+    size_t at = digits;
+    for (size_t n = 1; at < len && n > 0; at += n)
+        n = ending_length(word + at, len - at);
+    if (at < len)
+        return len;
+    return digits > 0 ? digits : ending_length(word, len);
+}
+
+bool gpu_model_words_read(const char *text, struct gpu_model_words *ret_words)
+{
+    ret_words->n = 0;
+    while (*text) {
+        text += separator_length(text);
+        size_t len = 0;
+        while (text[len] && separator_length(text + len) == 0)
+            len++;
+        for (size_t cut; len > 0; text += cut, len -= cut) {
+            cut = first_cut(text, len);
+            if (!add(ret_words, text, cut))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool gpu_model_words_add_chip(struct gpu_model_words *chip, const char *word)
+{
+    char *last = chip->n > 0 ? chip->words[chip->n - 1] : NULL;
+    size_t len = strlen(word);
+    if (last && isdigit((unsigned char)*word) && place_in(PREFIXES, COUNT(PREFIXES), last) >= 0) {
+        if (strlen(last) + len >= GPU_MODEL_TEXT_MAX)
+            return false;
+        memcpy(last + strlen(last), word, len + 1);
+        return true;
+    }
+    if (chip->n == GPU_MODEL_WORDS_MAX || len >= GPU_MODEL_TEXT_MAX)
+        return false;
+    memcpy(chip->words[chip->n++], word, len + 1);
+    return true;
+}
+
+int32_t gpu_model_word_size(const char *word)
+{
+    static const char *const UNITS[] = {"", "G", "GB", "GI", "GIB"};
+    int32_t size = 0;
+    for (; isdigit((unsigned char)*word); word++) {
+        if (size > 9999)
+            return 0;
+        size = size * 10 + (*word - '0');
+    }
+    return place_in(UNITS, COUNT(UNITS), word) >= 0 ? size : 0;
+}
+
+int gpu_model_word_form(const char *word)
+{
+    return place_in(FORMS, COUNT(FORMS), word);
+}
+
+const char *gpu_model_word_form_at(int place)
+{
+    return (size_t)place < COUNT(FORMS) ? FORMS[place] : NULL;
+}
+
+enum gpu_model_word_kind gpu_model_word_kind(const char *word)
+{
+    if (gpu_model_word_form(word) >= 0)
+        return WORD_FORM;
+    if (place_in(MEMORY_TYPES, COUNT(MEMORY_TYPES), word) >= 0)
+        return WORD_MEMORY_TYPE;
+    if (strcmp(word, "GB") == 0 || strcmp(word, "GIB") == 0)
+        return WORD_MEMORY_UNIT;
+    if (gpu_model_word_size(word) > 0 && !isdigit((unsigned char)word[strlen(word) - 1]))
+        return WORD_MEMORY;
+    return WORD_CHIP;
+}
+
+const char *gpu_model_word_spelling(const char *word)
+{
+    int place = gpu_model_word_form(word);
+    if (place >= 0)
+        return FORMS[place];
+    place = place_in(MEMORY_TYPES, COUNT(MEMORY_TYPES), word);
+    if (place >= 0)
+        return MEMORY_TYPES[place];
+    place = place_in(SPELLINGS, COUNT(SPELLINGS), word);
+    return place >= 0 ? SPELLINGS[place] : word;
+}
+
+const char *gpu_model_words_same_chip(const char *chip)
+{
+    for (size_t i = 0; i < COUNT(SAME_CHIPS); i++)
+        if (strcmp(SAME_CHIPS[i].from, chip) == 0)
+            return SAME_CHIPS[i].to;
+    return chip;
+}
+
+const char *gpu_model_words_after(const char *text, const char *name)
+{
+    bool empty = true;
+    for (;; text++, name++) {
+        size_t skip;
+        while ((skip = separator_length(name)) > 0)
+            name += skip;
+        if (*name == '\0')
+            return !empty && (*text == '\0' || separator_length(text) > 0) ? text : NULL;
+        while ((skip = separator_length(text)) > 0)
+            text += skip;
+        if (tolower((unsigned char)*text) != tolower((unsigned char)*name))
+            return NULL;
+        empty = false;
+    }
+}
