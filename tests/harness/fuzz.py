@@ -6,17 +6,24 @@ What was newly found interesting is forgotten: each run begins from the tree's c
 
 import concurrent.futures
 import os
+import re
 import shutil
 
 from harness import commands
 
 SECONDS = 30
 TARGETS = "build/fuzz/tests/fuzz"
+PROGRESS = re.compile(r"#\d+\t(NEW|REDUCE|pulse) ")
 CORPUS = "tests/fuzz/corpus"
 ENV = {
     "ASAN_OPTIONS": "detect_leaks=1",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
 }
+
+
+def without_progress(output):
+    """What libFuzzer said, less its lines on every input that it kept."""
+    return "\n".join(line for line in output.split("\n") if not PROGRESS.match(line))
 
 
 def targets(wanted):
@@ -67,4 +74,4 @@ def run(results, step, wanted):
             if status == 0:
                 results.ok(f"{step}/{name[len('fuzz_'):]}")
             else:
-                results.fail(f"{step}/{name[len('fuzz_'):]}", output[-8000:])
+                results.fail(f"{step}/{name[len('fuzz_'):]}", without_progress(output))
