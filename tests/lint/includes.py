@@ -16,7 +16,7 @@ MAY_INCLUDE = {
     "base": [],
     "core": ["base/arena.h", "base/buf.h", "base/err.h", "base/mem.h"],
     "formats": ["base"],
-    "config": ["base", "formats", "core/policy.h"],
+    "config": ["base", "formats", "core/policy.h", "core/quantity.h", "core/gpu_model.h"],
     "objects": ["base", "core", "formats"],
     "kube": ["base", "formats"],
     "inventory": ["base", "core", "formats", "objects", "kube"],
@@ -46,10 +46,12 @@ PURE_LIBC = set(
     """assert.h ctype.h errno.h inttypes.h limits.h stdalign.h stdarg.h stdbool.h stddef.h stdint.h
 stdio.h stdlib.h string.h strings.h""".split()
 )
-LIBC = PURE_LIBC | set("""argp.h arpa/inet.h fcntl.h float.h getopt.h locale.h math.h netdb.h netinet/in.h
+LIBC = PURE_LIBC | set(
+    """argp.h arpa/inet.h endian.h fcntl.h float.h getopt.h locale.h math.h netdb.h netinet/in.h
 netinet/tcp.h poll.h pthread.h sched.h semaphore.h signal.h stdatomic.h sys/epoll.h sys/eventfd.h sys/mman.h
 sys/random.h sys/resource.h sys/signalfd.h sys/socket.h sys/stat.h sys/time.h sys/timerfd.h sys/types.h sys/uio.h
-sys/un.h sys/wait.h sysexits.h threads.h time.h unistd.h""".split())
+sys/un.h sys/wait.h sysexits.h threads.h time.h unistd.h""".split()
+)
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 

@@ -17,6 +17,7 @@ def faults(tree_of, path, text):
         ("src/core/a.h", HEADER),
         ("src/core/a.c", "/* a: says what. */\nint a;\n"),
         ("scripts/a", "#!/bin/sh\n# Says what.\necho build/work/out and ../shared/root/x\n"),
+        ("src/core/a.c", "/* a */\n/* NO" + "LINTNEXTLINE(bugprone-x): why */\nint a;\n"),
         ("docs/a.md", "Any text: https://kubernetes.io/docs/home/setup\n"),
     ],
 )
@@ -36,6 +37,8 @@ def test_good_files_pass(tree_of, path, text):
         ("docs/a.md", "look in /" + "work/shared\n", "a path of somebody's machine"),
         ("docs/a.md", "see (/" + "home/jo/x)\n", "a path of somebody's machine"),
         ("docs/a.md", "from https://pypi" + ".org/simple\n", "the host of a package registry"),
+        ("src/core/a.c", "/* a */\nint a; /* NO" + "LINT */\n", "silenced by its name and with the reason"),
+        ("src/core/a.c", "/* a */\nint a; /* NO" + "LINT(bugprone-x) */\n", "silenced by its name"),
         ("src/core/utils.c", "/* utils */\n", "named for what it does"),
         ("src/core/a.c", "/* a */\n" + "int a;\n" * 600, "601 lines"),
     ],

@@ -13,6 +13,9 @@ MAX_LINES = 500  # "about 400" (docs/ARCHITECTURE.md); this is the hard end
 BANNED_NAMES = {"utils", "util", "common", "helpers", "misc"}
 LEFTOVER = re.compile(r"\b(?:" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"]) + r")\b")
 
+# A check of clang-tidy is silenced by name, and with the reason: NOLINTNEXTLINE(name): why it is wrong here.
+SILENCED = re.compile(r"\bNO" + r"LINT(?!\w*\([a-z][\w.-]+\): \S)")
+
 # Places on somebody's machine, and hosts of package registries, have no business in the tree. They are put together
 # here so that this file passes its own check.
 _PLACES = [
@@ -70,6 +73,7 @@ def check_lines(path, text):
             (LEFTOVER, "a leftover for later: do it, or file an issue"),
             (PLACE, "a path of somebody's machine"),
             (HOST, "the host of a package registry"),
+            (SILENCED, "a check is silenced by its name and with the reason"),
         ):
             match = pattern.search(line)
             if match:
