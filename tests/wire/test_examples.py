@@ -1,0 +1,137 @@
+"""Everything in examples/ says what it shows, and the service answers as it says.
+
+The answers expected of workloads/ are in expected/workloads.yaml; the sample cluster's table is in examples/README.md.
+"""
+
+import collections
+import json
+import os
+import subprocess
+import sys
+
+import expectations
+import pytest
+import yaml
+from service import ROOT, SAMPLE_CLUSTER
+
+EXAMPLES = os.path.join(ROOT, "examples")
+WORKLOADS = os.path.join(EXAMPLES, "workloads")
+OPENB_CLUSTER = os.path.join(EXAMPLES, "openb-cluster.json")
+OPENB_SCRIPT = os.path.join(ROOT, "scripts/openb-cluster.py")
+EXPECTED = expectations.load("workloads.yaml")
+COLUMNS = ("node", "model", "resource", "GPUs", "used", "free", "what is special")
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def inventory_of(service):
+    answer = service.get("/v1/inventory")
+    assert answer.status == 200, answer
+    return answer.json()
+
+
+def table_of_readme():
+    """The rows of the table that begins with COLUMNS, as tuples of texts."""
+    lines = [tuple(cell.strip() for cell in line.strip("|\n").split("|")) for line in read(EXAMPLES, "README.md").split("\n")]
+    begin = lines.index(COLUMNS) + 2
+    return [cells for cells in lines[begin:] if len(cells) == len(COLUMNS)]
+
+
+def gpu_rows(inventory, resources):
+    """The inventory as rows of that table, without the last column; a node without GPUs has one row."""
+    found = []
+    for node in inventory["nodes"]:
+        rows = [
+            (node["name"], node["model"] or "", name, *(str(amounts[key]) for key in ("allocatable", "used", "free")))
+            for name, amounts in sorted(node["resources"].items())
+            if name in resources
+        ]
+        found += rows or [(node["name"], node["model"] or "", "", "", "", "")]
+    return found
+
+
+def test_every_workload_has_an_expected_answer():
+    assert sorted(os.listdir(WORKLOADS)) == sorted(EXPECTED)
+
+
+def test_every_workload_says_what_it_shows():
+    silent = [name for name in os.listdir(WORKLOADS) if name.endswith(".yaml") and not read(WORKLOADS, name).startswith("# ")]
+    assert not silent
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_workload(name, service):
+    before = inventory_of(service)
+    answer = service.post("/v1/dry-run", read(WORKLOADS, name))
+    assert answer.status == 200, answer
+    result = answer.json()
+    found = expectations.differences(EXPECTED[name], result, [node["name"] for node in before["nodes"]])
+    assert not found, "\n".join(
+        [f"examples/workloads/{name}", *found, f"because: {EXPECTED[name]['because']}", f"summary: {result.get('summary')}"]
+    )
+    assert inventory_of(service) == before, "a dry run changed the ledger"
+
+
+def test_the_sample_cluster_is_as_its_table_says(service):
+    table = [row[:-1] for row in table_of_readme()]
+    resources = {row[2] for row in table} - {""}
+    assert gpu_rows(inventory_of(service), resources) == table
+
+
+def test_the_sample_cluster_has_no_problems(service):
+    inventory = inventory_of(service)
+    assert inventory["problems"] == []
+    assert [node["name"] for node in inventory["nodes"] if not node["ready"]] == ["v100-3"]
+
+
+def test_who_holds_the_sample_clusters_gpus(service):
+    """By UID: pods that ended, or wait without a node, hold nothing; one that is being deleted does."""
+    nodes = {node["name"]: node["holders"] for node in inventory_of(service)["nodes"]}
+    pods = {
+        item["metadata"]["name"]: item["metadata"]["uid"]
+        for item in yaml.safe_load(read(SAMPLE_CLUSTER))["items"]
+        if item["kind"] == "Pod"
+    }
+    uids = {holder["uid"] for holders in nodes.values() for holder in holders}
+    assert not uids & {pods[name] for name in ("tf-eval-9xk2p", "pretrain-old", "big-train-0")}
+    held = {holder["uid"]: holder["gpus"] for holder in nodes["k80-alpha-2"]}
+    assert held == {
+        pods["tf-train-k80-1"]: {"alpha.kubernetes.io/nvidia-gpu": 3},
+        pods["tf-old-0"]: {"alpha.kubernetes.io/nvidia-gpu": 2},
+    }
+
+
+def test_the_sample_cluster_as_json_is_the_same(service, start_service, tmp_path):
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps(yaml.safe_load(read(SAMPLE_CLUSTER))), encoding="utf-8")
+    ours, other = inventory_of(service), inventory_of(start_service("--cluster-file", path))
+    for inventory in (ours, other):
+        del inventory["asOf"]
+    assert other == ours
+
+
+def test_the_openb_cluster_is_what_its_script_makes(shared):
+    folder = os.path.join(shared, "data", "openb")
+    made = subprocess.run([sys.executable, OPENB_SCRIPT, folder], capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    assert made.stdout == read(OPENB_CLUSTER), f"run {OPENB_SCRIPT} again: examples/openb-cluster.json is not its output"
+
+
+def gpus_of(pod):
+    return int(pod["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"])
+
+
+def test_the_openb_cluster_is_read_whole(start_service):
+    """Nodes, and GPUs used on each, against a count of the file that knows nothing of the service."""
+    items = json.loads(read(OPENB_CLUSTER))["items"]
+    used = collections.Counter()
+    for item in items:
+        if item["kind"] == "Pod" and "nodeName" in item["spec"]:
+            used[item["spec"]["nodeName"]] += gpus_of(item)
+    nodes = {item["metadata"]["name"]: used[item["metadata"]["name"]] for item in items if item["kind"] == "Node"}
+    inventory = inventory_of(start_service("--cluster-file", OPENB_CLUSTER))
+    assert inventory["problems"] == []
+    assert {node["name"]: node["resources"]["nvidia.com/gpu"]["used"] for node in inventory["nodes"]} == nodes
