@@ -199,7 +199,8 @@ static bool whole_part(const struct number *number, int64_t point, uint64_t *ret
 }
 
 /* The digits behind the point times 2^shift: whole part and whether anything was left. A carry is
- * below 2^shift <= 2^60, so 9 * 2^60 plus a carry fits 64 bits. */
+ * below 2^shift <= 2^60, so 9 * 2^60 plus a carry fits 64 bits. Zeros between the point and the
+ * first digit (point < 0) come of exponents only; then shift is 0, and so is the carry. */
 static struct magnitude fraction_part(const struct number *number, int64_t point)
 {
     struct magnitude part = {0, true};
@@ -207,10 +208,6 @@ static struct magnitude fraction_part(const struct number *number, int64_t point
         uint64_t sum = ((uint64_t)digit_at(number, i) << number->shift) + part.value;
         part.exact = part.exact && sum % 10 == 0;
         part.value = sum / 10;
-    }
-    for (int64_t i = point; i < 0 && part.value > 0; i++) {
-        part.exact = part.exact && part.value % 10 == 0;
-        part.value /= 10;
     }
     return part;
 }

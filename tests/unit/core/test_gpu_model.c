@@ -1,53 +1,15 @@
 /* gpu_model: the tables of names and of matches beside this file, aliases, memory, and that reading
  * is stable for any words. */
 #include "core/gpu_model.h"
+#include "tsv.h"
 #include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MAX 6
 #define MIB (INT64_C(1) << 20)
 #define GIB (INT64_C(1) << 30)
-
-struct table {
-    FILE *file;
-    int line_number;
-    char line[512];
-    const char *columns[COLUMNS_MAX];
-};
-
-static struct table table_open(const char *name)
-{
-    char path[512];
-    (void)snprintf(path, sizeof path, "%s/%s", CORE_TEST_DATA, name);
-    struct table table = {.file = fopen(path, "r")};
-    if (!table.file)
-        fail_msg("%s is missing", path);
-    return table;
-}
-
-/* The next row that is no comment, cut into n columns; "-" becomes "". False at the end. */
-static bool table_next(struct table *table, int n)
-{
-    do {
-        if (!fgets(table->line, sizeof table->line, table->file))
-            return false;
-        table->line_number++;
-    } while (table->line[0] == '#');
-    table->line[strcspn(table->line, "\n")] = '\0';
-    char *at = table->line;
-    for (int i = 0; i < n; i++) {
-        size_t len = strcspn(at, "\t");
-        if (at[len] != (i < n - 1 ? '\t' : '\0'))
-            fail_msg("line %d has not %d columns", table->line_number, n);
-        at[len] = '\0';
-        table->columns[i] = strcmp(at, "-") == 0 ? "" : at;
-        at += len + 1;
-    }
-    return true;
-}
 
 static struct gpu_model read_model(const char *text)
 {
@@ -92,25 +54,24 @@ static void assert_stable(const char *label)
 static void test_names_are_read_as_the_table_says(void **state)
 {
     (void)state;
-    struct table table = table_open("gpu_models.tsv");
+    struct tsv table = tsv_open("gpu_models.tsv");
     int n = 0;
-    for (; table_next(&table, 6); n++) {
+    for (; tsv_next(&table, 6); n++) {
         struct gpu_model model;
         bool is_model = gpu_model_parse(table.columns[0], NULL, 0, &model);
         assert_reading(table.columns[0], &model, table.columns + 1);
         assert_int_equal(is_model, table.columns[1][0] != '\0');
         assert_stable(table.columns[0]);
     }
-    (void)fclose(table.file);
     assert_in_range(n, 200, 10000);
 }
 
 static void test_requests_match_as_the_table_says(void **state)
 {
     (void)state;
-    struct table table = table_open("gpu_model_matches.tsv");
+    struct tsv table = tsv_open("gpu_model_matches.tsv");
     int n = 0;
-    for (; table_next(&table, 4); n++) {
+    for (; tsv_next(&table, 4); n++) {
         struct gpu_model have = read_model(table.columns[0]);
         struct gpu_model want = read_model(table.columns[2]);
         int64_t bytes = strtoll(table.columns[1], NULL, 10) * MIB;
@@ -119,7 +80,6 @@ static void test_requests_match_as_the_table_says(void **state)
                      table.line_number, table.columns[0], table.columns[1], table.columns[2],
                      table.columns[3]);
     }
-    (void)fclose(table.file);
     assert_in_range(n, 100, 10000);
 }
 
@@ -128,12 +88,11 @@ static void test_chips_are_told_apart(void **state)
 {
     (void)state;
     static struct gpu_model models[500];
-    struct table table = table_open("gpu_models.tsv");
+    struct tsv table = tsv_open("gpu_models.tsv");
     size_t n = 0;
-    while (n < 500 && table_next(&table, 6))
+    while (n < 500 && tsv_next(&table, 6))
         if (gpu_model_parse(table.columns[0], NULL, 0, &models[n]))
             n++;
-    (void)fclose(table.file);
     for (size_t i = 0; i < n; i++) {
         struct gpu_model chip = read_model(models[i].chip);
         for (size_t j = 0; j < n; j++)
@@ -181,6 +140,7 @@ static void test_aliases_come_first(void **state)
         {"nvidia-tesla-a100-80gb", "A100-80GB"},
         {"V100M321", "V100M321"},
         {"V100M3", "V100M3"},
+        {"V100M32SHARED", "V100M32SHARED"},
         {"NVIDIA-V100M32", "V100M32"},
         {"A100", "A100"},
         {"V100 32GB", "K80"},
@@ -252,6 +212,7 @@ static void test_memory_of_a_name(void **state)
         {"NVIDIA-H100-80GB-HBM3-MIG-1g.10gb+me", 10},
         {"NVIDIA-A100-SXM4-40GB-MIG-INVALID", 0},
         {"NVIDIA-A100-SXM4-40GB-MIG-1g.gb", 0},
+        {"NVIDIA-A100-SXM4-40GB-MIG-1g.5", 0},
         {"NVIDIA-A100-SXM4-40GB-MIG", 0},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {

@@ -1,6 +1,7 @@
-/* quantity: a table computed by hand, refusals with their messages, and random quantities against
- * plain 128-bit arithmetic. */
+/* quantity: a table computed by hand, one computed by Kubernetes, refusals with their messages, and
+ * random quantities against plain 128-bit arithmetic. */
 #include "core/quantity.h"
+#include "tsv.h"
 #include "unit.h"
 
 #include <inttypes.h>
@@ -129,6 +130,34 @@ static void test_values_and_millis(void **state)
         assert_number(NUMBERS[i].text, value_of(NUMBERS[i].text), NUMBERS[i].value);
         assert_number(NUMBERS[i].text, milli_of(NUMBERS[i].text), NUMBERS[i].milli);
     }
+}
+
+/* A result as quantities.tsv writes it. */
+static void result_text(int r, int64_t value, char *text)
+{
+    (void)snprintf(text, 32, "%" PRId64, value);
+    if (r != 0)
+        (void)snprintf(text, 32, "%s", r == -ERANGE ? "over" : "error");
+}
+
+static void test_numbers_are_those_of_kubernetes(void **state)
+{
+    (void)state;
+    struct tsv table = tsv_open("quantities.tsv");
+    int n = 0;
+    for (; tsv_next(&table, 3); n++) {
+        int64_t value = 0;
+        int64_t milli = 0;
+        int value_r = quantity_value(table.columns[0], &value, NULL);
+        int milli_r = quantity_milli(table.columns[0], &milli, NULL);
+        char got[2][32];
+        result_text(value_r, value, got[0]);
+        result_text(milli_r, milli, got[1]);
+        if (strcmp(got[0], table.columns[1]) != 0 || strcmp(got[1], table.columns[2]) != 0)
+            fail_msg("%s: %s and %s, not %s and %s", table.columns[0], got[0], got[1],
+                     table.columns[1], table.columns[2]);
+    }
+    assert_in_range(n, 300, 10000);
 }
 
 static void test_the_largest_numbers(void **state)
@@ -385,6 +414,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_and_millis),
+        cmocka_unit_test(test_numbers_are_those_of_kubernetes),
         cmocka_unit_test(test_the_largest_numbers),
         cmocka_unit_test(test_what_does_not_fit_is_an_error),
         cmocka_unit_test(test_refusals_say_what_is_right),
