@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "json_scan.h"
 
 #include <errno.h>
 #include <string.h>
@@ -151,29 +152,33 @@ int json_get_array(const json_t *object, const char *key, json_t **ret_value, st
     return 0;
 }
 
-/* jansson counts columns in characters; from its offset they can be had in bytes. */
-static int parse_error(const char *text, size_t len, const json_error_t *error, struct err *err)
+/* jansson tells where it stopped, the scanner where the first fault is. */
+static bool found_fault(const char *text, size_t len, struct err *err)
 {
-    size_t offset = error->position > 0 ? (size_t)error->position : 0;
-    if (offset > len)
-        offset = len;
-    size_t line = 1;
-    const char *line_start = text;
-    const char *end = text + offset;
-    for (const char *p; (p = memchr(line_start, '\n', (size_t)(end - line_start))) != NULL;) {
-        line++;
-        line_start = p + 1;
-    }
-    size_t column = (size_t)(end - line_start);
-    return err_set(err, EINVAL, "%zu:%zu: %s", line, column ? column : 1, error->text);
+    struct json_scan scan;
+    const char *at = text;
+    json_scan_init(&scan, SCAN_ONE_VALUE, JSON_PARSER_MAX_DEPTH);
+    json_scan_piece(&scan, text);
+    enum json_scan_event event = SCAN_MORE;
+    while (at < text + len && event != SCAN_FAULT)
+        event = json_scan_run(&scan, &at, text + len);
+    json_scan_piece_done(&scan, text + len);
+    if (event != SCAN_FAULT)
+        event = json_scan_end(&scan);
+    if (event == SCAN_FAULT)
+        (void)json_scan_fault(&scan, err);
+    json_scan_fini(&scan);
+    return event == SCAN_FAULT;
 }
 
 int json_parse(const char *text, size_t len, size_t flags, json_t **ret_value, struct err *err)
 {
     json_error_t error;
     json_t *value = json_loadb(text, len, flags, &error);
+    if (!value && !found_fault(text, len, err))
+        return err_set(err, EINVAL, "%d:%d: %s", error.line, error.column, error.text);
     if (!value)
-        return parse_error(text, len, &error, err);
+        return -EINVAL;
     *ret_value = value;
     return 0;
 }

@@ -102,10 +102,30 @@ static void test_parse_errors_have_line_and_byte_column(void **state)
     struct err err = {""};
     const char text[] = "{\n  \"\u00e9\": tru }";
     assert_int_equal(json_parse(text, sizeof text - 1, 0, &value, &err), -EINVAL);
-    assert_memory_equal(err.text, "2:11: ", 6);
+    assert_string_equal(err.text, "2:12: found ' ', should be true");
     assert_int_equal(json_parse("", 0, 0, &value, &err), -EINVAL);
-    assert_memory_equal(err.text, "1:1: ", 5);
+    assert_string_equal(err.text, "1:1: the text ends here, should be a value");
     assert_int_equal(json_parse("{} x", 4, 0, &value, &err), -EINVAL);
+    assert_string_equal(err.text, "1:4: found 'x', should be the end of the text");
+    assert_null(value);
+}
+
+/* Faults that only jansson sees have its words, and the place where it stopped. */
+static void test_faults_of_meaning_are_told_too(void **state)
+{
+    (void)state;
+    json_t *value = NULL;
+    struct err err = {""};
+    const char big[] = "{\"a\":\n 99999999999999999999}";
+    assert_int_equal(json_parse(big, sizeof big - 1, 0, &value, &err), -EINVAL);
+    assert_string_equal(err.text, "2:21: too big integer near '99999999999999999999'");
+    const char twice[] = "{\"a\":1,\"a\":2}";
+    assert_int_equal(json_parse(twice, sizeof twice - 1, JSON_REJECT_DUPLICATES, &value, &err),
+                     -EINVAL);
+    assert_string_equal(err.text, "1:10: duplicate object key near '\"a\"'");
+    const char no_container[] = "5";
+    assert_int_equal(json_parse(no_container, 1, 0, &value, &err), -EINVAL);
+    assert_string_equal(err.text, "1:1: '[' or '{' expected near '5'");
     assert_null(value);
 }
 
@@ -117,6 +137,7 @@ int main(void)
         cmocka_unit_test(test_messages_show_the_value_and_what_would_be_right),
         cmocka_unit_test(test_long_strings_are_cut_between_characters),
         cmocka_unit_test(test_parse_errors_have_line_and_byte_column),
+        cmocka_unit_test(test_faults_of_meaning_are_told_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

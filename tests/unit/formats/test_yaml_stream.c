@@ -1,6 +1,6 @@
 /* yaml_each: documents and their items one at a time, dropped subtrees, limits. */
-#include "base/buf.h"
 #include "formats/yaml_json.h"
+#include "seen.h"
 #include "unit.h"
 
 #include <errno.h>
@@ -11,40 +11,9 @@ static const char *const DROP[] = {"metadata.managedFields", "metadata.annotatio
                                    "status", NULL};
 static const struct yaml_options OPTIONS = {.drop = DROP, .max_depth = 20, .max_nodes = 100};
 
-/* What was handed over: "item 1:2 {...}" lines. */
-struct seen {
-    struct buf text;
-    int answer; /* to every item */
-};
-
-static int add_line(struct seen *seen, const char *what, const json_t *value,
-                    struct text_position at)
-{
-    char *json = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    int r = buf_printf(&seen->text, "%s %zu:%zu %s\n", what, at.line, at.column, json);
-    free(json);
-    return r;
-}
-
-static int on_item(void *context, json_t *item, struct text_position at, struct err *err)
-{
-    struct seen *seen = context;
-    if (seen->answer < 0)
-        return err_set(err, -seen->answer, "enough");
-    return add_line(seen, "item", item, at);
-}
-
-static int on_envelope(void *context, json_t *envelope, struct text_position at, struct err *err)
-{
-    (void)err;
-    return add_line(context, "envelope", envelope, at);
-}
-
 static int read_all(const char *yaml, int answer, struct seen *seen, struct err *err)
 {
-    struct json_stream_handler handler = {on_item, on_envelope, seen};
-    buf_init(&seen->text, 100000);
-    seen->answer = answer;
+    struct json_stream_handler handler = seen_handler(seen, answer);
     return yaml_each(yaml, strlen(yaml), &OPTIONS, &handler, err);
 }
 

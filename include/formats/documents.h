@@ -1,0 +1,30 @@
+/*
+ * documents: objects out of bytes that are JSON or YAML, one or several documents, read in pieces.
+ *
+ * JSON where the first byte that is no white space is '{' or '[', else YAML. A byte order mark is
+ * skipped.
+ */
+#ifndef FORMATS_DOCUMENTS_H
+#define FORMATS_DOCUMENTS_H
+
+#include "formats/json_stream.h"
+
+struct document_options {
+    const char *const *drop; /* as in json_stream.h */
+    size_t max_object_bytes; /* JSON */
+    size_t max_nodes;        /* YAML, as in yaml_json.h */
+    size_t max_depth;
+    size_t json_flags; /* as in json_stream.h */
+};
+
+/* Gives up to size bytes; *ret_n 0 is the end. A negative errno ends it all; fill err. */
+typedef int documents_read(void *context, char *bytes, size_t size, size_t *ret_n, struct err *err);
+
+/* Errors as json_stream.h and yaml_json.h say, and what read or the handler returned. */
+int documents_each(documents_read *read, void *context, const struct document_options *options,
+                   const struct json_stream_handler *handler, struct err *err);
+/* The same for a text that is at hand. */
+int documents_each_text(const char *text, size_t len, const struct document_options *options,
+                        const struct json_stream_handler *handler, struct err *err);
+
+#endif

@@ -1,0 +1,360 @@
+/* json_scan: see json_scan.h. One function for each state; each reads as far as its state goes. */
+#include "json_scan.h"
+
+#include "base/mem.h"
+#include "json_scan_priv.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The number's own machine (RFC 8259, section 6). */
+enum {
+    NUMBER_MINUS,
+    NUMBER_ZERO,
+    NUMBER_INT,
+    NUMBER_POINT,
+    NUMBER_FRACTION,
+    NUMBER_E,
+    NUMBER_SIGN,
+    NUMBER_EXPONENT,
+    N_NUMBERS
+};
+enum { CHAR_ZERO, CHAR_DIGIT, CHAR_POINT, CHAR_E, CHAR_MINUS, CHAR_PLUS, CHAR_OTHER, N_CHARS };
+enum { NUMBER_DONE = -1, NUMBER_FAULT = -2 };
+
+void json_scan_init(struct json_scan *scan, enum json_scan_shape shape, size_t max_depth)
+{
+    *scan = (struct json_scan){.line = 1, .max_depth = max_depth};
+    scan->state = shape == SCAN_OBJECTS ? STATE_TOP : STATE_VALUE;
+    scan->top = shape == SCAN_OBJECTS ? STATE_TOP : STATE_END;
+    scan->brackets = mem_new(max_depth);
+}
+
+void json_scan_fini(struct json_scan *scan)
+{
+    free(scan->brackets);
+}
+
+void json_scan_piece(struct json_scan *scan, const char *bytes)
+{
+    scan->chunk = bytes;
+}
+
+void json_scan_piece_done(struct json_scan *scan, const char *end)
+{
+    scan->chunk_offset += (uint64_t)(end - scan->chunk);
+    scan->chunk = end;
+}
+
+struct text_position json_scan_position(const struct json_scan *scan, const char *at)
+{
+    return (struct text_position){scan->line,
+                                  json_scan_offset_of(scan, at) - scan->line_offset + 1};
+}
+
+/* ---- faults ---- */
+
+void json_scan_set_fault(struct json_scan *scan, uint64_t offset, const char *format, ...)
+{
+    char *text = scan->fault;
+    size_t size = sizeof scan->fault;
+    int n = snprintf(text, size, "%zu:%zu: ", (size_t)scan->line,
+                     (size_t)(offset - scan->line_offset + 1));
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text + n, size - (size_t)n, format, args);
+    va_end(args);
+    scan->event = SCAN_FAULT;
+}
+
+static const char *wanted(const struct json_scan *scan)
+{
+    static const char *const WANTED[] = {
+        [STATE_TOP] = "'{', where an object begins",
+        [STATE_END] = "the end of the text",
+        [STATE_VALUE] = "a value",
+        [STATE_VALUE_OR_END] = "a value or ']'",
+        [STATE_KEY] = "a key in double quotes",
+        [STATE_KEY_OR_END] = "a key in double quotes or '}'",
+        [STATE_COLON] = "':' after the key",
+        [STATE_STRING] = "the string's closing quote, or an escape such as \\n",
+        [STATE_UTF8] = "the rest of a UTF-8 character",
+        [STATE_ESCAPE] = "one of \"\\/bfnrtu after the '\\'",
+        [STATE_HEX] = "a hexadecimal digit",
+        [STATE_LOW_SURROGATE] = "the second half of a pair (\\ud800\\udc00)",
+        [STATE_NUMBER] = "a digit",
+    };
+    if (scan->state == STATE_LITERAL)
+        return scan->literal;
+    if (scan->state == STATE_AFTER_VALUE)
+        return scan->brackets[scan->depth - 1] == '{' ? "',' or '}'" : "',' or ']'";
+    return WANTED[scan->state];
+}
+
+const char *json_scan_unwanted(struct json_scan *scan, const char *p)
+{
+    unsigned char c = (unsigned char)*p;
+    uint64_t offset = json_scan_offset_of(scan, p);
+    if (c == '\n')
+        json_scan_set_fault(scan, offset, "the line ends here, should be %s", wanted(scan));
+    else if (c >= 0x20 && c < 0x7f)
+        json_scan_set_fault(scan, offset, "found '%c', should be %s", c, wanted(scan));
+    else
+        json_scan_set_fault(scan, offset, "found the byte 0x%02x, should be %s", c, wanted(scan));
+    return p;
+}
+
+int json_scan_fault(const struct json_scan *scan, struct err *err)
+{
+    return err_set(err, EINVAL, "%s", scan->fault);
+}
+
+/* ---- white space and structure ---- */
+
+static const char *skip_space(struct json_scan *scan, const char *p, const char *end)
+{
+    for (; p < end; p++) {
+        if (*p == '\n') {
+            scan->line++;
+            scan->line_offset = json_scan_offset_of(scan, p) + 1;
+            while (end - p > 8 && json_scan_word_at(p + 1) == JSON_SCAN_ONES * ' ')
+                p += 8;
+        } else if (*p != ' ' && *p != '\t' && *p != '\r') {
+            break;
+        }
+    }
+    return p;
+}
+
+void json_scan_end_value(struct json_scan *scan)
+{
+    scan->state = scan->depth == 0 ? scan->top : STATE_AFTER_VALUE;
+    if (json_scan_is_watched(scan))
+        scan->event = SCAN_VALUE_END;
+}
+
+static const char *open_container(struct json_scan *scan, const char *p)
+{
+    if (scan->depth == scan->max_depth) {
+        json_scan_set_fault(scan, json_scan_offset_of(scan, p), "nested deeper than %zu levels",
+                            scan->max_depth);
+        return p;
+    }
+    scan->brackets[scan->depth++] = *p;
+    scan->state = *p == '{' ? STATE_KEY_OR_END : STATE_VALUE_OR_END;
+    return p + 1;
+}
+
+static const char *close_container(struct json_scan *scan, const char *p)
+{
+    scan->depth--;
+    json_scan_end_value(scan);
+    return p + 1;
+}
+
+static const char *open_string(struct json_scan *scan, const char *p, const char *end, bool is_key)
+{
+    scan->is_key = is_key;
+    scan->state = STATE_STRING;
+    if (json_scan_is_watched(scan)) {
+        scan->event = is_key ? SCAN_KEY_BEGIN : SCAN_VALUE_BEGIN;
+        return p + 1;
+    }
+    return json_scan_string(scan, p + 1, end);
+}
+
+static const char *open_literal(struct json_scan *scan, const char *p, const char *word)
+{
+    scan->literal = word;
+    scan->literal_rest = word + 1;
+    scan->state = STATE_LITERAL;
+    return p + 1;
+}
+
+static const char *open_number(struct json_scan *scan, const char *p)
+{
+    scan->number = *p == '-' ? NUMBER_MINUS : *p == '0' ? NUMBER_ZERO : NUMBER_INT;
+    scan->state = STATE_NUMBER;
+    return p + 1;
+}
+
+/* The value that is no string; NULL where no value begins so. */
+static const char *open_other(struct json_scan *scan, const char *p)
+{
+    switch (*p) {
+    case '{':
+    case '[':
+        return open_container(scan, p);
+    case 't':
+        return open_literal(scan, p, "true");
+    case 'f':
+        return open_literal(scan, p, "false");
+    case 'n':
+        return open_literal(scan, p, "null");
+    default:
+        return *p == '-' || (*p >= '0' && *p <= '9') ? open_number(scan, p) : NULL;
+    }
+}
+
+static const char *step_value(struct json_scan *scan, const char *p, const char *end)
+{
+    p = skip_space(scan, p, end);
+    if (p == end)
+        return p;
+    if (*p == '"')
+        return open_string(scan, p, end, false);
+    if (*p == ']' && scan->state == STATE_VALUE_OR_END)
+        return close_container(scan, p);
+    bool watched = json_scan_is_watched(scan);
+    const char *next = open_other(scan, p);
+    if (!next)
+        return json_scan_unwanted(scan, p);
+    if (watched && scan->event == SCAN_MORE)
+        scan->event = SCAN_VALUE_BEGIN;
+    return next;
+}
+
+static const char *step_top(struct json_scan *scan, const char *p, const char *end)
+{
+    p = skip_space(scan, p, end);
+    if (p == end)
+        return p;
+    return *p == '{' ? step_value(scan, p, end) : json_scan_unwanted(scan, p);
+}
+
+static const char *step_end(struct json_scan *scan, const char *p, const char *end)
+{
+    p = skip_space(scan, p, end);
+    return p == end ? p : json_scan_unwanted(scan, p);
+}
+
+static const char *step_key(struct json_scan *scan, const char *p, const char *end)
+{
+    p = skip_space(scan, p, end);
+    if (p == end)
+        return p;
+    if (*p == '"')
+        return open_string(scan, p, end, true);
+    if (*p == '}' && scan->state == STATE_KEY_OR_END)
+        return close_container(scan, p);
+    return json_scan_unwanted(scan, p);
+}
+
+static const char *step_colon(struct json_scan *scan, const char *p, const char *end)
+{
+    p = skip_space(scan, p, end);
+    if (p == end)
+        return p;
+    if (*p != ':')
+        return json_scan_unwanted(scan, p);
+    scan->state = STATE_VALUE;
+    return p + 1;
+}
+
+static const char *step_after_value(struct json_scan *scan, const char *p, const char *end)
+{
+    p = skip_space(scan, p, end);
+    if (p == end)
+        return p;
+    bool in_object = scan->brackets[scan->depth - 1] == '{';
+    if (*p == (in_object ? '}' : ']'))
+        return close_container(scan, p);
+    if (*p != ',')
+        return json_scan_unwanted(scan, p);
+    scan->state = in_object ? STATE_KEY : STATE_VALUE;
+    return p + 1;
+}
+
+/* ---- words and numbers ---- */
+
+static const char *step_literal(struct json_scan *scan, const char *p, const char *end)
+{
+    for (; *scan->literal_rest && p < end; p++, scan->literal_rest++)
+        if (*p != *scan->literal_rest)
+            return json_scan_unwanted(scan, p);
+    if (!*scan->literal_rest)
+        json_scan_end_value(scan);
+    return p;
+}
+
+static int number_char(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c == '0' ? CHAR_ZERO : CHAR_DIGIT;
+    if (c == 'e' || c == 'E')
+        return CHAR_E;
+    return c == '.' ? CHAR_POINT : c == '-' ? CHAR_MINUS : c == '+' ? CHAR_PLUS : CHAR_OTHER;
+}
+
+/* By the number's state: 0 zero, 1 to 9, point, e, minus, plus, other. */
+#define FAULT NUMBER_FAULT
+#define DONE NUMBER_DONE
+static const int NUMBER_NEXT[N_NUMBERS][N_CHARS] = {
+    [NUMBER_MINUS] = {NUMBER_ZERO, NUMBER_INT, FAULT, FAULT, FAULT, FAULT, FAULT},
+    [NUMBER_ZERO] = {FAULT, FAULT, NUMBER_POINT, NUMBER_E, DONE, DONE, DONE},
+    [NUMBER_INT] = {NUMBER_INT, NUMBER_INT, NUMBER_POINT, NUMBER_E, DONE, DONE, DONE},
+    [NUMBER_POINT] = {NUMBER_FRACTION, NUMBER_FRACTION, FAULT, FAULT, FAULT, FAULT, FAULT},
+    [NUMBER_FRACTION] = {NUMBER_FRACTION, NUMBER_FRACTION, DONE, NUMBER_E, DONE, DONE, DONE},
+    [NUMBER_E] = {NUMBER_EXPONENT, NUMBER_EXPONENT, FAULT, FAULT, NUMBER_SIGN, NUMBER_SIGN, FAULT},
+    [NUMBER_SIGN] = {NUMBER_EXPONENT, NUMBER_EXPONENT, FAULT, FAULT, FAULT, FAULT, FAULT},
+    [NUMBER_EXPONENT] = {NUMBER_EXPONENT, NUMBER_EXPONENT, DONE, DONE, DONE, DONE, DONE},
+};
+
+static const char *step_number(struct json_scan *scan, const char *p, const char *end)
+{
+    for (; p < end; p++) {
+        int next = NUMBER_NEXT[scan->number][number_char(*p)];
+        if (next == NUMBER_FAULT)
+            return json_scan_unwanted(scan, p);
+        if (next == NUMBER_DONE) {
+            json_scan_end_value(scan);
+            break;
+        }
+        scan->number = next;
+    }
+    return p;
+}
+
+/* ---- the whole ---- */
+
+enum json_scan_event json_scan_run(struct json_scan *scan, const char **at, const char *end)
+{
+    static const char *(*const STEPS[])(struct json_scan *, const char *, const char *) = {
+        [STATE_TOP] = step_top,
+        [STATE_END] = step_end,
+        [STATE_VALUE] = step_value,
+        [STATE_VALUE_OR_END] = step_value,
+        [STATE_KEY] = step_key,
+        [STATE_KEY_OR_END] = step_key,
+        [STATE_COLON] = step_colon,
+        [STATE_AFTER_VALUE] = step_after_value,
+        [STATE_STRING] = json_scan_string,
+        [STATE_UTF8] = json_scan_utf8,
+        [STATE_ESCAPE] = json_scan_escape,
+        [STATE_HEX] = json_scan_hex,
+        [STATE_LOW_SURROGATE] = json_scan_low_surrogate,
+        [STATE_LITERAL] = step_literal,
+        [STATE_NUMBER] = step_number,
+    };
+    const char *p = *at;
+    scan->event = SCAN_MORE;
+    while (p < end && scan->event == SCAN_MORE)
+        p = STEPS[scan->state](scan, p, end);
+    *at = p;
+    return scan->event;
+}
+
+enum json_scan_event json_scan_end(struct json_scan *scan)
+{
+    scan->event = SCAN_MORE;
+    /* Only the byte behind a number ends it: here there is none. */
+    if (scan->state == STATE_NUMBER && NUMBER_NEXT[scan->number][CHAR_OTHER] == NUMBER_DONE)
+        json_scan_end_value(scan);
+    if (scan->state != scan->top)
+        json_scan_set_fault(scan, scan->chunk_offset, "the text ends here, should be %s",
+                            wanted(scan));
+    return scan->event;
+}

@@ -1,0 +1,48 @@
+/*
+ * json_scan_priv: what json_scan.c (structure, numbers, words) and json_scan_string.c know of each
+ * other.
+ *
+ * A step reads from p as far as its state goes, sets the next state (and an event), and returns the
+ * first byte it did not read.
+ */
+#ifndef FORMATS_JSON_SCAN_PRIV_H
+#define FORMATS_JSON_SCAN_PRIV_H
+
+#include "json_scan.h"
+
+#include <endian.h>
+#include <string.h>
+
+#define JSON_SCAN_ONES 0x0101010101010101U
+#define JSON_SCAN_HIGHS (JSON_SCAN_ONES * 0x80)
+
+static inline uint64_t json_scan_word_at(const char *p)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return le64toh(word);
+}
+
+static inline uint64_t json_scan_offset_of(const struct json_scan *scan, const char *at)
+{
+    return scan->chunk_offset + (uint64_t)(at - scan->chunk);
+}
+
+static inline bool json_scan_is_watched(const struct json_scan *scan)
+{
+    return scan->depth <= scan->watch_depth;
+}
+
+void json_scan_set_fault(struct json_scan *scan, uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The byte at p does not belong there; returns p. */
+const char *json_scan_unwanted(struct json_scan *scan, const char *p);
+void json_scan_end_value(struct json_scan *scan);
+
+const char *json_scan_string(struct json_scan *scan, const char *p, const char *end);
+const char *json_scan_utf8(struct json_scan *scan, const char *p, const char *end);
+const char *json_scan_escape(struct json_scan *scan, const char *p, const char *end);
+const char *json_scan_hex(struct json_scan *scan, const char *p, const char *end);
+const char *json_scan_low_surrogate(struct json_scan *scan, const char *p, const char *end);
+
+#endif

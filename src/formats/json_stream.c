@@ -1,0 +1,339 @@
+/*
+ * json_stream: see include/formats/json_stream.h. The bytes of what is kept are put together in a
+ * buffer, member by member where something may be dropped and in one go elsewhere; jansson reads
+ * the buffer when the object is complete.
+ */
+#include "formats/json_stream.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "drop_paths.h"
+#include "json_scan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A container whose members are looked at one by one: an object, or the list of items. */
+struct frame {
+    bool is_items;
+    struct drop_place place;
+};
+
+enum member_kind { MEMBER_KEPT, MEMBER_LOOKED_INTO, MEMBER_DROPPED, MEMBER_ITEMS };
+
+/* An object, or an item of any type, that is being put together. */
+struct parcel {
+    struct buf text;
+    struct text_position at;
+};
+
+struct json_stream {
+    struct json_stream_options options;
+    struct json_stream_handler handler;
+    struct json_scan scan;
+    struct parcel envelope;
+    struct parcel item;
+    struct parcel *open; /* the one of the two that is written */
+    struct frame *frames;
+    size_t n_frames;
+    /* The member that is being read. */
+    struct text_position key_at;
+    size_t before_key; /* length of the open parcel's text */
+    size_t key_begin;
+    enum member_kind kind;
+    struct drop_place inside;
+    const char *copy_from; /* bytes from here on are kept; NULL: none */
+    bool copies_on;        /* from the next piece's first byte */
+    bool has_items;
+    bool has_documents;
+};
+
+/* Every '.' of a path may be one object more to look into; the outer object, the list, the item. */
+static size_t frames_needed(const char *const *drop)
+{
+    size_t most = 0;
+    for (; drop && *drop; drop++) {
+        size_t n = 0;
+        for (const char *dot = *drop; (dot = strchr(dot, '.')) != NULL; dot++)
+            n++;
+        most = n > most ? n : most;
+    }
+    return most + 3;
+}
+
+struct json_stream *json_stream_new(const struct json_stream_options *options,
+                                    const struct json_stream_handler *handler)
+{
+    struct json_stream *stream = MEM_NEW(struct json_stream);
+    stream->options = *options;
+    stream->handler = *handler;
+    json_scan_init(&stream->scan, SCAN_OBJECTS, options->max_depth);
+    buf_init(&stream->envelope.text, options->max_object_bytes);
+    buf_init(&stream->item.text, options->max_object_bytes);
+    stream->frames = MEM_ARRAY(struct frame, frames_needed(options->drop));
+    return stream;
+}
+
+void json_stream_free(struct json_stream *stream)
+{
+    if (!stream)
+        return;
+    json_scan_fini(&stream->scan);
+    buf_fini(&stream->envelope.text);
+    buf_fini(&stream->item.text);
+    free(stream->frames);
+    free(stream);
+}
+
+/* ---- the text of a parcel ---- */
+
+static int add(const struct json_stream *stream, const char *bytes, size_t len, struct err *err)
+{
+    struct parcel *parcel = stream->open;
+    if (buf_add(&parcel->text, bytes, len) == 0)
+        return 0;
+    return err_set(err, EMSGSIZE, "%zu:%zu: the object that begins here is larger than %zu bytes",
+                   parcel->at.line, parcel->at.column, stream->options.max_object_bytes);
+}
+
+static void cut(const struct json_stream *stream, size_t len)
+{
+    stream->open->text.len = len;
+}
+
+/* What is kept up to here goes to the parcel. */
+static int flush(struct json_stream *stream, const char *to, struct err *err)
+{
+    if (!stream->copy_from)
+        return 0;
+    int r = add(stream, stream->copy_from, (size_t)(to - stream->copy_from), err);
+    stream->copy_from = NULL;
+    return r;
+}
+
+static void open_parcel(struct json_stream *stream, struct parcel *parcel, const char *first)
+{
+    buf_clear(&parcel->text);
+    parcel->at = json_scan_position(&stream->scan, first);
+    stream->open = parcel;
+}
+
+static int hand_over(const struct json_stream *stream, const struct parcel *parcel,
+                     int (*take)(void *, json_t *, struct text_position, struct err *),
+                     struct err *err)
+{
+    json_error_t error;
+    if (!take)
+        return 0;
+    json_t *value = json_loadb(parcel->text.data, parcel->text.len,
+                               stream->options.json_flags | JSON_DECODE_ANY, &error);
+    if (!value)
+        return err_set(err, EINVAL, "%zu:%zu: in the object that begins here: %s", parcel->at.line,
+                       parcel->at.column, error.text);
+    int r = take(stream->handler.context, value, parcel->at, err);
+    json_decref(value);
+    return r;
+}
+
+/* ---- frames ---- */
+
+static void push_frame(struct json_stream *stream, bool is_items, struct drop_place place)
+{
+    stream->frames[stream->n_frames++] = (struct frame){is_items, place};
+    stream->scan.watch_depth = stream->n_frames;
+}
+
+static int push_object(struct json_stream *stream, struct drop_place place, struct err *err)
+{
+    push_frame(stream, false, place);
+    return add(stream, "{", 1, err);
+}
+
+static int begin_document(struct json_stream *stream, const char *first, struct err *err)
+{
+    open_parcel(stream, &stream->envelope, first);
+    stream->has_items = false;
+    return push_object(stream, drop_paths_root(stream->options.drop), err);
+}
+
+static int begin_item(struct json_stream *stream, const char *first, struct err *err)
+{
+    struct drop_place root = drop_paths_root(stream->options.drop);
+    if (!stream->handler.on_item)
+        return 0;
+    open_parcel(stream, &stream->item, first);
+    if (*first == '{' && root.path)
+        return push_object(stream, root, err);
+    stream->copy_from = first;
+    return 0;
+}
+
+static int end_item(struct json_stream *stream, struct err *err)
+{
+    stream->open = &stream->envelope;
+    return hand_over(stream, &stream->item, stream->handler.on_item, err);
+}
+
+static int end_document(struct json_stream *stream, struct err *err)
+{
+    stream->has_documents = true;
+    return hand_over(stream, &stream->envelope, stream->handler.on_envelope, err);
+}
+
+/* ---- members of a watched object ---- */
+
+static int begin_key(struct json_stream *stream, const char *quote, struct err *err)
+{
+    const struct buf *text = &stream->open->text;
+    stream->key_at = json_scan_position(&stream->scan, quote);
+    stream->before_key = text->len;
+    int r = text->data[text->len - 1] == '{' ? 0 : add(stream, ",", 1, err);
+    stream->key_begin = text->len;
+    stream->copy_from = quote;
+    return r;
+}
+
+/* The key without its escapes, as a JSON string; NULL where it has none. */
+static json_t *unescaped(const char *quoted, size_t len)
+{
+    if (!memchr(quoted, '\\', len))
+        return NULL;
+    return json_loadb(quoted, len, JSON_DECODE_ANY, NULL);
+}
+
+static enum member_kind kind_of(struct json_stream *stream, const char *key, size_t len)
+{
+    static const char ITEMS[] = "items";
+    struct drop_place place = stream->frames[stream->n_frames - 1].place;
+    enum drop_verdict verdict =
+        drop_paths_member(stream->options.drop, place, key, len, &stream->inside);
+    if (stream->n_frames == 1 && len == sizeof ITEMS - 1 && memcmp(key, ITEMS, len) == 0)
+        return MEMBER_ITEMS;
+    if (verdict == DROP_MEMBER)
+        return MEMBER_DROPPED;
+    return verdict == DROP_BELOW ? MEMBER_LOOKED_INTO : MEMBER_KEPT;
+}
+
+static enum member_kind kind_of_quoted(struct json_stream *stream)
+{
+    const char *quoted = stream->open->text.data + stream->key_begin;
+    size_t len = stream->open->text.len - stream->key_begin;
+    json_auto_t *plain = unescaped(quoted, len);
+    if (plain)
+        return kind_of(stream, json_string_value(plain), json_string_length(plain));
+    return kind_of(stream, quoted + 1, len - 2);
+}
+
+static int end_key(struct json_stream *stream, const char *at, struct err *err)
+{
+    int r = flush(stream, at, err);
+    if (r < 0)
+        return r;
+    stream->kind = kind_of_quoted(stream);
+    if (stream->kind == MEMBER_DROPPED) {
+        cut(stream, stream->before_key);
+        return 0;
+    }
+    if (stream->kind == MEMBER_ITEMS) {
+        if (stream->has_items)
+            return err_set(err, EINVAL, "%zu:%zu: \"items\" is here twice", stream->key_at.line,
+                           stream->key_at.column);
+        stream->has_items = true;
+    }
+    return add(stream, ":", 1, err);
+}
+
+static int begin_member(struct json_stream *stream, const char *first, struct err *err)
+{
+    if (stream->kind == MEMBER_ITEMS && *first == '[') {
+        cut(stream, stream->before_key);
+        push_frame(stream, true, (struct drop_place){NULL, 0});
+        return 0;
+    }
+    if (stream->kind == MEMBER_LOOKED_INTO && *first == '{')
+        return push_object(stream, stream->inside, err);
+    if (stream->kind != MEMBER_DROPPED)
+        stream->copy_from = first;
+    return 0;
+}
+
+/* ---- events ---- */
+
+static int begin_value(struct json_stream *stream, const char *first, struct err *err)
+{
+    if (stream->n_frames == 0)
+        return begin_document(stream, first, err);
+    if (stream->frames[stream->n_frames - 1].is_items)
+        return begin_item(stream, first, err);
+    return begin_member(stream, first, err);
+}
+
+static int pop_frame(struct json_stream *stream, struct err *err)
+{
+    const struct frame *frame = &stream->frames[--stream->n_frames];
+    stream->scan.watch_depth = stream->n_frames;
+    return frame->is_items ? 0 : add(stream, "}", 1, err);
+}
+
+static int end_value(struct json_stream *stream, const char *at, struct err *err)
+{
+    int r = flush(stream, at, err);
+    if (r == 0 && stream->scan.depth < stream->n_frames)
+        r = pop_frame(stream, err);
+    if (r < 0)
+        return r;
+    if (stream->n_frames == 0)
+        return end_document(stream, err);
+    return stream->frames[stream->n_frames - 1].is_items ? end_item(stream, err) : 0;
+}
+
+static int on_event(struct json_stream *stream, enum json_scan_event event, const char *at,
+                    struct err *err)
+{
+    switch (event) {
+    case SCAN_KEY_BEGIN:
+        return begin_key(stream, at - 1, err);
+    case SCAN_KEY_END:
+        return end_key(stream, at, err);
+    case SCAN_VALUE_BEGIN:
+        return begin_value(stream, at - 1, err);
+    case SCAN_VALUE_END:
+        return end_value(stream, at, err);
+    case SCAN_FAULT:
+        return json_scan_fault(&stream->scan, err);
+    case SCAN_MORE:
+        break;
+    }
+    return 0;
+}
+
+int json_stream_feed(struct json_stream *stream, const char *bytes, size_t len, struct err *err)
+{
+    if (len == 0)
+        return 0;
+    const char *at = bytes;
+    const char *end = bytes + len;
+    int r = 0;
+    if (stream->copies_on)
+        stream->copy_from = bytes;
+    json_scan_piece(&stream->scan, bytes);
+    while (r == 0 && at < end) {
+        enum json_scan_event event = json_scan_run(&stream->scan, &at, end);
+        r = on_event(stream, event, at, err);
+    }
+    stream->copies_on = stream->copy_from != NULL;
+    if (r == 0)
+        r = flush(stream, end, err);
+    json_scan_piece_done(&stream->scan, end);
+    return r;
+}
+
+int json_stream_end(struct json_stream *stream, struct err *err)
+{
+    if (json_scan_end(&stream->scan) == SCAN_FAULT)
+        return json_scan_fault(&stream->scan, err);
+    if (!stream->has_documents)
+        return err_set(err, EINVAL, "1:1: the text is empty, should be a JSON object");
+    return 0;
+}

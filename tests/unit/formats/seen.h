@@ -1,0 +1,48 @@
+/* seen: a handler that writes down what it is given, for the tests of all that calls one. */
+#ifndef SEEN_H
+#define SEEN_H
+
+#include "base/buf.h"
+#include "formats/json_stream.h"
+
+#include <stdlib.h>
+
+/* What was handed over: "item 1:2 {...}" lines. */
+struct seen {
+    struct buf text;
+    int answer; /* to every item */
+};
+
+static inline int seen_add(struct seen *seen, const char *what, const json_t *value,
+                           struct text_position at)
+{
+    char *json = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    int r = buf_printf(&seen->text, "%s %zu:%zu %s\n", what, at.line, at.column, json);
+    free(json);
+    return r;
+}
+
+static inline int seen_item(void *context, json_t *item, struct text_position at, struct err *err)
+{
+    struct seen *seen = context;
+    if (seen->answer < 0)
+        return err_set(err, -seen->answer, "enough");
+    return seen_add(seen, "item", item, at);
+}
+
+static inline int seen_envelope(void *context, json_t *envelope, struct text_position at,
+                                struct err *err)
+{
+    (void)err;
+    return seen_add(context, "envelope", envelope, at);
+}
+
+/* Begins anew; the caller ends with buf_fini(&seen->text). */
+static inline struct json_stream_handler seen_handler(struct seen *seen, int answer)
+{
+    buf_init(&seen->text, 100000);
+    seen->answer = answer;
+    return (struct json_stream_handler){seen_item, seen_envelope, seen};
+}
+
+#endif

@@ -1,0 +1,162 @@
+/* documents: which of the two readers a text goes to, and that both hand over the same. */
+#include "formats/documents.h"
+#include "seen.h"
+#include "unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const DROP[] = {"status", NULL};
+static const struct document_options OPTIONS = {.drop = DROP,
+                                                .max_depth = 20,
+                                                .max_object_bytes = 1000,
+                                                .max_nodes = 100,
+                                                .json_flags = JSON_REJECT_DUPLICATES};
+
+/* Text that comes in pieces of at most n bytes. */
+struct pieces {
+    const char *text;
+    size_t n;
+};
+
+static int read_piece(void *context, char *bytes, size_t size, size_t *ret_n, struct err *err)
+{
+    struct pieces *pieces = context;
+    size_t n = strnlen(pieces->text, pieces->n);
+    (void)err;
+    assert_true(n <= size);
+    memcpy(bytes, pieces->text, n);
+    pieces->text += n;
+    *ret_n = n;
+    return 0;
+}
+
+static int read_all(const char *text, size_t n, struct seen *seen, struct err *err)
+{
+    struct json_stream_handler handler = seen_handler(seen, 0);
+    struct pieces pieces = {text, n};
+    return documents_each(read_piece, &pieces, &OPTIONS, &handler, err);
+}
+
+static const size_t PIECES[] = {1, 2, 3, 1000};
+#define N_PIECES (sizeof PIECES / sizeof PIECES[0])
+
+static void check_seen(const char *text, const char *expected)
+{
+    for (size_t i = 0; i < N_PIECES; i++) {
+        struct seen seen;
+        struct err err = {""};
+        if (read_all(text, PIECES[i], &seen, &err) < 0)
+            fail_msg("%s\n%s", text, err.text);
+        assert_string_equal(buf_text(&seen.text), expected);
+        buf_fini(&seen.text);
+    }
+}
+
+static void check_refused(const char *text, const char *expected)
+{
+    for (size_t i = 0; i < N_PIECES; i++) {
+        struct seen seen;
+        struct err err = {""};
+        assert_int_equal(read_all(text, PIECES[i], &seen, &err), -EINVAL);
+        assert_string_equal(err.text, expected);
+        buf_fini(&seen.text);
+    }
+}
+
+static void test_json_and_yaml_hand_over_the_same(void **state)
+{
+    (void)state;
+    check_seen("{\"items\":[{\"a\":\"b\",\"status\":1}],\"kind\":\"List\"}",
+               "item 1:11 {\"a\":\"b\"}\nenvelope 1:1 {\"kind\":\"List\"}\n");
+    check_seen("items:\n- a: b\n  status: 1\nkind: List\n",
+               "item 2:3 {\"a\":\"b\"}\nenvelope 1:1 {\"kind\":\"List\"}\n");
+}
+
+static void test_the_first_byte_decides(void **state)
+{
+    (void)state;
+    check_seen("\n \t{}\n{}", "envelope 2:3 {}\nenvelope 3:1 {}\n");
+    check_seen("# {\na: 1", "envelope 2:1 {\"a\":1}\n");
+    check_seen("---\n{a: 1}\n---\n{\"b\": 2}\n",
+               "envelope 2:1 {\"a\":1}\nenvelope 4:1 {\"b\":2}\n");
+    check_refused("{a: 1}", "1:2: found 'a', should be a key in double quotes or '}'");
+    check_refused("[{}]", "1:1: found '[', should be '{', where an object begins");
+    check_refused("{}\n---\n{}", "2:1: found '-', should be '{', where an object begins");
+}
+
+static void test_a_byte_order_mark_is_skipped(void **state)
+{
+    (void)state;
+    check_seen("\xef\xbb\xbf{\"a\":1}", "envelope 1:1 {\"a\":1}\n");
+    check_seen("\xef\xbb\xbf"
+               "a: 1",
+               "envelope 1:1 {\"a\":1}\n");
+}
+
+static void test_nothing_is_no_error(void **state)
+{
+    (void)state;
+    check_seen("", "");
+    check_seen(" \n", "");
+    check_seen("# a comment\n---\n", "");
+}
+
+static void test_keys_may_not_come_twice(void **state)
+{
+    (void)state;
+    check_refused("{\"a\":1,\"a\":1}",
+                  "1:1: in the object that begins here: duplicate object key near '\"a\"'");
+    check_refused("a: 1\na: 1\n", "2:1: the key \"a\" is here twice; it stands at 1:1 too");
+}
+
+/* Gives a brace as often as *context says, then fails. */
+static int read_error(void *context, char *bytes, size_t size, size_t *ret_n, struct err *err)
+{
+    int *calls_left = context;
+    (void)size;
+    if ((*calls_left)-- == 0)
+        return err_set(err, EIO, "the disk is gone");
+    bytes[0] = '{';
+    *ret_n = 1;
+    return 0;
+}
+
+static void test_the_readers_error_ends_it(void **state)
+{
+    (void)state;
+    for (int calls = 0; calls < 2; calls++) {
+        int calls_left = calls;
+        struct err err = {""};
+        const struct json_stream_handler nobody = {NULL, NULL, NULL};
+        assert_int_equal(documents_each(read_error, &calls_left, &OPTIONS, &nobody, &err), -EIO);
+        assert_string_equal(err.text, "the disk is gone");
+    }
+}
+
+static void test_a_text_at_hand(void **state)
+{
+    (void)state;
+    struct seen seen;
+    struct err err = {""};
+    struct json_stream_handler handler = seen_handler(&seen, 0);
+    assert_int_equal(documents_each_text("{}x", 2, &OPTIONS, &handler, &err), 0);
+    assert_int_equal(documents_each_text("a: 1", 4, &OPTIONS, &handler, &err), 0);
+    assert_int_equal(documents_each_text(NULL, 0, &OPTIONS, &handler, &err), 0);
+    assert_string_equal(buf_text(&seen.text), "envelope 1:1 {}\nenvelope 1:1 {\"a\":1}\n");
+    buf_fini(&seen.text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_json_and_yaml_hand_over_the_same),
+        cmocka_unit_test(test_the_first_byte_decides),
+        cmocka_unit_test(test_a_byte_order_mark_is_skipped),
+        cmocka_unit_test(test_nothing_is_no_error),
+        cmocka_unit_test(test_keys_may_not_come_twice),
+        cmocka_unit_test(test_the_readers_error_ends_it),
+        cmocka_unit_test(test_a_text_at_hand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
