@@ -14,6 +14,7 @@ The files hold one entry a manifest. All keys are optional but `because` and one
         reasons:      {reason: nodes it is given for}; nodes that are not named may have any
         lacks:        {node: {resource: how much is missing}}
         messages:     words that every unfit node's message has
+        messagesOf:   {node: words that its message has}
         notEvaluated: words that must be found in what was not evaluated
     skipped:        [{kind, name}], in the order of the answer
 """
@@ -26,7 +27,7 @@ FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "expected")
 ENTRY_KEYS = {"because", "workloads", "skipped"}
 WORKLOAD_KEYS = {
     *("kind", "name", "namespace", "part", "replicas", "placedOn", "placedOnEach", "more", "fits", "reasons", "lacks"),
-    *("messages", "notEvaluated"),
+    *("messages", "messagesOf", "notEvaluated"),
 }
 RESULT_KEYS = {"summary", "workloads", "skipped"}
 ANSWER_KEYS = {
@@ -136,10 +137,12 @@ def verdicts(want, have, node_names):
 
 
 def messages(want, have):
-    """The first unfit node whose message lacks a word; they all have the same cause."""
-    for word in want.get("messages", []):
-        for item in have["nodes"]:
-            if not item["fits"] and word not in str(item.get("message")):
+    """Where all nodes lack a word, only the first is told."""
+    for item in have["nodes"]:
+        words = want.get("messagesOf", {}).get(item["node"], [])
+        words = words if item["fits"] else [*words, *want.get("messages", [])]
+        for word in words:
+            if word not in str(item.get("message")):
                 return [f"{item['node']}: the message should have {word!r}: {item.get('message')!r}"]
     return []
 

@@ -78,7 +78,7 @@ def test_workload(name, service):
 def test_the_sample_cluster_is_as_its_table_says(service):
     table = [row[:-1] for row in table_of_readme()]
     resources = {row[2] for row in table} - {""}
-    assert gpu_rows(inventory_of(service), resources) == table
+    assert sorted(gpu_rows(inventory_of(service), resources)) == sorted(table)
 
 
 def test_the_sample_cluster_has_no_problems(service):
@@ -108,9 +108,8 @@ def test_the_sample_cluster_as_json_is_the_same(service, start_service, tmp_path
     path = tmp_path / "cluster.json"
     path.write_text(json.dumps(yaml.safe_load(read(SAMPLE_CLUSTER))), encoding="utf-8")
     ours, other = inventory_of(service), inventory_of(start_service("--cluster-file", path))
-    for inventory in (ours, other):
-        del inventory["asOf"]
-    assert other == ours
+    for key in ("nodes", "models", "problems"):
+        assert other[key] == ours[key]
 
 
 def test_the_openb_cluster_is_what_its_script_makes(shared):
