@@ -8,6 +8,7 @@
 #define FORMATS_JSON_GET_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 
 #include <jansson.h>
@@ -17,6 +18,9 @@
 /* The names of JSON's types, for messages: "a string", "a number with a fraction", "an object" ...
  */
 const char *json_type_text(const json_t *value);
+/* Adds the value as messages show it: `the string "x"`, `the number 3`, `an array`; long strings
+ * are cut. */
+void json_add_shown(const json_t *value, struct buf *out);
 
 /* member of object, NULL where object is NULL, no object, or the member is missing or null. */
 json_t *json_member(const json_t *object, const char *key);

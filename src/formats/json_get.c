@@ -1,7 +1,6 @@
 /* json_get: see include/formats/json_get.h. */
 #include "formats/json_get.h"
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "json_scan.h"
 
@@ -73,7 +72,7 @@ static void add_real(struct buf *out, const json_t *value)
     (void)buf_printf(out, "the number %s", text ? text : "?");
 }
 
-static void add_shown(struct buf *out, const json_t *value)
+void json_add_shown(const json_t *value, struct buf *out)
 {
     if (json_is_string(value))
         add_string(out, value);
@@ -91,7 +90,7 @@ static int wrong_type(const char *key, const json_t *value, const char *right, s
 {
     struct buf shown;
     buf_init(&shown, ERR_TEXT_MAX);
-    add_shown(&shown, value);
+    json_add_shown(value, &shown);
     int r = err_set(err, EINVAL, "%s: is %s, should be %s", key, buf_text(&shown), right);
     buf_fini(&shown);
     return r;
