@@ -1,0 +1,47 @@
+/* nearest: Levenshtein's distance, one row of his matrix at a time. See nearest.h. */
+#include "nearest.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* No word of ours is longer. */
+#define WORD_LEN_MAX 40
+
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+    size_t ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+static size_t distance(const char *a, const char *b, size_t b_len)
+{
+    size_t row[WORD_LEN_MAX + 1];
+    for (size_t j = 0; j <= b_len; j++)
+        row[j] = j;
+    for (; *a; a++) {
+        size_t diagonal = row[0]++;
+        for (size_t j = 1; j <= b_len; j++) {
+            size_t replaced = diagonal + (same_letter(*a, b[j - 1]) ? 0 : 1);
+            diagonal = row[j];
+            row[j] = least(row[j] + 1, row[j - 1] + 1, replaced);
+        }
+    }
+    return row[b_len];
+}
+
+size_t nearest_distance(const char *a, const char *b)
+{
+    size_t a_len = strnlen(a, WORD_LEN_MAX + 1);
+    size_t b_len = strnlen(b, WORD_LEN_MAX + 1);
+    if (a_len > WORD_LEN_MAX || b_len > WORD_LEN_MAX)
+        return SIZE_MAX;
+    size_t d = distance(a, b, b_len);
+    return d <= 1 + b_len / 4 ? d : SIZE_MAX;
+}

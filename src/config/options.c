@@ -1,0 +1,249 @@
+/* options: the command line, by glibc's argp. argp neither prints nor exits here: what is wrong
+ * goes back to the caller. See include/config/options.h. */
+#include "config/options.h"
+
+#include "nearest.h"
+#include "syntax.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum option_key {
+    KEY_HELP = 'h',
+    KEY_CONFIG = 256,
+    KEY_CLUSTER_FILE,
+    KEY_LISTEN,
+    KEY_CHECK,
+    KEY_PRINT_POLICY,
+    KEY_LOG_LEVEL,
+    KEY_LOG_FORMAT,
+    KEY_VERSION
+};
+
+static const struct argp_option OPTIONS[] = {
+    {"config", KEY_CONFIG, "FILE", 0, "the policy file; without it the built-in defaults", 0},
+    {"cluster-file", KEY_CLUSTER_FILE, "FILE", 0,
+     "answer from what 'kubectl get nodes,pods -A -o yaml' (or -o json) wrote; SIGHUP reads it "
+     "again",
+     0},
+    {"listen", KEY_LISTEN, "ADDR:PORT", 0, "serve everything here, whatever the policy says", 0},
+    {"check", KEY_CHECK, NULL, 0, "only read and judge the policy and the cluster file", 0},
+    {"print-policy", KEY_PRINT_POLICY, NULL, 0, "print the policy in force, as a policy file", 0},
+    {"log-level", KEY_LOG_LEVEL, "LEVEL", 0, "debug, info (the default), warn or error", 0},
+    {"log-format", KEY_LOG_FORMAT, "FORMAT", 0, "key-value (the default) or json", 0},
+    {"version", KEY_VERSION, NULL, 0, "print the version", 0},
+    {"help", KEY_HELP, NULL, 0, "print this (-h does so too)", 0},
+    {0},
+};
+
+/* What a parse fills in. */
+struct parse {
+    struct options options;
+    struct err *err;
+    bool done; /* --help or --version: nothing else is wanted */
+    bool told; /* err has its message */
+};
+
+static void print_help(void)
+{
+    (void)printf("Usage: gpu-extender [OPTION...]\n"
+                 "A kube-scheduler extender that places pods on GPU nodes by model and count.\n\n");
+    for (const struct argp_option *option = OPTIONS; option->name; option++) {
+        char left[40];
+        (void)snprintf(left, sizeof left, "--%s%s%s", option->name, option->arg ? " " : "",
+                       option->arg ? option->arg : "");
+        (void)printf("  %-24s %s\n", left, option->doc);
+    }
+    (void)printf("\nExit status:\n"
+                 "  0  all went well\n"
+                 "  1  failed while running, such as a port that is taken\n"
+                 "  2  the options, the policy file or the cluster file are wrong; nothing was "
+                 "started\n"
+                 "\nExamples:\n"
+                 "  gpu-extender --config config/scheduler-policy.yaml --cluster-file "
+                 "cluster.yaml\n"
+                 "  gpu-extender --config my-policy.yaml --cluster-file cluster.yaml --check\n"
+                 "  gpu-extender --print-policy > my-policy.yaml\n");
+}
+
+static error_t refuse(struct parse *parse, const char *option, const char *value, const char *right)
+{
+    (void)err_set(parse->err, EINVAL, "%s: is \"%s\", should be %s; try --help", option, value,
+                  right);
+    parse->told = true;
+    return EINVAL;
+}
+
+static error_t refuse_word(struct parse *parse, const char *word)
+{
+    (void)err_set(parse->err, EINVAL,
+                  "%s: belongs to no option (files are given with --config or --cluster-file); "
+                  "try --help",
+                  word);
+    parse->told = true;
+    return EINVAL;
+}
+
+static error_t set_file(struct parse *parse, const char *option, const char *value,
+                        const char **ret_file)
+{
+    if (*value == '\0')
+        return refuse(parse, option, value, "the name of a file");
+    *ret_file = value;
+    return 0;
+}
+
+static error_t set_listen(struct parse *parse, const char *value)
+{
+    const char *right = syntax_address(value);
+    if (right)
+        return refuse(parse, "--listen", value, right);
+    parse->options.listen = value;
+    return 0;
+}
+
+static error_t set_log_level(struct parse *parse, const char *value)
+{
+    if (log_level_from_name(value, &parse->options.log_level) < 0)
+        return refuse(parse, "--log-level", value, "debug, info, warn or error");
+    return 0;
+}
+
+static error_t set_log_format(struct parse *parse, const char *value)
+{
+    if (strcmp(value, "key-value") != 0 && strcmp(value, "json") != 0)
+        return refuse(parse, "--log-format", value, "key-value or json");
+    parse->options.log_format = *value == 'j' ? LOG_JSON : LOG_KEY_VALUE;
+    return 0;
+}
+
+/* ECANCELED ends the parse: the rest of the line does not matter any more. */
+static error_t finish(struct parse *parse)
+{
+    parse->done = true;
+    return ECANCELED;
+}
+
+/* The option that the first len bytes of a name mean: it, or the only one that begins so. */
+static const struct argp_option *find_option(const char *name, size_t len, size_t *ret_n_found)
+{
+    const struct argp_option *found = NULL;
+    size_t n = 0;
+    for (const struct argp_option *option = OPTIONS; option->name; option++) {
+        bool is_it = strncmp(option->name, name, len) == 0;
+        if (is_it && option->name[len] == '\0') {
+            *ret_n_found = 1;
+            return option;
+        }
+        found = is_it ? option : found;
+        n += is_it;
+    }
+    *ret_n_found = n;
+    return found;
+}
+
+static void tell_unknown(struct parse *parse, const char *word)
+{
+    const char *name = word + strspn(word, "-");
+    const char *best = NULL;
+    size_t least = SIZE_MAX;
+    for (const struct argp_option *option = OPTIONS; option->name; option++) {
+        size_t distance = nearest_distance(name, option->name);
+        if (distance < least) {
+            least = distance;
+            best = option->name;
+        }
+    }
+    if (best)
+        (void)err_set(parse->err, EINVAL, "unknown option %s; did you mean --%s? try --help", word,
+                      best);
+    else
+        (void)err_set(parse->err, EINVAL, "unknown option %s; try --help", word);
+}
+
+/* Says what is wrong with the word; false where nothing is. */
+static bool tell_fault(struct parse *parse, const char *word)
+{
+    if (strncmp(word, "--", 2) != 0)
+        return false;
+    size_t len = strcspn(word + 2, "=");
+    bool has_value = word[2 + len] == '=';
+    size_t n_found = 0;
+    const struct argp_option *option = find_option(word + 2, len, &n_found);
+    if (n_found == 0)
+        tell_unknown(parse, word);
+    else if (n_found > 1)
+        (void)err_set(parse->err, EINVAL, "%s: %zu options begin so; try --help", word, n_found);
+    else if (option->arg && !has_value)
+        (void)err_set(parse->err, EINVAL, "--%s: needs %s; try --help", option->name, option->arg);
+    else if (!option->arg && has_value)
+        (void)err_set(parse->err, EINVAL, "--%s: takes no value; try --help", option->name);
+    else
+        return false;
+    return true;
+}
+
+/* argp stopped, and does not say at what: it is the word before the next one, or, inside a bundle
+ * of short options such as -xyz, the next one itself. */
+static void tell(struct parse *parse, const struct argp_state *state)
+{
+    const char *last = state->argv[state->next - 1];
+    if (tell_fault(parse, last))
+        return;
+    bool is_short = last[0] == '-' && last[1] != '-' && strlen(last) == 2;
+    tell_unknown(parse, is_short || state->next >= state->argc ? last : state->argv[state->next]);
+}
+
+static error_t on_key(int key, char *value, struct argp_state *state)
+{
+    struct parse *parse = state->input;
+    switch (key) {
+    case KEY_CONFIG:
+        return set_file(parse, "--config", value, &parse->options.config_file);
+    case KEY_CLUSTER_FILE:
+        return set_file(parse, "--cluster-file", value, &parse->options.cluster_file);
+    case KEY_LISTEN:
+        return set_listen(parse, value);
+    case KEY_CHECK:
+        parse->options.check = true;
+        return 0;
+    case KEY_PRINT_POLICY:
+        parse->options.print_policy = true;
+        return 0;
+    case KEY_LOG_LEVEL:
+        return set_log_level(parse, value);
+    case KEY_LOG_FORMAT:
+        return set_log_format(parse, value);
+    case KEY_HELP:
+        print_help();
+        return finish(parse);
+    case KEY_VERSION:
+        (void)printf("gpu-extender %s\n", GPU_EXTENDER_VERSION);
+        return finish(parse);
+    case ARGP_KEY_ARG:
+        return refuse_word(parse, value);
+    case ARGP_KEY_ERROR:
+        if (!parse->told && !parse->done)
+            tell(parse, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int options_parse(int argc, char **argv, struct options *ret_options, bool *ret_done,
+                  struct err *err)
+{
+    static const struct argp ARGP = {.options = OPTIONS, .parser = on_key};
+    struct parse parse = {.options = {.log_level = LOG_INFO, .log_format = LOG_KEY_VALUE},
+                          .err = err};
+    error_t error = argp_parse(&ARGP, argc, argv, ARGP_SILENT | ARGP_IN_ORDER, NULL, &parse);
+    if (error && !parse.done)
+        return -EINVAL;
+    *ret_options = parse.options;
+    *ret_done = parse.done;
+    return 0;
+}

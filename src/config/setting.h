@@ -1,0 +1,75 @@
+/*
+ * setting: one configurable value, as a row of the table in settings.c. Reading (setting_read.c),
+ * printing (settings_print.c) and the defaults all walk that table, so that a new option is one
+ * row, and a new kind of value is one function in each of the two.
+ */
+#ifndef CONFIG_SETTING_H
+#define CONFIG_SETTING_H
+
+#include "config/settings.h"
+#include "formats/yaml_json.h"
+#include "syntax.h"
+
+#include <jansson.h>
+
+enum setting_kind {
+    SETTING_WORD,      /* must be the row's text; nothing is stored */
+    SETTING_TEXT,      /* char * */
+    SETTING_NAMES,     /* char ** and a count, at least one, each once */
+    SETTING_ALIASES,   /* struct gpu_model_alias * and a count */
+    SETTING_SWITCH,    /* bool */
+    SETTING_PLACEMENT, /* enum placement_policy */
+    SETTING_COUNT,     /* size_t, a whole number */
+    SETTING_BYTES,     /* size_t, a whole number or a quantity */
+    N_SETTING_KINDS
+};
+
+struct setting {
+    const char *path; /* "key" or "section.key"; rows of a section stand together */
+    enum setting_kind kind;
+    size_t at;           /* offsetof in struct settings */
+    size_t n_at;         /* of the count, where there is one */
+    syntax_check *check; /* of the text, or of each name */
+    size_t least, most;  /* of a number, both allowed */
+    size_t number;       /* the default; that of the policy's values stands in core/policy.c */
+    const char *text;    /* the default */
+};
+
+extern const struct setting SETTINGS[];
+extern const size_t N_SETTINGS;
+
+/* The path after the section, and the length of the section's name (0: none). */
+const char *setting_key(const struct setting *setting);
+size_t setting_section_len(const struct setting *setting);
+
+/* Where the value stands. */
+void *setting_target(const struct setting *setting, struct settings *settings);
+size_t *setting_count(const struct setting *setting, struct settings *settings);
+
+/* The file in hand. */
+struct policy_file {
+    const char *name;
+    const struct yaml_places *places;
+};
+
+/* A value in it. */
+struct policy_value {
+    json_t *container; /* NULL: the value is the whole file */
+    const char *key;   /* in the container; of a list's item its index */
+    const char *path;
+    json_t *value; /* NULL: the key alone is meant */
+};
+
+/* Checks the value and stores it; lists and maps replace what was there. -EINVAL and a message. */
+int setting_read(const struct setting *setting, const struct policy_file *file,
+                 const struct policy_value *at, struct settings *settings, struct err *err);
+
+/* The message begins with "FILE:LINE:COLUMN: path: ", the place of the value (of the
+ * key where the value is NULL). -EINVAL. */
+int setting_fault(const struct policy_file *file, const struct policy_value *at, struct err *err,
+                  const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* "... path: is VALUE, should be RIGHT". -EINVAL. */
+int setting_wrong(const struct policy_file *file, const struct policy_value *at, const char *right,
+                  struct err *err);
+
+#endif

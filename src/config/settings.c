@@ -1,0 +1,240 @@
+/* settings: the table of everything that can be configured, and the walk over a policy file. How a
+ * value is read stands in setting_read.c, how it is printed in settings_print.c. */
+#include "config/settings.h"
+
+#include "base/mem.h"
+#include "formats/json_get.h"
+#include "setting.h"
+#include "unknown_key.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KI ((size_t)1024)
+#define MI (1024 * KI)
+#define GI (1024 * MI)
+
+#define FILE_BYTES_MAX MI
+#define PATH_TEXT_MAX 128
+
+static const struct yaml_options YAML_LIMITS = {.max_depth = 16, .max_nodes = 10000};
+
+#define AT(member) .at = offsetof(struct settings, member)
+#define N_AT(member) .n_at = offsetof(struct settings, member)
+#define FROM_TO(from, to, default_) .least = (from), .most = (to), .number = (default_)
+
+const struct setting SETTINGS[] = {
+    {"apiVersion", SETTING_WORD, .text = "gpu-extender.io/v1alpha1"},
+    {"kind", SETTING_WORD, .text = "SchedulerPolicy"},
+    {"listen.verbs", SETTING_TEXT, AT(listen_verbs), .check = syntax_address,
+     .text = "127.0.0.1:8888"},
+    {"listen.people", SETTING_TEXT, AT(listen_people), .check = syntax_address,
+     .text = "127.0.0.1:8888"},
+    {"listen.probes", SETTING_TEXT, AT(listen_probes), .check = syntax_address,
+     .text = "127.0.0.1:8888"},
+    {"gpuResources", SETTING_NAMES, AT(policy.gpu_resources), N_AT(policy.n_gpu_resources),
+     .check = syntax_resource},
+    {"models.labels", SETTING_NAMES, AT(policy.model_labels), N_AT(policy.n_model_labels),
+     .check = syntax_label_key},
+    {"models.aliases", SETTING_ALIASES, AT(policy.aliases), N_AT(policy.n_aliases)},
+    {"admission.extendedResourceToleration", SETTING_SWITCH,
+     AT(policy.extended_resource_toleration)},
+    {"placement.policy", SETTING_PLACEMENT, AT(policy.placement)},
+    {"limits.requestBytes", SETTING_BYTES, AT(limits.request_bytes), FROM_TO(KI, GI, 64 * MI)},
+    {"limits.connections", SETTING_COUNT, AT(limits.connections), FROM_TO(1, 65536, 1024)},
+    {"limits.clusterFileBytes", SETTING_BYTES, AT(limits.file_bytes), FROM_TO(KI, 64 * GI, GI)},
+    {"limits.objectBytes", SETTING_BYTES, AT(limits.object_bytes), FROM_TO(KI, 64 * MI, 4 * MI)},
+    {"limits.nodes", SETTING_COUNT, AT(limits.nodes), FROM_TO(1, 1000000, 20000)},
+    {"limits.pods", SETTING_COUNT, AT(limits.pods), FROM_TO(1, 10000000, 500000)},
+    {"limits.dryRunReplicas", SETTING_COUNT, AT(limits.replicas), FROM_TO(1, 1000000, 1000)},
+};
+const size_t N_SETTINGS = sizeof SETTINGS / sizeof *SETTINGS;
+
+size_t setting_section_len(const struct setting *setting)
+{
+    const char *dot = strchr(setting->path, '.');
+    return dot ? (size_t)(dot - setting->path) : 0;
+}
+
+const char *setting_key(const struct setting *setting)
+{
+    size_t len = setting_section_len(setting);
+    return len > 0 ? setting->path + len + 1 : setting->path;
+}
+
+void *setting_target(const struct setting *setting, struct settings *settings)
+{
+    return (char *)settings + setting->at;
+}
+
+size_t *setting_count(const struct setting *setting, struct settings *settings)
+{
+    return (void *)((char *)settings + setting->n_at);
+}
+
+void settings_init(struct settings *ret_settings)
+{
+    *ret_settings = (struct settings){0};
+    policy_init(&ret_settings->policy);
+    for (const struct setting *row = SETTINGS; row < SETTINGS + N_SETTINGS; row++) {
+        if (row->kind == SETTING_TEXT)
+            *(char **)setting_target(row, ret_settings) = mem_strdup(row->text);
+        else if (row->kind == SETTING_COUNT || row->kind == SETTING_BYTES)
+            *(size_t *)setting_target(row, ret_settings) = row->number;
+    }
+}
+
+void settings_fini(struct settings *settings)
+{
+    for (const struct setting *row = SETTINGS; row < SETTINGS + N_SETTINGS; row++) {
+        if (row->kind == SETTING_TEXT)
+            mem_free_ptr(setting_target(row, settings));
+    }
+    policy_fini(&settings->policy);
+    *settings = (struct settings){0};
+}
+
+static bool is_in_section(const struct setting *row, const char *section)
+{
+    size_t len = setting_section_len(row);
+    return strlen(section) == len && strncmp(row->path, section, len) == 0;
+}
+
+static const struct setting *find_setting(const char *section, const char *key)
+{
+    for (const struct setting *row = SETTINGS; row < SETTINGS + N_SETTINGS; row++) {
+        if (is_in_section(row, section) && strcmp(setting_key(row), key) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+static bool is_section(const char *name)
+{
+    for (const struct setting *row = SETTINGS; row < SETTINGS + N_SETTINGS; row++) {
+        if (*name && is_in_section(row, name))
+            return true;
+    }
+    return false;
+}
+
+static int read_settings(const struct policy_file *file, const char *section, json_t *object,
+                         struct settings *settings, struct err *err);
+
+static int read_section(const struct policy_file *file, const struct policy_value *at,
+                        struct settings *settings, struct err *err)
+{
+    if (!json_is_object(at->value)) {
+        struct buf right;
+        buf_init(&right, ERR_TEXT_MAX);
+        (void)buf_add_text(&right, "a mapping of ");
+        unknown_key_list(at->key, &right);
+        int r = setting_wrong(file, at, buf_text(&right), err);
+        buf_fini(&right);
+        return r;
+    }
+    return read_settings(file, at->key, at->value, settings, err);
+}
+
+/* A key without a value is as if it were not there. */
+static int read_member(const struct policy_file *file, const char *section,
+                       const struct policy_value *at, struct settings *settings, struct err *err)
+{
+    const struct setting *setting = find_setting(section, at->key);
+    bool outermost = *section == '\0';
+    if (!setting && !(outermost && is_section(at->key)))
+        return unknown_key(file, section, at, err);
+    if (json_is_null(at->value))
+        return 0;
+    if (setting)
+        return setting_read(setting, file, at, settings, err);
+    return read_section(file, at, settings, err);
+}
+
+/* In the order of the file, so that the first fault in it is the one that is told. */
+static int read_settings(const struct policy_file *file, const char *section, json_t *object,
+                         struct settings *settings, struct err *err)
+{
+    const char *key = NULL;
+    json_t *value = NULL;
+    json_object_foreach (object, key, value) {
+        char path[PATH_TEXT_MAX];
+        (void)snprintf(path, sizeof path, "%s%s%s", section, *section ? "." : "", key);
+        const struct policy_value at = {object, key, path, value};
+        int r = read_member(file, section, &at, settings, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* Before all else: in a file of another kind every other message would mislead. */
+static int check_words(const struct policy_file *file, json_t *root, struct err *err)
+{
+    for (const struct setting *row = SETTINGS; row < SETTINGS + N_SETTINGS; row++) {
+        if (row->kind != SETTING_WORD)
+            continue;
+        const struct policy_value at = {root, row->path, row->path, json_member(root, row->path)};
+        if (!at.value)
+            return setting_fault(file, &at, err, "is missing, should be %s", row->text);
+        int r = setting_read(row, file, &at, NULL, err);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+static int read_root(const struct policy_file *file, json_t *root, struct settings *settings,
+                     struct err *err)
+{
+    const struct policy_value whole = {.path = "policy", .value = root};
+    if (root && !json_is_object(root))
+        return setting_wrong(file, &whole, "a mapping with apiVersion, kind and more", err);
+    int r = check_words(file, root, err);
+    return r < 0 ? r : read_settings(file, "", root, settings, err);
+}
+
+int settings_read_text(struct settings *settings, const char *file, const char *text, size_t len,
+                       struct err *err)
+{
+    json_t *root = NULL;
+    struct yaml_places *places = NULL;
+    int r = yaml_read(text, len, &YAML_LIMITS, &root, &places, err);
+    if (r < 0) {
+        err_prefix(err, "%s:", file);
+        return r;
+    }
+    r = read_root(&(struct policy_file){file, places}, root, settings, err);
+    json_decref(root);
+    yaml_places_free(places);
+    return r;
+}
+
+static int read_all(FILE *stream, const char *path, struct buf *text, struct err *err)
+{
+    char piece[4096];
+    size_t n;
+    while ((n = fread(piece, 1, sizeof piece, stream)) > 0) {
+        if (buf_add(text, piece, n) < 0)
+            return err_set(err, EFBIG, "%s: is larger than 1Mi, so it can be no policy file", path);
+    }
+    if (ferror(stream))
+        return err_set(err, errno, "%s: cannot be read: %s", path, strerror(errno));
+    return 0;
+}
+
+int settings_read_file(struct settings *settings, const char *path, struct err *err)
+{
+    FILE *stream = fopen(path, "re");
+    if (!stream)
+        return err_set(err, errno, "%s: cannot be read: %s", path, strerror(errno));
+    struct buf text;
+    buf_init(&text, FILE_BYTES_MAX);
+    int r = read_all(stream, path, &text, err);
+    (void)fclose(stream);
+    if (r == 0)
+        r = settings_read_text(settings, path, buf_text(&text), text.len, err);
+    buf_fini(&text);
+    return r;
+}

@@ -1,0 +1,146 @@
+/* syntax: see syntax.h. Source of the name rules: Kubernetes' documentation, "Labels and
+ * Selectors", and k8s.io/apimachinery/pkg/util/validation (IsQualifiedName, IsDNS1123Subdomain). */
+#include "syntax.h"
+
+#include "core/gpu_model.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_LEN_MAX 63
+#define DOMAIN_LEN_MAX 253
+#define PORT_MAX 65535
+
+static bool is_port(const char *text)
+{
+    size_t len = strlen(text);
+    if (len == 0 || len > 5 || strspn(text, "0123456789") != len)
+        return false;
+    if (text[0] == '0' && len > 1)
+        return false;
+    return strtol(text, NULL, 10) <= PORT_MAX;
+}
+
+static bool is_ip(const char *text, size_t len)
+{
+    unsigned char address[sizeof(struct in6_addr)];
+    char host[INET6_ADDRSTRLEN + 2];
+    if (len == 0 || len >= sizeof host)
+        return false;
+    memcpy(host, text, len);
+    host[len] = '\0';
+    if (host[0] != '[')
+        return inet_pton(AF_INET, host, address) == 1;
+    if (host[len - 1] != ']')
+        return false;
+    host[len - 1] = '\0';
+    return inet_pton(AF_INET6, host + 1, address) == 1;
+}
+
+const char *syntax_address(const char *text)
+{
+    const char *colon = strrchr(text, ':');
+    if (colon && is_ip(text, (size_t)(colon - text)) && is_port(colon + 1))
+        return NULL;
+    return "ADDR:PORT with an IP address, such as \"127.0.0.1:8888\" or \"[::1]:8888\"";
+}
+
+static bool is_alnum(char c)
+{
+    return isascii(c) && isalnum((unsigned char)c);
+}
+
+/* Letters, digits, '-', '_' and '.'. */
+static bool has_name_chars_only(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (!is_alnum(text[i]) && !strchr("-_.", text[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_name(const char *text, size_t len)
+{
+    return len > 0 && len <= NAME_LEN_MAX && is_alnum(text[0]) && is_alnum(text[len - 1]) &&
+           has_name_chars_only(text, len);
+}
+
+static bool is_domain_part(const char *text, size_t len)
+{
+    if (len == 0 || text[0] == '-' || text[len - 1] == '-')
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        if (!(text[i] >= 'a' && text[i] <= 'z') && !isdigit((unsigned char)text[i]) &&
+            text[i] != '-')
+            return false;
+    }
+    return true;
+}
+
+static bool is_domain(const char *text, size_t len)
+{
+    if (len > DOMAIN_LEN_MAX)
+        return false;
+    const char *end = text + len;
+    for (;;) {
+        const char *dot = memchr(text, '.', (size_t)(end - text));
+        if (!is_domain_part(text, (size_t)((dot ? dot : end) - text)))
+            return false;
+        if (!dot)
+            return true;
+        text = dot + 1;
+    }
+}
+
+/* What stands before a final '*': like a name, but it may be empty or end in a separator. */
+static bool is_name_prefix(const char *text, size_t len)
+{
+    return len == 0 || (len < NAME_LEN_MAX && is_alnum(text[0]) && has_name_chars_only(text, len));
+}
+
+const char *syntax_resource(const char *text)
+{
+    const char *slash = strchr(text, '/');
+    const char *name = slash ? slash + 1 : text;
+    size_t len = strlen(name);
+    bool is_prefix = len > 0 && name[len - 1] == '*';
+    bool name_is_right = is_prefix ? is_name_prefix(name, len - 1) : is_name(name, len);
+    if (slash && name_is_right && is_domain(text, (size_t)(slash - text)))
+        return NULL;
+    return "a resource name DOMAIN/NAME, such as nvidia.com/gpu, where '*' may only be the last "
+           "character, as in nvidia.com/mig-*";
+}
+
+const char *syntax_label_key(const char *text)
+{
+    const char *slash = strchr(text, '/');
+    const char *name = slash ? slash + 1 : text;
+    bool domain_is_right = !slash || is_domain(text, (size_t)(slash - text));
+    if (domain_is_right && is_name(name, strlen(name)))
+        return NULL;
+    return "a label key, such as nvidia.com/gpu.product or accelerator";
+}
+
+const char *syntax_alias(const char *text)
+{
+    bool has_word = false;
+    for (const char *p = text; *p; p++) {
+        if (*p < ' ' || *p > '~')
+            return "the text of a label value, in plain ASCII";
+        has_word = has_word || is_alnum(*p);
+    }
+    return has_word ? NULL : "the text of a label value, with at least one letter or digit";
+}
+
+const char *syntax_model(const char *text)
+{
+    struct gpu_model model;
+    if (!syntax_alias(text) && gpu_model_parse(text, NULL, 0, &model))
+        return NULL;
+    return "the name of a GPU model, such as A100-80GB (a brand alone is no model)";
+}

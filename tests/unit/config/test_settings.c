@@ -1,0 +1,222 @@
+/* settings: what a policy file that is right gives, and that printing reads back. */
+#include "config/settings.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n"
+
+static const char *policy_file; /* config/scheduler-policy.yaml, argv[1] */
+
+static int setup(void **state)
+{
+    static struct settings settings;
+    settings_init(&settings);
+    *state = &settings;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    settings_fini(*state);
+    return 0;
+}
+
+static void assert_reads(struct settings *settings, const char *text)
+{
+    struct err err = {.text = ""};
+    if (settings_read_text(settings, "p.yaml", text, strlen(text), &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+static void assert_names_equal(char *const *a, size_t n_a, char *const *b, size_t n_b)
+{
+    assert_int_equal(n_a, n_b);
+    for (size_t i = 0; i < n_a; i++)
+        assert_string_equal(a[i], b[i]);
+}
+
+static void assert_policies_equal(const struct policy *a, const struct policy *b)
+{
+    assert_names_equal(a->gpu_resources, a->n_gpu_resources, b->gpu_resources, b->n_gpu_resources);
+    assert_names_equal(a->model_labels, a->n_model_labels, b->model_labels, b->n_model_labels);
+    assert_int_equal(a->n_aliases, b->n_aliases);
+    for (size_t i = 0; i < a->n_aliases; i++) {
+        assert_string_equal(a->aliases[i].from, b->aliases[i].from);
+        assert_string_equal(a->aliases[i].to, b->aliases[i].to);
+    }
+    assert_int_equal(a->extended_resource_toleration, b->extended_resource_toleration);
+    assert_int_equal(a->placement, b->placement);
+}
+
+static void assert_settings_equal(const struct settings *a, const struct settings *b)
+{
+    assert_string_equal(a->listen_verbs, b->listen_verbs);
+    assert_string_equal(a->listen_people, b->listen_people);
+    assert_string_equal(a->listen_probes, b->listen_probes);
+    assert_int_equal(a->limits.request_bytes, b->limits.request_bytes);
+    assert_int_equal(a->limits.connections, b->limits.connections);
+    assert_int_equal(a->limits.file_bytes, b->limits.file_bytes);
+    assert_int_equal(a->limits.object_bytes, b->limits.object_bytes);
+    assert_int_equal(a->limits.nodes, b->limits.nodes);
+    assert_int_equal(a->limits.pods, b->limits.pods);
+    assert_int_equal(a->limits.replicas, b->limits.replicas);
+    assert_policies_equal(&a->policy, &b->policy);
+}
+
+static const char OTHER_THAN_DEFAULT[] =
+    HEAD "listen: {verbs: 10.0.0.1:1, people: '[::1]:2', probes: 0.0.0.0:0}\n"
+         "gpuResources: [example.com/gpu, example.com/slice-*]\n"
+         "models:\n"
+         "  labels: [example.com/model]\n"
+         "  aliases: {Rack 12: A100-80GB, 'yes': 'L4', \"quote \\\" and: more\": T4, '12': H100}\n"
+         "admission: {extendedResourceToleration: yes}\n"
+         "placement: {policy: binpack}\n"
+         "limits:\n"
+         "  requestBytes: 2k\n"
+         "  connections: 65536\n"
+         "  clusterFileBytes: 4096\n"
+         "  objectBytes: 1Mi\n"
+         "  nodes: 1\n"
+         "  pods: 2\n"
+         "  dryRunReplicas: 3\n";
+
+static void test_every_key_is_read(void **state)
+{
+    struct settings *settings = *state;
+    assert_reads(settings, OTHER_THAN_DEFAULT);
+    assert_string_equal(settings->listen_verbs, "10.0.0.1:1");
+    assert_string_equal(settings->listen_people, "[::1]:2");
+    assert_string_equal(settings->listen_probes, "0.0.0.0:0");
+    assert_int_equal(settings->policy.n_gpu_resources, 2);
+    assert_true(policy_is_gpu_resource(&settings->policy, "example.com/slice-9"));
+    assert_false(policy_is_gpu_resource(&settings->policy, "nvidia.com/gpu"));
+    assert_int_equal(settings->policy.n_model_labels, 1);
+    assert_string_equal(settings->policy.model_labels[0], "example.com/model");
+    assert_int_equal(settings->policy.n_aliases, 4);
+    assert_string_equal(settings->policy.aliases[0].from, "Rack 12");
+    assert_string_equal(settings->policy.aliases[0].to, "A100-80GB");
+    assert_true(settings->policy.extended_resource_toleration);
+    const struct settings_limits limits = {2000, 65536, 4096, 1 << 20, 1, 2, 3};
+    assert_memory_equal(&settings->limits, &limits, sizeof limits);
+}
+
+/* Everything is changed first, so what the file does not say would stay changed. */
+static void test_the_file_of_the_tree_is_the_defaults(void **state)
+{
+    struct settings *settings = *state;
+    struct settings defaults;
+    struct err err = {.text = ""};
+    settings_init(&defaults);
+    assert_reads(settings, OTHER_THAN_DEFAULT);
+    if (settings_read_file(settings, policy_file, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_settings_equal(settings, &defaults);
+    settings_fini(&defaults);
+}
+
+static void test_what_is_left_out_stays(void **state)
+{
+    struct settings defaults;
+    settings_init(&defaults);
+    assert_reads(*state, HEAD);
+    assert_reads(*state, HEAD "listen:\nmodels:\n  aliases:\ngpuResources: null\nplacement: {}\n");
+    assert_settings_equal(*state, &defaults);
+    settings_fini(&defaults);
+}
+
+static void test_json_is_yaml(void **state)
+{
+    struct settings *settings = *state;
+    assert_reads(settings, "{\"apiVersion\": \"gpu-extender.io/v1alpha1\", \"kind\": "
+                           "\"SchedulerPolicy\", \"limits\": {\"pods\": 7}}");
+    assert_int_equal(settings->limits.pods, 7);
+}
+
+static void assert_prints_what_reads_back(const struct settings *settings)
+{
+    struct buf text;
+    struct settings back;
+    buf_init(&text, 100000);
+    settings_print(settings, &text);
+    settings_init(&back);
+    assert_reads(&back, buf_text(&text));
+    assert_settings_equal(settings, &back);
+    settings_fini(&back);
+    buf_fini(&text);
+}
+
+static void test_print_reads_back(void **state)
+{
+    assert_prints_what_reads_back(*state);
+    assert_reads(*state, OTHER_THAN_DEFAULT);
+    assert_prints_what_reads_back(*state);
+}
+
+static void test_print_quotes_what_needs_it(void **state)
+{
+    struct buf text;
+    assert_reads(*state, OTHER_THAN_DEFAULT);
+    buf_init(&text, 100000);
+    settings_print(*state, &text);
+    assert_non_null(strstr(buf_text(&text), "\n  verbs: \"10.0.0.1:1\"\n"));
+    assert_non_null(strstr(buf_text(&text), "\n  - example.com/slice-*\n"));
+    assert_non_null(strstr(buf_text(&text), "\n    \"Rack 12\": A100-80GB\n"));
+    assert_non_null(strstr(buf_text(&text), "\n    \"yes\": L4\n"));
+    assert_non_null(strstr(buf_text(&text), "\n    \"quote \\\" and: more\": T4\n"));
+    assert_non_null(strstr(buf_text(&text), "\n    \"12\": H100\n"));
+    assert_non_null(strstr(buf_text(&text), "\n  objectBytes: 1Mi\n"));
+    buf_fini(&text);
+}
+
+/* What YAML would take for something else than a string, as the name of an alias. */
+static void test_print_quotes_the_words_of_yaml(void **state)
+{
+    static const char *const WORDS[] = {
+        "y",   "n",   "yes", "No",  "true",  "FALSE", "on",  "Off", "null", "Null", "1",  "0x10",
+        "1e3", "1.5", "-a",  "a:",  "a: b",  "a #",   " a",  "a ",  "*a",   "&a",   "!a", "%a",
+        "@a",  "[a",  "{a",  "a,b", "12:30", "<<a",   "? a", "- a", "a\\b", "'a'",  "~a"};
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
+        struct buf text;
+        buf_init(&text, 1000);
+        (void)buf_add_text(&text, HEAD "models:\n  aliases:\n    ");
+        (void)buf_add_quoted(&text, WORDS[i]);
+        (void)buf_add_text(&text, ": A100\n");
+        assert_reads(*state, buf_text(&text));
+        assert_prints_what_reads_back(*state);
+        buf_fini(&text);
+    }
+}
+
+static void test_files_that_cannot_be_read(void **state)
+{
+    struct err err;
+    assert_int_equal(settings_read_file(*state, "/nonexistent/p.yaml", &err), -ENOENT);
+    assert_string_equal(err.text, "/nonexistent/p.yaml: cannot be read: No such file or directory");
+    assert_int_equal(settings_read_file(*state, "/", &err), -EISDIR);
+    assert_string_equal(err.text, "/: cannot be read: Is a directory");
+    assert_int_equal(settings_read_file(*state, "/dev/zero", &err), -EFBIG);
+    assert_string_equal(err.text, "/dev/zero: is larger than 1Mi, so it can be no policy file");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2) {
+        (void)fprintf(stderr, "usage: %s config/scheduler-policy.yaml\n", argv[0]);
+        return EXIT_FAILURE;
+    }
+    policy_file = argv[1];
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_every_key_is_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_the_file_of_the_tree_is_the_defaults, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_what_is_left_out_stays, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_json_is_yaml, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_print_reads_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_print_quotes_what_needs_it, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_print_quotes_the_words_of_yaml, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_files_that_cannot_be_read, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,246 @@
+/* settings: every fault of a policy file, with the exact place and message. */
+#include "config/settings.h"
+#include "unit.h"
+
+#include <string.h>
+
+/* Two lines: what follows in a case begins at line 3. */
+#define HEAD "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n"
+
+#define RIGHT_RESOURCE                                                                             \
+    "should be a resource name DOMAIN/NAME, such as nvidia.com/gpu, where '*' may only be the "    \
+    "last character, as in nvidia.com/mig-*"
+#define RIGHT_ADDRESS                                                                              \
+    "should be ADDR:PORT with an IP address, such as \"127.0.0.1:8888\" or \"[::1]:8888\""
+#define RIGHT_MODEL                                                                                \
+    "should be the name of a GPU model, such as A100-80GB (a brand alone is no model)"
+
+struct fault {
+    const char *text;
+    const char *message; /* after "p.yaml:" */
+};
+
+static void assert_faults(const struct fault *faults, size_t n_faults)
+{
+    for (size_t i = 0; i < n_faults; i++) {
+        struct settings settings;
+        struct err err = {.text = "p.yaml:(no message)"};
+        settings_init(&settings);
+        int r =
+            settings_read_text(&settings, "p.yaml", faults[i].text, strlen(faults[i].text), &err);
+        settings_fini(&settings);
+        if (r != -EINVAL)
+            fail_msg("returned %d, should be -EINVAL, for:\n%s", r, faults[i].text);
+        assert_memory_equal(err.text, "p.yaml:", 7);
+        assert_string_equal(err.text + 7, faults[i].message);
+    }
+}
+
+#define ASSERT_FAULTS(faults) assert_faults((faults), sizeof(faults) / sizeof *(faults))
+
+static void test_head(void **state)
+{
+    (void)state;
+    static const struct fault FAULTS[] = {
+        {"", "1:1: apiVersion: is missing, should be gpu-extender.io/v1alpha1"},
+        {"# nothing\n", "1:1: apiVersion: is missing, should be gpu-extender.io/v1alpha1"},
+        {"kind: SchedulerPolicy\n",
+         "1:1: apiVersion: is missing, should be gpu-extender.io/v1alpha1"},
+        {"apiVersion: gpu-extender.io/v1alpha1\n",
+         "1:1: kind: is missing, should be SchedulerPolicy"},
+        {"apiVersion: gpu-extender.io/v1alpha1\nkind:\n",
+         "2:1: kind: is missing, should be SchedulerPolicy"},
+        {"bogus: 1\nkind: Policy\napiVersion: v1\n",
+         "3:13: apiVersion: is the string \"v1\", should be gpu-extender.io/v1alpha1"},
+        {"bogus: 1\nkind: Policy\napiVersion: gpu-extender.io/v1alpha1\n",
+         "2:7: kind: is the string \"Policy\", should be SchedulerPolicy"},
+        {"apiVersion: 1\nkind: SchedulerPolicy\n",
+         "1:13: apiVersion: is the number 1, should be gpu-extender.io/v1alpha1"},
+        {"just text\n",
+         "1:1: policy: is the string \"just text\", should be a mapping with apiVersion, kind "
+         "and more"},
+        {"[1, 2]\n",
+         "1:1: policy: is an array, should be a mapping with apiVersion, kind and more"},
+    };
+    ASSERT_FAULTS(FAULTS);
+}
+
+static void test_unknown_keys(void **state)
+{
+    (void)state;
+    static const struct fault FAULTS[] = {
+        {HEAD "gpuResource: [a/b]\n", "3:1: gpuResource: unknown key; did you mean gpuResources?"},
+        {HEAD "GPUResources: [a/b]\n",
+         "3:1: GPUResources: unknown key; did you mean gpuResources?"},
+        {HEAD "limit: {}\n", "3:1: limit: unknown key; did you mean limits?"},
+        {HEAD "limits:\n  nodes: 3\n  pod: 4\n",
+         "5:3: limits.pod: unknown key; did you mean pods?"},
+        {HEAD "nodes: 3\n", "3:1: nodes: unknown key; did you mean nodes in limits?"},
+        {HEAD "limits.nodes: 3\n", "3:1: limits.nodes: unknown key; did you mean nodes in limits?"},
+        {HEAD "limits: {gpuResources: []}\n",
+         "3:10: limits.gpuResources: unknown key; did you mean gpuResources, outside of limits?"},
+        {HEAD "listen: {frontend: 1}\n",
+         "3:10: listen.frontend: unknown key; known here: verbs, people, probes"},
+        {HEAD "scheduling:\n",
+         "3:1: scheduling: unknown key; known here: apiVersion, kind, listen, gpuResources, "
+         "models, admission, placement, limits"},
+        {HEAD "\"two\\nlines\": 1\n",
+         "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, listen, gpuResources, "
+         "models, admission, placement, limits"},
+        {HEAD "\"\": 1\n",
+         "3:1: \"\": unknown key; known here: apiVersion, kind, listen, gpuResources, "
+         "models, admission, placement, limits"},
+    };
+    ASSERT_FAULTS(FAULTS);
+}
+
+static void test_types(void **state)
+{
+    (void)state;
+    static const struct fault FAULTS[] = {
+        {HEAD "listen: 127.0.0.1:8888\n",
+         "3:9: listen: is the string \"127.0.0.1:8888\", should be a mapping of verbs, people, "
+         "probes"},
+        {HEAD "limits: [1]\n",
+         "3:9: limits: is an array, should be a mapping of requestBytes, connections, "
+         "clusterFileBytes, objectBytes, nodes, pods, dryRunReplicas"},
+        {HEAD "listen:\n  verbs: 8888\n",
+         "4:10: listen.verbs: is the number 8888, should be a string, in quotes"},
+        {HEAD "listen:\n  verbs: [\"::1\"]\n",
+         "4:10: listen.verbs: is an array, should be a string"},
+        {HEAD "gpuResources: nvidia.com/gpu\n",
+         "3:15: gpuResources: is the string \"nvidia.com/gpu\", should be a list of names"},
+        {HEAD "gpuResources:\n- nvidia.com/gpu\n- 7\n",
+         "5:3: gpuResources[1]: is the number 7, should be a string, in quotes"},
+        {HEAD "gpuResources: [null]\n", "3:16: gpuResources[0]: is null, should be a string"},
+        {HEAD "models:\n  aliases: [a]\n",
+         "4:12: models.aliases: is an array, should be a mapping of names to model names"},
+        {HEAD "models:\n  aliases:\n    big: 4090\n",
+         "5:10: models.aliases.big: is the number 4090, should be a string, in quotes"},
+        {HEAD "admission: {extendedResourceToleration: \"true\"}\n",
+         "3:41: admission.extendedResourceToleration: is the string \"true\", should be true or "
+         "false"},
+        {HEAD "placement:\n  policy: [binpack]\n",
+         "4:11: placement.policy: is an array, should be binpack"},
+        {HEAD "limits:\n  nodes: 1.5\n",
+         "4:10: limits.nodes: is the string \"1.5\", should be a whole number from 1 to 1000000"},
+        {HEAD "limits:\n  nodes: \"5\"\n",
+         "4:10: limits.nodes: is the string \"5\", should be a whole number from 1 to 1000000"},
+        {HEAD "limits:\n  requestBytes: true\n",
+         "4:17: limits.requestBytes: is true, should be bytes from 1Ki to 1Gi, such as 67108864 "
+         "or 64Mi"},
+    };
+    ASSERT_FAULTS(FAULTS);
+}
+
+static void test_ranges_and_spellings(void **state)
+{
+    (void)state;
+    static const struct fault FAULTS[] = {
+        {HEAD "limits: {connections: 0}\n",
+         "3:23: limits.connections: is the number 0, should be a whole number from 1 to 65536"},
+        {HEAD "limits: {connections: 65537}\n",
+         "3:23: limits.connections: is the number 65537, should be a whole number from 1 to 65536"},
+        {HEAD "limits: {pods: -1}\n",
+         "3:16: limits.pods: is the number -1, should be a whole number from 1 to 10000000"},
+        {HEAD "limits: {objectBytes: 65Mi}\n",
+         "3:23: limits.objectBytes: is the string \"65Mi\", should be bytes from 1Ki to 64Mi, such "
+         "as 67108864 or 64Mi"},
+        {HEAD "limits: {objectBytes: 1023}\n",
+         "3:23: limits.objectBytes: is the number 1023, should be bytes from 1Ki to 64Mi, such "
+         "as 67108864 or 64Mi"},
+        {HEAD "limits: {requestBytes: 64MB}\n",
+         "3:24: limits.requestBytes: is the string \"64MB\", should be bytes from 1Ki to 1Gi, such "
+         "as 67108864 or 64Mi"},
+        {HEAD "limits: {requestBytes: 2048.5}\n",
+         "3:24: limits.requestBytes: is the string \"2048.5\", should be bytes from 1Ki to 1Gi, "
+         "such as 67108864 or 64Mi"},
+        {HEAD "listen:\n  people: localhost:8888\n",
+         "4:11: listen.people: is the string \"localhost:8888\", " RIGHT_ADDRESS},
+        {HEAD "gpuResources: [nvidia.com/gpu, gpu]\n",
+         "3:32: gpuResources[1]: is the string \"gpu\", " RIGHT_RESOURCE},
+        {HEAD "gpuResources: [nvidia.com/*-mig]\n",
+         "3:16: gpuResources[0]: is the string \"nvidia.com/*-mig\", " RIGHT_RESOURCE},
+        {HEAD "gpuResources: [\"a/b\\0c\"]\n", "3:16: this text holds a NUL character (\\0)"},
+        {HEAD "models: {labels: [a b]}\n",
+         "3:19: models.labels[0]: is the string \"a b\", should be a label key, such as "
+         "nvidia.com/gpu.product or accelerator"},
+        {HEAD "models: {aliases: {big one: nvidia}}\n",
+         "3:29: \"models.aliases.big one\": is the string \"nvidia\", " RIGHT_MODEL},
+        {HEAD "models: {aliases: {--: A100}}\n",
+         "3:20: models.aliases.--: is no alias, should be the text of a label value, with at "
+         "least one letter or digit"},
+        {HEAD "placement: {policy: Binpack}\n",
+         "3:21: placement.policy: is the string \"Binpack\", should be binpack"},
+    };
+    ASSERT_FAULTS(FAULTS);
+}
+
+static void test_lists(void **state)
+{
+    (void)state;
+    static const struct fault FAULTS[] = {
+        {HEAD "gpuResources: []\n",
+         "3:15: gpuResources: is empty, should be a list of at least one name"},
+        {HEAD "models:\n  labels: []\n",
+         "4:11: models.labels: is empty, should be a list of at least one name"},
+        {HEAD "models:\n  labels:\n  - a\n  - b\n  - a\n",
+         "7:5: models.labels[2]: is \"a\", which models.labels[0] says already, should be there "
+         "once"},
+    };
+    ASSERT_FAULTS(FAULTS);
+}
+
+/* The first in the file is told, not the first in some table. */
+static void test_the_first_fault_is_told(void **state)
+{
+    (void)state;
+    static const struct fault FAULTS[] = {
+        {HEAD "limits: {nodes: 0}\nlisten: {verbs: x}\nbogus: 1\n",
+         "3:17: limits.nodes: is the number 0, should be a whole number from 1 to 1000000"},
+        {HEAD "listen: {verbs: x}\nlimits: {nodes: 0}\n",
+         "3:17: listen.verbs: is the string \"x\", " RIGHT_ADDRESS},
+    };
+    ASSERT_FAULTS(FAULTS);
+}
+
+/* The words are those of formats/; the file and the place are what matters here. */
+static void test_yaml_faults_have_file_line_and_column(void **state)
+{
+    (void)state;
+    static const char *const CASES[][2] = {
+        {HEAD "limits: {nodes: 1\n", "p.yaml:4:1: "},
+        {HEAD "limits:\n\tnodes: 1\n", "p.yaml:4:1: "},
+        {HEAD "limits: {pods: 1, pods: 2}\n", "p.yaml:3:19: "},
+        {HEAD "---\n" HEAD, "p.yaml:4:1: "},
+        {HEAD "listen: {verbs: [::1]:80}\n", "p.yaml:3:18: "},
+        {HEAD "gpuResources: *nothing\n", "p.yaml:3:15: "},
+        {HEAD "x: \"\xff\"\n", "p.yaml:3:5: "},
+        {HEAD "x: [[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]\n", "p.yaml:3:19: "},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct settings settings;
+        struct err err = {.text = ""};
+        const char *text = CASES[i][0];
+        settings_init(&settings);
+        int r = settings_read_text(&settings, "p.yaml", text, strlen(text), &err);
+        settings_fini(&settings);
+        size_t len = strlen(CASES[i][1]);
+        if (r >= 0 || strncmp(err.text, CASES[i][1], len) != 0 || err.text[len] == '\0')
+            fail_msg("\"%s\" should begin with %s, for:\n%s", err.text, CASES[i][1], text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_head),
+        cmocka_unit_test(test_unknown_keys),
+        cmocka_unit_test(test_types),
+        cmocka_unit_test(test_ranges_and_spellings),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_the_first_fault_is_told),
+        cmocka_unit_test(test_yaml_faults_have_file_line_and_column),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
