@@ -22,6 +22,8 @@ void labels_sort(struct label *labels, size_t n_labels);
 /* The value, NULL if there is none. labels must be sorted by key. */
 const char *labels_find(const struct label *labels, size_t n_labels, const char *key);
 
+/* False for what Kubernetes' validation refuses: In or NotIn without values, Exists with some, a
+ * field other than metadata.name, more than one value for a field, Gt, Lt of what is no integer. */
 bool requirement_holds(const struct requirement *requirement, const struct label_view *view);
 /* All requirements of the term; an empty term holds (spec.nodeSelector). */
 bool selector_term_holds(const struct selector_term *term, const struct label_view *view);

@@ -1,6 +1,7 @@
 /* selector: labels, node selectors, taints. See include/core/selector.h. */
 #include "core/selector.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,13 +48,13 @@ static bool is_listed(const struct requirement *requirement, const char *value,
     return false;
 }
 
-/* Gt and Lt compare integers; anything else matches nothing. */
+/* Gt and Lt compare integers; anything else matches nothing. White space is no part of one. */
 static bool parse_integer(const char *text, long long *ret_value)
 {
     char *end = NULL;
     errno = 0;
     long long value = strtoll(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0')
+    if (errno != 0 || end == text || *end != '\0' || isspace((unsigned char)*text))
         return false;
     *ret_value = value;
     return true;
@@ -63,19 +64,38 @@ static bool compares(const struct requirement *requirement, const char *value)
 {
     long long have = 0;
     long long want = 0;
-    if (!value || requirement->n_values != 1 || !parse_integer(value, &have) ||
-        !parse_integer(requirement->values[0], &want))
+    if (!value || !parse_integer(value, &have) || !parse_integer(requirement->values[0], &want))
         return false;
     return requirement->op == SELECTOR_GREATER ? have > want : have < want;
 }
 
+/* What Kubernetes would refuse to read selects nothing, as there: NotIn without values too. */
+static bool is_valid(const struct requirement *requirement)
+{
+    const size_t n = requirement->n_values;
+    switch (requirement->op) {
+    case SELECTOR_IN:
+    case SELECTOR_NOT_IN:
+        return requirement->is_field ? n == 1 && strcmp(requirement->key, "metadata.name") == 0
+                                     : n > 0;
+    case SELECTOR_EXISTS:
+    case SELECTOR_DOES_NOT_EXIST:
+        return !requirement->is_field && n == 0;
+    case SELECTOR_GREATER:
+    case SELECTOR_LESS:
+        return !requirement->is_field && n == 1;
+    default:
+        return false;
+    }
+}
+
 bool requirement_holds(const struct requirement *requirement, const struct label_view *view)
 {
-    const char *value = NULL;
-    if (!requirement->is_field)
-        value = labels_find(view->labels, view->n_labels, requirement->key);
-    else if (strcmp(requirement->key, "metadata.name") == 0)
-        value = view->node_name;
+    if (!is_valid(requirement))
+        return false;
+    const char *value = requirement->is_field
+                            ? view->node_name
+                            : labels_find(view->labels, view->n_labels, requirement->key);
     switch (requirement->op) {
     case SELECTOR_IN:
         return value && is_listed(requirement, value, view->policy);
