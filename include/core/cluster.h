@@ -85,7 +85,8 @@ bool cluster_has_namespace(const struct cluster *cluster, const char *name);
 size_t cluster_n_namespaces(const struct cluster *cluster);
 void cluster_upsert_priority_class(struct cluster *cluster, const char *name, int64_t value,
                                    bool is_default);
-/* False where there is no such class. name "" asks for the global default. */
+/* False where there is no such class. name "" asks for the global default (of several, the lowest).
+ */
 bool cluster_priority_of_class(const struct cluster *cluster, const char *name, int64_t *ret_value);
 size_t cluster_n_priority_classes(const struct cluster *cluster);
 
@@ -109,7 +110,7 @@ const struct node_resource *node_resources(const struct node *node, size_t *ret_
 /* NULL where the node neither has it nor uses it. */
 const struct node_resource *node_find_resource(const struct node *node,
                                                const struct resource *resource);
-/* allocatable - used; may be negative. */
+/* allocatable - used; may be negative, and stops at INT64_MIN. */
 int64_t node_resource_free(const struct node_resource *resource);
 /* The pods that use the node, from NULL to NULL. Empty in a fork. */
 const struct pod *node_next_pod(const struct node *node, const struct pod *pod);

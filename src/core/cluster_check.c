@@ -24,21 +24,19 @@ static bool uses(const struct pod *pod, const char *node_name)
     return !pod->finished && pod->node_name[0] && strcmp(pod->node_name, node_name) == 0;
 }
 
-static int64_t sum_of(const struct cluster *cluster, const struct node *node,
-                      const struct resource *resource)
+static int64_t sum_of(const struct node *node, const struct resource *resource)
 {
     int64_t sum = 0;
-    (void)cluster;
     for (const struct pod_entry *pod = node->pods; pod; pod = pod->next)
         sum = ledger_add(sum, shape_demand(&pod->pod.shape->facts, resource->name));
     return sum;
 }
 
-static void check_node(struct check *check, const struct cluster *cluster, const struct node *node)
+static void check_node(struct check *check, const struct node *node)
 {
     for (size_t i = 0; i < node->n_resources; i++) {
         const struct node_resource *resource = &node->resources[i];
-        int64_t sum = sum_of(cluster, node, resource->resource);
+        int64_t sum = sum_of(node, resource->resource);
         if (resource->used != sum)
             differs(check, node->name, resource->resource->name, resource->used, sum);
         if (!resource->advertised && resource->used == 0)
@@ -66,7 +64,7 @@ size_t cluster_check(const struct cluster *cluster, struct err *err)
         n_present += node->traits != NULL;
         for (const struct pod_entry *pod = node->pods; pod; pod = pod->next)
             n_using++;
-        check_node(&check, cluster, node);
+        check_node(&check, node);
     }
     if (n_present != cluster->n_present_nodes)
         differs(&check, "cluster", "nodes", (int64_t)cluster->n_present_nodes, (int64_t)n_present);

@@ -83,14 +83,20 @@ void cluster_upsert_priority_class(struct cluster *cluster, const char *name, in
     entry->is_default = is_default;
 }
 
+/* There should be one; of several, Kubernetes' admission takes the lowest. */
+static const struct named_entry *default_class(const struct cluster *cluster)
+{
+    const struct named_entry *lowest = NULL;
+    for (const struct named_entry *entry = cluster->priority_classes; entry; entry = entry->hh.next)
+        if (entry->is_default && (!lowest || entry->value < lowest->value))
+            lowest = entry;
+    return lowest;
+}
+
 bool cluster_priority_of_class(const struct cluster *cluster, const char *name, int64_t *ret_value)
 {
-    const struct named_entry *entry = find_named(cluster->priority_classes, name);
-    if (!name[0]) {
-        entry = cluster->priority_classes;
-        while (entry && !entry->is_default)
-            entry = entry->hh.next;
-    }
+    const struct named_entry *entry =
+        name[0] ? find_named(cluster->priority_classes, name) : default_class(cluster);
     if (!entry)
         return false;
     *ret_value = entry->value;

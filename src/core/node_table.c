@@ -197,7 +197,9 @@ const struct node_resource *node_find_resource(const struct node *node,
 
 int64_t node_resource_free(const struct node_resource *resource)
 {
-    return resource->allocatable - resource->used;
+    int64_t free = 0;
+    bool too_low = __builtin_sub_overflow(resource->allocatable, resource->used, &free);
+    return too_low ? INT64_MIN : free;
 }
 
 const struct pod *node_next_pod(const struct node *node, const struct pod *pod)
