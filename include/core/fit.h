@@ -49,8 +49,9 @@ enum reason fit_judge(const struct node *node, const struct fit_question *questi
  * DaemonSet's controller asks. */
 bool fit_admits(const struct node *node, const struct pod_shape *shape);
 
-/* How many more such pods fit on the node, all else being as it is; 0 where none does. Every pod
- * needs one of "pods", so there is always an end. */
+/* How many more such pods fit on the node, all else being as it is; 0 where none does. By FIT_ALL
+ * there is always an end, as every pod needs one of "pods"; by FIT_OURS only GPUs are counted, and
+ * of pods that need none there fit INT64_MAX. */
 int64_t fit_count(const struct node *node, const struct fit_question *question);
 
 /* How much of the need is missing on the node; 0 if nothing. */

@@ -201,8 +201,9 @@ int64_t fit_count(const struct node *node, const struct fit_question *question)
     if (fit_judge(node, question) != REASON_FITS)
         return 0;
     const struct pod_shape *shape = question->shape;
+    const size_t n_judged = question->scope == FIT_OURS ? shape->n_gpu_needs : shape->n_needs;
     int64_t count = INT64_MAX;
-    for (size_t i = 0; i < shape->n_needs; i++) {
+    for (size_t i = 0; i < n_judged; i++) {
         const struct need *need = &shape->needs[i];
         int64_t more = node_resource_free(node_find_resource(node, need->resource)) / need->amount;
         count = more < count ? more : count;
