@@ -48,10 +48,11 @@ static int compare_tier(const struct ranked_node *a, const struct ranked_node *b
 int rank_compare(const struct ranked_node *a, const struct ranked_node *b)
 {
     int order = compare_tier(a, b);
-    if (order != 0 || !a->node)
-        return order;
-    order = COMPARE(a->cost, b->cost);
-    return order != 0 ? order : strcmp(node_name(a->node), node_name(b->node));
+    if (order == 0 && a->node)
+        order = COMPARE(a->cost, b->cost);
+    if (order == 0 && a->node)
+        order = strcmp(node_name(a->node), node_name(b->node));
+    return order != 0 ? order : COMPARE(a->position, b->position);
 }
 
 static int compare_for_sort(const void *a, const void *b)
@@ -75,7 +76,8 @@ static size_t count_tiers(const struct ranked_node *nodes, size_t n_nodes)
     return n;
 }
 
-/* The scores from lowest to highest are spread over the tier's costs, the cheapest the highest. */
+/* The scores from lowest to highest are spread over the tier's costs, the cheapest the highest; all
+ * get the lowest where costs are equal. */
 static void score_tier(struct ranked_node *nodes, size_t n_nodes, int lowest, int highest)
 {
     double min = nodes[0].cost;
@@ -108,11 +110,15 @@ void rank_nodes(const struct cluster *cluster, const struct pod_shape *shape,
 {
     for (size_t i = 0; i < n_nodes; i++)
         rank_weigh(cluster, shape, &nodes[i]);
-    qsort(nodes, n_nodes, sizeof *nodes, compare_for_sort);
+    if (n_nodes > 1)
+        qsort(nodes, n_nodes, sizeof *nodes, compare_for_sort);
     size_t n_known = n_nodes;
     while (n_known > 0 && !nodes[n_known - 1].node)
         nodes[--n_known].score = 0;
-    score_all(nodes, n_known);
-    if (n_known > 0)
-        nodes[0].score = RANK_BEST_SCORE;
+    if (n_known == 0)
+        return;
+    /* The best alone in its tier needs none of the scores below its own. */
+    size_t first = tier_end(nodes, n_known, 0) == 1 ? 1 : 0;
+    score_all(&nodes[first], n_known - first);
+    nodes[0].score = RANK_BEST_SCORE;
 }
