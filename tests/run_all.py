@@ -78,6 +78,7 @@ STEPS = [
     ("lint/symbols", True, lint_symbols),
     ("lint/tidy", False, lint_tidy),
     ("thread", False, thread_tests),
+    ("fuzz", False, fuzz_targets),
 ]
 
 
