@@ -288,6 +288,13 @@ static int end_value(struct json_stream *stream, const char *at, struct err *err
     return stream->frames[stream->n_frames - 1].is_items ? end_item(stream, err) : 0;
 }
 
+/* An object that is too large was so before the fault, wherever the pieces are cut. */
+static int end_at_fault(struct json_stream *stream, const char *at, struct err *err)
+{
+    int r = flush(stream, at, err);
+    return r < 0 ? r : json_scan_fault(&stream->scan, err);
+}
+
 static int on_event(struct json_stream *stream, enum json_scan_event event, const char *at,
                     struct err *err)
 {
@@ -301,7 +308,7 @@ static int on_event(struct json_stream *stream, enum json_scan_event event, cons
     case SCAN_VALUE_END:
         return end_value(stream, at, err);
     case SCAN_FAULT:
-        return json_scan_fault(&stream->scan, err);
+        return end_at_fault(stream, at, err);
     case SCAN_MORE:
         break;
     }

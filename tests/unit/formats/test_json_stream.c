@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-static const char *const DROP[] = {"metadata.managedFields", "metadata.annotations.k8s.io/last",
-                                   "status", NULL};
+static const char *const DROP[] = {
+    "metadata.managedFields", "metadata.annotations.k8s.io/last", "status", "ab.x", "cd.y", NULL};
 static const struct json_stream_options OPTIONS = {
     .drop = DROP, .max_object_bytes = 300, .max_depth = 12, .json_flags = JSON_REJECT_DUPLICATES};
 
@@ -123,6 +123,16 @@ static void test_dropped_members_read_as_absent(void **state)
                "envelope 1:1 {\"metadata\":[{\"managedFields\":1}]}\n");
 }
 
+static void test_a_path_counts_from_its_beginning(void **state)
+{
+    (void)state;
+    check_seen("{\"ab\":{\"x\":1,\"y\":2},\"cd\":{\"x\":3,\"y\":4}}",
+               "envelope 1:1 {\"ab\":{\"y\":2},\"cd\":{\"x\":3}}\n");
+    check_seen("{\"a\":{\".x\":1}}", "envelope 1:1 {\"a\":{\".x\":1}}\n");
+    check_seen("{\"abc\":{\"x\":1},\"a\":{\"x\":1},\"x\":1,\"ab\":5}",
+               "envelope 1:1 {\"abc\":{\"x\":1},\"a\":{\"x\":1},\"x\":1,\"ab\":5}\n");
+}
+
 static void test_the_first_fault_has_its_place(void **state)
 {
     (void)state;
@@ -143,6 +153,18 @@ static void test_the_first_fault_has_its_place(void **state)
     check_fault("{\"a\":'x'}", "1:6: found ''', should be a value");
     check_fault("{\"a\":\x01}", "1:6: found the byte 0x01, should be a value");
     check_fault("{\"status\":{\"a\":\n[1,]}}", "2:4: found ']', should be a value");
+}
+
+static void test_indentation_of_any_width_is_counted(void **state)
+{
+    (void)state;
+    for (int n = 0; n < 40; n++) {
+        char text[80];
+        char error[80];
+        (void)snprintf(text, sizeof text, "{\"a\":\n%*s!}", n, "");
+        (void)snprintf(error, sizeof error, "2:%d: found '!', should be a value", n + 1);
+        check_fault(text, error);
+    }
 }
 
 static void test_numbers_are_judged(void **state)
@@ -240,6 +262,9 @@ static void test_size_is_that_of_what_is_kept_of_one_object(void **state)
     (void)snprintf(text, sizeof text, "{\"items\":[{\"status\":1},\n {\"a\":\"%s\"}]}", fill);
     check_cut_anywhere(text, -EMSGSIZE, "item 1:11 {}\n",
                        "2:2: the object that begins here is larger than 300 bytes");
+    (void)snprintf(text, sizeof text, "{\"a\":[\"%s\"!]}", fill);
+    check_cut_anywhere(text, -EMSGSIZE, "",
+                       "1:1: the object that begins here is larger than 300 bytes");
     (void)snprintf(text, sizeof text, "{\"items\":[{\"spec\":{\"a\":\"%s\"}}]}", fill);
     check_cut_anywhere(text, -EMSGSIZE, "",
                        "1:11: the object that begins here is larger than 300 bytes");
@@ -289,7 +314,9 @@ int main(void)
         cmocka_unit_test(test_items_come_first_and_the_envelope_without_them),
         cmocka_unit_test(test_only_a_top_level_array_is_a_list),
         cmocka_unit_test(test_dropped_members_read_as_absent),
+        cmocka_unit_test(test_a_path_counts_from_its_beginning),
         cmocka_unit_test(test_the_first_fault_has_its_place),
+        cmocka_unit_test(test_indentation_of_any_width_is_counted),
         cmocka_unit_test(test_numbers_are_judged),
         cmocka_unit_test(test_strings_are_judged),
         cmocka_unit_test(test_utf8_is_judged),
