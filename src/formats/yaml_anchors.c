@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <uthash.h>
 
+/* In one text. Names come from strangers, who can choose them so that their hashes are equal. */
+#define ANCHORS_MAX 10000
+
 struct anchor {
     UT_hash_handle hh;
     char *name;
@@ -19,6 +22,7 @@ struct yaml_anchors {
     struct arena *arena; /* of the anchors, replaced ones included */
     struct anchor *by_name;
     json_t *kept;
+    unsigned count; /* in all documents */
 };
 
 struct yaml_anchors *yaml_anchors_new(void)
@@ -47,16 +51,21 @@ void yaml_anchors_clear(struct yaml_anchors *anchors)
     (void)json_array_clear(anchors->kept);
 }
 
-struct anchor *yaml_anchors_open(struct yaml_anchors *anchors, const char *name,
-                                 const char *why_not)
+int yaml_anchors_open(struct yaml_anchors *anchors, const char *name, const char *why_not,
+                      struct text_position at, struct anchor **ret_anchor, struct err *err)
 {
+    if (anchors->count == ANCHORS_MAX)
+        return err_set(err, EMSGSIZE, "%zu:%zu: more than %d anchors", at.line, at.column,
+                       ANCHORS_MAX);
+    anchors->count++;
     struct anchor *old = NULL;
     struct anchor *anchor = ARENA_NEW(anchors->arena, struct anchor);
     anchor->name = arena_strdup(anchors->arena, name);
     anchor->why_not = why_not;
     HASH_REPLACE(hh, anchors->by_name, name[0], strlen(anchor->name), anchor, old);
     (void)old;
-    return anchor;
+    *ret_anchor = anchor;
+    return 0;
 }
 
 void yaml_anchors_close(struct yaml_anchors *anchors, struct anchor *anchor,

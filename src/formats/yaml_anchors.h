@@ -23,10 +23,11 @@ void yaml_anchors_free(struct yaml_anchors *anchors);
 /* Another document begins: no anchor is known. */
 void yaml_anchors_clear(struct yaml_anchors *anchors);
 
-/* The name is met, its value is not complete: an alias to it is refused with the words why_not.
- * A later anchor of the same name takes its place. why_not is borrowed. */
-struct anchor *yaml_anchors_open(struct yaml_anchors *anchors, const char *name,
-                                 const char *why_not) __attribute__((returns_nonnull));
+/* The name is met at `at`, its value is not complete: an alias to it is refused with the words
+ * why_not (borrowed). A later anchor of the same name takes its place. -EMSGSIZE: too many in one
+ * text. */
+int yaml_anchors_open(struct yaml_anchors *anchors, const char *name, const char *why_not,
+                      struct text_position at, struct anchor **ret_anchor, struct err *err);
 void yaml_anchors_close(struct yaml_anchors *anchors, struct anchor *anchor,
                         struct anchor_target target);
 /* A value lives as long as the anchors do; the reference is taken over. */

@@ -206,9 +206,13 @@ static int build_anchored(struct yaml_build *build, const struct yaml_source_eve
 {
     size_t nodes_before = build->n_nodes;
     size_t deepest_before = build->deepest;
-    struct anchor *anchor = yaml_anchors_open(build->anchors, event->anchor, "contains this alias");
+    struct anchor *anchor;
+    int r = yaml_anchors_open(build->anchors, event->anchor, "contains this alias", event->at,
+                              &anchor, err);
+    if (r < 0)
+        return r;
     build->deepest = build->depth;
-    int r = build_content(build, event, place, ret_value, err);
+    r = build_content(build, event, place, ret_value, err);
     if (r < 0)
         return r;
     yaml_anchors_close(build->anchors, anchor,

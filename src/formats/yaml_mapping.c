@@ -44,10 +44,11 @@ static int build_items(struct yaml_build *build, const struct yaml_source_event 
 {
     struct yaml_source_event event;
     size_t envelope_nodes = build->n_nodes;
-    if (list->anchor)
-        (void)yaml_anchors_open(build->anchors, list->anchor,
-                                "is the list of items, which is not kept");
+    struct anchor *unused;
     int r = yaml_tags_check(list, err);
+    if (r == 0 && list->anchor)
+        r = yaml_anchors_open(build->anchors, list->anchor,
+                              "is the list of items, which is not kept", list->at, &unused, err);
     if (r == 0)
         r = yaml_build_enter(build, list, err);
     while (r == 0) {

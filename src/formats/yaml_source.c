@@ -8,6 +8,9 @@
 #include <string.h>
 #include <yaml.h>
 
+/* libyaml compares every %TAG directive with all before it. */
+#define TAG_DIRECTIVES_MAX 1000
+
 struct yaml_source {
     yaml_parser_t parser;
     yaml_event_t event; /* the one told last, which owns its strings */
@@ -62,6 +65,24 @@ static int reader_error(const struct yaml_source *source, struct err *err)
         return err_set(err, EINVAL, "%zu:%zu: %s", at.line, at.column, parser->problem);
     return err_set(err, EINVAL, "%zu:%zu: %s (0x%02x)", at.line, at.column, parser->problem,
                    (unsigned)parser->problem_value);
+}
+
+/* Wherever the word stands: nobody writes it so often. */
+static int refuse_many_tag_directives(const struct yaml_source *source, struct err *err)
+{
+    static const char WORD[] = "%TAG";
+    const char *p = source->text;
+    const char *end = source->text + source->len;
+    size_t n = 0;
+    while (p < end && (p = memmem(p, (size_t)(end - p), WORD, sizeof WORD - 1)) != NULL) {
+        if (++n > TAG_DIRECTIVES_MAX) {
+            struct text_position at = position_of_offset(source, (size_t)(p - source->text));
+            return err_set(err, EMSGSIZE, "%zu:%zu: more than %d %s directives", at.line, at.column,
+                           TAG_DIRECTIVES_MAX, WORD);
+        }
+        p += sizeof WORD - 1;
+    }
+    return 0;
 }
 
 static int parser_error(const struct yaml_source *source, struct err *err)
@@ -137,6 +158,11 @@ int yaml_source_next(struct yaml_source *source, struct yaml_source_event *ret_e
         return parser_error(source, err);
     struct yaml_source_event event;
     set_event(&source->event, &event);
+    if (event.kind == SOURCE_TEXT_BEGIN) {
+        int r = refuse_many_tag_directives(source, err);
+        if (r < 0)
+            return r;
+    }
     if (event.len > 0 && memchr(event.text, '\0', event.len))
         return err_set(err, EINVAL, "%zu:%zu: this text holds a NUL character (\\0)", event.at.line,
                        event.at.column);

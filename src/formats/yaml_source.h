@@ -43,7 +43,7 @@ struct yaml_source;
 struct yaml_source *yaml_source_new(const char *text, size_t len) __attribute__((returns_nonnull));
 void yaml_source_free(struct yaml_source *source);
 
-/* -EINVAL: "LINE:COLUMN: what is wrong". */
+/* -EINVAL: "LINE:COLUMN: what is wrong"; -EMSGSIZE: too many directives. */
 int yaml_source_next(struct yaml_source *source, struct yaml_source_event *ret_event,
                      struct err *err);
 

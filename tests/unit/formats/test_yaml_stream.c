@@ -146,6 +146,26 @@ static void test_aliases_are_counted_over_all_items(void **state)
     buf_fini(&yaml);
 }
 
+/* What would take time that grows with its square. */
+static void test_directives_and_anchors_are_limited(void **state)
+{
+    (void)state;
+    struct buf yaml;
+    buf_init(&yaml, 1000000);
+    for (int i = 0; i < 1001; i++)
+        assert_int_equal(buf_add_text(&yaml, "%TAG !e! x:\n"), 0);
+    check_refused(buf_text(&yaml), -EMSGSIZE, "", "1001:1: more than 1000 %TAG directives");
+    buf_clear(&yaml);
+    assert_int_equal(buf_add_text(&yaml, "items:\n"), 0);
+    for (int i = 0; i < 10001; i++)
+        assert_int_equal(buf_add_text(&yaml, "- &a x\n"), 0);
+    const struct json_stream_handler nobody = {NULL, NULL, NULL};
+    struct err err = {""};
+    assert_int_equal(yaml_each(buf_text(&yaml), yaml.len, &OPTIONS, &nobody, &err), -EMSGSIZE);
+    assert_string_equal(err.text, "10002:3: more than 10000 anchors");
+    buf_fini(&yaml);
+}
+
 static void test_the_handlers_refusal_ends_the_reading(void **state)
 {
     (void)state;
@@ -177,6 +197,7 @@ int main(void)
         cmocka_unit_test(test_second_keys_are_seen_where_nothing_is_kept),
         cmocka_unit_test(test_limits_are_those_of_one_object),
         cmocka_unit_test(test_aliases_are_counted_over_all_items),
+        cmocka_unit_test(test_directives_and_anchors_are_limited),
         cmocka_unit_test(test_the_handlers_refusal_ends_the_reading),
         cmocka_unit_test(test_either_handler_may_be_missing),
     };
