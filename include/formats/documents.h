@@ -1,8 +1,9 @@
 /*
  * documents: objects out of bytes that are JSON or YAML, one or several documents, read in pieces.
  *
- * JSON where the first byte that is no white space is '{' or '[', else YAML. A byte order mark is
- * skipped.
+ * JSON where the first byte that is no white space is '{' or '[', else YAML, to the end: JSON
+ * documents with "---" between them, and YAML that begins with a brace, are not read. A byte order
+ * mark is skipped. YAML is gathered whole before it is read: who gives the bytes limits its size.
  */
 #ifndef FORMATS_DOCUMENTS_H
 #define FORMATS_DOCUMENTS_H
@@ -20,7 +21,8 @@ struct document_options {
 /* Gives up to size bytes; *ret_n 0 is the end. A negative errno ends it all; fill err. */
 typedef int documents_read(void *context, char *bytes, size_t size, size_t *ret_n, struct err *err);
 
-/* Errors as json_stream.h and yaml_json.h say, and what read or the handler returned. */
+/* Errors as json_stream.h and yaml_json.h say, and what read or the handler returned. A text of
+ * nothing but white space and comments is no error, and nothing is handed over. */
 int documents_each(documents_read *read, void *context, const struct document_options *options,
                    const struct json_stream_handler *handler, struct err *err);
 /* The same for a text that is at hand. */

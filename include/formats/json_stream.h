@@ -3,12 +3,12 @@
  *
  * A validating byte scanner (RFC 8259) with line and column. It understands two shapes of input:
  *   - a list: {"kind": ..., "metadata": ..., "items": [ {...}, {...} ]}; each element of the
- * top-level "items" is handed over as soon as it is complete, and the rest of the outer object,
- * without "items", at its end (the envelope);
+ *     top-level "items" is handed over as soon as it is complete, and the rest of the outer object,
+ *     without "items", at its end (the envelope);
  *   - a sequence of objects, one after another with white space between (watch events, or several
  *     documents in one file), each either of the two shapes.
  * An object without "items" is handed over whole, as the envelope. Memory is one object at a time.
- * Named subtrees (JSON_STREAM_DROP_*) are skipped without being stored, and read as absent.
+ * Named subtrees (the options' drop) are skipped without being stored, and read as absent.
  */
 #ifndef FORMATS_JSON_STREAM_H
 #define FORMATS_JSON_STREAM_H
@@ -36,8 +36,9 @@ struct json_stream_handler {
 
 struct json_stream_options {
     /* Subtrees to skip, as paths relative to an item, with '.' between keys:
-     * "metadata.managedFields", "status.images". NULL-terminated; NULL = keep all. Where an object
-     * is handed over as an envelope, the same paths are relative to it. */
+     * "metadata.managedFields", "status.images"; keys may hold '.' themselves. Paths do not lead
+     * through arrays. NULL-terminated; NULL = keep all. Where an object is handed over as an
+     * envelope, the same paths are relative to it. */
     const char *const *drop;
     size_t max_object_bytes; /* of one object, after dropping; more is -EMSGSIZE */
     size_t max_depth;        /* nesting of arrays and objects; more is -EINVAL */
@@ -49,8 +50,9 @@ struct json_stream *json_stream_new(const struct json_stream_options *options,
 void json_stream_free(struct json_stream *stream);
 
 /* Any number of bytes, cut anywhere. After an error the stream must be freed.
- * -EINVAL: not JSON ("LINE:COLUMN: what is wrong"), -EMSGSIZE: a limit, or what a handler returned.
- */
+ * -EINVAL: "LINE:COLUMN: what is wrong", the place of the first fault; what only jansson sees (keys
+ * that come twice, numbers that are too large) is told at the place of its object. "items" may not
+ * come twice. -EMSGSIZE: a limit. Or what a handler returned. */
 int json_stream_feed(struct json_stream *stream, const char *bytes, size_t len, struct err *err);
 /* The end of the input: an error if it lies inside an object, or if nothing was there at all. */
 int json_stream_end(struct json_stream *stream, struct err *err);

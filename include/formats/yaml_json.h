@@ -2,10 +2,10 @@
  * yaml_json: YAML read into jansson's values, the way kubectl reads it (sigs.k8s.io/yaml).
  *
  * YAML 1.1 booleans (yes, on, y ...), duplicate keys refused, merge keys (<<) and aliases supported
- * with a budget on what they expand to, keys become strings. A plain scalar with a fraction or an
- * exponent stays text: quantities such as 1.5 or 1e3 must not pass through floating point. Plain
- * integers that fit become JSON integers, all others text. Any JSON is also YAML, but is read
- * faster by json_stream.
+ * with a budget on what they expand to. Keys become strings as kubectl makes them: an unquoted y:
+ * is "true". A plain scalar with a fraction or an exponent stays text: quantities such as 1.5 or
+ * 1e3 must not pass through floating point. Plain integers that fit become JSON integers, all
+ * others text. Columns are characters, where JSON's are bytes.
  */
 #ifndef FORMATS_YAML_JSON_H
 #define FORMATS_YAML_JSON_H
@@ -28,8 +28,10 @@ struct yaml_options {
 
 /* Every document of the text, in order, through the handler of json_stream.h: elements of a
  * top-level "items" one at a time, then the envelope. Empty documents are skipped. Documents that
- * are no mapping are handed over as envelopes too: it is for the handler to refuse them. -EINVAL:
- * "LINE:COLUMN: what is wrong", -EMSGSIZE: a limit, or what a handler returned. */
+ * are no mapping are handed over as envelopes too: it is for the handler to refuse them. Anchored
+ * values live until their document's end and are shared by what is handed over: read, do not
+ * change. -EINVAL: "LINE:COLUMN: what is wrong", -EMSGSIZE: a limit (of the options, or a fixed one
+ * on anchors and directives), or what a handler returned. */
 int yaml_each(const char *text, size_t len, const struct yaml_options *options,
               const struct json_stream_handler *handler, struct err *err);
 
