@@ -20,7 +20,8 @@ void buf_fini(struct buf *buf);
 int buf_add(struct buf *buf, const void *bytes, size_t len);
 int buf_add_text(struct buf *buf, const char *text);
 int buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Adds the text in double quotes, with JSON's escapes (which logfmt reads too). */
+/* Adds the text in double quotes, with JSON's escapes (which logfmt reads too). Bytes that are not
+ * UTF-8 become U+FFFD. */
 int buf_add_quoted(struct buf *buf, const char *text);
 
 void buf_clear(struct buf *buf);

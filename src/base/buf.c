@@ -80,11 +80,41 @@ static int add_escaped(struct buf *buf, unsigned char c)
     return buf_add(buf, &c, 1);
 }
 
+/* RFC 3629, section 4: which second byte may follow which first one. */
+static const struct utf8_row {
+    unsigned char first, first_end, second, second_end, len;
+} UTF8_ROWS[] = {{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+                 {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
+                 {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+                 {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+
+/* The length of the UTF-8 sequence of more than one byte that begins here; 0 if none does. */
+static size_t utf8_len(const unsigned char *p)
+{
+    const struct utf8_row *row = UTF8_ROWS;
+    const struct utf8_row *end = row + sizeof UTF8_ROWS / sizeof *UTF8_ROWS;
+    while (row < end && (p[0] < row->first || p[0] > row->first_end))
+        row++;
+    if (row == end || p[1] < row->second || p[1] > row->second_end)
+        return 0;
+    for (size_t i = 2; i < row->len; i++) {
+        if ((p[i] & 0xc0) != 0x80) /* the end of the text, too */
+            return 0;
+    }
+    return row->len;
+}
+
 int buf_add_quoted(struct buf *buf, const char *text)
 {
     int r = buf_add(buf, "\"", 1);
-    for (const char *p = text; r == 0 && *p; p++)
-        r = add_escaped(buf, (unsigned char)*p);
+    for (const unsigned char *p = (const unsigned char *)text; r == 0 && *p;) {
+        size_t len = *p < 0x80 ? 1 : utf8_len(p);
+        if (len == 0)
+            r = buf_add_text(buf, "\\ufffd");
+        else
+            r = len == 1 ? add_escaped(buf, *p) : buf_add(buf, p, len);
+        p += len ? len : 1;
+    }
     return r < 0 ? r : buf_add(buf, "\"", 1);
 }
 

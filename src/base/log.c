@@ -3,6 +3,7 @@
 #include "base/buf.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,9 +49,14 @@ static void timestamp(char *text, size_t size)
     buf_fini(&line);
 }
 
-static int is_plain(const char *text)
+/* Neither what separates fields nor what a terminal would obey. */
+static bool is_plain(const char *text)
 {
-    return *text && strcspn(text, " \"=\\\n\r\t") == strlen(text);
+    for (const char *p = text; *p; p++) {
+        if (*p <= ' ' || *p > '~' || strchr("\"=\\", *p))
+            return false;
+    }
+    return *text != '\0';
 }
 
 static void add_field(struct buf *line, const char *key, const struct log_field *value)

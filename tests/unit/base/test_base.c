@@ -79,6 +79,30 @@ static void test_buf_quotes_as_json(void **state)
     buf_fini(&buf);
 }
 
+static void test_buf_quotes_what_is_not_utf8(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *quoted;
+    } CASES[] = {
+        {"é€\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf", "\"é€\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf\""},
+        {"\xff"
+         "a\x80",
+         "\"\\ufffda\\ufffd\""},
+        {"\xc0\xaf", "\"\\ufffd\\ufffd\""},                       /* overlong */
+        {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},            /* a surrogate */
+        {"\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""}, /* beyond U+10FFFF */
+        {"\xe2\x82", "\"\\ufffd\\ufffd\""},                       /* cut off */
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        struct buf buf;
+        buf_init(&buf, 100);
+        assert_int_equal(buf_add_quoted(&buf, CASES[i].text), 0);
+        assert_string_equal(buf_text(&buf), CASES[i].quoted);
+        buf_fini(&buf);
+    }
+}
+
 static void test_metrics_text(void **state)
 {
     (void)state;
@@ -111,7 +135,8 @@ static void captured_line(enum log_format format, char *line, size_t size)
     assert_true(dup2(pipe_fds[1], STDERR_FILENO) >= 0);
     log_configure(LOG_INFO, format);
     LOG(LOG_DEBUG, "test", LOG_MSG("not shown"));
-    LOG(LOG_WARN, "test", LOG_MSG("left out"), LOG_STR("kind", "Node"), LOG_NUM("n", 3));
+    LOG(LOG_WARN, "test", LOG_MSG("left out"), LOG_STR("kind", "Node"), LOG_STR("key", "\x1b[m"),
+        LOG_NUM("n", 3));
     assert_true(dup2(saved, STDERR_FILENO) >= 0);
     ssize_t n = read(pipe_fds[0], line, size - 1);
     assert_true(n > 0);
@@ -125,11 +150,11 @@ static void test_log_line(void **state)
     char line[512];
     captured_line(LOG_KEY_VALUE, line, sizeof line);
     assert_string_equal(strstr(line, "level="),
-                        "level=warn mod=test msg=\"left out\" kind=Node n=3\n");
+                        "level=warn mod=test msg=\"left out\" kind=Node key=\"\\u001b[m\" n=3\n");
     captured_line(LOG_JSON, line, sizeof line);
     assert_string_equal(strstr(line, ",\"level\""),
                         ",\"level\":\"warn\",\"mod\":\"test\",\"msg\":\"left out\","
-                        "\"kind\":\"Node\",\"n\":3}\n");
+                        "\"kind\":\"Node\",\"key\":\"\\u001b[m\",\"n\":3}\n");
 }
 
 int main(void)
@@ -140,6 +165,7 @@ int main(void)
         cmocka_unit_test(test_arena_memory_is_zeroed_and_kept),
         cmocka_unit_test(test_buf_refuses_what_passes_its_maximum),
         cmocka_unit_test(test_buf_quotes_as_json),
+        cmocka_unit_test(test_buf_quotes_what_is_not_utf8),
         cmocka_unit_test(test_metrics_text),
         cmocka_unit_test(test_log_line),
     };
