@@ -2,7 +2,8 @@
  * exchange: one HTTP request and its answer, without any HTTP library in sight.
  *
  * A handler gets the exchange with the whole body. It answers now, or keeps the pointer and answers
- * later from any thread; it must answer exactly once. After exchange_answer() the exchange is gone.
+ * later from any thread; it must answer exactly once, also when the client has gone meanwhile
+ * (which it does not learn). After exchange_answer() the exchange is gone.
  */
 #ifndef HTTP_EXCHANGE_H
 #define HTTP_EXCHANGE_H
@@ -16,10 +17,11 @@ struct exchange;
 
 /* All of these are borrowed until the answer is given. */
 const char *exchange_method(const struct exchange *exchange);
+/* Decoded, without the query. (%00 stays encoded, here and in the query.) */
 const char *exchange_path(const struct exchange *exchange);
-/* The value of ?name=...; NULL if it is not there, "" if it has no value. */
+/* The decoded value of ?name=...; NULL if it is not there, "" if it has no value. */
 const char *exchange_query(const struct exchange *exchange, const char *name);
-/* A request header, NULL if it is not there. */
+/* A request header, in any case; NULL if it is not there. */
 const char *exchange_header(const struct exchange *exchange, const char *name);
 /* NUL-terminated, *ret_len may be NULL. */
 const char *exchange_body(const struct exchange *exchange, size_t *ret_len);
@@ -35,7 +37,7 @@ enum exchange_flags { EXCHANGE_CLOSE = 1 /* Connection: close, as the last answe
 void exchange_answer(struct exchange *exchange, unsigned status, const char *content_type,
                      char *body, size_t len, unsigned flags);
 
-/* {"error": message} with the status, newline at its end. */
+/* {"error": message} with the status, newline at its end. The message may hold any bytes. */
 void exchange_answer_error(struct exchange *exchange, unsigned status, const char *message);
 
 #endif

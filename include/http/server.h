@@ -2,7 +2,9 @@
  * server: sockets, threads, limits and the route table of the HTTP service.
  *
  * It answers by itself: 404 (no such path), 405 (path known, method not; with Allow), 413 (body
- * over the limit), 431 (header), and 503 with Connection: close to new requests once it drains.
+ * over the limit), 501 (Transfer-Encoding but chunked), and 503 with Connection: close to new
+ * requests once it drains. A request line or header that is broken or too large (32 KiB together)
+ * gets a 400, 414, 431 or 505 that is the library's own: not JSON, and not in the metrics.
  */
 #ifndef HTTP_SERVER_H
 #define HTTP_SERVER_H
@@ -17,37 +19,46 @@
 /* Which of the listeners serves a route; a set of bits. */
 enum listener { LISTEN_VERBS = 1, LISTEN_PEOPLE = 2, LISTEN_PROBES = 4 };
 
-/* The path must be equal; a path that ends in '/' also serves all below it. */
+/* The path must be equal; a path that ends in '/' also serves all below it. The longest path that
+ * matches decides, then the method. */
 struct route {
     const char *method; /* "GET" also serves HEAD */
     const char *path;
     unsigned listeners; /* on which of them */
     const char *name;   /* label of the metrics: "filter", "inventory" ... */
+    /* Called on a thread of the server, several at once. It should not wait for anything: the other
+     * connections of that thread wait with it. */
     void (*handle)(void *context, struct exchange *exchange);
     void *context;
 };
 
 struct server_settings {
-    /* "127.0.0.1:8888", "[::1]:8888", "0.0.0.0:8888"; equal ones share a socket. Port 0 takes a
-     * free one. NULL: not served. */
+    /* "127.0.0.1:8888", "[::1]:8888", "0.0.0.0:8888", "[::]:8888" (IPv4 too); no names. Equal ones
+     * share a socket. Port 0 takes a free one. NULL: not served. */
     const char *verbs;
     const char *people;
     const char *probes;
     size_t max_body_bytes;
-    unsigned max_connections; /* in total, over all sockets */
-    unsigned idle_timeout_s;  /* of a kept-alive connection; must be well above 90 */
-    unsigned n_threads;       /* 0: as many as there are cores */
+    /* In total; each socket has an equal share, and each of its threads an equal share of that.
+     * More wait until one closes. */
+    unsigned max_connections;
+    unsigned idle_timeout_s; /* of a kept-alive connection; must be well above 90 */
+    unsigned n_threads;      /* for the verbs, 0: as many as there are cores; other sockets: two */
 };
 
 struct server;
 
 /* Listens, and serves until server_stop(). The routes (ended by one whose path is NULL) must
- * outlive it. -EADDRINUSE, -EINVAL ...: the message names the address. */
+ * outlive it. -EADDRINUSE, -EINVAL ...: the message names the address. *ret_server is set before
+ * the first handler runs, so that one may find the server there; after a failure it may be NULL.
+ * The threads have the signal mask of the caller. */
 int server_start(const struct server_settings *settings, const struct route *routes,
                  struct server **ret_server, struct err *err);
 
-/* Drains: no new connections, requests in flight are answered (at most drain_ms are waited for
- * them), then all is closed and freed. */
+/* Drains: new connections are closed at once, requests in flight are answered (at most drain_ms are
+ * waited for them), what is then unanswered is answered 503, at most two seconds more are given to
+ * answers on their way, and all is closed and freed. The handler of a request that was answered 503
+ * in its place still has its exchange, and answers it when it can, to nobody. */
 void server_stop(struct server *server, unsigned drain_ms);
 
 /* The address actually listened on ("127.0.0.1:40123"), NULL if that listener is off. */

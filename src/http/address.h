@@ -1,0 +1,27 @@
+/*
+ * address: "127.0.0.1:8888", "[::1]:8888" and the sockets that listen there. Names are not looked
+ * up.
+ */
+#ifndef HTTP_ADDRESS_H
+#define HTTP_ADDRESS_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+struct address {
+    struct sockaddr_storage storage;
+    socklen_t len;
+};
+
+/* 0, or -EINVAL with "listen on TEXT: what is wrong". */
+int address_parse(const char *text, struct address *ret_address, struct err *err);
+bool address_equal(const struct address *a, const struct address *b);
+
+/* A listening socket, or a negative errno with "listen on TEXT: ...". [::] takes IPv4 too. */
+int address_listen(const struct address *address, const char *text, int *ret_fd, struct err *err);
+/* Where the socket listens. The caller frees it. */
+char *address_of_socket(int fd);
+
+#endif

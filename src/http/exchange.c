@@ -1,0 +1,219 @@
+/*
+ * exchange: one request and its answer, from whichever thread that comes. See exchange_priv.h for
+ * who owns it. The body of an error is always {"error": "..."} and a newline.
+ */
+#include "base/mem.h"
+#include "exchange_priv.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <utlist.h>
+
+static atomic_uint_fast64_t last_id;
+
+struct exchange *exchange_new(const char *method, const char *path, size_t max_body_bytes)
+{
+    struct exchange *exchange = MEM_NEW(struct exchange);
+    exchange->id = atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
+    exchange->arena = arena_new();
+    exchange->method = arena_strdup(exchange->arena, method);
+    exchange->path = arena_strdup(exchange->arena, path);
+    buf_init(&exchange->body, max_body_bytes);
+    atomic_init(&exchange->n_owners, 1);
+    (void)pthread_mutex_init(&exchange->lock, NULL);
+    return exchange;
+}
+
+static struct exchange_pair *pair_new(struct arena *arena, const char *name, const char *value)
+{
+    struct exchange_pair *pair = ARENA_NEW(arena, struct exchange_pair);
+    pair->name = arena_strdup(arena, name);
+    pair->value = arena_strdup(arena, value);
+    return pair;
+}
+
+void exchange_add_header(struct exchange *exchange, const char *name, const char *value)
+{
+    struct exchange_pair *pair = pair_new(exchange->arena, name, value);
+    LL_APPEND(exchange->headers, pair);
+}
+
+void exchange_add_query(struct exchange *exchange, const char *name, const char *value)
+{
+    struct exchange_pair *pair = pair_new(exchange->arena, name, value);
+    LL_APPEND(exchange->query, pair);
+}
+
+void exchange_lend(struct exchange *exchange)
+{
+    assert(!exchange->lent);
+    exchange->lent = true;
+    atomic_fetch_add_explicit(&exchange->n_owners, 1, memory_order_relaxed);
+}
+
+void exchange_drop(struct exchange *exchange)
+{
+    if (atomic_fetch_sub_explicit(&exchange->n_owners, 1, memory_order_acq_rel) > 1)
+        return;
+    free(exchange->answer.body);
+    buf_fini(&exchange->body);
+    arena_free(exchange->arena);
+    (void)pthread_mutex_destroy(&exchange->lock);
+    free(exchange);
+}
+
+const char *exchange_method(const struct exchange *exchange)
+{
+    return exchange->method;
+}
+
+const char *exchange_path(const struct exchange *exchange)
+{
+    return exchange->path;
+}
+
+const char *exchange_query(const struct exchange *exchange, const char *name)
+{
+    const struct exchange_pair *pair = NULL;
+    LL_FOREACH (exchange->query, pair) {
+        if (strcmp(pair->name, name) == 0)
+            return pair->value;
+    }
+    return NULL;
+}
+
+const char *exchange_header(const struct exchange *exchange, const char *name)
+{
+    const struct exchange_pair *pair = NULL;
+    LL_FOREACH (exchange->headers, pair) {
+        if (strcasecmp(pair->name, name) == 0)
+            return pair->value;
+    }
+    return NULL;
+}
+
+const char *exchange_body(const struct exchange *exchange, size_t *ret_len)
+{
+    if (ret_len)
+        *ret_len = exchange->body.len;
+    return buf_text(&exchange->body);
+}
+
+uint64_t exchange_id(const struct exchange *exchange)
+{
+    return exchange->id;
+}
+
+struct arena *exchange_arena(struct exchange *exchange)
+{
+    return exchange->arena;
+}
+
+/* Under the lock. Waking up the connection here, under it, is what makes it safe: the transport
+ * cannot be through with the connection before it has had the lock in turn. */
+static void set_answer(struct exchange *exchange, const struct answer *answer)
+{
+    exchange->answer = *answer;
+    exchange->answered = true;
+    if (exchange->parked.resume)
+        exchange->parked.resume(exchange->parked.connection);
+    exchange->parked = (struct parking){0};
+}
+
+void exchange_answer(struct exchange *exchange, unsigned status, const char *content_type,
+                     char *body, size_t len, unsigned flags)
+{
+    const struct answer answer = {.status = status,
+                                  .content_type = content_type,
+                                  .body = body,
+                                  .len = len,
+                                  .close = (flags & EXCHANGE_CLOSE) != 0};
+    assert(status >= 200 && status <= 599);
+    (void)pthread_mutex_lock(&exchange->lock);
+    bool too_late = exchange->taken_back;
+    assert(too_late || !exchange->answered);
+    if (!too_late)
+        set_answer(exchange, &answer);
+    (void)pthread_mutex_unlock(&exchange->lock);
+    if (too_late)
+        free(body);
+    exchange_drop(exchange);
+}
+
+static struct answer error_answer(unsigned status, const char *message, unsigned flags)
+{
+    struct buf body;
+    buf_init(&body, SIZE_MAX / 2); /* the message is ours, and short */
+    (void)buf_add_text(&body, "{\"error\": ");
+    (void)buf_add_quoted(&body, message);
+    (void)buf_add_text(&body, "}\n");
+    struct answer answer = {.status = status,
+                            .content_type = "application/json",
+                            .len = body.len,
+                            .close = (flags & EXCHANGE_CLOSE) != 0};
+    answer.body = buf_take(&body);
+    return answer;
+}
+
+void exchange_answer_error(struct exchange *exchange, unsigned status, const char *message)
+{
+    struct answer answer = error_answer(status, message, 0);
+    exchange_answer(exchange, status, answer.content_type, answer.body, answer.len, 0);
+}
+
+void exchange_refuse(struct exchange *exchange, unsigned status, const char *message,
+                     const char *allow, unsigned flags)
+{
+    assert(!exchange->lent && !exchange->answered);
+    exchange->answer = error_answer(status, message, flags);
+    exchange->answer.allow = allow;
+    exchange->answered = true;
+}
+
+bool exchange_is_answered(struct exchange *exchange)
+{
+    (void)pthread_mutex_lock(&exchange->lock);
+    bool answered = exchange->answered;
+    (void)pthread_mutex_unlock(&exchange->lock);
+    return answered;
+}
+
+struct answer exchange_take_answer(struct exchange *exchange)
+{
+    (void)pthread_mutex_lock(&exchange->lock);
+    assert(exchange->answered);
+    struct answer answer = exchange->answer;
+    exchange->answer.body = NULL;
+    bool handler_is_through = !exchange->taken_back;
+    (void)pthread_mutex_unlock(&exchange->lock);
+    if (handler_is_through) /* a slow reader of the answer need not hold the question */
+        buf_fini(&exchange->body);
+    return answer;
+}
+
+bool exchange_park(struct exchange *exchange, const struct parking *parking)
+{
+    (void)pthread_mutex_lock(&exchange->lock);
+    bool park = !exchange->answered;
+    if (park) {
+        parking->suspend(parking->connection);
+        exchange->parked = *parking;
+    }
+    (void)pthread_mutex_unlock(&exchange->lock);
+    return park;
+}
+
+bool exchange_take_back(struct exchange *exchange)
+{
+    (void)pthread_mutex_lock(&exchange->lock);
+    bool take = !exchange->answered;
+    if (take) {
+        struct answer answer = error_answer(503, "the server is stopping", EXCHANGE_CLOSE);
+        exchange->taken_back = true;
+        set_answer(exchange, &answer);
+    }
+    (void)pthread_mutex_unlock(&exchange->lock);
+    return take;
+}

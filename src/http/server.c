@@ -1,0 +1,160 @@
+/*
+ * server: the listeners' sockets, one transport each, and the order in which all of it stops. What
+ * happens to a request is in service.c.
+ */
+#include "http/server.h"
+#include "address.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "transport.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#define N_LISTENERS 3
+/* Threads of a socket that does not serve the verbs. */
+#define N_SIDE_THREADS 2
+/* For the 503 of requests that the drain did not see answered. */
+#define LAST_ANSWERS_MS 2000
+
+/* A socket, serving one listener or several with the same address. */
+struct outlet {
+    unsigned listeners;
+    const char *text; /* as configured; valid during server_start only */
+    struct address address;
+    int fd;
+    char *bound; /* where it really listens */
+    struct transport *transport;
+};
+
+struct server {
+    struct service service;
+    size_t n_outlets;
+    struct outlet outlets[N_LISTENERS];
+};
+
+static int add_listener(struct server *server, unsigned listener, const char *text, struct err *err)
+{
+    struct address address = {0};
+    if (!text)
+        return 0;
+    int r = address_parse(text, &address, err);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < server->n_outlets; i++) {
+        if (address_equal(&server->outlets[i].address, &address)) {
+            server->outlets[i].listeners |= listener;
+            return 0;
+        }
+    }
+    server->outlets[server->n_outlets++] =
+        (struct outlet){.listeners = listener, .text = text, .address = address, .fd = -1};
+    return 0;
+}
+
+static int add_listeners(struct server *server, const struct server_settings *settings,
+                         struct err *err)
+{
+    int r = add_listener(server, LISTEN_VERBS, settings->verbs, err);
+    if (r == 0)
+        r = add_listener(server, LISTEN_PEOPLE, settings->people, err);
+    if (r == 0)
+        r = add_listener(server, LISTEN_PROBES, settings->probes, err);
+    if (r == 0 && server->n_outlets == 0)
+        r = err_set(err, EINVAL, "there is no address to listen on");
+    return r;
+}
+
+static int open_outlets(struct server *server, struct err *err)
+{
+    for (size_t i = 0; i < server->n_outlets; i++) {
+        struct outlet *outlet = &server->outlets[i];
+        int r = address_listen(&outlet->address, outlet->text, &outlet->fd, err);
+        if (r < 0)
+            return r;
+        outlet->bound = address_of_socket(outlet->fd);
+    }
+    return 0;
+}
+
+static int start_outlet(struct server *server, struct outlet *outlet,
+                        const struct server_settings *settings, struct err *err)
+{
+    unsigned share = settings->max_connections / (unsigned)server->n_outlets;
+    long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
+    unsigned n_threads = settings->n_threads;
+    if (n_threads == 0)
+        n_threads = n_cores > 0 ? (unsigned)n_cores : 1;
+    const struct transport_settings transport = {
+        .listeners = outlet->listeners,
+        .max_connections = share > 0 ? share : 1,
+        .idle_timeout_s = settings->idle_timeout_s,
+        .n_threads = outlet->listeners & LISTEN_VERBS ? n_threads : N_SIDE_THREADS};
+    int fd = outlet->fd;
+    outlet->fd = -1;
+    return transport_start(fd, &transport, &server->service, &outlet->transport, err);
+}
+
+static void server_free(struct server *server)
+{
+    for (size_t i = 0; i < server->n_outlets; i++) {
+        if (server->outlets[i].fd >= 0)
+            (void)close(server->outlets[i].fd);
+        free(server->outlets[i].bound);
+    }
+    service_fini(&server->service);
+    free(server);
+}
+
+int server_start(const struct server_settings *settings, const struct route *routes,
+                 struct server **ret_server, struct err *err)
+{
+    struct server *server = MEM_NEW(struct server);
+    service_init(&server->service, routes, settings->max_body_bytes);
+    int r = add_listeners(server, settings, err);
+    if (r == 0)
+        r = open_outlets(server, err);
+    if (r < 0) {
+        server_free(server);
+        return r;
+    }
+    *ret_server = server; /* before the first thread, whose handlers may look for it there */
+    for (size_t i = 0; r == 0 && i < server->n_outlets; i++)
+        r = start_outlet(server, &server->outlets[i], settings, err);
+    if (r < 0) {
+        server_stop(server, 0);
+        *ret_server = NULL;
+    }
+    return r;
+}
+
+void server_stop(struct server *server, unsigned drain_ms)
+{
+    struct in_flight *flight = &server->service.in_flight;
+    atomic_store(&server->service.draining, true);
+    (void)in_flight_wait(flight, drain_ms);
+    size_t n_unanswered = in_flight_close(flight);
+    if (n_unanswered > 0)
+        LOG(LOG_WARN, "http", LOG_MSG("requests were still unanswered at the end of the drain"),
+            LOG_NUM("n", n_unanswered));
+    (void)in_flight_wait(flight, LAST_ANSWERS_MS);
+    for (size_t i = 0; i < server->n_outlets; i++) {
+        if (server->outlets[i].transport)
+            transport_stop(server->outlets[i].transport);
+    }
+    server_free(server);
+}
+
+const char *server_address(const struct server *server, enum listener listener)
+{
+    for (size_t i = 0; i < server->n_outlets; i++) {
+        if (server->outlets[i].listeners & (unsigned)listener)
+            return server->outlets[i].bound;
+    }
+    return NULL;
+}
+
+void server_metrics(const struct server *server, struct buf *out)
+{
+    traffic_write(server->service.traffic, out);
+}

@@ -1,0 +1,103 @@
+/* service: see service.h. */
+#include "service.h"
+#include "base/log.h"
+#include "routes.h"
+
+#include <assert.h>
+#include <strings.h>
+#include <time.h>
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+void service_init(struct service *service, const struct route *routes, size_t max_body_bytes)
+{
+    service->routes = routes;
+    service->max_body_bytes = max_body_bytes;
+    service->traffic = traffic_new(routes);
+    in_flight_init(&service->in_flight);
+    atomic_init(&service->draining, false);
+}
+
+void service_fini(struct service *service)
+{
+    traffic_free(service->traffic);
+    in_flight_fini(&service->in_flight);
+}
+
+void service_open(struct service *service, unsigned listeners, struct exchange *exchange)
+{
+    exchange->started_ns = now_ns();
+    in_flight_add(&service->in_flight, exchange);
+    const struct route_match match =
+        routes_find(service->routes, listeners, exchange->method, exchange->path, exchange->arena);
+    exchange->route = match.route;
+    const char *encoding = exchange_header(exchange, "Transfer-Encoding");
+    if (atomic_load(&service->draining))
+        exchange_refuse(exchange, 503, "the server is stopping", NULL, EXCHANGE_CLOSE);
+    else if (encoding && strcasecmp(encoding, "chunked") != 0)
+        exchange_refuse(exchange, 501, "no Transfer-Encoding but chunked is understood", NULL,
+                        EXCHANGE_CLOSE);
+    else if (!match.route)
+        exchange_refuse(exchange, 404, "no such path", NULL, 0);
+    else if (match.allow)
+        exchange_refuse(exchange, 405,
+                        arena_printf(exchange->arena, "the method must be one of: %s", match.allow),
+                        match.allow, 0);
+}
+
+void service_add_body(struct service *service, struct exchange *exchange, const void *bytes,
+                      size_t len)
+{
+    exchange->received_bytes += len;
+    if (exchange->received_bytes > service->max_body_bytes)
+        service_refuse_body(service, exchange);
+    if (!exchange_is_answered(exchange))
+        (void)buf_add(&exchange->body, bytes, len); /* not over the maximum, seen above */
+}
+
+void service_refuse_body(struct service *service, struct exchange *exchange)
+{
+    if (exchange_is_answered(exchange))
+        return;
+    exchange_refuse(exchange, 413,
+                    arena_printf(exchange->arena, "the body must not be larger than %zu bytes",
+                                 service->max_body_bytes),
+                    NULL, EXCHANGE_CLOSE);
+}
+
+bool service_run(struct service *service, struct exchange *exchange, const struct parking *parking)
+{
+    in_flight_unpark(&service->in_flight, exchange);
+    if (!exchange->lent && !exchange_is_answered(exchange)) {
+        exchange->started_ns = now_ns();
+        exchange_lend(exchange);
+        exchange->route->handle(exchange->route->context, exchange);
+    }
+    return !in_flight_park(&service->in_flight, exchange, parking);
+}
+
+bool service_record(struct service *service, struct exchange *exchange, const struct answer *answer)
+{
+    assert(!exchange->recorded);
+    exchange->recorded = true;
+    uint64_t ns = now_ns() - exchange->started_ns;
+    traffic_add_request(service->traffic, exchange->route, answer->status, ns);
+    LOG(answer->status >= 500 ? LOG_WARN : LOG_DEBUG, "http", LOG_MSG("request"),
+        LOG_NUM("id", exchange->id), LOG_STR("method", exchange->method),
+        LOG_STR("path", exchange->path), LOG_NUM("status", answer->status),
+        LOG_NUM("us", ns / 1000));
+    return answer->close || atomic_load(&service->draining);
+}
+
+void service_close(struct service *service, struct exchange *exchange, bool sent)
+{
+    if (exchange->under_way && !sent)
+        LOG(LOG_DEBUG, "http", LOG_MSG("the client left"), LOG_NUM("id", exchange->id),
+            LOG_STR("method", exchange->method), LOG_STR("path", exchange->path));
+    in_flight_remove(&service->in_flight, exchange);
+}

@@ -1,0 +1,40 @@
+/*
+ * service: what happens to a request between its header and its answer, whatever library carries
+ * the bytes: route, refuse, hand to the handler, count, log. The transport calls these, all on the
+ * thread of the request's connection, in the order in which they stand here.
+ */
+#ifndef HTTP_SERVICE_H
+#define HTTP_SERVICE_H
+
+#include "exchange_priv.h"
+#include "in_flight.h"
+#include "traffic.h"
+
+struct service {
+    const struct route *routes;
+    size_t max_body_bytes;
+    struct traffic *traffic;
+    struct in_flight in_flight;
+    atomic_bool draining;
+};
+
+void service_init(struct service *service, const struct route *routes, size_t max_body_bytes);
+void service_fini(struct service *service);
+
+/* The header is read: finds the route; answers by itself what no handler shall see. */
+void service_open(struct service *service, unsigned listeners, struct exchange *exchange);
+/* A piece of the body, kept if a handler will want it. */
+void service_add_body(struct service *service, struct exchange *exchange, const void *bytes,
+                      size_t len);
+/* A body over the limit is coming, or has: answers 413 unless another refusal stands. */
+void service_refuse_body(struct service *service, struct exchange *exchange);
+/* The request is complete: runs the handler. True if the answer is there; else the connection is
+ * suspended, and this is to be called again when it has been resumed. */
+bool service_run(struct service *service, struct exchange *exchange, const struct parking *parking);
+/* The answer is about to leave: counts and logs it. True if it must say Connection: close. */
+bool service_record(struct service *service, struct exchange *exchange,
+                    const struct answer *answer);
+/* The request is over; it is not in flight any more. sent: the client got the whole answer. */
+void service_close(struct service *service, struct exchange *exchange, bool sent);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * transport: HTTP over one listening socket. The only other file that knows how is the library's
+ * one home, transport_mhd.c.
+ */
+#ifndef HTTP_TRANSPORT_H
+#define HTTP_TRANSPORT_H
+
+#include "base/err.h"
+#include "service.h"
+
+struct transport_settings {
+    unsigned listeners; /* enum listener bits that this socket serves */
+    unsigned max_connections;
+    unsigned idle_timeout_s;
+    unsigned n_threads;
+};
+
+struct transport;
+
+/* Takes the listening socket, also on failure. The service must outlive it. */
+int transport_start(int fd, const struct transport_settings *settings, struct service *service,
+                    struct transport **ret_transport, struct err *err);
+/* Closes every connection, at once. Nothing may be parked (in_flight_close). */
+void transport_stop(struct transport *transport);
+
+#endif

@@ -1,0 +1,325 @@
+/*
+ * transport_mhd: the transport over libmicrohttpd (epoll, a pool of threads); its header's one
+ * home.
+ *
+ * What the library answers by itself (a broken request line or header 400, 414, 431, 505) never
+ * gets here: those answers have the library's text and are not counted.
+ *
+ * The library cannot answer while a body is coming in, and closes with unread input, which can
+ * destroy the answer on its way. So a body over the limit is answered past the library, straight
+ * into the socket, and some more of it is read and thrown away before the connection is closed.
+ */
+#include "base/log.h"
+#include "base/mem.h"
+#include "transport.h"
+
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* Bounds the request line and all headers together. */
+#define HEADER_MAX_BYTES ((size_t)32 * 1024)
+/* What a client may still send after a refusal, at least, and how long it may pause. */
+#define LINGER_MIN_BYTES ((size_t)1024 * 1024)
+#define LINGER_TIMEOUT_S 5U
+/* For a request whose client has ended its input before the server has seen all of it. */
+#define ENDED_TIMEOUT_S 1U
+
+struct transport {
+    struct MHD_Daemon *daemon;
+    struct service *service;
+    unsigned listeners;
+    unsigned idle_timeout_s;
+};
+
+static void suspend_connection(void *connection)
+{
+    MHD_suspend_connection(connection);
+}
+
+static void resume_connection(void *connection)
+{
+    MHD_resume_connection(connection);
+}
+
+static enum MHD_Result add_header(void *cls, enum MHD_ValueKind kind, const char *key,
+                                  const char *value)
+{
+    (void)kind;
+    exchange_add_header(cls, key, value ? value : "");
+    return MHD_YES;
+}
+
+static enum MHD_Result add_query(void *cls, enum MHD_ValueKind kind, const char *key,
+                                 const char *value)
+{
+    (void)kind;
+    exchange_add_query(cls, key, value ? value : "");
+    return MHD_YES;
+}
+
+static int fd_of(struct MHD_Connection *connection)
+{
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+/* The library, with epoll, does not see the end of the input when it comes together with the last
+ * bytes, and would hold the connection for the whole idle time. So this looks for it. The rest of
+ * the request may still be in the library's buffer. */
+static bool has_input_ended(struct MHD_Connection *connection)
+{
+    char byte = 0;
+    return recv(fd_of(connection), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+static enum MHD_Result set_timeout(struct MHD_Connection *connection, unsigned timeout_s)
+{
+    return MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, timeout_s);
+}
+
+static enum MHD_Result queue_answer(struct transport *transport, struct exchange *exchange,
+                                    struct MHD_Connection *connection)
+{
+    static char empty[] = "";
+    struct answer answer = exchange_take_answer(exchange);
+    bool close = service_record(transport->service, exchange, &answer);
+    if (has_input_ended(connection)) {
+        (void)set_timeout(connection, transport->idle_timeout_s); /* to read the answer in */
+        close = true;
+    }
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        answer.len, answer.body ? answer.body : empty,
+        answer.body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    if (!response)
+        abort(); /* out of memory */
+    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer.content_type);
+    if (answer.allow)
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, answer.allow);
+    if (close)
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    enum MHD_Result result = MHD_queue_response(connection, answer.status, response);
+    MHD_destroy_response(response);
+    if (result != MHD_YES)
+        LOG(LOG_WARN, "http", LOG_MSG("the answer was not taken"), LOG_NUM("id", exchange->id));
+    return result;
+}
+
+static void send_answer(struct exchange *exchange, const struct answer *answer, int fd)
+{
+    struct buf text;
+    buf_init(&text, SIZE_MAX / 2);
+    (void)buf_printf(&text, "HTTP/1.1 %u %s\r\nContent-Type: %s\r\n", answer->status,
+                     MHD_get_reason_phrase_for(answer->status), answer->content_type);
+    if (answer->allow)
+        (void)buf_printf(&text, "Allow: %s\r\n", answer->allow);
+    (void)buf_printf(&text, "Content-Length: %zu\r\nConnection: close\r\n\r\n", answer->len);
+    if (strcmp(exchange->method, "HEAD") != 0)
+        (void)buf_add(&text, answer->body, answer->len);
+    /* Nothing else is queued in the socket now, so it has room for these few hundred bytes. */
+    (void)!send(fd, text.data, text.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)shutdown(fd, SHUT_WR);
+    buf_fini(&text);
+}
+
+/* The body that follows, or its rest, will not be taken. The answer is there. (To a client that
+ * asked first, the library now fails to send its 100 Continue, and closes.) */
+static enum MHD_Result cut_off(struct transport *transport, struct exchange *exchange,
+                               struct MHD_Connection *connection)
+{
+    struct answer answer = exchange_take_answer(exchange);
+    (void)service_record(transport->service, exchange, &answer);
+    send_answer(exchange, &answer, fd_of(connection));
+    free(answer.body);
+    service_close(transport->service, exchange, true);
+    exchange->cut_off = true;
+    exchange->linger_bytes = transport->service->max_body_bytes + LINGER_MIN_BYTES;
+    return set_timeout(connection, LINGER_TIMEOUT_S);
+}
+
+static enum MHD_Result wait_for_more(struct MHD_Connection *connection, bool has_body)
+{
+    if (has_body && has_input_ended(connection))
+        return set_timeout(connection, ENDED_TIMEOUT_S);
+    return MHD_YES;
+}
+
+static enum MHD_Result begin(struct transport *transport, struct exchange *exchange,
+                             struct MHD_Connection *connection)
+{
+    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, exchange);
+    (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, add_query, exchange);
+    service_open(transport->service, transport->listeners, exchange);
+    const char *length = exchange_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    const char *encoding = exchange_header(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING);
+    bool is_sized = length && !encoding; /* what the library goes by, too */
+    bool is_large = is_sized && strtoull(length, NULL, 10) > transport->service->max_body_bytes;
+    bool is_endless = encoding && strcasecmp(encoding, "chunked") != 0;
+    if (!is_large && !is_endless)
+        return wait_for_more(connection, length || encoding);
+    service_refuse_body(transport->service, exchange);
+    return cut_off(transport, exchange, connection);
+}
+
+static enum MHD_Result take_body(struct transport *transport, struct exchange *exchange,
+                                 struct MHD_Connection *connection, const char *bytes, size_t len)
+{
+    if (exchange->cut_off) {
+        if (len > exchange->linger_bytes)
+            return MHD_NO;
+        exchange->linger_bytes -= len;
+        return wait_for_more(connection, true);
+    }
+    service_add_body(transport->service, exchange, bytes, len);
+    if (exchange->received_bytes > transport->service->max_body_bytes)
+        return cut_off(transport, exchange, connection);
+    return wait_for_more(connection, true);
+}
+
+static enum MHD_Result finish(struct transport *transport, struct exchange *exchange,
+                              struct MHD_Connection *connection)
+{
+    if (exchange->cut_off)
+        return MHD_NO;
+    const struct parking parking = {suspend_connection, resume_connection, connection};
+    if (!service_run(transport->service, exchange, &parking))
+        return MHD_YES;
+    return queue_answer(transport, exchange, connection);
+}
+
+/* The library calls this with the header, then with each piece of the body, then at its end, and
+ * again when a suspended connection was resumed. */
+// NOLINTNEXTLINE(readability-function-size): the library's signature
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_len, void **con_cls)
+{
+    (void)version;
+    struct transport *transport = cls;
+    struct exchange *exchange = *con_cls;
+    if (!exchange) {
+        *con_cls = exchange = exchange_new(method, url, transport->service->max_body_bytes);
+        return begin(transport, exchange, connection);
+    }
+    if (*upload_len > 0) {
+        size_t len = *upload_len;
+        *upload_len = 0;
+        return take_body(transport, exchange, connection, upload, len);
+    }
+    return finish(transport, exchange, connection);
+}
+
+static void on_request_end(void *cls, struct MHD_Connection *connection, void **con_cls,
+                           enum MHD_RequestTerminationCode how)
+{
+    (void)connection;
+    struct transport *transport = cls;
+    struct exchange *exchange = *con_cls;
+    *con_cls = NULL;
+    if (!exchange)
+        return;
+    service_close(transport->service, exchange, how == MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    exchange_drop(exchange);
+}
+
+static void on_connection(void *cls, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    (void)connection;
+    (void)context;
+    struct transport *transport = cls;
+    if (what == MHD_CONNECTION_NOTIFY_STARTED)
+        traffic_add_connection(transport->service->traffic);
+    else
+        traffic_remove_connection(transport->service->traffic);
+}
+
+/* MHD_quiesce_daemon() would be the way to stop accepting, but with a pool and epoll 0.9.75 can
+ * abort in it: it and a worker may both remove the socket from the worker's epoll set. */
+static enum MHD_Result on_accept(void *cls, const struct sockaddr *address, socklen_t len)
+{
+    (void)address;
+    (void)len;
+    struct transport *transport = cls;
+    return atomic_load(&transport->service->draining) ? MHD_NO : MHD_YES;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* Decodes %XX in place, in the path and in the query. %00 stays as it is: it would end the text. */
+static size_t on_unescape(void *cls, struct MHD_Connection *connection, char *text)
+{
+    (void)cls;
+    (void)connection;
+    char *out = text;
+    for (const char *in = text; *in; in++) {
+        int high = *in == '%' ? hex_digit(in[1]) : -1;
+        int low = high >= 0 ? hex_digit(in[2]) : -1;
+        if (low >= 0 && high + low > 0) {
+            *out++ = (char)(high * 16 + low);
+            in += 2;
+        } else {
+            *out++ = *in;
+        }
+    }
+    *out = '\0';
+    return (size_t)(out - text);
+}
+
+__attribute__((format(printf, 2, 0))) static void on_library_log(void *cls, const char *format,
+                                                                 va_list args)
+{
+    (void)cls;
+    char text[256];
+    (void)vsnprintf(text, sizeof text, format, args);
+    text[strcspn(text, "\n")] = '\0';
+    LOG(LOG_DEBUG, "http", LOG_MSG(text));
+}
+
+int transport_start(int fd, const struct transport_settings *settings, struct service *service,
+                    struct transport **ret_transport, struct err *err)
+{
+    struct transport *transport = MEM_NEW(struct transport);
+    transport->service = service;
+    transport->listeners = settings->listeners;
+    transport->idle_timeout_s = settings->idle_timeout_s;
+    unsigned n_threads = settings->n_threads;
+    if (n_threads > settings->max_connections)
+        n_threads = settings->max_connections; /* each needs a share of at least one */
+    const struct MHD_OptionItem options[] = {
+        {MHD_OPTION_LISTEN_SOCKET, fd, NULL},
+        {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)settings->max_connections, NULL},
+        {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)settings->idle_timeout_s, NULL},
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)HEADER_MAX_BYTES, NULL},
+        /* The library knows a pool of one as no pool. */
+        {n_threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)n_threads, NULL},
+        {MHD_OPTION_END, 0, NULL}};
+    transport->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, on_accept,
+        transport, on_request, transport, MHD_OPTION_EXTERNAL_LOGGER, on_library_log, NULL,
+        MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+        on_request_end, transport, MHD_OPTION_NOTIFY_CONNECTION, on_connection, transport,
+        MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+    if (!transport->daemon) {
+        free(transport);
+        return err_set(err, EAGAIN, "libmicrohttpd could not start %u threads", n_threads);
+    }
+    *ret_transport = transport;
+    return 0;
+}
+
+void transport_stop(struct transport *transport)
+{
+    MHD_stop_daemon(transport->daemon);
+    free(transport);
+}

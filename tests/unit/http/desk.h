@@ -1,0 +1,34 @@
+/*
+ * desk: the server under test. Its route table has handlers that answer now (/now echoes what they
+ * see) and some that only take the exchange in, for the test to answer when it likes: /later
+ * returns at once, to be parked, /hold stays on its thread until the test lets it go.
+ */
+#ifndef DESK_H
+#define DESK_H
+
+#include "base/err.h"
+#include "http/server.h"
+
+struct desk;
+
+/* Four threads, 10000 bytes of body; verbs, people and probes on the three addresses. */
+int desk_start(const char *verbs, const char *people, const char *probes, struct desk **ret_desk,
+               struct err *err);
+/* All three on one free port of 127.0.0.1. */
+struct desk *desk_new(void);
+/* Stops the server (within drain_ms) if the test has not, and frees all. */
+void desk_free(struct desk *desk, unsigned drain_ms);
+/* For a test that stops the server itself. */
+struct server *desk_take_server(struct desk *desk);
+struct server *desk_server(const struct desk *desk);
+
+/* A connection to that listener. */
+int desk_client(const struct desk *desk, enum listener listener);
+/* The next exchange that arrived on /later or /hold; waits for it. */
+struct exchange *desk_next(struct desk *desk);
+/* Lets /hold return, now and from now on. */
+void desk_let_go(struct desk *desk);
+/* Answers 200 with what /now would have said. */
+void desk_answer(struct exchange *exchange);
+
+#endif

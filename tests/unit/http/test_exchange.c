@@ -1,0 +1,336 @@
+/* exchange: answers now and later, what a handler sees, how requests share a connection. */
+#include "client.h"
+#include "desk.h"
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int start(void **state)
+{
+    *state = desk_new();
+    return 0;
+}
+
+static int stop(void **state)
+{
+    desk_free(*state, 10000);
+    return 0;
+}
+
+static void test_a_handler_sees_the_whole_request(void **state)
+{
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_ask(fd,
+               "POST /n%6fw?a=1&q=x%20y%2Bz+w&b HTTP/1.1\r\nHost: x\r\nX-Test: some value\r\n"
+               "Content-Length: 5\r\n\r\nhello",
+               &reply);
+    assert_int_equal(reply.status, 200);
+    assert_true(reply_has(&reply, "Content-Type", "text/plain"));
+    assert_string_equal(reply.body, "POST /now q=x y+z w x-test=some value 5 hello");
+    client_ask(fd, "GET /now?q HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    assert_string_equal(reply.body, "GET /now q= x-test=(none) 0 ");
+    (void)close(fd);
+}
+
+static void test_an_encoded_nul_does_not_end_the_path(void **state)
+{
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_ask(fd, "GET /now%00/../secret HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    assert_int_equal(reply.status, 404);
+    client_ask(fd, "GET /now?q=a%00b%zz%4 HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    assert_string_equal(reply.body, "GET /now q=a%00b%zz%4 x-test=(none) 0 ");
+    (void)close(fd);
+}
+
+static void test_many_requests_use_one_connection(void **state)
+{
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    for (int i = 0; i < 100; i++) {
+        client_ask(fd, "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi", &reply);
+        assert_int_equal(reply.status, 200);
+        assert_false(reply_has(&reply, "Connection", "close"));
+    }
+    (void)close(fd);
+}
+
+static void test_an_answer_may_close_the_connection(void **state)
+{
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_ask(fd, "GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    assert_int_equal(reply.status, 200);
+    assert_int_equal(reply.len, 0);
+    assert_true(reply_has(&reply, "Content-Length", "0"));
+    assert_true(reply_has(&reply, "Connection", "close"));
+    assert_true(client_at_end(fd));
+    (void)close(fd);
+}
+
+static void test_pipelined_requests_are_answered_in_order(void **state)
+{
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_send(fd, "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\none"
+                    "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\ntwo"
+                    "GET /now?q=three HTTP/1.1\r\nHost: x\r\n\r\n");
+    desk_answer(desk_next(*state));
+    client_read(fd, &reply);
+    assert_string_equal(reply.body, "POST /later q=(none) x-test=(none) 3 one");
+    client_read(fd, &reply);
+    assert_string_equal(reply.body, "POST /now q=(none) x-test=(none) 3 two");
+    client_read(fd, &reply);
+    assert_string_equal(reply.body, "GET /now q=three x-test=(none) 0 ");
+    (void)close(fd);
+}
+
+static void test_a_request_may_come_byte_by_byte(void **state)
+{
+    const char *request = "POST /now?q=slow HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nbytes";
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    for (const char *byte = request; *byte; byte++)
+        client_send_bytes(fd, byte, 1);
+    client_read(fd, &reply);
+    assert_string_equal(reply.body, "POST /now q=slow x-test=(none) 5 bytes");
+    (void)close(fd);
+}
+
+static void test_chunked_bodies_are_put_together(void **state)
+{
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_ask(fd,
+               "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+               "3\r\nabc\r\nA;ext=1\r\n0123456789\r\n0\r\nTrailer: y\r\n\r\n",
+               &reply);
+    assert_string_equal(reply.body, "POST /now q=(none) x-test=(none) 13 abc0123456789");
+    (void)close(fd);
+}
+
+static void test_a_client_that_asks_first_is_told_to_go_on(void **state)
+{
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_ask(fd,
+               "POST /now HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
+               "Content-Length: 5\r\n\r\n",
+               &reply);
+    assert_int_equal(reply.status, 100);
+    client_ask(fd, "hello", &reply);
+    assert_string_equal(reply.body, "POST /now q=(none) x-test=(none) 5 hello");
+    (void)close(fd);
+}
+
+static void test_head_is_get_without_the_body(void **state)
+{
+    struct reply reply;
+    char length[32];
+    (void)snprintf(length, sizeof length, "%zu", strlen("HEAD /now q=(none) x-test=(none) 0 "));
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_send(fd, "HEAD /now HTTP/1.1\r\nHost: x\r\n\r\n");
+    client_read_head(fd, &reply);
+    assert_int_equal(reply.status, 200);
+    assert_true(reply_has(&reply, "Content-Length", length));
+    client_ask(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    assert_string_equal(reply.body, "GET /now q=(none) x-test=(none) 0 ");
+    (void)close(fd);
+}
+
+static void test_http_1_0_works(void **state)
+{
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_ask(fd, "GET /now HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", &reply);
+    assert_int_equal(reply.status, 200);
+    client_ask(fd, "POST /now HTTP/1.0\r\nContent-Length: 1\r\n\r\n1", &reply);
+    assert_string_equal(reply.body, "POST /now q=(none) x-test=(none) 1 1");
+    assert_true(client_at_end(fd));
+    (void)close(fd);
+}
+
+static void test_errors_are_json(void **state)
+{
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_ask(fd, "GET /bad?say=a%22b%5c%0ac%ffd HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    assert_int_equal(reply.status, 400);
+    assert_true(reply_has(&reply, "Content-Type", "application/json"));
+    assert_string_equal(reply.body, "{\"error\": \"a\\\"b\\\\\\nc\\ufffdd\"}\n");
+    (void)close(fd);
+}
+
+#define N_CLIENTS 64
+#define N_ROUNDS 20
+#define N_ANSWERERS 4
+
+static void *answer_many(void *desk)
+{
+    for (int i = 0; i < N_CLIENTS * N_ROUNDS / N_ANSWERERS; i++)
+        desk_answer(desk_next(desk));
+    return NULL;
+}
+
+/* The answerers take an exchange as soon as it is there, so some answers come while the handler
+ * still runs, some while the connection is being parked, and some after. */
+static void test_answers_come_later_from_other_threads(void **state)
+{
+    int clients[N_CLIENTS];
+    pthread_t answerers[N_ANSWERERS];
+    for (int i = 0; i < N_CLIENTS; i++)
+        clients[i] = desk_client(*state, LISTEN_VERBS);
+    for (int i = 0; i < N_ANSWERERS; i++)
+        assert_int_equal(pthread_create(&answerers[i], NULL, answer_many, *state), 0);
+    for (int round = 0; round < N_ROUNDS; round++) {
+        for (int i = 0; i < N_CLIENTS; i++) {
+            char text[128];
+            (void)snprintf(text, sizeof text,
+                           "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n%04d-%04d",
+                           round, i);
+            client_send(clients[i], text);
+        }
+        for (int i = 0; i < N_CLIENTS; i++) {
+            struct reply reply;
+            char expected[128];
+            (void)snprintf(expected, sizeof expected,
+                           "POST /later q=(none) x-test=(none) 9 %04d-%04d", round, i);
+            client_read(clients[i], &reply);
+            assert_string_equal(reply.body, expected);
+        }
+    }
+    for (int i = 0; i < N_ANSWERERS; i++)
+        assert_int_equal(pthread_join(answerers[i], NULL), 0);
+    for (int i = 0; i < N_CLIENTS; i++)
+        (void)close(clients[i]);
+}
+
+static void test_an_answer_may_come_while_the_handler_runs(void **state)
+{
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_PEOPLE);
+    client_send(fd, "POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi");
+    desk_answer(desk_next(*state));
+    desk_let_go(*state);
+    client_read(fd, &reply);
+    assert_string_equal(reply.body, "POST /hold q=(none) x-test=(none) 2 hi");
+    client_ask(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    assert_int_equal(reply.status, 200);
+    (void)close(fd);
+}
+
+#define N_LEAVING 32
+
+static void test_an_exchange_outlives_its_client(void **state)
+{
+    struct exchange *exchanges[N_LEAVING];
+    int fds[N_LEAVING];
+    uint64_t last_id = 0;
+    for (int i = 0; i < N_LEAVING; i++) {
+        fds[i] = desk_client(*state, LISTEN_VERBS);
+        client_send(fds[i], "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody");
+        exchanges[i] = desk_next(*state);
+    }
+    for (int i = 0; i < N_LEAVING; i++) {
+        if (i % 2 == 0)
+            (void)close(fds[i]);
+        else
+            client_reset(fds[i]);
+    }
+    for (int i = 0; i < N_LEAVING; i++) {
+        assert_string_equal(exchange_body(exchanges[i], NULL), "body");
+        assert_true(exchange_id(exchanges[i]) > last_id);
+        last_id = exchange_id(exchanges[i]);
+        desk_answer(exchanges[i]);
+    }
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_send(fd, "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+    desk_answer(desk_next(*state));
+    client_read(fd, &reply);
+    assert_int_equal(reply.status, 200);
+    (void)close(fd);
+}
+
+/* The end of the input comes together with the last bytes, which epoll does not tell apart. */
+static void test_a_client_may_end_its_input_first(void **state)
+{
+    static const char *const REQUESTS[] = {
+        "GET /now?q=end HTTP/1.1\r\nHost: x\r\n\r\n",
+        "POST /now?q=end HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody",
+        "POST /now?q=end HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+    };
+    for (size_t i = 0; i < sizeof REQUESTS / sizeof *REQUESTS; i++) {
+        struct reply reply;
+        int fd = desk_client(*state, LISTEN_VERBS);
+        client_send(fd, REQUESTS[i]);
+        assert_int_equal(shutdown(fd, SHUT_WR), 0);
+        client_read(fd, &reply);
+        assert_int_equal(reply.status, 200);
+        assert_non_null(strstr(reply.body, " /now q=end "));
+        assert_true(client_at_end(fd));
+        (void)close(fd);
+    }
+}
+
+/* Nobody answers these; the server must not wait for their rest, as the stop here would. */
+static void test_a_client_may_leave_in_the_middle(void **state)
+{
+    static const char *const REQUESTS[] = {
+        "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n",
+        "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 4000\r\n\r\nhalf",
+        "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nha",
+        "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n0\r\n",
+    };
+    struct reply reply;
+    for (size_t i = 0; i < 2 * sizeof REQUESTS / sizeof *REQUESTS; i++) {
+        int fd = desk_client(*state, LISTEN_VERBS);
+        client_send(fd, REQUESTS[i / 2]);
+        if (i % 2 == 0)
+            (void)close(fd);
+        else
+            client_reset(fd);
+    }
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_ask(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    assert_int_equal(reply.status, 200);
+    (void)close(fd);
+}
+
+static int stop_patiently(void **state)
+{
+    desk_free(*state, 1000000);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_handler_sees_the_whole_request, start, stop),
+        cmocka_unit_test_setup_teardown(test_an_encoded_nul_does_not_end_the_path, start, stop),
+        cmocka_unit_test_setup_teardown(test_many_requests_use_one_connection, start, stop),
+        cmocka_unit_test_setup_teardown(test_an_answer_may_close_the_connection, start, stop),
+        cmocka_unit_test_setup_teardown(test_pipelined_requests_are_answered_in_order, start, stop),
+        cmocka_unit_test_setup_teardown(test_a_request_may_come_byte_by_byte, start, stop),
+        cmocka_unit_test_setup_teardown(test_chunked_bodies_are_put_together, start, stop),
+        cmocka_unit_test_setup_teardown(test_a_client_that_asks_first_is_told_to_go_on, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(test_head_is_get_without_the_body, start, stop),
+        cmocka_unit_test_setup_teardown(test_http_1_0_works, start, stop),
+        cmocka_unit_test_setup_teardown(test_errors_are_json, start, stop),
+        cmocka_unit_test_setup_teardown(test_answers_come_later_from_other_threads, start, stop),
+        cmocka_unit_test_setup_teardown(test_an_answer_may_come_while_the_handler_runs, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(test_an_exchange_outlives_its_client, start, stop),
+        cmocka_unit_test_setup_teardown(test_a_client_may_end_its_input_first, start, stop),
+        cmocka_unit_test_setup_teardown(test_a_client_may_leave_in_the_middle, start,
+                                        stop_patiently),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
