@@ -5,6 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A text that was cut may end inside a UTF-8 character, and would be no JSON string then. */
+static void end_on_character(struct err *err)
+{
+    size_t len = strlen(err->text);
+    size_t start = len;
+    if (len < sizeof err->text - 1)
+        return;
+    while (start > 0 && ((unsigned char)err->text[start - 1] & 0xc0) == 0x80)
+        start--;
+    if (start > 0 && (unsigned char)err->text[start - 1] >= 0xc0)
+        err->text[start - 1] = '\0';
+}
+
 int err_set(struct err *err, int code, const char *format, ...)
 {
     if (err) {
@@ -12,6 +25,7 @@ int err_set(struct err *err, int code, const char *format, ...)
         va_start(args, format);
         (void)vsnprintf(err->text, sizeof err->text, format, args);
         va_end(args);
+        end_on_character(err);
     }
     return -code;
 }
@@ -28,4 +42,5 @@ void err_prefix(struct err *err, const char *format, ...)
     size_t at = written < 0 ? 0 : (size_t)written;
     if (at < sizeof err->text)
         (void)snprintf(err->text + at, sizeof err->text - at, "%s", old.text);
+    end_on_character(err);
 }

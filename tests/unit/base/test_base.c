@@ -157,11 +157,26 @@ static void test_log_line(void **state)
                         "\"kind\":\"Node\",\"key\":\"\\u001b[m\",\"n\":3}\n");
 }
 
+static void test_err_is_never_cut_inside_a_character(void **state)
+{
+    (void)state;
+    char text[1001] = {0};
+    for (size_t i = 0; i < 1000; i += 2)
+        (void)snprintf(text + i, 3, "\u00e9");
+    struct err err;
+    (void)err_set(&err, EINVAL, "%s", text);
+    assert_int_equal(strlen(err.text) % 2, 0);
+    err_prefix(&err, "x");
+    assert_int_equal(strlen(err.text) % 2, 1);
+    assert_true(strlen(err.text) > 500);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_err_prefix_keeps_the_message),
         cmocka_unit_test(test_err_is_cut_at_its_size),
+        cmocka_unit_test(test_err_is_never_cut_inside_a_character),
         cmocka_unit_test(test_arena_memory_is_zeroed_and_kept),
         cmocka_unit_test(test_buf_refuses_what_passes_its_maximum),
         cmocka_unit_test(test_buf_quotes_as_json),
