@@ -2,7 +2,7 @@
  * goes back to the caller. See include/config/options.h. */
 #include "config/options.h"
 
-#include "nearest.h"
+#include "base/nearest.h"
 #include "syntax.h"
 
 #include <argp.h>

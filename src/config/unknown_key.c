@@ -1,7 +1,7 @@
 /* unknown_key: see unknown_key.h. */
 #include "unknown_key.h"
 
-#include "nearest.h"
+#include "base/nearest.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/nearest.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -171,12 +172,30 @@ static void test_err_is_never_cut_inside_a_character(void **state)
     assert_true(strlen(err.text) > 500);
 }
 
+static void test_near_words(void **state)
+{
+    (void)state;
+    assert_int_equal(nearest_distance("nodes", "nodes"), 0);
+    assert_int_equal(nearest_distance("GPUresources", "gpuResources"), 0);
+    assert_int_equal(nearest_distance("gpuResource", "gpuResources"), 1);
+    assert_int_equal(nearest_distance("gpuRresources", "gpuResources"), 1);
+    assert_int_equal(nearest_distance("gpuResourxes", "gpuResources"), 1);
+    assert_int_equal(nearest_distance("", "a"), 1);
+    assert_int_equal(nearest_distance("mdoels", "models"), 2);
+    assert_true(nearest_distance("taints", "models") == SIZE_MAX);
+    char text[100];
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    assert_true(nearest_distance(text, text) == SIZE_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_err_prefix_keeps_the_message),
         cmocka_unit_test(test_err_is_cut_at_its_size),
         cmocka_unit_test(test_err_is_never_cut_inside_a_character),
+        cmocka_unit_test(test_near_words),
         cmocka_unit_test(test_arena_memory_is_zeroed_and_kept),
         cmocka_unit_test(test_buf_refuses_what_passes_its_maximum),
         cmocka_unit_test(test_buf_quotes_as_json),

@@ -1,5 +1,4 @@
-/* syntax: addresses, resource names, label keys, aliases; and how near two words are. */
-#include "nearest.h"
+/* syntax: addresses, resource names, label keys, aliases. */
 #include "syntax.h"
 #include "unit.h"
 
@@ -122,29 +121,13 @@ static void test_aliases_and_models(void **state)
     assert_judged(syntax_model, MODELS, NO_MODELS);
 }
 
-static void test_near_words(void **state)
-{
-    (void)state;
-    assert_int_equal(nearest_distance("nodes", "nodes"), 0);
-    assert_int_equal(nearest_distance("GPUresources", "gpuResources"), 0);
-    assert_int_equal(nearest_distance("gpuResource", "gpuResources"), 1);
-    assert_int_equal(nearest_distance("gpuRresources", "gpuResources"), 1);
-    assert_int_equal(nearest_distance("gpuResourxes", "gpuResources"), 1);
-    assert_int_equal(nearest_distance("", "a"), 1);
-    assert_int_equal(nearest_distance("mdoels", "models"), 2);
-    assert_true(nearest_distance("taints", "models") == SIZE_MAX);
-    char text[100];
-    memset(text, 'a', sizeof text - 1);
-    text[sizeof text - 1] = '\0';
-    assert_true(nearest_distance(text, text) == SIZE_MAX);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses),  cmocka_unit_test(test_resource_names),
-        cmocka_unit_test(test_label_keys), cmocka_unit_test(test_aliases_and_models),
-        cmocka_unit_test(test_near_words),
+        cmocka_unit_test(test_addresses),
+        cmocka_unit_test(test_resource_names),
+        cmocka_unit_test(test_label_keys),
+        cmocka_unit_test(test_aliases_and_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /*
  * nearest: did you mean ...? How far two words are from each other.
  */
-#ifndef CONFIG_NEAREST_H
-#define CONFIG_NEAREST_H
+#ifndef BASE_NEAREST_H
+#define BASE_NEAREST_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* nearest: Levenshtein's distance, one row of his matrix at a time. See nearest.h. */
-#include "nearest.h"
+#include "base/nearest.h"
 
 #include <ctype.h>
 #include <stdbool.h>
