@@ -19,11 +19,13 @@
 #include <jansson.h>
 
 struct demand {
-    const struct amount *amounts; /* > 0 each, sorted by resource name; "pods": 1 among them */
+    /* Sorted by resource name, "pods": 1 among them; each > 0 and at most 2^53, so that sums over a
+     * node fit. */
+    const struct amount *amounts;
     size_t n_amounts;
     /* Not NULL: GPU requests that break the rules (not whole, negative, a request that is not the
-     * limit): the container's name and the value. The amounts are what kube-scheduler would count.
-     */
+     * limit): the container's name and the value; or more of something than 2^53. The amounts are
+     * what kube-scheduler would count. */
     const char *refusal;
 };
 

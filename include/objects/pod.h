@@ -14,9 +14,10 @@
 /* Everything the facts point to lives in the arena; nothing points into the JSON.
  *
  * Demand: see demand.h. What makes the pod unable to run anywhere but leaves its demand known (a
- * GPU request that is not its limit, an annotation that can't be read) is ret_facts->refusal, not
- * an error. -EINVAL: a member of the wrong type, a quantity that is none; the message names the
- * path. A pod without a UID gets "NAMESPACE/NAME" for one; without a namespace, "default". */
+ * GPU request that is not its limit, an annotation that can't be read, an affinity or toleration
+ * that Kubernetes' validation refuses) is ret_facts->refusal, not an error. -EINVAL: a member of
+ * the wrong type, a quantity that is none; the message names the path. A pod without a UID gets
+ * "NAMESPACE/NAME" for one; without a namespace, "default". */
 int pod_from_json(const json_t *object, const struct policy *policy, struct arena *arena,
                   struct pod_facts *ret_facts, struct err *err);
 
@@ -27,7 +28,7 @@ struct text_list {
 
 /* What the pod uses that this program does not judge, one line each, for people: "resource claim
  * gpu (exclusive-gpu-claim): claims are not yet judged", "spec.topologySpreadConstraints", what
- * admission could still change ... */
+ * admission could still change ... At most 100; what can't be read is passed over. */
 struct text_list pod_not_evaluated(const json_t *object, struct arena *arena);
 
 #endif

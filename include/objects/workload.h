@@ -15,9 +15,9 @@ struct workload {
     const char *kind; /* as written */
     const char *name; /* of the object; with the path to the template where it has several */
     const char *namespace_;
-    int64_t replicas;
+    int64_t replicas;    /* 0 or more */
     bool replicas_known; /* false: the count could not be told from the object, and 1 was taken */
-    bool per_node;       /* DaemonSet: one on each node that admits it */
+    bool per_node;       /* DaemonSet: replicas (1) on each node that admits it */
     struct pod_facts pod;
     /* Not NULL: the template can't be read, and why; pod is then not set. */
     const char *problem;
@@ -38,9 +38,10 @@ struct workload_list {
     size_t n_skipped;
 };
 
-/* Reads one object of a manifest and appends to the list, which lives in the arena and begins as
- * {0}. -EINVAL: no object, no kind, a count that is none. */
-int workload_from_json(const json_t *object, const struct policy *policy, struct arena *arena,
+/* Reads one object of a manifest (unchanged; a List: each of its items) and appends to the list,
+ * which lives in the arena and begins as {0}. A template or a count that can't be read is that
+ * workload's problem. -EINVAL: no object, no kind, a name that is none. */
+int workload_from_json(json_t *object, const struct policy *policy, struct arena *arena,
                        struct workload_list *list, struct err *err);
 
 #endif

@@ -1,0 +1,86 @@
+/* annotations: see annotations.h. */
+#include "annotations.h"
+
+#include "affinity.h"
+#include "formats/json_get.h"
+#include "label_map.h"
+#include "model_wants.h"
+
+#include <string.h>
+
+json_t *annotations_legacy_affinity(const json_t *metadata)
+{
+    const char *text = json_string_value(
+        json_member(json_member(metadata, "annotations"), ANNOTATION_LEGACY_AFFINITY));
+    json_t *affinity = NULL;
+    if (text && *text)
+        (void)json_parse(text, strlen(text), 0, &affinity, NULL);
+    return affinity;
+}
+
+static void append_preferred(struct shape_facts *shape, const struct node_affinity *more,
+                             struct arena *arena)
+{
+    if (more->n_preferred == 0)
+        return;
+    size_t n = shape->n_preferred;
+    struct preferred_term *terms = ARENA_ARRAY(arena, struct preferred_term, n + more->n_preferred);
+    if (n > 0)
+        memcpy(terms, shape->preferred, n * sizeof *terms);
+    memcpy(terms + n, more->preferred, more->n_preferred * sizeof *terms);
+    shape->preferred = terms;
+    shape->n_preferred = n + more->n_preferred;
+}
+
+static int read_legacy(const char *text, const struct policy *policy, struct arena *arena,
+                       struct shape_facts *shape, struct err *err)
+{
+    if (!text || !*text)
+        return 0;
+    json_auto_t *affinity = NULL;
+    struct node_affinity found = {0};
+    int r = json_parse(text, strlen(text), 0, &affinity, err);
+    if (r == 0 && !json_is_object(affinity))
+        r = err_set(err, EINVAL, "is %s, should be an object", json_type_text(affinity));
+    if (r == 0)
+        r = affinity_read_node_affinity(affinity, policy, arena, &found, err);
+    if (r < 0)
+        return r;
+    shape->legacy_affinity = found.required;
+    append_preferred(shape, &found, arena);
+    return 0;
+}
+
+/* The value of the key, NULL if there is none. */
+static const char *text_of(const struct label_map *annotations, const char *key)
+{
+    for (size_t i = 0; i < annotations->n; i++) {
+        if (strcmp(annotations->labels[i].key, key) == 0)
+            return annotations->labels[i].value;
+    }
+    return NULL;
+}
+
+int annotations_read(const json_t *metadata, const struct policy *policy, struct arena *arena,
+                     struct shape_facts *shape, const char **ret_refusal, struct err *err)
+{
+    struct label_map annotations = {0};
+    int r = label_map_read(metadata, "annotations", arena, &annotations, err);
+    if (r < 0)
+        return r;
+    struct err why = {""};
+    const char *legacy = text_of(&annotations, ANNOTATION_LEGACY_AFFINITY);
+    if (read_legacy(legacy, policy, arena, shape, &why) < 0) {
+        err_prefix(&why, "annotation " ANNOTATION_LEGACY_AFFINITY ": ");
+        *ret_refusal = arena_strdup(arena, why.text);
+        return 0;
+    }
+    const struct model_wants_texts texts = {
+        .models = text_of(&annotations, ANNOTATION_MODELS),
+        .exclude_models = text_of(&annotations, ANNOTATION_EXCLUDE_MODELS),
+        .min_gpu_memory = text_of(&annotations, ANNOTATION_MIN_GPU_MEMORY),
+    };
+    if (model_wants_read(&texts, policy, arena, &shape->wants, &why) < 0)
+        *ret_refusal = arena_strdup(arena, why.text);
+    return 0;
+}

@@ -1,0 +1,213 @@
+/* container_requests: see container_requests.h. */
+#include "container_requests.h"
+
+#include "core/quantity.h"
+#include "formats/json_get.h"
+#include "quantity_json.h"
+#include "quoted.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define N_MAPS 4
+
+int request_sources_of_spec(const json_t *object, struct request_sources *sources, struct err *err)
+{
+    json_t *resources = NULL;
+    int r = json_get_object(object, "resources", &resources, err);
+    if (r < 0)
+        return r;
+    if ((r = json_get_object(resources, "requests", &sources->requests, err)) < 0 ||
+        (r = json_get_object(resources, "limits", &sources->limits, err)) < 0)
+        err_prefix(err, "resources.");
+    return r;
+}
+
+int request_sources_of_status(const json_t *status, struct request_sources *sources,
+                              struct err *err)
+{
+    json_t *resources = NULL;
+    int r = json_get_object(status, "resources", &resources, err);
+    if (r < 0 || !resources)
+        return r;
+    sources->has_status = true;
+    if ((r = json_get_object(resources, "requests", &sources->actual, err)) < 0) {
+        err_prefix(err, "resources.");
+        return r;
+    }
+    return json_get_object(status, "allocatedResources", &sources->allocated, err);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* GPUs that break the rules count as kube-scheduler would count them: parts are rounded up; what is
+ * no number, or negative, counts as none. */
+static int64_t gpu_count(const char *text)
+{
+    int64_t count = 0;
+    if (quantity_value(text, &count, NULL) == -ERANGE)
+        count = *text == '-' ? 0 : REQUEST_AMOUNT_MAX;
+    return larger(count, 0);
+}
+
+static int read_gpus(const json_t *value, int64_t *ret_amount, struct err *err)
+{
+    char number[QUANTITY_JSON_NUMBER_BYTES];
+    const char *text = NULL;
+    int r = quantity_json_text(value, number, &text, err);
+    if (r == 0)
+        *ret_amount = gpu_count(text);
+    return r;
+}
+
+/* Raises *amount to what value asks for. */
+static int raise_to(int64_t *amount, const json_t *value, const char *resource, bool is_gpu,
+                    struct err *err)
+{
+    if (!value)
+        return 0;
+    int64_t asked = 0;
+    int r =
+        is_gpu ? read_gpus(value, &asked, err) : quantity_json_amount(value, resource, &asked, err);
+    if (r < 0 && r != -ERANGE)
+        return r;
+    bool too_large = r == -ERANGE || asked > REQUEST_AMOUNT_MAX;
+    *amount = larger(*amount, too_large ? REQUEST_AMOUNT_MAX : asked);
+    return 0;
+}
+
+/* In-place resize changes these only (KEP-1287). */
+static bool is_resizable(const char *resource)
+{
+    return strcmp(resource, "cpu") == 0 || strcmp(resource, "memory") == 0;
+}
+
+/* A quantity, and what to call its place after the path of the sources. */
+struct place {
+    const json_t *value;
+    const char *name;
+};
+
+static struct place wanted_place(const struct request_sources *sources, const char *resource)
+{
+    if (sources->has_status && sources->resize_infeasible && is_resizable(resource))
+        return (struct place){NULL, ""};
+    const json_t *request = json_member(sources->requests, resource);
+    if (request)
+        return (struct place){request, sources->requests_name ? sources->requests_name
+                                                              : ".resources.requests"};
+    return (struct place){json_member(sources->limits, resource), ".resources.limits"};
+}
+
+/* The largest of what the spec asks for, what is in force and what the kubelet has set apart:
+ * PodRequests with UseStatusResources. */
+static int read_resource(const struct request_sources *sources, const char *resource, bool is_gpu,
+                         struct arena *arena, int64_t *ret_amount, struct err *err)
+{
+    const struct place places[] = {
+        wanted_place(sources, resource),
+        {json_member(sources->actual, resource), " (status): resources.requests"},
+        {json_member(sources->allocated, resource), " (status): allocatedResources"},
+    };
+    int64_t amount = 0;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        int r = raise_to(&amount, places[i].value, resource, is_gpu, err);
+        if (r < 0) {
+            err_prefix(err, "%s%s[%s]: ", sources->path, places[i].name, quoted(arena, resource));
+            return r;
+        }
+    }
+    *ret_amount = amount;
+    return 0;
+}
+
+static bool is_named_by(json_t *const *maps, size_t n_maps, const char *resource)
+{
+    for (size_t i = 0; i < n_maps; i++) {
+        if (json_member(maps[i], resource))
+            return true;
+    }
+    return false;
+}
+
+int container_requests(const struct request_sources *sources, const struct policy *policy,
+                       struct arena *arena, struct request_list *ret_list, struct err *err)
+{
+    json_t *const maps[N_MAPS] = {sources->requests, sources->limits, sources->actual,
+                                  sources->allocated};
+    size_t n_max = 0;
+    for (size_t i = 0; i < N_MAPS; i++)
+        n_max += json_object_size(maps[i]);
+    struct amount *amounts = ARENA_ARRAY(arena, struct amount, n_max);
+    size_t n = 0;
+    for (size_t i = 0; i < N_MAPS; i++) {
+        const char *resource = NULL;
+        const json_t *value = NULL;
+        json_object_foreach (maps[i], resource, value) {
+            if (json_is_null(value) || is_named_by(maps, i, resource))
+                continue;
+            bool is_gpu = policy_is_gpu_resource(policy, resource);
+            int r = read_resource(sources, resource, is_gpu, arena, &amounts[n].amount, err);
+            if (r < 0)
+                return r;
+            amounts[n++].resource = arena_strdup(arena, resource);
+        }
+    }
+    *ret_list = (struct request_list){amounts, n};
+    return 0;
+}
+
+/* A GPU quantity of the spec; *count stays where value is NULL. The fault, NULL if there is none.
+ */
+static const char *read_whole(const json_t *value, int64_t *count, struct arena *arena)
+{
+    char number[QUANTITY_JSON_NUMBER_BYTES];
+    const char *text = NULL;
+    struct err why;
+    if (!value)
+        return NULL;
+    if (quantity_json_text(value, number, &text, &why) < 0 || quantity_whole(text, count, &why) < 0)
+        return arena_strdup(arena, why.text);
+    return NULL;
+}
+
+static const char *gpu_fault(const struct request_sources *sources, const char *resource,
+                             struct arena *arena)
+{
+    const json_t *requested = json_member(sources->requests, resource);
+    const json_t *limited = json_member(sources->limits, resource);
+    int64_t request = 0;
+    int64_t limit = 0;
+    const char *fault = read_whole(requested, &request, arena);
+    if (!fault)
+        fault = read_whole(limited, &limit, arena);
+    if (fault)
+        return fault;
+    if (!limited && request > 0)
+        return arena_printf(arena, "request %" PRId64 " has no limit; GPUs belong in limits",
+                            request);
+    if (requested && limited && request != limit)
+        return arena_printf(arena, "request %" PRId64 " is not its limit %" PRId64, request, limit);
+    return NULL;
+}
+
+const char *container_gpu_fault(const struct request_sources *sources, const struct policy *policy,
+                                struct arena *arena)
+{
+    json_t *const maps[] = {sources->requests, sources->limits};
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
+        const char *resource = NULL;
+        const json_t *value = NULL;
+        json_object_foreach (maps[i], resource, value) {
+            if (!policy_is_gpu_resource(policy, resource))
+                continue;
+            const char *fault = gpu_fault(sources, resource, arena);
+            if (fault)
+                return arena_printf(arena, "%s: %s", quoted_plain(arena, resource), fault);
+        }
+    }
+    return NULL;
+}

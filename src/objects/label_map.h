@@ -1,0 +1,23 @@
+/*
+ * label_map: a JSON object of texts (labels, spec.nodeSelector) as labels.
+ */
+#ifndef OBJECTS_LABEL_MAP_H
+#define OBJECTS_LABEL_MAP_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "core/facts.h"
+
+#include <jansson.h>
+
+struct label_map {
+    struct label *labels; /* sorted by key */
+    size_t n;
+};
+
+/* The member of object, none where it is missing; a null value is "". All in the arena. -EINVAL:
+ * no object, or a value that is no text (`labels["zone"]: is a whole number, ...`). */
+int label_map_read(const json_t *object, const char *member, struct arena *arena,
+                   struct label_map *ret_map, struct err *err);
+
+#endif

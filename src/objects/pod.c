@@ -1,0 +1,190 @@
+/* pod: see include/objects/pod.h. What a pod uses that is not judged: unjudged.c. */
+#include "objects/pod.h"
+
+#include "affinity.h"
+#include "annotations.h"
+#include "formats/json_get.h"
+#include "meta.h"
+#include "objects/demand.h"
+#include "tolerations.h"
+
+#include <string.h>
+
+/* What is being read, and where to. */
+struct reading {
+    const struct policy *policy;
+    struct arena *arena;
+    struct pod_facts *facts;
+};
+
+static int read_times(const json_t *metadata, struct pod_facts *facts, struct err *err)
+{
+    const char *created = "";
+    const char *deleted = "";
+    int r = 0;
+    if ((r = json_get_string(metadata, "creationTimestamp", &created, err)) < 0 ||
+        (r = json_get_string(metadata, "deletionTimestamp", &deleted, err)) < 0)
+        return r;
+    facts->created_s = meta_time_s(created);
+    facts->terminating = *deleted != '\0';
+    return 0;
+}
+
+static int read_metadata(struct reading *reading, const json_t *metadata, struct err *err)
+{
+    struct pod_facts *facts = reading->facts;
+    struct arena *arena = reading->arena;
+    int r = 0;
+    if ((r = meta_name(metadata, "generateName", arena, &facts->name, err)) < 0 ||
+        (r = meta_name(metadata, "name", arena, &facts->name, err)) < 0 ||
+        (r = meta_name(metadata, "namespace", arena, &facts->namespace_, err)) < 0 ||
+        (r = meta_name(metadata, "uid", arena, &facts->uid, err)) < 0 ||
+        (r = read_times(metadata, facts, err)) < 0)
+        err_prefix(err, "metadata.");
+    if (r == 0 && *facts->uid == '\0')
+        facts->uid = arena_printf(arena, "%s/%s", facts->namespace_, facts->name);
+    return r;
+}
+
+static int read_spec(struct reading *reading, const json_t *spec, struct err *err)
+{
+    struct pod_facts *facts = reading->facts;
+    json_t *gates = NULL;
+    int r = 0;
+    if ((r = meta_name(spec, "nodeName", reading->arena, &facts->node_name, err)) < 0 ||
+        (r = meta_name(spec, "priorityClassName", reading->arena, &facts->priority_class, err)) <
+            0 ||
+        (r = json_get_integer(spec, "priority", &facts->priority, err)) < 0 ||
+        (r = json_get_array(spec, "schedulingGates", &gates, err)) < 0)
+        err_prefix(err, "spec.");
+    facts->gated = json_array_size(gates) > 0;
+    return r;
+}
+
+static int read_status(struct reading *reading, const json_t *status, struct err *err)
+{
+    struct pod_facts *facts = reading->facts;
+    const char *phase = "";
+    int r = 0;
+    if ((r = meta_name(status, "nominatedNodeName", reading->arena, &facts->nominated_node, err)) <
+            0 ||
+        (r = json_get_string(status, "phase", &phase, err)) < 0)
+        err_prefix(err, "status.");
+    facts->finished = strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
+    return r;
+}
+
+/* The first reason is the one that is told. */
+static void refuse(struct reading *reading, const char *reason)
+{
+    if (!reading->facts->refusal)
+        reading->facts->refusal = reason;
+}
+
+static int read_demand(struct reading *reading, const json_t *spec, const json_t *status,
+                       struct err *err)
+{
+    struct demand demand = {0};
+    int r = demand_from_json(spec, status, reading->policy, reading->arena, &demand, err);
+    if (r < 0)
+        return r;
+    reading->facts->shape.demand = demand.amounts;
+    reading->facts->shape.n_demand = demand.n_amounts;
+    refuse(reading, demand.refusal);
+    return 0;
+}
+
+/* What Kubernetes' validation would refuse (-ENOTSUP) is the pod's refusal, so that its demand is
+ * still counted; what can't be read at all stays an error. */
+static int settle(struct reading *reading, int r, const char *path, const struct err *why,
+                  struct err *err)
+{
+    if (r == -ENOTSUP) {
+        refuse(reading, arena_printf(reading->arena, "%s%s", path, why->text));
+        return 0;
+    }
+    return r < 0 ? err_set(err, -r, "%s%s", path, why->text) : 0;
+}
+
+static int read_affinity(struct reading *reading, const json_t *spec, struct err *err)
+{
+    struct shape_facts *shape = &reading->facts->shape;
+    json_t *affinity = NULL;
+    struct node_affinity found = {0};
+    struct err why = {""};
+    int r = json_get_object(spec, "affinity", &affinity, &why);
+    if (r < 0)
+        return settle(reading, r, "spec.", &why, err);
+    r = affinity_read_node_affinity(affinity, NULL, reading->arena, &found, &why);
+    shape->affinity = found.required;
+    shape->preferred = found.preferred;
+    shape->n_preferred = found.n_preferred;
+    return settle(reading, r, "spec.affinity.", &why, err);
+}
+
+static int read_tolerations(struct reading *reading, const json_t *spec, struct err *err)
+{
+    struct shape_facts *shape = &reading->facts->shape;
+    struct err why = {""};
+    int r = tolerations_read(spec, reading->arena, shape, &why);
+    if ((r = settle(reading, r, "spec.", &why, err)) < 0)
+        return r;
+    for (size_t i = 0; i < shape->n_demand; i++) {
+        const char *resource = shape->demand[i].resource;
+        if (reading->policy->extended_resource_toleration &&
+            policy_is_gpu_resource(reading->policy, resource))
+            tolerations_add_resource(shape, resource, reading->arena);
+    }
+    return 0;
+}
+
+static int read_annotations(struct reading *reading, const json_t *metadata, struct err *err)
+{
+    const char *refusal = NULL;
+    int r = annotations_read(metadata, reading->policy, reading->arena, &reading->facts->shape,
+                             &refusal, err);
+    refuse(reading, refusal);
+    if (r < 0)
+        err_prefix(err, "metadata.");
+    return r;
+}
+
+static int read_node_selector(struct reading *reading, const json_t *spec, struct err *err)
+{
+    struct selector_term *term = &reading->facts->shape.node_selector;
+    int r = affinity_read_node_selector(spec, reading->arena, term, err);
+    if (r < 0)
+        err_prefix(err, "spec.");
+    return r;
+}
+
+int pod_from_json(const json_t *object, const struct policy *policy, struct arena *arena,
+                  struct pod_facts *ret_facts, struct err *err)
+{
+    if (!json_is_object(object))
+        return err_set(err, EINVAL, "is %s, should be a Pod object", json_type_text(object));
+    struct pod_facts facts = {.uid = "",
+                              .namespace_ = "default",
+                              .name = "",
+                              .node_name = "",
+                              .nominated_node = "",
+                              .priority_class = ""};
+    struct reading reading = {policy, arena, &facts};
+    json_t *metadata = NULL;
+    json_t *spec = NULL;
+    json_t *status = NULL;
+    int r = 0;
+    if ((r = json_get_object(object, "metadata", &metadata, err)) < 0 ||
+        (r = json_get_object(object, "spec", &spec, err)) < 0 ||
+        (r = json_get_object(object, "status", &status, err)) < 0 ||
+        (r = read_metadata(&reading, metadata, err)) < 0 ||
+        (r = read_spec(&reading, spec, err)) < 0 || (r = read_status(&reading, status, err)) < 0 ||
+        (r = read_demand(&reading, spec, status, err)) < 0 ||
+        (r = read_node_selector(&reading, spec, err)) < 0 ||
+        (r = read_affinity(&reading, spec, err)) < 0 ||
+        (r = read_tolerations(&reading, spec, err)) < 0 ||
+        (r = read_annotations(&reading, metadata, err)) < 0)
+        return r;
+    *ret_facts = facts;
+    return 0;
+}

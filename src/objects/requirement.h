@@ -1,0 +1,20 @@
+/*
+ * requirement: one term of a node selector (core/v1 NodeSelectorTerm) and its requirements.
+ *
+ * Errors as affinity.h has them.
+ */
+#ifndef OBJECTS_REQUIREMENT_H
+#define OBJECTS_REQUIREMENT_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "core/facts.h"
+#include "core/policy.h"
+
+#include <jansson.h>
+
+/* matchExpressions and matchFields of the term together. models_of: see affinity.h. */
+int requirement_read_term(const json_t *term, const struct policy *models_of, struct arena *arena,
+                          struct selector_term *ret_term, struct err *err);
+
+#endif

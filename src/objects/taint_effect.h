@@ -1,0 +1,16 @@
+/*
+ * taint_effect: the names of what a taint does.
+ */
+#ifndef OBJECTS_TAINT_EFFECT_H
+#define OBJECTS_TAINT_EFFECT_H
+
+#include "core/facts.h"
+
+#include <stdbool.h>
+
+#define TAINT_EFFECT_NAMES "NoSchedule, PreferNoSchedule or NoExecute"
+
+/* False: no such name (ret_effect untouched). */
+bool taint_effect_from_name(const char *name, enum taint_effect *ret_effect);
+
+#endif

@@ -1,0 +1,252 @@
+/* annotations: the legacy affinity, and what a pod asks of GPU models. */
+#include "objects/pod.h"
+
+#include "fixture.h"
+#include "shape_text.h"
+
+/* A bound pod with 2 GPUs, one annotation, and a preferred term. */
+static struct pod_facts read_annotated(struct fixture *fixture, json_t *annotations)
+{
+    struct pod_facts facts = {0};
+    json_t *pod = fixture_json(
+        fixture,
+        "{'metadata': {'name': 'p'}, 'spec': {'nodeName': 'n', 'containers': [{'resources': "
+        "{'limits': {'nvidia.com/gpu': 2}}}], 'affinity': {'nodeAffinity': {"
+        "'preferredDuringSchedulingIgnoredDuringExecution': [{'weight': 7, 'preference': "
+        "{'matchExpressions': [{'key': 'a', 'operator': 'Exists'}]}}]}}}}");
+    json_object_set_new(json_object_get(pod, "metadata"), "annotations", annotations);
+    if (pod_from_json(pod, &fixture->policy, fixture->arena, &facts, &fixture->err) < 0)
+        fail_msg("%s", fixture->err.text);
+    /* Whatever a tenant writes, what is used stays what it is. */
+    assert_int_equal(shape_demand(&facts.shape, "nvidia.com/gpu"), 2);
+    assert_string_equal(facts.node_name, "n");
+    return facts;
+}
+
+static struct pod_facts read_one(struct fixture *fixture, const char *key, const char *value)
+{
+    return read_annotated(fixture, json_pack("{s: s}", key, fixture_quotes(fixture, value)));
+}
+
+#define REQUIRED "'requiredDuringSchedulingIgnoredDuringExecution': "
+#define LEGACY "scheduler.alpha.kubernetes.io/affinity"
+#define TERM(expression)                                                                           \
+    "{'nodeAffinity': {" REQUIRED "{'nodeSelectorTerms': [{'matchExpressions': [{" expression      \
+    "}]}]}}}"
+
+static const struct {
+    const char *annotation;
+    const char *selector;
+} LEGACY_ROWS[] = {
+    {"", "none"},
+    {"{}", "none"},
+    {"{'nodeAffinity': null}", "none"},
+    {"{'podAffinity': {}}", "none"},
+    /* The users' first document: no legal label value, so compared as models. */
+    {TERM("'key': 'alpha.kubernetes.io/nvidia-gpu-name', 'operator': 'In', "
+          "'values': ['Tesla K80', 'Tesla P100']"),
+     "alpha.kubernetes.io/nvidia-gpu-name~ In (K80,P100)"},
+    {TERM("'key': 'accelerator', 'operator': 'NotIn', 'values': ['nvidia-tesla-k80']"),
+     "accelerator~ NotIn (K80)"},
+    {TERM("'key': 'accelerator', 'operator': 'Exists'"), "accelerator Exists ()"},
+    {TERM("'key': 'zone', 'operator': 'In', 'values': ['Tesla K80']"), "zone In (Tesla K80)"},
+    {TERM("'key': 'accelerator', 'operator': 'In', 'values': ['nvidia']"),
+     "accelerator In (nvidia)"},
+    {TERM("'key': 'accelerator', 'operator': 'In', 'values': ['nvidia', 'Tesla V100']"),
+     "accelerator~ In (nvidia,V100)"},
+};
+
+static void test_legacy_affinity(void **state)
+{
+    for (size_t i = 0; i < sizeof LEGACY_ROWS / sizeof LEGACY_ROWS[0]; i++) {
+        struct pod_facts facts = read_one(*state, LEGACY, LEGACY_ROWS[i].annotation);
+        struct buf out;
+        buf_init(&out, 1000);
+        shape_text_selector(&out, &facts.shape.legacy_affinity);
+        assert_string_equal(buf_text(&out), LEGACY_ROWS[i].selector);
+        assert_null(facts.refusal);
+        assert_false(facts.shape.affinity.present);
+        buf_fini(&out);
+    }
+}
+
+static void test_the_policy_tells_model_labels_and_aliases(void **state)
+{
+    struct fixture *fixture = *state;
+    struct gpu_model_alias alias = {"big-one", "H100-80GB"};
+    char label[] = "example.com/gpu";
+    char *labels[] = {label};
+    struct policy policy = fixture->policy;
+    policy.aliases = &alias;
+    policy.n_aliases = 1;
+    policy.model_labels = labels;
+    policy.n_model_labels = 1;
+    struct policy kept = fixture->policy;
+    fixture->policy = policy;
+    struct pod_facts facts = read_one(
+        fixture, LEGACY, TERM("'key': 'example.com/gpu', 'operator': 'In', 'values': ['Big One']"));
+    struct buf out;
+    buf_init(&out, 1000);
+    shape_text_selector(&out, &facts.shape.legacy_affinity);
+    facts = read_one(fixture, "gpu-extender.io/models", "big_one");
+    (void)buf_add_text(&out, "; ");
+    shape_text_wants(&out, &facts.shape.wants);
+    fixture->policy = kept;
+    assert_string_equal(buf_text(&out), "example.com/gpu~ In (H100-80GB); accept H100-80GB");
+    buf_fini(&out);
+}
+
+static void test_legacy_preferences_come_after_those_of_the_spec(void **state)
+{
+    struct pod_facts facts = read_one(
+        *state, LEGACY,
+        "{'nodeAffinity': {'preferredDuringSchedulingIgnoredDuringExecution': [{'weight': 3, "
+        "'preference': {'matchExpressions': [{'key': 'accelerator', 'operator': 'In', 'values': "
+        "['Tesla K80']}]}}]}}");
+    struct buf out;
+    buf_init(&out, 1000);
+    shape_text_preferred(&out, &facts.shape);
+    assert_string_equal(buf_text(&out), "+7 a Exists (); +3 accelerator~ In (K80)");
+    buf_fini(&out);
+}
+
+static const struct {
+    const char *annotation;
+    const char *refusal;
+} BROKEN_LEGACY[] = {
+    {"{\n  'nodeAffinity': {\n    'required", "3:"},
+    {"not JSON", "1:"},
+    {"   ", "1:"},
+    {"{} {}", "1:4: "},
+    {"null", "1:"},
+    {"[]", "is an array, should be an object"},
+    {"{'nodeAffinity': 3}", "nodeAffinity: is the number 3, should be an object"},
+    {TERM("'key': 'a', 'operator': 'Is'"),
+     "nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]."
+     "matchExpressions[0].operator: is 'Is', should be In, NotIn, Exists, DoesNotExist, Gt or Lt"},
+};
+
+static void test_a_broken_legacy_affinity_refuses_the_pod(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof BROKEN_LEGACY / sizeof BROKEN_LEGACY[0]; i++) {
+        struct pod_facts facts = read_one(fixture, LEGACY, BROKEN_LEGACY[i].annotation);
+        const char *begins = arena_printf(fixture->arena, "annotation " LEGACY ": %s",
+                                          fixture_quotes(fixture, BROKEN_LEGACY[i].refusal));
+        if (!facts.refusal || strncmp(facts.refusal, begins, strlen(begins)) != 0)
+            fail_msg("have %s\n  want %s", facts.refusal ? facts.refusal : "none", begins);
+    }
+}
+
+static const struct {
+    const char *key, *value;
+    const char *wants;
+    const char *refusal; /* NULL: none */
+} WANTS[] = {
+    {"models", "H100-80GB, A100-80GB", "accept H100-80GB,A100-80GB", NULL},
+    {"models", " nvidia-tesla-v100 ", "accept V100", NULL},
+    {"exclude-models", "K80,Tesla P100", " exclude K80,P100", NULL},
+    {"min-gpu-memory", "40Gi", " memory 42949672960", NULL},
+    {"models", "H100,, A100", "",
+     "annotation gpu-extender.io/models: an item of the list is empty"},
+    {"models", "H100,", "", "annotation gpu-extender.io/models: an item of the list is empty"},
+    {"models", "", "", "annotation gpu-extender.io/models: an item of the list is empty"},
+    {"models", "H100, NVIDIA", "",
+     "annotation gpu-extender.io/models: 'NVIDIA' names no GPU model"},
+    {"exclude-models", "tesla", "",
+     "annotation gpu-extender.io/exclude-models: 'tesla' names no GPU model"},
+    {"min-gpu-memory", "0", "",
+     "annotation gpu-extender.io/min-gpu-memory: '0' should be more than 0, as in 40Gi"},
+    {"min-gpu-memory", "-1Gi", "",
+     "annotation gpu-extender.io/min-gpu-memory: '-1Gi' should be more than 0, as in 40Gi"},
+};
+
+static void check_wants(struct fixture *fixture, const struct pod_facts *facts, const char *wants,
+                        const char *refusal)
+{
+    struct buf out;
+    buf_init(&out, 1000);
+    shape_text_wants(&out, &facts->shape.wants);
+    assert_string_equal(buf_text(&out), wants);
+    if (refusal && facts->refusal)
+        assert_string_equal(facts->refusal, fixture_quotes(fixture, refusal));
+    assert_int_equal(!refusal, !facts->refusal);
+    buf_fini(&out);
+}
+
+static void test_model_wants(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof WANTS / sizeof WANTS[0]; i++) {
+        const char *key = arena_printf(fixture->arena, "gpu-extender.io/%s", WANTS[i].key);
+        struct pod_facts facts = read_one(fixture, key, WANTS[i].value);
+        check_wants(fixture, &facts, WANTS[i].wants, WANTS[i].refusal);
+    }
+}
+
+static void test_a_minimum_that_is_no_quantity(void **state)
+{
+    struct pod_facts facts = read_one(*state, "gpu-extender.io/min-gpu-memory", "40GB");
+    assert_non_null(facts.refusal);
+    assert_non_null(strstr(facts.refusal, "annotation gpu-extender.io/min-gpu-memory: \"40GB\""));
+}
+
+static const struct {
+    const char *accept, *exclude;
+    const char *wants;
+    const char *refusal;
+} CONTRADICTIONS[] = {
+    {"A100-80GB, H100", "A100", "",
+     "annotation gpu-extender.io/models accepts A100-80GB, but annotation "
+     "gpu-extender.io/exclude-models excludes A100"},
+    {"Tesla K80", "nvidia-tesla-k80", "",
+     "annotation gpu-extender.io/models accepts K80, but annotation "
+     "gpu-extender.io/exclude-models excludes K80"},
+    /* Other A100s remain. */
+    {"A100", "A100-40GB", "accept A100 exclude A100-40GB", NULL},
+    {"L40S", "L4, L40", "accept L40S exclude L4,L40", NULL},
+};
+
+static void test_a_model_both_accepted_and_excluded_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof CONTRADICTIONS / sizeof CONTRADICTIONS[0]; i++) {
+        struct pod_facts facts = read_annotated(
+            fixture, json_pack("{s: s, s: s}", "gpu-extender.io/models", CONTRADICTIONS[i].accept,
+                               "gpu-extender.io/exclude-models", CONTRADICTIONS[i].exclude));
+        check_wants(fixture, &facts, CONTRADICTIONS[i].wants, CONTRADICTIONS[i].refusal);
+    }
+}
+
+/* Nothing a tenant writes is an input to usage, whatever is in it. */
+static void test_garbage_never_hides_what_is_used(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const KEYS[] = {LEGACY,
+                                       "scheduler.alpha.kubernetes.io/tolerations",
+                                       "gpu-extender.io/models",
+                                       "gpu-extender.io/exclude-models",
+                                       "gpu-extender.io/min-gpu-memory",
+                                       "nvidia.com/gpu"};
+    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
+        (void)read_one(fixture, KEYS[i], "\x01{[\\'0,,\\u0000 \xc3\xa9 -1 9e99");
+        char *deep = arena_alloc(fixture->arena, 100001);
+        memset(deep, '[', 100000);
+        (void)read_one(fixture, KEYS[i], deep);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(test_legacy_affinity),
+        FIXTURE_TEST(test_the_policy_tells_model_labels_and_aliases),
+        FIXTURE_TEST(test_legacy_preferences_come_after_those_of_the_spec),
+        FIXTURE_TEST(test_a_broken_legacy_affinity_refuses_the_pod),
+        FIXTURE_TEST(test_model_wants),
+        FIXTURE_TEST(test_a_minimum_that_is_no_quantity),
+        FIXTURE_TEST(test_a_model_both_accepted_and_excluded_is_refused),
+        FIXTURE_TEST(test_garbage_never_hides_what_is_used),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,341 @@
+/* pod: identity, state, selectors and tolerations. Demand: test_demand. Annotations:
+ * test_annotations. */
+#include "objects/pod.h"
+
+#include "fixture.h"
+#include "shape_text.h"
+
+static struct pod_facts read_pod(struct fixture *fixture, const char *text)
+{
+    struct pod_facts facts = {0};
+    const json_t *json = fixture_json(fixture, text);
+    if (pod_from_json(json, &fixture->policy, fixture->arena, &facts, &fixture->err) < 0)
+        fail_msg("%s in %s", fixture->err.text, text);
+    return facts;
+}
+
+static struct pod_facts read_spec(struct fixture *fixture, const char *spec)
+{
+    return read_pod(fixture, arena_printf(fixture->arena, "{'spec': {%s}}", spec));
+}
+
+static void test_a_running_pod_is_read(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pod_facts facts = read_pod(
+        fixture,
+        "{'metadata': {'name': 'train-0', 'namespace': 'ml', 'uid': '5b0f', 'generateName': 'x-',"
+        "  'creationTimestamp': '2026-03-02T08:14:55Z', 'deletionTimestamp':"
+        "  '2026-03-02T09:00:00Z'},"
+        " 'spec': {'nodeName': 'gpu-1', 'priority': 1000000000, 'priorityClassName': 'high',"
+        "  'containers': [{'name': 'main', 'resources': {'limits': {'nvidia.com/gpu': '2'}}}]},"
+        " 'status': {'phase': 'Running', 'nominatedNodeName': 'gpu-2'}}");
+    fixture_json(fixture, "{}"); /* nothing points into the JSON */
+    assert_string_equal(facts.uid, "5b0f");
+    assert_string_equal(facts.namespace_, "ml");
+    assert_string_equal(facts.name, "train-0");
+    assert_string_equal(facts.node_name, "gpu-1");
+    assert_string_equal(facts.nominated_node, "gpu-2");
+    assert_string_equal(facts.priority_class, "high");
+    assert_int_equal(facts.priority, 1000000000);
+    assert_int_equal(facts.created_s, 1772439295);
+    assert_true(facts.terminating);
+    assert_false(facts.finished);
+    assert_false(facts.gated);
+    assert_null(facts.refusal);
+    assert_int_equal(shape_demand(&facts.shape, "nvidia.com/gpu"), 2);
+    assert_int_equal(shape_demand(&facts.shape, "pods"), 1);
+}
+
+static void test_a_bare_pod_has_defaults(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pod_facts facts = read_pod(
+        fixture,
+        "{'metadata': {'creationTimestamp': null, 'deletionTimestamp': null}, 'spec': {}}");
+    assert_string_equal(facts.uid, "default/");
+    assert_string_equal(facts.namespace_, "default");
+    assert_string_equal(facts.name, "");
+    assert_string_equal(facts.node_name, "");
+    assert_string_equal(facts.nominated_node, "");
+    assert_string_equal(facts.priority_class, "");
+    assert_int_equal(facts.created_s, 0);
+    assert_false(facts.terminating);
+    assert_int_equal(facts.shape.n_demand, 1);
+    facts = read_pod(fixture, "{'metadata': {'generateName': 'x-', 'namespace': 'ml'}}");
+    assert_string_equal(facts.name, "x-");
+    assert_string_equal(facts.uid, "ml/x-");
+}
+
+static void test_who_is_finished(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        const char *phase;
+        bool finished;
+    } ROWS[] = {{"Pending", false}, {"Running", false}, {"Succeeded", true},
+                {"Failed", true},   {"Unknown", false}, {"", false}};
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        const char *text =
+            arena_printf(fixture->arena, "{'status': {'phase': '%s'}}", ROWS[i].phase);
+        assert_int_equal(read_pod(fixture, text).finished, ROWS[i].finished);
+    }
+}
+
+static void test_times(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        const char *text;
+        int64_t seconds;
+    } ROWS[] = {
+        {"1970-01-01T00:00:01Z", 1},
+        {"2026-03-02T08:14:55.123456Z", 1772439295},
+        {"2026-03-02T09:14:55+01:00", 1772439295},
+        {"2026-03-02", 0},
+        {"2026-03-02T08:14:55", 0},
+        {"2026-03-02T08:14:55Zx", 0},
+        {"yesterday", 0},
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        const char *text =
+            arena_printf(fixture->arena, "{'metadata': {'creationTimestamp': '%s'}}", ROWS[i].text);
+        assert_int_equal(read_pod(fixture, text).created_s, ROWS[i].seconds);
+    }
+}
+
+static void test_gates(void **state)
+{
+    assert_true(read_spec(*state, "'schedulingGates': [{'name': 'e.com/g'}]").gated);
+    assert_false(read_spec(*state, "'schedulingGates': []").gated);
+}
+
+static void test_node_selector(void **state)
+{
+    struct pod_facts facts =
+        read_spec(*state, "'nodeSelector': {'zone': 'b', 'accelerator': 'nvidia-tesla-p100',"
+                          " 'empty': null}");
+    struct buf out;
+    buf_init(&out, 1000);
+    shape_text_term(&out, &facts.shape.node_selector);
+    assert_string_equal(buf_text(&out),
+                        "accelerator In (nvidia-tesla-p100) & empty In () & zone In (b)");
+    buf_fini(&out);
+}
+
+#define REQUIRED "'requiredDuringSchedulingIgnoredDuringExecution': "
+#define PREFERRED "'preferredDuringSchedulingIgnoredDuringExecution': "
+#define AFFINITY(text) "'affinity': {'nodeAffinity': {" text "}}"
+#define TERMS(text) AFFINITY(REQUIRED "{'nodeSelectorTerms': [" text "]}")
+
+static const struct {
+    const char *spec;
+    const char *selector;
+} SELECTORS[] = {
+    {"'affinity': null", "none"},
+    {"'affinity': {'podAffinity': {}}", "none"},
+    {AFFINITY(REQUIRED "null"), "none"},
+    {AFFINITY(REQUIRED "{}"), ""}, /* present, no terms: matches no node */
+    {TERMS("{'matchExpressions': [{'key': 'zone', 'operator': 'In', 'values': ['b', 'c']},"
+           " {'key': 'disk', 'operator': 'Exists'}]},"
+           "{'matchExpressions': [{'key': 'gpus', 'operator': 'Gt', 'values': ['3']},"
+           " {'key': 'age', 'operator': 'Lt', 'values': ['-2']},"
+           " {'key': 'bad', 'operator': 'DoesNotExist', 'values': []},"
+           " {'key': 'rack', 'operator': 'NotIn', 'values': ['1', null]}],"
+           " 'matchFields': [{'key': 'metadata.name', 'operator': 'In', 'values': ['n1']}]}"),
+     "zone In (b,c) & disk Exists () | gpus Gt (3) & age Lt (-2) & bad DoesNotExist () & "
+     "rack NotIn (1,) & metadata.name! In (n1)"},
+    {TERMS("{}, null, {'matchExpressions': [{'key': 'a', 'operator': 'Exists'}]}"),
+     " |  | a Exists ()"},
+    /* In the spec, values of a model label are text. */
+    {TERMS("{'matchExpressions': [{'key': 'accelerator', 'operator': 'In', "
+           "'values': ['nvidia-tesla-k80']}]}"),
+     "accelerator In (nvidia-tesla-k80)"},
+};
+
+static void test_required_node_affinity(void **state)
+{
+    for (size_t i = 0; i < sizeof SELECTORS / sizeof SELECTORS[0]; i++) {
+        struct pod_facts facts = read_spec(*state, SELECTORS[i].spec);
+        struct buf out;
+        buf_init(&out, 1000);
+        shape_text_selector(&out, &facts.shape.affinity);
+        assert_string_equal(buf_text(&out), SELECTORS[i].selector);
+        assert_null(facts.refusal);
+        buf_fini(&out);
+    }
+}
+
+static void test_preferred_node_affinity(void **state)
+{
+    struct pod_facts facts = read_spec(
+        *state, AFFINITY(PREFERRED "[{'weight': 100, 'preference': {'matchExpressions': ["
+                                   "{'key': 'zone', 'operator': 'In', 'values': ['c']}]}},"
+                                   "{'weight': 1, 'preference': {'matchFields': ["
+                                   "{'key': 'metadata.name', 'operator': 'NotIn', 'values': "
+                                   "['n']}]}}]"));
+    struct buf out;
+    buf_init(&out, 1000);
+    shape_text_preferred(&out, &facts.shape);
+    assert_string_equal(buf_text(&out), "+100 zone In (c); +1 metadata.name! NotIn (n)");
+    buf_fini(&out);
+}
+
+static void test_tolerations(void **state)
+{
+    struct pod_facts facts =
+        read_spec(*state, "'tolerations': [{'key': 'gpu', 'value': 'yes', 'effect': 'NoSchedule'},"
+                          " {'key': 'a', 'operator': 'Equal', 'effect': ''},"
+                          " {'key': 'b', 'operator': 'Exists', 'effect': 'NoExecute',"
+                          "  'tolerationSeconds': 3},"
+                          " {'operator': 'Exists'},"
+                          " {'key': 'n', 'operator': 'Gt', 'value': '5'}]");
+    struct buf out;
+    buf_init(&out, 1000);
+    shape_text_tolerations(&out, &facts.shape);
+    assert_string_equal(buf_text(&out), "gpu=yes:NoSchedule a=:* b:NoExecute *:*");
+    buf_fini(&out);
+}
+
+static void test_the_toleration_that_admission_would_add(void **state)
+{
+    struct fixture *fixture = *state;
+    const char *spec = "'tolerations': [{'key': 'a', 'operator': 'Exists'}], 'containers': [{"
+                       "'resources': {'limits': {'nvidia.com/gpu': 1, 'cpu': 1, 'e.com/x': 1}}}]";
+    assert_int_equal(read_spec(fixture, spec).shape.n_tolerations, 1);
+    fixture->policy.extended_resource_toleration = true;
+    struct pod_facts facts = read_spec(fixture, spec);
+    struct buf out;
+    buf_init(&out, 1000);
+    shape_text_tolerations(&out, &facts.shape);
+    assert_string_equal(buf_text(&out), "a:* nvidia.com/gpu:NoSchedule");
+    buf_fini(&out);
+}
+
+#define GPU "'containers': [{'resources': {'limits': {'nvidia.com/gpu': 8}}}], "
+#define EXPRESSION(text) TERMS("{'matchExpressions': [{" text "}]}")
+#define IN_EXPRESSION                                                                              \
+    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."                   \
+    "nodeSelectorTerms[0].matchExpressions[0]."
+
+/* What Kubernetes' validation refuses: such a pod runs nowhere, but if it is bound it counts. */
+static const struct {
+    const char *spec;
+    const char *refusal;
+} REFUSALS[] = {
+    {EXPRESSION("'key': 'a', 'operator': 'Like', 'values': ['x']"),
+     IN_EXPRESSION "operator: is 'Like', should be In, NotIn, Exists, DoesNotExist, Gt or Lt"},
+    {EXPRESSION("'key': 'a', 'operator': 'In'"),
+     IN_EXPRESSION "values: are 0, should be one or more"},
+    {EXPRESSION("'key': 'a', 'operator': 'Exists', 'values': ['x']"),
+     IN_EXPRESSION "values: are 1, should be none for operator Exists"},
+    {EXPRESSION("'key': 'a', 'operator': 'Gt', 'values': ['1', '2']"),
+     IN_EXPRESSION "values: are 2, should be one for operator Gt"},
+    {EXPRESSION("'key': 'a', 'operator': 'Lt', 'values': ['1.5']"),
+     IN_EXPRESSION "values[0]: is '1.5', should be a whole number"},
+    {EXPRESSION("'operator': 'Exists'"), IN_EXPRESSION "key: is missing"},
+    {TERMS("{'matchFields': [{'key': 'metadata.uid', 'operator': 'In', 'values': ['x']}]}"),
+     "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+     "nodeSelectorTerms[0].matchFields[0].key: is 'metadata.uid', should be metadata.name"},
+    {TERMS("{'matchFields': [{'key': 'metadata.name', 'operator': 'Exists'}]}"),
+     "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+     "nodeSelectorTerms[0].matchFields[0].operator: is 'Exists', should be In or NotIn"},
+    {TERMS("{'matchFields': [{'key': 'metadata.name', 'operator': 'In', 'values': ['a', 'b']}]}"),
+     "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+     "nodeSelectorTerms[0].matchFields[0].values: are 2, should be one"},
+    {AFFINITY(PREFERRED "[{'weight': 0, 'preference': {}}]"),
+     "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: is 0, "
+     "should be 1 to 100"},
+    {"'tolerations': [{'key': 'a', 'effect': 'NoGo'}]",
+     "spec.tolerations[0].effect: is 'NoGo', should be NoSchedule, PreferNoSchedule or NoExecute"},
+    {"'tolerations': [{'value': 'x'}]",
+     "spec.tolerations[0].operator: should be Exists where there is no key"},
+};
+
+static void test_what_validation_refuses_keeps_its_demand(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof REFUSALS / sizeof REFUSALS[0]; i++) {
+        const char *spec = arena_printf(fixture->arena, GPU "%s", REFUSALS[i].spec);
+        struct pod_facts facts = read_spec(fixture, spec);
+        assert_non_null(facts.refusal);
+        assert_string_equal(facts.refusal, fixture_quotes(fixture, REFUSALS[i].refusal));
+        assert_int_equal(shape_demand(&facts.shape, "nvidia.com/gpu"), 8);
+    }
+}
+
+static void test_a_gpu_refusal_is_told_first(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pod_facts facts =
+        read_spec(fixture, "'containers': [{'name': 'main', 'resources': {'limits': "
+                           "{'nvidia.com/gpu': '1.5'}}}], 'tolerations': [{'value': 'x'}]");
+    assert_string_equal(facts.refusal,
+                        fixture_quotes(fixture, "container 'main': nvidia.com/gpu: '1.5' is not "
+                                                "whole: it must be a whole number, 0 or more"));
+}
+
+static const struct {
+    const char *pod;
+    const char *message;
+} ERRORS[] = {
+    {"[]", "is an array, should be a Pod object"},
+    {"{'metadata': 1}", "metadata: is the number 1, should be an object"},
+    {"{'spec': []}", "spec: is an array, should be an object"},
+    {"{'status': 'x'}", "status: is the string 'x', should be an object"},
+    {"{'metadata': {'uid': 7}}", "metadata.uid: is the number 7, should be a string"},
+    {"{'metadata': {'deletionTimestamp': 7}}",
+     "metadata.deletionTimestamp: is the number 7, should be a string"},
+    {"{'metadata': {'annotations': {'a': 1}}}",
+     "metadata.annotations['a']: is a whole number, should be a string"},
+    {"{'spec': {'nodeName': {}}}", "spec.nodeName: is an object, should be a string"},
+    {"{'spec': {'priority': 1.5}}", "spec.priority: is the number 1.5, should be a whole number"},
+    {"{'spec': {'schedulingGates': {}}}", "spec.schedulingGates: is an object, should be an array"},
+    {"{'spec': {'nodeSelector': {'a': 1}}}",
+     "spec.nodeSelector['a']: is a whole number, should be a string"},
+    {"{'spec': {'affinity': 'x'}}", "spec.affinity: is the string 'x', should be an object"},
+    {"{'spec': {" AFFINITY(REQUIRED "[]") "}}",
+     "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution: is an array, "
+     "should be an object"},
+    {"{'spec': {" EXPRESSION("'key': 'a', 'operator': 'In', 'values': [1]") "}}",
+     IN_EXPRESSION "values[0]: is a whole number, should be a string"},
+    {"{'spec': {" AFFINITY(PREFERRED "[{'weight': '1'}]") "}}",
+     "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight: is the "
+     "string '1', should be a whole number"},
+    {"{'spec': {'tolerations': [{'key': true}]}}",
+     "spec.tolerations[0].key: is true, should be a string"},
+    {"{'status': {'phase': 1}}", "status.phase: is the number 1, should be a string"},
+};
+
+static void test_errors(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof ERRORS / sizeof ERRORS[0]; i++) {
+        struct pod_facts facts = {.name = "untouched"};
+        const json_t *json = fixture_json(fixture, ERRORS[i].pod);
+        assert_int_equal(
+            pod_from_json(json, &fixture->policy, fixture->arena, &facts, &fixture->err), -EINVAL);
+        assert_string_equal(fixture->err.text, fixture_quotes(fixture, ERRORS[i].message));
+        assert_string_equal(facts.name, "untouched");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(test_a_running_pod_is_read),
+        FIXTURE_TEST(test_a_bare_pod_has_defaults),
+        FIXTURE_TEST(test_who_is_finished),
+        FIXTURE_TEST(test_times),
+        FIXTURE_TEST(test_gates),
+        FIXTURE_TEST(test_node_selector),
+        FIXTURE_TEST(test_required_node_affinity),
+        FIXTURE_TEST(test_preferred_node_affinity),
+        FIXTURE_TEST(test_tolerations),
+        FIXTURE_TEST(test_the_toleration_that_admission_would_add),
+        FIXTURE_TEST(test_what_validation_refuses_keeps_its_demand),
+        FIXTURE_TEST(test_a_gpu_refusal_is_told_first),
+        FIXTURE_TEST(test_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
