@@ -1,0 +1,251 @@
+/*
+ * workload: see include/objects/workload.h. Where templates are and how many pods they make:
+ * template_walk.c, pod_count.c.
+ */
+#include "objects/workload.h"
+
+#include "formats/json_get.h"
+#include "meta.h"
+#include "quoted.h"
+#include "template_walk.h"
+#include "tolerations.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define LISTS_IN_LISTS_MAX 4
+
+/* What the API says of the kinds it has itself, and of some that are met often. */
+struct kind_row {
+    const char *name;
+    bool one_by_default; /* a count that is missing is 1 */
+    bool per_node;
+    bool must_hold_pods;
+};
+
+static const struct kind_row KINDS[] = {
+    {"PodTemplate", true, false, true},
+    {"Deployment", true, false, true},
+    {"StatefulSet", true, false, true},
+    {"ReplicaSet", true, false, true},
+    {"ReplicationController", true, false, true},
+    {"DaemonSet", true, true, true},
+    {"Job", true, false, true},
+    {"CronJob", true, false, true},
+    {"JobSet", true, false, true},
+    {"LeaderWorkerSet", true, false, true},
+    {"RayCluster", false, false, true},
+};
+
+/* One object of a manifest. */
+struct manifest {
+    json_t *object;
+    const char *kind;
+    const char *name;
+    const char *namespace_;
+    const struct policy *policy;
+    struct arena *arena;
+    struct workload_list *list;
+};
+
+static struct kind_row kind_row_of(const char *kind)
+{
+    for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
+        if (strcasecmp(kind, KINDS[i].name) == 0)
+            return KINDS[i];
+    }
+    return (struct kind_row){.name = kind};
+}
+
+/* Room for one more: a list is full at every power of two. */
+static void *make_room(void *items, size_t n, size_t size, struct arena *arena)
+{
+    if ((n & (n - 1)) != 0)
+        return items;
+    void *more = arena_array(arena, n ? n * 2 : 1, size);
+    if (n > 0)
+        memcpy(more, items, n * size);
+    return more;
+}
+
+static void add_workload(const struct manifest *manifest, const struct workload *workload)
+{
+    struct workload_list *list = manifest->list;
+    list->items = make_room(list->items, list->n, sizeof *list->items, manifest->arena);
+    list->items[list->n++] = *workload;
+}
+
+static void add_skipped(const struct manifest *manifest, const char *why)
+{
+    struct workload_list *list = manifest->list;
+    list->skipped =
+        make_room(list->skipped, list->n_skipped, sizeof *list->skipped, manifest->arena);
+    list->skipped[list->n_skipped++] = (struct skipped_object){manifest->kind, manifest->name, why};
+}
+
+static void add_problem(const struct manifest *manifest, const char *problem)
+{
+    const struct workload workload = {.kind = manifest->kind,
+                                      .name = manifest->name,
+                                      .namespace_ = manifest->namespace_,
+                                      .problem = problem};
+    add_workload(manifest, &workload);
+}
+
+/* A template has no name of its own, and lives where its object does. */
+static void name_pod(const struct manifest *manifest, struct pod_facts *pod)
+{
+    pod->name = manifest->name;
+    pod->namespace_ = manifest->namespace_;
+    pod->uid = arena_printf(manifest->arena, "%s/%s", pod->namespace_, pod->name);
+}
+
+static void read_template(const struct manifest *manifest, const struct pod_template *template,
+                          bool per_node, struct workload *workload)
+{
+    struct err why = {""};
+    struct pod_facts *pod = &workload->pod;
+    if (pod_from_json(template->object, manifest->policy, manifest->arena, pod, &why) < 0) {
+        workload->problem = arena_printf(manifest->arena, "%s.%s", template->path, why.text);
+        return;
+    }
+    name_pod(manifest, pod);
+    if (per_node) {
+        const json_t *spec = json_member(template->object, "spec");
+        bool host_network = json_is_true(json_member(spec, "hostNetwork"));
+        tolerations_add_daemon(&pod->shape, host_network, manifest->arena);
+    }
+    workload->not_evaluated = pod_not_evaluated(template->object, manifest->arena);
+}
+
+static void add_template(const struct manifest *manifest, const struct pod_template *template,
+                         bool is_only, bool per_node)
+{
+    struct workload workload = {
+        .kind = manifest->kind,
+        .name = is_only ? manifest->name
+                        : arena_printf(manifest->arena, "%s/%s", manifest->name, template->path),
+        .namespace_ = manifest->namespace_,
+        .replicas = template->count.n,
+        .replicas_known = template->count.known,
+        .per_node = per_node,
+        .problem = template->problem,
+    };
+    if (!workload.problem)
+        read_template(manifest, template, per_node, &workload);
+    add_workload(manifest, &workload);
+}
+
+static void add_templates(const struct manifest *manifest)
+{
+    struct kind_row row = kind_row_of(manifest->kind);
+    const struct pod_count start = {1, row.one_by_default};
+    struct template_list found = template_walk(manifest->object, start, manifest->arena);
+    for (size_t i = 0; i < found.n; i++)
+        add_template(manifest, &found.items[i], found.n == 1, row.per_node);
+    if (found.n > 0)
+        return;
+    if (row.must_hold_pods)
+        add_problem(manifest, "no pod template: nothing under a key that ends in \"template\" has "
+                              "spec.containers");
+    else
+        add_skipped(manifest, "holds no pods");
+}
+
+static void add_pod(const struct manifest *manifest)
+{
+    struct workload workload = {.kind = manifest->kind,
+                                .name = manifest->name,
+                                .namespace_ = manifest->namespace_,
+                                .replicas = 1,
+                                .replicas_known = true};
+    struct err why = {""};
+    if (!template_is_pod(manifest->object))
+        workload.problem = "spec.containers: is missing, should be an array";
+    else if (pod_from_json(manifest->object, manifest->policy, manifest->arena, &workload.pod,
+                           &why) < 0)
+        workload.problem = arena_strdup(manifest->arena, why.text);
+    else
+        workload.not_evaluated = pod_not_evaluated(manifest->object, manifest->arena);
+    add_workload(manifest, &workload);
+}
+
+static int read_names(struct manifest *manifest, struct err *err)
+{
+    json_t *metadata = NULL;
+    int r = json_get_object(manifest->object, "metadata", &metadata, err);
+    if (r < 0)
+        return r;
+    if ((r = meta_name(metadata, "generateName", manifest->arena, &manifest->name, err)) < 0 ||
+        (r = meta_name(metadata, "name", manifest->arena, &manifest->name, err)) < 0 ||
+        (r = meta_name(metadata, "namespace", manifest->arena, &manifest->namespace_, err)) < 0)
+        err_prefix(err, "metadata.");
+    return r;
+}
+
+/* "PodList" holds items of kind "Pod" that need not say so. */
+static const char *kind_of_items(const char *kind, struct arena *arena)
+{
+    size_t len = strlen(kind) - strlen("List");
+    return len > 0 ? arena_strndup(arena, kind, len) : NULL;
+}
+
+static bool is_list(const struct manifest *manifest)
+{
+    size_t len = strlen(manifest->kind);
+    return len >= strlen("List") &&
+           strcasecmp(manifest->kind + len - strlen("List"), "List") == 0 &&
+           json_is_array(json_member(manifest->object, "items"));
+}
+
+static int add_object(struct manifest *manifest, const char *default_kind, int depth,
+                      struct err *err);
+
+static int add_items(const struct manifest *manifest, int depth, struct err *err)
+{
+    if (depth >= LISTS_IN_LISTS_MAX)
+        return err_set(err, EINVAL, "items: lists in lists, more than %d deep", LISTS_IN_LISTS_MAX);
+    const char *default_kind = kind_of_items(manifest->kind, manifest->arena);
+    const json_t *items = json_member(manifest->object, "items");
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        struct manifest item = *manifest;
+        item.object = json_array_get(items, i);
+        int r = add_object(&item, default_kind, depth + 1, err);
+        if (r < 0) {
+            err_prefix(err, "items[%zu]: ", i);
+            return r;
+        }
+    }
+    return 0;
+}
+
+static int add_object(struct manifest *manifest, const char *default_kind, int depth,
+                      struct err *err)
+{
+    manifest->kind = default_kind;
+    manifest->name = "";
+    manifest->namespace_ = "default";
+    if (!json_is_object(manifest->object))
+        return err_set(err, EINVAL, "is %s, should be an object", json_type_text(manifest->object));
+    int r = meta_name(manifest->object, "kind", manifest->arena, &manifest->kind, err);
+    if (r < 0)
+        return r;
+    if (!manifest->kind)
+        return err_set(err, EINVAL, "kind: is missing");
+    if (is_list(manifest))
+        return add_items(manifest, depth, err);
+    if ((r = read_names(manifest, err)) < 0)
+        return r;
+    if (strcasecmp(manifest->kind, "Pod") == 0)
+        add_pod(manifest);
+    else
+        add_templates(manifest);
+    return 0;
+}
+
+int workload_from_json(json_t *object, const struct policy *policy, struct arena *arena,
+                       struct workload_list *list, struct err *err)
+{
+    struct manifest manifest = {.object = object, .policy = policy, .arena = arena, .list = list};
+    return add_object(&manifest, NULL, 0, err);
+}

@@ -1,0 +1,172 @@
+/* unjudged: what a pod uses that is not judged is named, line by line, and nothing else is. */
+#include "objects/pod.h"
+
+#include "fixture.h"
+
+/* The lines, one under another. */
+static const char *lines_of(struct fixture *fixture, const char *pod)
+{
+    struct text_list list = pod_not_evaluated(fixture_json(fixture, pod), fixture->arena);
+    struct buf out;
+    buf_init(&out, 100000);
+    for (size_t i = 0; i < list.n; i++)
+        (void)buf_printf(&out, "%s\n", list.items[i]);
+    const char *text = arena_strdup(fixture->arena, buf_text(&out));
+    buf_fini(&out);
+    return text;
+}
+
+static const char *lines_of_spec(struct fixture *fixture, const char *spec)
+{
+    return lines_of(fixture, arena_printf(fixture->arena, "{'spec': {%s}}", spec));
+}
+
+struct row {
+    const char *spec;
+    const char *lines;
+};
+
+#define REQUESTS "'resources': {'requests': {'cpu': 1}, 'limits': {'memory': 1}}"
+
+static const struct row SPECS[] = {
+    {"", ""},
+    {"'topologySpreadConstraints': [{}], 'affinity': {'podAffinity': {'x': []},"
+     " 'podAntiAffinity': {'y': []}, 'nodeAffinity': {'z': 1}}, 'workloadRef': {'name': 'w'}",
+     "spec.topologySpreadConstraints\nspec.affinity.podAffinity\nspec.affinity.podAntiAffinity\n"
+     "spec.workloadRef: the pod may have to wait for others\n"},
+    {"'topologySpreadConstraints': [], 'affinity': {'podAffinity': {}}", ""},
+    {"'volumes': [{'name': 'lib', 'hostPath': {}}, {'name': 'tmp', 'emptyDir': {}},"
+     " {'name': 'data', 'persistentVolumeClaim': {'claimName': 'c'}},"
+     " {'name': 'scratch', 'ephemeral': {'volumeClaimTemplate': {}}},"
+     " {'name': 'conf', 'configMap': {}}, {'name': 'drv', 'csi': {'driver': 'd'}}]",
+     "spec.volumes: data (persistentVolumeClaim)\nspec.volumes: scratch (ephemeral)\n"
+     "spec.volumes: drv (csi)\n"},
+    /* The older form under source, and that of resource.k8s.io/v1beta1 and later. */
+    {"'resourceClaims': [{'name': 'gpu', 'source': {'resourceClaimName': 'exclusive-gpu-claim'}},"
+     " {'name': 'b', 'source': {'resourceClaimTemplateName': 'old-template'}},"
+     " {'name': 'c', 'resourceClaimName': 'claim'},"
+     " {'name': 'd', 'resourceClaimTemplateName': 'template'}, {}],"
+     " 'containers': [{'name': 'm', 'resources': {'requests': {'cpu': 1, 'memory': 1},"
+     "  'claims': [{'name': 'gpu'}, {'name': 'nowhere'}]}}]",
+     "resource claim gpu (exclusive-gpu-claim): claims are not yet judged\n"
+     "resource claim b (old-template): claims are not yet judged\n"
+     "resource claim c (claim): claims are not yet judged\n"
+     "resource claim d (template): claims are not yet judged\n"
+     "resource claim  (): claims are not yet judged\n"
+     "container 'm': resource claim nowhere is not in spec.resourceClaims\n"},
+    {"'containers': [{'name': 'm', " REQUESTS ", 'ports': [{'containerPort': 80},"
+     " {'containerPort': 81, 'hostPort': 8081}]}]",
+     "container 'm': host port 8081\n"},
+    {"'hostNetwork': true, 'containers': [{'name': 'm', " REQUESTS
+     ", 'ports': [{'containerPort': 80}]}]",
+     "container 'm': host port 80\n"},
+    {"'containers': [{'name': 'm', " REQUESTS "}, {'name': 'n', 'resources': {'limits': "
+     "{'cpu': 1}}}, {'name': 'o'}], 'initContainers': [{'name': 'i', 'resources': {'requests': "
+     "{'memory': 1}}}]",
+     "container 'n': no request for memory; a LimitRange could add one\n"
+     "container 'o': no request for cpu and memory; a LimitRange could add one\n"
+     "container 'i': no request for cpu; a LimitRange could add one\n"},
+    {"'resources': {'requests': {'cpu': 1, 'memory': 1}}, 'containers': [{'name': 'o'}]", ""},
+    {"'tolerations': [{'operator': 'Exists'}, {'key': 'n', 'operator': 'Lt', 'value': '3'}]",
+     "spec.tolerations[1]: operator 'Lt' is not known and tolerates nothing\n"},
+    {"'runtimeClassName': 'nvidia', 'priorityClassName': 'high'",
+     "spec.runtimeClassName nvidia: admission may add overhead, a node selector and tolerations\n"
+     "spec.priorityClassName high: admission sets the priority\n"},
+    {"'priorityClassName': 'high', 'priority': 7", ""},
+    {"'schedulingGates': [{'name': 'e.com/quota'}], 'nodeName': 'n1', 'schedulerName': 'volcano'",
+     "scheduling gate e.com/quota: the pod waits until it is removed\n"
+     "spec.nodeName n1: the pod goes there without being scheduled\n"
+     "spec.schedulerName volcano: that scheduler's own rules are not judged\n"},
+    {"'schedulerName': 'default-scheduler', 'nodeName': ''", ""},
+};
+
+static void test_specs(void **state)
+{
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof SPECS / sizeof SPECS[0]; i++) {
+        const char *lines = fixture_quotes(fixture, lines_of_spec(fixture, SPECS[i].spec));
+        assert_string_equal(lines, fixture_quotes(fixture, SPECS[i].lines));
+    }
+}
+
+static void test_annotations(void **state)
+{
+    struct fixture *fixture = *state;
+    json_t *pod =
+        json_pack("{s: {s: {s: s, s: s, s: s, s: s, s: s, s: s, s: s}}}", "metadata", "annotations",
+                  "scheduler.alpha.kubernetes.io/affinity",
+                  "{\"nodeAffinity\": {}, \"podAffinity\": {}, \"podAntiAffinity\": {}}",
+                  "scheduler.alpha.kubernetes.io/tolerations", "[]", "gpu-extender.io/models",
+                  "A100", "gpu-extender.io/model", "A100", "gpu-extender.io/Models", "A100",
+                  "gpu-extender.io/colour", "red", "example.com/models", "A100");
+    struct text_list list = pod_not_evaluated(pod, fixture->arena);
+    static const char *const LINES[] = {
+        "annotation scheduler.alpha.kubernetes.io/affinity: podAffinity",
+        "annotation scheduler.alpha.kubernetes.io/affinity: podAntiAffinity",
+        "annotation scheduler.alpha.kubernetes.io/tolerations",
+        "annotation gpu-extender.io/model is not known; did you mean gpu-extender.io/models?",
+        "annotation gpu-extender.io/Models is not known; did you mean gpu-extender.io/models?",
+        "annotation gpu-extender.io/colour is not known",
+    };
+    assert_int_equal(list.n, sizeof LINES / sizeof LINES[0]);
+    for (size_t i = 0; i < list.n; i++)
+        assert_string_equal(list.items[i], LINES[i]);
+    json_decref(pod);
+}
+
+/* Wrong types are for the decoder to refuse; here they say nothing. */
+static void test_strange_shapes_are_passed_over(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const PODS[] = {
+        "3",
+        "[]",
+        "{'spec': 3, 'metadata': []}",
+        "{'metadata': {'annotations': ['x']}}",
+        "{'metadata': {'annotations': {'scheduler.alpha.kubernetes.io/affinity': '{'}}}",
+        "{'spec': {'volumes': 'x', 'resourceClaims': {}, 'containers': 3, 'tolerations': [4]}}",
+        "{'spec': {'nodeName': 3, 'schedulingGates': true, 'affinity': [], 'os': {}}}",
+        "{'spec': {'runtimeClassName': {}, 'schedulerName': [], 'priorityClassName': 1}}",
+    };
+    for (size_t i = 0; i < sizeof PODS / sizeof PODS[0]; i++)
+        assert_string_equal(lines_of(fixture, PODS[i]), "");
+}
+
+static void test_a_flood_of_lines_is_counted(void **state)
+{
+    struct fixture *fixture = *state;
+    json_t *claims = json_array();
+    for (size_t i = 0; i < 150; i++)
+        json_array_append_new(claims, json_object());
+    json_t *pod = json_pack("{s: {s: o}}", "spec", "resourceClaims", claims);
+    struct text_list list = pod_not_evaluated(pod, fixture->arena);
+    assert_int_equal(list.n, 100);
+    assert_string_equal(list.items[99], "and 51 more");
+    json_decref(pod);
+}
+
+static void test_long_names_are_cut(void **state)
+{
+    struct fixture *fixture = *state;
+    char name[100] = {0};
+    memset(name, 'x', 99);
+    const char *lines = lines_of_spec(
+        fixture, arena_printf(fixture->arena, "'schedulingGates': [{'name': '%s'}]", name));
+    char shown[61] = {0};
+    memset(shown, 'x', 60);
+    assert_string_equal(
+        lines, arena_printf(fixture->arena,
+                            "scheduling gate %s...: the pod waits until it is removed\n", shown));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FIXTURE_TEST(test_specs),
+        FIXTURE_TEST(test_annotations),
+        FIXTURE_TEST(test_strange_shapes_are_passed_over),
+        FIXTURE_TEST(test_a_flood_of_lines_is_counted),
+        FIXTURE_TEST(test_long_names_are_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
