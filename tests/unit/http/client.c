@@ -107,6 +107,18 @@ void client_read(int fd, struct reply *ret_reply)
     read_bytes(fd, ret_reply->body, ret_reply->len);
 }
 
+void client_expect_all(int fd, char byte, size_t len)
+{
+    char bytes[4096];
+    while (len > 0) {
+        size_t piece = len < sizeof bytes ? len : sizeof bytes;
+        read_bytes(fd, bytes, piece);
+        for (size_t i = 0; i < piece; i++)
+            assert_int_equal(bytes[i], byte);
+        len -= piece;
+    }
+}
+
 bool client_at_end(int fd)
 {
     char byte = 0;

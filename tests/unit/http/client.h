@@ -28,6 +28,8 @@ void client_reset(int fd);
 void client_read(int fd, struct reply *ret_reply);
 /* The same for the answer to HEAD: no body follows. */
 void client_read_head(int fd, struct reply *ret_reply);
+/* So many bytes of the body of client_read_head's answer; all of them must be this one. */
+void client_expect_all(int fd, char byte, size_t len);
 /* Nothing more comes: the server has closed. */
 bool client_at_end(int fd);
 /* Reads and forgets whatever comes until the server closes, in order or not. */

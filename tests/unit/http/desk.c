@@ -19,7 +19,7 @@ struct desk {
     struct exchange *late[MAX_LATE];
     size_t n_taken;
     size_t n_late;
-    struct route routes[10];
+    struct route routes[11];
 };
 
 void desk_answer(struct exchange *exchange)
@@ -48,6 +48,14 @@ static void answer_nothing(void *context, struct exchange *exchange)
 {
     (void)context;
     exchange_answer(exchange, 200, "text/plain", NULL, 0, EXCHANGE_CLOSE);
+}
+
+static void answer_much(void *context, struct exchange *exchange)
+{
+    (void)context;
+    char *body = mem_new_array(DESK_MUCH_BYTES, 1);
+    memset(body, 'm', DESK_MUCH_BYTES);
+    exchange_answer(exchange, 200, "text/plain", body, DESK_MUCH_BYTES, 0);
 }
 
 static void answer_badly(void *context, struct exchange *exchange)
@@ -105,6 +113,7 @@ int desk_start(const char *verbs, const char *people, const char *probes, struct
         {"POST", "/later", LISTEN_VERBS, "later", answer_later, desk},
         {"POST", "/hold", LISTEN_PEOPLE, "hold", hold, desk},
         {"GET", "/nothing", all, "nothing", answer_nothing, NULL},
+        {"GET", "/much", all, "much", answer_much, NULL},
         {"GET", "/bad", all, "bad", answer_badly, NULL},
         {"GET", "/below/", LISTEN_PEOPLE, "below", answer_now, NULL},
         {"POST", "/below/deep/", LISTEN_PEOPLE, "deep", answer_now, NULL},

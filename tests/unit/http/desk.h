@@ -11,6 +11,9 @@
 
 struct desk;
 
+/* What GET /much answers, all 'm': more than the kernel's buffers hold. */
+#define DESK_MUCH_BYTES ((size_t)20 * 1024 * 1024)
+
 /* Four threads, 10000 bytes of body; verbs, people and probes on the three addresses. */
 int desk_start(const char *verbs, const char *people, const char *probes, struct desk **ret_desk,
                struct err *err);

@@ -74,6 +74,23 @@ static void test_an_answer_may_close_the_connection(void **state)
     (void)close(fd);
 }
 
+static void test_a_large_answer_arrives_whole(void **state)
+{
+    struct reply reply;
+    char length[32];
+    (void)snprintf(length, sizeof length, "%zu", DESK_MUCH_BYTES);
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_send(fd, "GET /much HTTP/1.1\r\nHost: x\r\n\r\nGET /now HTTP/1.1\r\nHost: x\r\n\r\n");
+    client_read_head(fd, &reply);
+    assert_true(reply_has(&reply, "Content-Length", length));
+    client_expect_all(fd, 'm', DESK_MUCH_BYTES);
+    client_read(fd, &reply);
+    assert_string_equal(reply.body, "GET /now q=(none) x-test=(none) 0 ");
+    client_send(fd, "GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
+    client_read_head(fd, &reply);
+    (void)close(fd); /* in the middle of it */
+}
+
 static void test_pipelined_requests_are_answered_in_order(void **state)
 {
     struct reply reply;
@@ -316,6 +333,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_an_encoded_nul_does_not_end_the_path, start, stop),
         cmocka_unit_test_setup_teardown(test_many_requests_use_one_connection, start, stop),
         cmocka_unit_test_setup_teardown(test_an_answer_may_close_the_connection, start, stop),
+        cmocka_unit_test_setup_teardown(test_a_large_answer_arrives_whole, start, stop),
         cmocka_unit_test_setup_teardown(test_pipelined_requests_are_answered_in_order, start, stop),
         cmocka_unit_test_setup_teardown(test_a_request_may_come_byte_by_byte, start, stop),
         cmocka_unit_test_setup_teardown(test_chunked_bodies_are_put_together, start, stop),
