@@ -97,7 +97,8 @@ struct model_wants {
 
 /* What of a pod decides where it may go: pods that are equal in all of this share a shape. */
 struct shape_facts {
-    const struct amount *demand; /* effective requests, > 0 each; "pods" among them */
+    /* Effective requests, > 0 each, sorted by resource; "pods" among them. */
+    const struct amount *demand;
     size_t n_demand;
     struct selector_term node_selector;     /* spec.nodeSelector: all, none = every node */
     struct node_selector affinity;          /* spec.affinity.nodeAffinity, required */

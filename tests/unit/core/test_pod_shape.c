@@ -7,9 +7,9 @@
 
 #define GPU "nvidia.com/gpu"
 
-static void shape_with(struct given *given, struct shape_facts *facts, size_t i)
+/* One fact more than none, another for each i. */
+static void with_selector(struct given *given, struct shape_facts *facts, size_t i)
 {
-    struct preferred_term *preferred = ARENA_NEW(given->arena, struct preferred_term);
     switch (i) {
     case 0:
         facts->node_selector = given_term(given, "zone In a");
@@ -29,9 +29,23 @@ static void shape_with(struct given *given, struct shape_facts *facts, size_t i)
     case 5:
         facts->legacy_affinity = given_legacy_selector(given, "accelerator In A100");
         break;
-    case 6:
+    default:
         facts->affinity = given_selector(given, "@zone In a");
         break;
+    }
+}
+
+static void with_preference(struct given *given, struct shape_facts *facts, int64_t weight)
+{
+    struct preferred_term *preferred = ARENA_NEW(given->arena, struct preferred_term);
+    *preferred = (struct preferred_term){weight, given_term(given, "zone In a")};
+    facts->preferred = preferred;
+    facts->n_preferred = 1;
+}
+
+static void shape_with(struct given *given, struct shape_facts *facts, size_t i)
+{
+    switch (i) {
     case 7:
         facts->tolerations = given_tolerations(given, "a=b", &facts->n_tolerations);
         break;
@@ -53,10 +67,14 @@ static void shape_with(struct given *given, struct shape_facts *facts, size_t i)
     case 13:
         facts->wants.min_memory_bytes = 1;
         break;
+    case 14: /* nothing but its demand */
+        break;
+    case 15:
+    case 16:
+        with_preference(given, facts, (int64_t)i);
+        break;
     default:
-        *preferred = (struct preferred_term){(int64_t)i, given_term(given, "zone In a")};
-        facts->preferred = preferred;
-        facts->n_preferred = 1;
+        with_selector(given, facts, i);
         break;
     }
 }
@@ -64,7 +82,7 @@ static void shape_with(struct given *given, struct shape_facts *facts, size_t i)
 /* Shapes that differ in anything are kept apart; equal ones are one, wherever their facts lie. */
 static void test_shapes_are_equal_only_when_all_facts_are(void **state)
 {
-    enum { N = 16 };
+    enum { N = 17 };
     struct given *given = *state;
     const struct pod_shape *shapes[N] = {NULL};
     for (size_t i = 0; i < N; i++) {
@@ -101,7 +119,7 @@ static void test_facts_are_copied(void **state)
     shape_with(&request, &pod.shape, 5);
     shape_with(&request, &pod.shape, 7);
     shape_with(&request, &pod.shape, 10);
-    shape_with(&request, &pod.shape, 14);
+    shape_with(&request, &pod.shape, 15);
     given_pod_of(&request, &pod);
     arena_free(request.arena);
 

@@ -1,6 +1,7 @@
 /* rank: the order of nodes that fit, and the scores kube-scheduler gets. */
 #include "core/rank.h"
 #include "core/score.h"
+#include "dice.h"
 #include "given.h"
 #include "unit.h"
 
@@ -289,49 +290,37 @@ static void test_huge_amounts_rank_the_same_whatever_their_history(void **state)
  * and the same; the best alone has 10, the others at most 9, and scores never rise down the list.
  */
 
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static size_t below(uint64_t *random, size_t n)
-{
-    return (size_t)(next_random(random) % n);
-}
-
-static void shuffle(uint64_t *random, size_t *order, size_t n)
+static void shuffle(struct dice *dice, size_t *order, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         order[i] = i;
     for (size_t i = n; i > 1; i--) {
-        size_t j = below(random, i);
+        size_t j = dice_below(dice, (unsigned)i);
         size_t last = order[i - 1];
         order[i - 1] = order[j];
         order[j] = last;
     }
 }
 
-static void random_node(struct given *given, uint64_t *random, size_t i)
+static void random_node(struct given *given, struct dice *dice, size_t i)
 {
     static const char *const MODELS[] = {"A100", "H100", "L4", "nvidia"};
     static const char *const TAINTS[] = {"", "a=1:PreferNoSchedule",
                                          "a=1:PreferNoSchedule b=1:PreferNoSchedule"};
-    const char *labels = arena_printf(given->arena, "accelerator=%s,zone=%zu",
-                                      MODELS[below(random, 4)], below(random, 3));
-    tainted_node(given, arena_printf(given->arena, "n%zu", i),
-                 arena_printf(given->arena, GPU "=%zu", 1 + below(random, 8)), labels,
-                 TAINTS[below(random, 3)]);
+    const char *model = MODELS[dice_below(dice, 4)];
+    const char *labels =
+        arena_printf(given->arena, "accelerator=%s,zone=%u", model, dice_below(dice, 3));
+    const char *amounts = arena_printf(given->arena, GPU "=%u", 1 + dice_below(dice, 8));
+    tainted_node(given, arena_printf(given->arena, "n%zu", i), amounts, labels,
+                 TAINTS[dice_below(dice, 3)]);
 }
 
-static struct shape_facts random_shape(struct given *given, uint64_t *random)
+static struct shape_facts random_shape(struct given *given, struct dice *dice)
 {
-    struct shape_facts facts = given_shape_facts(given, below(random, 4) ? GPU "=1" : "cpu=1");
-    if (below(random, 2))
+    struct shape_facts facts = given_shape_facts(given, dice_below(dice, 4) ? GPU "=1" : "cpu=1");
+    if (dice_below(dice, 2))
         facts.wants.accept = given_models(given, "H100, A100, L4", &facts.wants.n_accept);
-    if (below(random, 2)) {
+    if (dice_below(dice, 2)) {
         struct preferred_term *term = ARENA_NEW(given->arena, struct preferred_term);
         *term = (struct preferred_term){5, given_term(given, "zone In 1")};
         facts.preferred = term;
@@ -351,21 +340,22 @@ static void check_scores(const struct ranking *ranking)
     assert_int_equal(ranking->nodes[0].score, RANK_BEST_SCORE);
 }
 
-/* The same nodes again, from the one that stood last in a random order of insertion. */
-static const char *rank_inserted_in_random_order(struct given *given, uint64_t *random, size_t n,
+/* The same nodes for the same seeds, inserted and asked for in any order. */
+static const char *rank_inserted_in_random_order(struct given *given, struct dice *dice, size_t n,
                                                  uint64_t nodes_seed, uint64_t shape_seed)
 {
     size_t order[MAX_NODES];
     struct given other = {
         .policy = given->policy, .arena = given->arena, .cluster = cluster_new(&given->policy)};
-    shuffle(random, order, n);
+    shuffle(dice, order, n);
     for (size_t i = 0; i < n; i++) {
-        uint64_t seed = nodes_seed + order[i];
-        random_node(&other, &seed, order[i]);
+        struct dice of_the_node = {nodes_seed + order[i]};
+        random_node(&other, &of_the_node, order[i]);
     }
-    const struct shape_facts facts = random_shape(&other, &shape_seed);
+    struct dice of_the_shape = {shape_seed};
+    const struct shape_facts facts = random_shape(&other, &of_the_shape);
     struct ranking ranking = all_nodes(&other);
-    shuffle(random, order, n);
+    shuffle(dice, order, n);
     struct ranking shuffled = {.n = n};
     for (size_t i = 0; i < n; i++)
         shuffled.nodes[i] = ranking.nodes[order[i]];
@@ -379,16 +369,15 @@ static const char *rank_inserted_in_random_order(struct given *given, uint64_t *
 static void test_no_order_of_nodes_changes_the_ranking(void **state)
 {
     struct given *given = *state;
-    uint64_t random = 20240229;
+    struct dice dice = {20240229};
     for (size_t round = 0; round < 300; round++) {
-        size_t n = 1 + below(&random, MAX_NODES);
-        uint64_t nodes_seed = next_random(&random);
-        uint64_t shape_seed = next_random(&random);
-        const char *first =
-            rank_inserted_in_random_order(given, &random, n, nodes_seed, shape_seed);
+        size_t n = 1 + dice_below(&dice, MAX_NODES);
+        uint64_t nodes_seed = dice_next(&dice);
+        uint64_t shape_seed = dice_next(&dice);
+        const char *first = rank_inserted_in_random_order(given, &dice, n, nodes_seed, shape_seed);
         for (size_t i = 0; i < 3; i++)
             assert_string_equal(
-                rank_inserted_in_random_order(given, &random, n, nodes_seed, shape_seed), first);
+                rank_inserted_in_random_order(given, &dice, n, nodes_seed, shape_seed), first);
     }
 }
 

@@ -1,6 +1,7 @@
 /* what_if, and the forks it thinks on: nothing that is tried out touches the ledger. */
 #include "core/rank.h"
 #include "core/what_if.h"
+#include "dice.h"
 #include "given.h"
 #include "unit.h"
 
@@ -270,43 +271,45 @@ static void test_more_stops_at_the_end_of_numbers(void **state)
 
 /* Properties over random clusters. */
 
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static unsigned below(uint64_t *random, unsigned n)
-{
-    return (unsigned)(next_random(random) % n);
-}
-
-static void random_cluster(struct given *given, uint64_t *random)
+static void random_node(struct given *given, struct dice *dice, unsigned i)
 {
     static const char *const LABELS[] = {"accelerator=A100", "accelerator=H100", "zone=a", ""};
-    unsigned n_nodes = 1 + below(random, MAX_NODES);
-    for (unsigned i = 0; i < n_nodes; i++)
-        given_node(given, arena_printf(given->arena, "n%u", i),
-                   arena_printf(given->arena, "pods=%u cpu=%u " GPU "=%u amd.com/gpu=%u",
-                                below(random, 12), below(random, 9), below(random, 9),
-                                below(random, 3)),
-                   LABELS[below(random, 4)]);
-    unsigned n_pods = below(random, 3 * n_nodes);
-    for (unsigned i = 0; i < n_pods; i++)
-        given_pod(given, arena_printf(given->arena, "p%u", i),
-                  arena_printf(given->arena, "n%u", below(random, MAX_NODES)),
-                  arena_printf(given->arena, "cpu=%u " GPU "=%u", 1 + below(random, 3),
-                               1 + below(random, 4)));
+    unsigned pods = dice_below(dice, 12);
+    unsigned cpu = dice_below(dice, 9);
+    unsigned nvidia = dice_below(dice, 9);
+    unsigned amd = dice_below(dice, 3);
+    given_node(given, arena_printf(given->arena, "n%u", i),
+               arena_printf(given->arena, "pods=%u cpu=%u " GPU "=%u amd.com/gpu=%u", pods, cpu,
+                            nvidia, amd),
+               LABELS[dice_below(dice, 4)]);
 }
 
-static struct shape_facts random_shape(struct given *given, uint64_t *random)
+/* On any node, there or not. */
+static void random_pod(struct given *given, struct dice *dice, unsigned i)
+{
+    unsigned node = dice_below(dice, MAX_NODES);
+    unsigned cpu = 1 + dice_below(dice, 3);
+    unsigned gpus = 1 + dice_below(dice, 4);
+    given_pod(given, arena_printf(given->arena, "p%u", i), arena_printf(given->arena, "n%u", node),
+              arena_printf(given->arena, "cpu=%u " GPU "=%u", cpu, gpus));
+}
+
+static void random_cluster(struct given *given, struct dice *dice)
+{
+    unsigned n_nodes = 1 + dice_below(dice, MAX_NODES);
+    for (unsigned i = 0; i < n_nodes; i++)
+        random_node(given, dice, i);
+    unsigned n_pods = dice_below(dice, 3 * n_nodes);
+    for (unsigned i = 0; i < n_pods; i++)
+        random_pod(given, dice, i);
+}
+
+static struct shape_facts random_shape(struct given *given, struct dice *dice)
 {
     static const char *const DEMANDS[] = {"cpu=1", GPU "=1", GPU "=3", "cpu=2 " GPU "=2",
                                           "amd.com/gpu=1 " GPU "=1"};
-    struct shape_facts facts = given_shape_facts(given, DEMANDS[below(random, 5)]);
-    if (below(random, 3) == 0)
+    struct shape_facts facts = given_shape_facts(given, DEMANDS[dice_below(dice, 5)]);
+    if (dice_below(dice, 3) == 0)
         facts.wants.accept = given_models(given, "H100, A100", &facts.wants.n_accept);
     return facts;
 }
@@ -327,12 +330,12 @@ static const struct node *ranked_first(const struct cluster *fork,
     return ranked[0].node;
 }
 
-static void check_one_cluster(struct given *given, uint64_t *random)
+static void check_one_cluster(struct given *given, struct dice *dice)
 {
-    random_cluster(given, random);
+    random_cluster(given, dice);
     const char *numbers = numbers_of(given, given->cluster);
     struct cluster *fork = cluster_fork(given->cluster);
-    const struct shape_facts facts = random_shape(given, random);
+    const struct shape_facts facts = random_shape(given, dice);
     const struct fit_question question = {.shape = cluster_resolve(fork, &facts, given->arena),
                                           .scope = FIT_ALL};
     const struct node *nodes[MAX_PLACED];
@@ -362,11 +365,11 @@ static void check_one_cluster(struct given *given, uint64_t *random)
 static void test_as_many_are_placed_as_was_said(void **state)
 {
     (void)state;
-    uint64_t random = 4711;
+    struct dice dice = {4711};
     for (int round = 0; round < 300; round++) {
         void *given = NULL;
         assert_int_equal(given_setup(&given), 0);
-        check_one_cluster(given, &random);
+        check_one_cluster(given, &dice);
         assert_int_equal(given_teardown(&given), 0);
     }
 }

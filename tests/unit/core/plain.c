@@ -1,0 +1,155 @@
+/* plain: see plain.h. */
+#include "plain.h"
+
+#include <string.h>
+
+const char *const PLAIN_RESOURCE_NAMES[N_PLAIN_RESOURCES] = {
+    [AMD_GPU] = "amd.com/gpu",       [CPU] = "cpu",
+    [FPGA] = "example.com/fpga",     [MEMORY] = "memory",
+    [NVIDIA_GPU] = "nvidia.com/gpu", [PODS] = "pods",
+};
+
+/* Nodes. */
+
+static struct plain_node with_defaults(const struct plain_node *node)
+{
+    struct plain_node full = *node;
+    bool says_nothing = true;
+    for (size_t r = 0; r < N_PLAIN_RESOURCES; r++)
+        says_nothing = says_nothing && node->allocatable[r] == PLAIN_ABSENT;
+    for (size_t r = 0; r < N_PLAIN_RESOURCES; r++) {
+        if (node->capacity[r] == PLAIN_ABSENT && node->allocatable[r] == PLAIN_ABSENT)
+            continue;
+        if (node->allocatable[r] == PLAIN_ABSENT)
+            full.allocatable[r] = says_nothing ? node->capacity[r] : 0;
+        if (node->capacity[r] == PLAIN_ABSENT)
+            full.capacity[r] = node->allocatable[r];
+    }
+    return full;
+}
+
+void plain_put_node(struct plain *plain, size_t i, const struct plain_node *node)
+{
+    const struct plain_node full = with_defaults(node);
+    plain->node_seen[i] = true;
+    if (plain->node_there[i] && memcmp(&plain->nodes[i], &full, sizeof full) == 0)
+        return;
+    plain->nodes[i] = full;
+    plain->node_there[i] = true;
+    plain->n_changes++;
+}
+
+void plain_remove_node(struct plain *plain, size_t i)
+{
+    plain->n_changes += plain->node_there[i];
+    plain->node_there[i] = false;
+}
+
+void plain_begin_nodes(struct plain *plain)
+{
+    memset(plain->node_seen, 0, sizeof plain->node_seen);
+}
+
+void plain_end_nodes(struct plain *plain)
+{
+    for (size_t i = 0; i < PLAIN_NODES; i++) {
+        if (!plain->node_seen[i])
+            plain_remove_node(plain, i);
+    }
+}
+
+/* Pods. */
+
+void plain_put_pod(struct plain *plain, size_t i, const struct plain_pod *pod)
+{
+    plain->pod_seen[i] = true;
+    if (plain->pod_there[i] && memcmp(&plain->pods[i], pod, sizeof *pod) == 0)
+        return;
+    plain->pods[i] = *pod;
+    plain->pod_there[i] = true;
+    plain->n_changes++;
+}
+
+void plain_remove_pod(struct plain *plain, size_t i)
+{
+    plain->n_changes += plain->pod_there[i];
+    plain->pod_there[i] = false;
+}
+
+void plain_begin_pods(struct plain *plain)
+{
+    memset(plain->pod_seen, 0, sizeof plain->pod_seen);
+}
+
+void plain_end_pods(struct plain *plain)
+{
+    for (size_t i = 0; i < PLAIN_PODS; i++) {
+        if (!plain->pod_seen[i])
+            plain_remove_pod(plain, i);
+    }
+}
+
+/* Sums. */
+
+bool plain_uses(const struct plain *plain, size_t pod, size_t node)
+{
+    return plain->pod_there[pod] && !plain->pods[pod].finished &&
+           plain->pods[pod].node == (int64_t)node;
+}
+
+int64_t plain_used(const struct plain *plain, size_t node, size_t resource)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < PLAIN_PODS; i++) {
+        int64_t more = plain_uses(plain, i, node) ? plain->pods[i].shape.demand[resource] : 0;
+        sum = more > INT64_MAX - sum ? INT64_MAX : sum + more;
+    }
+    return sum;
+}
+
+size_t plain_n_users(const struct plain *plain, size_t node)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < PLAIN_PODS; i++)
+        n += plain_uses(plain, i, node);
+    return n;
+}
+
+static bool is_shape_of_one_before(const struct plain *plain, size_t pod)
+{
+    for (size_t i = 0; i < pod; i++) {
+        if (plain->pod_there[i] && memcmp(&plain->pods[i].shape, &plain->pods[pod].shape,
+                                          sizeof plain->pods[i].shape) == 0)
+            return true;
+    }
+    return false;
+}
+
+size_t plain_n_shapes(const struct plain *plain)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < PLAIN_PODS; i++)
+        n += plain->pod_there[i] && !is_shape_of_one_before(plain, i);
+    return n;
+}
+
+static bool is_spoken_of(const struct plain *plain, size_t resource)
+{
+    for (size_t i = 0; i < PLAIN_NODES; i++) {
+        if (plain->node_there[i] && plain->nodes[i].capacity[resource] != PLAIN_ABSENT)
+            return true;
+    }
+    for (size_t i = 0; i < PLAIN_PODS; i++) {
+        if (plain->pod_there[i] && plain->pods[i].shape.demand[resource] > 0)
+            return true;
+    }
+    return false;
+}
+
+size_t plain_n_resources(const struct plain *plain)
+{
+    size_t n = 0;
+    for (size_t r = 0; r < N_PLAIN_RESOURCES; r++)
+        n += is_spoken_of(plain, r);
+    return n;
+}

@@ -1,0 +1,345 @@
+/*
+ * prop_ledger: a million random events, each told to the ledger and to a model that is too plain to
+ * be wrong (plain.c); after each the ledger must be what the model says (twin.c).
+ *
+ * LEDGER_EVENTS says how many events, LEDGER_SEED where the dice begin.
+ */
+#include "dice.h"
+#include "plain_facts.h"
+#include "twin.h"
+#include "unit.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_EVENTS 1000000
+#define DEFAULT_SEED 20171115
+#define EVENTS_OF_A_LIFE 20000
+
+/* A life of the ledger has its own number of nodes and pods to play with. */
+struct life {
+    struct twin *twin;
+    struct dice *dice;
+    unsigned n_nodes;
+    unsigned n_pods;
+};
+
+static size_t any_node(const struct life *life)
+{
+    return dice_below(life->dice, life->n_nodes);
+}
+
+static size_t any_pod(const struct life *life)
+{
+    return dice_below(life->dice, life->n_pods);
+}
+
+/* Random values, thrown one after another: how C orders an initializer or arguments is left open,
+ * and a seed must mean the same everywhere. */
+
+static int64_t random_amount(struct dice *dice)
+{
+    static const int64_t HUGE[] = {INT64_MAX, INT64_MAX - 1, INT64_MAX / 2, INT64_MAX / 2 + 1};
+    if (dice_one_in(dice, 60))
+        return HUGE[dice_below(dice, 4)];
+    return 1 + (int64_t)dice_below(dice, dice_one_in(dice, 10) ? 1000000 : 8);
+}
+
+static int64_t random_room(struct dice *dice)
+{
+    if (dice_one_in(dice, 4))
+        return PLAIN_ABSENT;
+    if (dice_one_in(dice, 50))
+        return -(int64_t)dice_below(dice, 3);
+    return dice_one_in(dice, 40) ? INT64_MAX - dice_below(dice, 2) : dice_below(dice, 17);
+}
+
+/* The three ways a node can say what it has: both lists, or one of them alone. */
+static void random_rooms(struct dice *dice, struct plain_node *node)
+{
+    const unsigned way = dice_below(dice, 6);
+    for (size_t r = 0; r < N_PLAIN_RESOURCES; r++) {
+        node->capacity[r] = way == 1 ? PLAIN_ABSENT : random_room(dice);
+        node->allocatable[r] = node->capacity[r];
+        if (way == 0)
+            node->allocatable[r] = PLAIN_ABSENT;
+        else if (way <= 2)
+            node->allocatable[r] = random_room(dice);
+    }
+}
+
+static struct plain_node random_node(struct dice *dice)
+{
+    struct plain_node node;
+    node.model = dice_below(dice, PLAIN_MODELS);
+    node.zone = dice_below(dice, PLAIN_ZONES);
+    node.n_taints = dice_one_in(dice, 3) ? dice_below(dice, PLAIN_TAINTS) : 0;
+    node.unschedulable = dice_one_in(dice, 8);
+    node.ready = !dice_one_in(dice, 8);
+    random_rooms(dice, &node);
+    return node;
+}
+
+static struct plain_shape random_shape(struct dice *dice)
+{
+    struct plain_shape shape;
+    shape.n_tolerations = dice_one_in(dice, 3) ? dice_below(dice, PLAIN_TOLERATIONS) : 0;
+    shape.zone = dice_one_in(dice, 4) ? dice_below(dice, PLAIN_ZONES) : 0;
+    for (size_t r = 0; r < N_PLAIN_RESOURCES; r++)
+        shape.demand[r] = dice_one_in(dice, 3) ? random_amount(dice) : 0;
+    if (!dice_one_in(dice, 20))
+        shape.demand[PODS] = 1;
+    return shape;
+}
+
+/* Any node's name, whether the node is there or not; often none. */
+static int64_t random_place(const struct life *life)
+{
+    return dice_one_in(life->dice, 4) ? PLAIN_NOWHERE : (int64_t)any_node(life);
+}
+
+static struct plain_pod random_pod(const struct life *life)
+{
+    struct dice *dice = life->dice;
+    struct plain_pod pod;
+    pod.shape = random_shape(dice);
+    pod.node = random_place(life);
+    pod.name = dice_below(dice, PLAIN_POD_NAMES);
+    pod.nominated = dice_one_in(dice, 10) ? random_place(life) : PLAIN_NOWHERE;
+    pod.refusal = dice_one_in(dice, 10) ? dice_below(dice, PLAIN_REFUSALS) : 0;
+    pod.finished = dice_one_in(dice, 8);
+    pod.terminating = dice_one_in(dice, 8);
+    pod.gated = dice_one_in(dice, 8);
+    pod.priority = dice_below(dice, 3);
+    return pod;
+}
+
+/* Events. */
+
+static void put_any_node(const struct life *life)
+{
+    const struct plain_node node = random_node(life->dice);
+    twin_put_node(life->twin, any_node(life), &node);
+}
+
+static void put_any_pod(const struct life *life)
+{
+    const struct plain_pod pod = random_pod(life);
+    twin_put_pod(life->twin, any_pod(life), &pod);
+}
+
+/* A node that is there, changed a little: labels, count, cordon, condition; or not at all. */
+static void change_node(const struct life *life)
+{
+    struct dice *dice = life->dice;
+    const size_t i = any_node(life);
+    struct plain_node node = life->twin->plain.nodes[i];
+    if (!life->twin->plain.node_there[i])
+        return;
+    switch (dice_below(dice, 6)) {
+    case 0:
+        node.model = dice_below(dice, PLAIN_MODELS);
+        break;
+    case 1: /* it shrinks, or grows */
+        node.capacity[NVIDIA_GPU] = node.allocatable[NVIDIA_GPU] = dice_below(dice, 9);
+        break;
+    case 2: /* the device plugin goes */
+        node.capacity[NVIDIA_GPU] = node.allocatable[NVIDIA_GPU] = PLAIN_ABSENT;
+        break;
+    case 3:
+        node.unschedulable = !node.unschedulable;
+        break;
+    case 4:
+        node.ready = !node.ready;
+        break;
+    default:
+        break;
+    }
+    twin_put_node(life->twin, i, &node);
+}
+
+/* A pod that is there, one step on: bound, moved, resized, terminating, finished; or nothing new.
+ */
+static void change_pod(const struct life *life)
+{
+    struct dice *dice = life->dice;
+    const size_t i = any_pod(life);
+    struct plain_pod pod = life->twin->plain.pods[i];
+    if (!life->twin->plain.pod_there[i])
+        return;
+    switch (dice_below(dice, 8)) {
+    case 0:
+        pod.node = (int64_t)any_node(life);
+        break;
+    case 1:
+        pod.shape.demand[CPU] = random_amount(dice);
+        break;
+    case 2:
+        pod.terminating = 1;
+        break;
+    case 3:
+        pod.finished = !pod.finished;
+        break;
+    case 4:
+        pod.refusal = dice_below(dice, PLAIN_REFUSALS);
+        break;
+    case 5: /* many pods of one shape */
+        pod.shape = life->twin->plain.pods[any_pod(life)].shape;
+        break;
+    default:
+        break;
+    }
+    twin_put_pod(life->twin, i, &pod);
+}
+
+static void remove_any_node(const struct life *life)
+{
+    twin_remove_node(life->twin, any_node(life));
+}
+
+static void remove_any_pod(const struct life *life)
+{
+    twin_remove_pod(life->twin, any_pod(life));
+}
+
+/* A list: most of what is there, a little changed, in any order; what it leaves out must go. */
+static void list_pods(const struct life *life)
+{
+    twin_begin(life->twin, CLUSTER_PODS);
+    for (size_t i = 0; i < life->n_pods; i++) {
+        const struct plain_pod pod = life->twin->plain.pods[i];
+        if (life->twin->plain.pod_there[i] && !dice_one_in(life->dice, 8))
+            twin_put_pod(life->twin, i, &pod);
+        else if (dice_one_in(life->dice, 8))
+            change_pod(life);
+    }
+    if (!dice_one_in(life->dice, 4)) /* else it broke off */
+        twin_end(life->twin, CLUSTER_PODS);
+}
+
+static void list_nodes(const struct life *life)
+{
+    twin_begin(life->twin, CLUSTER_NODES);
+    for (size_t i = life->n_nodes; i-- > 0;) {
+        const struct plain_node node = life->twin->plain.nodes[i];
+        if (life->twin->plain.node_there[i] && !dice_one_in(life->dice, 8))
+            twin_put_node(life->twin, i, &node);
+        else if (dice_one_in(life->dice, 8))
+            change_node(life);
+    }
+    if (!dice_one_in(life->dice, 4))
+        twin_end(life->twin, CLUSTER_NODES);
+}
+
+/* Out of order: an end that follows no begin must remove nothing. */
+static void end_any_list(const struct life *life)
+{
+    twin_end(life->twin, dice_one_in(life->dice, 2) ? CLUSTER_PODS : CLUSTER_NODES);
+}
+
+static void place_on_a_fork(const struct life *life)
+{
+    struct plain_shape shape = random_shape(life->dice);
+    shape.demand[PODS] = 1;
+    twin_place(life->twin, &shape, dice_below(life->dice, 5));
+}
+
+static void drop_the_fork(const struct life *life)
+{
+    twin_drop_fork(life->twin);
+}
+
+typedef void event_function(const struct life *life);
+
+static const struct event_row {
+    unsigned weight;
+    event_function *act;
+} EVENTS[] = {
+    {120, put_any_pod},   {60, put_any_node},    {120, change_pod},   {80, change_node},
+    {60, remove_any_pod}, {20, remove_any_node}, {4, list_pods},      {6, list_nodes},
+    {2, end_any_list},    {10, place_on_a_fork}, {15, drop_the_fork},
+};
+
+static void any_event(const struct life *life)
+{
+    unsigned sum = 0;
+    for (size_t i = 0; i < sizeof EVENTS / sizeof *EVENTS; i++)
+        sum += EVENTS[i].weight;
+    unsigned at = dice_below(life->dice, sum);
+    size_t i = 0;
+    while (at >= EVENTS[i].weight)
+        at -= EVENTS[i++].weight;
+    EVENTS[i].act(life);
+}
+
+/* Lives. */
+
+static void remove_all(const struct life *life)
+{
+    const bool pods_first = dice_one_in(life->dice, 2);
+    for (size_t i = 0; pods_first && i < PLAIN_PODS; i++)
+        twin_remove_pod(life->twin, i);
+    for (size_t i = 0; i < PLAIN_NODES; i++)
+        twin_remove_node(life->twin, i);
+    for (size_t i = 0; !pods_first && i < PLAIN_PODS; i++)
+        twin_remove_pod(life->twin, i);
+}
+
+static void list_nothing(const struct life *life)
+{
+    twin_begin(life->twin, CLUSTER_PODS);
+    twin_end(life->twin, CLUSTER_PODS);
+    twin_begin(life->twin, CLUSTER_NODES);
+    twin_end(life->twin, CLUSTER_NODES);
+}
+
+/* From an empty ledger to an empty one, or to one that is freed as it is. */
+static void live(struct twin *twin, struct dice *dice, const struct policy *policy, uint64_t end)
+{
+    struct life life = {.twin = twin, .dice = dice};
+    life.n_nodes = 1 + dice_below(dice, PLAIN_NODES);
+    life.n_pods = 1 + dice_below(dice, PLAIN_PODS);
+    twin_init(twin, policy);
+    while (twin->n_events < end)
+        any_event(&life);
+    const unsigned way = dice_below(dice, 3);
+    if (way == 0)
+        remove_all(&life);
+    if (way == 1)
+        list_nothing(&life);
+    if (way != 2)
+        twin_check_empty(twin);
+    twin_fini(twin);
+}
+
+static uint64_t number_from(const char *variable, uint64_t otherwise)
+{
+    const char *text = getenv(variable);
+    return text && *text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static void test_the_ledger_is_what_the_model_says(void **state)
+{
+    (void)state;
+    const uint64_t n_events = number_from("LEDGER_EVENTS", DEFAULT_EVENTS);
+    struct policy policy;
+    static struct twin twin;
+    twin.seed = number_from("LEDGER_SEED", DEFAULT_SEED);
+    struct dice dice = {twin.seed};
+    print_message("LEDGER_SEED=%" PRIu64 " LEDGER_EVENTS=%" PRIu64 "\n", twin.seed, n_events);
+    policy_init(&policy);
+    while (twin.n_events < n_events) {
+        uint64_t left = n_events - twin.n_events;
+        uint64_t more = left < EVENTS_OF_A_LIFE ? left : EVENTS_OF_A_LIFE;
+        live(&twin, &dice, &policy, twin.n_events + more);
+    }
+    policy_fini(&policy);
+    assert_true(twin.n_events >= n_events);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_ledger_is_what_the_model_says)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
