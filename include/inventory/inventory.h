@@ -40,15 +40,16 @@ void inventory_free(struct inventory *inventory);
 int inventory_load_file(struct inventory *inventory, const char *path, struct err *err);
 
 /* NULL where it is ready, else what is waited for. */
-const char *inventory_waiting_for(const struct inventory *inventory);
+const char *inventory_waiting_for(struct inventory *inventory);
 
 /* What may be read together with the ledger, under the lock. */
 struct inventory_view {
     const struct cluster *cluster;
     const struct inventory_problem *problems;
-    size_t n_problems;
-    int64_t as_of_s;    /* when the data was read, seconds since 1970 */
-    const char *source; /* "file:PATH" */
+    size_t n_problems;     /* of the list, which has an end */
+    size_t n_all_problems; /* all there were */
+    int64_t as_of_s;       /* when the data was read, seconds since 1970 */
+    const char *source;    /* "file:PATH" */
 };
 
 /* Locks for reading; every call needs its inventory_done(). */

@@ -22,6 +22,7 @@ struct workload {
     /* Not NULL: the template can't be read, and why; pod is then not set. */
     const char *problem;
     struct text_list not_evaluated;
+    bool has_claims; /* dynamic resource allocation: what the pod gets is not judged */
 };
 
 /* An object that makes no pods. */

@@ -116,6 +116,8 @@ static void read_template(const struct manifest *manifest, const struct pod_temp
         tolerations_add_daemon(&pod->shape, host_network, manifest->arena);
     }
     workload->not_evaluated = pod_not_evaluated(template->object, manifest->arena);
+    workload->has_claims =
+        json_array_size(json_member(json_member(template->object, "spec"), "resourceClaims")) > 0;
 }
 
 static void add_template(const struct manifest *manifest, const struct pod_template *template,

@@ -1,0 +1,13 @@
+/*
+ * json_put: JSON values as text.
+ */
+#ifndef FORMATS_JSON_PUT_H
+#define FORMATS_JSON_PUT_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/* The text of the value, which it takes over; free() it. flags as json_dumps(). Never NULL. */
+char *json_take_text(json_t *value, size_t flags, size_t *ret_len);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * identity: what every Kubernetes object says of itself: kind, namespace, name.
+ */
+#ifndef OBJECTS_IDENTITY_H
+#define OBJECTS_IDENTITY_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* "" where the object does not say. In the arena. */
+struct identity {
+    const char *kind;
+    const char *api_version;
+    const char *namespace_;
+    const char *name; /* metadata.name, else metadata.generateName */
+    const char *uid;
+};
+
+/* -EINVAL: no object, or a member that is no string. */
+int identity_from_json(const json_t *object, struct arena *arena, struct identity *ret_identity,
+                       struct err *err);
+
+/* "namespace/name", or "name" where there is no namespace. */
+const char *identity_text(const struct identity *identity, struct arena *arena);
+
+/* scheduling.k8s.io/v1 PriorityClass: its value, and whether it is the one for pods that name none.
+ */
+int priority_class_from_json(const json_t *object, int64_t *ret_value, bool *ret_is_default,
+                             struct err *err);
+
+#endif

@@ -1,0 +1,15 @@
+/* json_put: see include/formats/json_put.h. */
+#include "formats/json_put.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+char *json_take_text(json_t *value, size_t flags, size_t *ret_len)
+{
+    char *text = json_dumps(value, flags | JSON_ENCODE_ANY);
+    json_decref(value);
+    if (!text)
+        abort(); /* out of memory: jansson's strings are UTF-8 from their birth */
+    *ret_len = strlen(text);
+    return text;
+}

@@ -1,0 +1,132 @@
+/* inventory: the ledger behind its lock. See include/inventory/inventory.h. */
+#include "inventory/inventory.h"
+#include "base/mem.h"
+#include "file_feed.h"
+#include "problems.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* A ledger with all that belongs to it; replaced as a whole. */
+struct state {
+    struct cluster *cluster;
+    struct problems *problems;
+    int64_t as_of_s;
+    char *source;
+};
+
+struct inventory {
+    const struct policy *policy;
+    struct inventory_limits limits;
+    pthread_rwlock_t lock; /* guards state */
+    struct state state;
+    bool loaded;
+};
+
+struct inventory *inventory_new(const struct policy *policy, const struct inventory_limits *limits)
+{
+    struct inventory *inventory = MEM_NEW(struct inventory);
+    inventory->policy = policy;
+    inventory->limits = *limits;
+    if (pthread_rwlock_init(&inventory->lock, NULL) != 0)
+        abort();
+    inventory->state = (struct state){
+        .cluster = cluster_new(policy), .problems = problems_new(), .source = mem_strdup("")};
+    return inventory;
+}
+
+static void free_state(struct state *state)
+{
+    cluster_free(state->cluster);
+    problems_free(state->problems);
+    free(state->source);
+}
+
+void inventory_free(struct inventory *inventory)
+{
+    if (!inventory)
+        return;
+    free_state(&inventory->state);
+    (void)pthread_rwlock_destroy(&inventory->lock);
+    free(inventory);
+}
+
+/* A path may hold any bytes; what is told of it must be a JSON string. */
+static char *source_of_file(const char *path)
+{
+    struct buf text;
+    buf_init(&text, SIZE_MAX / 2);
+    (void)buf_printf(&text, "file:%s", path);
+    char *source = buf_take(&text);
+    for (char *p = source; *p; p++)
+        *p = (unsigned char)*p < 0x80 ? *p : '?';
+    return source;
+}
+
+/* Swaps the states; the old one is freed under the lock, as forks share parts of it. */
+static void replace(struct inventory *inventory, const struct state *state)
+{
+    (void)pthread_rwlock_wrlock(&inventory->lock);
+    free_state(&inventory->state);
+    inventory->state = *state;
+    inventory->loaded = true;
+    (void)pthread_rwlock_unlock(&inventory->lock);
+}
+
+int inventory_load_file(struct inventory *inventory, const char *path, struct err *err)
+{
+    struct state state = {.problems = problems_new(), .as_of_s = (int64_t)time(NULL)};
+    int r = file_feed_read(path, inventory->policy, &inventory->limits, &state.cluster,
+                           state.problems, err);
+    if (r < 0) {
+        problems_free(state.problems);
+        return r;
+    }
+    state.source = source_of_file(path);
+    replace(inventory, &state);
+    return 0;
+}
+
+const char *inventory_waiting_for(struct inventory *inventory)
+{
+    (void)pthread_rwlock_rdlock(&inventory->lock);
+    bool loaded = inventory->loaded;
+    (void)pthread_rwlock_unlock(&inventory->lock);
+    return loaded ? NULL : "the cluster file";
+}
+
+struct inventory_view inventory_read(struct inventory *inventory)
+{
+    (void)pthread_rwlock_rdlock(&inventory->lock);
+    const struct state *state = &inventory->state;
+    return (struct inventory_view){
+        .cluster = state->cluster,
+        .problems = state->problems->items,
+        .n_problems = state->problems->n,
+        .n_all_problems = state->problems->n_all,
+        .as_of_s = state->as_of_s,
+        .source = state->source,
+    };
+}
+
+void inventory_done(struct inventory *inventory)
+{
+    (void)pthread_rwlock_unlock(&inventory->lock);
+}
+
+/* Forks count who shares what, which only one thread may do at a time. */
+struct cluster *inventory_fork(struct inventory *inventory)
+{
+    (void)pthread_rwlock_wrlock(&inventory->lock);
+    struct cluster *fork = cluster_fork(inventory->state.cluster);
+    (void)pthread_rwlock_unlock(&inventory->lock);
+    return fork;
+}
+
+void inventory_fork_free(struct inventory *inventory, struct cluster *fork)
+{
+    (void)pthread_rwlock_wrlock(&inventory->lock);
+    cluster_fork_free(fork);
+    (void)pthread_rwlock_unlock(&inventory->lock);
+}

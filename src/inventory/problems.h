@@ -1,0 +1,25 @@
+/*
+ * problems: the objects that were left out, and why. Private to inventory.
+ */
+#ifndef INVENTORY_PROBLEMS_H
+#define INVENTORY_PROBLEMS_H
+
+#include "base/arena.h"
+#include "inventory/inventory.h"
+
+/* So many are kept in full; the others are only counted. */
+#define PROBLEMS_MAX 1000
+
+struct problems {
+    struct arena *arena;
+    struct inventory_problem items[PROBLEMS_MAX];
+    size_t n; /* of items */
+    size_t n_all;
+};
+
+struct problems *problems_new(void);
+void problems_free(struct problems *problems);
+/* Copies the texts, and logs the problem. */
+void problems_add(struct problems *problems, const char *kind, const char *name, const char *what);
+
+#endif

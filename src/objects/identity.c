@@ -1,0 +1,60 @@
+/* identity: see include/objects/identity.h. */
+#include "objects/identity.h"
+#include "formats/json_get.h"
+#include "meta.h"
+
+static int get_metadata(const json_t *metadata, struct arena *arena, struct identity *identity,
+                        struct err *err)
+{
+    int r = meta_name(metadata, "namespace", arena, &identity->namespace_, err);
+    if (r == 0)
+        r = meta_name(metadata, "uid", arena, &identity->uid, err);
+    if (r == 0)
+        r = meta_name(metadata, "name", arena, &identity->name, err);
+    if (r == 0 && !identity->name[0])
+        r = meta_name(metadata, "generateName", arena, &identity->name, err);
+    if (r < 0)
+        err_prefix(err, "metadata.");
+    return r;
+}
+
+int identity_from_json(const json_t *object, struct arena *arena, struct identity *ret_identity,
+                       struct err *err)
+{
+    struct identity identity = {"", "", "", "", ""};
+    json_t *metadata = NULL;
+    if (!json_is_object(object))
+        return err_set(err, EINVAL, "is %s, should be an object", json_type_text(object));
+    int r = meta_name(object, "kind", arena, &identity.kind, err);
+    if (r == 0)
+        r = meta_name(object, "apiVersion", arena, &identity.api_version, err);
+    if (r == 0)
+        r = json_get_object(object, "metadata", &metadata, err);
+    if (r == 0)
+        r = get_metadata(metadata, arena, &identity, err);
+    if (r == 0)
+        *ret_identity = identity;
+    return r;
+}
+
+const char *identity_text(const struct identity *identity, struct arena *arena)
+{
+    if (!identity->namespace_[0])
+        return identity->name;
+    return arena_printf(arena, "%s/%s", identity->namespace_, identity->name);
+}
+
+int priority_class_from_json(const json_t *object, int64_t *ret_value, bool *ret_is_default,
+                             struct err *err)
+{
+    int64_t value = 0;
+    bool is_default = false;
+    int r = json_get_integer(object, "value", &value, err);
+    if (r == 0)
+        r = json_get_bool(object, "globalDefault", &is_default, err);
+    if (r < 0)
+        return r;
+    *ret_value = value;
+    *ret_is_default = is_default;
+    return 0;
+}
