@@ -1,0 +1,26 @@
+/*
+ * extender: the kube-scheduler extender protocol: filter, prioritize, bind.
+ *
+ * Source: k8s.io/kube-scheduler/extender/v1. Every handler decodes, asks core under the lock, and
+ * encodes after it. Filter and prioritize have no side effects. Answers to the scheduler are always
+ * HTTP 200 where it reads the body; what is refused how is in docs/openapi.yaml.
+ */
+#ifndef EXTENDER_EXTENDER_H
+#define EXTENDER_EXTENDER_H
+
+#include "core/policy.h"
+#include "http/exchange.h"
+#include "inventory/inventory.h"
+
+struct extender {
+    const struct policy *policy;
+    struct inventory *inventory;
+};
+
+/* Routes; context is the struct extender. */
+void extender_filter(void *context, struct exchange *exchange);
+void extender_prioritize(void *context, struct exchange *exchange);
+/* Over a file: an Error that says that there is no API server to bind through. */
+void extender_bind(void *context, struct exchange *exchange);
+
+#endif

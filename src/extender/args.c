@@ -1,0 +1,100 @@
+/* args: see args.h. */
+#include "args.h"
+#include "formats/json_get.h"
+#include "objects/pod.h"
+
+/* A pod that cannot be read can run nowhere: that is an answer, not an error. */
+static int read_pod(struct args *args, struct exchange *exchange, const struct policy *policy,
+                    struct err *err)
+{
+    json_t *pod = NULL;
+    struct err why;
+    struct arena *arena = exchange_arena(exchange);
+    int r = json_get_object(args->root, "Pod", &pod, err);
+    if (r < 0)
+        return r;
+    if (!pod)
+        return err_set(err, EINVAL, "Pod: is missing, should be a Pod object");
+    if (pod_from_json(pod, policy, arena, &args->pod, &why) < 0)
+        args->pod = (struct pod_facts){.refusal = arena_strdup(arena, why.text)};
+    return 0;
+}
+
+static int read_names(struct args *args, json_t *names, struct arena *arena, struct err *err)
+{
+    size_t i = 0;
+    json_t *name = NULL;
+    args->names = ARENA_ARRAY(arena, const char *, json_array_size(names));
+    json_array_foreach (names, i, name) {
+        if (!json_is_string(name))
+            return err_set(err, EINVAL, "NodeNames[%zu]: is %s, should be a string", i,
+                           json_type_text(name));
+        args->names[i] = json_string_value(name);
+    }
+    args->n_names = json_array_size(names);
+    return 0;
+}
+
+static int read_nodes(struct args *args, json_t *items, struct arena *arena, struct err *err)
+{
+    size_t i = 0;
+    json_t *node = NULL;
+    args->names = ARENA_ARRAY(arena, const char *, json_array_size(items));
+    json_array_foreach (items, i, node) {
+        const json_t *name = json_member(json_member(node, "metadata"), "name");
+        if (!json_is_string(name))
+            return err_set(err, EINVAL, "Nodes.items[%zu].metadata.name: should be a string", i);
+        args->names[i] = json_string_value(name);
+    }
+    args->n_names = json_array_size(items);
+    args->nodes = items;
+    return 0;
+}
+
+static int read_candidates(struct args *args, struct arena *arena, struct err *err)
+{
+    json_t *names = NULL;
+    json_t *nodes = NULL;
+    json_t *items = NULL;
+    int r = json_get_array(args->root, "NodeNames", &names, err);
+    if (r == 0)
+        r = json_get_object(args->root, "Nodes", &nodes, err);
+    if (r < 0)
+        return r;
+    if (names)
+        return read_names(args, names, arena, err);
+    if (!nodes)
+        return err_set(err, EINVAL, "has neither NodeNames nor Nodes, should have one of them");
+    r = json_get_array(nodes, "items", &items, err);
+    if (r < 0)
+        err_prefix(err, "Nodes.");
+    return r < 0 ? r : read_nodes(args, items, arena, err);
+}
+
+int args_init(struct args *ret_args, struct exchange *exchange, const struct policy *policy,
+              struct err *err)
+{
+    struct args args = {0};
+    size_t len = 0;
+    const char *body = exchange_body(exchange, &len);
+    int r = json_parse(body, len, 0, &args.root, err);
+    if (r == 0 && !json_is_object(args.root))
+        r = err_set(err, EINVAL, "is %s, should be an ExtenderArgs object",
+                    json_type_text(args.root));
+    if (r == 0)
+        r = read_pod(&args, exchange, policy, err);
+    if (r == 0)
+        r = read_candidates(&args, exchange_arena(exchange), err);
+    if (r < 0) {
+        err_prefix(err, "gpu-extender: request: ");
+        args_fini(&args);
+        return r;
+    }
+    *ret_args = args;
+    return 0;
+}
+
+void args_fini(struct args *args)
+{
+    json_decref(args->root);
+}

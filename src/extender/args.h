@@ -1,0 +1,27 @@
+/*
+ * args: ExtenderArgs, what filter and prioritize are asked. Private to extender.
+ */
+#ifndef EXTENDER_ARGS_H
+#define EXTENDER_ARGS_H
+
+#include "base/err.h"
+#include "core/facts.h"
+#include "core/policy.h"
+#include "http/exchange.h"
+
+#include <jansson.h>
+
+struct args {
+    json_t *root;         /* owns everything below that points to JSON; args_fini() */
+    struct pod_facts pod; /* in the exchange's arena; refusal set where the pod is invalid */
+    const char **names;   /* the nodes asked about, in the order received */
+    size_t n_names;
+    const json_t *nodes; /* Nodes.items, the same nodes; NULL where nodeCacheCapable */
+};
+
+/* -EINVAL: no JSON, no Pod, neither Nodes nor NodeNames, or a member of the wrong type. */
+int args_init(struct args *ret_args, struct exchange *exchange, const struct policy *policy,
+              struct err *err);
+void args_fini(struct args *args);
+
+#endif
