@@ -1,0 +1,34 @@
+/*
+ * api: the people's protocol: what is there, where would it go, and is the service well?
+ *
+ * Answers are JSON, or with ?output=table text for people. Their shapes are in docs/openapi.yaml:
+ * members are added, never renamed.
+ */
+#ifndef API_API_H
+#define API_API_H
+
+#include "base/buf.h"
+#include "core/policy.h"
+#include "http/exchange.h"
+#include "inventory/inventory.h"
+
+#include <stddef.h>
+
+struct api {
+    const struct policy *policy;
+    struct inventory *inventory;
+    size_t max_object_bytes; /* of a manifest */
+    size_t max_replicas;     /* placed one by one in a dry run */
+    /* Writes the metrics of others behind ours. */
+    void (*more_metrics)(void *context, struct buf *out);
+    void *more_metrics_context;
+};
+
+/* Routes; context is the struct api. */
+void api_dry_run(void *context, struct exchange *exchange);   /* POST */
+void api_inventory(void *context, struct exchange *exchange); /* GET */
+void api_livez(void *context, struct exchange *exchange);
+void api_readyz(void *context, struct exchange *exchange);
+void api_metrics(void *context, struct exchange *exchange);
+
+#endif

@@ -1,0 +1,89 @@
+/* dry_run: POST /v1/dry-run. See include/api/api.h; one workload is in dry_run_workload.c. */
+#include "dry_run.h"
+#include "dry_run_table.h"
+#include "manifest.h"
+#include "reply.h"
+
+/* Each workload is judged against each node; an answer has so many verdicts at the most. */
+#define MAX_VERDICTS ((size_t)500000)
+
+static json_t *skipped_json(const struct workload_list *list)
+{
+    json_t *skipped = json_array();
+    for (size_t i = 0; i < list->n_skipped; i++)
+        (void)json_array_append_new(
+            skipped, json_pack("{s:s, s:s, s:s}", "kind", list->skipped[i].kind, "name",
+                               list->skipped[i].name, "why", list->skipped[i].why));
+    return skipped;
+}
+
+static const char *summary(const struct dry_run *dry_run, const struct workload_list *list,
+                           const json_t *workloads)
+{
+    if (list->n == 0)
+        return "nothing in it holds pods";
+    if (list->n == 1)
+        return json_string_value(json_object_get(json_array_get(workloads, 0), "summary"));
+    return arena_printf(dry_run->arena, "%zu of %zu workloads can be placed whole",
+                        dry_run->n_placed_whole, list->n);
+}
+
+static json_t *run(struct dry_run *dry_run, const struct workload_list *list)
+{
+    json_t *workloads = json_array();
+    for (size_t i = 0; i < list->n; i++)
+        (void)json_array_append_new(workloads, dry_run_workload(dry_run, &list->items[i]));
+    return json_pack("{s:s, s:o, s:o}", "summary", summary(dry_run, list, workloads), "workloads",
+                     workloads, "skipped", skipped_json(list));
+}
+
+/* Answers what cannot be asked; else gives the workloads. */
+static bool read_manifest(const struct api *api, struct exchange *exchange,
+                          struct workload_list *ret_list)
+{
+    struct err err;
+    size_t len = 0;
+    const char *body = exchange_body(exchange, &len);
+    const char *waiting_for = inventory_waiting_for(api->inventory);
+    struct arena *arena = exchange_arena(exchange);
+    if (waiting_for) {
+        exchange_answer_error(exchange, 503,
+                              arena_printf(arena, "not ready: waiting for %s", waiting_for));
+        return false;
+    }
+    int r = manifest_read(body, len, api, arena, ret_list, &err);
+    if (r < 0)
+        exchange_answer_error(exchange, r == -EMSGSIZE ? 413 : 400, err.text);
+    return r == 0;
+}
+
+static bool is_too_much(const struct workload_list *list, const struct cluster *fork,
+                        struct exchange *exchange)
+{
+    const size_t n_nodes = cluster_n_nodes(fork);
+    if (n_nodes == 0 || list->n <= MAX_VERDICTS / n_nodes)
+        return false;
+    exchange_answer_error(
+        exchange, 413,
+        arena_printf(exchange_arena(exchange),
+                     "manifest: has %zu workloads, should have at most %zu over %zu nodes", list->n,
+                     MAX_VERDICTS / n_nodes, n_nodes));
+    return true;
+}
+
+void api_dry_run(void *context, struct exchange *exchange)
+{
+    const struct api *api = context;
+    struct workload_list list = {0};
+    if (!reply_is_possible(exchange) || !read_manifest(api, exchange, &list))
+        return;
+    struct dry_run dry_run = {
+        .api = api,
+        .fork = inventory_fork(api->inventory),
+        .arena = exchange_arena(exchange),
+        .n_replicas_left = api->max_replicas,
+    };
+    if (!is_too_much(&list, dry_run.fork, exchange))
+        reply(exchange, run(&dry_run, &list), dry_run_table_write);
+    inventory_fork_free(api->inventory, dry_run.fork);
+}

@@ -1,0 +1,22 @@
+/*
+ * dry_run: one workload of a dry run, placed and written as JSON. Private to api.
+ */
+#ifndef API_DRY_RUN_H
+#define API_DRY_RUN_H
+
+#include "api/api.h"
+#include "core/what_if.h"
+#include "objects/workload.h"
+
+struct dry_run {
+    const struct api *api;
+    struct cluster *fork; /* workloads before this one have their room on it */
+    struct arena *arena;
+    size_t n_replicas_left; /* that may still be placed one by one */
+    size_t n_placed_whole;  /* workloads of which every replica was placed */
+};
+
+/* A member of DryRunResult.workloads; takes the room on the fork. */
+json_t *dry_run_workload(struct dry_run *dry_run, const struct workload *workload);
+
+#endif

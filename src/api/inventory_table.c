@@ -1,0 +1,115 @@
+/* inventory_table: see inventory_table.h. Only GPUs are shown; the JSON has all resources. */
+#include "inventory_table.h"
+#include "json_text.h"
+#include "table.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static const char *state_of(const json_t *node)
+{
+    const bool ready = json_is_true(json_object_get(node, "ready"));
+    const bool cordoned = json_is_true(json_object_get(node, "unschedulable"));
+    if (ready)
+        return cordoned ? "Ready,cordoned" : "Ready";
+    return cordoned ? "NotReady,cordoned" : "NotReady";
+}
+
+/* "default/train-0 (2), default/train-1 (2)" */
+static const char *holders_of(const json_t *node, const char *resource, struct arena *arena)
+{
+    const char *text = "";
+    size_t i = 0;
+    json_t *holder = NULL;
+    json_array_foreach (json_object_get(node, "holders"), i, holder) {
+        const json_t *n = json_object_get(json_object_get(holder, "gpus"), resource);
+        if (n)
+            text = arena_printf(arena, "%s%s%s/%s (%lld)", text, text[0] ? ", " : "",
+                                json_text_of(holder, "namespace"), json_text_of(holder, "pod"),
+                                (long long)json_integer_value(n));
+    }
+    return text;
+}
+
+/* Every holder has a GPU resource, and every model total names one: those are what to show. */
+static bool is_gpu(const json_t *inventory, const char *resource)
+{
+    size_t i = 0;
+    json_t *model = NULL;
+    json_array_foreach (json_object_get(inventory, "models"), i, model) {
+        if (strcmp(json_text_of(model, "resource"), resource) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void write_nodes(const json_t *inventory, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"NODE", "STATE", "MODEL",   "RESOURCE", "TOTAL",
+                                           "USED", "FREE",  "HELD BY", NULL};
+    struct table *table = table_new(arena, HEADINGS);
+    size_t i = 0;
+    json_t *node = NULL;
+    json_array_foreach (json_object_get(inventory, "nodes"), i, node) {
+        const char *name = NULL;
+        json_t *amounts = NULL;
+        bool any = false;
+        json_object_foreach (json_object_get(node, "resources"), name, amounts) {
+            if (!is_gpu(inventory, name))
+                continue;
+            any = true;
+            table_add(table, (const char *[]){json_text_of(node, "name"), state_of(node),
+                                              json_text_of(node, "model"), name,
+                                              json_number_text(amounts, "allocatable", arena),
+                                              json_number_text(amounts, "used", arena),
+                                              json_number_text(amounts, "free", arena),
+                                              holders_of(node, name, arena)});
+        }
+        if (!any)
+            table_add(table, (const char *[]){json_text_of(node, "name"), state_of(node), "", "",
+                                              "", "", "", ""});
+    }
+    table_write(table, out);
+}
+
+static void write_models(const json_t *inventory, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"MODEL", "RESOURCE", "NODES", "TOTAL",
+                                           "USED",  "FREE",     NULL};
+    struct table *table = table_new(arena, HEADINGS);
+    size_t i = 0;
+    json_t *model = NULL;
+    json_array_foreach (json_object_get(inventory, "models"), i, model)
+        table_add(table,
+                  (const char *[]){json_text_of(model, "model"), json_text_of(model, "resource"),
+                                   json_number_text(model, "nodes", arena),
+                                   json_number_text(model, "allocatable", arena),
+                                   json_number_text(model, "used", arena),
+                                   json_number_text(model, "free", arena)});
+    (void)buf_add_text(out, "\n");
+    table_write(table, out);
+}
+
+static void write_problems(const json_t *inventory, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"LEFT OUT", "NAME", "WHY", NULL};
+    const json_t *problems = json_object_get(inventory, "problems");
+    struct table *table = table_new(arena, HEADINGS);
+    size_t i = 0;
+    json_t *problem = NULL;
+    if (json_array_size(problems) == 0)
+        return;
+    json_array_foreach (problems, i, problem)
+        table_add(table,
+                  (const char *[]){json_text_of(problem, "kind"), json_text_of(problem, "name"),
+                                   json_text_of(problem, "what")});
+    (void)buf_add_text(out, "\n");
+    table_write(table, out);
+}
+
+void inventory_table_write(const json_t *inventory, struct arena *arena, struct buf *out)
+{
+    write_nodes(inventory, arena, out);
+    write_models(inventory, arena, out);
+    write_problems(inventory, arena, out);
+}

@@ -1,0 +1,46 @@
+/* reply: see reply.h. */
+#include "reply.h"
+#include "formats/json_put.h"
+
+#include <string.h>
+
+static bool wants_table(const struct exchange *exchange)
+{
+    const char *output = exchange_query(exchange, "output");
+    return output && strcmp(output, "table") == 0;
+}
+
+bool reply_is_possible(struct exchange *exchange)
+{
+    const char *output = exchange_query(exchange, "output");
+    if (!output || strcmp(output, "json") == 0 || wants_table(exchange))
+        return true;
+    exchange_answer_error(exchange, 400,
+                          arena_printf(exchange_arena(exchange),
+                                       "?output=%s: is not known, should be json or table",
+                                       output));
+    return false;
+}
+
+void reply_text(struct exchange *exchange, unsigned status, const char *content_type,
+                struct buf *text)
+{
+    size_t len = text->len;
+    exchange_answer(exchange, status, content_type, buf_take(text), len, 0);
+}
+
+void reply(struct exchange *exchange, json_t *value,
+           void (*write_table)(const json_t *value, struct arena *arena, struct buf *out))
+{
+    if (!wants_table(exchange)) {
+        size_t len = 0;
+        char *text = json_take_text(value, JSON_INDENT(1), &len);
+        exchange_answer(exchange, 200, "application/json", text, len, 0);
+        return;
+    }
+    struct buf out;
+    buf_init(&out, REPLY_MAX_BYTES);
+    write_table(value, exchange_arena(exchange), &out);
+    json_decref(value);
+    reply_text(exchange, 200, "text/plain; charset=utf-8", &out);
+}

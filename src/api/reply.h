@@ -1,0 +1,27 @@
+/*
+ * reply: JSON or a table, as the question asked for. Private to api.
+ */
+#ifndef API_REPLY_H
+#define API_REPLY_H
+
+#include "base/buf.h"
+#include "http/exchange.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/* An answer may be so long; what would be longer is refused before it is made. */
+#define REPLY_MAX_BYTES ((size_t)1024 * 1024 * 1024)
+
+/* Answers with the value, which it takes over: as JSON, or with ?output=table through write_table.
+ */
+void reply(struct exchange *exchange, json_t *value,
+           void (*write_table)(const json_t *value, struct arena *arena, struct buf *out));
+/* Whether ?output= is one we know; else it has answered 400. To be asked before any work is done.
+ */
+bool reply_is_possible(struct exchange *exchange);
+
+void reply_text(struct exchange *exchange, unsigned status, const char *content_type,
+                struct buf *text);
+
+#endif

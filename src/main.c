@@ -1,0 +1,223 @@
+/*
+ * main: options, creation in order, the route table, signals, and the stop in reverse order. No
+ * logic.
+ *
+ * Exit status: 0 fine; 1 failure at run time (a port is taken); 2 bad options, policy or file.
+ */
+#include "api/api.h"
+#include "base/log.h"
+#include "config/options.h"
+#include "config/settings.h"
+#include "extender/extender.h"
+#include "http/server.h"
+#include "inventory/inventory.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum exit_status { EXIT_FINE = 0, EXIT_RUN_TIME = 1, EXIT_BAD_INPUT = 2 };
+
+/* Of a keep-alive connection; kube-scheduler's client drops its own after 90 s. */
+#define IDLE_TIMEOUT_S 600
+#define DRAIN_MS 10000
+
+/* What the program consists of, in the order of its creation. */
+struct program {
+    struct options options;
+    struct settings settings;
+    struct inventory *inventory;
+    struct extender extender;
+    struct api api;
+    struct server *server;
+};
+
+static int complain(const struct err *err, int status)
+{
+    (void)fprintf(stderr, "gpu-extender: %s\n", err->text);
+    return status;
+}
+
+static int read_settings(struct program *program, struct err *err)
+{
+    settings_init(&program->settings);
+    if (!program->options.config_file)
+        return 0;
+    return settings_read_file(&program->settings, program->options.config_file, err);
+}
+
+static int print_policy(const struct settings *settings)
+{
+    struct buf text;
+    buf_init(&text, (size_t)1024 * 1024);
+    settings_print(settings, &text);
+    (void)fputs(buf_text(&text), stdout);
+    buf_fini(&text);
+    return fflush(stdout) == 0 ? EXIT_FINE : EXIT_RUN_TIME;
+}
+
+static int load_inventory(struct program *program, struct err *err)
+{
+    const struct settings_limits *limits = &program->settings.limits;
+    const struct inventory_limits inventory_limits = {
+        .max_file_bytes = limits->file_bytes,
+        .max_object_bytes = limits->object_bytes,
+        .max_nodes = limits->nodes,
+        .max_pods = limits->pods,
+    };
+    program->inventory = inventory_new(&program->settings.policy, &inventory_limits);
+    if (program->options.cluster_file)
+        return inventory_load_file(program->inventory, program->options.cluster_file, err);
+    return 0;
+}
+
+static int check(struct program *program)
+{
+    const struct inventory_view view = inventory_read(program->inventory);
+    const size_t n_problems = view.n_all_problems;
+    inventory_done(program->inventory);
+    if (n_problems == 0)
+        return EXIT_FINE;
+    (void)fprintf(stderr, "gpu-extender: %s: %zu objects were left out\n",
+                  program->options.cluster_file, n_problems);
+    return EXIT_BAD_INPUT;
+}
+
+static void write_server_metrics(void *context, struct buf *out)
+{
+    const struct program *program = context;
+    server_metrics(program->server, out);
+}
+
+static void create_protocols(struct program *program)
+{
+    program->extender = (struct extender){
+        .policy = &program->settings.policy,
+        .inventory = program->inventory,
+    };
+    program->api = (struct api){
+        .policy = &program->settings.policy,
+        .inventory = program->inventory,
+        .max_object_bytes = program->settings.limits.object_bytes,
+        .max_replicas = program->settings.limits.replicas,
+        .more_metrics = write_server_metrics,
+        .more_metrics_context = program,
+    };
+}
+
+static void reload(struct program *program)
+{
+    struct err err;
+    if (inventory_load_file(program->inventory, program->options.cluster_file, &err) < 0)
+        LOG(LOG_ERROR, "main", LOG_MSG("reload failed, the old cluster stays"),
+            LOG_STR("err", err.text));
+}
+
+/* Until SIGTERM or SIGINT; SIGHUP reads the cluster file again. */
+static void wait_for_signals(struct program *program, const sigset_t *signals)
+{
+    int number = 0;
+    while (sigwait(signals, &number) == 0 && number == SIGHUP)
+        reload(program);
+    LOG(LOG_INFO, "main", LOG_MSG("stopping"), LOG_NUM("signal", number));
+}
+
+static const char *listen_address(const struct program *program, const char *configured)
+{
+    return program->options.listen ? program->options.listen : configured;
+}
+
+static int start_server(struct program *program, const struct route *routes, struct err *err)
+{
+    const struct settings *settings = &program->settings;
+    const struct server_settings server_settings = {
+        .verbs = listen_address(program, settings->listen_verbs),
+        .people = listen_address(program, settings->listen_people),
+        .probes = listen_address(program, settings->listen_probes),
+        .max_body_bytes = settings->limits.request_bytes,
+        .max_connections = (unsigned)settings->limits.connections,
+        .idle_timeout_s = IDLE_TIMEOUT_S,
+    };
+    return server_start(&server_settings, routes, &program->server, err);
+}
+
+static void log_addresses(const struct server *server)
+{
+    static const struct {
+        enum listener listener;
+        const char *name;
+    } LISTENERS[] = {{LISTEN_VERBS, "verbs"}, {LISTEN_PEOPLE, "people"}, {LISTEN_PROBES, "probes"}};
+    for (size_t i = 0; i < sizeof LISTENERS / sizeof *LISTENERS; i++)
+        LOG(LOG_INFO, "main", LOG_MSG("listening"), LOG_STR("for", LISTENERS[i].name),
+            LOG_STR("addr", server_address(server, LISTENERS[i].listener)));
+}
+
+static int serve(struct program *program)
+{
+    struct extender *extender = &program->extender;
+    struct api *api = &program->api;
+    const struct route routes[] = {
+        {"POST", "/scheduler/filter", LISTEN_VERBS, "filter", extender_filter, extender},
+        {"POST", "/scheduler/prioritize", LISTEN_VERBS, "prioritize", extender_prioritize,
+         extender},
+        {"POST", "/scheduler/bind", LISTEN_VERBS, "bind", extender_bind, extender},
+        {"POST", "/v1/dry-run", LISTEN_PEOPLE, "dry_run", api_dry_run, api},
+        {"GET", "/v1/inventory", LISTEN_PEOPLE, "inventory", api_inventory, api},
+        {"GET", "/metrics", LISTEN_PEOPLE, "metrics", api_metrics, api},
+        {"GET", "/livez", LISTEN_PROBES, "livez", api_livez, api},
+        {"GET", "/readyz", LISTEN_PROBES, "readyz", api_readyz, api},
+        {0},
+    };
+    sigset_t signals;
+    struct err err;
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGHUP);
+    (void)sigaddset(&signals, SIGINT);
+    (void)sigaddset(&signals, SIGTERM);
+    /* Blocked before any thread is made, so that only sigwait() sees them. */
+    (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    if (start_server(program, routes, &err) < 0)
+        return complain(&err, EXIT_RUN_TIME);
+    log_addresses(program->server);
+    wait_for_signals(program, &signals);
+    server_stop(program->server, DRAIN_MS);
+    return EXIT_FINE;
+}
+
+static int run(struct program *program)
+{
+    struct err err;
+    const struct options *options = &program->options;
+    if (read_settings(program, &err) < 0)
+        return complain(&err, EXIT_BAD_INPUT);
+    if (options->print_policy)
+        return print_policy(&program->settings);
+    if (!options->cluster_file && !options->check) {
+        (void)err_set(&err, EINVAL,
+                      "no --cluster-file: should be a file that kubectl get nodes,pods -A -o yaml "
+                      "wrote (a live cluster is not supported yet)");
+        return complain(&err, EXIT_BAD_INPUT);
+    }
+    if (load_inventory(program, &err) < 0)
+        return complain(&err, EXIT_BAD_INPUT);
+    if (options->check)
+        return check(program);
+    create_protocols(program);
+    return serve(program);
+}
+
+int main(int argc, char **argv)
+{
+    struct program program = {0};
+    struct err err;
+    bool done = false;
+    if (options_parse(argc, argv, &program.options, &done, &err) < 0)
+        return complain(&err, EXIT_BAD_INPUT);
+    if (done)
+        return EXIT_FINE;
+    log_configure(program.options.log_level, program.options.log_format);
+    int status = run(&program);
+    inventory_free(program.inventory);
+    settings_fini(&program.settings);
+    return status;
+}
