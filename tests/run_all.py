@@ -77,6 +77,7 @@ STEPS = [
     ("lint/size", True, lint_size),
     ("lint/tests", True, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
     ("unit", True, unit_tests),
+    ("wire", True, wire_tests),
     ("lint/symbols", True, lint_symbols),
     ("lint/tidy", False, lint_tidy),
     ("thread", False, thread_tests),
