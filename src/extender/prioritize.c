@@ -1,20 +1,24 @@
 /* prioritize: which of these nodes is best? See include/extender/extender.h. */
 #include "answer.h"
 #include "args.h"
+#include "core/fit.h"
 #include "core/rank.h"
 #include "extender/extender.h"
 
-/* Ranks the nodes; ranked[i].position says which name it is. */
+/* Ranks the nodes; ranked[i].position says which name it is. Nodes that the pod fits no more (they
+ * may have changed since filter) come last. */
 static void rank(struct inventory *inventory, const struct args *args, struct arena *arena,
                  struct ranked_node *ranked)
 {
     const struct inventory_view view = inventory_read(inventory);
+    const struct fit_question question = {
+        .shape = cluster_resolve(view.cluster, &args->pod.shape, arena), .scope = FIT_OURS};
     for (size_t i = 0; i < args->n_names; i++) {
-        ranked[i].node = cluster_find_node(view.cluster, args->names[i]);
+        const struct node *node = cluster_find_node(view.cluster, args->names[i]);
+        ranked[i].node = fit_judge(node, &question) == REASON_FITS ? node : NULL;
         ranked[i].position = i;
     }
-    rank_nodes(view.cluster, cluster_resolve(view.cluster, &args->pod.shape, arena), ranked,
-               args->n_names);
+    rank_nodes(view.cluster, question.shape, ranked, args->n_names);
     inventory_done(inventory);
 }
 
