@@ -1,0 +1,361 @@
+"""docs/openapi.yaml and the service say the same: paths, statuses, members, examples.
+
+What the answers should be, other tests know; here it is their shape, and that everything documented is really answered.
+"""
+
+import copy
+import http.client
+import json
+import os
+import re
+import socket
+
+import jsonschema
+import openapi
+import pytest
+import yaml
+from service import ROOT, SAMPLE_CLUSTER, Answer, Service
+
+WORKLOADS = os.path.join(ROOT, "examples/workloads")
+OPENB_CLUSTER = os.path.join(ROOT, "examples/openb-cluster.json")
+BODY_LIMIT = 1024
+JUDGE = openapi.Judge(openapi.load())
+ROUTE = re.compile(r'\{"([A-Z]+)", "(/[^"]*)", LISTEN_([A-Z]+),')
+REASON = re.compile(r"\[REASON_\w+\] = \{([^}]*)\}")
+
+# What no question to a service over a cluster file can bring about, and why.
+NOT_OVER_A_FILE = {("GET", "/readyz", 503, "text/plain"): "it does not listen before the file is read"}
+
+
+def read(*path):
+    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def judge(method, path, answer):
+    found = JUDGE.faults_of_answer(method, path, answer)
+    assert not found, "\n".join([f"{method} {path}: {answer}", *found])
+    return answer
+
+
+def json_of(service, method, path, body=None):
+    answer = service.ask(method, path, body)
+    assert answer.status == 200, answer
+    return judge(method, path.split("?")[0], answer).json()
+
+
+# The document itself.
+
+
+def references(node):
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"]
+        for item in node.values():
+            yield from references(item)
+    elif isinstance(node, list):
+        for item in node:
+            yield from references(item)
+
+
+def test_the_document_holds_together():
+    document = JUDGE.document
+    assert re.fullmatch(r"3\.1\.\d+", document["openapi"])
+    assert f"version: '{document['info']['version']}'," in read("meson.build")
+    components = {f"#/components/{kind}/{name}" for kind, items in document["components"].items() for name in items}
+    assert set(references(document)) == components, "a reference to nothing, or a component that nothing refers to"
+    names = [operation["operationId"] for operation in JUDGE.operations().values()]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("name", JUDGE.document["components"]["schemas"])
+def test_schema(name):
+    """A schema is one, and requires no member that it does not describe."""
+    schema = JUDGE.document["components"]["schemas"][name]
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert set(schema.get("required", [])) <= set(schema.get("properties", {}))
+    assert schema.get("type"), "what has no type is not closed against unknown members"
+
+
+@pytest.mark.parametrize("method, path", JUDGE.operations())
+def test_examples_are_of_their_schemas(method, path):
+    operation = JUDGE.operations()[method, path]
+    parts = [operation.get("requestBody", {"content": {}})]
+    parts += [openapi.resolve(JUDGE.document, response) for response in operation["responses"].values()]
+    for part in parts:
+        for media in part["content"].values():
+            for name, example in media.get("examples", {}).items():
+                # Kubernetes objects have more members than are read.
+                lenient = jsonschema.Draft202012Validator({**media["schema"], "components": JUDGE.document["components"]})
+                assert not list(lenient.iter_errors(example["value"])), name
+
+
+def test_every_route_is_documented_and_no_other():
+    rows = ROUTE.findall(read("src/main.c"))
+    documented = {
+        (method, path, operation["tags"][0].upper()) for (method, path), operation in JUDGE.operations().items()
+    }
+    assert documented == set(rows) and len(rows) == read("src/main.c").count("LISTEN_") - 3, rows
+
+
+def test_reasons_and_messages_are_those_of_the_table_in_core():
+    strings = [re.findall(r'(PREFIX)|"([^"]*)"', row) for row in REASON.findall(read("src/core/fit.c"))]
+    table = {row[0][1]: "".join(text for _, text in row[1:]) for row in strings}
+    schema = JUDGE.document["components"]["schemas"]["Reason"]
+    assert schema["enum"] == list(table)
+    rows = re.findall(r"^\| `(\w+)` \| ([^|(]*?) (?:\([^)]*\) )?\|$", schema["description"], re.MULTILINE)
+    assert dict(rows) == table
+
+
+# Its examples: each question with the answer of the same name.
+
+
+@pytest.mark.parametrize(
+    "method, path, name",
+    [
+        (method, path, name)
+        for (method, path), operation in JUDGE.operations().items()
+        for media in operation.get("requestBody", {"content": {}})["content"].values()
+        for name in media.get("examples", {})
+    ],
+)
+def test_example(service, method, path, name):
+    operation = JUDGE.operations()[method, path]
+    question = operation["requestBody"]["content"]["application/json"]["examples"][name]["value"]
+    wanted = operation["responses"]["200"]["content"]["application/json"]["examples"][name]["value"]
+    assert json_of(service, method, path, question) == wanted
+
+
+# Real answers, many of them.
+
+
+@pytest.mark.parametrize("name", sorted(os.listdir(WORKLOADS)))
+def test_dry_run_of(service, name):
+    json_of(service, "POST", "/v1/dry-run", read(WORKLOADS, name))
+
+
+PODS = {
+    name: pod
+    for name in sorted(os.listdir(WORKLOADS))
+    for pod in yaml.safe_load_all(read(WORKLOADS, name))
+    if pod["kind"] == "Pod"
+}
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_filter_and_prioritize(service, name):
+    nodes = [node["name"] for node in json_of(service, "GET", "/v1/inventory")["nodes"]] + ["not-there"]
+    by_name = {"Pod": PODS[name], "Nodes": None, "NodeNames": nodes}
+    whole = {"Pod": PODS[name], "NodeNames": None}
+    whole["Nodes"] = {"metadata": {}, "items": [{"metadata": {"name": node}} for node in nodes]}
+    for question in (by_name, whole):
+        verdicts = json_of(service, "POST", "/scheduler/filter", question)
+        fits = verdicts["NodeNames"] if question is by_name else [node["metadata"]["name"] for node in verdicts["Nodes"]["items"]]
+        assert sorted([*fits, *verdicts["FailedAndUnresolvableNodes"]]) == sorted(nodes)
+        json_of(service, "POST", "/scheduler/prioritize", question)
+
+
+def test_the_openb_cluster(start_service):
+    service = start_service("--cluster-file", OPENB_CLUSTER)
+    assert len(json_of(service, "GET", "/v1/inventory")["nodes"]) > 300
+    json_of(service, "POST", "/v1/dry-run", read(WORKLOADS, "deployment-models.yaml"))
+    judge("GET", "/metrics", service.get("/metrics"))
+
+
+def node_object(name, **allocatable):
+    amounts = {"cpu": "4", "memory": "8Gi", "pods": "10", **allocatable}
+    return {"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": amounts, "capacity": amounts}}
+
+
+def pod_object(name, node, gpus):
+    resources = {"limits": {"nvidia.com/gpu": gpus}}
+    return {
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default", "uid": name},
+        "spec": {"nodeName": node, "containers": [{"name": "main", "resources": resources}]},
+        "status": {"phase": "Running"},
+    }
+
+
+def test_an_inventory_with_all_that_can_be_wrong(start_service, tmp_path):
+    """Nodes left out, a node that is over-full, one that has nothing, and pods of a node that is not there."""
+    gpus = {"nvidia.com/gpu": "1"}
+    items = [node_object("full", **gpus), pod_object("a", "full", 1), pod_object("b", "full", 2)]
+    items += [node_object("twice"), node_object("twice"), node_object("half", **{"nvidia.com/gpu": "1.5"})]
+    items += [{"kind": "Node", "metadata": {"name": "bare"}}, pod_object("c", "gone", 1)]
+    path = tmp_path / "cluster.json"
+    path.write_text(json.dumps({"kind": "List", "items": items}), encoding="utf-8")
+    service = start_service("--cluster-file", path)
+    inventory = json_of(service, "GET", "/v1/inventory")
+    nodes = {node["name"]: node for node in inventory["nodes"]}
+    assert set(nodes) == {"bare", "full"} and inventory["problemCount"] == len(inventory["problems"]) > 0
+    assert nodes["full"]["resources"]["nvidia.com/gpu"]["free"] == -2
+    json_of(service, "POST", "/v1/dry-run", read(WORKLOADS, "pod-two-containers.yaml"))
+
+
+def test_metrics_are_the_documented_ones(service):
+    names = re.findall(r"^# TYPE (\w+)", service.get("/metrics").text, re.MULTILINE)
+    assert set(names) == set(re.findall(r"`(gpu_extender_\w+)`", JUDGE.operations()["GET", "/metrics"]["description"]))
+
+
+# That a fault would be found.
+
+
+def spoil_unknown_member(result):
+    result["workloads"][0]["nodes"][0]["colour"] = "red"
+
+
+def spoil_missing_member(result):
+    del result["workloads"][0]["moreReplicas"]
+
+
+def spoil_reason(result):
+    result["workloads"][0]["nodes"][0]["reason"] = "weather"
+
+
+def spoil_type(result):
+    result["workloads"][0]["placed"] = "1"
+
+
+@pytest.mark.parametrize("spoil", [spoil_unknown_member, spoil_missing_member, spoil_reason, spoil_type])
+def test_a_spoilt_answer_is_noticed(service, spoil):
+    result = json_of(service, "POST", "/v1/dry-run", read(WORKLOADS, "pod-node-selector.yaml"))
+    spoilt = copy.deepcopy(result)
+    spoil(spoilt)
+    schema = {"$ref": "#/components/schemas/DryRunResult"}
+    assert JUDGE.faults(schema, result) == []
+    assert JUDGE.faults(schema, spoilt) != []
+
+
+# Every documented status, and what every path answers.
+
+
+def good_body(path):
+    """A question that is answered with 200."""
+    for media in JUDGE.operations().get(("POST", path), {}).get("requestBody", {"content": {}})["content"].values():
+        for example in media.get("examples", {}).values():
+            return json.dumps(example["value"])
+    return read(WORKLOADS, "pod-a10.yaml") if path == "/v1/dry-run" else None
+
+
+def ask_well(service, method, path, media):
+    parameters = JUDGE.operations()[method, path].get("parameters", [])
+    return service.ask(method, path + ("?output=table" if parameters and media == "text/plain" else ""), good_body(path))
+
+
+def ask_badly(service, method, path, _):
+    return service.ask(method, path, "{") if method == "POST" else service.ask(method, path + "?output=picture")
+
+
+def ask_with_another_method(service, _, path, __):
+    return service.ask("DELETE", path)
+
+
+def ask_too_much(service, method, path, _):
+    return service.ask(method, path, b"x" * (BODY_LIMIT + 1))
+
+
+ASK = {200: ask_well, 400: ask_badly, 405: ask_with_another_method, 413: ask_too_much}
+
+
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory):
+    """A service that takes no body larger than BODY_LIMIT."""
+    policy = tmp_path_factory.mktemp("limited") / "policy.yaml"
+    policy.write_text(
+        f"apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nlimits:\n  requestBytes: {BODY_LIMIT}\n",
+        encoding="utf-8",
+    )
+    running = Service("--cluster-file", SAMPLE_CLUSTER, "--config", policy)
+    yield running
+    running.stop()
+
+
+def begin_a_request(service):
+    """A request whose header the service has read, and whose body it waits for: "100 Continue" says so."""
+    busy = socket.create_connection(("127.0.0.1", int(service.address.rpartition(":")[2])), timeout=60)
+    head = "POST /v1/dry-run HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
+    busy.sendall(head.encode())
+    assert busy.recv(100).startswith(b"HTTP/1.1 100 ")
+    return busy
+
+
+def ask_until_refused(connection, method, path):
+    """The first answer that is no 200: the signal to stop is on its way."""
+    while True:
+        connection.request(method, path, good_body(path))
+        answer = Answer(connection.getresponse())
+        if answer.status != 200:
+            return answer
+
+
+@pytest.fixture(scope="module")
+def last_answers():
+    """{(METHOD, path): its answer} of a service that is stopping, on connections that were there before."""
+    service = Service("--cluster-file", SAMPLE_CLUSTER)
+    connections = {key: service.connection() for key in JUDGE.operations()}
+    for connection in connections.values():
+        connection.request("GET", "/livez")
+        assert Answer(connection.getresponse()).status == 200
+    busy = begin_a_request(service)
+    service.signal(15)
+    answers = {key: ask_until_refused(connection, *key) for key, connection in connections.items()}
+    busy.sendall(b"{}")
+    assert b"Connection: close" in busy.recv(1000), "what was begun is answered, and is the last"
+    busy.close()
+    for connection in connections.values():
+        connection.close()
+    service.stop()
+    return answers
+
+
+@pytest.mark.parametrize("method, path, status, media", JUDGE.documented())
+def test_documented(service, limited, last_answers, method, path, status, media):
+    if (method, path, status, media) in NOT_OVER_A_FILE:
+        return
+    if status == 503:
+        answer = last_answers[method, path]
+    else:
+        answer = ASK[status](limited if status == 413 else service, method, path, media)
+    assert answer.status == status and answer.headers["content-type"].split(";")[0] == media, answer
+    judge(method, path, answer)
+
+
+def test_head_is_answered_where_get_is(service):
+    for method, path in JUDGE.operations():
+        wanted = 200 if method == "GET" else 405
+        assert service.ask("HEAD", path).status == wanted, path
+
+
+def error_schema():
+    return {"$ref": "#/components/schemas/Error"}
+
+
+@pytest.mark.parametrize(
+    "path, headers, status",
+    [("/v1/dry-runs", {}, 404), ("/", {}, 404), ("/v1/dry-run", {"Transfer-Encoding": "gzip"}, 501)],
+)
+def test_what_every_path_answers(service, path, headers, status):
+    answer = service.ask("POST", path, "{}", headers)
+    assert answer.status == status, answer
+    assert JUDGE.faults(error_schema(), answer.json()) == []
+    assert f"| {status} `Error` |" in JUDGE.document["info"]["description"]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1",
+        "GET / HTTP/7.0\r\nHost: x",
+        f"GET /{'x' * 40000} HTTP/1.1\r\nHost: x",
+        f"GET / HTTP/1.1\r\nHost: x\r\nX: {'x' * 40000}",
+    ],
+)
+def test_broken_requests(service, head):
+    """The library answers these; only the status is ours to promise."""
+    row = re.search(r"^ *\| ([\d, ]+) \| the request line or a header", JUDGE.document["info"]["description"], re.MULTILINE)
+    with socket.create_connection(("127.0.0.1", int(service.address.rpartition(":")[2])), timeout=60) as connection:
+        connection.sendall(f"{head}\r\n\r\n".encode())
+        response = http.client.HTTPResponse(connection)
+        response.begin()
+        assert str(response.status) in row[1].split(", ")
