@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import re
+import signal
 import socket
 
 import jsonschema
@@ -280,31 +281,31 @@ def begin_a_request(service):
     return busy
 
 
-def ask_until_refused(connection, method, path):
-    """The first answer that is no 200: the signal to stop is on its way."""
-    while True:
-        connection.request(method, path, good_body(path))
-        answer = Answer(connection.getresponse())
-        if answer.status != 200:
-            return answer
+def exchange(connection, method, path):
+    connection.request(method, path, good_body(path))
+    return Answer(connection.getresponse())
+
+
+def wait_until_it_stops(connection):
+    """Until the signal has arrived: from then on every answer is its connection's last."""
+    while exchange(connection, "GET", "/livez").headers.get("connection") != "close":
+        pass
 
 
 @pytest.fixture(scope="module")
 def last_answers():
     """{(METHOD, path): its answer} of a service that is stopping, on connections that were there before."""
     service = Service("--cluster-file", SAMPLE_CLUSTER)
-    connections = {key: service.connection() for key in JUDGE.operations()}
+    connections = {key: service.connection() for key in [*JUDGE.operations(), "any"]}
     for connection in connections.values():
-        connection.request("GET", "/livez")
-        assert Answer(connection.getresponse()).status == 200
+        assert exchange(connection, "GET", "/livez").status == 200
     busy = begin_a_request(service)
-    service.signal(15)
-    answers = {key: ask_until_refused(connection, *key) for key, connection in connections.items()}
+    service.signal(signal.SIGTERM)
+    wait_until_it_stops(connections.pop("any"))
+    answers = {key: exchange(connection, *key) for key, connection in connections.items()}
     busy.sendall(b"{}")
     assert b"Connection: close" in busy.recv(1000), "what was begun is answered, and is the last"
     busy.close()
-    for connection in connections.values():
-        connection.close()
     service.stop()
     return answers
 
