@@ -52,7 +52,8 @@ struct inventory_view {
     const char *source;    /* "file:PATH" */
 };
 
-/* Locks for reading; every call needs its inventory_done(). */
+/* Locks for reading; every call needs its inventory_done(). Until then the thread must call nothing
+ * else of this header but that. */
 struct inventory_view inventory_read(struct inventory *inventory);
 void inventory_done(struct inventory *inventory);
 

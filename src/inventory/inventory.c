@@ -24,13 +24,24 @@ struct inventory {
     bool loaded;
 };
 
+/* Writers first: else readers that always overlap keep a reload or a fork waiting for ever. */
+static void init_lock(pthread_rwlock_t *lock)
+{
+    pthread_rwlockattr_t attributes;
+    if (pthread_rwlockattr_init(&attributes) != 0 ||
+        pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP) !=
+            0 ||
+        pthread_rwlock_init(lock, &attributes) != 0)
+        abort();
+    (void)pthread_rwlockattr_destroy(&attributes);
+}
+
 struct inventory *inventory_new(const struct policy *policy, const struct inventory_limits *limits)
 {
     struct inventory *inventory = MEM_NEW(struct inventory);
     inventory->policy = policy;
     inventory->limits = *limits;
-    if (pthread_rwlock_init(&inventory->lock, NULL) != 0)
-        abort();
+    init_lock(&inventory->lock);
     inventory->state = (struct state){
         .cluster = cluster_new(policy), .problems = problems_new(), .source = mem_strdup("")};
     return inventory;
