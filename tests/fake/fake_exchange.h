@@ -1,0 +1,32 @@
+/*
+ * fake_exchange: handlers asked without HTTP. Stands in for the http library's exchange in tests;
+ * what a handler may do with an exchange only until its answer is gone once it has answered, so
+ * that AddressSanitizer sees who looks back.
+ */
+#ifndef FAKE_EXCHANGE_H
+#define FAKE_EXCHANGE_H
+
+#include "http/exchange.h"
+
+typedef void handle_exchange(void *context, struct exchange *exchange);
+
+struct fake_question {
+    const char *body;
+    size_t len;
+    const char *output; /* the value of ?output=; NULL: it is not there */
+};
+
+struct fake_answer {
+    unsigned status;
+    const char *content_type;
+    char *body; /* NUL-terminated */
+    size_t len;
+    unsigned flags;
+};
+
+/* Aborts where the handler does not answer exactly once before it returns. */
+struct fake_answer fake_ask(handle_exchange *handle, void *context,
+                            const struct fake_question *question);
+void fake_answer_fini(struct fake_answer *answer);
+
+#endif

@@ -1,0 +1,16 @@
+/* memory_file: a text as a file that has a path, without a disk. */
+#ifndef MEMORY_FILE_H
+#define MEMORY_FILE_H
+
+#include <stddef.h>
+
+struct memory_file {
+    int fd;
+    char path[32];
+};
+
+/* Aborts where the system has no memory for it. */
+void memory_file_init(struct memory_file *file, const char *text, size_t len);
+void memory_file_fini(struct memory_file *file);
+
+#endif

@@ -1,0 +1,113 @@
+/* ask: the api over a small cluster, and its answers as JSON or text. */
+#ifndef ASK_H
+#define ASK_H
+
+#include "api/api.h"
+#include "fake_exchange.h"
+#include "formats/json_get.h"
+#include "small_cluster.h"
+#include "unit.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ASK_MAX_REPLICAS 20
+
+struct ask {
+    struct small_cluster cluster;
+    struct api api;
+};
+
+static inline void ask_write_metrics(void *context, struct buf *out)
+{
+    (void)context;
+    (void)buf_add_text(out, "more 1\n");
+}
+
+static inline void ask_init(struct ask *ask, const char *cluster)
+{
+    small_cluster_init(&ask->cluster, cluster);
+    ask->api = (struct api){
+        .policy = &ask->cluster.policy,
+        .inventory = ask->cluster.inventory,
+        .max_object_bytes = 1 << 16,
+        .max_replicas = ASK_MAX_REPLICAS,
+        .more_metrics = ask_write_metrics,
+    };
+}
+
+static inline void ask_fini(struct ask *ask)
+{
+    small_cluster_fini(&ask->cluster);
+}
+
+static inline int ask_set_up(void **state)
+{
+    struct ask *ask = calloc(1, sizeof *ask);
+    if (!ask)
+        return -1;
+    ask_init(ask, SMALL_CLUSTER);
+    *state = ask;
+    return 0;
+}
+
+static inline int ask_tear_down(void **state)
+{
+    ask_fini(*state);
+    free(*state);
+    return 0;
+}
+
+/* The caller's (free()); fails where the status or the type of the answer is another. */
+static inline char *ask_text(struct ask *ask, handle_exchange *handle, const char *body,
+                             const char *output, unsigned status, const char *content_type)
+{
+    const struct fake_question question = {body, strlen(body), output};
+    struct fake_answer answer = fake_ask(handle, &ask->api, &question);
+    if (answer.status != status)
+        fail_msg("status %u, not %u: %s", answer.status, status, answer.body);
+    assert_string_equal(answer.content_type, content_type);
+    assert_int_equal(strlen(answer.body), answer.len);
+    return answer.body;
+}
+
+/* The caller's (json_decref()). */
+static inline json_t *ask_json(struct ask *ask, handle_exchange *handle, const char *body)
+{
+    struct err err;
+    json_t *value = NULL;
+    char *text = ask_text(ask, handle, body, NULL, 200, "application/json");
+    if (json_parse(text, strlen(text), 0, &value, &err) < 0)
+        fail_msg("%s in %s", err.text, text);
+    free(text);
+    return value;
+}
+
+/* expected is JSON with ' for "; the value must be equal to it. */
+static inline void assert_json(const json_t *value, const char *expected)
+{
+    struct err err;
+    json_t *parsed = NULL;
+    char *copy = strdup(expected);
+    assert_non_null(copy);
+    for (char *at = copy; *at; at++)
+        *at = *at == '\'' ? '"' : *at;
+    if (json_parse(copy, strlen(copy), JSON_DECODE_ANY, &parsed, &err) < 0)
+        fail_msg("%s in %s", err.text, copy);
+    if (!json_equal(value, parsed)) {
+        char *shown = json_dumps(value, JSON_ENCODE_ANY);
+        fail_msg("%s\nis not\n%s", shown, copy);
+    }
+    json_decref(parsed);
+    free(copy);
+}
+
+static inline const json_t *ask_member(const json_t *list, size_t i, const char *key)
+{
+    return json_object_get(json_array_get(list, i), key);
+}
+
+#define ASK_TEST(test) cmocka_unit_test_setup_teardown(test, ask_set_up, ask_tear_down)
+
+#endif

@@ -1,0 +1,149 @@
+/* api: the inventory and the probes, asked over the small cluster without HTTP. */
+#include "ask.h"
+
+static const json_t *node_called(const json_t *inventory, const char *name)
+{
+    size_t i = 0;
+    json_t *node = NULL;
+    json_array_foreach (json_object_get(inventory, "nodes"), i, node) {
+        if (strcmp(json_string_value(json_object_get(node, "name")), name) == 0)
+            return node;
+    }
+    fail_msg("there is no node %s", name);
+    return NULL;
+}
+
+static void test_inventory_nodes(void **state)
+{
+    json_t *inventory = ask_json(*state, api_inventory, "");
+    const json_t *node = node_called(inventory, "a100-1");
+    assert_json(json_object_get(node, "model"), "'A100-SXM4-80GB'");
+    assert_json(json_object_get(node, "modelLabel"), "'nvidia.com/gpu.product'");
+    assert_json(json_object_get(node, "ready"), "true");
+    assert_json(json_object_get(node, "unschedulable"), "false");
+    assert_json(json_object_get(json_object_get(node, "resources"), "nvidia.com/gpu"),
+                "{'capacity':8,'allocatable':8,'used':5,'reserved':0,'free':3}");
+    assert_json(json_object_get(json_object_get(node, "resources"), "cpu"),
+                "{'capacity':64000,'allocatable':64000,'used':8000,'reserved':0,'free':56000}");
+    assert_json(json_object_get(node, "holders"),
+                "[{'namespace':'ml','pod':'train-0','uid':'uid-0','gpus':{'nvidia.com/gpu':5}}]");
+    node = node_called(inventory, "cpu-1");
+    assert_json(json_object_get(node, "model"), "''");
+    assert_json(json_object_get(node, "holders"), "[]");
+    json_decref(inventory);
+}
+
+/* By name, whatever the order of the file. */
+static void test_inventory_order_and_totals(void **state)
+{
+    json_t *inventory = ask_json(*state, api_inventory, "");
+    const json_t *nodes = json_object_get(inventory, "nodes");
+    assert_int_equal(json_array_size(nodes), 4);
+    assert_json(ask_member(nodes, 0, "name"), "'a100-1'");
+    assert_json(ask_member(nodes, 2, "name"), "'cpu-1'");
+    assert_json(ask_member(nodes, 3, "name"), "'t4-1'");
+    assert_json(json_object_get(inventory, "models"),
+                "[{'model':'A100-SXM4-80GB','resource':'nvidia.com/gpu','nodes':2,'capacity':16,"
+                "'allocatable':16,'used':5,'reserved':0,'free':11},"
+                "{'model':'T4','resource':'nvidia.com/gpu','nodes':1,'capacity':4,"
+                "'allocatable':4,'used':0,'reserved':0,'free':4}]");
+    assert_json(json_object_get(inventory, "problems"), "[]");
+    assert_json(json_object_get(inventory, "problemCount"), "0");
+    json_decref(inventory);
+}
+
+static void test_inventory_problems(void **state)
+{
+    struct ask *ask = *state;
+    struct err err;
+    assert_int_equal(small_cluster_load(&ask->cluster, "kind: Node\nmetadata: {}\n", &err), 0);
+    json_t *inventory = ask_json(ask, api_inventory, "");
+    assert_json(json_object_get(inventory, "problems"),
+                "[{'kind':'Node','name':'(unnamed)','what':'has no metadata.name'}]");
+    assert_json(json_object_get(inventory, "problemCount"), "1");
+    assert_json(json_object_get(inventory, "nodes"), "[]");
+    json_decref(inventory);
+}
+
+static void test_inventory_of_nothing(void **state)
+{
+    (void)state;
+    struct ask ask;
+    ask_init(&ask, NULL);
+    json_t *inventory = ask_json(&ask, api_inventory, "");
+    assert_json(json_object_get(inventory, "nodes"), "[]");
+    json_decref(inventory);
+    ask_fini(&ask);
+}
+
+static void test_inventory_table(void **state)
+{
+    static const char EXPECTED[] =
+        "NODE     STATE   MODEL            RESOURCE         TOTAL   USED   FREE   HELD BY\n"
+        "a100-1   Ready   A100-SXM4-80GB   nvidia.com/gpu   8       5      3      ml/train-0 (5)\n"
+        "a100-2   Ready   A100-SXM4-80GB   nvidia.com/gpu   8       0      8      -\n"
+        "cpu-1    Ready   -                -                -       -      -      -\n"
+        "t4-1     Ready   T4               nvidia.com/gpu   4       0      4      -\n"
+        "\n"
+        "MODEL            RESOURCE         NODES   TOTAL   USED   FREE\n"
+        "A100-SXM4-80GB   nvidia.com/gpu   2       16      5      11\n"
+        "T4               nvidia.com/gpu   1       4       0      4\n";
+    char *table = ask_text(*state, api_inventory, "", "table", 200, "text/plain; charset=utf-8");
+    assert_string_equal(table, EXPECTED);
+    free(table);
+}
+
+static void test_an_unknown_output_is_refused(void **state)
+{
+    static const char EXPECTED[] =
+        "{\"error\": \"?output=xml: is not known, should be json or table\"}\n";
+    char *text = ask_text(*state, api_inventory, "", "xml", 400, "application/json");
+    assert_string_equal(text, EXPECTED);
+    free(text);
+    text = ask_text(*state, api_dry_run, "kind: Pod", "xml", 400, "application/json");
+    assert_string_equal(text, EXPECTED);
+    free(text);
+}
+
+static void check_line(struct ask *ask, handle_exchange *handle, unsigned status, const char *line)
+{
+    char *text = ask_text(ask, handle, "", NULL, status, "text/plain; charset=utf-8");
+    assert_string_equal(text, line);
+    free(text);
+}
+
+static void test_probes(void **state)
+{
+    struct ask waiting;
+    ask_init(&waiting, NULL);
+    check_line(&waiting, api_livez, 200, "ok\n");
+    check_line(&waiting, api_readyz, 503, "waiting for the cluster file\n");
+    ask_fini(&waiting);
+    check_line(*state, api_livez, 200, "ok\n");
+    check_line(*state, api_readyz, 200, "ok\n");
+}
+
+static void test_metrics(void **state)
+{
+    char *text =
+        ask_text(*state, api_metrics, "", NULL, 200, "text/plain; version=0.0.4; charset=utf-8");
+    assert_non_null(strstr(text, "gpu_extender_build_info{version="));
+    assert_non_null(strstr(text, "\ngpu_extender_nodes 4\n"));
+    assert_non_null(strstr(text, "\nmore 1\n"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ASK_TEST(test_inventory_nodes),
+        ASK_TEST(test_inventory_order_and_totals),
+        ASK_TEST(test_inventory_problems),
+        cmocka_unit_test(test_inventory_of_nothing),
+        ASK_TEST(test_inventory_table),
+        ASK_TEST(test_an_unknown_output_is_refused),
+        ASK_TEST(test_probes),
+        ASK_TEST(test_metrics),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+/* api: dry runs over the small cluster, without HTTP. What is right for which manifest is tested
+ * through the wire; here: the shape of the answer, its sums and its refusals. */
+#include "ask.h"
+
+#define TEMPLATE                                                                                   \
+    "{spec: {containers: [{name: c, resources: {limits: {cpu: 1, memory: 1Gi, nvidia.com/gpu: "    \
+    "2}}}]}}"
+#define DEPLOYMENT(replicas)                                                                       \
+    "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: ml}\n"                \
+    "spec:\n  replicas: " replicas "\n  template: " TEMPLATE "\n"
+
+static json_t *dry_run(struct ask *ask, const char *manifest)
+{
+    return ask_json(ask, api_dry_run, manifest);
+}
+
+static const json_t *first_workload(const json_t *result)
+{
+    return json_array_get(json_object_get(result, "workloads"), 0);
+}
+
+static void test_placements(void **state)
+{
+    json_t *result = dry_run(*state, DEPLOYMENT("2"));
+    const json_t *workload = first_workload(result);
+    assert_json(json_object_get(workload, "kind"), "'Deployment'");
+    assert_json(json_object_get(workload, "namespace"), "'ml'");
+    assert_json(json_object_get(workload, "replicas"), "2");
+    assert_json(json_object_get(workload, "placed"), "2");
+    assert_json(json_object_get(workload, "moreReplicas"), "1");
+    assert_json(json_object_get(workload, "placements"),
+                "[{'replica':0,'node':'a100-1','score':10,'reason':'fits'},"
+                "{'replica':1,'node':'t4-1','score':10,'reason':'fits'}]");
+    assert_json(json_object_get(workload, "notEvaluated"), "[]");
+    assert_json(json_object_get(result, "skipped"), "[]");
+    assert_json(json_object_get(result, "summary"),
+                "'Deployment ml/web: 2 of 2 replicas can be placed, and 1 more would fit'");
+    json_decref(result);
+}
+
+static void test_nodes(void **state)
+{
+    json_t *result = dry_run(*state, DEPLOYMENT("1"));
+    const json_t *nodes = json_object_get(first_workload(result), "nodes");
+    assert_int_equal(json_array_size(nodes), 4);
+    assert_json(json_array_get(nodes, 0), "{'node':'a100-1','fits':true,'score':10,"
+                                          "'reason':'fits','message':'the pod fits','lacks':{}}");
+    assert_json(json_array_get(nodes, 1),
+                "{'node':'a100-2','fits':false,'score':null,'reason':'taint','message':'the node "
+                "has a taint that the pod does not tolerate: dedicated=ml:NoSchedule','lacks':{}}");
+    assert_json(json_array_get(nodes, 2),
+                "{'node':'cpu-1','fits':false,'score':null,'reason':'gpu_absent','message':'the "
+                "node has no GPUs of the requested resource','lacks':{'nvidia.com/gpu':2}}");
+    json_decref(result);
+}
+
+/* The ledger is as it was: the same question has the same answer. */
+static void test_a_dry_run_leaves_no_trace(void **state)
+{
+    json_t *first = dry_run(*state, DEPLOYMENT("3"));
+    json_t *again = dry_run(*state, DEPLOYMENT("3"));
+    assert_true(json_equal(first, again));
+    json_decref(first);
+    json_decref(again);
+}
+
+static void test_too_many_replicas(void **state)
+{
+    static const char WHY[] = "0 of 4 nodes fit: 1: the node has a taint that the pod does not "
+                              "tolerate; 1: the node has no GPUs of the requested resource; 2: the "
+                              "node has too few free GPUs now";
+    json_t *result = dry_run(*state, DEPLOYMENT("5"));
+    const json_t *workload = first_workload(result);
+    assert_json(json_object_get(workload, "placed"), "3");
+    assert_json(json_object_get(workload, "moreReplicas"), "0");
+    const json_t *placement = json_array_get(json_object_get(workload, "placements"), 4);
+    assert_json(json_object_get(placement, "node"), "null");
+    assert_string_equal(json_string_value(json_object_get(placement, "reason")), WHY);
+    json_decref(result);
+}
+
+static void test_replicas_beyond_the_limit_are_counted(void **state)
+{
+    json_t *result = dry_run(*state, DEPLOYMENT("25"));
+    const json_t *workload = first_workload(result);
+    assert_int_equal(json_array_size(json_object_get(workload, "placements")), ASK_MAX_REPLICAS);
+    assert_json(json_object_get(workload, "replicas"), "25");
+    assert_json(json_object_get(workload, "placed"), "3");
+    assert_json(json_object_get(workload, "notEvaluated"),
+                "['placements: only the first 20 replicas are listed (limits.dryRunReplicas); the "
+                "others are counted']");
+    json_decref(result);
+}
+
+/* Workloads come after each other: what the first took, the second has not. */
+static void test_several_workloads(void **state)
+{
+    json_t *result = dry_run(
+        *state, DEPLOYMENT("3") "---\n" DEPLOYMENT(
+                    "1") "---\nkind: Service\nmetadata: {name: s}\n---\nkind: PodTemplate\n"
+                         "metadata: {name: t}\ntemplate: {spec: {containers: [{name: c}]}}\n");
+    const json_t *workloads = json_object_get(result, "workloads");
+    assert_int_equal(json_array_size(workloads), 3);
+    assert_json(ask_member(workloads, 0, "placed"), "3");
+    assert_json(ask_member(workloads, 1, "placed"), "0");
+    assert_json(ask_member(workloads, 2, "placed"), "1");
+    assert_json(ask_member(json_object_get(result, "skipped"), 0, "kind"), "'Service'");
+    assert_json(json_object_get(result, "summary"), "'2 of 3 workloads can be placed whole'");
+    json_decref(result);
+}
+
+static void test_one_pod_per_node(void **state)
+{
+    json_t *result = dry_run(*state, "kind: DaemonSet\nmetadata: {name: agent}\n"
+                                     "spec: {template: {spec: {containers: [{name: c}]}}}\n");
+    const json_t *workload = first_workload(result);
+    assert_json(json_object_get(workload, "replicas"), "3");
+    assert_json(json_object_get(workload, "placed"), "3");
+    assert_json(json_object_get(result, "summary"),
+                "'DaemonSet default/agent: 3 of 3 eligible nodes get a pod'");
+    json_decref(result);
+}
+
+static void test_what_admission_would_say(void **state)
+{
+    json_t *result = dry_run(*state, "kind: Pod\nmetadata: {name: p, namespace: gone}\n"
+                                     "spec: {priorityClassName: high, containers: [{name: c}]}\n");
+    const json_t *notes = json_object_get(first_workload(result), "notEvaluated");
+    const size_t n = json_array_size(notes);
+    assert_true(n >= 2);
+    assert_json(json_array_get(notes, n - 2), "'namespace gone: is not in the cluster, the API "
+                                              "server would refuse the pods'");
+    assert_json(json_array_get(notes, n - 1),
+                "'priorityClassName high: priority 1000; preemption is not considered'");
+    json_decref(result);
+}
+
+static void check_refused(struct ask *ask, const char *manifest, unsigned status,
+                          const char *expected)
+{
+    char *text = ask_text(ask, api_dry_run, manifest, NULL, status, "application/json");
+    assert_string_equal(text, expected);
+    free(text);
+    text = ask_text(ask, api_dry_run, manifest, "table", status, "application/json");
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void test_refusals(void **state)
+{
+    check_refused(*state, "", 400,
+                  "{\"error\": \"manifest: there is nothing in it, should be one or more "
+                  "manifests\"}\n");
+    check_refused(*state, "kind: Pod\nkind: Pod\n", 400,
+                  "{\"error\": \"manifest: 2:1: the key \\\"kind\\\" is here twice; it stands at "
+                  "1:1 too\"}\n");
+    check_refused(*state, "{\"kind\": \"Pod\"", 400,
+                  "{\"error\": \"manifest: 1:15: the text ends here, should be ',' or '}'\"}\n");
+    check_refused(*state, "hello", 400,
+                  "{\"error\": \"manifest: 1:1: is a string, should be an object\"}\n");
+}
+
+static void test_an_object_over_the_limit(void **state)
+{
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    (void)buf_add_text(&text, "{\"kind\":\"Pod\",\"a\":\"");
+    for (int i = 0; i < 1 << 16; i++)
+        (void)buf_add_text(&text, "x");
+    (void)buf_add_text(&text, "\"}");
+    check_refused(*state, buf_text(&text), 413,
+                  "{\"error\": \"manifest: 1:1: the object that begins here is larger than 65536 "
+                  "bytes\"}\n");
+    buf_fini(&text);
+}
+
+static void test_not_ready(void **state)
+{
+    (void)state;
+    struct ask ask;
+    ask_init(&ask, NULL);
+    check_refused(&ask, DEPLOYMENT("1"), 503,
+                  "{\"error\": \"not ready: waiting for the cluster file\"}\n");
+    ask_fini(&ask);
+}
+
+static void test_no_nodes(void **state)
+{
+    struct ask *ask = *state;
+    struct err err;
+    assert_int_equal(small_cluster_load(&ask->cluster, "", &err), 0);
+    json_t *result = dry_run(ask, DEPLOYMENT("1"));
+    assert_json(json_object_get(result, "summary"),
+                "'Deployment ml/web: 0 of 1 replicas can be placed: there are no nodes'");
+    json_decref(result);
+}
+
+static void test_table(void **state)
+{
+    static const char EXPECTED[] =
+        "Deployment ml/web: 2 of 2 replicas can be placed, and 1 more would fit\n"
+        "\n"
+        "REPLICA   GOES TO   WHY NOT\n"
+        "0         a100-1    -\n"
+        "1         t4-1      -\n"
+        "\n"
+        "FITS ON   SCORE\n"
+        "a100-1    10\n"
+        "t4-1      0\n"
+        "\n"
+        "NODES   WHY NOT                                                                        "
+        "WHICH\n"
+        "1       the node has a taint that the pod does not tolerate: dedicated=ml:NoSchedule   "
+        "a100-2\n"
+        "1       the node has no GPUs of the requested resource                                 "
+        "cpu-1\n";
+    char *table =
+        ask_text(*state, api_dry_run, DEPLOYMENT("2"), "table", 200, "text/plain; charset=utf-8");
+    assert_string_equal(table, EXPECTED);
+    free(table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ASK_TEST(test_placements),
+        ASK_TEST(test_nodes),
+        ASK_TEST(test_a_dry_run_leaves_no_trace),
+        ASK_TEST(test_too_many_replicas),
+        ASK_TEST(test_replicas_beyond_the_limit_are_counted),
+        ASK_TEST(test_several_workloads),
+        ASK_TEST(test_one_pod_per_node),
+        ASK_TEST(test_what_admission_would_say),
+        ASK_TEST(test_refusals),
+        ASK_TEST(test_an_object_over_the_limit),
+        cmocka_unit_test(test_not_ready),
+        ASK_TEST(test_no_nodes),
+        ASK_TEST(test_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+/* extender: filter, prioritize and bind asked over the small cluster, without HTTP. */
+#include "extender/extender.h"
+#include "fake_exchange.h"
+#include "small_cluster.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct stage {
+    struct small_cluster cluster;
+    struct extender extender;
+};
+
+static int set_up(void **state)
+{
+    struct stage *stage = calloc(1, sizeof *stage);
+    if (!stage)
+        return -1;
+    small_cluster_init(&stage->cluster, SMALL_CLUSTER);
+    stage->extender =
+        (struct extender){.policy = &stage->cluster.policy, .inventory = stage->cluster.inventory};
+    *state = stage;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct stage *stage = *state;
+    small_cluster_fini(&stage->cluster);
+    free(stage);
+    return 0;
+}
+
+/* Every ' becomes a ", but that of "node's". The caller's (free()). */
+static char *quotes(const char *text)
+{
+    char *copy = strdup(text);
+    assert_non_null(copy);
+    for (char *at = copy; *at; at++)
+        *at = *at == '\'' && strncmp(at, "'s ", 3) != 0 ? '"' : *at;
+    return copy;
+}
+
+/* Question and expected with ' for ". */
+static void check(struct stage *stage, handle_exchange *handle, const char *question,
+                  unsigned status, const char *expected)
+{
+    char *body = quotes(question);
+    char *text = quotes(expected);
+    const struct fake_question asked = {.body = body, .len = strlen(body)};
+    struct fake_answer answer = fake_ask(handle, &stage->extender, &asked);
+    assert_string_equal(answer.body, text);
+    assert_int_equal(answer.status, status);
+    assert_string_equal(answer.content_type, "application/json");
+    assert_int_equal(answer.flags, 0);
+    fake_answer_fini(&answer);
+    free(body);
+    free(text);
+}
+
+#define POD(gpus, metadata)                                                                        \
+    "'Pod':{'metadata':{'name':'p','namespace':'ml'" metadata                                      \
+    "},'spec':{'containers':[{'name':'c','resources':{'limits':{'nvidia.com/gpu':'" gpus "'}}}]}}"
+#define NAMES ",'Nodes':null,'NodeNames':['t4-1','cpu-1','a100-2','a100-1','gone']"
+#define ANSWER(names, failed)                                                                      \
+    "{'Nodes':null,'NodeNames':[" names "],'FailedNodes':{},'FailedAndUnresolvableNodes':{" failed \
+    "},'Error':''}"
+#define REFUSED(node, why) "'" node "':'gpu-extender: " why "'"
+#define NO_GPUS REFUSED("cpu-1", "the node has no GPUs of the requested resource")
+#define UNKNOWN REFUSED("gone", "the node is not in the inventory")
+
+/* Order kept, all that fit returned; the taint of a100-2 is kube-scheduler's to judge. */
+static void test_filter_by_names(void **state)
+{
+    check(*state, extender_filter, "{" POD("1", "") NAMES "}", 200,
+          ANSWER("'t4-1','a100-2','a100-1'", NO_GPUS "," UNKNOWN));
+    check(*state, extender_filter, "{" POD("5", "") NAMES "}", 200,
+          ANSWER("'a100-2'",
+                 REFUSED("t4-1", "the node has too few GPUs in total") "," NO_GPUS "," REFUSED(
+                     "a100-1", "the node has too few free GPUs now") "," UNKNOWN));
+    check(*state, extender_filter, "{" POD("0", "") NAMES "}", 200,
+          ANSWER("'t4-1','cpu-1','a100-2','a100-1'", UNKNOWN));
+    check(*state, extender_filter, "{" POD("1", "") ",'Nodes':null,'NodeNames':[]}", 200,
+          ANSWER("", ""));
+}
+
+static void test_filter_by_nodes(void **state)
+{
+    check(*state, extender_filter,
+          "{" POD("1", "") ",'NodeNames':null,'Nodes':{'metadata':{},'items':["
+                           "{'metadata':{'name':'cpu-1'}},{'metadata':{'name':'t4-1'},'x':[1]}]}}",
+          200,
+          "{'Nodes':{'metadata':{},'items':[{'metadata':{'name':'t4-1'},'x':[1]}]},"
+          "'NodeNames':null,'FailedNodes':{},'FailedAndUnresolvableNodes':{" NO_GPUS
+          "},'Error':''}");
+}
+
+static void test_filter_by_model(void **state)
+{
+    check(*state, extender_filter,
+          "{" POD("1", ",'annotations':{'gpu-extender.io/models':'T4'}") ",'NodeNames':['a100-1',"
+                                                                         "'t4-1']}",
+          200,
+          ANSWER("'t4-1'",
+                 REFUSED("a100-1", "the node's GPU model is not one that the pod asks for")));
+}
+
+/* The message is the pod's own. */
+static void test_an_invalid_pod_fits_nowhere(void **state)
+{
+    static const char QUESTION[] = "{" POD("-1", "") ",'NodeNames':['t4-1','cpu-1']}";
+    static const char WHY[] = "container \\'c\\': nvidia.com/gpu: \\'-1\\' is negative: it must be "
+                              "a whole number, 0 or more";
+    char *failed = NULL;
+    assert_true(asprintf(&failed,
+                         ANSWER("", "'t4-1':'gpu-extender: %s','cpu-1':'gpu-extender: %s'"), WHY,
+                         WHY) > 0);
+    check(*state, extender_filter, QUESTION, 200, failed);
+    check(*state, extender_prioritize, QUESTION, 200, "[]");
+    free(failed);
+}
+
+/* The fuller node first; what is not known gets nothing. */
+static void test_prioritize(void **state)
+{
+    check(*state, extender_prioritize,
+          "{" POD("1", "") ",'NodeNames':['gone','a100-2','t4-1','a100-1']}", 200,
+          "[{'Host':'a100-1','Score':10},{'Host':'t4-1','Score':8},{'Host':'a100-2','Score':0},"
+          "{'Host':'gone','Score':0}]");
+    check(*state, extender_prioritize, "{" POD("1", "") ",'NodeNames':[]}", 200, "[]");
+}
+
+static void test_bind_says_why_not(void **state)
+{
+    check(*state, extender_bind, "{'PodName':'p','PodNamespace':'ml','PodUID':'u','Node':'t4-1'}",
+          200,
+          "{'Error':'gpu-extender: cannot bind: the inventory was read from a file, and there is "
+          "no API server to bind through'}");
+    check(*state, extender_bind, "{'PodName':'p','PodNamespace':'ml','PodUID':'u'}", 200,
+          "{'Error':'gpu-extender: request: Node: is missing'}");
+    check(*state, extender_bind, "", 200,
+          "{'Error':'gpu-extender: request: 1:1: the text ends here, should be a value'}");
+}
+
+static void check_bad(struct stage *stage, const char *question, const char *why)
+{
+    char *filter = NULL;
+    char *prioritize = NULL;
+    assert_true(asprintf(&filter, "{'Error':'gpu-extender: request: %s'}", why) > 0);
+    assert_true(asprintf(&prioritize, "{'error': 'gpu-extender: request: %s'}\n", why) > 0);
+    check(stage, extender_filter, question, 200, filter);
+    check(stage, extender_prioritize, question, 400, prioritize);
+    free(filter);
+    free(prioritize);
+}
+
+static void test_bad_arguments(void **state)
+{
+    check_bad(*state, "", "1:1: the text ends here, should be a value");
+    check_bad(*state, "[]", "is an array, should be an ExtenderArgs object");
+    check_bad(*state, "{'NodeNames':[]}", "Pod: is missing, should be a Pod object");
+    check_bad(*state, "{'Pod':3,'NodeNames':[]}", "Pod: is the number 3, should be an object");
+    check_bad(*state, "{" POD("1", "") "}",
+              "has neither NodeNames nor Nodes, should have one of them");
+    check_bad(*state, "{" POD("1", "") ",'NodeNames':['a',3]}",
+              "NodeNames[1]: is a whole number, should be a string");
+    check_bad(*state, "{" POD("1", "") ",'Nodes':{'items':[{}]}}",
+              "Nodes.items[0].metadata.name: should be a string");
+    check_bad(*state, "{" POD("1", "") ",'Nodes':{'items':3}}",
+              "Nodes.items: is the number 3, should be an array");
+}
+
+static void test_not_ready(void **state)
+{
+    (void)state;
+    struct stage stage;
+    small_cluster_init(&stage.cluster, NULL);
+    stage.extender =
+        (struct extender){.policy = &stage.cluster.policy, .inventory = stage.cluster.inventory};
+    check(&stage, extender_filter, "{" POD("1", "") NAMES "}", 200,
+          "{'Error':'gpu-extender: not ready: waiting for the cluster file'}");
+    check(&stage, extender_prioritize, "{" POD("1", "") NAMES "}", 200, "[]");
+    small_cluster_fini(&stage.cluster);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_filter_by_names), TEST(test_filter_by_nodes),
+        TEST(test_filter_by_model), TEST(test_an_invalid_pod_fits_nowhere),
+        TEST(test_prioritize),      TEST(test_bind_says_why_not),
+        TEST(test_bad_arguments),   cmocka_unit_test(test_not_ready),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,129 @@
+/*
+ * inventory, by many threads at once: readers see one ledger or the other, never parts of both;
+ * forks are theirs alone. Its own executable, as it is also run under ThreadSanitizer.
+ */
+#include "small_cluster.h"
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_ROUNDS 200
+#define N_READERS 2
+
+/* Whatever is read must be all of one of these. */
+static const char ONE_NODE[] = "kind: Node\nmetadata: {name: new}\n";
+#define N_NODES_OF_ONE 1
+#define N_NODES_OF_SMALL 4
+
+struct stage {
+    struct small_cluster cluster;
+    atomic_bool reloads_ended;
+    atomic_uint n_wrong;
+};
+
+static void *reload(void *context)
+{
+    struct stage *stage = context;
+    struct err err;
+    for (int i = 0; i < N_ROUNDS; i++) {
+        const char *text = i % 3 == 0 ? "{" : i % 3 == 1 ? ONE_NODE : SMALL_CLUSTER;
+        int r = small_cluster_load(&stage->cluster, text, &err);
+        atomic_fetch_add(&stage->n_wrong, (r < 0) != (i % 3 == 0));
+    }
+    atomic_store(&stage->reloads_ended, true);
+    return NULL;
+}
+
+static bool is_whole(const struct cluster *cluster)
+{
+    size_t n = 0;
+    for (const struct node *node = cluster_next_node(cluster, NULL); node;
+         node = cluster_next_node(cluster, node))
+        n += strlen(node_name(node)) > 0;
+    const bool is_small = cluster_find_node(cluster, "a100-1") != NULL;
+    return n == cluster_n_nodes(cluster) && n == (is_small ? N_NODES_OF_SMALL : N_NODES_OF_ONE);
+}
+
+static void *look(void *context)
+{
+    struct stage *stage = context;
+    while (!atomic_load(&stage->reloads_ended)) {
+        const struct inventory_view view = inventory_read(stage->cluster.inventory);
+        bool right = is_whole(view.cluster) && cluster_check(view.cluster, NULL) == 0;
+        right &= cluster_n_pods(view.cluster) == (cluster_n_nodes(view.cluster) > 1);
+        right &= strncmp(view.source, "file:", 5) == 0;
+        inventory_done(stage->cluster.inventory);
+        right &= inventory_waiting_for(stage->cluster.inventory) == NULL;
+        atomic_fetch_add(&stage->n_wrong, !right);
+    }
+    return NULL;
+}
+
+/* Takes a GPU of every node in the fork, which nobody else may see. */
+static void use_fork(struct cluster *fork)
+{
+    const struct amount one_gpu = {"nvidia.com/gpu", 1};
+    const struct shape_facts facts = {.demand = &one_gpu, .n_demand = 1};
+    struct arena *arena = arena_new();
+    const struct pod_shape *shape = cluster_resolve(fork, &facts, arena);
+    for (const struct node *node = cluster_next_node(fork, NULL); node;
+         node = cluster_next_node(fork, node))
+        cluster_place(fork, node, shape);
+    arena_free(arena);
+}
+
+static void *fork_and_place(void *context)
+{
+    struct stage *stage = context;
+    struct cluster *kept = inventory_fork(stage->cluster.inventory);
+    while (!atomic_load(&stage->reloads_ended)) {
+        struct cluster *fork = inventory_fork(stage->cluster.inventory);
+        use_fork(fork);
+        atomic_fetch_add(&stage->n_wrong, !is_whole(fork) + !is_whole(kept));
+        inventory_fork_free(stage->cluster.inventory, kept);
+        kept = fork;
+    }
+    inventory_fork_free(stage->cluster.inventory, kept);
+    return NULL;
+}
+
+static void *write_metrics(void *context)
+{
+    struct stage *stage = context;
+    while (!atomic_load(&stage->reloads_ended)) {
+        struct buf text;
+        buf_init(&text, 1 << 20);
+        inventory_metrics(stage->cluster.inventory, &text);
+        atomic_fetch_add(&stage->n_wrong, !strstr(buf_text(&text), "gpu_extender_nodes "));
+        buf_fini(&text);
+    }
+    return NULL;
+}
+
+static void test_readers_forks_and_reloads(void **state)
+{
+    (void)state;
+    static void *(*const WORK[])(void *) = {reload, look, look, fork_and_place, write_metrics};
+    pthread_t threads[sizeof WORK / sizeof *WORK];
+    struct stage stage = {.n_wrong = 0};
+    small_cluster_init(&stage.cluster, SMALL_CLUSTER);
+    for (size_t i = 0; i < sizeof WORK / sizeof *WORK; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, WORK[i], &stage), 0);
+    for (size_t i = 0; i < sizeof WORK / sizeof *WORK; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(stage.n_wrong, 0);
+    const struct inventory_view view = inventory_read(stage.cluster.inventory);
+    const struct node *node = cluster_find_node(view.cluster, "new");
+    assert_non_null(node);
+    inventory_done(stage.cluster.inventory);
+    small_cluster_fini(&stage.cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_readers_forks_and_reloads)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
