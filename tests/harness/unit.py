@@ -83,17 +83,17 @@ def record(results, name, status, output):
         results.fail(name, f"{output}\nexit status {status}")
 
 
-def run_one(test):
-    return commands.run(test["cmd"], {**ENV, **test["env"]}, TIMEOUT_S, test["workdir"])
+def run_one(test, env):
+    return commands.run(test["cmd"], {**ENV, **test["env"], **env}, TIMEOUT_S, test["workdir"])
 
 
-def run(results, step, build, wanted):
+def run(results, step, build, wanted, env):
     tests = chosen(executables(build), wanted)
     if not tests:
         results.fail(
             step, f"no unit test is called {' or '.join(wanted)}" if wanted else "there are no unit tests"
         )
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        runs = {name: pool.submit(run_one, test) for name, test in tests.items()}
+        runs = {name: pool.submit(run_one, test, env) for name, test in tests.items()}
         for name, done in runs.items():
             record(results, f"{step}/{name}", *done.result())
