@@ -18,7 +18,7 @@ struct holder {
 struct node_row {
     const char *name;
     char model[128];
-    const char *model_label;
+    const char *model_label; /* "KEY=VALUE" */
     bool ready, unschedulable;
     struct resource_row {
         const char *name;
@@ -95,7 +95,10 @@ static void copy_node(const struct node *node, struct copy *copy)
     const struct node_traits *traits = node_traits(node);
     row->name = arena_strdup(copy->arena, node_name(node));
     (void)gpu_model_text(&traits->model, row->model);
-    row->model_label = arena_strdup(copy->arena, traits->model_label);
+    row->model_label = "";
+    if (traits->model_label[0])
+        row->model_label =
+            arena_printf(copy->arena, "%s=%s", traits->model_label, traits->model_value);
     row->ready = traits->ready;
     row->unschedulable = traits->unschedulable;
     copy_resources(node, copy->arena, row);

@@ -106,15 +106,11 @@ static void add_tolerations(const json_t *spec, struct lines *lines)
 static void add_admission(const json_t *spec, struct lines *lines)
 {
     const char *runtime_class = text_of(spec, "runtimeClassName");
-    const char *priority_class = text_of(spec, "priorityClassName");
     if (*runtime_class)
         lines_add(lines,
                   "spec.runtimeClassName %s: admission may add overhead, a node selector and "
                   "tolerations",
                   shown(lines, runtime_class));
-    if (*priority_class && !json_member(spec, "priority"))
-        lines_add(lines, "spec.priorityClassName %s: admission sets the priority",
-                  shown(lines, priority_class));
 }
 
 /* What keeps the scheduler, or this one, from placing the pod at all. */

@@ -69,10 +69,9 @@ static const struct row SPECS[] = {
     {"'resources': {'requests': {'cpu': 1, 'memory': 1}}, 'containers': [{'name': 'o'}]", ""},
     {"'tolerations': [{'operator': 'Exists'}, {'key': 'n', 'operator': 'Lt', 'value': '3'}]",
      "spec.tolerations[1]: operator 'Lt' is not known and tolerates nothing\n"},
-    {"'runtimeClassName': 'nvidia', 'priorityClassName': 'high'",
-     "spec.runtimeClassName nvidia: admission may add overhead, a node selector and tolerations\n"
-     "spec.priorityClassName high: admission sets the priority\n"},
-    {"'priorityClassName': 'high', 'priority': 7", ""},
+    {"'runtimeClassName': 'nvidia'",
+     "spec.runtimeClassName nvidia: admission may add overhead, a node selector and tolerations\n"},
+    {"'priorityClassName': 'high'", ""}, /* what it is worth the ledger knows */
     {"'schedulingGates': [{'name': 'e.com/quota'}], 'nodeName': 'n1', 'schedulerName': 'volcano'",
      "scheduling gate e.com/quota: the pod waits until it is removed\n"
      "spec.nodeName n1: the pod goes there without being scheduled\n"
