@@ -8,7 +8,8 @@
  *   - a sequence of objects, one after another with white space between (watch events, or several
  *     documents in one file), each either of the two shapes.
  * An object without "items" is handed over whole, as the envelope. Memory is one object at a time.
- * Named subtrees (the options' drop) are skipped without being stored, and read as absent.
+ * Named subtrees (the options' drop) are skipped without being stored, and read as absent. The
+ * character U+0000 in a string is read as U+FFFD, as strings end at it.
  */
 #ifndef FORMATS_JSON_STREAM_H
 #define FORMATS_JSON_STREAM_H
@@ -27,8 +28,10 @@ struct text_position {
 };
 
 struct json_stream_handler {
-    /* The element is borrowed for the call (json_incref() to keep). A negative return ends the
-     * scan with that error; fill err. `at` is where the element begins. Either may be NULL. */
+    /* The value is borrowed for the call (json_incref() to keep). A negative return ends the scan
+     * with that error; fill err. `at` is where the value begins. Each may be NULL. */
+    /* Where the items of a list begin: the members that the outer object has had before them. */
+    int (*on_list)(void *context, json_t *so_far, struct text_position at, struct err *err);
     int (*on_item)(void *context, json_t *item, struct text_position at, struct err *err);
     int (*on_envelope)(void *context, json_t *envelope, struct text_position at, struct err *err);
     void *context;

@@ -5,7 +5,8 @@
  * with a budget on what they expand to. Keys become strings as kubectl makes them: an unquoted y:
  * is "true". A plain scalar with a fraction or an exponent stays text: quantities such as 1.5 or
  * 1e3 must not pass through floating point. Plain integers that fit become JSON integers, all
- * others text. Columns are characters, where JSON's are bytes.
+ * others text. The character U+0000 is read as U+FFFD. Columns are characters, where JSON's are
+ * bytes.
  */
 #ifndef FORMATS_YAML_JSON_H
 #define FORMATS_YAML_JSON_H

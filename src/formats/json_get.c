@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "json_scan.h"
+#include "nul.h"
 
 #include <errno.h>
 #include <string.h>
@@ -170,10 +171,22 @@ static bool found_fault(const char *text, size_t len, struct err *err)
     return event == SCAN_FAULT;
 }
 
+/* NULL where the text itself will do. */
+static char *copy_without_nul(const char *text, size_t len)
+{
+    if (nul_find_escaped(text, len, 0) == len)
+        return NULL;
+    char *copy = mem_new(len);
+    memcpy(copy, text, len);
+    nul_replace_escaped(copy, len);
+    return copy;
+}
+
 int json_parse(const char *text, size_t len, size_t flags, json_t **ret_value, struct err *err)
 {
     json_error_t error;
-    json_t *value = json_loadb(text, len, flags, &error);
+    char *copy CLEANUP(mem_free_ptr) = copy_without_nul(text, len);
+    json_t *value = json_loadb(copy ? copy : text, len, flags, &error);
     if (!value && !found_fault(text, len, err))
         return err_set(err, EINVAL, "%d:%d: %s", error.line, error.column, error.text);
     if (!value)

@@ -3,7 +3,7 @@
  *
  * It stores nothing of the text. Where keys and values begin and end is told only down to a depth
  * that the caller sets; below it the bytes are judged at full speed. Stricter than the RFC as
- * jansson is: no \u0000, no lone surrogates. Numbers that are too large and keys that come twice
+ * jansson is: no lone surrogates. Numbers that are too large and keys that come twice
  * are not its business.
  */
 #ifndef FORMATS_JSON_SCAN_H

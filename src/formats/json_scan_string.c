@@ -119,9 +119,7 @@ static void end_hex(struct json_scan *scan)
 {
     bool is_low = scan->code >= 0xdc00 && scan->code <= 0xdfff;
     bool is_high = scan->code >= 0xd800 && scan->code <= 0xdbff;
-    if (scan->code == 0)
-        json_scan_set_fault(scan, scan->escape_offset, "\\u0000 cannot be read here");
-    else if (is_low != scan->wants_low_surrogate)
+    if (is_low != scan->wants_low_surrogate)
         json_scan_set_fault(scan, scan->escape_offset, "\\u%04x is %s", scan->code,
                             is_low ? "the second half of a pair, without the first"
                                    : "not the second half of the pair that began before");

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "drop_paths.h"
 #include "json_scan.h"
+#include "nul.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -119,20 +120,43 @@ static void open_parcel(struct json_stream *stream, struct parcel *parcel, const
     stream->open = parcel;
 }
 
+/* The parcel as it is; NULL, and err filled, where jansson cannot read it. */
+static json_t *read_parcel(const struct json_stream *stream, const struct parcel *parcel,
+                           struct err *err)
+{
+    json_error_t error;
+    nul_replace_escaped(parcel->text.data, parcel->text.len);
+    json_t *value = json_loadb(parcel->text.data, parcel->text.len,
+                               stream->options.json_flags | JSON_DECODE_ANY, &error);
+    if (!value)
+        (void)err_set(err, EINVAL, "%zu:%zu: in the object that begins here: %s", parcel->at.line,
+                      parcel->at.column, error.text);
+    return value;
+}
+
 static int hand_over(const struct json_stream *stream, const struct parcel *parcel,
                      int (*take)(void *, json_t *, struct text_position, struct err *),
                      struct err *err)
 {
-    json_error_t error;
     if (!take)
         return 0;
-    json_t *value = json_loadb(parcel->text.data, parcel->text.len,
-                               stream->options.json_flags | JSON_DECODE_ANY, &error);
+    json_t *value = read_parcel(stream, parcel, err);
     if (!value)
-        return err_set(err, EINVAL, "%zu:%zu: in the object that begins here: %s", parcel->at.line,
-                       parcel->at.column, error.text);
+        return -EINVAL;
     int r = take(stream->handler.context, value, parcel->at, err);
     json_decref(value);
+    return r;
+}
+
+/* The outer object so far, as if it ended here. */
+static int hand_over_list(struct json_stream *stream, struct err *err)
+{
+    if (!stream->handler.on_list)
+        return 0;
+    int r = add(stream, "}", 1, err);
+    if (r == 0)
+        r = hand_over(stream, &stream->envelope, stream->handler.on_list, err);
+    cut(stream, stream->before_key);
     return r;
 }
 
@@ -249,7 +273,7 @@ static int begin_member(struct json_stream *stream, const char *first, struct er
     if (stream->kind == MEMBER_ITEMS && *first == '[') {
         cut(stream, stream->before_key);
         push_frame(stream, true, (struct drop_place){NULL, 0});
-        return 0;
+        return hand_over_list(stream, err);
     }
     if (stream->kind == MEMBER_LOOKED_INTO && *first == '{')
         return push_object(stream, stream->inside, err);

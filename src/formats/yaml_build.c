@@ -175,6 +175,13 @@ static int build_sequence(struct yaml_build *build, json_t **ret_value, struct e
     return 0;
 }
 
+int yaml_build_hand_over_list(const struct yaml_build *build, json_t *so_far,
+                              struct text_position at, struct err *err)
+{
+    const struct json_stream_handler *handler = build->handler;
+    return handler->on_list ? handler->on_list(handler->context, so_far, at, err) : 0;
+}
+
 int yaml_build_hand_over(const struct yaml_build *build, json_t *item, struct text_position at,
                          struct err *err)
 {
@@ -248,8 +255,11 @@ static int hand_over_rest(const struct yaml_build *build, json_t *root, struct t
     size_t i;
     if (!json_is_array(items))
         return 0;
+    int r = yaml_build_hand_over_list(build, root, at, err);
+    if (r < 0)
+        return r;
     json_array_foreach (items, i, item) {
-        int r = yaml_build_hand_over(build, item, at, err);
+        r = yaml_build_hand_over(build, item, at, err);
         if (r < 0)
             return r;
     }

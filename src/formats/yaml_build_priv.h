@@ -34,6 +34,8 @@ int yaml_build_skip(struct yaml_build *build, const struct yaml_source_event *ev
 /* One level deeper; the caller takes one off build->depth at the end. */
 int yaml_build_enter(struct yaml_build *build, const struct yaml_source_event *event,
                      struct err *err);
+int yaml_build_hand_over_list(const struct yaml_build *build, json_t *so_far,
+                              struct text_position at, struct err *err);
 int yaml_build_hand_over(const struct yaml_build *build, json_t *item, struct text_position at,
                          struct err *err);
 

@@ -39,11 +39,25 @@ static int each_item(struct yaml_build *build, const struct yaml_source_event *e
     return r;
 }
 
-static int build_items(struct yaml_build *build, const struct yaml_source_event *list,
-                       struct err *err)
+static int each_items(struct yaml_build *build, struct err *err)
 {
     struct yaml_source_event event;
+    int r = 0;
+    while (r == 0) {
+        r = yaml_source_next(build->source, &event, err);
+        if (r < 0 || event.kind == SOURCE_SEQUENCE_END)
+            break;
+        r = each_item(build, &event, err);
+    }
+    return r;
+}
+
+/* so_far: the list's own members before them. */
+static int build_items(struct yaml_build *build, const struct yaml_source_event *list,
+                       json_t *so_far, struct err *err)
+{
     size_t envelope_nodes = build->n_nodes;
+    struct text_position at = list->at;
     struct anchor *unused;
     int r = yaml_tags_check(list, err);
     if (r == 0 && list->anchor)
@@ -51,12 +65,10 @@ static int build_items(struct yaml_build *build, const struct yaml_source_event 
                               "is the list of items, which is not kept", list->at, &unused, err);
     if (r == 0)
         r = yaml_build_enter(build, list, err);
-    while (r == 0) {
-        r = yaml_source_next(build->source, &event, err);
-        if (r < 0 || event.kind == SOURCE_SEQUENCE_END)
-            break;
-        r = each_item(build, &event, err);
-    }
+    if (r == 0)
+        r = yaml_build_hand_over_list(build, so_far, at, err);
+    if (r == 0)
+        r = each_items(build, err);
     build->depth--;
     build->n_nodes = envelope_nodes;
     return r;
@@ -182,7 +194,7 @@ static int build_member_value(struct yaml_build *build, struct mapping *mapping,
     if (kind == MEMBER_DROPPED)
         return yaml_build_skip(build, &event, err);
     if (kind == MEMBER_ITEMS && event.kind == SOURCE_SEQUENCE_BEGIN)
-        return build_items(build, &event, err);
+        return build_items(build, &event, mapping->object, err);
     return build_value(build, mapping, &event, inside, err);
 }
 

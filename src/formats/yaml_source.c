@@ -2,8 +2,10 @@
 #include "yaml_source.h"
 
 #include "base/mem.h"
+#include "nul.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yaml.h>
@@ -13,7 +15,8 @@
 
 struct yaml_source {
     yaml_parser_t parser;
-    yaml_event_t event; /* the one told last, which owns its strings */
+    yaml_event_t event;     /* the one told last, which owns its strings */
+    struct buf without_nul; /* its text, where it had one */
     const char *text;
     size_t len;
 };
@@ -23,6 +26,7 @@ struct yaml_source *yaml_source_new(const char *text, size_t len)
     struct yaml_source *source = MEM_NEW(struct yaml_source);
     if (!yaml_parser_initialize(&source->parser))
         abort();
+    buf_init(&source->without_nul, SIZE_MAX / 2);
     source->text = text;
     source->len = len;
     yaml_parser_set_encoding(&source->parser, YAML_UTF8_ENCODING);
@@ -36,6 +40,7 @@ void yaml_source_free(struct yaml_source *source)
         return;
     yaml_event_delete(&source->event);
     yaml_parser_delete(&source->parser);
+    buf_fini(&source->without_nul);
     free(source);
 }
 
@@ -150,6 +155,14 @@ static void set_event(const yaml_event_t *event, struct yaml_source_event *out)
     }
 }
 
+static void replace_nul(struct yaml_source *source, struct yaml_source_event *event)
+{
+    buf_clear(&source->without_nul);
+    nul_add_replaced(&source->without_nul, event->text, event->len);
+    event->text = buf_text(&source->without_nul);
+    event->len = source->without_nul.len;
+}
+
 int yaml_source_next(struct yaml_source *source, struct yaml_source_event *ret_event,
                      struct err *err)
 {
@@ -164,8 +177,7 @@ int yaml_source_next(struct yaml_source *source, struct yaml_source_event *ret_e
             return r;
     }
     if (event.len > 0 && memchr(event.text, '\0', event.len))
-        return err_set(err, EINVAL, "%zu:%zu: this text holds a NUL character (\\0)", event.at.line,
-                       event.at.column);
+        replace_nul(source, &event);
     *ret_event = event;
     return 0;
 }

@@ -1,8 +1,8 @@
 /*
  * yaml_source: libyaml's events in our own words, so that yaml.h stays in one file.
  *
- * Syntax only: anchors, tags and scalars are told as they are written. Refuses what no JSON string
- * can hold (NUL).
+ * Syntax only: anchors, tags and scalars are told as they are written. NUL is read as
+ * U+FFFD (nul.h).
  */
 #ifndef FORMATS_YAML_SOURCE_H
 #define FORMATS_YAML_SOURCE_H

@@ -72,7 +72,7 @@ static void stream_once(const char *text, size_t len, const char *const *drop)
 {
     size_t n_items = 0;
     struct err err;
-    const struct json_stream_handler handler = {count_item, NULL, &n_items};
+    const struct json_stream_handler handler = {.on_item = count_item, .context = &n_items};
     const struct json_stream_options options = {
         .drop = drop, .max_object_bytes = SIZE_MAX / 4, .max_depth = 200};
     struct json_stream *stream = json_stream_new(&options, &handler);

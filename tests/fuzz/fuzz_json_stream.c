@@ -2,6 +2,7 @@
  * Any text as a stream of JSON objects: how it is cut changes nothing, and it is accepted where
  * jansson alone accepts it. The last byte says how large the pieces are.
  */
+#include "../../src/formats/nul.h"
 #include "../unit/formats/seen.h"
 
 #include <stdint.h>
@@ -63,7 +64,7 @@ static void check_cuts(const struct json_stream_options *options, const char *te
     buf_fini(&cut.seen.text);
 }
 
-static int all_objects(const char *text, size_t len)
+static int all_objects_without_nul(const char *text, size_t len)
 {
     size_t n = 0;
     for (;; n++) {
@@ -83,6 +84,18 @@ static int all_objects(const char *text, size_t len)
         text += error.position;
         len -= (size_t)error.position;
     }
+}
+
+static int all_objects(const char *text, size_t len)
+{
+    char *copy = malloc(len ? len : 1);
+    require(copy != NULL);
+    if (len > 0)
+        memcpy(copy, text, len);
+    nul_replace_escaped(copy, len);
+    int all = all_objects_without_nul(copy, len);
+    free(copy);
+    return all;
 }
 
 /* "items" that come twice and depth are rules of the stream alone. */

@@ -107,7 +107,8 @@ static int each(const char *text, size_t size, const char *const *drop,
 {
     const struct yaml_options options = {
         .drop = drop, .max_depth = MAX_DEPTH, .max_nodes = MAX_NODES};
-    const struct json_stream_handler handler = {on_item, on_envelope, together};
+    const struct json_stream_handler handler = {
+        .on_item = on_item, .on_envelope = on_envelope, .context = together};
     struct err err = {""};
     int r = yaml_each(text, size, &options, &handler, &err);
     if (r < 0)

@@ -161,7 +161,8 @@ static void test_ranges_and_spellings(void **state)
          "3:32: gpuResources[1]: is the string \"gpu\", " RIGHT_RESOURCE},
         {HEAD "gpuResources: [nvidia.com/*-mig]\n",
          "3:16: gpuResources[0]: is the string \"nvidia.com/*-mig\", " RIGHT_RESOURCE},
-        {HEAD "gpuResources: [\"a/b\\0c\"]\n", "3:16: this text holds a NUL character (\\0)"},
+        {HEAD "gpuResources: [\"a/b\\0c\"]\n",
+         "3:16: gpuResources[0]: is the string \"a/b\ufffdc\", " RIGHT_RESOURCE},
         {HEAD "models: {labels: [a b]}\n",
          "3:19: models.labels[0]: is the string \"a b\", should be a label key, such as "
          "nvidia.com/gpu.product or accelerator"},

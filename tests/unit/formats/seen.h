@@ -42,7 +42,8 @@ static inline struct json_stream_handler seen_handler(struct seen *seen, int ans
 {
     buf_init(&seen->text, 100000);
     seen->answer = answer;
-    return (struct json_stream_handler){seen_item, seen_envelope, seen};
+    return (struct json_stream_handler){
+        .on_item = seen_item, .on_envelope = seen_envelope, .context = seen};
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 static const char *const DROP[] = {"status", NULL};
@@ -111,6 +112,65 @@ static void test_keys_may_not_come_twice(void **state)
     check_refused("a: 1\na: 1\n", "2:1: the key \"a\" is here twice; it stands at 1:1 too");
 }
 
+/* Strings end at U+0000, and it must not cut them: it is read as U+FFFD, in values and in keys. */
+static void test_the_character_nul_is_replaced(void **state)
+{
+    (void)state;
+    const char *seen = "envelope 1:1 {\"a\ufffd\":\"\ufffdb\ufffd\"}\n";
+    check_seen("{\"a\\u0000\":\"\\u0000b\\u0000\"}", seen);
+    check_seen("\"a\\0\": \"\\0b\\x00\"", seen);
+    check_seen("{\"a\":\"\\\\u0000\\\\\\u0000\"}",
+               "envelope 1:1 {\"a\":\"\\\\u0000\\\\\ufffd\"}\n");
+}
+
+static int on_list(void *context, json_t *so_far, struct text_position at, struct err *err)
+{
+    (void)err;
+    return seen_add(context, "list", so_far, at);
+}
+
+static int refuse_list(void *context, json_t *so_far, struct text_position at, struct err *err)
+{
+    (void)context;
+    (void)so_far;
+    (void)at;
+    return err_set(err, EPERM, "not this list");
+}
+
+static void test_a_list_is_told_with_the_members_before_its_items(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *seen;
+    } ROWS[] = {
+        {"{\"kind\":\"AList\",\"items\":[{}],\"b\":1}",
+         "list 1:1 {\"kind\":\"AList\"}\nitem 1:26 {}\nenvelope 1:1 "
+         "{\"kind\":\"AList\",\"b\":1}\n"},
+        {"kind: AList\nitems: [{}]\nb: 1\n",
+         "list 2:8 {\"kind\":\"AList\"}\nitem 2:9 {}\nenvelope 1:1 {\"kind\":\"AList\",\"b\":1}\n"},
+        {"{\"items\":[]}", "list 1:1 {}\nenvelope 1:1 {}\n"},
+        {"{\"items\":{}}", "envelope 1:1 {\"items\":{}}\n"},
+        {"a: {items: []}", "envelope 1:1 {\"a\":{\"items\":[]}}\n"},
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        struct seen seen;
+        struct err err = {""};
+        struct json_stream_handler handler = seen_handler(&seen, 0);
+        handler.on_list = on_list;
+        size_t len = strlen(ROWS[i].text);
+        assert_int_equal(documents_each_text(ROWS[i].text, len, &OPTIONS, &handler, &err), 0);
+        assert_string_equal(buf_text(&seen.text), ROWS[i].seen);
+        buf_clear(&seen.text);
+        handler.on_list = refuse_list;
+        int r = documents_each_text(ROWS[i].text, len, &OPTIONS, &handler, &err);
+        bool is_list = strncmp(ROWS[i].seen, "list", 4) == 0;
+        assert_int_equal(r, is_list ? -EPERM : 0);
+        assert_string_equal(err.text, is_list ? "not this list" : "");
+        buf_fini(&seen.text);
+    }
+}
+
 /* Gives a brace as often as *context says, then fails. */
 static int read_error(void *context, char *bytes, size_t size, size_t *ret_n, struct err *err)
 {
@@ -129,7 +189,7 @@ static void test_the_readers_error_ends_it(void **state)
     for (int calls = 0; calls < 2; calls++) {
         int calls_left = calls;
         struct err err = {""};
-        const struct json_stream_handler nobody = {NULL, NULL, NULL};
+        const struct json_stream_handler nobody = {0};
         assert_int_equal(documents_each(read_error, &calls_left, &OPTIONS, &nobody, &err), -EIO);
         assert_string_equal(err.text, "the disk is gone");
     }
@@ -156,6 +216,8 @@ int main(void)
         cmocka_unit_test(test_a_byte_order_mark_is_skipped),
         cmocka_unit_test(test_nothing_is_no_error),
         cmocka_unit_test(test_keys_may_not_come_twice),
+        cmocka_unit_test(test_the_character_nul_is_replaced),
+        cmocka_unit_test(test_a_list_is_told_with_the_members_before_its_items),
         cmocka_unit_test(test_the_readers_error_ends_it),
         cmocka_unit_test(test_a_text_at_hand),
     };

@@ -196,7 +196,6 @@ static void test_strings_are_judged(void **state)
                 "such as \\n");
     check_fault("{\"a\":\"\\x\"}", "1:8: found 'x', should be one of \"\\/bfnrtu after the '\\'");
     check_fault("{\"a\":\"\\u12g4\"}", "1:11: found 'g', should be a hexadecimal digit");
-    check_fault("{\"a\":\"b\\u0000\"}", "1:8: \\u0000 cannot be read here");
     check_fault("{\"a\":\"\\udc00\"}",
                 "1:7: \\udc00 is the second half of a pair, without the first");
     check_fault("{\"a\":\"\\ud800x\"}",
@@ -298,7 +297,7 @@ static void test_the_handlers_refusal_ends_the_reading(void **state)
 static void test_either_handler_may_be_missing(void **state)
 {
     (void)state;
-    const struct json_stream_handler nobody = {NULL, NULL, NULL};
+    const struct json_stream_handler nobody = {0};
     const struct json_stream_options keep_all = {.max_object_bytes = 20, .max_depth = 12};
     struct json_stream *stream = json_stream_new(&keep_all, &nobody);
     static const char TEXT[] = "{\"items\":[{\"longer\":\"than twenty bytes\"},5],\"a\":1}";

@@ -191,7 +191,6 @@ static void test_faults_of_the_text_have_their_place(void **state)
                        "the next token that begins at 2:1)"},
         {"a: [1, 2\nb: 3", "2:2: did not find expected ',' or ']' (while parsing a flow sequence "
                            "that begins at 1:4)"},
-        {"a: \"x\\0y\"", "1:4: this text holds a NUL character (\\0)"},
         {"\xc3\xa9: \"\x01\"", "1:5: control characters are not allowed (0x01)"},
         {"a: 1\n\xc3\xa9: \xff", "2:4: invalid leading UTF-8 octet (0xff)"},
     };

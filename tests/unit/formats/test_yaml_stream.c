@@ -159,7 +159,7 @@ static void test_directives_and_anchors_are_limited(void **state)
     assert_int_equal(buf_add_text(&yaml, "items:\n"), 0);
     for (int i = 0; i < 10001; i++)
         assert_int_equal(buf_add_text(&yaml, "- &a x\n"), 0);
-    const struct json_stream_handler nobody = {NULL, NULL, NULL};
+    const struct json_stream_handler nobody = {0};
     struct err err = {""};
     assert_int_equal(yaml_each(buf_text(&yaml), yaml.len, &OPTIONS, &nobody, &err), -EMSGSIZE);
     assert_string_equal(err.text, "10002:3: more than 10000 anchors");
@@ -179,7 +179,7 @@ static void test_the_handlers_refusal_ends_the_reading(void **state)
 static void test_either_handler_may_be_missing(void **state)
 {
     (void)state;
-    const struct json_stream_handler nobody = {NULL, NULL, NULL};
+    const struct json_stream_handler nobody = {0};
     static const char TEXT[] = "items: [1, {a: &x 2}]\nb: *x\n";
     struct err err = {""};
     assert_int_equal(yaml_each(TEXT, sizeof TEXT - 1, &OPTIONS, &nobody, &err), 0);
