@@ -11,11 +11,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define MAX_DEPTH ((size_t)100)
 #define MAX_YAML_NODES ((size_t)1000000)
+#define UNNAMED "(unnamed)"
 
 /* What nobody here reads, and what makes most of a large file. */
 static const char *const UNREAD[] = {"metadata.managedFields", "metadata.ownerReferences",
@@ -29,8 +31,10 @@ struct load {
     struct problems *problems;
     struct seen *seen;
     struct arena *arena; /* of the object being read */
-    json_t *kindless;    /* items without a kind, until the list's own kind is known */
-    size_t n_skipped;    /* objects of other kinds */
+    char *item_kind;     /* of the list's items, "" until it is known */
+    json_t *kindless;    /* items without a kind, until it is */
+    size_t n_documents;
+    size_t n_skipped; /* objects of other kinds */
     int fd;
     size_t n_bytes;
 };
@@ -104,44 +108,56 @@ static const struct kind_row *find_kind(const char *kind, const char *api_versio
     return NULL;
 }
 
-/* What an object is kept under in the ledger: a pod by its UID (pod_from_json() makes one up where
- * there is none), all others by name. */
-static const char *identity_id(const struct load *load, const struct identity *identity)
+/* An object of a kind that is read. */
+struct candidate {
+    const struct kind_row *row;
+    const char *name; /* as people tell it from others of its kind */
+    const char *uid;  /* "" if it has none */
+    const char *id;   /* what it is kept under in the ledger */
+};
+
+/* A pod is kept under its UID (pod_from_json() makes the same one up where there is none), all
+ * others under their names. */
+static struct candidate candidate_of(const struct load *load, const struct kind_row *row,
+                                     const struct identity *identity)
 {
-    if (strcmp(identity->kind, "Pod") != 0)
-        return identity->name;
-    if (identity->uid[0])
-        return identity->uid;
-    return identity_text(identity, load->arena);
+    struct candidate candidate = {row, identity->name, identity->uid, identity->name};
+    if (strcmp(row->kind, "Pod") != 0)
+        return candidate;
+    const char *namespace_ = identity->namespace_[0] ? identity->namespace_ : "default";
+    candidate.name = arena_printf(load->arena, "%s/%s", namespace_, identity->name);
+    candidate.id = identity->uid[0] ? identity->uid : candidate.name;
+    return candidate;
 }
 
 /* Whether the key was there before: then what came with it first is taken out again. */
-static bool is_repeated(struct load *load, const struct kind_row *row,
-                        const struct identity *identity, const char *key)
+static bool is_repeated(struct load *load, const struct candidate *candidate, const char *key,
+                        const char *what)
 {
     const char *first_id = NULL;
-    size_t n_before = seen_note(load->seen, key, identity_id(load, identity), &first_id);
+    size_t n_before = seen_note(load->seen, key, candidate->id, &first_id);
     if (n_before == 0)
         return false;
-    row->remove(load->cluster, first_id);
+    candidate->row->remove(load->cluster, first_id);
     if (n_before == 1)
-        problems_add(load->problems, row->kind, identity_text(identity, load->arena),
-                     "is there more than once; all of them are left out");
+        problems_add(load->problems, candidate->row->kind, candidate->name, what);
     return true;
 }
 
-static bool is_duplicate(struct load *load, const struct kind_row *row,
-                         const struct identity *identity)
+static bool is_duplicate(struct load *load, const struct candidate *candidate)
 {
-    if (!row->remove)
+    const char *kind = candidate->row->kind;
+    if (!candidate->row->remove)
         return false;
-    bool repeated = is_repeated(
-        load, row, identity,
-        arena_printf(load->arena, "%s %s", row->kind, identity_text(identity, load->arena)));
-    if (!repeated && identity->uid[0])
-        repeated =
-            is_repeated(load, row, identity, arena_printf(load->arena, "uid %s", identity->uid));
-    return repeated;
+    const char *key = arena_printf(load->arena, "%s %s", kind, candidate->name);
+    bool repeated =
+        is_repeated(load, candidate, key, "is there more than once; all of them are left out");
+    if (!candidate->uid[0])
+        return repeated;
+    key = arena_printf(load->arena, "uid %s %s", kind, candidate->uid);
+    return is_repeated(load, candidate, key,
+                       "its UID is there more than once; all that have it are left out") ||
+           repeated;
 }
 
 static int check_limits(const struct load *load, struct err *err)
@@ -157,13 +173,27 @@ static int check_limits(const struct load *load, struct err *err)
 static int read_object_of(struct load *load, const struct kind_row *row,
                           const struct identity *identity, const json_t *object, struct err *err)
 {
-    const char *name = identity_text(identity, load->arena);
+    const struct candidate candidate = candidate_of(load, row, identity);
     struct err why;
     if (!identity->name[0])
-        problems_add(load->problems, row->kind, "(unnamed)", "has no metadata.name");
-    else if (!is_duplicate(load, row, identity) && row->read(load, object, &why) < 0)
-        problems_add(load->problems, row->kind, name, why.text);
+        problems_add(load->problems, row->kind, UNNAMED, "has no metadata.name");
+    else if (!is_duplicate(load, &candidate) && row->read(load, object, &why) < 0)
+        problems_add(load->problems, row->kind, candidate.name, why.text);
     return check_limits(load, err);
+}
+
+/* What it is called cannot be read, but perhaps its kind. */
+static void leave_out_nameless(struct load *load, const json_t *object, const char *default_kind,
+                               const char *why)
+{
+    const char *kind = json_string_value(json_member(object, "kind"));
+    const struct kind_row *row = find_kind(kind && kind[0] ? kind : default_kind, "");
+    if (row)
+        problems_add(load->problems, row->kind, UNNAMED, why);
+    else if (kind && kind[0])
+        load->n_skipped++;
+    else
+        problems_add(load->problems, "(unknown)", UNNAMED, why);
 }
 
 /* default_kind: of the list that the object is in, "" if it has none. */
@@ -175,7 +205,7 @@ static int read_object(struct load *load, const json_t *object, const char *defa
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     load->arena = arena;
     if (identity_from_json(object, arena, &identity, &why) < 0) {
-        problems_add(load->problems, "(unknown)", "(unnamed)", why.text);
+        leave_out_nameless(load, object, default_kind, why.text);
         return 0;
     }
     if (!identity.kind[0])
@@ -189,26 +219,48 @@ static int read_object(struct load *load, const json_t *object, const char *defa
     return 0;
 }
 
+/* "NodeList" is a list of "Node"; "" where it is no such list. */
+static char *kind_in_list(const json_t *list)
+{
+    const char *kind = json_string_value(json_member(list, "kind"));
+    size_t len = kind ? strlen(kind) : 0;
+    const size_t suffix_len = strlen("List");
+    if (len <= suffix_len || strcmp(kind + len - suffix_len, "List") != 0)
+        return mem_strdup("");
+    return mem_strndup(kind, len - suffix_len);
+}
+
+/* The API server and kubectl put a list's kind before its items. */
+static int on_list(void *context, json_t *so_far, struct text_position at, struct err *err)
+{
+    struct load *load = context;
+    (void)at;
+    (void)err;
+    free(load->item_kind);
+    load->item_kind = kind_in_list(so_far);
+    return 0;
+}
+
+static int keep_for_later(struct load *load, json_t *item, struct err *err)
+{
+    const size_t max = load->limits->max_nodes + load->limits->max_pods;
+    if (!load->kindless)
+        load->kindless = json_array();
+    if (json_array_size(load->kindless) == max)
+        return err_set(err, E2BIG, "has more than %zu items without a kind (limits.nodes, .pods)",
+                       max);
+    if (json_array_append(load->kindless, item) < 0)
+        abort();
+    return 0;
+}
+
 static int on_item(void *context, json_t *item, struct text_position at, struct err *err)
 {
     struct load *load = context;
     (void)at;
-    if (json_is_object(item) && !json_member(item, "kind")) {
-        if (!load->kindless)
-            load->kindless = json_array();
-        return json_array_append(load->kindless, item) == 0 ? 0 : err_set(err, ENOMEM, "no memory");
-    }
-    return read_object(load, item, "", err);
-}
-
-/* "NodeList" is a list of "Node". */
-static const char *kind_in_list(const char *list_kind, struct arena *arena)
-{
-    size_t len = strlen(list_kind);
-    const size_t suffix_len = strlen("List");
-    if (len <= suffix_len || strcmp(list_kind + len - suffix_len, "List") != 0)
-        return NULL;
-    return arena_strndup(arena, list_kind, len - suffix_len);
+    if (json_is_object(item) && !json_member(item, "kind") && !load->item_kind[0])
+        return keep_for_later(load, item, err);
+    return read_object(load, item, load->item_kind, err);
 }
 
 static int read_kindless(struct load *load, const char *kind, struct text_position at,
@@ -217,35 +269,30 @@ static int read_kindless(struct load *load, const char *kind, struct text_positi
     size_t i = 0;
     json_t *item = NULL;
     int r = 0;
-    if (json_array_size(load->kindless) == 0)
-        return 0;
-    if (!kind)
-        return err_set(err, EINVAL,
-                       "%zu:%zu: the list's items have no kind, and it is no NodeList or PodList",
-                       at.line, at.column);
+    if (json_array_size(load->kindless) > 0 && !kind[0])
+        r = err_set(err, EINVAL,
+                    "%zu:%zu: the list's items have no kind, and it is no NodeList or PodList",
+                    at.line, at.column);
     json_array_foreach (load->kindless, i, item) {
-        r = read_object(load, item, kind, err);
-        if (r < 0)
-            break;
+        if (r == 0)
+            r = read_object(load, item, kind, err);
     }
+    json_decref(load->kindless);
+    load->kindless = NULL;
     return r;
 }
 
 static int on_envelope(void *context, json_t *envelope, struct text_position at, struct err *err)
 {
     struct load *load = context;
-    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    struct identity identity;
-    struct err why;
-    if (!json_is_object(envelope) || identity_from_json(envelope, arena, &identity, &why) < 0 ||
-        !identity.kind[0])
+    const char *kind = json_string_value(json_member(envelope, "kind"));
+    if (!kind || !kind[0])
         return err_set(err, EINVAL, "%zu:%zu: is no Kubernetes object: it has no kind", at.line,
                        at.column);
-    const char *kind = kind_in_list(identity.kind, arena);
-    int r = read_kindless(load, kind, at, err);
-    json_decref(load->kindless);
-    load->kindless = NULL;
-    if (r == 0 && !kind && strcmp(identity.kind, "List") != 0)
+    load->n_documents++;
+    char *item_kind CLEANUP(mem_free_ptr) = kind_in_list(envelope);
+    int r = read_kindless(load, item_kind, at, err);
+    if (r == 0 && !item_kind[0] && strcmp(kind, "List") != 0)
         r = read_object(load, envelope, "", err);
     return r;
 }
@@ -276,8 +323,13 @@ static int read_all(struct load *load, struct err *err)
         .max_depth = MAX_DEPTH,
     };
     const struct json_stream_handler handler = {
-        .on_item = on_item, .on_envelope = on_envelope, .context = load};
-    return documents_each(read_bytes, load, &options, &handler, err);
+        .on_list = on_list, .on_item = on_item, .on_envelope = on_envelope, .context = load};
+    int r = documents_each(read_bytes, load, &options, &handler, err);
+    /* What a kubectl that failed leaves behind must not pass for a cluster without nodes. */
+    if (r == 0 && load->n_documents == 0)
+        r = err_set(err, EINVAL,
+                    "is empty, should be what kubectl get nodes,pods -A -o yaml writes");
+    return r;
 }
 
 int file_feed_read(const char *path, const struct policy *policy,
@@ -294,6 +346,7 @@ int file_feed_read(const char *path, const struct policy *policy,
     (void)close(load.fd);
     seen_free(load.seen);
     json_decref(load.kindless);
+    free(load.item_kind);
     if (r < 0) {
         cluster_free(load.cluster);
         err_prefix(err, "%s: ", path);

@@ -188,7 +188,8 @@ static void test_no_nodes(void **state)
 {
     struct ask *ask = *state;
     struct err err;
-    assert_int_equal(small_cluster_load(&ask->cluster, "", &err), 0);
+    assert_int_equal(small_cluster_load(&ask->cluster, "{\"kind\":\"List\",\"items\":[]}", &err),
+                     0);
     json_t *result = dry_run(ask, DEPLOYMENT("1"));
     assert_json(json_object_get(result, "summary"),
                 "'Deployment ml/web: 0 of 1 replicas can be placed: there are no nodes'");

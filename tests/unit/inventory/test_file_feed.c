@@ -93,11 +93,43 @@ static void test_duplicates_are_left_out_all(void **state)
     check_shown(LIST(NODE("a", "8") "," NODE("a", "8") "," NODE("a", "8")),
                 "problem Node a: is there more than once; all of them are left out\n");
     check_shown(LIST(POD("p", UID("u"), "a", "1") "," POD("q", UID("u"), "a", "1")),
-                "problem Pod ml/q: is there more than once; all of them are left out\n");
+                "problem Pod ml/q: its UID is there more than once; all that have it are left "
+                "out\n");
     check_shown(LIST(POD("p", UID("u"), "a", "1") "," POD("p", UID("v"), "a", "1")),
                 "problem Pod ml/p: is there more than once; all of them are left out\n");
     check_shown(LIST(POD("p", "", "a", "1") "," POD("p", "", "a", "1")),
                 "problem Pod ml/p: is there more than once; all of them are left out\n");
+}
+
+#define DEFAULT_POD(metadata) "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"" metadata "}}"
+
+/* A pod without a namespace is in "default"; without a UID it is kept under its name. */
+static void test_duplicates_without_namespace_or_uid(void **state)
+{
+    (void)state;
+    static const char EXPECTED[] =
+        "problem Pod default/p: is there more than once; all of them are left out\n";
+    static const char IN_DEFAULT[] = DEFAULT_POD(",\"namespace\":\"default\"");
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    check_shown(LIST(DEFAULT_POD("") "," DEFAULT_POD("")), EXPECTED);
+    (void)buf_printf(&text, "%s%s", DEFAULT_POD(""), IN_DEFAULT);
+    check_shown(buf_text(&text), EXPECTED);
+    buf_clear(&text);
+    (void)buf_printf(&text, "%s%s", IN_DEFAULT, DEFAULT_POD(",\"uid\":\"u\""));
+    check_shown(buf_text(&text), EXPECTED);
+    buf_fini(&text);
+}
+
+/* The UID of what was left out for its name is taken all the same. */
+static void test_the_uid_of_a_duplicate_is_no_free_one(void **state)
+{
+    (void)state;
+    check_shown(LIST(POD("p", UID("u"), "a", "1") "," POD("p", UID("v"), "a",
+                                                          "1") "," POD("q", UID("v"), "a", "1")),
+                "problem Pod ml/p: is there more than once; all of them are left out\n"
+                "problem Pod ml/q: its UID is there more than once; all that have it are left "
+                "out\n");
 }
 
 static void test_a_bad_object_is_left_out(void **state)
@@ -123,6 +155,17 @@ static void test_a_broken_file_is_refused(void **state)
                   "4:12: mapping values are not allowed in this context");
     check_refused("{\"a\":1}", EINVAL, "1:1: is no Kubernetes object: it has no kind");
     check_refused("hello", EINVAL, "1:1: is no Kubernetes object: it has no kind");
+}
+
+/* What a kubectl that failed leaves behind is no cluster without nodes. */
+static void test_an_empty_file_is_refused(void **state)
+{
+    (void)state;
+    static const char *const TEXTS[] = {"", " \n", "# a comment\n", "---\n---\n"};
+    for (size_t i = 0; i < sizeof TEXTS / sizeof TEXTS[0]; i++)
+        check_refused(TEXTS[i], EINVAL,
+                      "is empty, should be what kubectl get nodes,pods -A -o yaml writes");
+    check_shown(LIST(""), "");
 }
 
 /* n nodes called n0, n1, ... as one document each. */
@@ -182,8 +225,11 @@ int main(void)
         cmocka_unit_test(test_the_kind_may_come_from_the_list),
         cmocka_unit_test(test_other_kinds_are_skipped),
         cmocka_unit_test(test_duplicates_are_left_out_all),
+        cmocka_unit_test(test_duplicates_without_namespace_or_uid),
+        cmocka_unit_test(test_the_uid_of_a_duplicate_is_no_free_one),
         cmocka_unit_test(test_a_bad_object_is_left_out),
         cmocka_unit_test(test_a_broken_file_is_refused),
+        cmocka_unit_test(test_an_empty_file_is_refused),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_what_nobody_reads_does_not_count),
     };

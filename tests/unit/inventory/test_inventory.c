@@ -74,7 +74,7 @@ static void test_a_reload_replaces_all(void **state)
     struct err err;
     assert_int_equal(small_cluster_load(cluster, ONE_NODE, &err), 0);
     check_shown(cluster->inventory, "node new\n");
-    assert_int_equal(small_cluster_load(cluster, "", &err), 0);
+    assert_int_equal(small_cluster_load(cluster, "{\"kind\":\"List\",\"items\":[]}", &err), 0);
     check_shown(cluster->inventory, "");
     assert_null(inventory_waiting_for(cluster->inventory));
 }
@@ -85,6 +85,8 @@ static void test_a_bad_reload_leaves_the_old_one(void **state)
     struct err err;
     assert_int_equal(small_cluster_load(cluster, "kind: Node\nmetadata: {name: x}\n---\n{", &err),
                      -EINVAL);
+    check_shown(cluster->inventory, SMALL_SHOWN);
+    assert_int_equal(small_cluster_load(cluster, "", &err), -EINVAL);
     check_shown(cluster->inventory, SMALL_SHOWN);
     assert_int_equal(inventory_load_file(cluster->inventory, "/nonexistent/file", &err), -ENOENT);
     assert_string_equal(err.text, "/nonexistent/file: No such file or directory");
