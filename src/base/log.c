@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define LINE_MAX_BYTES ((size_t)16 * 1024)
+/* So much of a value is shown. A line always has its end, whatever a stranger puts into it. */
+#define VALUE_SHOWN_BYTES ((size_t)1024)
+#define CUT "..."
 
 static const char *const LEVEL_NAMES[] = {
     [LOG_DEBUG] = "debug", [LOG_INFO] = "info", [LOG_WARN] = "warn", [LOG_ERROR] = "error"};
@@ -59,8 +62,31 @@ static bool is_plain(const char *text)
     return *text != '\0';
 }
 
+/* The text, or what of it is shown, in cut. */
+static const char *shown(const char *text, char cut[VALUE_SHOWN_BYTES + sizeof CUT])
+{
+    size_t len = strnlen(text, VALUE_SHOWN_BYTES + 1);
+    if (len <= VALUE_SHOWN_BYTES)
+        return text;
+    len = VALUE_SHOWN_BYTES;
+    while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80) /* not inside a character */
+        len--;
+    memcpy(cut, text, len);
+    memcpy(cut + len, CUT, sizeof CUT);
+    return cut;
+}
+
+static void add_text(struct buf *line, const char *text)
+{
+    if (line_format == LOG_KEY_VALUE && is_plain(text))
+        (void)buf_add_text(line, text);
+    else
+        (void)buf_add_quoted(line, text);
+}
+
 static void add_field(struct buf *line, const char *key, const struct log_field *value)
 {
+    char cut[VALUE_SHOWN_BYTES + sizeof CUT];
     if (line->len > 1)
         (void)buf_add_text(line, line_format == LOG_JSON ? "," : " ");
     if (line_format == LOG_JSON) {
@@ -71,10 +97,8 @@ static void add_field(struct buf *line, const char *key, const struct log_field 
     }
     if (!value->text)
         (void)buf_printf(line, "%lld", value->number);
-    else if (line_format == LOG_KEY_VALUE && is_plain(value->text))
-        (void)buf_add_text(line, value->text);
     else
-        (void)buf_add_quoted(line, value->text);
+        add_text(line, shown(value->text, cut));
 }
 
 void log_write(enum log_level level, const char *module, const struct log_field *fields)
@@ -84,7 +108,7 @@ void log_write(enum log_level level, const char *module, const struct log_field 
     char now[40] = "";
     timestamp(now, sizeof now);
     struct buf line;
-    buf_init(&line, LINE_MAX_BYTES);
+    buf_init(&line, SIZE_MAX / 2); /* a line has few fields */
     if (line_format == LOG_JSON)
         (void)buf_add_text(&line, "{");
     add_field(&line, "ts", &(struct log_field)LOG_STR("", now));
