@@ -1,6 +1,7 @@
 /* inventory_table: see inventory_table.h. Only GPUs are shown; the JSON has all resources. */
 #include "inventory_table.h"
 #include "json_text.h"
+#include "reply.h"
 #include "table.h"
 
 #include <stdbool.h>
@@ -15,20 +16,23 @@ static const char *state_of(const json_t *node)
     return cordoned ? "NotReady,cordoned" : "NotReady";
 }
 
-/* "default/train-0 (2), default/train-1 (2)" */
+/* "default/train-0 (2), default/train-1 (2)". There may be any number of them. */
 static const char *holders_of(const json_t *node, const char *resource, struct arena *arena)
 {
-    const char *text = "";
+    struct buf text;
     size_t i = 0;
     json_t *holder = NULL;
+    buf_init(&text, REPLY_MAX_BYTES);
     json_array_foreach (json_object_get(node, "holders"), i, holder) {
         const json_t *n = json_object_get(json_object_get(holder, "gpus"), resource);
         if (n)
-            text = arena_printf(arena, "%s%s%s/%s (%lld)", text, text[0] ? ", " : "",
-                                json_text_of(holder, "namespace"), json_text_of(holder, "pod"),
-                                (long long)json_integer_value(n));
+            (void)buf_printf(&text, "%s%s/%s (%lld)", text.len > 0 ? ", " : "",
+                             json_text_of(holder, "namespace"), json_text_of(holder, "pod"),
+                             (long long)json_integer_value(n));
     }
-    return text;
+    const char *copy = arena_strdup(arena, buf_text(&text));
+    buf_fini(&text);
+    return copy;
 }
 
 /* Every holder has a GPU resource, and every model total names one: those are what to show. */
