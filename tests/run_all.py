@@ -66,6 +66,12 @@ def wire_tests(run, name, wanted):
         pytests.run(run.results, name, "tests/wire", wanted)
 
 
+def control_plane_tests(run, name, wanted):
+    programs = ["tests/control-plane/build"]
+    if run.builds.ready("test", name) and commands.command_test(run.results, "build/control-plane", programs):
+        pytests.run(run.results, name, "tests/control-plane", wanted)
+
+
 def fuzz_targets(run, name, wanted):
     if run.builds.ready("fuzz", name):
         fuzz.run(run.results, name, wanted)
@@ -84,6 +90,7 @@ STEPS = [
     ("lint/symbols", True, lint_symbols),
     ("lint/tidy", False, lint_tidy),
     ("thread", False, thread_tests),
+    ("control-plane", False, control_plane_tests),
     ("fuzz", False, fuzz_targets),
 ]
 
@@ -104,7 +111,7 @@ def options():
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="without fuzzing, clang-tidy, the thread sanitizer and the second compiler; fewer random events",
+        help="without fuzzing, clang-tidy, the thread sanitizer, the control plane and the second compiler; fewer random events",
     )
     parser.add_argument("--list", action="store_true", help="the names of the steps, and end")
     parser.add_argument(

@@ -1,0 +1,89 @@
+"""filter and prioritize as the real kube-scheduler uses them; its default binder binds.
+
+Each answer is read where users see it: the pod's node, its condition PodScheduled, its events.
+"""
+
+import pytest
+from cluster import ABOVE, PODS
+
+NOT_WANTED = "gpu-extender: the node's GPU model is not one that the pod asks for"
+UNREADABLE = "gpu-extender: annotation gpu-extender.io/models: an item of the list is empty"
+QUIET_S = 15
+MODELS = {"a100": "NVIDIA-A100-SXM4-80GB", "h100": "NVIDIA-H100-80GB-HBM3", "t4": "Tesla-T4"}
+
+
+def add_one_of_each_model(cluster):
+    for name, model in MODELS.items():
+        cluster.add_node(name, model, 8)
+
+
+@pytest.mark.parametrize("by_name", [True, False], ids=["names", "nodes"])
+def test_pods_land_on_the_model_they_ask_for(cluster, by_name):
+    """Whether kube-scheduler sends the nodes' names or the nodes whole. Without our scores: filter alone decides."""
+    add_one_of_each_model(cluster)
+    cluster.start(nodeCacheCapable=by_name, prioritizeVerb="")
+    wanted = {f"{model.lower()}-{number}": model for number in range(3) for model in ("H100", "A100", "T4")}
+    for name, model in wanted.items():
+        cluster.create(name, 1, models=model)
+    assert {name: cluster.node_of(name) for name in wanted} == {name: model.lower() for name, model in wanted.items()}
+
+
+@pytest.mark.parametrize("by_name", [True, False], ids=["names", "nodes"])
+def test_pods_land_on_the_first_of_the_models_in_their_order(cluster, by_name):
+    add_one_of_each_model(cluster)
+    cluster.start(nodeCacheCapable=by_name)
+    wanted = {f"pod-{number}": ("t4", "a100", "h100")[number % 3] for number in range(6)}
+    orders = {"t4": "T4, A100, H100", "a100": "A100, H100, T4", "h100": "H100, T4, A100"}
+    for name, first in wanted.items():
+        cluster.create(name, 1, models=orders[first])
+    assert {name: cluster.node_of(name) for name in wanted} == wanted
+
+
+@pytest.mark.parametrize("verb, expected", [("prioritize", "used"), ("", "idle")], ids=["asked", "not-asked"])
+def test_our_score_decides_between_nodes_that_fit(cluster, verb, expected):
+    """kube-scheduler's own scores favour the idle node, which has more CPU and memory left; binpack the one with fewer GPUs left."""
+    cluster.add_node("idle", MODELS["h100"], 8)
+    cluster.add_node("used", MODELS["h100"], 8)
+    cluster.add_running("runs", "used", 5, cpu="12")
+    cluster.start(prioritizeVerb=verb)
+    cluster.create("first", 1, models="H100")
+    cluster.create("second", 1, models="H100")
+    assert [cluster.node_of(name) for name in ("first", "second")] == [expected, expected]
+
+
+def test_a_pod_that_only_we_refuse_says_why_and_is_not_asked_about_again(cluster):
+    """Twelve nodes with room, on each a pod of lower priority: what makes kube-scheduler try preemption, and go on for ever
+    where a refusal lets it (refused nodes in FailedNodes; a message that changes)."""
+    names = [f"node-{number}" for number in range(12)]
+    for name in names:
+        cluster.add_node(name, MODELS["a100"], 4)
+        cluster.add_running(f"runs-on-{name}", name, 1)
+    cluster.start()
+    cluster.create("refused", 1, models="H100", priority_class=ABOVE)
+    condition = cluster.refusal_of("refused")
+    assert condition["reason"] == "Unschedulable"
+    assert f"0/12 nodes are available: 12 {NOT_WANTED}." in condition["message"]
+    assert f"12 {NOT_WANTED}." in cluster.event_of("refused", "FailedScheduling")
+
+    # That nothing goes on happening can only be seen by looking for a while: a watch, which the API server ends.
+    states = cluster.changes_of("refused", QUIET_S)
+    assert len(states) <= 2, "the pod's status is written again and again"
+    assert cluster.filter_requests() <= 3
+
+    # Nothing was asked because all was quiet, not because nobody was there any more.
+    for name in ("other-1", "other-2"):
+        cluster.create(name, 1, models="A100")
+    assert {cluster.node_of(name) for name in ("other-1", "other-2")} <= set(names)
+    pods = cluster.api.get(PODS)["items"]
+    assert len(pods) == 15
+    assert not [pod["metadata"]["name"] for pod in pods if "deletionTimestamp" in pod["metadata"]], "evicted for nothing"
+    assert [pod["metadata"]["name"] for pod in pods if not pod["spec"].get("nodeName")] == ["refused"]
+
+
+def test_a_request_that_cannot_be_read_is_refused_with_what_is_wrong(cluster):
+    add_one_of_each_model(cluster)
+    cluster.start()
+    cluster.create("unreadable", 1, models="H100, , T4")
+    condition = cluster.refusal_of("unreadable")
+    assert condition["reason"] == "Unschedulable"
+    assert f"0/3 nodes are available: 3 {UNREADABLE}." in condition["message"]
