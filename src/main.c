@@ -33,6 +33,7 @@ struct program {
     struct extender extender;
     struct api api;
     struct server *server;
+    sigset_t signals; /* that are waited for */
 };
 
 static int complain(const struct err *err, int status)
@@ -119,10 +120,10 @@ static void reload(struct program *program)
 }
 
 /* Until SIGTERM or SIGINT; SIGHUP reads the cluster file again. */
-static void wait_for_signals(struct program *program, const sigset_t *signals)
+static void wait_for_signals(struct program *program)
 {
     int number = 0;
-    while (sigwait(signals, &number) == 0 && number == SIGHUP)
+    while (sigwait(&program->signals, &number) == 0 && number == SIGHUP)
         reload(program);
     LOG(LOG_INFO, "main", LOG_MSG("stopping"), LOG_NUM("signal", number));
 }
@@ -173,20 +174,23 @@ static int serve(struct program *program)
         {"GET", "/readyz", LISTEN_PROBES, "readyz", api_readyz, api},
         {0},
     };
-    sigset_t signals;
     struct err err;
-    (void)sigemptyset(&signals);
-    (void)sigaddset(&signals, SIGHUP);
-    (void)sigaddset(&signals, SIGINT);
-    (void)sigaddset(&signals, SIGTERM);
-    /* Blocked before any thread is made, so that only sigwait() sees them. */
-    (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
     if (start_server(program, routes, &err) < 0)
         return complain(&err, EXIT_RUN_TIME);
     log_addresses(program->server);
-    wait_for_signals(program, &signals);
+    wait_for_signals(program);
     server_stop(program->server, DRAIN_MS);
     return EXIT_FINE;
+}
+
+/* Before anything takes long, and before any thread is made, so that only sigwait() sees them. */
+static void block_signals(struct program *program)
+{
+    (void)sigemptyset(&program->signals);
+    (void)sigaddset(&program->signals, SIGHUP);
+    (void)sigaddset(&program->signals, SIGINT);
+    (void)sigaddset(&program->signals, SIGTERM);
+    (void)pthread_sigmask(SIG_BLOCK, &program->signals, NULL);
 }
 
 static int run(struct program *program)
@@ -203,6 +207,8 @@ static int run(struct program *program)
                       "wrote (a live cluster is not supported yet)");
         return complain(&err, EXIT_BAD_INPUT);
     }
+    if (!options->check)
+        block_signals(program);
     if (load_inventory(program, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
     if (options->check)

@@ -125,9 +125,10 @@ const struct pod_shape *cluster_resolve(const struct cluster *cluster,
  * are all that a fork is for. */
 struct cluster *cluster_fork(struct cluster *cluster);
 void cluster_fork_free(struct cluster *fork);
-/* Uses the shape's needs on that node of a fork. The shape must have been resolved against the
- * fork. */
-void cluster_place(struct cluster *fork, const struct node *node, const struct pod_shape *shape);
+/* Uses n times the shape's needs on that node of a fork. The shape must have been resolved against
+ * the fork. */
+void cluster_place(struct cluster *fork, const struct node *node, const struct pod_shape *shape,
+                   int64_t n);
 
 /* Recomputes all sums from the pods. The number of differences (0 is right); the first is told in
  * err. */

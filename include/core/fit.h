@@ -11,8 +11,9 @@
 
 enum reason {
     REASON_FITS,
-    REASON_NODE_UNKNOWN,
     REASON_POD_INVALID, /* its message is the pod's refusal */
+    REASON_NODE_UNKNOWN,
+    REASON_NODE_NAME,
     REASON_UNSCHEDULABLE,
     REASON_TAINT,
     REASON_NODE_SELECTOR,
@@ -38,11 +39,13 @@ enum fit_scope { FIT_OURS, FIT_ALL };
 
 struct fit_question {
     const struct pod_shape *shape;
-    const char *refusal; /* of the pod: it fits nowhere; NULL: none */
+    const char *refusal;   /* of the pod: it fits nowhere; NULL: none */
+    const char *node_name; /* spec.nodeName: it may be on no other node; NULL or "": any. FIT_ALL */
     enum fit_scope scope;
 };
 
-/* node NULL: REASON_NODE_UNKNOWN. Of several reasons, the first in the order of the enum. */
+/* node NULL: REASON_NODE_UNKNOWN (of a pod that is refused: REASON_POD_INVALID). Of several
+ * reasons, the first in the order of the enum. */
 enum reason fit_judge(const struct node *node, const struct fit_question *question);
 
 /* Cordon, taints, node selector and affinities only: is it a node for such pods at all? What a

@@ -50,7 +50,8 @@ bool gpu_model_parse(const char *text, const struct gpu_model_alias *aliases, si
 /* Whether a GPU called `have`, with memory_bytes of memory (0 = only what the name says), is what
  * `want` asks for: equal chip, and every qualifier that want gives is there ("SXM" is any SXM). A
  * memory size that the name of have lacks may come from memory_bytes, if they are within a tenth of
- * each other: a T4 of 16 GB reports 15109 MiB, an L40S of 48 GB 46068. Sharing is not looked at. */
+ * each other: a T4 of 16 GB reports 15109 MiB, an L40S of 48 GB 46068. A way of sharing that want
+ * names must be there ("T4-SHARED" is no whole T4); where it names none, any will do. */
 bool gpu_model_satisfies(const struct gpu_model *have, int64_t memory_bytes,
                          const struct gpu_model *want);
 

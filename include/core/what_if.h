@@ -7,16 +7,15 @@
 #include "core/cluster.h"
 #include "core/fit.h"
 
-/* Judges every node of the fork for one pod, as it is now; verdicts has cluster_n_nodes() places,
- * in the order of cluster_next_node(). */
-void what_if_judge(const struct cluster *fork, const struct fit_question *question,
-                   enum reason *verdicts);
-
 /* Places n pods one after another, each on its best node, and uses the room on the fork.
  * ret_nodes has n places: where each went, NULL for nowhere. Returns how many were placed. The best
  * node is the one that rank_nodes() gives RANK_BEST_SCORE. */
 size_t what_if_place(struct cluster *fork, const struct fit_question *question, size_t n,
                      const struct node **ret_nodes);
+
+/* Places up to n pods wherever there is room, without asking where is best: for more than anybody
+ * wants to see one by one. Returns how many were placed. */
+int64_t what_if_fill(struct cluster *fork, const struct fit_question *question, int64_t n);
 
 /* A DaemonSet: one pod on each node that admits such pods (fit_admits()). ret_nodes and
  * ret_verdicts have cluster_n_nodes() places: the admitting nodes, and whether the pod fits there.

@@ -24,6 +24,10 @@ struct identity {
 int identity_from_json(const json_t *object, struct arena *arena, struct identity *ret_identity,
                        struct err *err);
 
+/* The kind of what is in a list: "Node" of a "NodeList", "" of a "List"; NULL where it is no list.
+ * In the arena. */
+const char *identity_kind_in_list(const char *list_kind, struct arena *arena);
+
 /* "namespace/name", or "name" where there is no namespace. */
 const char *identity_text(const struct identity *identity, struct arena *arena);
 

@@ -4,8 +4,9 @@
 #include "manifest.h"
 #include "reply.h"
 
-/* Each workload is judged against each node; an answer has so many verdicts at the most. */
-#define MAX_VERDICTS ((size_t)500000)
+/* Each workload is judged against each node, which may lack each resource: an answer has so many
+ * verdicts and lacks at the most (some 300 bytes each). */
+#define MAX_VERDICTS ((size_t)1000000)
 
 static json_t *skipped_json(const struct workload_list *list)
 {
@@ -61,13 +62,16 @@ static bool is_too_much(const struct workload_list *list, const struct cluster *
                         struct exchange *exchange)
 {
     const size_t n_nodes = cluster_n_nodes(fork);
-    if (n_nodes == 0 || list->n <= MAX_VERDICTS / n_nodes)
+    size_t n_a_node = 0;
+    for (size_t i = 0; i < list->n; i++)
+        n_a_node += 1 + list->items[i].pod.shape.n_demand;
+    if (n_nodes == 0 || n_a_node <= MAX_VERDICTS / n_nodes)
         return false;
-    exchange_answer_error(
-        exchange, 413,
-        arena_printf(exchange_arena(exchange),
-                     "manifest: has %zu workloads, should have at most %zu over %zu nodes", list->n,
-                     MAX_VERDICTS / n_nodes, n_nodes));
+    exchange_answer_error(exchange, 413,
+                          arena_printf(exchange_arena(exchange),
+                                       "manifest: its %zu workloads over %zu nodes would need "
+                                       "more than %zu verdicts; ask in several requests",
+                                       list->n, n_nodes, MAX_VERDICTS));
     return true;
 }
 

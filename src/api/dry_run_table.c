@@ -1,33 +1,35 @@
 /* dry_run_table: see dry_run_table.h. */
 #include "dry_run_table.h"
 #include "core/quantity.h"
+#include "few.h"
 #include "json_text.h"
 #include "table.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/* Of the nodes that one reason keeps from a workload, so many are named. */
-#define MAX_NAMES ((size_t)6)
+#include <uthash.h>
+
+static const char *amount_text(const char *resource, int64_t n, struct arena *arena)
+{
+    char bytes[32];
+    if (strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0)
+        return arena_printf(arena, "%s %s", quantity_bytes_text(n, bytes), resource);
+    return arena_printf(arena, "%lld%s %s", (long long)n, strcmp(resource, "cpu") == 0 ? "m" : "",
+                        resource);
+}
 
 /* "2 nvidia.com/gpu, 1500m cpu, 3Gi memory" */
 static const char *lacks_text(const json_t *lacks, struct arena *arena)
 {
-    const char *text = "";
+    struct few few = {.text = ""};
     const char *resource = NULL;
     json_t *amount = NULL;
-    json_object_foreach ((json_t *)(uintptr_t)lacks, resource, amount) {
-        char bytes[32];
-        const int64_t n = json_integer_value(amount);
-        const char *shown = NULL;
-        if (strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0)
-            shown = quantity_bytes_text(n, bytes);
-        else
-            shown = arena_printf(arena, "%lld%s", (long long)n,
-                                 strcmp(resource, "cpu") == 0 ? "m" : "");
-        text = arena_printf(arena, "%s%s%s %s", text, text[0] ? ", " : "", shown, resource);
-    }
-    return text;
+    json_object_foreach ((json_t *)(uintptr_t)lacks, resource, amount)
+        few_add(&few,
+                few_is_full(&few) ? NULL : amount_text(resource, json_integer_value(amount), arena),
+                arena);
+    return few_text(&few, arena);
 }
 
 static bool fits(const json_t *node)
@@ -77,45 +79,70 @@ static const char *node_text(const json_t *node, struct arena *arena)
                         lacks_text(json_object_get(node, "lacks"), arena));
 }
 
-/* The nodes with the same message as the first, from there on; they are marked as told. */
-static void add_refusal(struct table *table, const json_t *nodes, size_t first, bool *told,
-                        struct arena *arena)
+/* The nodes that one reason keeps from the workload. */
+struct refusal {
+    const char *message;
+    struct few nodes;
+    UT_hash_handle hh;
+};
+
+static struct refusal *find_refusal(struct refusal **refusals, const char *message,
+                                    struct arena *arena)
 {
-    const char *message = json_text_of(json_array_get(nodes, first), "message");
-    const char *names = "";
-    size_t n = 0;
-    for (size_t i = first; i < json_array_size(nodes); i++) {
-        const json_t *node = json_array_get(nodes, i);
-        if (fits(node) || strcmp(json_text_of(node, "message"), message) != 0)
-            continue;
-        told[i] = true;
-        if (n++ < MAX_NAMES)
-            names =
-                arena_printf(arena, "%s%s%s", names, names[0] ? ", " : "", node_text(node, arena));
+    struct refusal *refusal = NULL;
+    HASH_FIND_STR(*refusals, message, refusal);
+    if (!refusal) {
+        refusal = ARENA_NEW(arena, struct refusal);
+        refusal->message = message;
+        refusal->nodes.text = "";
+        HASH_ADD_KEYPTR(hh, *refusals, refusal->message, strlen(refusal->message), refusal);
     }
-    if (n > MAX_NAMES)
-        names = arena_printf(arena, "%s and %zu more", names, n - MAX_NAMES);
-    table_add(table, (const char *[]){arena_printf(arena, "%zu", n), message, names});
+    return refusal;
+}
+
+static struct refusal *collect_refusals(const json_t *nodes, struct arena *arena)
+{
+    struct refusal *refusals = NULL;
+    size_t i = 0;
+    json_t *node = NULL;
+    json_array_foreach (nodes, i, node) {
+        if (fits(node))
+            continue;
+        struct refusal *refusal = find_refusal(&refusals, json_text_of(node, "message"), arena);
+        few_add(&refusal->nodes, few_is_full(&refusal->nodes) ? NULL : node_text(node, arena),
+                arena);
+    }
+    return refusals;
 }
 
 static void write_refusals(const json_t *nodes, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"NODES", "WHY NOT", "WHICH", NULL};
+    struct refusal *refusals = collect_refusals(nodes, arena);
     struct table *table = table_new(arena, HEADINGS);
-    bool *told = ARENA_ARRAY(arena, bool, json_array_size(nodes));
-    size_t n = 0;
-    size_t i = 0;
-    json_t *node = NULL;
-    json_array_foreach (nodes, i, node) {
-        if (fits(node) || told[i])
-            continue;
-        add_refusal(table, nodes, i, told, arena);
-        n++;
+    if (!refusals)
+        return;
+    for (const struct refusal *refusal = refusals; refusal; refusal = refusal->hh.next)
+        table_add(table, (const char *[]){arena_printf(arena, "%zu", refusal->nodes.n),
+                                          refusal->message, few_text(&refusal->nodes, arena)});
+    (void)buf_add_text(out, "\n");
+    table_write(table, out);
+    HASH_CLEAR(hh, refusals);
+}
+
+/* Replicas that follow each other and fare alike take one row. */
+static size_t last_alike(const json_t *placements, size_t first)
+{
+    const json_t *placement = json_array_get(placements, first);
+    size_t last = first;
+    while (last + 1 < json_array_size(placements)) {
+        const json_t *next = json_array_get(placements, last + 1);
+        if (strcmp(json_text_of(placement, "node"), json_text_of(next, "node")) != 0 ||
+            strcmp(json_text_of(placement, "reason"), json_text_of(next, "reason")) != 0)
+            break;
+        last++;
     }
-    if (n > 0) {
-        (void)buf_add_text(out, "\n");
-        table_write(table, out);
-    }
+    return last;
 }
 
 static void write_placements(const json_t *workload, struct arena *arena, struct buf *out)
@@ -129,8 +156,13 @@ static void write_placements(const json_t *workload, struct arena *arena, struct
         return;
     json_array_foreach (placements, i, placement) {
         const char *node = json_text_of(placement, "node");
-        table_add(table, (const char *[]){json_number_text(placement, "replica", arena), node,
+        const char *replica = json_number_text(placement, "replica", arena);
+        const size_t last = last_alike(placements, i);
+        if (last > i)
+            replica = arena_printf(arena, "%s-%zu", replica, last);
+        table_add(table, (const char *[]){replica, node,
                                           node[0] ? "" : json_text_of(placement, "reason")});
+        i = last;
     }
     (void)buf_add_text(out, "\n");
     table_write(table, out);

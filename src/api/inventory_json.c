@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <uthash.h>
+
 struct holder {
     const char *namespace_, *name, *uid;
     const struct amount *gpus;
@@ -19,6 +21,7 @@ struct node_row {
     const char *name;
     char model[128];
     const char *model_label; /* "KEY=VALUE" */
+    const char *sharing;
     bool ready, unschedulable;
     struct resource_row {
         const char *name;
@@ -89,12 +92,21 @@ static void copy_resources(const struct node *node, struct arena *arena, struct 
         };
 }
 
+/* How the GPUs are shared, by the model's name. */
+static const char *sharing_text(const struct gpu_model *model, struct arena *arena)
+{
+    if (model->sharing == GPU_MIG_SLICED)
+        return arena_printf(arena, "MIG%s%s", model->mig_profile[0] ? "-" : "", model->mig_profile);
+    return model->sharing == GPU_TIME_SHARED ? "SHARED" : "";
+}
+
 static void copy_node(const struct node *node, struct copy *copy)
 {
     struct node_row *row = &copy->nodes[copy->n_nodes++];
     const struct node_traits *traits = node_traits(node);
     row->name = arena_strdup(copy->arena, node_name(node));
     (void)gpu_model_text(&traits->model, row->model);
+    row->sharing = sharing_text(&traits->model, copy->arena);
     row->model_label = "";
     if (traits->model_label[0])
         row->model_label =
@@ -165,26 +177,36 @@ static json_t *node_json(const struct node_row *row)
     json_t *holders = json_array();
     for (size_t i = 0; i < row->n_holders; i++)
         (void)json_array_append_new(holders, holder_json(&row->holders[i]));
-    return json_pack("{s:s, s:s, s:s, s:b, s:b, s:o, s:o}", "name", row->name, "model", row->model,
-                     "modelLabel", row->model_label, "ready", row->ready, "unschedulable",
-                     row->unschedulable, "resources", resources, "holders", holders);
+    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o, s:o}", "name", row->name, "model",
+                     row->model, "modelLabel", row->model_label, "sharing", row->sharing, "ready",
+                     row->ready, "unschedulable", row->unschedulable, "resources", resources,
+                     "holders", holders);
 }
 
-/* The total of one model and resource; made at its first node. */
-static json_t *find_total(json_t *models, const char *model, const char *resource)
+/* The totals so far, by model and resource. */
+struct total {
+    const char *key;
+    json_t *sums; /* borrowed from the list */
+    UT_hash_handle hh;
+};
+
+/* Made at the first node that has it. */
+static json_t *find_total(struct total **totals, json_t *list, const char *model,
+                          const char *resource, struct arena *arena)
 {
-    size_t i = 0;
-    json_t *total = NULL;
-    json_array_foreach (models, i, total) {
-        if (strcmp(json_string_value(json_object_get(total, "model")), model) == 0 &&
-            strcmp(json_string_value(json_object_get(total, "resource")), resource) == 0)
-            return total;
-    }
-    total =
+    struct total *total = NULL;
+    const char *key = arena_printf(arena, "%s %s", model, resource);
+    HASH_FIND_STR(*totals, key, total);
+    if (total)
+        return total->sums;
+    total = ARENA_NEW(arena, struct total);
+    total->key = key;
+    total->sums =
         json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i}", "model", model, "resource", resource,
                   "nodes", 0, "capacity", 0, "allocatable", 0, "used", 0, "reserved", 0, "free", 0);
-    (void)json_array_append_new(models, total);
-    return total;
+    (void)json_array_append_new(list, total->sums);
+    HASH_ADD_KEYPTR(hh, *totals, total->key, strlen(total->key), total);
+    return total->sums;
 }
 
 static void add_to(json_t *total, const char *key, int64_t amount)
@@ -199,13 +221,14 @@ static void add_to(json_t *total, const char *key, int64_t amount)
 static json_t *models_json(const struct copy *copy)
 {
     json_t *models = json_array();
+    struct total *totals = NULL;
     for (size_t i = 0; i < copy->n_nodes; i++) {
         const struct node_row *node = &copy->nodes[i];
         for (size_t j = 0; j < node->n_resources; j++) {
             const struct resource_row *row = &node->resources[j];
             if (!row->is_gpu || (row->capacity == 0 && row->allocatable == 0 && row->used == 0))
                 continue;
-            json_t *total = find_total(models, node->model, row->name);
+            json_t *total = find_total(&totals, models, node->model, row->name, copy->arena);
             add_to(total, "nodes", 1);
             add_to(total, "capacity", row->capacity);
             add_to(total, "allocatable", row->allocatable);
@@ -213,6 +236,7 @@ static json_t *models_json(const struct copy *copy)
             add_to(total, "free", row->free);
         }
     }
+    HASH_CLEAR(hh, totals);
     return models;
 }
 

@@ -1,11 +1,10 @@
 /* inventory_table: see inventory_table.h. Only GPUs are shown; the JSON has all resources. */
 #include "inventory_table.h"
+#include "few.h"
 #include "json_text.h"
-#include "reply.h"
 #include "table.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 static const char *state_of(const json_t *node)
 {
@@ -16,35 +15,34 @@ static const char *state_of(const json_t *node)
     return cordoned ? "NotReady,cordoned" : "NotReady";
 }
 
-/* "default/train-0 (2), default/train-1 (2)". There may be any number of them. */
+/* "default/train-0 (2), default/train-1 (2)" */
 static const char *holders_of(const json_t *node, const char *resource, struct arena *arena)
 {
-    struct buf text;
+    struct few few = {.text = ""};
     size_t i = 0;
     json_t *holder = NULL;
-    buf_init(&text, REPLY_MAX_BYTES);
     json_array_foreach (json_object_get(node, "holders"), i, holder) {
         const json_t *n = json_object_get(json_object_get(holder, "gpus"), resource);
-        if (n)
-            (void)buf_printf(&text, "%s%s/%s (%lld)", text.len > 0 ? ", " : "",
-                             json_text_of(holder, "namespace"), json_text_of(holder, "pod"),
-                             (long long)json_integer_value(n));
+        if (!n)
+            continue;
+        const char *name = NULL;
+        if (!few_is_full(&few))
+            name = arena_printf(arena, "%s/%s (%lld)", json_text_of(holder, "namespace"),
+                                json_text_of(holder, "pod"), (long long)json_integer_value(n));
+        few_add(&few, name, arena);
     }
-    const char *copy = arena_strdup(arena, buf_text(&text));
-    buf_fini(&text);
-    return copy;
+    return few_text(&few, arena);
 }
 
-/* Every holder has a GPU resource, and every model total names one: those are what to show. */
-static bool is_gpu(const json_t *inventory, const char *resource)
+/* The resources that are GPUs: those that the totals by model name. */
+static json_t *gpu_resources(const json_t *inventory)
 {
+    json_t *set = json_object();
     size_t i = 0;
     json_t *model = NULL;
-    json_array_foreach (json_object_get(inventory, "models"), i, model) {
-        if (strcmp(json_text_of(model, "resource"), resource) == 0)
-            return true;
-    }
-    return false;
+    json_array_foreach (json_object_get(inventory, "models"), i, model)
+        (void)json_object_set_new(set, json_text_of(model, "resource"), json_true());
+    return set;
 }
 
 static void write_nodes(const json_t *inventory, struct arena *arena, struct buf *out)
@@ -52,6 +50,7 @@ static void write_nodes(const json_t *inventory, struct arena *arena, struct buf
     static const char *const HEADINGS[] = {"NODE", "STATE", "MODEL",   "RESOURCE", "TOTAL",
                                            "USED", "FREE",  "HELD BY", NULL};
     struct table *table = table_new(arena, HEADINGS);
+    json_auto_t *gpus = gpu_resources(inventory);
     size_t i = 0;
     json_t *node = NULL;
     json_array_foreach (json_object_get(inventory, "nodes"), i, node) {
@@ -59,7 +58,7 @@ static void write_nodes(const json_t *inventory, struct arena *arena, struct buf
         json_t *amounts = NULL;
         bool any = false;
         json_object_foreach (json_object_get(node, "resources"), name, amounts) {
-            if (!is_gpu(inventory, name))
+            if (!json_object_get(gpus, name))
                 continue;
             any = true;
             table_add(table, (const char *[]){json_text_of(node, "name"), state_of(node),

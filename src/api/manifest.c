@@ -1,8 +1,8 @@
 /* manifest: see manifest.h. */
 #include "manifest.h"
 #include "formats/documents.h"
-
-#include <string.h>
+#include "formats/json_get.h"
+#include "objects/identity.h"
 
 #define MAX_DEPTH ((size_t)100)
 #define MAX_YAML_NODES ((size_t)1000000)
@@ -11,27 +11,56 @@ struct reading {
     const struct api *api;
     struct arena *arena;
     struct workload_list list;
+    json_t *kindless; /* items without a kind, until the list's own kind is known */
 };
 
-static int on_item(void *context, json_t *item, struct text_position at, struct err *err)
+static int read_object(struct reading *reading, json_t *object, struct text_position at,
+                       struct err *err)
 {
-    struct reading *reading = context;
-    int r = workload_from_json(item, reading->api->policy, reading->arena, &reading->list, err);
+    int r = workload_from_json(object, reading->api->policy, reading->arena, &reading->list, err);
     if (r < 0)
         err_prefix(err, "%zu:%zu: ", at.line, at.column);
     return r;
 }
 
-static bool is_list(const json_t *envelope)
+static int on_item(void *context, json_t *item, struct text_position at, struct err *err)
 {
-    const char *kind = json_string_value(json_object_get(envelope, "kind"));
-    return kind && strcmp(kind, "List") == 0;
+    struct reading *reading = context;
+    if (!json_is_object(item) || json_member(item, "kind"))
+        return read_object(reading, item, at, err);
+    if (!reading->kindless)
+        reading->kindless = json_array();
+    (void)json_array_append(reading->kindless, item);
+    return 0;
 }
 
-/* What is left of a List once its items were handed over holds nothing. */
+/* The items of a PodList need not say that they are Pods. */
+static int read_kindless(struct reading *reading, const char *kind, struct text_position at,
+                         struct err *err)
+{
+    size_t i = 0;
+    json_t *item = NULL;
+    int r = 0;
+    json_array_foreach (reading->kindless, i, item) {
+        if (kind && kind[0])
+            (void)json_object_set_new(item, "kind", json_string(kind));
+        r = read_object(reading, item, at, err);
+        if (r < 0)
+            break;
+    }
+    json_decref(reading->kindless);
+    reading->kindless = NULL;
+    return r;
+}
+
+/* What is left of a list once its items were handed over holds nothing. */
 static int on_envelope(void *context, json_t *envelope, struct text_position at, struct err *err)
 {
-    return is_list(envelope) ? 0 : on_item(context, envelope, at, err);
+    struct reading *reading = context;
+    const char *kind = json_string_value(json_member(envelope, "kind"));
+    const char *kind_in_list = kind ? identity_kind_in_list(kind, reading->arena) : NULL;
+    int r = read_kindless(reading, kind_in_list, at, err);
+    return r < 0 || kind_in_list ? r : read_object(reading, envelope, at, err);
 }
 
 int manifest_read(const char *text, size_t len, const struct api *api, struct arena *arena,
@@ -47,6 +76,7 @@ int manifest_read(const char *text, size_t len, const struct api *api, struct ar
     const struct json_stream_handler handler = {
         .on_item = on_item, .on_envelope = on_envelope, .context = &reading};
     int r = documents_each_text(text, len, &options, &handler, err);
+    json_decref(reading.kindless);
     if (r == 0 && reading.list.n + reading.list.n_skipped == 0)
         r = err_set(err, EINVAL, "there is nothing in it, should be one or more manifests");
     if (r < 0) {

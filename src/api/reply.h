@@ -10,7 +10,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* An answer may be so long; what would be longer is refused before it is made. */
+/* No table is longer: the verdicts and lacks of a dry run are bounded, and so are nodes and pods.
+ */
 #define REPLY_MAX_BYTES ((size_t)1024 * 1024 * 1024)
 
 /* Answers with the value, which it takes over: as JSON, or with ?output=table through write_table.

@@ -54,7 +54,14 @@ void cluster_fork_free(struct cluster *fork)
     cluster_free(fork);
 }
 
-void cluster_place(struct cluster *fork, const struct node *node, const struct pod_shape *shape)
+static int64_t times(int64_t amount, int64_t n)
+{
+    int64_t product = 0;
+    return __builtin_mul_overflow(amount, n, &product) ? INT64_MAX : product;
+}
+
+void cluster_place(struct cluster *fork, const struct node *node, const struct pod_shape *shape,
+                   int64_t n)
 {
     struct node *mine = NULL;
     HASH_FIND_STR(fork->nodes, node->name, mine);
@@ -62,7 +69,7 @@ void cluster_place(struct cluster *fork, const struct node *node, const struct p
         const struct need *need = &shape->needs[i];
         struct node_resource *entry = node_table_resource(mine, need->resource);
         if (entry)
-            entry->used = ledger_add(entry->used, need->amount);
+            entry->used = ledger_add(entry->used, times(need->amount, n));
     }
     fork->version++;
 }

@@ -12,8 +12,9 @@ struct reason_row {
 
 static const struct reason_row REASONS[N_REASONS] = {
     [REASON_FITS] = {"fits", PREFIX "the pod fits"},
-    [REASON_NODE_UNKNOWN] = {"node_unknown", PREFIX "the node is not in the inventory"},
     [REASON_POD_INVALID] = {"pod_invalid", PREFIX "the pod asks for what cannot be"},
+    [REASON_NODE_UNKNOWN] = {"node_unknown", PREFIX "the node is not in the inventory"},
+    [REASON_NODE_NAME] = {"node_name", PREFIX "the pod's spec.nodeName is another node"},
     [REASON_UNSCHEDULABLE] = {"unschedulable", PREFIX "the node is cordoned"},
     [REASON_TAINT] = {"taint", PREFIX "the node has a taint that the pod does not tolerate"},
     [REASON_NODE_SELECTOR] = {"node_selector",
@@ -181,15 +182,22 @@ static enum reason judge_ours(const struct node *node, const struct pod_shape *s
     return reason == REASON_FITS ? judge_gpus(node, shape) : reason;
 }
 
+static bool is_named_elsewhere(const struct node *node, const char *name)
+{
+    return name && name[0] && strcmp(name, node_name(node)) != 0;
+}
+
 enum reason fit_judge(const struct node *node, const struct fit_question *question)
 {
     const struct pod_shape *shape = question->shape;
-    if (!node)
-        return REASON_NODE_UNKNOWN;
     if (question->refusal)
         return REASON_POD_INVALID;
+    if (!node)
+        return REASON_NODE_UNKNOWN;
     if (question->scope == FIT_OURS)
         return judge_ours(node, shape);
+    if (is_named_elsewhere(node, question->node_name))
+        return REASON_NODE_NAME;
     enum reason reason = judge_admission(node_traits(node), &shape->facts);
     if (reason == REASON_FITS)
         reason = judge_ours(node, shape);

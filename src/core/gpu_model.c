@@ -239,12 +239,21 @@ static bool is_size(int64_t memory_bytes, int32_t size_gb)
     return memory_bytes >= size - size / 10 && size >= memory_bytes - memory_bytes / 10;
 }
 
+/* A request that names a way of sharing wants that one; one that names none takes any. */
+static bool has_sharing(const struct gpu_model *have, const struct gpu_model *want)
+{
+    if (want->sharing == GPU_WHOLE)
+        return true;
+    return have->sharing == want->sharing &&
+           (!want->mig_profile[0] || strcmp(have->mig_profile, want->mig_profile) == 0);
+}
+
 bool gpu_model_satisfies(const struct gpu_model *have, int64_t memory_bytes,
                          const struct gpu_model *want)
 {
     if (want->chip[0] == '\0' || strcmp(have->chip, want->chip) != 0)
         return false;
-    if (!has_forms(have->form, want->form))
+    if (!has_forms(have->form, want->form) || !has_sharing(have, want))
         return false;
     if (want->memory_type[0] && strcmp(have->memory_type, want->memory_type) != 0)
         return false;

@@ -1,45 +1,71 @@
 /* what_if: see include/core/what_if.h. */
 #include "core/what_if.h"
+#include "base/mem.h"
 #include "core/rank.h"
 
-void what_if_judge(const struct cluster *fork, const struct fit_question *question,
-                   enum reason *verdicts)
-{
-    size_t i = 0;
-    for (const struct node *node = cluster_next_node(fork, NULL); node;
-         node = cluster_next_node(fork, node))
-        verdicts[i++] = fit_judge(node, question);
-}
+#include <stdlib.h>
 
-static const struct node *best_node(const struct cluster *fork, const struct fit_question *question)
+/* The nodes that are still open to the pod, weighed, in no order. */
+struct open_nodes {
+    struct ranked_node *items;
+    size_t n;
+};
+
+static struct open_nodes find_open(const struct cluster *fork, const struct fit_question *question)
 {
-    struct ranked_node best = {0};
+    struct open_nodes open = {MEM_ARRAY(struct ranked_node, cluster_n_nodes(fork)), 0};
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node)) {
-        struct ranked_node ranked = {.node = node};
         if (fit_judge(node, question) != REASON_FITS)
             continue;
-        rank_weigh(fork, question->shape, &ranked);
-        if (!best.node || rank_compare(&ranked, &best) < 0)
-            best = ranked;
+        open.items[open.n].node = node;
+        rank_weigh(fork, question->shape, &open.items[open.n++]);
     }
-    return best.node;
+    return open;
 }
 
+static struct ranked_node *best_of(const struct open_nodes *open)
+{
+    struct ranked_node *best = &open->items[0];
+    for (size_t i = 1; i < open->n; i++) {
+        if (rank_compare(&open->items[i], best) < 0)
+            best = &open->items[i];
+    }
+    return best;
+}
+
+/* Only the node that was placed on has changed; what other nodes cost does not depend on it. */
 size_t what_if_place(struct cluster *fork, const struct fit_question *question, size_t n,
                      const struct node **ret_nodes)
 {
+    struct open_nodes open = find_open(fork, question);
     size_t n_placed = 0;
-    for (size_t i = 0; i < n; i++) {
-        ret_nodes[i] = best_node(fork, question);
-        if (!ret_nodes[i]) /* nor would any later one: they are all alike */
-            break;
-        cluster_place(fork, ret_nodes[i], question->shape);
-        n_placed++;
+    while (n_placed < n && open.n > 0) {
+        struct ranked_node *best = best_of(&open);
+        ret_nodes[n_placed++] = best->node;
+        cluster_place(fork, best->node, question->shape, 1);
+        if (fit_judge(best->node, question) == REASON_FITS)
+            rank_weigh(fork, question->shape, best);
+        else
+            *best = open.items[--open.n];
     }
     for (size_t i = n_placed; i < n; i++)
         ret_nodes[i] = NULL;
+    free(open.items);
     return n_placed;
+}
+
+int64_t what_if_fill(struct cluster *fork, const struct fit_question *question, int64_t n)
+{
+    int64_t n_left = n;
+    for (const struct node *node = cluster_next_node(fork, NULL); node && n_left > 0;
+         node = cluster_next_node(fork, node)) {
+        int64_t room = fit_count(node, question);
+        room = room < n_left ? room : n_left;
+        cluster_place(fork, node, question->shape, room);
+        n_left -= room;
+    }
+    return n - n_left;
 }
 
 size_t what_if_place_each(struct cluster *fork, const struct fit_question *question,
@@ -53,7 +79,7 @@ size_t what_if_place_each(struct cluster *fork, const struct fit_question *quest
         ret_nodes[n] = node;
         ret_verdicts[n] = fit_judge(node, question);
         if (ret_verdicts[n] == REASON_FITS)
-            cluster_place(fork, node, question->shape);
+            cluster_place(fork, node, question->shape, 1);
         n++;
     }
     return n;

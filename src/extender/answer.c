@@ -1,5 +1,6 @@
 /* answer: see answer.h. */
 #include "answer.h"
+#include "base/log.h"
 #include "formats/json_put.h"
 
 void answer_json(struct exchange *exchange, json_t *value)
@@ -11,5 +12,8 @@ void answer_json(struct exchange *exchange, json_t *value)
 
 void answer_scheduler_error(struct exchange *exchange, const char *text)
 {
+    LOG(LOG_WARN, "extender", LOG_MSG("answered with an error"),
+        LOG_NUM("id", exchange_id(exchange)), LOG_STR("path", exchange_path(exchange)),
+        LOG_STR("err", text));
     answer_json(exchange, json_pack("{s:s}", "Error", text));
 }

@@ -47,6 +47,7 @@ static int read_nodes(struct args *args, json_t *items, struct arena *arena, str
         args->names[i] = json_string_value(name);
     }
     args->n_names = json_array_size(items);
+    args->has_nodes = true;
     args->nodes = items;
     return 0;
 }

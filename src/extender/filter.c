@@ -60,7 +60,7 @@ static json_t *fitting_nodes(const struct args *args, const enum reason *verdict
 /* ExtenderFilterResult, in the form in which the nodes came (contract 1.4). */
 static json_t *result(const struct args *args, const enum reason *verdicts, struct arena *arena)
 {
-    const bool cached = args->nodes == NULL;
+    const bool cached = !args->has_nodes;
     return json_pack(
         "{s:o, s:o, s:{}, s:o, s:s}", "Nodes", cached ? json_null() : fitting_nodes(args, verdicts),
         "NodeNames", cached ? fitting_names(args, verdicts) : json_null(), "FailedNodes",

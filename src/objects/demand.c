@@ -302,9 +302,47 @@ static int add_overhead(struct summing *summing, const json_t *spec, struct err 
     return 0;
 }
 
+/* Of one pod; nodes have a dozen. */
+#define RESOURCES_MAX 256
+
 static int compare_resources(const void *a, const void *b)
 {
     return strcmp(((const struct amount *)a)->resource, ((const struct amount *)b)->resource);
+}
+
+/* What must never be left out: exact GPU names and what every node has. */
+static int importance(const char *resource, const struct policy *policy)
+{
+    static const char *const CORE[] = {"cpu", "memory", "pods", "ephemeral-storage"};
+    for (size_t i = 0; i < sizeof CORE / sizeof *CORE; i++) {
+        if (strcmp(resource, CORE[i]) == 0)
+            return 0;
+    }
+    for (size_t i = 0; i < policy->n_gpu_resources; i++) {
+        if (strcmp(resource, policy->gpu_resources[i]) == 0)
+            return 0;
+    }
+    return policy_is_gpu_resource(policy, resource) ? 1 : 2;
+}
+
+/* A pod that names more resources than any node has is refused; the important ones still count. */
+static size_t limit_amounts(struct summing *summing, struct amount *amounts, size_t n)
+{
+    size_t n_kept = 0;
+    if (n <= RESOURCES_MAX)
+        return n;
+    refuse(summing, arena_printf(summing->arena, "asks for %zu resources, should be at most %d", n,
+                                 RESOURCES_MAX));
+    for (int level = 0; level < 3; level++) {
+        for (size_t i = n_kept; i < n && n_kept < RESOURCES_MAX; i++) {
+            if (importance(amounts[i].resource, summing->policy) != level)
+                continue;
+            const struct amount kept = amounts[i];
+            amounts[i] = amounts[n_kept];
+            amounts[n_kept++] = kept;
+        }
+    }
+    return n_kept;
 }
 
 static void write_amounts(struct summing *summing, struct demand *demand)
@@ -323,6 +361,7 @@ static void write_amounts(struct summing *summing, struct demand *demand)
                    arena_printf(summing->arena, "%s: more is requested than can be counted",
                                 quoted_plain(summing->arena, sum->resource)));
     }
+    n = limit_amounts(summing, amounts, n);
     qsort(amounts, n, sizeof *amounts, compare_resources);
     demand->amounts = amounts;
     demand->n_amounts = n;

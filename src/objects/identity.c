@@ -3,6 +3,8 @@
 #include "formats/json_get.h"
 #include "meta.h"
 
+#include <string.h>
+
 static int get_metadata(const json_t *metadata, struct arena *arena, struct identity *identity,
                         struct err *err)
 {
@@ -35,6 +37,15 @@ int identity_from_json(const json_t *object, struct arena *arena, struct identit
     if (r == 0)
         *ret_identity = identity;
     return r;
+}
+
+const char *identity_kind_in_list(const char *list_kind, struct arena *arena)
+{
+    size_t len = strlen(list_kind);
+    const size_t suffix_len = strlen("List");
+    if (len < suffix_len || strcmp(list_kind + len - suffix_len, "List") != 0)
+        return NULL;
+    return arena_strndup(arena, list_kind, len - suffix_len);
 }
 
 const char *identity_text(const struct identity *identity, struct arena *arena)

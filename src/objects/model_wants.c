@@ -8,6 +8,9 @@
 #include <ctype.h>
 #include <string.h>
 
+/* Less is a forgotten unit. */
+#define MIN_SENSIBLE_BYTES ((int64_t)1024 * 1024)
+
 struct model_list {
     const struct gpu_model *items;
     size_t n;
@@ -67,8 +70,8 @@ static int read_memory(const char *text, int64_t *ret_bytes, struct err *err)
         return 0;
     int64_t bytes = 0;
     int r = quantity_value(text, &bytes, err);
-    if (r == 0 && bytes <= 0)
-        r = err_set(err, EINVAL, "\"%.40s\" should be more than 0, as in 40Gi", text);
+    if (r == 0 && bytes < MIN_SENSIBLE_BYTES)
+        r = err_set(err, EINVAL, "\"%.40s\" is less than 1Mi, should be as in 40Gi", text);
     if (r == 0)
         *ret_bytes = bytes;
     return r;

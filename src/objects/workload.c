@@ -88,6 +88,8 @@ static void add_problem(const struct manifest *manifest, const char *problem)
     const struct workload workload = {.kind = manifest->kind,
                                       .name = manifest->name,
                                       .namespace_ = manifest->namespace_,
+                                      .replicas = 1,
+                                      .replicas_known = true,
                                       .problem = problem};
     add_workload(manifest, &workload);
 }

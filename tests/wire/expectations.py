@@ -107,7 +107,8 @@ def placements(want, have):
     placed = [item for item in ordered if item.get("node")]
     found = differs("replicas in placements", have["replicas"], len(ordered))
     found += differs("placed, against placements with a node", len(placed), have["placed"])
-    found += [f"score of replica {item['replica']}: {item['score']!r}" for item in placed if item["score"] != 10]
+    best = range(10, 11) if "placedOnEach" not in want else range(11)  # a DaemonSet takes every node, not the best
+    found += [f"score of replica {item['replica']}: {item['score']!r}" for item in placed if item["score"] not in best]
     found += [f"no node and no reason: {item}" for item in ordered if not item.get("node") and not item.get("reason")]
     nodes = [item["node"] for item in placed]
     if "placedOn" in want:

@@ -18,7 +18,8 @@ static void test_inventory_nodes(void **state)
     json_t *inventory = ask_json(*state, api_inventory, "");
     const json_t *node = node_called(inventory, "a100-1");
     assert_json(json_object_get(node, "model"), "'A100-SXM4-80GB'");
-    assert_json(json_object_get(node, "modelLabel"), "'nvidia.com/gpu.product=NVIDIA-A100-SXM4-80GB'");
+    assert_json(json_object_get(node, "modelLabel"),
+                "'nvidia.com/gpu.product=NVIDIA-A100-SXM4-80GB'");
     assert_json(json_object_get(node, "ready"), "true");
     assert_json(json_object_get(node, "unschedulable"), "false");
     assert_json(json_object_get(json_object_get(node, "resources"), "nvidia.com/gpu"),

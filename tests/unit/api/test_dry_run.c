@@ -50,7 +50,8 @@ static void test_nodes(void **state)
                 "has a taint that the pod does not tolerate: dedicated=ml:NoSchedule','lacks':{}}");
     assert_json(json_array_get(nodes, 2),
                 "{'node':'cpu-1','fits':false,'score':null,'reason':'gpu_absent','message':'the "
-                "node has no GPUs of the requested resource','lacks':{'nvidia.com/gpu':2}}");
+                "node has no GPUs of the requested resource: "
+                "nvidia.com/gpu','lacks':{'nvidia.com/gpu':2}}");
     json_decref(result);
 }
 
@@ -66,9 +67,9 @@ static void test_a_dry_run_leaves_no_trace(void **state)
 
 static void test_too_many_replicas(void **state)
 {
-    static const char WHY[] = "0 of 4 nodes fit: 1: the node has a taint that the pod does not "
-                              "tolerate; 1: the node has no GPUs of the requested resource; 2: the "
-                              "node has too few free GPUs now";
+    static const char WHY[] = "0 of 4 nodes fit (1 × the node has a taint that the pod does not "
+                              "tolerate; 1 × the node has no GPUs of the requested resource; 2 × "
+                              "the node has too few free GPUs now)";
     json_t *result = dry_run(*state, DEPLOYMENT("5"));
     const json_t *workload = first_workload(result);
     assert_json(json_object_get(workload, "placed"), "3");
@@ -89,6 +90,77 @@ static void test_replicas_beyond_the_limit_are_counted(void **state)
     assert_json(json_object_get(workload, "notEvaluated"),
                 "['placements: only the first 20 replicas are listed (limits.dryRunReplicas); the "
                 "others are counted']");
+    json_decref(result);
+}
+
+/* Those that are only counted take their room too. */
+static void test_counted_replicas_leave_less_for_the_next(void **state)
+{
+    json_t *result = dry_run(*state, DEPLOYMENT("25") "---\n" DEPLOYMENT("1"));
+    const json_t *workloads = json_object_get(result, "workloads");
+    assert_json(ask_member(workloads, 0, "placed"), "3");
+    assert_json(ask_member(workloads, 1, "placed"), "0");
+    json_decref(result);
+    static const char CPU_ONLY[] =
+        "kind: Deployment\nmetadata: {name: many}\nspec: {replicas: 20, template: {spec: "
+        "{containers: [{name: c, resources: {requests: {cpu: 1m}}}]}}}\n";
+    char *both = NULL;
+    assert_true(asprintf(&both, "%s---\n%s---\n%s", CPU_ONLY, DEPLOYMENT("2"), DEPLOYMENT("2")) >
+                0);
+    result = dry_run(*state, both);
+    workloads = json_object_get(result, "workloads");
+    assert_json(ask_member(workloads, 1, "placed"), "2");
+    assert_json(ask_member(workloads, 2, "placed"), "1");
+    json_decref(result);
+    free(both);
+}
+
+/* A pod that names its node may be on no other, whatever else would fit. */
+static void test_a_pod_that_names_its_node(void **state)
+{
+    static const char POD[] = "kind: Pod\nmetadata: {name: p}\nspec: {nodeName: %s, containers: "
+                              "[{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}\n";
+    static const char *const NODES[][2] = {{"t4-1", "'t4-1'"}, {"cpu-1", "null"}, {"no", "null"}};
+    for (size_t i = 0; i < sizeof NODES / sizeof *NODES; i++) {
+        char body[512];
+        (void)snprintf(body, sizeof body, POD, NODES[i][0]);
+        json_t *result = dry_run(*state, body);
+        const json_t *placements = json_object_get(first_workload(result), "placements");
+        assert_json(ask_member(placements, 0, "node"), NODES[i][1]);
+        json_decref(result);
+    }
+}
+
+static void test_an_unreadable_workload_is_told(void **state)
+{
+    json_t *result = dry_run(*state, "kind: Deployment\nmetadata: {name: d}\nspec: {}\n");
+    const char *summary = json_string_value(json_object_get(result, "summary"));
+    assert_non_null(strstr(summary, "0 of 1 replicas can be placed: no pod template"));
+    json_decref(result);
+    result =
+        dry_run(*state, "kind: Deployment\nmetadata: {name: d}\nspec: {}\n---\n" DEPLOYMENT("1"));
+    assert_json(json_object_get(result, "summary"), "'1 of 2 workloads can be placed whole'");
+    json_decref(result);
+}
+
+static void test_a_daemon_set_says_why(void **state)
+{
+    json_t *result = dry_run(
+        *state, "kind: DaemonSet\nmetadata: {name: d}\nspec: {template: {spec: {containers: "
+                "[{name: c, resources: {limits: {nvidia.com/gpu: '1.5'}}}]}}}\n");
+    const char *summary = json_string_value(json_object_get(result, "summary"));
+    assert_non_null(strstr(summary, "\"1.5\" is not whole"));
+    json_decref(result);
+}
+
+/* The API's own lists do not repeat their items' kind. */
+static void test_items_of_a_typed_list(void **state)
+{
+    json_t *result =
+        dry_run(*state, "{\"kind\":\"PodList\",\"items\":[{\"metadata\":{\"name\":\"p\"},"
+                        "\"spec\":{\"containers\":[{\"name\":\"c\"}]}}]}");
+    assert_json(json_object_get(first_workload(result), "kind"), "'Pod'");
+    assert_json(json_object_get(result, "skipped"), "[]");
     json_decref(result);
 }
 
@@ -213,7 +285,7 @@ static void test_table(void **state)
         "WHICH\n"
         "1       the node has a taint that the pod does not tolerate: dedicated=ml:NoSchedule   "
         "a100-2\n"
-        "1       the node has no GPUs of the requested resource                                 "
+        "1       the node has no GPUs of the requested resource: nvidia.com/gpu                 "
         "cpu-1\n";
     char *table =
         ask_text(*state, api_dry_run, DEPLOYMENT("2"), "table", 200, "text/plain; charset=utf-8");
@@ -229,6 +301,11 @@ int main(void)
         ASK_TEST(test_a_dry_run_leaves_no_trace),
         ASK_TEST(test_too_many_replicas),
         ASK_TEST(test_replicas_beyond_the_limit_are_counted),
+        ASK_TEST(test_counted_replicas_leave_less_for_the_next),
+        ASK_TEST(test_a_pod_that_names_its_node),
+        ASK_TEST(test_an_unreadable_workload_is_told),
+        ASK_TEST(test_a_daemon_set_says_why),
+        ASK_TEST(test_items_of_a_typed_list),
         ASK_TEST(test_several_workloads),
         ASK_TEST(test_one_pod_per_node),
         ASK_TEST(test_what_admission_would_say),

@@ -284,12 +284,31 @@ static void test_no_node_and_no_pod(void **state)
     const struct shape_facts facts = shape_of(given, &row);
     struct fit_question question = given_question(given, &facts);
     question.refusal = "container \"main\": half a GPU";
-    assert_int_equal(fit_judge(NULL, &question), REASON_NODE_UNKNOWN);
+    assert_int_equal(fit_judge(NULL, &question), REASON_POD_INVALID);
     assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_POD_INVALID);
     question.scope = FIT_OURS;
     assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_POD_INVALID);
     assert_int_equal(fit_count(given_find(given, "n1"), &question), 0);
     assert_int_equal(fit_count(NULL, &question), 0);
+    question.refusal = NULL;
+    assert_int_equal(fit_judge(NULL, &question), REASON_NODE_UNKNOWN);
+}
+
+/* spec.nodeName; on the wire kube-scheduler has seen to it. */
+static void test_a_pod_that_names_its_node(void **state)
+{
+    struct given *given = *state;
+    const struct fit_row row = {0};
+    put_node(given, &row);
+    const struct shape_facts facts = shape_of(given, &row);
+    struct fit_question question = given_question(given, &facts);
+    question.node_name = "n2";
+    assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_NODE_NAME);
+    question.node_name = "n1";
+    assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_FITS);
+    question.node_name = "n2";
+    question.scope = FIT_OURS;
+    assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_FITS);
 }
 
 /* What a DaemonSet's controller asks: room and GPUs do not matter, selectors and taints do. */
@@ -413,6 +432,7 @@ int main(void)
         TEST(test_a_cordon_can_be_tolerated),
         TEST(test_gpu_memory_within_a_sixteenth),
         TEST(test_no_node_and_no_pod),
+        TEST(test_a_pod_that_names_its_node),
         TEST(test_admission_looks_at_no_room),
         TEST(test_how_many_more_fit),
         TEST(test_what_a_node_lacks),

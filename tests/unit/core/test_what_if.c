@@ -82,7 +82,10 @@ static void test_what_runs_already_is_counted(void **state)
     struct cluster *fork = cluster_fork(given->cluster);
     const struct fit_question question = question_on(given, fork, GPU "=8");
     enum reason verdicts[3];
-    what_if_judge(fork, &question, verdicts);
+    size_t n = 0;
+    for (const struct node *node = cluster_next_node(fork, NULL); node;
+         node = cluster_next_node(fork, node))
+        verdicts[n++] = fit_judge(node, &question);
     assert_string_equal(reason_name(verdicts[0]), "gpu_free");
     assert_string_equal(reason_name(verdicts[1]), "gpu_total");
     assert_string_equal(reason_name(verdicts[2]), "gpu_absent");
@@ -188,7 +191,6 @@ static void test_a_fork_has_the_nodes_that_are_there(void **state)
     assert_null(cluster_next_node(fork, NULL));
     const struct fit_question question = question_on(given, fork, GPU "=1");
     const struct node *node = NULL;
-    what_if_judge(fork, &question, NULL);
     assert_int_equal(what_if_place(fork, &question, 1, &node), 0);
     assert_int_equal(what_if_place_each(fork, &question, NULL, NULL), 0);
     assert_int_equal(what_if_more(fork, &question), 0);

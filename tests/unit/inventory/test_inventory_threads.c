@@ -71,7 +71,7 @@ static void use_fork(struct cluster *fork)
     const struct pod_shape *shape = cluster_resolve(fork, &facts, arena);
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node))
-        cluster_place(fork, node, shape);
+        cluster_place(fork, node, shape, 1);
     arena_free(arena);
 }
 

@@ -156,9 +156,11 @@ static const struct {
     {"exclude-models", "tesla", "",
      "annotation gpu-extender.io/exclude-models: 'tesla' names no GPU model"},
     {"min-gpu-memory", "0", "",
-     "annotation gpu-extender.io/min-gpu-memory: '0' should be more than 0, as in 40Gi"},
+     "annotation gpu-extender.io/min-gpu-memory: '0' is less than 1Mi, should be as in 40Gi"},
+    {"min-gpu-memory", "40", "",
+     "annotation gpu-extender.io/min-gpu-memory: '40' is less than 1Mi, should be as in 40Gi"},
     {"min-gpu-memory", "-1Gi", "",
-     "annotation gpu-extender.io/min-gpu-memory: '-1Gi' should be more than 0, as in 40Gi"},
+     "annotation gpu-extender.io/min-gpu-memory: '-1Gi' is less than 1Mi, should be as in 40Gi"},
 };
 
 static void check_wants(struct fixture *fixture, const struct pod_facts *facts, const char *wants,

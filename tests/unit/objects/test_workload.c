@@ -90,7 +90,7 @@ static const struct row BUILT_IN[] = {
     {"{'kind': 'Deployment', " NAMED ", 'spec': {'replicas': 2.0, " TEMPLATE "}}",
      "Deployment ml/x 1 ! spec.replicas: is the number 2.0, should be a whole number\n"},
     {"{'kind': 'Deployment', " NAMED ", 'spec': {'replicas': 2, 'template': {'spec': {}}}}",
-     "Deployment ml/x 0? ! no pod template: nothing under a key that ends in 'template' has "
+     "Deployment ml/x 1 ! no pod template: nothing under a key that ends in 'template' has "
      "spec.containers\n"},
     {"{'kind': 'Deployment', " NAMED ", 'spec': {'replicas': 2, 'template': {'spec': "
      "{'containers': [{'name': 7}]}}}}",
