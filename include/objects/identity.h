@@ -25,8 +25,8 @@ int identity_from_json(const json_t *object, struct arena *arena, struct identit
                        struct err *err);
 
 /* The kind of what is in a list: "Node" of a "NodeList", "" of a "List"; NULL where it is no list.
- * In the arena. */
-const char *identity_kind_in_list(const char *list_kind, struct arena *arena);
+ * The caller's (free()). */
+char *identity_item_kind(const json_t *list);
 
 /* "namespace/name", or "name" where there is no namespace. */
 const char *identity_text(const struct identity *identity, struct arena *arena);

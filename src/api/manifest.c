@@ -1,5 +1,6 @@
 /* manifest: see manifest.h. */
 #include "manifest.h"
+#include "base/mem.h"
 #include "formats/documents.h"
 #include "formats/json_get.h"
 #include "objects/identity.h"
@@ -57,10 +58,9 @@ static int read_kindless(struct reading *reading, const char *kind, struct text_
 static int on_envelope(void *context, json_t *envelope, struct text_position at, struct err *err)
 {
     struct reading *reading = context;
-    const char *kind = json_string_value(json_member(envelope, "kind"));
-    const char *kind_in_list = kind ? identity_kind_in_list(kind, reading->arena) : NULL;
-    int r = read_kindless(reading, kind_in_list, at, err);
-    return r < 0 || kind_in_list ? r : read_object(reading, envelope, at, err);
+    char *item_kind CLEANUP(mem_free_ptr) = identity_item_kind(envelope);
+    int r = read_kindless(reading, item_kind, at, err);
+    return r < 0 || item_kind ? r : read_object(reading, envelope, at, err);
 }
 
 int manifest_read(const char *text, size_t len, const struct api *api, struct arena *arena,

@@ -219,15 +219,11 @@ static int read_object(struct load *load, const json_t *object, const char *defa
     return 0;
 }
 
-/* "NodeList" is a list of "Node"; "" where it is no such list. */
+/* "" where the items must say it themselves. */
 static char *kind_in_list(const json_t *list)
 {
-    const char *kind = json_string_value(json_member(list, "kind"));
-    size_t len = kind ? strlen(kind) : 0;
-    const size_t suffix_len = strlen("List");
-    if (len <= suffix_len || strcmp(kind + len - suffix_len, "List") != 0)
-        return mem_strdup("");
-    return mem_strndup(kind, len - suffix_len);
+    char *kind = identity_item_kind(list);
+    return kind ? kind : mem_strdup("");
 }
 
 /* The API server and kubectl put a list's kind before its items. */

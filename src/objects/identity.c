@@ -1,5 +1,6 @@
 /* identity: see include/objects/identity.h. */
 #include "objects/identity.h"
+#include "base/mem.h"
 #include "formats/json_get.h"
 #include "meta.h"
 
@@ -39,13 +40,14 @@ int identity_from_json(const json_t *object, struct arena *arena, struct identit
     return r;
 }
 
-const char *identity_kind_in_list(const char *list_kind, struct arena *arena)
+char *identity_item_kind(const json_t *list)
 {
-    size_t len = strlen(list_kind);
+    const char *kind = json_string_value(json_member(list, "kind"));
     const size_t suffix_len = strlen("List");
-    if (len < suffix_len || strcmp(list_kind + len - suffix_len, "List") != 0)
+    size_t len = kind ? strlen(kind) : 0;
+    if (len < suffix_len || strcmp(kind + len - suffix_len, "List") != 0)
         return NULL;
-    return arena_strndup(arena, list_kind, len - suffix_len);
+    return mem_strndup(kind, len - suffix_len);
 }
 
 const char *identity_text(const struct identity *identity, struct arena *arena)
