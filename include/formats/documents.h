@@ -3,11 +3,13 @@
  *
  * JSON where the first byte that is no white space is '{' or '[', else YAML, to the end: JSON
  * documents with "---" between them, and YAML that begins with a brace, are not read. A byte order
- * mark is skipped. YAML is gathered whole before it is read: who gives the bytes limits its size.
+ * mark is skipped. No more of the text is held than an object at a time (and white space that it
+ * begins with).
  */
 #ifndef FORMATS_DOCUMENTS_H
 #define FORMATS_DOCUMENTS_H
 
+#include "formats/bytes.h"
 #include "formats/json_stream.h"
 
 struct document_options {
@@ -18,12 +20,9 @@ struct document_options {
     size_t json_flags; /* as in json_stream.h */
 };
 
-/* Gives up to size bytes; *ret_n 0 is the end. A negative errno ends it all; fill err. */
-typedef int documents_read(void *context, char *bytes, size_t size, size_t *ret_n, struct err *err);
-
 /* Errors as json_stream.h and yaml_json.h say, and what read or the handler returned. A text of
  * nothing but white space and comments is no error, and nothing is handed over. */
-int documents_each(documents_read *read, void *context, const struct document_options *options,
+int documents_each(bytes_read *read, void *context, const struct document_options *options,
                    const struct json_stream_handler *handler, struct err *err);
 /* The same for a text that is at hand. */
 int documents_each_text(const char *text, size_t len, const struct document_options *options,

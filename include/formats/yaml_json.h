@@ -6,12 +6,13 @@
  * is "true". A plain scalar with a fraction or an exponent stays text: quantities such as 1.5 or
  * 1e3 must not pass through floating point. Plain integers that fit become JSON integers, all
  * others text. The character U+0000 is read as U+FFFD. Columns are characters, where JSON's are
- * bytes.
+ * bytes. A byte order mark at the beginning is skipped.
  */
 #ifndef FORMATS_YAML_JSON_H
 #define FORMATS_YAML_JSON_H
 
 #include "base/err.h"
+#include "formats/bytes.h"
 #include "formats/json_stream.h"
 
 #include <jansson.h>
@@ -32,8 +33,8 @@ struct yaml_options {
  * are no mapping are handed over as envelopes too: it is for the handler to refuse them. Anchored
  * values live until their document's end and are shared by what is handed over: read, do not
  * change. -EINVAL: "LINE:COLUMN: what is wrong", -EMSGSIZE: a limit (of the options, or a fixed one
- * on anchors and directives), or what a handler returned. */
-int yaml_each(const char *text, size_t len, const struct yaml_options *options,
+ * on anchors and directives), or what read or a handler returned. */
+int yaml_each(bytes_read *read, void *context, const struct yaml_options *options,
               const struct json_stream_handler *handler, struct err *err);
 
 /* Where things stand in a document read by yaml_read(). */

@@ -1,7 +1,4 @@
-/*
- * documents: see include/formats/documents.h. JSON goes through piece by piece; the text of YAML is
- * gathered first, its objects are still made one at a time.
- */
+/* documents: see include/formats/documents.h. Looks at the beginning, and passes all on. */
 #include "formats/documents.h"
 #include "base/buf.h"
 #include "formats/yaml_json.h"
@@ -14,10 +11,11 @@
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 struct source {
-    documents_read *read;
+    bytes_read *read;
     void *context;
-    struct buf text; /* what was read and not yet handed on */
-    size_t n_blank;  /* its bytes that say nothing of what it is */
+    struct buf beginning; /* read to see what the text is */
+    size_t n_blank;       /* its bytes that say nothing of that */
+    size_t n_passed;      /* its bytes that were passed on */
     bool ended;
 };
 
@@ -29,46 +27,55 @@ static int read_piece(struct source *source, struct err *err)
     if (r < 0)
         return r;
     source->ended = n == 0;
-    if (buf_add(&source->text, bytes, n) < 0)
+    if (buf_add(&source->beginning, bytes, n) < 0)
         return err_set(err, EMSGSIZE, "is too large");
     return 0;
 }
 
-/* The first byte that is neither white space nor the byte order mark; '\0' if there is none yet. */
-static char first_byte(struct source *source)
+/* The first byte that is neither white space nor the byte order mark; -1 if there is none yet. */
+static int first_byte(struct source *source)
 {
-    const char *text = buf_text(&source->text);
-    const size_t len = source->text.len;
+    const char *text = buf_text(&source->beginning);
+    const size_t len = source->beginning.len;
     const size_t n_mark = strlen(BYTE_ORDER_MARK);
     if (len < n_mark && !source->ended && memcmp(text, BYTE_ORDER_MARK, len) == 0)
-        return '\0';
+        return -1;
     if (source->n_blank == 0 && strncmp(text, BYTE_ORDER_MARK, n_mark) == 0)
         source->n_blank = n_mark;
     source->n_blank += strspn(text + source->n_blank, " \t\r\n");
-    return text[source->n_blank];
+    return source->n_blank < len ? (unsigned char)text[source->n_blank] : -1;
 }
 
-static void skip_byte_order_mark(const char **bytes, size_t *len)
+/* What was read already, then the rest. */
+static int pass_on(void *context, char *bytes, size_t size, size_t *ret_n, struct err *err)
 {
-    const size_t n = strlen(BYTE_ORDER_MARK);
-    if (*len >= n && memcmp(*bytes, BYTE_ORDER_MARK, n) == 0) {
-        *bytes += n;
-        *len -= n;
-    }
+    struct source *source = context;
+    size_t n = source->beginning.len - source->n_passed;
+    if (n == 0)
+        return source->read(source->context, bytes, size, ret_n, err);
+    n = n < size ? n : size;
+    memcpy(bytes, buf_text(&source->beginning) + source->n_passed, n);
+    source->n_passed += n;
+    *ret_n = n;
+    return 0;
+}
+
+static void skip_byte_order_mark(struct source *source)
+{
+    if (strncmp(buf_text(&source->beginning), BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
+        source->n_passed = strlen(BYTE_ORDER_MARK);
 }
 
 static int feed(struct source *source, struct json_stream *stream, struct err *err)
 {
-    const char *bytes = buf_text(&source->text);
-    size_t len = source->text.len;
-    skip_byte_order_mark(&bytes, &len);
-    int r = json_stream_feed(stream, bytes, len, err);
-    while (r == 0 && !source->ended) {
-        buf_clear(&source->text);
-        r = read_piece(source, err);
+    char bytes[PIECE_BYTES];
+    size_t n = 0;
+    int r = 0;
+    do {
+        r = pass_on(source, bytes, sizeof bytes, &n, err);
         if (r == 0)
-            r = json_stream_feed(stream, buf_text(&source->text), source->text.len, err);
-    }
+            r = json_stream_feed(stream, bytes, n, err);
+    } while (r == 0 && n > 0);
     return r < 0 ? r : json_stream_end(stream, err);
 }
 
@@ -82,6 +89,7 @@ static int each_json(struct source *source, const struct document_options *optio
         .json_flags = options->json_flags,
     };
     struct json_stream *stream = json_stream_new(&stream_options, handler);
+    skip_byte_order_mark(source);
     int r = feed(source, stream, err);
     json_stream_free(stream);
     return r;
@@ -92,54 +100,28 @@ static int each_yaml(struct source *source, const struct document_options *optio
 {
     const struct yaml_options yaml_options = {
         .drop = options->drop, .max_depth = options->max_depth, .max_nodes = options->max_nodes};
-    while (!source->ended) {
-        int r = read_piece(source, err);
-        if (r < 0)
-            return r;
-    }
-    const char *bytes = buf_text(&source->text);
-    size_t len = source->text.len;
-    skip_byte_order_mark(&bytes, &len);
-    return yaml_each(bytes, len, &yaml_options, handler, err);
+    return yaml_each(pass_on, source, &yaml_options, handler, err);
 }
 
-int documents_each(documents_read *read, void *context, const struct document_options *options,
+int documents_each(bytes_read *read, void *context, const struct document_options *options,
                    const struct json_stream_handler *handler, struct err *err)
 {
     struct source source = {.read = read, .context = context};
     int r = 0;
-    buf_init(&source.text, SIZE_MAX / 2);
-    while (r == 0 && !source.ended && first_byte(&source) == '\0')
+    buf_init(&source.beginning, SIZE_MAX / 2);
+    while (r == 0 && !source.ended && first_byte(&source) < 0)
         r = read_piece(&source, err);
-    const char first = first_byte(&source);
+    const int first = first_byte(&source);
     if (r == 0)
         r = first == '{' || first == '[' ? each_json(&source, options, handler, err)
                                          : each_yaml(&source, options, handler, err);
-    buf_fini(&source.text);
+    buf_fini(&source.beginning);
     return r;
-}
-
-struct text_at_hand {
-    const char *text;
-    size_t len;
-};
-
-static int read_text(void *context, char *bytes, size_t size, size_t *ret_n, struct err *err)
-{
-    struct text_at_hand *rest = context;
-    size_t n = rest->len < size ? rest->len : size;
-    (void)err;
-    if (n > 0)
-        memcpy(bytes, rest->text, n);
-    rest->text += n;
-    rest->len -= n;
-    *ret_n = n;
-    return 0;
 }
 
 int documents_each_text(const char *text, size_t len, const struct document_options *options,
                         const struct json_stream_handler *handler, struct err *err)
 {
-    struct text_at_hand rest = {text, len};
-    return documents_each(read_text, &rest, options, handler, err);
+    struct bytes_at_hand bytes = {text, len};
+    return documents_each(bytes_read_at_hand, &bytes, options, handler, err);
 }

@@ -57,10 +57,10 @@ static int each_document(struct yaml_source *source, struct yaml_build *build,
     }
 }
 
-int yaml_each(const char *text, size_t len, const struct yaml_options *options,
+int yaml_each(bytes_read *read, void *context, const struct yaml_options *options,
               const struct json_stream_handler *handler, struct err *err)
 {
-    struct yaml_source *source = yaml_source_new(text, len);
+    struct yaml_source *source = yaml_source_new(read, context);
     struct yaml_build *build = yaml_build_new(source, options, handler, NULL);
     int r = each_document(source, build, handler, err);
     yaml_build_free(build);
@@ -90,7 +90,8 @@ static int read_one(struct yaml_source *source, struct yaml_build *build, json_t
 int yaml_read(const char *text, size_t len, const struct yaml_options *options, json_t **ret_root,
               struct yaml_places **ret_places, struct err *err)
 {
-    struct yaml_source *source = yaml_source_new(text, len);
+    struct bytes_at_hand bytes = {text, len};
+    struct yaml_source *source = yaml_source_new(bytes_read_at_hand, &bytes);
     struct yaml_places *places = yaml_places_new();
     struct yaml_build *build = yaml_build_new(source, options, NULL, places);
     int r = read_one(source, build, ret_root, err);

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "nul.h"
+#include "yaml_input.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -10,27 +11,32 @@
 #include <string.h>
 #include <yaml.h>
 
-/* libyaml compares every %TAG directive with all before it. */
-#define TAG_DIRECTIVES_MAX 1000
-
 struct yaml_source {
     yaml_parser_t parser;
     yaml_event_t event;     /* the one told last, which owns its strings */
     struct buf without_nul; /* its text, where it had one */
-    const char *text;
-    size_t len;
+    struct yaml_input *input;
+    int read_error; /* what reading returned where it failed, and its message */
+    struct err read_err;
 };
 
-struct yaml_source *yaml_source_new(const char *text, size_t len)
+static int read_input(void *context, unsigned char *bytes, size_t size, size_t *ret_n)
+{
+    struct yaml_source *source = context;
+    source->read_error =
+        yaml_input_read(source->input, (char *)bytes, size, ret_n, &source->read_err);
+    return source->read_error == 0;
+}
+
+struct yaml_source *yaml_source_new(bytes_read *read, void *context)
 {
     struct yaml_source *source = MEM_NEW(struct yaml_source);
     if (!yaml_parser_initialize(&source->parser))
         abort();
     buf_init(&source->without_nul, SIZE_MAX / 2);
-    source->text = text;
-    source->len = len;
+    source->input = yaml_input_new(read, context);
     yaml_parser_set_encoding(&source->parser, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&source->parser, (const unsigned char *)text, len);
+    yaml_parser_set_input(&source->parser, read_input, source);
     return source;
 }
 
@@ -41,6 +47,7 @@ void yaml_source_free(struct yaml_source *source)
     yaml_event_delete(&source->event);
     yaml_parser_delete(&source->parser);
     buf_fini(&source->without_nul);
+    yaml_input_free(source->input);
     free(source);
 }
 
@@ -49,45 +56,17 @@ static struct text_position position_of_mark(yaml_mark_t mark)
     return (struct text_position){mark.line + 1, mark.column + 1};
 }
 
-/* Bytes that libyaml's reader refuses come with their offset only. All before it is UTF-8. */
-static struct text_position position_of_offset(const struct yaml_source *source, size_t offset)
-{
-    struct text_position at = {1, 1};
-    for (size_t i = 0; i < offset && i < source->len; i++) {
-        if (source->text[i] == '\n')
-            at = (struct text_position){at.line + 1, 1};
-        else if (((unsigned char)source->text[i] & 0xc0) != 0x80)
-            at.column++;
-    }
-    return at;
-}
-
+/* Of bytes that cannot be decoded. */
 static int reader_error(const struct yaml_source *source, struct err *err)
 {
     const yaml_parser_t *parser = &source->parser;
-    struct text_position at = position_of_offset(source, parser->problem_offset);
+    if (source->read_error < 0)
+        return err_set(err, -source->read_error, "%s", source->read_err.text);
+    struct text_position at = yaml_input_position(source->input, parser->problem_offset);
     if (parser->problem_value < 0)
         return err_set(err, EINVAL, "%zu:%zu: %s", at.line, at.column, parser->problem);
     return err_set(err, EINVAL, "%zu:%zu: %s (0x%02x)", at.line, at.column, parser->problem,
                    (unsigned)parser->problem_value);
-}
-
-/* Wherever the word stands: nobody writes it so often. */
-static int refuse_many_tag_directives(const struct yaml_source *source, struct err *err)
-{
-    static const char WORD[] = "%TAG";
-    const char *p = source->text;
-    const char *end = source->text + source->len;
-    size_t n = 0;
-    while (p < end && (p = memmem(p, (size_t)(end - p), WORD, sizeof WORD - 1)) != NULL) {
-        if (++n > TAG_DIRECTIVES_MAX) {
-            struct text_position at = position_of_offset(source, (size_t)(p - source->text));
-            return err_set(err, EMSGSIZE, "%zu:%zu: more than %d %s directives", at.line, at.column,
-                           TAG_DIRECTIVES_MAX, WORD);
-        }
-        p += sizeof WORD - 1;
-    }
-    return 0;
 }
 
 static int parser_error(const struct yaml_source *source, struct err *err)
@@ -171,11 +150,6 @@ int yaml_source_next(struct yaml_source *source, struct yaml_source_event *ret_e
         return parser_error(source, err);
     struct yaml_source_event event;
     set_event(&source->event, &event);
-    if (event.kind == SOURCE_TEXT_BEGIN) {
-        int r = refuse_many_tag_directives(source, err);
-        if (r < 0)
-            return r;
-    }
     if (event.len > 0 && memchr(event.text, '\0', event.len))
         replace_nul(source, &event);
     *ret_event = event;

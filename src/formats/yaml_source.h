@@ -8,6 +8,7 @@
 #define FORMATS_YAML_SOURCE_H
 
 #include "base/err.h"
+#include "formats/bytes.h"
 #include "formats/json_stream.h"
 
 #include <stdbool.h>
@@ -39,11 +40,11 @@ struct yaml_source_event {
 
 struct yaml_source;
 
-/* text is borrowed. */
-struct yaml_source *yaml_source_new(const char *text, size_t len) __attribute__((returns_nonnull));
+struct yaml_source *yaml_source_new(bytes_read *read, void *context)
+    __attribute__((returns_nonnull));
 void yaml_source_free(struct yaml_source *source);
 
-/* -EINVAL: "LINE:COLUMN: what is wrong"; -EMSGSIZE: too many directives. */
+/* -EINVAL: "LINE:COLUMN: what is wrong"; -EMSGSIZE: too many directives; or what read returned. */
 int yaml_source_next(struct yaml_source *source, struct yaml_source_event *ret_event,
                      struct err *err);
 

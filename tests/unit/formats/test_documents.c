@@ -1,5 +1,6 @@
 /* documents: which of the two readers a text goes to, and that both hand over the same. */
 #include "formats/documents.h"
+#include "pieces.h"
 #include "seen.h"
 #include "unit.h"
 
@@ -14,29 +15,11 @@ static const struct document_options OPTIONS = {.drop = DROP,
                                                 .max_nodes = 100,
                                                 .json_flags = JSON_REJECT_DUPLICATES};
 
-/* Text that comes in pieces of at most n bytes. */
-struct pieces {
-    const char *text;
-    size_t n;
-};
-
-static int read_piece(void *context, char *bytes, size_t size, size_t *ret_n, struct err *err)
-{
-    struct pieces *pieces = context;
-    size_t n = strnlen(pieces->text, pieces->n);
-    (void)err;
-    assert_true(n <= size);
-    memcpy(bytes, pieces->text, n);
-    pieces->text += n;
-    *ret_n = n;
-    return 0;
-}
-
 static int read_all(const char *text, size_t n, struct seen *seen, struct err *err)
 {
     struct json_stream_handler handler = seen_handler(seen, 0);
-    struct pieces pieces = {text, n};
-    return documents_each(read_piece, &pieces, &OPTIONS, &handler, err);
+    struct pieces pieces = {.text = text, .len = strlen(text), .piece = n};
+    return documents_each(pieces_read, &pieces, &OPTIONS, &handler, err);
 }
 
 static const size_t PIECES[] = {1, 2, 3, 1000};

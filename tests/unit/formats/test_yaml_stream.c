@@ -11,10 +11,17 @@ static const char *const DROP[] = {"metadata.managedFields", "metadata.annotatio
                                    "status", NULL};
 static const struct yaml_options OPTIONS = {.drop = DROP, .max_depth = 20, .max_nodes = 100};
 
+static int each(const char *yaml, size_t len, const struct json_stream_handler *handler,
+                struct err *err)
+{
+    struct bytes_at_hand bytes = {yaml, len};
+    return yaml_each(bytes_read_at_hand, &bytes, &OPTIONS, handler, err);
+}
+
 static int read_all(const char *yaml, int answer, struct seen *seen, struct err *err)
 {
     struct json_stream_handler handler = seen_handler(seen, answer);
-    return yaml_each(yaml, strlen(yaml), &OPTIONS, &handler, err);
+    return each(yaml, strlen(yaml), &handler, err);
 }
 
 static void check_seen(const char *yaml, const char *expected)
@@ -161,7 +168,7 @@ static void test_directives_and_anchors_are_limited(void **state)
         assert_int_equal(buf_add_text(&yaml, "- &a x\n"), 0);
     const struct json_stream_handler nobody = {0};
     struct err err = {""};
-    assert_int_equal(yaml_each(buf_text(&yaml), yaml.len, &OPTIONS, &nobody, &err), -EMSGSIZE);
+    assert_int_equal(each(buf_text(&yaml), yaml.len, &nobody, &err), -EMSGSIZE);
     assert_string_equal(err.text, "10002:3: more than 10000 anchors");
     buf_fini(&yaml);
 }
@@ -182,7 +189,7 @@ static void test_either_handler_may_be_missing(void **state)
     const struct json_stream_handler nobody = {0};
     static const char TEXT[] = "items: [1, {a: &x 2}]\nb: *x\n";
     struct err err = {""};
-    assert_int_equal(yaml_each(TEXT, sizeof TEXT - 1, &OPTIONS, &nobody, &err), 0);
+    assert_int_equal(each(TEXT, sizeof TEXT - 1, &nobody, &err), 0);
 }
 
 int main(void)
