@@ -7,9 +7,13 @@ the file's: it does not see the pods that come later (kube-scheduler's own accou
 
 import contextlib
 import json
+import os
 import re
 
+import yaml
 from service import Service
+
+SHIPPED = os.path.join(os.path.dirname(__file__), "..", "..", "manifests", "kube-scheduler-config.yaml")
 
 NAMESPACE = "/api/v1/namespaces/gpu"
 PODS, EVENTS, NODES = f"{NAMESPACE}/pods", f"{NAMESPACE}/events", "/api/v1/nodes"
@@ -43,19 +47,13 @@ def pod(name, gpus, cpu="100m", models=None, priority_class=None, node_name=None
     return {"metadata": {"name": name, "annotations": annotations}, "spec": spec}
 
 
-def extender(address, **changes):
-    """The extender's part of manifests for kube-scheduler, without bindVerb: kube-scheduler binds by itself."""
-    return {
-        "urlPrefix": f"http://{address}/scheduler",
-        "filterVerb": "filter",
-        "prioritizeVerb": "prioritize",
-        "weight": 121,
-        "httpTimeout": "5s",
-        "nodeCacheCapable": True,
-        "ignorable": False,
-        "managedResources": [{"name": GPU, "ignoredByScheduler": False}],
-        **changes,
-    }
+def configuration(address, **changes):
+    """manifests/kube-scheduler-config.yaml with the service's address. changes: of its extender."""
+    with open(SHIPPED, encoding="utf-8") as file:
+        whole = yaml.safe_load(file)
+    (extender,) = whole["extenders"]
+    extender.update(changes, urlPrefix=f"http://{address}/scheduler")
+    return whole
 
 
 def scheduled(pod_object):
@@ -91,11 +89,8 @@ class Cluster:
         """changes: of the extender's configuration."""
         self.service = Service("--cluster-file", self._write_file())
         self.ends.callback(self.service.stop)
-        configuration = {
-            "percentageOfNodesToScore": 100,
-            "extenders": [extender(self.service.address, **changes)],
-        }
-        scheduler = self.plane.start_scheduler(f"kube-scheduler-{self.name}", configuration)
+        shipped = configuration(self.service.address, **changes)
+        scheduler = self.plane.start_scheduler(f"kube-scheduler-{self.name}", shipped)
         self.ends.callback(scheduler.kill)
 
     def _write_file(self):
