@@ -81,7 +81,7 @@ static void test_what_runs_already_is_counted(void **state)
     three_nodes(given);
     struct cluster *fork = cluster_fork(given->cluster);
     const struct fit_question question = question_on(given, fork, GPU "=8");
-    enum reason verdicts[3];
+    enum reason verdicts[3] = {0};
     size_t n = 0;
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node))
@@ -205,7 +205,7 @@ static void test_a_refused_pod_is_placed_nowhere(void **state)
     struct fit_question question = question_on(given, fork, GPU "=1");
     question.refusal = "half a GPU";
     const struct node *nodes[3];
-    enum reason verdicts[3];
+    enum reason verdicts[3] = {0};
     assert_int_equal(what_if_place(fork, &question, 2, nodes), 0);
     assert_int_equal(what_if_more(fork, &question), 0);
     assert_int_equal(what_if_place_each(fork, &question, nodes, verdicts), 3);
