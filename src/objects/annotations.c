@@ -61,6 +61,30 @@ static const char *text_of(const struct label_map *annotations, const char *key)
     return NULL;
 }
 
+/* Each node is compared with each item of these texts, under the ledger's lock, and the ledger
+ * keeps them: a tenant must not choose how long that takes. */
+static const struct {
+    const char *key;
+    size_t max_bytes;
+} LENGTHS[] = {
+    {ANNOTATION_LEGACY_AFFINITY, 8192},
+    {ANNOTATION_MODELS, 1024},
+    {ANNOTATION_EXCLUDE_MODELS, 1024},
+    {ANNOTATION_MIN_GPU_MEMORY, 1024},
+};
+
+static int check_lengths(const struct label_map *annotations, struct err *err)
+{
+    for (size_t i = 0; i < sizeof LENGTHS / sizeof *LENGTHS; i++) {
+        const char *text = text_of(annotations, LENGTHS[i].key);
+        size_t len = text ? strlen(text) : 0;
+        if (len > LENGTHS[i].max_bytes)
+            return err_set(err, EINVAL, "annotation %s: is %zu bytes long, should be at most %zu",
+                           LENGTHS[i].key, len, LENGTHS[i].max_bytes);
+    }
+    return 0;
+}
+
 int annotations_read(const json_t *metadata, const struct policy *policy, struct arena *arena,
                      struct shape_facts *shape, const char **ret_refusal, struct err *err)
 {
@@ -69,6 +93,10 @@ int annotations_read(const json_t *metadata, const struct policy *policy, struct
     if (r < 0)
         return r;
     struct err why = {""};
+    if (check_lengths(&annotations, &why) < 0) {
+        *ret_refusal = arena_strdup(arena, why.text);
+        return 0;
+    }
     const char *legacy = text_of(&annotations, ANNOTATION_LEGACY_AFFINITY);
     if (read_legacy(legacy, policy, arena, shape, &why) < 0) {
         err_prefix(&why, "annotation " ANNOTATION_LEGACY_AFFINITY ": ");

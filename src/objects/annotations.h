@@ -2,8 +2,8 @@
  * annotations: what a pod's annotations ask for: the legacy affinity (Kubernetes 1.3 to 1.5), and
  * the GPU models that it wants (gpu-extender.io/...).
  *
- * A text that can't be read is the pod's refusal, never an error: annotations are the tenant's, and
- * what a pod uses must not depend on them.
+ * A text that can't be read, or is longer than the limits in annotations.c, is the pod's refusal,
+ * never an error: annotations are the tenant's, and what a pod uses must not depend on them.
  */
 #ifndef OBJECTS_ANNOTATIONS_H
 #define OBJECTS_ANNOTATIONS_H

@@ -238,6 +238,31 @@ static void test_garbage_never_hides_what_is_used(void **state)
     }
 }
 
+/* Every node is compared with every item of these lists, and every item of one with every item of
+ * another, at each call of the scheduler: a tenant must not choose how long that takes. */
+static void test_long_texts_are_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        const char *key;
+        int max;
+    } ROWS[] = {{LEGACY, 8192},
+                {"gpu-extender.io/models", 1024},
+                {"gpu-extender.io/exclude-models", 1024},
+                {"gpu-extender.io/min-gpu-memory", 1024}};
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
+        char *text = arena_printf(fixture->arena, "%*s", ROWS[i].max, "A100");
+        struct pod_facts facts = read_one(fixture, ROWS[i].key, text);
+        assert_true(!facts.refusal || !strstr(facts.refusal, "bytes long"));
+        facts = read_one(fixture, ROWS[i].key, arena_printf(fixture->arena, "%s ", text));
+        assert_string_equal(facts.refusal,
+                            arena_printf(fixture->arena,
+                                         "annotation %s: is %d bytes long, should be at most %d",
+                                         ROWS[i].key, ROWS[i].max + 1, ROWS[i].max));
+        assert_int_equal(facts.shape.wants.n_accept + facts.shape.wants.n_exclude, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +273,7 @@ int main(void)
         FIXTURE_TEST(test_model_wants),
         FIXTURE_TEST(test_a_minimum_that_is_no_quantity),
         FIXTURE_TEST(test_a_model_both_accepted_and_excluded_is_refused),
+        FIXTURE_TEST(test_long_texts_are_refused),
         FIXTURE_TEST(test_garbage_never_hides_what_is_used),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
