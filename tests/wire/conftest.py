@@ -7,6 +7,7 @@ import contextlib
 import os
 import shutil
 
+import objects
 import pytest
 from service import ROOT, SAMPLE_CLUSTER, Service, run_to_end
 
@@ -16,12 +17,34 @@ def start_service():
     """start_service("--cluster-file", path, "--config", path, ...) -> Service; stopped and judged after the test."""
     with contextlib.ExitStack() as services:
 
-        def start(*options):
-            running = Service(*options)
+        def start(*options, **more):
+            running = Service(*options, **more)
             services.callback(running.stop)
             return running
 
         yield start
+
+
+@pytest.fixture
+def write(tmp_path):
+    """write("cluster.yaml", text or bytes) -> its path."""
+
+    def put(name, content):
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return put
+
+
+@pytest.fixture
+def start_over(start_service, write):
+    """start_over(node, pod, ..., options=[...]) -> a Service over a cluster file of these objects."""
+
+    def start(*items, options=()):
+        return start_service("--cluster-file", write("cluster.json", objects.list_text(*items)), *options)
+
+    return start
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +78,18 @@ def shared():
     if not os.path.isdir(folder):
         pytest.skip("not here: ../shared is absent")
     return folder
+
+
+@pytest.fixture(scope="module")
+def module_service(tmp_path_factory):
+    """module_service(node, pod, ...) -> a Service that the tests of one file share: for tests that only ask."""
+    with contextlib.ExitStack() as services:
+
+        def start(*items, options=()):
+            path = tmp_path_factory.mktemp("cluster") / "cluster.json"
+            path.write_text(objects.list_text(*items), encoding="utf-8")
+            running = Service("--cluster-file", path, *options)
+            services.callback(running.stop)
+            return running
+
+        yield start

@@ -70,13 +70,13 @@ class Log:
             lines = list(self.lines)
         return [fields_of(line) for line in lines]
 
-    def wait_for(self, wanted, after=0):
-        """The first line (as a dictionary) from number `after` on that has all pairs of `wanted`."""
+    def wait_for(self, *wanted, after=0):
+        """The first line (as a dictionary) from number `after` on that has all pairs of one of `wanted`."""
 
         def found():
             for line in self.lines[after:]:
                 fields = fields_of(line)
-                if wanted.items() <= fields.items():
+                if any(pairs.items() <= fields.items() for pairs in wanted):
                     return fields
             return None
 
@@ -92,18 +92,25 @@ class Log:
 
 
 def fields_of(line):
-    """key=value and key="quoted value" of a log line; {} where it is no such line (a sanitizer's report)."""
+    """What a log line says, key=value or JSON, all as text; {} where it is no such line (a sanitizer's report)."""
+    if line.startswith("{"):
+        return {key: str(value) for key, value in json.loads(line).items()}
     return {key: json.loads(value) if value.startswith('"') else value for key, value in FIELD.findall(line)}
 
 
-class Service:
-    """One running gpu-extender. Made by the fixtures of conftest.py."""
+# What AddressSanitizer keeps back of freed memory would hide how much the program holds.
+LITTLE_QUARANTINE = {"ASAN_OPTIONS": ENV["ASAN_OPTIONS"] + ":quarantine_size_mb=1:thread_local_quarantine_size_kb=64"}
 
-    def __init__(self, *options):
-        self.command = [BINARY, "--listen", "127.0.0.1:0", *map(str, options)]
+
+class Service:
+    """One running gpu-extender. Made by the fixtures of conftest.py. listen None: where the policy says."""
+
+    def __init__(self, *options, listen="127.0.0.1:0", env=None):
+        listening = ["--listen", listen] if listen else []
+        self.command = [BINARY, *listening, *map(str, options)]
         self.process = subprocess.Popen(
             self.command,
-            env={**os.environ, **ENV},
+            env={**os.environ, **ENV, **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -112,12 +119,17 @@ class Service:
         )
         self.log = Log(self.process.stderr)
         try:
-            self.address = self.log.wait_for({"msg": "listening"})["addr"]
+            self.addresses = {name: self._address(name) for name in ("verbs", "people", "probes")}
+            self.address = self.addresses["probes"]
             self._wait_until_ready()
+            self.address = self.addresses["verbs"]
         except BaseException:
             self.process.kill()
             self.process.wait()
             raise
+
+    def _address(self, name):
+        return self.log.wait_for({"msg": "listening", "for": name})["addr"]
 
     def _wait_until_ready(self):
         end = time.monotonic() + LIMIT_S
@@ -148,6 +160,12 @@ class Service:
 
     def post(self, path, body, headers=None):
         return self.ask("POST", path, body, headers)
+
+    def memory(self, field):
+        """VmRSS or VmHWM (its highest so far) of the process, in bytes."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as status:
+            (kilobytes,) = re.findall(rf"^{field}:\s+(\d+) kB$", status.read(), re.MULTILINE)
+        return int(kilobytes) * 1024
 
     def signal(self, number):
         self.process.send_signal(number)

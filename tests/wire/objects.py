@@ -1,0 +1,94 @@
+"""Kubernetes objects for the tests: small, and right unless a test asks for something wrong; and lists of them.
+
+A node has 8 A100 unless told otherwise, a pod asks for one GPU. Nothing here knows the service.
+"""
+
+import copy
+import json
+
+GPU = "nvidia.com/gpu"
+A100 = "NVIDIA-A100-SXM4-80GB"
+
+
+def merged(base, changes):
+    """A copy of base with changes written into it, mapping by mapping; None takes a member out."""
+    result = copy.deepcopy(base)
+    for key, value in changes.items():
+        if value is None:
+            result.pop(key, None)
+        elif isinstance(value, dict) and isinstance(result.get(key), dict):
+            result[key] = merged(result[key], value)
+        else:
+            result[key] = value
+    return result
+
+
+def node(name, gpus=8, model=A100, resource=GPU, **changes):
+    """model None: no label tells it; gpus None: no such resource. changes: metadata={...}, spec={...}, status={...}."""
+    amounts = {"cpu": "64", "memory": "512Gi", "pods": "110"}
+    if gpus is not None:
+        amounts[resource] = str(gpus)
+    return merged(
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "uid": f"node-{name}", "labels": {"nvidia.com/gpu.product": model} if model else {}},
+            "spec": {},
+            "status": {
+                "capacity": dict(amounts),
+                "allocatable": dict(amounts),
+                "conditions": [{"type": "Ready", "status": "True"}],
+            },
+        },
+        changes,
+    )
+
+
+def container(name="main", gpus=1, resource=GPU, **changes):
+    limits = {} if gpus is None else {resource: str(gpus)}
+    return merged({"name": name, "image": "registry.local/train:3", "resources": {"limits": limits}}, changes)
+
+
+def pod(name="train-0", gpus=1, on=None, resource=GPU, **changes):
+    """on: the node it runs on. gpus None: it asks for none."""
+    made = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "ml", "uid": f"pod-{name}"},
+        "spec": {"containers": [container(gpus=gpus, resource=resource)]},
+        "status": {"phase": "Running" if on else "Pending"},
+    }
+    if on:
+        made["spec"]["nodeName"] = on
+    return merged(made, changes)
+
+
+def annotated(name="train-0", gpus=1, **annotations):
+    """A pod with annotations of ours: annotated(models="A100") sets gpu-extender.io/models."""
+    named = {"gpu-extender.io/" + key.replace("_", "-"): value for key, value in annotations.items()}
+    return pod(name, gpus, metadata={"annotations": named})
+
+
+def object_list(*objects, kind="List"):
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"resourceVersion": ""}, "items": list(objects)}
+
+
+def list_text(*objects):
+    return json.dumps(object_list(*objects))
+
+
+def kindless(item):
+    """As the items of a NodeList or PodList are that the API server itself wrote."""
+    return {key: value for key, value in item.items() if key not in ("kind", "apiVersion")}
+
+
+def filter_args(asking, names=None, nodes=None):
+    """ExtenderArgs as kube-scheduler sends them: all members there, the pod without kind and apiVersion."""
+    return {
+        "Pod": kindless(asking),
+        "Nodes": None if nodes is None else {"metadata": {}, "items": [kindless(item) for item in nodes]},
+        "NodeNames": None if names is None else list(names),
+    }
+
+
+BIND_ARGS = {"PodName": "train-0", "PodNamespace": "ml", "PodUID": "pod-train-0", "Node": "a"}

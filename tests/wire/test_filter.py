@@ -1,0 +1,206 @@
+"""POST /scheduler/filter: which of these nodes may the pod run on? Answers by the extender contract, 1.4 and 5."""
+
+import json
+
+import pytest
+from objects import GPU, annotated, container, filter_args, kindless, node, pod
+
+PREFIX = "gpu-extender: "
+MESSAGES = {  # the closed table, as users see it; a message that changes wakes its pod (contract 6.3)
+    "absent": PREFIX + "the node has no GPUs of the requested resource",
+    "excluded": PREFIX + "the pod excludes the node's GPU model",
+    "free": PREFIX + "the node has too few free GPUs now",
+    "legacy": PREFIX + "the node does not match the pod's annotation scheduler.alpha.kubernetes.io/affinity",
+    "memory": PREFIX + "the node's GPUs have less memory than the pod asks for",
+    "model": PREFIX + "the node's GPU model is not one that the pod asks for",
+    "total": PREFIX + "the node has too few GPUs in total",
+    "unknown model": PREFIX + "the node's GPU model is not known",
+    "unknown node": PREFIX + "the node is not in the inventory",
+}
+NODES = [
+    node("a100-free"),
+    node("a100-busy"),
+    node("t4", 4, "Tesla-T4"),
+    node("v100-over", 4, "Tesla-V100-SXM2-16GB"),
+    node("nameless", 4, None),
+    node("cpu", None, None),
+]
+PODS = [pod("busy-0", 6, "a100-busy"), pod("over-0", 3, "v100-over"), pod("over-1", 3, "v100-over")]
+NAMES = ["cpu", "t4", "a100-busy", "gone", "v100-over", "a100-free", "nameless"]
+
+
+@pytest.fixture(scope="module")
+def service(module_service):
+    return module_service(*NODES, *PODS)
+
+
+def ask(service, asking, names=NAMES):
+    answer = service.post("/scheduler/filter", filter_args(asking, names))
+    assert answer.status == 200, answer
+    return answer.json()
+
+
+def verdicts(service, asking):
+    """Node -> "" where it passed, else the message; every name is in exactly one place."""
+    result = ask(service, asking)
+    assert result["Error"] == "" and result["FailedNodes"] == {}
+    passed, failed = result["NodeNames"], result["FailedAndUnresolvableNodes"]
+    assert sorted([*passed, *failed]) == sorted(NAMES)
+    return {**dict.fromkeys(passed, ""), **failed}
+
+
+def messages(**by_word):
+    """messages(cpu="absent") -> {"cpu": its text}; names that python would not take are written with "_" for "-"."""
+    return {name.replace("_", "-"): MESSAGES[word] if word else "" for name, word in by_word.items()}
+
+
+ONE_GPU = {"a100_free": "", "a100_busy": "", "t4": "", "v100_over": "free", "nameless": "", "cpu": "absent", "gone": "unknown node"}
+
+
+def test_the_answer_has_the_members_of_an_ExtenderFilterResult_and_no_others(service):
+    result = ask(service, pod())
+    assert sorted(result) == ["Error", "FailedAndUnresolvableNodes", "FailedNodes", "NodeNames", "Nodes"]
+    assert result["Nodes"] is None and result["Error"] == ""
+
+
+def test_all_fitting_nodes_come_back_in_the_order_received(service):
+    assert ask(service, pod())["NodeNames"] == ["t4", "a100-busy", "a100-free", "nameless"]
+    turned = ask(service, pod(), NAMES[::-1])
+    assert turned["NodeNames"] == ["nameless", "a100-free", "a100-busy", "t4"]
+
+
+def test_what_is_rejected_is_unresolvable_and_has_a_message_of_the_table(service):
+    assert verdicts(service, pod()) == messages(**ONE_GPU)
+
+
+@pytest.mark.parametrize(
+    ("asking", "differs"),
+    [
+        (pod(gpus=2), {}),
+        (pod(gpus=3), {"a100_busy": "free"}),
+        (pod(gpus=5), {"a100_busy": "free", "t4": "total", "v100_over": "total", "nameless": "total"}),
+        (pod(gpus=9), {name: "total" for name in ("a100_free", "a100_busy", "t4", "v100_over", "nameless")}),
+        (annotated(models="A100"), {"t4": "model", "v100_over": "model", "nameless": "unknown model"}),
+        (annotated(models="A100, T4"), {"v100_over": "model", "nameless": "unknown model"}),
+        (annotated(exclude_models="T4"), {"t4": "excluded", "nameless": "unknown model"}),
+        (annotated(min_gpu_memory="40Gi"), {"t4": "memory", "v100_over": "memory", "nameless": "memory"}),
+        (annotated(gpus=3, models="A100"), {"a100_busy": "free", "t4": "model", "v100_over": "model", "nameless": "unknown model"}),
+    ],
+)
+def test_gpus_and_models_are_judged(asking, differs, service):
+    assert verdicts(service, asking) == messages(**{**ONE_GPU, **differs})
+
+
+def test_the_legacy_annotation_is_judged(service):
+    term = {"matchExpressions": [{"key": "nvidia.com/gpu.product", "operator": "In", "values": ["Tesla T4"]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
+    asking = pod(metadata={"annotations": {"scheduler.alpha.kubernetes.io/affinity": json.dumps(affinity)}})
+    found = verdicts(service, asking)
+    assert [name for name, message in found.items() if not message] == ["t4"]
+    assert found["a100-free"] == MESSAGES["legacy"]
+
+
+def test_what_kube_scheduler_has_judged_is_not_judged_again(start_over):
+    """Cordon, taints, readiness, selector, affinity, CPU, memory, pod slots: it has fresher eyes (the dry run judges them)."""
+    taints = [{"key": "maintenance", "effect": "NoExecute"}]
+    full = {"allocatable": {"cpu": "1", "memory": "1Gi", "pods": "0"}, "conditions": [{"type": "Ready", "status": "False"}]}
+    service = start_over(node("a", spec={"unschedulable": True, "taints": taints}, status=full))
+    large = container(resources={"requests": {"cpu": "500", "memory": "4Ti"}})
+    terms = [{"matchExpressions": [{"key": "zone", "operator": "Exists"}]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    asking = pod(spec={"containers": [large], "nodeSelector": {"disk": "ssd"}, "affinity": {"nodeAffinity": required}})
+    assert ask(service, asking, ["a"])["NodeNames"] == ["a"]
+    dry_run = service.post("/v1/dry-run", asking).json()
+    assert dry_run["workloads"][0]["nodes"][0]["fits"] is False
+
+
+@pytest.mark.parametrize("gpus", ["0", None])
+def test_a_pod_that_asks_for_no_gpu_passes_everywhere(gpus, service):
+    assert verdicts(service, pod(gpus=gpus)) == messages(**{**dict.fromkeys(ONE_GPU, ""), "gone": "unknown node"})
+
+
+def test_a_node_whose_resource_has_another_name_has_no_gpus_of_it(service):
+    found = verdicts(service, pod(resource="amd.com/gpu"))
+    assert found["a100-free"] == MESSAGES["absent"]
+
+
+def test_several_resources_must_all_fit(start_over):
+    slices = {"nvidia.com/mig-1g.5gb": "2"}
+    service = start_over(node("both", 1, status={"capacity": slices, "allocatable": slices}), node("whole", 8))
+    asking = pod(spec={"containers": [container("a"), container("b", 2, "nvidia.com/mig-1g.5gb")]})
+    result = ask(service, asking, ["both", "whole"])
+    assert result["NodeNames"] == ["both"]
+    assert result["FailedAndUnresolvableNodes"] == {"whole": MESSAGES["absent"]}
+
+
+@pytest.mark.parametrize(
+    ("asking", "words"),
+    [
+        (pod(gpus="1.5"), ["main", GPU, "1.5"]),
+        (pod(gpus="-1"), ["main", GPU, "-1"]),
+        (pod(gpus="two"), ["main", GPU, "two"]),
+        (pod(spec={"containers": [container(resources={"requests": {GPU: "2"}, "limits": {GPU: "1"}})]}), ["main", GPU, "2", "1"]),
+        (pod(spec={"containers": [container(resources={"requests": {GPU: "1"}, "limits": None})]}), ["main", GPU]),
+        (pod(spec={"initContainers": [container("setup", "0.5")]}), ["setup", GPU, "0.5"]),
+        (annotated(models="A100", exclude_models="A100"), ["A100"]),
+        (annotated(min_gpu_memory="lots"), ["min-gpu-memory", "lots"]),
+        (annotated(models=", ".join(f"X{i}" for i in range(500))), ["gpu-extender.io/models", "at most 1024"]),
+        (pod(metadata={"annotations": {"scheduler.alpha.kubernetes.io/affinity": '{"nodeAffinity": ['}}), ["affinity", "1:"]),
+    ],
+)
+def test_an_invalid_pod_is_refused_on_every_node_with_what_is_wrong(asking, words, service):
+    known = [name for name in NAMES if name != "gone"]
+    result = ask(service, asking, known)
+    assert result["Error"] == "" and result["NodeNames"] == []
+    failed = result["FailedAndUnresolvableNodes"]
+    assert sorted(failed) == sorted(known)
+    (message,) = set(failed.values())
+    assert message.startswith(PREFIX)
+    assert [word for word in words if word not in message] == [], message
+
+
+def test_nodes_that_came_whole_go_back_whole(service):
+    """nodeCacheCapable: false. What we do not read of a node (large integers, null, any text) is given back as it came."""
+    extra = {"generation": 2**63 - 1, "creationTimestamp": None, "annotations": {"text": "<&>\u2028 \U0001f600 \u00e9"}}
+    asked = [node("cpu", None, None), node("a100-free", metadata=extra), node("t4", 4, "Tesla-T4")]
+    result = service.post("/scheduler/filter", filter_args(pod(), nodes=asked)).json()
+    assert result["NodeNames"] is None
+    assert result["Nodes"]["items"] == [kindless(item) for item in asked[1:]]
+    assert result["FailedAndUnresolvableNodes"] == {"cpu": MESSAGES["absent"]}
+
+
+def test_nodes_that_came_whole_are_judged_by_the_ledger(service):
+    """What the request says of a node is no input: only its name is read."""
+    asked = filter_args(pod(gpus=8), nodes=[node("t4", 64), node("a100-busy", 64)])
+    result = service.post("/scheduler/filter", asked).json()
+    assert result["Nodes"]["items"] == []
+    assert result["FailedAndUnresolvableNodes"] == {"t4": MESSAGES["total"], "a100-busy": MESSAGES["free"]}
+
+
+def test_where_both_came_names_decide(service):
+    both = {**filter_args(pod(), ["t4", "cpu"]), "Nodes": filter_args(pod(), nodes=[node("a100-free")])["Nodes"]}
+    result = service.post("/scheduler/filter", both).json()
+    assert (result["Nodes"], result["NodeNames"]) == (None, ["t4"])
+    assert list(result["FailedAndUnresolvableNodes"]) == ["cpu"]
+
+
+def test_nobody_is_asked_about(service):
+    for arguments in (filter_args(pod(), []), filter_args(pod(), nodes=[])):
+        result = service.post("/scheduler/filter", arguments).json()
+        assert result["Error"] == "" and not result["FailedAndUnresolvableNodes"]
+        assert result["NodeNames"] == [] or result["Nodes"]["items"] == []
+
+
+@pytest.mark.parametrize("name", ["", "n" * 300, "\u00e9\U0001f600", "a100-free ", "A100-free", "../a100-free", "a100-free\n"])
+def test_a_name_that_is_nearly_one_is_none(name, service):
+    result = ask(service, pod(), [name, "a100-free"])
+    assert result["NodeNames"] == ["a100-free"]
+    assert result["FailedAndUnresolvableNodes"] == {name: MESSAGES["unknown node"]}
+
+
+def test_requests_count_the_start_up_sequence(start_over):
+    """Sidecars run beside the init container of the moment and beside all containers: 3 + 1, not 2 + 1 and not 3."""
+    service = start_over(node("three", 3), node("four", 4))
+    sidecar = container("log", 1, restartPolicy="Always")
+    asking = pod(spec={"initContainers": [sidecar, container("warm-up", 3)], "containers": [container(gpus=2)]})
+    assert ask(service, asking, ["three", "four"])["NodeNames"] == ["four"]

@@ -1,0 +1,213 @@
+"""GET /v1/inventory: what there is, what is used, and who uses it."""
+
+import os
+import re
+
+import pytest
+from objects import GPU, container, list_text, node, pod
+
+AMOUNTS = ["allocatable", "capacity", "free", "reserved", "used"]
+
+
+def inventory_of(service):
+    answer = service.get("/v1/inventory")
+    assert answer.status == 200 and answer.headers["content-type"] == "application/json", answer
+    return answer.json()
+
+
+def gpus_of(service, name="a", resource=GPU):
+    (found,) = [item for item in inventory_of(service)["nodes"] if item["name"] == name]
+    return found["resources"][resource]
+
+
+def holders_of(service, name="a"):
+    (found,) = [item for item in inventory_of(service)["nodes"] if item["name"] == name]
+    return {holder["pod"]: holder["gpus"] for holder in found["holders"]}
+
+
+# ---- shape ----
+
+
+@pytest.fixture(scope="module")
+def service(module_service):
+    unready = {"conditions": [{"type": "Ready", "status": "Unknown"}]}
+    return module_service(
+        node("b", 4, "Tesla-T4", spec={"unschedulable": True}),
+        node("a", 8),
+        node("c", 8, status={**unready, "allocatable": {GPU: "7"}}),
+        node("cpu", None, None),
+        pod("one", 2, "a"),
+        pod("two", 8, "c"),
+        pod("idle", None, "a"),
+        pod("bad", spec={"containers": 7}),
+    )
+
+
+def test_the_members_of_the_shape_are_there(service):
+    inventory = inventory_of(service)
+    assert {"asOf", "nodes", "models", "problems"} <= set(inventory)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", inventory["asOf"])
+    for item in inventory["nodes"]:
+        assert {"name", "model", "modelLabel", "ready", "resources", "holders"} <= set(item)
+        assert all(sorted(amounts) == AMOUNTS for amounts in item["resources"].values())
+        assert all(sorted(holder) == ["gpus", "namespace", "pod", "uid"] for holder in item["holders"])
+    assert inventory["problems"] == [
+        {"kind": "Pod", "name": "ml/bad", "what": "spec.containers: is the number 7, should be an array"}
+    ]
+
+
+def test_nodes_by_name_with_what_they_are(service):
+    found = [(item["name"], item["model"], item["modelLabel"], item["ready"]) for item in inventory_of(service)["nodes"]]
+    label = "nvidia.com/gpu.product="
+    a100 = "A100-SXM4-80GB", f"{label}NVIDIA-A100-SXM4-80GB"
+    assert found == [("a", *a100, True), ("b", "T4", f"{label}Tesla-T4", True), ("c", *a100, False), ("cpu", "", "", True)]
+
+
+def test_amounts(service):
+    assert gpus_of(service, "a") == {"capacity": 8, "allocatable": 8, "used": 2, "reserved": 0, "free": 6}
+    assert gpus_of(service, "c") == {"capacity": 8, "allocatable": 7, "used": 8, "reserved": 0, "free": -1}
+    resources = inventory_of(service)["nodes"][0]["resources"]
+    assert (resources["cpu"]["allocatable"], resources["memory"]["allocatable"]) == (64000, 512 * 2**30), "thousandths; bytes"
+    assert resources["pods"]["used"] == 2, "a pod without GPUs has a slot too"
+
+
+def test_who_holds_gpus(service):
+    assert inventory_of(service)["nodes"][0]["holders"] == [
+        {"namespace": "ml", "pod": "one", "uid": "pod-one", "gpus": {GPU: 2}}
+    ]
+
+
+def test_totals_by_model_are_the_sums_of_the_nodes(service):
+    inventory = inventory_of(service)
+    totals = {total["model"]: total for total in inventory["models"]}
+    assert sorted(totals) == ["A100-SXM4-80GB", "T4"]
+    for model, total in totals.items():
+        nodes = [item["resources"][GPU] for item in inventory["nodes"] if item["model"] == model]
+        assert total["nodes"] == len(nodes) and total["resource"] == GPU
+        assert {key: total[key] for key in AMOUNTS} == {key: sum(item[key] for item in nodes) for key in AMOUNTS}
+
+
+def test_the_table_has_every_node_and_what_it_says_is_the_same(service):
+    lines = service.get("/v1/inventory?output=table").text.splitlines()
+    rows = {cells[0]: cells for cells in (re.split(r"  +", line) for line in lines)}
+    assert rows["a"][1:] == ["Ready", "A100-SXM4-80GB", GPU, "8", "2", "6", "ml/one (2)"]
+    assert rows["b"][1:] == ["Ready,cordoned", "T4", GPU, "4", "0", "4", "-"]
+    assert rows["c"][1:] == ["NotReady", "A100-SXM4-80GB", GPU, "7", "8", "-1", "ml/two (8)"]
+    assert rows["cpu"][1] == "Ready" and rows["Pod"][1] == "ml/bad"
+
+
+def test_an_empty_cluster(start_over):
+    service = start_over()
+    inventory = inventory_of(service)
+    assert (inventory["nodes"], inventory["models"], inventory["problems"]) == ([], [], [])
+    assert service.get("/v1/inventory?output=table").status == 200
+
+
+# ---- who uses ----
+
+DELETED = {"deletionTimestamp": "2026-11-21T10:00:00Z", "deletionGracePeriodSeconds": 30}
+USERS = {
+    "running": (pod("p", 2, "a"), 2),
+    "bound, not started": (pod("p", 2, "a", status={"phase": "Pending"}), 2),
+    "of unknown phase": (pod("p", 2, "a", status={"phase": "Unknown"}), 2),
+    "without status": (pod("p", 2, "a", status=None), 2),
+    "terminating": (pod("p", 2, "a", metadata=DELETED), 2),
+    "of another scheduler": (pod("p", 2, "a", spec={"schedulerName": "volcano"}), 2),
+    "crash-looping": (pod("p", 2, "a", status={"containerStatuses": [{"name": "main", "state": {"waiting": {}}}]}), 2),
+    "succeeded": (pod("p", 2, "a", status={"phase": "Succeeded"}), 0),
+    "failed": (pod("p", 2, "a", status={"phase": "Failed"}), 0),
+    "succeeded and terminating": (pod("p", 2, "a", status={"phase": "Succeeded"}, metadata=DELETED), 0),
+    "without a node": (pod("p", 2), 0),
+    "nominated": (pod("p", 2, status={"nominatedNodeName": "a"}), 0),
+    "on a node that is not there": (pod("p", 2, "gone"), 0),
+    "asking for none": (pod("p", "0", "a"), 0),
+}
+
+
+@pytest.mark.parametrize("who", USERS)
+def test_who_uses(who, start_over):
+    user, used = USERS[who]
+    service = start_over(node("a"), user)
+    assert gpus_of(service)["used"] == used and gpus_of(service)["free"] == 8 - used
+    assert holders_of(service) == ({"p": {GPU: used}} if used else {})
+    assert inventory_of(service)["problemCount"] == 0
+
+
+DEMANDS = {
+    "containers are added": ({"containers": [container("a", 2), container("b", 3)]}, 5),
+    "an init container is not": ({"initContainers": [container("i", 1)], "containers": [container("a", 2)]}, 2),
+    "the largest init container counts": ({"initContainers": [container("i", 4), container("j", 3)], "containers": [container("a", 2)]}, 4),
+    "a sidecar is added": (
+        {"initContainers": [container("s", 1, restartPolicy="Always"), container("i", 4)], "containers": [container("a", 2)]},
+        5,
+    ),
+    "a sidecar after the init container": (
+        {"initContainers": [container("i", 3), container("s", 2, restartPolicy="Always")], "containers": [container("a", 2)]},
+        4,
+    ),
+    "a limit is the request": ({"containers": [container("a", 3)]}, 3),
+    "none is none": ({"containers": [container("a", 3), container("b", None), container("c", "0")]}, 3),
+    "ephemeral containers ask for nothing": ({"ephemeralContainers": [container("e", 5)]}, 1),
+    "1k is a thousand": ({"containers": [container("a", "1k")]}, 1000),
+}
+
+
+@pytest.mark.parametrize("what", DEMANDS)
+def test_what_a_pod_uses(what, start_over):
+    spec, used = DEMANDS[what]
+    service = start_over(node("a"), pod("p", on="a", spec=spec))
+    assert gpus_of(service)["used"] == used and holders_of(service) == {"p": {GPU: used}}
+
+
+def test_a_node_that_appears_has_its_pods_and_one_that_shrinks_is_smaller(start_service, write):
+    """Pods may come before their node, and stay when it goes."""
+    users = [pod("one", 3, "a"), pod("two", 2, "a")]
+    path = write("c.json", list_text(*users))
+    service = start_service("--cluster-file", path)
+    assert inventory_of(service)["nodes"] == []
+    for gpus, free in ((8, 3), (4, -1), (16, 11)):
+        path.write_text(list_text(*users, node("a", gpus)), encoding="utf-8")
+        n_lines = len(service.log.lines)
+        service.signal(1)
+        service.log.wait_for({"msg": "reloaded"}, after=n_lines)
+        assert gpus_of(service) == {"capacity": gpus, "allocatable": gpus, "used": 5, "reserved": 0, "free": free}
+
+
+def test_a_model_and_the_label_it_came_from(start_over):
+    """Labels are asked in the policy's order; one that names no model is passed over."""
+    labels = {"accelerator": "nvidia", "cloud.google.com/gke-accelerator": "nvidia-tesla-v100", "nvidia.com/gpu.product": ""}
+    (found,) = inventory_of(start_over(node("a", model=None, metadata={"labels": labels})))["nodes"]
+    assert (found["model"], found["modelLabel"]) == ("V100", "cloud.google.com/gke-accelerator=nvidia-tesla-v100")
+
+
+def test_amounts_of_any_size(start_over):
+    """Sums saturate; nothing turns round."""
+    largest = str(2**63 - 1)
+    amounts = {"capacity": {GPU: largest, "memory": "7Ei"}, "allocatable": {GPU: largest, "memory": "7Ei"}}
+    users = [pod(f"p-{i}", str(2**62), "b") for i in range(3)]
+    service = start_over(node("a", status=amounts), node("c", status=amounts), node("b", 1), *users)
+    assert gpus_of(service)["free"] == 2**63 - 1
+    assert gpus_of(service, "b")["free"] < -(2**53)
+    (total,) = inventory_of(service)["models"]
+    assert total["allocatable"] == 2**63 - 1
+
+
+def test_thousands_of_holders_are_no_trouble(start_over):
+    """A tenant can write any number of pods that name a node: the table names a few, and must not cost the square of them."""
+    service = start_over(node("a"), *[pod(f"a-pod-with-a-long-name-{i}", 1, "a") for i in range(5000)])
+    before = service.memory("VmHWM")
+    table = service.get("/v1/inventory?output=table").text
+    assert len(table) < 2000 and re.search(r" and 49\d\d more", table)
+    assert len(holders_of(service)) == 5000
+    assert service.memory("VmHWM") - before < 64e6
+
+
+def test_names_with_any_characters_are_told_as_they_are(start_over):
+    service = start_over(node("\u00e9\U0001f600"), pod('"<&>\n', 1, "\u00e9\U0001f600"))
+    (found,) = inventory_of(service)["nodes"]
+    assert (found["name"], found["holders"][0]["pod"]) == ("\u00e9\U0001f600", '"<&>\n')
+
+
+def test_where_it_was_read(start_service, write):
+    path = write("c.json", list_text(node("a")))
+    assert inventory_of(start_service("--cluster-file", path))["source"] == f"file:{os.fspath(path)}"

@@ -1,0 +1,236 @@
+"""The command line and the policy file, from outside: what is printed, where, and with which exit status.
+
+0: all went well; 1: failed at run time (a port that is taken); 2: options, policy or cluster file are wrong, and nothing was started.
+"""
+
+import os
+import re
+import signal
+import socket
+
+import pytest
+from objects import filter_args, list_text, node, pod
+from service import ROOT, fields_of
+
+POLICY_FILE = os.path.join(ROOT, "config/scheduler-policy.yaml")
+HEAD = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n"
+OPTIONS = ["--config", "--cluster-file", "--listen", "--check", "--print-policy", "--log-level", "--log-format", "--version", "--help"]
+
+
+@pytest.fixture
+def cluster(write):
+    return write("cluster.json", list_text(node("a"), pod("one", 2, "a")))
+
+
+def refusal(done):
+    """The one line that says why; nothing else is said, and nothing was started."""
+    assert (done.returncode, done.stdout) == (2, ""), done
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("gpu-extender: ")
+    return line[len("gpu-extender: ") :]
+
+
+# ---- options that only tell ----
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_has_every_option(option, run_binary):
+    done = run_binary(option)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [name for name in OPTIONS if f"  {name}" not in done.stdout] == []
+
+
+def test_version(run_binary):
+    done = run_binary("--version")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(r"gpu-extender \d+\.\d+\.\d+\n", done.stdout)
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_telling_needs_nothing_else_to_be_right(option, run_binary):
+    assert run_binary("--config", "/gone", option).returncode == 0
+
+
+# ---- options that are wrong ----
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ([], ["--cluster-file"]),
+        (["--clusterfile=x"], ["--clusterfile", "--cluster-file"]),
+        (["--no-such-option"], ["--no-such-option"]),
+        (["-x"], ["-x"]),
+        (["cluster.yaml"], ["cluster.yaml", "--cluster-file"]),
+        (["--config"], ["--config", "FILE"]),
+        (["--config", ""], ["--config"]),
+        (["--check=yes"], ["--check"]),
+        (["--l", "x"], ["--l"]),
+        (["--listen", "8888"], ["--listen", "8888"]),
+        (["--listen", "localhost:8888"], ["--listen", "localhost"]),
+        (["--listen", "127.0.0.1:65536"], ["--listen", "65536"]),
+        (["--listen", "::1:8888"], ["--listen", "::1:8888"]),
+        (["--log-level", "loud"], ["--log-level", "loud", "debug"]),
+        (["--log-format", "xml"], ["--log-format", "xml", "json"]),
+        (["--config", "/gone/policy.yaml"], ["/gone/policy.yaml"]),
+        (["--cluster-file", "/gone/cluster.yaml"], ["/gone/cluster.yaml"]),
+        (["--check", "--cluster-file", "/gone/cluster.yaml"], ["/gone/cluster.yaml"]),
+        (["--print-policy", "--config", "/gone/policy.yaml"], ["/gone/policy.yaml"]),
+    ],
+    ids=lambda value: " ".join(value),
+)
+def test_a_wrong_option_is_named_and_nothing_starts(options, words, run_binary):
+    line = refusal(run_binary(*options))
+    assert [word for word in words if word not in line] == [], line
+
+
+# ---- the policy file ----
+
+WRONG_POLICIES = {
+    "an unknown key": (HEAD + "listen:\n  verb: '127.0.0.1:1'\n", "4:3: listen.verb", ["verbs"]),
+    "an unknown section": (HEAD + "limit:\n  nodes: 1\n", "3:1: limit", ["limits"]),
+    "a wrong type": (HEAD + "gpuResources: nvidia.com/gpu\n", "3:15: gpuResources", ["nvidia.com/gpu"]),
+    "out of range": (HEAD + "limits:\n  nodes: 0\n", "4:10: limits.nodes", ["0", "1"]),
+    "no such placement": (HEAD + "placement: {policy: binpak}\n", "3:21: placement.policy", ["binpak", "binpack"]),
+    "no address": (HEAD + "listen: {verbs: localhost}\n", "3:17: listen.verbs", ["localhost"]),
+    "another version": ("apiVersion: v1\nkind: SchedulerPolicy\n", "1:13: apiVersion", ["v1", "gpu-extender.io/v1alpha1"]),
+    "another kind": ("apiVersion: gpu-extender.io/v1alpha1\nkind: Policy\n", "2:7: kind", ["Policy", "SchedulerPolicy"]),
+    "no YAML": (HEAD + "listen: [\n", "4:1: ", []),
+    "a key twice": (HEAD + "limits: {}\nlimits: {}\n", "4:1: ", ["limits"]),
+    "two documents": (HEAD + "---\n" + HEAD, "4:1: ", ["second"]),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_POLICIES)
+@pytest.mark.parametrize("more", [["--check"], ["--print-policy"], []], ids=["check", "print", "start"])
+def test_a_wrong_policy_is_told_with_its_place(what, more, run_binary, write, cluster):
+    text, place, words = WRONG_POLICIES[what]
+    path = write("policy.yaml", text)
+    line = refusal(run_binary("--config", path, "--cluster-file", cluster, *more))
+    assert line.startswith(f"{path}:{place}"), line
+    assert [word for word in words if word not in line] == [], line
+
+
+def test_the_policy_in_force_reads_back(run_binary, write):
+    aliases = '  aliases: {"rack 12: special": RTX-3090-Ti, "yes": A100, "1e3": H100}\n'
+    changed = HEAD + "limits: {nodes: 7, requestBytes: 2Mi}\nlisten: {probes: '[::1]:9'}\ngpuResources: [example.com/gpu*]\nmodels:\n"
+    first = run_binary("--config", write("changed.yaml", changed + aliases), "--print-policy")
+    assert (first.returncode, first.stderr) == (0, "")
+    again = run_binary("--config", write("printed.yaml", first.stdout), "--print-policy")
+    assert again.stdout == first.stdout
+    assert first.stdout != run_binary("--print-policy").stdout
+
+
+def test_the_file_of_the_tree_and_no_file_mean_the_same(run_binary):
+    defaults, file = run_binary("--print-policy"), run_binary("--config", POLICY_FILE, "--print-policy")
+    assert defaults.returncode == 0 and defaults.stdout == file.stdout
+    assert defaults.stdout.startswith("apiVersion: gpu-extender.io/v1alpha1\n")
+
+
+def test_the_policy_decides(start_service, write):
+    """Its GPU resources, its model labels and its aliases are those that are used."""
+    policy = write("policy.yaml", HEAD + "gpuResources: [example.com/gpu]\nmodels: {labels: [gpu], aliases: {big: H100-SXM5-80GB}}\n")
+    item = node("a", 4, None, "example.com/gpu", metadata={"labels": {"gpu": "big"}})
+    service = start_service("--config", policy, "--cluster-file", write("c.json", list_text(item, node("b"))))
+    (total,) = service.get("/v1/inventory").json()["models"]
+    assert (total["model"], total["resource"], total["allocatable"]) == ("H100-SXM5-80GB", "example.com/gpu", 4)
+
+
+# ---- check ----
+
+
+def test_check_of_what_is_right(run_binary, cluster):
+    for options in ([], ["--config", POLICY_FILE], ["--cluster-file", cluster], ["--config", POLICY_FILE, "--cluster-file", cluster]):
+        done = run_binary("--check", *options)
+        assert (done.returncode, done.stdout) == (0, ""), done
+
+
+def test_check_opens_no_port(run_binary, cluster):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run_binary("--check", "--cluster-file", cluster, "--listen", f"127.0.0.1:{port}")
+    assert done.returncode == 0
+
+
+# ---- where it listens ----
+
+
+def test_a_port_that_is_taken(run_binary, cluster):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        done = run_binary("--cluster-file", cluster, "--listen", address)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "listening" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith(f"gpu-extender: listen on {address}: ")
+
+
+def test_an_address_of_another_machine(run_binary, cluster):
+    done = run_binary("--cluster-file", cluster, "--listen", "192.0.2.1:8888")
+    assert done.returncode == 1 and "192.0.2.1:8888" in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/net/if_inet6"), reason="there is no IPv6 here")
+def test_listen_on_ipv6(start_service, cluster):
+    service = start_service("--cluster-file", cluster, listen="[::1]:0")
+    assert service.address.startswith("[::1]:") and service.get("/livez").status == 200
+
+
+PATHS = {"/scheduler/filter": "verbs", "/livez": "probes", "/readyz": "probes"}
+PATHS.update(dict.fromkeys(["/v1/inventory", "/v1/dry-run", "/metrics"], "people"))
+
+
+def test_each_address_serves_what_the_policy_file_says(start_service, write, cluster):
+    addresses = {"verbs": "127.0.0.1:0", "people": "127.0.0.2:0", "probes": "127.0.0.3:0"}
+    listen = "".join(f"  {name}: '{address}'\n" for name, address in addresses.items())
+    service = start_service("--config", write("policy.yaml", f"{HEAD}listen:\n{listen}"), "--cluster-file", cluster, listen=None)
+    for name, address in service.addresses.items():
+        service.address = address
+        for path, owner in PATHS.items():
+            assert (service.ask("GET", path).status == 404) == (owner != name), f"{path} on the address for {name}"
+
+
+def test_listen_replaces_all_three(start_service, write, cluster):
+    policy = write("policy.yaml", HEAD + "listen: {verbs: '192.0.2.1:1', people: '192.0.2.1:2', probes: '192.0.2.1:3'}\n")
+    service = start_service("--config", policy, "--cluster-file", cluster)
+    assert [path for path in PATHS if service.ask("GET", path).status == 404] == []
+
+
+# ---- the log ----
+
+
+def test_log_levels(start_service, cluster):
+    quiet = start_service("--cluster-file", cluster, "--log-level", "info")
+    quiet.get("/livez")
+    assert "request" not in {line.get("msg") for line in quiet.log.fields()}
+    loud = start_service("--cluster-file", cluster, "--log-level", "debug")
+    loud.post("/scheduler/filter", filter_args(pod(), ["a"]))
+    line = loud.log.wait_for({"msg": "request", "path": "/scheduler/filter"})
+    assert (line["method"], line["status"]) == ("POST", "200") and int(line["id"]) > 0
+
+
+@pytest.mark.parametrize("form", ["key-value", "json"])
+def test_a_request_cannot_forge_lines_of_the_log(form, start_service, cluster):
+    """Line breaks, quotes, terminal escapes and great length in the path are one quoted value of one line."""
+    service = start_service("--cluster-file", cluster, "--log-level", "debug", "--log-format", form)
+    paths = ["/a%0Ats=2026%20level=error%20msg=forged", '/"%22\\%5c', "/%1b[2Jx", "/%ff%fe", "/" + "long%20" * 4000]
+    for path in paths:
+        assert service.get(path).status == 404
+    service.get("/v1/inventory")
+    service.log.wait_for({"path": "/v1/inventory", "status": "200"})
+    lines = service.log.fields()
+    assert [line for line in lines if not {"ts", "level", "mod", "msg"} <= set(line)] == []
+    told = [line["path"] for line in lines if line.get("status") == "404"]
+    assert told[:4] == ["/a\nts=2026 level=error msg=forged", '/""\\\\', "/\x1b[2Jx", "/\ufffd\ufffd"]
+    assert told[4].startswith("/long long ") and len(told) == 5
+    assert "\x1b" not in service.log.text()
+
+
+# ---- the end ----
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_both_signals_end_it_well(number, start_service, cluster):
+    service = start_service("--cluster-file", cluster)
+    service.signal(number)
+    service.log.wait_for({"msg": "stopping", "signal": str(int(number))})
+    assert service.process.wait(60) == 0

@@ -1,0 +1,98 @@
+"""POST /scheduler/prioritize: which of these nodes is best? Answers by the extender contract, 1.5 and 2.6."""
+
+import re
+
+import pytest
+from objects import annotated, container, filter_args, node, pod
+
+NODES = [
+    node("empty", 8),
+    node("half", 8),
+    node("nearly-full", 8),
+    node("h100", 8, "NVIDIA-H100-80GB-HBM3"),
+    node("t4", 4, "Tesla-T4"),
+    node("ssd", 8, metadata={"labels": {"disk": "ssd"}}),
+    node("cpu", None, None),
+]
+PODS = [pod("half-0", 4, "half"), pod("full-0", 7, "nearly-full")]
+NAMES = [item["metadata"]["name"] for item in NODES]
+
+
+@pytest.fixture(scope="module")
+def service(module_service):
+    return module_service(*NODES, *PODS)
+
+
+def ask(service, arguments):
+    answer = service.post("/scheduler/prioritize", arguments)
+    assert answer.status == 200, answer
+    assert answer.headers["content-type"] == "application/json"
+    return answer
+
+
+def scores(service, asking, names):
+    answered = ask(service, filter_args(asking, names)).json()
+    assert all(sorted(entry) == ["Host", "Score"] for entry in answered)
+    assert sorted(entry["Host"] for entry in answered) == sorted(names), "every node once"
+    return {entry["Host"]: entry["Score"] for entry in answered}
+
+
+def test_scores_are_bare_integers_from_0_to_10(service):
+    """As tokens: 7.0, 1e1 and "7" void the whole answer, silently (contract 0.1 no. 4)."""
+    text = ask(service, filter_args(pod(), NAMES)).text
+    tokens = re.findall(r'"Score":\s*([^,}\]]*)', text)
+    assert len(tokens) == len(NAMES)
+    assert [token for token in tokens if not re.fullmatch(r"10|\d", token)] == []
+
+
+def test_the_fullest_node_that_fits_is_best(service):
+    found = scores(service, pod(), ["empty", "half", "nearly-full"])
+    assert found["nearly-full"] == 10
+    assert found["nearly-full"] > found["half"] > found["empty"]
+
+
+def test_models_are_preferred_in_their_order(service):
+    found = scores(service, annotated(models="H100, T4, A100"), ["nearly-full", "t4", "h100"])
+    assert found["h100"] > found["t4"] > found["nearly-full"], "the order of the models comes before the packing"
+
+
+def test_preferred_node_affinity_comes_before_the_packing(service):
+    preference = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["ssd"]}]}
+    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": preference}]}
+    found = scores(service, pod(spec={"affinity": {"nodeAffinity": preferred}}), ["nearly-full", "ssd", "half"])
+    assert found["ssd"] == 10 and found["nearly-full"] > found["half"]
+
+
+def test_nodes_that_came_whole_are_scored_alike(service):
+    by_name = scores(service, pod(), NAMES)
+    whole = ask(service, filter_args(pod(), nodes=NODES)).json()
+    assert {entry["Host"]: entry["Score"] for entry in whole} == by_name
+
+
+def test_a_node_that_nobody_knows_gets_nothing(service):
+    found = scores(service, pod(), ["gone", "empty"])
+    assert found == {"gone": 0, "empty": 10}
+
+
+@pytest.mark.parametrize("arguments", [filter_args(pod(), []), filter_args(pod(), nodes=[])])
+def test_it_is_an_array_also_when_nobody_is_asked_about(arguments, service):
+    assert ask(service, arguments).text == "[]"
+
+
+def test_a_pod_without_gpus_is_scored_too(service):
+    """It goes where the fewest GPUs are in its way."""
+    found = scores(service, pod(gpus=None), ["empty", "cpu", "nearly-full"])
+    assert found["cpu"] == 10 and found["nearly-full"] > found["empty"]
+
+
+def test_the_same_question_has_the_same_answer(service):
+    answers = {ask(service, filter_args(pod(), NAMES)).body for _ in range(20)}
+    assert len(answers) == 1
+
+
+def test_the_best_node_is_the_one_that_the_dry_run_chooses(service):
+    for asking in (pod(), pod(gpus=4), annotated(models="T4, H100"), pod(spec={"containers": [container(), container("b")]})):
+        fitting = service.post("/scheduler/filter", filter_args(asking, NAMES)).json()["NodeNames"]
+        found = scores(service, asking, fitting)
+        (workload,) = service.post("/v1/dry-run", asking).json()["workloads"]
+        assert found[workload["placements"][0]["node"]] == 10
