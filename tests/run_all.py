@@ -17,6 +17,7 @@ LIZARDS_PYTHON = ".cache/venv/bin/python"
 QUICK_LEDGER_EVENTS = "50000"
 # What runs in several threads, and so is tested under ThreadSanitizer too.
 THREADED = ("base/", "http/", "inventory/")
+THREADED_WIRE = ("test_concurrency", "test_http")
 # What takes long by sheer number takes less of it with --quick, and under ThreadSanitizer.
 QUICK_ENV = {"LEDGER_EVENTS": "100000"}
 
@@ -61,6 +62,12 @@ def thread_tests(run, name, wanted):
         unit.run(run.results, name, "build/thread", wanted or THREADED, QUICK_ENV)
 
 
+def thread_wire_tests(run, name, wanted):
+    if run.builds.ready("thread", name):
+        binary = {"GPU_EXTENDER": os.path.join(commands.ROOT, "build/thread/gpu-extender")}
+        pytests.run(run.results, name, "tests/wire", wanted or THREADED_WIRE, binary)
+
+
 def wire_tests(run, name, wanted):
     if run.builds.ready("test", name):
         pytests.run(run.results, name, "tests/wire", wanted)
@@ -89,7 +96,8 @@ STEPS = [
     ("wire", True, wire_tests),
     ("lint/symbols", True, lint_symbols),
     ("lint/tidy", False, lint_tidy),
-    ("thread", False, thread_tests),
+    ("thread/unit", False, thread_tests),
+    ("thread/wire", False, thread_wire_tests),
     ("control-plane", False, control_plane_tests),
     ("fuzz", False, fuzz_targets),
 ]

@@ -35,7 +35,7 @@ def record(results, step, report):
     return failed
 
 
-def run(results, step, folder, wanted):
+def run(results, step, folder, wanted, env=None):
     """All of the folder's files, or those whose names begin with one of `wanted`."""
     report = os.path.join(commands.ROOT, "build", step.replace("/", "-") + ".xml")
     if os.path.exists(report):
@@ -64,7 +64,8 @@ def run(results, step, folder, wanted):
             f"--junitxml={report}",
             *files,
         ],
-        timeout_s=TIMEOUT_S,
+        env,
+        TIMEOUT_S,
     )
     explained = os.path.exists(report) and record(results, step, report)
     if status != 0 and not explained:
