@@ -16,6 +16,10 @@ void *mem_grow(void *old, size_t n, size_t size) __attribute__((returns_nonnull)
 char *mem_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 char *mem_strndup(const char *text, size_t len) __attribute__((malloc, returns_nonnull));
 
+/* Returns what was freed to the system, which the allocator would keep for later. For after
+ * something that was unusually large. */
+void mem_give_back(void);
+
 #define MEM_NEW(type) ((type *)mem_new(sizeof(type)))
 #define MEM_ARRAY(type, n) ((type *)mem_new_array((n), sizeof(type)))
 

@@ -1,6 +1,7 @@
 /* mem: see include/base/mem.h. */
 #include "base/mem.h"
 
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,11 @@ char *mem_strndup(const char *text, size_t len)
 char *mem_strdup(const char *text)
 {
     return mem_strndup(text, strlen(text));
+}
+
+void mem_give_back(void)
+{
+    (void)malloc_trim(0);
 }
 
 void mem_free_ptr(void *pointer_to_pointer)

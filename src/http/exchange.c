@@ -11,6 +11,10 @@
 #include <strings.h>
 #include <utlist.h>
 
+/* What a handler makes of so much, and frees, is a multiple of it; each thread of the server would
+ * keep its own. */
+#define LARGE_BYTES ((size_t)8 * 1024 * 1024)
+
 static atomic_uint_fast64_t last_id;
 
 struct exchange *exchange_new(const char *method, const char *path, size_t max_body_bytes)
@@ -61,7 +65,10 @@ void exchange_drop(struct exchange *exchange)
     buf_fini(&exchange->body);
     arena_free(exchange->arena);
     (void)pthread_mutex_destroy(&exchange->lock);
+    bool was_large = exchange->received_bytes + exchange->answer.len > LARGE_BYTES;
     free(exchange);
+    if (was_large)
+        mem_give_back();
 }
 
 const char *exchange_method(const struct exchange *exchange)
