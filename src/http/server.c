@@ -132,6 +132,7 @@ void server_stop(struct server *server, unsigned drain_ms)
 {
     struct in_flight *flight = &server->service.in_flight;
     atomic_store(&server->service.draining, true);
+    LOG(LOG_INFO, "http", LOG_MSG("draining"));
     (void)in_flight_wait(flight, drain_ms);
     size_t n_unanswered = in_flight_close(flight);
     if (n_unanswered > 0)
