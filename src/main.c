@@ -191,6 +191,7 @@ static void block_signals(struct program *program)
     (void)sigaddset(&program->signals, SIGINT);
     (void)sigaddset(&program->signals, SIGTERM);
     (void)pthread_sigmask(SIG_BLOCK, &program->signals, NULL);
+    (void)signal(SIGPIPE, SIG_IGN); /* whoever reads the log may be gone, too */
 }
 
 static int run(struct program *program)

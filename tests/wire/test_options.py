@@ -3,14 +3,17 @@
 0: all went well; 1: failed at run time (a port that is taken); 2: options, policy or cluster file are wrong, and nothing was started.
 """
 
+import http.client
+import json
 import os
 import re
 import signal
 import socket
+import subprocess
 
 import pytest
 from objects import filter_args, list_text, node, pod
-from service import ROOT, fields_of
+from service import BINARY, ENV, ROOT
 
 POLICY_FILE = os.path.join(ROOT, "config/scheduler-policy.yaml")
 HEAD = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n"
@@ -223,6 +226,29 @@ def test_a_request_cannot_forge_lines_of_the_log(form, start_service, cluster):
     assert told[:4] == ["/a\nts=2026 level=error msg=forged", '/""\\\\', "/\x1b[2Jx", "/\ufffd\ufffd"]
     assert told[4].startswith("/long long ") and len(told) == 5
     assert "\x1b" not in service.log.text()
+
+
+def test_nobody_reads_the_log(write, cluster):
+    """A log collector that died must not take the service with it: what it writes goes nowhere, and it goes on."""
+    command = [BINARY, "--listen", "127.0.0.1:0", "--cluster-file", cluster, "--log-level", "debug"]
+    process = subprocess.Popen(command, env={**os.environ, **ENV}, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        lines = iter(process.stderr.readline, "")
+        port = next(int(line.rpartition(":")[2]) for line in lines if "for=probes" in line)
+        process.stderr.close()
+        cluster.write_text(list_text(node("new")), encoding="utf-8")
+        process.send_signal(signal.SIGHUP)
+        names = []
+        while names != ["new"]:  # until it is read, or the connection is refused because the process is gone
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+            connection.request("GET", "/v1/inventory")
+            names = [item["name"] for item in json.load(connection.getresponse())["nodes"]]
+            connection.close()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.wait()
 
 
 # ---- the end ----
