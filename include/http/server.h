@@ -39,8 +39,8 @@ struct server_settings {
     const char *people;
     const char *probes;
     size_t max_body_bytes;
-    /* In total; each socket has an equal share, and each of its threads an equal share of that.
-     * More wait until one closes. */
+    /* In total, fewer where the process may not open so many files; each socket has an equal share,
+     * and each of its threads an equal share of that. More wait until one closes. */
     unsigned max_connections;
     unsigned idle_timeout_s; /* of a kept-alive connection; must be well above 90 */
     unsigned n_threads;      /* for the verbs, 0: as many as there are cores; other sockets: two */

@@ -6,6 +6,7 @@
 #include "address.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "fd_limit.h"
 #include "transport.h"
 
 #include <stdlib.h>
@@ -78,9 +79,10 @@ static int open_outlets(struct server *server, struct err *err)
 }
 
 static int start_outlet(struct server *server, struct outlet *outlet,
-                        const struct server_settings *settings, struct err *err)
+                        const struct server_settings *settings, unsigned max_connections,
+                        struct err *err)
 {
-    unsigned share = settings->max_connections / (unsigned)server->n_outlets;
+    unsigned share = max_connections / (unsigned)server->n_outlets;
     long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
     unsigned n_threads = settings->n_threads;
     if (n_threads == 0)
@@ -118,9 +120,10 @@ int server_start(const struct server_settings *settings, const struct route *rou
         server_free(server);
         return r;
     }
+    const unsigned max_connections = fd_limit_for(settings->max_connections);
     *ret_server = server; /* before the first thread, whose handlers may look for it there */
     for (size_t i = 0; r == 0 && i < server->n_outlets; i++)
-        r = start_outlet(server, &server->outlets[i], settings, err);
+        r = start_outlet(server, &server->outlets[i], settings, max_connections, err);
     if (r < 0) {
         server_stop(server, 0);
         *ret_server = NULL;

@@ -103,11 +103,11 @@ LITTLE_QUARANTINE = {"ASAN_OPTIONS": ENV["ASAN_OPTIONS"] + ":quarantine_size_mb=
 
 
 class Service:
-    """One running gpu-extender. Made by the fixtures of conftest.py. listen None: where the policy says."""
+    """One running gpu-extender. Made by the fixtures of conftest.py. listen None: where the policy says. under: a command that runs it."""
 
-    def __init__(self, *options, listen="127.0.0.1:0", env=None):
+    def __init__(self, *options, listen="127.0.0.1:0", env=None, under=()):
         listening = ["--listen", listen] if listen else []
-        self.command = [BINARY, *listening, *map(str, options)]
+        self.command = [*under, BINARY, *listening, *map(str, options)]
         self.process = subprocess.Popen(
             self.command,
             env={**os.environ, **ENV, **(env or {})},

@@ -7,11 +7,12 @@ here waits for minutes.
 
 import contextlib
 import json
+import select
 import socket
 
 import pytest
-from objects import filter_args, node, pod
-from raw import Raw, request
+from objects import filter_args, list_text, node, pod
+from raw import LIMIT_S, Raw, request
 
 ROUTES = {
     "/scheduler/filter": "POST",
@@ -179,6 +180,31 @@ def test_many_connections_at_once(service):
     finally:
         for connection in connections:
             connection.socket.close()
+
+
+def test_files_for_all_connections_are_asked_for(start_service, write):
+    service = start_service("--cluster-file", write("c.json", list_text(node("a"))), under=["prlimit", "--nofile=300:4096"])
+    with open(f"/proc/{service.process.pid}/limits", encoding="ascii") as limits:
+        (allowed,) = [int(line.split()[3]) for line in limits if line.startswith("Max open files")]
+    assert allowed >= 1024, "the policy's limits.connections"
+
+
+def test_with_few_files_fewer_connections_are_taken(start_service, write):
+    """The others wait their turn, and no thread tries to accept them in vain all the time."""
+    path = write("c.json", list_text(node("a")))
+    service = start_service("--cluster-file", path, "--log-level", "debug", under=["prlimit", "--nofile=400:400"])
+    (warning,) = [line for line in service.log.fields() if "ulimit" in line["msg"]]
+    assert (warning["level"], warning["files"]) == ("warn", "400") and int(warning["connections"]) == 200
+    waiting = {connection.socket: connection for connection in [Raw(service.address) for _ in range(450)]}
+    for connection in waiting.values():
+        connection.send(FILTER)
+    while waiting:  # each one that is answered and closed makes room for the next one
+        ready, _, _ = select.select(list(waiting), [], [], LIMIT_S)
+        assert ready, f"{len(waiting)} were not answered"
+        for sock in ready:
+            with waiting.pop(sock) as connection:
+                judged(connection.answer())
+    assert "Too many open files" not in service.log.text()
 
 
 # ---- requests that are none ----
