@@ -5,6 +5,7 @@
 #define BASE_BUF_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct buf {
     char *data;
@@ -23,6 +24,7 @@ int buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(p
 /* Adds the text in double quotes, with JSON's escapes (which logfmt reads too). Bytes that are not
  * UTF-8 become U+FFFD. */
 int buf_add_quoted(struct buf *buf, const char *text);
+int buf_add_decimal(struct buf *buf, int64_t number);
 
 void buf_clear(struct buf *buf);
 /* The text, never NULL. Valid until the next change. */

@@ -75,9 +75,7 @@ static int add_escaped(struct buf *buf, unsigned char c)
         ['"'] = "\\\"", ['\\'] = "\\\\", ['\n'] = "\\n", ['\r'] = "\\r", ['\t'] = "\\t"};
     if (SHORT[c])
         return buf_add_text(buf, SHORT[c]);
-    if (c < 0x20 || c == 0x7f)
-        return buf_printf(buf, "\\u%04x", c);
-    return buf_add(buf, &c, 1);
+    return buf_printf(buf, "\\u%04x", c);
 }
 
 /* RFC 3629, section 4: which second byte may follow which first one. */
@@ -104,18 +102,51 @@ static size_t utf8_len(const unsigned char *p)
     return row->len;
 }
 
+/* How much of the text needs no escape. */
+static size_t plain_len(const unsigned char *text)
+{
+    const unsigned char *p = text;
+    while (*p >= 0x20 && *p < 0x7f && *p != '"' && *p != '\\')
+        p++;
+    return (size_t)(p - text);
+}
+
+static int add_quoted_text(struct buf *buf, const unsigned char *p)
+{
+    int r = 0;
+    while (r == 0 && *p) {
+        size_t len = plain_len(p);
+        if (len == 0)
+            len = utf8_len(p);
+        if (len > 0)
+            r = buf_add(buf, p, len);
+        else
+            r = *p < 0x80 ? add_escaped(buf, *p) : buf_add_text(buf, "\\ufffd");
+        p += len ? len : 1;
+    }
+    return r;
+}
+
 int buf_add_quoted(struct buf *buf, const char *text)
 {
     int r = buf_add(buf, "\"", 1);
-    for (const unsigned char *p = (const unsigned char *)text; r == 0 && *p;) {
-        size_t len = *p < 0x80 ? 1 : utf8_len(p);
-        if (len == 0)
-            r = buf_add_text(buf, "\\ufffd");
-        else
-            r = len == 1 ? add_escaped(buf, *p) : buf_add(buf, p, len);
-        p += len ? len : 1;
-    }
+    if (r == 0)
+        r = add_quoted_text(buf, (const unsigned char *)text);
     return r < 0 ? r : buf_add(buf, "\"", 1);
+}
+
+int buf_add_decimal(struct buf *buf, int64_t number)
+{
+    char digits[24];
+    char *p = digits + sizeof digits;
+    uint64_t rest = number < 0 ? -(uint64_t)number : (uint64_t)number;
+    do {
+        *--p = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (number < 0)
+        *--p = '-';
+    return buf_add(buf, p, (size_t)(digits + sizeof digits - p));
 }
 
 void buf_clear(struct buf *buf)

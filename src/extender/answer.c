@@ -1,19 +1,22 @@
 /* answer: see answer.h. */
 #include "answer.h"
 #include "base/log.h"
-#include "formats/json_put.h"
 
-void answer_json(struct exchange *exchange, json_t *value)
+void answer_text(struct exchange *exchange, struct buf *text)
 {
-    size_t len = 0;
-    char *text = json_take_text(value, JSON_COMPACT, &len);
-    exchange_answer(exchange, 200, "application/json", text, len, 0);
+    size_t len = text->len;
+    exchange_answer(exchange, 200, "application/json", buf_take(text), len, 0);
 }
 
 void answer_scheduler_error(struct exchange *exchange, const char *text)
 {
+    struct buf answer;
     LOG(LOG_WARN, "extender", LOG_MSG("answered with an error"),
         LOG_NUM("id", exchange_id(exchange)), LOG_STR("path", exchange_path(exchange)),
         LOG_STR("err", text));
-    answer_json(exchange, json_pack("{s:s}", "Error", text));
+    buf_init(&answer, ANSWER_MAX_BYTES);
+    (void)buf_add_text(&answer, "{\"Error\":");
+    (void)buf_add_quoted(&answer, text);
+    (void)buf_add_text(&answer, "}");
+    answer_text(exchange, &answer);
 }

@@ -1,6 +1,7 @@
 /* args: see args.h. */
 #include "args.h"
 #include "formats/json_get.h"
+#include "formats/json_strings.h"
 #include "objects/pod.h"
 
 /* A pod that cannot be read can run nowhere: that is an answer, not an error. */
@@ -62,6 +63,8 @@ static int read_candidates(struct args *args, struct arena *arena, struct err *e
         r = json_get_object(args->root, "Nodes", &nodes, err);
     if (r < 0)
         return r;
+    if (args->names)
+        return 0;
     if (names)
         return read_names(args, names, arena, err);
     if (!nodes)
@@ -72,13 +75,24 @@ static int read_candidates(struct args *args, struct arena *arena, struct err *e
     return r < 0 ? r : read_nodes(args, items, arena, err);
 }
 
+/* The names of the nodes are most of the text, and nearly always plain ones. */
+static int parse(struct args *args, struct exchange *exchange, struct err *err)
+{
+    struct json_strings names;
+    size_t len = 0;
+    const char *body = exchange_body(exchange, &len);
+    if (!json_strings_take(body, len, "NodeNames", exchange_arena(exchange), &names))
+        return json_parse(body, len, 0, &args->root, err);
+    args->names = names.items;
+    args->n_names = names.n;
+    return json_parse(names.rest, names.rest_len, 0, &args->root, err);
+}
+
 int args_init(struct args *ret_args, struct exchange *exchange, const struct policy *policy,
               struct err *err)
 {
     struct args args = {0};
-    size_t len = 0;
-    const char *body = exchange_body(exchange, &len);
-    int r = json_parse(body, len, 0, &args.root, err);
+    int r = parse(&args, exchange, err);
     if (r == 0 && !json_is_object(args.root))
         r = err_set(err, EINVAL, "is %s, should be an ExtenderArgs object",
                     json_type_text(args.root));

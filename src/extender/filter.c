@@ -3,6 +3,7 @@
 #include "args.h"
 #include "core/fit.h"
 #include "extender/extender.h"
+#include "formats/json_put.h"
 
 /* One verdict a name, in their order. */
 static void judge(struct inventory *inventory, const struct args *args, struct arena *arena,
@@ -19,52 +20,73 @@ static void judge(struct inventory *inventory, const struct args *args, struct a
     inventory_done(inventory);
 }
 
-/* Everything we refuse is unresolvable: evicting pods through kube-scheduler's own accounting would
- * not help, and FailedNodes would make it try (contract 5). */
-static json_t *failed_nodes(const struct args *args, const enum reason *verdicts,
-                            struct arena *arena)
+static void add_fitting_names(const struct args *args, const enum reason *verdicts, struct buf *out)
 {
-    json_t *failed = json_object();
+    const char *separator = "";
+    (void)buf_add_text(out, "[");
+    for (size_t i = 0; i < args->n_names; i++) {
+        if (verdicts[i] != REASON_FITS)
+            continue;
+        (void)buf_add_text(out, separator);
+        (void)buf_add_quoted(out, args->names[i]);
+        separator = ",";
+    }
+    (void)buf_add_text(out, "]");
+}
+
+/* A NodeList of those that fit, as they came. */
+static void add_fitting_nodes(const struct args *args, const enum reason *verdicts, struct buf *out)
+{
+    const char *separator = "";
+    (void)buf_add_text(out, "{\"metadata\":{},\"items\":[");
+    for (size_t i = 0; i < args->n_names; i++) {
+        if (verdicts[i] != REASON_FITS)
+            continue;
+        (void)buf_add_text(out, separator);
+        json_put(json_array_get(args->nodes, i), JSON_COMPACT, out);
+        separator = ",";
+    }
+    (void)buf_add_text(out, "]}");
+}
+
+/* Everything we refuse is unresolvable: evicting pods through kube-scheduler's own accounting would
+ * not help, and FailedNodes would make it try (contract 5). A name that was asked twice is here
+ * twice, with the same message. */
+static void add_failed_nodes(const struct args *args, const enum reason *verdicts,
+                             struct arena *arena, struct buf *out)
+{
+    const char *separator = "";
     const char *refusal =
         args->pod.refusal ? arena_printf(arena, "gpu-extender: %s", args->pod.refusal) : NULL;
+    (void)buf_add_text(out, "{");
     for (size_t i = 0; i < args->n_names; i++) {
         if (verdicts[i] == REASON_FITS)
             continue;
-        const char *message =
-            verdicts[i] == REASON_POD_INVALID ? refusal : reason_message(verdicts[i]);
-        (void)json_object_set_new(failed, args->names[i], json_string(message));
+        (void)buf_add_text(out, separator);
+        (void)buf_add_quoted(out, args->names[i]);
+        (void)buf_add_text(out, ":");
+        (void)buf_add_quoted(out, verdicts[i] == REASON_POD_INVALID ? refusal
+                                                                    : reason_message(verdicts[i]));
+        separator = ",";
     }
-    return failed;
-}
-
-static json_t *fitting_names(const struct args *args, const enum reason *verdicts)
-{
-    json_t *names = json_array();
-    for (size_t i = 0; i < args->n_names; i++) {
-        if (verdicts[i] == REASON_FITS)
-            (void)json_array_append_new(names, json_string(args->names[i]));
-    }
-    return names;
-}
-
-static json_t *fitting_nodes(const struct args *args, const enum reason *verdicts)
-{
-    json_t *items = json_array();
-    for (size_t i = 0; i < args->n_names; i++) {
-        if (verdicts[i] == REASON_FITS)
-            (void)json_array_append(items, json_array_get(args->nodes, i));
-    }
-    return json_pack("{s:{}, s:o}", "metadata", "items", items);
+    (void)buf_add_text(out, "}");
 }
 
 /* ExtenderFilterResult, in the form in which the nodes came (contract 1.4). */
-static json_t *result(const struct args *args, const enum reason *verdicts, struct arena *arena)
+static void add_result(const struct args *args, const enum reason *verdicts, struct arena *arena,
+                       struct buf *out)
 {
-    const bool cached = !args->has_nodes;
-    return json_pack(
-        "{s:o, s:o, s:{}, s:o, s:s}", "Nodes", cached ? json_null() : fitting_nodes(args, verdicts),
-        "NodeNames", cached ? fitting_names(args, verdicts) : json_null(), "FailedNodes",
-        "FailedAndUnresolvableNodes", failed_nodes(args, verdicts, arena), "Error", "");
+    (void)buf_add_text(out, "{\"Nodes\":");
+    if (args->has_nodes) {
+        add_fitting_nodes(args, verdicts, out);
+        (void)buf_add_text(out, ",\"NodeNames\":null");
+    } else {
+        (void)buf_add_text(out, "null,\"NodeNames\":");
+        add_fitting_names(args, verdicts, out);
+    }
+    (void)buf_add_text(out, ",\"FailedNodes\":{},\"FailedAndUnresolvableNodes\":");
+    add_failed_nodes(args, verdicts, arena, out);
+    (void)buf_add_text(out, ",\"Error\":\"\"}");
 }
 
 void extender_filter(void *context, struct exchange *exchange)
@@ -85,6 +107,9 @@ void extender_filter(void *context, struct exchange *exchange)
     }
     enum reason *verdicts = ARENA_ARRAY(arena, enum reason, args.n_names);
     judge(extender->inventory, &args, arena, verdicts);
-    answer_json(exchange, result(&args, verdicts, arena));
+    struct buf text;
+    buf_init(&text, ANSWER_MAX_BYTES);
+    add_result(&args, verdicts, arena, &text);
     args_fini(&args);
+    answer_text(exchange, &text);
 }

@@ -23,14 +23,21 @@ static void rank(struct inventory *inventory, const struct args *args, struct ar
 }
 
 /* HostPriorityList (contract 1.5). */
-static json_t *priorities(const struct args *args, const struct ranked_node *ranked)
+static void add_priorities(const struct args *args, const struct ranked_node *ranked,
+                           struct buf *out)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < args->n_names; i++)
-        (void)json_array_append_new(list,
-                                    json_pack("{s:s, s:i}", "Host", args->names[ranked[i].position],
-                                              "Score", ranked[i].score));
-    return list;
+    const char *separator = "";
+    (void)buf_add_text(out, "[");
+    for (size_t i = 0; i < args->n_names; i++) {
+        (void)buf_add_text(out, separator);
+        (void)buf_add_text(out, "{\"Host\":");
+        (void)buf_add_quoted(out, args->names[ranked[i].position]);
+        (void)buf_add_text(out, ",\"Score\":");
+        (void)buf_add_decimal(out, ranked[i].score);
+        (void)buf_add_text(out, "}");
+        separator = ",";
+    }
+    (void)buf_add_text(out, "]");
 }
 
 void extender_prioritize(void *context, struct exchange *exchange)
@@ -42,14 +49,16 @@ void extender_prioritize(void *context, struct exchange *exchange)
         exchange_answer_error(exchange, 400, err.text);
         return;
     }
+    struct buf text;
+    buf_init(&text, ANSWER_MAX_BYTES);
     if (args.pod.refusal || inventory_waiting_for(extender->inventory)) {
-        args_fini(&args);
-        answer_json(exchange, json_array()); /* no opinion */
-        return;
+        (void)buf_add_text(&text, "[]"); /* no opinion */
+    } else {
+        struct arena *arena = exchange_arena(exchange);
+        struct ranked_node *ranked = ARENA_ARRAY(arena, struct ranked_node, args.n_names);
+        rank(extender->inventory, &args, arena, ranked);
+        add_priorities(&args, ranked, &text);
     }
-    struct arena *arena = exchange_arena(exchange);
-    struct ranked_node *ranked = ARENA_ARRAY(arena, struct ranked_node, args.n_names);
-    rank(extender->inventory, &args, arena, ranked);
-    answer_json(exchange, priorities(&args, ranked));
     args_fini(&args);
+    answer_text(exchange, &text);
 }

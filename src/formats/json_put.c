@@ -4,6 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int add(const char *bytes, size_t len, void *out)
+{
+    return buf_add(out, bytes, len);
+}
+
+void json_put(const json_t *value, size_t flags, struct buf *out)
+{
+    (void)json_dump_callback(value, add, out, flags | JSON_ENCODE_ANY);
+}
+
 char *json_take_text(json_t *value, size_t flags, size_t *ret_len)
 {
     char *text = json_dumps(value, flags | JSON_ENCODE_ANY);

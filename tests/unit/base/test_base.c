@@ -104,6 +104,23 @@ static void test_buf_quotes_what_is_not_utf8(void **state)
     }
 }
 
+static void test_buf_decimal(void **state)
+{
+    (void)state;
+    struct buf buf;
+    buf_init(&buf, 60);
+    assert_int_equal(buf_add_decimal(&buf, 0), 0);
+    assert_int_equal(buf_add_text(&buf, " "), 0);
+    assert_int_equal(buf_add_decimal(&buf, -10), 0);
+    assert_int_equal(buf_add_text(&buf, " "), 0);
+    assert_int_equal(buf_add_decimal(&buf, INT64_MAX), 0);
+    assert_int_equal(buf_add_text(&buf, " "), 0);
+    assert_int_equal(buf_add_decimal(&buf, INT64_MIN), 0);
+    assert_string_equal(buf_text(&buf), "0 -10 9223372036854775807 -9223372036854775808");
+    assert_int_equal(buf_add_decimal(&buf, INT64_MIN), -ENOBUFS);
+    buf_fini(&buf);
+}
+
 static void test_metrics_text(void **state)
 {
     (void)state;
@@ -197,6 +214,7 @@ int main(void)
         cmocka_unit_test(test_err_is_never_cut_inside_a_character),
         cmocka_unit_test(test_near_words),
         cmocka_unit_test(test_arena_memory_is_zeroed_and_kept),
+        cmocka_unit_test(test_buf_decimal),
         cmocka_unit_test(test_buf_refuses_what_passes_its_maximum),
         cmocka_unit_test(test_buf_quotes_as_json),
         cmocka_unit_test(test_buf_quotes_what_is_not_utf8),

@@ -86,6 +86,24 @@ static void test_filter_by_names(void **state)
           ANSWER("", ""));
 }
 
+/* Whatever the names are written like, and whichever comes last of two lists. */
+static void test_names_that_are_not_plain(void **state)
+{
+    check(*state, extender_filter, "{" POD("1", "") ",'NodeNames':['t4-\\u0031','x\\n']}", 200,
+          ANSWER("'t4-1'", REFUSED("x\\n", "the node is not in the inventory")));
+    check(*state, extender_filter,
+          "{'NodeNames':['a100-1'],'N\\u006fdeNames':['a100-2']," POD("1",
+                                                                      "") ",'NodeNames':['t4-1']}",
+          200, ANSWER("'t4-1'", ""));
+    check(*state, extender_filter,
+          "{'NodeNames':['a100-1']," POD("1", "") ",'N\\u006fdeNames':['a100-2']}", 200,
+          ANSWER("'a100-2'", ""));
+    check(*state, extender_filter, "{" POD("1", ",'NodeNames':['a100-1']") ",'NodeNames':['t4-1']}",
+          200, ANSWER("'t4-1'", ""));
+    check(*state, extender_filter, "{" POD("1", "") ",'NodeNames':['gone','gone','t4-1','t4-1']}",
+          200, ANSWER("'t4-1','t4-1'", UNKNOWN "," UNKNOWN));
+}
+
 static void test_filter_by_nodes(void **state)
 {
     check(*state, extender_filter,
@@ -190,10 +208,15 @@ static void test_not_ready(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_filter_by_names), TEST(test_filter_by_nodes),
-        TEST(test_filter_by_model), TEST(test_an_invalid_pod_fits_nowhere),
-        TEST(test_prioritize),      TEST(test_bind_says_why_not),
-        TEST(test_bad_arguments),   cmocka_unit_test(test_not_ready),
+        TEST(test_filter_by_names),
+        TEST(test_names_that_are_not_plain),
+        TEST(test_filter_by_nodes),
+        TEST(test_filter_by_model),
+        TEST(test_an_invalid_pod_fits_nowhere),
+        TEST(test_prioritize),
+        TEST(test_bind_says_why_not),
+        TEST(test_bad_arguments),
+        cmocka_unit_test(test_not_ready),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,116 @@
+/* json_strings: lists that are taken, and all that is left to jansson. */
+#include "formats/json_strings.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void check_taken(const char *text, size_t n, const char *const *items, const char *rest)
+{
+    struct arena *arena = arena_new();
+    struct json_strings strings;
+    assert_true(json_strings_take(text, strlen(text), "Names", arena, &strings));
+    assert_int_equal(strings.n, n);
+    for (size_t i = 0; i < n; i++)
+        assert_string_equal(strings.items[i], items[i]);
+    assert_non_null(strings.items);
+    assert_int_equal(strings.rest_len, strlen(rest));
+    assert_memory_equal(strings.rest, rest, strlen(rest));
+    arena_free(arena);
+}
+
+static void check_left(const char *text)
+{
+    struct arena *arena = arena_new();
+    struct json_strings strings;
+    if (json_strings_take(text, strlen(text), "Names", arena, &strings))
+        fail_msg("%s", text);
+    arena_free(arena);
+}
+
+static void test_lists_that_are_taken(void **state)
+{
+    (void)state;
+    static const char *const ITEMS[] = {"a", "", "é,]\xf0\x9d\x84\x9e"};
+    check_taken("{\"Names\":[\"a\",\"\",\"é,]\xf0\x9d\x84\x9e\"]}", 3, ITEMS, "{\"Names\":[]}");
+    check_taken(" { \"a\" : 1 , \"Names\"\n: [ \"a\"\t, \"\" ] , \"b\":[\"c\"]}\n", 2, ITEMS,
+                " { \"a\" : 1 , \"Names\"\n: [] , \"b\":[\"c\"]}\n");
+    check_taken("{\"Names\":[ ]}", 0, NULL, "{\"Names\":[]}");
+}
+
+static void test_only_the_top_level_counts(void **state)
+{
+    (void)state;
+    static const char *const ITEMS[] = {"b"};
+    check_taken("{\"x\":{\"Names\":[\"a\"]},\"y\":[[\"z\"]],\"Names\":[\"b\"]}", 1, ITEMS,
+                "{\"x\":{\"Names\":[\"a\"]},\"y\":[[\"z\"]],\"Names\":[]}");
+    check_left("{\"x\":{\"Names\":[\"a\"]}}");
+    check_left("[{\"Names\":[\"a\"]}]");
+    check_left("{\"x\":\"Names\",\"y\":[\"a\"]}");
+}
+
+static void test_what_needs_more_thought_is_left(void **state)
+{
+    (void)state;
+    check_left("{\"Names\":[\"a\\n\"]}");
+    check_left("{\"Names\":[\"a\",\"\\u0000\"]}");
+    check_left("{\"Names\":[\"a\",5]}");
+    check_left("{\"Names\":[[\"a\"]]}");
+    check_left("{\"Names\":[null]}");
+    check_left("{\"Names\":null}");
+    check_left("{\"Names\":\"a\"}");
+    check_left("{\"Names\":[\"a\"],\"Names\":[\"b\"]}");
+    check_left("{\"Names\":[\"a\"],\"Names\":null}");
+    check_left("{\"Names\":[\"a\"],\"N\\u0061mes\":[\"b\"]}");
+}
+
+static void test_what_is_no_json_is_left(void **state)
+{
+    (void)state;
+    static const char TEXT[] = "{\"Names\":[\"a\",\"b\"],\"c\":1}";
+    struct json_strings strings;
+    for (size_t len = 0; len < strlen(TEXT); len++) {
+        struct arena *arena = arena_new();
+        assert_false(json_strings_take(TEXT, len, "Names", arena, &strings));
+        arena_free(arena);
+    }
+    check_left("{\"Names\":[\"a\"]} x");
+    check_left("{\"Names\":[\"a\" \"b\"]}");
+    check_left("{\"Names\":[\"a\",]}");
+    check_left("{\"Names\":[\"\xff\"]}");
+    check_left("{\"Names\":[\"a\nb\"]}");
+    check_left("{\"Names\":[\"a\"],\"b\":tru}");
+}
+
+/* More than any first guess of how many there are. */
+static void test_a_long_list(void **state)
+{
+    (void)state;
+    struct arena *arena = arena_new();
+    struct json_strings strings;
+    char text[100000] = "{\"Names\":[\"n00000\"";
+    size_t len = strlen(text);
+    for (int i = 1; i < 5000; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, ",\"n%05d\"", i);
+    len += (size_t)snprintf(text + len, sizeof text - len, "]}");
+    assert_true(json_strings_take(text, len, "Names", arena, &strings));
+    assert_int_equal(strings.n, 5000);
+    for (int i = 0; i < 5000; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "n%05d", i);
+        assert_string_equal(strings.items[i], name);
+    }
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lists_that_are_taken),
+        cmocka_unit_test(test_only_the_top_level_counts),
+        cmocka_unit_test(test_what_needs_more_thought_is_left),
+        cmocka_unit_test(test_what_is_no_json_is_left),
+        cmocka_unit_test(test_a_long_list),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
