@@ -27,8 +27,9 @@ struct node_resource {
     const struct resource *resource;
     int64_t capacity;
     int64_t allocatable;
-    int64_t used;
-    bool advertised; /* the node itself names it; else only its pods do */
+    int64_t used;     /* by pods that the ledger shows on the node */
+    int64_t reserved; /* by bindings on their way: core/reserve.h */
+    bool advertised;  /* the node itself names it; else only its pods do */
 };
 
 /* What a node is, apart from what it has: shared by a cluster and its forks, never changed. */
@@ -65,26 +66,40 @@ void cluster_free(struct cluster *cluster);
 const struct policy *cluster_policy(const struct cluster *cluster);
 
 /* Insert or replace; the same facts again change nothing (not even the version). Facts are copied.
- */
+ * A pod whose namespace and name another UID has takes that one's place: it was deleted and made
+ * anew. */
 void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts);
 void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts);
 /* Nothing happens where it is not there. Pods of a deleted node stay until they are deleted. */
 void cluster_delete_node(struct cluster *cluster, const char *name);
 void cluster_delete_pod(struct cluster *cluster, const char *uid);
 
+/* An object that is still there but could not be read: what is known of it stays (a node's name, a
+ * pod's UID). */
+void cluster_keep_node(struct cluster *cluster, const char *name);
+void cluster_keep_pod(struct cluster *cluster, const char *uid);
+
 /* Replace all, piece by piece: begin, upsert what there is (the same facts again count as seen),
  * end deletes what was not upserted since the last begin. Until then the ledger over-counts, which
  * is safe. A list that broke off is begun again; without a begin, end deletes nothing. */
-enum cluster_kind { CLUSTER_NODES, CLUSTER_PODS, N_CLUSTER_KINDS };
+enum cluster_kind {
+    CLUSTER_NODES,
+    CLUSTER_PODS,
+    CLUSTER_NAMESPACES,
+    CLUSTER_PRIORITY_CLASSES,
+    N_CLUSTER_KINDS
+};
 void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind);
 void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind);
 
 /* Namespaces and priority classes: names, and the classes' values. */
 void cluster_upsert_namespace(struct cluster *cluster, const char *name);
+void cluster_delete_namespace(struct cluster *cluster, const char *name);
 bool cluster_has_namespace(const struct cluster *cluster, const char *name);
 size_t cluster_n_namespaces(const struct cluster *cluster);
 void cluster_upsert_priority_class(struct cluster *cluster, const char *name, int64_t value,
                                    bool is_default);
+void cluster_delete_priority_class(struct cluster *cluster, const char *name);
 /* False where there is no such class. name "" asks for the global default (of several, the lowest).
  */
 bool cluster_priority_of_class(const struct cluster *cluster, const char *name, int64_t *ret_value);
@@ -100,6 +115,8 @@ const struct node *cluster_find_node(const struct cluster *cluster, const char *
 /* Nodes that are there, one after another from NULL to NULL, in the order of their insertion. */
 const struct node *cluster_next_node(const struct cluster *cluster, const struct node *node);
 const struct pod *cluster_find_pod(const struct cluster *cluster, const char *uid);
+const struct pod *cluster_find_pod_named(const struct cluster *cluster, const char *namespace_,
+                                         const char *name);
 /* All pods, from NULL to NULL. */
 const struct pod *cluster_next_pod(const struct cluster *cluster, const struct pod *pod);
 
@@ -110,7 +127,7 @@ const struct node_resource *node_resources(const struct node *node, size_t *ret_
 /* NULL where the node neither has it nor uses it. */
 const struct node_resource *node_find_resource(const struct node *node,
                                                const struct resource *resource);
-/* allocatable - used; may be negative, and stops at INT64_MIN. */
+/* allocatable - used - reserved; may be negative, and stops at INT64_MIN. */
 int64_t node_resource_free(const struct node_resource *resource);
 /* The pods that use the node, from NULL to NULL. Empty in a fork. */
 const struct pod *node_next_pod(const struct node *node, const struct pod *pod);

@@ -37,11 +37,15 @@ enum reason {
  * rest with fresher eyes); for people, all that can be known here. */
 enum fit_scope { FIT_OURS, FIT_ALL };
 
+struct reservation; /* core/reserve.h */
+
 struct fit_question {
     const struct pod_shape *shape;
     const char *refusal;   /* of the pod: it fits nowhere; NULL: none */
     const char *node_name; /* spec.nodeName: it may be on no other node; NULL or "": any. FIT_ALL */
     enum fit_scope scope;
+    /* The pod's own reservation: it holds no room against the pod itself; NULL: none. */
+    const struct reservation *own;
 };
 
 /* node NULL: REASON_NODE_UNKNOWN (of a pod that is refused: REASON_POD_INVALID). Of several

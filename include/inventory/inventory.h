@@ -1,16 +1,17 @@
 /*
  * inventory: owns the ledger and its lock, and feeds it.
  *
- * Now from a file (kubectl get nodes,pods,namespaces,priorityclasses -A -o yaml, or json); the live
- * feed comes with the live cluster. Under the lock: core calls only; no I/O, no JSON, no logging.
+ * From a file (kubectl get nodes,pods,namespaces,priorityclasses -A -o yaml, or json), or live from
+ * an API server (live.h). Under the lock: core calls only; no I/O, no JSON, no logging.
  */
 #ifndef INVENTORY_INVENTORY_H
 #define INVENTORY_INVENTORY_H
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "core/cluster.h"
+#include "core/reserve.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,8 +40,12 @@ void inventory_free(struct inventory *inventory);
  * Objects left out are logged and kept as problems. Not to be called by two threads at once. */
 int inventory_load_file(struct inventory *inventory, const char *path, struct err *err);
 
-/* NULL where it is ready, else what is waited for. */
+/* NULL where there is something to answer from, else what is waited for. */
 const char *inventory_waiting_for(struct inventory *inventory);
+/* Whether decisions may be made on it; if not, why: "not ready: waiting for the first list of
+ * pods", "the pods are stale: ...". People are answered from stale data too, and told how old it
+ * is. */
+bool inventory_usable(struct inventory *inventory, struct err *ret_why);
 
 /* What may be read together with the ledger, under the lock. */
 struct inventory_view {
@@ -48,8 +53,9 @@ struct inventory_view {
     const struct inventory_problem *problems;
     size_t n_problems;     /* of the list, which has an end */
     size_t n_all_problems; /* all there were */
-    int64_t as_of_s;       /* when the data was read, seconds since 1970 */
-    const char *source;    /* "file:PATH" */
+    int64_t as_of_s;       /* when the data was last known to be complete, seconds since 1970 */
+    const char *source;    /* "file:PATH", or the API server */
+    bool live;             /* it follows an API server */
 };
 
 /* Locks for reading; every call needs its inventory_done(). Until then the thread must call nothing
@@ -60,6 +66,12 @@ void inventory_done(struct inventory *inventory);
 /* A copy to think on, without the lock; freed with inventory_fork_free() only. */
 struct cluster *inventory_fork(struct inventory *inventory);
 void inventory_fork_free(struct inventory *inventory, struct cluster *fork);
+
+/* core/reserve.h, under the lock. The result's strings are in the arena. */
+enum reserve_verdict inventory_reserve(struct inventory *inventory,
+                                       const struct reserve_question *question, struct arena *arena,
+                                       struct reserve_result *ret_result);
+void inventory_release(struct inventory *inventory, const char *uid, uint64_t serial);
 
 /* Gauges per node and model: Prometheus text. */
 void inventory_metrics(struct inventory *inventory, struct buf *out);

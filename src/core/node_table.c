@@ -198,7 +198,8 @@ const struct node_resource *node_find_resource(const struct node *node,
 int64_t node_resource_free(const struct node_resource *resource)
 {
     int64_t free = 0;
-    bool too_low = __builtin_sub_overflow(resource->allocatable, resource->used, &free);
+    bool too_low = __builtin_sub_overflow(resource->allocatable, resource->used, &free) ||
+                   __builtin_sub_overflow(free, resource->reserved, &free);
     return too_low ? INT64_MIN : free;
 }
 

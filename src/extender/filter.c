@@ -94,10 +94,9 @@ void extender_filter(void *context, struct exchange *exchange)
     const struct extender *extender = context;
     struct arena *arena = exchange_arena(exchange);
     struct err err;
-    const char *waiting_for = inventory_waiting_for(extender->inventory);
-    if (waiting_for) {
-        answer_scheduler_error(
-            exchange, arena_printf(arena, "gpu-extender: not ready: waiting for %s", waiting_for));
+    if (!inventory_usable(extender->inventory, &err)) {
+        err_prefix(&err, "gpu-extender: ");
+        answer_scheduler_error(exchange, err.text);
         return;
     }
     struct args args;

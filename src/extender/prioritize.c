@@ -51,7 +51,7 @@ void extender_prioritize(void *context, struct exchange *exchange)
     }
     struct buf text;
     buf_init(&text, ANSWER_MAX_BYTES);
-    if (args.pod.refusal || inventory_waiting_for(extender->inventory)) {
+    if (args.pod.refusal || !inventory_usable(extender->inventory, &err)) {
         (void)buf_add_text(&text, "[]"); /* no opinion */
     } else {
         struct arena *arena = exchange_arena(exchange);

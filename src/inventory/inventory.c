@@ -107,6 +107,14 @@ const char *inventory_waiting_for(struct inventory *inventory)
     return loaded ? NULL : "the cluster file";
 }
 
+bool inventory_usable(struct inventory *inventory, struct err *ret_why)
+{
+    const char *waiting_for = inventory_waiting_for(inventory);
+    if (waiting_for)
+        (void)err_set(ret_why, EAGAIN, "not ready: waiting for %s", waiting_for);
+    return !waiting_for;
+}
+
 struct inventory_view inventory_read(struct inventory *inventory)
 {
     (void)pthread_rwlock_rdlock(&inventory->lock);

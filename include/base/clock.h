@@ -1,0 +1,16 @@
+/*
+ * clock: time that only goes forward. What decides takes the time as an argument; only threads'
+ * loops and request handlers ask here.
+ */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdint.h>
+
+/* Later than any moment: "never". */
+#define CLOCK_NEVER INT64_MAX
+
+/* Monotonic, milliseconds, never 0. */
+int64_t clock_ms(void);
+
+#endif

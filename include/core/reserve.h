@@ -1,0 +1,66 @@
+/*
+ * reserve: may this pod be bound to that node, by the ledger as it is now? If so, room is held for
+ * it.
+ *
+ * A reservation counts as used until the ledger sees the pod on a node (then it is usage), finished
+ * or deleted, or until it is released. There is at most one for a pod's UID: of two bindings of one
+ * pod the API server lets one through, so while the first may still take effect no other is begun.
+ */
+#ifndef CORE_RESERVE_H
+#define CORE_RESERVE_H
+
+#include "core/fit.h"
+
+enum reserve_verdict {
+    RESERVE_HELD,       /* room is held (newly, or still from before, on this node) */
+    RESERVE_BOUND_HERE, /* the ledger shows the pod on this node already: nothing to do */
+    RESERVE_BOUND_ELSEWHERE,
+    RESERVE_POD_UNKNOWN,    /* the ledger has no such UID, and no facts were given */
+    RESERVE_POD_GONE,       /* finished, or being deleted */
+    RESERVE_HELD_ELSEWHERE, /* a reservation of its own on another node is still open */
+    RESERVE_REFUSED,        /* does not fit: the reason says why */
+};
+
+struct reserve_question {
+    const char *uid;
+    const char *node_name;
+    /* The pod as a GET showed it, for when the ledger has not seen it yet; NULL: none. What the
+     * ledger knows wins. */
+    const struct pod_facts *facts;
+    int64_t now_ms; /* when the reservation was made, for people and for looking after old ones */
+};
+
+/* What else there is to say of a verdict; 0 and NULL where nothing. */
+struct reserve_result {
+    uint64_t serial;    /* RESERVE_HELD: new with every call, also where room was held before */
+    enum reason reason; /* RESERVE_REFUSED */
+    const char
+        *node_name; /* ..._ELSEWHERE: of the pod or the reservation; until the ledger changes */
+};
+
+enum reserve_verdict cluster_reserve(struct cluster *cluster,
+                                     const struct reserve_question *question,
+                                     struct reserve_result *ret_result);
+/* Only that of the serial: one that was held again since is another's. */
+void cluster_release(struct cluster *cluster, const char *uid, uint64_t serial);
+
+struct reservation {
+    const char *uid;
+    const char *namespace_;
+    const char *name;
+    const char *node_name;
+    const struct pod_shape *shape;
+    int64_t made_ms; /* first */
+    uint64_t serial;
+};
+
+size_t cluster_n_reservations(const struct cluster *cluster);
+const struct reservation *cluster_find_reservation(const struct cluster *cluster, const char *uid);
+/* All, from NULL to NULL, the oldest first. */
+const struct reservation *cluster_next_reservation(const struct cluster *cluster,
+                                                   const struct reservation *reservation);
+/* Those that hold room on the node, from NULL to NULL. Empty in a fork. */
+const struct reservation *node_next_reservation(const struct node *node,
+                                                const struct reservation *reservation);
+
+#endif

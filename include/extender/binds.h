@@ -1,0 +1,67 @@
+/*
+ * binds: pods on their way to being bound: attempts, who waits for them, and what is left open.
+ *
+ * One attempt a pod UID. The ledger holds room for it (core/reserve.h), the Binding is posted with
+ * the UID as precondition, and what came of it is settled by GET where the answer does not say
+ * (409, a cut connection, no time left): bound to the node asked for under that UID is success,
+ * whoever did it; anything else is an error. A second call for the same UID and node joins the
+ * first. When the time is up and the outcome still unknown the callers are told an error, the
+ * reservation stays, and the attempt goes on asking in the background; so do reservations that
+ * nothing has confirmed. A call for such a pod on the same node joins and posts again; on another
+ * node it is refused until the first binding can take effect no more: that is bounded by ?timeout=
+ * on the POST (post_life_ms), and "unbound" releases room only if it was asked that long after the
+ * last POST.
+ *
+ * No I/O and no clock: questions go to the sender, the time comes in, answers to callers go through
+ * their function. Locked inside, before the inventory's lock and never within it; callers'
+ * functions and the sender are called without the lock. The end, in this order: the HTTP server
+ * drains, binds_stop(), the sender stops, binds_free().
+ *
+ * Source: extender contract 3 (Binding: POST .../pods/NAME/binding; k8s.io/api/core/v1).
+ */
+#ifndef EXTENDER_BINDS_H
+#define EXTENDER_BINDS_H
+
+#include "base/buf.h"
+#include "inventory/inventory.h"
+#include "kube/request.h"
+
+struct binds;
+
+struct binds_settings {
+    const char *bound_by; /* value of the annotation gpu-extender.io/bound-by: VERSION/INSTANCE */
+    int64_t post_life_ms; /* whole seconds: the API server gives a POST up after it */
+    int64_t timeout_ms;   /* a caller is answered within it; below kube-scheduler's httpTimeout */
+    int64_t confirm_ms;   /* a reservation older than this is asked about */
+    uint64_t seed;        /* of the jitter */
+};
+
+/* All borrowed for its life. */
+struct binds *binds_new(const struct binds_settings *settings, struct inventory *inventory,
+                        const struct policy *policy, struct kube_sender sender);
+/* After the sender has stopped. Every caller has been answered by then. */
+void binds_free(struct binds *binds);
+
+struct bind_args {
+    const char *uid;
+    const char *namespace_;
+    const char *name;
+    const char *node_name;
+};
+
+/* error NULL: the pod is bound to that node, and the API server said so. Called exactly once, maybe
+ * from within binds_call(). */
+typedef void bind_answer(void *context, const char *error);
+void binds_call(struct binds *binds, const struct bind_args *args, int64_t now_ms,
+                bind_answer *answer, void *context);
+
+/* What time brings: callers whose time is up, GETs to be asked again, reservations that nobody
+ * confirmed. Returns when to be called again. A kube_task. */
+int64_t binds_tick(void *binds, int64_t now_ms);
+/* No caller is left unanswered, none is taken any more, and nothing more is sent. */
+void binds_stop(struct binds *binds);
+
+/* Binds by outcome, ambiguous ones settled, attempts and reservations open: Prometheus text. */
+void binds_metrics(struct binds *binds, struct buf *out);
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * reflector: keeps a store equal to one collection of the API server, by LIST and WATCH.
+ *
+ * A state machine without I/O: bytes, ends and the time go in, actions come out. watch.h carries
+ * the actions out over a loop; tests and the simulator do it themselves.
+ *
+ * Consistent LIST in pages (resourceVersion unset), then WATCH from the list's resourceVersion with
+ * bookmarks. A clean end: watch on at once from the last resourceVersion (one that was too short
+ * backs off first). Cut off, not sent, or 429: back off, watch on. 410, as an HTTP status or as an
+ * ERROR event: list again. Any other failure: back off, list again. Retry-After is kept. Back-off
+ * is 0.8 s doubling to 30 s with jitter, reset after 2 min without one.
+ *
+ * Silence (no byte for silence_ms on a watch) is asked about by a probe, a consistent LIST ?limit=1
+ * on a fresh connection, and then the watch is opened again from the last resourceVersion with a
+ * short timeoutSeconds (near its end servers send a bookmark). It has caught up when the probe's
+ * resourceVersion is ours, or an event or bookmark reaches it (decimal numbers of any length, the
+ * longer is greater). If it ends without, the collection is listed again. Only a probe or such a
+ * list that fails, or a watch of which nothing came in 10 s, makes the data stale; so does a watch
+ * that could not be opened for silence_ms. A complete list, or having caught up, ends that.
+ *
+ * Sources: Kubernetes API concepts (efficient detection of changes); client-go's reflector
+ * (extender contract 8).
+ */
+#ifndef KUBE_REFLECTOR_H
+#define KUBE_REFLECTOR_H
+
+#include "kube/request.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum relist_cause {
+    RELIST_START,
+    RELIST_GONE,      /* 410: the resourceVersion is too old */
+    RELIST_PAGE_GONE, /* 410: a page's continue token is */
+    RELIST_SILENT,    /* the watch was silent and has not caught up */
+    RELIST_FAILED,    /* a request failed in a way that says nothing about the data */
+    RELIST_GARBAGE,   /* an answer that is no list or no event */
+    N_RELIST_CAUSES
+};
+const char *relist_cause_name(enum relist_cause cause); /* "gone" */
+
+enum watch_event {
+    WATCH_ADDED,
+    WATCH_MODIFIED,
+    WATCH_DELETED,
+    WATCH_BOOKMARK,
+    WATCH_ERROR,
+    N_WATCH_EVENTS
+};
+const char *watch_event_name(enum watch_event event); /* "added" */
+
+struct reflector_status {
+    bool synced; /* at least one whole list was taken over */
+    bool stale;
+    const char
+        *why; /* of stale, or of not being synced: a constant text or one valid for the call */
+    int64_t fresh_ms; /* when the data was last known to be complete; 0: never */
+    uint64_t relists[N_RELIST_CAUSES];
+    uint64_t watches; /* opened */
+    uint64_t events[N_WATCH_EVENTS];
+    uint64_t probes;
+};
+
+/* Where the objects go. All called from within the functions below. */
+struct reflector_store {
+    void (*list_begin)(void *context);
+    /* An object as listed, or ADDED, or MODIFIED: borrowed for the call. */
+    void (*upsert)(void *context, const json_t *object);
+    /* The list is complete: what it did not name since list_begin is gone. A list that breaks off
+     * is begun again without an end. */
+    void (*list_end)(void *context);
+    void (*removed)(void *context, const json_t *object); /* its last state */
+    /* At the end of each of the functions below that called one of those above or changed the
+     * status: what was batched must be taken over now. */
+    void (*flush)(void *context, const struct reflector_status *status);
+    void *context;
+};
+
+/* One collection. */
+struct reflector_kind {
+    const char *name;           /* "pods": of metrics, log lines and messages */
+    const char *path;           /* "/api/v1/pods" */
+    const char *field_selector; /* encoded; NULL: none */
+    const char *const *drop;    /* subtrees of an object that nobody reads; NULL-terminated */
+};
+
+struct reflector_settings {
+    const struct reflector_kind *kind;
+    int page_size;
+    int64_t silence_ms;
+    size_t max_object_bytes;
+    uint64_t seed; /* of the jitter and of the watches' length */
+};
+
+struct reflector;
+struct reflector *reflector_new(const struct reflector_settings *settings,
+                                const struct reflector_store *store);
+void reflector_free(struct reflector *reflector);
+
+enum reflector_want {
+    REFLECTOR_WAIT,    /* for an event, or until until_ms */
+    REFLECTOR_REQUEST, /* send the request; its events follow */
+    REFLECTOR_CANCEL,  /* drop the request in flight; no event of it may follow */
+};
+struct reflector_action {
+    enum reflector_want want;
+    int64_t until_ms;
+    struct kube_request request; /* valid until the next call */
+};
+/* What to do now. Called again and again until it says WAIT. */
+struct reflector_action reflector_next(struct reflector *reflector, int64_t now_ms);
+
+/* What came of the request: one head, any number of bytes, one end; or only the end. */
+void reflector_head(struct reflector *reflector, int64_t now_ms, unsigned status,
+                    int64_t retry_after_s);
+void reflector_bytes(struct reflector *reflector, int64_t now_ms, const char *bytes, size_t len);
+void reflector_end(struct reflector *reflector, int64_t now_ms, enum kube_outcome outcome,
+                   const char *why);
+
+#endif

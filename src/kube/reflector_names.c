@@ -1,0 +1,20 @@
+/* reflector_names: see include/kube/reflector.h. */
+#include "kube/reflector.h"
+
+const char *relist_cause_name(enum relist_cause cause)
+{
+    static const char *const NAMES[N_RELIST_CAUSES] = {
+        [RELIST_START] = "start",   [RELIST_GONE] = "gone",     [RELIST_PAGE_GONE] = "page_gone",
+        [RELIST_SILENT] = "silent", [RELIST_FAILED] = "failed", [RELIST_GARBAGE] = "garbage",
+    };
+    return NAMES[cause];
+}
+
+const char *watch_event_name(enum watch_event event)
+{
+    static const char *const NAMES[N_WATCH_EVENTS] = {
+        [WATCH_ADDED] = "added",       [WATCH_MODIFIED] = "modified", [WATCH_DELETED] = "deleted",
+        [WATCH_BOOKMARK] = "bookmark", [WATCH_ERROR] = "error",
+    };
+    return NAMES[event];
+}
