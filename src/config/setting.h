@@ -7,7 +7,7 @@
 #define CONFIG_SETTING_H
 
 #include "config/settings.h"
-#include "formats/yaml_json.h"
+#include "formats/yaml_fault.h"
 #include "syntax.h"
 
 #include <jansson.h>
@@ -46,30 +46,8 @@ size_t setting_section_len(const struct setting *setting);
 void *setting_target(const struct setting *setting, struct settings *settings);
 size_t *setting_count(const struct setting *setting, struct settings *settings);
 
-/* The file in hand. */
-struct policy_file {
-    const char *name;
-    const struct yaml_places *places;
-};
-
-/* A value in it. */
-struct policy_value {
-    json_t *container; /* NULL: the value is the whole file */
-    const char *key;   /* in the container; of a list's item its index */
-    const char *path;
-    json_t *value; /* NULL: the key alone is meant */
-};
-
 /* Checks the value and stores it; lists and maps replace what was there. -EINVAL and a message. */
-int setting_read(const struct setting *setting, const struct policy_file *file,
-                 const struct policy_value *at, struct settings *settings, struct err *err);
-
-/* The message begins with "FILE:LINE:COLUMN: path: ", the place of the value (of the
- * key where the value is NULL). -EINVAL. */
-int setting_fault(const struct policy_file *file, const struct policy_value *at, struct err *err,
-                  const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* "... path: is VALUE, should be RIGHT". -EINVAL. */
-int setting_wrong(const struct policy_file *file, const struct policy_value *at, const char *right,
-                  struct err *err);
+int setting_read(const struct setting *setting, const struct yaml_file *file,
+                 const struct yaml_value *at, struct settings *settings, struct err *err);
 
 #endif

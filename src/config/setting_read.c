@@ -7,91 +7,38 @@
 #include "formats/json_get.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static struct text_position place_of(const struct policy_file *file, const struct policy_value *at)
-{
-    struct text_position place = {0, 0};
-    if (at->container && at->value)
-        place = yaml_place_of_value(file->places, at->container, at->key);
-    else if (at->container)
-        place = yaml_place_of_key(file->places, at->container, at->key);
-    return place.line > 0 ? place : (struct text_position){1, 1};
-}
-
-/* Keys can hold anything; in a message they stay on one line. */
-static void add_path(struct buf *out, const char *path)
-{
-    bool is_plain = *path != '\0';
-    for (const char *p = path; *p; p++)
-        is_plain = is_plain && *p > ' ' && *p <= '~';
-    if (is_plain)
-        (void)buf_add_text(out, path);
-    else
-        (void)buf_add_quoted(out, path);
-}
-
-int setting_fault(const struct policy_file *file, const struct policy_value *at, struct err *err,
-                  const char *format, ...)
-{
-    struct text_position place = place_of(file, at);
-    struct buf path;
-    buf_init(&path, ERR_TEXT_MAX);
-    add_path(&path, at->path);
-    char what[ERR_TEXT_MAX];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(what, sizeof what, format, args);
-    va_end(args);
-    int r = err_set(err, EINVAL, "%s:%zu:%zu: %s: %s", file->name, place.line, place.column,
-                    buf_text(&path), what);
-    buf_fini(&path);
-    return r;
-}
-
-int setting_wrong(const struct policy_file *file, const struct policy_value *at, const char *right,
-                  struct err *err)
-{
-    struct buf shown;
-    buf_init(&shown, ERR_TEXT_MAX);
-    json_add_shown(at->value, &shown);
-    int r = setting_fault(file, at, err, "is %s, should be %s", buf_text(&shown), right);
-    buf_fini(&shown);
-    return r;
-}
-
 /* 0 and the borrowed text, if it is one and passes the check. */
-static int read_checked_text(const struct policy_file *file, const struct policy_value *at,
+static int read_checked_text(const struct yaml_file *file, const struct yaml_value *at,
                              syntax_check *check, const char **ret_text, struct err *err)
 {
     if (!json_is_string(at->value)) {
         bool has_quotes_left_out = json_is_number(at->value) || json_is_boolean(at->value);
-        return setting_wrong(file, at, has_quotes_left_out ? "a string, in quotes" : "a string",
-                             err);
+        return yaml_wrong(file, at, has_quotes_left_out ? "a string, in quotes" : "a string", err);
     }
     const char *text = json_string_value(at->value);
     const char *right = check(text);
     if (right)
-        return setting_wrong(file, at, right, err);
+        return yaml_wrong(file, at, right, err);
     *ret_text = text;
     return 0;
 }
 
-static int read_word(const struct setting *setting, const struct policy_file *file,
-                     const struct policy_value *at, struct settings *settings, struct err *err)
+static int read_word(const struct setting *setting, const struct yaml_file *file,
+                     const struct yaml_value *at, struct settings *settings, struct err *err)
 {
     (void)settings;
     const char *text = json_string_value(at->value);
     if (!text || strcmp(text, setting->text) != 0)
-        return setting_wrong(file, at, setting->text, err);
+        return yaml_wrong(file, at, setting->text, err);
     return 0;
 }
 
-static int read_text(const struct setting *setting, const struct policy_file *file,
-                     const struct policy_value *at, struct settings *settings, struct err *err)
+static int read_text(const struct setting *setting, const struct yaml_file *file,
+                     const struct yaml_value *at, struct settings *settings, struct err *err)
 {
     const char *text = NULL;
     int r = read_checked_text(file, at, setting->check, &text, err);
@@ -107,38 +54,38 @@ static int read_text(const struct setting *setting, const struct policy_file *fi
 struct item {
     char key[24];
     char path[64];
-    struct policy_value at;
+    struct yaml_value at;
 };
 
-static void item_init(struct item *ret_item, const struct policy_value *list, size_t i)
+static void item_init(struct item *ret_item, const struct yaml_value *list, size_t i)
 {
     (void)snprintf(ret_item->key, sizeof ret_item->key, "%zu", i);
     (void)snprintf(ret_item->path, sizeof ret_item->path, "%s[%zu]", list->path, i);
-    ret_item->at = (struct policy_value){list->value, ret_item->key, ret_item->path,
-                                         json_array_get(list->value, i)};
+    ret_item->at = (struct yaml_value){list->value, ret_item->key, ret_item->path,
+                                       json_array_get(list->value, i)};
 }
 
-static int check_is_new(const struct policy_file *file, const struct policy_value *list,
+static int check_is_new(const struct yaml_file *file, const struct yaml_value *list,
                         const struct item *item, size_t n_before, struct err *err)
 {
     for (size_t i = 0; i < n_before; i++) {
         const char *text = json_string_value(json_array_get(list->value, i));
         if (strcmp(text, json_string_value(item->at.value)) == 0)
-            return setting_fault(file, &item->at, err,
-                                 "is \"%s\", which %s[%zu] says already, should be there once",
-                                 text, list->path, i);
+            return yaml_fault(file, &item->at, err,
+                              "is \"%s\", which %s[%zu] says already, should be there once", text,
+                              list->path, i);
     }
     return 0;
 }
 
-static int check_names(const struct setting *setting, const struct policy_file *file,
-                       const struct policy_value *list, struct err *err)
+static int check_names(const struct setting *setting, const struct yaml_file *file,
+                       const struct yaml_value *list, struct err *err)
 {
     size_t n = json_array_size(list->value);
     if (n == 0 && json_is_array(list->value))
-        return setting_fault(file, list, err, "is empty, should be a list of at least one name");
+        return yaml_fault(file, list, err, "is empty, should be a list of at least one name");
     if (n == 0)
-        return setting_wrong(file, list, "a list of names", err);
+        return yaml_wrong(file, list, "a list of names", err);
     for (size_t i = 0; i < n; i++) {
         struct item item;
         const char *text = NULL;
@@ -152,8 +99,8 @@ static int check_names(const struct setting *setting, const struct policy_file *
     return 0;
 }
 
-static int read_names(const struct setting *setting, const struct policy_file *file,
-                      const struct policy_value *at, struct settings *settings, struct err *err)
+static int read_names(const struct setting *setting, const struct yaml_file *file,
+                      const struct yaml_value *at, struct settings *settings, struct err *err)
 {
     int r = check_names(setting, file, at, err);
     if (r < 0)
@@ -170,29 +117,29 @@ static int read_names(const struct setting *setting, const struct policy_file *f
 }
 
 /* The left side stands in the path, so its fault is told at the key. */
-static int check_alias(const struct policy_file *file, const struct policy_value *map,
-                       const char *from, json_t *to, struct err *err)
+static int check_alias(const struct yaml_file *file, const struct yaml_value *map, const char *from,
+                       json_t *to, struct err *err)
 {
     struct buf path;
     buf_init(&path, ERR_TEXT_MAX);
     (void)buf_printf(&path, "%s.%s", map->path, from);
-    const struct policy_value key = {map->value, from, buf_text(&path), NULL};
-    const struct policy_value value = {map->value, from, buf_text(&path), to};
+    const struct yaml_value key = {map->value, from, buf_text(&path), NULL};
+    const struct yaml_value value = {map->value, from, buf_text(&path), to};
     const char *right = syntax_alias(from);
     const char *text = NULL;
-    int r = right ? setting_fault(file, &key, err, "is no alias, should be %s", right)
+    int r = right ? yaml_fault(file, &key, err, "is no alias, should be %s", right)
                   : read_checked_text(file, &value, syntax_model, &text, err);
     buf_fini(&path);
     return r;
 }
 
-static int check_aliases(const struct policy_file *file, const struct policy_value *map,
+static int check_aliases(const struct yaml_file *file, const struct yaml_value *map,
                          struct err *err)
 {
     const char *from = NULL;
     json_t *to = NULL;
     if (!json_is_object(map->value))
-        return setting_wrong(file, map, "a mapping of names to model names", err);
+        return yaml_wrong(file, map, "a mapping of names to model names", err);
     json_object_foreach (map->value, from, to) {
         int r = check_alias(file, map, from, to, err);
         if (r < 0)
@@ -201,8 +148,8 @@ static int check_aliases(const struct policy_file *file, const struct policy_val
     return 0;
 }
 
-static int read_aliases(const struct setting *setting, const struct policy_file *file,
-                        const struct policy_value *at, struct settings *settings, struct err *err)
+static int read_aliases(const struct setting *setting, const struct yaml_file *file,
+                        const struct yaml_value *at, struct settings *settings, struct err *err)
 {
     int r = check_aliases(file, at, err);
     if (r < 0)
@@ -224,17 +171,17 @@ static int read_aliases(const struct setting *setting, const struct policy_file 
     return 0;
 }
 
-static int read_switch(const struct setting *setting, const struct policy_file *file,
-                       const struct policy_value *at, struct settings *settings, struct err *err)
+static int read_switch(const struct setting *setting, const struct yaml_file *file,
+                       const struct yaml_value *at, struct settings *settings, struct err *err)
 {
     if (!json_is_boolean(at->value))
-        return setting_wrong(file, at, "true or false", err);
+        return yaml_wrong(file, at, "true or false", err);
     *(bool *)setting_target(setting, settings) = json_is_true(at->value);
     return 0;
 }
 
-static int read_placement(const struct setting *setting, const struct policy_file *file,
-                          const struct policy_value *at, struct settings *settings, struct err *err)
+static int read_placement(const struct setting *setting, const struct yaml_file *file,
+                          const struct yaml_value *at, struct settings *settings, struct err *err)
 {
     const char *text = json_string_value(at->value);
     if (text && placement_policy_from_name(text, setting_target(setting, settings)) == 0)
@@ -244,7 +191,7 @@ static int read_placement(const struct setting *setting, const struct policy_fil
     for (int i = 0; i < N_PLACEMENT_POLICIES; i++)
         (void)buf_printf(&right, "%s%s", i > 0 ? " or " : "",
                          placement_policy_name((enum placement_policy)i));
-    int r = setting_wrong(file, at, buf_text(&right), err);
+    int r = yaml_wrong(file, at, buf_text(&right), err);
     buf_fini(&right);
     return r;
 }
@@ -254,20 +201,20 @@ static bool is_in_range(const struct setting *setting, int64_t number)
     return number >= 0 && (uint64_t)number >= setting->least && (uint64_t)number <= setting->most;
 }
 
-static int read_count(const struct setting *setting, const struct policy_file *file,
-                      const struct policy_value *at, struct settings *settings, struct err *err)
+static int read_count(const struct setting *setting, const struct yaml_file *file,
+                      const struct yaml_value *at, struct settings *settings, struct err *err)
 {
     char right[80];
     (void)snprintf(right, sizeof right, "a whole number from %zu to %zu", setting->least,
                    setting->most);
     if (!json_is_integer(at->value) || !is_in_range(setting, json_integer_value(at->value)))
-        return setting_wrong(file, at, right, err);
+        return yaml_wrong(file, at, right, err);
     *(size_t *)setting_target(setting, settings) = (size_t)json_integer_value(at->value);
     return 0;
 }
 
-static int read_bytes(const struct setting *setting, const struct policy_file *file,
-                      const struct policy_value *at, struct settings *settings, struct err *err)
+static int read_bytes(const struct setting *setting, const struct yaml_file *file,
+                      const struct yaml_value *at, struct settings *settings, struct err *err)
 {
     int64_t bytes = -1;
     if (json_is_integer(at->value))
@@ -281,14 +228,13 @@ static int read_bytes(const struct setting *setting, const struct policy_file *f
                    quantity_bytes_text((int64_t)setting->least, least),
                    quantity_bytes_text((int64_t)setting->most, most));
     if (!is_in_range(setting, bytes))
-        return setting_wrong(file, at, right, err);
+        return yaml_wrong(file, at, right, err);
     *(size_t *)setting_target(setting, settings) = (size_t)bytes;
     return 0;
 }
 
-typedef int setting_reader(const struct setting *setting, const struct policy_file *file,
-                           const struct policy_value *at, struct settings *settings,
-                           struct err *err);
+typedef int setting_reader(const struct setting *setting, const struct yaml_file *file,
+                           const struct yaml_value *at, struct settings *settings, struct err *err);
 
 static setting_reader *const READERS[N_SETTING_KINDS] = {
     [SETTING_WORD] = read_word,     [SETTING_TEXT] = read_text,
@@ -297,8 +243,8 @@ static setting_reader *const READERS[N_SETTING_KINDS] = {
     [SETTING_COUNT] = read_count,   [SETTING_BYTES] = read_bytes,
 };
 
-int setting_read(const struct setting *setting, const struct policy_file *file,
-                 const struct policy_value *at, struct settings *settings, struct err *err)
+int setting_read(const struct setting *setting, const struct yaml_file *file,
+                 const struct yaml_value *at, struct settings *settings, struct err *err)
 {
     return READERS[setting->kind](setting, file, at, settings, err);
 }

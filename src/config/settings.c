@@ -119,10 +119,10 @@ static bool is_section(const char *name)
     return false;
 }
 
-static int read_settings(const struct policy_file *file, const char *section, json_t *object,
+static int read_settings(const struct yaml_file *file, const char *section, json_t *object,
                          struct settings *settings, struct err *err);
 
-static int read_section(const struct policy_file *file, const struct policy_value *at,
+static int read_section(const struct yaml_file *file, const struct yaml_value *at,
                         struct settings *settings, struct err *err)
 {
     if (!json_is_object(at->value)) {
@@ -130,7 +130,7 @@ static int read_section(const struct policy_file *file, const struct policy_valu
         buf_init(&right, ERR_TEXT_MAX);
         (void)buf_add_text(&right, "a mapping of ");
         unknown_key_list(at->key, &right);
-        int r = setting_wrong(file, at, buf_text(&right), err);
+        int r = yaml_wrong(file, at, buf_text(&right), err);
         buf_fini(&right);
         return r;
     }
@@ -138,8 +138,8 @@ static int read_section(const struct policy_file *file, const struct policy_valu
 }
 
 /* A key without a value is as if it were not there. */
-static int read_member(const struct policy_file *file, const char *section,
-                       const struct policy_value *at, struct settings *settings, struct err *err)
+static int read_member(const struct yaml_file *file, const char *section,
+                       const struct yaml_value *at, struct settings *settings, struct err *err)
 {
     const struct setting *setting = find_setting(section, at->key);
     bool outermost = *section == '\0';
@@ -153,7 +153,7 @@ static int read_member(const struct policy_file *file, const char *section,
 }
 
 /* In the order of the file, so that the first fault in it is the one that is told. */
-static int read_settings(const struct policy_file *file, const char *section, json_t *object,
+static int read_settings(const struct yaml_file *file, const char *section, json_t *object,
                          struct settings *settings, struct err *err)
 {
     const char *key = NULL;
@@ -161,7 +161,7 @@ static int read_settings(const struct policy_file *file, const char *section, js
     json_object_foreach (object, key, value) {
         char path[PATH_TEXT_MAX];
         (void)snprintf(path, sizeof path, "%s%s%s", section, *section ? "." : "", key);
-        const struct policy_value at = {object, key, path, value};
+        const struct yaml_value at = {object, key, path, value};
         int r = read_member(file, section, &at, settings, err);
         if (r < 0)
             return r;
@@ -170,14 +170,14 @@ static int read_settings(const struct policy_file *file, const char *section, js
 }
 
 /* Before all else: in a file of another kind every other message would mislead. */
-static int check_words(const struct policy_file *file, json_t *root, struct err *err)
+static int check_words(const struct yaml_file *file, json_t *root, struct err *err)
 {
     for (const struct setting *row = SETTINGS; row < SETTINGS + N_SETTINGS; row++) {
         if (row->kind != SETTING_WORD)
             continue;
-        const struct policy_value at = {root, row->path, row->path, json_member(root, row->path)};
+        const struct yaml_value at = {root, row->path, row->path, json_member(root, row->path)};
         if (!at.value)
-            return setting_fault(file, &at, err, "is missing, should be %s", row->text);
+            return yaml_fault(file, &at, err, "is missing, should be %s", row->text);
         int r = setting_read(row, file, &at, NULL, err);
         if (r < 0)
             return r;
@@ -185,12 +185,12 @@ static int check_words(const struct policy_file *file, json_t *root, struct err 
     return 0;
 }
 
-static int read_root(const struct policy_file *file, json_t *root, struct settings *settings,
+static int read_root(const struct yaml_file *file, json_t *root, struct settings *settings,
                      struct err *err)
 {
-    const struct policy_value whole = {.path = "policy", .value = root};
+    const struct yaml_value whole = {.path = "policy", .value = root};
     if (root && !json_is_object(root))
-        return setting_wrong(file, &whole, "a mapping with apiVersion, kind and more", err);
+        return yaml_wrong(file, &whole, "a mapping with apiVersion, kind and more", err);
     int r = check_words(file, root, err);
     return r < 0 ? r : read_settings(file, "", root, settings, err);
 }
@@ -205,7 +205,7 @@ int settings_read_text(struct settings *settings, const char *file, const char *
         err_prefix(err, "%s:", file);
         return r;
     }
-    r = read_root(&(struct policy_file){file, places}, root, settings, err);
+    r = read_root(&(struct yaml_file){file, places}, root, settings, err);
     json_decref(root);
     yaml_places_free(places);
     return r;

@@ -81,14 +81,14 @@ static void add_hint(const char *section, const char *key, struct buf *out)
     }
 }
 
-int unknown_key(const struct policy_file *file, const char *section, const struct policy_value *at,
+int unknown_key(const struct yaml_file *file, const char *section, const struct yaml_value *at,
                 struct err *err)
 {
     struct buf hint;
     buf_init(&hint, ERR_TEXT_MAX);
     add_hint(section, at->key, &hint);
-    const struct policy_value key_only = {at->container, at->key, at->path, NULL};
-    int r = setting_fault(file, &key_only, err, "unknown key; %s", buf_text(&hint));
+    const struct yaml_value key_only = {at->container, at->key, at->path, NULL};
+    int r = yaml_fault(file, &key_only, err, "unknown key; %s", buf_text(&hint));
     buf_fini(&hint);
     return r;
 }

@@ -7,7 +7,7 @@
 #include "setting.h"
 
 /* section is "" for the outermost keys. -EINVAL, at the place of the key. */
-int unknown_key(const struct policy_file *file, const char *section, const struct policy_value *at,
+int unknown_key(const struct yaml_file *file, const char *section, const struct yaml_value *at,
                 struct err *err);
 
 /* The keys of a section, "verbs, people, probes". */

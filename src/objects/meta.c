@@ -1,10 +1,10 @@
 /* meta: see meta.h. */
 #include "meta.h"
 
+#include "base/text_time.h"
 #include "formats/json_get.h"
 
 #include <string.h>
-#include <time.h>
 
 int meta_name(const json_t *object, const char *member, struct arena *arena, const char **ret_name,
               struct err *err)
@@ -24,15 +24,7 @@ int meta_name(const json_t *object, const char *member, struct arena *arena, con
 
 int64_t meta_time_s(const char *text)
 {
-    struct tm time = {0};
-    const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &time);
-    if (!rest)
-        return 0;
-    if (*rest == '.')
-        rest += 1 + strspn(rest + 1, "0123456789");
-    struct tm zone = {0};
-    const char *end = strptime(rest, "%z", &zone);
-    if (!end || *end != '\0')
-        return 0;
-    return (int64_t)timegm(&time) - zone.tm_gmtoff;
+    int64_t seconds = 0;
+    (void)text_time_read(text, &seconds);
+    return seconds;
 }

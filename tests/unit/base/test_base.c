@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/nearest.h"
+#include "base/text_time.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -206,6 +207,31 @@ static void test_near_words(void **state)
     assert_true(nearest_distance(text, text) == SIZE_MAX);
 }
 
+static void test_times_are_read_with_any_zone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t seconds; /* -1: no time */
+    } CASES[] = {
+        {"2026-11-21T10:00:00Z", 1795255200},
+        {"2026-11-21T10:00:00.123456789Z", 1795255200},
+        {"2026-11-21T11:30:00+01:30", 1795255200},
+        {"1970-01-01T00:00:00Z", 0},
+        {"2026-11-21T10:00:00", -1},
+        {"2026-11-21T10:00:00Zulu", -1},
+        {"2026-13-21T10:00:00Z", -1},
+        {"tomorrow", -1},
+        {"", -1},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        int64_t seconds = -1;
+        int r = text_time_read(CASES[i].text, &seconds);
+        if (r != (CASES[i].seconds < 0 ? -EINVAL : 0) || seconds != CASES[i].seconds)
+            fail_msg("%s gives %d and %lld", CASES[i].text, r, (long long)seconds);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +246,7 @@ int main(void)
         cmocka_unit_test(test_buf_quotes_what_is_not_utf8),
         cmocka_unit_test(test_metrics_text),
         cmocka_unit_test(test_log_line),
+        cmocka_unit_test(test_times_are_read_with_any_zone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

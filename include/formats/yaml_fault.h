@@ -1,0 +1,34 @@
+/*
+ * yaml_fault: what is wrong in a file that yaml_read() has read, told with its place.
+ */
+#ifndef FORMATS_YAML_FAULT_H
+#define FORMATS_YAML_FAULT_H
+
+#include "base/err.h"
+#include "formats/yaml_json.h"
+
+#include <jansson.h>
+
+/* The file in hand. */
+struct yaml_file {
+    const char *name;
+    const struct yaml_places *places;
+};
+
+/* A value in it. */
+struct yaml_value {
+    json_t *container; /* NULL: the value is the whole file */
+    const char *key;   /* in the container; of a list's item its index */
+    const char *path;
+    json_t *value; /* NULL: the key alone is meant */
+};
+
+/* The message begins with "FILE:LINE:COLUMN: path: ", the place of the value (of the
+ * key where the value is NULL). -EINVAL. */
+int yaml_fault(const struct yaml_file *file, const struct yaml_value *at, struct err *err,
+               const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* "... path: is VALUE, should be RIGHT". Not for what is secret. -EINVAL. */
+int yaml_wrong(const struct yaml_file *file, const struct yaml_value *at, const char *right,
+               struct err *err);
+
+#endif
