@@ -1,0 +1,78 @@
+"""tests/control-plane/toolchain.py: what it fetches is what was pinned, or it is not used. The proxy here is a folder."""
+
+import os
+import stat
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+CONTROL_PLANE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "control-plane")
+sys.path.insert(0, CONTROL_PLANE)
+
+import toolchain  # noqa: E402
+
+VERSION = "v0.0.1-go1.99.0.linux-amd64"
+# Made by `go mod download` from the same three files.
+DIGEST = "h1:1TkKD4PYlShuImmtJ2TIWJUmKw1VbkjiRNEsWNBXI+s="
+FILES = {"VERSION": "go1.99.0\n", "bin/go": "#!/bin/sh\necho go1.99.0\n", "pkg/tool/linux_amd64/link": "#!/bin/sh\n"}
+
+
+@pytest.fixture
+def proxy(tmp_path):
+    """A Go module proxy: a folder, as GOPROXY may name one."""
+    folder = tmp_path / "proxy" / toolchain.MODULE / "@v"
+    folder.mkdir(parents=True)
+    with zipfile.ZipFile(folder / f"{VERSION}.zip", "w") as archive:
+        for name, text in FILES.items():
+            archive.writestr(f"{toolchain.MODULE}@{VERSION}/{name}", text)
+    return (tmp_path / "proxy").as_uri()
+
+
+@pytest.fixture
+def fetch(tmp_path):
+    """fetch(GOPROXY, digest) -> the Go root."""
+
+    def run(proxies, digest=DIGEST, machine="x86_64"):
+        sums = tmp_path / "toolchain.sum"
+        sums.write_text(f"{toolchain.MODULE} {VERSION} {digest}\n", encoding="utf-8")
+        return toolchain.toolchain(str(tmp_path / "go"), str(sums), machine, {"GOPROXY": proxies, "HOME": str(tmp_path)})
+
+    return run
+
+
+def test_go_is_fetched_and_can_be_run(fetch, proxy):
+    root = fetch(f"{proxy},direct")
+    assert subprocess.check_output([f"{root}/bin/go"], text=True) == "go1.99.0\n"
+    assert os.stat(f"{root}/pkg/tool/linux_amd64/link").st_mode & stat.S_IXUSR
+    assert fetch("off") == root, "fetched again, though it is there"
+
+
+def test_the_next_proxy_is_asked_where_one_has_it_not(fetch, proxy, tmp_path):
+    assert fetch(f"{(tmp_path / 'empty').as_uri()}|{proxy}/,off")
+
+
+def test_what_is_not_as_pinned_is_not_used(fetch, proxy, tmp_path):
+    with pytest.raises(toolchain.Wrong, match="should have h1:AAAA"):
+        fetch(proxy, "h1:AAAA")
+    assert os.listdir(tmp_path / "go") == []
+
+
+@pytest.mark.parametrize("proxies", ["off", "direct", "file:///nowhere/at/all"])
+def test_without_a_proxy_it_says_so(fetch, proxies):
+    with pytest.raises(toolchain.NotHere, match="proxy"):
+        fetch(proxies)
+
+
+def test_another_machine_has_none(fetch, proxy):
+    with pytest.raises(toolchain.NotHere, match="riscv64"):
+        fetch(proxy, machine="riscv64")
+
+
+def test_the_proxy_is_what_go_env_w_wrote(tmp_path):
+    config = tmp_path / "env"
+    config.write_text("GOFLAGS=-x\nGOPROXY=https://a.example/,direct\n", encoding="utf-8")
+    assert toolchain.proxies({"GOENV": str(config)}) == ["https://a.example"]
+    assert toolchain.proxies({"GOENV": str(config), "GOPROXY": "https://b.example"}) == ["https://b.example"]
+    assert toolchain.proxies({"HOME": str(tmp_path)}) == []
