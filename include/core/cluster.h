@@ -53,7 +53,8 @@ struct pod {
     const char *node_name;
     const char *nominated_node;
     const char *priority_class;
-    const char *refusal; /* NULL: none */
+    const char *refusal;                                  /* NULL: none */
+    const char *unscheduled_reason, *unscheduled_message; /* as in pod_facts */
     bool finished, terminating, gated;
     int64_t priority;
     int64_t created_s;
@@ -105,7 +106,8 @@ void cluster_delete_priority_class(struct cluster *cluster, const char *name);
 bool cluster_priority_of_class(const struct cluster *cluster, const char *name, int64_t *ret_value);
 size_t cluster_n_priority_classes(const struct cluster *cluster);
 
-/* Grows with every change that could change a decision. */
+/* Grows with every change that could change a decision. What kube-scheduler says of a pod changes
+ * none. */
 uint64_t cluster_version(const struct cluster *cluster);
 
 size_t cluster_n_nodes(const struct cluster *cluster);

@@ -125,6 +125,10 @@ struct pod_facts {
     /* Not NULL: it can run nowhere, and why (a GPU request that is not its limit, an annotation
      * that can't be read). It still uses what it uses. */
     const char *refusal;
+    /* What kube-scheduler says of a pod without a node: its condition PodScheduled, where that is
+     * False. NULL, both of them: it says nothing, or the pod has a node, or is finished. */
+    const char *unscheduled_reason;  /* "Unschedulable" */
+    const char *unscheduled_message; /* "0/4 nodes are available: ..." */
     struct shape_facts shape;
 };
 

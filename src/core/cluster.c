@@ -107,29 +107,39 @@ void cluster_delete_node(struct cluster *cluster, const char *name)
 
 /* Pods. */
 
+static bool text_equal(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
 static bool pod_equal(const struct pod *pod, const struct pod_facts *facts,
                       const struct pod_shape *shape)
 {
-    const bool same_refusal = pod->refusal && facts->refusal
-                                  ? strcmp(pod->refusal, facts->refusal) == 0
-                                  : !pod->refusal && !facts->refusal;
-    return same_refusal && pod->shape == shape && pod->finished == facts->finished &&
-           pod->terminating == facts->terminating && pod->gated == facts->gated &&
-           pod->priority == facts->priority && pod->created_s == facts->created_s &&
-           strcmp(pod->namespace_, facts->namespace_) == 0 && strcmp(pod->name, facts->name) == 0 &&
-           strcmp(pod->node_name, facts->node_name) == 0 &&
+    return text_equal(pod->refusal, facts->refusal) && pod->shape == shape &&
+           pod->finished == facts->finished && pod->terminating == facts->terminating &&
+           pod->gated == facts->gated && pod->priority == facts->priority &&
+           pod->created_s == facts->created_s && strcmp(pod->namespace_, facts->namespace_) == 0 &&
+           strcmp(pod->name, facts->name) == 0 && strcmp(pod->node_name, facts->node_name) == 0 &&
            strcmp(pod->nominated_node, facts->nominated_node) == 0 &&
            strcmp(pod->priority_class, facts->priority_class) == 0;
 }
 
+static bool words_equal(const struct pod *pod, const struct pod_facts *facts)
+{
+    return text_equal(pod->unscheduled_reason, facts->unscheduled_reason) &&
+           text_equal(pod->unscheduled_message, facts->unscheduled_message);
+}
+
 static void copy_strings(struct pod *pod, const struct pod_facts *facts)
 {
-    const char *const sources[] = {facts->uid,       facts->namespace_,     facts->name,
-                                   facts->node_name, facts->nominated_node, facts->priority_class,
-                                   facts->refusal};
-    const char **const targets[] = {&pod->uid,       &pod->namespace_,     &pod->name,
-                                    &pod->node_name, &pod->nominated_node, &pod->priority_class,
-                                    &pod->refusal};
+    const char *const sources[] = {
+        facts->uid,       facts->namespace_,         facts->name,
+        facts->node_name, facts->nominated_node,     facts->priority_class,
+        facts->refusal,   facts->unscheduled_reason, facts->unscheduled_message};
+    const char **const targets[] = {
+        &pod->uid,       &pod->namespace_,         &pod->name,
+        &pod->node_name, &pod->nominated_node,     &pod->priority_class,
+        &pod->refusal,   &pod->unscheduled_reason, &pod->unscheduled_message};
     const size_t n = sizeof sources / sizeof *sources;
     size_t size = 0;
     for (size_t i = 0; i < n; i++)
@@ -182,7 +192,8 @@ void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
     const struct pod_shape *shape = shapes_hold(cluster->shapes, &facts->shape);
     struct pod_entry *entry = NULL;
     HASH_FIND_STR(cluster->pods, facts->uid, entry);
-    if (entry && pod_equal(&entry->pod, facts, shape)) {
+    const bool same = entry && pod_equal(&entry->pod, facts, shape);
+    if (same && words_equal(&entry->pod, facts)) {
         shapes_drop(cluster->shapes, shape);
         entry->seen = cluster->relists[CLUSTER_PODS];
         return;
@@ -197,7 +208,7 @@ void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
     fill_pod(entry, facts, shape);
     HASH_ADD_KEYPTR(hh, cluster->pods, entry->pod.uid, strlen(entry->pod.uid), entry);
     attach_pod(cluster, entry);
-    cluster->version++;
+    cluster->version += same ? 0 : 1;
 }
 
 static void delete_pod(struct cluster *cluster, struct pod_entry *entry)

@@ -10,6 +10,9 @@
 
 #include <string.h>
 
+/* Of what kube-scheduler says of a pod: an API server takes more. */
+#define TEXT_BYTES_MAX ((size_t)4096)
+
 /* What is being read, and where to. */
 struct reading {
     const struct policy *policy;
@@ -61,6 +64,42 @@ static int read_spec(struct reading *reading, const json_t *spec, struct err *er
     return r;
 }
 
+static bool is_text(const json_t *object, const char *member, const char *text)
+{
+    const char *value = json_string_value(json_member(object, member));
+    return value && strcmp(value, text) == 0;
+}
+
+/* At most TEXT_BYTES_MAX of the text, whole characters, with a mark where it was cut. */
+static const char *cut_text(const char *text, struct arena *arena)
+{
+    static const char MARK[] = "…";
+    size_t len = strlen(text);
+    if (len <= TEXT_BYTES_MAX)
+        return arena_strdup(arena, text);
+    len = TEXT_BYTES_MAX - strlen(MARK);
+    while (((unsigned char)text[len] & 0xc0) == 0x80)
+        len--;
+    return arena_printf(arena, "%.*s%s", (int)len, text, MARK);
+}
+
+/* For people only: no pod is left out for a message that is none. */
+static void read_unscheduled(struct reading *reading, const json_t *status)
+{
+    struct pod_facts *facts = reading->facts;
+    size_t i = 0;
+    json_t *condition = NULL;
+    json_array_foreach (json_member(status, "conditions"), i, condition) {
+        if (!is_text(condition, "type", "PodScheduled") || !is_text(condition, "status", "False"))
+            continue;
+        const char *reason = json_string_value(json_member(condition, "reason"));
+        const char *message = json_string_value(json_member(condition, "message"));
+        facts->unscheduled_reason = cut_text(reason ? reason : "", reading->arena);
+        facts->unscheduled_message = cut_text(message ? message : "", reading->arena);
+        return;
+    }
+}
+
 static int read_status(struct reading *reading, const json_t *status, struct err *err)
 {
     struct pod_facts *facts = reading->facts;
@@ -71,6 +110,8 @@ static int read_status(struct reading *reading, const json_t *status, struct err
         (r = json_get_string(status, "phase", &phase, err)) < 0)
         err_prefix(err, "status.");
     facts->finished = strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
+    if (facts->node_name[0] == '\0' && !facts->finished)
+        read_unscheduled(reading, status);
     return r;
 }
 

@@ -341,6 +341,31 @@ static void test_every_fact_of_a_pod_counts_as_a_change(void **state)
     }
 }
 
+/* What kube-scheduler says is kept, and new words replace the old ones, but decide nothing. */
+static void test_words_about_a_pod_do_not_grow_the_version(void **state)
+{
+    struct given *given = *state;
+    struct pod_facts facts = given_pod_facts(given, "p1", "", GPU "=1");
+    given_pod_of(given, &facts);
+    const uint64_t version = cluster_version(given->cluster);
+    const struct pod *pod = cluster_find_pod(given->cluster, "p1");
+    assert_null(pod->unscheduled_reason);
+    assert_null(pod->unscheduled_message);
+    facts.unscheduled_reason = "Unschedulable";
+    facts.unscheduled_message = "0/1 nodes are available";
+    given_pod_of(given, &facts);
+    facts.unscheduled_message = "0/2 nodes are available";
+    given_pod_of(given, &facts);
+    pod = cluster_find_pod(given->cluster, "p1");
+    assert_string_equal(pod->unscheduled_reason, "Unschedulable");
+    assert_string_equal(pod->unscheduled_message, "0/2 nodes are available");
+    assert_int_equal(cluster_version(given->cluster), version);
+    facts = given_pod_facts(given, "p1", "n1", GPU "=1");
+    given_pod_of(given, &facts);
+    assert_null(cluster_find_pod(given->cluster, "p1")->unscheduled_message);
+    assert_true(cluster_version(given->cluster) > version);
+}
+
 static void test_namespaces_and_priority_classes(void **state)
 {
     struct given *given = *state;
@@ -407,6 +432,7 @@ int main(void)
         TEST(test_all_pods_are_met_once),
         TEST(test_every_change_grows_the_version),
         TEST(test_every_fact_of_a_pod_counts_as_a_change),
+        TEST(test_words_about_a_pod_do_not_grow_the_version),
         TEST(test_namespaces_and_priority_classes),
         TEST(test_the_self_check_finds_a_wrong_sum),
     };

@@ -110,6 +110,69 @@ static void test_gates(void **state)
     assert_false(read_spec(*state, "'schedulingGates': []").gated);
 }
 
+#define PENDING "'containers': []"
+#define SAYS(status, message)                                                                      \
+    "'conditions': [{'type': 'Ready', 'status': 'False', 'reason': 'R', 'message': 'not "          \
+    "this'},"                                                                                      \
+    " {'type': 'PodScheduled', 'status': '" status                                                 \
+    "', 'reason': 'Unschedulable', 'message': '" message "'}]"
+
+static void test_what_kube_scheduler_says(void **state)
+{
+    struct fixture *fixture = *state;
+    struct pod_facts facts = read_pod(fixture, "{'spec': {" PENDING "}, 'status': {" SAYS(
+                                                   "False", "0/1 nodes are available") "}}");
+    fixture_json(fixture, "{}"); /* nothing points into the JSON */
+    assert_string_equal(facts.unscheduled_reason, "Unschedulable");
+    assert_string_equal(facts.unscheduled_message, "0/1 nodes are available");
+    facts = read_pod(fixture, "{'spec': {" PENDING "}, 'status': {'conditions': ["
+                              "{'type': 'PodScheduled', 'status': 'False', 'message': 7}]}}");
+    assert_string_equal(facts.unscheduled_reason, "");
+    assert_string_equal(facts.unscheduled_message, "");
+}
+
+static void test_where_kube_scheduler_says_nothing(void **state)
+{
+    static const char *const PODS[] = {
+        "{'spec': {" PENDING "}}",
+        "{'spec': {" PENDING "}, 'status': {" SAYS("True", "") "}}",
+        "{'spec': {" PENDING "}, 'status': {'phase': 'Failed', " SAYS("False", "m") "}}",
+        "{'spec': {" PENDING ", 'nodeName': 'n'}, 'status': {" SAYS("False", "m") "}}",
+    };
+    for (size_t i = 0; i < sizeof PODS / sizeof *PODS; i++) {
+        struct pod_facts facts = read_pod(*state, PODS[i]);
+        if (facts.unscheduled_reason || facts.unscheduled_message)
+            fail_msg("says something: %s", PODS[i]);
+    }
+}
+
+/* With a letter of one byte before them, characters of two do not end where the text is cut. */
+static void check_cut(struct fixture *fixture, const char *before)
+{
+    struct buf text;
+    buf_init(&text, 1 << 16);
+    (void)buf_add_text(&text, before);
+    for (size_t i = 0; i < 3000; i++)
+        (void)buf_add_text(&text, "é");
+    json_t *pod = json_pack("{s:{}, s:{s:[{s:s, s:s, s:s}]}}", "spec", "status", "conditions",
+                            "type", "PodScheduled", "status", "False", "message", buf_text(&text));
+    struct pod_facts facts;
+    assert_int_equal(pod_from_json(pod, &fixture->policy, fixture->arena, &facts, &fixture->err),
+                     0);
+    const size_t len = strlen(facts.unscheduled_message);
+    assert_in_range(len, 4094, 4096);
+    assert_string_equal(facts.unscheduled_message + len - 5, "é…");
+    assert_memory_equal(facts.unscheduled_message, buf_text(&text), len - 3);
+    json_decref(pod);
+    buf_fini(&text);
+}
+
+static void test_a_long_message_is_cut_between_characters(void **state)
+{
+    check_cut(*state, "");
+    check_cut(*state, "x");
+}
+
 static void test_node_selector(void **state)
 {
     struct pod_facts facts =
@@ -328,6 +391,9 @@ int main(void)
         FIXTURE_TEST(test_who_is_finished),
         FIXTURE_TEST(test_times),
         FIXTURE_TEST(test_gates),
+        FIXTURE_TEST(test_what_kube_scheduler_says),
+        FIXTURE_TEST(test_where_kube_scheduler_says_nothing),
+        FIXTURE_TEST(test_a_long_message_is_cut_between_characters),
         FIXTURE_TEST(test_node_selector),
         FIXTURE_TEST(test_required_node_affinity),
         FIXTURE_TEST(test_preferred_node_affinity),
