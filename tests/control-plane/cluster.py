@@ -86,10 +86,10 @@ class Cluster:
         self.api.merge(f"{PODS}/{name}/status", {"status": {"phase": "Running"}})
 
     def start(self, **changes):
-        """changes: of the extender's configuration."""
+        """changes: of the extender's configuration. Over a file nothing can be bound: kube-scheduler does."""
         self.service = Service("--cluster-file", self._write_file())
         self.ends.callback(self.service.stop)
-        shipped = configuration(self.service.address, **changes)
+        shipped = configuration(self.service.address, **{"bindVerb": "", **changes})
         scheduler = self.plane.start_scheduler(f"kube-scheduler-{self.name}", shipped)
         self.ends.callback(scheduler.kill)
 

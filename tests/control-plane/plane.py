@@ -1,4 +1,4 @@
-"""A control plane of its own: etcd, kube-apiserver and kube-scheduler as processes on free loopback ports.
+"""A control plane of its own: etcd, kube-apiserver, kube-scheduler and KWOK as processes on free loopback ports.
 
 Starts them in a folder that also has their data, keys and logs, waits until each says that it is ready, and ends only what it
 started. What runs on it (nodes, pods, extenders) is for others to say. Made for tests: nothing is kept safe on disk, and
@@ -39,11 +39,15 @@ def free_port():
 class Program:
     """A running program. Its output is in `log`."""
 
-    def __init__(self, command, log):
+    def __init__(self, command, log, env=None):
         self.name, self.log = os.path.basename(command[0]), log
         with open(log, "wb") as out:
             self.process = subprocess.Popen(
-                [*STOPS_WITH_US, *command], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
+                [*STOPS_WITH_US, *command],
+                env={**os.environ, **(env or {})},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
             )
 
     def says(self):
@@ -81,25 +85,31 @@ def says_ready(port, certificate=None):
 
 
 class Plane:
-    """etcd and kube-apiserver, from the programs in `binaries`; everything else lies in `folder`. A context manager."""
+    """etcd and kube-apiserver, from the programs in `binaries`; everything else lies in `folder`. A context manager.
 
-    def __init__(self, binaries, folder):
-        self.binaries, self.folder = binaries, str(folder)
+    watch_cache: whether watches are served from kube-apiserver's memory, as they are unless somebody says otherwise."""
+
+    def __init__(self, binaries, folder, watch_cache=True):
+        self.binaries, self.folder, self.watch_cache = binaries, str(folder), watch_cache
         self.etcd_port, self.port = free_port(), free_port()
         self.token = secrets.token_hex(16)
         self.certificate = self.path("kube-apiserver", "apiserver.crt")
         self.programs = contextlib.ExitStack()
+        self.apiserver, self.n_apiservers = None, 0
 
     def __enter__(self):
         with contextlib.ExitStack() as started:
             started.callback(self.programs.close)
             self._start_etcd()
-            self._start_apiserver()
+            self._make_keys()
+            started.callback(self.kill_apiserver)
+            self.start_apiserver()
             self.api = Api(HOST, self.port, self.token, self.certificate)
             started.pop_all()
         return self
 
     def __exit__(self, *_):
+        self.kill_apiserver()
         self.programs.close()
 
     def path(self, *names):
@@ -110,9 +120,9 @@ class Plane:
             file.write(text)
         return self.path(name)
 
-    def start(self, name, *options, log=None):
+    def start(self, name, *options, log=None, env=None):
         """The caller's to end: with Program.kill, or by giving it to an ExitStack."""
-        return Program([os.path.join(self.binaries, name), *options], self.path(log or f"{name}.log"))
+        return Program([os.path.join(self.binaries, name), *options], self.path(log or f"{name}.log"), env)
 
     def _start_etcd(self):
         clients, peers = f"http://{HOST}:{self.etcd_port}", f"http://{HOST}:{free_port()}"
@@ -129,11 +139,16 @@ class Plane:
         self.programs.callback(etcd.kill)
         etcd.wait_until(lambda: says_ready(self.etcd_port))
 
-    def _start_apiserver(self):
+    def _make_keys(self):
+        key = ["openssl", "genrsa", "-out", self.path("service-account.key"), "2048"]
+        subprocess.run(key, check=True, capture_output=True)
+        self.write("tokens.csv", f'{self.token},tester,tester,"system:masters"\n')
+
+    def start_apiserver(self):
+        """On the same port, over the same etcd, with the same keys each time. Ready."""
         key = self.path("service-account.key")
-        subprocess.run(["openssl", "genrsa", "-out", key, "2048"], check=True, capture_output=True)
-        tokens = self.write("tokens.csv", f'{self.token},tester,tester,"system:masters"\n')
-        apiserver = self.start(
+        self.n_apiservers += 1
+        self.apiserver = self.start(
             "kube-apiserver",
             f"--etcd-servers=http://{HOST}:{self.etcd_port}",
             f"--cert-dir={os.path.dirname(self.certificate)}",
@@ -143,33 +158,58 @@ class Plane:
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={key}",
             f"--service-account-signing-key-file={key}",
-            f"--token-auth-file={tokens}",
+            f"--token-auth-file={self.path('tokens.csv')}",
             "--authorization-mode=RBAC",
             # The first needs a controller that makes accounts, the second one that takes the taint of new nodes away.
             "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
+            f"--watch-cache={str(self.watch_cache).lower()}",
+            log=f"kube-apiserver-{self.n_apiservers}.log",
         )
-        self.programs.callback(apiserver.kill)
-        apiserver.wait_until(lambda: says_ready(self.port, self.certificate))
+        self.apiserver.wait_until(lambda: says_ready(self.port, self.certificate))
+
+    def kill_apiserver(self):
+        if self.apiserver:
+            self.apiserver.kill()
+            self.apiserver = None
+
+    def start_kwok(self):
+        """KWOK, which keeps the nodes that have its annotation ready, runs the pods that are bound to them, and ends those that are
+        being deleted. It ends with the plane."""
+        stages = sorted(os.listdir(os.path.join(self.binaries, "kwok-stages")))
+        kwok = self.start(
+            "kwok",
+            f"--kubeconfig={self.kubeconfig()}",
+            "--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake",
+            "--node-lease-duration-seconds=40",
+            *[f"--config={os.path.join(self.binaries, 'kwok-stages', stage)}" for stage in stages],
+            env={"HOME": self.folder, "KWOK_WORKDIR": self.path("kwok")},
+        )
+        self.programs.callback(kwok.kill)
+
+    def compact_etcd(self, revision):
+        """What was before `revision` is forgotten. etcd speaks JSON, too."""
+        connection = http.client.HTTPConnection(HOST, self.etcd_port, timeout=LIMIT_S)
+        with contextlib.closing(connection):
+            connection.request("POST", "/v3/kv/compaction", json.dumps({"revision": str(revision), "physical": True}))
+            answer = connection.getresponse()
+            assert answer.status == 200, answer.read()
 
     def kubeconfig(self):
         """The path of a kubeconfig that may do everything."""
+        return self.write_kubeconfig("kubeconfig", {"token": self.token}, self.port)
+
+    def write_kubeconfig(self, name, user, port):
+        """The path of a kubeconfig for who has these credentials. port: where kube-apiserver is reached."""
+        server = {"server": f"https://{HOST}:{port}", "certificate-authority": self.certificate}
         parts = {
             "apiVersion": "v1",
             "kind": "Config",
             "current-context": "test",
             "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
-            "clusters": [
-                {
-                    "name": "test",
-                    "cluster": {
-                        "server": f"https://{HOST}:{self.port}",
-                        "certificate-authority": self.certificate,
-                    },
-                }
-            ],
-            "users": [{"name": "test", "user": {"token": self.token}}],
+            "clusters": [{"name": "test", "cluster": server}],
+            "users": [{"name": "test", "user": user}],
         }
-        return self.write("kubeconfig", json.dumps(parts))
+        return self.write(name, json.dumps(parts))
 
     def start_scheduler(self, name, configuration):
         """A ready kube-scheduler, the caller's to end. `name` is that of its files; the API server's address is filled in."""
@@ -178,7 +218,8 @@ class Plane:
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "KubeSchedulerConfiguration",
             "leaderElection": {"leaderElect": False},
-            "clientConnection": {"kubeconfig": kubeconfig},
+            # Many pods at once are what some tests are about; by itself it would hold them back.
+            "clientConnection": {"kubeconfig": kubeconfig, "qps": 1000, "burst": 1000},
             **configuration,
         }
         scheduler = self.start(
