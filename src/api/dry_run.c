@@ -45,14 +45,9 @@ static bool read_manifest(const struct api *api, struct exchange *exchange,
     struct err err;
     size_t len = 0;
     const char *body = exchange_body(exchange, &len);
-    const char *waiting_for = inventory_waiting_for(api->inventory);
-    struct arena *arena = exchange_arena(exchange);
-    if (waiting_for) {
-        exchange_answer_error(exchange, 503,
-                              arena_printf(arena, "not ready: waiting for %s", waiting_for));
+    if (!reply_from(api->inventory, exchange))
         return false;
-    }
-    int r = manifest_read(body, len, api, arena, ret_list, &err);
+    int r = manifest_read(body, len, api, exchange_arena(exchange), ret_list, &err);
     if (r < 0)
         exchange_answer_error(exchange, r == -EMSGSIZE ? 413 : 400, err.text);
     return r == 0;

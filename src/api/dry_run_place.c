@@ -1,9 +1,5 @@
 /* dry_run_place: a workload's replicas, one after another. See trial.h. */
-#include "core/rank.h"
 #include "trial.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 static json_t *placement_json(size_t replica, const struct node *node, int score,
                               const char *reason)
@@ -32,7 +28,7 @@ static json_t *place_replicas(struct trial *trial, json_t *notes)
     if ((uint64_t)trial->n_replicas < n)
         n = (size_t)trial->n_replicas;
     const struct node **nodes = ARENA_ARRAY(dry_run->arena, const struct node *, n);
-    trial->n_placed = (int64_t)what_if_place(dry_run->fork, &trial->question, n, nodes);
+    trial->n_placed = (int64_t)what_if_place(dry_run->fork, &trial->asking.question, n, nodes);
     dry_run->n_replicas_left -= n;
     if ((uint64_t)trial->n_replicas > n)
         (void)json_array_append_new(
@@ -40,32 +36,20 @@ static json_t *place_replicas(struct trial *trial, json_t *notes)
                                 "(limits.dryRunReplicas); the others are counted",
                                 n));
     trial->n_placed +=
-        what_if_fill(dry_run->fork, &trial->question, trial->n_replicas - (int64_t)n);
-    trial->n_more = what_if_more(dry_run->fork, &trial->question);
+        what_if_fill(dry_run->fork, &trial->asking.question, trial->n_replicas - (int64_t)n);
+    trial->n_more = what_if_more(dry_run->fork, &trial->asking.question);
     if (trial->n_placed < trial->n_replicas)
         trial->no_more = trial_why_not(trial);
     return placements_json(nodes, n, trial->no_more);
-}
-
-static int compare_name(const void *key, const void *candidate)
-{
-    return strcmp(key, node_name(((const struct candidate *)candidate)->node));
-}
-
-static int score_on(const struct trial *trial, const struct node *node)
-{
-    const struct candidate *candidate = bsearch(node_name(node), trial->candidates, trial->n_nodes,
-                                                sizeof *trial->candidates, compare_name);
-    return candidate ? candidate->score : 0;
 }
 
 static json_t *place_on_each_node(struct trial *trial)
 {
     struct dry_run *dry_run = trial->dry_run;
     struct arena *arena = dry_run->arena;
-    const struct node **nodes = ARENA_ARRAY(arena, const struct node *, trial->n_nodes);
-    enum reason *verdicts = ARENA_ARRAY(arena, enum reason, trial->n_nodes);
-    size_t n = what_if_place_each(dry_run->fork, &trial->question, nodes, verdicts);
+    const struct node **nodes = ARENA_ARRAY(arena, const struct node *, trial->candidates.n);
+    enum reason *verdicts = ARENA_ARRAY(arena, enum reason, trial->candidates.n);
+    size_t n = what_if_place_each(dry_run->fork, &trial->asking.question, nodes, verdicts);
     json_t *placements = json_array();
     trial->n_replicas = (int64_t)n;
     for (size_t i = 0; i < n; i++) {
@@ -73,10 +57,13 @@ static json_t *place_on_each_node(struct trial *trial)
         const struct node *node = verdicts[i] == REASON_FITS ? nodes[i] : NULL;
         if (!node)
             reason = arena_printf(arena, "%s: %s", node_name(nodes[i]),
-                                  trial_message(trial, nodes[i], verdicts[i]));
+                                  verdict_message(&trial->asking, nodes[i], verdicts[i]));
         trial->n_placed += node != NULL;
         (void)json_array_append_new(
-            placements, placement_json(i, node, node ? score_on(trial, node) : 0, reason));
+            placements,
+            placement_json(i, node,
+                           node ? candidates_find(&trial->candidates, node_name(node))->score : 0,
+                           reason));
     }
     if (trial->n_placed < trial->n_replicas || n == 0)
         trial->no_more = trial_why_not(trial);

@@ -1,134 +1,33 @@
-/* dry_run_words: what is said of a trial, in sentences and reasons. See trial.h. */
+/* dry_run_words: what is said of a trial, in sentences. See trial.h; of one node: verdict.h. */
 #include "trial.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static const char *taint_text(const struct taint *taint, struct arena *arena)
-{
-    static const char *const EFFECTS[] = {[TAINT_NO_SCHEDULE] = "NoSchedule",
-                                          [TAINT_PREFER_NO_SCHEDULE] = "PreferNoSchedule",
-                                          [TAINT_NO_EXECUTE] = "NoExecute"};
-    return arena_printf(arena, "%s%s%s:%s", taint->key, taint->value[0] ? "=" : "", taint->value,
-                        EFFECTS[taint->effect]);
-}
-
-/* Whether the admission plugin ExtendedResourceToleration would let the pod onto the node. */
-static bool admission_would_help(const struct trial *trial, const struct node *node)
-{
-    return fit_judge(node, &trial->tolerant) == REASON_FITS;
-}
-
-static const char *taint_message(const struct trial *trial, const struct node *node)
-{
-    struct arena *arena = trial->dry_run->arena;
-    const struct shape_facts *facts = &trial->question.shape->facts;
-    const struct node_traits *traits = node_traits(node);
-    const struct taint *taint = taints_first_untolerated(traits->taints, traits->n_taints,
-                                                         facts->tolerations, facts->n_tolerations);
-    const char *hint = "";
-    if (admission_would_help(trial, node))
-        hint = "; only that is missing, and clusters that run the admission plugin "
-               "ExtendedResourceToleration add it (policy admission.extendedResourceToleration)";
-    return arena_printf(arena, "%s: %s%s", reason_text(REASON_TAINT), taint_text(taint, arena),
-                        hint);
-}
-
-/* "...: nvidia.com/gpu": the first of the needs that the node lacks. */
-static const char *resource_message(const struct trial *trial, const struct node *node,
-                                    enum reason reason)
-{
-    const struct pod_shape *shape = trial->question.shape;
-    const bool is_gpu = reason != REASON_RESOURCE;
-    for (size_t i = 0; i < shape->n_needs; i++) {
-        const struct need *need = &shape->needs[i];
-        if (need->resource->is_gpu != is_gpu || fit_lack(node, need) == 0)
-            continue;
-        const char *name = need->resource->name;
-        if (is_gpu ||
-            (strcmp(name, "cpu") != 0 && strcmp(name, "memory") != 0 && strcmp(name, "pods") != 0))
-            return arena_printf(trial->dry_run->arena, "%s: %s", reason_text(reason), name);
-    }
-    return reason_text(reason);
-}
-
-const char *trial_message(const struct trial *trial, const struct node *node, enum reason reason)
-{
-    if (reason == REASON_POD_INVALID)
-        return trial->question.refusal;
-    if (reason == REASON_TAINT)
-        return taint_message(trial, node);
-    if (reason == REASON_GPU_ABSENT || reason == REASON_GPU_TOTAL || reason == REASON_GPU_FREE ||
-        reason == REASON_RESOURCE)
-        return resource_message(trial, node, reason);
-    return reason_text(reason);
-}
-
-/* "12 × the node has too few free GPUs now": how often each reason was given, in their order. */
-static const char *reasons_text(const size_t *counts, struct arena *arena)
-{
-    const char *text = "";
-    for (enum reason reason = REASON_FITS + 1; reason < N_REASONS; reason++) {
-        if (counts[reason] > 0)
-            text = arena_printf(arena, "%s%s%zu × %s", text, text[0] ? "; " : "", counts[reason],
-                                reason_text(reason));
-    }
-    return text;
-}
-
 const char *trial_why_not(const struct trial *trial)
 {
     struct arena *arena = trial->dry_run->arena;
+    const struct asking *asking = &trial->asking;
+    const struct candidates *candidates = &trial->candidates;
     size_t counts[N_REASONS] = {0};
     size_t n_helped = 0;
-    if (trial->question.refusal)
-        return trial->question.refusal;
-    if (trial->n_nodes == 0)
+    if (asking->question.refusal)
+        return asking->question.refusal;
+    if (candidates->n == 0)
         return "there are no nodes";
-    for (size_t i = 0; i < trial->n_nodes; i++) {
-        const struct node *node = trial->candidates[i].node;
-        enum reason reason = fit_judge(node, &trial->question);
+    for (size_t i = 0; i < candidates->n; i++) {
+        const struct node *node = candidates->items[i].node;
+        enum reason reason = fit_judge(node, &asking->question);
         counts[reason]++;
-        n_helped += reason == REASON_TAINT && admission_would_help(trial, node);
+        n_helped += reason == REASON_TAINT && asking_admission_would_help(asking, node);
     }
-    const char *text = arena_printf(arena, "%zu of %zu nodes fit (%s)", counts[REASON_FITS],
-                                    trial->n_nodes, reasons_text(counts, arena));
+    const char *text = verdict_counts_text(counts, candidates->n, arena);
     if (n_helped == 0)
         return text;
     return arena_printf(arena,
                         "%s; on %zu only the toleration is missing that the admission plugin "
                         "ExtendedResourceToleration adds",
                         text, n_helped);
-}
-
-/* What the node lacks, resource by resource, in the resources' units. */
-static json_t *lacks_json(const struct trial *trial, const struct node *node)
-{
-    json_t *lacks = json_object();
-    const struct pod_shape *shape = trial->question.shape;
-    for (size_t i = 0; i < shape->n_needs; i++) {
-        int64_t lack = fit_lack(node, &shape->needs[i]);
-        if (lack > 0)
-            (void)json_object_set_new(lacks, shape->needs[i].resource->name, json_integer(lack));
-    }
-    return lacks;
-}
-
-json_t *trial_nodes(const struct trial *trial)
-{
-    json_t *nodes = json_array();
-    for (size_t i = 0; i < trial->n_nodes; i++) {
-        const struct candidate *candidate = &trial->candidates[i];
-        const enum reason reason = candidate->verdict;
-        const struct node *node = candidate->node;
-        (void)json_array_append_new(
-            nodes, json_pack("{s:s, s:b, s:o, s:s, s:s, s:o}", "node", node_name(node), "fits",
-                             reason == REASON_FITS, "score",
-                             reason == REASON_FITS ? json_integer(candidate->score) : json_null(),
-                             "reason", reason_name(reason), "message",
-                             trial_message(trial, node, reason), "lacks", lacks_json(trial, node)));
-    }
-    return nodes;
 }
 
 /* What keeps pods from running even where they fit. */

@@ -22,6 +22,17 @@ bool reply_is_possible(struct exchange *exchange)
     return false;
 }
 
+bool reply_from(struct inventory *inventory, struct exchange *exchange)
+{
+    const char *waiting_for = inventory_waiting_for(inventory);
+    if (!waiting_for)
+        return true;
+    exchange_answer_error(
+        exchange, 503,
+        arena_printf(exchange_arena(exchange), "not ready: waiting for %s", waiting_for));
+    return false;
+}
+
 void reply_text(struct exchange *exchange, unsigned status, const char *content_type,
                 struct buf *text)
 {

@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "http/exchange.h"
+#include "inventory/inventory.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -21,6 +22,10 @@ void reply(struct exchange *exchange, json_t *value,
 /* Whether ?output= is one we know; else it has answered 400. To be asked before any work is done.
  */
 bool reply_is_possible(struct exchange *exchange);
+
+/* Whether the inventory has something to answer from; else it has answered 503, with what is waited
+ * for. */
+bool reply_from(struct inventory *inventory, struct exchange *exchange);
 
 void reply_text(struct exchange *exchange, unsigned status, const char *content_type,
                 struct buf *text);

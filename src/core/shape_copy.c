@@ -1,6 +1,6 @@
-/* shape_copy: see shape_copy.h. Texts are written with their length, so that no two shapes run
- * together. */
-#include "shape_copy.h"
+/* shape_copy: see include/core/shape_copy.h. Texts are written with their length, so that no two
+ * shapes run together. */
+#include "core/shape_copy.h"
 
 #include <string.h>
 

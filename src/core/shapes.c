@@ -1,7 +1,7 @@
 /* shapes: see shapes.h. */
 #include "shapes.h"
 #include "base/mem.h"
-#include "shape_copy.h"
+#include "core/shape_copy.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * shape_copy: shape facts written as bytes, to compare them, and copied, to keep them. Private to
- * core.
+ * shape_copy: shape facts written as bytes, to compare them, and copied, to keep them: a shape of
+ * the ledger is only there as long as its lock is held.
  */
 #ifndef CORE_SHAPE_COPY_H
 #define CORE_SHAPE_COPY_H
