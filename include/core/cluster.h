@@ -124,7 +124,7 @@ const struct pod *cluster_next_pod(const struct cluster *cluster, const struct p
 
 const char *node_name(const struct node *node);
 const struct node_traits *node_traits(const struct node *node);
-/* Every resource that the node has or that its pods use. */
+/* Every resource that the node has or that its pods and reservations use. */
 const struct node_resource *node_resources(const struct node *node, size_t *ret_n);
 /* NULL where the node neither has it nor uses it. */
 const struct node_resource *node_find_resource(const struct node *node,
@@ -149,8 +149,10 @@ void cluster_fork_free(struct cluster *fork);
 void cluster_place(struct cluster *fork, const struct node *node, const struct pod_shape *shape,
                    int64_t n);
 
-/* Recomputes all sums from the pods. The number of differences (0 is right); the first is told in
- * err. */
+/* Recomputes all sums from the pods and reservations. The number of differences (0 is right); the
+ * first is told in err. */
 size_t cluster_check(const struct cluster *cluster, struct err *err);
+/* The same of one node. */
+size_t cluster_check_node(const struct node *node, struct err *err);
 
 #endif

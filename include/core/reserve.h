@@ -25,7 +25,7 @@ struct reserve_question {
     const char *uid;
     const char *node_name;
     /* The pod as a GET showed it, for when the ledger has not seen it yet; NULL: none. What the
-     * ledger knows wins. */
+     * ledger knows wins. Facts of another UID are none. */
     const struct pod_facts *facts;
     int64_t now_ms; /* when the reservation was made, for people and for looking after old ones */
 };
@@ -38,6 +38,10 @@ struct reserve_result {
         *node_name; /* ..._ELSEWHERE: of the pod or the reservation; until the ledger changes */
 };
 
+/* The first verdict that holds, in this order: bound here or elsewhere, gone, unknown, held
+ * elsewhere, held already, refused (FIT_OURS; the node must be there), held anew. Room that is held
+ * already stays held, whatever became of the node: whether that binding takes effect is not ours to
+ * say any more. */
 enum reserve_verdict cluster_reserve(struct cluster *cluster,
                                      const struct reserve_question *question,
                                      struct reserve_result *ret_result);
@@ -50,7 +54,7 @@ struct reservation {
     const char *name;
     const char *node_name;
     const struct pod_shape *shape;
-    int64_t made_ms; /* first */
+    int64_t made_ms; /* when room was held first; later calls don't change it */
     uint64_t serial;
 };
 

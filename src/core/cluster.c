@@ -13,17 +13,6 @@ struct cluster *cluster_new(const struct policy *policy)
     return cluster;
 }
 
-static void free_named(struct named_entry **table)
-{
-    struct named_entry *entry = NULL;
-    struct named_entry *next = NULL;
-    HASH_ITER (hh, *table, entry, next) {
-        HASH_DEL(*table, entry);
-        free(entry->name);
-        free(entry);
-    }
-}
-
 /* The strings of a pod lie in one block, which begins with the uid. */
 static void free_pod(struct cluster *cluster, struct pod_entry *entry)
 {
@@ -42,13 +31,14 @@ void cluster_free(struct cluster *cluster)
         HASH_DEL(cluster->pods, pod);
         free_pod(cluster, pod);
     }
+    pod_names_free(&cluster->pod_names);
+    reserve_free_all(cluster);
     struct node *node = NULL;
     struct node *next_node = NULL;
     HASH_ITER (hh, cluster->nodes, node, next_node) {
         node_table_free(cluster, node);
     }
-    free_named(&cluster->namespaces);
-    free_named(&cluster->priority_classes);
+    named_free_all(cluster);
     for (size_t i = 0; i < cluster->n_fork_resources; i++)
         shapes_drop_resource(cluster->shapes, cluster->fork_resources[i]);
     free(cluster->fork_resources);
@@ -103,6 +93,14 @@ void cluster_delete_node(struct cluster *cluster, const char *name)
     HASH_FIND_STR(cluster->nodes, name, node);
     if (node && node->traits)
         delete_node(cluster, node);
+}
+
+void cluster_keep_node(struct cluster *cluster, const char *name)
+{
+    struct node *node = NULL;
+    HASH_FIND_STR(cluster->nodes, name, node);
+    if (node)
+        node->seen = cluster->relists[CLUSTER_NODES];
 }
 
 /* Pods. */
@@ -187,44 +185,83 @@ static void fill_pod(struct pod_entry *entry, const struct pod_facts *facts,
     copy_strings(pod, facts);
 }
 
+static struct pod_entry *find_pod(const struct cluster *cluster, const char *uid)
+{
+    struct pod_entry *entry = NULL;
+    HASH_FIND_STR(cluster->pods, uid, entry);
+    return entry;
+}
+
+static void remove_pod(struct cluster *cluster, struct pod_entry *entry)
+{
+    detach_pod(cluster, entry);
+    pod_names_remove(&cluster->pod_names, entry);
+    HASH_DEL(cluster->pods, entry);
+    free_pod(cluster, entry);
+}
+
+static void add_pod(struct cluster *cluster, const struct pod_facts *facts,
+                    const struct pod_shape *shape)
+{
+    struct pod_entry *entry = MEM_NEW(struct pod_entry);
+    entry->seen = cluster->relists[CLUSTER_PODS];
+    fill_pod(entry, facts, shape);
+    HASH_ADD_KEYPTR(hh, cluster->pods, entry->pod.uid, strlen(entry->pod.uid), entry);
+    pod_names_add(&cluster->pod_names, entry);
+    attach_pod(cluster, entry);
+}
+
+/* Its reservation is that of the pod, and goes with it. */
+static void delete_pod(struct cluster *cluster, struct pod_entry *entry)
+{
+    reserve_forget(cluster, entry->pod.uid);
+    remove_pod(cluster, entry);
+    cluster->version++;
+}
+
+/* A reservation waits for one of two things: that the pod is on a node (where it counts as used,
+ * whichever node that is), or that no binding can take effect any more. */
+static bool settles_reservation(const struct pod_facts *facts)
+{
+    return facts->node_name[0] || facts->finished || facts->terminating;
+}
+
 void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
 {
     const struct pod_shape *shape = shapes_hold(cluster->shapes, &facts->shape);
-    struct pod_entry *entry = NULL;
-    HASH_FIND_STR(cluster->pods, facts->uid, entry);
+    struct pod_entry *entry = find_pod(cluster, facts->uid);
     const bool same = entry && pod_equal(&entry->pod, facts, shape);
     if (same && words_equal(&entry->pod, facts)) {
         shapes_drop(cluster->shapes, shape);
         entry->seen = cluster->relists[CLUSTER_PODS];
         return;
     }
-    if (entry) {
-        detach_pod(cluster, entry);
-        HASH_DEL(cluster->pods, entry);
-        free_pod(cluster, entry);
-    }
-    entry = MEM_NEW(struct pod_entry);
-    entry->seen = cluster->relists[CLUSTER_PODS];
-    fill_pod(entry, facts, shape);
-    HASH_ADD_KEYPTR(hh, cluster->pods, entry->pod.uid, strlen(entry->pod.uid), entry);
-    attach_pod(cluster, entry);
+    if (entry)
+        remove_pod(cluster, entry);
+    struct pod_entry *predecessor =
+        pod_names_find(&cluster->pod_names, facts->namespace_, facts->name);
+    if (predecessor)
+        delete_pod(cluster, predecessor);
+    if (settles_reservation(facts))
+        reserve_forget(cluster, facts->uid);
+    add_pod(cluster, facts, shape);
     cluster->version += same ? 0 : 1;
-}
-
-static void delete_pod(struct cluster *cluster, struct pod_entry *entry)
-{
-    detach_pod(cluster, entry);
-    HASH_DEL(cluster->pods, entry);
-    free_pod(cluster, entry);
-    cluster->version++;
 }
 
 void cluster_delete_pod(struct cluster *cluster, const char *uid)
 {
-    struct pod_entry *entry = NULL;
-    HASH_FIND_STR(cluster->pods, uid, entry);
+    struct pod_entry *entry = find_pod(cluster, uid);
     if (entry)
         delete_pod(cluster, entry);
+    else
+        reserve_forget(cluster, uid);
+}
+
+void cluster_keep_pod(struct cluster *cluster, const char *uid)
+{
+    struct pod_entry *entry = find_pod(cluster, uid);
+    if (entry)
+        entry->seen = cluster->relists[CLUSTER_PODS];
 }
 
 /* Replace all. */
@@ -258,6 +295,8 @@ void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind)
 {
     if (kind == CLUSTER_NODES)
         sweep_nodes(cluster);
-    else
+    else if (kind == CLUSTER_PODS)
         sweep_pods(cluster);
+    else
+        named_sweep(cluster, kind);
 }

@@ -1,5 +1,5 @@
 /*
- * cluster_check: the ledger's sums, made again the slow way from its pods.
+ * cluster_check: the ledger's sums, made again the slow way from its pods and reservations.
  */
 #include "ledger.h"
 
@@ -19,65 +19,134 @@ static void differs(struct check *check, const char *where, const char *what, in
                       is, should_be);
 }
 
+static void differs_unless(struct check *check, const char *what, size_t is, size_t should_be)
+{
+    if (is != should_be)
+        differs(check, "cluster", what, (int64_t)is, (int64_t)should_be);
+}
+
 static bool uses(const struct pod *pod, const char *node_name)
 {
     return !pod->finished && pod->node_name[0] && strcmp(pod->node_name, node_name) == 0;
 }
 
-static int64_t sum_of(const struct node *node, const struct resource *resource)
+static int64_t sum_of_pods(const struct node *node, const char *resource)
 {
     int64_t sum = 0;
     for (const struct pod_entry *pod = node->pods; pod; pod = pod->next)
-        sum = ledger_add(sum, shape_demand(&pod->pod.shape->facts, resource->name));
+        sum = ledger_add(sum, shape_demand(&pod->pod.shape->facts, resource));
     return sum;
+}
+
+static int64_t sum_of_reservations(const struct node *node, const char *resource)
+{
+    int64_t sum = 0;
+    for (const struct reservation_entry *held = node->reservations; held; held = held->next)
+        sum = ledger_add(sum, shape_demand(&held->reservation.shape->facts, resource));
+    return sum;
+}
+
+static void check_sums(struct check *check, const struct node *node)
+{
+    for (size_t i = 0; i < node->n_resources; i++) {
+        const struct node_resource *resource = &node->resources[i];
+        const char *name = resource->resource->name;
+        const int64_t used = sum_of_pods(node, name);
+        const int64_t reserved = sum_of_reservations(node, name);
+        if (resource->used != used)
+            differs(check, node->name, name, resource->used, used);
+        if (resource->reserved != reserved)
+            differs(check, node->name, "what is reserved", resource->reserved, reserved);
+        if (!resource->advertised && resource->used == 0 && resource->reserved == 0)
+            differs(check, node->name, "an unused, unadvertised resource", 1, 0);
+    }
+}
+
+static void check_needs(struct check *check, const struct node *node, const struct pod_shape *shape)
+{
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        const struct resource *resource = shape->needs[i].resource;
+        if (!node_find_resource(node, resource))
+            differs(check, node->name, resource->name, 0, shape->needs[i].amount);
+    }
 }
 
 static void check_node(struct check *check, const struct node *node)
 {
-    for (size_t i = 0; i < node->n_resources; i++) {
-        const struct node_resource *resource = &node->resources[i];
-        int64_t sum = sum_of(node, resource->resource);
-        if (resource->used != sum)
-            differs(check, node->name, resource->resource->name, resource->used, sum);
-        if (!resource->advertised && resource->used == 0)
-            differs(check, node->name, "an unused, unadvertised resource", 1, 0);
-    }
+    check_sums(check, node);
     for (const struct pod_entry *pod = node->pods; pod; pod = pod->next) {
         if (!uses(&pod->pod, node->name) || pod->node != node)
             differs(check, node->name, pod->pod.uid, 1, 0);
-        for (size_t i = 0; i < pod->pod.shape->n_needs; i++) {
-            const struct resource *resource = pod->pod.shape->needs[i].resource;
-            if (!node_find_resource(node, resource))
-                differs(check, node->name, resource->name, 0, pod->pod.shape->needs[i].amount);
-        }
+        check_needs(check, node, pod->pod.shape);
     }
-    if (!node->traits && !node->pods)
+    for (const struct reservation_entry *held = node->reservations; held; held = held->next) {
+        if (strcmp(held->reservation.node_name, node->name) != 0 || held->node != node)
+            differs(check, node->name, held->reservation.uid, 1, 0);
+        check_needs(check, node, held->reservation.shape);
+    }
+    if (!node->traits && !node->pods && !node->reservations)
         differs(check, node->name, "a node that is neither there nor used", 1, 0);
+}
+
+size_t cluster_check_node(const struct node *node, struct err *err)
+{
+    struct check check = {.err = err};
+    check_node(&check, node);
+    return check.n_differences;
+}
+
+static void check_nodes(struct check *check, const struct cluster *cluster)
+{
+    size_t n_present = 0;
+    size_t n_using = 0;
+    size_t n_holding = 0;
+    for (const struct node *node = cluster->nodes; node; node = node->hh.next) {
+        n_present += node->traits != NULL;
+        for (const struct pod_entry *pod = node->pods; pod; pod = pod->next)
+            n_using++;
+        for (const struct reservation_entry *held = node->reservations; held; held = held->next)
+            n_holding++;
+        check_node(check, node);
+    }
+    size_t n_should_use = 0;
+    for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next)
+        n_should_use += !pod->pod.finished && pod->pod.node_name[0] != '\0';
+    differs_unless(check, "nodes", cluster->n_present_nodes, n_present);
+    differs_unless(check, "pods that use a node", n_using, n_should_use);
+    differs_unless(check, "reservations of nodes", n_holding, cluster_n_reservations(cluster));
+}
+
+/* A reservation whose pod is on a node would count twice; one whose pod can be bound no more would
+ * never end. */
+static void check_reservations(struct check *check, const struct cluster *cluster)
+{
+    for (const struct reservation *held = cluster_next_reservation(cluster, NULL); held;
+         held = cluster_next_reservation(cluster, held)) {
+        const struct pod *pod = cluster_find_pod(cluster, held->uid);
+        if (pod && (pod->node_name[0] || pod->finished || pod->terminating))
+            differs(check, held->uid, "a reservation of a pod that is settled", 1, 0);
+    }
+}
+
+static void check_names(struct check *check, const struct cluster *cluster)
+{
+    for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next) {
+        if (pod_names_find(&cluster->pod_names, pod->pod.namespace_, pod->pod.name) != pod)
+            differs(check, pod->pod.uid, "being found by its name", 0, 1);
+    }
+    differs_unless(check, "names of pods", cluster->pod_names.n, cluster_n_pods(cluster));
 }
 
 size_t cluster_check(const struct cluster *cluster, struct err *err)
 {
     struct check check = {.err = err};
-    size_t n_present = 0;
-    size_t n_using = 0;
-    for (const struct node *node = cluster->nodes; node; node = node->hh.next) {
-        n_present += node->traits != NULL;
-        for (const struct pod_entry *pod = node->pods; pod; pod = pod->next)
-            n_using++;
-        check_node(&check, node);
-    }
-    if (n_present != cluster->n_present_nodes)
-        differs(&check, "cluster", "nodes", (int64_t)cluster->n_present_nodes, (int64_t)n_present);
-    size_t n_should_use = 0;
-    for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next)
-        n_should_use += !pod->pod.finished && pod->pod.node_name[0] != '\0';
-    if (n_using != n_should_use)
-        differs(&check, "cluster", "pods that use a node", (int64_t)n_using, (int64_t)n_should_use);
+    check_nodes(&check, cluster);
+    check_reservations(&check, cluster);
+    check_names(&check, cluster);
     size_t n_shape_refs = 0;
     for (const struct shape_entry *shape = cluster->shapes->shapes; shape; shape = shape->hh.next)
         n_shape_refs += shape->refs;
-    if (n_shape_refs != cluster_n_pods(cluster))
-        differs(&check, "cluster", "pods that have a shape", (int64_t)n_shape_refs,
-                (int64_t)cluster_n_pods(cluster));
+    differs_unless(&check, "users of shapes", n_shape_refs,
+                   cluster_n_pods(cluster) + cluster_n_reservations(cluster));
     return check.n_differences;
 }

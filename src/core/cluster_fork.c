@@ -36,7 +36,6 @@ struct cluster *cluster_fork(struct cluster *cluster)
     fork->shapes = cluster->shapes;
     shapes_ref(fork->shapes);
     fork->is_fork = true;
-    fork->version = cluster->version;
     fork_resources(fork);
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node))
@@ -46,6 +45,7 @@ struct cluster *cluster_fork(struct cluster *cluster)
         cluster_upsert_namespace(fork, entry->name);
     for (entry = cluster->priority_classes; entry; entry = entry->hh.next)
         cluster_upsert_priority_class(fork, entry->name, entry->value, entry->is_default);
+    fork->version = cluster->version;
     return fork;
 }
 

@@ -1,5 +1,4 @@
-/* cluster_read: what can be asked of a ledger, and the small tables beside nodes and pods. */
-#include "base/mem.h"
+/* cluster_read: what can be asked of a ledger about its nodes and pods. */
 #include "ledger.h"
 
 #include <string.h>
@@ -36,76 +35,17 @@ const struct pod *cluster_find_pod(const struct cluster *cluster, const char *ui
     return entry ? &entry->pod : NULL;
 }
 
+const struct pod *cluster_find_pod_named(const struct cluster *cluster, const char *namespace_,
+                                         const char *name)
+{
+    const struct pod_entry *entry = pod_names_find(&cluster->pod_names, namespace_, name);
+    return entry ? &entry->pod : NULL;
+}
+
 const struct pod *cluster_next_pod(const struct cluster *cluster, const struct pod *pod)
 {
     const struct pod_entry *next = pod ? ((const struct pod_entry *)pod)->hh.next : cluster->pods;
     return next ? &next->pod : NULL;
-}
-
-static struct named_entry *find_named(struct named_entry *table, const char *name)
-{
-    struct named_entry *entry = NULL;
-    HASH_FIND_STR(table, name, entry);
-    return entry;
-}
-
-static struct named_entry *hold_named(struct named_entry **table, const char *name)
-{
-    struct named_entry *entry = find_named(*table, name);
-    if (!entry) {
-        entry = MEM_NEW(struct named_entry);
-        entry->name = mem_strdup(name);
-        HASH_ADD_KEYPTR(hh, *table, entry->name, strlen(entry->name), entry);
-    }
-    return entry;
-}
-
-void cluster_upsert_namespace(struct cluster *cluster, const char *name)
-{
-    (void)hold_named(&cluster->namespaces, name);
-}
-
-bool cluster_has_namespace(const struct cluster *cluster, const char *name)
-{
-    return find_named(cluster->namespaces, name) != NULL;
-}
-
-size_t cluster_n_namespaces(const struct cluster *cluster)
-{
-    return HASH_COUNT(cluster->namespaces);
-}
-
-void cluster_upsert_priority_class(struct cluster *cluster, const char *name, int64_t value,
-                                   bool is_default)
-{
-    struct named_entry *entry = hold_named(&cluster->priority_classes, name);
-    entry->value = value;
-    entry->is_default = is_default;
-}
-
-/* There should be one; of several, Kubernetes' admission takes the lowest. */
-static const struct named_entry *default_class(const struct cluster *cluster)
-{
-    const struct named_entry *lowest = NULL;
-    for (const struct named_entry *entry = cluster->priority_classes; entry; entry = entry->hh.next)
-        if (entry->is_default && (!lowest || entry->value < lowest->value))
-            lowest = entry;
-    return lowest;
-}
-
-bool cluster_priority_of_class(const struct cluster *cluster, const char *name, int64_t *ret_value)
-{
-    const struct named_entry *entry =
-        name[0] ? find_named(cluster->priority_classes, name) : default_class(cluster);
-    if (!entry)
-        return false;
-    *ret_value = entry->value;
-    return true;
-}
-
-size_t cluster_n_priority_classes(const struct cluster *cluster)
-{
-    return HASH_COUNT(cluster->priority_classes);
 }
 
 static const struct resource *find_resource(const struct cluster *cluster, const char *name)

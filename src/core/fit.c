@@ -1,5 +1,6 @@
 /* fit: see include/core/fit.h. */
 #include "core/fit.h"
+#include "core/reserve.h"
 
 #include <string.h>
 
@@ -62,6 +63,30 @@ int64_t fit_lack(const struct node *node, const struct need *need)
         return 0;
     int64_t lack = 0;
     return __builtin_sub_overflow(need->amount, free, &lack) ? INT64_MAX : lack;
+}
+
+static int64_t amount_of(const struct pod_shape *shape, const struct resource *resource)
+{
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        if (shape->needs[i].resource == resource)
+            return shape->needs[i].amount;
+    }
+    return 0;
+}
+
+/* What is free to the pod that asks: what it holds itself too. Where the sum of what is held was
+ * cut at INT64_MAX, its share is not known, and nothing of it is free. */
+static int64_t free_to(const struct node *node, const struct fit_question *question,
+                       const struct resource *resource)
+{
+    const struct node_resource *has = node_find_resource(node, resource);
+    const struct reservation *own = question->own;
+    if (!has)
+        return 0;
+    struct node_resource without = *has;
+    if (own && has->reserved < INT64_MAX && strcmp(own->node_name, node_name(node)) == 0)
+        without.reserved -= amount_of(own->shape, resource);
+    return node_resource_free(&without);
 }
 
 /* The cordon is judged as the taint that Kubernetes' NodeUnschedulable plugin sees in it. */
@@ -129,14 +154,21 @@ static bool lacks_any_gpu_resource(const struct node *node, const struct pod_sha
     return false;
 }
 
-static enum reason judge_gpus(const struct node *node, const struct pod_shape *shape)
+static bool has_free(const struct node *node, const struct fit_question *question,
+                     const struct need *need)
 {
+    return free_to(node, question, need->resource) >= need->amount;
+}
+
+static enum reason judge_gpus(const struct node *node, const struct fit_question *question)
+{
+    const struct pod_shape *shape = question->shape;
     for (size_t i = 0; i < shape->n_gpu_needs; i++) {
         if (!has_total(node, &shape->needs[i]))
             return REASON_GPU_TOTAL;
     }
     for (size_t i = 0; i < shape->n_gpu_needs; i++) {
-        if (fit_lack(node, &shape->needs[i]) > 0)
+        if (!has_free(node, question, &shape->needs[i]))
             return REASON_GPU_FREE;
     }
     return REASON_FITS;
@@ -151,11 +183,13 @@ static enum reason reason_of_resource(const char *name)
     return strcmp(name, "pods") == 0 ? REASON_PODS : REASON_RESOURCE;
 }
 
-static enum reason judge_other_resources(const struct node *node, const struct pod_shape *shape)
+static enum reason judge_other_resources(const struct node *node,
+                                         const struct fit_question *question)
 {
+    const struct pod_shape *shape = question->shape;
     enum reason first = REASON_FITS;
     for (size_t i = shape->n_gpu_needs; i < shape->n_needs; i++) {
-        if (fit_lack(node, &shape->needs[i]) == 0)
+        if (has_free(node, question, &shape->needs[i]))
             continue;
         enum reason reason = reason_of_resource(shape->needs[i].resource->name);
         if (first == REASON_FITS || reason < first)
@@ -171,15 +205,16 @@ bool fit_admits(const struct node *node, const struct pod_shape *shape)
            node_selector_holds(&shape->facts.legacy_affinity, &traits->view);
 }
 
-static enum reason judge_ours(const struct node *node, const struct pod_shape *shape)
+static enum reason judge_ours(const struct node *node, const struct fit_question *question)
 {
+    const struct pod_shape *shape = question->shape;
     const struct node_traits *traits = node_traits(node);
     if (!node_selector_holds(&shape->facts.legacy_affinity, &traits->view))
         return REASON_LEGACY_AFFINITY;
     if (lacks_any_gpu_resource(node, shape))
         return REASON_GPU_ABSENT;
     enum reason reason = judge_model(traits, &shape->facts.wants);
-    return reason == REASON_FITS ? judge_gpus(node, shape) : reason;
+    return reason == REASON_FITS ? judge_gpus(node, question) : reason;
 }
 
 static bool is_named_elsewhere(const struct node *node, const char *name)
@@ -195,13 +230,13 @@ enum reason fit_judge(const struct node *node, const struct fit_question *questi
     if (!node)
         return REASON_NODE_UNKNOWN;
     if (question->scope == FIT_OURS)
-        return judge_ours(node, shape);
+        return judge_ours(node, question);
     if (is_named_elsewhere(node, question->node_name))
         return REASON_NODE_NAME;
     enum reason reason = judge_admission(node_traits(node), &shape->facts);
     if (reason == REASON_FITS)
-        reason = judge_ours(node, shape);
-    return reason == REASON_FITS ? judge_other_resources(node, shape) : reason;
+        reason = judge_ours(node, question);
+    return reason == REASON_FITS ? judge_other_resources(node, question) : reason;
 }
 
 int64_t fit_count(const struct node *node, const struct fit_question *question)
@@ -213,7 +248,7 @@ int64_t fit_count(const struct node *node, const struct fit_question *question)
     int64_t count = INT64_MAX;
     for (size_t i = 0; i < n_judged; i++) {
         const struct need *need = &shape->needs[i];
-        int64_t more = node_resource_free(node_find_resource(node, need->resource)) / need->amount;
+        int64_t more = free_to(node, question, need->resource) / need->amount;
         count = more < count ? more : count;
     }
     return count;

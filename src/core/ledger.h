@@ -5,6 +5,8 @@
 #define CORE_LEDGER_H
 
 #include "core/cluster.h"
+#include "core/reserve.h"
+#include "pod_names.h"
 #include "shapes.h"
 
 #include <uthash.h>
@@ -21,7 +23,15 @@ struct pod_entry {
     struct node *node;             /* whose resources it uses; NULL if none */
     uint64_t seen;                 /* relist in which it was upserted last */
     struct pod_entry *prev, *next; /* of the node's pods */
+    struct pod_entry *next_named;  /* pod_names.h */
     UT_hash_handle hh;             /* by uid */
+};
+
+struct reservation_entry {
+    struct reservation reservation; /* first, as above; it has the shape held */
+    struct node *node;
+    struct reservation_entry *prev, *next; /* of the node's reservations */
+    UT_hash_handle hh;                     /* by uid, the oldest first */
 };
 
 struct node {
@@ -30,12 +40,14 @@ struct node {
     struct node_resource *resources;
     size_t n_resources;
     struct pod_entry *pods;
+    struct reservation_entry *reservations;
     uint64_t seen;
     UT_hash_handle hh;
 };
 
 struct named_entry {
     char *name;
+    uint64_t seen;
     int64_t value;
     bool is_default;
     UT_hash_handle hh;
@@ -50,11 +62,14 @@ struct cluster {
     size_t n_fork_resources;
     struct node *nodes;
     struct pod_entry *pods;
+    struct pod_names pod_names;
+    struct reservation_entry *reservations;
     struct named_entry *namespaces;
     struct named_entry *priority_classes;
     size_t n_present_nodes;
     uint64_t relists[N_CLUSTER_KINDS];
     uint64_t version;
+    uint64_t n_serials; /* of reservations, so far */
 };
 
 /* node_table.c */
@@ -68,6 +83,20 @@ struct node_resource *node_table_resource(struct node *node, const struct resour
 void node_table_add_pod(struct node *node, struct pod_entry *pod);
 void node_table_remove_pod(struct cluster *cluster, struct node *node, struct pod_entry *pod);
 void node_table_free(struct cluster *cluster, struct node *node);
+/* The same, with what is reserved. */
+void node_table_add_reservation(struct node *node, struct reservation_entry *reservation);
+void node_table_remove_reservation(struct cluster *cluster, struct node *node,
+                                   struct reservation_entry *reservation);
+
+/* reserve.c */
+/* Gives back what the pod's reservation holds, if it has one. */
+void reserve_forget(struct cluster *cluster, const char *uid);
+/* The ledger goes, and its nodes with it. */
+void reserve_free_all(struct cluster *cluster);
+
+/* cluster_named.c */
+void named_free_all(struct cluster *cluster);
+void named_sweep(struct cluster *cluster, enum cluster_kind kind);
 
 /* node_traits.c */
 struct traits_entry *traits_new(const struct policy *policy, const struct node_facts *facts);

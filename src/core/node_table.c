@@ -1,6 +1,6 @@
 /*
- * node_table: nodes by name, what they have and what is used. A node that is not there is kept as
- * long as pods speak of it.
+ * node_table: nodes by name, what they have, what is used and what is reserved. A node that is not
+ * there is kept as long as pods or reservations speak of it.
  */
 #include "base/mem.h"
 #include "ledger.h"
@@ -39,7 +39,7 @@ void node_table_free(struct cluster *cluster, struct node *node)
 
 void node_table_release(struct cluster *cluster, struct node *node)
 {
-    if (!node->traits && !node->pods)
+    if (!node->traits && !node->pods && !node->reservations)
         node_table_free(cluster, node);
 }
 
@@ -66,7 +66,7 @@ static struct node_resource *resource_made(struct node *node, const struct resou
 
 static void forget_unused(struct cluster *cluster, struct node *node, struct node_resource *entry)
 {
-    if (entry->advertised || entry->used != 0)
+    if (entry->advertised || entry->used != 0 || entry->reserved != 0)
         return;
     const struct resource *resource = entry->resource;
     *entry = node->resources[--node->n_resources];
@@ -125,7 +125,8 @@ bool node_table_advertise(struct cluster *cluster, struct node *node,
         if (!entry->advertised || find_amount(facts->capacity, facts->n_capacity, name) ||
             find_amount(facts->allocatable, facts->n_allocatable, name))
             continue;
-        *entry = (struct node_resource){.resource = entry->resource, .used = entry->used};
+        *entry = (struct node_resource){
+            .resource = entry->resource, .used = entry->used, .reserved = entry->reserved};
         forget_unused(cluster, node, entry);
         changed = true;
     }
@@ -143,16 +144,21 @@ void node_table_add_pod(struct node *node, struct pod_entry *pod)
     }
 }
 
+static int64_t need_of(const struct pod_shape *shape, const struct resource *resource)
+{
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        if (shape->needs[i].resource == resource)
+            return shape->needs[i].amount;
+    }
+    return 0;
+}
+
 /* Sums that passed INT64_MAX were cut there, and must be made again from what is left. */
 static int64_t sum_of_pods(const struct node *node, const struct resource *resource)
 {
     int64_t sum = 0;
-    for (const struct pod_entry *pod = node->pods; pod; pod = pod->next) {
-        for (size_t i = 0; i < pod->pod.shape->n_needs; i++) {
-            if (pod->pod.shape->needs[i].resource == resource)
-                sum = ledger_add(sum, pod->pod.shape->needs[i].amount);
-        }
-    }
+    for (const struct pod_entry *pod = node->pods; pod; pod = pod->next)
+        sum = ledger_add(sum, need_of(pod->pod.shape, resource));
     return sum;
 }
 
@@ -165,6 +171,40 @@ void node_table_remove_pod(struct cluster *cluster, struct node *node, struct po
         struct node_resource *entry = node_table_resource(node, need->resource);
         entry->used = entry->used == INT64_MAX ? sum_of_pods(node, need->resource)
                                                : entry->used - need->amount;
+        forget_unused(cluster, node, entry);
+    }
+}
+
+void node_table_add_reservation(struct node *node, struct reservation_entry *reservation)
+{
+    const struct pod_shape *shape = reservation->reservation.shape;
+    DL_APPEND(node->reservations, reservation);
+    reservation->node = node;
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        struct node_resource *entry = resource_made(node, shape->needs[i].resource);
+        entry->reserved = ledger_add(entry->reserved, shape->needs[i].amount);
+    }
+}
+
+static int64_t sum_of_reservations(const struct node *node, const struct resource *resource)
+{
+    int64_t sum = 0;
+    for (const struct reservation_entry *held = node->reservations; held; held = held->next)
+        sum = ledger_add(sum, need_of(held->reservation.shape, resource));
+    return sum;
+}
+
+void node_table_remove_reservation(struct cluster *cluster, struct node *node,
+                                   struct reservation_entry *reservation)
+{
+    const struct pod_shape *shape = reservation->reservation.shape;
+    DL_DELETE(node->reservations, reservation);
+    reservation->node = NULL;
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        const struct need *need = &shape->needs[i];
+        struct node_resource *entry = node_table_resource(node, need->resource);
+        entry->reserved = entry->reserved == INT64_MAX ? sum_of_reservations(node, need->resource)
+                                                       : entry->reserved - need->amount;
         forget_unused(cluster, node, entry);
     }
 }

@@ -119,9 +119,20 @@ const struct pod_shape *shapes_hold(struct shapes *shapes, const struct shape_fa
     return &entry->shape;
 }
 
+/* Shapes of a ledger are entries, like resources. */
+static struct shape_entry *shape_entry_of(const struct pod_shape *shape)
+{
+    return (struct shape_entry *)(uintptr_t)shape;
+}
+
+void shapes_hold_again(const struct pod_shape *shape)
+{
+    shape_entry_of(shape)->refs++;
+}
+
 void shapes_drop(struct shapes *shapes, const struct pod_shape *shape)
 {
-    struct shape_entry *entry = (struct shape_entry *)(uintptr_t)shape;
+    struct shape_entry *entry = shape_entry_of(shape);
     if (--entry->refs > 0)
         return;
     HASH_DEL(shapes->shapes, entry);

@@ -49,6 +49,8 @@ void shapes_drop_resource(struct shapes *shapes, const struct resource *resource
 
 /* The shape with these facts, made if it was not known, with one more user. */
 const struct pod_shape *shapes_hold(struct shapes *shapes, const struct shape_facts *facts);
+/* The same shape once more, for one more user. */
+void shapes_hold_again(const struct pod_shape *shape);
 void shapes_drop(struct shapes *shapes, const struct pod_shape *shape);
 
 /* Sorts needs of GPU resources to the front, else keeping their order. How many they are. */

@@ -315,6 +315,23 @@ void given_no_pod(struct given *given, const char *uid)
     check(given);
 }
 
+enum reserve_verdict given_reserve(struct given *given, const char *uid, const char *node,
+                                   struct reserve_result *ret_result)
+{
+    struct reserve_result result = {0};
+    const struct reserve_question question = {.uid = uid, .node_name = node};
+    enum reserve_verdict verdict =
+        cluster_reserve(given->cluster, &question, ret_result ? ret_result : &result);
+    check(given);
+    return verdict;
+}
+
+void given_reservation(struct given *given, const char *uid, const char *node)
+{
+    if (given_reserve(given, uid, node, NULL) != RESERVE_HELD)
+        fail_msg("no room is held for %s on %s", uid, node);
+}
+
 /* Answers. */
 
 const struct node *given_find(const struct given *given, const char *node)
@@ -341,6 +358,12 @@ int64_t given_used(const struct given *given, const char *node, const char *reso
 {
     const struct node_resource *found = find_resource(given, node, resource);
     return found ? found->used : -1;
+}
+
+int64_t given_reserved(const struct given *given, const char *node, const char *resource)
+{
+    const struct node_resource *found = find_resource(given, node, resource);
+    return found ? found->reserved : -1;
 }
 
 int64_t given_free(const struct given *given, const char *node, const char *resource)

@@ -15,6 +15,7 @@
 
 #include "core/cluster.h"
 #include "core/fit.h"
+#include "core/reserve.h"
 
 struct given {
     struct policy policy; /* the built-in one */
@@ -52,10 +53,16 @@ void given_no_node(struct given *given, const char *name);
 void given_pod(struct given *given, const char *uid, const char *node, const char *demand);
 void given_pod_of(struct given *given, const struct pod_facts *facts);
 void given_no_pod(struct given *given, const char *uid);
+/* Of a pod that the ledger knows; what else is said of it is in the result, which may be NULL. */
+enum reserve_verdict given_reserve(struct given *given, const char *uid, const char *node,
+                                   struct reserve_result *ret_result);
+/* Fails where no room is held by it. */
+void given_reservation(struct given *given, const char *uid, const char *node);
 
 /* What the ledger says. -1 where the node does not know the resource. */
 const struct node *given_find(const struct given *given, const char *node);
 int64_t given_used(const struct given *given, const char *node, const char *resource);
+int64_t given_reserved(const struct given *given, const char *node, const char *resource);
 /* INT64_MIN where the node does not know it. */
 int64_t given_free(const struct given *given, const char *node, const char *resource);
 

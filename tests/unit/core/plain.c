@@ -60,6 +60,14 @@ void plain_end_nodes(struct plain *plain)
 
 /* Pods. */
 
+static void remove_namesakes(struct plain *plain, size_t i)
+{
+    for (size_t other = 0; other < PLAIN_PODS; other++) {
+        if (other != i && plain->pods[other].name == plain->pods[i].name)
+            plain_remove_pod(plain, other);
+    }
+}
+
 void plain_put_pod(struct plain *plain, size_t i, const struct plain_pod *pod)
 {
     plain->pod_seen[i] = true;
@@ -68,6 +76,7 @@ void plain_put_pod(struct plain *plain, size_t i, const struct plain_pod *pod)
     plain->pods[i] = *pod;
     plain->pod_there[i] = true;
     plain->n_changes++;
+    remove_namesakes(plain, i);
 }
 
 void plain_remove_pod(struct plain *plain, size_t i)

@@ -40,7 +40,7 @@ struct plain_shape {
 struct plain_pod {
     struct plain_shape shape;
     int64_t node; /* an index, or PLAIN_NOWHERE */
-    int64_t name;
+    int64_t name; /* a number below PLAIN_PODS */
     int64_t nominated;
     int64_t refusal; /* 0: none */
     int64_t finished;
@@ -60,6 +60,7 @@ struct plain {
 /* Allocatable without any amount defaults to capacity; capacity that an allocatable lacks is the
  * same amount. */
 void plain_put_node(struct plain *plain, size_t i, const struct plain_node *node);
+/* A pod of the same name is removed. */
 void plain_put_pod(struct plain *plain, size_t i, const struct plain_pod *pod);
 void plain_remove_node(struct plain *plain, size_t i);
 void plain_remove_pod(struct plain *plain, size_t i);

@@ -11,6 +11,7 @@
 /* What the facts point to; both live equally long. */
 struct plain_parts {
     char uid[16];
+    char name[16];
     struct label labels[2];
     struct amount amounts[2 * N_PLAIN_RESOURCES];
     struct requirement requirement;
@@ -26,7 +27,7 @@ const char *plain_facts_uid(size_t pod, char *text);
 const char *plain_facts_node_name(int64_t node); /* "" for PLAIN_NOWHERE */
 const char *plain_facts_chip(int64_t model);     /* as the label's value is read */
 const char *plain_facts_zone(int64_t zone);      /* "" for none */
-const char *plain_facts_pod_name(int64_t name);
+const char *plain_facts_pod_name(int64_t name, char *text);
 const char *plain_facts_refusal(int64_t refusal); /* NULL for none */
 
 /* How many of each there are to choose from, the one for none included. */
@@ -34,7 +35,6 @@ const char *plain_facts_refusal(int64_t refusal); /* NULL for none */
 #define PLAIN_ZONES 4
 #define PLAIN_TAINTS 3
 #define PLAIN_TOLERATIONS 3
-#define PLAIN_POD_NAMES 3
 #define PLAIN_REFUSALS 3
 
 #endif

@@ -99,13 +99,19 @@ static int64_t random_place(const struct life *life)
     return dice_one_in(life->dice, 4) ? PLAIN_NOWHERE : (int64_t)any_node(life);
 }
 
-static struct plain_pod random_pod(const struct life *life)
+/* Mostly one of its own; else that of another, which it takes the place of. */
+static int64_t random_name(const struct life *life, size_t i)
+{
+    return dice_one_in(life->dice, 10) ? (int64_t)any_pod(life) : (int64_t)i;
+}
+
+static struct plain_pod random_pod(const struct life *life, size_t i)
 {
     struct dice *dice = life->dice;
     struct plain_pod pod;
     pod.shape = random_shape(dice);
     pod.node = random_place(life);
-    pod.name = dice_below(dice, PLAIN_POD_NAMES);
+    pod.name = random_name(life, i);
     pod.nominated = dice_one_in(dice, 10) ? random_place(life) : PLAIN_NOWHERE;
     pod.refusal = dice_one_in(dice, 10) ? dice_below(dice, PLAIN_REFUSALS) : 0;
     pod.finished = dice_one_in(dice, 8);
@@ -125,8 +131,9 @@ static void put_any_node(const struct life *life)
 
 static void put_any_pod(const struct life *life)
 {
-    const struct plain_pod pod = random_pod(life);
-    twin_put_pod(life->twin, any_pod(life), &pod);
+    const size_t i = any_pod(life);
+    const struct plain_pod pod = random_pod(life, i);
+    twin_put_pod(life->twin, i, &pod);
 }
 
 /* A node that is there, changed a little: labels, count, cordon, condition; or not at all. */

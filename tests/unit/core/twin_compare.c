@@ -133,6 +133,7 @@ static int compare_pod(struct err *err, const struct cluster *cluster, const str
                        size_t i)
 {
     char uid[16];
+    char name[16];
     const struct pod *pod = cluster_find_pod(cluster, plain_facts_uid(i, uid));
     const struct plain_pod *want = &plain->pods[i];
     if (!pod || !plain->pod_there[i])
@@ -141,7 +142,7 @@ static int compare_pod(struct err *err, const struct cluster *cluster, const str
     const char *nominated = plain_facts_node_name(want->nominated);
     int r = 0;
     if ((r = compare_text(err, uid, pod->uid, uid)) < 0 ||
-        (r = compare_text(err, uid, pod->name, plain_facts_pod_name(want->name))) < 0 ||
+        (r = compare_text(err, uid, pod->name, plain_facts_pod_name(want->name, name))) < 0 ||
         (r = compare_text(err, uid, pod->node_name, node)) < 0 ||
         (r = compare_text(err, uid, pod->nominated_node, nominated)) < 0 ||
         (r = compare_text(err, uid, pod->refusal, plain_facts_refusal(want->refusal))) < 0 ||

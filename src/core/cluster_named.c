@@ -1,0 +1,140 @@
+/* cluster_named: the small tables beside nodes and pods: namespaces and priority classes. */
+#include "base/mem.h"
+#include "ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct named_entry *find(struct named_entry *table, const char *name)
+{
+    struct named_entry *entry = NULL;
+    HASH_FIND_STR(table, name, entry);
+    return entry;
+}
+
+/* Whether anything changed. */
+static bool put(struct named_entry **table, const char *name, const struct named_entry *values)
+{
+    struct named_entry *entry = find(*table, name);
+    const bool is_new = !entry;
+    if (is_new) {
+        entry = MEM_NEW(struct named_entry);
+        entry->name = mem_strdup(name);
+        HASH_ADD_KEYPTR(hh, *table, entry->name, strlen(entry->name), entry);
+    }
+    const bool same =
+        entry->value == values->value && entry->is_default == values->is_default && !is_new;
+    entry->value = values->value;
+    entry->is_default = values->is_default;
+    entry->seen = values->seen;
+    return !same;
+}
+
+static void remove_entry(struct named_entry **table, struct named_entry *entry)
+{
+    HASH_DEL(*table, entry);
+    free(entry->name);
+    free(entry);
+}
+
+static void remove_named(struct cluster *cluster, struct named_entry **table, const char *name)
+{
+    struct named_entry *entry = find(*table, name);
+    if (!entry)
+        return;
+    remove_entry(table, entry);
+    cluster->version++;
+}
+
+static void free_table(struct named_entry **table)
+{
+    struct named_entry *entry = NULL;
+    struct named_entry *next = NULL;
+    HASH_ITER (hh, *table, entry, next) {
+        remove_entry(table, entry);
+    }
+}
+
+void named_free_all(struct cluster *cluster)
+{
+    free_table(&cluster->namespaces);
+    free_table(&cluster->priority_classes);
+}
+
+void named_sweep(struct cluster *cluster, enum cluster_kind kind)
+{
+    struct named_entry **table =
+        kind == CLUSTER_NAMESPACES ? &cluster->namespaces : &cluster->priority_classes;
+    struct named_entry *entry = NULL;
+    struct named_entry *next = NULL;
+    HASH_ITER (hh, *table, entry, next) {
+        if (entry->seen == cluster->relists[kind])
+            continue;
+        remove_entry(table, entry);
+        cluster->version++;
+    }
+}
+
+/* Namespaces. */
+
+void cluster_upsert_namespace(struct cluster *cluster, const char *name)
+{
+    const struct named_entry values = {.seen = cluster->relists[CLUSTER_NAMESPACES]};
+    cluster->version += put(&cluster->namespaces, name, &values);
+}
+
+void cluster_delete_namespace(struct cluster *cluster, const char *name)
+{
+    remove_named(cluster, &cluster->namespaces, name);
+}
+
+bool cluster_has_namespace(const struct cluster *cluster, const char *name)
+{
+    return find(cluster->namespaces, name) != NULL;
+}
+
+size_t cluster_n_namespaces(const struct cluster *cluster)
+{
+    return HASH_COUNT(cluster->namespaces);
+}
+
+/* Priority classes. */
+
+void cluster_upsert_priority_class(struct cluster *cluster, const char *name, int64_t value,
+                                   bool is_default)
+{
+    const struct named_entry values = {.value = value,
+                                       .is_default = is_default,
+                                       .seen = cluster->relists[CLUSTER_PRIORITY_CLASSES]};
+    cluster->version += put(&cluster->priority_classes, name, &values);
+}
+
+void cluster_delete_priority_class(struct cluster *cluster, const char *name)
+{
+    remove_named(cluster, &cluster->priority_classes, name);
+}
+
+/* There should be one; of several, Kubernetes' admission takes the lowest. */
+static const struct named_entry *default_class(const struct cluster *cluster)
+{
+    const struct named_entry *lowest = NULL;
+    for (const struct named_entry *entry = cluster->priority_classes; entry; entry = entry->hh.next)
+        if (entry->is_default && (!lowest || entry->value < lowest->value))
+            lowest = entry;
+    return lowest;
+}
+
+bool cluster_priority_of_class(const struct cluster *cluster, const char *name, int64_t *ret_value)
+{
+    const struct named_entry *entry =
+        name[0] ? find(cluster->priority_classes, name) : default_class(cluster);
+    if (!entry)
+        return false;
+    *ret_value = entry->value;
+    return true;
+}
+
+size_t cluster_n_priority_classes(const struct cluster *cluster)
+{
+    return HASH_COUNT(cluster->priority_classes);
+}

@@ -1,0 +1,82 @@
+/* pod_names: see pod_names.h. */
+#include "pod_names.h"
+#include "base/mem.h"
+#include "ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAST_BUCKETS 64
+
+/* FNV-1a, with the end of the text, so that "a", "bc" is not "ab", "c". */
+static uint64_t hash_more(uint64_t hash, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static struct pod_entry **bucket_of(const struct pod_names *names, const char *namespace_,
+                                    const char *name)
+{
+    const uint64_t hash = hash_more(hash_more(UINT64_C(0xcbf29ce484222325), namespace_), name);
+    return &names->buckets[(hash ^ (hash >> 32)) & (names->n_buckets - 1)];
+}
+
+static void put(struct pod_names *names, struct pod_entry *pod)
+{
+    struct pod_entry **bucket = bucket_of(names, pod->pod.namespace_, pod->pod.name);
+    pod->next_named = *bucket;
+    *bucket = pod;
+}
+
+static void grow(struct pod_names *names)
+{
+    const struct pod_names old = *names;
+    names->n_buckets = old.n_buckets ? 2 * old.n_buckets : LEAST_BUCKETS;
+    names->buckets = MEM_ARRAY(struct pod_entry *, names->n_buckets);
+    for (size_t i = 0; i < old.n_buckets; i++) {
+        struct pod_entry *next = NULL;
+        for (struct pod_entry *pod = old.buckets[i]; pod; pod = next) {
+            next = pod->next_named;
+            put(names, pod);
+        }
+    }
+    free(old.buckets);
+}
+
+void pod_names_free(struct pod_names *names)
+{
+    free(names->buckets);
+    *names = (struct pod_names){NULL, 0, 0};
+}
+
+void pod_names_add(struct pod_names *names, struct pod_entry *pod)
+{
+    if (names->n == names->n_buckets)
+        grow(names);
+    put(names, pod);
+    names->n++;
+}
+
+void pod_names_remove(struct pod_names *names, struct pod_entry *pod)
+{
+    struct pod_entry **at = bucket_of(names, pod->pod.namespace_, pod->pod.name);
+    while (*at != pod)
+        at = &(*at)->next_named;
+    *at = pod->next_named;
+    names->n--;
+}
+
+struct pod_entry *pod_names_find(const struct pod_names *names, const char *namespace_,
+                                 const char *name)
+{
+    if (names->n_buckets == 0)
+        return NULL;
+    struct pod_entry *pod = *bucket_of(names, namespace_, name);
+    while (pod &&
+           (strcmp(pod->pod.name, name) != 0 || strcmp(pod->pod.namespace_, namespace_) != 0))
+        pod = pod->next_named;
+    return pod;
+}

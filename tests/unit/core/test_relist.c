@@ -1,0 +1,149 @@
+/* What a relist keeps and sweeps besides nodes and pods that were read well: objects that could not
+ * be read, namespaces, priority classes. And pods found by their names. */
+#include "given.h"
+#include "unit.h"
+
+#include <stdio.h>
+
+#define GPU "nvidia.com/gpu"
+
+static void test_a_node_that_could_not_be_read_stays(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", GPU "=8", "");
+    given_node(given, "n2", GPU "=8", "");
+    uint64_t version = cluster_version(given->cluster);
+    cluster_relist_begin(given->cluster, CLUSTER_NODES);
+    cluster_keep_node(given->cluster, "n1");
+    cluster_keep_node(given->cluster, "unheard-of");
+    assert_int_equal(cluster_version(given->cluster), version);
+    cluster_relist_end(given->cluster, CLUSTER_NODES);
+    assert_int_equal(cluster_n_nodes(given->cluster), 1);
+    assert_int_equal(given_free(given, "n1", GPU), 8);
+    assert_null(cluster_find_node(given->cluster, "n2"));
+}
+
+static void test_a_pod_that_could_not_be_read_stays(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", GPU "=8", "");
+    given_pod(given, "p", "n1", GPU "=2");
+    given_pod(given, "q", "n1", GPU "=1");
+    cluster_relist_begin(given->cluster, CLUSTER_PODS);
+    cluster_keep_pod(given->cluster, "p");
+    cluster_keep_pod(given->cluster, "unheard-of");
+    cluster_relist_end(given->cluster, CLUSTER_PODS);
+    assert_int_equal(cluster_n_pods(given->cluster), 1);
+    assert_int_equal(given_used(given, "n1", GPU), 2);
+    cluster_relist_begin(given->cluster, CLUSTER_PODS); /* kept once is not kept for ever */
+    cluster_relist_end(given->cluster, CLUSTER_PODS);
+    assert_int_equal(cluster_n_pods(given->cluster), 0);
+}
+
+static void test_namespaces_come_and_go(void **state)
+{
+    struct given *given = *state;
+    struct cluster *cluster = given->cluster;
+    cluster_upsert_namespace(cluster, "a");
+    cluster_upsert_namespace(cluster, "b");
+    uint64_t version = cluster_version(cluster);
+    cluster_upsert_namespace(cluster, "a");
+    cluster_delete_namespace(cluster, "unheard-of");
+    assert_int_equal(cluster_version(cluster), version);
+    cluster_delete_namespace(cluster, "a");
+    assert_true(cluster_version(cluster) > version);
+    assert_false(cluster_has_namespace(cluster, "a"));
+    cluster_relist_begin(cluster, CLUSTER_NAMESPACES);
+    cluster_upsert_namespace(cluster, "c");
+    assert_true(cluster_has_namespace(cluster, "b"));
+    cluster_relist_end(cluster, CLUSTER_NAMESPACES);
+    assert_false(cluster_has_namespace(cluster, "b"));
+    assert_true(cluster_has_namespace(cluster, "c"));
+    cluster_relist_end(cluster, CLUSTER_NAMESPACES); /* nothing was begun */
+    assert_int_equal(cluster_n_namespaces(cluster), 1);
+}
+
+static void test_priority_classes_come_and_go(void **state)
+{
+    struct given *given = *state;
+    struct cluster *cluster = given->cluster;
+    int64_t value = 0;
+    cluster_upsert_namespace(cluster, "high");
+    cluster_upsert_priority_class(cluster, "high", 1000, false);
+    cluster_upsert_priority_class(cluster, "usual", 10, true);
+    uint64_t version = cluster_version(cluster);
+    cluster_upsert_priority_class(cluster, "usual", 10, true);
+    cluster_delete_priority_class(cluster, "unheard-of");
+    assert_int_equal(cluster_version(cluster), version);
+    cluster_upsert_priority_class(cluster, "usual", 20, true);
+    assert_true(cluster_version(cluster) > version);
+    assert_true(cluster_priority_of_class(cluster, "", &value));
+    assert_int_equal(value, 20);
+    cluster_relist_begin(cluster, CLUSTER_PRIORITY_CLASSES);
+    cluster_upsert_priority_class(cluster, "high", 1000, false);
+    cluster_relist_end(cluster, CLUSTER_PRIORITY_CLASSES);
+    assert_false(cluster_priority_of_class(cluster, "usual", &value));
+    assert_false(cluster_priority_of_class(cluster, "", &value));
+    cluster_delete_priority_class(cluster, "high");
+    assert_int_equal(cluster_n_priority_classes(cluster), 0);
+    assert_true(cluster_has_namespace(cluster, "high")); /* of the other kind */
+}
+
+static void test_a_fork_is_of_its_origins_version(void **state)
+{
+    struct given *given = *state;
+    cluster_upsert_namespace(given->cluster, "a");
+    cluster_upsert_priority_class(given->cluster, "high", 1000, false);
+    struct cluster *fork = cluster_fork(given->cluster);
+    assert_int_equal(cluster_version(fork), cluster_version(given->cluster));
+    assert_true(cluster_has_namespace(fork, "a"));
+    cluster_fork_free(fork);
+}
+
+/* More than the table's first size, so that it grows while it is in use. */
+static void test_pods_are_found_by_their_names(void **state)
+{
+    struct given *given = *state;
+    char uid[32];
+    char name[32];
+    for (int i = 0; i < 300; i++) {
+        (void)snprintf(uid, sizeof uid, "uid-%d", i);
+        (void)snprintf(name, sizeof name, "train-%d", i / 2);
+        struct pod_facts facts = given_pod_facts(given, uid, "", "");
+        facts.name = name;
+        facts.namespace_ = i % 2 ? "ml" : "web";
+        given_pod_of(given, &facts);
+    }
+    assert_string_equal(cluster_find_pod_named(given->cluster, "ml", "train-7")->uid, "uid-15");
+    assert_string_equal(cluster_find_pod_named(given->cluster, "web", "train-7")->uid, "uid-14");
+    assert_null(cluster_find_pod_named(given->cluster, "default", "train-7"));
+    assert_null(cluster_find_pod_named(given->cluster, "ml", "train-150"));
+    given_no_pod(given, "uid-15");
+    assert_null(cluster_find_pod_named(given->cluster, "ml", "train-7"));
+    assert_non_null(cluster_find_pod_named(given->cluster, "web", "train-7"));
+}
+
+static void test_where_there_is_no_pod_none_is_found(void **state)
+{
+    struct given *given = *state;
+    assert_null(cluster_find_pod_named(given->cluster, "ml", "train-7"));
+    given_pod(given, "p", "", "");
+    given_no_pod(given, "p");
+    assert_null(cluster_find_pod_named(given->cluster, "default", "p"));
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_node_that_could_not_be_read_stays),
+        TEST(test_a_pod_that_could_not_be_read_stays),
+        TEST(test_namespaces_come_and_go),
+        TEST(test_priority_classes_come_and_go),
+        TEST(test_a_fork_is_of_its_origins_version),
+        TEST(test_pods_are_found_by_their_names),
+        TEST(test_where_there_is_no_pod_none_is_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
