@@ -73,6 +73,18 @@ enum reserve_verdict inventory_reserve(struct inventory *inventory,
                                        struct reserve_result *ret_result);
 void inventory_release(struct inventory *inventory, const char *uid, uint64_t serial);
 
+/* How fresh what is known of one kind is. */
+struct inventory_freshness {
+    const char *kind; /* "pods" */
+    bool synced;      /* all of them were listed once */
+    bool stale;       /* the API server cannot be followed */
+    int64_t age_ms;   /* since it was last known to be complete; -1: it never was */
+    struct err why;   /* of stale, or of not being synced; "" if there is nothing to say */
+};
+/* One a kind, and how many: none where the inventory is not live. */
+size_t inventory_freshness(struct inventory *inventory,
+                           struct inventory_freshness ret_kinds[N_CLUSTER_KINDS]);
+
 /* Gauges per node and model: Prometheus text. */
 void inventory_metrics(struct inventory *inventory, struct buf *out);
 

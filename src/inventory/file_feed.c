@@ -4,9 +4,7 @@
 #include "base/mem.h"
 #include "formats/documents.h"
 #include "formats/json_get.h"
-#include "objects/identity.h"
-#include "objects/node.h"
-#include "objects/pod.h"
+#include "kinds.h"
 #include "seen.h"
 
 #include <errno.h>
@@ -17,7 +15,6 @@
 
 #define MAX_DEPTH ((size_t)100)
 #define MAX_YAML_NODES ((size_t)1000000)
-#define UNNAMED "(unnamed)"
 
 /* What nobody here reads, and what makes most of a large file. */
 static const char *const UNREAD[] = {"metadata.managedFields", "metadata.ownerReferences",
@@ -39,117 +36,33 @@ struct load {
     size_t n_bytes;
 };
 
-/* Nodes. */
-
-static int read_node(struct load *load, const json_t *object, struct err *err)
-{
-    struct node_facts facts;
-    int r = node_from_json(object, load->policy, load->arena, &facts, err);
-    if (r == 0)
-        cluster_upsert_node(load->cluster, &facts);
-    return r;
-}
-
-static int read_pod(struct load *load, const json_t *object, struct err *err)
-{
-    struct pod_facts facts;
-    int r = pod_from_json(object, load->policy, load->arena, &facts, err);
-    if (r == 0)
-        cluster_upsert_pod(load->cluster, &facts);
-    return r;
-}
-
-static int read_namespace(struct load *load, const json_t *object, struct err *err)
-{
-    struct identity identity;
-    int r = identity_from_json(object, load->arena, &identity, err);
-    if (r == 0)
-        cluster_upsert_namespace(load->cluster, identity.name);
-    return r;
-}
-
-static int read_priority_class(struct load *load, const json_t *object, struct err *err)
-{
-    struct identity identity;
-    int64_t value = 0;
-    bool is_default = false;
-    int r = identity_from_json(object, load->arena, &identity, err);
-    if (r == 0)
-        r = priority_class_from_json(object, &value, &is_default, err);
-    if (r == 0)
-        cluster_upsert_priority_class(load->cluster, identity.name, value, is_default);
-    return r;
-}
-
-/* What is read, a row a kind. remove takes the id of identity_id() back out of the ledger. */
-struct kind_row {
-    const char *kind;
-    const char *api_version; /* up to its length */
-    int (*read)(struct load *load, const json_t *object, struct err *err);
-    void (*remove)(struct cluster *cluster, const char *id);
-};
-
-static const struct kind_row KINDS[] = {
-    {"Node", "v1", read_node, cluster_delete_node},
-    {"Pod", "v1", read_pod, cluster_delete_pod},
-    {"Namespace", "v1", read_namespace, NULL},
-    {"PriorityClass", "scheduling.k8s.io/", read_priority_class, NULL},
-};
-
-static const struct kind_row *find_kind(const char *kind, const char *api_version)
-{
-    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
-        const struct kind_row *row = &KINDS[i];
-        if (strcmp(row->kind, kind) == 0 &&
-            (!api_version[0] ||
-             strncmp(row->api_version, api_version, strlen(row->api_version)) == 0))
-            return row;
-    }
-    return NULL;
-}
-
 /* An object of a kind that is read. */
 struct candidate {
     const struct kind_row *row;
-    const char *name; /* as people tell it from others of its kind */
-    const char *uid;  /* "" if it has none */
-    const char *id;   /* what it is kept under in the ledger */
+    const char *uid; /* "" if it has none */
+    struct kind_key key;
 };
-
-/* A pod is kept under its UID (pod_from_json() makes the same one up where there is none), all
- * others under their names. */
-static struct candidate candidate_of(const struct load *load, const struct kind_row *row,
-                                     const struct identity *identity)
-{
-    struct candidate candidate = {row, identity->name, identity->uid, identity->name};
-    if (strcmp(row->kind, "Pod") != 0)
-        return candidate;
-    const char *namespace_ = identity->namespace_[0] ? identity->namespace_ : "default";
-    candidate.name = arena_printf(load->arena, "%s/%s", namespace_, identity->name);
-    candidate.id = identity->uid[0] ? identity->uid : candidate.name;
-    return candidate;
-}
 
 /* Whether the key was there before: then what came with it first is taken out again. */
 static bool is_repeated(struct load *load, const struct candidate *candidate, const char *key,
                         const char *what)
 {
     const char *first_id = NULL;
-    size_t n_before = seen_note(load->seen, key, candidate->id, &first_id);
+    size_t n_before = seen_note(load->seen, key, candidate->key.id, &first_id);
     if (n_before == 0)
         return false;
     candidate->row->remove(load->cluster, first_id);
     if (n_before == 1)
-        problems_add(load->problems, candidate->row->kind, candidate->name, what);
+        problems_add(load->problems, candidate->row->kind, candidate->key.name, what);
     return true;
 }
 
 static bool is_duplicate(struct load *load, const struct candidate *candidate)
 {
     const char *kind = candidate->row->kind;
-    if (!candidate->row->remove)
+    if (!candidate->row->has_amounts)
         return false;
-    const char *key = arena_printf(load->arena, "%s %s", kind, candidate->name);
+    const char *key = arena_printf(load->arena, "%s %s", kind, candidate->key.name);
     bool repeated =
         is_repeated(load, candidate, key, "is there more than once; all of them are left out");
     if (!candidate->uid[0])
@@ -170,15 +83,24 @@ static int check_limits(const struct load *load, struct err *err)
     return 0;
 }
 
+static void take(struct load *load, const struct candidate *candidate, const json_t *object)
+{
+    union kind_facts facts;
+    struct err why;
+    if (candidate->row->decode(object, load->policy, load->arena, &facts, &why) < 0)
+        problems_add(load->problems, candidate->row->kind, candidate->key.name, why.text);
+    else
+        candidate->row->upsert(load->cluster, &facts);
+}
+
 static int read_object_of(struct load *load, const struct kind_row *row,
                           const struct identity *identity, const json_t *object, struct err *err)
 {
-    const struct candidate candidate = candidate_of(load, row, identity);
-    struct err why;
+    const struct candidate candidate = {row, identity->uid, kinds_key(row, identity, load->arena)};
     if (!identity->name[0])
-        problems_add(load->problems, row->kind, UNNAMED, "has no metadata.name");
-    else if (!is_duplicate(load, &candidate) && row->read(load, object, &why) < 0)
-        problems_add(load->problems, row->kind, candidate.name, why.text);
+        problems_add(load->problems, row->kind, PROBLEMS_UNNAMED, PROBLEMS_NO_NAME);
+    else if (!is_duplicate(load, &candidate))
+        take(load, &candidate, object);
     return check_limits(load, err);
 }
 
@@ -187,13 +109,13 @@ static void leave_out_nameless(struct load *load, const json_t *object, const ch
                                const char *why)
 {
     const char *kind = json_string_value(json_member(object, "kind"));
-    const struct kind_row *row = find_kind(kind && kind[0] ? kind : default_kind, "");
+    const struct kind_row *row = kinds_find(kind && kind[0] ? kind : default_kind, "");
     if (row)
-        problems_add(load->problems, row->kind, UNNAMED, why);
+        problems_add(load->problems, row->kind, PROBLEMS_UNNAMED, why);
     else if (kind && kind[0])
         load->n_skipped++;
     else
-        problems_add(load->problems, "(unknown)", UNNAMED, why);
+        problems_add(load->problems, "(unknown)", PROBLEMS_UNNAMED, why);
 }
 
 /* default_kind: of the list that the object is in, "" if it has none. */
@@ -210,7 +132,7 @@ static int read_object(struct load *load, const json_t *object, const char *defa
     }
     if (!identity.kind[0])
         identity.kind = default_kind;
-    const struct kind_row *row = find_kind(identity.kind, identity.api_version);
+    const struct kind_row *row = kinds_find(identity.kind, identity.api_version);
     if (row)
         return read_object_of(load, row, &identity, object, err);
     load->n_skipped++;

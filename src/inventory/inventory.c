@@ -2,27 +2,10 @@
 #include "inventory/inventory.h"
 #include "base/mem.h"
 #include "file_feed.h"
-#include "problems.h"
+#include "live_priv.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
-
-/* A ledger with all that belongs to it; replaced as a whole. */
-struct state {
-    struct cluster *cluster;
-    struct problems *problems;
-    int64_t as_of_s;
-    char *source;
-};
-
-struct inventory {
-    const struct policy *policy;
-    struct inventory_limits limits;
-    pthread_rwlock_t lock; /* guards state */
-    struct state state;
-    bool loaded;
-};
 
 /* Writers first: else readers that always overlap keep a reload or a fork waiting for ever. */
 static void init_lock(pthread_rwlock_t *lock)
@@ -58,6 +41,7 @@ void inventory_free(struct inventory *inventory)
 {
     if (!inventory)
         return;
+    live_free(inventory->live);
     free_state(&inventory->state);
     (void)pthread_rwlock_destroy(&inventory->lock);
     free(inventory);
@@ -101,6 +85,8 @@ int inventory_load_file(struct inventory *inventory, const char *path, struct er
 
 const char *inventory_waiting_for(struct inventory *inventory)
 {
+    if (inventory->live)
+        return live_status_waiting_for(&inventory->live->status);
     (void)pthread_rwlock_rdlock(&inventory->lock);
     bool loaded = inventory->loaded;
     (void)pthread_rwlock_unlock(&inventory->lock);
@@ -109,17 +95,27 @@ const char *inventory_waiting_for(struct inventory *inventory)
 
 bool inventory_usable(struct inventory *inventory, struct err *ret_why)
 {
+    if (inventory->live)
+        return live_status_usable(&inventory->live->status, ret_why);
     const char *waiting_for = inventory_waiting_for(inventory);
     if (waiting_for)
         (void)err_set(ret_why, EAGAIN, "not ready: waiting for %s", waiting_for);
     return !waiting_for;
 }
 
+static void view_of_live(const struct live *live, struct inventory_view *view)
+{
+    view->live = true;
+    view->problems = live_problems_list(live->problems, &view->n_problems);
+    view->n_all_problems = live_problems_count_all(live->problems);
+    view->as_of_s = live_status_as_of_s(&live->status);
+}
+
 struct inventory_view inventory_read(struct inventory *inventory)
 {
     (void)pthread_rwlock_rdlock(&inventory->lock);
     const struct state *state = &inventory->state;
-    return (struct inventory_view){
+    struct inventory_view view = {
         .cluster = state->cluster,
         .problems = state->problems->items,
         .n_problems = state->problems->n,
@@ -127,6 +123,9 @@ struct inventory_view inventory_read(struct inventory *inventory)
         .as_of_s = state->as_of_s,
         .source = state->source,
     };
+    if (inventory->live)
+        view_of_live(inventory->live, &view);
+    return view;
 }
 
 void inventory_done(struct inventory *inventory)
@@ -147,5 +146,26 @@ void inventory_fork_free(struct inventory *inventory, struct cluster *fork)
 {
     (void)pthread_rwlock_wrlock(&inventory->lock);
     cluster_fork_free(fork);
+    (void)pthread_rwlock_unlock(&inventory->lock);
+}
+
+enum reserve_verdict inventory_reserve(struct inventory *inventory,
+                                       const struct reserve_question *question, struct arena *arena,
+                                       struct reserve_result *ret_result)
+{
+    struct reserve_result result = {0};
+    (void)pthread_rwlock_wrlock(&inventory->lock);
+    enum reserve_verdict verdict = cluster_reserve(inventory->state.cluster, question, &result);
+    if (result.node_name)
+        result.node_name = arena_strdup(arena, result.node_name);
+    (void)pthread_rwlock_unlock(&inventory->lock);
+    *ret_result = result;
+    return verdict;
+}
+
+void inventory_release(struct inventory *inventory, const char *uid, uint64_t serial)
+{
+    (void)pthread_rwlock_wrlock(&inventory->lock);
+    cluster_release(inventory->state.cluster, uid, serial);
     (void)pthread_rwlock_unlock(&inventory->lock);
 }

@@ -10,6 +10,10 @@
 /* So many are kept in full; the others are only counted. */
 #define PROBLEMS_MAX 1000
 
+/* Of an object that does not say what it is called. */
+#define PROBLEMS_UNNAMED "(unnamed)"
+#define PROBLEMS_NO_NAME "has no metadata.name"
+
 struct problems {
     struct arena *arena;
     struct inventory_problem items[PROBLEMS_MAX];

@@ -1,0 +1,102 @@
+/* kinds: see kinds.h. */
+#include "kinds.h"
+#include "objects/node.h"
+#include "objects/pod.h"
+
+#include <string.h>
+
+static int decode_node(const json_t *object, const struct policy *policy, struct arena *arena,
+                       union kind_facts *ret_facts, struct err *err)
+{
+    return node_from_json(object, policy, arena, &ret_facts->node, err);
+}
+
+static void upsert_node(struct cluster *cluster, const union kind_facts *facts)
+{
+    cluster_upsert_node(cluster, &facts->node);
+}
+
+static int decode_pod(const json_t *object, const struct policy *policy, struct arena *arena,
+                      union kind_facts *ret_facts, struct err *err)
+{
+    return pod_from_json(object, policy, arena, &ret_facts->pod, err);
+}
+
+static void upsert_pod(struct cluster *cluster, const union kind_facts *facts)
+{
+    cluster_upsert_pod(cluster, &facts->pod);
+}
+
+static int decode_namespace(const json_t *object, const struct policy *policy, struct arena *arena,
+                            union kind_facts *ret_facts, struct err *err)
+{
+    struct identity identity;
+    (void)policy;
+    int r = identity_from_json(object, arena, &identity, err);
+    if (r == 0)
+        ret_facts->namespace_ = identity.name;
+    return r;
+}
+
+static void upsert_namespace(struct cluster *cluster, const union kind_facts *facts)
+{
+    cluster_upsert_namespace(cluster, facts->namespace_);
+}
+
+static int decode_priority_class(const json_t *object, const struct policy *policy,
+                                 struct arena *arena, union kind_facts *ret_facts, struct err *err)
+{
+    struct identity identity;
+    struct priority_class_facts facts = {0};
+    (void)policy;
+    int r = identity_from_json(object, arena, &identity, err);
+    if (r == 0)
+        r = priority_class_from_json(object, &facts.value, &facts.is_default, err);
+    if (r < 0)
+        return r;
+    facts.name = identity.name;
+    ret_facts->priority_class = facts;
+    return 0;
+}
+
+static void upsert_priority_class(struct cluster *cluster, const union kind_facts *facts)
+{
+    const struct priority_class_facts *class = &facts->priority_class;
+    cluster_upsert_priority_class(cluster, class->name, class->value, class->is_default);
+}
+
+const struct kind_row KINDS[N_CLUSTER_KINDS] = {
+    [CLUSTER_NODES] = {"Node", "v1", true, decode_node, upsert_node, cluster_delete_node,
+                       cluster_keep_node, cluster_n_nodes},
+    [CLUSTER_PODS] = {"Pod", "v1", true, decode_pod, upsert_pod, cluster_delete_pod,
+                      cluster_keep_pod, cluster_n_pods},
+    [CLUSTER_NAMESPACES] = {"Namespace", "v1", false, decode_namespace, upsert_namespace,
+                            cluster_delete_namespace, NULL, cluster_n_namespaces},
+    [CLUSTER_PRIORITY_CLASSES] = {"PriorityClass", "scheduling.k8s.io/", false,
+                                  decode_priority_class, upsert_priority_class,
+                                  cluster_delete_priority_class, NULL, cluster_n_priority_classes},
+};
+
+const struct kind_row *kinds_find(const char *kind, const char *api_version)
+{
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
+        const struct kind_row *row = &KINDS[i];
+        if (strcmp(row->kind, kind) == 0 &&
+            (!api_version[0] ||
+             strncmp(row->api_version, api_version, strlen(row->api_version)) == 0))
+            return row;
+    }
+    return NULL;
+}
+
+struct kind_key kinds_key(const struct kind_row *row, const struct identity *identity,
+                          struct arena *arena)
+{
+    struct kind_key key = {identity->name, identity->name};
+    if (row != &KINDS[CLUSTER_PODS])
+        return key;
+    const char *namespace_ = identity->namespace_[0] ? identity->namespace_ : "default";
+    key.name = arena_printf(arena, "%s/%s", namespace_, identity->name);
+    key.id = identity->uid[0] ? identity->uid : key.name;
+    return key;
+}

@@ -1,0 +1,54 @@
+/* live: see include/inventory/live.h. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "live_priv.h"
+
+#include <stdlib.h>
+
+void inventory_go_live(struct inventory *inventory, const char *server)
+{
+    struct live *live = MEM_NEW(struct live);
+    live->problems = live_problems_new();
+    live_status_init(&live->status);
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
+        live_feed_init(&live->feeds[i], inventory, (enum cluster_kind)i);
+    free(inventory->state.source);
+    inventory->state.source = mem_strdup(server);
+    inventory->live = live;
+}
+
+void live_free(struct live *live)
+{
+    if (!live)
+        return;
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
+        live_feed_fini(&live->feeds[i]);
+    live_status_fini(&live->status);
+    live_problems_free(live->problems);
+    free(live);
+}
+
+struct reflector_store inventory_store(struct inventory *inventory, size_t i)
+{
+    return live_feed_store(&inventory->live->feeds[i]);
+}
+
+size_t inventory_freshness(struct inventory *inventory,
+                           struct inventory_freshness ret_kinds[N_CLUSTER_KINDS])
+{
+    if (!inventory->live)
+        return 0;
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
+        struct kind_status status;
+        live_status_get(&inventory->live->status, (enum cluster_kind)i, &status);
+        const int64_t fresh_ms = status.reflector.fresh_ms;
+        ret_kinds[i] = (struct inventory_freshness){
+            .kind = INVENTORY_KINDS[i].name,
+            .synced = status.reflector.synced,
+            .stale = status.reflector.stale,
+            .age_ms = fresh_ms == 0 ? -1 : clock_ms() - fresh_ms,
+            .why = status.why,
+        };
+    }
+    return N_CLUSTER_KINDS;
+}

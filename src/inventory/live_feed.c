@@ -1,0 +1,294 @@
+/* live_feed: see live_feed.h, and include/inventory/live.h. */
+#include "live_feed.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "live_priv.h"
+
+/* Finished pods use nothing and are never scheduled again: not to be told of them at all saves most
+ * of a list where jobs run. One that finishes comes as DELETED, with what it was before. */
+#define PODS_NOT_FINISHED "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
+
+static const char *const NODES_UNREAD[] = {"metadata.managedFields", "metadata.ownerReferences",
+                                           "metadata.annotations",   "metadata.finalizers",
+                                           "status.images",          "status.volumesAttached",
+                                           "status.volumesInUse",    "status.addresses",
+                                           "status.nodeInfo",        "status.runtimeHandlers",
+                                           "status.features",        NULL};
+static const char *const PODS_UNREAD[] = {"metadata.managedFields",
+                                          "metadata.ownerReferences",
+                                          "metadata.labels",
+                                          "metadata.finalizers",
+                                          "spec.volumes",
+                                          "spec.ephemeralContainers",
+                                          "spec.topologySpreadConstraints",
+                                          "spec.affinity.podAffinity",
+                                          "spec.affinity.podAntiAffinity",
+                                          "spec.securityContext",
+                                          "spec.dnsConfig",
+                                          "spec.hostAliases",
+                                          "spec.imagePullSecrets",
+                                          "spec.readinessGates",
+                                          "status.ephemeralContainerStatuses",
+                                          "status.hostIPs",
+                                          "status.podIPs",
+                                          NULL};
+static const char *const NAMES_ONLY[] = {"metadata.managedFields",
+                                         "metadata.ownerReferences",
+                                         "metadata.labels",
+                                         "metadata.annotations",
+                                         "metadata.finalizers",
+                                         "spec",
+                                         "status",
+                                         "description",
+                                         NULL};
+
+const struct reflector_kind INVENTORY_KINDS[N_CLUSTER_KINDS + 1] = {
+    [CLUSTER_NODES] = {"nodes", "/api/v1/nodes", NULL, NODES_UNREAD},
+    [CLUSTER_PODS] = {"pods", "/api/v1/pods", PODS_NOT_FINISHED, PODS_UNREAD},
+    [CLUSTER_NAMESPACES] = {"namespaces", "/api/v1/namespaces", NULL, NAMES_ONLY},
+    [CLUSTER_PRIORITY_CLASSES] = {"priorityclasses", "/apis/scheduling.k8s.io/v1/priorityclasses",
+                                  NULL, NAMES_ONLY},
+};
+
+/* What is over the limit makes the inventory unusable, but the ledger takes more for a while, so
+ * that all of it is there when there are fewer again. */
+static size_t taken_at_most(size_t limit)
+{
+    return limit * 2 + 1000;
+}
+
+static size_t limit_of(const struct live_feed *feed)
+{
+    const struct inventory_limits *limits = &feed->inventory->limits;
+    return feed->kind == CLUSTER_NODES ? limits->max_nodes : limits->max_pods;
+}
+
+/* Into the ledger; all of this under the lock. */
+
+static void put_in(struct live_feed *feed, const struct change *change)
+{
+    const struct kind_row *row = &KINDS[feed->kind];
+    struct cluster *cluster = feed->inventory->state.cluster;
+    live_problems_resolve(feed->inventory->live->problems, feed->kind, change->key.id);
+    const size_t n_before = row->count(cluster);
+    row->upsert(cluster, &change->facts);
+    const size_t n = row->count(cluster);
+    if (n <= n_before || n <= taken_at_most(limit_of(feed)))
+        return;
+    row->remove(cluster, change->key.id);
+    feed->left_out = true;
+}
+
+static void keep(struct live_feed *feed, struct change *change)
+{
+    const struct kind_row *row = &KINDS[feed->kind];
+    struct live_problems *problems = feed->inventory->live->problems;
+    if (row->keep)
+        row->keep(feed->inventory->state.cluster, change->key.id);
+    if (live_problems_count(problems, feed->kind) < taken_at_most(limit_of(feed)))
+        change->is_news = live_problems_add(problems, feed->kind, &change->key, change->why);
+    else
+        feed->left_out = true;
+}
+
+static void take_out(struct live_feed *feed, const struct change *change)
+{
+    live_problems_resolve(feed->inventory->live->problems, feed->kind, change->key.id);
+    KINDS[feed->kind].remove(feed->inventory->state.cluster, change->key.id);
+}
+
+static void begin_list(struct live_feed *feed)
+{
+    cluster_relist_begin(feed->inventory->state.cluster, feed->kind);
+    live_problems_relist_begin(feed->inventory->live->problems, feed->kind);
+    feed->listing = true;
+    feed->left_out = false;
+}
+
+static void end_list(struct live_feed *feed)
+{
+    cluster_relist_end(feed->inventory->state.cluster, feed->kind);
+    live_problems_relist_end(feed->inventory->live->problems, feed->kind);
+    feed->listing = false;
+    feed->list_ended = true;
+}
+
+static void apply(struct live_feed *feed, struct change *change)
+{
+    switch (change->type) {
+    case CHANGE_LIST_BEGIN:
+        begin_list(feed);
+        break;
+    case CHANGE_UPSERT:
+        put_in(feed, change);
+        break;
+    case CHANGE_UNREADABLE:
+        keep(feed, change);
+        break;
+    case CHANGE_REMOVE:
+        take_out(feed, change);
+        break;
+    case CHANGE_LIST_END:
+        end_list(feed);
+        break;
+    }
+}
+
+/* While a list comes, what it replaces is still counted. */
+static void count(struct live_feed *feed)
+{
+    const size_t n = KINDS[feed->kind].count(feed->inventory->state.cluster);
+    if (!feed->listing)
+        feed->too_many = n > limit_of(feed);
+    feed->too_many |= feed->left_out;
+}
+
+/* After it. */
+static void tell_unreadable(struct live_feed *feed, const struct change *change)
+{
+    if (change->type != CHANGE_UNREADABLE)
+        return;
+    counter_add(&feed->unreadable, 1);
+    if (change->is_news)
+        LOG(LOG_WARN, "inventory", LOG_MSG("object cannot be read"),
+            LOG_STR("kind", KINDS[feed->kind].kind), LOG_STR("name", change->key.name),
+            LOG_STR("why", change->why));
+}
+
+static void take_over(struct live_feed *feed)
+{
+    if (feed->n_changes == 0)
+        return;
+    (void)pthread_rwlock_wrlock(&feed->inventory->lock);
+    for (size_t i = 0; i < feed->n_changes; i++)
+        apply(feed, &feed->changes[i]);
+    count(feed);
+    (void)pthread_rwlock_unlock(&feed->inventory->lock);
+    for (size_t i = 0; i < feed->n_changes; i++)
+        tell_unreadable(feed, &feed->changes[i]);
+    feed->n_changes = 0;
+    arena_free(feed->arena);
+    feed->arena = arena_new();
+}
+
+/* Outside it. */
+
+static struct change *new_change(struct live_feed *feed, enum change_type type)
+{
+    if (feed->n_changes == LIVE_BATCH)
+        take_over(feed);
+    struct change *change = &feed->changes[feed->n_changes++];
+    *change = (struct change){.type = type, .key = {PROBLEMS_UNNAMED, ""}};
+    return change;
+}
+
+static int read_key(struct live_feed *feed, const json_t *object, struct change *change,
+                    struct err *err)
+{
+    struct identity identity;
+    int r = identity_from_json(object, feed->arena, &identity, err);
+    if (r < 0)
+        return r;
+    if (!identity.name[0])
+        return err_set(err, EINVAL, PROBLEMS_NO_NAME);
+    change->key = kinds_key(&KINDS[feed->kind], &identity, feed->arena);
+    return 0;
+}
+
+static void make_unreadable(struct live_feed *feed, struct change *change, const struct err *why)
+{
+    change->type = CHANGE_UNREADABLE;
+    change->why = arena_strdup(feed->arena, why->text);
+}
+
+static void on_list_begin(void *context)
+{
+    (void)new_change(context, CHANGE_LIST_BEGIN);
+}
+
+static void on_upsert(void *context, const json_t *object)
+{
+    struct live_feed *feed = context;
+    struct change *change = new_change(feed, CHANGE_UPSERT);
+    struct err why;
+    int r = read_key(feed, object, change, &why);
+    if (r == 0)
+        r = KINDS[feed->kind].decode(object, feed->inventory->policy, feed->arena, &change->facts,
+                                     &why);
+    if (r < 0)
+        make_unreadable(feed, change, &why);
+}
+
+static void on_removed(void *context, const json_t *object)
+{
+    struct live_feed *feed = context;
+    struct change *change = new_change(feed, CHANGE_REMOVE);
+    struct err why;
+    if (read_key(feed, object, change, &why) < 0)
+        make_unreadable(feed, change, &why);
+}
+
+static void on_list_end(void *context)
+{
+    (void)new_change(context, CHANGE_LIST_END);
+}
+
+static void tell_turn(struct live_feed *feed, enum live_turn turn)
+{
+    struct err why;
+    if (turn == LIVE_AS_BEFORE)
+        return;
+    if (live_status_usable(&feed->inventory->live->status, &why))
+        LOG(LOG_INFO, "inventory", LOG_MSG("decisions are made"));
+    else
+        LOG(LOG_WARN, "inventory", LOG_MSG("decisions are refused"), LOG_STR("why", why.text));
+}
+
+/* What the first lists took is much more than what is kept of them. */
+static void after_list(struct inventory *inventory)
+{
+    self_check_all(inventory);
+    if (!live_status_waiting_for(&inventory->live->status) &&
+        !atomic_exchange(&inventory->live->was_complete, true))
+        mem_give_back();
+}
+
+static void on_flush(void *context, const struct reflector_status *status)
+{
+    struct live_feed *feed = context;
+    struct err too_many = {""};
+    take_over(feed);
+    if (feed->too_many)
+        (void)err_set(&too_many, E2BIG, "there are more than %zu %s (limits.%s)", limit_of(feed),
+                      INVENTORY_KINDS[feed->kind].name,
+                      feed->kind == CLUSTER_NODES ? "nodes" : "pods");
+    tell_turn(feed,
+              live_status_set(&feed->inventory->live->status, feed->kind, status, too_many.text));
+    if (feed->list_ended)
+        after_list(feed->inventory);
+    feed->list_ended = false;
+}
+
+void live_feed_init(struct live_feed *feed, struct inventory *inventory, enum cluster_kind kind)
+{
+    feed->inventory = inventory;
+    feed->kind = kind;
+    feed->arena = arena_new();
+}
+
+void live_feed_fini(struct live_feed *feed)
+{
+    arena_free(feed->arena);
+}
+
+struct reflector_store live_feed_store(struct live_feed *feed)
+{
+    return (struct reflector_store){
+        .list_begin = on_list_begin,
+        .upsert = on_upsert,
+        .list_end = on_list_end,
+        .removed = on_removed,
+        .flush = on_flush,
+        .context = feed,
+    };
+}

@@ -1,0 +1,126 @@
+/* live_metrics: how the API server is followed, as Prometheus text. See include/inventory/live.h.
+ */
+#include "base/clock.h"
+#include "live_priv.h"
+
+/* There is none yet, and so no sample. */
+#define NO_VALUE (-1.0)
+
+/* One kind, as it is now. */
+struct kind_row_now {
+    const char *name;
+    struct kind_status status;
+    uint64_t n_unreadable;
+};
+
+static void sample(struct buf *out, const char *metric, const struct kind_row_now *kind,
+                   double value)
+{
+    const struct metric_label labels[] = {{"kind", kind->name}, {0}};
+    if (value < 0)
+        return;
+    metrics_sample(out, metric, labels, value);
+}
+
+static void write_relists(const struct kind_row_now *kinds, struct buf *out)
+{
+    static const char NAME[] = "gpu_extender_watch_relists_total";
+    metrics_head(out, NAME, "counter", "Lists begun, by what made them necessary.");
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
+        for (int cause = 0; cause < N_RELIST_CAUSES; cause++) {
+            const struct metric_label labels[] = {
+                {"kind", kinds[i].name},
+                {"cause", relist_cause_name((enum relist_cause)cause)},
+                {0}};
+            metrics_sample(out, NAME, labels, (double)kinds[i].status.reflector.relists[cause]);
+        }
+    }
+}
+
+static void write_events(const struct kind_row_now *kinds, struct buf *out)
+{
+    static const char NAME[] = "gpu_extender_watch_events_total";
+    metrics_head(out, NAME, "counter", "Events that watches brought.");
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
+        for (int type = 0; type < N_WATCH_EVENTS; type++) {
+            const struct metric_label labels[] = {
+                {"kind", kinds[i].name}, {"type", watch_event_name((enum watch_event)type)}, {0}};
+            metrics_sample(out, NAME, labels, (double)kinds[i].status.reflector.events[type]);
+        }
+    }
+}
+
+static double watches_of(const struct kind_row_now *kind)
+{
+    return (double)kind->status.reflector.watches;
+}
+
+static double probes_of(const struct kind_row_now *kind)
+{
+    return (double)kind->status.reflector.probes;
+}
+
+static double unreadable_of(const struct kind_row_now *kind)
+{
+    return (double)kind->n_unreadable;
+}
+
+static double stale_of(const struct kind_row_now *kind)
+{
+    return kind->status.reflector.stale;
+}
+
+static double age_s_of(const struct kind_row_now *kind)
+{
+    const int64_t fresh_ms = kind->status.reflector.fresh_ms;
+    return fresh_ms == 0 ? NO_VALUE : (double)(clock_ms() - fresh_ms) / 1000;
+}
+
+static const struct {
+    const char *name;
+    const char *type;
+    const char *help;
+    double (*value)(const struct kind_row_now *kind);
+} ROWS[] = {
+    {"gpu_extender_watches_total", "counter", "Watches opened.", watches_of},
+    {"gpu_extender_watch_probes_total", "counter",
+     "Watches that were silent so long that the API server was asked whether it is still there.",
+     probes_of},
+    {"gpu_extender_objects_unreadable_total", "counter", "Times that an object could not be read.",
+     unreadable_of},
+    {"gpu_extender_data_age_seconds", "gauge",
+     "How long ago the data was last known to be complete.", age_s_of},
+    {"gpu_extender_data_stale", "gauge",
+     "1 where the API server cannot be followed, and so no decision is made.", stale_of},
+};
+
+static void write_counter(struct buf *out, const char *name, const char *help,
+                          const struct counter *counter)
+{
+    metrics_head(out, name, "counter", help);
+    metrics_sample(out, name, NULL, (double)counter_value(counter));
+}
+
+void inventory_live_metrics(struct inventory *inventory, struct buf *out)
+{
+    struct kind_row_now kinds[N_CLUSTER_KINDS];
+    struct live *live = inventory->live;
+    if (!live)
+        return;
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
+        kinds[i].name = INVENTORY_KINDS[i].name;
+        kinds[i].n_unreadable = counter_value(&live->feeds[i].unreadable);
+        live_status_get(&live->status, (enum cluster_kind)i, &kinds[i].status);
+    }
+    write_relists(kinds, out);
+    write_events(kinds, out);
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        metrics_head(out, ROWS[i].name, ROWS[i].type, ROWS[i].help);
+        for (size_t j = 0; j < N_CLUSTER_KINDS; j++)
+            sample(out, ROWS[i].name, &kinds[j], ROWS[i].value(&kinds[j]));
+    }
+    write_counter(out, "gpu_extender_self_checks_total",
+                  "Times that all of the ledger's sums were made again.", &live->check.checks);
+    write_counter(out, "gpu_extender_self_check_differences_total",
+                  "Differences that this has found: must be 0.", &live->check.differences);
+}

@@ -1,0 +1,135 @@
+/* live_status: see live_status.h. */
+#include "live_status.h"
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+void live_status_init(struct live_status *status)
+{
+    *status = (struct live_status){0};
+    if (pthread_mutex_init(&status->mutex, NULL) != 0)
+        abort();
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
+        (void)snprintf(status->kinds[i].waiting_for, sizeof status->kinds[i].waiting_for,
+                       "the first list of %s", INVENTORY_KINDS[i].name);
+}
+
+void live_status_fini(struct live_status *status)
+{
+    (void)pthread_mutex_destroy(&status->mutex);
+}
+
+/* It may quote what a server sent, and must be a JSON string and one line. */
+static void make_plain(char *text)
+{
+    for (char *p = text; *p; p++)
+        *p = (unsigned char)*p < 0x80 && (unsigned char)*p >= ' ' ? *p : '?';
+}
+
+static void put_why(const struct kind_status *kind, struct err *err)
+{
+    const struct err what = *err;
+    if (kind->why.text[0])
+        (void)err_set(err, EAGAIN, "%s: %s", what.text, kind->why.text);
+}
+
+/* The first that is not as it should be: not there, not followed, too many. Texts are the same as
+ * long as the cause is. */
+static bool is_complete(const struct live_status *status, struct err *err)
+{
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
+        const struct kind_status *kind = &status->kinds[i];
+        if (kind->reflector.synced)
+            continue;
+        (void)err_set(err, EAGAIN, "not ready: waiting for %s", kind->waiting_for);
+        put_why(kind, err);
+        return false;
+    }
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
+        const struct kind_status *kind = &status->kinds[i];
+        if (!kind->reflector.stale)
+            continue;
+        (void)err_set(err, EAGAIN, "the %s are stale", INVENTORY_KINDS[i].name);
+        put_why(kind, err);
+        return false;
+    }
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
+        *err = status->kinds[i].too_many;
+        if (err->text[0])
+            return false;
+    }
+    return true;
+}
+
+static int64_t all_complete_ms(const struct live_status *status)
+{
+    int64_t first_ms = CLOCK_NEVER;
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
+        const int64_t fresh_ms = status->kinds[i].reflector.fresh_ms;
+        first_ms = fresh_ms < first_ms ? fresh_ms : first_ms;
+    }
+    return first_ms;
+}
+
+enum live_turn live_status_set(struct live_status *status, enum cluster_kind kind,
+                               const struct reflector_status *reflector, const char *too_many)
+{
+    struct kind_status *mine = &status->kinds[kind];
+    struct err err;
+    (void)pthread_mutex_lock(&status->mutex);
+    mine->reflector = *reflector;
+    mine->reflector.why = NULL;
+    (void)err_set(&mine->why, EAGAIN, "%s", reflector->why ? reflector->why : "");
+    make_plain(mine->why.text);
+    (void)err_set(&mine->too_many, E2BIG, "%s", too_many);
+    const bool usable = is_complete(status, &err);
+    atomic_store(&status->complete_ms, all_complete_ms(status));
+    const bool was_usable = atomic_exchange(&status->usable, usable);
+    (void)pthread_mutex_unlock(&status->mutex);
+    if (usable == was_usable)
+        return LIVE_AS_BEFORE;
+    return usable ? LIVE_USABLE_AGAIN : LIVE_UNUSABLE_NOW;
+}
+
+const char *live_status_waiting_for(struct live_status *status)
+{
+    const char *what = NULL;
+    if (atomic_load(&status->usable))
+        return NULL;
+    (void)pthread_mutex_lock(&status->mutex);
+    for (size_t i = 0; i < N_CLUSTER_KINDS && !what; i++)
+        what = status->kinds[i].reflector.synced ? NULL : status->kinds[i].waiting_for;
+    (void)pthread_mutex_unlock(&status->mutex);
+    return what;
+}
+
+bool live_status_usable(struct live_status *status, struct err *ret_why)
+{
+    struct err why;
+    if (atomic_load(&status->usable))
+        return true;
+    (void)pthread_mutex_lock(&status->mutex);
+    const bool usable = is_complete(status, &why);
+    (void)pthread_mutex_unlock(&status->mutex);
+    if (!usable)
+        *ret_why = why;
+    return usable;
+}
+
+int64_t live_status_as_of_s(const struct live_status *status)
+{
+    const int64_t complete_ms = atomic_load(&status->complete_ms);
+    if (complete_ms == 0)
+        return 0;
+    return (int64_t)time(NULL) - (clock_ms() - complete_ms) / 1000;
+}
+
+void live_status_get(struct live_status *status, enum cluster_kind kind,
+                     struct kind_status *ret_kind)
+{
+    (void)pthread_mutex_lock(&status->mutex);
+    *ret_kind = status->kinds[kind];
+    (void)pthread_mutex_unlock(&status->mutex);
+}

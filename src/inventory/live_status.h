@@ -1,0 +1,45 @@
+/*
+ * live_status: what the reflectors say of themselves, for whoever asks from another thread. Private
+ * to inventory. Its lock may be taken within the inventory's, never around it.
+ */
+#ifndef INVENTORY_LIVE_STATUS_H
+#define INVENTORY_LIVE_STATUS_H
+
+#include "inventory/live.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct kind_status {
+    struct reflector_status reflector; /* but its why, which is below */
+    struct err why;
+    struct err too_many;  /* "": there are not more than may be */
+    char waiting_for[64]; /* "the first list of pods" */
+};
+
+struct live_status {
+    pthread_mutex_t mutex;
+    struct kind_status kinds[N_CLUSTER_KINDS];
+    atomic_bool usable;              /* asked at every decision */
+    atomic_int_fast64_t complete_ms; /* when all kinds were last known to be complete; 0: never */
+};
+
+void live_status_init(struct live_status *status);
+void live_status_fini(struct live_status *status);
+
+enum live_turn { LIVE_AS_BEFORE, LIVE_USABLE_AGAIN, LIVE_UNUSABLE_NOW };
+
+/* Takes over what a feed knows of its kind; too_many is a message, "" if it has none. Whether that
+ * turned something. */
+enum live_turn live_status_set(struct live_status *status, enum cluster_kind kind,
+                               const struct reflector_status *reflector, const char *too_many);
+
+/* See inventory_waiting_for() and inventory_usable(). */
+const char *live_status_waiting_for(struct live_status *status);
+bool live_status_usable(struct live_status *status, struct err *ret_why);
+/* Seconds since 1970; asks the clocks. */
+int64_t live_status_as_of_s(const struct live_status *status);
+void live_status_get(struct live_status *status, enum cluster_kind kind,
+                     struct kind_status *ret_kind);
+
+#endif

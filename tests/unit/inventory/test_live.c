@@ -1,0 +1,198 @@
+/* live: what the API server says, object by object, is what the ledger shows. */
+#include "live_cluster.h"
+
+static void test_it_is_live(void **state)
+{
+    struct live_cluster *live = *state;
+    struct inventory_view view = inventory_read(live->inventory);
+    assert_true(view.live);
+    assert_string_equal(view.source, LIVE_SERVER);
+    assert_int_equal(view.as_of_s, 0);
+    inventory_done(live->inventory);
+    live_list_nothing(live);
+    view = inventory_read(live->inventory);
+    assert_in_range(view.as_of_s, time(NULL) - 60, time(NULL));
+    inventory_done(live->inventory);
+}
+
+static void test_what_is_listed(void **state)
+{
+    struct live_cluster *live = *state;
+    live_list_nothing(live);
+    LIST(live, CLUSTER_NODES, NODE("a", "8"), NODE("b", "4"));
+    LIST(live, CLUSTER_PODS, POD("one", "u1", "a", "3"), POD("two", "u2", "", "1"));
+    LIST(live, CLUSTER_NAMESPACES, NAMED("ml"));
+    LIST(live, CLUSTER_PRIORITY_CLASSES, CLASS("high", "7"));
+    live_check_shown(live, "node a gpus=3/8\nnode b gpus=0/4\npod ml/one a\npod ml/two \n");
+    const struct inventory_view view = inventory_read(live->inventory);
+    int64_t value = 0;
+    assert_true(cluster_has_namespace(view.cluster, "ml"));
+    assert_true(cluster_priority_of_class(view.cluster, "high", &value));
+    assert_int_equal(value, 7);
+    inventory_done(live->inventory);
+}
+
+static void test_events(void **state)
+{
+    struct live_cluster *live = *state;
+    live_list_nothing(live);
+    live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
+    live_upsert(live, CLUSTER_PODS, POD("one", "u1", "", "3"));
+    live_check_shown(live, "node a gpus=0/8\npod ml/one \n");
+    live_upsert(live, CLUSTER_PODS, POD("one", "u1", "a", "3"));
+    live_check_shown(live, "node a gpus=3/8\npod ml/one a\n");
+    live_upsert(live, CLUSTER_NODES, NODE("a", "2"));
+    live_check_shown(live, "node a gpus=3/2\npod ml/one a\n");
+    live_remove(live, CLUSTER_NODES, NODE("a", "2"));
+    live_check_shown(live, "pod ml/one a\n");
+    live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
+    live_check_shown(live, "node a gpus=3/8\npod ml/one a\n");
+    live_remove(live, CLUSTER_PODS, POD("one", "u1", "a", "3"));
+    live_check_shown(live, "node a gpus=0/8\n");
+}
+
+static void test_namespaces_and_classes_go(void **state)
+{
+    struct live_cluster *live = *state;
+    live_upsert(live, CLUSTER_NAMESPACES, NAMED("ml"));
+    live_upsert(live, CLUSTER_PRIORITY_CLASSES, CLASS("high", "7"));
+    live_remove(live, CLUSTER_NAMESPACES, NAMED("ml"));
+    live_remove(live, CLUSTER_PRIORITY_CLASSES, CLASS("high", "7"));
+    const struct inventory_view view = inventory_read(live->inventory);
+    assert_int_equal(cluster_n_namespaces(view.cluster), 0);
+    assert_int_equal(cluster_n_priority_classes(view.cluster), 0);
+    inventory_done(live->inventory);
+}
+
+/* A pod that has finished is selected no more, and comes as DELETED with what it was before. */
+static void test_deleted_with_previous_content(void **state)
+{
+    struct live_cluster *live = *state;
+    live_list_nothing(live);
+    live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
+    live_upsert(live, CLUSTER_PODS, POD("one", "u1", "a", "3"));
+    live_remove(live, CLUSTER_PODS, POD("one", "u1", "", "3"));
+    live_check_shown(live, "node a gpus=0/8\n");
+}
+
+static void test_deleting_what_is_not_known(void **state)
+{
+    struct live_cluster *live = *state;
+    live_list_nothing(live);
+    live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
+    live_upsert(live, CLUSTER_PODS, POD("one", "u1", "a", "3"));
+    live_remove(live, CLUSTER_PODS, POD("one", "u0", "a", "3"));
+    live_remove(live, CLUSTER_PODS, POD("two", "u2", "a", "3"));
+    live_remove(live, CLUSTER_NODES, NODE("b", "8"));
+    live_check_shown(live, "node a gpus=3/8\npod ml/one a\n");
+}
+
+/* The deletion in between was never shown. */
+static void test_a_pod_that_was_made_anew(void **state)
+{
+    struct live_cluster *live = *state;
+    live_list_nothing(live);
+    live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
+    live_upsert(live, CLUSTER_PODS, POD("one", "u1", "a", "3"));
+    live_upsert(live, CLUSTER_PODS, POD("one", "u2", "a", "1"));
+    live_check_shown(live, "node a gpus=1/8\npod ml/one a\n");
+    live_remove(live, CLUSTER_PODS, POD("one", "u1", "a", "3"));
+    live_check_shown(live, "node a gpus=1/8\npod ml/one a\n");
+}
+
+static void test_a_relist_removes_what_is_gone(void **state)
+{
+    struct live_cluster *live = *state;
+    live_list_nothing(live);
+    LIST(live, CLUSTER_NODES, NODE("a", "8"), NODE("b", "4"));
+    LIST(live, CLUSTER_PODS, POD("one", "u1", "a", "3"), POD("two", "u2", "a", "1"));
+    LIST(live, CLUSTER_NAMESPACES, NAMED("ml"), NAMED("web"));
+    LIST(live, CLUSTER_PRIORITY_CLASSES, CLASS("high", "7"), CLASS("low", "1"));
+    LIST(live, CLUSTER_NODES, NODE("a", "8"));
+    LIST(live, CLUSTER_PODS, POD("two", "u2", "a", "1"));
+    LIST(live, CLUSTER_NAMESPACES, NAMED("web"));
+    LIST(live, CLUSTER_PRIORITY_CLASSES, CLASS("low", "1"));
+    live_check_shown(live, "node a gpus=1/8\npod ml/two a\n");
+    const struct inventory_view view = inventory_read(live->inventory);
+    int64_t value = 0;
+    assert_false(cluster_has_namespace(view.cluster, "ml"));
+    assert_true(cluster_has_namespace(view.cluster, "web"));
+    assert_false(cluster_priority_of_class(view.cluster, "high", &value));
+    assert_true(cluster_priority_of_class(view.cluster, "low", &value));
+    inventory_done(live->inventory);
+}
+
+static void test_a_list_that_broke_off_removes_nothing(void **state)
+{
+    struct live_cluster *live = *state;
+    live_list_nothing(live);
+    LIST(live, CLUSTER_NODES, NODE("a", "8"), NODE("b", "4"));
+    live_begin(live, CLUSTER_NODES);
+    live_upsert(live, CLUSTER_NODES, NODE("b", "4"));
+    live_check_shown(live, "node a gpus=0/8\nnode b gpus=0/4\n");
+    LIST(live, CLUSTER_NODES, NODE("a", "8"));
+    live_check_shown(live, "node a gpus=0/8\n");
+}
+
+/* More than are decoded at once; all are there when the flush is over. */
+static void test_long_lists(void **state)
+{
+    struct live_cluster *live = *state;
+    enum { N = 150 };
+    live_list_nothing(live);
+    for (size_t n_kept = N; n_kept > 0; n_kept -= N / 3) {
+        live_begin(live, CLUSTER_PODS);
+        for (size_t i = 0; i < n_kept; i++) {
+            live_put(live, CLUSTER_PODS, live_numbered(POD("p-#", "u-#", "a", "1"), i));
+        }
+        live_end(live, CLUSTER_PODS);
+        const struct inventory_view view = inventory_read(live->inventory);
+        assert_int_equal(cluster_n_pods(view.cluster), n_kept);
+        inventory_done(live->inventory);
+    }
+}
+
+static void test_reservations(void **state)
+{
+    struct live_cluster *live = *state;
+    struct arena *arena = arena_new();
+    live_list_nothing(live);
+    live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
+    live_upsert(live, CLUSTER_NODES, NODE("b", "8"));
+    live_upsert(live, CLUSTER_PODS, POD("one", "u1", "", "3"));
+    struct reserve_question question = {.uid = "u1", .node_name = "a", .now_ms = 1};
+    struct reserve_result first = {0};
+    struct reserve_result other = {0};
+    assert_int_equal(inventory_reserve(live->inventory, &question, arena, &first), RESERVE_HELD);
+    question.node_name = "b";
+    assert_int_equal(inventory_reserve(live->inventory, &question, arena, &other),
+                     RESERVE_HELD_ELSEWHERE);
+    live_remove(live, CLUSTER_NODES, NODE("a", "8"));
+    assert_string_equal(other.node_name, "a");
+    inventory_release(live->inventory, "u1", first.serial);
+    assert_int_equal(inventory_reserve(live->inventory, &question, arena, &other), RESERVE_HELD);
+    const struct inventory_view view = inventory_read(live->inventory);
+    assert_int_equal(cluster_n_reservations(view.cluster), 1);
+    inventory_done(live->inventory);
+    live_upsert(live, CLUSTER_PODS, POD("one", "u1", "b", "3"));
+    live_check_shown(live, "node b gpus=3/8\npod ml/one b\n");
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LIVE_TEST(test_it_is_live),
+        LIVE_TEST(test_what_is_listed),
+        LIVE_TEST(test_events),
+        LIVE_TEST(test_namespaces_and_classes_go),
+        LIVE_TEST(test_deleted_with_previous_content),
+        LIVE_TEST(test_deleting_what_is_not_known),
+        LIVE_TEST(test_a_pod_that_was_made_anew),
+        LIVE_TEST(test_a_relist_removes_what_is_gone),
+        LIVE_TEST(test_a_list_that_broke_off_removes_nothing),
+        LIVE_TEST(test_long_lists),
+        LIVE_TEST(test_reservations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,195 @@
+/* live: may decisions be made on it, how old is it, and what do its metrics say? */
+#include "live_cluster.h"
+
+static void test_it_waits_for_every_first_list(void **state)
+{
+    static const char *const NAMES[] = {"nodes", "pods", "namespaces", "priorityclasses"};
+    struct live_cluster *live = *state;
+    for (int kind = 0; kind < N_CLUSTER_KINDS; kind++) {
+        char what[100];
+        char why[200];
+        (void)snprintf(what, sizeof what, "the first list of %s", NAMES[kind]);
+        assert_string_equal(inventory_waiting_for(live->inventory), what);
+        (void)snprintf(why, sizeof why, "not ready: waiting for %s", what);
+        live_check_usable(live, why);
+        live_begin(live, (enum cluster_kind)kind);
+        live_flush(live, (enum cluster_kind)kind);
+        live_check_usable(live, why);
+        live_end(live, (enum cluster_kind)kind);
+    }
+    assert_null(inventory_waiting_for(live->inventory));
+    live_check_usable(live, NULL);
+}
+
+static void test_why_it_waits(void **state)
+{
+    struct live_cluster *live = *state;
+    char refused[] = "GET /api/v1/nodes: 403: \xe4\nno";
+    live->statuses[CLUSTER_NODES].why = refused;
+    live_flush(live, CLUSTER_NODES);
+    memset(refused, 'x', sizeof refused - 1); /* it was valid for the call only */
+    live_check_usable(live, "not ready: waiting for the first list of nodes: "
+                            "GET /api/v1/nodes: 403: ??no");
+    assert_string_equal(inventory_waiting_for(live->inventory), "the first list of nodes");
+}
+
+static void test_stale_data_is_not_decided_on(void **state)
+{
+    struct live_cluster *live = *state;
+    live_list_nothing(live);
+    live->statuses[CLUSTER_PODS].stale = true;
+    live_flush(live, CLUSTER_PODS);
+    live_check_usable(live, "the pods are stale");
+    live->statuses[CLUSTER_PODS].why = "no answer for 10 s";
+    live_flush(live, CLUSTER_PODS);
+    live_check_usable(live, "the pods are stale: no answer for 10 s");
+    assert_null(inventory_waiting_for(live->inventory));
+    live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
+    live_check_usable(live, "the pods are stale: no answer for 10 s");
+    live->statuses[CLUSTER_PODS].stale = false;
+    live->statuses[CLUSTER_PODS].why = NULL;
+    live_flush(live, CLUSTER_PODS);
+    live_check_usable(live, NULL);
+}
+
+static void test_freshness(void **state)
+{
+    struct live_cluster *live = *state;
+    struct inventory_freshness kinds[N_CLUSTER_KINDS];
+    assert_int_equal(inventory_freshness(live->inventory, kinds), N_CLUSTER_KINDS);
+    assert_string_equal(kinds[CLUSTER_PODS].kind, "pods");
+    assert_false(kinds[CLUSTER_PODS].synced);
+    assert_int_equal(kinds[CLUSTER_PODS].age_ms, -1);
+    live_list_nothing(live);
+    const int64_t minute_ms = 60000;
+    live->statuses[CLUSTER_PODS].fresh_ms = clock_ms() - 10 * minute_ms;
+    live->statuses[CLUSTER_PODS].stale = true;
+    live->statuses[CLUSTER_PODS].why = "no answer";
+    live_flush(live, CLUSTER_PODS);
+    assert_int_equal(inventory_freshness(live->inventory, kinds), N_CLUSTER_KINDS);
+    assert_true(kinds[CLUSTER_PODS].synced && kinds[CLUSTER_PODS].stale);
+    assert_string_equal(kinds[CLUSTER_PODS].why.text, "no answer");
+    assert_in_range(kinds[CLUSTER_PODS].age_ms, 10 * minute_ms, 11 * minute_ms);
+    assert_in_range(kinds[CLUSTER_NODES].age_ms, 0, minute_ms);
+    assert_false(kinds[CLUSTER_NODES].stale);
+    const struct inventory_view view = inventory_read(live->inventory);
+    assert_in_range(view.as_of_s, time(NULL) - 660, time(NULL) - 600); /* the oldest kind's */
+    inventory_done(live->inventory);
+}
+
+/* The sum of a node, put wrong behind the ledger's back. */
+static void spoil(struct live_cluster *live, const char *name, int64_t by)
+{
+    const struct inventory_view view = inventory_read(live->inventory);
+    size_t n = 0;
+    const struct node_resource *resources =
+        node_resources(cluster_find_node(view.cluster, name), &n);
+    assert_true(n > 0);
+    ((struct node_resource *)(uintptr_t)resources)->used += by;
+    inventory_done(live->inventory);
+}
+
+static void check_metric(struct live_cluster *live, const char *line)
+{
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    inventory_live_metrics(live->inventory, &text);
+    if (!strstr(buf_text(&text), line))
+        fail_msg("%s is not in\n%s", line, buf_text(&text));
+    buf_fini(&text);
+}
+
+static void test_a_difference_is_found_after_a_list(void **state)
+{
+    struct live_cluster *live = *state;
+    live_list_nothing(live);
+    live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
+    check_metric(live, "\ngpu_extender_self_checks_total 4\n");
+    check_metric(live, "\ngpu_extender_self_check_differences_total 0\n");
+    spoil(live, "a", 1);
+    LIST_NOTHING(live, CLUSTER_NAMESPACES);
+    spoil(live, "a", -1);
+    check_metric(live, "\ngpu_extender_self_checks_total 5\n");
+    check_metric(live, "\ngpu_extender_self_check_differences_total 1\n");
+}
+
+static void test_the_slow_self_check(void **state)
+{
+    enum { N = 450 };
+    struct live_cluster *live = *state;
+    for (size_t i = 0; i < N; i++) {
+        live_upsert(live, CLUSTER_NODES, live_numbered(NODE("n-#", "1"), i));
+    }
+    spoil(live, "n-449", 1);
+    int64_t now_ms = 5000;
+    int64_t next_ms = now_ms;
+    for (int step = 1; step <= 3; step++) {
+        check_metric(live, "\ngpu_extender_self_checks_total 0\n");
+        check_metric(live, "\ngpu_extender_self_check_differences_total 0\n");
+        now_ms = next_ms;
+        next_ms = inventory_self_check(live->inventory, now_ms);
+        assert_true(next_ms > now_ms);
+        assert_int_equal(inventory_self_check(live->inventory, now_ms), next_ms); /* woken early */
+    }
+    check_metric(live, "\ngpu_extender_self_checks_total 1\n");
+    check_metric(live, "\ngpu_extender_self_check_differences_total 1\n");
+    spoil(live, "n-449", -1);
+    for (int step = 1; step <= 3; step++)
+        next_ms = inventory_self_check(live->inventory, next_ms);
+    check_metric(live, "\ngpu_extender_self_checks_total 2\n");
+    check_metric(live, "\ngpu_extender_self_check_differences_total 1\n");
+}
+
+static void test_metrics(void **state)
+{
+    struct live_cluster *live = *state;
+    struct reflector_status *pods = &live->statuses[CLUSTER_PODS];
+    live_list_nothing(live);
+    live_upsert(live, CLUSTER_PODS, UNREADABLE_POD("one", "u1"));
+    pods->relists[RELIST_GONE] = 2;
+    pods->watches = 3;
+    pods->events[WATCH_BOOKMARK] = 4;
+    pods->probes = 5;
+    pods->stale = true;
+    live_upsert(live, CLUSTER_PODS, UNREADABLE_POD("one", "u1"));
+    check_metric(live, "\ngpu_extender_watch_relists_total{kind=\"pods\",cause=\"gone\"} 2\n");
+    check_metric(live, "\ngpu_extender_watch_relists_total{kind=\"nodes\",cause=\"gone\"} 0\n");
+    check_metric(live, "\ngpu_extender_watches_total{kind=\"pods\"} 3\n");
+    check_metric(live, "\ngpu_extender_watch_events_total{kind=\"pods\",type=\"bookmark\"} 4\n");
+    check_metric(live, "\ngpu_extender_watch_probes_total{kind=\"pods\"} 5\n");
+    check_metric(live, "\ngpu_extender_objects_unreadable_total{kind=\"pods\"} 2\n");
+    check_metric(live, "\ngpu_extender_data_stale{kind=\"pods\"} 1\n");
+    check_metric(live, "\ngpu_extender_data_stale{kind=\"nodes\"} 0\n");
+    check_metric(live, "\ngpu_extender_data_age_seconds{kind=\"pods\"} 0");
+}
+
+static void test_a_file_has_no_live_metrics(void **state)
+{
+    static const struct inventory_limits LIMITS = {0};
+    struct live_cluster *live = *state;
+    struct inventory_freshness kinds[N_CLUSTER_KINDS];
+    struct inventory *inventory = inventory_new(&live->policy, &LIMITS);
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    inventory_live_metrics(inventory, &text);
+    assert_string_equal(buf_text(&text), "");
+    assert_int_equal(inventory_freshness(inventory, kinds), 0);
+    assert_true(inventory_self_check(inventory, 1) == CLOCK_NEVER);
+    buf_fini(&text);
+    inventory_free(inventory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LIVE_TEST(test_it_waits_for_every_first_list),
+        LIVE_TEST(test_why_it_waits),
+        LIVE_TEST(test_stale_data_is_not_decided_on),
+        LIVE_TEST(test_freshness),
+        LIVE_TEST(test_a_difference_is_found_after_a_list),
+        LIVE_TEST(test_the_slow_self_check),
+        LIVE_TEST(test_metrics),
+        LIVE_TEST(test_a_file_has_no_live_metrics),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
