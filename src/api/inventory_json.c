@@ -2,6 +2,7 @@
  * inventory_json: GET /v1/inventory. Copies what it needs under the lock, writes JSON after it.
  */
 #include "api/api.h"
+#include "base/clock.h"
 #include "base/text_time.h"
 #include "inventory_table.h"
 #include "reply.h"
@@ -15,6 +16,7 @@ struct holder {
     const char *namespace_, *name, *uid;
     const struct amount *gpus;
     size_t n_gpus;
+    int64_t made_ms; /* of a reservation */
 };
 
 struct node_row {
@@ -26,11 +28,13 @@ struct node_row {
     struct resource_row {
         const char *name;
         bool is_gpu;
-        int64_t capacity, allocatable, used, free;
+        int64_t capacity, allocatable, used, reserved, free;
     } * resources;
     size_t n_resources;
     struct holder *holders;
     size_t n_holders;
+    struct holder *reservations;
+    size_t n_reservations;
 };
 
 struct copy {
@@ -39,14 +43,14 @@ struct copy {
     size_t n_nodes;
     int64_t as_of_s;
     const char *source;
+    bool live;
     struct inventory_problem *problems;
     size_t n_problems, n_all_problems;
 };
 
-/* What a pod holds of GPUs. */
-static void copy_gpus(const struct pod *pod, struct arena *arena, struct holder *holder)
+/* What it is of GPUs. */
+static void copy_gpus(const struct pod_shape *shape, struct arena *arena, struct holder *holder)
 {
-    const struct pod_shape *shape = pod->shape;
     struct amount *gpus = ARENA_ARRAY(arena, struct amount, shape->n_gpu_needs);
     for (size_t i = 0; i < shape->n_gpu_needs; i++)
         gpus[i] = (struct amount){arena_strdup(arena, shape->needs[i].resource->name),
@@ -73,7 +77,30 @@ static void copy_holders(const struct node *node, struct arena *arena, struct no
         holder->namespace_ = arena_strdup(arena, pod->namespace_);
         holder->name = arena_strdup(arena, pod->name);
         holder->uid = arena_strdup(arena, pod->uid);
-        copy_gpus(pod, arena, holder);
+        copy_gpus(pod->shape, arena, holder);
+    }
+}
+
+static size_t count_reservations(const struct node *node)
+{
+    size_t n = 0;
+    for (const struct reservation *held = node_next_reservation(node, NULL); held;
+         held = node_next_reservation(node, held))
+        n++;
+    return n;
+}
+
+static void copy_reservations(const struct node *node, struct arena *arena, struct node_row *row)
+{
+    row->reservations = ARENA_ARRAY(arena, struct holder, count_reservations(node));
+    for (const struct reservation *held = node_next_reservation(node, NULL); held;
+         held = node_next_reservation(node, held)) {
+        struct holder *copy = &row->reservations[row->n_reservations++];
+        copy->namespace_ = arena_strdup(arena, held->namespace_);
+        copy->name = arena_strdup(arena, held->name);
+        copy->uid = arena_strdup(arena, held->uid);
+        copy->made_ms = held->made_ms;
+        copy_gpus(held->shape, arena, copy);
     }
 }
 
@@ -88,6 +115,7 @@ static void copy_resources(const struct node *node, struct arena *arena, struct 
             .capacity = resources[i].capacity,
             .allocatable = resources[i].allocatable,
             .used = resources[i].used,
+            .reserved = resources[i].reserved,
             .free = node_resource_free(&resources[i]),
         };
 }
@@ -115,6 +143,7 @@ static void copy_node(const struct node *node, struct copy *copy)
     row->unschedulable = traits->unschedulable;
     copy_resources(node, copy->arena, row);
     copy_holders(node, copy->arena, row);
+    copy_reservations(node, copy->arena, row);
 }
 
 static void copy_problems(const struct inventory_view *view, struct copy *copy)
@@ -141,6 +170,7 @@ static struct copy copy_inventory(struct inventory *inventory, struct arena *are
     const struct inventory_view view = inventory_read(inventory);
     copy.as_of_s = view.as_of_s;
     copy.source = arena_strdup(arena, view.source);
+    copy.live = view.live;
     copy.nodes = ARENA_ARRAY(arena, struct node_row, cluster_n_nodes(view.cluster));
     for (const struct node *node = cluster_next_node(view.cluster, NULL); node;
          node = cluster_next_node(view.cluster, node))
@@ -155,7 +185,7 @@ static json_t *amounts_json(const struct resource_row *row)
 {
     return json_pack("{s:I, s:I, s:I, s:I, s:I}", "capacity", (json_int_t)row->capacity,
                      "allocatable", (json_int_t)row->allocatable, "used", (json_int_t)row->used,
-                     "reserved", (json_int_t)0, "free", (json_int_t)row->free);
+                     "reserved", (json_int_t)row->reserved, "free", (json_int_t)row->free);
 }
 
 static json_t *holder_json(const struct holder *holder)
@@ -168,19 +198,35 @@ static json_t *holder_json(const struct holder *holder)
                      "uid", holder->uid, "gpus", gpus);
 }
 
+static json_t *holders_json(const struct holder *holders, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        (void)json_array_append_new(list, holder_json(&holders[i]));
+    return list;
+}
+
+static json_t *reservations_json(const struct node_row *row)
+{
+    json_t *list = holders_json(row->reservations, row->n_reservations);
+    const int64_t now_ms = clock_ms();
+    for (size_t i = 0; i < row->n_reservations; i++)
+        (void)json_object_set_new(json_array_get(list, i), "ageSeconds",
+                                  json_integer((now_ms - row->reservations[i].made_ms) / 1000));
+    return list;
+}
+
 static json_t *node_json(const struct node_row *row)
 {
     json_t *resources = json_object();
     for (size_t i = 0; i < row->n_resources; i++)
         (void)json_object_set_new(resources, row->resources[i].name,
                                   amounts_json(&row->resources[i]));
-    json_t *holders = json_array();
-    for (size_t i = 0; i < row->n_holders; i++)
-        (void)json_array_append_new(holders, holder_json(&row->holders[i]));
-    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o, s:o}", "name", row->name, "model",
+    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o, s:o, s:o}", "name", row->name, "model",
                      row->model, "modelLabel", row->model_label, "sharing", row->sharing, "ready",
                      row->ready, "unschedulable", row->unschedulable, "resources", resources,
-                     "holders", holders);
+                     "holders", holders_json(row->holders, row->n_holders), "reservations",
+                     reservations_json(row));
 }
 
 /* The totals so far, by model and resource. */
@@ -218,6 +264,11 @@ static void add_to(json_t *total, const char *key, int64_t amount)
     (void)json_integer_set(old, sum);
 }
 
+static bool has_any(const struct resource_row *row)
+{
+    return row->capacity != 0 || row->allocatable != 0 || row->used != 0 || row->reserved != 0;
+}
+
 static json_t *models_json(const struct copy *copy)
 {
     json_t *models = json_array();
@@ -226,13 +277,14 @@ static json_t *models_json(const struct copy *copy)
         const struct node_row *node = &copy->nodes[i];
         for (size_t j = 0; j < node->n_resources; j++) {
             const struct resource_row *row = &node->resources[j];
-            if (!row->is_gpu || (row->capacity == 0 && row->allocatable == 0 && row->used == 0))
+            if (!row->is_gpu || !has_any(row))
                 continue;
             json_t *total = find_total(&totals, models, node->model, row->name, copy->arena);
             add_to(total, "nodes", 1);
             add_to(total, "capacity", row->capacity);
             add_to(total, "allocatable", row->allocatable);
             add_to(total, "used", row->used);
+            add_to(total, "reserved", row->reserved);
             add_to(total, "free", row->free);
         }
     }
@@ -250,6 +302,23 @@ static json_t *problems_json(const struct copy *copy)
     return problems;
 }
 
+/* A list, a member a kind; empty where the inventory is not live. */
+static json_t *freshness_json(struct inventory *inventory)
+{
+    struct inventory_freshness kinds[N_CLUSTER_KINDS];
+    const size_t n = inventory_freshness(inventory, kinds);
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        const bool is_known = kinds[i].age_ms >= 0;
+        (void)json_array_append_new(
+            list, json_pack("{s:s, s:b, s:b, s:o, s:s}", "kind", kinds[i].kind, "synced",
+                            kinds[i].synced, "stale", kinds[i].stale, "ageSeconds",
+                            is_known ? json_integer(kinds[i].age_ms / 1000) : json_null(), "why",
+                            kinds[i].why.text));
+    }
+    return list;
+}
+
 void api_inventory(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
@@ -260,9 +329,13 @@ void api_inventory(void *context, struct exchange *exchange)
     for (size_t i = 0; i < copy.n_nodes; i++)
         (void)json_array_append_new(nodes, node_json(&copy.nodes[i]));
     char as_of[TEXT_TIME_SIZE];
-    json_t *value =
-        json_pack("{s:s, s:s, s:o, s:o, s:o, s:I}", "asOf", text_time(copy.as_of_s, as_of),
-                  "source", copy.source, "nodes", nodes, "models", models_json(&copy), "problems",
-                  problems_json(&copy), "problemCount", (json_int_t)copy.n_all_problems);
+    struct err why = {""};
+    const bool usable = inventory_usable(api->inventory, &why);
+    json_t *value = json_pack("{s:s, s:s, s:b, s:b, s:s, s:o, s:o, s:o, s:o, s:I}", "asOf",
+                              text_time(copy.as_of_s, as_of), "source", copy.source, "live",
+                              copy.live, "usable", usable, "unusableBecause", why.text, "freshness",
+                              freshness_json(api->inventory), "nodes", nodes, "models",
+                              models_json(&copy), "problems", problems_json(&copy), "problemCount",
+                              (json_int_t)copy.n_all_problems);
     reply(exchange, value, inventory_table_write);
 }

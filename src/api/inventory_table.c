@@ -15,13 +15,20 @@ static const char *state_of(const json_t *node)
     return cordoned ? "NotReady,cordoned" : "NotReady";
 }
 
+/* Over a file nothing is ever reserved. */
+static bool is_live(const json_t *inventory)
+{
+    return json_is_true(json_object_get(inventory, "live"));
+}
+
 /* "default/train-0 (2), default/train-1 (2)" */
-static const char *holders_of(const json_t *node, const char *resource, struct arena *arena)
+static const char *holders_of(const json_t *node, const char *list, const char *resource,
+                              struct arena *arena)
 {
     struct few few = {.text = ""};
     size_t i = 0;
     json_t *holder = NULL;
-    json_array_foreach (json_object_get(node, "holders"), i, holder) {
+    json_array_foreach (json_object_get(node, list), i, holder) {
         const json_t *n = json_object_get(json_object_get(holder, "gpus"), resource);
         if (!n)
             continue;
@@ -49,7 +56,9 @@ static void write_nodes(const json_t *inventory, struct arena *arena, struct buf
 {
     static const char *const HEADINGS[] = {"NODE", "STATE", "MODEL",   "RESOURCE", "TOTAL",
                                            "USED", "FREE",  "HELD BY", NULL};
-    struct table *table = table_new(arena, HEADINGS);
+    static const char *const LIVE_HEADINGS[] = {"NODE", "STATE", "MODEL",   "RESOURCE",     "TOTAL",
+                                                "USED", "FREE",  "HELD BY", "RESERVED FOR", NULL};
+    struct table *table = table_new(arena, is_live(inventory) ? LIVE_HEADINGS : HEADINGS);
     json_auto_t *gpus = gpu_resources(inventory);
     size_t i = 0;
     json_t *node = NULL;
@@ -66,11 +75,12 @@ static void write_nodes(const json_t *inventory, struct arena *arena, struct buf
                                               json_number_text(amounts, "allocatable", arena),
                                               json_number_text(amounts, "used", arena),
                                               json_number_text(amounts, "free", arena),
-                                              holders_of(node, name, arena)});
+                                              holders_of(node, "holders", name, arena),
+                                              holders_of(node, "reservations", name, arena)});
         }
         if (!any)
             table_add(table, (const char *[]){json_text_of(node, "name"), state_of(node), "", "",
-                                              "", "", "", ""});
+                                              "", "", "", "", ""});
     }
     table_write(table, out);
 }
@@ -79,7 +89,9 @@ static void write_models(const json_t *inventory, struct arena *arena, struct bu
 {
     static const char *const HEADINGS[] = {"MODEL", "RESOURCE", "NODES", "TOTAL",
                                            "USED",  "FREE",     NULL};
-    struct table *table = table_new(arena, HEADINGS);
+    static const char *const LIVE_HEADINGS[] = {"MODEL", "RESOURCE", "NODES",    "TOTAL",
+                                                "USED",  "FREE",     "RESERVED", NULL};
+    struct table *table = table_new(arena, is_live(inventory) ? LIVE_HEADINGS : HEADINGS);
     size_t i = 0;
     json_t *model = NULL;
     json_array_foreach (json_object_get(inventory, "models"), i, model)
@@ -88,7 +100,8 @@ static void write_models(const json_t *inventory, struct arena *arena, struct bu
                                    json_number_text(model, "nodes", arena),
                                    json_number_text(model, "allocatable", arena),
                                    json_number_text(model, "used", arena),
-                                   json_number_text(model, "free", arena)});
+                                   json_number_text(model, "free", arena),
+                                   json_number_text(model, "reserved", arena)});
     (void)buf_add_text(out, "\n");
     table_write(table, out);
 }
@@ -110,9 +123,37 @@ static void write_problems(const json_t *inventory, struct arena *arena, struct 
     table_write(table, out);
 }
 
+static const char *state_of_kind(const json_t *kind)
+{
+    if (!json_is_true(json_object_get(kind, "synced")))
+        return "not listed yet";
+    return json_is_true(json_object_get(kind, "stale")) ? "stale" : "followed";
+}
+
+/* Where it is live: what is known how well. */
+static void write_freshness(const json_t *inventory, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"KIND", "STATE", "SECONDS OLD", "WHY", NULL};
+    struct table *table = table_new(arena, HEADINGS);
+    size_t i = 0;
+    json_t *kind = NULL;
+    if (!is_live(inventory))
+        return;
+    json_array_foreach (json_object_get(inventory, "freshness"), i, kind)
+        table_add(table, (const char *[]){json_text_of(kind, "kind"), state_of_kind(kind),
+                                          json_number_text(kind, "ageSeconds", arena),
+                                          json_text_of(kind, "why")});
+    (void)buf_printf(out, "\n%s\n", json_text_of(inventory, "source"));
+    table_write(table, out);
+}
+
 void inventory_table_write(const json_t *inventory, struct arena *arena, struct buf *out)
 {
+    if (!json_is_true(json_object_get(inventory, "usable")))
+        (void)buf_printf(out, "NO DECISIONS ARE MADE: %s\n\n",
+                         json_text_of(inventory, "unusableBecause"));
     write_nodes(inventory, arena, out);
     write_models(inventory, arena, out);
     write_problems(inventory, arena, out);
+    write_freshness(inventory, arena, out);
 }

@@ -1,6 +1,7 @@
 /* probes: is it alive, is it ready, and its metrics. See include/api/api.h. */
 #include "api/api.h"
 #include "base/metrics.h"
+#include "inventory/live.h"
 #include "reply.h"
 
 static void answer_line(struct exchange *exchange, unsigned status, const char *line)
@@ -20,12 +21,11 @@ void api_livez(void *context, struct exchange *exchange)
 void api_readyz(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
-    const char *waiting_for = inventory_waiting_for(api->inventory);
-    if (!waiting_for)
+    struct err why;
+    if (inventory_usable(api->inventory, &why))
         answer_line(exchange, 200, "ok");
     else
-        answer_line(exchange, 503,
-                    arena_printf(exchange_arena(exchange), "waiting for %s", waiting_for));
+        answer_line(exchange, 503, why.text);
 }
 
 static void write_build_info(struct buf *out)
@@ -42,6 +42,7 @@ void api_metrics(void *context, struct exchange *exchange)
     buf_init(&out, REPLY_MAX_BYTES);
     write_build_info(&out);
     inventory_metrics(api->inventory, &out);
+    inventory_live_metrics(api->inventory, &out);
     api->more_metrics(api->more_metrics_context, &out);
     reply_text(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", &out);
 }

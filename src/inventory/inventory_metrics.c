@@ -35,10 +35,17 @@ static int64_t used_of(const struct node_resource *amounts)
     return amounts->used;
 }
 
+static int64_t reserved_of(const struct node_resource *amounts)
+{
+    return amounts->reserved;
+}
+
 static const struct gauge GAUGES[] = {
     {"gpu_extender_node_gpus_capacity", "GPUs that the node has.", capacity_of},
     {"gpu_extender_node_gpus_allocatable", "GPUs of the node that pods may use.", allocatable_of},
     {"gpu_extender_node_gpus_used", "GPUs of the node that pods use.", used_of},
+    {"gpu_extender_node_gpus_reserved", "GPUs of the node that are held for bindings on their way.",
+     reserved_of},
     {"gpu_extender_node_gpus_free", "GPUs of the node that are free; less than 0: over-full.",
      node_resource_free},
 };
@@ -110,7 +117,7 @@ void inventory_metrics(struct inventory *inventory, struct buf *out)
     write_number(out, "gpu_extender_inventory_problems",
                  "Objects that were left out because they cannot be right.", n_problems);
     write_number(out, "gpu_extender_inventory_as_of_seconds",
-                 "When the inventory's data was read, in seconds since 1970.", as_of_s);
+                 "When the data was last known to be complete, in seconds since 1970.", as_of_s);
     free(rows);
     inventory_fork_free(inventory, fork);
 }

@@ -8,7 +8,7 @@ from objects import filter_args, node, pod
 
 SAMPLE = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[a-z]+="(?:[^"\\\n]|\\[\\"n])*",?)*)\})? (\S+)')
 LABEL = re.compile(r'([a-z]+)="((?:[^"\\]|\\.)*)"')
-GAUGES = {"capacity": "capacity", "allocatable": "allocatable", "used": "used", "free": "free"}
+GAUGES = {"capacity": "capacity", "allocatable": "allocatable", "used": "used", "reserved": "reserved", "free": "free"}
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_gauges_are_the_inventory(service):
             for gauge, member in GAUGES.items() if resource in gpu_resources else ():
                 wanted[f"gpu_extender_node_gpus_{gauge}", labels] = amounts[member]
     assert {key: value for key, value in found.items() if key[0].startswith("gpu_extender_node_gpus_")} == wanted
-    assert len(wanted) == 5 * 4, "a, b, the odd one, and two of mig"
+    assert len(wanted) == 5 * 5, "a, b, the odd one, and two of mig"
     assert wanted["gpu_extender_node_gpus_free", (("model", "T4"), ("node", "b"), ("resource", "nvidia.com/gpu"))] == -2
     counts = {"nodes": 5, "pods": 2, "inventory_problems": 1}
     assert {name: found[f"gpu_extender_{name}", ()] for name in counts} == counts

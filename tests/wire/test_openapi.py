@@ -4,6 +4,7 @@ What the answers should be, other tests know; here it is their shape, and that e
 """
 
 import copy
+import glob
 import http.client
 import json
 import os
@@ -194,9 +195,20 @@ def test_an_inventory_with_all_that_can_be_wrong(start_service, tmp_path):
     json_of(service, "POST", "/v1/dry-run", read(WORKLOADS, "pod-two-containers.yaml"))
 
 
+def documented_metrics():
+    """Those of every service, and those of one that follows an API server."""
+    parts = JUDGE.operations()["GET", "/metrics"]["description"].split("**Where it follows an API server,**")
+    return [set(re.findall(r"`(gpu_extender_\w+)`", part)) for part in parts]
+
+
 def test_metrics_are_the_documented_ones(service):
     names = re.findall(r"^# TYPE (\w+)", service.get("/metrics").text, re.MULTILINE)
-    assert set(names) == set(re.findall(r"`(gpu_extender_\w+)`", JUDGE.operations()["GET", "/metrics"]["description"]))
+    assert set(names) == documented_metrics()[0]
+
+
+def test_every_metric_of_the_code_is_documented_and_no_other():
+    code = "".join(read(path) for path in glob.glob("src/**/*.c", root_dir=ROOT, recursive=True))
+    assert set(re.findall(r'"(gpu_extender_\w+)"', code)) == set.union(*documented_metrics())
 
 
 # That a fault would be found.
