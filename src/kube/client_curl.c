@@ -1,0 +1,480 @@
+/*
+ * client_curl: the client over libcurl; its header's one home.
+ *
+ * A generation is a curl_multi with its pool of connections. Retiring puts a new one before it; the
+ * old one is freed when its last transfer is over.
+ */
+#include "client.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "endpoint.h"
+#include "waiter.h"
+
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#define MAX_CONNECTIONS 512L
+#define MAX_STREAMS 250L /* of a connection; kube-apiserver's default */
+#define KEEPALIVE_IDLE_S 30L
+#define KEEPALIVE_INTERVAL_S 10L
+#define UNACKNOWLEDGED_MS 30000U
+#define BUFFER_BYTES (16L * 1024)
+#define LONG_BUFFER_BYTES (128L * 1024)
+#define EVENTS_AT_ONCE 64
+
+struct generation {
+    CURLM *multi;
+    int sockets; /* a waiter\'s set */
+    bool used;   /* something was sent over it */
+    struct transfer *transfers;
+    struct client *client;
+    struct generation *prev, *next;
+};
+
+struct client {
+    const struct kube_target *target;
+    struct endpoint endpoint;
+    struct curl_slist *connect_to;
+    struct generation *generations; /* the first takes what is new */
+    struct waiter waiter;
+};
+
+struct transfer {
+    CURL *easy;
+    struct curl_slist *headers;
+    char *url;
+    char fault[CURL_ERROR_SIZE];
+    CURLcode unfit; /* an option could not be set: it is not begun */
+    bool sent, has_head;
+    const struct transfer_handler *handler;
+    void *context;
+    struct generation *generation;
+    struct transfer *prev, *next;
+};
+
+/* ---- what curl asks and tells ---- */
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *unused)
+{
+    (void)easy;
+    (void)unused;
+    const struct generation *generation = context;
+    bool in = what == CURL_POLL_IN || what == CURL_POLL_INOUT;
+    bool out = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
+    waiter_watch(generation->sockets, fd, in, out);
+    return 0;
+}
+
+static int on_new_socket(void *context, curl_socket_t fd, curlsocktype purpose)
+{
+    (void)context;
+    unsigned timeout_ms = UNACKNOWLEDGED_MS;
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* not for credential plugins */
+    if (purpose == CURLSOCKTYPE_IPCXN)
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof(timeout_ms));
+    return CURL_SOCKOPT_OK;
+}
+
+/* The connection is there, the request has not begun to leave. */
+static int on_connection(void *context, char *ip, char *local_ip, int port, int local_port)
+{
+    (void)ip;
+    (void)local_ip;
+    (void)port;
+    (void)local_port;
+    ((struct transfer *)context)->sent = true;
+    return CURL_PREREQFUNC_OK;
+}
+
+/* In seconds; a date counts as none. */
+static int64_t retry_after_s(struct transfer *transfer)
+{
+    struct curl_header *header = NULL;
+    if (curl_easy_header(transfer->easy, "Retry-After", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
+        return -1;
+    char *end = NULL;
+    errno = 0;
+    long long seconds = strtoll(header->value, &end, 10);
+    return end == header->value || *end || errno || seconds < 0 ? -1 : seconds;
+}
+
+static size_t on_header(char *line, size_t size, size_t n, void *context)
+{
+    struct transfer *transfer = context;
+    size_t len = size * n;
+    bool is_end = len <= 2 && (line[0] == '\r' || line[0] == '\n');
+    long status = 0;
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (!is_end || transfer->has_head || status < 200)
+        return len;
+    transfer->has_head = true;
+    bool go_on =
+        transfer->handler->on_head(transfer->context, (unsigned)status, retry_after_s(transfer));
+    return go_on ? len : 0;
+}
+
+static size_t on_body(char *bytes, size_t size, size_t n, void *context)
+{
+    struct transfer *transfer = context;
+    size_t len = size * n;
+    return transfer->handler->on_bytes(transfer->context, bytes, len) ? len : 0;
+}
+
+/* ---- what curl is told ---- */
+
+/* Keeps the first refusal. In parentheses it is the function, not the macro that wants constants.
+ */
+#define SET(transfer, option, value)                                                               \
+    do {                                                                                           \
+        CURLcode code_ = (curl_easy_setopt)((transfer)->easy, (option), (value));                  \
+        if (!(transfer)->unfit)                                                                    \
+            (transfer)->unfit = code_;                                                             \
+    } while (0)
+
+static void set_blob(struct transfer *transfer, CURLoption option, char *pem)
+{
+    struct curl_blob blob = {.data = pem, .len = strlen(pem), .flags = CURL_BLOB_COPY};
+    SET(transfer, option, &blob);
+}
+
+static void set_tls(struct transfer *transfer, const struct kube_target *target)
+{
+    SET(transfer, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    SET(transfer, CURLOPT_SSL_VERIFYPEER, target->insecure ? 0L : 1L);
+    SET(transfer, CURLOPT_SSL_VERIFYHOST, target->insecure ? 0L : 2L);
+    /* Files are read again for every connection, and a resumed session would be the old
+     * certificate's. */
+    SET(transfer, CURLOPT_CA_CACHE_TIMEOUT, 0L);
+    SET(transfer, CURLOPT_SSL_SESSIONID_CACHE, 0L);
+    if (target->ca_pem)
+        set_blob(transfer, CURLOPT_CAINFO_BLOB, target->ca_pem);
+    else if (target->ca_file)
+        SET(transfer, CURLOPT_CAINFO, target->ca_file);
+    if (target->ca_pem || target->ca_file)
+        SET(transfer, CURLOPT_CAPATH, NULL); /* the system's are not trusted too */
+}
+
+static void set_certificate(struct transfer *transfer, const struct kube_identity *identity)
+{
+    if (identity->cert_pem)
+        set_blob(transfer, CURLOPT_SSLCERT_BLOB, identity->cert_pem);
+    else if (identity->cert_file)
+        SET(transfer, CURLOPT_SSLCERT, identity->cert_file);
+    if (identity->key_pem)
+        set_blob(transfer, CURLOPT_SSLKEY_BLOB, identity->key_pem);
+    else if (identity->key_file)
+        SET(transfer, CURLOPT_SSLKEY, identity->key_file);
+}
+
+static void set_proxy(struct transfer *transfer, const struct client *client)
+{
+    if (client->target->proxy_url) {
+        SET(transfer, CURLOPT_PROXY, client->target->proxy_url);
+        SET(transfer, CURLOPT_NOPROXY, "");
+        SET(transfer, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    } else if (client->endpoint.loopback) {
+        SET(transfer, CURLOPT_PROXY, ""); /* of the environment, too */
+    }
+}
+
+static void set_connection(struct transfer *transfer, const struct client *client)
+{
+    SET(transfer, CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(transfer, CURLOPT_HTTP_VERSION,
+        client->endpoint.tls ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
+    /* Waits whether the first connection can take more; without TLS none can. */
+    SET(transfer, CURLOPT_PIPEWAIT, client->endpoint.tls ? 1L : 0L);
+    SET(transfer, CURLOPT_NOSIGNAL, 1L);
+    SET(transfer, CURLOPT_TCP_KEEPALIVE, 1L);
+    SET(transfer, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
+    SET(transfer, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S);
+    SET(transfer, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
+    SET(transfer, CURLOPT_CONNECT_TO, client->connect_to);
+    set_proxy(transfer, client);
+    if (client->endpoint.tls)
+        set_tls(transfer, client->target);
+}
+
+static void add_header(struct transfer *transfer, const char *name, const char *value)
+{
+    char *line CLEANUP(mem_free_ptr) = NULL;
+    if (asprintf(&line, "%s%s", name, value) < 0)
+        abort();
+    struct curl_slist *longer = curl_slist_append(transfer->headers, line);
+    if (!longer)
+        abort();
+    transfer->headers = longer;
+}
+
+static void set_headers(struct transfer *transfer, const struct client *client,
+                        const struct transfer_request *request)
+{
+    add_header(transfer, "Accept: ", "application/json");
+    add_header(transfer, "Expect:", ""); /* none: it would cost a round trip */
+    if (request->request->body)
+        add_header(transfer, "Content-Type: ", "application/json");
+    if (request->identity->authorization)
+        add_header(transfer, "Authorization: ", request->identity->authorization);
+    if (client->endpoint.host)
+        add_header(transfer, "Host: ", client->endpoint.host);
+    SET(transfer, CURLOPT_HTTPHEADER, transfer->headers);
+    SET(transfer, CURLOPT_USERAGENT, "gpu-extender/" GPU_EXTENDER_VERSION);
+}
+
+static void set_request(struct transfer *transfer, const struct client *client,
+                        const struct transfer_request *request)
+{
+    const struct kube_request *what = request->request;
+    if (asprintf(&transfer->url, "%s%s", client->endpoint.base_url, what->path) < 0)
+        abort();
+    SET(transfer, CURLOPT_URL, transfer->url);
+    if (what->body) {
+        SET(transfer, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)what->body_len);
+        SET(transfer, CURLOPT_POSTFIELDS, what->body);
+    }
+    if (strcmp(what->method, what->body ? "POST" : "GET") != 0)
+        SET(transfer, CURLOPT_CUSTOMREQUEST, what->method);
+    SET(transfer, CURLOPT_BUFFERSIZE, request->is_long ? LONG_BUFFER_BYTES : BUFFER_BYTES);
+}
+
+static void set_events(struct transfer *transfer)
+{
+    SET(transfer, CURLOPT_PRIVATE, transfer);
+    SET(transfer, CURLOPT_ERRORBUFFER, transfer->fault);
+    SET(transfer, CURLOPT_PREREQFUNCTION, on_connection);
+    SET(transfer, CURLOPT_PREREQDATA, transfer);
+    SET(transfer, CURLOPT_HEADERFUNCTION, on_header);
+    SET(transfer, CURLOPT_HEADERDATA, transfer);
+    SET(transfer, CURLOPT_WRITEFUNCTION, on_body);
+    SET(transfer, CURLOPT_WRITEDATA, transfer);
+}
+
+/* ---- generations ---- */
+
+/* 0, or a negative errno: no descriptor is left. */
+static int begin_generation(struct client *client)
+{
+    int sockets = waiter_new_set(&client->waiter);
+    if (sockets < 0)
+        return sockets;
+    struct generation *generation = MEM_NEW(struct generation);
+    generation->client = client;
+    generation->sockets = sockets;
+    generation->multi = curl_multi_init();
+    if (!generation->multi)
+        abort();
+    (void)curl_multi_setopt(generation->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    (void)curl_multi_setopt(generation->multi, CURLMOPT_SOCKETDATA, generation);
+    (void)curl_multi_setopt(generation->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+    (void)curl_multi_setopt(generation->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, MAX_STREAMS);
+    (void)curl_multi_setopt(generation->multi, CURLMOPT_MAX_HOST_CONNECTIONS, MAX_CONNECTIONS);
+    (void)curl_multi_setopt(generation->multi, CURLMOPT_MAXCONNECTS, MAX_CONNECTIONS);
+    DL_PREPEND(client->generations, generation);
+    return 0;
+}
+
+static void generation_free(struct generation *generation)
+{
+    DL_DELETE(generation->client->generations, generation);
+    (void)curl_multi_cleanup(generation->multi);
+    (void)close(generation->sockets);
+    free(generation);
+}
+
+static void retire(struct generation *generation)
+{
+    int code = begin_generation(generation->client);
+    if (code < 0)
+        LOG(LOG_WARN, "kube", LOG_MSG("connections are kept that should not be"),
+            LOG_STR("err", strerror(-code)));
+    else if (!generation->transfers)
+        generation_free(generation);
+}
+
+void client_retire(struct client *client)
+{
+    if (client->generations->used)
+        retire(client->generations);
+}
+
+void transfer_retire(struct transfer *transfer)
+{
+    if (transfer->generation == transfer->generation->client->generations)
+        retire(transfer->generation);
+}
+
+/* ---- transfers ---- */
+
+struct transfer *client_send(struct client *client, const struct transfer_request *request,
+                             const struct transfer_handler *handler, void *context)
+{
+    struct transfer *transfer = MEM_NEW(struct transfer);
+    transfer->handler = handler;
+    transfer->context = context;
+    transfer->generation = client->generations;
+    transfer->easy = curl_easy_init();
+    if (!transfer->easy)
+        abort();
+    set_connection(transfer, client);
+    set_certificate(transfer, request->identity);
+    set_headers(transfer, client, request);
+    set_request(transfer, client, request);
+    set_events(transfer);
+    transfer->generation->used = true;
+    DL_APPEND(transfer->generation->transfers, transfer);
+    if (!transfer->unfit)
+        (void)curl_multi_add_handle(transfer->generation->multi, transfer->easy);
+    return transfer;
+}
+
+bool transfer_was_sent(const struct transfer *transfer)
+{
+    return transfer->sent;
+}
+
+void transfer_drop(struct transfer *transfer)
+{
+    struct generation *generation = transfer->generation;
+    DL_DELETE(generation->transfers, transfer);
+    (void)curl_multi_remove_handle(generation->multi, transfer->easy);
+    curl_easy_cleanup(transfer->easy);
+    curl_slist_free_all(transfer->headers);
+    free(transfer->url);
+    free(transfer);
+}
+
+static void end_transfer(struct transfer *transfer, CURLcode code)
+{
+    const char *fault = NULL;
+    if (code != CURLE_OK)
+        fault = transfer->fault[0] ? transfer->fault : curl_easy_strerror(code);
+    transfer->fault[strcspn(transfer->fault, "\r\n")] = '\0';
+    transfer->handler->on_end(transfer->context, fault);
+    transfer_drop(transfer);
+}
+
+static bool end_unfit(struct generation *generation)
+{
+    bool any = false;
+    struct transfer *transfer = NULL, *next = NULL;
+    DL_FOREACH_SAFE (generation->transfers, transfer, next) {
+        if (transfer->unfit) {
+            end_transfer(transfer, transfer->unfit);
+            any = true;
+        }
+    }
+    return any;
+}
+
+static void end_done(struct generation *generation)
+{
+    int n = 0;
+    for (CURLMsg *message = NULL; (message = curl_multi_info_read(generation->multi, &n));) {
+        char *transfer = NULL;
+        CURLcode code = message->data.result;
+        (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
+        end_transfer((struct transfer *)(void *)transfer, code);
+    }
+}
+
+/* ---- running ---- */
+
+static long timer_ms(const struct generation *generation)
+{
+    long timeout_ms = -1;
+    (void)curl_multi_timeout(generation->multi, &timeout_ms);
+    return timeout_ms;
+}
+
+static int selected(const struct waiter_event *event)
+{
+    return (event->in ? CURL_CSELECT_IN : 0) | (event->out ? CURL_CSELECT_OUT : 0) |
+           (event->broken ? CURL_CSELECT_ERR : 0);
+}
+
+static bool run_generation(struct generation *generation)
+{
+    int running = 0;
+    struct waiter_event events[EVENTS_AT_ONCE];
+    int n = waiter_ready(generation->sockets, events, EVENTS_AT_ONCE);
+    for (int i = 0; i < n; i++)
+        (void)curl_multi_socket_action(generation->multi, events[i].fd, selected(&events[i]),
+                                       &running);
+    bool is_due = timer_ms(generation) == 0;
+    if (is_due)
+        (void)curl_multi_socket_action(generation->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    end_done(generation);
+    return end_unfit(generation) || is_due || n > 0;
+}
+
+bool client_run(struct client *client)
+{
+    bool any = false;
+    struct generation *generation = NULL, *next = NULL;
+    DL_FOREACH_SAFE (client->generations, generation, next) {
+        any = run_generation(generation) || any;
+        if (!generation->transfers && generation != client->generations)
+            generation_free(generation);
+    }
+    return any;
+}
+
+void client_wait(struct client *client, int64_t timeout_ms)
+{
+    const struct generation *generation = NULL;
+    int64_t least_ms = timeout_ms;
+    DL_FOREACH (client->generations, generation) {
+        long due_ms = timer_ms(generation);
+        if (due_ms >= 0 && (due_ms < least_ms || least_ms < 0))
+            least_ms = due_ms;
+    }
+    waiter_wait(&client->waiter, least_ms);
+}
+
+void client_wake(struct client *client)
+{
+    waiter_ring(&client->waiter);
+}
+
+/* ---- life ---- */
+
+int client_new(const struct kube_target *target, struct client **ret_client, struct err *err)
+{
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        return err_set(err, EIO, "libcurl could not be initialized");
+    struct client *client = MEM_NEW(struct client);
+    int code = waiter_init(&client->waiter);
+    if (code == 0 && (code = begin_generation(client)) < 0)
+        waiter_fini(&client->waiter);
+    if (code < 0) {
+        free(client);
+        curl_global_cleanup();
+        return err_set(err, -code, "no descriptor to wait for the API server with: %s",
+                       strerror(-code));
+    }
+    client->target = target;
+    endpoint_init(&client->endpoint, target);
+    if (client->endpoint.connect_to)
+        client->connect_to = curl_slist_append(NULL, client->endpoint.connect_to);
+    *ret_client = client;
+    return 0;
+}
+
+void client_free(struct client *client)
+{
+    struct generation *generation = NULL, *next = NULL;
+    DL_FOREACH_SAFE (client->generations, generation, next)
+        generation_free(generation);
+    waiter_fini(&client->waiter);
+    curl_slist_free_all(client->connect_to);
+    endpoint_fini(&client->endpoint);
+    free(client);
+    curl_global_cleanup();
+}

@@ -1,0 +1,21 @@
+/*
+ * endpoint: where requests go, worked out of a target once: what stands in the URL, what is
+ * connected to, what the server is called in the Host header. Resolves no name.
+ */
+#ifndef KUBE_ENDPOINT_H
+#define KUBE_ENDPOINT_H
+
+#include "kube/target.h"
+
+struct endpoint {
+    char *base_url;   /* a request's path follows it */
+    char *connect_to; /* "::HOST:PORT" where the URL names something else; NULL: as the URL says */
+    char *host;       /* of the Host header where the URL names something else; else NULL */
+    bool tls;
+    bool loopback; /* never to be reached through a proxy from the environment */
+};
+
+void endpoint_init(struct endpoint *endpoint, const struct kube_target *target);
+void endpoint_fini(struct endpoint *endpoint);
+
+#endif

@@ -1,0 +1,250 @@
+/* stream: see stream.h. */
+#include "stream.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+/* How long the second try waits for a newer credential, at most. */
+#define RENEWAL_MS 10000
+#define UNAUTHORIZED 401U
+
+struct kube_stream *stream_new(const struct kube_request *request,
+                               const struct kube_stream_handler *handler, bool is_whole)
+{
+    struct kube_stream *stream = MEM_NEW(struct kube_stream);
+    stream->request = *request;
+    stream->request.path = mem_strdup(request->path);
+    stream->request.body = request->body ? mem_strndup(request->body, request->body_len) : NULL;
+    stream->handler = *handler;
+    stream->is_whole = is_whole;
+    stream->deadline_ms = clock_ms() + request->timeout_ms;
+    return stream;
+}
+
+void stream_free(struct kube_stream *stream)
+{
+    free((void *)(uintptr_t)stream->request.path);
+    free((void *)(uintptr_t)stream->request.body);
+    free(stream);
+}
+
+void streams_add(struct streams *streams, struct kube_stream *stream)
+{
+    stream->streams = streams;
+    DL_APPEND(streams->list, stream);
+}
+
+void kube_stream_cancel(struct kube_stream *stream)
+{
+    stream->cancelled = true;
+}
+
+/* ---- ends ---- */
+
+static void remove_stream(struct kube_stream *stream)
+{
+    if (stream->transfer)
+        transfer_drop(stream->transfer);
+    DL_DELETE(stream->streams->list, stream);
+    stream_free(stream);
+}
+
+static void end_stream(struct kube_stream *stream, enum kube_outcome outcome, const char *why)
+{
+    struct streams *streams = stream->streams;
+    stream->cancelled = true; /* what the handler may do is done already */
+    streams->touched = true;
+    stream->handler.on_end(stream->handler.context, streams->now_ms, outcome, why);
+    remove_stream(stream);
+}
+
+static void fail_stream(struct kube_stream *stream, const char *why)
+{
+    end_stream(stream, stream->sent ? KUBE_UNKNOWN : KUBE_NOT_SENT, why);
+}
+
+static void give_head(struct kube_stream *stream, unsigned status, int64_t retry_after_s)
+{
+    stream->has_head = true;
+    stream->streams->touched = true;
+    stream->handler.on_head(stream->handler.context, stream->streams->now_ms, status,
+                            retry_after_s);
+}
+
+/* No newer credential came: the first 401 is the answer. */
+static void end_refused(struct kube_stream *stream)
+{
+    give_head(stream, UNAUTHORIZED, -1);
+    if (stream->cancelled)
+        remove_stream(stream);
+    else
+        end_stream(stream, KUBE_ANSWERED, "");
+}
+
+static void end_late(struct kube_stream *stream)
+{
+    char why[80];
+    bool is_idle = stream->has_head && !stream->is_whole;
+    (void)snprintf(why, sizeof(why), is_idle ? "nothing came in %lld ms" : "no answer in %lld ms",
+                   (long long)(is_idle ? stream->request.idle_ms : stream->request.timeout_ms));
+    if (stream->transfer) {
+        stream->sent = transfer_was_sent(stream->transfer);
+        transfer_retire(stream->transfer);
+    }
+    fail_stream(stream, why);
+}
+
+/* ---- what comes ---- */
+
+static void extend(struct kube_stream *stream)
+{
+    int64_t idle_ms = stream->request.idle_ms;
+    if (!stream->is_whole)
+        stream->deadline_ms = idle_ms > 0 ? stream->streams->now_ms + idle_ms : CLOCK_NEVER;
+}
+
+static bool on_head(void *context, unsigned status, int64_t retry_after_s)
+{
+    struct kube_stream *stream = context;
+    if (stream->cancelled)
+        return false;
+    if (status == UNAUTHORIZED && !stream->was_refused) {
+        stream->state = STREAM_REFUSED;
+        return true;
+    }
+    extend(stream);
+    give_head(stream, status, retry_after_s);
+    return !stream->cancelled;
+}
+
+static bool on_bytes(void *context, const char *bytes, size_t len)
+{
+    struct kube_stream *stream = context;
+    if (stream->cancelled || stream->state == STREAM_REFUSED)
+        return !stream->cancelled;
+    extend(stream);
+    stream->streams->touched = true;
+    stream->handler.on_bytes(stream->handler.context, stream->streams->now_ms, bytes, len);
+    return !stream->cancelled;
+}
+
+static void wait_for_credential(struct kube_stream *stream)
+{
+    struct streams *streams = stream->streams;
+    stream->was_refused = true;
+    stream->renewed_by_ms = streams->now_ms + RENEWAL_MS;
+    kube_credentials_refused(streams->credentials, stream->version, streams->now_ms);
+    streams->renewed = true;
+}
+
+static void on_end(void *context, const char *fault)
+{
+    struct kube_stream *stream = context;
+    stream->sent = transfer_was_sent(stream->transfer);
+    stream->transfer = NULL;
+    if (stream->cancelled)
+        remove_stream(stream);
+    else if (stream->state == STREAM_REFUSED)
+        wait_for_credential(stream);
+    else if (fault)
+        fail_stream(stream, fault);
+    else
+        end_stream(stream, KUBE_ANSWERED, "");
+}
+
+static const struct transfer_handler TRANSFER_HANDLER = {on_head, on_bytes, on_end};
+
+/* ---- steps ---- */
+
+static void send_stream(struct kube_stream *stream, const struct kube_identity *identity)
+{
+    struct client *client = stream->streams->client;
+    const struct transfer_request request = {&stream->request, identity, !stream->is_whole};
+    if (stream->request.fresh)
+        client_retire(client);
+    stream->request.fresh = false; /* once is enough */
+    stream->sent = false;          /* what was refused has had no effect */
+    stream->state = STREAM_SENT;
+    stream->version = identity->version;
+    stream->transfer = client_send(client, &request, &TRANSFER_HANDLER, stream);
+}
+
+static void step_stream(struct kube_stream *stream, bool renewed)
+{
+    struct streams *streams = stream->streams;
+    bool is_new = stream->state == STREAM_NEW;
+    if (stream->cancelled) {
+        remove_stream(stream);
+        return;
+    }
+    if (!is_new && (!renewed || stream->state != STREAM_REFUSED || stream->transfer))
+        return;
+    struct kube_identity identity CLEANUP(kube_identity_fini) = {0};
+    kube_credentials_get(streams->credentials, streams->now_ms, &identity);
+    if (is_new || identity.version > stream->version)
+        send_stream(stream, &identity);
+}
+
+void streams_step(struct streams *streams)
+{
+    bool renewed = streams->renewed;
+    streams->renewed = false;
+    struct kube_stream *stream = NULL, *next = NULL;
+    DL_FOREACH_SAFE (streams->list, stream, next)
+        step_stream(stream, renewed);
+}
+
+static bool is_waiting(const struct kube_stream *stream)
+{
+    return stream->state == STREAM_REFUSED && !stream->transfer;
+}
+
+static int64_t due_ms(const struct kube_stream *stream)
+{
+    if (stream->cancelled || stream->state == STREAM_NEW)
+        return 0;
+    if (is_waiting(stream) && stream->renewed_by_ms < stream->deadline_ms)
+        return stream->renewed_by_ms;
+    return stream->deadline_ms;
+}
+
+void streams_expire(struct streams *streams)
+{
+    struct kube_stream *stream = NULL, *next = NULL;
+    DL_FOREACH_SAFE (streams->list, stream, next) {
+        if (due_ms(stream) > streams->now_ms || due_ms(stream) == 0)
+            continue;
+        if (is_waiting(stream))
+            end_refused(stream);
+        else
+            end_late(stream);
+    }
+}
+
+int64_t streams_due_ms(const struct streams *streams)
+{
+    int64_t least_ms = streams->renewed ? 0 : CLOCK_NEVER;
+    const struct kube_stream *stream = NULL;
+    DL_FOREACH (streams->list, stream) {
+        if (due_ms(stream) < least_ms)
+            least_ms = due_ms(stream);
+    }
+    return least_ms;
+}
+
+void streams_stop(struct streams *streams)
+{
+    struct kube_stream *stream = NULL, *next = NULL;
+    DL_FOREACH_SAFE (streams->list, stream, next) {
+        stream->sent = stream->transfer && transfer_was_sent(stream->transfer);
+        if (stream->is_whole && !stream->cancelled)
+            fail_stream(stream, "the service stops");
+        else
+            remove_stream(stream);
+    }
+}

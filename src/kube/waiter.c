@@ -1,0 +1,83 @@
+/* waiter: an epoll set of epoll sets, and an eventfd. See waiter.h. */
+#include "waiter.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define EVENTS_AT_ONCE 64
+
+/* Adds fd, which is this waiter's; closes it if that fails. */
+static int add(const struct waiter *waiter, int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+    if (fd < 0)
+        return -errno;
+    if (epoll_ctl(waiter->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0)
+        return fd;
+    int code = -errno;
+    (void)close(fd);
+    return code;
+}
+
+int waiter_init(struct waiter *waiter)
+{
+    waiter->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (waiter->epoll_fd < 0)
+        return -errno;
+    waiter->bell_fd = add(waiter, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (waiter->bell_fd >= 0)
+        return 0;
+    (void)close(waiter->epoll_fd);
+    return waiter->bell_fd;
+}
+
+void waiter_fini(struct waiter *waiter)
+{
+    (void)close(waiter->bell_fd);
+    (void)close(waiter->epoll_fd);
+}
+
+void waiter_wait(struct waiter *waiter, int64_t timeout_ms)
+{
+    struct epoll_event event;
+    int limited_ms = timeout_ms > INT32_MAX ? INT32_MAX : (int)timeout_ms;
+    eventfd_t n = 0;
+    if (epoll_wait(waiter->epoll_fd, &event, 1, timeout_ms < 0 ? -1 : limited_ms) > 0)
+        (void)eventfd_read(waiter->bell_fd, &n);
+}
+
+void waiter_ring(struct waiter *waiter)
+{
+    (void)eventfd_write(waiter->bell_fd, 1);
+}
+
+int waiter_new_set(struct waiter *waiter)
+{
+    return add(waiter, epoll_create1(EPOLL_CLOEXEC));
+}
+
+void waiter_watch(int set, int fd, bool in, bool out)
+{
+    struct epoll_event event = {.events = (in ? EPOLLIN : 0U) | (out ? EPOLLOUT : 0U),
+                                .data.fd = fd};
+    if (!in && !out)
+        (void)epoll_ctl(set, EPOLL_CTL_DEL, fd, NULL);
+    else if (epoll_ctl(set, EPOLL_CTL_MOD, fd, &event) < 0)
+        (void)epoll_ctl(set, EPOLL_CTL_ADD, fd, &event);
+}
+
+int waiter_ready(int set, struct waiter_event *ret_events, int max)
+{
+    struct epoll_event events[EVENTS_AT_ONCE];
+    int n = epoll_wait(set, events, max < EVENTS_AT_ONCE ? max : EVENTS_AT_ONCE, 0);
+    for (int i = 0; i < n; i++)
+        ret_events[i] = (struct waiter_event){
+            .fd = events[i].data.fd,
+            .in = (events[i].events & EPOLLIN) != 0,
+            .out = (events[i].events & EPOLLOUT) != 0,
+            .broken = (events[i].events & (EPOLLERR | EPOLLHUP)) != 0,
+        };
+    return n < 0 ? 0 : n;
+}

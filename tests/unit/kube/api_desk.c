@@ -1,0 +1,238 @@
+/* api_desk: see api_desk.h. */
+#include "api_desk.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "fake_credentials.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_S 10
+#define REQUEST_MAX_BYTES 65536
+
+static void limit_waits(int fd)
+{
+    const struct timeval limit = {.tv_sec = PATIENCE_S};
+    assert_return_code(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)), errno);
+}
+
+int desk_listen(int *ret_port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(address);
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_return_code(listener, errno);
+    assert_return_code(bind(listener, (struct sockaddr *)&address, len), errno);
+    assert_return_code(listen(listener, 512), errno);
+    assert_return_code(getsockname(listener, (struct sockaddr *)&address, &len), errno);
+    limit_waits(listener);
+    *ret_port = ntohs(address.sin_port);
+    return listener;
+}
+
+int desk_accept(int listener)
+{
+    int connection = accept(listener, NULL, NULL);
+    if (connection < 0)
+        fail_msg("no connection came: %s", strerror(errno));
+    limit_waits(connection);
+    return connection;
+}
+
+/* What a request is said to have after its header; -1: its header is not complete. */
+static long missing_bytes(const struct buf *text)
+{
+    const char *end = strstr(buf_text(text), "\r\n\r\n");
+    if (!end)
+        return -1;
+    const char *length = strcasestr(buf_text(text), "\r\nContent-Length: ");
+    long body = length && length < end ? strtol(length + 18, NULL, 10) : 0;
+    return body - (long)(text->len - (size_t)(end + 4 - buf_text(text)));
+}
+
+char *desk_read(int connection)
+{
+    struct buf text CLEANUP(buf_fini);
+    buf_init(&text, REQUEST_MAX_BYTES);
+    while (missing_bytes(&text) != 0) {
+        char piece[1];
+        ssize_t n = recv(connection, piece, sizeof(piece), 0);
+        if (n < 0 && errno != ECONNRESET)
+            fail_msg("no request came: %s", strerror(errno));
+        if (n <= 0)
+            return NULL;
+        assert_return_code(buf_add(&text, piece, (size_t)n), ENOBUFS);
+    }
+    return buf_take(&text);
+}
+
+void desk_expect(int connection, const char *begin)
+{
+    char *request CLEANUP(mem_free_ptr) = desk_read(connection);
+    assert_non_null(request);
+    request[strnlen(request, strlen(begin))] = '\0';
+    assert_string_equal(request, begin);
+}
+
+void desk_write(int connection, const char *text)
+{
+    size_t len = strlen(text);
+    assert_int_equal(send(connection, text, len, MSG_NOSIGNAL), len);
+}
+
+void desk_answer(int connection, int status, const char *body)
+{
+    char *text CLEANUP(mem_free_ptr) = NULL;
+    assert_true(asprintf(&text, "HTTP/1.1 %d Text\r\nContent-Length: %zu\r\n\r\n%s", status,
+                         strlen(body), body) > 0);
+    desk_write(connection, text);
+}
+
+void desk_expect_closed(int connection)
+{
+    char *request CLEANUP(mem_free_ptr) = desk_read(connection);
+    assert_null(request);
+    assert_return_code(close(connection), errno);
+}
+
+void desk_open(struct desk *desk, const char *scheme)
+{
+    const struct kube_loop_settings settings = {.name = "test", .max_answer_bytes = 100};
+    struct err err;
+    *desk = (struct desk){0};
+    desk->listener = desk_listen(&desk->port);
+    assert_true(asprintf(&desk->target.server, "%s://127.0.0.1:%d", scheme, desk->port) > 0);
+    desk->credentials = fake_credentials_new("Bearer first");
+    assert_return_code(
+        kube_loop_new(&settings, &desk->target, desk->credentials, &desk->loop, &err), EIO);
+    desk->sender = kube_loop_sender(desk->loop);
+}
+
+void desk_start(struct desk *desk)
+{
+    struct err err;
+    assert_return_code(kube_loop_start(desk->loop, &err), EAGAIN);
+}
+
+void desk_close(struct desk *desk)
+{
+    kube_loop_stop(desk->loop);
+    kube_loop_free(desk->loop);
+    fake_credentials_free(desk->credentials);
+    free(desk->target.server);
+    if (desk->listener >= 0)
+        assert_return_code(close(desk->listener), errno);
+}
+
+struct box {
+    pthread_mutex_t lock;
+    pthread_cond_t filled;
+    bool is_filled;
+    struct kube_answer answer;
+};
+
+struct box *box_new(void)
+{
+    struct box *box = MEM_NEW(struct box);
+    (void)pthread_mutex_init(&box->lock, NULL);
+    (void)pthread_cond_init(&box->filled, NULL);
+    return box;
+}
+
+void box_free(struct box *box)
+{
+    free((void *)(uintptr_t)box->answer.body);
+    free((void *)(uintptr_t)box->answer.why);
+    (void)pthread_mutex_destroy(&box->lock);
+    (void)pthread_cond_destroy(&box->filled);
+    free(box);
+}
+
+void box_done(void *context, const struct kube_answer *answer)
+{
+    struct box *box = context;
+    (void)pthread_mutex_lock(&box->lock);
+    if (box->is_filled)
+        fail_msg("answered twice");
+    box->is_filled = true;
+    box->answer = *answer;
+    box->answer.body = mem_strdup(answer->body);
+    box->answer.why = mem_strdup(answer->why);
+    (void)pthread_cond_signal(&box->filled);
+    (void)pthread_mutex_unlock(&box->lock);
+}
+
+const struct kube_answer *box_wait(struct box *box)
+{
+    struct timespec end;
+    (void)clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += PATIENCE_S;
+    int code = 0;
+    (void)pthread_mutex_lock(&box->lock);
+    while (!box->is_filled && code == 0)
+        code = pthread_cond_timedwait(&box->filled, &box->lock, &end);
+    (void)pthread_mutex_unlock(&box->lock);
+    if (code != 0)
+        fail_msg("no answer came");
+    return &box->answer;
+}
+
+bool box_is_filled(struct box *box)
+{
+    (void)pthread_mutex_lock(&box->lock);
+    bool is_filled = box->is_filled;
+    (void)pthread_mutex_unlock(&box->lock);
+    return is_filled;
+}
+
+struct kube_request desk_get(const char *path)
+{
+    return (struct kube_request){.method = "GET", .path = path, .timeout_ms = 60000};
+}
+
+struct kube_request desk_post(const char *path, const char *body)
+{
+    return (struct kube_request){.method = "POST",
+                                 .path = path,
+                                 .body = body,
+                                 .body_len = strlen(body),
+                                 .timeout_ms = 60000};
+}
+
+struct box *desk_ask(struct desk *desk, const struct kube_request *request)
+{
+    struct box *box = box_new();
+    desk->sender.send(desk->sender.sender, request, box_done, box);
+    return box;
+}
+
+void desk_expect_answer(struct box *box, unsigned status, const char *body)
+{
+    const struct kube_answer *answer = box_wait(box);
+    assert_string_equal(answer->why, "");
+    assert_int_equal(answer->outcome, KUBE_ANSWERED);
+    assert_int_equal(answer->status, status);
+    assert_string_equal(answer->body, body);
+    assert_int_equal(answer->body_len, strlen(body));
+    assert_true(answer->at_ms > 0);
+    box_free(box);
+}
+
+void desk_expect_outcome(struct box *box, enum kube_outcome outcome, const char *why)
+{
+    const struct kube_answer *answer = box_wait(box);
+    if (!strstr(answer->why, why))
+        fail_msg("why: %s", answer->why);
+    assert_int_equal(answer->outcome, outcome);
+    assert_string_equal(answer->body, "");
+    assert_null(strchr(answer->why, '\n'));
+    box_free(box);
+}

@@ -1,0 +1,58 @@
+/*
+ * api_desk: an API server that the test plays itself, word by word, and the questions it asks of it
+ * through a loop. Every wait here ends with what it waits for; a test that waits in vain fails
+ * after 10 s.
+ */
+#ifndef API_DESK_H
+#define API_DESK_H
+
+#include "kube/loop.h"
+#include "unit.h"
+
+/* ---- the server ---- */
+
+/* A listening socket on a free loopback port. */
+int desk_listen(int *ret_port);
+int desk_accept(int listener);
+/* Reads one request with its body. Its text is the caller's (free()); NULL: the client closed. */
+char *desk_read(int connection);
+/* Reads one, checks that it begins like this. */
+void desk_expect(int connection, const char *begin);
+void desk_write(int connection, const char *text);
+/* "HTTP/1.1 STATUS" with this body. */
+void desk_answer(int connection, int status, const char *body);
+/* Waits until the client has closed it. */
+void desk_expect_closed(int connection);
+
+/* ---- the asker ---- */
+
+struct desk {
+    int listener, port;
+    struct kube_target target;
+    struct kube_credentials *credentials; /* fake_credentials.h */
+    struct kube_loop *loop;
+    struct kube_sender sender;
+};
+
+/* A server, and a loop for it that has not started. scheme: "http". */
+void desk_open(struct desk *desk, const char *scheme);
+void desk_start(struct desk *desk);
+void desk_close(struct desk *desk);
+
+/* One question and its answer. */
+struct box;
+struct box *box_new(void);
+void box_free(struct box *box);
+void box_done(void *box, const struct kube_answer *answer); /* a kube_done */
+/* Waits. Valid until box_free(). */
+const struct kube_answer *box_wait(struct box *box);
+bool box_is_filled(struct box *box);
+
+struct kube_request desk_get(const char *path);
+struct kube_request desk_post(const char *path, const char *body);
+struct box *desk_ask(struct desk *desk, const struct kube_request *request);
+/* Waits for it, checks it, frees it. */
+void desk_expect_answer(struct box *box, unsigned status, const char *body);
+void desk_expect_outcome(struct box *box, enum kube_outcome outcome, const char *why);
+
+#endif

@@ -1,0 +1,422 @@
+/* Questions over a loop to a server that the test plays: what arrives there, what is told of what
+ * comes back, and of what does not. */
+#include "api_desk.h"
+#include "base/mem.h"
+#include "fake_credentials.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define MANY 300
+
+static void expect_line(const char *request, const char *line)
+{
+    if (!strcasestr(request, line))
+        fail_msg("no %s in: %s", line, request);
+}
+
+static void a_get_is_answered(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_get("/api/v1/pods?limit=1");
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    char *text CLEANUP(mem_free_ptr) = desk_read(connection);
+    assert_ptr_equal(strstr(text, "GET /api/v1/pods?limit=1 HTTP/1.1\r\n"), text);
+    expect_line(text, "\r\nAuthorization: Bearer first\r\n");
+    expect_line(text, "\r\nAccept: application/json\r\n");
+    expect_line(text, "\r\nUser-Agent: gpu-extender/" GPU_EXTENDER_VERSION "\r\n");
+    assert_null(strcasestr(text, "Content-"));
+    desk_answer(connection, 200, "{\"a\":1}");
+    desk_expect_answer(box, 200, "{\"a\":1}");
+    (void)close(connection);
+}
+
+static void a_post_carries_its_body(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_post("/api/v1/bind", "{\"x\":2}");
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    char *text CLEANUP(mem_free_ptr) = desk_read(connection);
+    assert_ptr_equal(strstr(text, "POST /api/v1/bind HTTP/1.1\r\n"), text);
+    expect_line(text, "\r\nContent-Type: application/json\r\n");
+    expect_line(text, "\r\n\r\n{\"x\":2}");
+    assert_null(strcasestr(text, "Expect:"));
+    desk_answer(connection, 201, "made");
+    desk_expect_answer(box, 201, "made");
+    (void)close(connection);
+}
+
+static void a_connection_is_used_again(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_get("/a");
+    int connection = -1;
+    for (int i = 0; i < 3; i++) {
+        struct box *box = desk_ask(desk, &request);
+        connection = i == 0 ? desk_accept(desk->listener) : connection;
+        desk_expect(connection, "GET /a ");
+        desk_answer(connection, 200, "");
+        desk_expect_answer(box, 200, "");
+    }
+    (void)close(connection);
+}
+
+/* The answer that carries `header`. */
+static int64_t retry_after_of(struct desk *desk, const char *header)
+{
+    struct kube_request request = desk_get("/a");
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    desk_expect(connection, "GET /a ");
+    desk_write(connection, "HTTP/1.1 429 Too Many\r\nConnection: close\r\nContent-Length: 0\r\n");
+    desk_write(connection, header);
+    desk_write(connection, "\r\n");
+    int64_t seconds = box_wait(box)->retry_after_s;
+    desk_expect_answer(box, 429, "");
+    (void)close(connection);
+    return seconds;
+}
+
+static void retry_after_is_told_in_seconds(void **state)
+{
+    assert_int_equal(retry_after_of(*state, "Retry-After: 17\r\n"), 17);
+    assert_int_equal(retry_after_of(*state, "retry-after: 0\r\n"), 0);
+    assert_int_equal(retry_after_of(*state, ""), -1);
+    assert_int_equal(retry_after_of(*state, "Retry-After: Sat, 21 Nov 2026 10:00:00 GMT\r\n"), -1);
+    assert_int_equal(retry_after_of(*state, "Retry-After: -3\r\n"), -1);
+}
+
+static void redirects_are_answers(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_get("/a");
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    desk_expect(connection, "GET /a ");
+    desk_write(connection, "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n");
+    desk_expect_answer(box, 302, "");
+    (void)close(connection);
+}
+
+static void nobody_listens_is_not_sent(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_post("/a", "{}");
+    (void)close(desk->listener);
+    desk->listener = -1;
+    desk_expect_outcome(desk_ask(desk, &request), KUBE_NOT_SENT, "connect");
+}
+
+static void a_failed_handshake_is_not_sent(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_post("/a", "{}");
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    desk_write(connection, "this is no TLS\r\n");
+    desk_expect_outcome(box, KUBE_NOT_SENT, "SSL");
+    (void)close(connection);
+}
+
+static void a_cut_before_the_answer_is_unknown(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_post("/a", "{}");
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    desk_expect(connection, "POST /a ");
+    (void)close(connection);
+    desk_expect_outcome(box, KUBE_UNKNOWN, "mpty reply");
+}
+
+static void a_cut_in_the_answer_is_unknown(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_post("/a", "{}");
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    desk_expect(connection, "POST /a ");
+    desk_write(connection, "HTTP/1.1 201 Created\r\nContent-Length: 10\r\n\r\n12345");
+    (void)close(connection);
+    desk_expect_outcome(box, KUBE_UNKNOWN, "5 bytes");
+}
+
+static void no_answer_in_time_is_unknown(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_post("/a", "{}");
+    request.timeout_ms = 100;
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    desk_expect(connection, "POST /a ");
+    desk_expect_outcome(box, KUBE_UNKNOWN, "no answer in 100 ms");
+    desk_expect_closed(connection);
+}
+
+/* The server takes the connection and says nothing of TLS. */
+static void no_connection_in_time_is_not_sent(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_post("/a", "{}");
+    request.timeout_ms = 100;
+    desk_expect_outcome(desk_ask(desk, &request), KUBE_NOT_SENT, "no answer in 100 ms");
+}
+
+static void too_large_an_answer_is_unknown(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_get("/a");
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    desk_expect(connection, "GET /a ");
+    char large[102];
+    (void)snprintf(large, sizeof(large), "%0101d", 0);
+    desk_answer(connection, 200, large);
+    desk_expect_outcome(box, KUBE_UNKNOWN, "more than 100 bytes");
+    desk_expect_closed(connection);
+}
+
+static void a_refused_token_is_renewed(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_post("/a", "{}");
+    fake_credentials_renew_on_refusal(desk->credentials, "Bearer second");
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    desk_expect(connection, "POST /a ");
+    desk_answer(connection, 401, "who?");
+    char *text CLEANUP(mem_free_ptr) = desk_read(connection);
+    expect_line(text, "\r\nAuthorization: Bearer second\r\n");
+    desk_answer(connection, 201, "made");
+    desk_expect_answer(box, 201, "made");
+    assert_int_equal(fake_credentials_n_refused(desk->credentials), 1);
+    (void)close(connection);
+}
+
+static void what_is_refused_waits_for_a_newer_token(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_get("/a"), other = desk_get("/b");
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    desk_expect(connection, "GET /a ");
+    desk_answer(connection, 401, "who?");
+    fake_credentials_wait_refused(desk->credentials, 1);
+    struct box *box_b = desk_ask(desk, &other); /* others do not wait with it */
+    desk_expect(connection, "GET /b ");
+    desk_answer(connection, 200, "b");
+    desk_expect_answer(box_b, 200, "b");
+    assert_false(box_is_filled(box));
+    fake_credentials_renew(desk->credentials, "Bearer second");
+    kube_loop_wake(desk->loop);
+    desk_expect(connection, "GET /a ");
+    desk_answer(connection, 200, "a");
+    desk_expect_answer(box, 200, "a");
+    (void)close(connection);
+}
+
+static void the_second_refusal_is_the_answer(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_get("/a");
+    fake_credentials_renew_on_refusal(desk->credentials, "Bearer second");
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    for (int i = 0; i < 2; i++) {
+        desk_expect(connection, "GET /a ");
+        desk_answer(connection, 401, "who?");
+    }
+    desk_expect_answer(box, 401, "who?");
+    assert_int_equal(fake_credentials_n_refused(desk->credentials), 1);
+    (void)close(connection);
+}
+
+static void a_refusal_is_the_answer_when_no_newer_token_comes(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_get("/a");
+    request.timeout_ms = 100;
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    desk_expect(connection, "GET /a ");
+    desk_answer(connection, 401, "who?");
+    desk_expect_answer(box, 401, "");
+    (void)close(connection);
+}
+
+static void many_at_once_are_all_at_the_server(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_post("/a", "{}");
+    struct box *boxes[MANY];
+    int connections[MANY];
+    for (int i = 0; i < MANY; i++)
+        boxes[i] = desk_ask(desk, &request);
+    for (int i = 0; i < MANY; i++) {
+        connections[i] = desk_accept(desk->listener);
+        desk_expect(connections[i], "POST /a ");
+    }
+    for (int i = 0; i < MANY; i++)
+        desk_answer(connections[i], 201, "made");
+    for (int i = 0; i < MANY; i++)
+        desk_expect_answer(boxes[i], 201, "made");
+    for (int i = 0; i < MANY; i++)
+        (void)close(connections[i]);
+}
+
+/* A connection that is open and has nothing on it. */
+static int idle_connection(struct desk *desk)
+{
+    struct kube_request request = desk_get("/idle");
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    desk_expect(connection, "GET /idle ");
+    desk_answer(connection, 200, "");
+    desk_expect_answer(box, 200, "");
+    return connection;
+}
+
+static void fresh_retires_what_is_open(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request slow = desk_get("/slow"), fresh = desk_get("/fresh");
+    fresh.fresh = true;
+    int connection = idle_connection(desk);
+    struct box *box = desk_ask(desk, &slow);
+    desk_expect(connection, "GET /slow ");
+    struct box *box_fresh = desk_ask(desk, &fresh);
+    int newer = desk_accept(desk->listener);
+    desk_expect(newer, "GET /fresh ");
+    desk_answer(newer, 200, "f");
+    desk_expect_answer(box_fresh, 200, "f");
+    desk_answer(connection, 200, "s"); /* may still end there */
+    desk_expect_answer(box, 200, "s");
+    desk_expect_closed(connection);
+    fresh.fresh = false;
+    box = desk_ask(desk, &fresh);
+    desk_expect(newer, "GET /fresh ");
+    desk_answer(newer, 200, "again");
+    desk_expect_answer(box, 200, "again");
+    (void)close(newer);
+}
+
+static void a_time_out_retires_what_is_open(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request slow = desk_get("/slow"), late = desk_get("/late");
+    late.timeout_ms = 100;
+    int connection = idle_connection(desk);
+    struct box *box = desk_ask(desk, &slow);
+    desk_expect(connection, "GET /slow ");
+    struct box *box_late = desk_ask(desk, &late);
+    int other = desk_accept(desk->listener);
+    desk_expect(other, "GET /late ");
+    desk_expect_outcome(box_late, KUBE_UNKNOWN, "no answer in 100 ms");
+    desk_expect_closed(other);
+    desk_answer(connection, 200, "s");
+    desk_expect_answer(box, 200, "s");
+    desk_expect_closed(connection);
+}
+
+struct second {
+    struct desk *desk;
+    struct box *first, *second;
+};
+
+static void ask_again(void *context, const struct kube_answer *answer)
+{
+    struct second *second = context;
+    struct kube_request request = desk_post("/again", "{}");
+    box_done(second->first, answer);
+    second->desk->sender.send(second->desk->sender.sender, &request, box_done, second->second);
+}
+
+static void a_stop_answers_what_is_in_flight(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_post("/a", "{}");
+    struct second second = {desk, box_new(), box_new()};
+    desk->sender.send(desk->sender.sender, &request, ask_again, &second);
+    int connection = desk_accept(desk->listener);
+    desk_expect(connection, "POST /a ");
+    kube_loop_stop(desk->loop);
+    assert_true(box_is_filled(second.first));
+    assert_true(box_is_filled(second.second));
+    desk_expect_outcome(second.first, KUBE_UNKNOWN, "stops");
+    desk_expect_outcome(second.second, KUBE_NOT_SENT, "stops");
+    (void)close(connection);
+}
+
+static void a_loop_that_never_started_answers_too(void **state)
+{
+    (void)state;
+    struct desk desk;
+    struct kube_request request = desk_post("/a", "{}");
+    desk_open(&desk, "http");
+    struct box *box = desk_ask(&desk, &request);
+    assert_false(box_is_filled(box));
+    desk_close(&desk);
+    desk_expect_outcome(box, KUBE_NOT_SENT, "stops");
+}
+
+static int open_scheme(void **state, const char *scheme)
+{
+    struct desk *desk = MEM_NEW(struct desk);
+    desk_open(desk, scheme);
+    desk_start(desk);
+    *state = desk;
+    return 0;
+}
+
+static int open_plain(void **state)
+{
+    return open_scheme(state, "http");
+}
+
+static int open_tls(void **state)
+{
+    return open_scheme(state, "https");
+}
+
+static int close_desk(void **state)
+{
+    desk_close(*state);
+    free(*state);
+    return 0;
+}
+
+#define PLAIN(test) cmocka_unit_test_setup_teardown(test, open_plain, close_desk)
+#define TLS(test) cmocka_unit_test_setup_teardown(test, open_tls, close_desk)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PLAIN(a_get_is_answered),
+        PLAIN(a_post_carries_its_body),
+        PLAIN(a_connection_is_used_again),
+        PLAIN(retry_after_is_told_in_seconds),
+        PLAIN(redirects_are_answers),
+        PLAIN(nobody_listens_is_not_sent),
+        TLS(a_failed_handshake_is_not_sent),
+        PLAIN(a_cut_before_the_answer_is_unknown),
+        PLAIN(a_cut_in_the_answer_is_unknown),
+        PLAIN(no_answer_in_time_is_unknown),
+        TLS(no_connection_in_time_is_not_sent),
+        PLAIN(too_large_an_answer_is_unknown),
+        PLAIN(a_refused_token_is_renewed),
+        PLAIN(what_is_refused_waits_for_a_newer_token),
+        PLAIN(the_second_refusal_is_the_answer),
+        PLAIN(a_refusal_is_the_answer_when_no_newer_token_comes),
+        PLAIN(many_at_once_are_all_at_the_server),
+        PLAIN(fresh_retires_what_is_open),
+        PLAIN(a_time_out_retires_what_is_open),
+        PLAIN(a_stop_answers_what_is_in_flight),
+        cmocka_unit_test(a_loop_that_never_started_answers_too),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
