@@ -28,6 +28,7 @@ struct kube_exec {
     size_t n_env;
     char *install_hint; /* for the message when it is not there; NULL: none */
     bool provide_cluster_info;
+    char *cluster_config; /* the cluster's extension for the plugin, as JSON; NULL: none */
 };
 
 /* All strings are owned; NULL where there is none. Paths are absolute. */

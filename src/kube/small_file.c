@@ -1,0 +1,51 @@
+/* small_file: see small_file.h. */
+#include "small_file.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int fault(const char *path, int code, struct err *err)
+{
+    return err_set(err, code, "%s: cannot be read: %s", path, strerror(code));
+}
+
+/* Opening a pipe that nobody writes to would wait; so it is opened without, and judged first. */
+static int open_checked(const char *path, bool may_wait, struct err *err)
+{
+    struct stat facts;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (may_wait ? 0 : O_NONBLOCK));
+    if (fd < 0)
+        return fault(path, errno, err);
+    if (fstat(fd, &facts) == 0 && (may_wait || S_ISREG(facts.st_mode)))
+        return fd;
+    (void)close(fd);
+    return err_set(err, EINVAL, "%s: cannot be read: it is no regular file", path);
+}
+
+static int read_all(int fd, const char *path, struct buf *text, struct err *err)
+{
+    char piece[4096];
+    for (;;) {
+        ssize_t n = read(fd, piece, sizeof piece);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fault(path, errno, err);
+        if (n == 0)
+            return 0;
+        if (buf_add(text, piece, (size_t)n) < 0)
+            return err_set(err, EFBIG, "%s: is larger than %zu bytes", path, text->max);
+    }
+}
+
+int small_file_read(const char *path, bool may_wait, struct buf *text, struct err *err)
+{
+    int fd = open_checked(path, may_wait, err);
+    if (fd < 0)
+        return fd;
+    int r = read_all(fd, path, text, err);
+    (void)close(fd);
+    return r;
+}
