@@ -1,0 +1,255 @@
+/* bind_wire: see bind_wire.h. */
+#include "bind_wire.h"
+#include "formats/json_get.h"
+#include "objects/pod.h"
+
+#include <string.h>
+
+#define ANNOTATION "gpu-extender.io/bound-by"
+/* RFC 1123: a label, and a subdomain as Kubernetes allows it. */
+#define LABEL_BYTES_MAX 63
+#define SUBDOMAIN_BYTES_MAX 253
+#define UID_BYTES_MAX 128
+/* Of what is not ours and is told on. */
+#define TOLD_BYTES_MAX 300
+#define BODY_BYTES_MAX 4096
+
+static bool is_alphanumeric(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool is_label(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (!is_alphanumeric(text[i]) && (text[i] != '-' || i == 0 || i == len - 1))
+            return false;
+    }
+    return len > 0;
+}
+
+static bool is_subdomain(const char *text)
+{
+    const char *label = text;
+    size_t len = strcspn(label, ".");
+    while (is_label(label, len) && label[len] == '.') {
+        label += len + 1;
+        len = strcspn(label, ".");
+    }
+    return is_label(label, len) && strlen(text) <= SUBDOMAIN_BYTES_MAX;
+}
+
+static bool is_uid(const char *text)
+{
+    const size_t len = strlen(text);
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] <= ' ' || text[i] > '~')
+            return false;
+    }
+    return len > 0 && len <= UID_BYTES_MAX;
+}
+
+static int refuse_name(const char *what, const char *value, const char *should, struct err *err)
+{
+    return err_set(err, EINVAL, "%s: is \"%.80s\", should be %s", what, value, should);
+}
+
+int bind_wire_check(const struct bind_args *args, struct err *err)
+{
+    if (!is_label(args->namespace_, strlen(args->namespace_)) ||
+        strlen(args->namespace_) > LABEL_BYTES_MAX)
+        return refuse_name("PodNamespace", args->namespace_, "a DNS label", err);
+    if (!is_subdomain(args->name))
+        return refuse_name("PodName", args->name, "a DNS subdomain", err);
+    if (!is_subdomain(args->node_name))
+        return refuse_name("Node", args->node_name, "a DNS subdomain", err);
+    if (!is_uid(args->uid))
+        return refuse_name("PodUID", args->uid, "at most 128 visible ASCII characters", err);
+    return 0;
+}
+
+const char *bind_wire_get_path(const struct bind_args *args, struct arena *arena)
+{
+    return arena_printf(arena, "/api/v1/namespaces/%s/pods/%s", args->namespace_, args->name);
+}
+
+const char *bind_wire_post_path(const struct bind_args *args, int64_t post_life_ms,
+                                struct arena *arena)
+{
+    return arena_printf(arena, "%s/binding?timeout=%llds", bind_wire_get_path(args, arena),
+                        (long long)(post_life_ms / 1000));
+}
+
+static void add_member(struct buf *out, const char *before, const char *value)
+{
+    (void)buf_add_text(out, before);
+    (void)buf_add_quoted(out, value);
+}
+
+const char *bind_wire_body(const struct bind_args *args, const char *bound_by, struct arena *arena)
+{
+    struct buf text;
+    buf_init(&text, BODY_BYTES_MAX);
+    add_member(&text,
+               "{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":", args->name);
+    add_member(&text, ",\"namespace\":", args->namespace_);
+    add_member(&text, ",\"uid\":", args->uid);
+    add_member(&text, ",\"annotations\":{\"" ANNOTATION "\":", bound_by);
+    add_member(&text,
+               "}},\"target\":{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":", args->node_name);
+    (void)buf_add_text(&text, "}}");
+    const char *body = arena_strdup(arena, buf_text(&text));
+    buf_fini(&text);
+    return body;
+}
+
+static json_t *parse(const struct kube_answer *answer)
+{
+    struct err err;
+    json_t *root = NULL;
+    return json_parse(answer->body, answer->body_len, 0, &root, &err) < 0 ? NULL : root;
+}
+
+static int64_t retry_after_ms(const struct kube_answer *answer)
+{
+    return answer->outcome == KUBE_ANSWERED && answer->retry_after_s > 0 &&
+                   answer->retry_after_s < INT64_MAX / 1000
+               ? answer->retry_after_s * 1000
+               : 0;
+}
+
+/* "409: the Status's message", or only the number. */
+static const char *status_text(const struct kube_answer *answer, struct arena *arena)
+{
+    const char *message = "";
+    json_t *status = parse(answer);
+    (void)json_get_string(status, "message", &message, NULL);
+    const char *text = arena_printf(arena, "%u%s%.*s", answer->status, *message ? ": " : "",
+                                    TOLD_BYTES_MAX, message);
+    json_decref(status);
+    return text;
+}
+
+static enum bind_posted posted_of_status(unsigned status)
+{
+    if (status >= 200 && status < 300)
+        return POSTED_BOUND;
+    switch (status) {
+    case 404:
+        return POSTED_GONE;
+    case 408:
+        return POSTED_UNKNOWN;
+    case 409:
+        return POSTED_CONFLICT;
+    case 429:
+        return POSTED_THROTTLED;
+    default:
+        return status >= 400 && status < 500 ? POSTED_REFUSED : POSTED_UNKNOWN;
+    }
+}
+
+void bind_wire_read_reply(const struct kube_answer *answer, struct arena *arena,
+                          struct bind_reply *ret_reply)
+{
+    struct bind_reply reply = {.retry_after_ms = retry_after_ms(answer), .why = ""};
+    if (answer->outcome == KUBE_ANSWERED) {
+        reply.posted = posted_of_status(answer->status);
+        if (reply.posted != POSTED_BOUND)
+            reply.why = arena_printf(arena, "the API server answered the binding with %s",
+                                     status_text(answer, arena));
+    } else if (answer->outcome == KUBE_NOT_SENT) {
+        reply.posted = POSTED_NOT_SENT;
+        reply.why = arena_printf(arena, "the API server could not be reached: %.*s", TOLD_BYTES_MAX,
+                                 answer->why);
+    } else {
+        reply.posted = POSTED_UNKNOWN;
+        reply.why =
+            arena_printf(arena, "no answer came to the binding: %.*s", TOLD_BYTES_MAX, answer->why);
+    }
+    *ret_reply = reply;
+}
+
+static bool says(const json_t *metadata, const char *member, const char *value)
+{
+    const char *text = "";
+    return json_get_string(metadata, member, &text, NULL) == 0 && strcmp(text, value) == 0;
+}
+
+static bool has_uid(const json_t *metadata)
+{
+    const char *uid = "";
+    return json_get_string(metadata, "uid", &uid, NULL) == 0 && *uid;
+}
+
+static void see_unbound(const struct pod_facts *facts, struct bind_sight *sight)
+{
+    if (facts->terminating || facts->finished) {
+        sight->finding = FOUND_GONE;
+        sight->why = facts->terminating ? "the pod is being deleted" : "the pod has finished";
+        return;
+    }
+    sight->finding = FOUND_UNBOUND;
+    sight->facts = facts;
+}
+
+static void see_facts(const struct pod_facts *facts, const struct bind_args *args,
+                      struct arena *arena, struct bind_sight *sight)
+{
+    sight->finished = facts->finished;
+    sight->node_name = facts->node_name;
+    if (strcmp(facts->uid, args->uid) != 0) {
+        sight->finding = FOUND_GONE;
+        sight->why = "the pod was deleted, and another has its name";
+    } else if (!*facts->node_name) {
+        see_unbound(facts, sight);
+    } else if (strcmp(facts->node_name, args->node_name) == 0) {
+        sight->finding = FOUND_BOUND;
+    } else {
+        sight->finding = FOUND_ELSEWHERE;
+        sight->why = arena_printf(arena, "the pod is bound to node %s already", facts->node_name);
+    }
+}
+
+/* An answer that is no pod of that name says nothing about it. */
+static void see_pod(const json_t *root, const struct bind_args *args, const struct policy *policy,
+                    struct arena *arena, struct bind_sight *sight)
+{
+    struct err err = {"is no such pod"};
+    const json_t *metadata = json_member(root, "metadata");
+    struct pod_facts *facts = ARENA_NEW(arena, struct pod_facts);
+    const char *bound_by = "";
+    if (!says(metadata, "name", args->name) || !says(metadata, "namespace", args->namespace_) ||
+        !has_uid(metadata) || pod_from_json(root, policy, arena, facts, &err) < 0) {
+        sight->why = arena_printf(arena, "the pod that the API server showed: %s", err.text);
+        return;
+    }
+    (void)json_get_string(json_member(metadata, "annotations"), ANNOTATION, &bound_by, NULL);
+    sight->bound_by = arena_printf(arena, "%.*s", TOLD_BYTES_MAX, bound_by);
+    see_facts(facts, args, arena, sight);
+}
+
+void bind_wire_read_pod(const struct kube_answer *answer, const struct bind_args *args,
+                        const struct policy *policy, struct arena *arena,
+                        struct bind_sight *ret_sight)
+{
+    struct bind_sight sight = {.finding = FOUND_NOTHING,
+                               .retry_after_ms = retry_after_ms(answer),
+                               .node_name = "",
+                               .bound_by = "",
+                               .why = ""};
+    if (answer->outcome != KUBE_ANSWERED) {
+        sight.why = arena_printf(arena, "the pod could not be asked for: %.*s", TOLD_BYTES_MAX,
+                                 answer->why);
+    } else if (answer->status == 404) {
+        sight.finding = FOUND_GONE;
+        sight.why = "there is no such pod any more";
+    } else if (answer->status != 200) {
+        sight.why = arena_printf(arena, "the API server answered the question for the pod with %s",
+                                 status_text(answer, arena));
+    } else {
+        json_t *root = parse(answer);
+        see_pod(root, args, policy, arena, &sight);
+        json_decref(root);
+    }
+    *ret_sight = sight;
+}

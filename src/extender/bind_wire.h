@@ -1,0 +1,51 @@
+/*
+ * bind_wire: what is sent to the API server about one pod, and what its answers say. Private to
+ * extender.
+ *
+ * No state and no decision. Source: Kubernetes API v1, Binding, Pod and Status (extender contract
+ * 3.2 and 3.3).
+ */
+#ifndef EXTENDER_BIND_WIRE_H
+#define EXTENDER_BIND_WIRE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "bind_attempt.h"
+#include "core/facts.h"
+#include "core/policy.h"
+#include "extender/binds.h"
+#include "kube/request.h"
+
+/* Names go into paths as they are: only what Kubernetes allows to be one is. -EINVAL: the message
+ * names the first that is none. */
+int bind_wire_check(const struct bind_args *args, struct err *err);
+
+/* Of names that were checked. */
+const char *bind_wire_get_path(const struct bind_args *args, struct arena *arena);
+const char *bind_wire_post_path(const struct bind_args *args, int64_t post_life_ms,
+                                struct arena *arena);
+/* With the UID as precondition, and the annotation that says who bound it. */
+const char *bind_wire_body(const struct bind_args *args, const char *bound_by, struct arena *arena);
+
+struct bind_reply {
+    enum bind_posted posted;
+    int64_t retry_after_ms;
+    const char *why; /* of all but POSTED_BOUND; in the arena */
+};
+void bind_wire_read_reply(const struct kube_answer *answer, struct arena *arena,
+                          struct bind_reply *ret_reply);
+
+struct bind_sight {
+    enum bind_finding finding;
+    bool finished;
+    int64_t retry_after_ms;
+    const char *node_name; /* FOUND_BOUND, FOUND_ELSEWHERE */
+    const char *bound_by;  /* the annotation, cut where it is long; "" where there is none */
+    const struct pod_facts *facts; /* FOUND_UNBOUND */
+    const char *why;               /* of all but FOUND_BOUND and FOUND_UNBOUND; in the arena */
+};
+void bind_wire_read_pod(const struct kube_answer *answer, const struct bind_args *args,
+                        const struct policy *policy, struct arena *arena,
+                        struct bind_sight *ret_sight);
+
+#endif

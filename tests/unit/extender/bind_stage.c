@@ -1,0 +1,244 @@
+/* bind_stage: see bind_stage.h. */
+#include "bind_stage.h"
+#include "base/mem.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX "gpu-extender: "
+
+#define NODE(name, gpus)                                                                           \
+    "- {apiVersion: v1, kind: Node, metadata: {name: " name "}, status: {allocatable: "            \
+    "{cpu: '8', memory: 64Gi, pods: '110'" gpus "}}}\n"
+#define POD_HEAD(n)                                                                                \
+    "- {apiVersion: v1, kind: Pod, metadata: {name: p-" n ", namespace: ml, uid: u-" n "}, "       \
+    "spec: {containers: [{name: c, resources: {limits: {nvidia.com/gpu: '1'}}}]"
+
+void ledger_shows(struct bind_stage *stage, const char *pod_1, const char *pod_2)
+{
+    struct err err;
+    char *text = NULL;
+    /* clang-format off */
+    assert_true(asprintf(&text,
+        "apiVersion: v1\nkind: List\nitems:\n"
+        NODE("a", ", nvidia.com/gpu: '1'") NODE("b", ", nvidia.com/gpu: '2'") NODE("c", "")
+        POD_HEAD("1") "%s}}\n" POD_HEAD("2") "%s}}\n" POD_HEAD("3") "}}\n", pod_1, pod_2) > 0);
+    /* clang-format on */
+    if (small_cluster_load(&stage->cluster, text, &err) < 0)
+        fail_msg("%s", err.text);
+    free(text);
+}
+
+int bind_stage_setup(void **state)
+{
+    static const struct binds_settings SETTINGS = {.bound_by = BOUND_BY,
+                                                   .post_life_ms = POST_LIFE_MS,
+                                                   .timeout_ms = TIMEOUT_MS,
+                                                   .confirm_ms = CONFIRM_MS,
+                                                   .seed = 1};
+    struct bind_stage *stage = MEM_NEW(struct bind_stage);
+    small_cluster_init(&stage->cluster, NULL);
+    ledger_shows(stage, "", "");
+    fake_sender_init(&stage->server);
+    stage->now_ms = 1000000;
+    stage->binds = binds_new(&SETTINGS, stage->cluster.inventory, &stage->cluster.policy,
+                             fake_sender_of(&stage->server));
+    *state = stage;
+    return 0;
+}
+
+int bind_stage_teardown(void **state)
+{
+    struct bind_stage *stage = *state;
+    binds_stop(stage->binds);
+    fake_sender_fini(&stage->server);
+    binds_free(stage->binds);
+    small_cluster_fini(&stage->cluster);
+    for (unsigned i = 0; i < stage->n_callers; i++) {
+        assert_int_equal(stage->callers[i].n_answers, 1);
+        free(stage->callers[i].error);
+    }
+    free(stage);
+    return 0;
+}
+
+static void take_answer(void *context, const char *error)
+{
+    struct caller *caller = context;
+    caller->n_answers++;
+    free(caller->error);
+    caller->error = error ? mem_strdup(error) : NULL;
+}
+
+unsigned call_as(struct bind_stage *stage, const struct bind_args *args)
+{
+    const unsigned caller = stage->n_callers++;
+    assert_in_range(caller, 0, sizeof stage->callers / sizeof *stage->callers - 1);
+    binds_call(stage->binds, args, stage->now_ms, take_answer, &stage->callers[caller]);
+    return caller;
+}
+
+unsigned call(struct bind_stage *stage, int pod, const char *node)
+{
+    char uid[16];
+    char name[16];
+    (void)snprintf(uid, sizeof uid, "u-%d", pod);
+    (void)snprintf(name, sizeof name, "p-%d", pod);
+    const struct bind_args args = {.uid = uid, .namespace_ = "ml", .name = name, .node_name = node};
+    return call_as(stage, &args);
+}
+
+void pass(struct bind_stage *stage, int64_t ms)
+{
+    stage->now_ms += ms;
+    assert_true(binds_tick(stage->binds, stage->now_ms) > stage->now_ms);
+}
+
+void check_waits(const struct bind_stage *stage, unsigned caller)
+{
+    if (stage->callers[caller].n_answers != 0)
+        fail_msg("answered: %s", stage->callers[caller].error ? stage->callers[caller].error : "");
+}
+
+void check_bound(const struct bind_stage *stage, unsigned caller)
+{
+    assert_int_equal(stage->callers[caller].n_answers, 1);
+    if (stage->callers[caller].error)
+        fail_msg("%s", stage->callers[caller].error);
+}
+
+void check_error(const struct bind_stage *stage, unsigned caller, const char *text)
+{
+    const char *error = stage->callers[caller].error;
+    assert_int_equal(stage->callers[caller].n_answers, 1);
+    assert_non_null(error);
+    assert_memory_equal(error, PREFIX, strlen(PREFIX));
+    assert_string_equal(error + strlen(PREFIX), text);
+}
+
+void check_held(const struct bind_stage *stage, int pod, const char *node)
+{
+    char uid[16];
+    char held[64] = "nowhere";
+    (void)snprintf(uid, sizeof uid, "u-%d", pod);
+    const struct inventory_view view = inventory_read(stage->cluster.inventory);
+    const struct reservation *reservation = cluster_find_reservation(view.cluster, uid);
+    if (reservation)
+        (void)snprintf(held, sizeof held, "%s", reservation->node_name);
+    inventory_done(stage->cluster.inventory);
+    assert_string_equal(held, node ? node : "nowhere");
+}
+
+void check_silence(const struct bind_stage *stage)
+{
+    if (stage->server.requests)
+        fail_msg("%s %s was sent", stage->server.requests->method, stage->server.requests->path);
+}
+
+/* ' becomes ". The caller's. */
+static char *quotes(const char *text)
+{
+    char *copy = mem_strdup(text);
+    for (char *at = copy; *at; at++)
+        *at = *at == '\'' ? '"' : *at;
+    return copy;
+}
+
+static struct fake_request *next_request(struct bind_stage *stage, const char *method,
+                                         const char *path)
+{
+    struct fake_request *request = fake_sender_take(&stage->server);
+    if (!request)
+        fail_msg("nothing was sent, expected %s %s", method, path);
+    assert_string_equal(request->method, method);
+    assert_string_equal(request->path, path);
+    assert_in_range(request->timeout_ms, 1, 10000);
+    return request;
+}
+
+static void answer(struct bind_stage *stage, struct fake_request *request,
+                   const struct kube_answer *answer)
+{
+    char *body = quotes(answer->body ? answer->body : "");
+    struct kube_answer given = *answer;
+    given.at_ms = stage->now_ms;
+    given.body = body;
+    given.body_len = strlen(body);
+    given.why = "connection reset";
+    fake_request_answer(request, &given);
+    free(body);
+}
+
+static struct fake_request *next_post(struct bind_stage *stage, int pod, const char *node)
+{
+    char *path = NULL;
+    char *text = NULL;
+    assert_true(asprintf(&path, "/api/v1/namespaces/ml/pods/p-%d/binding?timeout=4s", pod) > 0);
+    assert_true(asprintf(&text,
+                         "{'apiVersion':'v1','kind':'Binding','metadata':{'name':'p-%d',"
+                         "'namespace':'ml','uid':'u-%d'" OURS "},'target':{'apiVersion':'v1',"
+                         "'kind':'Node','name':'%s'}}",
+                         pod, pod, node) > 0);
+    char *body = quotes(text);
+    struct fake_request *request = next_request(stage, "POST", path);
+    assert_string_equal(request->body, body);
+    free(path);
+    free(text);
+    free(body);
+    return request;
+}
+
+static struct fake_request *next_get(struct bind_stage *stage, int pod)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/api/v1/namespaces/ml/pods/p-%d", pod);
+    struct fake_request *request = next_request(stage, "GET", path);
+    assert_string_equal(request->body, "");
+    return request;
+}
+
+void posted(struct bind_stage *stage, int pod, const char *node, unsigned status, const char *body)
+{
+    answer(stage, next_post(stage, pod, node),
+           &(struct kube_answer){.status = status, .retry_after_s = -1, .body = body});
+}
+
+void posted_retry(struct bind_stage *stage, int pod, const char *node, unsigned status,
+                  int64_t retry_after_s)
+{
+    answer(stage, next_post(stage, pod, node),
+           &(struct kube_answer){.status = status, .retry_after_s = retry_after_s});
+}
+
+void posted_failed(struct bind_stage *stage, int pod, const char *node, enum kube_outcome outcome)
+{
+    answer(stage, next_post(stage, pod, node),
+           &(struct kube_answer){.outcome = outcome, .retry_after_s = -1});
+}
+
+void got(struct bind_stage *stage, int pod, unsigned status, const char *body)
+{
+    answer(stage, next_get(stage, pod),
+           &(struct kube_answer){.status = status, .retry_after_s = -1, .body = body});
+}
+
+void got_failed(struct bind_stage *stage, int pod)
+{
+    answer(stage, next_get(stage, pod),
+           &(struct kube_answer){.outcome = KUBE_UNKNOWN, .retry_after_s = -1});
+}
+
+double metric(struct bind_stage *stage, const char *line)
+{
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    binds_metrics(stage->binds, &text);
+    const char *at = strstr(buf_text(&text), line);
+    if (!at)
+        fail_msg("no metric %s", line);
+    const double value = at ? strtod(at + strlen(line), NULL) : 0;
+    buf_fini(&text);
+    return value;
+}

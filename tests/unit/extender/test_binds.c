@@ -1,0 +1,408 @@
+/* binds: one binding at a time, from its call to its answer; the answers of the API server are
+ * those of contract 3.3. What is settled after the answer: test_binds_later.c. */
+#include "bind_stage.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void test_bound(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned caller = call(stage, 1, "a");
+    check_waits(stage, caller);
+    check_held(stage, 1, "a");
+    posted(stage, 1, "a", 201, CREATED);
+    check_bound(stage, caller);
+    check_held(stage, 1, "a"); /* until the ledger sees it */
+    check_silence(stage);
+    assert_true(metric(stage, "gpu_extender_binds_total{outcome=\"bound\"} ") == 1);
+    assert_true(metric(stage, "gpu_extender_bind_duration_seconds_count ") == 1);
+}
+
+/* Contract 13.6: success twice, one POST; whether the second call comes before the answer, after
+ * it, or when the ledger has seen the pod. */
+static void test_the_same_call_again(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned first = call(stage, 1, "b");
+    const unsigned joined = call(stage, 1, "b");
+    posted(stage, 1, "b", 201, CREATED);
+    check_bound(stage, first);
+    check_bound(stage, joined);
+    check_bound(stage, call(stage, 1, "b"));
+    ledger_shows(stage, ", nodeName: b", "");
+    check_bound(stage, call(stage, 1, "b"));
+    check_silence(stage);
+    assert_int_equal(stage->server.n_sent, 1);
+}
+
+static void test_two_race_for_one_gpu(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned first = call(stage, 1, "a");
+    check_error(stage, call(stage, 2, "a"), "the node has too few free GPUs now");
+    posted(stage, 1, "a", 201, CREATED);
+    check_bound(stage, first);
+    check_error(stage, call(stage, 2, "a"), "the node has too few free GPUs now");
+    check_silence(stage);
+    check_held(stage, 2, NULL);
+}
+
+static void test_the_ledger_refuses(void **state)
+{
+    struct bind_stage *stage = *state;
+    check_error(stage, call(stage, 1, "c"), "the node has no GPUs of the requested resource");
+    check_error(stage, call(stage, 1, "gone"), "the node is not in the inventory");
+    ledger_shows(stage, ", nodeName: b", ", nodeName: b}, status: {phase: Failed");
+    check_error(stage, call(stage, 1, "a"), "the pod is bound to node b already");
+    check_bound(stage, call(stage, 2, "b"));
+    check_error(stage, call(stage, 2, "a"), "the pod is bound to node b already");
+    check_silence(stage);
+}
+
+/* What would end up in a path or a body. */
+static void test_names_that_are_none(void **state)
+{
+    static const struct {
+        struct bind_args args;
+        const char *error;
+    } ROWS[] = {
+        {{"u", "ml", "../../nodes/x", "a"},
+         "request: PodName: is \"../../nodes/x\", should be a DNS subdomain"},
+        {{"u", "ml", "p?timeout=9s", "a"},
+         "request: PodName: is \"p?timeout=9s\", should be a DNS subdomain"},
+        {{"u", "ml", "p..q", "a"}, "request: PodName: is \"p..q\", should be a DNS subdomain"},
+        {{"u", "ml", "p.-q", "a"}, "request: PodName: is \"p.-q\", should be a DNS subdomain"},
+        {{"u", "ml", "", "a"}, "request: PodName: is \"\", should be a DNS subdomain"},
+        {{"u", "m.l", "p", "a"}, "request: PodNamespace: is \"m.l\", should be a DNS label"},
+        {{"u", "ML", "p", "a"}, "request: PodNamespace: is \"ML\", should be a DNS label"},
+        {{"u", "ml", "p", "a/b"}, "request: Node: is \"a/b\", should be a DNS subdomain"},
+        {{"u", "ml", "p", "a."}, "request: Node: is \"a.\", should be a DNS subdomain"},
+        {{"u v", "ml", "p", "a"},
+         "request: PodUID: is \"u v\", should be at most 128 visible ASCII characters"},
+    };
+    struct bind_stage *stage = *state;
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+        check_error(stage, call_as(stage, &ROWS[i].args), ROWS[i].error);
+    check_silence(stage);
+}
+
+/* A pod that the ledger has not seen yet is asked for first; what was seen is what is reserved. */
+static void test_a_pod_that_is_new(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned fits = call(stage, 7, "a");
+    check_held(stage, 7, NULL);
+    got(stage, 7, 200, POD_JSON("7", "", "", ""));
+    check_held(stage, 7, "a");
+    posted(stage, 7, "a", 201, CREATED);
+    check_bound(stage, fits);
+    const unsigned full = call(stage, 8, "a");
+    got(stage, 8, 200, POD_JSON("8", "", "", ""));
+    check_error(stage, full, "the node has too few free GPUs now");
+    check_silence(stage);
+}
+
+/* The first POST's answer is lost, and it had no effect: it is posted again from what is seen. */
+static void test_a_pod_that_is_new_is_posted_again(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned caller = call(stage, 7, "a");
+    got(stage, 7, 200, POD_JSON("7", "", "", ""));
+    posted_failed(stage, 7, "a", KUBE_UNKNOWN);
+    got(stage, 7, 200, POD_JSON("7", "", "", ""));
+    pass(stage, 100);
+    got(stage, 7, 200, POD_JSON("7", "", "", ""));
+    posted(stage, 7, "a", 201, CREATED);
+    check_bound(stage, caller);
+}
+
+static void test_a_pod_that_is_new_and_will_not_be_bound(void **state)
+{
+    static const struct {
+        unsigned status;
+        const char *body;
+        const char *error; /* NULL: bound */
+    } ROWS[] = {
+        {404, STATUS("not found"), "there is no such pod any more"},
+        {200, "{'metadata':{'name':'p-7','namespace':'ml','uid':'other'}}",
+         "the pod was deleted, and another has its name"},
+        {200, POD_JSON("7", ",'deletionTimestamp':'2026-11-21T10:00:00Z'", "", ""),
+         "the pod is being deleted"},
+        {200, POD_JSON("7", "", "", "'phase':'Failed'"), "the pod has finished"},
+        {200, POD_JSON("7", "", ",'nodeName':'b'", ""), "the pod is bound to node b already"},
+        {200, POD_JSON("7", OURS, ",'nodeName':'a'", ""), NULL},
+    };
+    struct bind_stage *stage = *state;
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        const unsigned caller = call(stage, 7, "a");
+        got(stage, 7, ROWS[i].status, ROWS[i].body);
+        if (ROWS[i].error)
+            check_error(stage, caller, ROWS[i].error);
+        else
+            check_bound(stage, caller);
+        check_held(stage, 7, NULL);
+        check_silence(stage);
+    }
+}
+
+/* An answer that is no such pod says nothing about it. */
+static void test_a_pod_that_cannot_be_read(void **state)
+{
+    static const char *const BODIES[] = {"",
+                                         "{}",
+                                         "[]",
+                                         "{'kind':'Pod','metadata':{'name':'p-7'",
+                                         "{'metadata':{'name':'p-7','namespace':'ml'}}",
+                                         "{'metadata':{'name':'x','namespace':'ml','uid':'u-7'}}"};
+    struct bind_stage *stage = *state;
+    for (size_t i = 0; i < sizeof BODIES / sizeof *BODIES; i++) {
+        const unsigned caller = call(stage, 7, "a");
+        got(stage, 7, 200, BODIES[i]);
+        check_waits(stage, caller);
+        pass(stage, TIMEOUT_MS);
+        check_error(stage, caller, "the pod that the API server showed: is no such pod");
+        check_silence(stage);
+    }
+}
+
+/* Settled by one GET: what is asked is how it stands now. */
+static const struct {
+    const char *pod;
+    const char *error; /* NULL: bound */
+    bool held;
+} SETTLED[] = {
+    {POD_JSON("1", OURS, ",'nodeName':'a'", ""), NULL, true},
+    {POD_JSON("1", "", ",'nodeName':'a'", ""), NULL, true}, /* somebody else: it is bound */
+    {POD_JSON("1", OURS ",'deletionTimestamp':'2026-11-21T10:00:00Z'", ",'nodeName':'a'", ""), NULL,
+     true},
+    {POD_JSON("1", OURS, ",'nodeName':'a'", "'phase':'Succeeded'"), NULL, false},
+    {POD_JSON("1", "", ",'nodeName':'b'", ""), "the pod is bound to node b already", false},
+    {POD_JSON("1", ",'deletionTimestamp':'2026-11-21T10:00:00Z'", "", ""),
+     "the pod is being deleted", false},
+    {POD_JSON("1", "", "", "'phase':'Failed'"), "the pod has finished", false},
+    {"{'metadata':{'name':'p-1','namespace':'ml','uid':'u-9'}}",
+     "the pod was deleted, and another has its name", false},
+};
+
+static void check_settled(struct bind_stage *stage, unsigned caller, size_t row)
+{
+    got(stage, 1, 200, SETTLED[row].pod);
+    if (SETTLED[row].error)
+        check_error(stage, caller, SETTLED[row].error);
+    else
+        check_bound(stage, caller);
+    check_held(stage, 1, SETTLED[row].held ? "a" : NULL);
+    check_silence(stage);
+    ledger_shows(stage, "", ""); /* forgets what is held */
+    pass(stage, 1000);
+}
+
+static void test_conflicts(void **state)
+{
+    struct bind_stage *stage = *state;
+    for (size_t i = 0; i < sizeof SETTLED / sizeof *SETTLED; i++) {
+        const unsigned caller = call(stage, 1, "a");
+        posted(stage, 1, "a", 409, STATUS("pod p-1 is already assigned to node a"));
+        check_waits(stage, caller);
+        check_settled(stage, caller, i);
+    }
+    assert_true(metric(stage, "gpu_extender_bind_settled_total{how=\"bound\"} ") == 4);
+    assert_true(metric(stage, "gpu_extender_bind_settled_total{how=\"gone\"} ") == 3);
+    assert_true(metric(stage, "gpu_extender_bind_settled_total{how=\"elsewhere\"} ") == 1);
+}
+
+static void test_lost_answers(void **state)
+{
+    static const unsigned STATUSES[] = {0, 500, 503, 504, 408, 302};
+    struct bind_stage *stage = *state;
+    for (size_t i = 0; i < sizeof SETTLED / sizeof *SETTLED; i++) {
+        const unsigned status = STATUSES[i % (sizeof STATUSES / sizeof *STATUSES)];
+        const unsigned caller = call(stage, 1, "a");
+        if (status == 0)
+            posted_failed(stage, 1, "a", KUBE_UNKNOWN);
+        else
+            posted(stage, 1, "a", status, "oops");
+        check_waits(stage, caller);
+        check_settled(stage, caller, i);
+    }
+}
+
+/* Gated, or deleted under our hands: the GET decides, and it was answered definitely. */
+static void test_a_conflict_without_a_binding(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned caller = call(stage, 1, "a");
+    posted(stage, 1, "a", 409, STATUS("pod p-1 has non-empty .spec.schedulingGates"));
+    got(stage, 1, 200, POD_JSON("1", "", ",'schedulingGates':[{'name':'g'}]", ""));
+    check_error(stage, caller,
+                "the API server answered the binding with 409: pod p-1 has non-empty "
+                ".spec.schedulingGates");
+    check_held(stage, 1, NULL);
+    check_silence(stage);
+}
+
+static void test_gone(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned caller = call(stage, 1, "a");
+    posted(stage, 1, "a", 404, STATUS("not found"));
+    check_error(stage, caller, "the API server answered the binding with 404: not found");
+    check_held(stage, 1, NULL);
+    check_silence(stage);
+    assert_true(metric(stage, "gpu_extender_binds_total{outcome=\"gone\"} ") == 1);
+}
+
+static void test_refused_for_good(void **state)
+{
+    static const unsigned STATUSES[] = {400, 401, 403, 405, 422};
+    struct bind_stage *stage = *state;
+    for (size_t i = 0; i < sizeof STATUSES / sizeof *STATUSES; i++) {
+        const unsigned caller = call(stage, 1, "a");
+        posted(stage, 1, "a", STATUSES[i], STATUS("no, says admission"));
+        assert_int_equal(stage->callers[caller].n_answers, 1);
+        assert_non_null(strstr(stage->callers[caller].error, ": no, says admission"));
+        check_held(stage, 1, NULL);
+        check_silence(stage);
+    }
+}
+
+/* A message of any length does not become an answer of any length. */
+static void test_a_long_message_is_cut(void **state)
+{
+    struct bind_stage *stage = *state;
+    char body[5000];
+    memset(body, 'x', sizeof body);
+    memcpy(body, "{'message':'", 12);
+    memcpy(body + sizeof body - 3, "'}", 3);
+    const unsigned caller = call(stage, 1, "a");
+    posted(stage, 1, "a", 403, body);
+    assert_int_equal(stage->callers[caller].n_answers, 1);
+    assert_in_range(strlen(stage->callers[caller].error), 300, 400);
+}
+
+/* An old POST that may still take effect keeps the room, whatever became of the new one. */
+static void test_refused_after_a_lost_answer(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned caller = call(stage, 1, "a");
+    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
+    got(stage, 1, 200, POD_JSON("1", "", "", ""));
+    pass(stage, 100);
+    posted(stage, 1, "a", 403, STATUS("no"));
+    check_waits(stage, caller);
+    got(stage, 1, 200, POD_JSON("1", "", "", ""));
+    check_error(stage, caller,
+                "the outcome is not known yet: the API server answered the binding with 403: no");
+    check_held(stage, 1, "a");
+    pass(stage, POST_LIFE_MS + 1000);
+    got(stage, 1, 200, POD_JSON("1", "", "", ""));
+    check_held(stage, 1, NULL);
+}
+
+static void test_posted_again_after_a_lost_answer(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned caller = call(stage, 1, "a");
+    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
+    got(stage, 1, 200, POD_JSON("1", "", "", ""));
+    check_silence(stage); /* the back-off */
+    pass(stage, 100);
+    posted(stage, 1, "a", 201, CREATED);
+    check_bound(stage, caller);
+    assert_true(metric(stage, "gpu_extender_bind_settled_total{how=\"unbound\"} ") == 1);
+}
+
+/* The first took effect after all. */
+static void test_the_second_post_meets_the_first(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned caller = call(stage, 1, "a");
+    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
+    got(stage, 1, 200, POD_JSON("1", "", "", ""));
+    pass(stage, 100);
+    posted(stage, 1, "a", 409, STATUS("pod p-1 is already assigned to node a"));
+    got(stage, 1, 200, POD_JSON("1", OURS, ",'nodeName':'a'", ""));
+    check_bound(stage, caller);
+}
+
+static void test_too_many_requests(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned caller = call(stage, 1, "a");
+    posted_retry(stage, 1, "a", 429, 2);
+    pass(stage, 1999);
+    check_silence(stage);
+    pass(stage, 1);
+    posted_retry(stage, 1, "a", 429, 1);
+    pass(stage, 1000);
+    posted_retry(stage, 1, "a", 429, 3); /* longer than there is time */
+    check_error(stage, caller, "the API server answered the binding with 429");
+    check_held(stage, 1, NULL);
+    check_silence(stage);
+}
+
+static void test_not_reached(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned bound = call(stage, 1, "a");
+    posted_failed(stage, 1, "a", KUBE_NOT_SENT);
+    pass(stage, 100);
+    posted(stage, 1, "a", 201, CREATED);
+    check_bound(stage, bound);
+    const unsigned late = call(stage, 2, "b");
+    pass(stage, TIMEOUT_MS - 1);
+    posted_failed(stage, 2, "b", KUBE_NOT_SENT);
+    check_error(stage, late, "the API server could not be reached: connection reset");
+    check_held(stage, 2, NULL); /* surely nothing was sent */
+    check_silence(stage);
+}
+
+static void test_stop(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned first = call(stage, 1, "a");
+    const unsigned second = call(stage, 2, "b");
+    const unsigned third = call(stage, 2, "b");
+    binds_stop(stage->binds);
+    check_error(stage, first, "the outcome is not known yet: the service is stopping");
+    check_error(stage, second, "the outcome is not known yet: the service is stopping");
+    check_error(stage, third, "the outcome is not known yet: the service is stopping");
+    check_error(stage, call(stage, 3, "b"), "the service is stopping");
+    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
+    posted(stage, 2, "b", 201, CREATED);
+    check_silence(stage);
+    check_held(stage, 1, "a");
+    assert_true(binds_tick(stage->binds, stage->now_ms + TIMEOUT_MS) == INT64_MAX);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_stage_setup, bind_stage_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_bound),
+        TEST(test_the_same_call_again),
+        TEST(test_two_race_for_one_gpu),
+        TEST(test_the_ledger_refuses),
+        TEST(test_names_that_are_none),
+        TEST(test_a_pod_that_is_new),
+        TEST(test_a_pod_that_is_new_is_posted_again),
+        TEST(test_a_pod_that_is_new_and_will_not_be_bound),
+        TEST(test_a_pod_that_cannot_be_read),
+        TEST(test_conflicts),
+        TEST(test_lost_answers),
+        TEST(test_a_conflict_without_a_binding),
+        TEST(test_gone),
+        TEST(test_refused_for_good),
+        TEST(test_a_long_message_is_cut),
+        TEST(test_refused_after_a_lost_answer),
+        TEST(test_posted_again_after_a_lost_answer),
+        TEST(test_the_second_post_meets_the_first),
+        TEST(test_too_many_requests),
+        TEST(test_not_reached),
+        TEST(test_stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
