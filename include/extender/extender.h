@@ -9,18 +9,21 @@
 #define EXTENDER_EXTENDER_H
 
 #include "core/policy.h"
+#include "extender/binds.h"
 #include "http/exchange.h"
 #include "inventory/inventory.h"
 
 struct extender {
     const struct policy *policy;
     struct inventory *inventory;
+    struct binds *binds; /* NULL: over a file */
 };
 
 /* Routes; context is the struct extender. */
 void extender_filter(void *context, struct exchange *exchange);
 void extender_prioritize(void *context, struct exchange *exchange);
-/* Over a file: an Error that says that there is no API server to bind through. */
+/* Answers when it is known, from another thread. Over a file: an Error that says that there is no
+ * API server to bind through. */
 void extender_bind(void *context, struct exchange *exchange);
 
 #endif

@@ -5,8 +5,25 @@
 #include "extender/extender.h"
 #include "formats/json_put.h"
 
-/* One verdict a name, in their order. */
-static void judge(struct inventory *inventory, const struct args *args, struct arena *arena,
+/* Nodes come here only after kube-scheduler's own count let them through. If none is left, and one
+ * has too few free, then our ledger is behind: an error makes kube-scheduler try again soon, where
+ * a refusal could cost other pods their life by preemption, or wake nobody. Only for what follows
+ * an API server, as a file never catches up. */
+static const char LAG[] = "gpu-extender: the ledger is behind kube-scheduler: retry";
+
+static bool is_behind(const enum reason *verdicts, size_t n)
+{
+    bool behind = false;
+    for (size_t i = 0; i < n; i++) {
+        if (verdicts[i] == REASON_FITS)
+            return false;
+        behind |= verdicts[i] == REASON_GPU_FREE;
+    }
+    return behind;
+}
+
+/* One verdict a name, in their order. False: the ledger is too old to tell. */
+static bool judge(struct inventory *inventory, const struct args *args, struct arena *arena,
                   enum reason *verdicts)
 {
     const struct inventory_view view = inventory_read(inventory);
@@ -14,10 +31,13 @@ static void judge(struct inventory *inventory, const struct args *args, struct a
         .shape = cluster_resolve(view.cluster, &args->pod.shape, arena),
         .refusal = args->pod.refusal,
         .scope = FIT_OURS,
+        .own = cluster_find_reservation(view.cluster, args->pod.uid),
     };
     for (size_t i = 0; i < args->n_names; i++)
         verdicts[i] = fit_judge(cluster_find_node(view.cluster, args->names[i]), &question);
+    const bool live = view.live;
     inventory_done(inventory);
+    return !live || !is_behind(verdicts, args->n_names);
 }
 
 static void add_fitting_names(const struct args *args, const enum reason *verdicts, struct buf *out)
@@ -105,10 +125,14 @@ void extender_filter(void *context, struct exchange *exchange)
         return;
     }
     enum reason *verdicts = ARENA_ARRAY(arena, enum reason, args.n_names);
-    judge(extender->inventory, &args, arena, verdicts);
-    struct buf text;
-    buf_init(&text, ANSWER_MAX_BYTES);
-    add_result(&args, verdicts, arena, &text);
-    args_fini(&args);
-    answer_text(exchange, &text);
+    if (judge(extender->inventory, &args, arena, verdicts)) {
+        struct buf text;
+        buf_init(&text, ANSWER_MAX_BYTES);
+        add_result(&args, verdicts, arena, &text);
+        args_fini(&args);
+        answer_text(exchange, &text);
+    } else {
+        args_fini(&args);
+        answer_scheduler_error(exchange, LAG);
+    }
 }

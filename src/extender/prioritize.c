@@ -12,7 +12,9 @@ static void rank(struct inventory *inventory, const struct args *args, struct ar
 {
     const struct inventory_view view = inventory_read(inventory);
     const struct fit_question question = {
-        .shape = cluster_resolve(view.cluster, &args->pod.shape, arena), .scope = FIT_OURS};
+        .shape = cluster_resolve(view.cluster, &args->pod.shape, arena),
+        .scope = FIT_OURS,
+        .own = cluster_find_reservation(view.cluster, args->pod.uid)};
     for (size_t i = 0; i < args->n_names; i++) {
         const struct node *node = cluster_find_node(view.cluster, args->names[i]);
         ranked[i].node = fit_judge(node, &question) == REASON_FITS ? node : NULL;
