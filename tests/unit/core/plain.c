@@ -45,6 +45,11 @@ void plain_remove_node(struct plain *plain, size_t i)
     plain->node_there[i] = false;
 }
 
+void plain_keep_node(struct plain *plain, size_t i)
+{
+    plain->node_seen[i] = true;
+}
+
 void plain_begin_nodes(struct plain *plain)
 {
     memset(plain->node_seen, 0, sizeof plain->node_seen);
@@ -63,7 +68,7 @@ void plain_end_nodes(struct plain *plain)
 static void remove_namesakes(struct plain *plain, size_t i)
 {
     for (size_t other = 0; other < PLAIN_PODS; other++) {
-        if (other != i && plain->pods[other].name == plain->pods[i].name)
+        if (other != i && plain->pod_there[other] && plain->pods[other].name == plain->pods[i].name)
             plain_remove_pod(plain, other);
     }
 }
@@ -77,12 +82,26 @@ void plain_put_pod(struct plain *plain, size_t i, const struct plain_pod *pod)
     plain->pod_there[i] = true;
     plain->n_changes++;
     remove_namesakes(plain, i);
+    if (pod->node != PLAIN_NOWHERE || pod->finished || pod->terminating)
+        plain_release(plain, i);
 }
 
 void plain_remove_pod(struct plain *plain, size_t i)
 {
     plain->n_changes += plain->pod_there[i];
     plain->pod_there[i] = false;
+    plain_release(plain, i);
+}
+
+void plain_release(struct plain *plain, size_t pod)
+{
+    plain->n_changes += plain->holds[pod].there;
+    plain->holds[pod].there = false;
+}
+
+void plain_keep_pod(struct plain *plain, size_t i)
+{
+    plain->pod_seen[i] = true;
 }
 
 void plain_begin_pods(struct plain *plain)
@@ -93,7 +112,7 @@ void plain_begin_pods(struct plain *plain)
 void plain_end_pods(struct plain *plain)
 {
     for (size_t i = 0; i < PLAIN_PODS; i++) {
-        if (!plain->pod_seen[i])
+        if (plain->pod_there[i] && !plain->pod_seen[i])
             plain_remove_pod(plain, i);
     }
 }
@@ -106,12 +125,32 @@ bool plain_uses(const struct plain *plain, size_t pod, size_t node)
            plain->pods[pod].node == (int64_t)node;
 }
 
+bool plain_holds(const struct plain *plain, size_t pod, size_t node)
+{
+    return plain->holds[pod].there && plain->holds[pod].node == (int64_t)node;
+}
+
+static int64_t add(int64_t sum, int64_t more)
+{
+    return more > INT64_MAX - sum ? INT64_MAX : sum + more;
+}
+
 int64_t plain_used(const struct plain *plain, size_t node, size_t resource)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < PLAIN_PODS; i++) {
-        int64_t more = plain_uses(plain, i, node) ? plain->pods[i].shape.demand[resource] : 0;
-        sum = more > INT64_MAX - sum ? INT64_MAX : sum + more;
+        if (plain_uses(plain, i, node))
+            sum = add(sum, plain->pods[i].shape.demand[resource]);
+    }
+    return sum;
+}
+
+int64_t plain_reserved(const struct plain *plain, size_t node, size_t resource)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < PLAIN_PODS; i++) {
+        if (plain_holds(plain, i, node))
+            sum = add(sum, plain->holds[i].shape.demand[resource]);
     }
     return sum;
 }
@@ -124,11 +163,28 @@ size_t plain_n_users(const struct plain *plain, size_t node)
     return n;
 }
 
-static bool is_shape_of_one_before(const struct plain *plain, size_t pod)
+size_t plain_n_holders(const struct plain *plain, size_t node)
 {
-    for (size_t i = 0; i < pod; i++) {
-        if (plain->pod_there[i] && memcmp(&plain->pods[i].shape, &plain->pods[pod].shape,
-                                          sizeof plain->pods[i].shape) == 0)
+    size_t n = 0;
+    for (size_t i = 0; i < PLAIN_PODS; i++)
+        n += plain_holds(plain, i, node);
+    return n;
+}
+
+/* The shapes of pods, then those of reservations; NULL where there is none. */
+static const struct plain_shape *shape_at(const struct plain *plain, size_t i)
+{
+    if (i < PLAIN_PODS)
+        return plain->pod_there[i] ? &plain->pods[i].shape : NULL;
+    const struct plain_hold *hold = &plain->holds[i - PLAIN_PODS];
+    return hold->there ? &hold->shape : NULL;
+}
+
+static bool is_shape_of_one_before(const struct plain *plain, size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        const struct plain_shape *before = shape_at(plain, i);
+        if (before && memcmp(before, shape_at(plain, at), sizeof *before) == 0)
             return true;
     }
     return false;
@@ -137,8 +193,8 @@ static bool is_shape_of_one_before(const struct plain *plain, size_t pod)
 size_t plain_n_shapes(const struct plain *plain)
 {
     size_t n = 0;
-    for (size_t i = 0; i < PLAIN_PODS; i++)
-        n += plain->pod_there[i] && !is_shape_of_one_before(plain, i);
+    for (size_t i = 0; i < 2 * PLAIN_PODS; i++)
+        n += shape_at(plain, i) && !is_shape_of_one_before(plain, i);
     return n;
 }
 
@@ -148,8 +204,9 @@ static bool is_spoken_of(const struct plain *plain, size_t resource)
         if (plain->node_there[i] && plain->nodes[i].capacity[resource] != PLAIN_ABSENT)
             return true;
     }
-    for (size_t i = 0; i < PLAIN_PODS; i++) {
-        if (plain->pod_there[i] && plain->pods[i].shape.demand[resource] > 0)
+    for (size_t i = 0; i < 2 * PLAIN_PODS; i++) {
+        const struct plain_shape *shape = shape_at(plain, i);
+        if (shape && shape->demand[resource] > 0)
             return true;
     }
     return false;

@@ -1,7 +1,7 @@
 /*
  * plain: the ledger as plainly as can be, to hold the real one against. A few nodes, pods and
- * resources in arrays, every sum made anew from the pods whenever it is asked for. It decides
- * nothing and shares no code with core/.
+ * resources in arrays, every sum made anew from the pods and reservations whenever it is asked for.
+ * It shares no code with core/.
  */
 #ifndef CORE_PLAIN_H
 #define CORE_PLAIN_H
@@ -49,32 +49,50 @@ struct plain_pod {
     int64_t priority;
 };
 
+/* Room that is held for the pod of the same index. */
+struct plain_hold {
+    bool there;
+    struct plain_shape shape;
+    int64_t node;
+    int64_t name;
+    int64_t made_ms;
+};
+
 struct plain {
     struct plain_node nodes[PLAIN_NODES];
     struct plain_pod pods[PLAIN_PODS];
     bool node_there[PLAIN_NODES], node_seen[PLAIN_NODES];
     bool pod_there[PLAIN_PODS], pod_seen[PLAIN_PODS];
+    struct plain_hold holds[PLAIN_PODS];
     uint64_t n_changes;
 };
 
 /* Allocatable without any amount defaults to capacity; capacity that an allocatable lacks is the
  * same amount. */
 void plain_put_node(struct plain *plain, size_t i, const struct plain_node *node);
-/* A pod of the same name is removed. */
+/* A pod of the same name is removed. What ends a reservation ends it. */
 void plain_put_pod(struct plain *plain, size_t i, const struct plain_pod *pod);
 void plain_remove_node(struct plain *plain, size_t i);
 void plain_remove_pod(struct plain *plain, size_t i);
+void plain_keep_node(struct plain *plain, size_t i);
+void plain_keep_pod(struct plain *plain, size_t i);
 void plain_begin_nodes(struct plain *plain);
 void plain_end_nodes(struct plain *plain);
 void plain_begin_pods(struct plain *plain);
 void plain_end_pods(struct plain *plain);
 
+/* Ends the reservation, if there is one. */
+void plain_release(struct plain *plain, size_t pod);
+
 bool plain_uses(const struct plain *plain, size_t pod, size_t node);
+bool plain_holds(const struct plain *plain, size_t pod, size_t node);
 /* At most INT64_MAX. */
 int64_t plain_used(const struct plain *plain, size_t node, size_t resource);
+int64_t plain_reserved(const struct plain *plain, size_t node, size_t resource);
 size_t plain_n_users(const struct plain *plain, size_t node);
+size_t plain_n_holders(const struct plain *plain, size_t node);
 size_t plain_n_shapes(const struct plain *plain);
-/* How many resources a node has or a pod asks for. */
+/* How many resources a node has, a pod asks for, or is held. */
 size_t plain_n_resources(const struct plain *plain);
 
 #endif

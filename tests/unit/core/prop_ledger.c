@@ -210,13 +210,71 @@ static void remove_any_pod(const struct life *life)
     twin_remove_pod(life->twin, any_pod(life));
 }
 
+/* For any pod, on any node; what a GET shows is often the truth, sometimes behind or ahead of it.
+ */
+static void reserve_for_any(const struct life *life)
+{
+    const size_t i = any_pod(life);
+    const size_t node = any_node(life);
+    struct plain_pod facts = random_pod(life, i);
+    const bool has_facts = dice_one_in(life->dice, 3);
+    if (dice_one_in(life->dice, 2))
+        facts.node = PLAIN_NOWHERE;
+    twin_reserve(life->twin, i, node, has_facts ? &facts : NULL);
+}
+
+/* The next pod in turn for which room is held, from any on; n_pods where there is none. */
+static size_t any_held(const struct life *life)
+{
+    const size_t first = any_pod(life);
+    for (size_t n = 0; n < life->n_pods; n++) {
+        const size_t i = (first + n) % life->n_pods;
+        if (life->twin->plain.holds[i].there)
+            return i;
+    }
+    return life->n_pods;
+}
+
+static void release_any(const struct life *life)
+{
+    const size_t i = dice_one_in(life->dice, 4) ? any_pod(life) : any_held(life);
+    if (i < life->n_pods && life->twin->serials[i] > 0)
+        twin_release(life->twin, i, !dice_one_in(life->dice, 4));
+}
+
+/* The watch shows the pod on the node that was asked for, or on another one. */
+static void confirm_any(const struct life *life)
+{
+    const size_t i = any_held(life);
+    if (i == life->n_pods)
+        return;
+    const struct plain_hold *hold = &life->twin->plain.holds[i];
+    struct plain_pod pod = life->twin->plain.pods[i];
+    if (!life->twin->plain.pod_there[i])
+        pod = random_pod(life, i);
+    pod.shape = hold->shape;
+    pod.name = hold->name;
+    pod.node = dice_one_in(life->dice, 8) ? (int64_t)any_node(life) : hold->node;
+    twin_put_pod(life->twin, i, &pod);
+}
+
+/* Asked again for the node where room is held already. */
+static void reserve_again(const struct life *life)
+{
+    const size_t i = any_held(life);
+    if (i < life->n_pods)
+        twin_reserve(life->twin, i, (size_t)life->twin->plain.holds[i].node, NULL);
+}
+
 /* A list: most of what is there, a little changed, in any order; what it leaves out must go. */
 static void list_pods(const struct life *life)
 {
     twin_begin(life->twin, CLUSTER_PODS);
     for (size_t i = 0; i < life->n_pods; i++) {
         const struct plain_pod pod = life->twin->plain.pods[i];
-        if (life->twin->plain.pod_there[i] && !dice_one_in(life->dice, 8))
+        if (dice_one_in(life->dice, 12))
+            twin_keep_pod(life->twin, i);
+        else if (life->twin->plain.pod_there[i] && !dice_one_in(life->dice, 8))
             twin_put_pod(life->twin, i, &pod);
         else if (dice_one_in(life->dice, 8))
             change_pod(life);
@@ -230,7 +288,9 @@ static void list_nodes(const struct life *life)
     twin_begin(life->twin, CLUSTER_NODES);
     for (size_t i = life->n_nodes; i-- > 0;) {
         const struct plain_node node = life->twin->plain.nodes[i];
-        if (life->twin->plain.node_there[i] && !dice_one_in(life->dice, 8))
+        if (dice_one_in(life->dice, 12))
+            twin_keep_node(life->twin, i);
+        else if (life->twin->plain.node_there[i] && !dice_one_in(life->dice, 8))
             twin_put_node(life->twin, i, &node);
         else if (dice_one_in(life->dice, 8))
             change_node(life);
@@ -265,7 +325,8 @@ static const struct event_row {
 } EVENTS[] = {
     {120, put_any_pod},   {60, put_any_node},    {120, change_pod},   {80, change_node},
     {60, remove_any_pod}, {20, remove_any_node}, {4, list_pods},      {6, list_nodes},
-    {2, end_any_list},    {10, place_on_a_fork}, {15, drop_the_fork},
+    {2, end_any_list},    {10, place_on_a_fork}, {15, drop_the_fork}, {120, reserve_for_any},
+    {10, reserve_again},  {20, release_any},     {30, confirm_any},
 };
 
 static void any_event(const struct life *life)
@@ -299,6 +360,8 @@ static void list_nothing(const struct life *life)
     twin_end(life->twin, CLUSTER_PODS);
     twin_begin(life->twin, CLUSTER_NODES);
     twin_end(life->twin, CLUSTER_NODES);
+    for (size_t i = 0; i < PLAIN_PODS; i++) /* of pods that the ledger never had */
+        twin_release(life->twin, i, true);
 }
 
 /* From an empty ledger to an empty one, or to one that is freed as it is. */

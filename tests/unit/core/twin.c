@@ -79,6 +79,74 @@ void twin_remove_pod(struct twin *twin, size_t i)
     end_event(twin, &event);
 }
 
+void twin_keep_node(struct twin *twin, size_t i)
+{
+    const struct event event = begin_event(twin, "keep node", i);
+    cluster_keep_node(twin->cluster, plain_facts_node_name((int64_t)i));
+    plain_keep_node(&twin->plain, i);
+    end_event(twin, &event);
+}
+
+void twin_keep_pod(struct twin *twin, size_t i)
+{
+    char uid[16];
+    const struct event event = begin_event(twin, "keep pod", i);
+    cluster_keep_pod(twin->cluster, plain_facts_uid(i, uid));
+    plain_keep_pod(&twin->plain, i);
+    end_event(twin, &event);
+}
+
+/* Reservations. */
+
+static void check_verdict(struct twin *twin, const struct event *event,
+                          const struct plain_result *want, enum reserve_verdict verdict,
+                          const struct reserve_result *result)
+{
+    struct err err = {""};
+    const char *node = want->node == PLAIN_NOWHERE ? NULL : plain_facts_node_name(want->node);
+    const bool is_new = result->serial > twin->last_serial;
+    if (twin_compare_verdict(verdict, result, want, node, &err) < 0)
+        fail_event(twin, event, err.text);
+    if (verdict == RESERVE_HELD ? !is_new : result->serial != 0)
+        fail_event(twin, event, "the serial is not a new one, or of nothing");
+    if (is_new)
+        twin->last_serial = twin->serials[event->i] = result->serial;
+}
+
+void twin_reserve(struct twin *twin, size_t pod, size_t node, const struct plain_pod *facts)
+{
+    char uid[16];
+    struct plain_parts parts;
+    struct pod_facts given = {0};
+    const struct event event = begin_event(twin, "reserve for pod", pod);
+    const int64_t now_ms = (int64_t)twin->n_events;
+    if (facts)
+        given = plain_facts_of_pod(pod, facts, &parts);
+    const struct reserve_question question = {.uid = plain_facts_uid(pod, uid),
+                                              .node_name = plain_facts_node_name((int64_t)node),
+                                              .facts = facts ? &given : NULL,
+                                              .now_ms = now_ms};
+    struct reserve_result result = {0};
+    enum reserve_verdict verdict = cluster_reserve(twin->cluster, &question, &result);
+    const struct plain_question plain_question = {pod, node, facts, now_ms};
+    const struct plain_result want = plain_reserve(&twin->plain, &plain_question);
+    check_verdict(twin, &event, &want, verdict, &result);
+    end_event(twin, &event);
+}
+
+void twin_release(struct twin *twin, size_t pod, bool is_last)
+{
+    char uid[16];
+    const uint64_t serial = twin->serials[pod];
+    const struct event event = begin_event(twin, "release of pod", pod);
+    cluster_release(twin->cluster, plain_facts_uid(pod, uid), is_last ? serial : serial - 1);
+    if (is_last)
+        plain_release(&twin->plain, pod);
+    end_event(twin, &event);
+}
+
+/* Lists. */
+
 void twin_begin(struct twin *twin, enum cluster_kind kind)
 {
     const struct event event = begin_event(twin, "begin list of kind", kind);

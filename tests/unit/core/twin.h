@@ -8,6 +8,7 @@
 
 #include "core/cluster.h"
 #include "plain.h"
+#include "plain_reserve.h"
 
 struct twin {
     struct cluster *cluster;
@@ -16,6 +17,8 @@ struct twin {
     struct plain fork_plain;       /* what the ledger was when the fork was made */
     int64_t n_placed[PLAIN_NODES]; /* on the fork since then: pods of the shape placed */
     struct plain_shape placed;
+    uint64_t serials[PLAIN_PODS]; /* of the last reservation; 0: none was ever made */
+    uint64_t last_serial;
     uint64_t seed;
     uint64_t n_events; /* so far, over all lives of the twin */
 };
@@ -31,6 +34,12 @@ void twin_put_node(struct twin *twin, size_t i, const struct plain_node *node);
 void twin_put_pod(struct twin *twin, size_t i, const struct plain_pod *pod);
 void twin_remove_node(struct twin *twin, size_t i);
 void twin_remove_pod(struct twin *twin, size_t i);
+void twin_keep_node(struct twin *twin, size_t i);
+void twin_keep_pod(struct twin *twin, size_t i);
+/* The time is the number of the event. facts NULL: none are given. */
+void twin_reserve(struct twin *twin, size_t pod, size_t node, const struct plain_pod *facts);
+/* With the serial of the pod's last reservation, or with an older one, which must do nothing. */
+void twin_release(struct twin *twin, size_t pod, bool is_last);
 void twin_begin(struct twin *twin, enum cluster_kind kind);
 void twin_end(struct twin *twin, enum cluster_kind kind);
 

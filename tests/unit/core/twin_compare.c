@@ -37,21 +37,35 @@ static const struct node_resource *find(const struct node *node, const char *res
     return NULL;
 }
 
+/* What is free of it; at least INT64_MIN. */
+static int64_t free_of(int64_t allocatable, int64_t used, int64_t reserved)
+{
+    int64_t free = 0;
+    bool too_low = __builtin_sub_overflow(allocatable, used, &free);
+    too_low |= __builtin_sub_overflow(free, reserved, &free);
+    return too_low ? INT64_MIN : free;
+}
+
+struct plain_sums {
+    int64_t used;
+    int64_t reserved;
+};
+
 static int compare_resource(struct err *err, const struct node *node, const struct plain_node *want,
-                            size_t r, int64_t used)
+                            size_t r, const struct plain_sums *sums)
 {
     const char *resource = PLAIN_RESOURCE_NAMES[r];
     const struct node_resource *has = find(node, resource);
     const bool advertised = want->capacity[r] != PLAIN_ABSENT;
     const int64_t capacity = advertised ? want->capacity[r] : 0;
     const int64_t allocatable = advertised ? want->allocatable[r] : 0;
-    int64_t free = 0;
-    int result = compare(err, node_name(node), resource, has != NULL, advertised || used != 0);
+    const int64_t free = free_of(allocatable, sums->used, sums->reserved);
+    int result = compare(err, node_name(node), resource, has != NULL,
+                         advertised || sums->used != 0 || sums->reserved != 0);
     if (!has || result < 0)
         return result;
-    if (__builtin_sub_overflow(allocatable, used, &free))
-        free = INT64_MIN;
-    if ((result = compare(err, resource, "used", has->used, used)) < 0 ||
+    if ((result = compare(err, resource, "used", has->used, sums->used)) < 0 ||
+        (result = compare(err, resource, "reserved", has->reserved, sums->reserved)) < 0 ||
         (result = compare(err, resource, "allocatable", has->allocatable, allocatable)) < 0 ||
         (result = compare(err, resource, "capacity", has->capacity, capacity)) < 0 ||
         (result = compare(err, resource, "advertised", has->advertised, advertised)) < 0 ||
@@ -93,9 +107,12 @@ static int compare_node(struct err *err, const struct cluster *cluster, const st
     if (!node || !plain->node_there[i])
         return compare(err, name, "being there", node != NULL, plain->node_there[i]);
     int r = compare_traits(err, node, &plain->nodes[i]);
-    for (size_t j = 0; r == 0 && j < N_PLAIN_RESOURCES; j++)
-        r = compare_resource(err, node, &plain->nodes[i], j,
-                             used_with(plain_used(plain, i, j), n_placed, placed->demand[j]));
+    for (size_t j = 0; r == 0 && j < N_PLAIN_RESOURCES; j++) {
+        const struct plain_sums sums = {
+            used_with(plain_used(plain, i, j), n_placed, placed->demand[j]),
+            plain_reserved(plain, i, j)};
+        r = compare_resource(err, node, &plain->nodes[i], j, &sums);
+    }
     return r;
 }
 
@@ -115,17 +132,16 @@ static int compare_users(struct err *err, const struct cluster *cluster, const s
 
 /* Pods. */
 
-static int compare_shape(struct err *err, const struct pod *pod, const struct plain_shape *want)
+static int compare_shape(struct err *err, const char *uid, const struct shape_facts *facts,
+                         const struct plain_shape *want)
 {
-    const struct shape_facts *facts = &pod->shape->facts;
-    int r =
-        compare(err, pod->uid, "tolerations", (int64_t)facts->n_tolerations, want->n_tolerations);
+    int r = compare(err, uid, "tolerations", (int64_t)facts->n_tolerations, want->n_tolerations);
     if (r == 0)
-        r = compare(err, pod->uid, "node selector", (int64_t)facts->node_selector.n_requirements,
+        r = compare(err, uid, "node selector", (int64_t)facts->node_selector.n_requirements,
                     want->zone > 0);
     for (size_t i = 0; r == 0 && i < N_PLAIN_RESOURCES; i++)
-        r = compare(err, pod->uid, PLAIN_RESOURCE_NAMES[i],
-                    shape_demand(facts, PLAIN_RESOURCE_NAMES[i]), want->demand[i]);
+        r = compare(err, uid, PLAIN_RESOURCE_NAMES[i], shape_demand(facts, PLAIN_RESOURCE_NAMES[i]),
+                    want->demand[i]);
     return r;
 }
 
@@ -151,7 +167,70 @@ static int compare_pod(struct err *err, const struct cluster *cluster, const str
         (r = compare(err, uid, "gated", pod->gated, want->gated)) < 0 ||
         (r = compare(err, uid, "priority", pod->priority, want->priority)) < 0)
         return r;
-    return compare_shape(err, pod, &want->shape);
+    return compare_shape(err, uid, &pod->shape->facts, &want->shape);
+}
+
+/* Reservations. */
+
+static int compare_hold(struct err *err, const struct cluster *cluster, const struct plain *plain,
+                        size_t i)
+{
+    char uid[16];
+    char name[16];
+    const struct plain_hold *want = &plain->holds[i];
+    const struct reservation *held = cluster_find_reservation(cluster, plain_facts_uid(i, uid));
+    if (!held || !want->there)
+        return compare(err, uid, "being reserved for", held != NULL, want->there);
+    const char *node = plain_facts_node_name(want->node);
+    int r = 0;
+    if ((r = compare_text(err, uid, held->uid, uid)) < 0 ||
+        (r = compare_text(err, uid, held->namespace_, "default")) < 0 ||
+        (r = compare_text(err, uid, held->name, plain_facts_pod_name(want->name, name))) < 0 ||
+        (r = compare_text(err, uid, held->node_name, node)) < 0 ||
+        (r = compare(err, uid, "made_ms", held->made_ms, want->made_ms)) < 0)
+        return r;
+    return compare_shape(err, uid, &held->shape->facts, &want->shape);
+}
+
+static int compare_holders(struct err *err, const struct cluster *cluster,
+                           const struct plain *plain, size_t i)
+{
+    const char *name = plain_facts_node_name((int64_t)i);
+    const struct node *node = cluster_find_node(cluster, name);
+    int64_t n = 0;
+    for (const struct reservation *held = node ? node_next_reservation(node, NULL) : NULL; held;
+         held = node_next_reservation(node, held), n++) {
+        if (strcmp(held->node_name, name) != 0)
+            return err_set(err, EINVAL, "%s: %s holds nothing of it", name, held->uid);
+    }
+    return node ? compare(err, name, "reservations", n, (int64_t)plain_n_holders(plain, i)) : 0;
+}
+
+/* All of them, the oldest first. */
+static int compare_order(struct err *err, const struct cluster *cluster, const struct plain *plain)
+{
+    int64_t n = 0;
+    int64_t n_want = 0;
+    int64_t last_ms = 0;
+    for (const struct reservation *held = cluster_next_reservation(cluster, NULL); held;
+         held = cluster_next_reservation(cluster, held), n++) {
+        if (held->made_ms < last_ms)
+            return err_set(err, EINVAL, "%s is older than the one before", held->uid);
+        last_ms = held->made_ms;
+    }
+    for (size_t i = 0; i < PLAIN_PODS; i++)
+        n_want += plain->holds[i].there;
+    return compare(err, "ledger", "reservations", n, n_want);
+}
+
+int twin_compare_verdict(enum reserve_verdict verdict, const struct reserve_result *result,
+                         const struct plain_result *want, const char *node, struct err *err)
+{
+    int r = 0;
+    if ((r = compare(err, "reserve", "the verdict", verdict, want->verdict)) < 0 ||
+        (r = compare(err, "reserve", "the reason", result->reason, want->reason)) < 0)
+        return r;
+    return compare_text(err, "reserve", result->node_name, node);
 }
 
 /* The whole. */
@@ -165,7 +244,8 @@ static int compare_counts(struct err *err, const struct cluster *cluster, const 
     int64_t n_pods = 0;
     for (size_t i = 0; i < PLAIN_NODES; i++) {
         n_there += plain->node_there[i];
-        n_kept += plain->node_there[i] || plain_n_users(plain, i) > 0;
+        n_kept +=
+            plain->node_there[i] || plain_n_users(plain, i) > 0 || plain_n_holders(plain, i) > 0;
     }
     for (size_t i = 0; i < PLAIN_PODS; i++)
         n_pods += plain->pod_there[i];
@@ -193,10 +273,15 @@ int twin_compare_ledger(const struct cluster *cluster, const struct plain *plain
         r = compare_node(err, cluster, plain, i, 0, &NOTHING);
         if (r == 0)
             r = compare_users(err, cluster, plain, i);
+        if (r == 0)
+            r = compare_holders(err, cluster, plain, i);
     }
-    for (size_t i = 0; r == 0 && i < PLAIN_PODS; i++)
+    for (size_t i = 0; r == 0 && i < PLAIN_PODS; i++) {
         r = compare_pod(err, cluster, plain, i);
-    return r;
+        if (r == 0)
+            r = compare_hold(err, cluster, plain, i);
+    }
+    return r < 0 ? r : compare_order(err, cluster, plain);
 }
 
 int twin_compare_fork(const struct cluster *fork, const struct plain *plain,
@@ -213,7 +298,8 @@ int twin_compare_fork(const struct cluster *fork, const struct plain *plain,
 int twin_compare_empty(const struct cluster *cluster, struct err *err)
 {
     const struct plain nothing = {.n_changes = 0};
-    if (cluster->nodes || cluster->pods || cluster->shapes->shapes || cluster->shapes->resources)
+    if (cluster->nodes || cluster->pods || cluster->reservations || cluster->pod_names.n > 0 ||
+        cluster->shapes->shapes || cluster->shapes->resources)
         return err_set(err, EINVAL, "everything was removed, but the ledger keeps something");
     return twin_compare_ledger(cluster, &nothing, false, err);
 }
