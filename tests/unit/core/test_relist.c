@@ -92,6 +92,7 @@ static void test_priority_classes_come_and_go(void **state)
 static void test_a_fork_is_of_its_origins_version(void **state)
 {
     struct given *given = *state;
+    given_node(given, "n1", GPU "=8", "");
     cluster_upsert_namespace(given->cluster, "a");
     cluster_upsert_priority_class(given->cluster, "high", 1000, false);
     struct cluster *fork = cluster_fork(given->cluster);
@@ -100,27 +101,32 @@ static void test_a_fork_is_of_its_origins_version(void **state)
     cluster_fork_free(fork);
 }
 
-/* More than the table's first size, so that it grows while it is in use. */
+/* More than the table's first size, so that it grows while it is in use; and so many of one name
+ * and in one namespace that some share a chain. */
 static void test_pods_are_found_by_their_names(void **state)
 {
     struct given *given = *state;
     char uid[32];
     char name[32];
-    for (int i = 0; i < 300; i++) {
+    char namespace_[32];
+    for (int i = 0; i < 400; i++) {
         (void)snprintf(uid, sizeof uid, "uid-%d", i);
-        (void)snprintf(name, sizeof name, "train-%d", i / 2);
+        (void)snprintf(name, sizeof name, "train-%d", i / 20);
+        (void)snprintf(namespace_, sizeof namespace_, "team-%d", i % 20);
         struct pod_facts facts = given_pod_facts(given, uid, "", "");
         facts.name = name;
-        facts.namespace_ = i % 2 ? "ml" : "web";
+        facts.namespace_ = namespace_;
         given_pod_of(given, &facts);
     }
-    assert_string_equal(cluster_find_pod_named(given->cluster, "ml", "train-7")->uid, "uid-15");
-    assert_string_equal(cluster_find_pod_named(given->cluster, "web", "train-7")->uid, "uid-14");
-    assert_null(cluster_find_pod_named(given->cluster, "default", "train-7"));
-    assert_null(cluster_find_pod_named(given->cluster, "ml", "train-150"));
-    given_no_pod(given, "uid-15");
-    assert_null(cluster_find_pod_named(given->cluster, "ml", "train-7"));
-    assert_non_null(cluster_find_pod_named(given->cluster, "web", "train-7"));
+    assert_int_equal(cluster_n_pods(given->cluster), 400);
+    assert_string_equal(cluster_find_pod_named(given->cluster, "team-3", "train-7")->uid,
+                        "uid-143");
+    assert_string_equal(cluster_find_pod_named(given->cluster, "team-7", "train-3")->uid, "uid-67");
+    assert_null(cluster_find_pod_named(given->cluster, "team-20", "train-7"));
+    assert_null(cluster_find_pod_named(given->cluster, "team-3", "train-20"));
+    given_no_pod(given, "uid-143");
+    assert_null(cluster_find_pod_named(given->cluster, "team-3", "train-7"));
+    assert_non_null(cluster_find_pod_named(given->cluster, "team-4", "train-7"));
 }
 
 static void test_where_there_is_no_pod_none_is_found(void **state)

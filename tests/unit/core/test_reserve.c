@@ -346,12 +346,12 @@ static void test_of_a_cut_sum_nothing_is_the_pods_own(void **state)
     struct given *given = *state;
     given_node(given, "n1", "pods=9 cpu=1000", "");
     given_pod(given, "p", "", "cpu=max");
-    given_pod(given, "q", "", "cpu=5");
+    given_pod(given, "q", "", "cpu=999");
     given_reservation(given, "p", "n1");
     given_reservation(given, "q", "n1");
     const struct shape_facts facts = given_shape_facts(given, "cpu=5");
     struct fit_question question = given_question(given, &facts);
-    question.own = cluster_find_reservation(given->cluster, "q");
+    question.own = cluster_find_reservation(given->cluster, "p");
     assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_CPU);
 }
 
