@@ -7,8 +7,9 @@
  * Consistent LIST in pages (resourceVersion unset), then WATCH from the list's resourceVersion with
  * bookmarks. A clean end: watch on at once from the last resourceVersion (one that was too short
  * backs off first). Cut off, not sent, or 429: back off, watch on. 410, as an HTTP status or as an
- * ERROR event: list again. Any other failure: back off, list again. Retry-After is kept. Back-off
- * is 0.8 s doubling to 30 s with jitter, reset after 2 min without one.
+ * ERROR event: list again (less than 2 min after the last list: back off before). Any other
+ * failure: back off, list again; a page that got a 429 is asked for again. Retry-After is kept.
+ * Back-off is 0.8 s doubling to 30 s with jitter, reset after 2 min without one.
  *
  * Silence (no byte for silence_ms on a watch) is asked about by a probe, a consistent LIST ?limit=1
  * on a fresh connection, and then the watch is opened again from the last resourceVersion with a
@@ -54,8 +55,9 @@ const char *watch_event_name(enum watch_event event); /* "added" */
 struct reflector_status {
     bool synced; /* at least one whole list was taken over */
     bool stale;
-    const char
-        *why; /* of stale, or of not being synced: a constant text or one valid for the call */
+    /* Of stale, or of not being synced; else the failure that is being recovered from, NULL: none.
+     * One printable line, "GET /api/v1/pods: 403: ...", valid for the call. */
+    const char *why;
     int64_t fresh_ms; /* when the data was last known to be complete; 0: never */
     uint64_t relists[N_RELIST_CAUSES];
     uint64_t watches; /* opened */

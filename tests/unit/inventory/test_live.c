@@ -1,5 +1,5 @@
 /* live: what the API server says, object by object, is what the ledger shows. */
-#include "live_cluster.h"
+#include "live_shown.h"
 
 static void test_it_is_live(void **state)
 {

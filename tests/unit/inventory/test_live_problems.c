@@ -1,5 +1,5 @@
 /* live: objects that cannot be read, and more objects than may be. */
-#include "live_cluster.h"
+#include "live_shown.h"
 
 #define PROBLEM_ONE "problem Pod ml/one: spec.containers: is the number 7, should be an array\n"
 

@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "formats/json_get.h"
 #include "inventory/live.h"
-#include "shown.h"
 #include "unit.h"
 
 #include <jansson.h>
@@ -132,18 +131,6 @@ static inline void live_list_nothing(struct live_cluster *live)
 {
     for (int kind = 0; kind < N_CLUSTER_KINDS; kind++)
         LIST_NOTHING(live, (enum cluster_kind)kind);
-}
-
-static inline void live_check_shown(struct live_cluster *live, const char *expected)
-{
-    struct buf shown;
-    buf_init(&shown, 1 << 20);
-    const struct inventory_view view = inventory_read(live->inventory);
-    shown_view(&view, &shown);
-    assert_int_equal(cluster_check(view.cluster, NULL), 0);
-    inventory_done(live->inventory);
-    assert_string_equal(buf_text(&shown), expected);
-    buf_fini(&shown);
 }
 
 /* why NULL: it is usable. */

@@ -1,0 +1,126 @@
+/*
+ * reflector_priv: the reflector's state, for the files that are it.
+ *
+ * reflector.c has the public functions, the time and what every answer shares; reflector_list.c
+ * reads pages (of a list and of a probe), reflector_watch.c events, reflector_verdict.c says what
+ * follows from a failure, reflector_request.c writes the requests, reflector_text.c what is told.
+ */
+#ifndef KUBE_REFLECTOR_PRIV_H
+#define KUBE_REFLECTOR_PRIV_H
+
+#include "backoff.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "formats/json_stream.h"
+#include "kube/reflector.h"
+
+enum step {
+    STEP_LIST,
+    STEP_WATCH,
+    STEP_PROBE,    /* the watch was silent, or could not be opened for too long */
+    STEP_CATCH_UP, /* a short watch that has to reach what the probe saw */
+};
+
+/* A request on its way, and what came of it so far. */
+struct flight {
+    bool is_open; /* sent, and its end has not come */
+    bool settled; /* what it says is decided: nothing more of it is read, and it is dropped */
+    struct kube_request request;
+    int64_t sent_ms;
+    int64_t head_ms;  /* 0: none yet */
+    int64_t heard_ms; /* the last head or byte, or when it was sent */
+    unsigned status;
+    int64_t retry_after_s;
+    struct buf error_body;
+    struct json_stream *stream; /* of an answer with status 200 */
+    bool has_text;              /* something but white space came */
+    size_t n_objects;           /* events, or lists */
+};
+
+/* A list that is being taken over, page by page. */
+struct listing {
+    enum relist_cause cause;
+    bool is_counted; /* as a relist */
+    bool has_begun;  /* the store knows of it */
+    bool has_items;  /* in the page that is being read */
+    struct buf version;
+    struct buf continue_; /* the next page; empty: the first */
+    struct buf page_version;
+    struct buf page_continue;
+};
+
+struct reflector {
+    struct reflector_settings settings;
+    struct reflector_store store;
+    struct reflector_status status;
+    bool is_dirty; /* the store was called, or the status changed */
+    char why[400];
+    const char **event_drop; /* kind->drop, inside the object of an event */
+    uint64_t random;
+    struct backoff backoff;
+    enum step step;
+    int64_t not_before_ms; /* of the next request */
+    bool fresh;            /* the next request asks for another connection */
+    struct flight flight;
+    struct listing listing;
+    struct buf path;
+    struct buf version;  /* to watch on from */
+    struct buf goal;     /* what the probe saw */
+    bool watch_is_open;  /* its head was 200 */
+    int64_t heard_ms;    /* the last byte of a watch, or when the data was fresh */
+    int64_t unopened_ms; /* since then, where no watch is open, there was none */
+    int64_t listed_ms;   /* the end of the last whole list */
+    enum { EVENT_FINE, EVENT_FAILED } event_verdict;
+    unsigned event_code; /* of an ERROR event: its Status's code */
+    int64_t event_retry_after_s;
+};
+
+/* A resourceVersion or a continue token is no longer than this. */
+#define REFLECTOR_TOKEN_MAX ((size_t)8192)
+
+/* reflector_request.c: the request of the step, as it goes out. */
+struct kube_request reflector_request(struct reflector *reflector);
+
+/* reflector_list.c */
+struct json_stream *reflector_page_stream(struct reflector *reflector);
+/* A page ended well: the next, or the list's end. */
+void reflector_page_end(struct reflector *reflector, int64_t now_ms);
+/* The probe ended well. */
+void reflector_probe_end(struct reflector *reflector, int64_t now_ms);
+
+/* reflector_watch.c */
+struct json_stream *reflector_event_stream(struct reflector *reflector);
+bool reflector_event_failed(const struct reflector *reflector);
+/* After the events of some bytes: has it caught up? */
+void reflector_events_end(struct reflector *reflector, int64_t now_ms);
+/* The server ended the watch between two events. */
+void reflector_watch_end(struct reflector *reflector, int64_t now_ms);
+
+/* reflector_verdict.c */
+enum failure {
+    FAILURE_BUSY, /* 429 */
+    FAILURE_CUT,  /* cut off, or never sent */
+    FAILURE_GONE, /* 410 */
+    FAILURE_GARBAGE,
+    FAILURE_OTHER,
+};
+/* The request failed, reflector->why says how: what to do next, and when. retry_after_s -1: the
+ * server did not say. */
+void reflector_failed(struct reflector *reflector, int64_t now_ms, enum failure failure,
+                      int64_t retry_after_s);
+void reflector_relist(struct reflector *reflector, enum relist_cause cause);
+void reflector_set_stale(struct reflector *reflector);
+/* The data is known to be complete, as of now. */
+void reflector_set_fresh(struct reflector *reflector, int64_t now_ms);
+/* Nothing more of the flight is read. */
+void reflector_settle(struct reflector *reflector);
+
+/* reflector_text.c: they fill reflector->why. */
+void reflector_say(struct reflector *reflector, const char *what);
+/* An answer with another status than 200. */
+void reflector_say_status(struct reflector *reflector);
+/* A Status object, as the value of an ERROR event. */
+void reflector_say_error(struct reflector *reflector, const json_t *status);
+void reflector_say_nothing(struct reflector *reflector);
+
+#endif

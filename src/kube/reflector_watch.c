@@ -1,0 +1,172 @@
+/*
+ * reflector_watch: reads the events of a watch, and judges the watch that follows a probe.
+ *
+ * A resourceVersion is taken over only after its event was. What comes before a fault is applied.
+ */
+#include "formats/json_get.h"
+#include "reflector_priv.h"
+#include "resource_version.h"
+
+#include <string.h>
+
+#define MAX_DEPTH ((size_t)100)
+#define VERY_SHORT_MS 1000
+
+static int no_list(void *context, json_t *so_far, struct text_position at, struct err *err)
+{
+    (void)context;
+    (void)so_far;
+    return err_set(err, EINVAL, "%zu:%zu: is a list, should be an event", at.line, at.column);
+}
+
+static int type_of(const json_t *event, struct text_position at, enum watch_event *ret_type,
+                   struct err *err)
+{
+    static const char *const TYPES[N_WATCH_EVENTS] = {
+        [WATCH_ADDED] = "ADDED",       [WATCH_MODIFIED] = "MODIFIED", [WATCH_DELETED] = "DELETED",
+        [WATCH_BOOKMARK] = "BOOKMARK", [WATCH_ERROR] = "ERROR",
+    };
+    const char *type = "";
+    int r = json_get_string(event, "type", &type, err);
+    if (r < 0)
+        return r;
+    for (int i = 0; i < N_WATCH_EVENTS; i++) {
+        if (strcmp(type, TYPES[i]) == 0) {
+            *ret_type = (enum watch_event)i;
+            return 0;
+        }
+    }
+    return err_set(err, EINVAL, "%zu:%zu: type: is \"%.40s\", should be that of an event", at.line,
+                   at.column, type);
+}
+
+static int version_of(const json_t *object, struct text_position at, const char **ret_version,
+                      struct err *err)
+{
+    const char *version = "";
+    int r = json_get_string(json_member(object, "metadata"), "resourceVersion", &version, err);
+    if (r == 0 && version[0] == '\0')
+        r = err_set(err, EINVAL, "%zu:%zu: object.metadata.resourceVersion: is missing", at.line,
+                    at.column);
+    if (r == 0 && strlen(version) > REFLECTOR_TOKEN_MAX)
+        r = err_set(err, EINVAL,
+                    "%zu:%zu: object.metadata.resourceVersion: is longer than %zu bytes", at.line,
+                    at.column, REFLECTOR_TOKEN_MAX);
+    if (r == 0)
+        *ret_version = version;
+    return r;
+}
+
+static void on_error(struct reflector *reflector, const json_t *status)
+{
+    const char *reason = json_string_value(json_member(status, "reason"));
+    json_int_t code = json_integer_value(json_member(status, "code"));
+    json_int_t retry_after_s =
+        json_integer_value(json_member(json_member(status, "details"), "retryAfterSeconds"));
+    bool gone = reason && (strcmp(reason, "Expired") == 0 || strcmp(reason, "Gone") == 0);
+    reflector->event_verdict = EVENT_FAILED;
+    reflector->event_code = code > 0 && code < 1000 ? (unsigned)code : 0;
+    if (gone)
+        reflector->event_code = 410;
+    reflector->event_retry_after_s = retry_after_s;
+    reflector_say_error(reflector, status);
+}
+
+static void apply(struct reflector *reflector, enum watch_event type, const json_t *object)
+{
+    const struct reflector_store *store = &reflector->store;
+    if (type == WATCH_ADDED || type == WATCH_MODIFIED)
+        store->upsert(store->context, object);
+    else if (type == WATCH_DELETED)
+        store->removed(store->context, object);
+}
+
+static int on_event(void *context, json_t *event, struct text_position at, struct err *err)
+{
+    struct reflector *reflector = context;
+    enum watch_event type = WATCH_ERROR;
+    json_t *object = NULL;
+    const char *version = NULL;
+    int r = type_of(event, at, &type, err);
+    if (r == 0)
+        r = json_get_object(event, "object", &object, err);
+    if (r == 0 && !object)
+        r = err_set(err, EINVAL, "%zu:%zu: object: is missing", at.line, at.column);
+    if (r == 0 && type != WATCH_ERROR)
+        r = version_of(object, at, &version, err);
+    if (r < 0)
+        return r;
+    reflector->status.events[type]++;
+    reflector->is_dirty = true;
+    if (type == WATCH_ERROR) {
+        on_error(reflector, object);
+        return -ECANCELED;
+    }
+    reflector->flight.n_objects++;
+    apply(reflector, type, object);
+    buf_clear(&reflector->version);
+    return buf_add_text(&reflector->version, version);
+}
+
+struct json_stream *reflector_event_stream(struct reflector *reflector)
+{
+    const struct json_stream_options options = {
+        .drop = reflector->event_drop,
+        .max_object_bytes = reflector->settings.max_object_bytes,
+        .max_depth = MAX_DEPTH,
+    };
+    const struct json_stream_handler handler = {
+        .on_list = no_list,
+        .on_envelope = on_event,
+        .context = reflector,
+    };
+    reflector->event_verdict = EVENT_FINE;
+    return json_stream_new(&options, &handler);
+}
+
+bool reflector_event_failed(const struct reflector *reflector)
+{
+    return reflector->event_verdict == EVENT_FAILED;
+}
+
+void reflector_events_end(struct reflector *reflector, int64_t now_ms)
+{
+    if (reflector->step == STEP_WATCH && !reflector->status.stale)
+        reflector_set_fresh(reflector, now_ms);
+    if (reflector->step != STEP_CATCH_UP ||
+        !resource_version_reaches(buf_text(&reflector->version), buf_text(&reflector->goal)))
+        return;
+    reflector->step = STEP_WATCH;
+    reflector_set_fresh(reflector, now_ms);
+}
+
+void reflector_watch_end(struct reflector *reflector, int64_t now_ms)
+{
+    const struct flight *flight = &reflector->flight;
+    if (reflector->step == STEP_CATCH_UP)
+        reflector_relist(reflector, RELIST_SILENT);
+    if (reflector->step == STEP_LIST || flight->n_objects > 0 ||
+        now_ms - flight->head_ms >= VERY_SHORT_MS)
+        return;
+    reflector_say(reflector, "ended at once, without an event");
+    reflector_failed(reflector, now_ms, FAILURE_CUT, -1);
+}
+
+/* Behind what we have: another history, as after a restored backup. */
+void reflector_probe_end(struct reflector *reflector, int64_t now_ms)
+{
+    const char *seen = buf_text(&reflector->listing.page_version);
+    const char *ours = buf_text(&reflector->version);
+    buf_clear(&reflector->goal);
+    (void)buf_add_text(&reflector->goal, seen);
+    reflector->fresh = true;
+    if (resource_version_less(seen, ours)) {
+        reflector_relist(reflector, RELIST_SILENT);
+        return;
+    }
+    reflector->step = STEP_CATCH_UP;
+    if (strcmp(seen, ours) != 0)
+        return;
+    reflector->step = STEP_WATCH;
+    reflector_set_fresh(reflector, now_ms);
+}

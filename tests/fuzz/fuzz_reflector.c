@@ -1,0 +1,168 @@
+/*
+ * Any bytes as the API server's answers to a reflector, and any time between them: no fault, what
+ * it wants follows its own rules, it never asks in a loop, and it keeps no more than its limits.
+ *
+ * The input is commands, one a line: "h200" a head, "+500" so many milliseconds, "e" an end, "c" a
+ * cut, "n" not sent, ":" and anything else: bytes with their newline.
+ */
+#include "kube/reflector.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OBJECT_MAX 500
+#define LONGEST_STEP_MS 200000
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+struct world {
+    struct reflector *reflector;
+    int64_t now_ms;
+    bool is_listing;
+    bool is_open; /* a request is in flight */
+    bool has_head;
+    bool was_cut; /* and not asked again since */
+};
+
+static void on_list_begin(void *context)
+{
+    struct world *world = context;
+    world->is_listing = true;
+}
+
+static void on_object(void *context, const json_t *object)
+{
+    const struct world *world = context;
+    require(world->has_head && json_is_object(object));
+}
+
+static void on_list_end(void *context)
+{
+    struct world *world = context;
+    require(world->is_listing);
+    world->is_listing = false;
+}
+
+static void on_flush(void *context, const struct reflector_status *status)
+{
+    const struct world *world = context;
+    require(status->synced || !status->stale);
+    require(status->fresh_ms <= world->now_ms);
+    require((!status->stale && status->synced) || status->why);
+    for (const char *at = status->why; at && *at; at++)
+        require(*at >= ' ' && *at <= '~');
+}
+
+static void take(struct world *world, const struct kube_request *request)
+{
+    require(!world->is_open);
+    require(strncmp(request->path, "/api/v1/pods?", 13) == 0 && request->timeout_ms > 0);
+    world->is_open = true;
+    world->has_head = false;
+}
+
+/* Until it waits: which is soon, and for later; after a cut that is at once. */
+static void run(struct world *world)
+{
+    bool was_cut = world->was_cut;
+    world->was_cut = false;
+    for (int i = 0; i < 4; i++) {
+        struct reflector_action action = reflector_next(world->reflector, world->now_ms);
+        if (action.want == REFLECTOR_WAIT) {
+            require(action.until_ms > world->now_ms);
+            return;
+        }
+        if (action.want == REFLECTOR_REQUEST) {
+            require(!was_cut);
+            take(world, &action.request);
+        } else {
+            require(world->is_open);
+            world->is_open = false;
+        }
+    }
+    require(false);
+}
+
+static void end(struct world *world, enum kube_outcome outcome)
+{
+    bool is_legal = world->is_open && (world->has_head || outcome != KUBE_ANSWERED);
+    if (!is_legal)
+        return;
+    world->is_open = false;
+    world->was_cut = outcome != KUBE_ANSWERED;
+    reflector_end(world->reflector, world->now_ms, outcome, "cut");
+}
+
+static void head(struct world *world, const char *text)
+{
+    if (world->is_open && !world->has_head)
+        reflector_head(world->reflector, world->now_ms, (unsigned)strtoul(text, NULL, 10) % 1000,
+                       text[0] == '4' ? 3 : -1);
+    world->has_head = true;
+}
+
+static void bytes(struct world *world, const char *text, size_t len)
+{
+    char *piece = malloc(len);
+    require(piece != NULL);
+    memcpy(piece, text, len);
+    if (world->is_open && world->has_head)
+        reflector_bytes(world->reflector, world->now_ms, piece, len);
+    free(piece);
+}
+
+static void command(struct world *world, const char *line, size_t len)
+{
+    char text[16] = "";
+    memcpy(text, line, len < sizeof text ? len : sizeof text - 1);
+    if (text[0] == 'h')
+        head(world, text + 1);
+    else if (text[0] == '+')
+        world->now_ms += (int64_t)(strtoul(text + 1, NULL, 10) % LONGEST_STEP_MS);
+    else if (text[0] == 'e')
+        end(world, KUBE_ANSWERED);
+    else if (text[0] == 'c')
+        end(world, KUBE_UNKNOWN);
+    else if (text[0] == 'n')
+        end(world, KUBE_NOT_SENT);
+    else
+        bytes(world, line + 1, len - 1);
+    run(world);
+}
+
+static void all(struct world *world, const char *text, size_t len)
+{
+    while (len > 0) {
+        const char *newline = memchr(text, '\n', len);
+        size_t n = newline ? (size_t)(newline - text) + 1 : len;
+        command(world, text, n);
+        text += n;
+        len -= n;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const DROP[] = {"metadata.managedFields", NULL};
+    static const struct reflector_kind KIND = {"pods", "/api/v1/pods", NULL, DROP};
+    static const struct reflector_settings SETTINGS = {.kind = &KIND,
+                                                       .page_size = 3,
+                                                       .silence_ms = 60000,
+                                                       .max_object_bytes = OBJECT_MAX,
+                                                       .seed = 1};
+    struct world world = {.now_ms = 1};
+    const struct reflector_store store = {on_list_begin, on_object, on_list_end,
+                                          on_object,     on_flush,  &world};
+    world.reflector = reflector_new(&SETTINGS, &store);
+    run(&world);
+    all(&world, (const char *)data, size);
+    reflector_free(world.reflector);
+    return 0;
+}

@@ -1,0 +1,20 @@
+/* live_shown: what an inventory that is fed by hand shows. */
+#ifndef LIVE_SHOWN_H
+#define LIVE_SHOWN_H
+
+#include "live_cluster.h"
+#include "shown.h"
+
+static inline void live_check_shown(struct live_cluster *live, const char *expected)
+{
+    struct buf shown;
+    buf_init(&shown, 1 << 20);
+    const struct inventory_view view = inventory_read(live->inventory);
+    shown_view(&view, &shown);
+    assert_int_equal(cluster_check(view.cluster, NULL), 0);
+    inventory_done(live->inventory);
+    assert_string_equal(buf_text(&shown), expected);
+    buf_fini(&shown);
+}
+
+#endif
