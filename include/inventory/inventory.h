@@ -79,7 +79,7 @@ struct inventory_freshness {
     bool synced;      /* all of them were listed once */
     bool stale;       /* the API server cannot be followed */
     int64_t age_ms;   /* since it was last known to be complete; -1: it never was */
-    struct err why;   /* of stale, or of not being synced; "" if there is nothing to say */
+    struct err why;   /* of stale or of not being synced, or what is being recovered from; or "" */
 };
 /* One a kind, and how many: none where the inventory is not live. */
 size_t inventory_freshness(struct inventory *inventory,
