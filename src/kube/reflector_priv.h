@@ -109,6 +109,7 @@ enum failure {
 void reflector_failed(struct reflector *reflector, int64_t now_ms, enum failure failure,
                       int64_t retry_after_s);
 void reflector_relist(struct reflector *reflector, enum relist_cause cause);
+/* Only of what was once fresh. */
 void reflector_set_stale(struct reflector *reflector);
 /* The data is known to be complete, as of now. */
 void reflector_set_fresh(struct reflector *reflector, int64_t now_ms);

@@ -15,8 +15,6 @@ void reflector_settle(struct reflector *reflector)
 
 void reflector_set_stale(struct reflector *reflector)
 {
-    if (!reflector->status.synced || reflector->status.stale)
-        return;
     reflector->status.stale = true;
     reflector->is_dirty = true;
 }

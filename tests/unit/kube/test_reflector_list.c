@@ -111,6 +111,21 @@ static void a_page_that_is_gone_begins_the_list_anew(void **state)
     rig_fini(&rig);
 }
 
+/* However long ago the last one was: it is not the watch that is too old. */
+static void a_list_that_is_gone_backs_off(void **state)
+{
+    struct rig rig;
+    (void)state;
+    rig_init(&rig, NULL);
+    rig_expect_request(&rig, RIG_LIST);
+    rig.now_ms += 200000;
+    rig_answer(&rig, 410, "");
+    rig_expect_wait(&rig, 800, 1600);
+    rig_expect_request(&rig, RIG_LIST);
+    assert_int_equal(rig.status.relists[RELIST_FAILED], 1);
+    rig_fini(&rig);
+}
+
 static void a_page_that_is_refused_for_now_is_asked_for_again(void **state)
 {
     struct rig rig;
@@ -283,6 +298,21 @@ static void a_refusal_is_told_in_one_short_printable_line(void **state)
     rig_fini(&rig);
 }
 
+static void of_a_long_error_the_beginning_is_told(void **state)
+{
+    struct rig rig;
+    struct buf body;
+    (void)state;
+    buf_init(&body, 20000);
+    rig_init(&rig, NULL);
+    rig_expect_request(&rig, RIG_LIST);
+    assert_int_equal(0, buf_printf(&body, "overloaded %9000s", ""));
+    rig_answer(&rig, 503, buf_text(&body));
+    assert_int_equal(0, strncmp(rig.why, "GET /api/v1/pods: 503: overloaded", 33));
+    buf_fini(&body);
+    rig_fini(&rig);
+}
+
 static void an_error_that_never_ends_is_not_read_to_its_end(void **state)
 {
     struct rig rig;
@@ -292,6 +322,7 @@ static void an_error_that_never_ends_is_not_read_to_its_end(void **state)
     rig_head(&rig, 500);
     rig_many_bytes(&rig, 10000);
     rig_expect_cancel(&rig);
+    assert_non_null(strstr(rig.why, "500: xxx"));
     rig_expect_wait(&rig, 800, 1600);
     rig_expect_request(&rig, RIG_LIST);
     rig_head(&rig, 500);
@@ -393,6 +424,7 @@ int main(void)
         cmocka_unit_test(what_a_relist_does_not_name_is_gone),
         cmocka_unit_test(an_empty_list_is_a_list),
         cmocka_unit_test(a_page_that_is_gone_begins_the_list_anew),
+        cmocka_unit_test(a_list_that_is_gone_backs_off),
         cmocka_unit_test(a_page_that_is_refused_for_now_is_asked_for_again),
         cmocka_unit_test(a_list_that_is_cut_is_listed_again),
         cmocka_unit_test(a_whole_list_whose_connection_broke_is_cut),
@@ -401,6 +433,7 @@ int main(void)
         cmocka_unit_test(a_page_that_leads_to_itself_is_garbage),
         cmocka_unit_test(an_object_that_is_too_large_ends_the_list_and_is_told),
         cmocka_unit_test(a_refusal_is_told_in_one_short_printable_line),
+        cmocka_unit_test(of_a_long_error_the_beginning_is_told),
         cmocka_unit_test(an_error_that_never_ends_is_not_read_to_its_end),
         cmocka_unit_test(waiting_doubles_up_to_half_a_minute_and_is_forgotten),
         cmocka_unit_test(how_long_it_waits_follows_from_the_seed),

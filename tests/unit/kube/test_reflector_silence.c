@@ -129,6 +129,7 @@ static void an_event_before_what_the_probe_saw_is_not_enough(void **state)
     rig_answer_list(&rig, "1000", "x", "more");
     rig_expect_request(&rig, RIG_CATCH_UP("100"));
     rig_head(&rig, 200);
+    rig_event(&rig, "ADDED", 'c', "01001");
     rig_event(&rig, "ADDED", 'c', "999");
     assert_string_equal(rig_names(&rig), "abc");
     assert_int_equal(rig.status.fresh_ms, fresh_ms);
@@ -270,6 +271,7 @@ static void a_probe_that_fails_makes_stale_until_caught_up(void **state)
     rig_expect_request(&rig, RIG_CATCH_UP("100"));
     rig_head(&rig, 200);
     assert_true(rig.status.stale);
+    assert_string_equal(rig.why, "GET /api/v1/pods: 500");
     rig_event(&rig, "BOOKMARK", 'a', "101");
     assert_false(rig.status.stale);
     assert_string_equal(rig.why, "");
@@ -327,6 +329,23 @@ static void a_watch_that_cannot_be_opened_for_too_long_makes_stale(void **state)
     rig_answer_list(&rig, "100", "x", "more");
     assert_false(rig.status.stale);
     rig_expect_request(&rig, RIG_WATCH("100"));
+    rig_fini(&rig);
+}
+
+static void a_watch_that_fails_when_stale_is_followed_by_a_probe(void **state)
+{
+    struct rig rig;
+    (void)state;
+    rig_begin(&rig);
+    rig.now_ms += 30000;
+    rig_end(&rig, KUBE_ANSWERED);
+    rig_expect_request(&rig, RIG_WATCH("100"));
+    rig_expect_wait(&rig, RIG_SILENCE_MS, RIG_SILENCE_MS);
+    rig_expect_quiet(&rig, 60000);
+    assert_true(rig.status.stale);
+    rig_end(&rig, KUBE_NOT_SENT);
+    rig_expect_wait(&rig, 800, 1600);
+    rig_expect_request(&rig, RIG_PROBE);
     rig_fini(&rig);
 }
 
@@ -403,6 +422,7 @@ int main(void)
         cmocka_unit_test(a_probe_behind_us_is_another_history),
         cmocka_unit_test(versions_that_are_no_numbers_are_compared_for_being_the_same),
         cmocka_unit_test(a_watch_that_cannot_be_opened_for_too_long_makes_stale),
+        cmocka_unit_test(a_watch_that_fails_when_stale_is_followed_by_a_probe),
         cmocka_unit_test(stale_data_is_proven_fresh_by_a_probe),
         cmocka_unit_test(a_relist_that_takes_too_long_to_begin_makes_stale),
         cmocka_unit_test(nothing_is_stale_before_it_was_listed),

@@ -23,7 +23,7 @@ static void events_are_applied_and_the_last_version_is_kept(void **state)
     assert_string_equal(rig_names(&rig), "acd");
     assert_int_equal(rig.status.fresh_ms, 1500);
     rig.now_ms += 500;
-    rig_event(&rig, "BOOKMARK", 'z', "106");
+    rig_event(&rig, "BOOKMARK", 'a', "106");
     assert_string_equal(rig_names(&rig), "acd");
     assert_int_equal(rig.status.fresh_ms, 2000);
     assert_int_equal(rig.status.events[WATCH_ADDED], 2);
