@@ -116,3 +116,29 @@ int affinity_read_node_affinity(const json_t *affinity, const struct policy *mod
     *ret_affinity = found;
     return 0;
 }
+
+static struct selector_term term_without_fields(const struct selector_term *term,
+                                                struct arena *arena)
+{
+    struct requirement *kept = ARENA_ARRAY(arena, struct requirement, term->n_requirements);
+    size_t n_kept = 0;
+    for (size_t i = 0; i < term->n_requirements; i++) {
+        if (!term->requirements[i].is_field)
+            kept[n_kept++] = term->requirements[i];
+    }
+    return (struct selector_term){kept, n_kept};
+}
+
+struct node_selector affinity_without_fields(const struct node_selector *selector,
+                                             struct arena *arena)
+{
+    struct selector_term *terms = ARENA_ARRAY(arena, struct selector_term, selector->n_terms);
+    for (size_t i = 0; i < selector->n_terms; i++) {
+        terms[i] = term_without_fields(&selector->terms[i], arena);
+        /* Terms are alternatives: where one asks for nothing more, the selector asks for nothing.
+         * A term that was empty before holds nowhere, and stays. */
+        if (terms[i].n_requirements == 0 && selector->terms[i].n_requirements > 0)
+            return (struct node_selector){0};
+    }
+    return (struct node_selector){selector->present, terms, selector->n_terms};
+}

@@ -32,4 +32,8 @@ int affinity_read_node_affinity(const json_t *affinity, const struct policy *mod
                                 struct arena *arena, struct node_affinity *ret_affinity,
                                 struct err *err);
 
+/* The selector without what it asks of the node's fields, as if that held. */
+struct node_selector affinity_without_fields(const struct node_selector *selector,
+                                             struct arena *arena);
+
 #endif

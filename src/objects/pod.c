@@ -157,7 +157,11 @@ static int read_affinity(struct reading *reading, const json_t *spec, struct err
     if (r < 0)
         return settle(reading, r, "spec.", &why, err);
     r = affinity_read_node_affinity(affinity, NULL, reading->arena, &found, &why);
-    shape->affinity = found.required;
+    /* Every pod of a DaemonSet asks for its one node by name, and would have a shape of its own.
+     * That is decided once the pod has a node. */
+    shape->affinity = *reading->facts->node_name
+                          ? affinity_without_fields(&found.required, reading->arena)
+                          : found.required;
     shape->preferred = found.preferred;
     shape->n_preferred = found.n_preferred;
     return settle(reading, r, "spec.affinity.", &why, err);

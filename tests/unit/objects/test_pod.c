@@ -229,6 +229,41 @@ static void test_required_node_affinity(void **state)
     }
 }
 
+#define NAMED(node)                                                                                \
+    "'matchFields': [{'key': 'metadata.name', 'operator': 'In', 'values': ['" node "']}]"
+#define ZONE_B "'matchExpressions': [{'key': 'zone', 'operator': 'In', 'values': ['b']}]"
+
+/* Of a pod that has a node: so that the pods of a DaemonSet share a shape. */
+static const struct {
+    const char *terms;
+    const char *selector;
+} BOUND[] = {
+    {TERMS("{" NAMED("n1") "}"), "none"},
+    {TERMS("{" NAMED("n1") ", " ZONE_B "}"), "zone In (b)"},
+    {TERMS("{" ZONE_B "}, {" NAMED("n1") ", " ZONE_B "}"), "zone In (b) | zone In (b)"},
+    {TERMS("{" ZONE_B "}, {" NAMED("n1") "}"), "none"}, /* one of them: any node would do */
+    {TERMS("{}"), ""},
+    {TERMS("{}, {" ZONE_B "}"), " | zone In (b)"},
+    {AFFINITY(REQUIRED "{}"), ""},
+    {"'affinity': null", "none"},
+};
+
+static void test_the_node_that_a_bound_pod_was_made_for_is_no_part_of_its_shape(void **state)
+{
+    for (size_t i = 0; i < sizeof BOUND / sizeof BOUND[0]; i++) {
+        char spec[1000];
+        (void)snprintf(spec, sizeof spec, "'nodeName': 'n1', %s", BOUND[i].terms);
+        struct pod_facts facts = read_spec(*state, spec);
+        struct buf out;
+        buf_init(&out, 1000);
+        shape_text_selector(&out, &facts.shape.affinity);
+        assert_string_equal(buf_text(&out), BOUND[i].selector);
+        assert_true(facts.shape.affinity.present == (strcmp(BOUND[i].selector, "none") != 0));
+        assert_null(facts.refusal);
+        buf_fini(&out);
+    }
+}
+
 static void test_preferred_node_affinity(void **state)
 {
     struct pod_facts facts = read_spec(
@@ -396,6 +431,7 @@ int main(void)
         FIXTURE_TEST(test_a_long_message_is_cut_between_characters),
         FIXTURE_TEST(test_node_selector),
         FIXTURE_TEST(test_required_node_affinity),
+        FIXTURE_TEST(test_the_node_that_a_bound_pod_was_made_for_is_no_part_of_its_shape),
         FIXTURE_TEST(test_preferred_node_affinity),
         FIXTURE_TEST(test_tolerations),
         FIXTURE_TEST(test_the_toleration_that_admission_would_add),
