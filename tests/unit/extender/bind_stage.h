@@ -1,5 +1,5 @@
 /*
- * bind_stage: bindings over a small ledger, an API server that says what the test wants, and a
+ * bind_stage: bindings over a small live ledger, an API server that says what the test wants, and a
  * clock that moves when the test does. Nodes a (1 GPU), b (2 GPUs) and c (none); the pods ml/p-1,
  * p-2 and p-3, which want one GPU each and have the UIDs u-1, u-2 and u-3.
  */
@@ -8,7 +8,7 @@
 
 #include "extender/binds.h"
 #include "fake_sender.h"
-#include "small_cluster.h"
+#include "live_cluster.h"
 
 #define TIMEOUT_MS 5000
 #define POST_LIFE_MS 4000
@@ -21,7 +21,7 @@ struct caller {
 };
 
 struct bind_stage {
-    struct small_cluster cluster;
+    struct live_cluster live;
     struct fake_sender server;
     struct binds *binds;
     int64_t now_ms;
@@ -55,8 +55,7 @@ void posted_failed(struct bind_stage *stage, int pod, const char *node, enum kub
 void got(struct bind_stage *stage, int pod, unsigned status, const char *body);
 void got_failed(struct bind_stage *stage, int pod);
 
-/* What a GET shows of the pod. spec and more begin with a comma where they are not empty. The
- * stage's memory. */
+/* metadata and spec begin with a comma where they are not empty. */
 #define POD_JSON(n, metadata, spec, status)                                                        \
     "{'kind':'Pod','metadata':{'name':'p-" n "','namespace':'ml','uid':'u-" n "'" metadata         \
     "},'spec':{'containers':[{'name':'c','resources':{'limits':{'nvidia.com/gpu':'1'}}}]" spec     \
@@ -65,8 +64,9 @@ void got_failed(struct bind_stage *stage, int pod);
 #define STATUS(text) "{'kind':'Status','status':'Failure','message':'" text "'}"
 #define CREATED "{'kind':'Status','status':'Success','code':201}"
 
-/* The cluster file again, with this of the pods: "" or ", nodeName: b". */
-void ledger_shows(struct bind_stage *stage, const char *pod_1, const char *pod_2);
+/* What the watch brings. */
+void ledger_shows(struct bind_stage *stage, const char *pod);
+void ledger_removes(struct bind_stage *stage, const char *pod);
 /* The value of a metric, by the beginning of its line. */
 double metric(struct bind_stage *stage, const char *line);
 

@@ -31,7 +31,8 @@ static void test_the_same_call_again(void **state)
     check_bound(stage, first);
     check_bound(stage, joined);
     check_bound(stage, call(stage, 1, "b"));
-    ledger_shows(stage, ", nodeName: b", "");
+    ledger_shows(stage, POD_JSON("1", OURS, ",'nodeName':'b'", ""));
+    check_held(stage, 1, NULL);
     check_bound(stage, call(stage, 1, "b"));
     check_silence(stage);
     assert_int_equal(stage->server.n_sent, 1);
@@ -54,10 +55,13 @@ static void test_the_ledger_refuses(void **state)
     struct bind_stage *stage = *state;
     check_error(stage, call(stage, 1, "c"), "the node has no GPUs of the requested resource");
     check_error(stage, call(stage, 1, "gone"), "the node is not in the inventory");
-    ledger_shows(stage, ", nodeName: b", ", nodeName: b}, status: {phase: Failed");
+    ledger_shows(stage, POD_JSON("1", "", ",'nodeName':'b'", ""));
     check_error(stage, call(stage, 1, "a"), "the pod is bound to node b already");
-    check_bound(stage, call(stage, 2, "b"));
-    check_error(stage, call(stage, 2, "a"), "the pod is bound to node b already");
+    check_bound(stage, call(stage, 1, "b"));
+    ledger_shows(stage, POD_JSON("2", ",'deletionTimestamp':'2026-11-21T10:00:00Z'", "", ""));
+    check_error(stage, call(stage, 2, "a"), "the pod has finished or is being deleted");
+    ledger_shows(stage, POD_JSON("3", ",'annotations':{'gpu-extender.io/models':'?'}", "", ""));
+    check_error(stage, call(stage, 3, "a"), "the pod asks for what cannot be");
     check_silence(stage);
 }
 
@@ -195,7 +199,8 @@ static void check_settled(struct bind_stage *stage, unsigned caller, size_t row)
         check_bound(stage, caller);
     check_held(stage, 1, SETTLED[row].held ? "a" : NULL);
     check_silence(stage);
-    ledger_shows(stage, "", ""); /* forgets what is held */
+    ledger_removes(stage, POD_JSON("1", "", "", ""));
+    ledger_shows(stage, POD_JSON("1", "", "", ""));
     pass(stage, 1000);
 }
 
