@@ -52,7 +52,8 @@ struct transfer {
     char *url;
     char fault[CURL_ERROR_SIZE];
     CURLcode unfit; /* an option could not be set: it is not begun */
-    bool sent, has_head;
+    bool changes;   /* it is no GET */
+    bool sent, cut, has_head;
     const struct transfer_handler *handler;
     void *context;
     struct generation *generation;
@@ -82,14 +83,21 @@ static int on_new_socket(void *context, curl_socket_t fd, curlsocktype purpose)
     return CURL_SOCKOPT_OK;
 }
 
-/* The connection is there, the request has not begun to leave. */
+/* The connection is there, the request has not begun to leave. Called again when libcurl wants to
+ * send it once more, because a connection that was used before ended without a word. What changes
+ * something may have taken effect then. */
 static int on_connection(void *context, char *ip, char *local_ip, int port, int local_port)
 {
     (void)ip;
     (void)local_ip;
     (void)port;
     (void)local_port;
-    ((struct transfer *)context)->sent = true;
+    struct transfer *transfer = context;
+    if (transfer->sent && transfer->changes) {
+        transfer->cut = true;
+        return CURL_PREREQFUNC_ABORT;
+    }
+    transfer->sent = true;
     return CURL_PREREQFUNC_OK;
 }
 
@@ -241,6 +249,7 @@ static void set_request(struct transfer *transfer, const struct client *client,
     }
     if (strcmp(what->method, what->body ? "POST" : "GET") != 0)
         SET(transfer, CURLOPT_CUSTOMREQUEST, what->method);
+    transfer->changes = strcmp(what->method, "GET") != 0;
     SET(transfer, CURLOPT_BUFFERSIZE, request->is_long ? LONG_BUFFER_BYTES : BUFFER_BYTES);
 }
 
@@ -353,7 +362,9 @@ void transfer_drop(struct transfer *transfer)
 static void end_transfer(struct transfer *transfer, CURLcode code)
 {
     const char *fault = NULL;
-    if (code != CURLE_OK)
+    if (transfer->cut)
+        fault = "the connection was closed before the answer";
+    else if (code != CURLE_OK)
         fault = transfer->fault[0] ? transfer->fault : curl_easy_strerror(code);
     transfer->fault[strcspn(transfer->fault, "\r\n")] = '\0';
     transfer->handler->on_end(transfer->context, fault);

@@ -281,6 +281,32 @@ static int idle_connection(struct desk *desk)
     return connection;
 }
 
+static void what_changes_something_is_not_sent_twice(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_post("/a", "{}");
+    int connection = idle_connection(desk);
+    struct box *box = desk_ask(desk, &request);
+    desk_expect(connection, "POST /a ");
+    (void)close(connection);
+    desk_expect_outcome(box, KUBE_UNKNOWN, "closed before the answer");
+}
+
+static void what_only_reads_is_asked_again(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_get("/a");
+    int connection = idle_connection(desk);
+    struct box *box = desk_ask(desk, &request);
+    desk_expect(connection, "GET /a ");
+    (void)close(connection);
+    connection = desk_accept(desk->listener);
+    desk_expect(connection, "GET /a ");
+    desk_answer(connection, 200, "a");
+    desk_expect_answer(box, 200, "a");
+    (void)close(connection);
+}
+
 static void fresh_retires_what_is_open(void **state)
 {
     struct desk *desk = *state;
@@ -413,6 +439,8 @@ int main(void)
         PLAIN(the_second_refusal_is_the_answer),
         PLAIN(a_refusal_is_the_answer_when_no_newer_token_comes),
         PLAIN(many_at_once_are_all_at_the_server),
+        PLAIN(what_changes_something_is_not_sent_twice),
+        PLAIN(what_only_reads_is_asked_again),
         PLAIN(fresh_retires_what_is_open),
         PLAIN(a_time_out_retires_what_is_open),
         PLAIN(a_stop_answers_what_is_in_flight),

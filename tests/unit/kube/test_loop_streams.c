@@ -1,0 +1,294 @@
+/* Streams and tasks of a loop: what comes in pieces is handed on in pieces, time-outs between them,
+ * cancelling from anywhere, and when tasks are called. */
+#include "api_desk.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "fake_credentials.h"
+#include "journal.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Opens one stream in the first call, and waits. */
+struct opener {
+    struct desk desk;
+    struct journal *journal;
+    struct kube_request request;
+    struct kube_stream *stream;
+    int calls;
+    int cancel_at;          /* the event in whose handler it is cancelled; 0: none */
+    atomic_bool is_no_more; /* it is to be cancelled by the task */
+};
+
+static void tell(struct opener *opener, const char *what, long long number, const char *text)
+{
+    journal_add(opener->journal, "%s %lld%s", what, number, text);
+    if (--opener->cancel_at == 0)
+        kube_stream_cancel(opener->stream);
+}
+
+static void on_head(void *context, int64_t now_ms, unsigned status, int64_t retry_after_s)
+{
+    assert_true(now_ms <= clock_ms());
+    tell(context, "head", status, retry_after_s < 0 ? "" : " later");
+}
+
+static void on_bytes(void *context, int64_t now_ms, const char *bytes, size_t len)
+{
+    assert_true(now_ms <= clock_ms());
+    char *text CLEANUP(mem_free_ptr) = mem_strndup(bytes, len);
+    tell(context, "bytes:", (long long)len, text);
+}
+
+static void on_end(void *context, int64_t now_ms, enum kube_outcome outcome, const char *why)
+{
+    static const char *const OUTCOMES[] = {"answered", "not sent", "unknown"};
+    struct opener *opener = context;
+    assert_true(now_ms <= clock_ms());
+    journal_add(opener->journal, "end %s%s%s", OUTCOMES[outcome], *why ? ": " : "", why);
+    opener->stream = NULL;
+}
+
+static int64_t open_once(void *context, int64_t now_ms)
+{
+    struct opener *opener = context;
+    const struct kube_stream_handler handler = {on_head, on_bytes, on_end, opener};
+    (void)now_ms;
+    if (opener->calls++ == 0)
+        opener->stream = kube_stream_open(opener->desk.loop, &opener->request, &handler);
+    if (opener->stream && atomic_load(&opener->is_no_more)) {
+        kube_stream_cancel(opener->stream);
+        opener->stream = NULL;
+        journal_add(opener->journal, "cancelled");
+    }
+    return CLOCK_NEVER;
+}
+
+static int open_streams(void **state)
+{
+    struct opener *opener = MEM_NEW(struct opener);
+    desk_open(&opener->desk, "http");
+    opener->journal = journal_new();
+    opener->request = desk_get("/watch");
+    kube_loop_add_task(opener->desk.loop, open_once, opener);
+    *state = opener;
+    return 0;
+}
+
+static int close_streams(void **state)
+{
+    struct opener *opener = *state;
+    desk_close(&opener->desk);
+    journal_free(opener->journal);
+    free(opener);
+    return 0;
+}
+
+/* The loop runs, the request has come. */
+static int begin(struct opener *opener)
+{
+    desk_start(&opener->desk);
+    int connection = desk_accept(opener->desk.listener);
+    desk_expect(connection, "GET /watch ");
+    return connection;
+}
+
+static int begin_with_head(struct opener *opener)
+{
+    int connection = begin(opener);
+    desk_write(connection, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    journal_wait(opener->journal, "head 200");
+    return connection;
+}
+
+static void pieces_come_as_they_come(void **state)
+{
+    struct opener *opener = *state;
+    int connection = begin_with_head(opener);
+    desk_write(connection, "2\r\nab\r\n");
+    journal_wait(opener->journal, "bytes: 2ab");
+    desk_write(connection, "3\r\ncde\r\n");
+    journal_wait(opener->journal, "bytes: 3cde");
+    desk_write(connection, "0\r\n\r\n");
+    journal_wait(opener->journal, "end answered");
+    journal_expect(opener->journal, "head 200, bytes: 2ab, bytes: 3cde, end answered");
+    (void)close(connection);
+}
+
+static void a_stream_that_is_cut_is_unknown(void **state)
+{
+    struct opener *opener = *state;
+    int connection = begin_with_head(opener);
+    desk_write(connection, "5\r\nab");
+    journal_wait(opener->journal, "bytes: 2ab");
+    (void)close(connection);
+    journal_wait(opener->journal,
+                 "end unknown: transfer closed with outstanding read data remaining");
+}
+
+static void a_watch_may_be_silent_for_any_time(void **state)
+{
+    struct opener *opener = *state;
+    opener->request.timeout_ms = 100;
+    int connection = begin_with_head(opener);
+    struct kube_request other = desk_get("/other");
+    other.timeout_ms = 300;
+    struct box *box = desk_ask(&opener->desk, &other);
+    int other_connection = desk_accept(opener->desk.listener);
+    desk_expect_outcome(box, KUBE_UNKNOWN, "no answer in 300 ms");
+    journal_expect(opener->journal, "head 200");
+    desk_write(connection, "2\r\nab\r\n");
+    journal_wait(opener->journal, "bytes: 2ab");
+    (void)close(connection);
+    (void)close(other_connection);
+}
+
+static void a_list_may_not(void **state)
+{
+    struct opener *opener = *state;
+    opener->request.idle_ms = 100;
+    int connection = begin_with_head(opener);
+    desk_write(connection, "2\r\nab\r\n");
+    journal_wait(opener->journal, "end unknown: nothing came in 100 ms");
+    desk_expect_closed(connection);
+}
+
+static void no_head_in_time_is_unknown(void **state)
+{
+    struct opener *opener = *state;
+    opener->request.timeout_ms = 100;
+    opener->request.idle_ms = 50;
+    int connection = begin(opener);
+    journal_wait(opener->journal, "end unknown: no answer in 100 ms");
+    desk_expect_closed(connection);
+}
+
+static void a_refused_token_is_renewed_unseen(void **state)
+{
+    struct opener *opener = *state;
+    fake_credentials_renew_on_refusal(opener->desk.credentials, "Bearer second");
+    int connection = begin(opener);
+    desk_answer(connection, 401, "who?");
+    desk_expect(connection, "GET /watch ");
+    desk_answer(connection, 200, "ab");
+    journal_wait(opener->journal, "end answered");
+    journal_expect(opener->journal, "head 200, bytes: 2ab, end answered");
+    (void)close(connection);
+}
+
+static void cancelled_at(struct opener *opener, int event, const char *told)
+{
+    opener->cancel_at = event;
+    int connection = begin(opener);
+    desk_write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab");
+    desk_expect_closed(connection);
+    journal_expect(opener->journal, told);
+}
+
+static void a_head_may_cancel(void **state)
+{
+    cancelled_at(*state, 1, "head 200");
+}
+
+static void a_piece_may_cancel(void **state)
+{
+    cancelled_at(*state, 2, "head 200, bytes: 2ab");
+}
+
+static void a_task_may_cancel(void **state)
+{
+    struct opener *opener = *state;
+    int connection = begin_with_head(opener);
+    atomic_store(&opener->is_no_more, true);
+    kube_loop_wake(opener->desk.loop);
+    desk_expect_closed(connection);
+    journal_expect(opener->journal, "head 200, cancelled");
+}
+
+static void a_stop_ends_a_stream_without_an_event(void **state)
+{
+    struct opener *opener = *state;
+    int connection = begin_with_head(opener);
+    kube_loop_stop(opener->desk.loop);
+    journal_expect(opener->journal, "head 200");
+    (void)close(connection);
+}
+
+static void a_fresh_one_leaves_it_where_it_is(void **state)
+{
+    struct opener *opener = *state;
+    int connection = begin_with_head(opener);
+    struct kube_request fresh = desk_get("/fresh");
+    fresh.fresh = true;
+    struct box *box = desk_ask(&opener->desk, &fresh);
+    int newer = desk_accept(opener->desk.listener);
+    desk_expect(newer, "GET /fresh ");
+    desk_answer(newer, 200, "f");
+    desk_expect_answer(box, 200, "f");
+    desk_write(connection, "2\r\nab\r\n0\r\n\r\n");
+    journal_wait(opener->journal, "end answered");
+    desk_expect_closed(connection);
+    (void)close(newer);
+}
+
+struct ticker {
+    struct journal *journal;
+    int calls;
+    int64_t due_ms;
+};
+
+/* Wants to be called again in 20 ms, twice; then never. */
+static int64_t tick(void *context, int64_t now_ms)
+{
+    struct ticker *ticker = context;
+    assert_true(now_ms >= ticker->due_ms);
+    journal_add(ticker->journal, "call %d", ++ticker->calls);
+    ticker->due_ms = ticker->calls < 3 ? now_ms + 20 : 0;
+    return ticker->calls < 3 ? ticker->due_ms : CLOCK_NEVER;
+}
+
+static void tasks_are_called_when_their_time_has_come(void **state)
+{
+    (void)state;
+    struct desk desk;
+    struct ticker ticker = {.journal = journal_new()};
+    desk_open(&desk, "http");
+    kube_loop_add_task(desk.loop, tick, &ticker);
+    desk_start(&desk);
+    journal_wait(ticker.journal, "call 1, call 2, call 3");
+    kube_loop_wake(desk.loop);
+    journal_wait(ticker.journal, "call 4");
+    struct kube_request request = desk_get("/a");
+    struct box *box = desk_ask(&desk, &request);
+    int connection = desk_accept(desk.listener);
+    desk_expect(connection, "GET /a ");
+    desk_answer(connection, 200, "");
+    desk_expect_answer(box, 200, "");
+    journal_wait(ticker.journal, "call 5");
+    desk_close(&desk);
+    (void)close(connection);
+    journal_expect(ticker.journal, "call 1, call 2, call 3, call 4, call 5");
+    journal_free(ticker.journal);
+}
+
+#define WITH_STREAM(test) cmocka_unit_test_setup_teardown(test, open_streams, close_streams)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_STREAM(pieces_come_as_they_come),
+        WITH_STREAM(a_stream_that_is_cut_is_unknown),
+        WITH_STREAM(a_watch_may_be_silent_for_any_time),
+        WITH_STREAM(a_list_may_not),
+        WITH_STREAM(no_head_in_time_is_unknown),
+        WITH_STREAM(a_refused_token_is_renewed_unseen),
+        WITH_STREAM(a_head_may_cancel),
+        WITH_STREAM(a_piece_may_cancel),
+        WITH_STREAM(a_task_may_cancel),
+        WITH_STREAM(a_stop_ends_a_stream_without_an_event),
+        WITH_STREAM(a_fresh_one_leaves_it_where_it_is),
+        cmocka_unit_test(tasks_are_called_when_their_time_has_come),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,155 @@
+/* A reflector on a loop, the reflector being a list of wishes: each is carried out, and it is told
+ * what came of it. */
+#include "api_desk.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "journal.h"
+#include "kube/watch.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* This one is linked before the kube library's. */
+struct reflector {
+    struct journal *journal;
+    const char *wishes; /* a letter each: Request, Cancel, '.': wait for an event */
+};
+
+struct reflector *reflector_new(const struct reflector_settings *settings,
+                                const struct reflector_store *store)
+{
+    (void)settings;
+    struct reflector *reflector = MEM_NEW(struct reflector);
+    *reflector = *(const struct reflector *)store->context;
+    return reflector;
+}
+
+void reflector_free(struct reflector *reflector)
+{
+    free(reflector);
+}
+
+/* Any event makes it go on after a '.'. */
+static void go_on(struct reflector *reflector)
+{
+    if (*reflector->wishes == '.')
+        reflector->wishes++;
+}
+
+struct reflector_action reflector_next(struct reflector *reflector, int64_t now_ms)
+{
+    (void)now_ms;
+    struct reflector_action action = {.want = REFLECTOR_WAIT, .until_ms = CLOCK_NEVER};
+    if (*reflector->wishes == 'R') {
+        action.want = REFLECTOR_REQUEST;
+        action.request = desk_get("/watch");
+    } else if (*reflector->wishes == 'C') {
+        action.want = REFLECTOR_CANCEL;
+    }
+    if (action.want != REFLECTOR_WAIT)
+        reflector->wishes++;
+    return action;
+}
+
+void reflector_head(struct reflector *reflector, int64_t now_ms, unsigned status,
+                    int64_t retry_after_s)
+{
+    (void)now_ms;
+    (void)retry_after_s;
+    journal_add(reflector->journal, "head %u", status);
+}
+
+void reflector_bytes(struct reflector *reflector, int64_t now_ms, const char *bytes, size_t len)
+{
+    (void)now_ms;
+    journal_add(reflector->journal, "bytes %.*s", (int)len, bytes);
+    go_on(reflector);
+}
+
+void reflector_end(struct reflector *reflector, int64_t now_ms, enum kube_outcome outcome,
+                   const char *why)
+{
+    (void)now_ms;
+    (void)why;
+    journal_add(reflector->journal, "end %d", (int)outcome);
+    go_on(reflector);
+}
+
+struct scene {
+    struct desk desk;
+    struct reflector reflector;
+    struct kube_watch *watch;
+    struct journal *journal;
+};
+
+/* The loop runs, and the reflector's first request has come. */
+static int begin(struct scene *scene, const char *wishes)
+{
+    desk_open(&scene->desk, "http");
+    scene->journal = journal_new();
+    scene->reflector = (struct reflector){scene->journal, wishes};
+    const struct reflector_store store = {.context = &scene->reflector};
+    scene->watch = kube_watch_new(scene->desk.loop, NULL, &store);
+    desk_start(&scene->desk);
+    int connection = desk_accept(scene->desk.listener);
+    desk_expect(connection, "GET /watch ");
+    return connection;
+}
+
+static void end(struct scene *scene)
+{
+    kube_loop_stop(scene->desk.loop);
+    kube_watch_free(scene->watch);
+    desk_close(&scene->desk);
+    journal_free(scene->journal);
+}
+
+static void one_request_after_the_other(void **state)
+{
+    (void)state;
+    struct scene scene;
+    int connection = begin(&scene, "R.R.");
+    desk_write(connection, "HTTP/1.1 410 Gone\r\nConnection: close\r\n\r\n");
+    (void)close(connection);
+    connection = desk_accept(scene.desk.listener);
+    desk_expect(connection, "GET /watch ");
+    (void)close(connection);
+    journal_wait(scene.journal, "end 2");
+    journal_expect(scene.journal, "head 410, end 0, end 2");
+    end(&scene);
+}
+
+static void what_is_cancelled_is_silent(void **state)
+{
+    (void)state;
+    struct scene scene;
+    int connection = begin(&scene, "R.CR.");
+    desk_write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab");
+    int other = desk_accept(scene.desk.listener);
+    desk_expect_closed(connection);
+    desk_expect(other, "GET /watch ");
+    desk_answer(other, 200, "");
+    journal_wait(scene.journal, "head 200, end 0");
+    journal_expect(scene.journal, "head 200, bytes ab, head 200, end 0");
+    end(&scene);
+    (void)close(other);
+}
+
+static void it_may_be_freed_with_a_request_in_flight(void **state)
+{
+    (void)state;
+    struct scene scene;
+    int connection = begin(&scene, "R.");
+    end(&scene);
+    (void)close(connection);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_request_after_the_other),
+        cmocka_unit_test(what_is_cancelled_is_silent),
+        cmocka_unit_test(it_may_be_freed_with_a_request_in_flight),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
