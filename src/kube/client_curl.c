@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "endpoint.h"
+#include "head.h"
 #include "waiter.h"
 
 #include <curl/curl.h>
@@ -20,7 +21,11 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define MAX_CONNECTIONS 512L
+/* With HTTP/1, a request needs a connection to itself. With HTTP/2, libcurl opens one for each
+ * request that it takes for more than the others can carry, and those that are being opened count
+ * for nothing: a burst would get hundreds. */
+#define MAX_SERIAL_CONNECTIONS 512L
+#define MAX_CONNECTIONS 4L
 #define MAX_STREAMS 250L /* of a connection; kube-apiserver's default */
 #define KEEPALIVE_IDLE_S 30L
 #define KEEPALIVE_INTERVAL_S 10L
@@ -33,6 +38,7 @@ struct generation {
     CURLM *multi;
     int sockets; /* a waiter\'s set */
     bool used;   /* something was sent over it */
+    bool serial; /* may have as many connections as that takes */
     struct transfer *transfers;
     struct client *client;
     struct generation *prev, *next;
@@ -44,12 +50,12 @@ struct client {
     struct curl_slist *connect_to;
     struct generation *generations; /* the first takes what is new */
     struct waiter waiter;
+    bool serial; /* the server speaks no HTTP/2 */
 };
 
 struct transfer {
     CURL *easy;
     struct curl_slist *headers;
-    char *url;
     char fault[CURL_ERROR_SIZE];
     CURLcode unfit; /* an option could not be set: it is not begun */
     bool changes;   /* it is no GET */
@@ -60,12 +66,9 @@ struct transfer {
     struct transfer *prev, *next;
 };
 
-/* ---- what curl asks and tells ---- */
-
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *unused)
 {
-    (void)easy;
-    (void)unused;
+    (void)easy, (void)unused;
     const struct generation *generation = context;
     bool in = what == CURL_POLL_IN || what == CURL_POLL_INOUT;
     bool out = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
@@ -88,10 +91,7 @@ static int on_new_socket(void *context, curl_socket_t fd, curlsocktype purpose)
  * something may have taken effect then. */
 static int on_connection(void *context, char *ip, char *local_ip, int port, int local_port)
 {
-    (void)ip;
-    (void)local_ip;
-    (void)port;
-    (void)local_port;
+    (void)ip, (void)local_ip, (void)port, (void)local_port;
     struct transfer *transfer = context;
     if (transfer->sent && transfer->changes) {
         transfer->cut = true;
@@ -113,6 +113,14 @@ static int64_t retry_after_s(struct transfer *transfer)
     return end == header->value || *end || errno || seconds < 0 ? -1 : seconds;
 }
 
+static void note_version(struct transfer *transfer)
+{
+    long version = CURL_HTTP_VERSION_NONE;
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_VERSION, &version);
+    if (version == CURL_HTTP_VERSION_1_0 || version == CURL_HTTP_VERSION_1_1)
+        transfer->generation->client->serial = true;
+}
+
 static size_t on_header(char *line, size_t size, size_t n, void *context)
 {
     struct transfer *transfer = context;
@@ -123,6 +131,7 @@ static size_t on_header(char *line, size_t size, size_t n, void *context)
     if (!is_end || transfer->has_head || status < 200)
         return len;
     transfer->has_head = true;
+    note_version(transfer);
     bool go_on =
         transfer->handler->on_head(transfer->context, (unsigned)status, retry_after_s(transfer));
     return go_on ? len : 0;
@@ -134,8 +143,6 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *context)
     size_t len = size * n;
     return transfer->handler->on_bytes(transfer->context, bytes, len) ? len : 0;
 }
-
-/* ---- what curl is told ---- */
 
 /* Keeps the first refusal. In parentheses it is the function, not the macro that wants constants.
  */
@@ -210,39 +217,25 @@ static void set_connection(struct transfer *transfer, const struct client *clien
         set_tls(transfer, client->target);
 }
 
-static void add_header(struct transfer *transfer, const char *name, const char *value)
+static void set_head(struct transfer *transfer, const struct client *client,
+                     const struct transfer_request *request)
 {
-    char *line CLEANUP(mem_free_ptr) = NULL;
-    if (asprintf(&line, "%s%s", name, value) < 0)
-        abort();
-    struct curl_slist *longer = curl_slist_append(transfer->headers, line);
-    if (!longer)
-        abort();
-    transfer->headers = longer;
-}
-
-static void set_headers(struct transfer *transfer, const struct client *client,
-                        const struct transfer_request *request)
-{
-    add_header(transfer, "Accept: ", "application/json");
-    add_header(transfer, "Expect:", ""); /* none: it would cost a round trip */
-    if (request->request->body)
-        add_header(transfer, "Content-Type: ", "application/json");
-    if (request->identity->authorization)
-        add_header(transfer, "Authorization: ", request->identity->authorization);
-    if (client->endpoint.host)
-        add_header(transfer, "Host: ", client->endpoint.host);
+    struct head head CLEANUP(head_fini);
+    head_init(&head, &client->endpoint, request);
+    for (size_t i = 0; i < head.n_lines; i++) {
+        struct curl_slist *longer = curl_slist_append(transfer->headers, head.lines[i]);
+        if (!longer)
+            abort();
+        transfer->headers = longer;
+    }
+    SET(transfer, CURLOPT_URL, head.url);
     SET(transfer, CURLOPT_HTTPHEADER, transfer->headers);
     SET(transfer, CURLOPT_USERAGENT, "gpu-extender/" GPU_EXTENDER_VERSION);
 }
 
-static void set_request(struct transfer *transfer, const struct client *client,
-                        const struct transfer_request *request)
+static void set_request(struct transfer *transfer, const struct transfer_request *request)
 {
     const struct kube_request *what = request->request;
-    if (asprintf(&transfer->url, "%s%s", client->endpoint.base_url, what->path) < 0)
-        abort();
-    SET(transfer, CURLOPT_URL, transfer->url);
     if (what->body) {
         SET(transfer, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)what->body_len);
         SET(transfer, CURLOPT_POSTFIELDS, what->body);
@@ -265,7 +258,13 @@ static void set_events(struct transfer *transfer)
     SET(transfer, CURLOPT_WRITEDATA, transfer);
 }
 
-/* ---- generations ---- */
+static void allow_connections(struct generation *generation)
+{
+    generation->serial = generation->client->serial;
+    long max = generation->serial ? MAX_SERIAL_CONNECTIONS : MAX_CONNECTIONS;
+    (void)curl_multi_setopt(generation->multi, CURLMOPT_MAX_HOST_CONNECTIONS, max);
+    (void)curl_multi_setopt(generation->multi, CURLMOPT_MAXCONNECTS, max);
+}
 
 /* 0, or a negative errno: no descriptor is left. */
 static int begin_generation(struct client *client)
@@ -283,8 +282,7 @@ static int begin_generation(struct client *client)
     (void)curl_multi_setopt(generation->multi, CURLMOPT_SOCKETDATA, generation);
     (void)curl_multi_setopt(generation->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
     (void)curl_multi_setopt(generation->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, MAX_STREAMS);
-    (void)curl_multi_setopt(generation->multi, CURLMOPT_MAX_HOST_CONNECTIONS, MAX_CONNECTIONS);
-    (void)curl_multi_setopt(generation->multi, CURLMOPT_MAXCONNECTS, MAX_CONNECTIONS);
+    allow_connections(generation);
     DL_PREPEND(client->generations, generation);
     return 0;
 }
@@ -319,8 +317,6 @@ void transfer_retire(struct transfer *transfer)
         retire(transfer->generation);
 }
 
-/* ---- transfers ---- */
-
 struct transfer *client_send(struct client *client, const struct transfer_request *request,
                              const struct transfer_handler *handler, void *context)
 {
@@ -333,8 +329,8 @@ struct transfer *client_send(struct client *client, const struct transfer_reques
         abort();
     set_connection(transfer, client);
     set_certificate(transfer, request->identity);
-    set_headers(transfer, client, request);
-    set_request(transfer, client, request);
+    set_head(transfer, client, request);
+    set_request(transfer, request);
     set_events(transfer);
     transfer->generation->used = true;
     DL_APPEND(transfer->generation->transfers, transfer);
@@ -355,7 +351,6 @@ void transfer_drop(struct transfer *transfer)
     (void)curl_multi_remove_handle(generation->multi, transfer->easy);
     curl_easy_cleanup(transfer->easy);
     curl_slist_free_all(transfer->headers);
-    free(transfer->url);
     free(transfer);
 }
 
@@ -395,8 +390,6 @@ static void end_done(struct generation *generation)
     }
 }
 
-/* ---- running ---- */
-
 static long timer_ms(const struct generation *generation)
 {
     long timeout_ms = -1;
@@ -412,6 +405,8 @@ static int selected(const struct waiter_event *event)
 
 static bool run_generation(struct generation *generation)
 {
+    if (generation->serial != generation->client->serial)
+        allow_connections(generation); /* not possible from within a handler */
     int running = 0;
     struct waiter_event events[EVENTS_AT_ONCE];
     int n = waiter_ready(generation->sockets, events, EVENTS_AT_ONCE);
@@ -454,26 +449,32 @@ void client_wake(struct client *client)
     waiter_ring(&client->waiter);
 }
 
-/* ---- life ---- */
+static void free_client(struct client *client)
+{
+    curl_slist_free_all(client->connect_to);
+    endpoint_fini(&client->endpoint);
+    free(client);
+    curl_global_cleanup();
+}
 
 int client_new(const struct kube_target *target, struct client **ret_client, struct err *err)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         return err_set(err, EIO, "libcurl could not be initialized");
     struct client *client = MEM_NEW(struct client);
+    client->target = target;
+    endpoint_init(&client->endpoint, target);
+    client->serial = !client->endpoint.tls;
+    if (client->endpoint.connect_to)
+        client->connect_to = curl_slist_append(NULL, client->endpoint.connect_to);
     int code = waiter_init(&client->waiter);
     if (code == 0 && (code = begin_generation(client)) < 0)
         waiter_fini(&client->waiter);
     if (code < 0) {
-        free(client);
-        curl_global_cleanup();
+        free_client(client);
         return err_set(err, -code, "no descriptor to wait for the API server with: %s",
                        strerror(-code));
     }
-    client->target = target;
-    endpoint_init(&client->endpoint, target);
-    if (client->endpoint.connect_to)
-        client->connect_to = curl_slist_append(NULL, client->endpoint.connect_to);
     *ret_client = client;
     return 0;
 }
@@ -484,8 +485,5 @@ void client_free(struct client *client)
     DL_FOREACH_SAFE (client->generations, generation, next)
         generation_free(generation);
     waiter_fini(&client->waiter);
-    curl_slist_free_all(client->connect_to);
-    endpoint_fini(&client->endpoint);
-    free(client);
-    curl_global_cleanup();
+    free_client(client);
 }
