@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #define ASK_EVERY_MS 20
+#define PIPE_PIECES 16
 
 struct process {
     struct exec_child child;
@@ -56,17 +57,18 @@ static int take_answer(struct process *process, struct err *err)
     return 0;
 }
 
-/* One piece, as it may go on for ever. */
+/* As much as a pipe holds, and no more at a time: it may go on for ever. */
 static void take_words(struct process *process)
 {
     char piece[4096];
-    if (process->child.err_fd < 0)
-        return;
-    ssize_t n = read_some(process->child.err_fd, piece, sizeof piece);
-    if (n < 0)
-        close_fd(&process->child.err_fd);
-    if (n > 0)
-        last_lines_add(&process->said, piece, (size_t)n);
+    ssize_t n = 1;
+    for (int i = 0; i < PIPE_PIECES && process->child.err_fd >= 0 && n > 0; i++) {
+        n = read_some(process->child.err_fd, piece, sizeof piece);
+        if (n < 0)
+            close_fd(&process->child.err_fd);
+        if (n > 0)
+            last_lines_add(&process->said, piece, (size_t)n);
+    }
 }
 
 static int wait_some(struct process *process, struct err *err)

@@ -1,0 +1,271 @@
+/* exec_process: plugins that behave, and all the ways not to. They are shell scripts. */
+#include "exec_process.h"
+
+#include "last_lines.h"
+#include "temp_folder.h"
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define GENEROUS_MS 60000
+#define ANSWER_MAX ((size_t)64 * 1024)
+
+static struct temp_folder folder;
+static char command[100]; /* the plugin */
+static struct buf answer;
+static struct err err;
+
+static int set_up(void **state)
+{
+    (void)state;
+    temp_folder_init(&folder);
+    (void)snprintf(command, sizeof command, "%s", temp_folder_path(&folder, "plugin"));
+    buf_init(&answer, ANSWER_MAX);
+    err.text[0] = '\0';
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    temp_folder_fini(&folder);
+    buf_fini(&answer);
+    return 0;
+}
+
+static int run(const char *script, int64_t timeout_ms, int stop_fd)
+{
+    const struct kube_exec exec = {.command = command};
+    (void)temp_folder_script(&folder, "plugin", script);
+    return exec_process_run(&exec, "{}", timeout_ms, stop_fd, &answer, &err);
+}
+
+static void assert_fault(const char *message)
+{
+    char expected[ERR_TEXT_MAX];
+    (void)snprintf(expected, sizeof expected, "credential plugin %s: %s", command, message);
+    assert_string_equal(err.text, expected);
+}
+
+static void test_its_answer_is_read(void **state)
+{
+    (void)state;
+    assert_int_equal(run("echo words >&2; echo one; echo two", GENEROUS_MS, -1), 0);
+    assert_string_equal(buf_text(&answer), "one\ntwo\n");
+}
+
+static void test_what_it_is_told(void **state)
+{
+    (void)state;
+    char echo[] = "plugin", one[] = "a b", two[] = "";
+    char *args[] = {one, two, NULL};
+    char names[][8] = {"A", "B", "A", "MINE"};
+    char values[][8] = {"first", "x=y", "last", "theirs"};
+    struct kube_env_var env[4];
+    for (size_t i = 0; i < 4; i++)
+        env[i] = (struct kube_env_var){names[i], values[i]};
+    char path[300];
+    (void)snprintf(path, sizeof path, "%s:%s", folder.path, getenv("PATH"));
+    char *before = strdup(getenv("PATH"));
+    (void)setenv("PATH", path, 1);
+    (void)setenv("MINE", "ours", 1);
+    (void)setenv("INHERITED", "yes", 1);
+    (void)setenv("KUBERNETES_EXEC_INFO", "old", 1);
+    (void)temp_folder_script(&folder, "plugin",
+                             "echo \"$1,$2,$#,$A,$B,$MINE,$INHERITED,$KUBERNETES_EXEC_INFO\"; cat");
+    const struct kube_exec exec = {.command = echo, .args = args, .env = env, .n_env = 4};
+    assert_int_equal(exec_process_run(&exec, "{info}", GENEROUS_MS, -1, &answer, &err), 0);
+    assert_string_equal(buf_text(&answer), "a b,,2,last,x=y,theirs,yes,{info}\n");
+    (void)setenv("PATH", before, 1);
+    free(before);
+}
+
+static void test_it_gets_no_file_of_ours(void **state)
+{
+    (void)state;
+    int leak = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int other = fcntl(leak, F_DUPFD, 50); /* without O_CLOEXEC */
+    assert_int_equal(run("exec ls /proc/self/fd", GENEROUS_MS, -1), 0);
+    assert_string_equal(buf_text(&answer), "0\n1\n2\n3\n"); /* 3: the folder that ls reads */
+    (void)close(leak);
+    (void)close(other);
+}
+
+static void test_its_signals_are_as_at_home(void **state)
+{
+    (void)state;
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    void (*handler)(int) = signal(SIGPIPE, SIG_IGN);
+    int r = run("exec grep -E '^Sig(Blk|Ign)' /proc/self/status", GENEROUS_MS, -1);
+    (void)signal(SIGPIPE, handler);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    assert_int_equal(r, 0);
+    unsigned long long blocked = 1, ignored = 1;
+    assert_int_equal(sscanf(buf_text(&answer), "SigBlk: %llx SigIgn: %llx", &blocked, &ignored), 2);
+    assert_true(blocked == 0);
+    assert_true((ignored & 0x7fffffff) == 0); /* 32 and 33 are the C library's own */
+}
+
+static void test_a_failure_has_its_last_words(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        run("echo SECRET; printf 'no\\tlogin:\\n\\033[1m run x login\\n\\n' >&2; exit 3",
+            GENEROUS_MS, -1),
+        -EIO);
+    assert_fault("has ended with status 3; it says: no login: [1m run x login");
+    assert_int_equal(run("exit 1", GENEROUS_MS, -1), -EIO);
+    assert_fault("has ended with status 1");
+    assert_int_equal(run("kill -TERM $$", GENEROUS_MS, -1), -EIO);
+    assert_fault("was ended by signal 15");
+}
+
+static void test_last_words_have_an_end(void **state)
+{
+    (void)state;
+    assert_int_equal(run("i=0; while [ $i -lt 2000 ]; do echo \"line $i\" >&2; i=$((i+1)); done; "
+                         "exit 1",
+                         GENEROUS_MS, -1),
+                     -EIO);
+    assert_non_null(strstr(err.text, "; it says: "));
+    assert_non_null(strstr(err.text, " line 1998 line 1999"));
+    assert_null(strstr(err.text, "line 1900"));
+}
+
+static void test_one_that_is_not_there(void **state)
+{
+    (void)state;
+    char hint[] = "install it:\n  apt install it";
+    const struct kube_exec exec = {.command = command, .install_hint = hint};
+    assert_int_equal(exec_process_run(&exec, "{}", GENEROUS_MS, -1, &answer, &err), -ENOENT);
+    assert_fault("cannot be run: No such file or directory: install it:   apt install it");
+    (void)temp_folder_write(&folder, "plugin", "no program");
+    assert_int_equal(exec_process_run(&exec, "{}", GENEROUS_MS, -1, &answer, NULL), -EACCES);
+    assert_int_equal(chmod(command, 0700), 0);
+    assert_int_equal(exec_process_run(&exec, "{}", GENEROUS_MS, -1, &answer, NULL), -ENOEXEC);
+}
+
+/* Its parts hold a pipe, whose end comes when all of them are gone. */
+static int open_lifeline(void)
+{
+    assert_int_equal(mkfifo(temp_folder_path(&folder, "lifeline"), 0600), 0);
+    int fd = open(temp_folder_path(&folder, "lifeline"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(fcntl(fd, F_SETFL, 0), 0);
+    return fd;
+}
+
+static void await_end(int lifeline)
+{
+    char c;
+    assert_int_equal(read(lifeline, &c, 1), 0);
+    (void)close(lifeline);
+}
+
+#define HOLD_LIFELINE "exec 9>\"${0%/*}/lifeline\"; "
+
+static void test_one_that_takes_too_long_is_killed_with_its_children(void **state)
+{
+    (void)state;
+    int lifeline = open_lifeline();
+    assert_int_equal(
+        run(HOLD_LIFELINE "trap '' TERM; echo wait >&2; sleep 1000 & sleep 1000", 500, -1),
+        -ETIMEDOUT);
+    assert_fault("has not ended in 500 ms; it says: wait");
+    await_end(lifeline);
+}
+
+static void test_one_that_answers_without_end_is_killed(void **state)
+{
+    (void)state;
+    int lifeline = open_lifeline();
+    assert_int_equal(run(HOLD_LIFELINE "while :; do echo 0123456789abcdef; done", GENEROUS_MS, -1),
+                     -EMSGSIZE);
+    assert_fault("answers more than 65536 bytes");
+    await_end(lifeline);
+}
+
+static void test_one_is_stopped(void **state)
+{
+    (void)state;
+    int lifeline = open_lifeline();
+    int stop_fd = eventfd(1, EFD_CLOEXEC);
+    assert_int_equal(run(HOLD_LIFELINE "sleep 1000", GENEROUS_MS, stop_fd), -ECANCELED);
+    assert_fault("was stopped");
+    (void)close(stop_fd);
+    await_end(lifeline);
+}
+
+static void test_what_it_leaves_running_is_not_waited_for(void **state)
+{
+    (void)state;
+    int lifeline = open_lifeline();
+    assert_int_equal(run(HOLD_LIFELINE "sleep 1000 & echo $!", GENEROUS_MS, -1), 0);
+    pid_t left = (pid_t)atoi(buf_text(&answer));
+    assert_true(left > 1);
+    assert_int_equal(kill(left, SIGKILL), 0);
+    await_end(lifeline);
+}
+
+static void test_one_that_closes_its_output_first(void **state)
+{
+    (void)state;
+    assert_int_equal(run("echo done; exec >&- 2>&-; exec true", GENEROUS_MS, -1), 0);
+    assert_string_equal(buf_text(&answer), "done\n");
+}
+
+static void test_last_lines_keep_the_end(void **state)
+{
+    (void)state;
+    struct last_lines lines = {.len = 0};
+    char text[LAST_LINES_BYTES + 1];
+    char long_text[1000];
+    assert_string_equal(last_lines_text(&lines, text), "");
+    last_lines_add(&lines, "\n a\tb\n", 6);
+    last_lines_add(&lines,
+                   "\r\n\x7f"
+                   "c\n\n",
+                   6);
+    assert_string_equal(last_lines_text(&lines, text), "a b c");
+    memset(long_text, 'x', sizeof long_text);
+    last_lines_add(&lines, long_text, sizeof long_text);
+    assert_string_equal(last_lines_text(&lines, text), "");
+    last_lines_add(&lines, " end", 4);
+    assert_string_equal(last_lines_text(&lines, text), "end");
+    last_lines_add(&lines, " of it", 6);
+    assert_string_equal(last_lines_text(&lines, text), "end of it");
+}
+
+#define WITH_FILES(test) cmocka_unit_test_setup_teardown((test), set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_FILES(test_its_answer_is_read),
+        WITH_FILES(test_what_it_is_told),
+        WITH_FILES(test_it_gets_no_file_of_ours),
+        WITH_FILES(test_its_signals_are_as_at_home),
+        WITH_FILES(test_a_failure_has_its_last_words),
+        WITH_FILES(test_last_words_have_an_end),
+        WITH_FILES(test_one_that_is_not_there),
+        WITH_FILES(test_one_that_takes_too_long_is_killed_with_its_children),
+        WITH_FILES(test_one_that_answers_without_end_is_killed),
+        WITH_FILES(test_one_is_stopped),
+        WITH_FILES(test_what_it_leaves_running_is_not_waited_for),
+        WITH_FILES(test_one_that_closes_its_output_first),
+        cmocka_unit_test(test_last_lines_keep_the_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
