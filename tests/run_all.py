@@ -16,7 +16,7 @@ LIZARDS_PYTHON = ".cache/venv/bin/python"
 # tests/unit/core/prop_ledger.c runs a million events where nobody says otherwise.
 QUICK_LEDGER_EVENTS = "50000"
 # What runs in several threads, and so is tested under ThreadSanitizer too.
-THREADED = ("base/", "http/", "inventory/", "kube/")
+THREADED = ("base/", "http/", "inventory/", "kube/", "extender/")
 THREADED_WIRE = ("test_concurrency", "test_http")
 # What takes long by sheer number takes less of it with --quick, and under ThreadSanitizer.
 QUICK_ENV = {"LEDGER_EVENTS": "100000"}

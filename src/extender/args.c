@@ -17,7 +17,7 @@ static int read_pod(struct args *args, struct exchange *exchange, const struct p
     if (!pod)
         return err_set(err, EINVAL, "Pod: is missing, should be a Pod object");
     if (pod_from_json(pod, policy, arena, &args->pod, &why) < 0)
-        args->pod = (struct pod_facts){.refusal = arena_strdup(arena, why.text)};
+        args->pod = (struct pod_facts){.uid = "", .refusal = arena_strdup(arena, why.text)};
     return 0;
 }
 

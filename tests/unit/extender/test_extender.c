@@ -138,6 +138,8 @@ static void test_an_invalid_pod_fits_nowhere(void **state)
     check(*state, extender_filter, QUESTION, 200, failed);
     check(*state, extender_prioritize, QUESTION, 200, "[]");
     free(failed);
+    check(*state, extender_filter, "{'Pod':{'spec':{'containers':7}},'NodeNames':['t4-1']}", 200,
+          ANSWER("", REFUSED("t4-1", "spec.containers: is the number 7, should be an array")));
 }
 
 /* The fuller node first; what is not known gets nothing. */
