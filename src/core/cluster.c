@@ -13,11 +13,14 @@ struct cluster *cluster_new(const struct policy *policy)
     return cluster;
 }
 
-/* The strings of a pod lie in one block, which begins with the uid. */
 static void free_pod(struct cluster *cluster, struct pod_entry *entry)
 {
+    struct words *words = &cluster->shapes->words;
     shapes_drop(cluster->shapes, entry->pod.shape);
-    free((void *)(uintptr_t)entry->pod.uid);
+    words_drop(words, entry->pod.namespace_);
+    words_drop(words, entry->pod.node_name);
+    words_drop(words, entry->pod.nominated_node);
+    words_drop(words, entry->pod.priority_class);
     free(entry);
 }
 
@@ -61,14 +64,14 @@ uint64_t cluster_version(const struct cluster *cluster)
 void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts)
 {
     struct node *node = node_table_hold(cluster, facts->name);
-    struct traits_entry *traits = traits_new(cluster->policy, facts);
+    struct traits_entry *traits = traits_new(cluster, facts);
     bool same = node->traits && traits_equal(&node->traits->traits, &traits->traits);
     if (!node->traits)
         cluster->n_present_nodes++;
     if (same) {
-        traits_drop(traits);
+        traits_drop(cluster, traits);
     } else {
-        traits_drop(node->traits);
+        traits_drop(cluster, node->traits);
         node->traits = traits;
     }
     node->seen = cluster->relists[CLUSTER_NODES];
@@ -78,7 +81,7 @@ void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts
 
 static void delete_node(struct cluster *cluster, struct node *node)
 {
-    traits_drop(node->traits);
+    traits_drop(cluster, node->traits);
     node->traits = NULL;
     cluster->n_present_nodes--;
     cluster->version++;
@@ -128,32 +131,6 @@ static bool words_equal(const struct pod *pod, const struct pod_facts *facts)
            text_equal(pod->unscheduled_message, facts->unscheduled_message);
 }
 
-static void copy_strings(struct pod *pod, const struct pod_facts *facts)
-{
-    const char *const sources[] = {
-        facts->uid,       facts->namespace_,         facts->name,
-        facts->node_name, facts->nominated_node,     facts->priority_class,
-        facts->refusal,   facts->unscheduled_reason, facts->unscheduled_message};
-    const char **const targets[] = {
-        &pod->uid,       &pod->namespace_,         &pod->name,
-        &pod->node_name, &pod->nominated_node,     &pod->priority_class,
-        &pod->refusal,   &pod->unscheduled_reason, &pod->unscheduled_message};
-    const size_t n = sizeof sources / sizeof *sources;
-    size_t size = 0;
-    for (size_t i = 0; i < n; i++)
-        size += sources[i] ? strlen(sources[i]) + 1 : 0;
-    char *at = mem_new(size);
-    for (size_t i = 0; i < n; i++) {
-        *targets[i] = NULL;
-        if (!sources[i])
-            continue;
-        size_t len = strlen(sources[i]) + 1;
-        memcpy(at, sources[i], len);
-        *targets[i] = at;
-        at += len;
-    }
-}
-
 static void detach_pod(struct cluster *cluster, struct pod_entry *entry)
 {
     struct node *node = entry->node;
@@ -169,20 +146,47 @@ static void attach_pod(struct cluster *cluster, struct pod_entry *entry)
         node_table_add_pod(node_table_hold(cluster, entry->pod.node_name), entry);
 }
 
-/* Puts a pod that is already out of the ledger's sums (or new) in, with these facts. */
-static void fill_pod(struct pod_entry *entry, const struct pod_facts *facts,
-                     const struct pod_shape *shape)
+static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
 {
+    const char *const sources[] = {facts->uid, facts->name, facts->refusal,
+                                   facts->unscheduled_reason, facts->unscheduled_message};
+    const size_t n = sizeof sources / sizeof *sources;
+    size_t size = 0;
+    for (size_t i = 0; i < n; i++)
+        size += sources[i] ? strlen(sources[i]) + 1 : 0;
+    struct pod_entry *entry = mem_new(sizeof *entry + size);
     struct pod *pod = &entry->pod;
-    *pod = (struct pod){
-        .finished = facts->finished,
-        .terminating = facts->terminating,
-        .gated = facts->gated,
-        .priority = facts->priority,
-        .created_s = facts->created_s,
-        .shape = shape,
-    };
-    copy_strings(pod, facts);
+    const char **const targets[] = {&pod->uid, &pod->name, &pod->refusal, &pod->unscheduled_reason,
+                                    &pod->unscheduled_message};
+    char *at = entry->texts;
+    for (size_t i = 0; i < n; i++) {
+        if (!sources[i])
+            continue;
+        const size_t len = strlen(sources[i]) + 1;
+        *targets[i] = memcpy(at, sources[i], len);
+        at += len;
+    }
+    return entry;
+}
+
+static struct pod_entry *new_entry(struct cluster *cluster, const struct pod_facts *facts,
+                                   const struct pod_shape *shape)
+{
+    struct words *words = &cluster->shapes->words;
+    struct pod_entry *entry = entry_with_texts(facts);
+    struct pod *pod = &entry->pod;
+    pod->namespace_ = words_hold(words, facts->namespace_);
+    pod->node_name = words_hold(words, facts->node_name);
+    pod->nominated_node = words_hold(words, facts->nominated_node);
+    pod->priority_class = words_hold(words, facts->priority_class);
+    pod->finished = facts->finished;
+    pod->terminating = facts->terminating;
+    pod->gated = facts->gated;
+    pod->priority = facts->priority;
+    pod->created_s = facts->created_s;
+    pod->shape = shape;
+    entry->seen = cluster->relists[CLUSTER_PODS];
+    return entry;
 }
 
 static struct pod_entry *find_pod(const struct cluster *cluster, const char *uid)
@@ -203,9 +207,7 @@ static void remove_pod(struct cluster *cluster, struct pod_entry *entry)
 static void add_pod(struct cluster *cluster, const struct pod_facts *facts,
                     const struct pod_shape *shape)
 {
-    struct pod_entry *entry = MEM_NEW(struct pod_entry);
-    entry->seen = cluster->relists[CLUSTER_PODS];
-    fill_pod(entry, facts, shape);
+    struct pod_entry *entry = new_entry(cluster, facts, shape);
     HASH_ADD_KEYPTR(hh, cluster->pods, entry->pod.uid, strlen(entry->pod.uid), entry);
     pod_names_add(&cluster->pod_names, entry);
     attach_pod(cluster, entry);

@@ -15,7 +15,8 @@
 struct traits_entry {
     struct node_traits traits;
     size_t refs; /* the cluster and its forks */
-    struct arena *arena;
+    struct label *labels;
+    struct taint *taints;
 };
 
 struct pod_entry {
@@ -25,6 +26,7 @@ struct pod_entry {
     struct pod_entry *prev, *next; /* of the node's pods */
     struct pod_entry *next_named;  /* pod_names.h */
     UT_hash_handle hh;             /* by uid */
+    char texts[];                  /* the strings that are its own; the others are words */
 };
 
 struct reservation_entry {
@@ -35,7 +37,7 @@ struct reservation_entry {
 };
 
 struct node {
-    char *name;
+    const char *name;            /* a word */
     struct traits_entry *traits; /* NULL: not there, only pods speak of it */
     struct node_resource *resources;
     size_t n_resources;
@@ -99,9 +101,9 @@ void named_free_all(struct cluster *cluster);
 void named_sweep(struct cluster *cluster, enum cluster_kind kind);
 
 /* node_traits.c */
-struct traits_entry *traits_new(const struct policy *policy, const struct node_facts *facts);
+struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts *facts);
 void traits_hold(struct traits_entry *entry);
-void traits_drop(struct traits_entry *entry);
+void traits_drop(struct cluster *cluster, struct traits_entry *entry);
 bool traits_equal(const struct node_traits *a, const struct node_traits *b);
 
 /* a + b, at most INT64_MAX; neither is negative. */

@@ -20,7 +20,7 @@ struct node *node_table_hold(struct cluster *cluster, const char *name)
     HASH_FIND_STR(cluster->nodes, name, node);
     if (!node) {
         node = MEM_NEW(struct node);
-        node->name = mem_strdup(name);
+        node->name = words_hold(&cluster->shapes->words, name);
         HASH_ADD_KEYPTR(hh, cluster->nodes, node->name, strlen(node->name), node);
     }
     return node;
@@ -31,9 +31,9 @@ void node_table_free(struct cluster *cluster, struct node *node)
     HASH_DEL(cluster->nodes, node);
     for (size_t i = 0; i < node->n_resources; i++)
         shapes_drop_resource(cluster->shapes, node->resources[i].resource);
-    traits_drop(node->traits);
+    traits_drop(cluster, node->traits);
     free(node->resources);
-    free(node->name);
+    words_drop(&cluster->shapes->words, node->name);
     free(node);
 }
 

@@ -10,23 +10,24 @@
 #define MEMORY_LABEL "nvidia.com/gpu.memory"
 #define MIB ((int64_t)1024 * 1024)
 
-static const struct label *copy_labels(const struct node_facts *facts, struct arena *arena)
+static struct label *copy_labels(struct words *words, const struct node_facts *facts)
 {
-    struct label *labels = arena_copy(arena, facts->labels, facts->n_labels, sizeof *labels);
+    struct label *labels = MEM_ARRAY(struct label, facts->n_labels);
     for (size_t i = 0; i < facts->n_labels; i++) {
-        labels[i].key = arena_strdup(arena, labels[i].key);
-        labels[i].value = arena_strdup(arena, labels[i].value);
+        labels[i].key = words_hold(words, facts->labels[i].key);
+        labels[i].value = words_hold(words, facts->labels[i].value);
     }
     labels_sort(labels, facts->n_labels);
     return labels;
 }
 
-static const struct taint *copy_taints(const struct node_facts *facts, struct arena *arena)
+static struct taint *copy_taints(struct words *words, const struct node_facts *facts)
 {
-    struct taint *taints = arena_copy(arena, facts->taints, facts->n_taints, sizeof *taints);
+    struct taint *taints = MEM_ARRAY(struct taint, facts->n_taints);
     for (size_t i = 0; i < facts->n_taints; i++) {
-        taints[i].key = arena_strdup(arena, taints[i].key);
-        taints[i].value = arena_strdup(arena, taints[i].value);
+        taints[i] = facts->taints[i];
+        taints[i].key = words_hold(words, facts->taints[i].key);
+        taints[i].value = words_hold(words, facts->taints[i].value);
     }
     return taints;
 }
@@ -57,19 +58,21 @@ static int64_t find_gpu_memory(const struct node_traits *traits)
     return gpu_model_memory_bytes(&traits->model);
 }
 
-struct traits_entry *traits_new(const struct policy *policy, const struct node_facts *facts)
+struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts *facts)
 {
+    struct words *words = &cluster->shapes->words;
     struct traits_entry *entry = MEM_NEW(struct traits_entry);
     entry->refs = 1;
-    entry->arena = arena_new();
+    entry->labels = copy_labels(words, facts);
+    entry->taints = copy_taints(words, facts);
     struct node_traits *traits = &entry->traits;
     traits->view = (struct label_view){
-        .node_name = arena_strdup(entry->arena, facts->name),
-        .labels = copy_labels(facts, entry->arena),
+        .node_name = words_hold(words, facts->name),
+        .labels = entry->labels,
         .n_labels = facts->n_labels,
-        .policy = policy,
+        .policy = cluster->policy,
     };
-    traits->taints = copy_taints(facts, entry->arena);
+    traits->taints = entry->taints;
     traits->n_taints = facts->n_taints;
     traits->unschedulable = facts->unschedulable;
     traits->ready = facts->ready;
@@ -83,11 +86,22 @@ void traits_hold(struct traits_entry *entry)
     entry->refs++;
 }
 
-void traits_drop(struct traits_entry *entry)
+void traits_drop(struct cluster *cluster, struct traits_entry *entry)
 {
+    struct words *words = &cluster->shapes->words;
     if (!entry || --entry->refs > 0)
         return;
-    arena_free(entry->arena);
+    for (size_t i = 0; i < entry->traits.view.n_labels; i++) {
+        words_drop(words, entry->labels[i].key);
+        words_drop(words, entry->labels[i].value);
+    }
+    for (size_t i = 0; i < entry->traits.n_taints; i++) {
+        words_drop(words, entry->taints[i].key);
+        words_drop(words, entry->taints[i].value);
+    }
+    words_drop(words, entry->traits.view.node_name);
+    free(entry->labels);
+    free(entry->taints);
     free(entry);
 }
 

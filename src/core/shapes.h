@@ -1,5 +1,6 @@
 /*
- * shapes: the ledger's resource names and pod shapes, each kept once and counted by its users.
+ * shapes: the ledger's resource names and pod shapes, each kept once and counted by its users; and
+ * its words, since it is shared by a ledger and its forks.
  *
  * Private to core. What nobody uses any more is gone at once, so tenants can't make it grow by what
  * they had.
@@ -10,6 +11,7 @@
 #include "base/arena.h"
 #include "core/pod_shape.h"
 #include "core/policy.h"
+#include "words.h"
 
 #include <uthash.h>
 
@@ -34,6 +36,7 @@ struct shapes {
     size_t refs; /* the ledger and its forks */
     struct resource_entry *resources;
     struct shape_entry *shapes;
+    struct words words; /* of the ledger's objects */
 };
 
 struct shapes *shapes_new(const struct policy *policy);
