@@ -209,6 +209,8 @@ void kube_loop_stop(struct kube_loop *loop)
 
 void kube_loop_free(struct kube_loop *loop)
 {
+    if (!loop)
+        return;
     kube_loop_stop(loop);
     struct task *task = NULL, *next = NULL;
     LL_FOREACH_SAFE(loop->tasks, task, next)
