@@ -2,13 +2,15 @@
  * main: options, creation in order, the route table, signals, and the stop in reverse order. No
  * logic.
  *
- * Exit status: 0 fine; 1 failure at run time (a port is taken); 2 bad options, policy or file.
+ * Exit status: 0 fine; 1 failure at run time (a port is taken); 2 bad options, policy, file or
+ * kubeconfig.
  */
 #include "api/api.h"
 #include "base/log.h"
 #include "config/options.h"
 #include "config/settings.h"
 #include "extender/extender.h"
+#include "follower.h"
 #include "http/server.h"
 #include "inventory/inventory.h"
 
@@ -23,13 +25,16 @@ enum exit_status { EXIT_FINE = 0, EXIT_RUN_TIME = 1, EXIT_BAD_INPUT = 2 };
  * where the server was quicker (contract 2.2). */
 #define IDLE_TIMEOUT_S 600
 static_assert(IDLE_TIMEOUT_S >= 120, "kube-scheduler must be the one that closes idle connections");
-#define DRAIN_MS 10000
+/* At a stop, beyond the longest that a binding may take. */
+#define DRAIN_MS 2000
+#define LEAST_DRAIN_MS 10000
 
 /* What the program consists of, in the order of its creation. */
 struct program {
     struct options options;
     struct settings settings;
     struct inventory *inventory;
+    struct follower *follower; /* NULL: over a file */
     struct extender extender;
     struct api api;
     struct server *server;
@@ -75,8 +80,24 @@ static int load_inventory(struct program *program, struct err *err)
     return 0;
 }
 
+static int follow_api_server(struct program *program, struct err *err)
+{
+    struct kube_target target;
+    int r = follower_find(&program->options, &target, err);
+    if (r < 0)
+        return r;
+    return follower_new(&program->settings, program->inventory, &target, &program->follower, err);
+}
+
 static int check(struct program *program)
 {
+    struct err err;
+    struct kube_target target;
+    if (program->options.kubeconfig || program->options.context) {
+        if (follower_find(&program->options, &target, &err) < 0)
+            return complain(&err, EXIT_BAD_INPUT);
+        kube_target_fini(&target);
+    }
     const struct inventory_view view = inventory_read(program->inventory);
     const size_t n_problems = view.n_all_problems;
     inventory_done(program->inventory);
@@ -91,6 +112,8 @@ static void write_server_metrics(void *context, struct buf *out)
 {
     const struct program *program = context;
     server_metrics(program->server, out);
+    if (program->follower)
+        follower_metrics(program->follower, out);
 }
 
 static void create_protocols(struct program *program)
@@ -98,6 +121,7 @@ static void create_protocols(struct program *program)
     program->extender = (struct extender){
         .policy = &program->settings.policy,
         .inventory = program->inventory,
+        .binds = program->follower ? follower_binds(program->follower) : NULL,
     };
     program->api = (struct api){
         .policy = &program->settings.policy,
@@ -112,7 +136,9 @@ static void create_protocols(struct program *program)
 static void reload(struct program *program)
 {
     struct err err;
-    if (inventory_load_file(program->inventory, program->options.cluster_file, &err) < 0)
+    if (program->follower)
+        LOG(LOG_INFO, "main", LOG_MSG("SIGHUP: there is no file to read again"));
+    else if (inventory_load_file(program->inventory, program->options.cluster_file, &err) < 0)
         LOG(LOG_ERROR, "main", LOG_MSG("reload failed, the old cluster stays"),
             LOG_STR("err", err.text));
     else
@@ -158,6 +184,12 @@ static void log_addresses(const struct server *server)
             LOG_STR("addr", server_address(server, LISTENERS[i].listener)));
 }
 
+static unsigned drain_ms(const struct program *program)
+{
+    const unsigned ms = (unsigned)program->settings.kubernetes.bind_timeout_s * 1000 + DRAIN_MS;
+    return ms > LEAST_DRAIN_MS ? ms : LEAST_DRAIN_MS;
+}
+
 static int serve(struct program *program)
 {
     struct extender *extender = &program->extender;
@@ -178,9 +210,15 @@ static int serve(struct program *program)
     if (start_server(program, routes, &err) < 0)
         return complain(&err, EXIT_RUN_TIME);
     log_addresses(program->server);
-    wait_for_signals(program);
-    server_stop(program->server, DRAIN_MS);
-    return EXIT_FINE;
+    int status = EXIT_FINE;
+    if (program->follower && follower_start(program->follower, &err) < 0)
+        status = complain(&err, EXIT_RUN_TIME);
+    else
+        wait_for_signals(program);
+    server_stop(program->server, drain_ms(program));
+    if (program->follower)
+        follower_stop(program->follower);
+    return status;
 }
 
 /* Before anything takes long, and before any thread is made, so that only sigwait() sees them. */
@@ -202,18 +240,14 @@ static int run(struct program *program)
         return complain(&err, EXIT_BAD_INPUT);
     if (options->print_policy)
         return print_policy(&program->settings);
-    if (!options->cluster_file && !options->check) {
-        (void)err_set(&err, EINVAL,
-                      "no --cluster-file: should be a file that kubectl get nodes,pods -A -o yaml "
-                      "wrote (a live cluster is not supported yet)");
-        return complain(&err, EXIT_BAD_INPUT);
-    }
     if (!options->check)
         block_signals(program);
     if (load_inventory(program, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
     if (options->check)
         return check(program);
+    if (!options->cluster_file && follow_api_server(program, &err) < 0)
+        return complain(&err, EXIT_BAD_INPUT);
     create_protocols(program);
     return serve(program);
 }
@@ -229,6 +263,7 @@ int main(int argc, char **argv)
         return EXIT_FINE;
     log_configure(program.options.log_level, program.options.log_format);
     int status = run(&program);
+    follower_free(program.follower);
     inventory_free(program.inventory);
     settings_fini(&program.settings);
     return status;

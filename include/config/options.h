@@ -13,6 +13,8 @@
 struct options {
     const char *config_file;
     const char *cluster_file;
+    const char *kubeconfig;
+    const char *context;
     const char *listen; /* ADDR:PORT for verbs, people and probes alike */
     bool check;         /* only read and judge */
     bool print_policy;

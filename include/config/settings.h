@@ -23,11 +23,18 @@ struct settings_limits {
     size_t replicas; /* placed one by one in a dry run, all workloads together */
 };
 
+/* Of a live cluster. */
+struct settings_kubernetes {
+    size_t watch_silence_s; /* on a watch, before the API server is asked about it */
+    size_t bind_timeout_s;  /* kube-scheduler is answered within it */
+};
+
 struct settings {
     /* ADDR:PORT, owned. */
     char *listen_verbs;
     char *listen_people;
     char *listen_probes;
+    struct settings_kubernetes kubernetes;
     struct settings_limits limits;
     struct policy policy;
 };

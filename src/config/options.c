@@ -15,6 +15,8 @@ enum option_key {
     KEY_HELP = 'h',
     KEY_CONFIG = 256,
     KEY_CLUSTER_FILE,
+    KEY_KUBECONFIG,
+    KEY_CONTEXT,
     KEY_LISTEN,
     KEY_CHECK,
     KEY_PRINT_POLICY,
@@ -29,8 +31,16 @@ static const struct argp_option OPTIONS[] = {
      "answer from what 'kubectl get nodes,pods -A -o yaml' (or -o json) wrote; SIGHUP reads it "
      "again",
      0},
+    {"kubeconfig", KEY_KUBECONFIG, "FILE", 0,
+     "follow the API server of this file; without it and without --cluster-file: $KUBECONFIG, the "
+     "pod's "
+     "ServiceAccount, ~/.kube/config",
+     0},
+    {"context", KEY_CONTEXT, "NAME", 0, "a context of the kubeconfig other than its current one",
+     0},
     {"listen", KEY_LISTEN, "ADDR:PORT", 0, "serve everything here, whatever the policy says", 0},
-    {"check", KEY_CHECK, NULL, 0, "only read and judge the policy and the cluster file", 0},
+    {"check", KEY_CHECK, NULL, 0,
+     "only read and judge the policy, and the cluster file or --kubeconfig", 0},
     {"print-policy", KEY_PRINT_POLICY, NULL, 0, "print the policy in force, as a policy file", 0},
     {"log-level", KEY_LOG_LEVEL, "LEVEL", 0, "debug, info (the default), warn or error", 0},
     {"log-format", KEY_LOG_FORMAT, "FORMAT", 0, "key-value (the default) or json", 0},
@@ -60,11 +70,13 @@ static void print_help(void)
     (void)printf("\nExit status:\n"
                  "  0  all went well\n"
                  "  1  failed while running, such as a port that is taken\n"
-                 "  2  the options, the policy file or the cluster file are wrong; nothing was "
-                 "started\n"
+                 "  2  the options, the policy, the cluster file or the kubeconfig are wrong; "
+                 "nothing was started\n"
                  "\nExamples:\n"
                  "  gpu-extender --config config/scheduler-policy.yaml --cluster-file "
                  "cluster.yaml\n"
+                 "  gpu-extender --config my-policy.yaml --kubeconfig ~/.kube/config "
+                 "--context prod\n"
                  "  gpu-extender --config my-policy.yaml --cluster-file cluster.yaml --check\n"
                  "  gpu-extender --print-policy > my-policy.yaml\n");
 }
@@ -93,6 +105,20 @@ static error_t set_file(struct parse *parse, const char *option, const char *val
     if (*value == '\0')
         return refuse(parse, option, value, "the name of a file");
     *ret_file = value;
+    return 0;
+}
+
+static error_t set_context(struct parse *parse, const char *value)
+{
+    if (*value == '\0')
+        return refuse(parse, "--context", value, "the name of a context of the kubeconfig");
+    parse->options.context = value;
+    return 0;
+}
+
+static error_t set_switch(struct parse *parse, int key)
+{
+    *(key == KEY_CHECK ? &parse->options.check : &parse->options.print_policy) = true;
     return 0;
 }
 
@@ -197,6 +223,18 @@ static void tell(struct parse *parse, const struct argp_state *state)
     tell_unknown(parse, is_short || state->next >= state->argc ? last : state->argv[state->next]);
 }
 
+static error_t on_no_option(int key, const char *value, const struct argp_state *state)
+{
+    struct parse *parse = state->input;
+    if (key == ARGP_KEY_ARG)
+        return refuse_word(parse, value);
+    if (key != ARGP_KEY_ERROR)
+        return ARGP_ERR_UNKNOWN;
+    if (!parse->told && !parse->done)
+        tell(parse, state);
+    return 0;
+}
+
 static error_t on_key(int key, char *value, struct argp_state *state)
 {
     struct parse *parse = state->input;
@@ -205,14 +243,15 @@ static error_t on_key(int key, char *value, struct argp_state *state)
         return set_file(parse, "--config", value, &parse->options.config_file);
     case KEY_CLUSTER_FILE:
         return set_file(parse, "--cluster-file", value, &parse->options.cluster_file);
+    case KEY_KUBECONFIG:
+        return set_file(parse, "--kubeconfig", value, &parse->options.kubeconfig);
+    case KEY_CONTEXT:
+        return set_context(parse, value);
     case KEY_LISTEN:
         return set_listen(parse, value);
     case KEY_CHECK:
-        parse->options.check = true;
-        return 0;
     case KEY_PRINT_POLICY:
-        parse->options.print_policy = true;
-        return 0;
+        return set_switch(parse, key);
     case KEY_LOG_LEVEL:
         return set_log_level(parse, value);
     case KEY_LOG_FORMAT:
@@ -223,15 +262,21 @@ static error_t on_key(int key, char *value, struct argp_state *state)
     case KEY_VERSION:
         (void)printf("gpu-extender %s\n", GPU_EXTENDER_VERSION);
         return finish(parse);
-    case ARGP_KEY_ARG:
-        return refuse_word(parse, value);
-    case ARGP_KEY_ERROR:
-        if (!parse->told && !parse->done)
-            tell(parse, state);
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return on_no_option(key, value, state);
     }
+}
+
+/* A saved cluster has no API server. */
+static int check_source(const struct options *options, struct err *err)
+{
+    const char *other = options->kubeconfig ? "--kubeconfig" : "--context";
+    if (options->cluster_file && (options->kubeconfig || options->context))
+        return err_set(err, EINVAL,
+                       "%s and --cluster-file exclude each other: either a live cluster or a saved "
+                       "one; try --help",
+                       other);
+    return 0;
 }
 
 int options_parse(int argc, char **argv, struct options *ret_options, bool *ret_done,
@@ -243,6 +288,9 @@ int options_parse(int argc, char **argv, struct options *ret_options, bool *ret_
     error_t error = argp_parse(&ARGP, argc, argv, ARGP_SILENT | ARGP_IN_ORDER, NULL, &parse);
     if (error && !parse.done)
         return -EINVAL;
+    int r = parse.done ? 0 : check_source(&parse.options, err);
+    if (r < 0)
+        return r;
     *ret_options = parse.options;
     *ret_done = parse.done;
     return 0;

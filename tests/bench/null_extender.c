@@ -1,11 +1,14 @@
 /*
- * null_extender: the yardstick. Answers filter and prioritize over the same http library with the
- * names it was sent, read and judged as little as can be: what is left is the cost of the wire.
+ * null_extender [KUBECONFIG]: the yardstick. Answers filter and prioritize over the same http
+ * library with the names it was sent, read and judged as little as can be: what is left is the cost
+ * of the wire. With a kubeconfig it has no opinion in prioritize, and bind posts the Binding over
+ * the same loop and says what the API server said: no extender can be faster than that.
  *
  * Prints the address it listens on; ends with SIGTERM.
  */
 #include "base/buf.h"
 #include "http/server.h"
+#include "kube/loop.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -66,33 +69,134 @@ static void prioritize(void *context, struct exchange *exchange)
     answer(exchange, &text);
 }
 
-int main(void)
+/* Prioritize where there is a bind verb. */
+static void no_opinion(void *context, struct exchange *exchange)
 {
+    (void)context;
+    struct buf text;
+    buf_init(&text, SIZE_MAX / 2);
+    (void)buf_add_text(&text, "[]");
+    answer(exchange, &text);
+}
+
+static void bound(void *context, const struct kube_answer *said)
+{
+    struct buf text;
+    buf_init(&text, SIZE_MAX / 2);
+    if (said->outcome == KUBE_ANSWERED && said->status == 201)
+        (void)buf_add_text(&text, "{\"Error\":\"\"}");
+    else
+        (void)buf_printf(&text, "{\"Error\":\"status %u %s\"}", said->status, said->why);
+    answer(context, &text);
+}
+
+/* The value of a member of ExtenderBindingArgs, which kube-scheduler writes without white space. */
+static int member(const char *body, const char *key, int *ret_len)
+{
+    const char *at = strstr(body, key);
+    const char *value = at ? at + strlen(key) : "";
+    *ret_len = (int)strcspn(value, "\"");
+    return at ? (int)(value - body) : 0;
+}
+
+static void bind_pod(void *context, struct exchange *exchange)
+{
+    const struct kube_sender *sender = context;
+    const char *body = exchange_body(exchange, NULL);
+    int name_len = 0;
+    int namespace_len = 0;
+    int uid_len = 0;
+    int node_len = 0;
+    const char *name = body + member(body, "\"PodName\":\"", &name_len);
+    const char *namespace_ = body + member(body, "\"PodNamespace\":\"", &namespace_len);
+    const char *uid = body + member(body, "\"PodUID\":\"", &uid_len);
+    const char *node = body + member(body, "\"Node\":\"", &node_len);
+    char path[512];
+    char binding[1024];
+    (void)snprintf(path, sizeof path, "/api/v1/namespaces/%.*s/pods/%.*s/binding", namespace_len,
+                   namespace_, name_len, name);
+    int len =
+        snprintf(binding, sizeof binding,
+                 "{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":"
+                 "\"%.*s\",\"uid\":\"%.*s\"},\"target\":{\"kind\":\"Node\",\"name\":\"%.*s\"}}",
+                 name_len, name, uid_len, uid, node_len, node);
+    const struct kube_request request = {.method = "POST",
+                                         .path = path,
+                                         .body = binding,
+                                         .body_len = (size_t)len,
+                                         .timeout_ms = 8000};
+    sender->send(sender->sender, &request, bound, exchange);
+}
+
+/* Where bindings go. */
+struct api_server {
+    struct kube_target target;
+    struct kube_credentials *credentials;
+    struct kube_loop *loop;
+    struct kube_sender sender;
+};
+
+static int connect_api_server(struct api_server *api_server, const char *kubeconfig,
+                              struct err *err)
+{
+    const struct kube_lookup lookup = {.kubeconfig = kubeconfig};
+    const struct kube_loop_settings settings = {"bind", (size_t)1 << 20};
+    int r = kube_target_find(&lookup, &api_server->target, err);
+    if (r == 0)
+        r = kube_credentials_new(&api_server->target, &api_server->credentials, err);
+    if (r == 0)
+        r = kube_loop_new(&settings, &api_server->target, api_server->credentials,
+                          &api_server->loop, err);
+    if (r == 0)
+        r = kube_loop_start(api_server->loop, err);
+    if (r == 0)
+        api_server->sender = kube_loop_sender(api_server->loop);
+    return r;
+}
+
+static void wait_for_sigterm(void)
+{
+    sigset_t signals;
+    int number = 0;
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigwait(&signals, &number);
+}
+
+static int complain(const struct err *err)
+{
+    (void)fprintf(stderr, "null_extender: %s\n", err->text);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    static struct api_server api_server;
+    const bool binds = argc > 1;
     const struct route routes[] = {
         {"POST", "/scheduler/filter", LISTEN_VERBS, "filter", filter, NULL},
-        {"POST", "/scheduler/prioritize", LISTEN_VERBS, "prioritize", prioritize, NULL},
+        {"POST", "/scheduler/prioritize", LISTEN_VERBS, "prioritize",
+         binds ? no_opinion : prioritize, NULL},
+        {"POST", "/scheduler/bind", LISTEN_VERBS, "bind", bind_pod, &api_server.sender},
         {0},
     };
     const struct server_settings settings = {
         .verbs = "127.0.0.1:0",
         .max_body_bytes = (size_t)64 << 20,
-        .max_connections = 100,
+        .max_connections = 1000,
         .idle_timeout_s = 600,
     };
     struct server *server = NULL;
     struct err err;
     sigset_t signals;
-    int number = 0;
-    (void)sigemptyset(&signals);
-    (void)sigaddset(&signals, SIGTERM);
-    (void)sigprocmask(SIG_BLOCK, &signals, NULL);
-    if (server_start(&settings, routes, &server, &err) < 0) {
-        (void)fprintf(stderr, "null_extender: %s\n", err.text);
-        return 1;
-    }
+    (void)sigfillset(&signals);
+    (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    if (binds && connect_api_server(&api_server, argv[1], &err) < 0)
+        return complain(&err);
+    if (server_start(&settings, routes, &server, &err) < 0)
+        return complain(&err);
     (void)printf("addr=%s\n", server_address(server, LISTEN_VERBS));
     (void)fflush(stdout);
-    (void)sigwait(&signals, &number);
-    server_stop(server, 1000);
+    wait_for_sigterm();
     return 0;
 }

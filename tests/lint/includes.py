@@ -77,7 +77,7 @@ def fault_of_own(root, path, folder, header):
         return f"{folder}/ must not include {header}: allowed are {', '.join(MAY_INCLUDE[folder]) or 'none'}"
     if path.startswith("include/"):
         return f"{header} is not in include/, and a public header includes public headers only"
-    private = header if "/" in header else f"{os.path.dirname(path)[4:]}/{header}"
+    private = header if "/" in header else os.path.join(os.path.dirname(path)[4:], header)
     if not os.path.isfile(os.path.join(root, "src", private)):
         return f"{header} is neither in include/ nor in src/{folder}/"
     if os.path.dirname(private) != folder:

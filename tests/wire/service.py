@@ -191,7 +191,7 @@ def run_to_end(*options):
     """Runs the binary with options that make it end by itself (--check, --version, bad ones); no sanitizer may speak."""
     done = subprocess.run(
         [BINARY, *map(str, options)],
-        env={**os.environ, **ENV},
+        env={**os.environ, **ENV, "HOME": "/nowhere", "KUBECONFIG": ""},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

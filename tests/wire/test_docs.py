@@ -64,7 +64,7 @@ def test_command(service, command, output):
 
 
 def test_there_are_commands():
-    assert len(commands()) > 5 and len(blocks("sh")) == 2
+    assert len(commands()) > 5 and len(blocks("sh")) == 3
 
 
 @pytest.mark.parametrize("line", [line for block in blocks("sh") for line in block.splitlines() if line.startswith("./")])

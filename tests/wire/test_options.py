@@ -60,7 +60,9 @@ def test_telling_needs_nothing_else_to_be_right(option, run_binary):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ([], ["--cluster-file"]),
+        ([], ["--kubeconfig", "--cluster-file"]),
+        (["--kubeconfig", "/gone/config"], ["/gone/config"]),
+        (["--kubeconfig", "a", "--cluster-file", "b"], ["--kubeconfig", "--cluster-file"]),
         (["--clusterfile=x"], ["--clusterfile", "--cluster-file"]),
         (["--no-such-option"], ["--no-such-option"]),
         (["-x"], ["-x"]),

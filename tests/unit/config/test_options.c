@@ -60,6 +60,8 @@ static void test_nothing_given(void **state)
     assert_false(outcome.done);
     assert_null(outcome.options.config_file);
     assert_null(outcome.options.cluster_file);
+    assert_null(outcome.options.kubeconfig);
+    assert_null(outcome.options.context);
     assert_null(outcome.options.listen);
     assert_false(outcome.options.check || outcome.options.print_policy);
     assert_int_equal(outcome.options.log_level, LOG_INFO);
@@ -82,16 +84,25 @@ static void test_everything_given(void **state)
     assert_int_equal(outcome.options.log_format, LOG_JSON);
 }
 
+static void test_a_live_cluster(void **state)
+{
+    (void)state;
+    struct outcome outcome = PARSE("--kubeconfig", "k.yaml", "--context", "prod");
+    assert_int_equal(outcome.r, 0);
+    assert_string_equal(outcome.options.kubeconfig, "k.yaml");
+    assert_string_equal(outcome.options.context, "prod");
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
     static const struct {
-        const char *words[4];
+        const char *words[5];
         const char *message;
     } CASES[] = {
         {{"--chek"}, "unknown option --chek; did you mean --check? try --help"},
         {{"--check", "--frobnicate=1"}, "unknown option --frobnicate=1; try --help"},
-        {{"--kubeconfig", "x"}, "unknown option --kubeconfig; try --help"},
+        {{"--master", "x"}, "unknown option --master; try --help"},
         {{"-x"}, "unknown option -x; try --help"},
         {{"--check", "-xyz"}, "unknown option -xyz; try --help"},
         {{"--config"}, "--config: needs FILE; try --help"},
@@ -104,6 +115,15 @@ static void test_refusals(void **state)
         {{"--config="}, "--config: is \"\", should be the name of a file; try --help"},
         {{"--cluster-file", ""},
          "--cluster-file: is \"\", should be the name of a file; try --help"},
+        {{"--kubeconfig="}, "--kubeconfig: is \"\", should be the name of a file; try --help"},
+        {{"--context", ""},
+         "--context: is \"\", should be the name of a context of the kubeconfig; try --help"},
+        {{"--kubeconfig", "k", "--cluster-file", "c"},
+         "--kubeconfig and --cluster-file exclude each other: either a live cluster or a saved "
+         "one; try --help"},
+        {{"--cluster-file", "c", "--context", "prod"},
+         "--context and --cluster-file exclude each other: either a live cluster or a saved one; "
+         "try --help"},
         {{"--listen", "8888"},
          "--listen: is \"8888\", should be ADDR:PORT with an IP address, such as "
          "\"127.0.0.1:8888\" or \"[::1]:8888\"; try --help"},
@@ -140,6 +160,8 @@ static void test_help(void **state)
     (void)state;
     static const char *const SAYS[] = {"\n  --config FILE ",
                                        "\n  --cluster-file FILE ",
+                                       "\n  --kubeconfig FILE ",
+                                       "\n  --context NAME ",
                                        "\n  --listen ADDR:PORT ",
                                        "\n  --check ",
                                        "\n  --print-policy ",
@@ -165,9 +187,9 @@ static void test_help(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_given), cmocka_unit_test(test_everything_given),
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_version),
-        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_nothing_given),  cmocka_unit_test(test_everything_given),
+        cmocka_unit_test(test_a_live_cluster), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_version),        cmocka_unit_test(test_help),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,13 +83,13 @@ static void test_unknown_keys(void **state)
          "3:10: listen.frontend: unknown key; known here: verbs, people, probes"},
         {HEAD "scheduling:\n",
          "3:1: scheduling: unknown key; known here: apiVersion, kind, listen, gpuResources, "
-         "models, admission, placement, limits"},
+         "models, admission, placement, kubernetes, limits"},
         {HEAD "\"two\\nlines\": 1\n",
          "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, listen, gpuResources, "
-         "models, admission, placement, limits"},
+         "models, admission, placement, kubernetes, limits"},
         {HEAD "\"\": 1\n",
          "3:1: \"\": unknown key; known here: apiVersion, kind, listen, gpuResources, "
-         "models, admission, placement, limits"},
+         "models, admission, placement, kubernetes, limits"},
     };
     ASSERT_FAULTS(FAULTS);
 }

@@ -1,0 +1,182 @@
+/* follower: see follower.h. */
+#include "follower.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "inventory/live.h"
+#include "kube/credentials.h"
+#include "kube/loop.h"
+#include "kube/watch.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define SECOND_MS ((int64_t)1000)
+/* Of a list; larger pages save requests, and are held by the API server as a whole. */
+#define PAGE_SIZE 1000
+/* Longer than a watch is behind the API server in ordinary times. */
+#define CONFIRM_MS (30 * SECOND_MS)
+/* A POST must be given up by the API server before we give its outcome up. */
+#define POST_LIFE_MARGIN_S 1
+#define MAX_KINDS ((size_t)8)
+#define BOUND_BY_MAX 320
+
+struct follower {
+    struct inventory *inventory;
+    struct kube_target target;
+    struct kube_credentials *credentials;
+    struct kube_loop *reading;
+    struct kube_loop *writing;
+    struct kube_watch *watches[MAX_KINDS];
+    size_t n_watches;
+    struct binds *binds;
+    char bound_by[BOUND_BY_MAX]; /* VERSION/INSTANCE */
+};
+
+int follower_find(const struct options *options, struct kube_target *ret_target, struct err *err)
+{
+    struct kube_lookup lookup;
+    kube_lookup_from_env(&lookup);
+    lookup.kubeconfig = options->kubeconfig;
+    lookup.context = options->context;
+    struct err why;
+    int r = kube_target_find(&lookup, ret_target, &why);
+    if (r == -ENOENT && !options->kubeconfig)
+        return err_set(err, ENOENT, "%s; a saved cluster is given with --cluster-file", why.text);
+    return r < 0 ? err_set(err, -r, "%s", why.text) : 0;
+}
+
+static uint64_t random_seed(void)
+{
+    uint64_t seed = 0;
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        abort();
+    return seed;
+}
+
+/* The host's name is the pod's in a cluster. */
+static void name_instance(struct follower *follower)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    (void)gethostname(host, sizeof host - 1);
+    (void)snprintf(follower->bound_by, sizeof follower->bound_by, "%s/%s_%ld", GPU_EXTENDER_VERSION,
+                   host, (long)getpid());
+}
+
+static void wake_loops(void *context)
+{
+    const struct follower *follower = context;
+    kube_loop_wake(follower->reading);
+    kube_loop_wake(follower->writing);
+}
+
+static int create_loops(struct follower *follower, const struct settings *settings, struct err *err)
+{
+    const struct kube_loop_settings reading = {"read", settings->limits.object_bytes};
+    const struct kube_loop_settings writing = {"write", settings->limits.object_bytes};
+    int r = kube_credentials_new(&follower->target, &follower->credentials, err);
+    if (r == 0)
+        r = kube_loop_new(&reading, &follower->target, follower->credentials, &follower->reading,
+                          err);
+    if (r == 0)
+        r = kube_loop_new(&writing, &follower->target, follower->credentials, &follower->writing,
+                          err);
+    if (r == 0)
+        kube_credentials_on_change(follower->credentials, wake_loops, follower);
+    return r;
+}
+
+static void create_watches(struct follower *follower, const struct settings *settings)
+{
+    inventory_go_live(follower->inventory, follower->target.server);
+    for (size_t i = 0; i < MAX_KINDS && INVENTORY_KINDS[i].name; i++) {
+        const struct reflector_settings reflector = {
+            .kind = &INVENTORY_KINDS[i],
+            .page_size = PAGE_SIZE,
+            .silence_ms = (int64_t)settings->kubernetes.watch_silence_s * SECOND_MS,
+            .max_object_bytes = settings->limits.object_bytes,
+            .seed = random_seed(),
+        };
+        const struct reflector_store store = inventory_store(follower->inventory, i);
+        follower->watches[follower->n_watches++] =
+            kube_watch_new(follower->reading, &reflector, &store);
+    }
+    kube_loop_add_task(follower->reading, inventory_self_check, follower->inventory);
+}
+
+static void create_binds(struct follower *follower, const struct settings *settings)
+{
+    const int64_t timeout_s = (int64_t)settings->kubernetes.bind_timeout_s;
+    const struct binds_settings binds = {
+        .bound_by = follower->bound_by,
+        .post_life_ms = (timeout_s - POST_LIFE_MARGIN_S) * SECOND_MS,
+        .timeout_ms = timeout_s * SECOND_MS,
+        .confirm_ms = CONFIRM_MS,
+        .seed = random_seed(),
+    };
+    follower->binds = binds_new(&binds, follower->inventory, &settings->policy,
+                                kube_loop_sender(follower->writing));
+    kube_loop_add_task(follower->writing, binds_tick, follower->binds);
+}
+
+int follower_new(const struct settings *settings, struct inventory *inventory,
+                 struct kube_target *target, struct follower **ret_follower, struct err *err)
+{
+    struct follower *follower = MEM_NEW(struct follower);
+    follower->inventory = inventory;
+    follower->target = *target;
+    *target = (struct kube_target){0};
+    name_instance(follower);
+    int r = create_loops(follower, settings, err);
+    if (r < 0) {
+        follower_free(follower);
+        return r;
+    }
+    create_watches(follower, settings);
+    create_binds(follower, settings);
+    LOG(LOG_INFO, "main", LOG_MSG("following an API server"),
+        LOG_STR("server", follower->target.server), LOG_STR("source", follower->target.source));
+    *ret_follower = follower;
+    return 0;
+}
+
+int follower_start(struct follower *follower, struct err *err)
+{
+    int r = kube_loop_start(follower->reading, err);
+    return r < 0 ? r : kube_loop_start(follower->writing, err);
+}
+
+void follower_stop(struct follower *follower)
+{
+    binds_stop(follower->binds);
+    kube_loop_stop(follower->writing);
+    kube_loop_stop(follower->reading);
+}
+
+void follower_free(struct follower *follower)
+{
+    if (!follower)
+        return;
+    binds_free(follower->binds);
+    for (size_t i = 0; i < follower->n_watches; i++)
+        kube_watch_free(follower->watches[i]);
+    kube_loop_free(follower->writing);
+    kube_loop_free(follower->reading);
+    kube_credentials_free(follower->credentials);
+    kube_target_fini(&follower->target);
+    free(follower);
+}
+
+struct binds *follower_binds(struct follower *follower)
+{
+    return follower->binds;
+}
+
+void follower_metrics(const struct follower *follower, struct buf *out)
+{
+    inventory_live_metrics(follower->inventory, out);
+    binds_metrics(follower->binds, out);
+}

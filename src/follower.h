@@ -1,0 +1,34 @@
+/*
+ * follower: what the program has more of when it follows an API server: credentials, the two loops,
+ * a watch a kind, and the bindings. Belongs to main.c: creation in order, the stop in reverse
+ * order.
+ */
+#ifndef FOLLOWER_H
+#define FOLLOWER_H
+
+#include "base/buf.h"
+#include "config/options.h"
+#include "config/settings.h"
+#include "extender/binds.h"
+#include "inventory/inventory.h"
+#include "kube/target.h"
+
+struct follower;
+
+/* Which API server, by the options and the environment. */
+int follower_find(const struct options *options, struct kube_target *ret_target, struct err *err);
+
+/* Everything but the first request. Takes the target over (also when it fails); the rest is
+ * borrowed.
+ */
+int follower_new(const struct settings *settings, struct inventory *inventory,
+                 struct kube_target *target, struct follower **ret_follower, struct err *err);
+int follower_start(struct follower *follower, struct err *err);
+/* After the HTTP server has drained. */
+void follower_stop(struct follower *follower);
+void follower_free(struct follower *follower);
+
+struct binds *follower_binds(struct follower *follower);
+void follower_metrics(const struct follower *follower, struct buf *out);
+
+#endif
