@@ -89,8 +89,10 @@ static enum reserve_verdict hold_if_it_fits(struct cluster *cluster,
         known->shape = shapes_hold(cluster->shapes, &question->facts->shape);
     const struct fit_question fit = {
         .shape = known->shape, .refusal = known->refusal, .scope = FIT_OURS};
-    result->reason = fit_judge(node && node->traits ? node : NULL, &fit);
-    if (result->reason != REASON_FITS) {
+    if (node && !node->traits)
+        node = NULL;
+    result->reason = fit_judge(node, &fit);
+    if (!node || result->reason != REASON_FITS) {
         shapes_drop(cluster->shapes, known->shape);
         return RESERVE_REFUSED;
     }

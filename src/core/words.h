@@ -13,9 +13,9 @@ struct words {
     struct word *table;
 };
 
-/* The text, kept until it is dropped as often as it was held. */
+/* The text, kept until what is returned here is dropped as often as it was held. */
 const char *words_hold(struct words *words, const char *text);
-void words_drop(struct words *words, const char *word);
+void words_drop(struct words *words, const char *text);
 size_t words_n(const struct words *words);
 
 #endif

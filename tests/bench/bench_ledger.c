@@ -35,13 +35,15 @@ static double now_s(void)
 /* After the allocator has given back what it could. */
 static double resident_bytes(void)
 {
-    long n_pages = 0;
+    char line[128] = "";
+    char *at = NULL;
     mem_give_back();
     FILE *file = fopen("/proc/self/statm", "re");
-    if (!file || fscanf(file, "%*s %ld", &n_pages) != 1)
+    if (!file || !fgets(line, sizeof line, file))
         abort();
     (void)fclose(file);
-    return (double)n_pages * (double)sysconf(_SC_PAGESIZE);
+    (void)strtol(line, &at, 10); /* the pages of its addresses, then those in memory */
+    return strtod(at, NULL) * (double)sysconf(_SC_PAGESIZE);
 }
 
 /* The same numbers every time, spread well (splitmix64). */

@@ -171,6 +171,8 @@ size_t plain_n_holders(const struct plain *plain, size_t node)
     return n;
 }
 
+#define N_SHAPED ((size_t)PLAIN_PODS + PLAIN_PODS)
+
 /* The shapes of pods, then those of reservations; NULL where there is none. */
 static const struct plain_shape *shape_at(const struct plain *plain, size_t i)
 {
@@ -193,7 +195,7 @@ static bool is_shape_of_one_before(const struct plain *plain, size_t at)
 size_t plain_n_shapes(const struct plain *plain)
 {
     size_t n = 0;
-    for (size_t i = 0; i < 2 * PLAIN_PODS; i++)
+    for (size_t i = 0; i < N_SHAPED; i++)
         n += shape_at(plain, i) && !is_shape_of_one_before(plain, i);
     return n;
 }
@@ -204,7 +206,7 @@ static bool is_spoken_of(const struct plain *plain, size_t resource)
         if (plain->node_there[i] && plain->nodes[i].capacity[resource] != PLAIN_ABSENT)
             return true;
     }
-    for (size_t i = 0; i < 2 * PLAIN_PODS; i++) {
+    for (size_t i = 0; i < N_SHAPED; i++) {
         const struct plain_shape *shape = shape_at(plain, i);
         if (shape && shape->demand[resource] > 0)
             return true;
