@@ -39,8 +39,9 @@ struct json_stream_handler {
 
 struct json_stream_options {
     /* Subtrees to skip, as paths relative to an item, with '.' between keys:
-     * "metadata.managedFields", "status.images"; keys may hold '.' themselves. Paths do not lead
-     * through arrays. NULL-terminated; NULL = keep all. Where an object is handed over as an
+     * "metadata.managedFields", "status.images"; keys may hold '.' themselves.
+     * "spec.containers[].env" leads into each object of a list. Paths that begin alike
+     * must stand together. NULL-terminated; NULL = keep all. Where an object is handed over as an
      * envelope, the same paths are relative to it. */
     const char *const *drop;
     size_t max_object_bytes; /* of one object, after dropping; more is -EMSGSIZE */

@@ -15,10 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A container whose members are looked at one by one: an object, or the list of items. */
+/* A container whose members are looked at one by one: an object, the list of items, or another list
+ * whose elements are looked into. */
+enum frame_kind { FRAME_OBJECT, FRAME_ITEMS, FRAME_ELEMENTS };
+
 struct frame {
-    bool is_items;
-    struct drop_place place;
+    enum frame_kind kind;
+    struct drop_place place; /* inside the object; FRAME_ELEMENTS: inside each of them */
 };
 
 enum member_kind { MEMBER_KEPT, MEMBER_LOOKED_INTO, MEMBER_DROPPED, MEMBER_ITEMS };
@@ -50,13 +53,14 @@ struct json_stream {
     bool has_documents;
 };
 
-/* Every '.' of a path may be one object more to look into; the outer object, the list, the item. */
+/* Every '.' of a path may be one object more to look into, every '[' a list; the outer object, the
+ * list of items, the item. */
 static size_t frames_needed(const char *const *drop)
 {
     size_t most = 0;
     for (; drop && *drop; drop++) {
         size_t n = 0;
-        for (const char *dot = *drop; (dot = strchr(dot, '.')) != NULL; dot++)
+        for (const char *p = *drop; (p = strpbrk(p, ".[")) != NULL; p++)
             n++;
         most = n > most ? n : most;
     }
@@ -162,16 +166,23 @@ static int hand_over_list(struct json_stream *stream, struct err *err)
 
 /* ---- frames ---- */
 
-static void push_frame(struct json_stream *stream, bool is_items, struct drop_place place)
+static void push_frame(struct json_stream *stream, enum frame_kind kind, struct drop_place place)
 {
-    stream->frames[stream->n_frames++] = (struct frame){is_items, place};
+    stream->frames[stream->n_frames++] = (struct frame){kind, place};
     stream->scan.watch_depth = stream->n_frames;
 }
 
 static int push_object(struct json_stream *stream, struct drop_place place, struct err *err)
 {
-    push_frame(stream, false, place);
+    push_frame(stream, FRAME_OBJECT, place);
     return add(stream, "{", 1, err);
+}
+
+static int push_elements(struct json_stream *stream, struct drop_place place, struct err *err)
+{
+    place.of_elements = false;
+    push_frame(stream, FRAME_ELEMENTS, place);
+    return add(stream, "[", 1, err);
 }
 
 static int begin_document(struct json_stream *stream, const char *first, struct err *err)
@@ -187,7 +198,7 @@ static int begin_item(struct json_stream *stream, const char *first, struct err 
     if (!stream->handler.on_item)
         return 0;
     open_parcel(stream, &stream->item, first);
-    if (*first == '{' && root.path)
+    if (*first == '{' && root.first)
         return push_object(stream, root, err);
     stream->copy_from = first;
     return 0;
@@ -230,8 +241,7 @@ static enum member_kind kind_of(struct json_stream *stream, const char *key, siz
 {
     static const char ITEMS[] = "items";
     struct drop_place place = stream->frames[stream->n_frames - 1].place;
-    enum drop_verdict verdict =
-        drop_paths_member(stream->options.drop, place, key, len, &stream->inside);
+    enum drop_verdict verdict = drop_paths_member(place, key, len, &stream->inside);
     if (stream->n_frames == 1 && len == sizeof ITEMS - 1 && memcmp(key, ITEMS, len) == 0)
         return MEMBER_ITEMS;
     if (verdict == DROP_MEMBER)
@@ -268,15 +278,27 @@ static int end_key(struct json_stream *stream, const char *at, struct err *err)
     return add(stream, ":", 1, err);
 }
 
+/* Of a list whose elements are looked into. */
+static int begin_element(struct json_stream *stream, const char *first, struct err *err)
+{
+    const struct buf *text = &stream->open->text;
+    int r = text->data[text->len - 1] == '[' ? 0 : add(stream, ",", 1, err);
+    if (r == 0 && *first == '{')
+        return push_object(stream, stream->frames[stream->n_frames - 1].place, err);
+    stream->copy_from = first;
+    return r;
+}
+
 static int begin_member(struct json_stream *stream, const char *first, struct err *err)
 {
     if (stream->kind == MEMBER_ITEMS && *first == '[') {
         cut(stream, stream->before_key);
-        push_frame(stream, true, (struct drop_place){NULL, 0});
+        push_frame(stream, FRAME_ITEMS, (struct drop_place){.first = NULL});
         return hand_over_list(stream, err);
     }
-    if (stream->kind == MEMBER_LOOKED_INTO && *first == '{')
-        return push_object(stream, stream->inside, err);
+    if (stream->kind == MEMBER_LOOKED_INTO && *first == (stream->inside.of_elements ? '[' : '{'))
+        return stream->inside.of_elements ? push_elements(stream, stream->inside, err)
+                                          : push_object(stream, stream->inside, err);
     if (stream->kind != MEMBER_DROPPED)
         stream->copy_from = first;
     return 0;
@@ -288,8 +310,14 @@ static int begin_value(struct json_stream *stream, const char *first, struct err
 {
     if (stream->n_frames == 0)
         return begin_document(stream, first, err);
-    if (stream->frames[stream->n_frames - 1].is_items)
+    switch (stream->frames[stream->n_frames - 1].kind) {
+    case FRAME_ITEMS:
         return begin_item(stream, first, err);
+    case FRAME_ELEMENTS:
+        return begin_element(stream, first, err);
+    case FRAME_OBJECT:
+        break;
+    }
     return begin_member(stream, first, err);
 }
 
@@ -297,7 +325,9 @@ static int pop_frame(struct json_stream *stream, struct err *err)
 {
     const struct frame *frame = &stream->frames[--stream->n_frames];
     stream->scan.watch_depth = stream->n_frames;
-    return frame->is_items ? 0 : add(stream, "}", 1, err);
+    if (frame->kind == FRAME_ITEMS)
+        return 0;
+    return add(stream, frame->kind == FRAME_ELEMENTS ? "]" : "}", 1, err);
 }
 
 static int end_value(struct json_stream *stream, const char *at, struct err *err)
@@ -309,7 +339,8 @@ static int end_value(struct json_stream *stream, const char *at, struct err *err
         return r;
     if (stream->n_frames == 0)
         return end_document(stream, err);
-    return stream->frames[stream->n_frames - 1].is_items ? end_item(stream, err) : 0;
+    const bool ends_item = stream->frames[stream->n_frames - 1].kind == FRAME_ITEMS;
+    return ends_item ? end_item(stream, err) : 0;
 }
 
 /* An object that is too large was so before the fault, wherever the pieces are cut. */

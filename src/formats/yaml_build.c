@@ -140,12 +140,13 @@ int yaml_build_skip(struct yaml_build *build, const struct yaml_source_event *ev
 /* ---- sequences ---- */
 
 static int build_element(struct yaml_build *build, json_t *array,
-                         const struct yaml_source_event *event, struct err *err)
+                         const struct yaml_source_event *event, struct drop_place place,
+                         struct err *err)
 {
     json_t *value;
     char index[24];
     struct text_position at = event->at;
-    int r = yaml_build_node(build, event, YAML_BUILD_NOWHERE, &value, err);
+    int r = yaml_build_node(build, event, place, &value, err);
     if (r < 0)
         return r;
     if (build->places) {
@@ -157,9 +158,11 @@ static int build_element(struct yaml_build *build, json_t *array,
     return 0;
 }
 
-static int build_sequence(struct yaml_build *build, json_t **ret_value, struct err *err)
+static int build_sequence(struct yaml_build *build, struct drop_place place, json_t **ret_value,
+                          struct err *err)
 {
     json_auto_t *array = yaml_build_must(json_array());
+    const struct drop_place inside = {place.first, place.last, place.len, false};
     struct yaml_source_event event;
     for (;;) {
         int r = yaml_source_next(build->source, &event, err);
@@ -167,7 +170,8 @@ static int build_sequence(struct yaml_build *build, json_t **ret_value, struct e
             return r;
         if (event.kind == SOURCE_SEQUENCE_END)
             break;
-        r = build_element(build, array, &event, err);
+        r = build_element(build, array, &event, place.of_elements ? inside : YAML_BUILD_NOWHERE,
+                          err);
         if (r < 0)
             return r;
     }
@@ -202,8 +206,9 @@ static int build_content(struct yaml_build *build, const struct yaml_source_even
         r = yaml_build_enter(build, event, err);
     if (r < 0)
         return r;
-    r = is_mapping ? yaml_mapping_read(build, place, ret_value, err)
-                   : build_sequence(build, ret_value, err);
+    r = is_mapping ? yaml_mapping_read(build, place.of_elements ? YAML_BUILD_NOWHERE : place,
+                                       ret_value, err)
+                   : build_sequence(build, place, ret_value, err);
     build->depth--;
     return r;
 }

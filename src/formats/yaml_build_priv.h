@@ -21,7 +21,7 @@ struct yaml_build {
     size_t deepest; /* that was reached in the anchored value that is being built */
 };
 
-#define YAML_BUILD_NOWHERE ((struct drop_place){NULL, 0})
+#define YAML_BUILD_NOWHERE ((struct drop_place){.first = NULL})
 
 /* value; aborts where it is NULL: out of memory. */
 json_t *yaml_build_must(json_t *value) __attribute__((returns_nonnull));

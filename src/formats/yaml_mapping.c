@@ -171,8 +171,7 @@ static enum member_kind member_kind(const struct yaml_build *build, const struct
                                     const struct yaml_source_event *event, const char *key,
                                     struct drop_place *ret_inside)
 {
-    enum drop_verdict verdict =
-        drop_paths_member(build->options->drop, mapping->place, key, strlen(key), ret_inside);
+    enum drop_verdict verdict = drop_paths_member(mapping->place, key, strlen(key), ret_inside);
     if (is_merge_key(event))
         return MEMBER_MERGE;
     if (verdict == DROP_MEMBER)

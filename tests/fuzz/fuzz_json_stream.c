@@ -113,7 +113,8 @@ static void check_against_jansson(const char *text, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const DROP[] = {"a.b", "a.c.d", "status", "a.x.y", NULL};
+    static const char *const DROP[] = {"a.b",         "a.c.d",  "a.x.y", "a.l[].b",
+                                       "a.l[].m[].b", "status", NULL};
     const struct json_stream_options small = {
         .drop = DROP, .max_object_bytes = 60, .max_depth = 8, .json_flags = JSON_REJECT_DUPLICATES};
     const struct json_stream_options large = {

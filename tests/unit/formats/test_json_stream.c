@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const char *const DROP[] = {
-    "metadata.managedFields", "metadata.annotations.k8s.io/last", "status", "ab.x", "cd.y", NULL};
+    "metadata.managedFields", "metadata.annotations.k8s.io/last", "status", "ab.x", "cd.y",
+    "spec.list[].env",        "spec.list[].deep.in[].x",          NULL};
 static const struct json_stream_options OPTIONS = {
     .drop = DROP, .max_object_bytes = 300, .max_depth = 12, .json_flags = JSON_REJECT_DUPLICATES};
 
@@ -121,6 +122,24 @@ static void test_dropped_members_read_as_absent(void **state)
     check_seen("{\"metadata\":5,\"\\u0073tatus\":1}", "envelope 1:1 {\"metadata\":5}\n");
     check_seen("{\"metadata\":[{\"managedFields\":1}]}",
                "envelope 1:1 {\"metadata\":[{\"managedFields\":1}]}\n");
+}
+
+static void test_members_of_a_lists_elements(void **state)
+{
+    (void)state;
+    check_seen("{\"spec\":{\"list\":[{\"env\":[1],\"n\":1},{\"n\":2,\"env\":{}},{\"env\":0}]}}",
+               "envelope 1:1 {\"spec\":{\"list\":[{\"n\":1},{\"n\":2},{}]}}\n");
+    check_seen("{\"items\":[{\"spec\":{\"list\":[ {\"env\":1} , 7,\"[\",[{\"env\":2}] ]}},5]}",
+               "item 1:11 {\"spec\":{\"list\":[{},7,\"[\",[{\"env\":2}]]}}\n"
+               "item 1:63 5\nenvelope 1:1 {}\n");
+    check_seen(
+        "{\"spec\":{\"list\":[{\"deep\":{\"in\":[{\"x\":1,\"y\":1},{}],\"x\":1}}],\"env\":1}}",
+        "envelope 1:1 {\"spec\":{\"list\":[{\"deep\":{\"in\":[{\"y\":1},{}],\"x\":1}}],"
+        "\"env\":1}}\n");
+    check_seen("{\"spec\":{\"list\":[]}}", "envelope 1:1 {\"spec\":{\"list\":[]}}\n");
+    check_seen("{\"spec\":{\"list\":{\"env\":1}}}",
+               "envelope 1:1 {\"spec\":{\"list\":{\"env\":1}}}\n");
+    check_seen("{\"ab\":[{\"x\":1}]}", "envelope 1:1 {\"ab\":[{\"x\":1}]}\n");
 }
 
 static void test_a_path_counts_from_its_beginning(void **state)
@@ -313,6 +332,7 @@ int main(void)
         cmocka_unit_test(test_items_come_first_and_the_envelope_without_them),
         cmocka_unit_test(test_only_a_top_level_array_is_a_list),
         cmocka_unit_test(test_dropped_members_read_as_absent),
+        cmocka_unit_test(test_members_of_a_lists_elements),
         cmocka_unit_test(test_a_path_counts_from_its_beginning),
         cmocka_unit_test(test_the_first_fault_has_its_place),
         cmocka_unit_test(test_indentation_of_any_width_is_counted),

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char *const DROP[] = {"metadata.managedFields", "metadata.annotations.k8s.io/last",
-                                   "status", NULL};
+                                   "status", "spec.list[].env", NULL};
 static const struct yaml_options OPTIONS = {.drop = DROP, .max_depth = 20, .max_nodes = 100};
 
 static int each(const char *yaml, size_t len, const struct json_stream_handler *handler,
@@ -81,6 +81,16 @@ static void test_dropped_subtrees_are_not_built(void **state)
                "  spec: {status: kept}\nstatus: 5\nmetadata: {managedFields: 1}\n",
                "item 2:3 {\"metadata\":{\"name\":\"x\",\"annotations\":{\"k8s.io/lasting\":\"z\"}},"
                "\"spec\":{\"status\":\"kept\"}}\nenvelope 1:1 {\"metadata\":{}}\n");
+}
+
+static void test_members_of_a_sequences_elements_are_not_built(void **state)
+{
+    (void)state;
+    check_seen("spec: {list: [{env: [1], k: 1}, 7, [{env: 2}]], env: 1}\n",
+               "envelope 1:1 {\"spec\":{\"list\":[{\"k\":1},7,[{\"env\":2}]],\"env\":1}}\n");
+    check_seen("spec: {list: {env: 1}}\n", "envelope 1:1 {\"spec\":{\"list\":{\"env\":1}}}\n");
+    check_seen("status: &s [{env: 1}]\nspec: {list: *s}\n",
+               "envelope 1:1 {\"spec\":{\"list\":[{\"env\":1}]}}\n");
 }
 
 static void test_anchors_in_dropped_subtrees_can_be_used(void **state)
@@ -199,6 +209,7 @@ int main(void)
         cmocka_unit_test(test_items_come_one_at_a_time_before_their_envelope),
         cmocka_unit_test(test_items_by_alias_or_merge_are_handed_over_too),
         cmocka_unit_test(test_dropped_subtrees_are_not_built),
+        cmocka_unit_test(test_members_of_a_sequences_elements_are_not_built),
         cmocka_unit_test(test_anchors_in_dropped_subtrees_can_be_used),
         cmocka_unit_test(test_anchors_end_with_their_document),
         cmocka_unit_test(test_second_keys_are_seen_where_nothing_is_kept),
