@@ -4,52 +4,6 @@
 #include "base/mem.h"
 #include "live_priv.h"
 
-/* Finished pods use nothing and are never scheduled again: not to be told of them at all saves most
- * of a list where jobs run. One that finishes comes as DELETED, with what it was before. */
-#define PODS_NOT_FINISHED "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
-
-static const char *const NODES_UNREAD[] = {"metadata.managedFields", "metadata.ownerReferences",
-                                           "metadata.annotations",   "metadata.finalizers",
-                                           "status.images",          "status.volumesAttached",
-                                           "status.volumesInUse",    "status.addresses",
-                                           "status.nodeInfo",        "status.runtimeHandlers",
-                                           "status.features",        NULL};
-static const char *const PODS_UNREAD[] = {"metadata.managedFields",
-                                          "metadata.ownerReferences",
-                                          "metadata.labels",
-                                          "metadata.finalizers",
-                                          "spec.volumes",
-                                          "spec.ephemeralContainers",
-                                          "spec.topologySpreadConstraints",
-                                          "spec.affinity.podAffinity",
-                                          "spec.affinity.podAntiAffinity",
-                                          "spec.securityContext",
-                                          "spec.dnsConfig",
-                                          "spec.hostAliases",
-                                          "spec.imagePullSecrets",
-                                          "spec.readinessGates",
-                                          "status.ephemeralContainerStatuses",
-                                          "status.hostIPs",
-                                          "status.podIPs",
-                                          NULL};
-static const char *const NAMES_ONLY[] = {"metadata.managedFields",
-                                         "metadata.ownerReferences",
-                                         "metadata.labels",
-                                         "metadata.annotations",
-                                         "metadata.finalizers",
-                                         "spec",
-                                         "status",
-                                         "description",
-                                         NULL};
-
-const struct reflector_kind INVENTORY_KINDS[N_CLUSTER_KINDS + 1] = {
-    [CLUSTER_NODES] = {"nodes", "/api/v1/nodes", NULL, NODES_UNREAD},
-    [CLUSTER_PODS] = {"pods", "/api/v1/pods", PODS_NOT_FINISHED, PODS_UNREAD},
-    [CLUSTER_NAMESPACES] = {"namespaces", "/api/v1/namespaces", NULL, NAMES_ONLY},
-    [CLUSTER_PRIORITY_CLASSES] = {"priorityclasses", "/apis/scheduling.k8s.io/v1/priorityclasses",
-                                  NULL, NAMES_ONLY},
-};
-
 /* What is over the limit makes the inventory unusable, but the ledger takes more for a while, so
  * that all of it is there when there are fewer again. */
 static size_t taken_at_most(size_t limit)

@@ -1,0 +1,82 @@
+/*
+ * live_kinds: what is watched of each kind. See include/inventory/live.h.
+ *
+ * What no decoder reads is not even built: most of a list's time would go there. Whoever reads
+ * something more takes it out of these lists (tests/unit/inventory/test_live_kinds.c).
+ */
+#include "inventory/live.h"
+
+/* Finished pods use nothing and are never scheduled again: not to be told of them at all saves most
+ * of a list where jobs run. One that finishes comes as DELETED, with what it was before. */
+#define PODS_NOT_FINISHED "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
+
+static const char *const NODES_UNREAD[] = {"metadata.managedFields", "metadata.ownerReferences",
+                                           "metadata.annotations",   "metadata.finalizers",
+                                           "status.images",          "status.volumesAttached",
+                                           "status.volumesInUse",    "status.addresses",
+                                           "status.nodeInfo",        "status.runtimeHandlers",
+                                           "status.features",        NULL};
+/* Most of a pod is in its containers. */
+#define CONTAINERS_UNREAD(list)                                                                    \
+    list "[].args", list "[].command", list "[].env", list "[].envFrom", list "[].image",          \
+        list "[].imagePullPolicy", list "[].lifecycle", list "[].livenessProbe", list "[].ports",  \
+        list "[].readinessProbe", list "[].securityContext", list "[].startupProbe",               \
+        list "[].terminationMessagePath", list "[].terminationMessagePolicy",                      \
+        list "[].volumeMounts"
+#define STATUSES_UNREAD(list)                                                                      \
+    list "[].containerID", list "[].image", list "[].imageID", list "[].lastState",                \
+        list "[].ready", list "[].restartCount", list "[].started", list "[].state",               \
+        list "[].volumeMounts"
+static const char *const PODS_UNREAD[] = {"metadata.managedFields",
+                                          "metadata.ownerReferences",
+                                          "metadata.labels",
+                                          "metadata.finalizers",
+                                          CONTAINERS_UNREAD("spec.containers"),
+                                          CONTAINERS_UNREAD("spec.initContainers"),
+                                          "spec.affinity.podAffinity",
+                                          "spec.affinity.podAntiAffinity",
+                                          "spec.dnsConfig",
+                                          "spec.dnsPolicy",
+                                          "spec.enableServiceLinks",
+                                          "spec.ephemeralContainers",
+                                          "spec.hostAliases",
+                                          "spec.imagePullSecrets",
+                                          "spec.preemptionPolicy",
+                                          "spec.readinessGates",
+                                          "spec.restartPolicy",
+                                          "spec.schedulerName",
+                                          "spec.securityContext",
+                                          "spec.serviceAccount",
+                                          "spec.serviceAccountName",
+                                          "spec.terminationGracePeriodSeconds",
+                                          "spec.topologySpreadConstraints",
+                                          "spec.volumes",
+                                          STATUSES_UNREAD("status.containerStatuses"),
+                                          STATUSES_UNREAD("status.initContainerStatuses"),
+                                          "status.conditions[].lastProbeTime",
+                                          "status.conditions[].lastTransitionTime",
+                                          "status.ephemeralContainerStatuses",
+                                          "status.hostIP",
+                                          "status.hostIPs",
+                                          "status.podIP",
+                                          "status.podIPs",
+                                          "status.qosClass",
+                                          "status.startTime",
+                                          NULL};
+static const char *const NAMES_ONLY[] = {"metadata.managedFields",
+                                         "metadata.ownerReferences",
+                                         "metadata.labels",
+                                         "metadata.annotations",
+                                         "metadata.finalizers",
+                                         "spec",
+                                         "status",
+                                         "description",
+                                         NULL};
+
+const struct reflector_kind INVENTORY_KINDS[N_CLUSTER_KINDS + 1] = {
+    [CLUSTER_NODES] = {"nodes", "/api/v1/nodes", NULL, NODES_UNREAD},
+    [CLUSTER_PODS] = {"pods", "/api/v1/pods", PODS_NOT_FINISHED, PODS_UNREAD},
+    [CLUSTER_NAMESPACES] = {"namespaces", "/api/v1/namespaces", NULL, NAMES_ONLY},
+    [CLUSTER_PRIORITY_CLASSES] = {"priorityclasses", "/apis/scheduling.k8s.io/v1/priorityclasses",
+                                  NULL, NAMES_ONLY},
+};

@@ -1,0 +1,191 @@
+/* live_kinds: an object without what is not read says the same to the ledger. */
+#include "formats/json_stream.h"
+#include "live_shown.h"
+
+/* Everything that a decoder reads, and some that none does. */
+static const char POD_WITH_ALL[] =
+    "{'metadata':{'name':'p','namespace':'ml','uid':'u','creationTimestamp':'2026-01-02T03:04:05Z',"
+    "'deletionTimestamp':'2026-01-02T03:05:05Z','labels':{'a':'b'},'managedFields':[{}],"
+    "'annotations':{'gpu-extender.io/models':'A100, T4','gpu-extender.io/exclude-models':'K80',"
+    "'scheduler.alpha.kubernetes.io/affinity':'{\\'nodeAffinity\\':{"
+    "\\'requiredDuringSchedulingIgnoredDuringExecution\\':{\\'nodeSelectorTerms\\':[{"
+    "\\'matchExpressions\\':[{\\'key\\':\\'z\\',\\'operator\\':\\'Exists\\'}]}]}}}'}},"
+    "'spec':{'nodeName':'NODE','priorityClassName':'high','priority':7,"
+    "'schedulingGates':[{'name':'g'}],'nodeSelector':{'zone':'x'},"
+    "'overhead':{'cpu':'1'},'resources':{'requests':{'memory':'1Gi'}},"
+    "'affinity':{'podAffinity':{},'nodeAffinity':{"
+    "'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':[{'matchExpressions':["
+    "{'key':'k','operator':'In','values':['v']}]}]},"
+    "'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':3,'preference':{"
+    "'matchExpressions':[{'key':'w','operator':'Exists'}]}}]}},"
+    "'tolerations':[{'key':'t','operator':'Exists','effect':'NoSchedule'}],"
+    "'containers':[{'name':'c','image':'i','env':[{}],'resources':{"
+    "'limits':{'nvidia.com/gpu':'2','cpu':'2'},'requests':{'cpu':'1','nvidia.com/gpu':'2'}}}],"
+    "'initContainers':[{'name':'i','command':[''],'restartPolicy':'Always','resources':{"
+    "'limits':{'nvidia.com/gpu':'1'}}}]},"
+    "'status':{'phase':'Running','nominatedNodeName':'n','qosClass':'Burstable','conditions':["
+    "{'type':'PodScheduled','status':'False','reason':'Unschedulable','message':'0/1 nodes',"
+    "'lastProbeTime':null},{'type':'PodResizePending','status':'True','reason':'Infeasible'}],"
+    "'containerStatuses':[{'name':'c','state':{},'resources':{'requests':{'cpu':'3'}},"
+    "'allocatedResources':{'cpu':'3'}}],"
+    "'initContainerStatuses':[{'name':'i','resources':{'requests':{'cpu':'5'}},"
+    "'allocatedResources':{'cpu':'6'}}]}}";
+
+static const char NODE_WITH_ALL[] =
+    "{'metadata':{'name':'n','labels':{'nvidia.com/gpu.product':'Tesla-T4'},'managedFields':[{}],"
+    "'annotations':{'a':'b'}},"
+    "'spec':{'unschedulable':true,'taints':[{'key':'k','value':'v','effect':'NoSchedule'}]},"
+    "'status':{'conditions':[{'type':'Ready','status':'True'}],'images':[{}],"
+    "'capacity':{'cpu':'8','nvidia.com/gpu':'4'},'allocatable':{'cpu':'7','nvidia.com/gpu':'3'}}}";
+
+static const char CLASS_WITH_ALL[] = "{'metadata':{'name':'high','labels':{'a':'b'}},'value':9,"
+                                     "'globalDefault':true,'description':'x'}";
+
+static int keep(void *context, json_t *item, struct text_position at, struct err *err)
+{
+    (void)at;
+    (void)err;
+    *(json_t **)context = json_incref(item);
+    return 0;
+}
+
+/* As it comes out of a list from the API server. */
+static json_t *as_listed(enum cluster_kind kind, const json_t *object)
+{
+    json_t *kept = NULL;
+    struct err err;
+    char *text = json_dumps(object, JSON_COMPACT);
+    const struct json_stream_options options = {
+        .drop = INVENTORY_KINDS[kind].drop, .max_object_bytes = 10000, .max_depth = 50};
+    const struct json_stream_handler handler = {.on_item = keep, .context = &kept};
+    struct json_stream *stream = json_stream_new(&options, &handler);
+    assert_int_equal(json_stream_feed(stream, "{\"items\":[", 10, &err), 0);
+    assert_int_equal(json_stream_feed(stream, text, strlen(text), &err), 0);
+    assert_int_equal(json_stream_feed(stream, "]}", 2, &err), 0);
+    json_stream_free(stream);
+    free(text);
+    assert_non_null(kept);
+    return kept;
+}
+
+/* text with NODE replaced; the caller's. */
+static char *on_node(const char *text, const char *node)
+{
+    char *with_node = calloc(1, strlen(text) + 100);
+    assert_non_null(with_node);
+    const char *at = strstr(text, "NODE");
+    const size_t before = at ? (size_t)(at - text) : strlen(text);
+    memcpy(with_node, text, before);
+    if (at) {
+        strcat(with_node, node);
+        strcat(with_node, at + strlen("NODE"));
+    }
+    return with_node;
+}
+
+static uint64_t version_of(struct live_cluster *live)
+{
+    const struct inventory_view view = inventory_read(live->inventory);
+    assert_int_equal(view.n_problems, 0);
+    const uint64_t version = cluster_version(view.cluster);
+    inventory_done(live->inventory);
+    return version;
+}
+
+/* What the version does not grow with. */
+static void check_words(struct live_cluster *live)
+{
+    const struct inventory_view view = inventory_read(live->inventory);
+    const struct pod *pod = cluster_find_pod(view.cluster, "u");
+    if (pod && !pod->node_name[0]) {
+        assert_string_equal(pod->unscheduled_reason, "Unschedulable");
+        assert_string_equal(pod->unscheduled_message, "0/1 nodes");
+    }
+    inventory_done(live->inventory);
+}
+
+/* The ledger's version grows with whatever could change a decision. */
+static void check_same(struct live_cluster *live, enum cluster_kind kind, const char *text)
+{
+    const struct reflector_store *store = &live->stores[kind];
+    json_t *whole = live_object(text);
+    json_t *listed = as_listed(kind, whole);
+    assert_false(json_equal(whole, listed));
+    const uint64_t before = version_of(live);
+    store->upsert(store->context, whole);
+    live_flush(live, kind);
+    const uint64_t with_all = version_of(live);
+    assert_true(with_all > before);
+    store->upsert(store->context, listed);
+    live_flush(live, kind);
+    if (version_of(live) != with_all)
+        fail_msg("%s says something else than\n%s", json_dumps(listed, 0), text);
+    check_words(live);
+    json_decref(whole);
+    json_decref(listed);
+}
+
+static void test_what_is_not_read_is_not_needed(void **state)
+{
+    static const char *const NODES[] = {"n", ""}; /* what is read of a pod depends on it */
+    struct live_cluster *live = *state;
+    live_list_nothing(live);
+    for (size_t i = 0; i < sizeof NODES / sizeof *NODES; i++) {
+        char *pod = on_node(POD_WITH_ALL, NODES[i]);
+        check_same(live, CLUSTER_PODS, pod);
+        free(pod);
+    }
+    check_same(live, CLUSTER_NODES, NODE_WITH_ALL);
+}
+
+static void test_what_is_not_read_of_named_ones_is_not_needed(void **state)
+{
+    (void)state;
+    json_t *whole = live_object(CLASS_WITH_ALL);
+    json_t *listed = as_listed(CLUSTER_PRIORITY_CLASSES, whole);
+    json_t *expected = live_object("{'metadata':{'name':'high'},'value':9,'globalDefault':true}");
+    assert_true(json_equal(listed, expected));
+    json_decref(whole);
+    json_decref(listed);
+    json_decref(expected);
+}
+
+/* {"a":[{"b":true}]} for "a[].b". */
+static json_t *object_with(const char *path)
+{
+    const size_t len = strcspn(path, ".");
+    const bool is_last = path[len] == '\0';
+    const bool is_list = len > 2 && path[len - 1] == ']';
+    json_t *value = is_last ? json_true() : object_with(path + len + 1);
+    char *key = strndup(path, is_list ? len - 2 : len);
+    assert_non_null(key);
+    json_t *object = is_list ? json_pack("{s:[o]}", key, value) : json_pack("{s:o}", key, value);
+    free(key);
+    return object;
+}
+
+/* A path that stands apart from those that begin as it does drops nothing. */
+static void test_every_path_drops_something(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < N_CLUSTER_KINDS; kind++) {
+        for (const char *const *path = INVENTORY_KINDS[kind].drop; *path; path++) {
+            json_t *whole = object_with(*path);
+            json_t *listed = as_listed((enum cluster_kind)kind, whole);
+            if (json_equal(listed, whole))
+                fail_msg("%s drops nothing", *path);
+            json_decref(whole);
+            json_decref(listed);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LIVE_TEST(test_what_is_not_read_is_not_needed),
+        cmocka_unit_test(test_what_is_not_read_of_named_ones_is_not_needed),
+        cmocka_unit_test(test_every_path_drops_something),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
