@@ -201,6 +201,8 @@ static int serve(struct program *program)
         {"POST", "/scheduler/bind", LISTEN_VERBS, "bind", extender_bind, extender},
         {"POST", "/v1/dry-run", LISTEN_PEOPLE, "dry_run", api_dry_run, api},
         {"GET", "/v1/inventory", LISTEN_PEOPLE, "inventory", api_inventory, api},
+        {"GET", "/v1/pending", LISTEN_PEOPLE, "pending", api_pending, api},
+        {"GET", "/v1/pods/", LISTEN_PEOPLE, "explain", api_explain, api},
         {"GET", "/metrics", LISTEN_PEOPLE, "metrics", api_metrics, api},
         {"GET", "/livez", LISTEN_PROBES, "livez", api_livez, api},
         {"GET", "/readyz", LISTEN_PROBES, "readyz", api_readyz, api},

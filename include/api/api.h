@@ -1,5 +1,6 @@
 /*
- * api: the people's protocol: what is there, where would it go, and is the service well?
+ * api: the people's protocol: what is there, where would it go, why is it pending, and is the
+ * service well?
  *
  * Answers are JSON, or with ?output=table text for people. Their shapes are in docs/openapi.yaml:
  * members are added, never renamed.
@@ -27,6 +28,8 @@ struct api {
 /* Routes; context is the struct api. */
 void api_dry_run(void *context, struct exchange *exchange);   /* POST */
 void api_inventory(void *context, struct exchange *exchange); /* GET */
+void api_pending(void *context, struct exchange *exchange);   /* GET */
+void api_explain(void *context, struct exchange *exchange);   /* GET .../NAMESPACE/NAME/explain */
 void api_livez(void *context, struct exchange *exchange);
 void api_readyz(void *context, struct exchange *exchange);
 void api_metrics(void *context, struct exchange *exchange);

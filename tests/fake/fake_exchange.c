@@ -11,6 +11,7 @@ struct exchange {
     char *body;
     size_t len;
     const char *output;
+    const char *path;
     unsigned n_answers;
     struct fake_answer answer;
 };
@@ -23,8 +24,7 @@ const char *exchange_method(const struct exchange *exchange)
 
 const char *exchange_path(const struct exchange *exchange)
 {
-    (void)exchange;
-    return "/";
+    return exchange->path ? exchange->path : "/";
 }
 
 const char *exchange_query(const struct exchange *exchange, const char *name)
@@ -95,7 +95,8 @@ struct fake_answer fake_ask(handle_exchange *handle, void *context,
     struct exchange exchange = {.arena = arena_new(),
                                 .body = mem_new(question->len + 1),
                                 .len = question->len,
-                                .output = question->output};
+                                .output = question->output,
+                                .path = question->path};
     if (question->len > 0)
         memcpy(exchange.body, question->body, question->len);
     handle(context, &exchange);

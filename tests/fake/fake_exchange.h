@@ -14,6 +14,7 @@ struct fake_question {
     const char *body;
     size_t len;
     const char *output; /* the value of ?output=; NULL: it is not there */
+    const char *path;   /* NULL: "/" */
 };
 
 struct fake_answer {

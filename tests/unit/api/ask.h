@@ -17,6 +17,7 @@
 struct ask {
     struct small_cluster cluster;
     struct api api;
+    const char *path; /* of the next question; NULL: "/" */
 };
 
 static inline void ask_write_metrics(void *context, struct buf *out)
@@ -63,7 +64,8 @@ static inline int ask_tear_down(void **state)
 static inline char *ask_text(struct ask *ask, handle_exchange *handle, const char *body,
                              const char *output, unsigned status, const char *content_type)
 {
-    const struct fake_question question = {body, strlen(body), output};
+    const struct fake_question question = {
+        .body = body, .len = strlen(body), .output = output, .path = ask->path};
     struct fake_answer answer = fake_ask(handle, &ask->api, &question);
     if (answer.status != status)
         fail_msg("status %u, not %u: %s", answer.status, status, answer.body);

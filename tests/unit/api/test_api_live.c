@@ -102,6 +102,45 @@ static void make_stale(struct live_ask *live)
     live_flush(&live->live, CLUSTER_PODS);
 }
 
+/* What is being bound is said to be, and is not in its own way. */
+static void test_a_pending_pod_that_is_being_bound(void **state)
+{
+    struct live_ask *live = *state;
+    fill(live);
+    json_t *pending = ask_json(&live->ask, api_pending, "");
+    json_t *pod = json_array_get(json_object_get(pending, "pods"), 0);
+    take_age(json_object_get(pod, "reservation"), 5);
+    assert_json(json_object_get(pod, "reservation"), "{'node':'a'}");
+    assert_json(json_object_get(pod, "judged"), "false");
+    assert_json(json_object_get(pod, "summary"),
+                "'ml/waits: is being bound to a, where room is held for it'");
+    assert_json(json_object_get(pending, "notJudged"), "1");
+    assert_json(json_object_get(pending, "live"), "true");
+    json_decref(pending);
+    live->ask.path = "/v1/pods/ml/waits/explain";
+    json_t *explanation = ask_json(&live->ask, api_explain, "");
+    assert_json(json_object_get(json_object_get(explanation, "pod"), "judged"), "false");
+    assert_json(json_object_get(explanation, "nodes"), "[]");
+    json_decref(explanation);
+}
+
+static void test_pending_pods_are_told_from_stale_data(void **state)
+{
+    struct live_ask *live = *state;
+    fill(live);
+    make_stale(live);
+    json_t *pending = ask_json(&live->ask, api_pending, "");
+    assert_json(json_object_get(pending, "usable"), "false");
+    assert_non_null(strstr(json_string_value(json_object_get(pending, "unusableBecause")),
+                           "no answer in 10 s"));
+    assert_json(json_object_get(pending, "podCount"), "1");
+    json_decref(pending);
+    live->ask.path = "/v1/pods/ml/runs/explain";
+    char *table = ask_text(&live->ask, api_explain, "", "table", 200, "text/plain; charset=utf-8");
+    assert_ptr_equal(strstr(table, "NO DECISIONS ARE MADE: the pods are stale"), table);
+    free(table);
+}
+
 static void check_readyz(struct live_ask *live, unsigned status, const char *line)
 {
     char *text = ask_text(&live->ask, api_readyz, "", NULL, status, "text/plain; charset=utf-8");
@@ -197,6 +236,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_reservations_are_apart_from_usage),
         TEST(test_a_reservation_becomes_usage),
+        TEST(test_a_pending_pod_that_is_being_bound),
+        TEST(test_pending_pods_are_told_from_stale_data),
         TEST(test_freshness),
         TEST(test_readyz_says_what_is_missing),
         TEST(test_table),

@@ -1,0 +1,116 @@
+/*
+ * explain: GET /v1/pods/NAMESPACE/NAME/explain: one pod of the ledger, and what every node says to
+ * it while it is pending.
+ */
+#include "api/api.h"
+#include "base/clock.h"
+#include "pod_json.h"
+#include "pod_table.h"
+#include "reply.h"
+
+#include <string.h>
+#include <time.h>
+
+#define BASE "/v1/pods/"
+#define VERB "explain"
+/* Of names in messages; Kubernetes knows no longer ones. */
+#define SHOWN_BYTES 253
+
+struct pod_path {
+    const char *namespace_;
+    const char *name;
+};
+
+/* The part up to the next '/', which it takes off the path; NULL: there is none, or it is empty. */
+static const char *take_part(const char **path, struct arena *arena)
+{
+    const char *end = strchr(*path, '/');
+    if (!end || end == *path)
+        return NULL;
+    const char *part = arena_strndup(arena, *path, (size_t)(end - *path));
+    *path = end + 1;
+    return part;
+}
+
+static bool read_path(const char *path, struct arena *arena, struct pod_path *ret_path)
+{
+    struct pod_path found;
+    if (strncmp(path, BASE, strlen(BASE)) != 0)
+        return false;
+    path += strlen(BASE);
+    found.namespace_ = take_part(&path, arena);
+    found.name = found.namespace_ ? take_part(&path, arena) : NULL;
+    if (!found.name || strcmp(path, VERB) != 0)
+        return false;
+    *ret_path = found;
+    return true;
+}
+
+/* Its own reservation would be in its own way: such a pod is not judged. */
+static json_t *explain(const struct telling *telling, const struct pod_copy *copy,
+                       json_t **ret_nodes)
+{
+    *ret_nodes = json_array();
+    if (!pod_is_pending(&copy->pod) || copy->reserved_node)
+        return pod_json(telling, copy, NULL);
+    struct candidates candidates = candidates_of(telling->fork, telling->arena);
+    const struct asking asking = pod_asking(telling, copy);
+    struct judged judged = judged_by(&candidates, &asking);
+    json_t *pod = pod_json(telling, copy, &judged);
+    judged_fini(&judged);
+    json_decref(*ret_nodes);
+    *ret_nodes = verdict_list(&asking, &candidates);
+    return pod;
+}
+
+static json_t *explanation_json(const struct pod_copies *copies, const struct cluster *fork,
+                                struct arena *arena)
+{
+    const struct telling telling = {fork, arena, (int64_t)time(NULL), clock_ms()};
+    json_t *answer = pod_answer_json(copies);
+    json_t *nodes = NULL;
+    json_t *pod = explain(&telling, &copies->items[0], &nodes);
+    (void)json_object_set_new(answer, "pod", pod);
+    (void)json_object_set_new(answer, "nodes", nodes);
+    return answer;
+}
+
+static void answer_unknown(struct exchange *exchange, const struct pod_path *path)
+{
+    exchange_answer_error(
+        exchange, 404,
+        arena_printf(exchange_arena(exchange),
+                     "pod %.*s/%.*s: is not in the inventory, should be NAMESPACE/NAME of a pod "
+                     "that has not ended (GET /v1/pending has those that wait for GPUs)",
+                     SHOWN_BYTES, path->namespace_, SHOWN_BYTES, path->name));
+}
+
+static void answer_explanation(const struct api *api, struct exchange *exchange,
+                               const struct pod_path *path)
+{
+    struct arena *arena = exchange_arena(exchange);
+    struct pod_copies copies =
+        pod_copies_named(api->inventory, path->namespace_, path->name, arena);
+    if (copies.n == 0) {
+        answer_unknown(exchange, path);
+        return;
+    }
+    struct cluster *fork = inventory_fork(api->inventory);
+    json_t *answer = explanation_json(&copies, fork, arena);
+    inventory_fork_free(api->inventory, fork);
+    pod_copies_fini(&copies);
+    reply(exchange, answer, pod_table_write_explanation);
+}
+
+void api_explain(void *context, struct exchange *exchange)
+{
+    const struct api *api = context;
+    struct pod_path path;
+    if (!read_path(exchange_path(exchange), exchange_arena(exchange), &path)) {
+        exchange_answer_error(exchange, 404,
+                              "there is no such path, should be " BASE "NAMESPACE/NAME/" VERB);
+        return;
+    }
+    if (reply_is_possible(exchange) && reply_from(api->inventory, exchange))
+        answer_explanation(api, exchange, &path);
+}

@@ -1,0 +1,25 @@
+/*
+ * judged: what all nodes say to one kind of pod, counted, with the best of them. Private to api.
+ *
+ * Many pending pods are alike: a kind is judged once, and its JSON is shared by them.
+ */
+#ifndef API_JUDGED_H
+#define API_JUDGED_H
+
+#include "verdict.h"
+
+struct judged {
+    size_t n_nodes;
+    size_t n_fits;
+    const char *best;   /* where it would go now; "" nowhere */
+    const char *counts; /* "3 of 15 nodes fit (...)" */
+    json_t *reasons;    /* [{reason, message, nodes}] of the nodes that it does not fit */
+    json_t *fits_on;    /* names of the best nodes */
+    json_t *closest;    /* {node, reason, message, lacks}: where the least is missing; or null */
+};
+
+/* Judges the candidates anew. To be freed with judged_fini(). */
+struct judged judged_by(struct candidates *candidates, const struct asking *asking);
+void judged_fini(struct judged *judged);
+
+#endif

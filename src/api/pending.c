@@ -1,0 +1,109 @@
+/*
+ * pending: GET /v1/pending. Pods are copied under the lock and judged on a fork, each kind of pod
+ * once.
+ */
+#include "api/api.h"
+#include "base/clock.h"
+#include "pod_json.h"
+#include "pod_table.h"
+#include "reply.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Each kind of pod is judged against each node; beyond that, pods are listed and not judged. */
+#define MAX_VERDICTS ((size_t)1000000)
+
+struct pending {
+    struct telling telling;
+    struct candidates candidates;
+    size_t n_left; /* kinds that may still be judged */
+    size_t n_not_judged;
+};
+
+/* NULL where that is one kind too many. */
+static const struct judged *judge(struct pending *pending, const struct pod_copy *copy)
+{
+    struct shared_shape *shape = copy->shape;
+    if (shape->judged || pending->n_left == 0)
+        return shape->judged;
+    pending->n_left--;
+    const struct asking asking = pod_asking(&pending->telling, copy);
+    shape->judged = ARENA_NEW(pending->telling.arena, struct judged);
+    *shape->judged = judged_by(&pending->candidates, &asking);
+    return shape->judged;
+}
+
+static json_t *pending_pod_json(struct pending *pending, const struct pod_copy *copy)
+{
+    if (copy->pod.refusal) {
+        const struct asking asking = pod_asking(&pending->telling, copy);
+        struct judged judged = judged_by(&pending->candidates, &asking);
+        json_t *json = pod_json(&pending->telling, copy, &judged);
+        judged_fini(&judged);
+        return json;
+    }
+    const struct judged *judged = copy->reserved_node ? NULL : judge(pending, copy);
+    pending->n_not_judged += judged == NULL;
+    return pod_json(&pending->telling, copy, judged);
+}
+
+static int compare_pods(const void *a, const void *b)
+{
+    const struct pod *left = &((const struct pod_copy *)a)->pod;
+    const struct pod *right = &((const struct pod_copy *)b)->pod;
+    if (left->priority != right->priority)
+        return left->priority > right->priority ? -1 : 1;
+    if (left->created_s != right->created_s)
+        return left->created_s < right->created_s ? -1 : 1;
+    int order = strcmp(left->namespace_, right->namespace_);
+    return order != 0 ? order : strcmp(left->name, right->name);
+}
+
+static json_t *pods_json(struct pending *pending, struct pod_copies *copies)
+{
+    json_t *pods = json_array();
+    if (copies->n > 1)
+        qsort(copies->items, copies->n, sizeof *copies->items, compare_pods);
+    for (size_t i = 0; i < copies->n; i++)
+        (void)json_array_append_new(pods, pending_pod_json(pending, &copies->items[i]));
+    for (struct shared_shape *shape = copies->shapes; shape; shape = shape->hh.next) {
+        if (shape->judged)
+            judged_fini(shape->judged);
+    }
+    return pods;
+}
+
+static json_t *pending_json(struct pod_copies *copies, const struct cluster *fork,
+                            struct arena *arena)
+{
+    struct pending pending = {
+        .telling = {fork, arena, (int64_t)time(NULL), clock_ms()},
+        .candidates = candidates_of(fork, arena),
+        .n_left = 1 + MAX_VERDICTS / (1 + cluster_n_nodes(fork)),
+    };
+    json_t *pods = pods_json(&pending, copies);
+    json_t *answer = pod_answer_json(copies);
+    json_t *rest = json_pack(
+        "{s:I, s:I, s:I, s:I, s:o}", "nodeCount", (json_int_t)pending.candidates.n, "podCount",
+        (json_int_t)copies->n_all, "omitted", (json_int_t)(copies->n_all - copies->n), "notJudged",
+        (json_int_t)pending.n_not_judged, "pods", pods);
+    (void)json_object_update(answer, rest);
+    json_decref(rest);
+    return answer;
+}
+
+void api_pending(void *context, struct exchange *exchange)
+{
+    const struct api *api = context;
+    struct arena *arena = exchange_arena(exchange);
+    if (!reply_is_possible(exchange) || !reply_from(api->inventory, exchange))
+        return;
+    struct pod_copies copies = pod_copies_pending(api->inventory, arena);
+    struct cluster *fork = inventory_fork(api->inventory);
+    json_t *answer = pending_json(&copies, fork, arena);
+    inventory_fork_free(api->inventory, fork);
+    pod_copies_fini(&copies);
+    reply(exchange, answer, pod_table_write_pending);
+}

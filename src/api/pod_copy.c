@@ -1,0 +1,160 @@
+/* pod_copy: see pod_copy.h. */
+#include "pod_copy.h"
+#include "base/mem.h"
+#include "core/shape_copy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct copying {
+    struct arena *arena;
+    struct pod_copies copies;
+};
+
+static const char *copy_text(const char *text, struct arena *arena)
+{
+    return text ? arena_strdup(arena, text) : NULL;
+}
+
+static struct shared_shape *share_shape(struct copying *copying, const struct pod_shape *shape)
+{
+    struct shared_shape *copy = NULL;
+    HASH_FIND_PTR(copying->copies.shapes, &shape, copy);
+    if (copy)
+        return copy;
+    copy = ARENA_NEW(copying->arena, struct shared_shape);
+    copy->origin = shape;
+    copy->facts = shape_copy(&shape->facts, copying->arena);
+    HASH_ADD_PTR(copying->copies.shapes, origin, copy);
+    return copy;
+}
+
+static void copy_reservation(const struct cluster *cluster, struct pod_copy *copy,
+                             struct arena *arena)
+{
+    const struct reservation *reservation = cluster_find_reservation(cluster, copy->pod.uid);
+    if (!reservation)
+        return;
+    copy->reserved_node = arena_strdup(arena, reservation->node_name);
+    copy->reserved_ms = reservation->made_ms;
+}
+
+static void copy_pod(struct copying *copying, const struct cluster *cluster, const struct pod *pod)
+{
+    struct arena *arena = copying->arena;
+    struct pod_copy *copy = &copying->copies.items[copying->copies.n++];
+    copy->shape = share_shape(copying, pod->shape);
+    copy->pod = *pod;
+    copy->pod.shape = NULL;
+    copy->pod.uid = arena_strdup(arena, pod->uid);
+    copy->pod.namespace_ = arena_strdup(arena, pod->namespace_);
+    copy->pod.name = arena_strdup(arena, pod->name);
+    copy->pod.node_name = arena_strdup(arena, pod->node_name);
+    copy->pod.nominated_node = arena_strdup(arena, pod->nominated_node);
+    copy->pod.priority_class = arena_strdup(arena, pod->priority_class);
+    copy->pod.refusal = copy_text(pod->refusal, arena);
+    copy->pod.unscheduled_reason = copy_text(pod->unscheduled_reason, arena);
+    copy->pod.unscheduled_message = copy_text(pod->unscheduled_message, arena);
+    copy_reservation(cluster, copy, arena);
+}
+
+/* A pod among those that wait, with what decides who is first: read once, as sorting looks often.
+ */
+struct waiting {
+    int64_t priority;
+    int64_t created_s;
+    size_t position;
+    const struct pod *pod;
+};
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int compare_waiting(const void *a, const void *b)
+{
+    const struct waiting *left = a;
+    const struct waiting *right = b;
+    if (left->priority != right->priority)
+        return COMPARE(right->priority, left->priority);
+    if (left->created_s != right->created_s)
+        return COMPARE(left->created_s, right->created_s);
+    return COMPARE(left->position, right->position);
+}
+
+static bool is_pending(const struct pod *pod)
+{
+    return !pod->node_name[0] && !pod->finished && pod->shape->n_gpu_needs > 0;
+}
+
+static struct waiting *collect_pending(const struct cluster *cluster, size_t *ret_n)
+{
+    struct waiting *waiting = MEM_ARRAY(struct waiting, cluster_n_pods(cluster));
+    size_t n = 0;
+    for (const struct pod *pod = cluster_next_pod(cluster, NULL); pod;
+         pod = cluster_next_pod(cluster, pod)) {
+        if (!is_pending(pod))
+            continue;
+        waiting[n] = (struct waiting){pod->priority, pod->created_s, n, pod};
+        n++;
+    }
+    if (n > 1)
+        qsort(waiting, n, sizeof *waiting, compare_waiting);
+    *ret_n = n;
+    return waiting;
+}
+
+static void copy_pending(struct copying *copying, const struct cluster *cluster)
+{
+    struct pod_copies *copies = &copying->copies;
+    struct waiting *waiting CLEANUP(mem_free_ptr) = collect_pending(cluster, &copies->n_all);
+    const size_t n = copies->n_all < POD_COPIES_MAX ? copies->n_all : POD_COPIES_MAX;
+    copies->items = ARENA_ARRAY(copying->arena, struct pod_copy, n);
+    for (size_t i = 0; i < n; i++)
+        copy_pod(copying, cluster, waiting[i].pod);
+}
+
+/* What holds for all of the answer; before the lock is taken. */
+static struct copying begin(struct inventory *inventory, struct arena *arena)
+{
+    struct copying copying = {.arena = arena};
+    if (inventory_usable(inventory, &copying.copies.unusable))
+        copying.copies.unusable.text[0] = '\0';
+    return copying;
+}
+
+static void note_source(struct copying *copying, const struct inventory_view *view)
+{
+    copying->copies.as_of_s = view->as_of_s;
+    copying->copies.live = view->live;
+    copying->copies.source = arena_strdup(copying->arena, view->source);
+}
+
+struct pod_copies pod_copies_pending(struct inventory *inventory, struct arena *arena)
+{
+    struct copying copying = begin(inventory, arena);
+    const struct inventory_view view = inventory_read(inventory);
+    note_source(&copying, &view);
+    copy_pending(&copying, view.cluster);
+    inventory_done(inventory);
+    return copying.copies;
+}
+
+struct pod_copies pod_copies_named(struct inventory *inventory, const char *namespace_,
+                                   const char *name, struct arena *arena)
+{
+    struct copying copying = begin(inventory, arena);
+    const struct inventory_view view = inventory_read(inventory);
+    const struct pod *pod = cluster_find_pod_named(view.cluster, namespace_, name);
+    note_source(&copying, &view);
+    if (pod) {
+        copying.copies.items = ARENA_NEW(arena, struct pod_copy);
+        copying.copies.n_all = 1;
+        copy_pod(&copying, view.cluster, pod);
+    }
+    inventory_done(inventory);
+    return copying.copies;
+}
+
+void pod_copies_fini(struct pod_copies *copies)
+{
+    HASH_CLEAR(hh, copies->shapes);
+}

@@ -1,0 +1,51 @@
+/*
+ * pod_copy: pods copied out of the ledger, to judge them and to tell of them without its lock.
+ * Private to api.
+ */
+#ifndef API_POD_COPY_H
+#define API_POD_COPY_H
+
+#include "inventory/inventory.h"
+
+#include <uthash.h>
+
+/* No more pods are copied for one answer. */
+#define POD_COPIES_MAX ((size_t)10000)
+
+struct judged;
+
+/* What pods that are alike share. */
+struct shared_shape {
+    const struct pod_shape *origin; /* in the ledger: a key, no more */
+    struct shape_facts facts;
+    struct judged *judged; /* the caller's; NULL at first */
+    UT_hash_handle hh;
+};
+
+struct pod_copy {
+    struct pod pod; /* its shape is NULL: the ledger's may be gone */
+    struct shared_shape *shape;
+    const char *reserved_node; /* where room is held for it; NULL: nowhere */
+    int64_t reserved_ms;       /* since when, by clock_ms() */
+};
+
+struct pod_copies {
+    struct pod_copy *items;
+    size_t n;
+    size_t n_all; /* that there were */
+    struct shared_shape *shapes;
+    int64_t as_of_s;
+    const char *source;
+    bool live;
+    struct err unusable; /* why pods are not judged by the data for kube-scheduler; "": they are */
+};
+
+/* GPU pods without a node that are not finished; of too many, those that kube-scheduler would take
+ * first: by priority, then by age. All in the arena. */
+struct pod_copies pod_copies_pending(struct inventory *inventory, struct arena *arena);
+/* One pod, or none. */
+struct pod_copies pod_copies_named(struct inventory *inventory, const char *namespace_,
+                                   const char *name, struct arena *arena);
+void pod_copies_fini(struct pod_copies *copies);
+
+#endif

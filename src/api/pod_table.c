@@ -1,0 +1,158 @@
+/*
+ * pod_table: see pod_table.h. A pod is a block of lines; a value takes one line, whatever bytes are
+ * in it.
+ */
+#include "pod_table.h"
+#include "few.h"
+#include "json_text.h"
+#include "verdict_table.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* Of the control character that the text begins with, 0: none. C1 has two bytes in UTF-8. */
+static size_t control_bytes(const unsigned char *text)
+{
+    if (text[0] < ' ' || text[0] == 0x7f)
+        return 1;
+    return text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0 ? 2 : 0;
+}
+
+/* Others wrote these texts: nothing in them may look like a line of ours, or steer a terminal. */
+static const char *one_line(const char *text, struct arena *arena)
+{
+    char *copy = arena_strdup(arena, text);
+    for (char *at = copy; *at; at++) {
+        const size_t len = control_bytes((const unsigned char *)at);
+        memset(at, ' ', len);
+        at += len > 0 ? len - 1 : 0;
+    }
+    return copy;
+}
+
+static void write_line(const char *name, const char *text, struct arena *arena, struct buf *out)
+{
+    (void)buf_printf(out, "  %-15s ", name);
+    (void)buf_add_text(out, one_line(text, arena));
+    (void)buf_add_text(out, "\n");
+}
+
+/* "45s", "12m", "7h", "3d4h" */
+static const char *age_text(int64_t seconds, struct arena *arena)
+{
+    const int64_t minutes = seconds / 60;
+    const int64_t hours = minutes / 60;
+    if (minutes == 0)
+        return arena_printf(arena, "%" PRId64 "s", seconds);
+    if (hours == 0)
+        return arena_printf(arena, "%" PRId64 "m", minutes);
+    if (hours < 24)
+        return arena_printf(arena, "%" PRId64 "h%" PRId64 "m", hours, minutes % 60);
+    return arena_printf(arena, "%" PRId64 "d%" PRId64 "h", hours / 24, hours % 24);
+}
+
+static void write_age(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    const json_t *age = json_object_get(pod, "ageSeconds");
+    if (json_is_integer(age))
+        write_line("created",
+                   arena_printf(arena, "%s, %s ago", json_text_of(pod, "created"),
+                                age_text(json_integer_value(age), arena)),
+                   arena, out);
+}
+
+static void write_scheduler(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    const json_t *says = json_object_get(pod, "schedulerSays");
+    if (json_is_object(says))
+        write_line("kube-scheduler",
+                   arena_printf(arena, "%s: %s", json_text_of(says, "reason"),
+                                json_text_of(says, "message")),
+                   arena, out);
+}
+
+static void write_requests(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    const json_t *requests = json_object_get(pod, "requests");
+    if (json_object_size(requests) > 0)
+        write_line("asks for", verdict_amounts_text(requests, arena), arena, out);
+}
+
+static void write_priority(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    const char *class = json_text_of(pod, "priorityClass");
+    if (class[0] || json_integer_value(json_object_get(pod, "priority")) != 0)
+        write_line("priority",
+                   arena_printf(arena, "%s%s%s%s", json_number_text(pod, "priority", arena),
+                                class[0] ? " (" : "", class, class[0] ? ")" : ""),
+                   arena, out);
+}
+
+static void write_fits_on(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    struct few few = {.text = ""};
+    size_t i = 0;
+    json_t *name = NULL;
+    json_array_foreach (json_object_get(pod, "fitsOn"), i, name)
+        few_add(&few, json_string_value(name), arena);
+    const json_int_t n = json_integer_value(json_object_get(pod, "fits"));
+    if (n > (json_int_t)few.n)
+        few.n = (size_t)n;
+    if (few.n > 0)
+        write_line("fits on", few_text(&few, arena), arena, out);
+}
+
+/* Where it fits somewhere, nothing is missing. */
+static void write_closest(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    const json_t *closest = json_object_get(pod, "closest");
+    if (json_is_object(closest) && json_integer_value(json_object_get(pod, "fits")) == 0)
+        write_line("closest",
+                   arena_printf(arena, "%s lacks %s: %s", json_text_of(closest, "node"),
+                                verdict_amounts_text(json_object_get(closest, "lacks"), arena),
+                                json_text_of(closest, "message")),
+                   arena, out);
+}
+
+static void write_pod(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    (void)buf_printf(out, "%s\n", one_line(json_text_of(pod, "summary"), arena));
+    write_scheduler(pod, arena, out);
+    write_requests(pod, arena, out);
+    write_fits_on(pod, arena, out);
+    write_closest(pod, arena, out);
+    write_priority(pod, arena, out);
+    write_age(pod, arena, out);
+}
+
+static void write_warning(const json_t *answer, struct buf *out)
+{
+    if (!json_is_true(json_object_get(answer, "usable")))
+        (void)buf_printf(out, "NO DECISIONS ARE MADE: %s\n\n",
+                         json_text_of(answer, "unusableBecause"));
+}
+
+void pod_table_write_pending(const json_t *pending, struct arena *arena, struct buf *out)
+{
+    const json_int_t count = json_integer_value(json_object_get(pending, "podCount"));
+    const json_int_t omitted = json_integer_value(json_object_get(pending, "omitted"));
+    size_t i = 0;
+    json_t *pod = NULL;
+    write_warning(pending, out);
+    (void)buf_printf(out, "%lld pending GPU pod%s", (long long)count, count == 1 ? "" : "s");
+    if (omitted > 0)
+        (void)buf_printf(out, ", of which the last %lld are not shown", (long long)omitted);
+    (void)buf_add_text(out, "\n");
+    json_array_foreach (json_object_get(pending, "pods"), i, pod) {
+        (void)buf_add_text(out, "\n");
+        write_pod(pod, arena, out);
+    }
+}
+
+void pod_table_write_explanation(const json_t *explanation, struct arena *arena, struct buf *out)
+{
+    write_warning(explanation, out);
+    write_pod(json_object_get(explanation, "pod"), arena, out);
+    verdict_table_write(json_object_get(explanation, "nodes"), arena, out);
+}

@@ -1,0 +1,246 @@
+"""GET /v1/pending and GET /v1/pods/NAMESPACE/NAME/explain: why pods wait, over cluster files."""
+
+import json
+
+import openapi
+import pytest
+from objects import GPU, annotated, node, pod
+from raw import Raw, request
+
+JUDGE = openapi.Judge(openapi.load())
+EXPLAIN = "/v1/pods/{namespace}/{name}/explain"
+MOST_LISTED = 10000
+MOST_VERDICTS = 1000000
+
+
+def says(message, reason="Unschedulable"):
+    return {"conditions": [{"type": "PodScheduled", "status": "False", "reason": reason, "message": message}]}
+
+
+def judged(path, answer):
+    assert answer.status == 200, answer
+    assert JUDGE.faults_of_answer("GET", path, answer) == []
+    return answer.json()
+
+
+def pending_of(service):
+    return judged("/v1/pending", service.get("/v1/pending"))
+
+
+def pods_of(service):
+    return {item["name"]: item for item in pending_of(service)["pods"]}
+
+
+def explanation_of(service, name):
+    return judged(EXPLAIN, service.get(f"/v1/pods/ml/{name}/explain"))
+
+
+def counts(item):
+    return {reason["reason"]: reason["nodes"] for reason in item["reasons"]}
+
+
+TAINT = {"taints": [{"key": "dedicated", "value": "x", "effect": "NoSchedule"}]}
+
+
+@pytest.fixture(scope="module")
+def service(module_service):
+    return module_service(
+        node("a", 8),
+        node("b", 4, "Tesla-T4"),
+        node("c", 8, spec={"unschedulable": True}),
+        node("d", 8, spec=TAINT),
+        node("cpu", None, None),
+        pod("runs", 6, "a"),
+        pod("ended", 2, "b", status={"phase": "Succeeded"}),
+        pod("failed", 1, status={"phase": "Failed"}),
+        pod("plain", None),
+        pod("three", 3, status=says("0/5 nodes are available: 5 Insufficient nvidia.com/gpu.")),
+        pod("five", 5, spec={"priority": 10, "priorityClassName": "high"}),
+        pod("huge", 16),
+        annotated("t4", 1, models="T4"),
+        annotated("h100", 1, models="H100"),
+        annotated("broken", 1, models="!"),
+        pod("gated", 1, spec={"schedulingGates": [{"name": "g"}]}, status=says("gated", "SchedulingGated")),
+        pod("chosen", 8, status={"nominatedNodeName": "a"}),
+        pod("amd", 1, resource="amd.com/gpu"),
+    )
+
+
+# ---- /v1/pending ----
+
+
+def test_gpu_pods_without_a_node_are_pending(service):
+    waiting = {"three", "five", "huge", "t4", "h100", "broken", "gated", "chosen", "amd"}
+    answer = pending_of(service)
+    assert {item["name"] for item in answer["pods"]} == waiting
+    assert (answer["podCount"], answer["omitted"], answer["notJudged"], answer["nodeCount"]) == (len(waiting), 0, 0, 5)
+    assert all(item["state"] == "pending" and item["node"] is None and item["judged"] for item in answer["pods"])
+
+
+def test_nodes_are_counted_by_reason(service):
+    pods = pods_of(service)
+    base = {"unschedulable": 1, "taint": 1, "gpu_absent": 1}
+    assert counts(pods["three"]) == {**base, "gpu_free": 1}, "a has 2 free, b 4"
+    assert (pods["three"]["fits"], pods["three"]["fitsOn"]) == (1, ["b"])
+    assert counts(pods["five"]) == {**base, "gpu_total": 1, "gpu_free": 1}
+    assert counts(pods["huge"]) == {**base, "gpu_total": 2}
+    assert counts(pods["h100"]) == {**base, "model_not_wanted": 2}
+    assert counts(pods["amd"]) == {"unschedulable": 1, "taint": 1, "gpu_absent": 3}
+    assert pods["t4"]["fitsOn"] == ["b"] and counts(pods["t4"]) == {**base, "model_not_wanted": 1}
+
+
+def test_what_is_missing(service):
+    pods = pods_of(service)
+    assert (pods["five"]["closest"]["node"], pods["five"]["closest"]["lacks"]) == ("a", {GPU: 3})
+    assert (pods["huge"]["closest"]["reason"], pods["huge"]["closest"]["lacks"]) == ("gpu_total", {GPU: 12})
+    assert pods["h100"]["closest"] is None
+
+
+def test_what_kube_scheduler_says(service):
+    pods = pods_of(service)
+    assert pods["three"]["schedulerSays"] == {
+        "reason": "Unschedulable",
+        "message": "0/5 nodes are available: 5 Insufficient nvidia.com/gpu.",
+    }
+    assert pods["gated"]["schedulerSays"]["reason"] == "SchedulingGated" and pods["gated"]["gated"]
+    assert pods["five"]["schedulerSays"] is None
+
+
+def test_what_else_keeps_it(service):
+    pods = pods_of(service)
+    assert "names no GPU model" in pods["broken"]["refusal"] and counts(pods["broken"]) == {"pod_invalid": 5}
+    assert pods["chosen"]["nominatedNode"] == "a" and "room is being made for it on a" in pods["chosen"]["summary"]
+    assert (pods["five"]["priority"], pods["five"]["priorityClass"]) == (10, "high")
+
+
+def test_the_most_important_comes_first(service):
+    assert pending_of(service)["pods"][0]["name"] == "five"
+
+
+@pytest.mark.parametrize("name", ["three", "five", "huge", "t4", "h100", "broken", "chosen", "amd"])
+def test_every_node_says_what_it_says_in_a_dry_run(service, name):
+    """The same pod as a manifest: the same verdicts, scores and lacks."""
+    asked = {
+        "broken": annotated("broken", 1, models="!"),
+        "t4": annotated("t4", 1, models="T4"),
+        "h100": annotated("h100", 1, models="H100"),
+        "amd": pod("amd", 1, resource="amd.com/gpu"),
+    }.get(name) or pod(name, {"three": 3, "five": 5, "huge": 16, "chosen": 8}[name])
+    dry_run = service.post("/v1/dry-run", asked).json()["workloads"][0]["nodes"]
+
+    def without_hint(nodes):
+        return [{**item, "message": item["message"].partition("; only that is missing")[0]} for item in nodes]
+
+    assert explanation_of(service, name)["nodes"] == without_hint(dry_run)
+
+
+# ---- explain ----
+
+
+def test_a_pod_that_has_a_node(service):
+    answer = explanation_of(service, "runs")
+    assert (answer["pod"]["state"], answer["pod"]["node"], answer["pod"]["requests"]) == ("bound", "a", {GPU: 6})
+    assert (answer["nodes"], answer["pod"]["judged"], answer["pod"]["reservation"]) == ([], False, None)
+
+
+def test_pods_that_have_ended(service):
+    for name in ("ended", "failed"):
+        assert explanation_of(service, name)["pod"]["state"] == "finished"
+
+
+def test_a_pod_without_gpus(service):
+    answer = explanation_of(service, "plain")
+    assert (answer["pod"]["state"], answer["pod"]["fits"], len(answer["nodes"])) == ("pending", 3, 5)
+
+
+def test_it_says_what_pending_says(service):
+    for name, item in pods_of(service).items():
+        assert explanation_of(service, name)["pod"] == {**item, "ageSeconds": None}
+
+
+@pytest.mark.parametrize("path", ["ml/nobody", "other/runs", "ML/runs", "ml/RUNS", "ml/%00", "ml/%ff%fe", "m%0al/a", "%20/%20", "a" * 9000 + "/b"])
+def test_a_pod_that_is_not_there(service, path):
+    answer = service.get(f"/v1/pods/{path}/explain")
+    assert answer.status == 404 and "is not in the inventory, should be NAMESPACE/NAME" in answer.json()["error"]
+    assert len(answer.body) < 3000, "a long name is not told in full"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["", "ml", "ml/runs", "ml/runs/", "ml/runs/explain/", "ml/runs/Explain", "/runs/explain", "ml//explain", "ml/a/b/explain"]
+    + ["ml/runs%2fexplain/explain", "../v1/pods/ml/runs/explain", "a/" * 4000],
+)
+def test_a_path_that_is_none(service, path):
+    answer = service.get(f"/v1/pods/{path}")
+    assert answer.status == 404 and "should be /v1/pods/NAMESPACE/NAME/explain" in answer.json()["error"], answer
+
+
+def test_names_are_decoded(service):
+    """Before they are looked at: an encoded slash is one, and no name has one."""
+    for path in ("m%6c/run%73", "ml%2fruns"):
+        assert service.get(f"/v1/pods/{path}/explain").json()["pod"]["name"] == "runs"
+
+
+def test_other_methods(service):
+    for path in ("/v1/pending", "/v1/pods/ml/runs/explain"):
+        answer = service.post(path, {})
+        assert answer.status == 405 and answer.headers["allow"] == "GET, HEAD"
+
+
+def test_raw_bytes_in_the_path(service):
+    with Raw(service.address) as connection:
+        connection.send(request("GET", "/v1/pods/\xff\xfe/\x80/explain", b""))
+        status, _, body = connection.answer()
+        assert status in (400, 404) and (status == 400 or json.loads(body))
+
+
+# ---- tables ----
+
+
+def test_the_table_of_pending_pods(service):
+    text = service.get("/v1/pending?output=table").text
+    blocks = text.split("\n\n")
+    assert blocks[0] == "9 pending GPU pods" and len(blocks) == 10
+    (three,) = [block.splitlines() for block in blocks if block.startswith("ml/three: ")]
+    assert three == [
+        "ml/three: would fit on 1 of 5 nodes now, best on b",
+        "  kube-scheduler  Unschedulable: 0/5 nodes are available: 5 Insufficient nvidia.com/gpu.",
+        "  asks for        3 nvidia.com/gpu",
+        "  fits on         b",
+    ]
+
+
+def test_the_table_of_one_pod(service):
+    lines = service.get("/v1/pods/ml/five/explain?output=table").text.splitlines()
+    assert lines[0].startswith("ml/five: 0 of 5 nodes fit (")
+    assert any(line.split()[:2] == ["NODES", "WHY"] for line in lines)
+
+
+# ---- limits ----
+
+
+def test_more_pods_than_are_listed(start_over):
+    """The last ones by priority are left out, and counted."""
+    more = 7
+    important = [pod(f"i-{i}", 1, spec={"priority": 5}) for i in range(more)]
+    service = start_over(node("a", 1), pod("x", 1, "a"), *(pod(f"p-{i}", 1) for i in range(MOST_LISTED)), *important)
+    answer = service.get("/v1/pending").json()
+    assert (answer["podCount"], answer["omitted"], len(answer["pods"])) == (MOST_LISTED + more, more, MOST_LISTED)
+    assert {item["name"] for item in answer["pods"][:more]} == {item["metadata"]["name"] for item in important}
+    assert answer["notJudged"] == 0, "they are all alike"
+    assert f"of which the last {more} are not shown" in service.get("/v1/pending?output=table").text.split("\n")[0]
+
+
+def test_more_kinds_than_are_judged(start_over):
+    """Further kinds are listed, with what kube-scheduler says; alone, each is judged."""
+    n_nodes = 2000
+    n_kinds = 1 + MOST_VERDICTS // (1 + n_nodes)
+    waiting = [
+        pod(f"p-{i}", 1, spec={"nodeSelector": {"kind": str(i)}, "priority": -i}, status=says("no")) for i in range(n_kinds + 3)
+    ]
+    service = start_over(*(node(f"n-{i}", 1) for i in range(n_nodes)), *waiting)
+    answer = service.get("/v1/pending").json()
+    assert [item["judged"] for item in answer["pods"]] == [True] * n_kinds + [False] * 3
+    assert answer["notJudged"] == 3 and answer["pods"][-1]["schedulerSays"]["message"] == "no"
+    name = answer["pods"][-1]["name"]
+    assert counts(explanation_of(service, name)["pod"]) == {"node_selector": n_nodes}
