@@ -53,10 +53,12 @@ struct reflector *reflector_new(const struct reflector_settings *settings,
     reflector->status.why = "not listed yet";
     buf_init(&reflector->path, PATH_MAX_BYTES);
     buf_init(&reflector->flight.error_body, ERROR_BODY_MAX);
-    struct buf *tokens[] = {&reflector->version, &reflector->goal,       &listing->version,
-                            &listing->continue_, &listing->page_version, &listing->page_continue};
-    for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
-        buf_init(tokens[i], REFLECTOR_TOKEN_MAX);
+    buf_init(&reflector->version, REFLECTOR_TOKEN_MAX);
+    buf_init(&reflector->goal, REFLECTOR_TOKEN_MAX);
+    buf_init(&listing->version, REFLECTOR_TOKEN_MAX);
+    buf_init(&listing->continue_, REFLECTOR_TOKEN_MAX);
+    buf_init(&listing->page_version, REFLECTOR_TOKEN_MAX);
+    buf_init(&listing->page_continue, REFLECTOR_TOKEN_MAX);
     reflector_relist(reflector, RELIST_START);
     return reflector;
 }
@@ -305,10 +307,11 @@ static void read_refusal(struct reflector *reflector, int64_t now_ms, const char
 
 static bool is_blank(const char *bytes, size_t len)
 {
-    size_t i = 0;
-    while (i < len && memchr(" \t\r\n", bytes[i], 4))
-        i++;
-    return i == len;
+    for (size_t i = 0; i < len; i++) {
+        if (bytes[i] != ' ' && bytes[i] != '\t' && bytes[i] != '\r' && bytes[i] != '\n')
+            return false;
+    }
+    return true;
 }
 
 static void read_answer(struct reflector *reflector, int64_t now_ms, const char *bytes, size_t len)

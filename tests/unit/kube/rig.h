@@ -10,7 +10,7 @@
 #include "kube/reflector.h"
 
 #define RIG_SILENCE_MS 60000
-#define RIG_OBJECT_MAX 2000
+#define RIG_OBJECT_MAX ((size_t)2000)
 
 struct rig_name;
 struct rig {
