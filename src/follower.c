@@ -174,9 +174,3 @@ struct binds *follower_binds(struct follower *follower)
 {
     return follower->binds;
 }
-
-void follower_metrics(const struct follower *follower, struct buf *out)
-{
-    inventory_live_metrics(follower->inventory, out);
-    binds_metrics(follower->binds, out);
-}

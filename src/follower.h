@@ -29,6 +29,5 @@ void follower_stop(struct follower *follower);
 void follower_free(struct follower *follower);
 
 struct binds *follower_binds(struct follower *follower);
-void follower_metrics(const struct follower *follower, struct buf *out);
 
 #endif

@@ -113,7 +113,7 @@ static void write_server_metrics(void *context, struct buf *out)
     const struct program *program = context;
     server_metrics(program->server, out);
     if (program->follower)
-        follower_metrics(program->follower, out);
+        binds_metrics(follower_binds(program->follower), out);
 }
 
 static void create_protocols(struct program *program)

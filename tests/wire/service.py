@@ -103,9 +103,10 @@ LITTLE_QUARANTINE = {"ASAN_OPTIONS": ENV["ASAN_OPTIONS"] + ":quarantine_size_mb=
 
 
 class Service:
-    """One running gpu-extender. Made by the fixtures of conftest.py. listen None: where the policy says. under: a command that runs it."""
+    """One running gpu-extender. Made by the fixtures of conftest.py. listen None: where the policy says. under: a command that runs it.
+    ready: whether it is to be ready before anything else; it may stay not so for good."""
 
-    def __init__(self, *options, listen="127.0.0.1:0", env=None, under=()):
+    def __init__(self, *options, listen="127.0.0.1:0", env=None, under=(), ready=True):
         listening = ["--listen", listen] if listen else []
         self.command = [*under, BINARY, *listening, *map(str, options)]
         self.process = subprocess.Popen(
@@ -121,7 +122,8 @@ class Service:
         try:
             self.addresses = {name: self._address(name) for name in ("verbs", "people", "probes")}
             self.address = self.addresses["probes"]
-            self._wait_until_ready()
+            if ready:
+                self._wait_until_ready()
             self.address = self.addresses["verbs"]
         except BaseException:
             self.process.kill()
