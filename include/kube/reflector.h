@@ -52,11 +52,14 @@ enum watch_event {
 };
 const char *watch_event_name(enum watch_event event); /* "added" */
 
+#define REFLECTOR_NOT_LISTED "not listed yet"
+
 struct reflector_status {
     bool synced; /* at least one whole list was taken over */
     bool stale;
     /* Of stale, or of not being synced; else the failure that is being recovered from, NULL: none.
-     * One printable line, "GET /api/v1/pods: 403: ...", valid for the call. */
+     * One printable line, "GET /api/v1/pods: 403: ...", valid for the call. REFLECTOR_NOT_LISTED:
+     * nothing has failed so far. */
     const char *why;
     int64_t fresh_ms; /* when the data was last known to be complete; 0: never */
     uint64_t relists[N_RELIST_CAUSES];

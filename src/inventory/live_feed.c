@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "live_priv.h"
 
+#include <string.h>
+
 /* What is over the limit makes the inventory unusable, but the ledger takes more for a while, so
  * that all of it is there when there are fewer again. */
 static size_t taken_at_most(size_t limit)
@@ -198,6 +200,17 @@ static void tell_turn(struct live_feed *feed, enum live_turn turn)
         LOG(LOG_WARN, "inventory", LOG_MSG("decisions are refused"), LOG_STR("why", why.text));
 }
 
+/* Once, however often it is tried again. */
+static void tell_failure(struct live_feed *feed, const char *why)
+{
+    struct err failure;
+    (void)err_set(&failure, EAGAIN, "%s", why && strcmp(why, REFLECTOR_NOT_LISTED) != 0 ? why : "");
+    if (failure.text[0] && strcmp(failure.text, feed->told.text) != 0)
+        LOG(LOG_WARN, "inventory", LOG_MSG("following the API server failed: trying again"),
+            LOG_STR("kind", INVENTORY_KINDS[feed->kind].name), LOG_STR("why", failure.text));
+    feed->told = failure;
+}
+
 /* What the first lists took is much more than what is kept of them. */
 static void after_list(struct inventory *inventory)
 {
@@ -216,6 +229,7 @@ static void on_flush(void *context, const struct reflector_status *status)
         (void)err_set(&too_many, E2BIG, "there are more than %zu %s (limits.%s)", limit_of(feed),
                       INVENTORY_KINDS[feed->kind].name,
                       feed->kind == CLUSTER_NODES ? "nodes" : "pods");
+    tell_failure(feed, status->why);
     tell_turn(feed,
               live_status_set(&feed->inventory->live->status, feed->kind, status, too_many.text));
     if (feed->list_ended)

@@ -50,7 +50,7 @@ struct reflector *reflector_new(const struct reflector_settings *settings,
     reflector->store = *store;
     reflector->random = settings->seed;
     reflector->event_drop = inside_events(settings->kind->drop);
-    reflector->status.why = "not listed yet";
+    reflector->status.why = REFLECTOR_NOT_LISTED;
     buf_init(&reflector->path, PATH_MAX_BYTES);
     buf_init(&reflector->flight.error_body, ERROR_BODY_MAX);
     buf_init(&reflector->version, REFLECTOR_TOKEN_MAX);

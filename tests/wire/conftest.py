@@ -4,6 +4,7 @@ The binary is build/test/gpu-extender, or what the environment variable GPU_EXTE
 """
 
 import contextlib
+import json
 import os
 import shutil
 
@@ -45,6 +46,28 @@ def start_over(start_service, write):
         return start_service("--cluster-file", write("cluster.json", objects.list_text(*items)), *options)
 
     return start
+
+
+@pytest.fixture
+def start_alone(start_service, write):
+    """start_alone(cluster's field="value", ...) -> a Service that follows an API server which is not there."""
+
+    def start(**cluster):
+        there = {"server": "https://127.0.0.1:1", **cluster}
+        whole = {
+            "current-context": "test",
+            "contexts": [{"name": "test", "context": {"cluster": "test"}}],
+            "clusters": [{"name": "test", "cluster": there}],
+        }
+        return start_service("--kubeconfig", write("kubeconfig", json.dumps(whole)), ready=False)
+
+    return start
+
+
+@pytest.fixture
+def alone(start_alone):
+    """A service that follows an API server which is not there."""
+    return start_alone()
 
 
 @pytest.fixture(scope="module")

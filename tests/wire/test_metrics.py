@@ -49,28 +49,14 @@ def test_promtool_has_nothing_to_say(promtool, service):
     check_with_promtool(promtool, service)
 
 
-NOBODY = """apiVersion: v1
-kind: Config
-current-context: test
-contexts: [{name: test, context: {cluster: test}}]
-clusters: [{name: test, cluster: {server: "http://127.0.0.1:1"}}]
-"""
-
-
-@pytest.fixture
-def follower(start_service, write):
-    """A service that follows an API server, which is not there."""
-    return start_service("--kubeconfig", write("kubeconfig", NOBODY), ready=False)
-
-
-def test_nothing_is_told_twice_where_an_api_server_is_followed(follower):
-    found = samples(follower)
+def test_nothing_is_told_twice_where_an_api_server_is_followed(alone):
+    found = samples(alone)
     assert found["gpu_extender_data_stale", (("kind", "pods"),)] == 0
     assert ("gpu_extender_binds_total", (("outcome", "bound"),)) in found
 
 
-def test_promtool_has_nothing_to_say_where_an_api_server_is_followed(promtool, follower):
-    check_with_promtool(promtool, follower)
+def test_promtool_has_nothing_to_say_where_an_api_server_is_followed(promtool, alone):
+    check_with_promtool(promtool, alone)
 
 
 def test_gauges_are_the_inventory(service):

@@ -1,0 +1,35 @@
+"""A service that follows an API server which is not there: it decides nothing, and says why.
+
+Port 1 of 127.0.0.1 refuses every connection.
+"""
+
+import pytest
+from objects import BIND_ARGS, filter_args, pod
+
+WAITING = "not ready: waiting for the first list of nodes"
+
+
+def readiness(service):
+    """Once the first request has failed."""
+    failure = service.log.wait_for({"mod": "inventory", "level": "warn", "kind": "nodes"})
+    assert "GET /api/v1/nodes" in failure["why"], failure
+    return service.get("/readyz")
+
+
+def test_it_lives_and_says_what_it_waits_for(alone):
+    answer = readiness(alone)
+    assert (answer.status, alone.get("/livez").status) == (503, 200)
+    assert answer.text.startswith(f"{WAITING}: GET /api/v1/nodes"), answer
+
+
+@pytest.mark.parametrize("verb", ["filter", "bind"])
+def test_the_scheduler_is_told_an_error(alone, verb):
+    args = BIND_ARGS if verb == "bind" else filter_args(pod(), ["a"])
+    answer = alone.post(f"/scheduler/{verb}", args)
+    assert answer.status == 200 and answer.json()["Error"].startswith(f"gpu-extender: {WAITING}"), answer
+
+
+@pytest.mark.parametrize("path", ["/v1/pending", "/v1/pods/ml/p/explain"])
+def test_people_are_told_why(alone, path):
+    answer = alone.get(path)
+    assert answer.status == 503 and answer.json()["error"].startswith(WAITING), answer
