@@ -122,6 +122,16 @@ static void create_binds(struct follower *follower, const struct settings *setti
     kube_loop_add_task(follower->writing, binds_tick, follower->binds);
 }
 
+static void log_target(const struct kube_target *target)
+{
+    LOG(LOG_INFO, "main", LOG_MSG("following an API server"), LOG_STR("server", target->server),
+        LOG_STR("source", target->source));
+    if (target->insecure)
+        LOG(LOG_WARN, "main",
+            LOG_MSG("insecure-skip-tls-verify: whoever answers there is believed to be the API "
+                    "server, and is shown our credentials"));
+}
+
 int follower_new(const struct settings *settings, struct inventory *inventory,
                  struct kube_target *target, struct follower **ret_follower, struct err *err)
 {
@@ -137,8 +147,7 @@ int follower_new(const struct settings *settings, struct inventory *inventory,
     }
     create_watches(follower, settings);
     create_binds(follower, settings);
-    LOG(LOG_INFO, "main", LOG_MSG("following an API server"),
-        LOG_STR("server", follower->target.server), LOG_STR("source", follower->target.source));
+    log_target(&follower->target);
     *ret_follower = follower;
     return 0;
 }

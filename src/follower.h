@@ -6,7 +6,6 @@
 #ifndef FOLLOWER_H
 #define FOLLOWER_H
 
-#include "base/buf.h"
 #include "config/options.h"
 #include "config/settings.h"
 #include "extender/binds.h"

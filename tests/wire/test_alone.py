@@ -7,6 +7,7 @@ import pytest
 from objects import BIND_ARGS, filter_args, pod
 
 WAITING = "not ready: waiting for the first list of nodes"
+INSECURE = "insecure-skip-tls-verify"
 
 
 def readiness(service):
@@ -33,3 +34,17 @@ def test_the_scheduler_is_told_an_error(alone, verb):
 def test_people_are_told_why(alone, path):
     answer = alone.get(path)
     assert answer.status == 503 and answer.json()["error"].startswith(WAITING), answer
+
+
+def warnings(service):
+    """Of the start."""
+    return [line["msg"] for line in service.log.fields() if line["mod"] == "main" and line["level"] == "warn"]
+
+
+def test_whoever_is_not_verified_is_warned_of(start_alone):
+    (warning,) = warnings(start_alone(**{INSECURE: True}))
+    assert warning.startswith(INSECURE)
+
+
+def test_verifying_is_nothing_to_warn_of(alone):
+    assert warnings(alone) == []
