@@ -195,12 +195,14 @@ static void see_unbound(const struct pod_facts *facts, struct bind_sight *sight)
 static void see_facts(const struct pod_facts *facts, const struct bind_args *args,
                       struct arena *arena, struct bind_sight *sight)
 {
-    sight->finished = facts->finished;
-    sight->node_name = facts->node_name;
     if (strcmp(facts->uid, args->uid) != 0) {
         sight->finding = FOUND_GONE;
         sight->why = "the pod was deleted, and another has its name";
-    } else if (!*facts->node_name) {
+        return;
+    }
+    sight->finished = facts->finished;
+    sight->node_name = facts->node_name;
+    if (!*facts->node_name) {
         see_unbound(facts, sight);
     } else if (strcmp(facts->node_name, args->node_name) == 0) {
         sight->finding = FOUND_BOUND;

@@ -39,7 +39,7 @@ struct bind_sight {
     enum bind_finding finding;
     bool finished;
     int64_t retry_after_ms;
-    const char *node_name; /* FOUND_BOUND, FOUND_ELSEWHERE */
+    const char *node_name; /* FOUND_BOUND, FOUND_ELSEWHERE; else "" */
     const char *bound_by;  /* the annotation, cut where it is long; "" where there is none */
     const struct pod_facts *facts; /* FOUND_UNBOUND */
     const char *why;               /* of all but FOUND_BOUND and FOUND_UNBOUND; in the arena */

@@ -248,6 +248,22 @@ static void test_goes_to_another_node(void **state)
     check_bound(stage, call(stage, 1, "b"));
 }
 
+/* A new pod has the name, and the node that was asked for: that is no success for the old one. */
+static void test_another_pod_is_where_this_one_was_to_go(void **state)
+{
+    struct bind_stage *stage = *state;
+    (void)call(stage, 1, "a");
+    pass(stage, TIMEOUT_MS);
+    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
+    got_failed(stage, 1);
+    const unsigned other = call(stage, 1, "b");
+    got(stage, 1, 200,
+        "{'kind':'Pod','metadata':{'name':'p-1','namespace':'ml','uid':'u-9'},"
+        "'spec':{'nodeName':'b'}}");
+    check_error(stage, other, "the pod was deleted, and another has its name");
+    check_held(stage, 1, NULL);
+}
+
 static void test_two_calls_at_once_for_two_nodes(void **state)
 {
     struct bind_stage *stage = *state;
@@ -373,6 +389,7 @@ int main(void)
         TEST(test_called_again_while_asking),
         TEST(test_called_for_another_node),
         TEST(test_goes_to_another_node),
+        TEST(test_another_pod_is_where_this_one_was_to_go),
         TEST(test_two_calls_at_once_for_two_nodes),
         TEST(test_room_is_held_elsewhere),
         TEST(test_nothing_confirms),
