@@ -3,13 +3,30 @@
 Waiting is a watch, so it ends with the event that was waited for. Knows paths and selectors only; no Kubernetes kind.
 """
 
+import concurrent.futures
 import contextlib
+import copy
 import http.client
 import json
 import ssl
+import time
 import urllib.parse
 
 LIMIT_S = 60  # of anything that is waited for; reached only when something is wrong
+AT_ONCE = 8  # requests of one test
+
+
+def wait_until(holds, what):
+    """The first of holds()'s values that is true: for what nobody sends a word about. what(): for the message."""
+    end = time.monotonic() + LIMIT_S
+    while not (value := holds()):
+        assert time.monotonic() < end, f"not so after {LIMIT_S} s: {what()}"
+        time.sleep(0.05)
+    return value
+
+
+def key_of(item):
+    return f"{item['metadata'].get('namespace', '')}/{item['metadata']['name']}"
 
 
 class Api:
@@ -18,6 +35,12 @@ class Api:
     def __init__(self, host, port, token, certificate):
         self.host, self.port, self.token = host, port, token
         self.tls = ssl.create_default_context(cafile=certificate)
+
+    def with_token(self, token):
+        """As somebody else."""
+        other = copy.copy(self)
+        other.token = token
+        return other
 
     def _send(self, connection, method, path, body, content_type):
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": content_type}
@@ -28,12 +51,17 @@ class Api:
         return answer
 
     def _connection(self):
-        connection = http.client.HTTPSConnection(self.host, self.port, timeout=LIMIT_S, context=self.tls)
+        connection = http.client.HTTPSConnection(self.host, self.port, timeout=2 * LIMIT_S, context=self.tls)
         return contextlib.closing(connection)
 
     def ask(self, method, path, body=None, content_type="application/json"):
         with self._connection() as connection:
             return json.loads(self._send(connection, method, path, body, content_type).read())
+
+    def status_of(self, method, path):
+        with self._connection() as connection:
+            connection.request(method, path, None, {"Authorization": f"Bearer {self.token}"})
+            return connection.getresponse().status
 
     def get(self, path):
         return self.ask("GET", path)
@@ -45,13 +73,23 @@ class Api:
         """changes: a JSON merge patch."""
         return self.ask("PATCH", path, changes, "application/merge-patch+json")
 
+    def create_all(self, path, things):
+        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as threads:
+            return list(threads.map(lambda thing: self.create(path, thing), things))
+
+    def delete(self, path):
+        """At once, whoever holds it."""
+        self.ask("DELETE", path, {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0})
+
     def delete_all(self, path):
         """Everything of a collection, at once, whoever holds it."""
         self.ask("DELETE", path, {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0})
 
-    def watch(self, path, selector, seconds):
-        """(type, object) of each event: first of what is there, then of what changes, until `seconds` are over."""
-        query = urllib.parse.urlencode({"watch": "true", "fieldSelector": selector, "timeoutSeconds": seconds})
+    def watch(self, path, selector, seconds, since=None):
+        """(type, object) of each event: first of what is there (not where it begins after `since`, a resourceVersion), then of what
+        changes, until `seconds` are over."""
+        query = {"watch": "true", "fieldSelector": selector, "timeoutSeconds": seconds}
+        query = urllib.parse.urlencode({**query, "resourceVersion": since} if since else query)
         with self._connection() as connection:
             for line in self._send(connection, "GET", f"{path}?{query}", None, "application/json"):
                 event = json.loads(line)
@@ -66,3 +104,30 @@ class Api:
                     return last
         shown = json.dumps((last or {}).get("status", last), indent=1)
         raise AssertionError(f"{path} {selector}: not seen in {LIMIT_S} s; the last was {shown}")
+
+    def states(self, path):
+        """A collection as {namespace/name: object}: as it is, and again after each change, until LIMIT_S are over. The API server may
+        go away and come back meanwhile."""
+        end = time.monotonic() + LIMIT_S
+        while (left := end - time.monotonic()) > 0:
+            try:
+                listed = self.get(path)
+                items = {key_of(item): item for item in listed["items"]}
+                yield items
+                for event, item in self.watch(path, "", int(left) + 1, listed["metadata"]["resourceVersion"]):
+                    if event == "DELETED":
+                        items.pop(key_of(item), None)
+                    elif event in ("ADDED", "MODIFIED"):
+                        items[key_of(item)] = item
+                    yield items
+            except (OSError, http.client.HTTPException, AssertionError):
+                time.sleep(0.05)
+
+    def wait_for_all(self, path, holds, what=lambda items: sorted(items)):
+        """The first state of a collection of which holds({namespace/name: object}) is true. what: of a state, for the message."""
+        items = {}
+        with contextlib.closing(self.states(path)) as states:
+            for items in states:
+                if holds(items):
+                    return items
+        raise AssertionError(f"{path}: not so after {LIMIT_S} s: {what(items)}")

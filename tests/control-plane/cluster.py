@@ -13,12 +13,14 @@ import re
 import yaml
 from service import Service
 
-SHIPPED = os.path.join(os.path.dirname(__file__), "..", "..", "manifests", "kube-scheduler-config.yaml")
+MANIFESTS = os.path.join(os.path.dirname(__file__), "..", "..", "manifests")
+SHIPPED = "kube-scheduler-config.yaml"
 
 NAMESPACE = "/api/v1/namespaces/gpu"
 PODS, EVENTS, NODES = f"{NAMESPACE}/pods", f"{NAMESPACE}/events", "/api/v1/nodes"
 GPU = "nvidia.com/gpu"
 ABOVE = "above-the-others"  # a priority class
+NOT_WANTED = "gpu-extender: the node's GPU model is not one that the pod asks for"
 FILTERED = re.compile(r'^gpu_extender_http_requests_total\{route="filter",.*\} (\d+)$', re.MULTILINE)
 
 
@@ -47,9 +49,9 @@ def pod(name, gpus, cpu="100m", models=None, priority_class=None, node_name=None
     return {"metadata": {"name": name, "annotations": annotations}, "spec": spec}
 
 
-def configuration(address, **changes):
-    """manifests/kube-scheduler-config.yaml with the service's address. changes: of its extender."""
-    with open(SHIPPED, encoding="utf-8") as file:
+def configuration(address, shipped=SHIPPED, **changes):
+    """A file of manifests/ with the service's address. changes: of its extender."""
+    with open(os.path.join(MANIFESTS, shipped), encoding="utf-8") as file:
         whole = yaml.safe_load(file)
     (extender,) = whole["extenders"]
     extender.update(changes, urlPrefix=f"http://{address}/scheduler")

@@ -3,11 +3,14 @@
 The programs are those that tests/control-plane/build builds or finds; where it cannot, the tests are skipped with its reason.
 """
 
+import concurrent.futures
 import os
 import subprocess
 
 import cluster as clusters
 import pytest
+import quiet
+from live import LiveCluster
 from plane import Plane
 
 BUILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "build")
@@ -15,21 +18,66 @@ NOT_HERE = 77
 
 
 @pytest.fixture(scope="session")
-def plane(tmp_path_factory):
-    """A running control plane, shared by all tests. pytest keeps its folder, with all logs, for three sessions."""
+def programs():
+    """The folder with etcd, kube-apiserver, kube-scheduler and KWOK."""
     done = subprocess.run([BUILD], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     last = (done.stdout.strip().split("\n") or [""])[-1]
     if done.returncode == NOT_HERE:
         pytest.skip(last)
     assert done.returncode == 0, done.stderr
-    with Plane(last, tmp_path_factory.mktemp("control-plane")) as running:
+    return last
+
+
+@pytest.fixture(scope="session")
+def plane(programs, tmp_path_factory):
+    """A running control plane, shared by all tests. pytest keeps its folder, with all logs, for three sessions."""
+    with Plane(programs, tmp_path_factory.mktemp("control-plane")) as running:
         clusters.prepare(running.api)
+        running.start_kwok()
+        yield running
+
+
+def pytest_collection_modifyitems(items):
+    """What needs a minute in which nothing happens is judged last."""
+    items.sort(key=lambda item: "quiet_minute" in item.fixturenames)
+
+
+@pytest.fixture(scope="session")
+def quiet_minute(programs, tmp_path_factory):
+    """The future of what quiet.observe returns. It has a control plane of its own, as other tests run meanwhile."""
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        yield thread.submit(quiet.observe, programs, tmp_path_factory.mktemp("quiet"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def begin_quiet_minute(request):
+    """Before the first test, if any of those that run asks for it."""
+    if any("quiet_minute" in item.fixturenames for item in request.session.items):
+        request.getfixturevalue("quiet_minute")
+
+
+@pytest.fixture
+def name(request):
+    """Of the test, fit for the names of files."""
+    return "".join(letter if letter.isalnum() else "-" for letter in request.node.name).strip("-")
+
+
+@pytest.fixture
+def cluster(plane, name):
+    """An empty cluster on the plane, the test's own, that our service knows from a file."""
+    with clusters.Cluster(plane, name) as running:
         yield running
 
 
 @pytest.fixture
-def cluster(plane, request):
-    """An empty cluster on the plane, the test's own."""
-    name = "".join(letter if letter.isalnum() else "-" for letter in request.node.name).strip("-")
-    with clusters.Cluster(plane, name) as running:
+def live(plane, name):
+    """An empty cluster on the plane, the test's own, that our service follows."""
+    with LiveCluster(plane, name) as running:
+        yield running
+
+
+@pytest.fixture
+def proxied(plane, name):
+    """The same, with a proxy between our service and the API server."""
+    with LiveCluster(plane, name, proxied=True) as running:
         yield running

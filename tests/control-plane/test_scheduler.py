@@ -4,11 +4,8 @@ Each answer is read where users see it: the pod's node, its condition PodSchedul
 """
 
 import pytest
-from cluster import ABOVE, PODS
 
-NOT_WANTED = "gpu-extender: the node's GPU model is not one that the pod asks for"
 UNREADABLE = "gpu-extender: annotation gpu-extender.io/models: an item of the list is empty"
-QUIET_S = 15
 MODELS = {"a100": "NVIDIA-A100-SXM4-80GB", "h100": "NVIDIA-H100-80GB-HBM3", "t4": "Tesla-T4"}
 
 
@@ -49,35 +46,6 @@ def test_our_score_decides_between_nodes_that_fit(cluster, verb, expected):
     cluster.create("first", 1, models="H100")
     cluster.create("second", 1, models="H100")
     assert [cluster.node_of(name) for name in ("first", "second")] == [expected, expected]
-
-
-def test_a_pod_that_only_we_refuse_says_why_and_is_not_asked_about_again(cluster):
-    """Twelve nodes with room, on each a pod of lower priority: what makes kube-scheduler try preemption, and go on for ever
-    where a refusal lets it (refused nodes in FailedNodes; a message that changes)."""
-    names = [f"node-{number}" for number in range(12)]
-    for name in names:
-        cluster.add_node(name, MODELS["a100"], 4)
-        cluster.add_running(f"runs-on-{name}", name, 1)
-    cluster.start()
-    cluster.create("refused", 1, models="H100", priority_class=ABOVE)
-    condition = cluster.refusal_of("refused")
-    assert condition["reason"] == "Unschedulable"
-    assert f"0/12 nodes are available: 12 {NOT_WANTED}." in condition["message"]
-    assert f"12 {NOT_WANTED}." in cluster.event_of("refused", "FailedScheduling")
-
-    # That nothing goes on happening can only be seen by looking for a while: a watch, which the API server ends.
-    states = cluster.changes_of("refused", QUIET_S)
-    assert len(states) <= 2, "the pod's status is written again and again"
-    assert cluster.filter_requests() <= 3
-
-    # Nothing was asked because all was quiet, not because nobody was there any more.
-    for name in ("other-1", "other-2"):
-        cluster.create(name, 1, models="A100")
-    assert {cluster.node_of(name) for name in ("other-1", "other-2")} <= set(names)
-    pods = cluster.api.get(PODS)["items"]
-    assert len(pods) == 15
-    assert not [pod["metadata"]["name"] for pod in pods if "deletionTimestamp" in pod["metadata"]], "evicted for nothing"
-    assert [pod["metadata"]["name"] for pod in pods if not pod["spec"].get("nodeName")] == ["refused"]
 
 
 def test_a_request_that_cannot_be_read_is_refused_with_what_is_wrong(cluster):

@@ -172,6 +172,13 @@ class Service:
     def signal(self, number):
         self.process.send_signal(number)
 
+    def kill(self):
+        """SIGKILL: no end of its own. What a sanitizer said before counts all the same."""
+        self.process.kill()
+        self.process.wait()
+        self.log.reader.join(LIMIT_S)
+        assert not SANITIZERS.search(self.log.text()), f"a sanitizer's report:\n{self.log.text()}"
+
     def stop(self):
         """SIGTERM, and the judgement of the whole run. Stopping twice judges once."""
         if self.process.returncode is not None:

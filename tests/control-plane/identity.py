@@ -1,0 +1,112 @@
+"""Our service's identity: the ServiceAccount of manifests/rbac.yaml with its rights, and tokens that the API server grants.
+
+Applies the file as `kubectl apply --server-side` does. A token is bound to a Secret of its own, so that it can be made void.
+"""
+
+import base64
+import copy
+import json
+import os
+
+import yaml
+from plane import HOST
+
+RBAC = os.path.join(os.path.dirname(__file__), "..", "..", "manifests", "rbac.yaml")
+NAMESPACE = "kube-system"
+ACCOUNT = "gpu-extender"
+SHORTEST_S = 600  # the shortest life that TokenRequest grants
+PATHS = {
+    "ServiceAccount": f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts",
+    "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+}
+
+
+def manifests():
+    """The objects of manifests/rbac.yaml."""
+    with open(RBAC, encoding="utf-8") as file:
+        return list(yaml.safe_load_all(file))
+
+
+def apply(api, objects):
+    for item in objects:
+        path = f"{PATHS[item['kind']]}/{item['metadata']['name']}?fieldManager=tests&force=true"
+        api.ask("PATCH", path, item, "application/apply-patch+yaml")
+
+
+def without(resource, verb):
+    """The manifests, but without that verb on that resource."""
+    changed = copy.deepcopy(manifests())
+    (role,) = [item for item in changed if item["kind"] == "ClusterRole"]
+    rules = []
+    for rule in role["rules"]:
+        rest = [name for name in rule["resources"] if name != resource]
+        rules.append({**rule, "resources": rest})
+        if resource in rule["resources"]:
+            rules.append({**rule, "resources": [resource], "verbs": [other for other in rule["verbs"] if other != verb]})
+    role["rules"] = [rule for rule in rules if rule["resources"] and rule["verbs"]]
+    return changed
+
+
+def renamed(objects, name):
+    """The same for an account of another name."""
+    changed = copy.deepcopy(objects)
+    for item in changed:
+        item["metadata"]["name"] = name
+        for reference in (item.get("roleRef"), *item.get("subjects", [])):
+            if reference:
+                reference["name"] = name
+    return changed
+
+
+class Token:
+    """A token of an account, from TokenRequest."""
+
+    def __init__(self, api, account):
+        self.api = api
+        secrets = f"/api/v1/namespaces/{NAMESPACE}/secrets"
+        secret = api.create(secrets, {"metadata": {"generateName": f"{account}-"}})["metadata"]
+        self.secret = f"{secrets}/{secret['name']}"
+        bound = {"apiVersion": "v1", "kind": "Secret", "name": secret["name"], "uid": secret["uid"]}
+        request = {"spec": {"expirationSeconds": SHORTEST_S, "boundObjectRef": bound}}
+        self.text = api.create(f"{PATHS['ServiceAccount']}/{account}/token", request)["status"]["token"]
+
+    def claims(self):
+        middle = self.text.split(".")[1]
+        return json.loads(base64.urlsafe_b64decode(middle + "=" * (-len(middle) % 4)))
+
+    def make_void(self):
+        """The API server knows it no more; it forgets what it remembered of it within 10 s."""
+        self.api.ask("DELETE", self.secret)
+
+
+class Identity:
+    """An account, as our service sees it: a kubeconfig, and a token file that is swapped as the kubelet does it."""
+
+    def __init__(self, plane, name, objects=None):
+        self.plane, self.name = plane, name
+        (account,) = [item for item in objects or manifests() if item["kind"] == "ServiceAccount"]
+        apply(plane.api, objects or manifests())
+        self.account = account["metadata"]["name"]
+        self.token_file = plane.path(f"token-{name}")
+        self.n_tokens = 0
+        self.token = Token(plane.api, self.account)
+        self.hand_out(self.token)
+
+    def hand_out(self, token):
+        """From now on the token file, a link, is that one."""
+        self.token = token
+        self.n_tokens += 1
+        target = self.plane.write(f"token-{self.name}-{self.n_tokens}", token.text + "\n")
+        os.symlink(target, self.token_file + ".new")
+        os.replace(self.token_file + ".new", self.token_file)
+
+    def kubeconfig(self, port=None):
+        """port: where the API server is reached, if not where it is."""
+        return self.plane.write_kubeconfig(f"kubeconfig-{self.name}", {"tokenFile": self.token_file}, port or self.plane.port)
+
+    def may_ask(self, token):
+        """Whether the API server still takes the token."""
+        status = self.plane.api.with_token(token.text).status_of("GET", "/api/v1/nodes?limit=1")
+        assert status in (200, 401), f"{HOST}: {status}"
+        return status == 200

@@ -1,0 +1,76 @@
+"""Whether our ledger says what the API server says: node by node, pod by pod.
+
+What should be is counted here from the API server's own lists, for pods as the tests make them (whole GPUs, cpu in thousandths).
+"""
+
+GPU = "nvidia.com/gpu"
+FINISHED = ("Succeeded", "Failed")
+
+
+def milli(text):
+    return int(text[:-1]) if text.endswith("m") else int(text) * 1000
+
+
+def asked(pod, resource):
+    return sum(int(each["resources"].get("requests", {}).get(resource, 0)) for each in pod["spec"]["containers"])
+
+
+def cpu(pod):
+    return sum(milli(each["resources"].get("requests", {}).get("cpu", "0")) for each in pod["spec"]["containers"])
+
+
+def who(pod):
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']} {pod['metadata']['uid']}"
+
+
+def truth(api):
+    """{node: what it has and who uses it} by the API server's lists."""
+    pods = [pod for pod in api.get("/api/v1/pods")["items"] if pod["status"].get("phase") not in FINISHED]
+    shown = {}
+    for node in api.get("/api/v1/nodes")["items"]:
+        name, has = node["metadata"]["name"], node["status"].get("allocatable", {})
+        here = [pod for pod in pods if pod["spec"].get("nodeName") == name]
+        shown[name] = {
+            "gpus": int(has.get(GPU, 0)),
+            "used": sum(asked(pod, GPU) for pod in here),
+            "reserved": 0,
+            "cpu used": sum(map(cpu, here)),
+            "pods": len(here),
+            "holders": {who(pod): asked(pod, GPU) for pod in here if asked(pod, GPU)},
+        }
+    return shown
+
+
+def told(service):
+    """The same by GET /v1/inventory."""
+    answer = service.get("/v1/inventory")
+    assert answer.status == 200, answer
+    shown = {}
+    for node in answer.json()["nodes"]:
+        resources = node["resources"]
+        gpus = resources.get(GPU, {"allocatable": 0, "used": 0, "reserved": 0})
+        shown[node["name"]] = {
+            "gpus": gpus["allocatable"],
+            "used": gpus["used"],
+            "reserved": gpus["reserved"],
+            "cpu used": resources["cpu"]["used"],
+            "pods": resources["pods"]["used"],
+            "holders": {
+                f"{pod['namespace']}/{pod['pod']} {pod['uid']}": pod["gpus"][GPU] for pod in node["holders"] if GPU in pod["gpus"]
+            },
+        }
+    return shown
+
+
+def differences(ours, theirs):
+    return [
+        f"{name}: {key}: ours {ours.get(name, {}).get(key)}, the API server's {theirs.get(name, {}).get(key)}"
+        for name in sorted(ours.keys() | theirs.keys())
+        for key in sorted(ours.get(name, {}).keys() | theirs.get(name, {}).keys())
+        if ours.get(name, {}).get(key) != theirs.get(name, {}).get(key)
+    ]
+
+
+def overfull(theirs):
+    """Nodes that more GPUs are used of than they have."""
+    return {name: node for name, node in theirs.items() if node["used"] > node["gpus"]}

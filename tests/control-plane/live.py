@@ -1,0 +1,125 @@
+"""One test's live cluster: our service follows the API server as the restricted identity of manifests/rbac.yaml, and binds.
+
+In the order that the test likes: nodes and pods, start() of our service, start_scheduler() with the shipped configuration.
+"""
+
+import ledger
+from api import wait_until
+from cluster import NODES, PODS, Cluster, configuration, node, pod, scheduled
+from identity import Identity
+from plane import HOST, free_port
+from proxy import Proxy
+from service import Service
+
+BOUND_BY = "gpu-extender.io/bound-by"
+RUN_BY_KWOK = {"kwok.x-k8s.io/node": "fake"}
+
+
+def node_name(item):
+    return item["spec"].get("nodeName")
+
+
+def bound(items):
+    return [item for item in items.values() if node_name(item)]
+
+
+class LiveCluster(Cluster):
+    """Like Cluster. proxied: our service reaches the API server through `proxy`. The API server may be killed and started again."""
+
+    def __init__(self, plane, name, proxied=False):
+        super().__init__(plane, name)
+        self.proxied = proxied
+        self.proxy = self.identity = self.scheduler = self.kubeconfig = None
+        self.port = free_port()
+
+    def __enter__(self):
+        super().__enter__()
+        if self.proxied:
+            self.proxy = self.ends.enter_context(Proxy(self.plane.port))
+        self.identity = Identity(self.plane, self.name)
+        self.kubeconfig = self.identity.kubeconfig(self.proxy.port if self.proxy else None)
+        return self
+
+    # ---- what there is ----
+
+    def add_nodes(self, prefix, count, model, gpus, kwok=True):
+        """Nodes PREFIX-0 and so on. kwok: whether it keeps them ready and runs what is bound to them."""
+        nodes = [node(f"{prefix}-{number}", model, gpus) for number in range(count)]
+        for each in nodes:
+            each["metadata"]["annotations"] = RUN_BY_KWOK if kwok else {}
+        self.api.create_all(NODES, nodes)
+
+    def create_all(self, prefix, count, gpus, **more):
+        return self.api.create_all(PODS, [pod(f"{prefix}-{number}", gpus, **more) for number in range(count)])
+
+    # ---- programs ----
+
+    def start(self, *options, **changes):
+        """Our service and a kube-scheduler. changes: of the extender's configuration."""
+        self.start_service(*options)
+        self.start_scheduler(**changes)
+
+    def start_service(self, *options):
+        """Always at the same address, so that it can be started again."""
+        self.service = Service("--kubeconfig", self.kubeconfig, *options, listen=f"{HOST}:{self.port}")
+        self.ends.callback(self.service.stop)
+
+    def start_scheduler(self, address=None, **changes):
+        """address: of whom it asks instead of our service."""
+        shipped = configuration(address or f"{HOST}:{self.port}", **changes)
+        self.scheduler = self.plane.start_scheduler(f"kube-scheduler-{self.name}", shipped)
+        self.ends.callback(self.scheduler.kill)
+
+    def end_scheduler(self):
+        self.scheduler.kill()
+
+    # ---- waiting and comparing ----
+
+    def wait_until_bound(self, count, prefix=""):
+        """All pods, as soon as `count` of those called PREFIX... are bound."""
+
+        def matching(items):
+            return {key: item for key, item in items.items() if item["metadata"]["name"].startswith(prefix)}
+
+        return self.api.wait_for_all(
+            PODS, lambda items: len(bound(matching(items))) >= count, lambda items: self.shown(matching(items))
+        )
+
+    def shown(self, items):
+        """For messages."""
+        waiting = [item for item in items.values() if not node_name(item)]
+        said = "".join(f"\n{item['metadata']['name']}: {scheduled(item).get('message')}" for item in waiting[:5])
+        return f"{len(items) - len(waiting)} of {len(items)} are bound{said}\n{self.service.log.text()[-3000:]}"
+
+    def wait_until_told(self):
+        """Returns what our ledger and the API server's lists both say, once they say the same."""
+        last = []
+
+        def equal():
+            last[:] = ledger.told(self.service), ledger.truth(self.api)
+            return last[0] == last[1]
+
+        wait_until(equal, lambda: "\n".join(ledger.differences(*last)))
+        assert self.metric("gpu_extender_self_check_differences_total") == 0, self.service.log.text()
+        return last[1]
+
+    def used(self):
+        """{node: GPUs used} by the API server, our ledger agreeing, and no node with more than it has."""
+        theirs = self.wait_until_told()
+        assert not ledger.overfull(theirs), ledger.overfull(theirs)
+        return {name: shown["used"] for name, shown in theirs.items()}
+
+    def metric(self, name, **labels):
+        """The sum of all samples of that name that have these labels."""
+        samples = [line.rpartition(" ") for line in self.service.get("/metrics").text.splitlines()]
+        values = [
+            float(value)
+            for sample, _, value in samples
+            if sample.partition("{")[0] == name and all(f'{key}="{wanted}"' in sample for key, wanted in labels.items())
+        ]
+        assert values, f"no metric {name} {labels}"
+        return sum(values)
+
+    def bound_by_others(self, pods):
+        """Of pods that are bound, those that our service did not bind."""
+        return [key for key, item in pods.items() if node_name(item) and BOUND_BY not in item["metadata"].get("annotations", {})]

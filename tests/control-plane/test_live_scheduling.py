@@ -1,0 +1,67 @@
+"""Pods through the real kube-scheduler and filter, prioritize and bind of our service, which follows the real API server."""
+
+from cluster import NOT_WANTED, PODS
+from live import BOUND_BY, node_name
+
+MODELS = {"a100": "NVIDIA-A100-SXM4-80GB", "h100": "NVIDIA-H100-80GB-HBM3", "t4": "Tesla-T4"}
+
+
+def add_one_of_each_model(live, gpus=8):
+    for name, model in MODELS.items():
+        live.add_node(name, model, gpus)
+
+
+def test_pods_go_through_us_to_the_model_they_ask_for(live):
+    add_one_of_each_model(live)
+    live.start()
+    orders = {"t4": "T4, A100, H100", "a100": "A100, H100, T4", "h100": "H100"}
+    wanted = {f"wants-{first}-{number}": first for number in range(3) for first in orders}
+    for name, first in wanted.items():
+        live.create(name, 2, models=orders[first])
+    pods = live.wait_until_bound(len(wanted))
+    assert {item["metadata"]["name"]: node_name(item) for item in pods.values()} == wanted
+    assert not live.bound_by_others(pods)
+    assert live.used() == {"a100": 6, "h100": 6, "t4": 6}
+    bound_by = pods["gpu/wants-t4-0"]["metadata"]["annotations"][BOUND_BY]
+    version, _, instance = bound_by.partition("/")
+    assert version and instance, bound_by
+    assert "Successfully assigned gpu/wants-t4-0 to t4" in live.event_of("wants-t4-0", "Scheduled")
+
+
+def test_binpack_sees_pods_that_were_bound_just_now(live):
+    """The second and third pod come when the first is reserved or used: they go where it went, though another node is idle."""
+    live.add_node("one", MODELS["h100"], 4)
+    live.add_node("other", MODELS["h100"], 4)
+    live.start()
+    for name in ("first", "second", "third", "fourth"):
+        live.create(name, 1, models="H100")
+        live.node_of(name)
+    assert sorted(live.used().values()) == [0, 4]
+
+
+def test_pods_that_were_there_before_us_count(live):
+    """The kind of a start in a cluster that is in use: running, finished, and being deleted."""
+    live.add_node("here", MODELS["a100"], 8)
+    live.add_running("runs", "here", 5)
+    live.add_running("ended", "here", 3)
+    live.api.merge(f"{PODS}/ended/status", {"status": {"phase": "Succeeded"}})
+    live.start_service()
+    assert live.used() == {"here": 5}
+    live.api.merge(f"{PODS}/runs/status", {"status": {"phase": "Failed"}})
+    live.wait_until_told()
+    live.start_scheduler()
+    live.create("all", 8, models="A100")
+    assert live.node_of("all") == "here"
+
+
+def test_who_looks_at_a_pending_pod_reads_why(live):
+    """Condition and event, as `kubectl describe` shows them: what only we refuse, and what nobody has."""
+    add_one_of_each_model(live)
+    live.start()
+    live.create("wrong-model", 1, models="B200")
+    live.create("too-many", 9)
+    condition = live.refusal_of("wrong-model")
+    assert condition["reason"] == "Unschedulable"
+    assert f"0/3 nodes are available: 3 {NOT_WANTED}." in condition["message"]
+    assert f"3 {NOT_WANTED}." in live.event_of("wrong-model", "FailedScheduling")
+    assert "3 Insufficient nvidia.com/gpu" in live.refusal_of("too-many")["message"]

@@ -1,0 +1,83 @@
+"""Nodes that change under running pods: another model, fewer GPUs, cordoned, gone, and there again under the same name."""
+
+import pytest
+from api import wait_until
+from cluster import GPU, NODES, PODS, node
+
+A100, H100 = "NVIDIA-A100-SXM4-80GB", "NVIDIA-H100-80GB-HBM3"
+
+
+@pytest.fixture
+def two(live):
+    """Two nodes of 8 H100, on the first a pod with 4; our service and kube-scheduler run."""
+    live.add_node("first", H100, 8)
+    live.add_node("second", H100, 8)
+    live.add_running("runs", "first", 4)
+    live.start()
+    assert live.used() == {"first": 4, "second": 0}
+    return live
+
+
+def inventory(live, name):
+    nodes = live.service.get("/v1/inventory").json()["nodes"]
+    return next((each for each in nodes if each["name"] == name), None)
+
+
+def wait_until_model(live, name, model):
+    wait_until(lambda: model in (inventory(live, name) or {}).get("model", ""), lambda: inventory(live, name))
+
+
+def test_a_node_gets_another_model(two):
+    two.api.merge(f"{NODES}/first", {"metadata": {"labels": {"nvidia.com/gpu.product": A100}}})
+    wait_until_model(two, "first", "A100")
+    two.create("wants-a100", 4, models="A100")
+    two.create("wants-h100", 8, models="H100")
+    assert (two.node_of("wants-a100"), two.node_of("wants-h100")) == ("first", "second")
+    assert two.used() == {"first": 8, "second": 8}
+
+
+def test_a_node_has_fewer_gpus_than_are_used(two):
+    two.api.merge(f"{NODES}/first/status", {"status": {"allocatable": {GPU: "2"}}})
+    told = two.wait_until_told()
+    assert (told["first"]["gpus"], told["first"]["used"]) == (2, 4)
+    assert inventory(two, "first")["resources"][GPU]["free"] == -2
+    two.create("one", 1)
+    assert two.node_of("one") == "second", "binpack would have taken the first"
+    two.api.merge(f"{NODES}/first/status", {"status": {"allocatable": {GPU: "8"}}})
+    two.wait_until_told()
+    two.create("four", 4)
+    assert two.node_of("four") == "first"
+
+
+def test_a_node_is_cordoned_and_not_any_more(two):
+    two.api.merge(f"{NODES}/first", {"spec": {"unschedulable": True}})
+    two.create("elsewhere", 1)
+    assert two.node_of("elsewhere") == "second"
+    assert two.used() == {"first": 4, "second": 1}
+    two.api.merge(f"{NODES}/first", {"spec": {"unschedulable": None}})
+    two.create("all-of-second", 7)
+    two.create("here", 4)
+    assert (two.node_of("all-of-second"), two.node_of("here")) == ("second", "first")
+
+
+def test_a_node_goes_and_comes_back_with_its_pods(two):
+    """Nobody deletes the pods here (a controller would, after a while): they are on a node that is not there, and then is again."""
+    two.api.delete(f"{NODES}/first")
+    assert two.used() == {"second": 0}
+    two.create("one", 1)
+    assert two.node_of("one") == "second"
+    two.api.create(NODES, node("first", A100, 8))
+    assert two.used() == {"first": 4, "second": 1}
+    two.create("too-many-for-first", 5, models="A100")
+    two.create("fits", 4, models="A100")
+    assert two.node_of("fits") == "first"
+    assert "1 Insufficient nvidia.com/gpu" in two.refusal_of("too-many-for-first")["message"]
+
+
+def test_a_pod_goes_and_another_comes_in_its_name(two):
+    """Same name, other UID, other node, other size."""
+    two.api.delete(f"{PODS}/runs")
+    two.add_running("runs", "second", 7)
+    assert two.used() == {"first": 0, "second": 7}
+    two.create("whole", 8)
+    assert two.node_of("whole") == "first"
