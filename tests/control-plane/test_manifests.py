@@ -1,0 +1,96 @@
+"""The two configurations in manifests/ as the real kube-scheduler takes them, and which pods come to us with each."""
+
+import os
+import re
+
+import pytest
+import yaml
+from cluster import GPU, MANIFESTS, NODES, PODS, node, pod
+from live import BOUND_BY
+
+USUAL, ALL_PODS = "kube-scheduler-config.yaml", "kube-scheduler-config-all-pods.yaml"
+LEGACY = "alpha.kubernetes.io/nvidia-gpu"
+MODEL = "NVIDIA-H100-80GB-HBM3"
+
+
+def read(name):
+    with open(os.path.join(MANIFESTS, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def extender(whole):
+    (found,) = whole["extenders"]
+    return found
+
+
+def test_both_say_the_same_but_for_the_resources():
+    usual, every = yaml.safe_load(read(USUAL)), yaml.safe_load(read(ALL_PODS))
+    managed = extender(usual).pop("managedResources")
+    assert usual == every
+    assert [item["name"] for item in managed] == [GPU, "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe"]
+    assert not any(item["ignoredByScheduler"] for item in managed)
+    assert (extender(usual)["weight"], usual["percentageOfNodesToScore"]) == (121, 100)
+
+
+def uncommented(text):
+    """With every resource that stands there as a comment."""
+    lines = [line.replace("# - name:", "- name:").replace("#   ignoredByScheduler", "  ignoredByScheduler") for line in text.splitlines()]
+    return yaml.safe_load("\n".join(lines))
+
+
+def test_what_is_commented_can_be_used(plane):
+    whole = uncommented(read(USUAL))
+    names = [item["name"] for item in extender(whole)["managedResources"]]
+    assert len(names) == len(set(names)) > 30 and "nvidia.com/mig-1g.5gb" in names
+    plane.start_scheduler("all-resources", whole).kill()
+
+
+def test_the_legacy_resource_cannot_be_managed(plane):
+    """Why there is a second file."""
+    whole = yaml.safe_load(read(USUAL))
+    extender(whole)["managedResources"].append({"name": LEGACY, "ignoredByScheduler": False})
+    with pytest.raises(AssertionError, match=re.escape(LEGACY) + ".*is an invalid extended resource name"):
+        plane.start_scheduler("legacy", whole)
+
+
+def add_node(live, resource):
+    """With a resource of the policy, by that name."""
+    item = node("node", MODEL, 0)
+    for has in (item["status"]["capacity"], item["status"]["allocatable"]):
+        has[resource] = "4"
+    live.api.create(NODES, item)
+
+
+def ask_for(live, name, resource, models):
+    item = pod(name, 0, models=models)
+    resources = item["spec"]["containers"][0]["resources"]
+    for amounts in resources.values():
+        amounts[resource] = "1"
+    live.api.create(PODS, item)
+
+
+def test_every_pod_comes_to_us_without_managed_resources(live):
+    add_node(live, LEGACY)
+    live.start(shipped=ALL_PODS)
+    ask_for(live, "legacy", LEGACY, "H100")
+    ask_for(live, "wants-another", LEGACY, "T4")
+    live.create("no-gpu", 0)
+    assert live.node_of("legacy") == live.node_of("no-gpu") == "node"
+    assert not live.bound_by_others(live.api.wait_for_all(PODS, lambda items: len(items) == 3))
+    assert "GPU model" in live.refusal_of("wants-another")["message"]
+    live.wait_until_told()
+    (told,) = live.service.get("/v1/inventory").json()["nodes"]
+    assert [(item["pod"], item["gpus"]) for item in told["holders"]] == [("legacy", {LEGACY: 1})]
+
+
+def test_a_resource_that_is_not_listed_bypasses_us(live):
+    """As docs/KUBE-SCHEDULER.md warns: the model that was asked for is not looked at. Our ledger counts it all the same."""
+    add_node(live, LEGACY)
+    live.start()
+    ask_for(live, "bypasses", LEGACY, "T4")
+    assert live.node_of("bypasses") == "node"
+    assert BOUND_BY not in live.api.get(f"{PODS}/bypasses")["metadata"].get("annotations", {})
+    assert live.filter_requests() == 0
+    live.wait_until_told()
+    (told,) = live.service.get("/v1/inventory").json()["nodes"]
+    assert told["resources"][LEGACY]["used"] == 1
