@@ -1,0 +1,82 @@
+"""manifests/rbac.yaml is what the service needs: with it everything works, and each verb that is missing is named."""
+
+import pytest
+from api import wait_until
+from cluster import PODS, pod
+from identity import Identity, manifests, renamed, without
+from service import Service
+
+MODEL = "NVIDIA-H100-80GB-HBM3"
+WATCHED = ("nodes", "pods", "namespaces", "priorityclasses")
+POLICY = """apiVersion: gpu-extender.io/v1alpha1
+kind: SchedulerPolicy
+kubernetes:
+  watchSilenceSeconds: 5
+"""
+
+
+def granted():
+    (role,) = [item for item in manifests() if item["kind"] == "ClusterRole"]
+    return {(resource, verb) for rule in role["rules"] for resource in rule["resources"] for verb in rule["verbs"]}
+
+
+def test_it_is_no_more_than_these():
+    reads = {(resource, verb) for resource in WATCHED for verb in ("list", "watch")}
+    assert granted() == reads | {("pods", "get"), ("pods/binding", "create")}
+
+
+@pytest.fixture
+def start_without(plane, name):
+    """start_without(resource, verb) -> a Service that may do all but that."""
+    started = []
+
+    def start(resource, verb):
+        account = f"gpu-extender-without-{verb}-{resource.replace('/', '-')}"
+        identity = Identity(plane, f"{name}-{account}", renamed(without(resource, verb), account))
+        policy = plane.write(f"policy-{account}.yaml", POLICY)
+        service = Service("--kubeconfig", identity.kubeconfig(), "--config", policy, ready=False)
+        started.append(service)
+        return service
+
+    yield start
+    for service in started:
+        service.stop()
+
+
+def readiness_names(service, kind):
+    answer = service.get("/readyz")
+    return answer.status == 503 and kind in answer.text
+
+
+@pytest.mark.parametrize("verb", ["list", "watch"])
+def test_a_kind_that_may_not_be_read_is_named_by_readyz(start_without, verb):
+    services = {kind: start_without(kind, verb) for kind in WATCHED}
+    for kind, service in services.items():
+        wait_until(lambda: readiness_names(service, kind), lambda: f"{kind}: {service.get('/readyz')}\n{service.log.text()}")
+
+
+BINDING = {"PodName": "pod", "PodNamespace": "gpu", "Node": "node"}
+
+
+def wait_until_ready(service):
+    wait_until(lambda: service.get("/readyz").status == 200, lambda: f"{service.get('/readyz')}\n{service.log.text()}")
+
+
+def test_a_binding_that_may_not_be_made_is_told(live, start_without):
+    live.add_node("node", MODEL, 8)
+    uid = live.api.create(PODS, pod("pod", 1))["metadata"]["uid"]
+    service = start_without("pods/binding", "create")
+    wait_until_ready(service)
+    said = service.post("/scheduler/bind", {**BINDING, "PodUID": uid}).json()["Error"]
+    assert "403" in said or "forbidden" in said, said
+    assert not live.api.get(f"{PODS}/pod")["spec"].get("nodeName")
+
+
+def test_a_pod_that_may_not_be_asked_about_is_told(live, start_without):
+    """A UID that the ledger does not know is asked about."""
+    live.add_node("node", MODEL, 8)
+    live.api.create(PODS, pod("pod", 1))
+    service = start_without("pods", "get")
+    wait_until_ready(service)
+    said = service.post("/scheduler/bind", {**BINDING, "PodUID": "not-its-uid"}).json()["Error"]
+    assert "403" in said or "forbidden" in said, said
