@@ -1,0 +1,60 @@
+"""Our watches 2 s behind kube-scheduler's, as in a loaded cluster: nothing is preempted for nothing, and nobody waits for long.
+
+The proxy cannot see what is a watch (TLS), but which connections are the watches': those that are open before the first binding.
+"""
+
+import time
+
+import pytest
+from cluster import ABOVE, PODS
+from live import bound
+
+MODEL = "NVIDIA-H100-80GB-HBM3"
+LAG_S = 2
+ALL_BOUND_S = 15
+
+
+@pytest.fixture
+def full(proxied):
+    """Four nodes of 8 GPUs, each with two running pods of 4; from now on our watches lag."""
+    proxied.add_nodes("node", 4, MODEL, 8)
+    for number in range(8):
+        proxied.create(f"runs-{number}", 4, node_name=f"node-{number % 4}")
+    proxied.start()
+    assert set(proxied.used().values()) == {8}
+    assert proxied.proxy.n_connections() >= 1
+    proxied.proxy.delay(LAG_S)
+    return proxied
+
+
+def bound_within(cluster, count, prefix, since):
+    pods = cluster.wait_until_bound(count, prefix)
+    took = time.monotonic() - since
+    assert took <= ALL_BOUND_S, f"the last was bound after {took:.1f} s"
+    return pods
+
+
+def test_pods_that_are_deleted_make_room(full):
+    full.create_all("next", 8, 4)
+    for number in range(8):
+        full.refusal_of(f"next-{number}")
+    since = time.monotonic()
+    for number in range(8):
+        full.api.delete(f"{PODS}/runs-{number}")
+    pods = bound_within(full, 8, "next", since)
+    assert not full.bound_by_others(pods)
+    assert full.proxy.connections, "nothing was delayed"
+    full.proxy.no_delay()
+    assert set(full.used().values()) == {8}
+
+
+def test_as_many_are_preempted_as_must_be(full):
+    """Two pods of higher priority with 4 GPUs each: two victims, not one more, though we see their end late."""
+    since = time.monotonic()
+    full.create_all("above", 2, 4, priority_class=ABOVE)
+    pods = bound_within(full, 2, "above", since)
+    full.proxy.no_delay()
+    assert set(full.used().values()) == {8}
+    pods = full.api.get(PODS)["items"]
+    assert sorted(item["metadata"]["name"] for item in pods if item["metadata"].get("deletionTimestamp")) == []
+    assert len(pods) == 8 and len(bound({item["metadata"]["name"]: item for item in pods})) == 8
