@@ -17,7 +17,8 @@
  * resourceVersion is ours, or an event or bookmark reaches it (decimal numbers of any length, the
  * longer is greater). If it ends without, the collection is listed again. Only a probe or such a
  * list that fails, or a watch of which nothing came in 10 s, makes the data stale; so does a watch
- * that could not be opened for silence_ms. A complete list, or having caught up, ends that.
+ * that for silence_ms could not be opened, or ended at once without an event whenever it was. A
+ * complete list, or having caught up, ends that.
  *
  * Sources: Kubernetes API concepts (efficient detection of changes); client-go's reflector
  * (extender contract 8).

@@ -132,6 +132,13 @@ static struct reflector_action take_off(struct reflector *reflector, int64_t now
     return (struct reflector_action){.want = REFLECTOR_REQUEST, .request = flight->request};
 }
 
+/* An open watch of which nothing came tells no more than one that could not be opened. */
+static bool watch_was_in_vain(const struct reflector *reflector, int64_t now_ms)
+{
+    const struct flight *flight = &reflector->flight;
+    return flight->n_objects == 0 && now_ms - flight->head_ms < VERY_SHORT_MS;
+}
+
 /* It has ended, or is given up. */
 static void land(struct reflector *reflector, int64_t now_ms)
 {
@@ -140,7 +147,7 @@ static void land(struct reflector *reflector, int64_t now_ms)
     flight->stream = NULL;
     buf_clear(&flight->error_body);
     flight->is_open = false;
-    if (reflector->watch_is_open)
+    if (reflector->watch_is_open && !watch_was_in_vain(reflector, now_ms))
         reflector->unopened_ms = now_ms;
     reflector->watch_is_open = false;
 }

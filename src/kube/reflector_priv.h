@@ -75,6 +75,9 @@ struct reflector {
     int64_t event_retry_after_s;
 };
 
+/* A watch that ended so soon, and without an event, has told nothing. */
+#define VERY_SHORT_MS 1000
+
 /* A resourceVersion or a continue token is no longer than this. */
 #define REFLECTOR_TOKEN_MAX ((size_t)8192)
 

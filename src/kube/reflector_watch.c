@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define MAX_DEPTH ((size_t)100)
-#define VERY_SHORT_MS 1000
 
 static int no_list(void *context, json_t *so_far, struct text_position at, struct err *err)
 {

@@ -332,6 +332,45 @@ static void a_watch_that_cannot_be_opened_for_too_long_makes_stale(void **state)
     rig_fini(&rig);
 }
 
+static void end_well(struct rig *rig)
+{
+    rig_answer(rig, 200, "");
+}
+
+static void cut_off(struct rig *rig)
+{
+    rig_head(rig, 200);
+    rig_end(rig, KUBE_UNKNOWN);
+}
+
+static void say_busy(struct rig *rig)
+{
+    rig_answer(rig, 200, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":429}}");
+}
+
+/* Nothing was ever heard over them: they are no better than none. */
+static void watches_that_end_at_once_make_stale(void **state)
+{
+    void (*const WAYS[])(struct rig * rig) = {end_well, cut_off, say_busy};
+    (void)state;
+    for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
+        struct rig rig;
+        rig_begin(&rig);
+        const int64_t closed_ms = rig.now_ms;
+        rig_end(&rig, KUBE_ANSWERED);
+        while (!rig.status.stale) {
+            assert_in_range(rig.now_ms - closed_ms, 0, RIG_SILENCE_MS);
+            rig_expect_wait(&rig, 1, RIG_SILENCE_MS);
+            struct reflector_action action = reflector_next(rig.reflector, rig.now_ms);
+            if (action.want == REFLECTOR_REQUEST)
+                WAYS[i](&rig);
+        }
+        rig_expect_wait(&rig, 1, 60000);
+        rig_expect_request(&rig, RIG_PROBE);
+        rig_fini(&rig);
+    }
+}
+
 static void a_watch_that_fails_when_stale_is_followed_by_a_probe(void **state)
 {
     struct rig rig;
@@ -422,6 +461,7 @@ int main(void)
         cmocka_unit_test(a_probe_behind_us_is_another_history),
         cmocka_unit_test(versions_that_are_no_numbers_are_compared_for_being_the_same),
         cmocka_unit_test(a_watch_that_cannot_be_opened_for_too_long_makes_stale),
+        cmocka_unit_test(watches_that_end_at_once_make_stale),
         cmocka_unit_test(a_watch_that_fails_when_stale_is_followed_by_a_probe),
         cmocka_unit_test(stale_data_is_proven_fresh_by_a_probe),
         cmocka_unit_test(a_relist_that_takes_too_long_to_begin_makes_stale),
