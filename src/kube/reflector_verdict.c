@@ -97,8 +97,8 @@ static int64_t delay_of(struct reflector *reflector, int64_t now_ms, enum failur
     bool is_watch = reflector->step == STEP_WATCH || reflector->step == STEP_CATCH_UP;
     if (is_watch && failure == FAILURE_GONE && now_ms - reflector->listed_ms >= IN_VAIN_MS)
         return 0;
-    if (retry_after_s > RETRY_AFTER_MAX_S)
-        retry_after_s = RETRY_AFTER_MAX_S;
+    if (retry_after_s < 0 || retry_after_s > RETRY_AFTER_MAX_S)
+        retry_after_s = retry_after_s < 0 ? 0 : RETRY_AFTER_MAX_S;
     int64_t delay_ms = backoff_next_ms(&reflector->backoff, now_ms, &reflector->random);
     return delay_ms > retry_after_s * 1000 ? delay_ms : retry_after_s * 1000;
 }

@@ -2,6 +2,7 @@
 #include "rig.h"
 #include "unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* An event with a Status as its object. */
@@ -183,6 +184,26 @@ static void an_error_event_for_now_is_watched_on(void **state)
     rig_fini(&rig);
 }
 
+/* What no API server says does not keep it waiting for ever. */
+static void an_error_events_delay_has_an_end(void **state)
+{
+    static const char *const SECONDS[] = {"9223372036854775807", "-9223372036854775807", "-1",
+                                          "-9223372036854776"};
+    (void)state;
+    for (size_t i = 0; i < sizeof SECONDS / sizeof *SECONDS; i++) {
+        struct rig rig;
+        char text[200];
+        (void)snprintf(text, sizeof text,
+                       ERROR_EVENT("429", "", ",\"details\":{\"retryAfterSeconds\":%s}"),
+                       SECONDS[i]);
+        rig_begin(&rig);
+        rig_bytes(&rig, text);
+        rig_expect_cancel(&rig);
+        rig_expect_wait(&rig, 0, 300000);
+        rig_fini(&rig);
+    }
+}
+
 static void any_other_error_is_listed_again_after_a_while(void **state)
 {
     struct rig rig;
@@ -298,6 +319,7 @@ int main(void)
         cmocka_unit_test(a_version_that_is_too_old_is_listed_again),
         cmocka_unit_test(nothing_after_an_error_is_applied),
         cmocka_unit_test(an_error_event_for_now_is_watched_on),
+        cmocka_unit_test(an_error_events_delay_has_an_end),
         cmocka_unit_test(any_other_error_is_listed_again_after_a_while),
         cmocka_unit_test(what_is_no_event_is_garbage),
         cmocka_unit_test(an_event_that_is_too_large_is_told_and_not_asked_for_in_a_loop),
