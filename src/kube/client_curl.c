@@ -207,6 +207,8 @@ static void set_connection(struct transfer *transfer, const struct client *clien
     /* Waits whether the first connection can take more; without TLS none can. */
     SET(transfer, CURLOPT_PIPEWAIT, client->endpoint.tls ? 1L : 0L);
     SET(transfer, CURLOPT_NOSIGNAL, 1L);
+    /* Else dropping one whose name is being looked up waits for the resolver. */
+    SET(transfer, CURLOPT_QUICK_EXIT, 1L);
     SET(transfer, CURLOPT_TCP_KEEPALIVE, 1L);
     SET(transfer, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
     SET(transfer, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S);

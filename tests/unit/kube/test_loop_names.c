@@ -1,0 +1,127 @@
+/* A loop whose API server has a name, while nobody answers what the name stands for: the test is
+ * the resolver, too. */
+#include "api_desk.h"
+#include "fake_credentials.h"
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define NAME "api.test"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool is_answering; /* guarded by the lock, as these are */
+static int n_asked;
+
+static void answer_names(bool is)
+{
+    (void)pthread_mutex_lock(&lock);
+    is_answering = is;
+    n_asked = 0;
+    (void)pthread_cond_broadcast(&changed);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static void await_asked(int n)
+{
+    (void)pthread_mutex_lock(&lock);
+    while (n_asked < n)
+        (void)pthread_cond_wait(&changed, &lock);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+/* In the place of the C library's. */
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
+                struct addrinfo **ret_list)
+{
+    static struct sockaddr_in address;
+    (void)name, (void)hints;
+    (void)pthread_mutex_lock(&lock);
+    n_asked++;
+    (void)pthread_cond_broadcast(&changed);
+    while (!is_answering)
+        (void)pthread_cond_wait(&changed, &lock);
+    (void)pthread_mutex_unlock(&lock);
+    address = (struct sockaddr_in){.sin_family = AF_INET,
+                                   .sin_port = htons((uint16_t)strtol(service, NULL, 10)),
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct addrinfo *found = calloc(1, sizeof *found);
+    assert_non_null(found);
+    *found = (struct addrinfo){.ai_family = AF_INET,
+                               .ai_socktype = SOCK_STREAM,
+                               .ai_addrlen = sizeof address,
+                               .ai_addr = (struct sockaddr *)&address};
+    *ret_list = found;
+    return 0;
+}
+
+void freeaddrinfo(struct addrinfo *list)
+{
+    free(list);
+}
+
+static void open_named(struct desk *desk)
+{
+    const struct kube_loop_settings settings = {.name = "test", .max_answer_bytes = 100};
+    struct err err;
+    desk_open(desk, "http");
+    kube_loop_free(desk->loop);
+    free(desk->target.server);
+    assert_true(asprintf(&desk->target.server, "http://" NAME ":%d", desk->port) > 0);
+    assert_return_code(
+        kube_loop_new(&settings, &desk->target, desk->credentials, &desk->loop, &err), EIO);
+    desk->sender = kube_loop_sender(desk->loop);
+    desk_start(desk);
+}
+
+/* Who is given up while its name is looked up keeps nobody else waiting. */
+static void a_name_that_is_not_resolved_holds_nobody_up(void **state)
+{
+    struct desk desk;
+    struct kube_request slow = desk_get("/slow"), fresh = desk_get("/fresh");
+    (void)state;
+    fresh.fresh = true;
+    fresh.timeout_ms = 100;
+    answer_names(true);
+    open_named(&desk);
+    struct box *box = desk_ask(&desk, &slow);
+    int connection = desk_accept(desk.listener);
+    desk_expect(connection, "GET /slow ");
+    answer_names(false);
+    struct box *late = desk_ask(&desk, &fresh);
+    await_asked(1);
+    desk_expect_outcome(late, KUBE_NOT_SENT, "no answer in 100 ms");
+    desk_answer(connection, 200, "s");
+    desk_expect_answer(box, 200, "s");
+    (void)close(connection);
+    desk_close(&desk);
+    answer_names(true);
+}
+
+static void a_stop_does_not_wait_for_a_name(void **state)
+{
+    struct desk desk;
+    struct kube_request request = desk_get("/a");
+    (void)state;
+    answer_names(false);
+    open_named(&desk);
+    struct box *box = desk_ask(&desk, &request);
+    await_asked(1);
+    desk_close(&desk);
+    desk_expect_outcome(box, KUBE_NOT_SENT, "the service stops");
+    answer_names(true);
+}
+
+int main(void)
+{
+    (void)setenv("no_proxy", "*", 1);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_name_that_is_not_resolved_holds_nobody_up),
+        cmocka_unit_test(a_stop_does_not_wait_for_a_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
