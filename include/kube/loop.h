@@ -6,7 +6,8 @@
  * that a large list never delays a binding.
  *
  * A request that gets a 401 waits for a newer credential and is sent once more within its time;
- * only the second 401 is given out. A time-out, or a request that asks for it (fresh), retires the
+ * only the second 401 is given out. A time-out, a 401 that no newer credential came for (there may
+ * be another client certificate in the file), or a request that asks for it (fresh), retires the
  * connections that are open: what is in flight on them may end there, nothing new is sent over
  * them. TCP keepalive and TCP_USER_TIMEOUT find dead peers too.
  */

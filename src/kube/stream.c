@@ -76,9 +76,11 @@ static void give_head(struct kube_stream *stream, unsigned status, int64_t retry
                             retry_after_s);
 }
 
-/* No newer credential came: the first 401 is the answer. */
+/* No newer credential came: the first 401 is the answer. A certificate is its connection's; the
+ * next one reads the file again. */
 static void end_refused(struct kube_stream *stream)
 {
+    client_retire(stream->streams->client);
     give_head(stream, UNAUTHORIZED, -1);
     if (stream->cancelled)
         remove_stream(stream);

@@ -249,6 +249,27 @@ static void a_refusal_is_the_answer_when_no_newer_token_comes(void **state)
     (void)close(connection);
 }
 
+/* It may be the connection's certificate that is refused, and the file have another by now. */
+static void after_a_refusal_connections_are_new(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_get("/a");
+    request.timeout_ms = 100;
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    desk_expect(connection, "GET /a ");
+    desk_answer(connection, 401, "who?");
+    desk_expect_answer(box, 401, "");
+    request.timeout_ms = 60000;
+    box = desk_ask(desk, &request);
+    desk_expect_closed(connection);
+    connection = desk_accept(desk->listener);
+    desk_expect(connection, "GET /a ");
+    desk_answer(connection, 200, "you");
+    desk_expect_answer(box, 200, "you");
+    (void)close(connection);
+}
+
 static void many_at_once_are_all_at_the_server(void **state)
 {
     struct desk *desk = *state;
@@ -438,6 +459,7 @@ int main(void)
         PLAIN(what_is_refused_waits_for_a_newer_token),
         PLAIN(the_second_refusal_is_the_answer),
         PLAIN(a_refusal_is_the_answer_when_no_newer_token_comes),
+        PLAIN(after_a_refusal_connections_are_new),
         PLAIN(many_at_once_are_all_at_the_server),
         PLAIN(what_changes_something_is_not_sent_twice),
         PLAIN(what_only_reads_is_asked_again),
