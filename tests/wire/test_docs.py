@@ -1,7 +1,8 @@
-"""README.md and docs/MODELS.md say what is so.
+"""README.md and what lies in docs/ say what is so.
 
 Every `console` block of the README is run, and its output compared ("..." stands for any lines). Of `sh` blocks, which install or
 need a cluster, the scripts, files and options must exist. The tables of docs/MODELS.md are asked of the service, row by row.
+docs/KUBE-SCHEDULER.md has tests of its own (test_docs_scheduler.py).
 """
 
 import json
@@ -13,7 +14,8 @@ import pytest
 from service import BINARY, ENV, ROOT, run_to_end
 
 LINKED = re.compile(r"\]\(([^)#]+)\)")
-PATH = re.compile(r"\b(?:examples|config|docs|tests|src|scripts)/[\w./-]*\w")
+PATH = re.compile(r"(?<![\w/])(?:examples|config|docs|include|manifests|tests|src|scripts)/[\w./-]*\w")
+PLACEHOLDER = re.compile(r"/FOLDER|NAME")
 ADDRESS = "127.0.0.1:8888"
 RELEASE = "build/release/gpu-extender"
 
@@ -81,10 +83,14 @@ def test_options_named_in_the_text_exist():
     assert {option for option in named if option not in help_text} == set()
 
 
-@pytest.mark.parametrize("text, folder", [(README, ""), (MODELS, "docs")], ids=["README", "MODELS"])
-def test_files_named_exist(text, folder):
+DOCUMENTS = ["README.md", "docs/BENCHMARKS.md", "docs/KUBE-SCHEDULER.md", "docs/MODELS.md"]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_files_named_exist(document):
+    text, folder = read(document), os.path.dirname(document)
     links = {os.path.join(folder, link) for link in LINKED.findall(text) if "://" not in link}
-    named = {path for path in PATH.findall(text) if not path.startswith("docs/concepts")}
+    named = {path for path in PATH.findall(text) if not path.startswith("docs/concepts") and not PLACEHOLDER.search(path)}
     assert {path for path in links | named if not os.path.exists(os.path.join(ROOT, path))} == set()
 
 

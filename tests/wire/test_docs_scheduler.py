@@ -1,0 +1,200 @@
+"""docs/KUBE-SCHEDULER.md and the files of manifests/ agree with each other, with the policy, and with what the service can do.
+
+The commands of the document are run by tests/control-plane/test_documented.py, which has a cluster to run them on.
+"""
+
+import glob
+import os
+import re
+import subprocess
+
+import openapi
+import pytest
+import yaml
+from service import ROOT, run_to_end
+from test_openapi import documented_metrics
+
+CONFIGURATIONS = ["kube-scheduler-config.yaml", "kube-scheduler-config-all-pods.yaml"]
+# What stands there as a comment, to be taken off where it is needed. Prose begins with a capital.
+COMMENTED_KEY = re.compile(r"^ *# +(?:- )?([a-z]\w*):", re.MULTILINE)
+COMMENTED_NAME = re.compile(r"^ *# - name: (\S+)$", re.MULTILINE)
+LEGACY = "alpha.kubernetes.io/nvidia-gpu"
+OF_OTHERS = {"--server-side", "--subresource", "--as", "--namespace", "--duration", "--output"}
+ROUTE = re.compile(r"(?<![a-z.])/(?:(?:scheduler|v1)/[\w/-]+|metrics|readyz|livez)")
+
+
+def read(*path):
+    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+DOCUMENT = read("docs/KUBE-SCHEDULER.md")
+PROSE = re.sub(r"^```.*?^```$", "", DOCUMENT, flags=re.MULTILINE | re.DOTALL)
+SOURCES = "".join(read(path) for path in glob.glob("src/**/*.c", root_dir=ROOT, recursive=True))
+
+
+def table(heading):
+    """The rows of the table whose first heading it is, cell by cell."""
+    lines = DOCUMENT[DOCUMENT.index(f"\n| {heading} |") + 1 :].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def quoted(text):
+    return re.findall(r"`([^`]+)`", text)
+
+
+def configuration(name):
+    return yaml.safe_load(read("manifests", name))
+
+
+def keys_of(thing, above=""):
+    """Every key below, as a path without the numbers of lists: extenders.managedResources.name."""
+    if isinstance(thing, list):
+        return {key for item in thing for key in keys_of(item, above)}
+    if not isinstance(thing, dict):
+        return set()
+    return {path for key, value in thing.items() for path in {above + key} | keys_of(value, f"{above}{key}.")}
+
+
+# ---- the configurations of kube-scheduler ----
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_each_line_is_told_of(name):
+    told = {word for cell in quoted("".join(row[0] for row in table("line"))) for word in re.findall(r"\w+", cell.partition(":")[0])}
+    keys = {path.rpartition(".")[2] for path in keys_of(configuration(name))} | set(COMMENTED_KEY.findall(read("manifests", name)))
+    assert keys - told - {"extenders"} == set()
+
+
+def test_the_lines_that_are_told_of_stand_there():
+    text = read("manifests", CONFIGURATIONS[0])
+    named = [line for row in table("line") for line in quoted(row[0])]
+    assert len(named) > 12
+    for line in named:
+        *_, last = line.split(".") if ":" not in line else [line]
+        assert last in text, f"{line}: does not stand in {CONFIGURATIONS[0]}"
+
+
+def test_a_bind_is_answered_before_kube_scheduler_has_given_up():
+    defaults = yaml.safe_load(run_to_end("--print-policy").stdout)["kubernetes"]
+    for name in CONFIGURATIONS:
+        (extender,) = configuration(name)["extenders"]
+        assert int(extender["httpTimeout"].removesuffix("s")) > defaults["bindTimeoutSeconds"]
+    told = re.findall(r"`kubernetes\.(\w+)`[^`|(]*\((\d+)\)", PROSE)
+    assert {key for key, _ in told} == set(defaults)
+    assert all(defaults[key] == int(number) for key, number in told), told
+
+
+def test_a_point_of_ours_is_more_than_all_of_theirs():
+    """10 levels of 100 each is what a weight of 1 gives; their default plugins come to 1,200 (extender contract 2.6)."""
+    for name in CONFIGURATIONS:
+        (extender,) = configuration(name)["extenders"]
+        assert extender["weight"] * 10 > 1200
+
+
+def managed():
+    """Names that are listed, and those that stand there as comments."""
+    (extender,) = configuration(CONFIGURATIONS[0])["extenders"]
+    return [item["name"] for item in extender["managedResources"]], COMMENTED_NAME.findall(read("manifests", CONFIGURATIONS[0]))
+
+
+def policy_resources():
+    """Those of the policy file, and those that stand there as comments."""
+    text = read("config/scheduler-policy.yaml")
+    return yaml.safe_load(text)["gpuResources"], re.findall(r"^  # - (\S+/\S+)$", text, re.MULTILINE)
+
+
+def counts(pattern, name):
+    return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
+
+
+def test_every_resource_of_the_policy_comes_to_us():
+    """But the one that kube-scheduler cannot be told."""
+    (listed, commented), (resources, optional) = managed(), policy_resources()
+    exact = {name for name in resources if not name.endswith("*")}
+    assert set(listed) == exact - {LEGACY} and LEGACY in exact
+    for pattern in set(resources) - exact | set(optional):
+        assert any(counts(pattern, name) for name in commented), f"{pattern}: stands nowhere among the comments"
+
+
+def test_every_resource_that_comes_to_us_is_counted():
+    (listed, commented), (resources, optional) = managed(), policy_resources()
+    assert len(set(listed + commented)) == len(listed + commented) > 30
+    for name in listed:
+        assert any(counts(pattern, name) for pattern in resources), f"{name}: the policy does not count it"
+    for name in commented:
+        assert any(counts(pattern, name) for pattern in resources + optional), f"{name}: the policy does not know it"
+
+
+def test_resources_are_told_of():
+    told = set(quoted(PROSE))
+    resources, optional = policy_resources()
+    assert {name.replace("*", "...") for name in resources + optional} - told == set()
+
+
+# ---- rights, and the API server ----
+
+
+def granted():
+    (role,) = [item for item in yaml.safe_load_all(read("manifests/rbac.yaml")) if item["kind"] == "ClusterRole"]
+    return {(verb, resource) for rule in role["rules"] for resource in rule["resources"] for verb in rule["verbs"]}
+
+
+def test_each_right_is_told_of():
+    told = set()
+    for row in table("rule"):
+        verbs, _, resources = row[0].partition(" of ")
+        told |= {(verb, resource) for verb in quoted(verbs) for resource in quoted(resources)}
+    assert told == granted()
+
+
+def test_what_is_refused_by_name_is_told():
+    line = DOCUMENT[DOCUMENT.index("* Refused by name") :].split("\n\n")[0]
+    assert set(quoted(line)) == set(re.findall(r'\{"([\w-]+)", JSON_NULL, refuse', SOURCES))
+
+
+# ---- names ----
+
+
+def test_options_exist():
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", DOCUMENT)) - OF_OTHERS
+    help_text = run_to_end("--help").stdout
+    assert {option for option in named if f" {option}" not in help_text} == set() and "--kubeconfig" in named
+
+
+def test_routes_exist():
+    paths = [re.compile(re.sub(r"\{\w+\}", "[^/]+", path)) for path in openapi.load()["paths"]]
+    named = set(ROUTE.findall(DOCUMENT))
+    assert len(named) > 6
+    assert {route for route in named if not any(path.fullmatch(route) for path in paths)} == set()
+
+
+def test_keys_of_the_policy_exist():
+    keys = keys_of(yaml.safe_load(run_to_end("--print-policy").stdout))
+    named = {name for name in quoted(PROSE) if re.fullmatch(r"(?:kubernetes|limits|listen)\.(?!io)\w+|gpuResources", name)}
+    assert named - keys == set() and len(named) > 3
+
+
+@pytest.mark.parametrize("text", ["the ledger is behind kube-scheduler: retry", "gpu-extender.io/bound-by"])
+def test_what_is_quoted_is_said(text):
+    assert text in DOCUMENT and text in SOURCES
+
+
+# ---- alerts ----
+
+
+def rules():
+    (block,) = [block for block in re.findall(r"^```yaml\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL) if "groups:" in block]
+    return block
+
+
+def test_alerts_look_at_what_is_there():
+    named = set(re.findall(r"gpu_extender_\w+", DOCUMENT))
+    assert named - set.union(*documented_metrics()) == set() and len(named) > 5
+    for outcome in re.search(r'outcome=~"([\w|]+)"', rules()).group(1).split("|"):
+        assert f'"{outcome}"' in read("src/extender/binds_metrics.c")
+
+
+def test_promtool_takes_the_rules(promtool, write):
+    done = subprocess.run([promtool, "check", "rules", write("rules.yaml", rules())], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
