@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 
+import openapi
 import pytest
 from service import BINARY, ENV, ROOT, run_to_end
 
@@ -79,8 +80,16 @@ def test_scripts_and_options_exist(line):
 
 def test_options_named_in_the_text_exist():
     help_text = run_to_end("--help").stdout + read("scripts/run") + read("tests/run_all.py")
-    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) - {"--data-binary"}
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) - {"--data-binary", "--server-side"}
     assert {option for option in named if option not in help_text} == set()
+
+
+def test_every_route_is_in_the_table_and_no_other():
+    rows = re.findall(r"^\| `(GET|POST)` \| ([^|]+) \|", README, re.MULTILINE)
+    told = {(method, path) for method, cell in rows for path in re.findall(r"`([^`]+)`", cell)}
+    paths = openapi.load()["paths"]
+    there = {(method.upper(), re.sub(r"\{(\w+)\}", lambda name: name[1].upper(), path)) for path in paths for method in paths[path]}
+    assert told == there
 
 
 DOCUMENTS = ["README.md", "docs/BENCHMARKS.md", "docs/KUBE-SCHEDULER.md", "docs/MODELS.md"]
