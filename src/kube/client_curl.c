@@ -356,14 +356,21 @@ void transfer_drop(struct transfer *transfer)
     free(transfer);
 }
 
+/* One line. What libcurl says may quote the address of a proxy, with the password in it. */
+static const char *fault_text(struct transfer *transfer, CURLcode code)
+{
+    transfer->fault[strcspn(transfer->fault, "\r\n")] = '\0';
+    bool can_be_told = transfer->fault[0] && !strchr(transfer->fault, '@');
+    return can_be_told ? transfer->fault : curl_easy_strerror(code);
+}
+
 static void end_transfer(struct transfer *transfer, CURLcode code)
 {
     const char *fault = NULL;
     if (transfer->cut)
         fault = "the connection was closed before the answer";
     else if (code != CURLE_OK)
-        fault = transfer->fault[0] ? transfer->fault : curl_easy_strerror(code);
-    transfer->fault[strcspn(transfer->fault, "\r\n")] = '\0';
+        fault = fault_text(transfer, code);
     transfer->handler->on_end(transfer->context, fault);
     transfer_drop(transfer);
 }

@@ -1,0 +1,62 @@
+"""The service with a user's credential plugin and a proxy in its kubeconfig, and no API server that answers.
+
+What the plugin says is a secret, and so is the proxy's password: neither may come into the log, or to whoever asks.
+"""
+
+import json
+import sys
+
+import pytest
+
+SECRET = "s3cr3t"
+# Runs a program as one whose children's ends nobody is told of, as some supervisors do.
+WITHOUT_SIGCHLD = (
+    sys.executable,
+    "-c",
+    "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])",
+)
+CREDENTIAL = {
+    "kind": "ExecCredential",
+    "apiVersion": "client.authentication.k8s.io/v1",
+    "status": {"token": SECRET},
+}
+
+
+@pytest.fixture
+def start_with_plugin(start_service, write):
+    """start_with_plugin(cluster's field="value", ..., under=command) -> a Service that is nobody without its plugin."""
+
+    def start(under=(), **cluster):
+        plugin = write("plugin", f"#!/bin/sh\necho '{json.dumps(CREDENTIAL)}'\n")
+        plugin.chmod(0o700)
+        command = {"apiVersion": CREDENTIAL["apiVersion"], "command": str(plugin), "interactiveMode": "Never"}
+        whole = {
+            "current-context": "test",
+            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
+            "clusters": [{"name": "test", "cluster": {"server": "https://127.0.0.1:1", **cluster}}],
+            "users": [{"name": "test", "user": {"exec": command}}],
+        }
+        return start_service("--kubeconfig", write("kubeconfig", json.dumps(whole)), ready=False, under=under)
+
+    return start
+
+
+def said(service):
+    """All that is said of the first failure."""
+    service.log.wait_for({"mod": "inventory", "level": "warn", "kind": "nodes"})
+    return service.log.text() + service.get("/readyz").text + service.get("/v1/inventory").text + service.get("/metrics").text
+
+
+def test_the_plugins_answer_is_told_nobody(start_with_plugin):
+    assert SECRET not in said(start_with_plugin())
+
+
+# libcurl quotes an address that it can make nothing of.
+@pytest.mark.parametrize("host", ["127.0.0.1:1", "[1.2.3.4]:3128", "nowhere.invalid:3128"])
+def test_the_proxys_password_is_told_nobody(start_with_plugin, host):
+    assert SECRET not in said(start_with_plugin(**{"proxy-url": f"http://user:{SECRET}@{host}"}))
+
+
+def test_a_plugins_end_is_seen_even_if_our_parent_ignored_its_childrens(start_with_plugin):
+    service = start_with_plugin(under=WITHOUT_SIGCHLD)
+    assert service.log.wait_for({"msg": "following an API server"})
