@@ -232,6 +232,7 @@ static void block_signals(struct program *program)
     (void)sigaddset(&program->signals, SIGTERM);
     (void)pthread_sigmask(SIG_BLOCK, &program->signals, NULL);
     (void)signal(SIGPIPE, SIG_IGN); /* whoever reads the log may be gone, too */
+    (void)signal(SIGCHLD, SIG_DFL); /* who started us may have ignored it: no child's end is told */
 }
 
 static int run(struct program *program)
