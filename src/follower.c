@@ -172,9 +172,9 @@ void follower_free(struct follower *follower)
     binds_free(follower->binds);
     for (size_t i = 0; i < follower->n_watches; i++)
         kube_watch_free(follower->watches[i]);
+    kube_credentials_free(follower->credentials); /* until then a plugin may wake the loops */
     kube_loop_free(follower->writing);
     kube_loop_free(follower->reading);
-    kube_credentials_free(follower->credentials);
     kube_target_fini(&follower->target);
     free(follower);
 }

@@ -26,7 +26,8 @@ struct kube_loop_settings {
     size_t max_answer_bytes; /* of a request that was sent by the sender */
 };
 
-/* target and credentials are borrowed for its life and may be shared by several loops. */
+/* Both are borrowed and may be shared by several loops: target for its life, credentials until
+ * kube_loop_stop(). */
 int kube_loop_new(const struct kube_loop_settings *settings, const struct kube_target *target,
                   struct kube_credentials *credentials, struct kube_loop **ret_loop,
                   struct err *err);
