@@ -102,10 +102,22 @@ static int follow(struct process *process, struct err *err)
     }
 }
 
+/* False: there is none, or none of ours. */
+static bool await_end(pid_t whose, int *ret_status)
+{
+    pid_t ended = -1;
+    while ((ended = waitpid(whose, ret_status, 0)) < 0 && errno == EINTR)
+        continue;
+    return ended > 0;
+}
+
+/* In a container we may be the first process, to which its orphans come. */
 static void kill_all(struct process *process)
 {
+    int status = 0;
     (void)kill(-process->child.pid, SIGKILL);
-    while (waitpid(process->child.pid, &process->status, 0) < 0 && errno == EINTR)
+    (void)await_end(process->child.pid, &process->status);
+    while (await_end(-process->child.pid, &status))
         continue;
 }
 

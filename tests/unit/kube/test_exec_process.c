@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define GENEROUS_MS 60000
@@ -187,6 +189,17 @@ static void test_one_that_takes_too_long_is_killed_with_its_children(void **stat
     await_end(lifeline);
 }
 
+/* As the first process of a container, to which every orphan comes. */
+static void test_what_is_killed_leaves_no_zombie(void **state)
+{
+    (void)state;
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+    assert_int_equal(run("sleep 1000 & sleep 1000 & echo; sleep 1000", 500, -1), -ETIMEDOUT);
+    assert_int_equal(waitpid(-1, NULL, 0), -1);
+    assert_int_equal(errno, ECHILD);
+    assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
+}
+
 static void test_one_that_answers_without_end_is_killed(void **state)
 {
     (void)state;
@@ -261,6 +274,7 @@ int main(void)
         WITH_FILES(test_last_words_have_an_end),
         WITH_FILES(test_one_that_is_not_there),
         WITH_FILES(test_one_that_takes_too_long_is_killed_with_its_children),
+        WITH_FILES(test_what_is_killed_leaves_no_zombie),
         WITH_FILES(test_one_that_answers_without_end_is_killed),
         WITH_FILES(test_one_is_stopped),
         WITH_FILES(test_what_it_leaves_running_is_not_waited_for),
