@@ -130,13 +130,29 @@ static const char *status_text(const struct kube_answer *answer, struct arena *a
     return text;
 }
 
-static enum bind_posted posted_of_status(unsigned status)
+static bool says(const json_t *object, const char *member, const char *value)
 {
+    const char *text = "";
+    return json_get_string(object, member, &text, NULL) == 0 && strcmp(text, value) == 0;
+}
+
+/* Whether the API server said it: what stands between may have a 200 or a 404 of its own. */
+static bool is_status(const struct kube_answer *answer)
+{
+    json_t *root = parse(answer);
+    const bool is = says(root, "kind", "Status");
+    json_decref(root);
+    return is;
+}
+
+static enum bind_posted posted_of_status(const struct kube_answer *answer)
+{
+    const unsigned status = answer->status;
     if (status >= 200 && status < 300)
-        return POSTED_BOUND;
+        return is_status(answer) ? POSTED_BOUND : POSTED_UNKNOWN;
     switch (status) {
     case 404:
-        return POSTED_GONE;
+        return is_status(answer) ? POSTED_GONE : POSTED_UNKNOWN;
     case 408:
         return POSTED_UNKNOWN;
     case 409:
@@ -153,7 +169,7 @@ void bind_wire_read_reply(const struct kube_answer *answer, struct arena *arena,
 {
     struct bind_reply reply = {.retry_after_ms = retry_after_ms(answer), .why = ""};
     if (answer->outcome == KUBE_ANSWERED) {
-        reply.posted = posted_of_status(answer->status);
+        reply.posted = posted_of_status(answer);
         if (reply.posted != POSTED_BOUND)
             reply.why = arena_printf(arena, "the API server answered the binding with %s",
                                      status_text(answer, arena));
@@ -167,12 +183,6 @@ void bind_wire_read_reply(const struct kube_answer *answer, struct arena *arena,
             arena_printf(arena, "no answer came to the binding: %.*s", TOLD_BYTES_MAX, answer->why);
     }
     *ret_reply = reply;
-}
-
-static bool says(const json_t *metadata, const char *member, const char *value)
-{
-    const char *text = "";
-    return json_get_string(metadata, member, &text, NULL) == 0 && strcmp(text, value) == 0;
 }
 
 static bool has_uid(const json_t *metadata)
@@ -242,7 +252,7 @@ void bind_wire_read_pod(const struct kube_answer *answer, const struct bind_args
     if (answer->outcome != KUBE_ANSWERED) {
         sight.why = arena_printf(arena, "the pod could not be asked for: %.*s", TOLD_BYTES_MAX,
                                  answer->why);
-    } else if (answer->status == 404) {
+    } else if (answer->status == 404 && is_status(answer)) {
         sight.finding = FOUND_GONE;
         sight.why = "there is no such pod any more";
     } else if (answer->status != 200) {
