@@ -1,7 +1,11 @@
 """The include checker goes red on every kind of wrong include, and stays green on right ones."""
 
+import os
+import re
+
 import includes
 import pytest
+import tree
 
 PUBLIC = {
     f"include/{header}": "/* a header */\n"
@@ -87,3 +91,33 @@ def test_every_folder_of_the_tree_has_a_row():
         for path in includes.tree.files(under=("src/", "include/"), endings=(".c", ".h"))
     }
     assert folders <= set(includes.MAY_INCLUDE) | {""}
+
+
+# docs/ARCHITECTURE.md
+
+
+def rows(heading):
+    """The rows of its table with this first heading, cell by cell."""
+    text = tree.read(tree.ROOT, "docs/ARCHITECTURE.md")
+    lines = text[text.index(f"\n| {heading} |") + 1 :].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_the_documented_table_is_the_one_that_is_checked():
+    """Of folders that are there. Third-party headers: those that have one file, and jansson's."""
+    told = {row[0].strip("`/"): row for row in rows("folder") if "/" in row[0]}
+    folders = {name for name in os.listdir(os.path.join(tree.ROOT, "src")) if os.path.isdir(os.path.join(tree.ROOT, "src", name))}
+    assert set(told) == folders
+    for folder, (_, _, allowed, homes) in told.items():
+        assert set(allowed.replace("`", "").split(", ")) - {"nothing of ours"} == set(includes.MAY_INCLUDE[folder]), folder
+        for header, (where, in_one_file) in includes.THIRD_PARTY.items():
+            if in_one_file and not header.startswith("gnutls") or header == "jansson.h":
+                assert (f"`{header}`" in homes) == (folder in where), f"{folder}: {header}"
+                assert not in_one_file or folder not in where or f"`{header}` (one file)" in homes
+
+
+def test_every_file_of_the_core_is_documented():
+    told = {name.removesuffix(".h") for row in rows("file") for name in re.findall(r"`([\w*.]+)`", row[0])}
+    files = {name.removesuffix(".c") for name in os.listdir(os.path.join(tree.ROOT, "src/core")) if name.endswith(".c")}
+    patterns = tuple(name[:-1] for name in told if name.endswith("*"))
+    assert {name for name in files - told if not name.startswith(patterns)} == set()
