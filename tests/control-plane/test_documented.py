@@ -13,6 +13,7 @@ import pytest
 import yaml
 from api import LIMIT_S
 from live import LiveCluster
+from plane import HOST, free_port, says_ready
 from service import BINARY, ENV, ROOT
 
 LISTENS = "127.0.0.1:8888"
@@ -54,6 +55,60 @@ def write_kubeconfig(live, folder):
     path.write_text(yaml.safe_dump(config), encoding="utf-8")
     shutil.copy(live.identity.token_file, folder / "token")
     return path
+
+
+# ---- the configurations, as kubeadm's kube-scheduler takes them; first, while there is no pod to be scheduled ----
+
+CONFIGURATIONS = ["kube-scheduler-config.yaml", "kube-scheduler-config-all-pods.yaml"]
+KUBEADMS = "/etc/kubernetes/scheduler.conf"
+
+
+def start_as_kubeadm_does(plane, folder, name, text):
+    """With options of its own beside the file. Returns (kube-scheduler, whether it is ready)."""
+    port, kubeconfig = free_port(), plane.kubeconfig()
+    (folder / name).write_text(text.replace(KUBEADMS, kubeconfig), encoding="utf-8")
+    options = {
+        "config": folder / name,
+        "kubeconfig": kubeconfig,
+        "authentication-kubeconfig": kubeconfig,
+        "authorization-kubeconfig": kubeconfig,
+        "leader-elect": "true",
+        "bind-address": HOST,
+        "secure-port": port,
+        "cert-dir": folder / f"{name}-keys",
+    }
+    scheduler = plane.start("kube-scheduler", *[f"--{key}={value}" for key, value in options.items()], log=f"{name}.log")
+    return scheduler, lambda: says_ready(port, folder / f"{name}-keys/kube-scheduler.crt")
+
+
+def shipped(name):
+    with open(os.path.join(ROOT, "manifests", name), encoding="utf-8") as file:
+        return file.read()
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_with_its_kubeconfig_in_the_file_kube_scheduler_starts(plane, tmp_path, name):
+    text = shipped(name).replace("# clientConnection:\n#   kubeconfig:", "clientConnection:\n  kubeconfig:")
+    assert yaml.safe_load(text)["clientConnection"] == {"kubeconfig": KUBEADMS}
+    scheduler, ready = start_as_kubeadm_does(plane, tmp_path, name, text)
+    try:
+        scheduler.wait_until(ready)
+    finally:
+        scheduler.kill()
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_without_it_kube_scheduler_ends(plane, tmp_path, name):
+    """Its own --kubeconfig is ignored beside a file."""
+    scheduler, _ = start_as_kubeadm_does(plane, tmp_path, name, shipped(name))
+    try:
+        assert scheduler.process.wait(LIMIT_S) != 0
+    finally:
+        scheduler.kill()
+    assert "inClusterConfig" in scheduler.says()
+
+
+# ---- the commands ----
 
 
 @pytest.fixture(scope="module")
@@ -108,11 +163,3 @@ def test_it_does_what_is_written(story, plane, folder, command, output):
 
 def test_there_are_commands():
     assert len(commands()) >= 8
-
-
-def test_a_kube_scheduler_with_a_file_needs_its_kubeconfig_in_it(plane):
-    """Why clientConnection is spoken of: its own option is ignored then."""
-    config = os.path.join(ROOT, "manifests/kube-scheduler-config.yaml")
-    scheduler = plane.start("kube-scheduler", f"--config={config}", f"--kubeconfig={plane.kubeconfig()}", log="without-connection.log")
-    assert scheduler.process.wait(LIMIT_S) != 0
-    assert "inClusterConfig" in scheduler.says()
