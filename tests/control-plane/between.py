@@ -9,8 +9,8 @@ HOST = "127.0.0.1"
 
 
 class Between:
-    """A context manager. before_bind(body) is called before each bind is passed on to `service`. The answers to bind are kept; where the
-    service gives none, kube-scheduler gets none."""
+    """A context manager. before_bind(body) is called before each bind is passed on to `service`. What bind was asked and answered is
+    kept; where the service gives no answer, kube-scheduler gets none."""
 
     def __init__(self, service, before_bind):
         self.service, self.before_bind = service, before_bind
@@ -35,7 +35,7 @@ class Between:
             self.before_bind(body)
         answer = self.service.post(path, body, {"Content-Type": "application/json"})
         if is_bind:
-            self.binds.append(answer.json())
+            self.binds.append((body, answer.json()))
         return answer
 
     def _handler(self):
