@@ -89,20 +89,34 @@ void exchange_answer_error(struct exchange *exchange, unsigned status, const cha
     exchange_answer(exchange, status, "application/json", buf_take(&body), len, 0);
 }
 
+struct exchange *fake_begin(handle_exchange *handle, void *context,
+                            const struct fake_question *question)
+{
+    struct exchange *exchange = MEM_NEW(struct exchange);
+    *exchange = (struct exchange){.arena = arena_new(),
+                                  .body = mem_new(question->len + 1),
+                                  .len = question->len,
+                                  .output = question->output,
+                                  .path = question->path};
+    if (question->len > 0)
+        memcpy(exchange->body, question->body, question->len);
+    handle(context, exchange);
+    return exchange;
+}
+
+struct fake_answer fake_end(struct exchange *exchange)
+{
+    const struct fake_answer answer = exchange->answer;
+    if (exchange->n_answers != 1)
+        abort();
+    free(exchange);
+    return answer;
+}
+
 struct fake_answer fake_ask(handle_exchange *handle, void *context,
                             const struct fake_question *question)
 {
-    struct exchange exchange = {.arena = arena_new(),
-                                .body = mem_new(question->len + 1),
-                                .len = question->len,
-                                .output = question->output,
-                                .path = question->path};
-    if (question->len > 0)
-        memcpy(exchange.body, question->body, question->len);
-    handle(context, &exchange);
-    if (exchange.n_answers != 1)
-        abort();
-    return exchange.answer;
+    return fake_end(fake_begin(handle, context, question));
 }
 
 void fake_answer_fini(struct fake_answer *answer)

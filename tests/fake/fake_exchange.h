@@ -28,6 +28,11 @@ struct fake_answer {
 /* Aborts where the handler does not answer exactly once before it returns. */
 struct fake_answer fake_ask(handle_exchange *handle, void *context,
                             const struct fake_question *question);
+/* The same where the answer may come later: fake_end() takes it. */
+struct exchange *fake_begin(handle_exchange *handle, void *context,
+                            const struct fake_question *question);
+/* Aborts where there is no answer yet. */
+struct fake_answer fake_end(struct exchange *exchange);
 void fake_answer_fini(struct fake_answer *answer);
 
 #endif

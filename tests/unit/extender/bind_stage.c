@@ -133,8 +133,7 @@ void check_silence(const struct bind_stage *stage)
         fail_msg("%s %s was sent", stage->server.requests->method, stage->server.requests->path);
 }
 
-/* ' becomes ". The caller's. */
-static char *quotes(const char *text)
+char *quotes(const char *text)
 {
     char *copy = mem_strdup(text);
     for (char *at = copy; *at; at++)
@@ -146,8 +145,10 @@ static struct fake_request *next_request(struct bind_stage *stage, const char *m
                                          const char *path)
 {
     struct fake_request *request = fake_sender_take(&stage->server);
-    if (!request)
+    if (!request) {
         fail_msg("nothing was sent, expected %s %s", method, path);
+        abort(); /* not reached */
+    }
     assert_string_equal(request->method, method);
     assert_string_equal(request->path, path);
     assert_in_range(request->timeout_ms, 1, 10000);

@@ -55,6 +55,9 @@ void posted_failed(struct bind_stage *stage, int pod, const char *node, enum kub
 void got(struct bind_stage *stage, int pod, unsigned status, const char *body);
 void got_failed(struct bind_stage *stage, int pod);
 
+/* ' becomes ". The caller's. */
+char *quotes(const char *text);
+
 /* metadata and spec begin with a comma where they are not empty. */
 #define POD_JSON(n, metadata, spec, status)                                                        \
     "{'kind':'Pod','metadata':{'name':'p-" n "','namespace':'ml','uid':'u-" n "'" metadata         \

@@ -163,6 +163,22 @@ static void test_gone_by_the_watch(void **state)
     assert_true(metric(stage, "gpu_extender_bind_attempts_open ") == 0);
 }
 
+/* Seen unbound and on its way out, it will never be bound. */
+static void test_terminating_by_the_watch(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned caller = call(stage, 1, "a");
+    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
+    got(stage, 1, 200, UNBOUND);
+    ledger_shows(stage, POD_JSON("1", ",'deletionTimestamp':'2026-11-21T10:00:00Z'", "", ""));
+    pass(stage, 100);
+    check_error(stage, caller, "the pod has finished or is being deleted");
+    check_held(stage, 1, NULL);
+    pass(stage, 1000);
+    check_silence(stage);
+    assert_true(metric(stage, "gpu_extender_bind_attempts_open ") == 0);
+}
+
 /* A second call for the same node, while the first one's outcome is open, posts again. */
 static void test_called_again_for_the_same_node(void **state)
 {
@@ -225,6 +241,25 @@ static void test_called_for_another_node(void **state)
         ledger_shows(stage, UNBOUND);
         pass(stage, 10000);
     }
+}
+
+/* Both nodes are waited for when the watch shows the pod on one. */
+static void test_called_for_both_nodes(void **state)
+{
+    struct bind_stage *stage = *state;
+    (void)call(stage, 1, "a");
+    pass(stage, TIMEOUT_MS);
+    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
+    got_failed(stage, 1);
+    const unsigned other = call(stage, 1, "b");
+    got_failed(stage, 1);
+    ledger_shows(stage, BOUND_TO_B);
+    check_error(stage, call(stage, 1, "a"), "the pod is bound to node b already");
+    check_waits(stage, other);
+    pass(stage, 2000);
+    got(stage, 1, 200, BOUND_TO_B);
+    check_bound(stage, other);
+    check_silence(stage);
 }
 
 /* The first can take effect no more: the room on a is let go, and the pod goes to b. */
@@ -385,9 +420,11 @@ int main(void)
         TEST(test_the_watch_is_first),
         TEST(test_the_watch_is_in_time),
         TEST(test_gone_by_the_watch),
+        TEST(test_terminating_by_the_watch),
         TEST(test_called_again_for_the_same_node),
         TEST(test_called_again_while_asking),
         TEST(test_called_for_another_node),
+        TEST(test_called_for_both_nodes),
         TEST(test_goes_to_another_node),
         TEST(test_another_pod_is_where_this_one_was_to_go),
         TEST(test_two_calls_at_once_for_two_nodes),

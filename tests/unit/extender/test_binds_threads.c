@@ -104,7 +104,7 @@ static void show_pod(struct crowd *crowd, unsigned pod, char *text, size_t size)
 
 static void serve(struct crowd *crowd, struct fake_request *request, unsigned fate)
 {
-    char text[256] = "";
+    char text[256] = "{\"kind\":\"Status\"}";
     const unsigned pod = (unsigned)(strstr(request->path, "/p-")[3] - '0');
     struct kube_answer answer = {
         .status = 200, .retry_after_s = -1, .body = text, .why = "", .outcome = KUBE_ANSWERED};

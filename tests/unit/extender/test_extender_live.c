@@ -1,0 +1,143 @@
+/* extender: filter, prioritize and bind over a ledger that follows an API server. What becomes of a
+ * binding: test_binds.c. */
+#include "bind_stage.h"
+#include "extender/extender.h"
+#include "fake_exchange.h"
+
+struct verbs {
+    struct bind_stage *stage;
+    struct extender extender;
+};
+
+static int set_up(void **state)
+{
+    struct verbs *verbs = calloc(1, sizeof *verbs);
+    void *stage = NULL;
+    if (!verbs || bind_stage_setup(&stage) != 0)
+        return -1;
+    verbs->stage = stage;
+    verbs->extender = (struct extender){.policy = &verbs->stage->live.policy,
+                                        .inventory = verbs->stage->live.inventory,
+                                        .binds = verbs->stage->binds};
+    *state = verbs;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct verbs *verbs = *state;
+    void *stage = verbs->stage;
+    free(verbs);
+    return bind_stage_teardown(&stage);
+}
+
+static struct exchange *begin(struct verbs *verbs, handle_exchange *handle, const char *question)
+{
+    char *body = quotes(question);
+    const struct fake_question asked = {.body = body, .len = strlen(body)};
+    struct exchange *exchange = fake_begin(handle, &verbs->extender, &asked);
+    free(body);
+    return exchange;
+}
+
+static void end(struct exchange *exchange, const char *expected)
+{
+    char *text = quotes(expected);
+    struct fake_answer answer = fake_end(exchange);
+    assert_string_equal(answer.body, text);
+    assert_int_equal(answer.status, 200);
+    fake_answer_fini(&answer);
+    free(text);
+}
+
+static void check(struct verbs *verbs, handle_exchange *handle, const char *question,
+                  const char *expected)
+{
+    end(begin(verbs, handle, question), expected);
+}
+
+#define BIND(pod, node)                                                                            \
+    "{'PodName':'p-" pod "','PodNamespace':'ml','PodUID':'u-" pod "','Node':'" node "'}"
+#define ASK(pod, nodes) "{'Pod':" POD_JSON(pod, "", "", "") ",'NodeNames':[" nodes "]}"
+#define ANSWER(names, failed)                                                                      \
+    "{'Nodes':null,'NodeNames':[" names "],'FailedNodes':{},'FailedAndUnresolvableNodes':{" failed \
+    "},'Error':''}"
+#define REFUSED(node, why) "'" node "':'gpu-extender: " why "'"
+#define NO_GPUS REFUSED("c", "the node has no GPUs of the requested resource")
+#define LAG "{'Error':'gpu-extender: the ledger is behind kube-scheduler: retry'}"
+
+static void test_bind_is_answered_when_it_is_known(void **state)
+{
+    struct verbs *verbs = *state;
+    struct exchange *bound = begin(verbs, extender_bind, BIND("1", "a"));
+    struct exchange *refused = begin(verbs, extender_bind, BIND("2", "b"));
+    posted(verbs->stage, 1, "a", 201, CREATED);
+    end(bound, "{'Error':''}");
+    posted(verbs->stage, 2, "b", 403, STATUS("no"));
+    end(refused, "{'Error':'gpu-extender: the API server answered the binding with 403: no'}");
+    check(verbs, extender_bind, BIND("3", "c"),
+          "{'Error':'gpu-extender: the node has no GPUs of the requested resource'}");
+    check(verbs, extender_bind, BIND("3", "../b"),
+          "{'Error':'gpu-extender: request: Node: is \\'../b\\', should be a DNS subdomain'}");
+    check_silence(verbs->stage);
+}
+
+/* Room that is held is seen by the others, and is no obstacle to the pod itself. */
+static void test_reservations_count(void **state)
+{
+    struct verbs *verbs = *state;
+    struct exchange *bound = begin(verbs, extender_bind, BIND("1", "a"));
+    check(verbs, extender_filter, ASK("2", "'a','b'"),
+          ANSWER("'b'", REFUSED("a", "the node has too few free GPUs now")));
+    check(verbs, extender_filter, ASK("1", "'a','b'"), ANSWER("'a','b'", ""));
+    check(verbs, extender_prioritize, ASK("2", "'a','b'"),
+          "[{'Host':'b','Score':10},{'Host':'a','Score':0}]");
+    check(verbs, extender_prioritize, ASK("1", "'b','a'"),
+          "[{'Host':'a','Score':10},{'Host':'b','Score':0}]");
+    posted(verbs->stage, 1, "a", 201, CREATED);
+    end(bound, "{'Error':''}");
+}
+
+/* No node is left, and one only by what is used now: kube-scheduler has let it through, so it knows
+ * of a release that we do not. */
+static void test_the_ledger_is_behind(void **state)
+{
+    struct verbs *verbs = *state;
+    ledger_shows(verbs->stage, POD_JSON("1", "", ",'nodeName':'a'", ""));
+    check(verbs, extender_filter, ASK("2", "'a'"), LAG);
+    check(verbs, extender_filter, ASK("2", "'c','a','c'"), LAG);
+    check(verbs, extender_filter, ASK("2", "'a','b'"),
+          ANSWER("'b'", REFUSED("a", "the node has too few free GPUs now")));
+    check(verbs, extender_filter, ASK("2", "'c'"), ANSWER("", NO_GPUS));
+    check(verbs, extender_filter, ASK("2", ""), ANSWER("", ""));
+    ledger_removes(verbs->stage, POD_JSON("1", "", ",'nodeName':'a'", ""));
+    check(verbs, extender_filter, ASK("2", "'a'"), ANSWER("'a'", ""));
+}
+
+static void test_stale_data_decides_nothing(void **state)
+{
+    struct verbs *verbs = *state;
+    struct live_cluster *live = &verbs->stage->live;
+    live->statuses[CLUSTER_PODS].stale = true;
+    live->statuses[CLUSTER_PODS].why = "no answer in 10 s";
+    live_flush(live, CLUSTER_PODS);
+    static const char STALE[] = "{'Error':'gpu-extender: the pods are stale: no answer in 10 s'}";
+    check(verbs, extender_bind, BIND("1", "a"), STALE);
+    check(verbs, extender_filter, ASK("1", "'a'"), STALE);
+    check(verbs, extender_prioritize, ASK("1", "'a','b'"), "[]");
+    check_silence(verbs->stage);
+    check_held(verbs->stage, 1, NULL);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_bind_is_answered_when_it_is_known),
+        TEST(test_reservations_count),
+        TEST(test_the_ledger_is_behind),
+        TEST(test_stale_data_decides_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
