@@ -10,6 +10,8 @@ import shutil
 
 import objects
 import pytest
+from fake_api import FakeApi
+from follow import Follower
 from service import ROOT, SAMPLE_CLUSTER, Service, run_to_end
 
 
@@ -116,3 +118,32 @@ def module_service(tmp_path_factory):
             return running
 
         yield start
+
+
+@pytest.fixture
+def api(request, tmp_path):
+    """A fake API server with nodes a (8 GPUs) and b (4), and three pods of one GPU on a. Indirect parameter "tls": with TLS."""
+    with FakeApi(tls=str(tmp_path) if getattr(request, "param", None) == "tls" else None) as running:
+        objects.fill(running.store)
+        yield running
+
+
+@pytest.fixture
+def follow(api, tmp_path):
+    """follow(...) -> a Follower of it."""
+    with contextlib.ExitStack() as running:
+
+        def begin(**more):
+            service = Follower(api, tmp_path, **more)
+            running.callback(service.stop)
+            return service
+
+        yield begin
+
+
+@pytest.fixture
+def follower(follow):
+    """A Follower that has all there is."""
+    service = follow()
+    service.settle()
+    return service

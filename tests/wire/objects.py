@@ -92,3 +92,9 @@ def filter_args(asking, names=None, nodes=None):
 
 
 BIND_ARGS = {"PodName": "train-0", "PodNamespace": "ml", "PodUID": "pod-train-0", "Node": "a"}
+
+
+def fill(store):
+    """What is in a fake API server (fake_store.py) when a test begins."""
+    namespace = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "ml", "uid": "ns-ml"}}
+    store.put(namespace, node("a"), node("b", 4), *(pod(f"old-{i}", on="a") for i in range(3)))

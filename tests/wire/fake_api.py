@@ -1,0 +1,311 @@
+"""A fake API server that fails on demand: HTTP/1.1, with or without TLS, threads, on loopback.
+
+What it knows is in fake_store.py, what goes wrong with a request in fake_faults.py; this is the wire, and watches, which do what
+they are told while they are open: end(), cut_in_line(), say(bytes), tell(event), go_silent().
+"""
+
+import http.server
+import json
+import os
+import ssl
+import subprocess
+import threading
+import time
+import urllib.parse
+
+from fake_faults import LIMIT_S, Faults
+from fake_store import GONE, KINDS, Store, status
+
+HOST = "127.0.0.1"
+NAMESPACED = "/api/v1/namespaces/"
+COLLECTIONS = {
+    "/api/v1/nodes": "nodes",
+    "/api/v1/pods": "pods",
+    "/api/v1/namespaces": "namespaces",
+    "/apis/scheduling.k8s.io/v1/priorityclasses": "priorityclasses",
+}
+# Before its end a real server sends a bookmark, too.
+BOOKMARK_BEFORE_END_S = 2
+# Larger parts of a watch are written piece by piece.
+CHUNK_BYTES = 1 << 20
+
+
+def event_bytes(type_, item):
+    return json.dumps({"type": type_, "object": item}).encode() + b"\n"
+
+
+def bookmark(kind, version):
+    return event_bytes("BOOKMARK", {"kind": KINDS[kind], "apiVersion": "v1", "metadata": {"resourceVersion": str(version)}})
+
+
+class Stream:
+    """A watch that is open. Tests tell it what to do; its thread does it."""
+
+    def __init__(self, api, kind):
+        self.api, self.kind = api, kind
+        self.commands, self.silent = [], False
+
+    def _do(self, *command):
+        with self.api.changed:
+            self.commands.append(command)
+            self.api.changed.notify_all()
+
+    def end(self):
+        """The server ends it well."""
+        self._do("end")
+
+    def cut_in_line(self):
+        """In the middle of an event the connection is closed."""
+        self._do("say", event_bytes("ADDED", {"kind": KINDS[self.kind], "metadata": {"name": "half"}})[:-20])
+        self._do("cut")
+
+    def say(self, text):
+        self._do("say", text)
+
+    def tell(self, type_, item):
+        self.say(event_bytes(type_, item))
+
+    def go_silent(self):
+        """Nothing comes of it any more but what it is told to say."""
+        with self.api.changed:
+            self.silent = True
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+
+    def setup(self):
+        super().setup()
+        self.era = self.api.era
+
+    def log_message(self, *_):
+        pass
+
+    @property
+    def api(self):
+        return self.server.api
+
+    def answer(self, reply, content_type="application/json"):
+        """reply: (code, JSON value or bytes, more headers)."""
+        code, value, headers = reply
+        body = value if isinstance(value, bytes) else json.dumps(value).encode()
+        self.send_head(code, len(body), headers, content_type)
+        self.wfile.write(body)
+        self.wfile.flush()
+
+    def send_head(self, code, length=None, headers=(), content_type="application/json"):
+        self.send_response(code)
+        self.send_header("Content-Type", content_type)
+        self.send_header(*(("Transfer-Encoding", "chunked") if length is None else ("Content-Length", str(length))))
+        for name, value in headers:
+            self.send_header(name, value)
+        self.end_headers()
+
+    def hang_up(self):
+        self.wfile.flush()
+        self.close_connection = True
+
+    def do_GET(self):
+        url = urllib.parse.urlsplit(self.path)
+        query = dict(urllib.parse.parse_qsl(url.query))
+        kind = COLLECTIONS.get(url.path)
+        if kind and query.get("watch") == "true":
+            self.meet(f"watch {kind}", lambda: None, lambda: self.watch(kind, query))
+        elif kind:
+            self.meet(f"{'page' if 'continue' in query else 'list'} {kind}", lambda: self.api.listed(kind, query))
+        elif url.path.startswith(NAMESPACED):
+            namespace, kind, name = url.path[len(NAMESPACED) :].split("/")
+            self.meet(f"get {kind}", lambda: self.api.found(kind, name, namespace))
+        else:
+            self.meet(url.path, lambda: (404, status(404, "NotFound", url.path), ()))
+
+    def do_POST(self):
+        binding = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        path = urllib.parse.urlsplit(self.path).path
+        if not path.startswith(NAMESPACED) or not path.endswith("/binding"):
+            return self.meet(path, lambda: (404, status(404, "NotFound", path), ()))
+        namespace, _, name, _ = path[len(NAMESPACED) :].split("/")
+        return self.meet("bind", lambda: self.api.bound(namespace, name, binding))
+
+    def meet(self, name, make, go=None):
+        """make: the right answer; go: does without."""
+        if self.era != self.api.era:
+            return self.hang_up()
+        if self.api.token and self.headers.get("Authorization") != f"Bearer {self.api.token}":
+            self.api.faults.note(f"refused {name}")
+            return self.answer((401, status(401, "Unauthorized", "Unauthorized"), ()))
+        fault = self.api.faults.note(name)
+        if fault:
+            return fault(self, make)
+        return go() if go else self.answer(make())
+
+    def chunk(self, text):
+        for begin in range(0, len(text) or 1, CHUNK_BYTES):
+            part = text[begin : begin + CHUNK_BYTES]
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+        self.wfile.flush()
+
+    def watch(self, kind, query):
+        version, end = int(query["resourceVersion"]), time.monotonic() + int(query["timeoutSeconds"])
+        until, stream = end - BOOKMARK_BEFORE_END_S, self.api.opened(kind)
+        self.send_head(200)
+        self.wfile.flush()
+        if self.api.has_forgotten(kind, version):
+            self.chunk(event_bytes("ERROR", GONE))
+            return self.chunk(b"")
+        last = None
+        while last is None and (time.monotonic() < end or stream.silent):
+            version, parts, last = self.api.next_of(stream, version, query.get("fieldSelector"), until)
+            for part in parts:
+                self.chunk(part)
+            if last is None and not parts and not stream.silent and time.monotonic() >= until:
+                self.chunk(bookmark(kind, version))
+                until = end
+        return self.hang_up() if last == "cut" else self.chunk(b"")
+
+
+class Server(http.server.ThreadingHTTPServer):
+    request_queue_size = 512
+    daemon_threads = True
+
+    def finish_request(self, request, client_address):
+        if not self.api.is_deaf:
+            super().finish_request(request, client_address)
+
+    def handle_error(self, request, client_address):
+        """A client that has gone is no error of a test."""
+
+
+def make_certificate(folder, name):
+    """A self-signed one for HOST, and its key: their paths."""
+    certificate, key = os.path.join(folder, f"{name}.crt"), os.path.join(folder, f"{name}.key")
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}"]
+    command += ["-addext", f"subjectAltName=IP:{HOST}", "-keyout", key, "-out", certificate]
+    subprocess.run(command, check=True, capture_output=True)
+    return certificate, key
+
+
+class FakeApi:
+    """The server, a context manager. tls: a folder for its certificates, or None."""
+
+    def __init__(self, tls=None):
+        self.store = Store()
+        self.changed = self.store.changed
+        self.faults = Faults(self.changed)
+        self.streams = []
+        self.token = None  # what Authorization must be, where it is not None
+        self.is_deaf = False  # connections are closed before anything is read
+        self.era = 0  # connections of an earlier one are closed at their next request
+        self.closing = False
+        self.server = Server((HOST, 0), Handler)
+        self.server.api = self
+        self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER) if tls else None
+        if tls:
+            self.certificates = {name: make_certificate(tls, name) for name in ("own", "stranger")}
+            self.tls.load_cert_chain(*self.certificates["own"])
+            # The handshake is for the connection's own thread.
+            self.server.socket = self.tls.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self.server.serve_forever, args=[0.02], daemon=True)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        with self.changed:
+            self.closing = True
+            self.faults.release_all()
+            self.changed.notify_all()
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+    def kubeconfig(self, user=None):
+        """Its text."""
+        cluster = {"server": f"{'https' if self.tls else 'http'}://{HOST}:{self.server.server_port}"}
+        if self.tls:
+            cluster["certificate-authority"] = self.certificates["own"][0]
+        parts = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "fake",
+            "contexts": [{"name": "fake", "context": {"cluster": "fake", "user": "fake"}}],
+            "clusters": [{"name": "fake", "cluster": cluster}],
+            "users": [{"name": "fake", "user": user or {"token": "no-secret"}}],
+        }
+        return json.dumps(parts)
+
+    # What the handlers ask.
+
+    def listed(self, kind, query):
+        found = self.store.list(kind, int(query.get("limit", 0)), query.get("continue"), query.get("fieldSelector"))
+        return (200, found, ()) if found else (410, GONE, ())
+
+    def found(self, kind, name, namespace):
+        item = self.store.get(kind, name, namespace)
+        return (200, item, ()) if item else (404, status(404, "NotFound", f'{kind} "{name}" not found'), ())
+
+    def bound(self, namespace, name, binding):
+        result = self.store.bind(namespace, name, binding)
+        return result["code"], result, ()
+
+    def has_forgotten(self, kind, version):
+        with self.changed:
+            return version < self.store.oldest[kind]
+
+    def opened(self, kind):
+        with self.changed:
+            self.streams.append(Stream(self, kind))
+            self.changed.notify_all()
+            return self.streams[-1]
+
+    def next_of(self, stream, version, selector, until):
+        """Waits, at most until then. (the version reached, what to send, "end", "cut" or None)."""
+
+        def ready():
+            if self.closing or stream.commands:
+                return True
+            return not stream.silent and any(self.store.events_after(stream.kind, version, selector))
+
+        with self.changed:
+            self.changed.wait_for(ready, None if stream.silent else max(0.05, until - time.monotonic()))
+            if self.closing:
+                return version, [], "cut"
+            parts = []
+            for number, type_, item in [] if stream.silent else self.store.events_after(stream.kind, version, selector):
+                version = number
+                parts.append(event_bytes(type_, item))
+            while stream.commands:
+                command, *text = stream.commands.pop(0)
+                if command != "say":
+                    return version, parts, command
+                parts += text
+            return version, parts, None
+
+    # What tests do and ask, beside the faults.
+
+    def new_era(self, deaf=False, certificate="own"):
+        """All connections are closed: watches at once, the others at their next request."""
+        with self.changed:
+            self.era += 1
+            self.is_deaf = deaf
+            if self.tls:
+                self.tls.load_cert_chain(*self.certificates[certificate])
+            for stream in self.streams:
+                stream.commands.append(["cut"])
+            self.changed.notify_all()
+
+    def watch(self, kind, after=None):
+        """The newest watch of the kind, once there is one; after: one that came later than this."""
+
+        def newest():
+            found = [stream for stream in self.streams if stream.kind == kind]
+            return found[-1] if found and found[-1] is not after else None
+
+        with self.changed:
+            self.changed.wait_for(newest, LIMIT_S)
+            stream = newest()
+        assert stream, f"no watch of {kind} came"
+        return stream

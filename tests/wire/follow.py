@@ -1,0 +1,123 @@
+"""The service following a fake API server: started over it, and compared with what is true there.
+
+Waiting is for what the service says (its metrics, /readyz, /v1/inventory): everything here ends as soon as that is so.
+"""
+
+import json
+import os
+import re
+import time
+
+from objects import GPU
+from service import LIMIT_S, LITTLE_QUARANTINE, Service
+
+SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
+LABEL = re.compile(r'([a-z]+)="([^"]*)"')
+# The least that the policy allows for the silence of a watch.
+SILENCE_S = 5
+# Of resident memory, beyond what was there when all was well first: sanitizers keep some of what was freed.
+BACK_BYTES = 64 * 1024 * 1024
+
+
+def policy(**kubernetes):
+    named = {"watchSilenceSeconds": SILENCE_S, **kubernetes}
+    return json.dumps({"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy", "kubernetes": named})
+
+
+def gpus_of(pod):
+    return sum(int(box["resources"]["limits"].get(GPU, 0)) for box in pod["spec"]["containers"])
+
+
+def holders(pods):
+    return {pod["metadata"]["uid"]: (pod["metadata"]["namespace"], pod["metadata"]["name"], gpus_of(pod)) for pod in pods}
+
+
+class Follower(Service):
+    """A service over `api`. `folder` is for its files. ready False: it is not waited for. user: of the kubeconfig."""
+
+    def __init__(self, api, folder, ready=True, user=None, **kubernetes):
+        config, kubeconfig = folder / "policy.yaml", folder / "kubeconfig"
+        config.write_text(policy(**kubernetes), encoding="utf-8")
+        kubeconfig.write_text(api.kubeconfig(user), encoding="utf-8")
+        self.api, self.ready, self.calm = api, ready, None
+        super().__init__("--kubeconfig", kubeconfig, "--config", config, env=LITTLE_QUARANTINE)
+
+    def _wait_until_ready(self):
+        if self.ready:
+            super()._wait_until_ready()
+
+    def wait(self, what, done, shown=lambda: ""):
+        """Until done() says something; that."""
+        end = time.monotonic() + LIMIT_S
+        while not (said := done()):
+            assert time.monotonic() < end, f"waited in vain until {what}:\n{shown()}\n{self.get('/readyz')}\n{self.log.text()}"
+            time.sleep(0.02)
+        return said
+
+    def metric(self, name, **labels):
+        """The sum over all samples that have these labels."""
+        total, found = 0.0, SAMPLE.findall(self.get("/metrics").text)
+        assert len({sample[:2] for sample in found}) == len(found), "a sample is there twice"
+        for sample, text, value in found:
+            if sample == name and labels.items() <= dict(LABEL.findall(text)).items():
+                total += float(value)
+        return total
+
+    def relists(self, kind="pods", **labels):
+        return self.metric("gpu_extender_watch_relists_total", kind=kind, **labels)
+
+    def freshness(self, kind="pods"):
+        """What /v1/inventory says of how a kind is followed."""
+        kinds = {item["kind"]: item for item in self.get("/v1/inventory").json()["freshness"]}
+        return kinds[kind]
+
+    def truth(self):
+        """As the API server's objects say: of each node the GPUs it has and the pods that hold them; the pods without a node."""
+        pods = [pod for pod in self.api.store.all("pods") if pod["status"]["phase"] not in ("Succeeded", "Failed")]
+        nodes = {
+            node["metadata"]["name"]: (
+                int(node["status"]["allocatable"][GPU]),
+                holders(pod for pod in pods if pod["spec"].get("nodeName") == node["metadata"]["name"]),
+            )
+            for node in self.api.store.all("nodes")
+        }
+        return nodes, {pod["metadata"]["uid"] for pod in pods if not pod["spec"].get("nodeName")}
+
+    def ledger(self):
+        """The same as the service says."""
+        nodes = {}
+        for node in self.get("/v1/inventory").json()["nodes"]:
+            amounts = node["resources"][GPU]
+            held = {pod["uid"]: (pod["namespace"], pod["pod"], pod["gpus"][GPU]) for pod in node["holders"]}
+            assert amounts["used"] == sum(gpus for _, _, gpus in held.values())
+            nodes[node["name"]] = amounts["allocatable"], held
+        return nodes, {pod["uid"] for pod in self.get("/v1/pending").json()["pods"]}
+
+    def is_clean(self):
+        """Nothing is under way, nothing stands in the way."""
+        inventory = self.get("/v1/inventory").json()
+        open_ = self.metric("gpu_extender_reservations_open") + self.metric("gpu_extender_bind_attempts_open")
+        return inventory["usable"] and not inventory["problems"] and open_ == 0 and self.get("/readyz").status == 200
+
+    def settle(self):
+        """Until the ledger is the API server's truth, object by object, and nothing is left of what went wrong: no reservation, no
+        problem, no difference found by the self-check, no thread, no memory."""
+        self.wait("the ledger is the truth", lambda: self.ledger() == self.truth(), lambda: f"{self.ledger()}\n{self.truth()}")
+        self.wait("nothing is open", self.is_clean, lambda: self.get("/v1/inventory").text)
+        n_pods = sum(1 for pod in self.api.store.all("pods") if pod["status"]["phase"] not in ("Succeeded", "Failed"))
+        assert self.metric("gpu_extender_pods") == n_pods
+        assert self.metric("gpu_extender_self_check_differences_total") == 0
+        self.calm = self.calm or (self.threads(), self.memory("VmRSS"))
+        assert self.threads() == self.calm[0]
+        assert self.memory("VmRSS") < self.calm[1] + BACK_BYTES
+
+    def threads(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/task"))
+
+    def bind(self, pod, node):
+        """The error, or None."""
+        metadata = pod["metadata"]
+        names = {"PodName": metadata["name"], "PodNamespace": metadata["namespace"], "PodUID": metadata["uid"]}
+        answer = self.post("/scheduler/bind", {**names, "Node": node})
+        assert answer.status == 200, answer
+        return answer.json().get("Error") or None

@@ -1,0 +1,164 @@
+"""POST /scheduler/bind over an API server whose answers get lost: never success before it confirmed, never failure after it did
+where that can be known in time, no second post where one is enough, and no reservation that stays.
+"""
+
+import threading
+
+import pytest
+from objects import filter_args, node, pod
+
+# The least that the policy allows, for tests whose callers are told that the outcome is not known.
+SHORT_S = 2
+
+
+def arrive(api, service, *pods):
+    """They are there, and the service knows them."""
+    api.store.put(*pods)
+    known = {item["metadata"]["uid"] for item in pods}
+    service.wait("the pods are known", lambda: known <= service.ledger()[1])
+
+
+@pytest.fixture
+def waiting():
+    return pod("train-0", 2)
+
+
+@pytest.fixture
+def bind(api, follower, waiting):
+    """bind() -> the error or None, of a pod that waits, to node b."""
+    arrive(api, follower, waiting)
+    return lambda: follower.bind(waiting, "b")
+
+
+def settled(service, how):
+    return service.metric("gpu_extender_bind_settled_total", how=how)
+
+
+def test_a_pod_is_bound(api, follower, waiting, bind):
+    assert bind() is None
+    bound = api.store.get("pods", "train-0", "ml")
+    assert bound["spec"]["nodeName"] == "b" and "gpu-extender.io/bound-by" in bound["metadata"]["annotations"]
+    follower.settle()
+    assert bind() is None, "again, and it is so already"
+    assert api.faults.count("bind") == 1
+
+
+def test_the_answer_is_lost_after_the_binding_took_effect(api, follower, bind):
+    """Asked for, it is found bound."""
+    api.faults.lose_answer("bind")
+    assert bind() is None
+    assert (api.store.bound, api.faults.count("bind")) == ([("pod-train-0", "b")], 1)
+    follower.settle()
+    assert settled(follower, "bound") == 1
+
+
+def test_the_answer_is_lost_and_only_the_watch_tells(api, follower, bind):
+    api.faults.lose_answer("bind")
+    api.faults.fail("get pods", 500, times=None)
+    assert bind() is None
+    assert api.faults.count("bind") == 1
+    follower.settle()
+
+
+def test_nobody_says_what_became_of_a_binding(api, follow, waiting):
+    """The caller is told in time that it is not known, room stays held, and when the API server can be asked again it is usage."""
+    service = follow(bindTimeoutSeconds=SHORT_S)
+    service.settle()
+    arrive(api, service, waiting)
+    api.watch("pods").go_silent()
+    api.faults.lose_answer("bind")
+    api.faults.fail("get pods", 500, times=None)
+    error = service.bind(waiting, "b")
+    assert "not known" in error
+    assert service.metric("gpu_extender_reservations_open") == 1, "it may be bound"
+    assert api.store.bound == [("pod-train-0", "b")]
+    api.faults.heal()
+    service.settle()
+    assert api.faults.count("bind") == 1
+
+
+def test_a_binding_that_did_not_take_effect_and_nobody_said_so(api, follow, waiting):
+    """Once it can take effect no more, the room is free again without a watch's word."""
+    service = follow(bindTimeoutSeconds=SHORT_S)
+    service.settle()
+    arrive(api, service, waiting)
+    api.faults.lose("bind", times=None)
+    assert service.bind(waiting, "b")
+    service.settle()
+    assert not api.store.bound
+    api.faults.heal()
+    assert service.bind(waiting, "a") is None
+    service.settle()
+
+
+def post_again(api, follower, bind):
+    assert bind() is None
+    assert (api.store.bound, api.faults.count("bind")) == ([("pod-train-0", "b")], 2)
+    follower.settle()
+
+
+def test_the_request_is_lost(api, follower, bind):
+    """Asked for, it is found unbound, and posted once more."""
+    api.faults.lose("bind")
+    post_again(api, follower, bind)
+
+
+@pytest.mark.parametrize("code", [500, 503, 504])
+def test_an_answer_that_says_nothing(api, follower, bind, code):
+    api.faults.fail("bind", code)
+    post_again(api, follower, bind)
+
+
+def test_a_redirect_is_not_followed(api, follower, bind):
+    api.faults.redirect("bind")
+    post_again(api, follower, bind)
+    assert api.faults.count("/elsewhere") == 0
+
+
+@pytest.mark.parametrize("body", [b"<html>please log in</html>", b"", b'{"kind":"Status","status":"Failure"}', b'{"kind":"Pod"}'])
+def test_200_from_somebody_who_is_no_api_server(api, follower, bind, body):
+    """Not taken for a confirmation."""
+    api.faults.garble("bind", body)
+    post_again(api, follower, bind)
+
+
+def test_the_api_server_has_too_many_requests(api, follower, bind):
+    """It says when to come back."""
+    api.faults.fail("bind", 429, "TooManyRequests", retry_after=1)
+    post_again(api, follower, bind)
+    first, second = api.faults.times_of("bind")
+    assert second - first >= 1
+
+
+def test_a_refusal_reaches_the_user(api, follower, waiting, bind):
+    api.faults.fail("bind", 403, "Forbidden")
+    assert "told to fail with 403" in bind()
+    follower.settle()
+    assert follower.bind(waiting, "a") is None
+    follower.settle()
+
+
+def test_many_binds_wait_and_filter_answers(api, follow):
+    """300 bindings wait in the API server; filter is asked meanwhile, and answered by the same few threads."""
+    service = follow(bindTimeoutSeconds=60)
+    service.settle()
+    names = [f"n-{i:02}" for i in range(40)]
+    waiting = [pod(f"train-{i}") for i in range(300)]
+    api.store.put(*(node(name) for name in names))
+    arrive(api, service, *waiting)
+    service.settle()
+    hold, errors = api.faults.hold("bind"), []
+    callers = [threading.Thread(target=lambda i=i, item=item: errors.append(service.bind(item, names[i // 8]))) for i, item in enumerate(waiting)]
+    for caller in callers:
+        caller.start()
+    hold.wait_for(300)
+    for _ in range(20):
+        found = service.post("/scheduler/filter", filter_args(pod("other"), names)).json()
+        assert found["NodeNames"] == ["n-37", "n-38", "n-39"], "the others are reserved"
+    assert (errors, service.threads()) == ([], service.calm[0])
+    hold.release()
+    for caller in callers:
+        caller.join()
+    assert errors == [None] * 300
+    service.settle()
+    assert sorted(uid for uid, _ in api.store.bound) == sorted(item["metadata"]["uid"] for item in waiting)
