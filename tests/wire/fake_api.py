@@ -44,6 +44,7 @@ class Stream:
     def __init__(self, api, kind):
         self.api, self.kind = api, kind
         self.commands, self.silent = [], False
+        self.bookmark_at = 0
 
     def _do(self, *command):
         with self.api.changed:
@@ -149,7 +150,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def watch(self, kind, query):
         version, end = int(query["resourceVersion"]), time.monotonic() + int(query["timeoutSeconds"])
-        until, stream = end - BOOKMARK_BEFORE_END_S, self.api.opened(kind)
+        stream = self.api.opened(kind)
+        stream.bookmark_at = end - BOOKMARK_BEFORE_END_S
         self.send_head(200)
         self.wfile.flush()
         if self.api.has_forgotten(kind, version):
@@ -157,12 +159,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.chunk(b"")
         last = None
         while last is None and (time.monotonic() < end or stream.silent):
-            version, parts, last = self.api.next_of(stream, version, query.get("fieldSelector"), until)
+            version, parts, last = self.api.next_of(stream, version, query.get("fieldSelector"))
             for part in parts:
                 self.chunk(part)
-            if last is None and not parts and not stream.silent and time.monotonic() >= until:
-                self.chunk(bookmark(kind, version))
-                until = end
         return self.hang_up() if last == "cut" else self.chunk(b"")
 
 
@@ -261,8 +260,8 @@ class FakeApi:
             self.changed.notify_all()
             return self.streams[-1]
 
-    def next_of(self, stream, version, selector, until):
-        """Waits, at most until then. (the version reached, what to send, "end", "cut" or None)."""
+    def next_of(self, stream, version, selector):
+        """Waits, at most until a bookmark is due. (the version reached, what to send, "end", "cut" or None)."""
 
         def ready():
             if self.closing or stream.commands:
@@ -270,7 +269,7 @@ class FakeApi:
             return not stream.silent and any(self.store.events_after(stream.kind, version, selector))
 
         with self.changed:
-            self.changed.wait_for(ready, None if stream.silent else max(0.05, until - time.monotonic()))
+            is_told = self.changed.wait_for(ready, None if stream.silent else max(0.05, stream.bookmark_at - time.monotonic()))
             if self.closing:
                 return version, [], "cut"
             parts = []
@@ -282,19 +281,22 @@ class FakeApi:
                 if command != "say":
                     return version, parts, command
                 parts += text
+            if not is_told and not stream.silent and time.monotonic() >= stream.bookmark_at:
+                version, stream.bookmark_at = self.store.version, stream.bookmark_at + BOOKMARK_BEFORE_END_S
+                parts.append(bookmark(stream.kind, version))
             return version, parts, None
 
     # What tests do and ask, beside the faults.
 
     def new_era(self, deaf=False, certificate="own"):
-        """All connections are closed: watches at once, the others at their next request."""
+        """Watches are ended, and all connections are closed at their next request."""
         with self.changed:
             self.era += 1
             self.is_deaf = deaf
             if self.tls:
                 self.tls.load_cert_chain(*self.certificates[certificate])
             for stream in self.streams:
-                stream.commands.append(["cut"])
+                stream.commands += [["say", bookmark(stream.kind, self.store.version)], ["end"]]
             self.changed.notify_all()
 
     def watch(self, kind, after=None):

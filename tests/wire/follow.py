@@ -84,14 +84,14 @@ class Follower(Service):
         return nodes, {pod["metadata"]["uid"] for pod in pods if not pod["spec"].get("nodeName")}
 
     def ledger(self):
-        """The same as the service says."""
+        """The same as the service says; of pods without a node it says nothing before it is ready."""
         nodes = {}
         for node in self.get("/v1/inventory").json()["nodes"]:
             amounts = node["resources"][GPU]
             held = {pod["uid"]: (pod["namespace"], pod["pod"], pod["gpus"][GPU]) for pod in node["holders"]}
             assert amounts["used"] == sum(gpus for _, _, gpus in held.values())
             nodes[node["name"]] = amounts["allocatable"], held
-        return nodes, {pod["uid"] for pod in self.get("/v1/pending").json()["pods"]}
+        return nodes, {pod["uid"] for pod in self.get("/v1/pending").json().get("pods", [])}
 
     def is_clean(self):
         """Nothing is under way, nothing stands in the way."""

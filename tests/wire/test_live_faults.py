@@ -1,0 +1,237 @@
+"""What goes wrong between us and the API server while it is listed and watched. After each fault the ledger is the API server's truth,
+the service is ready, its threads are as many as before and its memory is back (Follower.settle), and it stops well.
+"""
+
+import pytest
+from fake_api import COLLECTIONS, bookmark, event_bytes
+from fake_store import GONE, status
+from objects import node, pod
+
+KINDS = list(COLLECTIONS.values())
+
+
+def some_changes(api):
+    """A pod goes, one comes, one finishes, a node shrinks."""
+    api.store.remove(api.store.get("pods", "old-0", "ml"))
+    api.store.put(pod("new-0", 2, on="b"))
+    api.store.change("pods", "old-1", "ml", status={"phase": "Succeeded"})
+    api.store.put(node("a", 7))
+
+
+def hide(api, kind):
+    """The kind's watch, which from now on tells only what it is told to; as it told something before, its end is no fault."""
+    watch = api.watch(kind)
+    watch.go_silent()
+    watch.say(bookmark(kind, api.store.version))
+    return watch
+
+
+def relisted(service, kind, cause):
+    service.wait(f"{kind} are listed again: {cause}", lambda: service.relists(kind, cause=cause) == 1)
+
+
+def test_changes_are_followed(api, follower):
+    some_changes(api)
+    follower.settle()
+    assert follower.ledger() == ({"a": (7, {"pod-old-2": ("ml", "old-2", 1)}), "b": (4, {"pod-new-0": ("ml", "new-0", 2)})}, set())
+    assert follower.metric("gpu_extender_watch_events_total", kind="pods", type="deleted") == 2
+
+
+@pytest.mark.parametrize("how", ["end", "cut_in_line"])
+def test_a_watch_ends(api, follower, how):
+    """Well, or in the middle of a line: it goes on from where it was."""
+    watches = [api.watch(kind) for kind in KINDS]
+    for watch in watches:
+        getattr(watch, how)()
+    some_changes(api)
+    follower.settle()
+    for watch in watches:
+        api.watch(watch.kind, after=watch)
+        assert follower.relists(watch.kind) == 1, "only the first"
+
+
+def test_events_come_byte_by_byte(api, follower):
+    watch = hide(api, "pods")
+    api.store.put(pod("new-0", 2, on="b"))
+    for byte in event_bytes("ADDED", api.store.get("pods", "new-0", "ml")):
+        watch.say(bytes([byte]))
+    follower.settle()
+
+
+def gone_by_event(api, watch):
+    watch.tell("ERROR", GONE)
+
+
+def gone_by_status(api, watch):
+    api.faults.fail(f"watch {watch.kind}", 410, "Expired")
+    watch.end()
+
+
+def gone_by_version(api, watch):
+    """As the real server says it to who comes with an old one."""
+    api.store.forget(watch.kind)
+    watch.end()
+
+
+@pytest.mark.parametrize("of_pods, of_nodes", [(gone_by_event, gone_by_status), (gone_by_status, gone_by_version), (gone_by_version, gone_by_event)])
+def test_410_in_the_middle_of_a_watch(api, follower, of_pods, of_nodes):
+    pods, nodes = hide(api, "pods"), hide(api, "nodes")
+    some_changes(api)
+    of_pods(api, pods)
+    of_nodes(api, nodes)
+    relisted(follower, "pods", "gone")
+    relisted(follower, "nodes", "gone")
+    follower.settle()
+
+
+def test_a_relist_removes_what_is_gone(api, follower):
+    """Among it a pod whose name another has now."""
+    watch = hide(api, "pods")
+    api.store.remove(*api.store.all("pods"))
+    api.store.put(pod("old-1", 4, on="b", metadata={"uid": "pod-another"}))
+    gone_by_event(api, watch)
+    relisted(follower, "pods", "gone")
+    follower.settle()
+    assert follower.ledger()[0] == {"a": (8, {}), "b": (4, {"pod-another": ("ml", "old-1", 4)})}
+
+
+def test_another_error_in_the_middle_of_a_watch(api, follower):
+    watch = hide(api, "pods")
+    some_changes(api)
+    watch.tell("ERROR", status(500, "InternalError", "something"))
+    relisted(follower, "pods", "failed")
+    follower.settle()
+
+
+GARBAGE_IN_WATCHES = [
+    (b"this is no JSON\n", b'{"type":"ADDED"}\n', b"[]\n", b"\x00\xff\n"),
+    (b'{"type":"ADDED","object":{"meta', b'{"type":"WHAT","object":{}}\n', b'{"type":"ADDED","object":{"metadata":{}}}\n', b'"ADDED"\n'),
+]
+
+
+@pytest.mark.parametrize("texts", GARBAGE_IN_WATCHES, ids=range(2))
+def test_garbage_in_a_watch(api, follower, texts):
+    for kind, text in zip(KINDS, texts):
+        watch = hide(api, kind)
+        watch.say(text)
+        watch.end()
+    some_changes(api)
+    for kind in KINDS:
+        relisted(follower, kind, "garbage")
+    follower.settle()
+
+
+GARBAGE_IN_LISTS = [
+    (b"", b"[]", b"<html>please log in</html>", b'{"kind":"PriorityClassList","items":7}'),
+    (b'{"items":[' * 50_000, b'{"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[7]}', b"null", b'{"items":[]}'),
+]
+
+
+@pytest.mark.parametrize("bodies", GARBAGE_IN_LISTS, ids=range(2))
+def test_a_list_is_garbage(api, follow, bodies):
+    for kind, body in zip(KINDS, bodies):
+        api.faults.garble(f"list {kind}", body)
+    service = follow()
+    service.settle()
+    for kind in KINDS:
+        assert service.relists(kind, cause="garbage") == 1
+
+
+def test_a_list_breaks_off(api, follow):
+    api.faults.truncate("list pods")
+    api.faults.cut("list nodes")
+    service = follow()
+    service.settle()
+    assert (service.relists("pods", cause="garbage"), service.relists("nodes", cause="failed")) == (1, 1)
+
+
+def test_a_page_token_expires(api, follow):
+    """The list is begun again."""
+    api.store.put(*(pod(f"many-{i:04}", on="a") for i in range(1500)))
+    api.faults.fail("page pods", 410, "Expired")
+    service = follow()
+    service.settle()
+    assert service.relists(cause="page_gone") == 1
+
+
+def test_too_many_requests(api, follow):
+    """A list, and a watch: each is asked for again when the API server said, and nothing else is."""
+    for name in ("list pods", "watch nodes"):
+        api.faults.fail(name, 429, "TooManyRequests", retry_after=2)
+    service = follow()
+    some_changes(api)
+    service.settle()
+    for name in ("list pods", "watch nodes"):
+        first, second = api.faults.times_of(name)
+        assert second - first >= 2
+    assert (service.relists("pods"), service.relists("nodes")) == (1, 1)
+
+
+def test_what_stands_in_the_way_of_the_first_lists(api, follow):
+    """No right to read is told; a redirect is not followed; a wrong Content-Type does not make right bytes wrong."""
+    api.faults.fail("list pods", 403, "Forbidden", times=None)
+    api.faults.redirect("list nodes")
+    api.faults.mislabel("list namespaces", "text/html")
+    service = follow(ready=False)
+    service.wait("it tells", lambda: "403: told to fail" in service.get("/readyz").text)
+    assert "pods" in service.get("/readyz").text
+    api.faults.heal()
+    service.settle()
+    assert api.faults.count("/elsewhere") == 0
+    assert (service.relists("nodes"), service.relists("namespaces")) == (2, 1)
+
+
+def test_a_slow_answer_holds_nobody_up(api, follow):
+    """It comes byte by byte; meanwhile nodes are followed and questions are answered."""
+    drip = api.faults.drip("list pods")
+    service = follow(ready=False)
+    drip.wait_for(1)
+    api.store.put(node("c"))
+    service.wait("node c is known", lambda: "c" in service.ledger()[0])
+    assert "waiting for the first list of pods" in service.get("/readyz").text
+    drip.release()
+    service.settle()
+    assert service.relists("pods") == 1
+
+
+def test_the_token_is_rotated(api, follow, tmp_path):
+    """Every request that is refused for the old one is sent once more with what the file says now."""
+    token, waiting = tmp_path / "token", pod("train-0")
+    token.write_text("first")
+    api.token = "first"
+    service = follow(user={"tokenFile": str(token)})
+    service.settle()
+    token.write_text("second\n")
+    api.token = "second"
+    hide(api, "pods").end()
+    api.store.put(waiting)
+    assert service.bind(waiting, "b") is None
+    service.settle()
+    assert api.faults.count("refused *") >= 1
+    assert [service.relists(kind) for kind in KINDS] == [1] * len(KINDS)
+
+
+@pytest.mark.parametrize("api", ["tls"], indirect=True)
+@pytest.mark.parametrize("fault, told", [({"deaf": True}, "watch /api/v1/pods: "), ({"certificate": "stranger"}, "certificate")], ids=["deaf", "stranger"])
+def test_the_tls_handshake_fails(api, follower, fault, told):
+    """The API server hangs up in it, or is another than the one it should be."""
+    api.new_era(**fault)
+    follower.wait("it tells", lambda: told in follower.freshness("pods")["why"])
+    some_changes(api)
+    assert follower.ledger() != follower.truth()
+    api.new_era()
+    follower.settle()
+    assert follower.relists("pods") == 1
+
+
+def test_memory_is_back(api, follower):
+    """After many watches that ended, and lists of everything in the middle of it."""
+    api.store.put(*(pod(f"many-{i:04}", on="a") for i in range(1000)))
+    follower.settle()
+    for i in range(200):
+        watch = api.watch("pods")
+        watch.say(bookmark("pods", api.store.version))
+        watch.tell("ERROR", GONE) if i in (50, 150) else watch.end()
+        api.watch("pods", after=watch)
+    assert follower.relists(cause="gone") == 2
+    follower.settle()
