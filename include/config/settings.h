@@ -17,7 +17,8 @@ struct settings_limits {
     size_t request_bytes; /* an HTTP body */
     size_t connections;   /* open at once, all sockets together */
     size_t file_bytes;    /* a cluster file */
-    size_t object_bytes;  /* one object in it, after dropping what nobody reads */
+    size_t object_bytes;  /* one object in it or of the API server's, after dropping what nobody
+                             reads */
     size_t nodes;
     size_t pods;
     size_t replicas; /* placed one by one in a dry run, all workloads together */

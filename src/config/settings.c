@@ -48,7 +48,7 @@ const struct setting SETTINGS[] = {
     {"limits.requestBytes", SETTING_BYTES, AT(limits.request_bytes), FROM_TO(KI, GI, 64 * MI)},
     {"limits.connections", SETTING_COUNT, AT(limits.connections), FROM_TO(1, 65536, 1024)},
     {"limits.clusterFileBytes", SETTING_BYTES, AT(limits.file_bytes), FROM_TO(KI, 64 * GI, GI)},
-    {"limits.objectBytes", SETTING_BYTES, AT(limits.object_bytes), FROM_TO(KI, 64 * MI, 4 * MI)},
+    {"limits.objectBytes", SETTING_BYTES, AT(limits.object_bytes), FROM_TO(KI, 64 * MI, 16 * MI)},
     {"limits.nodes", SETTING_COUNT, AT(limits.nodes), FROM_TO(1, 1000000, 20000)},
     {"limits.pods", SETTING_COUNT, AT(limits.pods), FROM_TO(1, 10000000, 500000)},
     {"limits.dryRunReplicas", SETTING_COUNT, AT(limits.replicas), FROM_TO(1, 1000000, 1000)},

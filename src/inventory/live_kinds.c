@@ -22,7 +22,7 @@ static const char *const NODES_UNREAD[] = {"metadata.managedFields", "metadata.o
         list "[].imagePullPolicy", list "[].lifecycle", list "[].livenessProbe", list "[].ports",  \
         list "[].readinessProbe", list "[].securityContext", list "[].startupProbe",               \
         list "[].terminationMessagePath", list "[].terminationMessagePolicy",                      \
-        list "[].volumeMounts"
+        list "[].volumeDevices", list "[].volumeMounts", list "[].workingDir"
 #define STATUSES_UNREAD(list)                                                                      \
     list "[].containerID", list "[].image", list "[].imageID", list "[].lastState",                \
         list "[].ready", list "[].restartCount", list "[].started", list "[].state",               \

@@ -19,7 +19,7 @@ static const char POD_WITH_ALL[] =
     "'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':3,'preference':{"
     "'matchExpressions':[{'key':'w','operator':'Exists'}]}}]}},"
     "'tolerations':[{'key':'t','operator':'Exists','effect':'NoSchedule'}],"
-    "'containers':[{'name':'c','image':'i','env':[{}],'resources':{"
+    "'containers':[{'name':'c','image':'i','env':[{}],'workingDir':'/','resources':{"
     "'limits':{'nvidia.com/gpu':'2','cpu':'2'},'requests':{'cpu':'1','nvidia.com/gpu':'2'}}}],"
     "'initContainers':[{'name':'i','command':[''],'restartPolicy':'Always','resources':{"
     "'limits':{'nvidia.com/gpu':'1'}}}]},"

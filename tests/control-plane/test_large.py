@@ -1,0 +1,45 @@
+"""Pods as large as the API server takes them. Whoever may create one pod must not be able to keep all others from being scheduled.
+
+etcd takes 1.5 MiB of an object; as JSON it may be six times as large, as "<" becomes "\\u003c".
+"""
+
+from cluster import PODS, pod
+
+H100 = "NVIDIA-H100-80GB-HBM3"
+TEXT = "<" * 1_400_000
+
+
+def with_much_to_drop():
+    """What is large of it is read by nobody."""
+    large = pod("drops", 2)
+    large["spec"]["containers"][0]["workingDir"] = TEXT
+    return large
+
+
+def with_much_to_keep():
+    """An affinity is read."""
+    large = pod("keeps", 2)
+    unlikely = {"matchExpressions": [{"key": "a", "operator": "In", "values": [TEXT]}]}
+    preferred = [{"weight": 1, "preference": unlikely}]
+    large["spec"]["affinity"] = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
+    return large
+
+
+def test_large_pods_are_scheduled_like_others_and_beside_them(live):
+    live.add_node("node", H100, 8)
+    live.start()
+    live.create("small", 1)
+    for large in (with_much_to_drop(), with_much_to_keep()):
+        live.api.create(PODS, large)
+    live.wait_until_bound(3)
+    assert live.used() == {"node": 5}
+    assert live.service.get("/readyz").status == 200
+
+
+def test_they_are_there_at_the_start(live):
+    live.add_node("node", H100, 8)
+    for large in (with_much_to_drop(), with_much_to_keep()):
+        large["spec"]["nodeName"] = "node"
+        live.api.create(PODS, large)
+    live.start_service()
+    assert live.used() == {"node": 4}
