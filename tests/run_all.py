@@ -18,8 +18,10 @@ QUICK_LEDGER_EVENTS = "50000"
 # What runs in several threads, and so is tested under ThreadSanitizer too.
 THREADED = ("base/", "http/", "inventory/", "kube/", "extender/")
 THREADED_WIRE = ("test_concurrency", "test_http")
+THREADED_CONTROL_PLANE = ("test_burst", "test_crash")
 # What takes long by sheer number takes less of it with --quick, and under ThreadSanitizer.
 QUICK_ENV = {"LEDGER_EVENTS": "100000"}
+THREADED_BINARY = {"GPU_EXTENDER": os.path.join(commands.ROOT, "build/thread/gpu-extender")}
 
 
 class Run:
@@ -64,8 +66,7 @@ def thread_tests(run, name, wanted):
 
 def thread_wire_tests(run, name, wanted):
     if run.builds.ready("thread", name):
-        binary = {"GPU_EXTENDER": os.path.join(commands.ROOT, "build/thread/gpu-extender")}
-        pytests.run(run.results, name, "tests/wire", wanted or THREADED_WIRE, binary)
+        pytests.run(run.results, name, "tests/wire", wanted or THREADED_WIRE, THREADED_BINARY)
 
 
 def wire_tests(run, name, wanted):
@@ -73,10 +74,18 @@ def wire_tests(run, name, wanted):
         pytests.run(run.results, name, "tests/wire", wanted)
 
 
+def has_control_plane(run):
+    return commands.command_test(run.results, "build/control-plane", ["tests/control-plane/build"])
+
+
 def control_plane_tests(run, name, wanted):
-    programs = ["tests/control-plane/build"]
-    if run.builds.ready("test", name) and commands.command_test(run.results, "build/control-plane", programs):
+    if run.builds.ready("test", name) and has_control_plane(run):
         pytests.run(run.results, name, "tests/control-plane", wanted)
+
+
+def thread_control_plane_tests(run, name, wanted):
+    if run.builds.ready("thread", name) and has_control_plane(run):
+        pytests.run(run.results, name, "tests/control-plane", wanted or THREADED_CONTROL_PLANE, THREADED_BINARY)
 
 
 def fuzz_targets(run, name, wanted):
@@ -99,6 +108,7 @@ STEPS = [
     ("thread/unit", False, thread_tests),
     ("thread/wire", False, thread_wire_tests),
     ("control-plane", False, control_plane_tests),
+    ("thread/control-plane", False, thread_control_plane_tests),
     ("fuzz", False, fuzz_targets),
 ]
 
