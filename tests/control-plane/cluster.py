@@ -73,6 +73,7 @@ class Cluster:
         self.service = None
 
     def __enter__(self):
+        self.ends.callback(self.api.delete_all, EVENTS)
         self.ends.callback(self.api.delete_all, NODES)
         self.ends.callback(self.api.delete_all, PODS)
         return self

@@ -74,9 +74,6 @@ class Proxy:
         """What was held back comes now."""
         self._call(self._set_delay(0))
 
-    def n_connections(self):
-        return len(self.connections)
-
     async def _set_cut(self, is_cut):
         self.is_cut = is_cut
         if is_cut:
