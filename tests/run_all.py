@@ -15,6 +15,8 @@ PYTHON = "/usr/bin/python3"
 LIZARDS_PYTHON = ".cache/venv/bin/python"
 # tests/unit/core/prop_ledger.c runs a million events where nobody says otherwise.
 QUICK_LEDGER_EVENTS = "50000"
+# Seconds; the long form is in docs/ARCHITECTURE.md.
+SIMULATED = "1..400"
 # What runs in several threads, and so is tested under ThreadSanitizer too.
 THREADED = ("base/", "http/", "inventory/", "kube/", "extender/")
 THREADED_WIRE = ("test_concurrency", "test_http")
@@ -69,6 +71,11 @@ def thread_wire_tests(run, name, wanted):
         pytests.run(run.results, name, "tests/wire", wanted or THREADED_WIRE, THREADED_BINARY)
 
 
+def simulation(run, name, _):
+    if run.builds.ready("test", name):
+        commands.command_test(run.results, name, ["build/test/tests/sim/sim", "--seeds", SIMULATED])
+
+
 def wire_tests(run, name, wanted):
     if run.builds.ready("test", name):
         pytests.run(run.results, name, "tests/wire", wanted)
@@ -102,6 +109,7 @@ STEPS = [
     ("lint/size", True, lint_size),
     ("lint/tests", True, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
     ("unit", True, unit_tests),
+    ("sim", True, simulation),
     ("wire", True, wire_tests),
     ("lint/symbols", True, lint_symbols),
     ("lint/tidy", False, lint_tidy),

@@ -1,0 +1,251 @@
+/* life: see life.h. */
+#include "life.h"
+
+#include "world.h"
+
+#include <string.h>
+
+#define KUBELET_MS 1000
+
+/* ---- who is chosen ---- */
+
+enum choice { PODS_ALL, PODS_PENDING, PODS_RUNNING, NODES_ALL };
+
+static bool is_choice(const struct truth_object *object, enum choice choice)
+{
+    const struct truth_state *state = truth_now(object);
+    if (!state || (object->kind == TRUTH_NODES) != (choice == NODES_ALL))
+        return false;
+    if (choice == PODS_PENDING)
+        return !state->node[0] && !state->terminating;
+    if (choice == PODS_RUNNING)
+        return state->node[0] && !state->terminating && !state->finished;
+    return choice == NODES_ALL || !state->terminating;
+}
+
+static struct truth_object *choose(struct world *world, enum choice choice)
+{
+    struct truth_object *chosen = NULL;
+    unsigned n = 0;
+    for (struct truth_object *object = world->truth.objects; object; object = object->next) {
+        if (is_choice(object, choice) && dice_one_in(&world->dice, ++n))
+            chosen = object;
+    }
+    return chosen;
+}
+
+/* ---- pods ---- */
+
+static void put(struct world *world, const struct truth_object *object,
+                const struct truth_state *state)
+{
+    truth_put(&world->truth, object->kind, object->name, state);
+}
+
+static void make_pod(struct world *world, const char *name)
+{
+    const struct truth_state state = {.uid = truth_new_uid(&world->truth),
+                                      .gpus = 1 + dice_below(&world->dice, 2),
+                                      .node = "",
+                                      .bound_by = ""};
+    world_tell(world, "truth: %s (%s) is made, wants %u", name, state.uid, state.gpus);
+    truth_put(&world->truth, TRUTH_PODS, name, &state);
+}
+
+static void new_pod(struct world *world)
+{
+    make_pod(world, arena_printf(world->arena, "pod-%u", world->truth.n_uids + 1));
+}
+
+static void finish_pod(struct world *world)
+{
+    const struct truth_object *object = choose(world, PODS_RUNNING);
+    if (!object)
+        return;
+    struct truth_state state = *truth_now(object);
+    state.finished = true;
+    world_tell(world, "truth: %s (%s) has finished", object->name, state.uid);
+    put(world, object, &state);
+}
+
+struct departure {
+    struct world *world;
+    struct truth_object *object;
+    const char *uid;
+    bool comes_again;
+};
+
+static void on_departure(void *context)
+{
+    const struct departure *departure = context;
+    const struct truth_state *state = truth_now(departure->object);
+    if (!state || strcmp(state->uid, departure->uid) != 0)
+        return;
+    world_tell(departure->world, "truth: %s (%s) is gone", departure->object->name, state->uid);
+    truth_delete(&departure->world->truth, departure->object);
+    if (departure->comes_again)
+        make_pod(departure->world, departure->object->name);
+}
+
+/* The kubelet of a pod that runs needs a while for it. */
+static void delete_pod(struct world *world, struct truth_object *object)
+{
+    struct truth_state state = *truth_now(object);
+    struct departure *departure = ARENA_NEW(world->arena, struct departure);
+    *departure = (struct departure){world, object, state.uid,
+                                    dice_one_in(&world->dice, 2) && !world->is_quiet};
+    if (!state.node[0] || state.finished || dice_one_in(&world->dice, 4)) {
+        on_departure(departure);
+        return;
+    }
+    state.terminating = true;
+    put(world, object, &state);
+    agenda_in(&world->agenda, world_between(world, 1, KUBELET_MS), on_departure, departure);
+}
+
+static void delete_any_pod(struct world *world)
+{
+    struct truth_object *object = choose(world, PODS_ALL);
+    if (object)
+        delete_pod(world, object);
+}
+
+/* By somebody who knows the truth. */
+static void bind_elsewhere(struct world *world)
+{
+    const struct truth_object *pod = choose(world, PODS_PENDING);
+    const struct truth_object *node = choose(world, NODES_ALL);
+    if (!pod || !node)
+        return;
+    struct truth_state state = *truth_now(pod);
+    if (truth_gpus_used(&world->truth, node->name, NULL) + state.gpus > truth_now(node)->gpus)
+        return;
+    state.node = node->name;
+    state.bound_by = "somebody";
+    world_tell(world, "truth: %s (%s) is bound to %s by somebody", pod->name, state.uid,
+               node->name);
+    put(world, pod, &state);
+}
+
+/* ---- nodes ---- */
+
+static void clear_node(struct world *world, const char *name)
+{
+    for (struct truth_object *object = world->truth.objects; object; object = object->next) {
+        const struct truth_state *state = truth_now(object);
+        if (object->kind == TRUTH_PODS && state && strcmp(state->node, name) == 0 &&
+            dice_one_in(&world->dice, 2))
+            delete_pod(world, object);
+    }
+}
+
+static void put_node(struct world *world, const char *name)
+{
+    const struct truth_state state = {.uid = truth_new_uid(&world->truth),
+                                      .gpus = 1 + dice_below(&world->dice, world->plan.gpus),
+                                      .node = "",
+                                      .bound_by = "",
+                                      .cordoned = dice_one_in(&world->dice, 10)};
+    world_tell(world, "truth: %s has %u GPUs%s", name, state.gpus,
+               state.cordoned ? ", cordoned" : "");
+    truth_put(&world->truth, TRUTH_NODES, name, &state);
+}
+
+static void change_node(struct world *world)
+{
+    struct truth_object *object = choose(world, NODES_ALL);
+    if (!object || !dice_one_in(&world->dice, 4)) {
+        put_node(world, arena_printf(world->arena, "node-%u",
+                                     dice_below(&world->dice, world->plan.n_nodes)));
+        return;
+    }
+    world_tell(world, "truth: %s is gone", object->name);
+    truth_delete(&world->truth, object);
+    clear_node(world, object->name);
+}
+
+/* ---- trouble ---- */
+
+static void restart_server(struct world *world)
+{
+    world_tell(world, "server: dies");
+    server_restart(&world->server, world_between(world, 100, 15000), world_between(world, 0, 4000));
+}
+
+static void compact(struct world *world)
+{
+    struct truth *truth = &world->truth;
+    truth->compacted_rv = truth_rv(truth) - (int64_t)dice_below(&world->dice, 3);
+    world_tell(world, "server: forgets what is before %lld", (long long)truth->compacted_rv);
+}
+
+static void on_start(void *context)
+{
+    struct world *world = context;
+    if (!world->service.is_alive)
+        service_start(&world->service);
+}
+
+/* No sooner than the server has heard of its end: a kubelet takes longer. */
+static void kill_service(struct world *world)
+{
+    service_kill(&world->service);
+    agenda_in(&world->agenda, world_between(world, 1000, 5000), on_start, world);
+}
+
+static void cut(struct world *world)
+{
+    wire_cut_one(&world->wire);
+}
+
+static void black_hole(struct world *world)
+{
+    world_tell(world, "wire: the streams' connection is dead");
+    wire_black_hole(&world->wire);
+}
+
+/* ---- when ---- */
+
+struct habit {
+    struct world *world;
+    void (*act)(struct world *world);
+    unsigned every_ms;
+};
+
+static void on_habit(void *context)
+{
+    const struct habit *habit = context;
+    struct world *world = habit->world;
+    if (world->is_quiet)
+        return;
+    habit->act(world);
+    agenda_in(&world->agenda, world_between(world, 1, 2 * (int64_t)habit->every_ms), on_habit,
+              context);
+}
+
+static void begin_habit(struct world *world, bool planned, void (*act)(struct world *world),
+                        unsigned every_ms)
+{
+    struct habit *habit = ARENA_NEW(world->arena, struct habit);
+    *habit = (struct habit){world, act, every_ms};
+    if (planned)
+        agenda_in(&world->agenda, world_between(world, 1, 2 * (int64_t)every_ms), on_habit, habit);
+}
+
+void life_begin(struct world *world)
+{
+    const struct plan *plan = &world->plan;
+    for (unsigned i = 0; i < plan->n_nodes; i++)
+        put_node(world, arena_printf(world->arena, "node-%u", i));
+    begin_habit(world, true, new_pod, plan->pod_every_ms);
+    begin_habit(world, true, finish_pod, plan->pod_every_ms * 2);
+    begin_habit(world, plan->deletions, delete_any_pod, plan->pod_every_ms * 2);
+    begin_habit(world, plan->others, bind_elsewhere, plan->pod_every_ms * 2);
+    begin_habit(world, plan->node_changes, change_node, 5000);
+    begin_habit(world, plan->failovers, scheduler_start, 15000);
+    begin_habit(world, plan->restarts, restart_server, 20000);
+    begin_habit(world, plan->compactions, compact, 10000);
+    begin_habit(world, plan->kills, kill_service, 12000);
+    begin_habit(world, plan->cuts, cut, 4000);
+    begin_habit(world, plan->black_holes, black_hole, 20000);
+}

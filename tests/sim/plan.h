@@ -1,0 +1,40 @@
+/*
+ * plan: which kind of minute a seed is: how large the cluster is, and which faults there are.
+ */
+#ifndef SIM_PLAN_H
+#define SIM_PLAN_H
+
+#include "dice.h"
+
+#define PLAN_BURST_MS 60000
+#define PLAN_QUIET_MS 180000
+#define PLAN_NODES_MAX 6
+
+struct plan {
+    unsigned n_nodes;
+    unsigned gpus; /* of a node, at the most */
+    unsigned pod_every_ms;
+    bool bookmarks;
+    bool trusting;     /* kube-scheduler leaves counting GPUs to us (ignoredByScheduler) */
+    bool others;       /* bind pods themselves, now and then */
+    bool node_changes; /* shrink, grow, cordon, delete, make anew */
+    bool deletions;
+    bool failovers;    /* of kube-scheduler */
+    bool double_calls; /* kube-scheduler calls bind twice */
+    bool slow_binds;   /* it takes long between filter and bind */
+    bool kills;        /* of our service */
+    bool restarts;     /* of the API server */
+    bool compactions;
+    bool gone_events; /* a watch from what is forgotten is answered with an event, not a status */
+    bool cuts;        /* of lists, watches */
+    bool black_holes; /* connections that say nothing any more */
+    bool losses;      /* of questions and answers about a binding */
+    bool duplicates;  /* of questions */
+    bool delays;
+    bool refusals; /* 429, 500 */
+    bool slow_api; /* the API server takes long over a binding */
+};
+
+struct plan plan_make(struct dice *dice);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * server: a model of kube-apiserver over the truth: consistent lists in pages, watches with
+ * bookmarks, GET of a pod, and Binding with all its answers (extender contract 3.3 and 8).
+ */
+#ifndef SIM_SERVER_H
+#define SIM_SERVER_H
+
+#include "truth.h"
+
+struct world;
+struct stream;
+
+struct server_reply {
+    unsigned status; /* 0: the connection was cut, and nothing was done */
+    int64_t retry_after_s;
+    const char *body; /* lives as long as the world */
+};
+
+struct server_watch {
+    struct stream *stream;
+    enum truth_kind kind;
+    bool selects; /* pods that have not finished */
+    size_t next;  /* in the history */
+    int64_t ends_ms;
+    bool is_over;
+    struct server_watch *next_watch;
+};
+
+struct server {
+    struct world *world;
+    int64_t up_ms;      /* it is down before */
+    int64_t ready_ms;   /* it answers 429 before */
+    unsigned lifetimes; /* so often it was started */
+    struct server_watch *watches;
+};
+
+void server_init(struct server *server, struct world *world);
+bool server_is_up(const struct server *server);
+/* It dies, and all its connections with it. */
+void server_restart(struct server *server, int64_t down_ms, int64_t busy_ms);
+
+/* A list, or one pod. */
+struct server_reply server_read(struct server *server, const char *path);
+struct server_reply server_bind(struct server *server, const char *path, const char *body);
+/* Status 200 without a body: it may begin. */
+struct server_reply server_may_watch(struct server *server, const char *path);
+/* From now on the stream is told. */
+void server_watch(struct server *server, const char *path, struct stream *stream);
+void server_unwatch(struct server *server, const struct stream *stream);
+
+#endif

@@ -1,0 +1,269 @@
+/* service: see service.h. */
+#include "service.h"
+
+#include "base/clock.h"
+#include "core/fit.h"
+#include "world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what the loops do ---- */
+
+struct wake {
+    struct service *service;
+    unsigned life;
+    size_t task;
+};
+
+static void on_wake(void *context)
+{
+    const struct wake *wake = context;
+    struct service *service = wake->service;
+    if (!service->is_alive || wake->life != service->life)
+        return;
+    if (service->wakes_ms[wake->task] <= world_now(service->world))
+        service->wakes_ms[wake->task] = CLOCK_NEVER;
+    if (wake->task < N_CLUSTER_KINDS)
+        service_pump(service, wake->task);
+    else
+        service_tick(service);
+}
+
+static void wake_at(struct service *service, size_t task, int64_t at_ms)
+{
+    if (at_ms >= service->wakes_ms[task])
+        return;
+    struct wake *wake = ARENA_NEW(service->world->arena, struct wake);
+    *wake = (struct wake){service, service->life, task};
+    service->wakes_ms[task] = at_ms;
+    agenda_at(&service->world->agenda, at_ms, on_wake, wake);
+}
+
+static void cancel(struct service *service, size_t kind)
+{
+    if (service->streams[kind])
+        stream_cancel(service->streams[kind]);
+    service->streams[kind] = NULL;
+}
+
+void service_pump(struct service *service, size_t kind)
+{
+    const int64_t now_ms = world_now(service->world);
+    struct reflector_action action = reflector_next(service->reflectors[kind], now_ms);
+    for (int i = 0; action.want != REFLECTOR_WAIT; i++) {
+        if (i == 10) {
+            world_fail(service->world, "the reflector of kind %zu never waits", kind);
+            return;
+        }
+        cancel(service, kind);
+        if (action.want == REFLECTOR_REQUEST)
+            service->streams[kind] = stream_open(&service->world->wire, kind, &action.request);
+        action = reflector_next(service->reflectors[kind], now_ms);
+    }
+    if (action.until_ms <= now_ms)
+        world_fail(service->world, "the reflector of kind %zu waits for the past", kind);
+    wake_at(service, kind, action.until_ms);
+}
+
+void service_tick(struct service *service)
+{
+    if (!service->is_alive)
+        return;
+    const int64_t again_ms = binds_tick(service->binds, world_now(service->world));
+    wake_at(service, N_CLUSTER_KINDS, again_ms);
+}
+
+/* ---- its lives ---- */
+
+void service_init(struct service *service, struct world *world)
+{
+    *service = (struct service){.world = world};
+    policy_init(&service->policy);
+    service_start(service);
+}
+
+static void start_reflectors(struct service *service)
+{
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
+        const struct reflector_settings settings = {
+            .kind = &INVENTORY_KINDS[i],
+            .page_size = SERVICE_PAGE,
+            .silence_ms = SERVICE_SILENCE_MS,
+            .max_object_bytes = 1 << 16,
+            .seed = dice_next(&service->world->dice),
+        };
+        const struct reflector_store store = inventory_store(service->inventory, i);
+        service->reflectors[i] = reflector_new(&settings, &store);
+    }
+}
+
+void service_start(struct service *service)
+{
+    static const struct inventory_limits LIMITS = {
+        .max_file_bytes = 1, .max_object_bytes = 1 << 16, .max_nodes = 100, .max_pods = 10000};
+    const struct binds_settings settings = {
+        .bound_by = WORLD_US,
+        .post_life_ms = SERVICE_POST_LIFE_MS,
+        .timeout_ms = SERVICE_ANSWER_MS,
+        .confirm_ms = SERVICE_CONFIRM_MS,
+        .seed = dice_next(&service->world->dice),
+    };
+    world_tell(service->world, "service: starts");
+    service->is_alive = true;
+    service->life++;
+    service->inventory = inventory_new(&service->policy, &LIMITS);
+    inventory_go_live(service->inventory, "https://sim");
+    start_reflectors(service);
+    service->binds = binds_new(&settings, service->inventory, &service->policy,
+                               wire_sender(&service->world->wire));
+    for (size_t i = 0; i <= N_CLUSTER_KINDS; i++)
+        service->wakes_ms[i] = CLOCK_NEVER;
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
+        service_pump(service, i);
+    service_tick(service);
+}
+
+void service_kill(struct service *service)
+{
+    if (!service->is_alive)
+        return;
+    world_tell(service->world, "service: dies");
+    service->is_alive = false;
+    binds_stop(service->binds);
+    wire_stop(&service->world->wire);
+    binds_free(service->binds);
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
+        cancel(service, i);
+        reflector_free(service->reflectors[i]);
+    }
+    inventory_free(service->inventory);
+}
+
+void service_fini(struct service *service)
+{
+    service_kill(service);
+    policy_fini(&service->policy);
+}
+
+/* ---- what is asked of it ---- */
+
+bool service_fits(struct service *service, const char *uid, unsigned gpus, const char *node)
+{
+    const struct amount demand[] = {{"nvidia.com/gpu", gpus}, {"pods", 1}};
+    const struct shape_facts shape = {.demand = demand, .n_demand = 2};
+    struct err err;
+    if (!service->is_alive || !inventory_usable(service->inventory, &err))
+        return false;
+    struct arena *arena = arena_new();
+    const struct inventory_view view = inventory_read(service->inventory);
+    const struct fit_question question = {
+        .shape = cluster_resolve(view.cluster, &shape, arena),
+        .scope = FIT_OURS,
+        .own = cluster_find_reservation(view.cluster, uid),
+    };
+    const bool fits = fit_judge(cluster_find_node(view.cluster, node), &question) == REASON_FITS;
+    inventory_done(service->inventory);
+    arena_free(arena);
+    return fits;
+}
+
+/* ---- what is wrong with it ---- */
+
+static const char *pod_fault(struct service *service, const struct cluster *cluster,
+                             const struct truth_object *object, size_t *n)
+{
+    struct arena *arena = service->world->arena;
+    const struct truth_state *state = truth_now(object);
+    if (!state || state->finished)
+        return NULL;
+    (*n)++;
+    const struct pod *pod = cluster_find_pod(cluster, state->uid);
+    if (!pod)
+        return arena_printf(arena, "the ledger lacks pod %s (%s)", object->name, state->uid);
+    if (strcmp(pod->node_name, state->node) != 0 || strcmp(pod->name, object->name) != 0 ||
+        pod->terminating != state->terminating)
+        return arena_printf(arena, "the ledger has pod %s on \"%s\", in truth %s is on \"%s\"",
+                            pod->name, pod->node_name, object->name, state->node);
+    return NULL;
+}
+
+static const char *node_fault(struct service *service, const struct cluster *cluster,
+                              const struct truth_object *object, size_t *n)
+{
+    struct world *world = service->world;
+    const struct truth_state *state = truth_now(object);
+    if (!state)
+        return NULL;
+    (*n)++;
+    const struct node *node = cluster_find_node(cluster, object->name);
+    if (!node)
+        return arena_printf(world->arena, "the ledger lacks node %s", object->name);
+    size_t n_resources = 0;
+    const struct node_resource *resources = node_resources(node, &n_resources);
+    const unsigned used = truth_gpus_used(&world->truth, object->name, NULL);
+    for (size_t i = 0; i < n_resources; i++) {
+        if (resources[i].capacity == 110)
+            continue;
+        if (resources[i].allocatable != state->gpus || resources[i].used != used ||
+            resources[i].reserved != 0)
+            return arena_printf(world->arena,
+                                "the ledger has %lld + %lld of %lld GPUs of %s used, in truth %u "
+                                "of %u",
+                                (long long)resources[i].used, (long long)resources[i].reserved,
+                                (long long)resources[i].allocatable, object->name, used,
+                                state->gpus);
+    }
+    if (node_traits(node)->unschedulable != state->cordoned)
+        return arena_printf(world->arena, "the ledger is wrong about the cordon of %s",
+                            object->name);
+    return NULL;
+}
+
+static const char *ledger_fault(struct service *service, const struct cluster *cluster)
+{
+    struct world *world = service->world;
+    size_t n[2] = {0, 0};
+    const char *fault = NULL;
+    for (const struct truth_object *object = world->truth.objects; object && !fault;
+         object = object->next)
+        fault = object->kind == TRUTH_PODS ? pod_fault(service, cluster, object, &n[TRUTH_PODS])
+                                           : node_fault(service, cluster, object, &n[TRUTH_NODES]);
+    if (fault)
+        return fault;
+    if (n[TRUTH_PODS] != cluster_n_pods(cluster) || n[TRUTH_NODES] != cluster_n_nodes(cluster))
+        return arena_printf(
+            world->arena, "the ledger has %zu pods and %zu nodes, in truth there are %zu and %zu",
+            cluster_n_pods(cluster), cluster_n_nodes(cluster), n[TRUTH_PODS], n[TRUTH_NODES]);
+    const struct reservation *reservation = cluster_next_reservation(cluster, NULL);
+    if (reservation)
+        return arena_printf(world->arena, "%s has a reservation on %s without a cause",
+                            reservation->uid, reservation->node_name);
+    return NULL;
+}
+
+static const char *binds_fault(struct service *service)
+{
+    static const char NONE_OPEN[] = "gpu_extender_bind_attempts_open 0\n";
+    struct buf text;
+    buf_init(&text, 1 << 16);
+    binds_metrics(service->binds, &text);
+    const bool fine = strstr(buf_text(&text), NONE_OPEN) != NULL;
+    buf_fini(&text);
+    return fine ? NULL : "an attempt to bind is still open";
+}
+
+const char *service_fault(struct service *service)
+{
+    struct err err = {""};
+    if (!service->is_alive)
+        return "the service is dead";
+    if (!inventory_usable(service->inventory, &err))
+        return arena_printf(service->world->arena, "the inventory is not usable: %s", err.text);
+    const struct inventory_view view = inventory_read(service->inventory);
+    const char *fault = ledger_fault(service, view.cluster);
+    if (!fault && cluster_check(view.cluster, &err) > 0)
+        fault = arena_printf(service->world->arena, "the ledger's sums are wrong: %s", err.text);
+    inventory_done(service->inventory);
+    return fault ? fault : binds_fault(service);
+}

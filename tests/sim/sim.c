@@ -1,0 +1,74 @@
+/*
+ * sim: the reflectors, the ledger and binds against a model of the API server, in simulated time.
+ *
+ *     sim --seeds FROM..TO       each seed is a minute of burst with faults, and the quiet after it
+ *     sim --seed N --trace       one seed again, exactly, and all that happens in it
+ *
+ * A seed that fails is printed with what was wrong and the command that replays it; the exit status
+ * is 1 then. docs/ARCHITECTURE.md says what holds, and how many seeds are run when.
+ */
+#include "base/log.h"
+#include "world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct order {
+    unsigned long long from, to;
+    bool traced;
+};
+
+static int usage(void)
+{
+    (void)fprintf(stderr, "usage: sim --seeds FROM..TO | sim --seed N [--trace]\n");
+    return 2;
+}
+
+static bool read_order(int argc, char **argv, struct order *ret_order)
+{
+    struct order order = {0, 0, argc == 4 && strcmp(argv[3], "--trace") == 0};
+    char *end = NULL;
+    if (argc < 3 || argc > 4 || (argc == 4 && !order.traced))
+        return false;
+    order.from = strtoull(argv[2], &end, 10);
+    order.to = order.from;
+    if (strcmp(argv[1], "--seeds") == 0) {
+        if (strncmp(end, "..", 2) != 0)
+            return false;
+        order.to = strtoull(end + 2, &end, 10);
+    } else if (strcmp(argv[1], "--seed") != 0) {
+        return false;
+    }
+    *ret_order = order;
+    return *end == '\0' && end != argv[2];
+}
+
+static bool run(const char *program, unsigned long long seed, bool traced)
+{
+    struct world *world = calloc(1, sizeof *world);
+    if (!world)
+        abort();
+    world->seed = seed;
+    world->traced = traced;
+    world_run(world);
+    const bool fine = !world->failed;
+    if (!fine)
+        (void)printf("seed %llu: at %lld ms: %s\n  again: %s --seed %llu --trace\n", seed,
+                     (long long)world_now(world), world->failure, program, seed);
+    free(world);
+    return fine;
+}
+
+int main(int argc, char **argv)
+{
+    struct order order;
+    unsigned long long n_failed = 0;
+    if (!read_order(argc, argv, &order))
+        return usage();
+    log_configure(LOG_ERROR, LOG_KEY_VALUE);
+    for (unsigned long long seed = order.from; seed <= order.to; seed++)
+        n_failed += !run(argv[0], seed, order.traced);
+    (void)printf("%llu seeds, %llu failed\n", order.to - order.from + 1, n_failed);
+    return n_failed > 0;
+}

@@ -1,0 +1,88 @@
+/*
+ * truth: what the API server stores: nodes and pods, each with all its versions, in one history.
+ */
+#ifndef SIM_TRUTH_H
+#define SIM_TRUTH_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum truth_kind { TRUTH_NODES, TRUTH_PODS, TRUTH_OTHERS };
+
+/* An object at one time. Texts live as long as the truth. */
+struct truth_state {
+    const char *uid;
+    unsigned gpus; /* a node's, or what a pod asks for */
+    bool cordoned;
+    const char *node; /* "" while it has none */
+    const char *bound_by;
+    bool finished;
+    bool terminating;
+};
+
+struct truth_object;
+
+struct truth_version {
+    int64_t rv;
+    struct truth_object *object;
+    struct truth_version *before; /* of the same object; NULL: none */
+    bool deleted;                 /* then the state is the last one */
+    struct truth_state state;
+};
+
+/* Whatever has this name: it may be deleted, and made anew. */
+struct truth_object {
+    enum truth_kind kind;
+    const char *name;
+    struct truth_version *last;
+    unsigned gpus_ever; /* of a node: the most it had */
+    struct truth_object *next;
+};
+
+typedef void truth_listener(void *context, const struct truth_version *version);
+
+struct truth {
+    struct arena *arena;
+    struct truth_version **history; /* history[i]->rv is i + 1 */
+    size_t n;
+    size_t size;
+    int64_t compacted_rv;         /* what is older is forgotten */
+    struct truth_object *objects; /* in the order of their first making */
+    unsigned n_uids;
+    truth_listener *listeners[2];
+    void *contexts[2];
+    unsigned n_listeners;
+};
+
+void truth_init(struct truth *truth, struct arena *arena);
+void truth_fini(struct truth *truth);
+void truth_listen(struct truth *truth, truth_listener *listener, void *context);
+
+int64_t truth_rv(const struct truth *truth);
+const char *truth_new_uid(struct truth *truth);
+
+/* NULL: there never was one. */
+struct truth_object *truth_find(const struct truth *truth, enum truth_kind kind, const char *name);
+/* Of that name, made or changed. */
+void truth_put(struct truth *truth, enum truth_kind kind, const char *name,
+               const struct truth_state *state);
+void truth_delete(struct truth *truth, struct truth_object *object);
+
+/* What it is now; NULL where it is deleted. */
+const struct truth_state *truth_now(const struct truth_object *object);
+/* As of that resourceVersion; NULL where it was not there. */
+const struct truth_version *truth_at(const struct truth_object *object, int64_t rv);
+
+/* GPUs of the node's pods that have not finished; by whom they were bound, NULL: anybody. */
+unsigned truth_gpus_used(const struct truth *truth, const char *node, const char *bound_by);
+/* How often a binding gave this UID to the node: 0 or 1. */
+bool truth_was_bound(const struct truth *truth, const char *uid, const char *node);
+
+/* A JSON object, with that resourceVersion. */
+void truth_write(const struct truth_object *object, const struct truth_state *state, int64_t rv,
+                 struct buf *out);
+
+#endif

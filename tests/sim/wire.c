@@ -1,0 +1,229 @@
+/* wire: see wire.h. The questions of binds; streams are in stream.c. */
+#include "wire.h"
+
+#include "base/mem.h"
+#include "world.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+/* A question is with the server before this, or never: binds counts on it. So is the end of the
+ * connection of one who asked and died; what the server still did for it, it gives up then (in
+ * net/http a request's context ends with its connection). */
+#define WAY_MAX_MS 800
+
+struct call {
+    struct wire *wire;
+    bool is_post;
+    const char *path;
+    const char *body;
+    kube_done *done;
+    void *context;
+    bool is_answered;
+    int64_t heard_until_ms; /* by the server: who asked has died */
+    struct call *next;
+};
+
+/* One time that a question reached the server. */
+struct visit {
+    struct call *call;
+    unsigned lifetime; /* of the server */
+    struct server_reply reply;
+};
+
+static struct world *world_of(const struct call *call)
+{
+    return call->wire->world;
+}
+
+static void answer(struct call *call, enum kube_outcome outcome, const struct server_reply *reply,
+                   const char *why)
+{
+    struct world *world = world_of(call);
+    const struct kube_answer given = {.outcome = outcome,
+                                      .at_ms = world_now(world),
+                                      .status = reply ? reply->status : 0,
+                                      .retry_after_s = reply ? reply->retry_after_s : -1,
+                                      .body = reply ? reply->body : "",
+                                      .body_len = reply ? strlen(reply->body) : 0,
+                                      .why = why};
+    if (call->is_answered)
+        return;
+    call->is_answered = true;
+    world_tell(world, "wire: %s %s: %u %s", call->is_post ? "POST" : "GET", call->path,
+               given.status, why);
+    call->done(call->context, &given);
+    service_tick(&world->service);
+}
+
+static void on_time_out(void *context)
+{
+    answer(context, KUBE_UNKNOWN, NULL, "timed out");
+}
+
+static void on_cut(void *context)
+{
+    answer(context, KUBE_UNKNOWN, NULL, "connection reset by peer");
+}
+
+static void on_refused(void *context)
+{
+    answer(context, KUBE_NOT_SENT, NULL, "connection refused");
+}
+
+static void on_reply(void *context)
+{
+    struct visit *visit = context;
+    answer(visit->call, KUBE_ANSWERED, &visit->reply, "");
+}
+
+static int64_t way_ms(struct world *world)
+{
+    if (world_trouble(world, world->plan.delays, 4))
+        return world_between(world, 1, WAY_MAX_MS);
+    return world_between(world, 1, 20);
+}
+
+static void send_back(struct visit *visit)
+{
+    struct world *world = world_of(visit->call);
+    if (visit->reply.status == 0)
+        agenda_in(&world->agenda, 1, on_cut, visit->call);
+    else if (world_trouble(world, world->plan.losses, 8)) {
+        world_tell(world, "wire: the answer %u to %s is lost", visit->reply.status,
+                   visit->call->path);
+        if (dice_one_in(&world->dice, 2))
+            agenda_in(&world->agenda, 1, on_cut, visit->call);
+    } else
+        agenda_in(&world->agenda, way_ms(world), on_reply, visit);
+}
+
+/* A server that was started anew knows nothing of it. */
+static void on_done(void *context)
+{
+    struct visit *visit = context;
+    struct call *call = visit->call;
+    struct server *server = &world_of(call)->server;
+    if (visit->lifetime != server->lifetimes || world_now(world_of(call)) > call->heard_until_ms)
+        visit->reply = (struct server_reply){0, -1, ""};
+    else if (call->is_post)
+        visit->reply = server_bind(server, call->path, call->body);
+    else
+        visit->reply = server_read(server, call->path);
+    send_back(visit);
+}
+
+static void on_given_up(void *context)
+{
+    struct visit *visit = context;
+    visit->reply = (struct server_reply){504, -1, "{\"kind\":\"Status\",\"code\":504}"};
+    send_back(visit);
+}
+
+/* It may be done although the answer will be that it took too long. */
+static void take_long(struct world *world, struct visit *visit)
+{
+    const int64_t life_ms = SERVICE_POST_LIFE_MS;
+    if (dice_one_in(&world->dice, 2)) {
+        struct visit *unheard = ARENA_NEW(world->arena, struct visit);
+        *unheard = *visit;
+        agenda_in(&world->agenda, world_between(world, 0, life_ms), on_done, unheard);
+    } else {
+        agenda_in(&world->agenda, life_ms, on_given_up, visit);
+    }
+}
+
+static void on_arrived(void *context)
+{
+    struct call *call = context;
+    struct world *world = world_of(call);
+    struct visit *visit = ARENA_NEW(world->arena, struct visit);
+    *visit = (struct visit){.call = call, .lifetime = world->server.lifetimes};
+    if (world_trouble(world, world->plan.refusals, 8)) {
+        const unsigned code = dice_one_in(&world->dice, 2) ? 429 : 500;
+        visit->reply = (struct server_reply){code, code == 429 ? 1 : -1, "{\"kind\":\"Status\"}"};
+        send_back(visit);
+    } else if (call->is_post && world_trouble(world, world->plan.slow_api, 4)) {
+        take_long(world, visit);
+    } else {
+        agenda_in(&world->agenda, world_between(world, 1, 30), on_done, visit);
+    }
+}
+
+static void set_off(struct call *call)
+{
+    struct world *world = world_of(call);
+    if (!server_is_up(&world->server)) {
+        agenda_in(&world->agenda, 1, on_refused, call);
+        return;
+    }
+    if (world_trouble(world, world->plan.losses, 8)) {
+        world_tell(world, "wire: %s is lost on its way", call->path);
+        if (dice_one_in(&world->dice, 2))
+            agenda_in(&world->agenda, 1, on_cut, call);
+        return;
+    }
+    agenda_in(&world->agenda, way_ms(world), on_arrived, call);
+    if (world_trouble(world, world->plan.duplicates, 6))
+        agenda_in(&world->agenda, way_ms(world), on_arrived, call);
+}
+
+static void send_call(void *sender, const struct kube_request *request, kube_done *done,
+                      void *context)
+{
+    struct wire *wire = sender;
+    struct world *world = wire->world;
+    struct call *call = ARENA_NEW(world->arena, struct call);
+    *call = (struct call){.wire = wire,
+                          .is_post = strcmp(request->method, "POST") == 0,
+                          .path = arena_strdup(world->arena, request->path),
+                          .body = arena_strdup(world->arena, request->body ? request->body : ""),
+                          .heard_until_ms = INT64_MAX,
+                          .done = done,
+                          .context = context};
+    LL_PREPEND(wire->calls, call);
+    agenda_in(&world->agenda, request->timeout_ms, on_time_out, call);
+    set_off(call);
+}
+
+void wire_init(struct wire *wire, struct world *world)
+{
+    *wire = (struct wire){.world = world};
+}
+
+struct kube_sender wire_sender(struct wire *wire)
+{
+    return (struct kube_sender){send_call, wire};
+}
+
+static void stop(struct call *call)
+{
+    const struct kube_answer stopped = {
+        .outcome = KUBE_UNKNOWN, .retry_after_s = -1, .body = "", .why = "stopped"};
+    struct world *world = world_of(call);
+    call->heard_until_ms = world_now(world) + world_between(world, 0, WAY_MAX_MS);
+    if (call->is_answered)
+        return;
+    call->is_answered = true;
+    call->done(call->context, &stopped);
+}
+
+void wire_stop(struct wire *wire)
+{
+    for (struct call *call = wire->calls; call; call = call->next)
+        stop(call);
+    wire->calls = NULL;
+    wire->is_dead = false;
+}
+
+void wire_cut_all(struct wire *wire)
+{
+    for (struct call *call = wire->calls; call; call = call->next) {
+        if (!call->is_answered)
+            agenda_in(&wire->world->agenda, 1, on_cut, call);
+    }
+    for (struct stream *stream = wire->streams; stream; stream = stream->next)
+        stream_cut(stream);
+    wire->streams = NULL;
+}

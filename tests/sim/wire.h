@@ -1,0 +1,59 @@
+/*
+ * wire: what lies between our service and the API server: delays, losses, doubled questions, cut
+ * and silent connections. It carries the questions of binds (as a kube_sender) and the streams of
+ * the reflectors.
+ */
+#ifndef SIM_WIRE_H
+#define SIM_WIRE_H
+
+#include "kube/request.h"
+
+struct world;
+
+/* A list or a watch, of one reflector of one life of the service. */
+struct stream {
+    struct world *world;
+    unsigned life;
+    size_t kind;
+    const char *path;
+    int64_t head_timeout_ms;
+    int64_t idle_ms;
+    int64_t heard_ms; /* or when it was opened */
+    int64_t last_ms;  /* what is sent now comes no sooner */
+    bool has_head;
+    bool is_finished; /* the server has sent its end */
+    bool is_over;     /* nothing more comes of it */
+    bool is_silent;   /* nothing more comes of it, and nobody knows */
+    struct stream *next;
+};
+
+struct call;
+struct wire {
+    struct world *world;
+    struct call *calls; /* of this life of the service, the last first */
+    struct stream *streams;
+    bool is_dead; /* new streams are silent, too, until another connection is asked for */
+};
+
+void wire_init(struct wire *wire, struct world *world);
+struct kube_sender wire_sender(struct wire *wire);
+/* All that was not answered is, as unknown: the service's end. */
+void wire_stop(struct wire *wire);
+
+struct stream *stream_open(struct wire *wire, size_t kind, const struct kube_request *request);
+/* By who opened it. */
+void stream_cancel(struct stream *stream);
+/* By the server. */
+void stream_send(struct stream *stream, const char *text);
+void stream_finish(struct stream *stream);
+/* The connection breaks. */
+void stream_cut(struct stream *stream);
+
+/* The server died. */
+void wire_cut_all(struct wire *wire);
+/* One of the streams, by chance. */
+void wire_cut_one(struct wire *wire);
+/* The connection of all streams says nothing any more. */
+void wire_black_hole(struct wire *wire);
+
+#endif

@@ -1,0 +1,133 @@
+/* world: see world.h. */
+#include "world.h"
+
+#include "life.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The ledger's sums are made again so often. */
+#define CHECK_MS 2000
+/* More within a millisecond go round in a circle. */
+#define STEPS_MAX 10000
+
+int64_t world_now(const struct world *world)
+{
+    return world->agenda.now_ms;
+}
+
+int64_t world_between(struct world *world, int64_t least, int64_t most)
+{
+    return least + (int64_t)dice_below(&world->dice, (unsigned)(most - least + 1));
+}
+
+bool world_trouble(struct world *world, bool planned, unsigned one_in)
+{
+    return planned && !world->is_quiet && dice_one_in(&world->dice, one_in);
+}
+
+void world_tell(const struct world *world, const char *format, ...)
+{
+    va_list arguments;
+    if (!world->traced)
+        return;
+    (void)printf("%9.3f ", (double)world_now(world) / 1000);
+    va_start(arguments, format);
+    (void)vprintf(format, arguments);
+    va_end(arguments);
+    (void)putchar('\n');
+}
+
+void world_fail(struct world *world, const char *format, ...)
+{
+    va_list arguments;
+    if (world->failed)
+        return;
+    world->failed = true;
+    va_start(arguments, format);
+    (void)vsnprintf(world->failure, sizeof world->failure, format, arguments);
+    va_end(arguments);
+    world_tell(world, "FAILURE: %s", world->failure);
+}
+
+/* ---- what holds all the time, and in the end ---- */
+
+static void on_check(void *context)
+{
+    struct world *world = context;
+    struct err err;
+    if (world->service.is_alive) {
+        const struct inventory_view view = inventory_read(world->service.inventory);
+        if (cluster_check(view.cluster, &err) > 0)
+            world_fail(world, "the ledger's sums are wrong: %s", err.text);
+        inventory_done(world->service.inventory);
+    }
+    agenda_in(&world->agenda, CHECK_MS, on_check, world);
+}
+
+static void on_quiet(void *context)
+{
+    struct world *world = context;
+    world_tell(world, "from now on it is quiet");
+    world->is_quiet = true;
+}
+
+static void check_end(struct world *world)
+{
+    const char *fault = service_fault(&world->service);
+    if (!fault)
+        fault = scheduler_fault(world->scheduler);
+    if (fault)
+        world_fail(world, "in the end, %s", fault);
+}
+
+/* ---- its time ---- */
+
+static void on_truth(void *context, const struct truth_version *version)
+{
+    struct world *world = context;
+    if (world->scheduler)
+        scheduler_tell(world, version);
+}
+
+static void begin(struct world *world)
+{
+    world->dice = (struct dice){world->seed};
+    world->plan = plan_make(&world->dice);
+    world->arena = arena_new();
+    agenda_init(&world->agenda, WORLD_BEGIN_MS);
+    truth_init(&world->truth, world->arena);
+    server_init(&world->server, world);
+    truth_listen(&world->truth, on_truth, world);
+    wire_init(&world->wire, world);
+    life_begin(world);
+    service_init(&world->service, world);
+    scheduler_start(world);
+    agenda_in(&world->agenda, CHECK_MS, on_check, world);
+    agenda_in(&world->agenda, PLAN_BURST_MS, on_quiet, world);
+}
+
+static void live(struct world *world)
+{
+    int64_t since_ms = 0;
+    unsigned n_steps = 0;
+    while (!world->failed &&
+           agenda_step(&world->agenda, WORLD_BEGIN_MS + PLAN_BURST_MS + PLAN_QUIET_MS)) {
+        n_steps = world_now(world) == since_ms ? n_steps + 1 : 0;
+        since_ms = world_now(world);
+        if (n_steps > STEPS_MAX)
+            world_fail(world, "the time stands still");
+    }
+}
+
+void world_run(struct world *world)
+{
+    begin(world);
+    live(world);
+    if (!world->failed)
+        check_end(world);
+    service_fini(&world->service);
+    truth_fini(&world->truth);
+    agenda_fini(&world->agenda);
+    arena_free(world->arena);
+}
