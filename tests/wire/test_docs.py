@@ -92,7 +92,7 @@ def test_every_route_is_in_the_table_and_no_other():
     assert told == there
 
 
-DOCUMENTS = ["README.md", "docs/BENCHMARKS.md", "docs/KUBE-SCHEDULER.md", "docs/MODELS.md"]
+DOCUMENTS = ["README.md", "docs/ARCHITECTURE.md", "docs/BENCHMARKS.md", "docs/KUBE-SCHEDULER.md", "docs/MODELS.md"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
