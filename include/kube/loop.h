@@ -37,7 +37,7 @@ int kube_loop_new(const struct kube_loop_settings *settings, const struct kube_t
  * anything of it may have changed (an answer, a stream's event, kube_loop_wake()). Returns when it
  * wants to be called again, CLOCK_NEVER if it only waits for events. Add tasks before the start. */
 typedef int64_t kube_task(void *context, int64_t now_ms);
-void kube_loop_add_task(struct kube_loop *loop, kube_task *task, void *context);
+void kube_loop_add_task(struct kube_loop *loop, kube_task *run, void *context);
 
 int kube_loop_start(struct kube_loop *loop, struct err *err);
 /* From any thread. */

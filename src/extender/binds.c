@@ -35,8 +35,10 @@ void binds_free(struct binds *binds)
 {
     if (!binds)
         return;
-    while (binds->entries)
-        binds_entry_remove(binds->entries);
+    struct entry *entry = NULL;
+    struct entry *next = NULL;
+    HASH_ITER (hh, binds->entries, entry, next)
+        binds_entry_remove(entry);
     (void)pthread_mutex_destroy(&binds->lock);
     (void)pthread_mutex_destroy(&binds->sending);
     free(binds->bound_by);

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "binds_priv.h"
 
+#include <assert.h>
 #include <string.h>
 #include <utlist.h>
 
@@ -240,6 +241,7 @@ static void tell_heirs(struct turn *turn, struct entry *entry, const struct bind
 /* The room on this node is free again: the first of those who wait for another has its turn. */
 static void begin_for_heir(struct turn *turn, struct entry *entry, const struct pod_facts *facts)
 {
+    assert(entry->waiters);
     struct waiter *waiter = NULL;
     struct waiter *next = NULL;
     int64_t until_ms = 0;

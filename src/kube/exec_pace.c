@@ -38,7 +38,7 @@ void exec_pace_ask(struct exec_pace *pace, int64_t now_ms)
 {
     if (pace->asked || pace->due_ms <= now_ms)
         return;
-    if (now_ms - pace->ran_ms >= 2 * EXEC_PACE_LAST_MS)
+    if (now_ms - pace->ran_ms >= INT64_C(2) * EXEC_PACE_LAST_MS)
         pace->gap_ms = 0;
     pace->asked = true;
     int64_t earliest_ms = pace->ran_ms + pace->gap_ms;

@@ -89,7 +89,7 @@ static void *renew(void *context)
 {
     struct exec_plugin *plugin = context;
     while (wait_until_due(plugin)) {
-        struct exec_credential credential;
+        struct exec_credential credential = {0};
         struct err err;
         int r = run_once(plugin->target, plugin->stop_fd, &credential, &err);
         note(plugin, r == 0 ? &credential : NULL);
@@ -136,7 +136,7 @@ int exec_plugin_new(const struct kube_target *target,
                     void *context, struct exec_plugin **ret_plugin,
                     struct exec_credential *ret_first, struct err *err)
 {
-    struct exec_credential first;
+    struct exec_credential first = {0};
     int stop_fd = eventfd(0, EFD_CLOEXEC);
     if (stop_fd < 0)
         return err_set(err, errno, "no eventfd for a plugin: %s", strerror(errno));

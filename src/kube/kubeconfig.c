@@ -49,7 +49,8 @@ static int find_current_context(const struct merged *merged, struct kubeconfig_v
     const struct kubeconfig_value root = kubeconfig_root(&merged->files[0]);
     const struct kubeconfig_value nowhere = kubeconfig_member(&root, "current-context");
     char *names CLEANUP(mem_free_ptr) = names_of(merged, "contexts");
-    return kubeconfig_fault(&nowhere, err, "is missing, should be one of the contexts: %s", names);
+    (void)kubeconfig_fault(&nowhere, err, "is missing, should be one of the contexts: %s", names);
+    return -EINVAL;
 }
 
 static int no_such_context(const struct merged *merged, const char *name,
@@ -57,10 +58,12 @@ static int no_such_context(const struct merged *merged, const char *name,
 {
     char *names CLEANUP(mem_free_ptr) = names_of(merged, "contexts");
     if (at)
-        return kubeconfig_fault(at, err, "is \"%s\", should be one of the contexts: %s", name,
-                                names);
-    return err_set(err, EINVAL, "%s: has no context \"%s\", should be one of: %s",
-                   merged->files[0].path, name, names);
+        (void)kubeconfig_fault(at, err, "is \"%s\", should be one of the contexts: %s", name,
+                               names);
+    else
+        (void)err_set(err, EINVAL, "%s: has no context \"%s\", should be one of: %s",
+                      merged->files[0].path, name, names);
+    return -EINVAL;
 }
 
 /* The item of "contexts" by that name, or the current one. */
@@ -69,13 +72,12 @@ static int find_context(const struct merged *merged, const char *wanted,
 {
     struct kubeconfig_value current = {0};
     const char *name = wanted;
-    int r = 0;
-    if (!wanted) {
-        r = find_current_context(merged, &current, err);
-        name = r == 0 ? json_string_value(current.value) : NULL;
-    }
-    if (r == 0)
-        r = find_entry(merged, "contexts", name, ret_item, err);
+    int r = wanted ? 0 : find_current_context(merged, &current, err);
+    if (r < 0)
+        return r;
+    if (!wanted)
+        name = json_string_value(current.value);
+    r = find_entry(merged, "contexts", name, ret_item, err);
     return r == -ENOENT ? no_such_context(merged, name, wanted ? NULL : &current, err) : r;
 }
 
@@ -85,8 +87,8 @@ static int follow(const struct merged *merged, const struct kubeconfig_value *co
                   const char *key, const char *list, struct kubeconfig_value *ret_object,
                   struct err *err)
 {
-    struct kubeconfig_value name;
-    struct kubeconfig_value item;
+    struct kubeconfig_value name = {0};
+    struct kubeconfig_value item = {0};
     int r = kubeconfig_get(context, key, JSON_STRING, &name, err);
     if (r < 0 || !name.value) {
         *ret_object = name;
@@ -105,9 +107,9 @@ static int follow(const struct merged *merged, const struct kubeconfig_value *co
 static int read_target(const struct merged *merged, const struct kubeconfig_value *item,
                        struct kube_target *target, struct err *err)
 {
-    struct kubeconfig_value context;
-    struct kubeconfig_value cluster;
-    struct kubeconfig_value user;
+    struct kubeconfig_value context = {0};
+    struct kubeconfig_value cluster = {0};
+    struct kubeconfig_value user = {0};
     int r = kubeconfig_get(item, "context", JSON_OBJECT, &context, err);
     if (r == 0)
         r = follow(merged, &context, "cluster", "clusters", &cluster, err);
@@ -135,7 +137,7 @@ int kubeconfig_choose(const struct kubeconfig_file *files, size_t n_files, const
 {
     const struct merged merged = {files, n_files};
     struct kube_target target = {0};
-    struct kubeconfig_value item;
+    struct kubeconfig_value item = {0};
     int r = find_context(&merged, context, &item, err);
     if (r == 0)
         r = read_target(&merged, &item, &target, err);

@@ -71,8 +71,8 @@ static int read_args(const struct kubeconfig_value *exec, char ***ret_args, stru
 static int read_variable(const struct kubeconfig_value *item, struct kube_exec *exec,
                          struct err *err)
 {
-    struct kubeconfig_value name;
-    struct kubeconfig_value value;
+    struct kubeconfig_value name = {0};
+    struct kubeconfig_value value = {0};
     if (!json_is_object(item->value))
         return kubeconfig_wrong(item, "a mapping of name and value", err);
     int r = kubeconfig_get(item, "name", JSON_STRING, &name, err);
@@ -107,8 +107,8 @@ static int read_env(const struct kubeconfig_value *object, struct kube_exec *exe
 int kubeconfig_read_exec(const struct kubeconfig_value *exec, struct kube_exec *ret_exec,
                          struct err *err)
 {
-    struct kubeconfig_value hint;
-    struct kubeconfig_value with_cluster;
+    struct kubeconfig_value hint = {0};
+    struct kubeconfig_value with_cluster = {0};
     int r = check_version(exec, err);
     if (r == 0)
         r = check_mode(exec, err);

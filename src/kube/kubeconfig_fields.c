@@ -189,7 +189,7 @@ static int check_certificate(const struct kubeconfig_value *user, const struct k
 int kubeconfig_read_user(const struct kubeconfig_value *user, struct kube_target *target,
                          struct err *err)
 {
-    struct kubeconfig_value exec;
+    struct kubeconfig_value exec = {0};
     int r = read_fields(USER_FIELDS, N_FIELDS(USER_FIELDS), user, target, err);
     if (r == 0)
         r = check_certificate(user, target, err);

@@ -153,7 +153,7 @@ int kubeconfig_get(const struct kubeconfig_value *object, const char *key, json_
 static int judge_item(const struct kubeconfig_value *item, const char *name, bool *ret_is_it,
                       struct err *err)
 {
-    struct kubeconfig_value its_name;
+    struct kubeconfig_value its_name = {0};
     if (!json_is_object(item->value))
         return kubeconfig_wrong(item, "a mapping with a name", err);
     int r = kubeconfig_get(item, "name", JSON_STRING, &its_name, err);
@@ -166,7 +166,7 @@ int kubeconfig_find(const struct kubeconfig_file *file, const char *list, const 
                     struct kubeconfig_value *ret_item, struct err *err)
 {
     const struct kubeconfig_value root = kubeconfig_root(file);
-    struct kubeconfig_value items;
+    struct kubeconfig_value items = {0};
     struct kubeconfig_value found = {0};
     int r = kubeconfig_get(&root, list, JSON_ARRAY, &items, err);
     for (size_t i = 0; r == 0 && i < json_array_size(items.value); i++) {

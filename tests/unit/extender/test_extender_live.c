@@ -1,5 +1,6 @@
 /* extender: filter, prioritize and bind over a ledger that follows an API server. What becomes of a
  * binding: test_binds.c. */
+#include "base/mem.h"
 #include "bind_stage.h"
 #include "extender/extender.h"
 #include "fake_exchange.h"
@@ -11,10 +12,9 @@ struct verbs {
 
 static int set_up(void **state)
 {
-    struct verbs *verbs = calloc(1, sizeof *verbs);
+    struct verbs *verbs = MEM_NEW(struct verbs);
     void *stage = NULL;
-    if (!verbs || bind_stage_setup(&stage) != 0)
-        return -1;
+    assert_int_equal(bind_stage_setup(&stage), 0);
     verbs->stage = stage;
     verbs->extender = (struct extender){.policy = &verbs->stage->live.policy,
                                         .inventory = verbs->stage->live.inventory,

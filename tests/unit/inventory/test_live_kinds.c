@@ -71,15 +71,12 @@ static json_t *as_listed(enum cluster_kind kind, const json_t *object)
 /* text with NODE replaced; the caller's. */
 static char *on_node(const char *text, const char *node)
 {
-    char *with_node = calloc(1, strlen(text) + 100);
-    assert_non_null(with_node);
     const char *at = strstr(text, "NODE");
-    const size_t before = at ? (size_t)(at - text) : strlen(text);
-    memcpy(with_node, text, before);
-    if (at) {
-        strcat(with_node, node);
-        strcat(with_node, at + strlen("NODE"));
-    }
+    if (!at)
+        return strdup(text);
+    char *with_node = NULL;
+    assert_true(
+        asprintf(&with_node, "%.*s%s%s", (int)(at - text), text, node, at + strlen("NODE")) > 0);
     return with_node;
 }
 

@@ -60,7 +60,7 @@ static void *feed(void *context)
         stage->live.statuses[CLUSTER_NODES].stale = round % 3 == 0;
         stage->live.statuses[CLUSTER_NODES].why = round % 3 == 0 ? "no answer" : NULL;
         live_flush(&stage->live, CLUSTER_NODES);
-        (void)inventory_self_check(stage->live.inventory, 10000 * (round + 1));
+        (void)inventory_self_check(stage->live.inventory, INT64_C(10000) * (round + 1));
     }
     atomic_store(&stage->ended, true);
     return NULL;

@@ -43,7 +43,7 @@ void desk_close(struct desk *desk);
 struct box;
 struct box *box_new(void);
 void box_free(struct box *box);
-void box_done(void *box, const struct kube_answer *answer); /* a kube_done */
+void box_done(void *context, const struct kube_answer *answer); /* a kube_done */
 /* Waits. Valid until box_free(). */
 const struct kube_answer *box_wait(struct box *box);
 bool box_is_filled(struct box *box);

@@ -83,7 +83,7 @@ static void on_flush(void *context, const struct reflector_status *status)
     rig->n_flushes++;
     rig->status = *status;
     assert_true(!status->why || strlen(status->why) < sizeof rig->why);
-    (void)strcpy(rig->why, status->why ? status->why : "");
+    (void)snprintf(rig->why, sizeof rig->why, "%s", status->why ? status->why : "");
 }
 
 static int by_name(struct rig_name *a, struct rig_name *b)
@@ -150,7 +150,7 @@ void rig_expect_request(struct rig *rig, const char *path)
     assert_path(action.request.path, path);
     assert_string_equal(action.request.method, "GET");
     assert_null(action.request.body);
-    (void)strcpy(rig->path, action.request.path);
+    (void)snprintf(rig->path, sizeof rig->path, "%s", action.request.path);
     rig->request = action.request;
     rig->request.path = rig->path;
     assert_int_equal(reflector_next(rig->reflector, rig->now_ms).want, REFLECTOR_WAIT);

@@ -200,7 +200,7 @@ static void test_the_old_token_stays_where_there_is_no_new_one(void **state)
     (void)assert_token(credentials, now_ms += MINUTE, "Bearer first");
     assert_int_equal(n_changes, 0);
     (void)temp_folder_write(&folder, "token", "second");
-    (void)assert_token(credentials, now_ms += MINUTE, "Bearer second");
+    (void)assert_token(credentials, now_ms + MINUTE, "Bearer second");
     kube_credentials_free(credentials);
 }
 

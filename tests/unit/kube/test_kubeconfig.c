@@ -111,6 +111,21 @@ static void test_a_user_may_be_nobody(void **state)
     kube_target_fini(&target);
 }
 
+/* Of the plugin. */
+static const char *argument(const struct kube_target *target, size_t i)
+{
+    return target->exec.args ? target->exec.args[i] : "no arguments";
+}
+
+static const char *value_of(const struct kube_target *target, const char *name)
+{
+    for (size_t i = 0; target->exec.env && i < target->exec.n_env; i++) {
+        if (strcmp(target->exec.env[i].name, name) == 0)
+            return target->exec.env[i].value;
+    }
+    return "no such variable";
+}
+
 static void test_a_plugin(void **state)
 {
     (void)state;
@@ -123,21 +138,20 @@ static void test_a_plugin(void **state)
         "interactiveMode: IfAvailable}}}]\n");
     const struct kube_exec *exec = &target.exec;
     assert_string_equal(exec->command, "/etc/a/bin/aws");
-    assert_string_equal(exec->args[0], "eks");
-    assert_string_equal(exec->args[1], "");
-    assert_string_equal(exec->args[2], "3");
-    assert_null(exec->args[3]);
+    assert_string_equal(argument(&target, 0), "eks");
+    assert_string_equal(argument(&target, 1), "");
+    assert_string_equal(argument(&target, 2), "3");
+    assert_null(argument(&target, 3));
     assert_int_equal(exec->n_env, 2);
-    assert_string_equal(exec->env[0].name, "A");
-    assert_string_equal(exec->env[0].value, "b");
-    assert_string_equal(exec->env[1].value, "");
+    assert_string_equal(value_of(&target, "A"), "b");
+    assert_string_equal(value_of(&target, "EMPTY"), "");
     assert_string_equal(exec->install_hint, "get it");
     assert_true(exec->provide_cluster_info);
     assert_string_equal(exec->cluster_config, "{\"audience\":\"x\"}");
     kube_target_fini(&target);
     target = read_text(EXEC(V1 ", command: aws"));
     assert_string_equal(target.exec.command, "aws");
-    assert_null(target.exec.args[0]);
+    assert_null(argument(&target, 0));
     assert_false(target.exec.provide_cluster_info);
     kube_target_fini(&target);
 }
@@ -169,7 +183,7 @@ static void test_files_are_merged(void **state)
 {
     (void)state;
     const char *const texts[] = {FIRST, SECOND, THIRD};
-    struct kube_target target;
+    struct kube_target target = {0};
     assert_int_equal(choose(texts, 3, NULL, &target, NULL), 0);
     assert_string_equal(target.server, "https://first");
     assert_null(target.tls_server_name);

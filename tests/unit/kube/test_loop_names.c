@@ -35,8 +35,12 @@ static void await_asked(int n)
 }
 
 /* In the place of the C library's. */
-int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
-                struct addrinfo **ret_list)
+int resolve(const char *name, const char *service, const struct addrinfo *hints,
+            struct addrinfo **ret_list) __asm__("getaddrinfo");
+void forget_resolved(struct addrinfo *list) __asm__("freeaddrinfo");
+
+int resolve(const char *name, const char *service, const struct addrinfo *hints,
+            struct addrinfo **ret_list)
 {
     static struct sockaddr_in address;
     (void)name, (void)hints;
@@ -59,7 +63,7 @@ int getaddrinfo(const char *name, const char *service, const struct addrinfo *hi
     return 0;
 }
 
-void freeaddrinfo(struct addrinfo *list)
+void forget_resolved(struct addrinfo *list)
 {
     free(list);
 }

@@ -36,11 +36,13 @@ static void pages_are_asked_for_one_after_another(void **state)
 static void a_watch_lasts_from_five_to_ten_minutes(void **state)
 {
     struct rig rig;
-    int lasts[2];
+    long lasts[2];
     (void)state;
     rig_begin(&rig);
     for (int i = 0; i < 2; i++) {
-        lasts[i] = atoi(strstr(rig.path, "timeoutSeconds=") + strlen("timeoutSeconds="));
+        const char *at = strstr(rig.path, "timeoutSeconds=");
+        assert_non_null(at);
+        lasts[i] = at ? strtol(at + strlen("timeoutSeconds="), NULL, 10) : 0;
         assert_in_range(lasts[i], 300, 600);
         rig.now_ms += 5000;
         rig_end(&rig, KUBE_ANSWERED);
