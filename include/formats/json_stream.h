@@ -17,6 +17,7 @@
 #include "base/err.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct json_stream;
@@ -34,6 +35,10 @@ struct json_stream_handler {
     int (*on_list)(void *context, json_t *so_far, struct text_position at, struct err *err);
     int (*on_item)(void *context, json_t *item, struct text_position at, struct err *err);
     int (*on_envelope)(void *context, json_t *envelope, struct text_position at, struct err *err);
+    /* Of an object that is larger than max_object_bytes: the members that came whole before it was.
+     * True: the rest of it is skipped. False, or no handler: the scan ends, -EMSGSIZE. */
+    bool (*on_large_item)(void *context, const json_t *part);
+    bool (*on_large_envelope)(void *context, const json_t *part);
     void *context;
 };
 

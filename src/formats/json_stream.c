@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "drop_paths.h"
+#include "json_part.h"
 #include "json_scan.h"
 #include "nul.h"
 
@@ -51,6 +52,8 @@ struct json_stream {
     bool copies_on;        /* from the next piece's first byte */
     bool has_items;
     bool has_documents;
+    bool is_full; /* the open parcel is too large */
+    bool skips;   /* what is left of it */
 };
 
 /* Every '.' of a path may be one object more to look into, every '[' a list; the outer object, the
@@ -93,11 +96,12 @@ void json_stream_free(struct json_stream *stream)
 
 /* ---- the text of a parcel ---- */
 
-static int add(const struct json_stream *stream, const char *bytes, size_t len, struct err *err)
+static int add(struct json_stream *stream, const char *bytes, size_t len, struct err *err)
 {
     struct parcel *parcel = stream->open;
     if (buf_add(&parcel->text, bytes, len) == 0)
         return 0;
+    stream->is_full = true;
     return err_set(err, EMSGSIZE, "%zu:%zu: the object that begins here is larger than %zu bytes",
                    parcel->at.line, parcel->at.column, stream->options.max_object_bytes);
 }
@@ -122,6 +126,7 @@ static void open_parcel(struct json_stream *stream, struct parcel *parcel, const
     buf_clear(&parcel->text);
     parcel->at = json_scan_position(&stream->scan, first);
     stream->open = parcel;
+    stream->before_key = 0;
 }
 
 /* The parcel as it is; NULL, and err filled, where jansson cannot read it. */
@@ -207,12 +212,21 @@ static int begin_item(struct json_stream *stream, const char *first, struct err 
 static int end_item(struct json_stream *stream, struct err *err)
 {
     stream->open = &stream->envelope;
+    stream->before_key = stream->envelope.text.len;
+    if (stream->skips) {
+        stream->skips = false;
+        return 0;
+    }
     return hand_over(stream, &stream->item, stream->handler.on_item, err);
 }
 
 static int end_document(struct json_stream *stream, struct err *err)
 {
     stream->has_documents = true;
+    if (stream->skips) {
+        stream->skips = false;
+        return 0;
+    }
     return hand_over(stream, &stream->envelope, stream->handler.on_envelope, err);
 }
 
@@ -343,6 +357,43 @@ static int end_value(struct json_stream *stream, const char *at, struct err *err
     return ends_item ? end_item(stream, err) : 0;
 }
 
+/* ---- what is too large ---- */
+
+/* False where nobody wants it, or it is no object. */
+static bool hand_over_part(struct json_stream *stream, bool is_item)
+{
+    const struct buf *text = &stream->open->text;
+    bool (*take)(void *, const json_t *) =
+        is_item ? stream->handler.on_large_item : stream->handler.on_large_envelope;
+    if (!take || text->len == 0 || text->data[0] != '{')
+        return false;
+    const size_t len = stream->before_key > 0 ? stream->before_key : 1;
+    json_t *part = json_part(text->data, len, stream->options.json_flags);
+    const bool taken = part && take(stream->handler.context, part);
+    json_decref(part);
+    return taken;
+}
+
+/* From now on only the end of the object is told by the scan; this may have been it. */
+static int skip_rest(struct json_stream *stream, enum json_scan_event event, struct err *err)
+{
+    const bool is_item = stream->open == &stream->item;
+    stream->is_full = false;
+    if (!hand_over_part(stream, is_item))
+        return -EMSGSIZE;
+    if (err)
+        err->text[0] = '\0';
+    stream->copy_from = NULL;
+    stream->skips = true;
+    stream->n_frames = is_item ? 2 : 0;
+    stream->scan.watch_depth = stream->n_frames;
+    if (event == SCAN_FAULT)
+        return json_scan_fault(&stream->scan, err);
+    if (event != SCAN_VALUE_END || stream->scan.depth > stream->n_frames)
+        return 0;
+    return is_item ? end_item(stream, err) : end_document(stream, err);
+}
+
 /* An object that is too large was so before the fault, wherever the pieces are cut. */
 static int end_at_fault(struct json_stream *stream, const char *at, struct err *err)
 {
@@ -383,10 +434,16 @@ int json_stream_feed(struct json_stream *stream, const char *bytes, size_t len, 
     while (r == 0 && at < end) {
         enum json_scan_event event = json_scan_run(&stream->scan, &at, end);
         r = on_event(stream, event, at, err);
+        if (r < 0 && stream->is_full)
+            r = skip_rest(stream, event, err);
     }
     stream->copies_on = stream->copy_from != NULL;
     if (r == 0)
         r = flush(stream, end, err);
+    if (r < 0 && stream->is_full) {
+        stream->copies_on = false;
+        r = skip_rest(stream, SCAN_MORE, err);
+    }
     json_scan_piece_done(&stream->scan, end);
     return r;
 }

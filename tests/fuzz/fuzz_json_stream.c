@@ -44,6 +44,8 @@ static void run(struct outcome *out, const struct json_stream_options *options, 
                 size_t len, size_t step)
 {
     struct json_stream_handler handler = seen_handler(&out->seen, 0);
+    handler.on_large_item = seen_large_item;
+    handler.on_large_envelope = seen_large_envelope;
     struct json_stream *stream = json_stream_new(options, &handler);
     out->err.text[0] = '\0';
     out->r = feed(stream, text, len, step, &out->err);

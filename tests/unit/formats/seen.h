@@ -37,6 +37,24 @@ static inline int seen_envelope(void *context, json_t *envelope, struct text_pos
     return seen_add(context, "envelope", envelope, at);
 }
 
+static inline bool seen_large(struct seen *seen, const char *what, const json_t *part)
+{
+    char *json = json_dumps(part, JSON_COMPACT);
+    int r = buf_printf(&seen->text, "large %s %s\n", what, json);
+    free(json);
+    return r == 0;
+}
+
+static inline bool seen_large_item(void *context, const json_t *part)
+{
+    return seen_large(context, "item", part);
+}
+
+static inline bool seen_large_envelope(void *context, const json_t *part)
+{
+    return seen_large(context, "envelope", part);
+}
+
 /* Begins anew; the caller ends with buf_fini(&seen->text). */
 static inline struct json_stream_handler seen_handler(struct seen *seen, int answer)
 {

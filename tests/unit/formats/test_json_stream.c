@@ -15,6 +15,9 @@ static const char *const DROP[] = {
 static const struct json_stream_options OPTIONS = {
     .drop = DROP, .max_object_bytes = 300, .max_depth = 12, .json_flags = JSON_REJECT_DUPLICATES};
 
+/* Whether what is too large is skipped. */
+static bool takes_parts;
+
 struct outcome {
     struct seen seen;
     int r;
@@ -39,6 +42,10 @@ static int feed_pieces(struct json_stream *stream, const char *text, size_t len,
 static void run(struct outcome *out, const char *text, size_t first, size_t step)
 {
     struct json_stream_handler handler = seen_handler(&out->seen, 0);
+    if (takes_parts) {
+        handler.on_large_item = seen_large_item;
+        handler.on_large_envelope = seen_large_envelope;
+    }
     struct json_stream *stream = json_stream_new(&OPTIONS, &handler);
     out->err.text[0] = '\0';
     out->r = feed_pieces(stream, text, strlen(text), first, step, &out->err);
@@ -288,6 +295,58 @@ static void test_size_is_that_of_what_is_kept_of_one_object(void **state)
                        "1:11: the object that begins here is larger than 300 bytes");
 }
 
+/* Between the two stands more than an object may have. */
+static void check_parts(const char *before, const char *after, const char *seen)
+{
+    char text[1000];
+    char fill[301];
+    memset(fill, 'x', 300);
+    fill[300] = '\0';
+    (void)snprintf(text, sizeof text, "%s%s%s", before, fill, after);
+    check_seen(text, seen);
+}
+
+static void test_the_rest_of_what_is_too_large_can_be_skipped(void **state)
+{
+    (void)state;
+    takes_parts = true;
+    check_parts("{\"items\":[{\"a\":1,\"b\":\"", "\",\"c\":3},{\"d\":4}]}",
+                "large item {\"a\":1}\nitem 1:332 {\"d\":4}\nenvelope 1:1 {}\n");
+    check_parts("{\"items\":[{\"metadata\":{\"name\":\"[}\\\"{\",\"annotations\":{\"a\":\"",
+                "\"}}},{}]}",
+                "large item {\"metadata\":{\"name\":\"[}\\\"{\",\"annotations\":{}}}\n"
+                "item 1:364 {}\nenvelope 1:1 {}\n");
+    check_parts("{\"items\":[{\"spec\":{\"list\":[{\"x\":1},{\"y\":2,\"z\":[\"",
+                "\"]}]}}],\"kind\":\"L\"}",
+                "large item {\"spec\":{\"list\":[{\"x\":1},{\"y\":2}]}}\n"
+                "envelope 1:1 {\"kind\":\"L\"}\n");
+    check_parts("{\"items\":[{\"", "\":1}]}", "large item {}\nenvelope 1:1 {}\n");
+    check_parts("{\"a\":1,\"ab\":{\"y\":[1,\"", "\"]}}\n{\"a\":2}",
+                "large envelope {\"a\":1,\"ab\":{}}\nenvelope 2:1 {\"a\":2}\n");
+    check_parts("{\"items\":[{\"a\":1}],\"b\":\"", "\"}",
+                "item 1:11 {\"a\":1}\nlarge envelope {}\n");
+    takes_parts = false;
+}
+
+static void test_what_is_too_large_may_end_at_any_byte(void **state)
+{
+    char text[400];
+    (void)state;
+    takes_parts = true;
+    for (size_t n = 270; n < 300; n++) {
+        char fill[301];
+        memset(fill, 'x', n);
+        fill[n] = '\0';
+        const int len = snprintf(text, sizeof text, "{\"spec\":{\"list\":[{\"a\":\"%s\"}]}}", fill);
+        struct outcome out;
+        run(&out, text, 0, 1);
+        assert_int_equal(out.r, 0);
+        assert_true(strncmp(buf_text(&out.seen.text), len <= 300 ? "envelope" : "large", 5) == 0);
+        buf_fini(&out.seen.text);
+    }
+    takes_parts = false;
+}
+
 static void test_the_end_inside_an_object_is_a_fault(void **state)
 {
     (void)state;
@@ -342,6 +401,8 @@ int main(void)
         cmocka_unit_test(test_what_only_jansson_sees_is_told_at_the_object),
         cmocka_unit_test(test_depth_is_limited),
         cmocka_unit_test(test_size_is_that_of_what_is_kept_of_one_object),
+        cmocka_unit_test(test_the_rest_of_what_is_too_large_can_be_skipped),
+        cmocka_unit_test(test_what_is_too_large_may_end_at_any_byte),
         cmocka_unit_test(test_the_end_inside_an_object_is_a_fault),
         cmocka_unit_test(test_the_handlers_refusal_ends_the_reading),
         cmocka_unit_test(test_either_handler_may_be_missing),
