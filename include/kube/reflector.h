@@ -74,6 +74,9 @@ struct reflector_store {
     void (*list_begin)(void *context);
     /* An object as listed, or ADDED, or MODIFIED: borrowed for the call. */
     void (*upsert)(void *context, const json_t *object);
+    /* The same of an object that is larger than max_object_bytes: its first members, as a rule what
+     * it is called and more. */
+    void (*too_large)(void *context, const json_t *part);
     /* The list is complete: what it did not name since list_begin is gone. A list that breaks off
      * is begun again without an end. */
     void (*list_end)(void *context);

@@ -175,6 +175,17 @@ static void on_upsert(void *context, const json_t *object)
         make_unreadable(feed, change, &why);
 }
 
+static void on_too_large(void *context, const json_t *part)
+{
+    struct live_feed *feed = context;
+    struct change *change = new_change(feed, CHANGE_UNREADABLE);
+    struct err why;
+    (void)read_key(feed, part, change, NULL);
+    (void)err_set(&why, EMSGSIZE, "is larger than %zu bytes (limits.objectBytes)",
+                  feed->inventory->limits.max_object_bytes);
+    make_unreadable(feed, change, &why);
+}
+
 static void on_removed(void *context, const json_t *object)
 {
     struct live_feed *feed = context;
@@ -254,6 +265,7 @@ struct reflector_store live_feed_store(struct live_feed *feed)
     return (struct reflector_store){
         .list_begin = on_list_begin,
         .upsert = on_upsert,
+        .too_large = on_too_large,
         .list_end = on_list_end,
         .removed = on_removed,
         .flush = on_flush,

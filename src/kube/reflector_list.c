@@ -43,6 +43,14 @@ static int on_item(void *context, json_t *item, struct text_position at, struct 
     return 0;
 }
 
+static bool on_large_item(void *context, const json_t *part)
+{
+    struct reflector *reflector = context;
+    reflector->store.too_large(reflector->store.context, part);
+    reflector->is_dirty = true;
+    return true;
+}
+
 /* A member of the list's metadata; empty where it is absent. */
 static int take_token(const json_t *list, const char *key, struct buf *out, struct err *err)
 {
@@ -89,6 +97,7 @@ struct json_stream *reflector_page_stream(struct reflector *reflector)
         .on_list = on_list,
         .on_item = is_probe ? NULL : on_item,
         .on_envelope = on_envelope,
+        .on_large_item = on_large_item,
         .context = reflector,
     };
     struct listing *listing = &reflector->listing;

@@ -71,40 +71,74 @@ static void on_error(struct reflector *reflector, const json_t *status)
     reflector_say_error(reflector, status);
 }
 
-static void apply(struct reflector *reflector, enum watch_event type, const json_t *object)
+struct event {
+    enum watch_event type;
+    json_t *object;
+    const char *version; /* NULL: an error has none */
+};
+
+static int read_event(const json_t *root, struct text_position at, struct event *ret_event,
+                      struct err *err)
 {
-    const struct reflector_store *store = &reflector->store;
-    if (type == WATCH_ADDED || type == WATCH_MODIFIED)
-        store->upsert(store->context, object);
-    else if (type == WATCH_DELETED)
-        store->removed(store->context, object);
+    struct event event = {.type = WATCH_ERROR};
+    int r = type_of(root, at, &event.type, err);
+    if (r == 0)
+        r = json_get_object(root, "object", &event.object, err);
+    if (r == 0 && !event.object)
+        r = err_set(err, EINVAL, "%zu:%zu: object: is missing", at.line, at.column);
+    if (r == 0 && event.type != WATCH_ERROR)
+        r = version_of(event.object, at, &event.version, err);
+    if (r == 0)
+        *ret_event = event;
+    return r;
 }
 
-static int on_event(void *context, json_t *event, struct text_position at, struct err *err)
+static void count(struct reflector *reflector, const struct event *event)
+{
+    reflector->status.events[event->type]++;
+    reflector->is_dirty = true;
+}
+
+static void apply(struct reflector *reflector, const struct event *event,
+                  void (*upsert)(void *context, const json_t *object))
+{
+    const struct reflector_store *store = &reflector->store;
+    count(reflector, event);
+    reflector->flight.n_objects++;
+    if (event->type == WATCH_ADDED || event->type == WATCH_MODIFIED)
+        upsert(store->context, event->object);
+    else if (event->type == WATCH_DELETED)
+        store->removed(store->context, event->object);
+    buf_clear(&reflector->version);
+    (void)buf_add_text(&reflector->version, event->version);
+}
+
+static int on_event(void *context, json_t *root, struct text_position at, struct err *err)
 {
     struct reflector *reflector = context;
-    enum watch_event type = WATCH_ERROR;
-    json_t *object = NULL;
-    const char *version = NULL;
-    int r = type_of(event, at, &type, err);
-    if (r == 0)
-        r = json_get_object(event, "object", &object, err);
-    if (r == 0 && !object)
-        r = err_set(err, EINVAL, "%zu:%zu: object: is missing", at.line, at.column);
-    if (r == 0 && type != WATCH_ERROR)
-        r = version_of(object, at, &version, err);
+    struct event event;
+    int r = read_event(root, at, &event, err);
     if (r < 0)
         return r;
-    reflector->status.events[type]++;
-    reflector->is_dirty = true;
-    if (type == WATCH_ERROR) {
-        on_error(reflector, object);
+    if (event.type == WATCH_ERROR) {
+        count(reflector, &event);
+        on_error(reflector, event.object);
         return -ECANCELED;
     }
-    reflector->flight.n_objects++;
-    apply(reflector, type, object);
-    buf_clear(&reflector->version);
-    return buf_add_text(&reflector->version, version);
+    apply(reflector, &event, reflector->store.upsert);
+    return 0;
+}
+
+/* As long as it says what it is about it is an event like others. */
+static bool on_large_event(void *context, const json_t *part)
+{
+    const struct text_position nowhere = {0, 0};
+    struct reflector *reflector = context;
+    struct event event;
+    if (read_event(part, nowhere, &event, NULL) < 0 || event.type == WATCH_ERROR)
+        return false;
+    apply(reflector, &event, reflector->store.too_large);
+    return true;
 }
 
 struct json_stream *reflector_event_stream(struct reflector *reflector)
@@ -117,6 +151,7 @@ struct json_stream *reflector_event_stream(struct reflector *reflector)
     const struct json_stream_handler handler = {
         .on_list = no_list,
         .on_envelope = on_event,
+        .on_large_envelope = on_large_event,
         .context = reflector,
     };
     reflector->event_verdict = EVENT_FINE;

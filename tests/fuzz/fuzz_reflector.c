@@ -158,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                        .max_object_bytes = OBJECT_MAX,
                                                        .seed = 1};
     struct world world = {.now_ms = 1};
-    const struct reflector_store store = {on_list_begin, on_object, on_list_end,
+    const struct reflector_store store = {on_list_begin, on_object, on_object, on_list_end,
                                           on_object,     on_flush,  &world};
     world.reflector = reflector_new(&SETTINGS, &store);
     run(&world);

@@ -28,8 +28,8 @@ struct live_cluster {
 
 static inline void live_init(struct live_cluster *live)
 {
-    static const struct inventory_limits LIMITS = {.max_nodes = LIVE_MAX_NODES,
-                                                   .max_pods = LIVE_MAX_PODS};
+    static const struct inventory_limits LIMITS = {
+        .max_object_bytes = 4096, .max_nodes = LIVE_MAX_NODES, .max_pods = LIVE_MAX_PODS};
     log_configure(LOG_ERROR, LOG_KEY_VALUE);
     *live = (struct live_cluster){0};
     policy_init(&live->policy);
@@ -91,6 +91,16 @@ static inline void live_put(struct live_cluster *live, enum cluster_kind kind, c
 static inline void live_upsert(struct live_cluster *live, enum cluster_kind kind, const char *text)
 {
     live_put(live, kind, text);
+    live_flush(live, kind);
+}
+
+/* part: what came of it first. */
+static inline void live_too_large(struct live_cluster *live, enum cluster_kind kind,
+                                  const char *part)
+{
+    json_t *object = live_object(part);
+    live->stores[kind].too_large(live->stores[kind].context, object);
+    json_decref(object);
     live_flush(live, kind);
 }
 

@@ -5,6 +5,7 @@ the service is ready, its threads are as many as before and its memory is back (
 import pytest
 from fake_api import COLLECTIONS, bookmark, event_bytes
 from fake_store import GONE, status
+from follow import BACK_BYTES
 from objects import node, pod
 
 KINDS = list(COLLECTIONS.values())
@@ -222,6 +223,24 @@ def test_the_tls_handshake_fails(api, follower, fault, told):
     api.new_era()
     follower.settle()
     assert follower.relists("pods") == 1
+
+
+def test_an_object_of_100_mb(api, follower):
+    """In a watch, in a list, and as it goes: it is told as a problem, all others are followed, and memory does not go with it."""
+    most, item = follower.memory("VmHWM"), pod("large-0", metadata={"annotations": {"large": "x" * 100 * 1024 * 1024}})
+    api.store.put(item)
+    some_changes(api)
+    follower.wait("nodes and their pods are known", lambda: follower.ledger()[0] == follower.truth()[0])
+    told = [{"kind": "Pod", "name": "ml/large-0", "what": "is larger than 4194304 bytes (limits.objectBytes)"}]
+    assert follower.get("/v1/inventory").json()["problems"] == told
+    gone_by_event(api, hide(api, "pods"))
+    relisted(follower, "pods", "gone")
+    follower.wait("it is ready", lambda: follower.get("/readyz").status == 200)
+    assert follower.get("/v1/inventory").json()["problems"] == told
+    api.store.remove(item)
+    follower.settle()
+    assert follower.relists("pods") == 2
+    assert follower.memory("VmHWM") < most + BACK_BYTES
 
 
 def test_memory_is_back(api, follower):

@@ -16,6 +16,23 @@ static void test_what_cannot_be_read_is_a_problem_and_stays_as_it_was(void **sta
     live_check_shown(live, "node a gpus=2/8\npod ml/one a\n");
 }
 
+static void test_what_is_too_large_is_a_problem_and_stays_as_it_was(void **state)
+{
+    struct live_cluster *live = *state;
+    live_list_nothing(live);
+    live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
+    live_upsert(live, CLUSTER_PODS, POD("one", "u1", "a", "3"));
+    live_too_large(live, CLUSTER_PODS, "{'metadata':{'name':'one','namespace':'ml','uid':'u1'}}");
+    live_check_shown(live, "node a gpus=3/8\npod ml/one a\n"
+                           "problem Pod ml/one: is larger than 4096 bytes (limits.objectBytes)\n");
+    live_check_usable(live, NULL);
+    live_too_large(live, CLUSTER_PODS, "{}");
+    live_upsert(live, CLUSTER_PODS, POD("one", "u1", "a", "2"));
+    live_check_shown(live,
+                     "node a gpus=2/8\npod ml/one a\n"
+                     "problem Pod (unnamed): is larger than 4096 bytes (limits.objectBytes)\n");
+}
+
 static void test_it_stays_through_a_relist(void **state)
 {
     struct live_cluster *live = *state;
@@ -175,6 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LIVE_TEST(test_what_cannot_be_read_is_a_problem_and_stays_as_it_was),
+        LIVE_TEST(test_what_is_too_large_is_a_problem_and_stays_as_it_was),
         LIVE_TEST(test_it_stays_through_a_relist),
         LIVE_TEST(test_a_problem_ends_with_its_object),
         LIVE_TEST(test_a_problem_that_becomes_another),

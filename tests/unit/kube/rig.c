@@ -55,6 +55,13 @@ static void on_upsert(void *context, const json_t *object)
     name->seen = true;
 }
 
+static void on_too_large(void *context, const json_t *part)
+{
+    struct rig *rig = context;
+    rig->n_too_large++;
+    on_upsert(rig, part);
+}
+
 static void on_list_end(void *context)
 {
     struct rig *rig = context;
@@ -118,7 +125,7 @@ void rig_init_seeded(struct rig *rig, const char *field_selector, uint64_t seed)
         .max_object_bytes = RIG_OBJECT_MAX,
         .seed = seed,
     };
-    const struct reflector_store store = {on_list_begin, on_upsert, on_list_end,
+    const struct reflector_store store = {on_list_begin, on_upsert, on_too_large, on_list_end,
                                           on_removed,    on_flush,  rig};
     *rig = (struct rig){.now_ms = 1000};
     buf_init(&rig->shown, 1000);

@@ -18,6 +18,7 @@ struct rig {
     struct rig_name *names;
     bool is_listing;
     int n_flushes;
+    int n_too_large;                /* their names are kept, too */
     struct reflector_status status; /* as last flushed */
     char why[500];
     int64_t now_ms;

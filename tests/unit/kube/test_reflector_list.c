@@ -252,7 +252,26 @@ static void a_page_that_leads_to_itself_is_garbage(void **state)
     rig_fini(&rig);
 }
 
-static void an_object_that_is_too_large_ends_the_list_and_is_told(void **state)
+static void an_object_that_is_too_large_is_told_by_its_name(void **state)
+{
+    struct rig rig;
+    (void)state;
+    rig_init(&rig, NULL);
+    rig_expect_request(&rig, RIG_LIST);
+    rig_head(&rig, 200);
+    rig_bytes(&rig,
+              "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":["
+              "{\"metadata\":{\"name\":\"a\"}},{\"metadata\":{\"name\":\"b\"},\"spec\":{\"x\":\"");
+    rig_many_bytes(&rig, 2 * RIG_OBJECT_MAX);
+    rig_bytes(&rig, "\"}},{\"metadata\":{\"name\":\"c\"}}]}");
+    rig_end(&rig, KUBE_ANSWERED);
+    rig_expect_request(&rig, RIG_WATCH("7"));
+    assert_string_equal(rig_names(&rig), "abc");
+    assert_int_equal(rig.n_too_large, 1);
+    rig_fini(&rig);
+}
+
+static void what_is_too_large_and_no_object_ends_the_list_and_is_told(void **state)
 {
     struct rig rig;
     int64_t before_ms = 0;
@@ -432,7 +451,8 @@ int main(void)
         cmocka_unit_test(what_is_no_list_is_garbage),
         cmocka_unit_test(what_is_no_list_is_dropped_before_its_end),
         cmocka_unit_test(a_page_that_leads_to_itself_is_garbage),
-        cmocka_unit_test(an_object_that_is_too_large_ends_the_list_and_is_told),
+        cmocka_unit_test(an_object_that_is_too_large_is_told_by_its_name),
+        cmocka_unit_test(what_is_too_large_and_no_object_ends_the_list_and_is_told),
         cmocka_unit_test(a_refusal_is_told_in_one_short_printable_line),
         cmocka_unit_test(of_a_long_error_the_beginning_is_told),
         cmocka_unit_test(an_error_that_never_ends_is_not_read_to_its_end),

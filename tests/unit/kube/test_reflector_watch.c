@@ -258,6 +258,38 @@ static void what_is_no_event_is_garbage(void **state)
     assert_garbage("{\"kind\":\"PodList\",\"items\":[]}", "is a list, should be an event");
 }
 
+static void a_large_event(struct rig *rig, const char *type, char letter, const char *version)
+{
+    char begin[200];
+    (void)snprintf(begin, sizeof begin,
+                   "{\"type\":\"%s\",\"object\":{\"metadata\":{\"name\":\"%c\","
+                   "\"resourceVersion\":\"%s\",\"annotations\":{\"x\":\"",
+                   type, letter, version);
+    rig_bytes(rig, begin);
+    rig_many_bytes(rig, 2 * RIG_OBJECT_MAX);
+    rig_bytes(rig, "\"}}}}\n");
+}
+
+/* It is known by what comes first, and the watch goes on. */
+static void an_object_that_is_too_large_is_told_by_its_name(void **state)
+{
+    struct rig rig;
+    (void)state;
+    rig_begin(&rig);
+    a_large_event(&rig, "ADDED", 'c', "101");
+    a_large_event(&rig, "MODIFIED", 'a', "102");
+    assert_int_equal(rig.n_too_large, 2);
+    rig_event(&rig, "ADDED", 'd', "103");
+    assert_string_equal(rig_names(&rig), "abcd");
+    a_large_event(&rig, "DELETED", 'c', "104");
+    assert_string_equal(rig_names(&rig), "abd");
+    assert_int_equal(rig.n_too_large, 2);
+    rig_expect_quiet(&rig, RIG_SILENCE_MS);
+    rig_end(&rig, KUBE_ANSWERED);
+    rig_expect_request(&rig, RIG_WATCH("104"));
+    rig_fini(&rig);
+}
+
 static void an_event_that_is_too_large_is_told_and_not_asked_for_in_a_loop(void **state)
 {
     struct rig rig;
@@ -322,6 +354,7 @@ int main(void)
         cmocka_unit_test(an_error_events_delay_has_an_end),
         cmocka_unit_test(any_other_error_is_listed_again_after_a_while),
         cmocka_unit_test(what_is_no_event_is_garbage),
+        cmocka_unit_test(an_object_that_is_too_large_is_told_by_its_name),
         cmocka_unit_test(an_event_that_is_too_large_is_told_and_not_asked_for_in_a_loop),
         cmocka_unit_test(what_nobody_reads_may_be_large),
         cmocka_unit_test(a_list_is_begun_again_without_an_end),
