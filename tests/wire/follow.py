@@ -15,13 +15,15 @@ SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
 LABEL = re.compile(r'([a-z]+)="([^"]*)"')
 # The least that the policy allows for the silence of a watch.
 SILENCE_S = 5
+OBJECT_BYTES = 4 * 1024 * 1024
 # Of resident memory, beyond what was there when all was well first: sanitizers keep some of what was freed.
 BACK_BYTES = 64 * 1024 * 1024
 
 
 def policy(**kubernetes):
     named = {"watchSilenceSeconds": SILENCE_S, **kubernetes}
-    return json.dumps({"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy", "kubernetes": named})
+    limits = {"objectBytes": OBJECT_BYTES}
+    return json.dumps({"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy", "kubernetes": named, "limits": limits})
 
 
 def gpus_of(pod):

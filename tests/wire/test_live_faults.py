@@ -5,7 +5,7 @@ the service is ready, its threads are as many as before and its memory is back (
 import pytest
 from fake_api import COLLECTIONS, bookmark, event_bytes
 from fake_store import GONE, status
-from follow import BACK_BYTES
+from follow import BACK_BYTES, OBJECT_BYTES
 from objects import node, pod
 
 KINDS = list(COLLECTIONS.values())
@@ -231,7 +231,7 @@ def test_an_object_of_100_mb(api, follower):
     api.store.put(item)
     some_changes(api)
     follower.wait("nodes and their pods are known", lambda: follower.ledger()[0] == follower.truth()[0])
-    told = [{"kind": "Pod", "name": "ml/large-0", "what": "is larger than 4194304 bytes (limits.objectBytes)"}]
+    told = [{"kind": "Pod", "name": "ml/large-0", "what": f"is larger than {OBJECT_BYTES} bytes (limits.objectBytes)"}]
     assert follower.get("/v1/inventory").json()["problems"] == told
     gone_by_event(api, hide(api, "pods"))
     relisted(follower, "pods", "gone")
