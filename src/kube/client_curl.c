@@ -33,6 +33,7 @@
 #define BUFFER_BYTES (16L * 1024)
 #define LONG_BUFFER_BYTES (128L * 1024)
 #define EVENTS_AT_ONCE 64
+#define TRAILER_BYTES_MAX ((size_t)64 * 1024)
 
 struct generation {
     CURLM *multi;
@@ -60,6 +61,7 @@ struct transfer {
     CURLcode unfit; /* an option could not be set: it is not begun */
     bool changes;   /* it is no GET */
     bool sent, cut, has_head;
+    size_t trailer_bytes; /* that follow the body */
     const struct transfer_handler *handler;
     void *context;
     struct generation *generation;
@@ -121,14 +123,23 @@ static void note_version(struct transfer *transfer)
         transfer->generation->client->serial = true;
 }
 
+/* Of the header libcurl itself limits the size, of the trailer it does not. */
+static bool may_follow(struct transfer *transfer, size_t len)
+{
+    transfer->trailer_bytes += len;
+    return transfer->trailer_bytes <= TRAILER_BYTES_MAX;
+}
+
 static size_t on_header(char *line, size_t size, size_t n, void *context)
 {
     struct transfer *transfer = context;
     size_t len = size * n;
+    if (transfer->has_head)
+        return may_follow(transfer, len) ? len : 0;
     bool is_end = len <= 2 && (line[0] == '\r' || line[0] == '\n');
     long status = 0;
     (void)curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (!is_end || transfer->has_head || status < 200)
+    if (!is_end || status < 200)
         return len;
     transfer->has_head = true;
     note_version(transfer);

@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Opens one stream in the first call, and waits. */
@@ -125,6 +126,24 @@ static void a_stream_that_is_cut_is_unknown(void **state)
     (void)close(connection);
     journal_wait(opener->journal,
                  "end unknown: transfer closed with outstanding read data remaining");
+}
+
+/* libcurl keeps all of it. */
+static void what_follows_the_body_has_an_end(void **state)
+{
+    struct opener *opener = *state;
+    char line[1024] = "X-Trailer: ";
+    memset(line + strlen(line), 'x', sizeof line - 3 - strlen(line));
+    (void)strcpy(line + sizeof line - 3, "\r\n");
+    int connection = begin_with_head(opener);
+    desk_write(connection, "2\r\nab\r\n0\r\n");
+    for (int i = 0; i < 63; i++)
+        desk_write(connection, line);
+    journal_wait(opener->journal, "bytes: 2ab");
+    desk_write(connection, line);
+    desk_write(connection, line);
+    journal_wait(opener->journal, "end unknown: Failed writing header");
+    desk_expect_closed(connection);
 }
 
 static void a_watch_may_be_silent_for_any_time(void **state)
@@ -279,6 +298,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_STREAM(pieces_come_as_they_come),
         WITH_STREAM(a_stream_that_is_cut_is_unknown),
+        WITH_STREAM(what_follows_the_body_has_an_end),
         WITH_STREAM(a_watch_may_be_silent_for_any_time),
         WITH_STREAM(a_list_may_not),
         WITH_STREAM(no_head_in_time_is_unknown),
