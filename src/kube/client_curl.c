@@ -6,6 +6,7 @@
  */
 #include "client.h"
 
+#include "answer_text.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "endpoint.h"
@@ -103,16 +104,12 @@ static int on_connection(void *context, char *ip, char *local_ip, int port, int 
     return CURL_PREREQFUNC_OK;
 }
 
-/* In seconds; a date counts as none. */
 static int64_t retry_after_s(struct transfer *transfer)
 {
     struct curl_header *header = NULL;
     if (curl_easy_header(transfer->easy, "Retry-After", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
         return -1;
-    char *end = NULL;
-    errno = 0;
-    long long seconds = strtoll(header->value, &end, 10);
-    return end == header->value || *end || errno || seconds < 0 ? -1 : seconds;
+    return answer_text_retry_after_s(header->value);
 }
 
 static void note_version(struct transfer *transfer)
@@ -123,19 +120,15 @@ static void note_version(struct transfer *transfer)
         transfer->generation->client->serial = true;
 }
 
-/* Of the header libcurl itself limits the size, of the trailer it does not. */
-static bool may_follow(struct transfer *transfer, size_t len)
-{
-    transfer->trailer_bytes += len;
-    return transfer->trailer_bytes <= TRAILER_BYTES_MAX;
-}
-
 static size_t on_header(char *line, size_t size, size_t n, void *context)
 {
     struct transfer *transfer = context;
     size_t len = size * n;
-    if (transfer->has_head)
-        return may_follow(transfer, len) ? len : 0;
+    if (transfer
+            ->has_head) { /* a trailer: only the header is limited by libcurl, which keeps both */
+        transfer->trailer_bytes += len;
+        return transfer->trailer_bytes <= TRAILER_BYTES_MAX ? len : 0;
+    }
     bool is_end = len <= 2 && (line[0] == '\r' || line[0] == '\n');
     long status = 0;
     (void)curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -367,21 +360,15 @@ void transfer_drop(struct transfer *transfer)
     free(transfer);
 }
 
-/* One line. What libcurl says may quote the address of a proxy, with the password in it. */
-static const char *fault_text(struct transfer *transfer, CURLcode code)
-{
-    transfer->fault[strcspn(transfer->fault, "\r\n")] = '\0';
-    bool can_be_told = transfer->fault[0] && !strchr(transfer->fault, '@');
-    return can_be_told ? transfer->fault : curl_easy_strerror(code);
-}
-
 static void end_transfer(struct transfer *transfer, CURLcode code)
 {
     const char *fault = NULL;
     if (transfer->cut)
         fault = "the connection was closed before the answer";
     else if (code != CURLE_OK)
-        fault = fault_text(transfer, code);
+        fault = answer_text_fault(transfer->fault);
+    if (code != CURLE_OK && !fault) /* libcurl may have quoted the address of a proxy */
+        fault = curl_easy_strerror(code);
     transfer->handler->on_end(transfer->context, fault);
     transfer_drop(transfer);
 }
