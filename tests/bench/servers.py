@@ -1,0 +1,101 @@
+"""Servers that are measured, and connections to them."""
+
+import os
+import re
+import select
+import socket
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DATA = os.path.join(ROOT, "build/bench-data")  # what is made for them, and their logs
+LIMIT_S = 60
+
+
+class Process:
+    """A server that writes the address it listens on, and the processor time it has used."""
+
+    def __init__(self, *command):
+        self.log = open(os.path.join(DATA, os.path.basename(command[0]) + ".log"), "w+", encoding="utf-8")
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        self.host, self.port = self._address()
+
+    def _address(self):
+        end = time.monotonic() + LIMIT_S
+        while time.monotonic() < end and self.process.poll() is None:
+            self.log.seek(0)
+            found = re.search(r"addr=([0-9.]+):(\d+)", self.log.read())
+            if found:
+                return found.group(1), int(found.group(2))
+            time.sleep(0.05)
+        self.log.seek(0)
+        sys.exit(f"{self.process.args[0]} does not listen:\n{self.log.read()}")
+
+    def cpu_s(self):
+        """Of all its threads, to the nanosecond."""
+        folder, total_ns = f"/proc/{self.process.pid}/task", 0
+        for task in os.listdir(folder):
+            with open(f"{folder}/{task}/schedstat", encoding="ascii") as file:
+                total_ns += int(file.read().split()[0])
+        return total_ns / 1e9
+
+    def rss_mb(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            return int(re.search(r"VmHWM:\s+(\d+)", file.read()).group(1)) / 1024
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(LIMIT_S)
+        self.log.close()
+
+
+class Connection:
+    """One connection that is kept alive; no more is done for a request than to send it and to wait for all of its answer."""
+
+    def __init__(self, server):
+        self.socket = socket.create_connection((server.host, server.port), LIMIT_S)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def send(self, request):
+        self.socket.sendall(request)
+
+    def has_answer(self):
+        """The beginning of one, at least."""
+        return bool(select.select([self.socket], [], [], 0)[0])
+
+    def answer(self):
+        """The body of the answer to what was sent."""
+        answer = self._receive(b"")
+        while b"\r\n\r\n" not in answer:
+            answer = self._receive(answer)
+        head, _, body = answer.partition(b"\r\n\r\n")
+        length = int(re.search(rb"(?i)\ncontent-length: *(\d+)", head).group(1))
+        parts, missing = [body], length - len(body)
+        while missing > 0:
+            parts.append(self._receive(b""))
+            missing -= len(parts[-1])
+        if b" 200 " not in head[:20]:
+            sys.exit(f"{head!r} {b''.join(parts)[:500]!r}")
+        return b"".join(parts)
+
+    def ask(self, request):
+        """The seconds it took, and the answer's body."""
+        begin = time.perf_counter()
+        self.send(request)
+        body = self.answer()
+        return time.perf_counter() - begin, body
+
+    def _receive(self, before):
+        more = self.socket.recv(1 << 20)
+        if not more:
+            sys.exit("the connection was closed")
+        return before + more
+
+    def close(self):
+        self.socket.close()
+
+
+def request(method, path, body=b""):
+    head = f"{method} {path} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
