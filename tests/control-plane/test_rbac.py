@@ -1,5 +1,6 @@
 """manifests/rbac.yaml is what the service needs: with it everything works, and each verb that is missing is named."""
 
+import ledger
 import pytest
 from api import wait_until
 from cluster import PODS, pod
@@ -70,6 +71,7 @@ def test_a_binding_that_may_not_be_made_is_told(live, start_without):
     said = service.post("/scheduler/bind", {**BINDING, "PodUID": uid}).json()["Error"]
     assert "403" in said or "forbidden" in said, said
     assert not live.api.get(f"{PODS}/pod")["spec"].get("nodeName")
+    wait_until(lambda: ledger.told(service) == ledger.truth(live.api), lambda: "room is still held")
 
 
 def test_a_pod_that_may_not_be_asked_about_is_told(live, start_without):
