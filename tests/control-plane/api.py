@@ -106,8 +106,8 @@ class Api:
         raise AssertionError(f"{path} {selector}: not seen in {LIMIT_S} s; the last was {shown}")
 
     def states(self, path):
-        """A collection as {namespace/name: object}: as it is, and again after each change, until LIMIT_S are over. The API server may
-        go away and come back meanwhile."""
+        """A collection as {namespace/name: object}: as it is, and again after each change, until LIMIT_S are over. The API server
+        may go away and come back meanwhile."""
         end = time.monotonic() + LIMIT_S
         while (left := end - time.monotonic()) > 0:
             try:

@@ -9,8 +9,8 @@ HOST = "127.0.0.1"
 
 
 class Between:
-    """A context manager. before_bind(body) is called before each bind is passed on to `service`. What bind was asked and answered is
-    kept; where the service gives no answer, kube-scheduler gets none."""
+    """A context manager. before_bind(body) is called before each bind is passed on to `service`. What bind was asked and answered
+    is kept; where the service gives no answer, kube-scheduler gets none."""
 
     def __init__(self, service, before_bind):
         self.service, self.before_bind = service, before_bind

@@ -13,7 +13,6 @@ from plane import HOST
 
 RBAC = os.path.join(os.path.dirname(__file__), "..", "..", "manifests", "rbac.yaml")
 NAMESPACE = "kube-system"
-ACCOUNT = "gpu-extender"
 SHORTEST_S = 600  # the shortest life that TokenRequest grants
 PATHS = {
     "ServiceAccount": f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts",

@@ -34,8 +34,7 @@ def test_both_say_the_same_but_for_the_resources():
 
 def uncommented(text):
     """With every resource that stands there as a comment."""
-    lines = [line.replace("# - name:", "- name:").replace("#   ignoredByScheduler", "  ignoredByScheduler") for line in text.splitlines()]
-    return yaml.safe_load("\n".join(lines))
+    return yaml.safe_load(text.replace("# - name:", "- name:").replace("#   ignoredByScheduler", "  ignoredByScheduler"))
 
 
 def test_what_is_commented_can_be_used(plane):
