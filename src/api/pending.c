@@ -7,28 +7,40 @@
 #include "pod_json.h"
 #include "pod_table.h"
 #include "reply.h"
+#include "shape_price.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* Each kind of pod is judged against each node; beyond that, pods are listed and not judged. */
+/* Each kind of pod is judged against each node; beyond that, pods are listed and not judged. What
+ * takes as long as several verdicts counts as several. */
 #define MAX_VERDICTS ((size_t)1000000)
 
 struct pending {
     struct telling telling;
     struct candidates candidates;
-    size_t n_left; /* kinds that may still be judged */
+    size_t n_left; /* verdicts that may still be made */
     size_t n_not_judged;
 };
+
+/* Whether a pod of that kind may still be judged. */
+static bool pay(struct pending *pending, const struct shape_facts *facts)
+{
+    const size_t n_affordable = pending->n_left / (1 + pending->candidates.n);
+    const size_t price = shape_price(facts);
+    if (price > n_affordable)
+        return false;
+    pending->n_left -= price * (1 + pending->candidates.n);
+    return true;
+}
 
 /* NULL where that is one kind too many. */
 static const struct judged *judge(struct pending *pending, const struct pod_copy *copy)
 {
     struct shared_shape *shape = copy->shape;
-    if (shape->judged || pending->n_left == 0)
+    if (shape->judged || !pay(pending, &shape->facts))
         return shape->judged;
-    pending->n_left--;
     const struct asking asking = pod_asking(&pending->telling, copy);
     shape->judged = ARENA_NEW(pending->telling.arena, struct judged);
     *shape->judged = judged_by(&pending->candidates, &asking);
@@ -81,7 +93,7 @@ static json_t *pending_json(struct pod_copies *copies, const struct cluster *for
     struct pending pending = {
         .telling = {fork, arena, (int64_t)time(NULL), clock_ms()},
         .candidates = candidates_of(fork, arena),
-        .n_left = 1 + MAX_VERDICTS / (1 + cluster_n_nodes(fork)),
+        .n_left = 1 + cluster_n_nodes(fork) + MAX_VERDICTS,
     };
     json_t *pods = pods_json(&pending, copies);
     json_t *answer = pod_answer_json(copies);
