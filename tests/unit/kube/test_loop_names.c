@@ -34,6 +34,11 @@ static void await_asked(int n)
     (void)pthread_mutex_unlock(&lock);
 }
 
+struct found {
+    struct addrinfo list; /* what is freed */
+    struct sockaddr_in address;
+};
+
 /* In the place of the C library's. */
 int resolve(const char *name, const char *service, const struct addrinfo *hints,
             struct addrinfo **ret_list) __asm__("getaddrinfo");
@@ -42,7 +47,6 @@ void forget_resolved(struct addrinfo *list) __asm__("freeaddrinfo");
 int resolve(const char *name, const char *service, const struct addrinfo *hints,
             struct addrinfo **ret_list)
 {
-    static struct sockaddr_in address;
     (void)name, (void)hints;
     (void)pthread_mutex_lock(&lock);
     n_asked++;
@@ -50,16 +54,16 @@ int resolve(const char *name, const char *service, const struct addrinfo *hints,
     while (!is_answering)
         (void)pthread_cond_wait(&changed, &lock);
     (void)pthread_mutex_unlock(&lock);
-    address = (struct sockaddr_in){.sin_family = AF_INET,
-                                   .sin_port = htons((uint16_t)strtol(service, NULL, 10)),
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    struct addrinfo *found = calloc(1, sizeof *found);
+    struct found *found = calloc(1, sizeof *found);
     assert_non_null(found);
-    *found = (struct addrinfo){.ai_family = AF_INET,
-                               .ai_socktype = SOCK_STREAM,
-                               .ai_addrlen = sizeof address,
-                               .ai_addr = (struct sockaddr *)&address};
-    *ret_list = found;
+    found->address = (struct sockaddr_in){.sin_family = AF_INET,
+                                          .sin_port = htons((uint16_t)strtol(service, NULL, 10)),
+                                          .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    found->list = (struct addrinfo){.ai_family = AF_INET,
+                                    .ai_socktype = SOCK_STREAM,
+                                    .ai_addrlen = sizeof found->address,
+                                    .ai_addr = (struct sockaddr *)&found->address};
+    *ret_list = &found->list;
     return 0;
 }
 
