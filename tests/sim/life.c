@@ -182,13 +182,14 @@ static void compact(struct world *world)
 static void on_start(void *context)
 {
     struct world *world = context;
-    if (!world->service.is_alive)
-        service_start(&world->service);
+    service_start(&world->service);
 }
 
 /* No sooner than the server has heard of its end: a kubelet takes longer. */
 static void kill_service(struct world *world)
 {
+    if (!world->service.is_alive)
+        return;
     service_kill(&world->service);
     agenda_in(&world->agenda, world_between(world, 1000, 5000), on_start, world);
 }
