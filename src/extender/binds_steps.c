@@ -194,7 +194,7 @@ static void note_sight(struct turn *turn, struct entry *entry, const struct bind
     switch (sight->finding) {
     case FOUND_BOUND:
         entry->outcome = ours ? BIND_OUTCOME_BOUND : BIND_OUTCOME_ALREADY_BOUND;
-        if (!ours && attempt->n_posts > 0)
+        if (!ours && (attempt->n_posts > 0 || attempt->wants_facts))
             binds_turn_note(turn, entry, LOG_WARN, "bound to the node asked for by somebody else",
                             "bound_by", sight->bound_by);
         break;

@@ -138,6 +138,23 @@ def test_a_refusal_reaches_the_user(api, follower, waiting, bind):
     follower.settle()
 
 
+OTHERS = {"metadata": {"annotations": {"gpu-extender.io/bound-by": "0.0.9/another"}}, "target": {"name": "b"}}
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_somebody_else_was_first(api, follower, waiting, known):
+    """Our watch does not show it yet: it is a success on the node asked for, and the log says whose it is."""
+    if known:
+        arrive(api, follower, waiting)
+    api.watch("pods").go_silent()
+    api.store.put(waiting)
+    api.store.bind("ml", "train-0", OTHERS)
+    assert follower.bind(waiting, "b") is None
+    warning = follower.log.wait_for({"level": "warn", "mod": "binds", "pod": "train-0"})
+    assert (warning["bound_by"], warning["node"]) == ("0.0.9/another", "b")
+    assert api.faults.count("bind") == (1 if known else 0), "what is known to be bound is not posted"
+
+
 def test_many_binds_wait_and_filter_answers(api, follow):
     """300 bindings wait in the API server; filter is asked meanwhile, and answered by the same few threads."""
     service = follow(bindTimeoutSeconds=60)
