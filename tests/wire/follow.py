@@ -17,7 +17,7 @@ LABEL = re.compile(r'([a-z]+)="([^"]*)"')
 SILENCE_S = 5
 OBJECT_BYTES = 4 * 1024 * 1024
 # Of resident memory, beyond what was there when all was well first: sanitizers keep some of what was freed.
-BACK_BYTES = 64 * 1024 * 1024
+BACK_BYTES = 96 * 1024 * 1024
 
 
 def tells_memory(binary):

@@ -77,6 +77,18 @@ def test_nobody_says_what_became_of_a_binding(api, follow, waiting):
     assert api.faults.count("bind") == 1
 
 
+def test_an_answer_that_does_not_end(api, follow, waiting):
+    """It is waited for no longer than leaves time to ask."""
+    service = follow(bindTimeoutSeconds=SHORT_S)
+    service.settle()
+    arrive(api, service, waiting)
+    drip = api.faults.drip("bind")
+    assert service.bind(waiting, "b") is None
+    assert api.faults.count("bind") == 1
+    drip.release()
+    service.settle()
+
+
 def test_a_binding_that_did_not_take_effect_and_nobody_said_so(api, follow, waiting):
     """Once it can take effect no more, the room is free again without a watch's word."""
     service = follow(bindTimeoutSeconds=SHORT_S)
