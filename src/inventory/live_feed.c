@@ -240,9 +240,11 @@ static void on_flush(void *context, const struct reflector_status *status)
         (void)err_set(&too_many, E2BIG, "there are more than %zu %s (limits.%s)", limit_of(feed),
                       INVENTORY_KINDS[feed->kind].name,
                       feed->kind == CLUSTER_NODES ? "nodes" : "pods");
+    /* Before it is told: whoever reads it in the log may ask at once. */
+    const enum live_turn turn =
+        live_status_set(&feed->inventory->live->status, feed->kind, status, too_many.text);
     tell_failure(feed, status->why);
-    tell_turn(feed,
-              live_status_set(&feed->inventory->live->status, feed->kind, status, too_many.text));
+    tell_turn(feed, turn);
     if (feed->list_ended)
         after_list(feed->inventory);
     feed->list_ended = false;
