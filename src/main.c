@@ -112,8 +112,7 @@ static void write_server_metrics(void *context, struct buf *out)
 {
     const struct program *program = context;
     server_metrics(program->server, out);
-    if (program->follower)
-        binds_metrics(follower_binds(program->follower), out);
+    extender_metrics(&program->extender, out);
 }
 
 static void create_protocols(struct program *program)

@@ -8,6 +8,8 @@
 #ifndef EXTENDER_EXTENDER_H
 #define EXTENDER_EXTENDER_H
 
+#include "base/buf.h"
+#include "base/metrics.h"
 #include "core/policy.h"
 #include "extender/binds.h"
 #include "http/exchange.h"
@@ -16,7 +18,8 @@
 struct extender {
     const struct policy *policy;
     struct inventory *inventory;
-    struct binds *binds; /* NULL: over a file */
+    struct binds *binds;            /* NULL: over a file */
+    struct counter n_ledger_behind; /* filters answered so; over a file none is */
 };
 
 /* Routes; context is the struct extender. */
@@ -25,5 +28,8 @@ void extender_prioritize(void *context, struct exchange *exchange);
 /* Answers when it is known, from another thread. Over a file: an Error that says that there is no
  * API server to bind through. */
 void extender_bind(void *context, struct exchange *exchange);
+
+/* Prometheus text of what these routes count; over a file: nothing. */
+void extender_metrics(const struct extender *extender, struct buf *out);
 
 #endif

@@ -111,7 +111,7 @@ static void add_result(const struct args *args, const enum reason *verdicts, str
 
 void extender_filter(void *context, struct exchange *exchange)
 {
-    const struct extender *extender = context;
+    struct extender *extender = context;
     struct arena *arena = exchange_arena(exchange);
     struct err err;
     if (!inventory_usable(extender->inventory, &err)) {
@@ -133,6 +133,7 @@ void extender_filter(void *context, struct exchange *exchange)
         answer_text(exchange, &text);
     } else {
         args_fini(&args);
+        counter_add(&extender->n_ledger_behind, 1);
         answer_scheduler_error(exchange, LAG);
     }
 }

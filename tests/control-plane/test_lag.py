@@ -36,7 +36,8 @@ def bound_within(cluster, count, prefix, since):
 
 def lagged(cluster):
     """Whether kube-scheduler was told so, at least once: else the delay was none."""
-    return any(BEHIND in event["message"] for event in cluster.api.get(EVENTS)["items"])
+    counted = cluster.metric("gpu_extender_filter_ledger_behind_total") > 0
+    return counted and any(BEHIND in event["message"] for event in cluster.api.get(EVENTS)["items"])
 
 
 def test_pods_that_are_deleted_make_room(full):

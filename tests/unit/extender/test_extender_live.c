@@ -98,6 +98,18 @@ static void test_reservations_count(void **state)
     end(bound, "{'Error':''}");
 }
 
+static void check_told_behind(struct verbs *verbs, unsigned times)
+{
+    char wanted[80];
+    struct buf text;
+    buf_init(&text, (size_t)64 * 1024);
+    extender_metrics(&verbs->extender, &text);
+    (void)snprintf(wanted, sizeof wanted, "\ngpu_extender_filter_ledger_behind_total %u\n", times);
+    if (!strstr(buf_text(&text), wanted))
+        fail_msg("no line %s in %s", wanted, buf_text(&text));
+    buf_fini(&text);
+}
+
 /* No node is left, and one only by what is used now: kube-scheduler has let it through, so it knows
  * of a release that we do not. */
 static void test_the_ledger_is_behind(void **state)
@@ -105,6 +117,7 @@ static void test_the_ledger_is_behind(void **state)
     struct verbs *verbs = *state;
     ledger_shows(verbs->stage, POD_JSON("1", "", ",'nodeName':'a'", ""));
     check(verbs, extender_filter, ASK("2", "'a'"), LAG);
+    check_told_behind(verbs, 1);
     check(verbs, extender_filter, ASK("2", "'c','a','c'"), LAG);
     check(verbs, extender_filter, ASK("2", "'a','b'"),
           ANSWER("'b'", REFUSED("a", "the node has too few free GPUs now")));
@@ -112,6 +125,7 @@ static void test_the_ledger_is_behind(void **state)
     check(verbs, extender_filter, ASK("2", ""), ANSWER("", ""));
     ledger_removes(verbs->stage, POD_JSON("1", "", ",'nodeName':'a'", ""));
     check(verbs, extender_filter, ASK("2", "'a'"), ANSWER("'a'", ""));
+    check_told_behind(verbs, 2);
 }
 
 static void test_stale_data_decides_nothing(void **state)
