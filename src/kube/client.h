@@ -45,7 +45,8 @@ struct transfer *client_send(struct client *client, const struct transfer_reques
                              const struct transfer_handler *handler, void *context);
 /* False: nothing of it has left, it never had a connection to itself. */
 bool transfer_was_sent(const struct transfer *transfer);
-/* No event comes of it any more. Not from within a handler. */
+/* No event comes of it any more. What it changes can only come about by what has arrived by the
+ * time its connection ends: nothing of it is sent after that. Not from within a handler. */
 void transfer_drop(struct transfer *transfer);
 
 /* Nothing that is sent from now on goes over connections that are open now. Not from within a

@@ -11,12 +11,10 @@
 #include "base/mem.h"
 #include "endpoint.h"
 #include "head.h"
+#include "socket.h"
 #include "waiter.h"
 
 #include <curl/curl.h>
-#include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,7 +28,6 @@
 #define MAX_STREAMS 250L /* of a connection; kube-apiserver's default */
 #define KEEPALIVE_IDLE_S 30L
 #define KEEPALIVE_INTERVAL_S 10L
-#define UNACKNOWLEDGED_MS 30000U
 #define BUFFER_BYTES (16L * 1024)
 #define LONG_BUFFER_BYTES (128L * 1024)
 #define EVENTS_AT_ONCE 64
@@ -41,6 +38,7 @@ struct generation {
     int sockets; /* a waiter\'s set */
     bool used;   /* something was sent over it */
     bool serial; /* may have as many connections as that takes */
+    bool aborts; /* what was written and given up must not arrive later */
     struct transfer *transfers;
     struct client *client;
     struct generation *prev, *next;
@@ -82,11 +80,14 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
 static int on_new_socket(void *context, curl_socket_t fd, curlsocktype purpose)
 {
     (void)context;
-    unsigned timeout_ms = UNACKNOWLEDGED_MS;
-    (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* not for credential plugins */
-    if (purpose == CURLSOCKTYPE_IPCXN)
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof(timeout_ms));
+    socket_prepare(fd, purpose == CURLSOCKTYPE_IPCXN);
     return CURL_SOCKOPT_OK;
+}
+
+static int on_close(void *context, curl_socket_t fd)
+{
+    const struct generation *generation = context;
+    return socket_close(fd, generation->aborts);
 }
 
 /* The connection is there, the request has not begun to leave. Called again when libcurl wants to
@@ -112,14 +113,6 @@ static int64_t retry_after_s(struct transfer *transfer)
     return answer_text_retry_after_s(header->value);
 }
 
-static void note_version(struct transfer *transfer)
-{
-    long version = CURL_HTTP_VERSION_NONE;
-    (void)curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_VERSION, &version);
-    if (version == CURL_HTTP_VERSION_1_0 || version == CURL_HTTP_VERSION_1_1)
-        transfer->generation->client->serial = true;
-}
-
 static size_t on_header(char *line, size_t size, size_t n, void *context)
 {
     struct transfer *transfer = context;
@@ -130,12 +123,14 @@ static size_t on_header(char *line, size_t size, size_t n, void *context)
         return transfer->trailer_bytes <= TRAILER_BYTES_MAX ? len : 0;
     }
     bool is_end = len <= 2 && (line[0] == '\r' || line[0] == '\n');
-    long status = 0;
+    long status = 0, version = CURL_HTTP_VERSION_NONE;
     (void)curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_VERSION, &version);
     if (!is_end || status < 200)
         return len;
     transfer->has_head = true;
-    note_version(transfer);
+    if (version == CURL_HTTP_VERSION_1_0 || version == CURL_HTTP_VERSION_1_1)
+        transfer->generation->client->serial = true;
     bool go_on =
         transfer->handler->on_head(transfer->context, (unsigned)status, retry_after_s(transfer));
     return go_on ? len : 0;
@@ -217,6 +212,8 @@ static void set_connection(struct transfer *transfer, const struct client *clien
     SET(transfer, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
     SET(transfer, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S);
     SET(transfer, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
+    SET(transfer, CURLOPT_CLOSESOCKETFUNCTION, on_close);
+    SET(transfer, CURLOPT_CLOSESOCKETDATA, transfer->generation);
     SET(transfer, CURLOPT_CONNECT_TO, client->connect_to);
     set_proxy(transfer, client);
     if (client->endpoint.tls)
@@ -350,7 +347,7 @@ bool transfer_was_sent(const struct transfer *transfer)
     return transfer->sent;
 }
 
-void transfer_drop(struct transfer *transfer)
+static void free_transfer(struct transfer *transfer)
 {
     struct generation *generation = transfer->generation;
     DL_DELETE(generation->transfers, transfer);
@@ -358,6 +355,12 @@ void transfer_drop(struct transfer *transfer)
     curl_easy_cleanup(transfer->easy);
     curl_slist_free_all(transfer->headers);
     free(transfer);
+}
+
+void transfer_drop(struct transfer *transfer)
+{
+    transfer->generation->aborts |= transfer->sent && transfer->changes;
+    free_transfer(transfer);
 }
 
 static void end_transfer(struct transfer *transfer, CURLcode code)
@@ -370,7 +373,7 @@ static void end_transfer(struct transfer *transfer, CURLcode code)
     if (code != CURLE_OK && !fault) /* libcurl may have quoted the address of a proxy */
         fault = curl_easy_strerror(code);
     transfer->handler->on_end(transfer->context, fault);
-    transfer_drop(transfer);
+    free_transfer(transfer);
 }
 
 static bool end_unfit(struct generation *generation)

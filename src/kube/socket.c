@@ -1,0 +1,26 @@
+/* socket: see socket.h. */
+#include "socket.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define UNACKNOWLEDGED_MS 30000U
+
+void socket_prepare(int fd, bool is_tcp)
+{
+    unsigned timeout_ms = UNACKNOWLEDGED_MS;
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* not for credential plugins */
+    if (is_tcp)
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof(timeout_ms));
+}
+
+int socket_close(int fd, bool abort)
+{
+    const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    if (abort)
+        (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    return close(fd);
+}

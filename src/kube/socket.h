@@ -1,0 +1,13 @@
+/* socket: what is asked of the kernel for a connection to the API server, at its begin and end. */
+#ifndef KUBE_SOCKET_H
+#define KUBE_SOCKET_H
+
+#include <stdbool.h>
+
+/* Of a new socket; is_tcp: what it is to become a connection of. */
+void socket_prepare(int fd, bool is_tcp);
+/* As close(). abort: nothing more of what was written is sent; what has not arrived by now never
+ * does. */
+int socket_close(int fd, bool abort);
+
+#endif

@@ -1,0 +1,88 @@
+/* How connections end: what nobody waits for any more, and would change something, must not arrive
+ * later, when others count on its never having taken effect. */
+#include "api_desk.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Waits for the end; whether it was cut off, with all that was still under way. */
+static bool ends_with_a_reset(int connection)
+{
+    char byte;
+    ssize_t n = recv(connection, &byte, 1, 0);
+    if (n > 0 || (n < 0 && errno != ECONNRESET))
+        fail_msg("it has not ended: %zd", n);
+    (void)close(connection);
+    return n < 0;
+}
+
+static void a_change_that_is_given_up_is_cut_off(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_post("/a", "{}");
+    request.timeout_ms = 100;
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    desk_expect(connection, "POST /a ");
+    desk_expect_outcome(box, KUBE_UNKNOWN, "no answer in 100 ms");
+    assert_true(ends_with_a_reset(connection));
+}
+
+static void one_that_was_not_answered_at_a_stop_is_too(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_post("/a", "{}");
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    desk_expect(connection, "POST /a ");
+    kube_loop_stop(desk->loop);
+    desk_expect_outcome(box, KUBE_UNKNOWN, "the service stops");
+    assert_true(ends_with_a_reset(connection));
+}
+
+static void what_was_answered_ends_well(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_post("/a", "{}");
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_accept(desk->listener);
+    desk_expect(connection, "POST /a ");
+    desk_answer(connection, 201, "made");
+    desk_expect_answer(box, 201, "made");
+    request = desk_get("/fresh");
+    request.fresh = true;
+    box = desk_ask(desk, &request);
+    assert_false(ends_with_a_reset(connection));
+    connection = desk_accept(desk->listener);
+    desk_expect(connection, "GET /fresh ");
+    desk_answer(connection, 200, "f");
+    desk_expect_answer(box, 200, "f");
+    (void)close(connection);
+}
+
+static int set_up(void **state)
+{
+    static struct desk desk;
+    desk_open(&desk, "http");
+    desk_start(&desk);
+    *state = &desk;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    desk_close(*state);
+    return 0;
+}
+
+#define WITH_DESK(test) cmocka_unit_test_setup_teardown((test), set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_DESK(a_change_that_is_given_up_is_cut_off),
+        WITH_DESK(one_that_was_not_answered_at_a_stop_is_too),
+        WITH_DESK(what_was_answered_ends_well),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
