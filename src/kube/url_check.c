@@ -1,6 +1,7 @@
 /* url_check: see url_check.h. Source: RFC 3986, section 3. */
 #include "url_check.h"
 
+#include <arpa/inet.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -16,6 +17,16 @@ static bool is_port(const char *text, size_t len)
            strtol(text, NULL, 10) <= PORT_MAX;
 }
 
+static bool is_v6_address(const char *text, size_t len)
+{
+    char address[INET6_ADDRSTRLEN] = "";
+    struct in6_addr unused;
+    if (len >= sizeof address)
+        return false;
+    memcpy(address, text, len);
+    return inet_pton(AF_INET6, address, &unused) == 1;
+}
+
 /* "[::1]:6443", "api.example.com" */
 static bool is_host_and_port(const char *text, size_t len)
 {
@@ -24,6 +35,8 @@ static bool is_host_and_port(const char *text, size_t len)
     size_t n = strspn(start, has_brackets ? DIGITS "abcdefABCDEF:." : LETTERS DIGITS "-_.");
     const char *end = start + n;
     if (n == 0 || (has_brackets && *end++ != ']') || end > text + len)
+        return false;
+    if (has_brackets && !is_v6_address(start, n))
         return false;
     size_t rest = (size_t)(text + len - end);
     return rest == 0 || (*end == ':' && is_port(end + 1, rest - 1));
@@ -36,6 +49,16 @@ static bool is_printable(const char *text)
             return false;
     }
     return true;
+}
+
+/* "%0a": libcurl takes a proxy for none that has one in its password. */
+static bool has_escaped_control(const char *text)
+{
+    for (const char *at = text; (at = strchr(at, '%')) != NULL; at++) {
+        if (at[1] == '0' || at[1] == '1')
+            return true;
+    }
+    return false;
 }
 
 /* What follows the scheme; NULL where it is another. */
@@ -63,7 +86,7 @@ const char *url_check_proxy(const char *text)
     static const char *const SCHEMES[] = {"http", "https", "socks5"};
     for (size_t i = 0; i < sizeof SCHEMES / sizeof *SCHEMES; i++) {
         const char *authority = after_scheme(text, SCHEMES[i]);
-        if (!authority || !is_printable(authority))
+        if (!authority || !is_printable(authority) || has_escaped_control(authority))
             continue;
         size_t len = strcspn(authority, "/?#");
         const char *at = memrchr(authority, '@', len);

@@ -264,6 +264,10 @@ static void test_faults_of_contexts(void **state)
     "clusters[0].cluster.server: cannot be used, should be an address such as "                    \
     "https://10.0.0.1:6443"
 
+#define PROXY_FAULT                                                                                \
+    "clusters[0].cluster.proxy-url: cannot be used, should be the address of an http, https or "   \
+    "socks5 proxy, such as http://10.0.0.1:3128"
+
 static void test_faults_of_clusters(void **state)
 {
     (void)state;
@@ -284,9 +288,10 @@ static void test_faults_of_clusters(void **state)
         {CLUSTER("server: 'https://user:pass@h'"), "4:14: " SERVER_FAULT},
         {CLUSTER("server: 'https://h?x'"), "4:14: " SERVER_FAULT},
         {CLUSTER("server: \"https://h/\\r\\nHost: x\""), "4:14: " SERVER_FAULT},
-        {CLUSTER("server: 'https://h', proxy-url: 'socks4://p:1'"),
-         "4:38: clusters[0].cluster.proxy-url: cannot be used, should be the address of an http, "
-         "https or socks5 proxy, such as http://10.0.0.1:3128"},
+        {CLUSTER("server: 'https://h', proxy-url: 'socks4://p:1'"), "4:38: " PROXY_FAULT},
+        {CLUSTER("server: 'https://h', proxy-url: 'http://u:%0ap@p:1'"), "4:38: " PROXY_FAULT},
+        {CLUSTER("server: 'https://h', proxy-url: 'http://[1.2.3.4]:1'"), "4:38: " PROXY_FAULT},
+        {CLUSTER("server: 'https://[1.2.3.4]:1'"), "4:14: " SERVER_FAULT},
         {CLUSTER("server: 'https://h', tls-server-name: 'a b'"),
          "4:44: clusters[0].cluster.tls-server-name: cannot be used, should be the name in the "
          "server's certificate, such as kubernetes.default.svc"},
