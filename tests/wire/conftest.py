@@ -133,8 +133,8 @@ def follow(api, tmp_path):
     """follow(...) -> a Follower of it."""
     with contextlib.ExitStack() as running:
 
-        def begin(**more):
-            service = Follower(api, tmp_path, **more)
+        def begin(*options, **more):
+            service = Follower(api, tmp_path, *options, **more)
             running.callback(service.stop)
             return service
 

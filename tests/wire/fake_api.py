@@ -80,6 +80,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def setup(self):
         super().setup()
         self.era = self.api.era
+        self.api.connected.add(self.client_address)
 
     def log_message(self, *_):
         pass
@@ -130,10 +131,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         namespace, _, name, _ = path[len(NAMESPACED) :].split("/")
         return self.meet("bind", lambda: self.api.bound(namespace, name, binding))
 
+    def certificate_name(self):
+        """Of the client; None: it has shown none."""
+        certificate = self.api.tls and self.connection.getpeercert()
+        return certificate["subject"][0][0][1] if certificate else None
+
     def meet(self, name, make, go=None):
         """make: the right answer; go: does without."""
         if self.era != self.api.era:
             return self.hang_up()
+        self.api.callers.add(self.certificate_name())
         if self.api.token and self.headers.get("Authorization") != f"Bearer {self.api.token}":
             self.api.faults.note(f"refused {name}")
             return self.answer((401, status(401, "Unauthorized", "Unauthorized"), ()))
@@ -177,11 +184,15 @@ class Server(http.server.ThreadingHTTPServer):
         """A client that has gone is no error of a test."""
 
 
+# Whose they are, and for which server: "named" is not for its address.
+CERTIFICATES = {"own": f"IP:{HOST}", "stranger": f"IP:{HOST}", "named": "DNS:api.example", "client": "DNS:client"}
+
+
 def make_certificate(folder, name):
-    """A self-signed one for HOST, and its key: their paths."""
+    """A self-signed one, and its key: their paths."""
     certificate, key = os.path.join(folder, f"{name}.crt"), os.path.join(folder, f"{name}.key")
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={name}"]
-    command += ["-addext", f"subjectAltName=IP:{HOST}", "-keyout", key, "-out", certificate]
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    command += ["-subj", f"/CN={name}", "-addext", f"subjectAltName={CERTIFICATES[name]}", "-keyout", key, "-out", certificate]
     subprocess.run(command, check=True, capture_output=True)
     return certificate, key
 
@@ -197,13 +208,17 @@ class FakeApi:
         self.token = None  # what Authorization must be, where it is not None
         self.is_deaf = False  # connections are closed before anything is read
         self.era = 0  # connections of an earlier one are closed at their next request
+        self.callers = set()  # with TLS, who asked by client certificate; None: without one
+        self.connected = set()  # the addresses of all connections' other ends
         self.closing = False
         self.server = Server((HOST, 0), Handler)
         self.server.api = self
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER) if tls else None
         if tls:
-            self.certificates = {name: make_certificate(tls, name) for name in ("own", "stranger")}
+            self.certificates = {name: make_certificate(tls, name) for name in CERTIFICATES}
             self.tls.load_cert_chain(*self.certificates["own"])
+            self.tls.verify_mode = ssl.CERT_OPTIONAL
+            self.tls.load_verify_locations(self.certificates["client"][0])
             # The handshake is for the connection's own thread.
             self.server.socket = self.tls.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
 

@@ -44,14 +44,14 @@ def holders(pods):
 
 
 class Follower(Service):
-    """A service over `api`. `folder` is for its files. ready False: it is not waited for. user: of the kubeconfig."""
+    """A service over `api`. `folder` is for its files. ready False: it is not waited for. kubeconfig: its text, if not the usual one."""
 
-    def __init__(self, api, folder, ready=True, user=None, **kubernetes):
-        config, kubeconfig = folder / "policy.yaml", folder / "kubeconfig"
+    def __init__(self, api, folder, *options, ready=True, kubeconfig=None, **kubernetes):
+        config, there = folder / "policy.yaml", folder / "kubeconfig"
         config.write_text(policy(**kubernetes), encoding="utf-8")
-        kubeconfig.write_text(api.kubeconfig(user), encoding="utf-8")
+        there.write_text(kubeconfig or api.kubeconfig(), encoding="utf-8")
         self.api, self.ready, self.calm = api, ready, None
-        super().__init__("--kubeconfig", kubeconfig, "--config", config, env=LITTLE_QUARANTINE)
+        super().__init__("--kubeconfig", there, "--config", config, *options, env=LITTLE_QUARANTINE)
 
     def _wait_until_ready(self):
         if self.ready:

@@ -200,7 +200,7 @@ def test_the_token_is_rotated(api, follow, tmp_path):
     token, waiting = tmp_path / "token", pod("train-0")
     token.write_text("first")
     api.token = "first"
-    service = follow(user={"tokenFile": str(token)})
+    service = follow(kubeconfig=api.kubeconfig({"tokenFile": str(token)}))
     service.settle()
     token.write_text("second\n")
     api.token = "second"

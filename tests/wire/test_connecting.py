@@ -1,0 +1,169 @@
+"""How the API server is reached and by whom, as the kubeconfig says it, over real connections.
+
+What a kubeconfig may say, and each fault in one: tests/unit/kube/test_kubeconfig.c.
+"""
+
+import base64
+import json
+import shlex
+import socket
+import socketserver
+import threading
+
+import pytest
+from fake_api import HOST, bookmark
+from objects import pod
+
+pytestmark = pytest.mark.parametrize("api", ["tls"], indirect=True)
+
+
+def kubeconfig(api, user=None, **cluster):
+    """The usual one, with these fields of the cluster; None takes one away."""
+    parts = json.loads(api.kubeconfig(user))
+    there = parts["clusters"][0]["cluster"]
+    there.update(cluster)
+    parts["clusters"][0]["cluster"] = {field: value for field, value in there.items() if value is not None}
+    return json.dumps(parts)
+
+
+def data(path):
+    with open(path, "rb") as file:
+        return base64.b64encode(file.read()).decode()
+
+
+def works(api, service):
+    """Everything is followed, and a pod is bound."""
+    service.settle()
+    waiting = pod("train-0")
+    api.store.put(waiting)
+    service.wait("the pod is known", lambda: service.ledger() == service.truth())
+    assert service.bind(waiting, "b") is None
+    service.settle()
+
+
+# ---- as whom ----
+
+
+def test_nobody_shows_a_certificate_that_has_none(api, follow):
+    works(api, follow())
+    assert api.callers == {None}
+
+
+def test_a_client_certificate_in_files_beside_the_kubeconfig(api, follow):
+    works(api, follow(kubeconfig=kubeconfig(api, {"client-certificate": "client.crt", "client-key": "client.key"})))
+    assert api.callers == {"client"}
+
+
+def test_a_client_certificate_in_the_kubeconfig_itself(api, follow):
+    certificate, key = map(data, api.certificates["client"])
+    authority = {"certificate-authority": None, "certificate-authority-data": data(api.certificates["own"][0])}
+    works(api, follow(kubeconfig=kubeconfig(api, {"client-certificate-data": certificate, "client-key-data": key}, **authority)))
+    assert api.callers == {"client"}
+
+
+@pytest.fixture
+def plugin(write):
+    """plugin(token) -> a user whose credential plugin says that it is the token, from now on."""
+
+    def say(token):
+        credential = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": {"token": token}}
+        script = write("plugin.new", f"#!/bin/sh\necho {shlex.quote(json.dumps(credential))}\n")
+        script.chmod(0o700)
+        script.rename(script.with_name("plugin"))
+        return {"exec": {"apiVersion": credential["apiVersion"], "command": "./plugin", "interactiveMode": "Never"}}
+
+    return say
+
+
+def test_a_credential_plugin(api, follow, plugin):
+    """It lies beside the kubeconfig, and is asked again when what it said is refused."""
+    api.token = "first"
+    service = follow(kubeconfig=kubeconfig(api, plugin("first")))
+    service.settle()
+    plugin("second")
+    api.token = "second"
+    watch = api.watch("pods")
+    watch.say(bookmark("pods", api.store.version))
+    watch.end()
+    works(api, service)
+    assert api.faults.count("refused *") >= 1
+    assert service.relists("pods") == 1
+
+
+# ---- which server ----
+
+
+def test_the_name_in_the_servers_certificate(api, follow):
+    """Its address is not in it."""
+    api.tls.load_cert_chain(*api.certificates["named"])
+    authority = {"certificate-authority": api.certificates["named"][0]}
+    works(api, follow(kubeconfig=kubeconfig(api, **authority, **{"tls-server-name": "api.example"})))
+
+
+@pytest.mark.parametrize("name", [None, "other.example"])
+def test_another_name_is_another_server(api, follow, name):
+    api.tls.load_cert_chain(*api.certificates["named"])
+    authority = {"certificate-authority": api.certificates["named"][0]}
+    service = follow(ready=False, kubeconfig=kubeconfig(api, **authority, **{"tls-server-name": name}))
+    why = service.log.wait_for({"mod": "inventory", "level": "warn", "kind": "nodes"})["why"]
+    assert "certificate" in why and service.get("/readyz").status == 503, why
+    assert not api.faults.asked, "nothing is said to a stranger, least of all a token"
+
+
+def test_a_server_that_is_not_verified(api, follow):
+    api.tls.load_cert_chain(*api.certificates["stranger"])
+    works(api, follow(kubeconfig=kubeconfig(api, **{"certificate-authority": None, "insecure-skip-tls-verify": True})))
+
+
+def test_another_context(api, follow):
+    parts = json.loads(api.kubeconfig())
+    parts["clusters"].append({"name": "away", "cluster": {"server": f"https://{HOST}:1"}})
+    parts["contexts"].append({"name": "away", "context": {"cluster": "away"}})
+    parts["current-context"] = "away"
+    works(api, follow("--context", "fake", kubeconfig=json.dumps(parts)))
+
+
+# ---- on which way ----
+
+
+class Tunnel(socketserver.StreamRequestHandler):
+    """An HTTP proxy's CONNECT, and then bytes in both directions."""
+
+    def handle(self):
+        target = self.rfile.readline().split()[1].decode()
+        while self.rfile.readline().strip():
+            pass
+        host, _, port = target.rpartition(":")
+        with socket.create_connection((host, int(port))) as server:
+            self.server.ends.add(server.getsockname())
+            self.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            back = threading.Thread(target=self.carry, args=(server, self.connection))
+            back.start()
+            self.carry(self.connection, server)
+            back.join()
+
+    def carry(self, source, sink):
+        try:
+            while piece := source.recv(65536):
+                sink.sendall(piece)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass  # one side has gone without a word
+
+
+@pytest.fixture
+def proxy():
+    """On HOST; `ends` are the addresses from which it has called servers."""
+    with socketserver.ThreadingTCPServer((HOST, 0), Tunnel) as server:
+        server.daemon_threads, server.ends = True, set()
+        thread = threading.Thread(target=server.serve_forever, args=[0.02])
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def test_a_proxy(api, follow, proxy):
+    """No connection goes past it."""
+    works(api, follow(kubeconfig=kubeconfig(api, **{"proxy-url": f"http://{HOST}:{proxy.server_address[1]}"})))
+    assert api.connected and api.connected <= proxy.ends
