@@ -17,6 +17,7 @@ LIZARDS_PYTHON = ".cache/venv/bin/python"
 QUICK_LEDGER_EVENTS = "50000"
 # Seconds; the long form is in docs/ARCHITECTURE.md.
 SIMULATED = "1..400"
+REPLAYED = "17"
 # What runs in several threads, and so is tested under ThreadSanitizer too.
 THREADED = ("base/", "http/", "inventory/", "kube/", "extender/")
 THREADED_WIRE = ("test_bind", "test_concurrency", "test_http", "test_live")
@@ -74,6 +75,7 @@ def thread_wire_tests(run, name, wanted):
 def simulation(run, name, _):
     if run.builds.ready("test", name):
         commands.command_test(run.results, name, ["build/test/tests/sim/sim", "--seeds", SIMULATED])
+        commands.command_test(run.results, f"{name}/replay", ["tests/sim/replay", "build/test/tests/sim/sim", REPLAYED])
 
 
 def wire_tests(run, name, wanted):
