@@ -54,6 +54,19 @@ def test_pods_that_were_there_before_us_count(live):
     assert live.node_of("all") == "here"
 
 
+def test_one_connection_serves_what_one_can(proxied):
+    """Four lists and watches share one, all bindings another: as many as at the start."""
+    for number in range(5):
+        proxied.add_node(f"node-{number}", MODELS["h100"], 8)
+    proxied.start()
+    proxied.create("first", 1)
+    proxied.wait_until_bound(1)
+    before = set(proxied.proxy.connections)
+    proxied.create_all("many", 39, 1)
+    proxied.wait_until_bound(40)
+    assert len(before) == 2 and proxied.proxy.connections == before
+
+
 def test_who_looks_at_a_pending_pod_reads_why(live):
     """Condition and event, as `kubectl describe` shows them: what only we refuse, and what nobody has."""
     add_one_of_each_model(live)
