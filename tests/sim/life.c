@@ -172,6 +172,13 @@ static void restart_server(struct world *world)
     server_restart(&world->server, world_between(world, 100, 15000), world_between(world, 0, 4000));
 }
 
+static void sicken_server(struct world *world)
+{
+    const int64_t how_long_ms = world_between(world, 1000, PLAN_BURST_MS);
+    world_tell(world, "server: answers 500 for %lld ms", (long long)how_long_ms);
+    server_sicken(&world->server, how_long_ms);
+}
+
 static void compact(struct world *world)
 {
     struct truth *truth = &world->truth;
@@ -245,6 +252,7 @@ void life_begin(struct world *world)
     begin_habit(world, plan->node_changes, change_node, 5000);
     begin_habit(world, plan->failovers, scheduler_start, 15000);
     begin_habit(world, plan->restarts, restart_server, 20000);
+    begin_habit(world, plan->sickness, sicken_server, 40000);
     begin_habit(world, plan->compactions, compact, 10000);
     begin_habit(world, plan->kills, kill_service, 12000);
     begin_habit(world, plan->cuts, cut, 4000);

@@ -15,7 +15,7 @@ struct plan plan_make(struct dice *dice)
         &plan.slow_binds, &plan.double_calls, &plan.kills,       &plan.restarts,
         &plan.cuts,       &plan.compactions,  &plan.black_holes, &plan.losses,
         &plan.delays,     &plan.duplicates,   &plan.refusals,    &plan.slow_api,
-        &plan.trusting,
+        &plan.trusting,   &plan.sickness,
     };
     const unsigned one_in = 1 + dice_below(dice, 6);
     for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)

@@ -33,6 +33,7 @@ struct plan {
     bool delays;
     bool refusals; /* 429, 500 */
     bool slow_api; /* the API server takes long over a binding */
+    bool sickness; /* the API server answers nothing but 500 for up to a minute */
 };
 
 struct plan plan_make(struct dice *dice);

@@ -125,17 +125,35 @@ static struct server_reply get_pod(struct server *server, const char *path)
     return (struct server_reply){200, -1, finish(server, &text)};
 }
 
+static const char SICK[] = "etcdserver: request timed out";
+
+static bool is_sick(const struct server *server)
+{
+    return world_now(server->world) < server->well_ms;
+}
+
 static bool is_ready(const struct server *server)
 {
     return world_now(server->world) >= server->ready_ms;
 }
 
-struct server_reply server_read(struct server *server, const char *path)
+/* Status 200: it may. */
+static struct server_reply may_read(struct server *server)
 {
     if (!server_is_up(server))
         return (struct server_reply){0, -1, ""};
+    if (is_sick(server))
+        return status(server, 500, SICK);
     if (!is_ready(server))
         return status(server, 429, "storage is (re)initializing");
+    return (struct server_reply){200, -1, ""};
+}
+
+struct server_reply server_read(struct server *server, const char *path)
+{
+    const struct server_reply reply = may_read(server);
+    if (reply.status != 200)
+        return reply;
     return strstr(path, "limit=") ? list(server, path) : get_pod(server, path);
 }
 
@@ -183,11 +201,13 @@ struct server_reply server_bind(struct server *server, const char *path, const c
     json_t *binding = NULL;
     if (!server_is_up(server))
         return (struct server_reply){0, -1, ""};
+    if (is_sick(server) && dice_one_in(&server->world->dice, 2))
+        return status(server, 500, SICK);
     if (json_parse(body, strlen(body), 0, &binding, NULL) < 0)
         return status(server, 400, "not a Binding");
     const struct server_reply reply = bind_pod(server, path, binding);
     json_decref(binding);
-    return reply;
+    return is_sick(server) ? status(server, 500, SICK) : reply;
 }
 
 /* ---- watching ---- */
@@ -294,13 +314,11 @@ static const char TOO_OLD[] = "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status
 
 struct server_reply server_may_watch(struct server *server, const char *path)
 {
-    struct world *world = server->world;
-    if (!server_is_up(server))
-        return (struct server_reply){0, -1, ""};
-    if (!is_ready(server))
-        return status(server, 429, "storage is (re)initializing");
-    if (number_after(path, "resourceVersion=", 0) >= world->truth.compacted_rv)
-        return (struct server_reply){200, -1, ""};
+    const struct world *world = server->world;
+    const struct server_reply reply = may_read(server);
+    if (reply.status != 200 ||
+        number_after(path, "resourceVersion=", 0) >= world->truth.compacted_rv)
+        return reply;
     if (!world->plan.gone_events)
         return status(server, 410, "too old resource version");
     return (struct server_reply){200, -1, TOO_OLD};
@@ -338,6 +356,20 @@ void server_init(struct server *server, struct world *world)
 bool server_is_up(const struct server *server)
 {
     return world_now(server->world) >= server->up_ms;
+}
+
+static void end_watches(struct server *server)
+{
+    for (; server->watches; server->watches = server->watches->next_watch) {
+        server->watches->is_over = true;
+        stream_finish(server->watches->stream);
+    }
+}
+
+void server_sicken(struct server *server, int64_t how_long_ms)
+{
+    server->well_ms = world_now(server->world) + how_long_ms;
+    end_watches(server);
 }
 
 void server_restart(struct server *server, int64_t down_ms, int64_t busy_ms)

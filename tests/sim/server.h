@@ -30,6 +30,7 @@ struct server {
     struct world *world;
     int64_t up_ms;      /* it is down before */
     int64_t ready_ms;   /* it answers 429 before */
+    int64_t well_ms;    /* it answers 500 before, whatever it did */
     unsigned lifetimes; /* so often it was started */
     struct server_watch *watches;
 };
@@ -38,6 +39,9 @@ void server_init(struct server *server, struct world *world);
 bool server_is_up(const struct server *server);
 /* It dies, and all its connections with it. */
 void server_restart(struct server *server, int64_t down_ms, int64_t busy_ms);
+
+/* It answers 500, and the watches that are open end. */
+void server_sicken(struct server *server, int64_t how_long_ms);
 
 /* A list, or one pod. */
 struct server_reply server_read(struct server *server, const char *path);
