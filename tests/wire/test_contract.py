@@ -1,7 +1,9 @@
 """Conformance tests of the extender contract, section 13: its items that concern filter and prioritize, by their numbers.
 
-Item 7 (idle for 120 s, then a call works) is shown without waiting: see the head of test_http.py. Items 5, 6 and 8 to 10 are about
-preempt, bind, watches, the lease and credentials, which are not built yet.
+Item 7 (idle for 120 s, then a call works) is shown without waiting: see the head of test_http.py. Item 6, bind, is in
+tests/unit/extender/test_binds*.c and test_live_binds.py; item 8, watches, in tests/unit/kube/test_reflector_*.c and
+test_live_faults.py; item 10, tokens, in tests/unit/kube/test_credentials.c and tests/control-plane/test_token.py. Items 5 and 9
+are about preempt and the lease, which are not built yet.
 """
 
 import json
