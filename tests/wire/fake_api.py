@@ -185,7 +185,8 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 # Whose they are, and for which server: "named" is not for its address.
-CERTIFICATES = {"own": f"IP:{HOST}", "stranger": f"IP:{HOST}", "named": "DNS:api.example", "client": "DNS:client"}
+CERTIFICATES = {"own": f"IP:{HOST}", "stranger": f"IP:{HOST}", "named": "DNS:api.example"}
+CERTIFICATES.update({"client": "DNS:client", "other-client": "DNS:client"})
 
 
 def make_certificate(folder, name):
@@ -218,7 +219,8 @@ class FakeApi:
             self.certificates = {name: make_certificate(tls, name) for name in CERTIFICATES}
             self.tls.load_cert_chain(*self.certificates["own"])
             self.tls.verify_mode = ssl.CERT_OPTIONAL
-            self.tls.load_verify_locations(self.certificates["client"][0])
+            for name in ("client", "other-client"):
+                self.tls.load_verify_locations(self.certificates[name][0])
             # The handshake is for the connection's own thread.
             self.server.socket = self.tls.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
 

@@ -5,7 +5,9 @@ What a kubeconfig may say, and each fault in one: tests/unit/kube/test_kubeconfi
 
 import base64
 import json
+import os
 import shlex
+import shutil
 import socket
 import socketserver
 import threading
@@ -31,10 +33,10 @@ def data(path):
         return base64.b64encode(file.read()).decode()
 
 
-def works(api, service):
+def works(api, service, name="train-0"):
     """Everything is followed, and a pod is bound."""
     service.settle()
-    waiting = pod("train-0")
+    waiting = pod(name)
     api.store.put(waiting)
     service.wait("the pod is known", lambda: service.ledger() == service.truth())
     assert service.bind(waiting, "b") is None
@@ -59,6 +61,24 @@ def test_a_client_certificate_in_the_kubeconfig_itself(api, follow):
     authority = {"certificate-authority": None, "certificate-authority-data": data(api.certificates["own"][0])}
     works(api, follow(kubeconfig=kubeconfig(api, {"client-certificate-data": certificate, "client-key-data": key}, **authority)))
     assert api.callers == {"client"}
+
+
+def test_certificates_are_replaced(api, follow, tmp_path):
+    """The server's authority and the client's own, in their files; both count from the next connection on."""
+
+    def install(server, client):
+        for name, source in zip(("ca", "own", "key"), (api.certificates[server][0], *api.certificates[client])):
+            shutil.copy(source, tmp_path / f"new-{name}")
+            os.replace(tmp_path / f"new-{name}", tmp_path / f"in-use.{name}")
+
+    install("own", "client")
+    user = {"client-certificate": "in-use.own", "client-key": "in-use.key"}
+    service = follow(kubeconfig=kubeconfig(api, user, **{"certificate-authority": "in-use.ca"}))
+    works(api, service, "before")
+    install("stranger", "other-client")
+    api.new_era(certificate="stranger")
+    works(api, service, "after")
+    assert api.callers == {"client", "other-client"}
 
 
 @pytest.fixture
