@@ -22,14 +22,16 @@
 
 struct cluster;
 struct node;
+struct supply; /* core/market.h */
 
 struct node_resource {
     const struct resource *resource;
     int64_t capacity;
     int64_t allocatable;
-    int64_t used;     /* by pods that the ledger shows on the node */
-    int64_t reserved; /* by bindings on their way: core/reserve.h */
-    bool advertised;  /* the node itself names it; else only its pods do */
+    int64_t used;          /* by pods that the ledger shows on the node */
+    int64_t reserved;      /* by bindings on their way: core/reserve.h */
+    bool advertised;       /* the node itself names it; else only its pods do */
+    struct supply *supply; /* of GPUs: where those that are free are counted; NULL: nowhere */
 };
 
 /* What a node is, apart from what it has: shared by a cluster and its forks, never changed. */
@@ -131,9 +133,13 @@ const struct node_resource *node_find_resource(const struct node *node,
                                                const struct resource *resource);
 /* allocatable - used - reserved; may be negative, and stops at INT64_MIN. */
 int64_t node_resource_free(const struct node_resource *resource);
+/* Of all GPU resources together; over-full ones count as full. At most INT64_MAX. */
+int64_t node_free_gpus(const struct node *node);
 /* The pods that use the node, from NULL to NULL. Empty in a fork. */
 const struct pod *node_next_pod(const struct node *node, const struct pod *pod);
 
+/* NULL where nothing of the ledger has or asks for it. */
+const struct resource *cluster_find_resource(const struct cluster *cluster, const char *name);
 /* A shape for a decision, in the arena; facts are borrowed. Valid while the cluster does not
  * change. */
 const struct pod_shape *cluster_resolve(const struct cluster *cluster,

@@ -56,6 +56,10 @@ enum reason fit_judge(const struct node *node, const struct fit_question *questi
  * DaemonSet's controller asks. */
 bool fit_admits(const struct node *node, const struct pod_shape *shape);
 
+/* The same, and that the node's GPU model is one that the pod may have. Whether there are GPUs, and
+ * how many, is not asked. */
+bool fit_admits_model(const struct node *node, const struct pod_shape *shape);
+
 /* How many more such pods fit on the node, all else being as it is; 0 where none does. By FIT_ALL
  * there is always an end, as every pod needs one of "pods"; by FIT_OURS only GPUs are counted, and
  * of pods that need none there fit INT64_MAX. */

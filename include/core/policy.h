@@ -10,7 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum placement_policy { PLACEMENT_BINPACK, N_PLACEMENT_POLICIES };
+enum placement_policy {
+    PLACEMENT_SLOT_PRICE,
+    PLACEMENT_BINPACK,
+    PLACEMENT_SPREAD,
+    PLACEMENT_FGD,
+    N_PLACEMENT_POLICIES
+};
 
 /* All strings are owned by the policy. */
 struct policy {

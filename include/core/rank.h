@@ -3,14 +3,14 @@
  *
  * Order: what the pod itself prefers (models in the order of its annotation; preferred node
  * affinity and PreferNoSchedule taints), then the cost by the placement policy (core/score_*.c),
- * then the name. kube-scheduler takes integers 0..10: the first gets 10, the others at most 9,
- * order kept as far as ten levels can (design: one point must dominate, and only the very best may
- * win).
+ * then the fewer free GPUs, then the name. kube-scheduler takes integers 0..10: the first gets 10,
+ * the others at most 9, order kept as far as ten levels can (design: one point must dominate, and
+ * only the very best may win).
  */
 #ifndef CORE_RANK_H
 #define CORE_RANK_H
 
-#include "core/cluster.h"
+#include "core/score.h"
 
 #define RANK_BEST_SCORE 10
 
@@ -20,18 +20,19 @@ struct ranked_node {
     size_t model_rank;       /* index in the pod's list of models; 0 where it has none */
     int64_t preferred;       /* sum of weights of preferred terms that hold */
     size_t unpreferred;      /* PreferNoSchedule taints that are not tolerated */
-    double cost;             /* by the placement policy; less is better */
+    struct cost cost;        /* by the placement policy */
+    int64_t free_gpus;       /* of all GPU resources */
     int score;               /* 0..10 */
 };
 
 /* Fills in all but node, position and score. */
-void rank_weigh(const struct cluster *cluster, const struct pod_shape *shape,
+void rank_weigh(const struct score *score, const struct pod_shape *shape,
                 struct ranked_node *ranked);
 /* Less than 0 where a is better than b; both weighed. Never 0 for two different nodes; a node that
  * stands twice, and nodes that are NULL, come by their position. */
 int rank_compare(const struct ranked_node *a, const struct ranked_node *b);
 
-/* Weighs, sorts, best first, and gives the scores. */
+/* Weighs, sorts, best first, and gives the scores. The cluster must be settled. */
 void rank_nodes(const struct cluster *cluster, const struct pod_shape *shape,
                 struct ranked_node *nodes, size_t n_nodes);
 

@@ -1,20 +1,28 @@
 /*
- * score: the placement policies. One file (score_<name>.c) and one row of the table in score.c
- * each.
+ * score: the placement policies: what it costs to put a pod on a node. One file (score_<name>.c)
+ * and one row of the table in score.c each.
  */
 #ifndef CORE_SCORE_H
 #define CORE_SCORE_H
 
-#include "core/cluster.h"
+#include "core/market.h"
 
-/* What it costs to place the shape on the node; less is better. Nodes need not fit. */
-typedef double score_cost(const struct cluster *cluster, const struct node *node,
-                          const struct pod_shape *shape);
+/* What a policy knows for one decision. */
+struct score;
 
-score_cost *score_cost_of(enum placement_policy placement);
+/* Less is better. Nodes need not fit. */
+struct cost {
+    double own;   /* by the node's own state */
+    double price; /* by the fleet's: changes as other nodes fill */
+};
 
-/* binpack: GPUs that stay free on the node, of the resources the pod asks for; for a pod without
- * GPUs, of all GPU resources, so that such pods stay off GPU nodes with room. Fewest first. */
-score_cost score_binpack;
+/* For placing pods of the shape; the cluster must be settled. Valid while the cluster does not
+ * change, but by cluster_place(): then score_reprice() comes first. */
+struct score *score_begin(const struct cluster *cluster, const struct pod_shape *shape,
+                          struct arena *arena);
+void score_reprice(struct score *score);
+struct cost score_cost(const struct score *score, const struct node *node);
+/* The price alone. */
+double score_price(const struct score *score, const struct node *node);
 
 #endif

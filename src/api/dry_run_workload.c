@@ -2,6 +2,7 @@
  * dry_run_workload: judges every node for a workload, places its replicas, and says so in JSON. How
  * they are placed is in dry_run_place.c, what is said of it in dry_run_words.c.
  */
+#include "core/market.h"
 #include "trial.h"
 
 /* A template that cannot be read is refused everywhere. */
@@ -18,6 +19,8 @@ static void ask(struct trial *trial)
     };
     asking_with_admission(&trial->asking);
     trial->n_replicas = workload->replicas;
+    if (!trial->asking.question.refusal)
+        market_expect(trial->dry_run->fork, trial->asking.question.shape, workload->replicas);
 }
 
 json_t *dry_run_workload(struct dry_run *dry_run, const struct workload *workload)

@@ -41,10 +41,13 @@ void cluster_free(struct cluster *cluster)
     HASH_ITER (hh, cluster->nodes, node, next_node) {
         node_table_free(cluster, node);
     }
+    market_free_all(cluster);
     named_free_all(cluster);
     for (size_t i = 0; i < cluster->n_fork_resources; i++)
         shapes_drop_resource(cluster->shapes, cluster->fork_resources[i]);
     free(cluster->fork_resources);
+    if (cluster->is_fork)
+        arena_free(cluster->fork_arena);
     shapes_unref(cluster->shapes);
     free(cluster);
 }
@@ -61,10 +64,18 @@ uint64_t cluster_version(const struct cluster *cluster)
 
 /* Nodes. */
 
+static void count_change_of_nodes(struct cluster *cluster)
+{
+    cluster->version++;
+    cluster->nodes_version++;
+    cluster->settled = false;
+}
+
 void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts)
 {
     struct node *node = node_table_hold(cluster, facts->name);
     struct traits_entry *traits = traits_new(cluster, facts);
+    supply_leave(node);
     bool same = node->traits && traits_equal(&node->traits->traits, &traits->traits);
     if (!node->traits)
         cluster->n_present_nodes++;
@@ -76,15 +87,17 @@ void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts
     }
     node->seen = cluster->relists[CLUSTER_NODES];
     if (node_table_advertise(cluster, node, facts) || !same)
-        cluster->version++;
+        count_change_of_nodes(cluster);
+    supply_enter(cluster, node);
 }
 
 static void delete_node(struct cluster *cluster, struct node *node)
 {
+    supply_leave(node);
     traits_drop(cluster, node->traits);
     node->traits = NULL;
     cluster->n_present_nodes--;
-    cluster->version++;
+    count_change_of_nodes(cluster);
     const struct node_facts nothing = {.name = node->name};
     (void)node_table_advertise(cluster, node, &nothing);
     node_table_release(cluster, node);
@@ -199,6 +212,7 @@ static struct pod_entry *find_pod(const struct cluster *cluster, const char *uid
 static void remove_pod(struct cluster *cluster, struct pod_entry *entry)
 {
     detach_pod(cluster, entry);
+    market_count(cluster, &entry->pod, -1);
     pod_names_remove(&cluster->pod_names, entry);
     HASH_DEL(cluster->pods, entry);
     free_pod(cluster, entry);
@@ -210,6 +224,7 @@ static void add_pod(struct cluster *cluster, const struct pod_facts *facts,
     struct pod_entry *entry = new_entry(cluster, facts, shape);
     HASH_ADD_KEYPTR(hh, cluster->pods, entry->pod.uid, strlen(entry->pod.uid), entry);
     pod_names_add(&cluster->pod_names, entry);
+    market_count(cluster, &entry->pod, 1);
     attach_pod(cluster, entry);
 }
 

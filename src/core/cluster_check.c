@@ -137,16 +137,71 @@ static void check_names(struct check *check, const struct cluster *cluster)
     differs_unless(check, "names of pods", cluster->pod_names.n, cluster_n_pods(cluster));
 }
 
+static void check_supply(struct check *check, const struct cluster *cluster,
+                         const struct supply *supply)
+{
+    int64_t free = 0;
+    size_t n_nodes = 0;
+    for (const struct node *node = cluster->nodes; node; node = node->hh.next) {
+        for (size_t i = 0; i < node->n_resources; i++) {
+            if (node->resources[i].supply != supply)
+                continue;
+            free += supply_offered(&node->resources[i]);
+            n_nodes++;
+        }
+    }
+    if (supply->free != free)
+        differs(check, supply->model, "what is free", supply->free, free);
+    differs_unless(check, "nodes of a model", supply->n_nodes, n_nodes);
+}
+
+static void check_offers(struct check *check, const struct node *node)
+{
+    for (size_t i = 0; i < node->n_resources; i++) {
+        const struct node_resource *has = &node->resources[i];
+        if ((has->supply != NULL) != supply_is_offered(node, has))
+            differs(check, node->name, "GPUs on offer", has->supply != NULL, has->supply == NULL);
+    }
+}
+
+static void check_markets(struct check *check, const struct cluster *cluster)
+{
+    for (const struct market *market = cluster_next_market(cluster, NULL); market;
+         market = cluster_next_market(cluster, market)) {
+        for (size_t i = 0; i < market->n_supplies; i++)
+            check_supply(check, cluster, market->supplies[i]);
+    }
+    for (const struct node *node = cluster->nodes; node; node = node->hh.next)
+        check_offers(check, node);
+    int64_t n_live = 0;
+    for (const struct shape_entry *shape = cluster->shapes->shapes; shape; shape = shape->hh.next)
+        n_live += shape->n_live;
+    size_t n_should_live = 0;
+    for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next)
+        n_should_live += pod_is_live(&pod->pod);
+    differs_unless(check, "live pods", (size_t)n_live, n_should_live);
+}
+
+static size_t n_classes(const struct cluster *cluster)
+{
+    size_t n = 0;
+    for (const struct market *market = cluster_next_market(cluster, NULL); market;
+         market = cluster_next_market(cluster, market))
+        n += market->n_classes;
+    return n;
+}
+
 size_t cluster_check(const struct cluster *cluster, struct err *err)
 {
     struct check check = {.err = err};
     check_nodes(&check, cluster);
     check_reservations(&check, cluster);
     check_names(&check, cluster);
+    check_markets(&check, cluster);
     size_t n_shape_refs = 0;
     for (const struct shape_entry *shape = cluster->shapes->shapes; shape; shape = shape->hh.next)
         n_shape_refs += shape->refs;
     differs_unless(&check, "users of shapes", n_shape_refs,
-                   cluster_n_pods(cluster) + cluster_n_reservations(cluster));
+                   cluster_n_pods(cluster) + cluster_n_reservations(cluster) + n_classes(cluster));
     return check.n_differences;
 }

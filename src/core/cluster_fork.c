@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct supply *supply_of_fork(const struct cluster *fork, const struct node_resource *origin)
+{
+    return origin->supply ? cluster_market(fork, origin->resource)->supplies[origin->supply->index]
+                          : NULL;
+}
+
 static void fork_node(struct cluster *fork, const struct node *node)
 {
     struct node *copy = node_table_hold(fork, node->name);
@@ -14,6 +20,7 @@ static void fork_node(struct cluster *fork, const struct node *node)
     copy->resources = MEM_ARRAY(struct node_resource, node->n_resources);
     for (size_t i = 0; i < node->n_resources; i++) {
         copy->resources[i] = node->resources[i];
+        copy->resources[i].supply = supply_of_fork(fork, &node->resources[i]);
         shapes_hold_resource_again(node->resources[i].resource);
     }
     fork->n_present_nodes++;
@@ -37,6 +44,7 @@ struct cluster *cluster_fork(struct cluster *cluster)
     shapes_ref(fork->shapes);
     fork->is_fork = true;
     fork_resources(fork);
+    market_fork_all(fork, cluster);
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node))
         fork_node(fork, node);
@@ -68,8 +76,11 @@ void cluster_place(struct cluster *fork, const struct node *node, const struct p
     for (size_t i = 0; i < shape->n_needs; i++) {
         const struct need *need = &shape->needs[i];
         struct node_resource *entry = node_table_resource(mine, need->resource);
-        if (entry)
-            entry->used = ledger_add(entry->used, times(need->amount, n));
+        if (!entry)
+            continue;
+        supply_take(entry);
+        entry->used = ledger_add(entry->used, times(need->amount, n));
+        supply_give(entry);
     }
     fork->version++;
 }

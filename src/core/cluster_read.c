@@ -48,7 +48,7 @@ const struct pod *cluster_next_pod(const struct cluster *cluster, const struct p
     return next ? &next->pod : NULL;
 }
 
-static const struct resource *find_resource(const struct cluster *cluster, const char *name)
+const struct resource *cluster_find_resource(const struct cluster *cluster, const char *name)
 {
     if (!cluster->is_fork)
         return shapes_find_resource(cluster->shapes, name);
@@ -76,7 +76,7 @@ const struct pod_shape *cluster_resolve(const struct cluster *cluster,
     struct need *needs = ARENA_ARRAY(arena, struct need, facts->n_demand);
     for (size_t i = 0; i < facts->n_demand; i++) {
         const char *name = facts->demand[i].resource;
-        const struct resource *resource = find_resource(cluster, name);
+        const struct resource *resource = cluster_find_resource(cluster, name);
         if (!resource)
             resource = unknown_resource(cluster->policy, name, arena);
         needs[i] = (struct need){resource, facts->demand[i].amount};

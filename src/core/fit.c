@@ -205,6 +205,12 @@ bool fit_admits(const struct node *node, const struct pod_shape *shape)
            node_selector_holds(&shape->facts.legacy_affinity, &traits->view);
 }
 
+bool fit_admits_model(const struct node *node, const struct pod_shape *shape)
+{
+    return fit_admits(node, shape) &&
+           judge_model(node_traits(node), &shape->facts.wants) == REASON_FITS;
+}
+
 static enum reason judge_ours(const struct node *node, const struct fit_question *question)
 {
     const struct pod_shape *shape = question->shape;

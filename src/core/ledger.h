@@ -5,9 +5,11 @@
 #define CORE_LEDGER_H
 
 #include "core/cluster.h"
+#include "core/market.h"
 #include "core/reserve.h"
 #include "pod_names.h"
 #include "shapes.h"
+#include "supply.h"
 
 #include <uthash.h>
 #include <utlist.h>
@@ -47,6 +49,11 @@ struct node {
     UT_hash_handle hh;
 };
 
+struct market_entry {
+    struct market market; /* first, as above */
+    struct market_entry *next;
+};
+
 struct named_entry {
     char *name;
     uint64_t seen;
@@ -62,6 +69,7 @@ struct cluster {
     bool is_fork;
     const struct resource **fork_resources; /* of a fork: all names it knows */
     size_t n_fork_resources;
+    struct arena *fork_arena; /* of its markets */
     struct node *nodes;
     struct pod_entry *pods;
     struct pod_names pod_names;
@@ -72,6 +80,10 @@ struct cluster {
     uint64_t relists[N_CLUSTER_KINDS];
     uint64_t version;
     uint64_t n_serials; /* of reservations, so far */
+    struct market_entry *markets;
+    uint64_t nodes_version; /* grows with every change of what a node is or has */
+    uint64_t settled_nodes; /* the one that the markets' classes were chosen by */
+    bool settled;
 };
 
 /* node_table.c */
@@ -95,6 +107,20 @@ void node_table_remove_reservation(struct cluster *cluster, struct node *node,
 void reserve_forget(struct cluster *cluster, const char *uid);
 /* The ledger goes, and its nodes with it. */
 void reserve_free_all(struct cluster *cluster);
+
+/* market.c */
+/* The resource's market, made if there was none. */
+struct market *market_hold(struct cluster *cluster, const struct resource *resource);
+bool pod_is_live(const struct pod *pod);
+/* The pod is counted (n = 1), or no longer (n = -1), where it is live. */
+void market_count(struct cluster *cluster, const struct pod *pod, int64_t n);
+void market_fork_all(struct cluster *fork, const struct cluster *cluster);
+void market_free_all(struct cluster *cluster);
+
+/* supply.c, beside supply.h */
+/* GPUs that are free to be counted. */
+int64_t supply_offered(const struct node_resource *entry);
+bool supply_is_offered(const struct node *node, const struct node_resource *entry);
 
 /* cluster_named.c */
 void named_free_all(struct cluster *cluster);

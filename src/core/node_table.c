@@ -140,7 +140,9 @@ void node_table_add_pod(struct node *node, struct pod_entry *pod)
     for (size_t i = 0; i < pod->pod.shape->n_needs; i++) {
         const struct need *need = &pod->pod.shape->needs[i];
         struct node_resource *entry = resource_made(node, need->resource);
+        supply_take(entry);
         entry->used = ledger_add(entry->used, need->amount);
+        supply_give(entry);
     }
 }
 
@@ -169,8 +171,10 @@ void node_table_remove_pod(struct cluster *cluster, struct node *node, struct po
     for (size_t i = 0; i < pod->pod.shape->n_needs; i++) {
         const struct need *need = &pod->pod.shape->needs[i];
         struct node_resource *entry = node_table_resource(node, need->resource);
+        supply_take(entry);
         entry->used = entry->used == INT64_MAX ? sum_of_pods(node, need->resource)
                                                : entry->used - need->amount;
+        supply_give(entry);
         forget_unused(cluster, node, entry);
     }
 }
@@ -182,7 +186,9 @@ void node_table_add_reservation(struct node *node, struct reservation_entry *res
     reservation->node = node;
     for (size_t i = 0; i < shape->n_needs; i++) {
         struct node_resource *entry = resource_made(node, shape->needs[i].resource);
+        supply_take(entry);
         entry->reserved = ledger_add(entry->reserved, shape->needs[i].amount);
+        supply_give(entry);
     }
 }
 
@@ -203,8 +209,10 @@ void node_table_remove_reservation(struct cluster *cluster, struct node *node,
     for (size_t i = 0; i < shape->n_needs; i++) {
         const struct need *need = &shape->needs[i];
         struct node_resource *entry = node_table_resource(node, need->resource);
+        supply_take(entry);
         entry->reserved = entry->reserved == INT64_MAX ? sum_of_reservations(node, need->resource)
                                                        : entry->reserved - need->amount;
+        supply_give(entry);
         forget_unused(cluster, node, entry);
     }
 }
@@ -241,6 +249,17 @@ int64_t node_resource_free(const struct node_resource *resource)
     bool too_low = __builtin_sub_overflow(resource->allocatable, resource->used, &free) ||
                    __builtin_sub_overflow(free, resource->reserved, &free);
     return too_low ? INT64_MIN : free;
+}
+
+int64_t node_free_gpus(const struct node *node)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < node->n_resources; i++) {
+        const int64_t free = node_resource_free(&node->resources[i]);
+        if (node->resources[i].resource->is_gpu && free > 0)
+            sum = ledger_add(sum, free);
+    }
+    return sum;
 }
 
 const struct pod *node_next_pod(const struct node *node, const struct pod *pod)

@@ -29,7 +29,10 @@ static const char *const MODEL_LABELS[] = {
 };
 
 static const char *const PLACEMENT_NAMES[N_PLACEMENT_POLICIES] = {
+    [PLACEMENT_SLOT_PRICE] = "slot-price",
     [PLACEMENT_BINPACK] = "binpack",
+    [PLACEMENT_SPREAD] = "spread",
+    [PLACEMENT_FGD] = "fgd",
 };
 
 static char **copy_texts(const char *const *texts, size_t n)
@@ -47,7 +50,7 @@ void policy_init(struct policy *ret_policy)
         .n_gpu_resources = N_OF(GPU_RESOURCES),
         .model_labels = copy_texts(MODEL_LABELS, N_OF(MODEL_LABELS)),
         .n_model_labels = N_OF(MODEL_LABELS),
-        .placement = PLACEMENT_BINPACK,
+        .placement = PLACEMENT_SLOT_PRICE,
     };
 }
 

@@ -1,6 +1,6 @@
 /* rank: see include/core/rank.h. */
 #include "core/rank.h"
-#include "core/score.h"
+#include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static size_t model_rank(const struct node_traits *traits, const struct model_wa
     return rank;
 }
 
-void rank_weigh(const struct cluster *cluster, const struct pod_shape *shape,
+void rank_weigh(const struct score *score, const struct pod_shape *shape,
                 struct ranked_node *ranked)
 {
     const struct node *node = ranked->node;
@@ -28,7 +28,8 @@ void rank_weigh(const struct cluster *cluster, const struct pod_shape *shape,
     ranked->preferred = preferred_weight(facts->preferred, facts->n_preferred, &traits->view);
     ranked->unpreferred = taints_unpreferred(traits->taints, traits->n_taints, facts->tolerations,
                                              facts->n_tolerations);
-    ranked->cost = score_cost_of(cluster_policy(cluster)->placement)(cluster, node, shape);
+    ranked->cost = score_cost(score, node);
+    ranked->free_gpus = node_free_gpus(node);
 }
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
@@ -45,11 +46,18 @@ static int compare_tier(const struct ranked_node *a, const struct ranked_node *b
     return COMPARE(a->unpreferred, b->unpreferred);
 }
 
+static double sum_of(const struct ranked_node *ranked)
+{
+    return ranked->cost.own + ranked->cost.price;
+}
+
 int rank_compare(const struct ranked_node *a, const struct ranked_node *b)
 {
     int order = compare_tier(a, b);
     if (order == 0 && a->node)
-        order = COMPARE(a->cost, b->cost);
+        order = COMPARE(sum_of(a), sum_of(b));
+    if (order == 0 && a->node)
+        order = COMPARE(a->free_gpus, b->free_gpus);
     if (order == 0 && a->node)
         order = strcmp(node_name(a->node), node_name(b->node));
     return order != 0 ? order : COMPARE(a->position, b->position);
@@ -80,11 +88,11 @@ static size_t count_tiers(const struct ranked_node *nodes, size_t n_nodes)
  * get the lowest where costs are equal. */
 static void score_tier(struct ranked_node *nodes, size_t n_nodes, int lowest, int highest)
 {
-    double min = nodes[0].cost;
-    double max = nodes[n_nodes - 1].cost;
+    double min = sum_of(&nodes[0]);
+    double max = sum_of(&nodes[n_nodes - 1]);
     int n_scores = highest - lowest + 1;
     for (size_t i = 0; i < n_nodes; i++) {
-        int step = max > min ? (int)(n_scores * (max - nodes[i].cost) / (max - min)) : 0;
+        int step = max > min ? (int)(n_scores * (max - sum_of(&nodes[i])) / (max - min)) : 0;
         nodes[i].score = lowest + (step < n_scores ? step : n_scores - 1);
     }
 }
@@ -108,8 +116,10 @@ static void score_all(struct ranked_node *nodes, size_t n_nodes)
 void rank_nodes(const struct cluster *cluster, const struct pod_shape *shape,
                 struct ranked_node *nodes, size_t n_nodes)
 {
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct score *score = score_begin(cluster, shape, arena);
     for (size_t i = 0; i < n_nodes; i++)
-        rank_weigh(cluster, shape, &nodes[i]);
+        rank_weigh(score, shape, &nodes[i]);
     if (n_nodes > 1)
         qsort(nodes, n_nodes, sizeof *nodes, compare_for_sort);
     size_t n_known = n_nodes;

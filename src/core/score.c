@@ -1,11 +1,101 @@
-/* score: the table of placement policies. See include/core/score.h. */
+/* score: the table of placement policies, and what they share. See include/core/score.h. */
 #include "core/score.h"
+#include "score_policy.h"
 
-static score_cost *const COSTS[N_PLACEMENT_POLICIES] = {
-    [PLACEMENT_BINPACK] = score_binpack,
+static const struct score_policy *const POLICIES[N_PLACEMENT_POLICIES] = {
+    [PLACEMENT_SLOT_PRICE] = &SCORE_SLOT_PRICE,
+    [PLACEMENT_BINPACK] = &SCORE_BINPACK,
+    [PLACEMENT_SPREAD] = &SCORE_SPREAD,
+    [PLACEMENT_FGD] = &SCORE_FGD,
 };
 
-score_cost *score_cost_of(enum placement_policy placement)
+struct score *score_begin(const struct cluster *cluster, const struct pod_shape *shape,
+                          struct arena *arena)
 {
-    return COSTS[placement];
+    struct score *score = ARENA_NEW(arena, struct score);
+    score->cluster = cluster;
+    score->shape = shape;
+    score->policy = POLICIES[cluster_policy(cluster)->placement];
+    score->cpu = cluster_find_resource(cluster, "cpu");
+    score->memory = cluster_find_resource(cluster, "memory");
+    score->milli_cores = shape_demand(&shape->facts, "cpu");
+    score->memory_bytes = shape_demand(&shape->facts, "memory");
+    score->wanted = ARENA_ARRAY(arena, struct wanted_gpus, shape->n_gpu_needs);
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        struct wanted_gpus *wanted = &score->wanted[i];
+        wanted->need = &shape->needs[i];
+        wanted->market = cluster_market(cluster, wanted->need->resource);
+        wanted->pressures =
+            ARENA_ARRAY(arena, double, wanted->market ? wanted->market->n_supplies : 0);
+    }
+    score_reprice(score);
+    return score;
+}
+
+void score_reprice(struct score *score)
+{
+    if (score->policy->reprice)
+        score->policy->reprice(score);
+}
+
+double score_price(const struct score *score, const struct node *node)
+{
+    return score->policy->price ? score->policy->price(score, node) : 0;
+}
+
+struct cost score_cost(const struct score *score, const struct node *node)
+{
+    return (struct cost){score->policy->own(score, node), score_price(score, node)};
+}
+
+/* Rooms. */
+
+static int64_t at_least_0(int64_t amount)
+{
+    return amount > 0 ? amount : 0;
+}
+
+static int64_t free_of(const struct node *node, const struct resource *resource)
+{
+    const struct node_resource *has = node_find_resource(node, resource);
+    return has ? at_least_0(node_resource_free(has)) : 0;
+}
+
+struct room room_on(const struct score *score, const struct node *node,
+                    const struct node_resource *gpus)
+{
+    return (struct room){at_least_0(node_resource_free(gpus)), free_of(node, score->cpu),
+                         free_of(node, score->memory)};
+}
+
+static int64_t gpus_taken(const struct score *score, const struct resource *resource)
+{
+    for (size_t i = 0; i < score->shape->n_gpu_needs; i++) {
+        if (score->shape->needs[i].resource == resource)
+            return score->shape->needs[i].amount;
+    }
+    return 0;
+}
+
+struct room room_left(const struct score *score, const struct node_resource *gpus,
+                      const struct room *room)
+{
+    return (struct room){at_least_0(room->gpus - gpus_taken(score, gpus->resource)),
+                         at_least_0(room->milli_cores - score->milli_cores),
+                         at_least_0(room->memory_bytes - score->memory_bytes)};
+}
+
+static int64_t times(int64_t have, int64_t need, int64_t n)
+{
+    return need > 0 && have / need < n ? have / need : n;
+}
+
+int64_t room_slots(const struct room *room, const struct market_class *class,
+                   const struct supply *supply)
+{
+    if (!class->admitted[supply->index])
+        return 0;
+    int64_t n = room->gpus / class->gpus;
+    n = times(room->milli_cores, class->milli_cores, n);
+    return times(room->memory_bytes, class->memory_bytes, n);
 }

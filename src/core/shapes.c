@@ -68,6 +68,7 @@ void shapes_drop_resource(struct shapes *shapes, const struct resource *resource
     if (--entry->refs > 0)
         return;
     HASH_DEL(shapes->resources, entry);
+    wanting_fini(&entry->wanting);
     free(entry);
 }
 
@@ -128,6 +129,32 @@ static struct shape_entry *shape_entry_of(const struct pod_shape *shape)
 void shapes_hold_again(const struct pod_shape *shape)
 {
     shape_entry_of(shape)->refs++;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+size_t shapes_count_live(const struct pod_shape *shape, int64_t n)
+{
+    struct shape_entry *entry = shape_entry_of(shape);
+    size_t first = SIZE_MAX;
+    for (size_t i = 0; i < shape->n_gpu_needs && entry->n_live > 0; i++) {
+        struct wanting *wanting = &entry_of(shape->needs[i].resource)->wanting;
+        first = least(first, wanting_remove(wanting, entry, shape->needs[i].amount));
+    }
+    entry->n_live += n;
+    for (size_t i = 0; i < shape->n_gpu_needs && entry->n_live > 0; i++) {
+        struct wanting *wanting = &entry_of(shape->needs[i].resource)->wanting;
+        first = least(first, wanting_add(wanting, entry, shape->needs[i].amount));
+    }
+    return first;
+}
+
+const struct wanting *shapes_wanting(const struct resource *resource)
+{
+    return &entry_of(resource)->wanting;
 }
 
 void shapes_drop(struct shapes *shapes, const struct pod_shape *shape)

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "core/pod_shape.h"
 #include "core/policy.h"
+#include "wanting.h"
 #include "words.h"
 
 #include <uthash.h>
@@ -18,6 +19,7 @@
 struct resource_entry {
     struct resource resource; /* first: a struct resource * of a ledger is one of these */
     size_t refs;
+    struct wanting wanting; /* of GPUs */
     UT_hash_handle hh;
     char name[];
 };
@@ -25,6 +27,7 @@ struct resource_entry {
 struct shape_entry {
     struct pod_shape shape; /* first, as above */
     size_t refs;
+    int64_t n_live; /* pods, of core/market.h */
     struct arena *arena;
     char *key;
     size_t key_len;
@@ -55,6 +58,11 @@ const struct pod_shape *shapes_hold(struct shapes *shapes, const struct shape_fa
 /* The same shape once more, for one more user. */
 void shapes_hold_again(const struct pod_shape *shape);
 void shapes_drop(struct shapes *shapes, const struct pod_shape *shape);
+
+/* n more live pods have the shape (or fewer, n < 0). The first place that changed in the lists of
+ * those who want its GPUs; SIZE_MAX where it wants none. */
+size_t shapes_count_live(const struct pod_shape *shape, int64_t n);
+const struct wanting *shapes_wanting(const struct resource *resource);
 
 /* Sorts needs of GPU resources to the front, else keeping their order. How many they are. */
 size_t needs_put_gpus_first(struct need *needs, size_t n_needs);

@@ -11,7 +11,8 @@ struct open_nodes {
     size_t n;
 };
 
-static struct open_nodes find_open(const struct cluster *fork, const struct fit_question *question)
+static struct open_nodes find_open(const struct cluster *fork, const struct fit_question *question,
+                                   const struct score *score)
 {
     struct open_nodes open = {MEM_ARRAY(struct ranked_node, cluster_n_nodes(fork)), 0};
     for (const struct node *node = cluster_next_node(fork, NULL); node;
@@ -19,7 +20,7 @@ static struct open_nodes find_open(const struct cluster *fork, const struct fit_
         if (fit_judge(node, question) != REASON_FITS)
             continue;
         open.items[open.n].node = node;
-        rank_weigh(fork, question->shape, &open.items[open.n++]);
+        rank_weigh(score, question->shape, &open.items[open.n++]);
     }
     return open;
 }
@@ -34,20 +35,31 @@ static struct ranked_node *best_of(const struct open_nodes *open)
     return best;
 }
 
-/* Only the node that was placed on has changed; what other nodes cost does not depend on it. */
+/* Only the node that was placed on has changed; of what others cost, only the price depends on it.
+ */
+static void weigh_again(struct score *score, struct open_nodes *open)
+{
+    score_reprice(score);
+    for (size_t i = 0; i < open->n; i++)
+        open->items[i].cost.price = score_price(score, open->items[i].node);
+}
+
 size_t what_if_place(struct cluster *fork, const struct fit_question *question, size_t n,
                      const struct node **ret_nodes)
 {
-    struct open_nodes open = find_open(fork, question);
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct score *score = score_begin(fork, question->shape, arena);
+    struct open_nodes open = find_open(fork, question, score);
     size_t n_placed = 0;
     while (n_placed < n && open.n > 0) {
         struct ranked_node *best = best_of(&open);
         ret_nodes[n_placed++] = best->node;
         cluster_place(fork, best->node, question->shape, 1);
         if (fit_judge(best->node, question) == REASON_FITS)
-            rank_weigh(fork, question->shape, best);
+            rank_weigh(score, question->shape, best);
         else
             *best = open.items[--open.n];
+        weigh_again(score, &open);
     }
     for (size_t i = n_placed; i < n; i++)
         ret_nodes[i] = NULL;

@@ -1,6 +1,7 @@
 /* inventory: the ledger behind its lock. See include/inventory/inventory.h. */
 #include "inventory/inventory.h"
 #include "base/mem.h"
+#include "core/market.h"
 #include "file_feed.h"
 #include "live_priv.h"
 
@@ -111,9 +112,22 @@ static void view_of_live(const struct live *live, struct inventory_view *view)
     view->as_of_s = live_status_as_of_s(&live->status);
 }
 
-struct inventory_view inventory_read(struct inventory *inventory)
+/* Locks for reading a ledger that is settled. Settling is short, and seldom needed twice. */
+static void lock_settled(struct inventory *inventory)
 {
     (void)pthread_rwlock_rdlock(&inventory->lock);
+    while (!cluster_is_settled(inventory->state.cluster)) {
+        (void)pthread_rwlock_unlock(&inventory->lock);
+        (void)pthread_rwlock_wrlock(&inventory->lock);
+        cluster_settle(inventory->state.cluster);
+        (void)pthread_rwlock_unlock(&inventory->lock);
+        (void)pthread_rwlock_rdlock(&inventory->lock);
+    }
+}
+
+struct inventory_view inventory_read(struct inventory *inventory)
+{
+    lock_settled(inventory);
     const struct state *state = &inventory->state;
     struct inventory_view view = {
         .cluster = state->cluster,
@@ -137,6 +151,7 @@ void inventory_done(struct inventory *inventory)
 struct cluster *inventory_fork(struct inventory *inventory)
 {
     (void)pthread_rwlock_wrlock(&inventory->lock);
+    cluster_settle(inventory->state.cluster);
     struct cluster *fork = cluster_fork(inventory->state.cluster);
     (void)pthread_rwlock_unlock(&inventory->lock);
     return fork;

@@ -12,7 +12,7 @@ import objects
 import pytest
 from fake_api import FakeApi
 from follow import Follower
-from service import ROOT, SAMPLE_CLUSTER, Service, run_to_end
+from service import PACKING, ROOT, SAMPLE_CLUSTER, Service, run_to_end
 
 
 @pytest.fixture
@@ -76,6 +76,14 @@ def alone(start_alone):
 def service():
     """A service over examples/sample-cluster.yaml, shared by the tests of one file: for tests that only ask."""
     running = Service("--cluster-file", SAMPLE_CLUSTER)
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def packing_service():
+    """The same, but that it packs."""
+    running = Service("--cluster-file", SAMPLE_CLUSTER, *PACKING)
     yield running
     running.stop()
 

@@ -16,6 +16,8 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BINARY = os.environ.get("GPU_EXTENDER") or os.path.join(ROOT, "build/test/gpu-extender")
 SAMPLE_CLUSTER = os.path.join(ROOT, "examples/sample-cluster.yaml")
+# Options: placement by packing.
+PACKING = ("--config", os.path.join(ROOT, "tests/wire/packing.yaml"))
 
 LIMIT_S = 60  # of anything that is waited for; reached only when something is wrong
 SANITIZERS = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:")

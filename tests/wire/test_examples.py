@@ -53,6 +53,11 @@ def gpu_rows(inventory, resources):
     return found
 
 
+@pytest.fixture(scope="module")
+def service(packing_service):
+    return packing_service
+
+
 def test_every_workload_has_an_expected_answer():
     assert sorted(os.listdir(WORKLOADS)) == sorted(EXPECTED)
 

@@ -1,9 +1,13 @@
-"""POST /scheduler/prioritize: which of these nodes is best? Answers by the extender contract, 1.5 and 2.6."""
+"""POST /scheduler/prioritize: which of these nodes is best? Answers by the extender contract, 1.5 and 2.6.
+
+Nodes are packed here; test_placement.py is about the other placement policies.
+"""
 
 import re
 
 import pytest
 from objects import annotated, container, filter_args, node, pod
+from service import PACKING
 
 NODES = [
     node("empty", 8),
@@ -20,7 +24,7 @@ NAMES = [item["metadata"]["name"] for item in NODES]
 
 @pytest.fixture(scope="module")
 def service(module_service):
-    return module_service(*NODES, *PODS)
+    return module_service(*NODES, *PODS, options=PACKING)
 
 
 def ask(service, arguments):

@@ -29,6 +29,11 @@ def manifests(blocks):
 
 
 @pytest.fixture(scope="module")
+def service(packing_service):
+    return packing_service
+
+
+@pytest.fixture(scope="module")
 def node_names(service):
     return [node["name"] for node in service.get("/v1/inventory").json()["nodes"]]
 

@@ -121,7 +121,7 @@ static void test_types(void **state)
          "3:41: admission.extendedResourceToleration: is the string \"true\", should be true or "
          "false"},
         {HEAD "placement:\n  policy: [binpack]\n",
-         "4:11: placement.policy: is an array, should be binpack"},
+         "4:11: placement.policy: is an array, should be slot-price or binpack or spread or fgd"},
         {HEAD "limits:\n  nodes: 1.5\n",
          "4:10: limits.nodes: is the string \"1.5\", should be a whole number from 1 to 1000000"},
         {HEAD "limits:\n  nodes: \"5\"\n",
@@ -172,7 +172,8 @@ static void test_ranges_and_spellings(void **state)
          "3:20: models.aliases.--: is no alias, should be the text of a label value, with at "
          "least one letter or digit"},
         {HEAD "placement: {policy: Binpack}\n",
-         "3:21: placement.policy: is the string \"Binpack\", should be binpack"},
+         "3:21: placement.policy: is the string \"Binpack\", should be slot-price or binpack or "
+         "spread or fgd"},
     };
     ASSERT_FAULTS(FAULTS);
 }

@@ -10,6 +10,7 @@ int given_setup(void **state)
 {
     struct given *given = MEM_NEW(struct given);
     policy_init(&given->policy);
+    given->policy.placement = PLACEMENT_BINPACK;
     given->arena = arena_new();
     given->cluster = cluster_new(&given->policy);
     *state = given;

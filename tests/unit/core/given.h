@@ -18,7 +18,7 @@
 #include "core/reserve.h"
 
 struct given {
-    struct policy policy; /* the built-in one */
+    struct policy policy; /* the built-in one, but that it packs: who tests order can reckon it */
     struct arena *arena;  /* everything below lives here */
     struct cluster *cluster;
 };

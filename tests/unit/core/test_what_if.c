@@ -335,6 +335,7 @@ static const struct node *ranked_first(const struct cluster *fork,
 static void check_one_cluster(struct given *given, struct dice *dice)
 {
     random_cluster(given, dice);
+    cluster_settle(given->cluster);
     const char *numbers = numbers_of(given, given->cluster);
     struct cluster *fork = cluster_fork(given->cluster);
     const struct shape_facts facts = random_shape(given, dice);
@@ -364,16 +365,24 @@ static void check_one_cluster(struct given *given, struct dice *dice)
 
 /* As many are placed as what_if_more() said, at once or one by one, each on the node ranked first.
  */
+static void check_policy(enum placement_policy placement)
+{
+    struct dice dice = {4711};
+    for (int round = 0; round < 300; round++) {
+        void *state = NULL;
+        assert_int_equal(given_setup(&state), 0);
+        struct given *given = state;
+        given->policy.placement = placement;
+        check_one_cluster(given, &dice);
+        assert_int_equal(given_teardown(&state), 0);
+    }
+}
+
 static void test_as_many_are_placed_as_was_said(void **state)
 {
     (void)state;
-    struct dice dice = {4711};
-    for (int round = 0; round < 300; round++) {
-        void *given = NULL;
-        assert_int_equal(given_setup(&given), 0);
-        check_one_cluster(given, &dice);
-        assert_int_equal(given_teardown(&given), 0);
-    }
+    for (int placement = 0; placement < N_PLACEMENT_POLICIES; placement++)
+        check_policy((enum placement_policy)placement);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)

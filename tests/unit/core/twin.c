@@ -1,5 +1,6 @@
 /* twin: see twin.h. */
 #include "twin.h"
+#include "core/market.h"
 #include "core/what_if.h"
 #include "plain_facts.h"
 #include "twin_compare.h"
@@ -34,6 +35,7 @@ static void end_event(const struct twin *twin, const struct event *event)
 {
     struct err err = {""};
     const uint64_t version = cluster_version(twin->cluster);
+    cluster_settle(twin->cluster);
     if (twin_compare_ledger(twin->cluster, &twin->plain, twin->fork != NULL, &err) < 0)
         fail_event(twin, event, err.text);
     if (twin->plain.n_changes == event->n_changes && version != event->version)

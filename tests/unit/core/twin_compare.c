@@ -253,13 +253,15 @@ static int compare_counts(struct err *err, const struct cluster *cluster, const 
     int r = 0;
     if ((r = compare(err, "ledger", "nodes", (int64_t)cluster_n_nodes(cluster), n_there)) < 0 ||
         (r = compare(err, "ledger", "kept nodes", HASH_COUNT(cluster->nodes), n_kept)) < 0 ||
-        (r = compare(err, "ledger", "pods", (int64_t)cluster_n_pods(cluster), n_pods)) < 0 ||
-        (r = compare(err, "ledger", "shapes", HASH_COUNT(shapes->shapes),
-                     (int64_t)plain_n_shapes(plain))) < 0)
+        (r = compare(err, "ledger", "pods", (int64_t)cluster_n_pods(cluster), n_pods)) < 0)
         return r;
-    return has_fork ? 0
-                    : compare(err, "ledger", "resources", HASH_COUNT(shapes->resources),
-                              (int64_t)plain_n_resources(plain));
+    if (has_fork) /* which keeps what it shares */
+        return 0;
+    r = compare(err, "ledger", "shapes", HASH_COUNT(shapes->shapes),
+                (int64_t)plain_n_shapes(plain));
+    return r < 0 ? r
+                 : compare(err, "ledger", "resources", HASH_COUNT(shapes->resources),
+                           (int64_t)plain_n_resources(plain));
 }
 
 int twin_compare_ledger(const struct cluster *cluster, const struct plain *plain, bool has_fork,

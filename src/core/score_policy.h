@@ -1,0 +1,50 @@
+/*
+ * score_policy: what the table of placement policies is made of. Private to core: score.c and the
+ * policies' files.
+ */
+#ifndef CORE_SCORE_POLICY_H
+#define CORE_SCORE_POLICY_H
+
+#include "core/score.h"
+
+/* One GPU resource that the pod asks for, and its market. */
+struct wanted_gpus {
+    const struct need *need;
+    const struct market *market; /* NULL: no node offers any */
+    double *pressures;           /* by supply */
+};
+
+struct score {
+    const struct cluster *cluster;
+    const struct pod_shape *shape;
+    const struct score_policy *policy;
+    struct wanted_gpus *wanted; /* as many as the shape's GPU needs */
+    /* What a pod takes beside GPUs, and where nodes have it; NULL: nobody speaks of it. */
+    const struct resource *cpu, *memory;
+    int64_t milli_cores, memory_bytes;
+};
+
+struct score_policy {
+    double (*own)(const struct score *score, const struct node *node);
+    /* NULL: there is no price. */
+    void (*reprice)(struct score *score);
+    double (*price)(const struct score *score, const struct node *node);
+};
+
+extern const struct score_policy SCORE_SLOT_PRICE, SCORE_BINPACK, SCORE_SPREAD, SCORE_FGD;
+
+/* What of a node its GPUs can be used with. */
+struct room {
+    int64_t gpus, milli_cores, memory_bytes; /* free, at least 0 */
+};
+
+/* The node's room for pods of the market, and what is left of it with the score's pod there. */
+struct room room_on(const struct score *score, const struct node *node,
+                    const struct node_resource *gpus);
+struct room room_left(const struct score *score, const struct node_resource *gpus,
+                      const struct room *room);
+/* How many pods of the class have room; a class that may not go to the supply has none. */
+int64_t room_slots(const struct room *room, const struct market_class *class,
+                   const struct supply *supply);
+
+#endif

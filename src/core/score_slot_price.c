@@ -1,0 +1,129 @@
+/*
+ * score_slot_price: what a pod takes away from the pods that are typical here, and what its models
+ * are worth to those who have no choice. docs/PLACEMENT.md has the formulas and the evidence.
+ */
+#include "score_policy.h"
+
+#define PRESSURE_WEIGHT 3.0 /* lambda */
+#define DRAIN_WEIGHT 0.2    /* mu */
+#define PRESSURE_MAX 3.0
+/* Demand that is assumed before any is seen: GPUs, and the part of them that may go to one model
+ * only, every model alike. */
+#define PRIOR_GPUS 500.0
+#define PRIOR_CONFINED 0.33
+
+/* GPUs of this node that typical pods can use now and could not afterwards: the sum over classes of
+ * weight x GPUs a pod x slots lost. All that is summed is a whole number. */
+static double slots_lost(const struct score *score, const struct node *node,
+                         const struct market *market)
+{
+    const struct node_resource *gpus = node_find_resource(node, market->resource);
+    if (!gpus || !gpus->supply)
+        return 0;
+    const struct room before = room_on(score, node, gpus);
+    const struct room after = room_left(score, gpus, &before);
+    double lost = 0;
+    double n_live = 0;
+    for (size_t i = 0; i < market->n_classes; i++) {
+        const struct market_class *class = &market->classes[i];
+        const int64_t slots =
+            room_slots(&before, class, gpus->supply) - room_slots(&after, class, gpus->supply);
+        lost += (double)class->n_live * (double)class->gpus * (double)slots;
+        n_live += (double)class->n_live;
+    }
+    return n_live > 0 ? lost / n_live : 0;
+}
+
+/* Emptier nodes cost more, so that they stay whole for pods that need a whole one. */
+static double drain(const struct wanted_gpus *wanted, const struct node *node)
+{
+    const struct node_resource *gpus = node_find_resource(node, wanted->need->resource);
+    if (!gpus || !wanted->market || wanted->market->max_gpus == 0)
+        return 0;
+    const double free = (double)node_resource_free(gpus);
+    const double left = free - (double)wanted->need->amount;
+    return DRAIN_WEIGHT * (free * free - left * left) / (double)wanted->market->max_gpus;
+}
+
+static double own(const struct score *score, const struct node *node)
+{
+    double sum = 0;
+    for (const struct market *market = cluster_next_market(score->cluster, NULL); market;
+         market = cluster_next_market(score->cluster, market))
+        sum += slots_lost(score, node, market);
+    for (size_t i = 0; i < score->shape->n_gpu_needs; i++)
+        sum += drain(&score->wanted[i], node);
+    return sum;
+}
+
+static double all_free(const struct market *market)
+{
+    double sum = 0;
+    for (size_t i = 0; i < market->n_supplies; i++)
+        sum += (double)market->supplies[i]->free;
+    return sum;
+}
+
+static double free_to(const struct market *market, const struct market_class *class)
+{
+    double sum = 0;
+    for (size_t i = 0; i < market->n_supplies; i++)
+        sum += class->admitted[i] ? (double)market->supplies[i]->free : 0;
+    return sum;
+}
+
+/* Demand that is confined to some models, as a share of all demand, over the share of what is free
+ * that is of those models. */
+static double pressure(double share, double free_of_all, double free_of_them)
+{
+    return free_of_them > 0 ? share * free_of_all / free_of_them : PRESSURE_MAX;
+}
+
+static void add_pressure(const struct market *market, const struct market_class *class,
+                         double to_add, double *pressures)
+{
+    for (size_t i = 0; i < market->n_supplies; i++)
+        pressures[i] += class->admitted[i] ? to_add : 0;
+}
+
+static void reprice_gpus(const struct market *market, double *pressures)
+{
+    const double free = all_free(market);
+    double demand = PRIOR_GPUS;
+    for (size_t i = 0; i < market->n_classes; i++)
+        demand += (double)market->classes[i].n_live * (double)market->classes[i].gpus;
+    const double share_of_prior = PRIOR_GPUS * PRIOR_CONFINED / (double)market->n_supplies / demand;
+    for (size_t i = 0; i < market->n_supplies; i++)
+        pressures[i] = pressure(share_of_prior, free, (double)market->supplies[i]->free);
+    for (size_t i = 0; i < market->n_classes; i++) {
+        const struct market_class *class = &market->classes[i];
+        const double share = (double)class->n_live * (double)class->gpus / demand;
+        if (!class->unconfined)
+            add_pressure(market, class, pressure(share, free, free_to(market, class)), pressures);
+    }
+    for (size_t i = 0; i < market->n_supplies; i++)
+        pressures[i] = pressures[i] < PRESSURE_MAX ? pressures[i] : PRESSURE_MAX;
+}
+
+static void reprice(struct score *score)
+{
+    for (size_t i = 0; i < score->shape->n_gpu_needs; i++) {
+        if (score->wanted[i].market)
+            reprice_gpus(score->wanted[i].market, score->wanted[i].pressures);
+    }
+}
+
+static double price(const struct score *score, const struct node *node)
+{
+    double sum = 0;
+    for (size_t i = 0; i < score->shape->n_gpu_needs; i++) {
+        const struct wanted_gpus *wanted = &score->wanted[i];
+        const struct node_resource *gpus = node_find_resource(node, wanted->need->resource);
+        if (gpus && gpus->supply)
+            sum += PRESSURE_WEIGHT * (double)wanted->need->amount *
+                   wanted->pressures[gpus->supply->index];
+    }
+    return sum;
+}
+
+const struct score_policy SCORE_SLOT_PRICE = {own, reprice, price};

@@ -1,0 +1,163 @@
+/* score: what the placement policies charge, reckoned by hand. */
+#include "core/rank.h"
+#include "given.h"
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GPU "nvidia.com/gpu"
+#define T4 "accelerator=T4"
+#define A100 "accelerator=A100"
+
+static struct cost cost_on(struct given *given, const char *node, const char *demand)
+{
+    cluster_settle(given->cluster);
+    const struct shape_facts facts = given_shape_facts(given, demand);
+    const struct pod_shape *shape = given_resolved(given, &facts);
+    const struct score *score = score_begin(given->cluster, shape, given->arena);
+    return score_cost(score, given_find(given, node));
+}
+
+static void check_cost(struct given *given, const char *node, const char *demand, double own,
+                       double price)
+{
+    const struct cost cost = cost_on(given, node, demand);
+    if (fabs(cost.own - own) > 1e-9 || fabs(cost.price - price) > 1e-9)
+        fail_msg("%s costs %.12g and %.12g, should be %.12g and %.12g", node, cost.own, cost.price,
+                 own, price);
+}
+
+static struct given *given_of(void **state, enum placement_policy placement)
+{
+    struct given *given = *state;
+    given->policy.placement = placement;
+    return given;
+}
+
+/* A pending pod that only A100 nodes may take. */
+static void confined_pod(struct given *given, const char *uid, const char *demand)
+{
+    struct pod_facts facts = given_pod_facts(given, uid, "", demand);
+    facts.shape.wants.accept = given_models(given, "A100", &facts.shape.wants.n_accept);
+    given_pod_of(given, &facts);
+}
+
+/* Typical pods take 3 GPUs or 4. On 5 free ones one of each fits, on 4 still; on 3 none of 4 any
+ * more: half of the pods lose 4 GPUs. The drain term is 0.2 x (free^2 - left^2) / 8. */
+static void test_slot_price_charges_lost_slots_and_broken_nodes(void **state)
+{
+    struct given *given = given_of(state, PLACEMENT_SLOT_PRICE);
+    given_node(given, "five", GPU "=8", T4);
+    given_node(given, "four", GPU "=8", T4);
+    given_pod(given, "on-five", "five", GPU "=3");
+    given_pod(given, "on-four", "four", GPU "=4");
+    const double price = 3 * 500 * 0.33 / 507;
+    check_cost(given, "five", GPU "=1", 0 + 0.2 * (25 - 16) / 8, price);
+    check_cost(given, "four", GPU "=1", 4.0 / 2 + 0.2 * (16 - 9) / 8, price);
+}
+
+/* 3 pods of 1 GPU, one of 4: what is lost is weighed by how many pods are like that. */
+static void test_slot_price_weighs_classes_by_their_pods(void **state)
+{
+    struct given *given = given_of(state, PLACEMENT_SLOT_PRICE);
+    given_node(given, "n", GPU "=8", T4);
+    given_pod(given, "a", "", GPU "=1");
+    given_pod(given, "b", "", GPU "=1");
+    given_pod(given, "c", "", GPU "=1");
+    given_pod(given, "d", "", GPU "=4");
+    const double lost = (3.0 * 1 * 1 + 1.0 * 4 * 1) / 4;
+    check_cost(given, "n", GPU "=1", lost + 0.2 * (64 - 49) / 8, 3 * 500 * 0.33 / 507);
+}
+
+/* CPU alone makes GPUs useless too. A node without GPUs costs nothing. */
+static void test_slot_price_charges_pods_without_gpus(void **state)
+{
+    struct given *given = given_of(state, PLACEMENT_SLOT_PRICE);
+    given_node(given, "gpus", GPU "=4 cpu=8000", T4);
+    given_node(given, "plain", "cpu=8000", "");
+    given_pod(given, "typical", "", GPU "=1 cpu=2000");
+    check_cost(given, "gpus", "cpu=3000", 2, 0);
+    check_cost(given, "gpus", "cpu=8000", 4, 0);
+    check_cost(given, "plain", "cpu=3000", 0, 0);
+}
+
+/* 8 of 12 free GPUs are A100; pods that must have them want 8 of the 8 that are wanted: with the
+ * prior of 500 GPUs, 165 of them confined and spread over both models. */
+static void test_slot_price_keeps_models_for_those_who_need_them(void **state)
+{
+    struct given *given = given_of(state, PLACEMENT_SLOT_PRICE);
+    given_node(given, "t4", GPU "=4", T4);
+    given_node(given, "a100", GPU "=8", A100);
+    confined_pod(given, "p", GPU "=8");
+    const double all = 508;
+    const double pressure_t4 = 82.5 / all * 12 / 4;
+    const double pressure_a100 = 82.5 / all * 12 / 8 + 8 / all * 12 / 8;
+    check_cost(given, "t4", GPU "=2", 0.2 * (16 - 4) / 8, 3 * 2 * pressure_t4);
+    check_cost(given, "a100", GPU "=2", 8 + 0.2 * (64 - 36) / 8, 3 * 2 * pressure_a100);
+}
+
+static void test_slot_price_has_a_highest_pressure(void **state)
+{
+    struct given *given = given_of(state, PLACEMENT_SLOT_PRICE);
+    given_node(given, "t4", GPU "=100", T4);
+    given_node(given, "a100", GPU "=8", A100);
+    given_pod(given, "on-a100", "a100", GPU "=7");
+    confined_pod(given, "p", GPU "=8");
+    assert_true(fabs(cost_on(given, "a100", GPU "=1").price - 3 * 3) < 1e-9);
+}
+
+/* A typical pod of 4: on a node with 4 free GPUs one GPU less makes 3 of them fragments. */
+static void test_fgd_charges_what_becomes_a_fragment(void **state)
+{
+    struct given *given = given_of(state, PLACEMENT_FGD);
+    given_node(given, "four", GPU "=4", T4);
+    given_node(given, "eight", GPU "=8", T4);
+    given_node(given, "two", GPU "=2", T4);
+    given_pod(given, "typical", "", GPU "=4");
+    check_cost(given, "four", GPU "=1", 3, 0);
+    check_cost(given, "eight", GPU "=1", 0, 0);
+    check_cost(given, "two", GPU "=1", -1, 0);
+}
+
+static void test_spread_and_binpack_are_opposites(void **state)
+{
+    struct given *given = given_of(state, PLACEMENT_SPREAD);
+    given_node(given, "eight", GPU "=8", T4);
+    given_node(given, "four", GPU "=4", T4);
+    check_cost(given, "eight", GPU "=1", -7, 0);
+    check_cost(given, "four", GPU "=1", -3, 0);
+    given->policy.placement = PLACEMENT_BINPACK;
+    check_cost(given, "eight", GPU "=1", 7, 0);
+    check_cost(given, "four", GPU "=1", 3, 0);
+}
+
+static void test_every_policy_judges_an_empty_fleet(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "plain", "cpu=8000", "");
+    given_node(given, "full", GPU "=1", T4);
+    given_pod(given, "p", "full", GPU "=1");
+    for (int placement = 0; placement < N_PLACEMENT_POLICIES; placement++) {
+        given->policy.placement = (enum placement_policy)placement;
+        assert_true(isfinite(cost_on(given, "plain", GPU "=1").own));
+        assert_true(isfinite(cost_on(given, "full", "amd.com/gpu=1 " GPU "=1").price));
+    }
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_slot_price_charges_lost_slots_and_broken_nodes),
+        TEST(test_slot_price_weighs_classes_by_their_pods),
+        TEST(test_slot_price_charges_pods_without_gpus),
+        TEST(test_slot_price_keeps_models_for_those_who_need_them),
+        TEST(test_slot_price_has_a_highest_pressure),
+        TEST(test_fgd_charges_what_becomes_a_fragment),
+        TEST(test_spread_and_binpack_are_opposites),
+        TEST(test_every_policy_judges_an_empty_fleet),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,112 @@
+"""placement.policy: which of the nodes that fit is best. What each policy charges is reckoned in tests/unit/core/test_score.c."""
+
+import json
+
+import pytest
+from objects import annotated, filter_args, node, pod
+
+T4, H100 = "Tesla-T4", "NVIDIA-H100-80GB-HBM3"
+
+
+def policy_text(name):
+    return f"apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nplacement: {{policy: {name}}}\n"
+
+
+@pytest.fixture
+def start_with(start_over, write):
+    """start_with("fgd", node, pod, ...) -> a Service; policy None: without a policy file."""
+
+    def start(policy, *items):
+        options = ["--config", write("policy.yaml", policy_text(policy))] if policy else []
+        return start_over(*items, options=options)
+
+    return start
+
+
+def ask(service, asking, *names):
+    return service.post("/scheduler/prioritize", filter_args(asking, list(names)))
+
+
+def best(service, asking, *names):
+    (name,) = [entry["Host"] for entry in ask(service, asking, *names).json() if entry["Score"] == 10]
+    return name
+
+
+# Typical pods take 4 GPUs. One GPU less takes a place of theirs from four-free and from empty, but not from five-free, and one-free is
+# of no use to them anyway.
+FLEET = [
+    *(node(name, 8) for name in ("one-free", "four-free", "five-free", "empty")),
+    pod("a", 7, "one-free"),
+    pod("b", 4, "four-free"),
+    pod("c", 3, "five-free"),
+    *(pod(f"typical-{i}", 4) for i in range(20)),
+]
+# The best of all, and the best where one-free is not among those that are asked about.
+CHOICES = {
+    "slot-price": ("one-free", "five-free"),
+    "binpack": ("one-free", "four-free"),
+    "spread": ("empty", "empty"),
+    "fgd": ("one-free", "five-free"),
+}
+
+
+@pytest.mark.parametrize("policy", CHOICES)
+def test_each_policy_has_its_choice(policy, start_with):
+    service = start_with(policy, *FLEET)
+    names = ["empty", "five-free", "four-free", "one-free"]
+    assert (best(service, pod(gpus=1), *names), best(service, pod(gpus=1), *names[:3])) == CHOICES[policy]
+
+
+def test_slot_price_is_what_is_built_in(start_with):
+    unsaid, said = start_with(None, *FLEET), start_with("slot-price", *FLEET)
+    asked = (pod(gpus=1), "empty", "five-free", "four-free")
+    assert ask(unsaid, *asked).body == ask(said, *asked).body
+
+
+SCARCE = [
+    node("a-h100", 8, H100),
+    node("b-t4", 8, T4),
+    *(annotated(f"wants-h100-{i}", 8, models="H100") for i in range(10)),
+]
+
+
+def test_a_scarce_model_is_kept_for_those_who_need_it(start_with):
+    """By name, and by packing, a-h100 would be first."""
+    assert best(start_with("slot-price", *SCARCE), pod(gpus=1), "a-h100", "b-t4") == "b-t4"
+    assert best(start_with("binpack", *SCARCE), pod(gpus=1), "a-h100", "b-t4") == "a-h100"
+
+
+def test_who_asks_for_the_scarce_model_gets_it(start_with):
+    assert best(start_with("slot-price", *SCARCE), annotated(models="H100, T4"), "a-h100", "b-t4") == "a-h100"
+
+
+def test_pods_without_gpus_stay_off_gpu_nodes(start_with):
+    service = start_with("slot-price", node("a-gpus", 8), node("b-plain", None, None), pod("typical"))
+    assert best(service, pod(gpus=None), "a-gpus", "b-plain") == "b-plain"
+
+
+def test_the_order_of_the_objects_changes_nothing(start_with):
+    names = ["empty", "five-free", "four-free", "one-free"]
+    answers = {ask(start_with("slot-price", *items), pod(gpus=2), *names).body for items in (FLEET, FLEET[::-1])}
+    assert len(answers) == 1
+
+
+def test_the_dry_run_places_as_the_ledger_would_pod_by_pod(start_with):
+    """What a Deployment's dry run says is what kube-scheduler is told of its pods, one after another, once they are all pending."""
+    nodes = [node("a", 8, H100), node("b", 8, T4), node("c", 4, T4), node("d", 8)]
+    waiting = [pod(f"replica-{i}", 2) for i in range(6)]
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "replica", "namespace": "ml"},
+        "spec": {"replicas": 6, "template": {"spec": waiting[0]["spec"]}},
+    }
+    (workload,) = start_with("slot-price", *nodes).post("/v1/dry-run", json.dumps(deployment)).json()["workloads"]
+    said = [placement["node"] for placement in workload["placements"]]
+    service, told = start_with("slot-price", *nodes, *waiting), []
+    for i, asking in enumerate(waiting):
+        fitting = service.post("/scheduler/filter", filter_args(asking, list("abcd"))).json()["NodeNames"]
+        told.append(best(service, asking, *fitting))
+        waiting[i] = pod(f"replica-{i}", 2, told[-1])
+        service = start_with("slot-price", *nodes, *waiting)
+    assert told == said
