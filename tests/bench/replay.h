@@ -1,0 +1,39 @@
+/*
+ * replay: a trace's pods, decided by the real code. Private to replay_run.
+ */
+#ifndef BENCH_REPLAY_H
+#define BENCH_REPLAY_H
+
+#include "core/rank.h"
+#include "trace.h"
+
+#define REPLAY_UID_MAX 32
+
+struct replay {
+    struct policy policy;
+    struct trace trace;
+    struct cluster *cluster;
+    int64_t weight; /* of us in kube-scheduler; 0: it does not ask us */
+    uint64_t random;
+    struct ranked_node *ranked;
+};
+
+/* Below n; and between 0 and 1, neither of them. */
+uint64_t replay_random_below(struct replay *replay, uint64_t n);
+double replay_random(struct replay *replay);
+
+/* The pod waits from now on, and is decided: where it went, NULL where it goes on waiting. */
+const struct node *replay_arrive(struct replay *replay, const struct trace_pod *pod, uint64_t id);
+/* Of a pod that is there. */
+const struct pod_shape *replay_shape(const struct replay *replay, uint64_t id);
+void replay_bind(struct replay *replay, const struct trace_pod *pod, uint64_t id,
+                 const struct node *node);
+void replay_leave(struct replay *replay, uint64_t id);
+
+/* Pods come until 130 % of the cluster's GPUs have; none leaves, and what fits nowhere is dropped.
+ */
+void replay_static(struct replay *replay);
+/* Pods come at random times, run, and leave; what fits nowhere waits. */
+void replay_online(struct replay *replay);
+
+#endif

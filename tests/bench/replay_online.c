@@ -1,0 +1,244 @@
+/* replay_online: see replay.h. */
+#include "base/mem.h"
+#include "core/fit.h"
+#include "replay.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DAY_S 86400.0
+#define WARM_UP_S (6 * DAY_S)
+#define END_S (16 * DAY_S)
+#define DURATION_MAX_S (3 * DAY_S)
+#define LOAD 0.95 /* of the cluster's GPUs, on average */
+#define GPUS_MAX 64
+
+struct running {
+    double ends_s;
+    uint64_t id;
+    const struct trace_pod *pod;
+    const struct node *node;
+};
+
+struct waiting {
+    double since_s;
+    double duration_s;
+    uint64_t id;
+    const struct trace_pod *pod;
+    const struct pod_shape *shape;
+};
+
+struct online {
+    struct replay *replay;
+    struct running *running; /* a heap, the first to end on top */
+    size_t n_running, running_room;
+    struct waiting *waiting; /* in the order they came */
+    size_t n_waiting, waiting_room;
+    double now_s;
+    double gpu_s; /* used in the measured time */
+    int64_t gpus_used;
+    double waited_s, waited_whole_s; /* of GPU pods that came in the measured time; of 8 GPUs */
+    uint64_t n_came, n_whole, n_waited;
+};
+
+/* The heap. */
+
+static void push_running(struct online *online, struct running item)
+{
+    if (online->n_running == online->running_room) {
+        online->running_room = 2 * online->running_room + 1024;
+        online->running = mem_grow(online->running, online->running_room, sizeof item);
+    }
+    size_t at = online->n_running++;
+    for (size_t up = (at - 1) / 2; at > 0 && online->running[up].ends_s > item.ends_s;
+         up = (at - 1) / 2) {
+        online->running[at] = online->running[up];
+        at = up;
+    }
+    online->running[at] = item;
+}
+
+static struct running pop_running(struct online *online)
+{
+    const struct running top = online->running[0];
+    const struct running item = online->running[--online->n_running];
+    size_t at = 0;
+    for (size_t down = 1; down < online->n_running; down = 2 * at + 1) {
+        if (down + 1 < online->n_running &&
+            online->running[down + 1].ends_s < online->running[down].ends_s)
+            down++;
+        if (online->running[down].ends_s >= item.ends_s)
+            break;
+        online->running[at] = online->running[down];
+        at = down;
+    }
+    if (online->n_running > 0)
+        online->running[at] = item;
+    return top;
+}
+
+/* Durations: what the trace does not say is that of a random pod with as many GPUs. */
+
+struct durations {
+    double *items[GPUS_MAX];
+    size_t n[GPUS_MAX];
+};
+
+static struct durations known_durations(const struct trace *trace)
+{
+    struct durations durations = {.n = {0}};
+    for (size_t i = 0; i < trace->n_pods; i++) {
+        const struct trace_pod *pod = &trace->pods[i];
+        if (pod->duration_s < 0)
+            continue;
+        size_t *n = &durations.n[pod->gpus];
+        durations.items[pod->gpus] = mem_grow(durations.items[pod->gpus], *n + 1, sizeof(double));
+        durations.items[pod->gpus][(*n)++] =
+            pod->duration_s < DURATION_MAX_S ? pod->duration_s : DURATION_MAX_S;
+    }
+    return durations;
+}
+
+static double duration_of(struct replay *replay, const struct durations *durations,
+                          const struct trace_pod *pod)
+{
+    const size_t n = durations->n[pod->gpus];
+    if (pod->duration_s >= 0)
+        return pod->duration_s < DURATION_MAX_S ? pod->duration_s : DURATION_MAX_S;
+    return n > 0 ? durations->items[pod->gpus][replay_random_below(replay, n)] : DAY_S;
+}
+
+static double mean_gpu_s(const struct trace *trace, const struct durations *durations)
+{
+    double sum = 0;
+    for (size_t i = 0; i < trace->n_pods; i++) {
+        const struct trace_pod *pod = &trace->pods[i];
+        double duration_s = pod->duration_s < DURATION_MAX_S ? pod->duration_s : DURATION_MAX_S;
+        if (pod->duration_s < 0) {
+            duration_s = 0;
+            for (size_t k = 0; k < durations->n[pod->gpus]; k++)
+                duration_s += durations->items[pod->gpus][k] / (double)durations->n[pod->gpus];
+        }
+        sum += (double)pod->gpus * duration_s;
+    }
+    return sum / (double)trace->n_pods;
+}
+
+/* Events. */
+
+static void pass(struct online *online, double to_s)
+{
+    const double from_s = online->now_s > WARM_UP_S ? online->now_s : WARM_UP_S;
+    if (to_s > from_s)
+        online->gpu_s += (to_s - from_s) * (double)online->gpus_used;
+    online->now_s = to_s;
+}
+
+static void start(struct online *online, const struct waiting *pod, const struct node *node)
+{
+    push_running(online,
+                 (struct running){online->now_s + pod->duration_s, pod->id, pod->pod, node});
+    online->gpus_used += pod->pod->gpus;
+}
+
+static void count_wait(struct online *online, const struct waiting *pod, double until_s)
+{
+    if (pod->since_s < WARM_UP_S || pod->pod->gpus == 0)
+        return;
+    const double waited_s = until_s - pod->since_s;
+    online->n_came++;
+    online->waited_s += waited_s;
+    online->n_waited += waited_s > 0;
+    if (pod->pod->gpus >= 8) {
+        online->n_whole++;
+        online->waited_whole_s += waited_s;
+    }
+}
+
+static void wait_for_room(struct online *online, const struct waiting *pod)
+{
+    if (online->n_waiting == online->waiting_room) {
+        online->waiting_room = 2 * online->waiting_room + 1024;
+        online->waiting = mem_grow(online->waiting, online->waiting_room, sizeof *pod);
+    }
+    online->waiting[online->n_waiting] = *pod;
+    online->waiting[online->n_waiting++].shape = replay_shape(online->replay, pod->id);
+}
+
+/* Who waits is tried on the node that became freer, the longest first. */
+static void depart(struct online *online)
+{
+    const struct running gone = pop_running(online);
+    pass(online, gone.ends_s);
+    replay_leave(online->replay, gone.id);
+    online->gpus_used -= gone.pod->gpus;
+    size_t n_left = 0;
+    for (size_t i = 0; i < online->n_waiting; i++) {
+        const struct waiting *pod = &online->waiting[i];
+        const struct fit_question question = {.shape = pod->shape, .scope = FIT_ALL};
+        if (fit_judge(gone.node, &question) != REASON_FITS) {
+            online->waiting[n_left++] = *pod;
+            continue;
+        }
+        replay_bind(online->replay, pod->pod, pod->id, gone.node);
+        count_wait(online, pod, online->now_s);
+        start(online, pod, gone.node);
+    }
+    online->n_waiting = n_left;
+}
+
+static void come(struct online *online, const struct waiting *pod)
+{
+    pass(online, pod->since_s);
+    const struct node *node = replay_arrive(online->replay, pod->pod, pod->id);
+    if (!node) {
+        wait_for_room(online, pod);
+        return;
+    }
+    count_wait(online, pod, pod->since_s);
+    start(online, pod, node);
+}
+
+static void report(struct online *online)
+{
+    int64_t pending = 0;
+    for (size_t i = 0; i < online->n_waiting; i++) {
+        count_wait(online, &online->waiting[i], END_S);
+        pending += online->waiting[i].pod->gpus;
+    }
+    (void)printf("{\"utilised\":%.3f,\"meanWait\":%.1f,\"meanWaitOf8\":%.1f,\"waited\":%.3f,"
+                 "\"pendingGpus\":%" PRId64 ",\"pods\":%" PRIu64 "}\n",
+                 100 * online->gpu_s / (END_S - WARM_UP_S) / (double)online->replay->trace.n_gpus,
+                 online->waited_s / (double)online->n_came,
+                 online->waited_whole_s / (double)online->n_whole,
+                 100 * (double)online->n_waited / (double)online->n_came, pending, online->n_came);
+}
+
+void replay_online(struct replay *replay)
+{
+    const struct trace *trace = &replay->trace;
+    struct durations durations = known_durations(trace);
+    const double between_s = mean_gpu_s(trace, &durations) / (LOAD * (double)replay->trace.n_gpus);
+    struct online online = {.replay = replay};
+    double comes_s = 0;
+    for (uint64_t id = 0;; id++) {
+        comes_s -= between_s * log(replay_random(replay));
+        while (online.n_running > 0 && online.running[0].ends_s <= comes_s &&
+               online.running[0].ends_s <= END_S)
+            depart(&online);
+        if (comes_s > END_S)
+            break;
+        const struct trace_pod *pod = &trace->pods[replay_random_below(replay, trace->n_pods)];
+        const struct waiting coming = {comes_s, duration_of(replay, &durations, pod), id, pod,
+                                       NULL};
+        come(&online, &coming);
+    }
+    pass(&online, END_S);
+    report(&online);
+    for (size_t i = 0; i < GPUS_MAX; i++)
+        free(durations.items[i]);
+    free(online.running);
+    free(online.waiting);
+}

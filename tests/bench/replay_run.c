@@ -1,0 +1,210 @@
+/*
+ * replay_run: sends the pods of a trace through the real decisions: core's filter, its ranking as
+ * the 0..10 of the wire, and kube-scheduler's arithmetic over them. tests/bench/replay builds and
+ * runs it, and tells what the figures are.
+ *
+ *   replay_run FOLDER VARIANT POLICY WEIGHT SEED static|online     POLICY "kube": no extender
+ *
+ * Prints one line of JSON. replay_static.c and replay_online.c have the two kinds of run.
+ */
+#include "base/mem.h"
+#include "core/fit.h"
+#include "core/rank.h"
+#include "replay.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* splitmix64 (Steele, Lea, Flood 2014) */
+static uint64_t next_random(struct replay *replay)
+{
+    uint64_t z = replay->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+double replay_random(struct replay *replay)
+{
+    return ((double)(next_random(replay) >> 11) + 0.5) * 0x1.0p-53;
+}
+
+uint64_t replay_random_below(struct replay *replay, uint64_t n)
+{
+    return next_random(replay) % n;
+}
+
+static const struct node_resource *resource_of(const struct replay *replay, const struct node *node,
+                                               const char *name)
+{
+    return node_find_resource(node, cluster_find_resource(replay->cluster, name));
+}
+
+/* NodeResourcesFit (LeastAllocated) and NodeResourcesBalancedAllocation over cpu and memory, weight
+ * 1 each: what differs between nodes in kube-scheduler's default plugins here. */
+static int64_t kube_score(const struct replay *replay, const struct node *node,
+                          const struct trace_pod *pod)
+{
+    const struct node_resource *cpu = resource_of(replay, node, "cpu");
+    const struct node_resource *memory = resource_of(replay, node, "memory");
+    const int64_t cpu_used = cpu->used + pod->milli_cores;
+    const int64_t memory_used = memory->used + pod->memory_bytes;
+    const int64_t least = ((cpu->allocatable - cpu_used) * 100 / cpu->allocatable +
+                           (memory->allocatable - memory_used) * 100 / memory->allocatable) /
+                          2;
+    const double cpu_share = (double)cpu_used / (double)cpu->allocatable;
+    const double memory_share = (double)memory_used / (double)memory->allocatable;
+    return least + (int64_t)((1 - fabs(cpu_share - memory_share) / 2) * 100);
+}
+
+/* The node that kube-scheduler takes; NULL: none. Equal ones at random. */
+static const struct node *choose(struct replay *replay, const struct pod_shape *shape,
+                                 const struct trace_pod *pod)
+{
+    const struct fit_question question = {.shape = shape, .scope = FIT_ALL};
+    size_t n = 0;
+    for (const struct node *node = cluster_next_node(replay->cluster, NULL); node;
+         node = cluster_next_node(replay->cluster, node)) {
+        if (fit_judge(node, &question) == REASON_FITS)
+            replay->ranked[n++] = (struct ranked_node){.node = node};
+    }
+    if (replay->weight > 0) {
+        cluster_settle(replay->cluster);
+        rank_nodes(replay->cluster, shape, replay->ranked, n);
+    }
+    const struct node *best = NULL;
+    int64_t best_score = -1;
+    uint64_t n_equal = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct ranked_node *ranked = &replay->ranked[i];
+        const int64_t score =
+            kube_score(replay, ranked->node, pod) + ranked->score * replay->weight * 10;
+        if (score < best_score)
+            continue;
+        n_equal = score > best_score ? 1 : n_equal + 1;
+        best_score = score;
+        if (replay_random_below(replay, n_equal) == 0)
+            best = ranked->node;
+    }
+    return best;
+}
+
+static struct pod_facts facts_of(const struct trace_pod *pod, const char *uid)
+{
+    return (struct pod_facts){.uid = uid,
+                              .namespace_ = "trace",
+                              .name = uid,
+                              .node_name = "",
+                              .nominated_node = "",
+                              .priority_class = "",
+                              .shape = pod->shape};
+}
+
+static void write_uid(uint64_t id, char *ret_uid)
+{
+    (void)snprintf(ret_uid, REPLAY_UID_MAX, "pod-%" PRIu64, id);
+}
+
+const struct node *replay_arrive(struct replay *replay, const struct trace_pod *pod, uint64_t id)
+{
+    char uid[REPLAY_UID_MAX];
+    write_uid(id, uid);
+    const struct pod_facts facts = facts_of(pod, uid);
+    cluster_upsert_pod(replay->cluster, &facts);
+    const struct node *node = choose(replay, cluster_find_pod(replay->cluster, uid)->shape, pod);
+    if (node)
+        replay_bind(replay, pod, id, node);
+    return node;
+}
+
+void replay_bind(struct replay *replay, const struct trace_pod *pod, uint64_t id,
+                 const struct node *node)
+{
+    char uid[REPLAY_UID_MAX];
+    write_uid(id, uid);
+    struct pod_facts facts = facts_of(pod, uid);
+    facts.node_name = node_name(node);
+    cluster_upsert_pod(replay->cluster, &facts);
+}
+
+void replay_leave(struct replay *replay, uint64_t id)
+{
+    char uid[REPLAY_UID_MAX];
+    write_uid(id, uid);
+    cluster_delete_pod(replay->cluster, uid);
+}
+
+const struct pod_shape *replay_shape(const struct replay *replay, uint64_t id)
+{
+    char uid[REPLAY_UID_MAX];
+    write_uid(id, uid);
+    return cluster_find_pod(replay->cluster, uid)->shape;
+}
+
+static void fill(struct replay *replay)
+{
+    replay->cluster = cluster_new(&replay->policy);
+    for (size_t i = 0; i < replay->trace.n_nodes; i++)
+        cluster_upsert_node(replay->cluster, &replay->trace.nodes[i]);
+    replay->ranked = MEM_ARRAY(struct ranked_node, replay->trace.n_nodes);
+}
+
+/* Some pods of the trace are larger than every node that they may go to: nothing can be said about
+ * a policy by them. */
+static void forget_impossible_pods(struct replay *replay)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    size_t n = 0;
+    for (size_t i = 0; i < replay->trace.n_pods; i++) {
+        const struct trace_pod *pod = &replay->trace.pods[i];
+        const struct fit_question question = {
+            .shape = cluster_resolve(replay->cluster, &pod->shape, arena), .scope = FIT_ALL};
+        bool fits = false;
+        for (const struct node *node = cluster_next_node(replay->cluster, NULL); node && !fits;
+             node = cluster_next_node(replay->cluster, node))
+            fits = fit_judge(node, &question) == REASON_FITS;
+        if (fits)
+            replay->trace.pods[n++] = *pod;
+    }
+    replay->trace.n_pods = n;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 7) {
+        (void)fprintf(stderr,
+                      "usage: replay_run FOLDER VARIANT POLICY WEIGHT SEED static|online\n");
+        return 2;
+    }
+    struct replay replay = {.random = strtoull(argv[5], NULL, 10)};
+    struct arena *arena = arena_new();
+    struct err err;
+    policy_init(&replay.policy);
+    if (strcmp(argv[3], "kube") != 0) {
+        replay.weight = strtoll(argv[4], NULL, 10);
+        if (placement_policy_from_name(argv[3], &replay.policy.placement) < 0) {
+            (void)fprintf(stderr, "replay_run: no policy %s\n", argv[3]);
+            return 2;
+        }
+    }
+    if (trace_read(argv[1], argv[2], arena, &replay.trace, &err) < 0) {
+        (void)fprintf(stderr, "replay_run: %s\n", err.text);
+        return 1;
+    }
+    fill(&replay);
+    forget_impossible_pods(&replay);
+    if (strcmp(argv[6], "online") == 0)
+        replay_online(&replay);
+    else
+        replay_static(&replay);
+    cluster_free(replay.cluster);
+    free(replay.ranked);
+    free(replay.trace.nodes);
+    free(replay.trace.pods);
+    arena_free(arena);
+    policy_fini(&replay.policy);
+    return 0;
+}

@@ -1,0 +1,55 @@
+/* replay_static: see replay.h. */
+#include "replay.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define N_MARKS 4 /* 100, 110, 120 and 130 % of the cluster's GPUs have arrived */
+
+struct tally {
+    int64_t arrived, placed; /* GPUs */
+    double marks[N_MARKS];
+    size_t n_marks;
+    double first_failure; /* percent of load */
+    int64_t lost_whole, lost_confined, lost_others;
+};
+
+static double percent(const struct replay *replay, int64_t gpus)
+{
+    return 100.0 * (double)gpus / (double)replay->trace.n_gpus;
+}
+
+static void lose(const struct replay *replay, const struct trace_pod *pod, struct tally *tally)
+{
+    if (pod->gpus > 0 && tally->first_failure == 0)
+        tally->first_failure = percent(replay, tally->arrived);
+    if (pod->gpus >= 8)
+        tally->lost_whole += pod->gpus;
+    else if (pod->models[0])
+        tally->lost_confined += pod->gpus;
+    else
+        tally->lost_others += pod->gpus;
+}
+
+void replay_static(struct replay *replay)
+{
+    struct tally tally = {0};
+    for (uint64_t id = 0; tally.n_marks < N_MARKS; id++) {
+        const struct trace_pod *pod =
+            &replay->trace.pods[replay_random_below(replay, replay->trace.n_pods)];
+        tally.arrived += pod->gpus;
+        if (replay_arrive(replay, pod, id)) {
+            tally.placed += pod->gpus;
+        } else {
+            replay_leave(replay, id);
+            lose(replay, pod, &tally);
+        }
+        if (tally.arrived * 10 >= replay->trace.n_gpus * (int64_t)(10 + tally.n_marks))
+            tally.marks[tally.n_marks++] = percent(replay, tally.placed);
+    }
+    (void)printf("{\"allocated\":[%.3f,%.3f,%.3f,%.3f],\"firstFailure\":%.3f,\"lost\":[%" PRId64
+                 ",%" PRId64 ",%" PRId64 "]}\n",
+                 tally.marks[0], tally.marks[1], tally.marks[2], tally.marks[3],
+                 tally.first_failure > 0 ? tally.first_failure : percent(replay, tally.arrived),
+                 tally.lost_whole, tally.lost_confined, tally.lost_others);
+}
