@@ -54,6 +54,8 @@ def a_quiet_cluster_is_no_fault(api, service):
     service.wait("asked", lambda: service.metric("gpu_extender_watch_probes_total", kind="nodes") >= 2)
     assert service.metric("gpu_extender_data_stale") == 0
     assert service.relists("nodes") == 1
+    lists = service.metric("gpu_extender_watch_relists_total")
+    assert service.metric("gpu_extender_self_checks_total") > lists + 2, "the ledger is checked in quiet times, too"
     service.settle()
 
 
