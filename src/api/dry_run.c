@@ -34,8 +34,12 @@ static json_t *run(struct dry_run *dry_run, const struct workload_list *list)
     json_t *workloads = json_array();
     for (size_t i = 0; i < list->n; i++)
         (void)json_array_append_new(workloads, dry_run_workload(dry_run, &list->items[i]));
-    return json_pack("{s:s, s:o, s:o}", "summary", summary(dry_run, list, workloads), "workloads",
-                     workloads, "skipped", skipped_json(list));
+    json_t *answer = basis_json(&dry_run->basis);
+    json_t *rest = json_pack("{s:s, s:o, s:o}", "summary", summary(dry_run, list, workloads),
+                             "workloads", workloads, "skipped", skipped_json(list));
+    (void)json_object_update(answer, rest);
+    json_decref(rest);
+    return answer;
 }
 
 /* Answers what cannot be asked; else gives the workloads. */
@@ -78,6 +82,7 @@ void api_dry_run(void *context, struct exchange *exchange)
         return;
     struct dry_run dry_run = {
         .api = api,
+        .basis = basis_of(api->inventory, exchange_arena(exchange)),
         .fork = inventory_fork(api->inventory),
         .arena = exchange_arena(exchange),
         .n_replicas_left = api->max_replicas,

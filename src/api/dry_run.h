@@ -5,11 +5,13 @@
 #define API_DRY_RUN_H
 
 #include "api/api.h"
+#include "basis.h"
 #include "core/what_if.h"
 #include "objects/workload.h"
 
 struct dry_run {
     const struct api *api;
+    struct basis basis;
     struct cluster *fork; /* workloads before this one have their room on it */
     struct arena *arena;
     size_t n_replicas_left; /* that may still be placed one by one */

@@ -1,5 +1,6 @@
 /* dry_run_table: see dry_run_table.h. */
 #include "dry_run_table.h"
+#include "basis.h"
 #include "json_text.h"
 #include "table.h"
 #include "verdict_table.h"
@@ -66,6 +67,7 @@ void dry_run_table_write(const json_t *result, struct arena *arena, struct buf *
     const json_t *workloads = json_object_get(result, "workloads");
     size_t i = 0;
     json_t *workload = NULL;
+    basis_write_warning(result, arena, out);
     if (json_array_size(workloads) != 1)
         (void)buf_printf(out, "%s\n", json_text_of(result, "summary"));
     json_array_foreach (workloads, i, workload) {

@@ -67,7 +67,7 @@ static json_t *explanation_json(const struct pod_copies *copies, const struct cl
                                 struct arena *arena)
 {
     const struct telling telling = {fork, arena, (int64_t)time(NULL), clock_ms()};
-    json_t *answer = pod_answer_json(copies);
+    json_t *answer = basis_json(&copies->basis);
     json_t *nodes = NULL;
     json_t *pod = explain(&telling, &copies->items[0], &nodes);
     (void)json_object_set_new(answer, "pod", pod);

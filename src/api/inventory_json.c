@@ -3,7 +3,7 @@
  */
 #include "api/api.h"
 #include "base/clock.h"
-#include "base/text_time.h"
+#include "basis.h"
 #include "inventory_table.h"
 #include "reply.h"
 
@@ -41,9 +41,6 @@ struct copy {
     struct arena *arena;
     struct node_row *nodes;
     size_t n_nodes;
-    int64_t as_of_s;
-    const char *source;
-    bool live;
     struct inventory_problem *problems;
     size_t n_problems, n_all_problems;
 };
@@ -168,9 +165,6 @@ static struct copy copy_inventory(struct inventory *inventory, struct arena *are
 {
     struct copy copy = {.arena = arena};
     const struct inventory_view view = inventory_read(inventory);
-    copy.as_of_s = view.as_of_s;
-    copy.source = arena_strdup(arena, view.source);
-    copy.live = view.live;
     copy.nodes = ARENA_ARRAY(arena, struct node_row, cluster_n_nodes(view.cluster));
     for (const struct node *node = cluster_next_node(view.cluster, NULL); node;
          node = cluster_next_node(view.cluster, node))
@@ -324,18 +318,17 @@ void api_inventory(void *context, struct exchange *exchange)
     const struct api *api = context;
     if (!reply_is_possible(exchange))
         return;
+    const struct basis basis = basis_of(api->inventory, exchange_arena(exchange));
     const struct copy copy = copy_inventory(api->inventory, exchange_arena(exchange));
     json_t *nodes = json_array();
     for (size_t i = 0; i < copy.n_nodes; i++)
         (void)json_array_append_new(nodes, node_json(&copy.nodes[i]));
-    char as_of[TEXT_TIME_SIZE];
-    struct err why = {""};
-    const bool usable = inventory_usable(api->inventory, &why);
-    json_t *value = json_pack("{s:s, s:s, s:b, s:b, s:s, s:o, s:o, s:o, s:o, s:I}", "asOf",
-                              text_time(copy.as_of_s, as_of), "source", copy.source, "live",
-                              copy.live, "usable", usable, "unusableBecause", why.text, "freshness",
-                              freshness_json(api->inventory), "nodes", nodes, "models",
-                              models_json(&copy), "problems", problems_json(&copy), "problemCount",
-                              (json_int_t)copy.n_all_problems);
+    json_t *value = basis_json(&basis);
+    json_t *rest =
+        json_pack("{s:o, s:o, s:o, s:o, s:I}", "freshness", freshness_json(api->inventory), "nodes",
+                  nodes, "models", models_json(&copy), "problems", problems_json(&copy),
+                  "problemCount", (json_int_t)copy.n_all_problems);
+    (void)json_object_update(value, rest);
+    json_decref(rest);
     reply(exchange, value, inventory_table_write);
 }

@@ -1,5 +1,6 @@
 /* inventory_table: see inventory_table.h. Only GPUs are shown; the JSON has all resources. */
 #include "inventory_table.h"
+#include "basis.h"
 #include "few.h"
 #include "json_text.h"
 #include "table.h"
@@ -149,9 +150,7 @@ static void write_freshness(const json_t *inventory, struct arena *arena, struct
 
 void inventory_table_write(const json_t *inventory, struct arena *arena, struct buf *out)
 {
-    if (!json_is_true(json_object_get(inventory, "usable")))
-        (void)buf_printf(out, "NO DECISIONS ARE MADE: %s\n\n",
-                         json_text_of(inventory, "unusableBecause"));
+    basis_write_warning(inventory, arena, out);
     write_nodes(inventory, arena, out);
     write_models(inventory, arena, out);
     write_problems(inventory, arena, out);

@@ -96,7 +96,7 @@ static json_t *pending_json(struct pod_copies *copies, const struct cluster *for
         .n_left = 1 + cluster_n_nodes(fork) + MAX_VERDICTS,
     };
     json_t *pods = pods_json(&pending, copies);
-    json_t *answer = pod_answer_json(copies);
+    json_t *answer = basis_json(&copies->basis);
     json_t *rest = json_pack(
         "{s:I, s:I, s:I, s:I, s:o}", "nodeCount", (json_int_t)pending.candidates.n, "podCount",
         (json_int_t)copies->n_all, "omitted", (json_int_t)(copies->n_all - copies->n), "notJudged",

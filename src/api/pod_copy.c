@@ -112,27 +112,10 @@ static void copy_pending(struct copying *copying, const struct cluster *cluster)
         copy_pod(copying, cluster, waiting[i].pod);
 }
 
-/* What holds for all of the answer; before the lock is taken. */
-static struct copying begin(struct inventory *inventory, struct arena *arena)
-{
-    struct copying copying = {.arena = arena};
-    if (inventory_usable(inventory, &copying.copies.unusable))
-        copying.copies.unusable.text[0] = '\0';
-    return copying;
-}
-
-static void note_source(struct copying *copying, const struct inventory_view *view)
-{
-    copying->copies.as_of_s = view->as_of_s;
-    copying->copies.live = view->live;
-    copying->copies.source = arena_strdup(copying->arena, view->source);
-}
-
 struct pod_copies pod_copies_pending(struct inventory *inventory, struct arena *arena)
 {
-    struct copying copying = begin(inventory, arena);
+    struct copying copying = {.arena = arena, .copies = {.basis = basis_of(inventory, arena)}};
     const struct inventory_view view = inventory_read(inventory);
-    note_source(&copying, &view);
     copy_pending(&copying, view.cluster);
     inventory_done(inventory);
     return copying.copies;
@@ -141,10 +124,9 @@ struct pod_copies pod_copies_pending(struct inventory *inventory, struct arena *
 struct pod_copies pod_copies_named(struct inventory *inventory, const char *namespace_,
                                    const char *name, struct arena *arena)
 {
-    struct copying copying = begin(inventory, arena);
+    struct copying copying = {.arena = arena, .copies = {.basis = basis_of(inventory, arena)}};
     const struct inventory_view view = inventory_read(inventory);
     const struct pod *pod = cluster_find_pod_named(view.cluster, namespace_, name);
-    note_source(&copying, &view);
     if (pod) {
         copying.copies.items = ARENA_NEW(arena, struct pod_copy);
         copying.copies.n_all = 1;

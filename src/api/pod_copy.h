@@ -5,7 +5,7 @@
 #ifndef API_POD_COPY_H
 #define API_POD_COPY_H
 
-#include "inventory/inventory.h"
+#include "basis.h"
 
 #include <uthash.h>
 
@@ -34,10 +34,7 @@ struct pod_copies {
     size_t n;
     size_t n_all; /* that there were */
     struct shared_shape *shapes;
-    int64_t as_of_s;
-    const char *source;
-    bool live;
-    struct err unusable; /* why pods are not judged by the data for kube-scheduler; "": they are */
+    struct basis basis;
 };
 
 /* GPU pods without a node that are not finished; of too many, those that kube-scheduler would take

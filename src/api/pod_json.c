@@ -109,11 +109,3 @@ json_t *pod_json(const struct telling *telling, const struct pod_copy *copy,
     set_judged(object, judged);
     return object;
 }
-
-json_t *pod_answer_json(const struct pod_copies *copies)
-{
-    char as_of[TEXT_TIME_SIZE];
-    return json_pack("{s:s, s:s, s:b, s:b, s:s}", "asOf", text_time(copies->as_of_s, as_of),
-                     "source", copies->source, "live", copies->live, "usable",
-                     copies->unusable.text[0] == '\0', "unusableBecause", copies->unusable.text);
-}

@@ -25,7 +25,4 @@ json_t *pod_json(const struct telling *telling, const struct pod_copy *copy,
 const char *pod_summary(const struct telling *telling, const struct pod_copy *copy,
                         const struct judged *judged);
 
-/* What holds for all of an answer: asOf, source, live, usable, unusableBecause. */
-json_t *pod_answer_json(const struct pod_copies *copies);
-
 #endif

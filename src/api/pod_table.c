@@ -3,11 +3,12 @@
  * in it.
  */
 #include "pod_table.h"
+#include "age_text.h"
+#include "basis.h"
 #include "few.h"
 #include "json_text.h"
 #include "verdict_table.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -36,20 +37,6 @@ static void write_line(const char *name, const char *text, struct arena *arena, 
     (void)buf_printf(out, "  %-15s ", name);
     (void)buf_add_text(out, one_line(text, arena));
     (void)buf_add_text(out, "\n");
-}
-
-/* "45s", "12m", "7h", "3d4h" */
-static const char *age_text(int64_t seconds, struct arena *arena)
-{
-    const int64_t minutes = seconds / 60;
-    const int64_t hours = minutes / 60;
-    if (minutes == 0)
-        return arena_printf(arena, "%" PRId64 "s", seconds);
-    if (hours == 0)
-        return arena_printf(arena, "%" PRId64 "m", minutes);
-    if (hours < 24)
-        return arena_printf(arena, "%" PRId64 "h%" PRId64 "m", hours, minutes % 60);
-    return arena_printf(arena, "%" PRId64 "d%" PRId64 "h", hours / 24, hours % 24);
 }
 
 static void write_age(const json_t *pod, struct arena *arena, struct buf *out)
@@ -126,20 +113,13 @@ static void write_pod(const json_t *pod, struct arena *arena, struct buf *out)
     write_age(pod, arena, out);
 }
 
-static void write_warning(const json_t *answer, struct buf *out)
-{
-    if (!json_is_true(json_object_get(answer, "usable")))
-        (void)buf_printf(out, "NO DECISIONS ARE MADE: %s\n\n",
-                         json_text_of(answer, "unusableBecause"));
-}
-
 void pod_table_write_pending(const json_t *pending, struct arena *arena, struct buf *out)
 {
     const json_int_t count = json_integer_value(json_object_get(pending, "podCount"));
     const json_int_t omitted = json_integer_value(json_object_get(pending, "omitted"));
     size_t i = 0;
     json_t *pod = NULL;
-    write_warning(pending, out);
+    basis_write_warning(pending, arena, out);
     (void)buf_printf(out, "%lld pending GPU pod%s", (long long)count, count == 1 ? "" : "s");
     if (omitted > 0)
         (void)buf_printf(out, ", of which the last %lld are not shown", (long long)omitted);
@@ -152,7 +132,7 @@ void pod_table_write_pending(const json_t *pending, struct arena *arena, struct 
 
 void pod_table_write_explanation(const json_t *explanation, struct arena *arena, struct buf *out)
 {
-    write_warning(explanation, out);
+    basis_write_warning(explanation, arena, out);
     write_pod(json_object_get(explanation, "pod"), arena, out);
     verdict_table_write(json_object_get(explanation, "nodes"), arena, out);
 }

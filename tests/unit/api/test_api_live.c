@@ -1,6 +1,9 @@
 /* api, over an API server: what is reserved, how fresh it is, and why no pods are judged. */
 #include "ask.h"
+#include "base/text_time.h"
 #include "live_cluster.h"
+
+#include <inttypes.h>
 
 struct live_ask {
     struct live_cluster live;
@@ -102,6 +105,38 @@ static void make_stale(struct live_ask *live)
     live_flush(&live->live, CLUSTER_PODS);
 }
 
+/* As make_stale() makes it; the test may take its time. */
+static void check_as_of(const json_t *as_of)
+{
+    int64_t as_of_s = 0;
+    assert_int_equal(text_time_read(json_string_value(as_of), &as_of_s), 0);
+    const int64_t age_s = (int64_t)time(NULL) - as_of_s;
+    if (age_s < 99 || age_s > 160)
+        fail_msg("%" PRId64 " s old", age_s);
+}
+
+/* A table begins with why nothing is decided, and with how old is what follows; gives the rest. */
+static const char *after_warning(const char *table)
+{
+    static const char FIRST[] = "NO DECISIONS ARE MADE: the pods are stale: no answer in 10 s\n"
+                                "What follows is as it was at 20";
+    if (strncmp(table, FIRST, strlen(FIRST)) != 0)
+        fail_msg("%s", table);
+    const char *end = strstr(table, "Z, ");
+    assert_non_null(end);
+    if (strncmp(end, "Z, 1m ago.\n\n", strlen("Z, 1m ago.\n\n")) != 0 &&
+        strncmp(end, "Z, 2m ago.\n\n", strlen("Z, 2m ago.\n\n")) != 0)
+        fail_msg("%s", table);
+    return strstr(end, "\n\n") + 2;
+}
+
+static void check_warning(struct live_ask *live, handle_exchange *handle, const char *body)
+{
+    char *table = ask_text(&live->ask, handle, body, "table", 200, "text/plain; charset=utf-8");
+    assert_true(strlen(after_warning(table)) > 0);
+    free(table);
+}
+
 /* What is being bound is said to be, and is not in its own way. */
 static void test_a_pending_pod_that_is_being_bound(void **state)
 {
@@ -136,9 +171,29 @@ static void test_pending_pods_are_told_from_stale_data(void **state)
     assert_json(json_object_get(pending, "podCount"), "1");
     json_decref(pending);
     live->ask.path = "/v1/pods/ml/runs/explain";
-    char *table = ask_text(&live->ask, api_explain, "", "table", 200, "text/plain; charset=utf-8");
-    assert_ptr_equal(strstr(table, "NO DECISIONS ARE MADE: the pods are stale"), table);
-    free(table);
+    check_warning(live, api_explain, "");
+    check_warning(live, api_pending, "");
+}
+
+static void test_a_dry_run_over_stale_data_says_so(void **state)
+{
+    static const char MANIFEST[] = "kind: Pod\nspec: {containers: []}\n";
+    struct live_ask *live = *state;
+    fill(live);
+    json_t *result = ask_json(&live->ask, api_dry_run, MANIFEST);
+    assert_json(json_object_get(result, "usable"), "true");
+    assert_json(json_object_get(result, "unusableBecause"), "''");
+    json_decref(result);
+    make_stale(live);
+    result = ask_json(&live->ask, api_dry_run, MANIFEST);
+    assert_json(json_object_get(result, "live"), "true");
+    assert_json(json_object_get(result, "source"), "'" LIVE_SERVER "'");
+    assert_json(json_object_get(result, "usable"), "false");
+    assert_json(json_object_get(result, "unusableBecause"),
+                "'the pods are stale: no answer in 10 s'");
+    check_as_of(json_object_get(result, "asOf"));
+    json_decref(result);
+    check_warning(live, api_dry_run, MANIFEST);
 }
 
 static void check_readyz(struct live_ask *live, unsigned status, const char *line)
@@ -193,8 +248,6 @@ static void test_readyz_says_what_is_missing(void **state)
 static void test_table(void **state)
 {
     static const char EXPECTED[] =
-        "NO DECISIONS ARE MADE: the pods are stale: no answer in 10 s\n"
-        "\n"
         "NODE   STATE      MODEL   RESOURCE         TOTAL   USED   FREE   HELD BY       RESERVED "
         "FOR\n"
         "a      NotReady   -       nvidia.com/gpu   8       3      3      ml/runs (3)   ml/waits "
@@ -209,8 +262,9 @@ static void test_table(void **state)
     make_stale(live);
     char *table =
         ask_text(&live->ask, api_inventory, "", "table", 200, "text/plain; charset=utf-8");
-    char *rest = table + sizeof EXPECTED - 1;
-    if (strncmp(table, EXPECTED, sizeof EXPECTED - 1) != 0)
+    const char *text = after_warning(table);
+    const char *rest = text + sizeof EXPECTED - 1;
+    if (strncmp(text, EXPECTED, sizeof EXPECTED - 1) != 0)
         fail_msg("%s", table);
     assert_non_null(strstr(rest, "pods              stale      10"));
     assert_non_null(strstr(rest, "   no answer in 10 s\nnamespaces"));
@@ -238,6 +292,7 @@ int main(void)
         TEST(test_a_reservation_becomes_usage),
         TEST(test_a_pending_pod_that_is_being_bound),
         TEST(test_pending_pods_are_told_from_stale_data),
+        TEST(test_a_dry_run_over_stale_data_says_so),
         TEST(test_freshness),
         TEST(test_readyz_says_what_is_missing),
         TEST(test_table),
