@@ -11,6 +11,8 @@
 
 /* Without the prefix gpu-extender.io/. */
 static const char *const KNOWN[] = {"models", "exclude-models", "min-gpu-memory"};
+/* What our bindings leave on a pod, and its owner may have copied: nobody is to write it. */
+#define LEFT_BY_BIND "bound-by"
 
 static void add_legacy(const json_t *metadata, struct lines *lines)
 {
@@ -41,8 +43,9 @@ static const char *nearest_of(const char *name)
 
 static void add_ours(const char *key, struct lines *lines)
 {
-    const char *nearest = nearest_of(key + strlen(ANNOTATION_PREFIX));
-    if (!nearest)
+    const char *name = key + strlen(ANNOTATION_PREFIX);
+    const char *nearest = nearest_of(name);
+    if (!nearest || strcmp(name, LEFT_BY_BIND) == 0)
         return;
     const char *shown = quoted_plain(lines->arena, key);
     if (*nearest)

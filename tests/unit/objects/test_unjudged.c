@@ -91,13 +91,13 @@ static void test_specs(void **state)
 static void test_annotations(void **state)
 {
     struct fixture *fixture = *state;
-    json_t *pod =
-        json_pack("{s: {s: {s: s, s: s, s: s, s: s, s: s, s: s, s: s}}}", "metadata", "annotations",
-                  "scheduler.alpha.kubernetes.io/affinity",
-                  "{\"nodeAffinity\": {}, \"podAffinity\": {}, \"podAntiAffinity\": {}}",
-                  "scheduler.alpha.kubernetes.io/tolerations", "[]", "gpu-extender.io/models",
-                  "A100", "gpu-extender.io/model", "A100", "gpu-extender.io/Models", "A100",
-                  "gpu-extender.io/colour", "red", "example.com/models", "A100");
+    json_t *pod = json_pack("{s: {s: {s: s, s: s, s: s, s: s, s: s, s: s, s: s, s: s}}}",
+                            "metadata", "annotations", "scheduler.alpha.kubernetes.io/affinity",
+                            "{\"nodeAffinity\": {}, \"podAffinity\": {}, \"podAntiAffinity\": {}}",
+                            "scheduler.alpha.kubernetes.io/tolerations", "[]",
+                            "gpu-extender.io/models", "A100", "gpu-extender.io/model", "A100",
+                            "gpu-extender.io/Models", "A100", "gpu-extender.io/colour", "red",
+                            "gpu-extender.io/bound-by", "1.0/h_1", "example.com/models", "A100");
     struct text_list list = pod_not_evaluated(pod, fixture->arena);
     static const char *const LINES[] = {
         "annotation scheduler.alpha.kubernetes.io/affinity: podAffinity",
