@@ -13,6 +13,7 @@
 #include "follower.h"
 #include "http/server.h"
 #include "inventory/inventory.h"
+#include "kube/credentials.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -96,7 +97,10 @@ static int check(struct program *program)
     if (program->options.kubeconfig || program->options.context) {
         if (follower_find(&program->options, &target, &err) < 0)
             return complain(&err, EXIT_BAD_INPUT);
+        int r = kube_credentials_check(&target, &err);
         kube_target_fini(&target);
+        if (r < 0)
+            return complain(&err, EXIT_BAD_INPUT);
     }
     const struct inventory_view view = inventory_read(program->inventory);
     const size_t n_problems = view.n_all_problems;

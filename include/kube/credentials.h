@@ -20,6 +20,9 @@ struct kube_credentials;
  * or the plugin's command, and the end of what it said. */
 int kube_credentials_new(const struct kube_target *target,
                          struct kube_credentials **ret_credentials, struct err *err);
+/* What kube_credentials_new() would refuse, with its messages, as far as that can be seen without
+ * running a plugin. */
+int kube_credentials_check(const struct kube_target *target, struct err *err);
 void kube_credentials_free(struct kube_credentials *credentials);
 
 /* What to send now. Strings are the caller's copy: kube_identity_fini(). */

@@ -142,6 +142,16 @@ static int find_first(struct kube_credentials *credentials, struct err *err)
     return 0;
 }
 
+int kube_credentials_check(const struct kube_target *target, struct err *err)
+{
+    if (target->exec.command)
+        return exec_plugin_check(target, err);
+    if (!target->token_file)
+        return 0;
+    char *token CLEANUP(mem_free_ptr) = NULL;
+    return token_from_file(target->token_file, &token, err);
+}
+
 int kube_credentials_new(const struct kube_target *target,
                          struct kube_credentials **ret_credentials, struct err *err)
 {

@@ -161,6 +161,13 @@ int exec_plugin_new(const struct kube_target *target,
     return 0;
 }
 
+int exec_plugin_check(const struct kube_target *target, struct err *err)
+{
+    char *info CLEANUP(mem_free_ptr) = NULL;
+    int r = exec_credential_ask(target, &info, err);
+    return r < 0 ? r : exec_process_check(&target->exec, err);
+}
+
 void exec_plugin_free(struct exec_plugin *plugin)
 {
     if (!plugin)

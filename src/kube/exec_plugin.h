@@ -17,6 +17,8 @@ int exec_plugin_new(const struct kube_target *target,
                     void (*renewed)(void *context, struct exec_credential *credential),
                     void *context, struct exec_plugin **ret_plugin,
                     struct exec_credential *ret_first, struct err *err);
+/* What of that can be seen to go wrong without running the plugin. */
+int exec_plugin_check(const struct kube_target *target, struct err *err);
 /* Kills the plugin where it is running. NULL is allowed. */
 void exec_plugin_free(struct exec_plugin *plugin);
 

@@ -164,3 +164,10 @@ int exec_process_run(const struct kube_exec *exec, const char *info, int64_t tim
     close_fd(&process.child.err_fd);
     return r < 0 ? tell(exec, &process.said, r, err) : 0;
 }
+
+int exec_process_check(const struct kube_exec *exec, struct err *err)
+{
+    const struct last_lines nothing = {.len = 0};
+    int r = exec_spawn_check(exec, err);
+    return r < 0 ? tell(exec, &nothing, r, err) : 0;
+}

@@ -16,5 +16,8 @@
  * wrote to standard error, never of what it answered. */
 int exec_process_run(const struct kube_exec *exec, const char *info, int64_t timeout_ms,
                      int stop_fd, struct buf *answer, struct err *err);
+/* Whether there is such a command, and it may be run; -errno, with the message that running it
+ * would give. */
+int exec_process_check(const struct kube_exec *exec, struct err *err);
 
 #endif

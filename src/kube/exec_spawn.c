@@ -9,8 +9,10 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#define DEFAULT_PATH "/bin:/usr/bin" /* posix_spawnp()'s, where there is no PATH */
 #define VARIABLE_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
 /* ---- what it is told ---- */
@@ -141,6 +143,13 @@ static int spawn(const struct kube_exec *exec, const char *info, const struct pi
     return code;
 }
 
+static int refuse(const struct kube_exec *exec, int code, struct err *err)
+{
+    const char *hint = exec->install_hint;
+    return err_set(err, code, "cannot be run: %s%s%s", strerror(code), hint ? ": " : "",
+                   hint ? hint : "");
+}
+
 int exec_spawn(const struct kube_exec *exec, const char *info, struct exec_child *ret_child,
                struct err *err)
 {
@@ -148,11 +157,8 @@ int exec_spawn(const struct kube_exec *exec, const char *info, struct exec_child
     pid_t pid = -1;
     int r = open_pipes(&pipes, err);
     int code = r == 0 ? spawn(exec, info, &pipes, &pid) : 0;
-    if (code != 0) {
-        const char *hint = exec->install_hint;
-        r = err_set(err, code, "cannot be run: %s%s%s", strerror(code), hint ? ": " : "",
-                    hint ? hint : "");
-    }
+    if (code != 0)
+        r = refuse(exec, code, err);
     close_fd(pipes.out[1]);
     close_fd(pipes.err[1]);
     if (r < 0) {
@@ -162,4 +168,47 @@ int exec_spawn(const struct kube_exec *exec, const char *info, struct exec_child
     }
     *ret_child = (struct exec_child){pid, pipes.out[0], pipes.err[0]};
     return 0;
+}
+
+/* ---- without beginning ---- */
+
+/* 0 or a positive errno. */
+static int judge(const char *path)
+{
+    struct stat facts;
+    if (stat(path, &facts) < 0)
+        return errno;
+    if (!S_ISREG(facts.st_mode))
+        return EACCES;
+    return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+/* In the first folder of PATH that has one which may be run; an empty name is the current folder.
+ */
+static int judge_in_path(const char *name)
+{
+    const char *folder = getenv("PATH");
+    int worst = ENOENT;
+    folder = folder ? folder : DEFAULT_PATH;
+    for (;;) {
+        size_t len = strcspn(folder, ":");
+        struct buf path;
+        buf_init(&path, VARIABLE_BYTES_MAX);
+        (void)buf_printf(&path, "%.*s%s%s", (int)len, folder, len > 0 ? "/" : "", name);
+        int code = judge(buf_text(&path));
+        buf_fini(&path);
+        if (code == 0)
+            return 0;
+        worst = code == EACCES ? EACCES : worst;
+        if (!folder[len])
+            return worst;
+        folder += len + 1;
+    }
+}
+
+int exec_spawn_check(const struct kube_exec *exec, struct err *err)
+{
+    bool is_path = strchr(exec->command, '/');
+    int code = is_path ? judge(exec->command) : judge_in_path(exec->command);
+    return code == 0 ? 0 : refuse(exec, code, err);
 }

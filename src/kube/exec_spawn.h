@@ -19,5 +19,7 @@ struct exec_child {
 /* info is the value of KUBERNETES_EXEC_INFO. The message does not name the command. */
 int exec_spawn(const struct kube_exec *exec, const char *info, struct exec_child *ret_child,
                struct err *err);
+/* The same message where the command is not there, or may not be run; nothing is started. */
+int exec_spawn_check(const struct kube_exec *exec, struct err *err);
 
 #endif

@@ -157,6 +157,58 @@ def test_check_opens_no_port(run_binary, cluster):
     assert done.returncode == 0
 
 
+def kubeconfig(user):
+    cluster = {"server": "https://127.0.0.1:1", "insecure-skip-tls-verify": True}
+    return json.dumps(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "here",
+            "contexts": [{"name": "here", "context": {"cluster": "here", "user": "me"}}],
+            "clusters": [{"name": "here", "cluster": cluster}],
+            "users": [{"name": "me", "user": user}],
+        }
+    )
+
+
+def plugin(command):
+    return {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": command, "interactiveMode": "Never"}}
+
+
+@pytest.mark.parametrize(
+    "user, words",
+    [
+        ({"tokenFile": "gone"}, ["gone: cannot be read: No such file"]),
+        ({"tokenFile": "empty"}, ["empty: is empty, should be a token"]),
+        (plugin("./gone"), ["gone: cannot be run: No such file"]),
+        (plugin("empty-plugin-that-is-nowhere"), ["credential plugin empty-plugin-that-is-nowhere: cannot be run: No such file"]),
+        (plugin("./empty"), ["empty: cannot be run: Permission denied"]),
+        (plugin("./"), ["cannot be run: Permission denied"]),
+    ],
+    ids=["no token", "an empty token", "no plugin", "no plugin in PATH", "a plugin that may not be run", "a folder"],
+)
+def test_check_refuses_whom_the_start_refuses(user, words, run_binary, write):
+    """With the same words."""
+    write("empty", "")
+    options = ["--log-level", "error", "--listen", "127.0.0.1:0", "--kubeconfig", write("kubeconfig", kubeconfig(user))]
+    checked, started = run_binary(*options, "--check"), run_binary(*options)
+    assert (checked.returncode, checked.stdout) == (2, "")
+    assert all(word in checked.stderr for word in words), checked.stderr
+    assert checked.stderr == started.stderr
+
+
+def test_check_runs_no_plugin(run_binary, write):
+    script = write("plugin", f"#!/bin/sh\ntouch {write('ran', '')}.it\nexit 1\n")
+    script.chmod(0o700)
+    path = write("kubeconfig", kubeconfig(plugin("./plugin")))
+    for _ in range(2):
+        done = run_binary("--kubeconfig", path, "--check")
+        assert (done.returncode, done.stderr) == (0, "")
+    done = run_binary("--kubeconfig", write("in-path", kubeconfig(plugin("true"))), "--check")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not script.with_name("ran.it").exists()
+
+
 # ---- where it listens ----
 
 
