@@ -122,6 +122,9 @@ static struct waiter *waiter_new(const struct turn *turn, const struct bind_args
     struct waiter *waiter = MEM_NEW(struct waiter);
     waiter->answer = answer;
     waiter->context = context;
+    waiter->uid = mem_strdup(args->uid);
+    waiter->namespace_ = mem_strdup(args->namespace_);
+    waiter->name = mem_strdup(args->name);
     waiter->node_name = mem_strdup(args->node_name);
     waiter->called_ms = turn->now_ms;
     waiter->deadline_ms = turn->now_ms + turn->binds->timeout_ms;

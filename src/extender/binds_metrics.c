@@ -8,6 +8,11 @@ static const char *const OUTCOMES[N_BIND_OUTCOMES] = {
     [BIND_OUTCOME_UNKNOWN] = "unknown", [BIND_OUTCOME_BUSY] = "busy",
 };
 
+const char *binds_outcome_name(enum bind_outcome outcome)
+{
+    return OUTCOMES[outcome];
+}
+
 static const char *const FINDINGS[N_BIND_FINDINGS] = {
     [FOUND_BOUND] = "bound",     [FOUND_ELSEWHERE] = "elsewhere", [FOUND_GONE] = "gone",
     [FOUND_UNBOUND] = "unbound", [FOUND_NOTHING] = NULL, /* that settles nothing */

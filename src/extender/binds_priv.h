@@ -40,7 +40,7 @@ enum bind_outcome {
 struct waiter {
     bind_answer *answer;
     void *context;
-    char *node_name;
+    char *uid, *namespace_, *name, *node_name;
     int64_t called_ms;
     int64_t deadline_ms;
     struct waiter *prev, *next;
@@ -106,12 +106,15 @@ void binds_turn_close(struct binds *binds);
 
 void binds_turn_post(struct turn *turn, struct entry *entry, int64_t timeout_ms, kube_done *done);
 void binds_turn_get(struct turn *turn, struct entry *entry, int64_t timeout_ms, kube_done *done);
-/* One caller is answered; it is no entry's waiter any more. text NULL: bound. */
+/* One caller is answered, and the log has a line of it; it is no entry's waiter any more. text
+ * NULL: bound. */
 void binds_turn_tell(struct turn *turn, struct waiter *waiter, enum bind_outcome outcome,
                      const char *text);
 /* A line of the log about the pod; the message and the key are literals. */
 void binds_turn_note(struct turn *turn, const struct entry *entry, enum log_level level,
                      const char *message, const char *key, const char *value);
+
+const char *binds_outcome_name(enum bind_outcome outcome);
 
 /* The names are copied. */
 struct entry *binds_entry_new(struct binds *binds, const struct bind_args *args);

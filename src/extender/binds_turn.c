@@ -14,9 +14,10 @@ struct question {
 };
 
 struct told {
-    bind_answer *answer;
-    void *context;
+    struct waiter *waiter;
+    enum bind_outcome outcome;
     const char *text;
+    int64_t took_ms;
     struct told *next;
 };
 
@@ -75,15 +76,14 @@ void binds_turn_tell(struct turn *turn, struct waiter *waiter, enum bind_outcome
 {
     struct binds *binds = turn->binds;
     struct told *told = ARENA_NEW(turn->arena, struct told);
-    *told = (struct told){.answer = waiter->answer,
-                          .context = waiter->context,
-                          .text = text ? arena_strdup(turn->arena, text) : NULL};
-    LL_APPEND(turn->told, told);
     const int64_t took_ms = turn->now_ms - waiter->called_ms;
-    histogram_observe_ns(&binds->duration, took_ms > 0 ? (uint64_t)took_ms * 1000000U : 0);
+    *told = (struct told){.waiter = waiter,
+                          .outcome = outcome,
+                          .text = text ? arena_strdup(turn->arena, text) : NULL,
+                          .took_ms = took_ms > 0 ? took_ms : 0};
+    LL_APPEND(turn->told, told);
+    histogram_observe_ns(&binds->duration, (uint64_t)told->took_ms * 1000000U);
     counter_add(&binds->outcomes[outcome], 1);
-    free(waiter->node_name);
-    free(waiter);
 }
 
 void binds_turn_note(struct turn *turn, const struct entry *entry, enum log_level level,
@@ -122,6 +122,25 @@ static void write_notices(const struct turn *turn)
             LOG_STR("node", notice->node_name), LOG_STR(notice->key, notice->value));
 }
 
+static void write_told(const struct told *told)
+{
+    const struct waiter *waiter = told->waiter;
+    LOG(LOG_INFO, "binds", LOG_MSG(told->text ? "not bound" : "bound"),
+        LOG_STR("namespace", waiter->namespace_), LOG_STR("pod", waiter->name),
+        LOG_STR("uid", waiter->uid), LOG_STR("node", waiter->node_name),
+        LOG_STR("outcome", binds_outcome_name(told->outcome)), LOG_NUM("took_ms", told->took_ms),
+        {told->text ? "why" : NULL, told->text, 0});
+}
+
+static void free_waiter(struct waiter *waiter)
+{
+    free(waiter->uid);
+    free(waiter->namespace_);
+    free(waiter->name);
+    free(waiter->node_name);
+    free(waiter);
+}
+
 void binds_turn_end(struct turn *turn)
 {
     (void)pthread_mutex_unlock(&turn->binds->lock);
@@ -129,8 +148,12 @@ void binds_turn_end(struct turn *turn)
         send_all(turn);
     const struct told *told = NULL;
     LL_FOREACH (turn->told, told)
-        told->answer(told->context, told->text);
+        told->waiter->answer(told->waiter->context, told->text);
     write_notices(turn);
+    LL_FOREACH (turn->told, told) {
+        write_told(told);
+        free_waiter(told->waiter);
+    }
     arena_free(turn->arena);
 }
 

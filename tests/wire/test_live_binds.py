@@ -2,6 +2,7 @@
 where that can be known in time, no second post where one is enough, and no reservation that stays.
 """
 
+import re
 import threading
 
 import pytest
@@ -41,6 +42,24 @@ def test_a_pod_is_bound(api, follower, waiting, bind):
     follower.settle()
     assert bind() is None, "again, and it is so already"
     assert api.faults.count("bind") == 1
+
+
+def lines_of_bind(service):
+    """What the log has of each call of bind that was answered: [{key: value}]."""
+    lines = [line for line in service.log.text().splitlines() if re.search(r'mod=binds msg="?(not )?bound"? ', line)]
+    return [dict(re.findall(r'([a-z_]+)=("[^"]*"|\S*)', line)) for line in lines]
+
+
+def test_the_log_has_a_line_of_each_binding(api, follower, waiting, bind):
+    """Of what went well as of what did not, with why."""
+    assert bind() is None
+    assert "bound to node b already" in follower.bind(waiting, "a")
+    follower.wait("both are told", lambda: len(lines_of_bind(follower)) == 2)
+    done, refused = lines_of_bind(follower)
+    pod_ = {"level": "info", "namespace": "ml", "pod": "train-0", "uid": "pod-train-0"}
+    assert {**pod_, "msg": "bound", "node": "b", "outcome": "bound"}.items() <= done.items() and "why" not in done
+    assert {**pod_, "msg": '"not bound"', "node": "a", "outcome": "conflict"}.items() <= refused.items()
+    assert "bound to node b already" in refused["why"]
 
 
 def test_the_answer_is_lost_after_the_binding_took_effect(api, follower, bind):
