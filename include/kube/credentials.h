@@ -25,6 +25,10 @@ int kube_credentials_new(const struct kube_target *target,
 int kube_credentials_check(const struct kube_target *target, struct err *err);
 void kube_credentials_free(struct kube_credentials *credentials);
 
+/* For people, who is refused: "the token of /etc/token", "the token of the kubeconfig". Borrowed
+ * for its life. */
+const char *kube_credentials_name(const struct kube_credentials *credentials);
+
 /* What to send now. Strings are the caller's copy: kube_identity_fini(). */
 struct kube_identity {
     char *authorization;      /* "Bearer ..."; NULL: none */

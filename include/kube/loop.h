@@ -6,7 +6,8 @@
  * that a large list never delays a binding.
  *
  * A request that gets a 401 waits for a newer credential and is sent once more within its time;
- * only the second 401 is given out. A time-out, a 401 that no newer credential came for (there may
+ * only the second 401 is given out. The first one's body, where none came, says whose credential
+ * was refused. A time-out, a 401 that no newer credential came for (there may
  * be another client certificate in the file), or a request that asks for it (fresh), retires the
  * connections that are open: what is in flight on them may end there, nothing new is sent over
  * them. TCP keepalive and TCP_USER_TIMEOUT find dead peers too.
@@ -54,6 +55,9 @@ struct kube_sender kube_loop_sender(struct kube_loop *loop);
 /* An answer that is read as it comes: lists and watches. Only on the loop's thread (from a task).
  */
 struct kube_stream_handler {
+    /* 401, and there is no newer credential yet. Before the head; why is a line for people. NULL:
+     * it is not told. */
+    void (*on_refused)(void *context, const char *why);
     void (*on_head)(void *context, int64_t now_ms, unsigned status, int64_t retry_after_s);
     void (*on_bytes)(void *context, int64_t now_ms, const char *bytes, size_t len);
     /* The last one. outcome KUBE_ANSWERED: the server ended it well. */

@@ -121,7 +121,9 @@ struct reflector_action {
 /* What to do now. Called again and again until it says WAIT. */
 struct reflector_action reflector_next(struct reflector *reflector, int64_t now_ms);
 
-/* What came of the request: one head, any number of bytes, one end; or only the end. */
+/* What came of the request: one head, any number of bytes, one end; or only the end. Before these
+ * it may be refused (401) and wait for a newer credential: the status says so. */
+void reflector_refused(struct reflector *reflector, const char *why);
 void reflector_head(struct reflector *reflector, int64_t now_ms, unsigned status,
                     int64_t retry_after_s);
 void reflector_bytes(struct reflector *reflector, int64_t now_ms, const char *bytes, size_t len);

@@ -17,6 +17,7 @@
 
 struct kube_credentials {
     const struct kube_target *target;
+    char *name;
     struct exec_plugin *plugin; /* NULL: none */
     pthread_mutex_t lock;       /* guards all that follows */
     char *token;                /* NULL: none */
@@ -142,6 +143,26 @@ static int find_first(struct kube_credentials *credentials, struct err *err)
     return 0;
 }
 
+static char *name_of(const struct kube_target *target)
+{
+    const char *what = "a caller without credentials";
+    const char *whose = "";
+    char *name = NULL;
+    if (target->exec.command) {
+        what = "the credential of the plugin ";
+        whose = target->exec.command;
+    } else if (target->token_file || target->token) {
+        what = "the token of ";
+        whose = target->token_file ? target->token_file : "the kubeconfig";
+    } else if (target->cert_pem || target->cert_file) {
+        what = "the client certificate of ";
+        whose = target->cert_pem ? "the kubeconfig" : target->cert_file;
+    }
+    if (asprintf(&name, "%s%s", what, whose) < 0)
+        abort();
+    return name;
+}
+
 int kube_credentials_check(const struct kube_target *target, struct err *err)
 {
     if (target->exec.command)
@@ -157,6 +178,7 @@ int kube_credentials_new(const struct kube_target *target,
 {
     struct kube_credentials *credentials = MEM_NEW(struct kube_credentials);
     credentials->target = target;
+    credentials->name = name_of(target);
     credentials->version = 1;
     (void)pthread_mutex_init(&credentials->lock, NULL);
     int r = find_first(credentials, err);
@@ -173,10 +195,16 @@ void kube_credentials_free(struct kube_credentials *credentials)
         return;
     exec_plugin_free(credentials->plugin);
     (void)pthread_mutex_destroy(&credentials->lock);
+    free(credentials->name);
     free(credentials->token);
     free(credentials->cert_pem);
     free(credentials->key_pem);
     free(credentials);
+}
+
+const char *kube_credentials_name(const struct kube_credentials *credentials)
+{
+    return credentials->name;
 }
 
 static char *copy(const char *text)

@@ -286,6 +286,14 @@ static void open_watch(struct reflector *reflector)
         reflector_say_nothing(reflector);
 }
 
+void reflector_refused(struct reflector *reflector, const char *why)
+{
+    if (!reflector->flight.is_open || reflector->flight.settled)
+        return;
+    reflector_say_refused(reflector, why);
+    flush(reflector);
+}
+
 void reflector_head(struct reflector *reflector, int64_t now_ms, unsigned status,
                     int64_t retry_after_s)
 {

@@ -123,6 +123,8 @@ void reflector_settle(struct reflector *reflector);
 void reflector_say(struct reflector *reflector, const char *what);
 /* An answer with another status than 200. */
 void reflector_say_status(struct reflector *reflector);
+/* A 401 whose answer is not known yet. */
+void reflector_say_refused(struct reflector *reflector, const char *why);
 /* A Status object, as the value of an ERROR event. */
 void reflector_say_error(struct reflector *reflector, const json_t *status);
 void reflector_say_nothing(struct reflector *reflector);

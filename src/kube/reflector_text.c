@@ -38,6 +38,11 @@ void reflector_say(struct reflector *reflector, const char *what)
     set(reflector, "", what);
 }
 
+void reflector_say_refused(struct reflector *reflector, const char *why)
+{
+    set(reflector, "401", why);
+}
+
 static const char *message_of(const json_t *status)
 {
     const char *message = json_string_value(json_member(status, "message"));

@@ -12,6 +12,7 @@
 /* How long the second try waits for a newer credential, at most. */
 #define RENEWAL_MS 10000
 #define UNAUTHORIZED 401U
+#define WHO_BYTES ((size_t)300)
 
 struct kube_stream *stream_new(const struct kube_request *request,
                                const struct kube_stream_handler *handler, bool is_whole)
@@ -76,12 +77,35 @@ static void give_head(struct kube_stream *stream, unsigned status, int64_t retry
                             retry_after_s);
 }
 
+static void who_is_refused(const struct kube_stream *stream, char *text, size_t size)
+{
+    (void)snprintf(text, size, "the API server refused %s",
+                   kube_credentials_name(stream->streams->credentials));
+}
+
+/* Once; in ordinary times there is a newer one at hand, and nothing is told. */
+static void tell_refused(struct kube_stream *stream)
+{
+    char why[WHO_BYTES];
+    if (stream->told || !stream->handler.on_refused)
+        return;
+    stream->told = true;
+    stream->streams->touched = true;
+    who_is_refused(stream, why, sizeof why);
+    stream->handler.on_refused(stream->handler.context, why);
+}
+
 /* No newer credential came: the first 401 is the answer. A certificate is its connection's; the
  * next one reads the file again. */
 static void end_refused(struct kube_stream *stream)
 {
+    char why[WHO_BYTES];
     client_retire(stream->streams->client);
     give_head(stream, UNAUTHORIZED, -1);
+    who_is_refused(stream, why, sizeof why);
+    if (!stream->cancelled)
+        stream->handler.on_bytes(stream->handler.context, stream->streams->now_ms, why,
+                                 strlen(why));
     if (stream->cancelled)
         remove_stream(stream);
     else
@@ -190,6 +214,8 @@ static void step_stream(struct kube_stream *stream, bool renewed)
     kube_credentials_get(streams->credentials, streams->now_ms, &identity);
     if (is_new || identity.version > stream->version)
         send_stream(stream, &identity);
+    else
+        tell_refused(stream);
 }
 
 void streams_step(struct streams *streams)

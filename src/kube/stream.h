@@ -21,6 +21,7 @@ struct kube_stream {
     bool is_whole;    /* its time is for the whole of it, and a stop ends it with an event */
     bool cancelled;   /* freed in the next step, or with the transfer's end */
     bool was_refused; /* had its first 401 */
+    bool told;        /* the handler knows that */
     bool has_head;    /* the handler has been told */
     bool sent;        /* may have taken effect */
     enum stream_state state;

@@ -11,6 +11,12 @@ struct kube_watch {
     struct kube_stream *stream; /* NULL: none is open */
 };
 
+static void on_refused(void *context, const char *why)
+{
+    const struct kube_watch *watch = context;
+    reflector_refused(watch->reflector, why);
+}
+
 static void on_head(void *context, int64_t now_ms, unsigned status, int64_t retry_after_s)
 {
     struct kube_watch *watch = context;
@@ -40,7 +46,7 @@ static void cancel(struct kube_watch *watch)
 static int64_t run(void *context, int64_t now_ms)
 {
     struct kube_watch *watch = context;
-    const struct kube_stream_handler handler = {on_head, on_bytes, on_end, watch};
+    const struct kube_stream_handler handler = {on_refused, on_head, on_bytes, on_end, watch};
     struct reflector_action action = reflector_next(watch->reflector, now_ms);
     while (action.want != REFLECTOR_WAIT) {
         cancel(watch);

@@ -68,6 +68,12 @@ int fake_credentials_n_refused(struct kube_credentials *credentials)
     return n;
 }
 
+const char *kube_credentials_name(const struct kube_credentials *credentials)
+{
+    (void)credentials;
+    return "the token of a test";
+}
+
 void kube_credentials_get(struct kube_credentials *credentials, int64_t now_ms,
                           struct kube_identity *ret_identity)
 {

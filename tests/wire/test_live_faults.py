@@ -212,6 +212,18 @@ def test_the_token_is_rotated(api, follow, tmp_path):
     assert [service.relists(kind) for kind in KINDS] == [1] * len(KINDS)
 
 
+def test_a_token_that_is_refused_is_told_with_its_file(api, follow, tmp_path):
+    token = tmp_path / "token"
+    token.write_text("old")
+    api.token = "new"
+    service = follow(ready=False, kubeconfig=api.kubeconfig({"tokenFile": str(token)}))
+    words = f"401: the API server refused the token of {token}"
+    service.wait("it tells", lambda: words in service.get("/readyz").text)
+    service.wait("the log has it", lambda: service.log.text().count(words) >= len(KINDS))
+    token.write_text("new")
+    service.settle()
+
+
 @pytest.mark.parametrize("api", ["tls"], indirect=True)
 @pytest.mark.parametrize("fault, told", [({"deaf": True}, "watch /api/v1/pods: "), ({"certificate": "stranger"}, "certificate")], ids=["deaf", "stranger"])
 def test_the_tls_handshake_fails(api, follower, fault, told):

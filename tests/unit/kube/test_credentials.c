@@ -256,6 +256,29 @@ static void test_without_a_token_there_are_no_credentials(void **state)
     assert_null(credentials);
 }
 
+static void assert_name(const struct kube_target *target, const char *name)
+{
+    struct kube_credentials *credentials = credentials_of(target);
+    assert_string_equal(kube_credentials_name(credentials), name);
+    kube_credentials_free(credentials);
+}
+
+static void test_who_is_refused_is_told_without_the_secret(void **state)
+{
+    (void)state;
+    char path[100], name[200];
+    char secret[] = "SECRET", cert[] = "CERTIFICATE", cert_file[] = "/pki/me.crt";
+    (void)snprintf(path, sizeof path, "%s", temp_folder_write(&folder, "token", "SECRET"));
+    (void)snprintf(name, sizeof name, "the token of %s", path);
+    assert_name(&(struct kube_target){.token_file = path, .token = secret}, name);
+    assert_name(&(struct kube_target){.token = secret}, "the token of the kubeconfig");
+    assert_name(&(struct kube_target){.cert_file = cert_file},
+                "the client certificate of /pki/me.crt");
+    assert_name(&(struct kube_target){.cert_pem = cert, .cert_file = cert_file},
+                "the client certificate of the kubeconfig");
+    assert_name(&(struct kube_target){0}, "a caller without credentials");
+}
+
 #define WITH_FILES(test) cmocka_unit_test_setup_teardown((test), set_up, tear_down)
 
 int main(void)
@@ -270,6 +293,7 @@ int main(void)
         WITH_FILES(test_the_old_token_stays_where_there_is_no_new_one),
         WITH_FILES(test_a_missing_file_is_warned_of_once),
         WITH_FILES(test_without_a_token_there_are_no_credentials),
+        WITH_FILES(test_who_is_refused_is_told_without_the_secret),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,7 +245,7 @@ static void a_refusal_is_the_answer_when_no_newer_token_comes(void **state)
     int connection = desk_accept(desk->listener);
     desk_expect(connection, "GET /a ");
     desk_answer(connection, 401, "who?");
-    desk_expect_answer(box, 401, "");
+    desk_expect_answer(box, 401, "the API server refused the token of a test");
     (void)close(connection);
 }
 
@@ -259,7 +259,7 @@ static void after_a_refusal_connections_are_new(void **state)
     int connection = desk_accept(desk->listener);
     desk_expect(connection, "GET /a ");
     desk_answer(connection, 401, "who?");
-    desk_expect_answer(box, 401, "");
+    desk_expect_answer(box, 401, "the API server refused the token of a test");
     request.timeout_ms = 60000;
     box = desk_ask(desk, &request);
     desk_expect_closed(connection);

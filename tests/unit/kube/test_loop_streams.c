@@ -30,6 +30,12 @@ static void tell(struct opener *opener, const char *what, long long number, cons
         kube_stream_cancel(opener->stream);
 }
 
+static void on_refused(void *context, const char *why)
+{
+    struct opener *opener = context;
+    journal_add(opener->journal, "refused: %s", why);
+}
+
 static void on_head(void *context, int64_t now_ms, unsigned status, int64_t retry_after_s)
 {
     assert_true(now_ms <= clock_ms());
@@ -55,7 +61,7 @@ static void on_end(void *context, int64_t now_ms, enum kube_outcome outcome, con
 static int64_t open_once(void *context, int64_t now_ms)
 {
     struct opener *opener = context;
-    const struct kube_stream_handler handler = {on_head, on_bytes, on_end, opener};
+    const struct kube_stream_handler handler = {on_refused, on_head, on_bytes, on_end, opener};
     (void)now_ms;
     if (opener->calls++ == 0)
         opener->stream = kube_stream_open(opener->desk.loop, &opener->request, &handler);
@@ -196,6 +202,25 @@ static void a_refused_token_is_renewed_unseen(void **state)
     (void)close(connection);
 }
 
+/* Once, however often it is looked for. */
+static void a_refused_token_that_nobody_renews_is_told_at_once(void **state)
+{
+    struct opener *opener = *state;
+    int connection = begin(opener);
+    desk_answer(connection, 401, "who?");
+    journal_wait(opener->journal, "refused: the API server refused the token of a test");
+    kube_loop_wake(opener->desk.loop);
+    kube_loop_wake(opener->desk.loop);
+    fake_credentials_renew(opener->desk.credentials, "Bearer second");
+    kube_loop_wake(opener->desk.loop);
+    desk_expect(connection, "GET /watch ");
+    desk_answer(connection, 200, "ab");
+    journal_wait(opener->journal, "end answered");
+    journal_expect(opener->journal, "refused: the API server refused the token of a test, "
+                                    "head 200, bytes: 2ab, end answered");
+    (void)close(connection);
+}
+
 static void cancelled_at(struct opener *opener, int event, const char *told)
 {
     opener->cancel_at = event;
@@ -303,6 +328,7 @@ int main(void)
         WITH_STREAM(a_list_may_not),
         WITH_STREAM(no_head_in_time_is_unknown),
         WITH_STREAM(a_refused_token_is_renewed_unseen),
+        WITH_STREAM(a_refused_token_that_nobody_renews_is_told_at_once),
         WITH_STREAM(a_head_may_cancel),
         WITH_STREAM(a_piece_may_cancel),
         WITH_STREAM(a_task_may_cancel),

@@ -318,6 +318,23 @@ static void a_refusal_is_told_in_one_short_printable_line(void **state)
     rig_fini(&rig);
 }
 
+static void a_token_that_is_refused_is_told_before_the_answer(void **state)
+{
+    struct rig rig;
+    (void)state;
+    rig_init(&rig, NULL);
+    rig_expect_request(&rig, RIG_LIST);
+    reflector_refused(rig.reflector, "the API server refused the token of /token");
+    assert_string_equal(rig.why,
+                        "GET /api/v1/pods: 401: the API server refused the token of /token");
+    assert_false(rig.status.synced);
+    rig_expect_quiet(&rig, 10000);
+    rig_answer_list(&rig, "100", "ab", "");
+    assert_true(rig.status.synced);
+    assert_null(rig.status.why);
+    rig_fini(&rig);
+}
+
 static void of_a_long_error_the_beginning_is_told(void **state)
 {
     struct rig rig;
@@ -454,6 +471,7 @@ int main(void)
         cmocka_unit_test(an_object_that_is_too_large_is_told_by_its_name),
         cmocka_unit_test(what_is_too_large_and_no_object_ends_the_list_and_is_told),
         cmocka_unit_test(a_refusal_is_told_in_one_short_printable_line),
+        cmocka_unit_test(a_token_that_is_refused_is_told_before_the_answer),
         cmocka_unit_test(of_a_long_error_the_beginning_is_told),
         cmocka_unit_test(an_error_that_never_ends_is_not_read_to_its_end),
         cmocka_unit_test(waiting_doubles_up_to_half_a_minute_and_is_forgotten),

@@ -51,6 +51,11 @@ struct reflector_action reflector_next(struct reflector *reflector, int64_t now_
     return action;
 }
 
+void reflector_refused(struct reflector *reflector, const char *why)
+{
+    journal_add(reflector->journal, "%s", why);
+}
+
 void reflector_head(struct reflector *reflector, int64_t now_ms, unsigned status,
                     int64_t retry_after_s)
 {
@@ -135,6 +140,18 @@ static void what_is_cancelled_is_silent(void **state)
     (void)close(other);
 }
 
+static void a_refused_token_is_told_before_anything_else(void **state)
+{
+    (void)state;
+    struct scene scene;
+    int connection = begin(&scene, "R.");
+    desk_answer(connection, 401, "who?");
+    journal_wait(scene.journal, "the API server refused the token of a test");
+    journal_expect(scene.journal, "the API server refused the token of a test");
+    end(&scene);
+    (void)close(connection);
+}
+
 static void it_may_be_freed_with_a_request_in_flight(void **state)
 {
     (void)state;
@@ -149,6 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_request_after_the_other),
         cmocka_unit_test(what_is_cancelled_is_silent),
+        cmocka_unit_test(a_refused_token_is_told_before_anything_else),
         cmocka_unit_test(it_may_be_freed_with_a_request_in_flight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
