@@ -8,6 +8,7 @@
  * number of pod shapes. Nothing is decoded: this is the ledger alone.
  */
 #include "base/mem.h"
+#include "core/market.h"
 #include "core/reserve.h"
 
 #include <inttypes.h>
@@ -208,6 +209,57 @@ static void check(struct cluster *cluster)
     }
 }
 
+/* Pending GPU pods that only one node of all admits, so that all nodes must be asked: the dearest
+ * classes there can be. */
+static void put_confined_pods(struct cluster *cluster)
+{
+    for (uint64_t i = 0; i < MARKET_CLASSES_MAX; i++) {
+        struct texts texts;
+        write_uid(texts.uid, sizeof texts.uid, N_PODS + i);
+        write_node_name(texts.node, sizeof texts.node, N_NODES - 1);
+        const char *const values[] = {texts.node};
+        const struct requirement requirement = {
+            .key = "kubernetes.io/hostname", .op = SELECTOR_IN, .values = values, .n_values = 1};
+        const struct selector_term term = {&requirement, 1};
+        const struct amount demand[] = {
+            {"cpu", 1000 + (int64_t)i}, {"nvidia.com/gpu", 1}, {"pods", 1}};
+        const struct pod_facts facts = {
+            .uid = texts.uid,
+            .namespace_ = "team",
+            .name = texts.uid,
+            .node_name = "",
+            .nominated_node = "",
+            .priority_class = "",
+            .shape = {.demand = demand, .n_demand = 3, .affinity = {true, &term, 1}},
+        };
+        cluster_upsert_pod(cluster, &facts);
+    }
+}
+
+static void settle_after_a_node(struct cluster *cluster)
+{
+    const struct node_facts cordoned = {.name = "a-node", .ready = true, .unschedulable = true};
+    cluster_upsert_node(cluster, &cordoned);
+    cluster_delete_node(cluster, "a-node");
+    cluster_settle(cluster);
+}
+
+static void settle_after_a_pod(struct cluster *cluster)
+{
+    const struct amount demand[] = {{"nvidia.com/gpu", 8}, {"pods", 1}};
+    const struct pod_facts facts = {.uid = "a-pod",
+                                    .namespace_ = "team",
+                                    .name = "a-pod",
+                                    .node_name = "",
+                                    .nominated_node = "",
+                                    .priority_class = "",
+                                    .shape = {.demand = demand, .n_demand = 2}};
+    cluster_upsert_pod(cluster, &facts);
+    cluster_settle(cluster);
+    cluster_delete_pod(cluster, "a-pod");
+    cluster_settle(cluster);
+}
+
 /* The least of some rounds, in milliseconds. */
 static double time_ms(void (*act)(struct cluster *cluster), struct cluster *cluster, int n_rounds)
 {
@@ -233,11 +285,17 @@ int main(void)
     const double with_pods = resident_bytes();
     const double relist_ms = time_ms(relist, cluster, ROUNDS);
     const double check_ms = time_ms(check, cluster, ROUNDS);
+    put_confined_pods(cluster);
+    cluster_settle(cluster);
+    const double node_settle_ms = time_ms(settle_after_a_node, cluster, ROUNDS);
+    const double pod_settle_ms = time_ms(settle_after_a_pod, cluster, ROUNDS) / 2;
     printf("{\"nodes\": %d, \"pods\": %d, \"bytes_a_node\": %.0f, \"bytes_a_pod\": %.0f, "
            "\"ledger_bytes\": %.0f, \"fill_nodes_ms\": %.1f, \"fill_pods_ms\": %.1f, "
-           "\"relist_ms\": %.1f, \"check_ms\": %.1f}\n",
+           "\"relist_ms\": %.1f, \"check_ms\": %.1f, "
+           "\"settle_after_a_node_ms\": %.1f, \"settle_after_a_pod_ms\": %.3f}\n",
            N_NODES, N_PODS, (with_nodes - begin) / N_NODES, (with_pods - with_nodes) / N_PODS,
-           with_pods - begin, nodes_ms, pods_ms, relist_ms, check_ms);
+           with_pods - begin, nodes_ms, pods_ms, relist_ms, check_ms, node_settle_ms,
+           pod_settle_ms);
     cluster_free(cluster);
     policy_fini(&policy);
     return 0;
