@@ -57,6 +57,7 @@ struct pod {
     const char *priority_class;
     const char *refusal;                                  /* NULL: none */
     const char *unscheduled_reason, *unscheduled_message; /* as in pod_facts */
+    const char *not_evaluated;                            /* the same */
     bool finished, terminating, gated;
     int64_t priority;
     int64_t created_s;

@@ -129,6 +129,9 @@ struct pod_facts {
      * False. NULL, both of them: it says nothing, or the pod has a node, or is finished. */
     const char *unscheduled_reason;  /* "Unschedulable" */
     const char *unscheduled_message; /* "0/4 nodes are available: ..." */
+    /* What a pod without a node uses that is not judged, a '\n' behind each line. NULL: nothing, or
+     * the pod has a node, or is finished. */
+    const char *not_evaluated;
     struct shape_facts shape;
 };
 

@@ -32,4 +32,9 @@ struct text_list {
  * admission could still change ... At most 100; what can't be read is passed over. */
 struct text_list pod_not_evaluated(const json_t *object, struct arena *arena);
 
+/* The same of a pod that the API server has taken: without what admission could still change. One
+ * text, a '\n' behind each line; at most 2 KiB of whole lines, the last of which says how many are
+ * left out. NULL: there is nothing. */
+const char *pod_not_evaluated_text(const json_t *object, struct arena *arena);
+
 #endif

@@ -55,6 +55,7 @@ static void copy_pod(struct copying *copying, const struct cluster *cluster, con
     copy->pod.refusal = copy_text(pod->refusal, arena);
     copy->pod.unscheduled_reason = copy_text(pod->unscheduled_reason, arena);
     copy->pod.unscheduled_message = copy_text(pod->unscheduled_message, arena);
+    copy->pod.not_evaluated = copy_text(pod->not_evaluated, arena);
     copy_reservation(cluster, copy, arena);
 }
 

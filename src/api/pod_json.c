@@ -2,6 +2,8 @@
 #include "pod_json.h"
 #include "base/text_time.h"
 
+#include <string.h>
+
 bool pod_is_pending(const struct pod *pod)
 {
     return !pod->node_name[0] && !pod->finished;
@@ -72,6 +74,19 @@ static json_t *reservation_json(const struct telling *telling, const struct pod_
                      age_json(copy->reserved_ms / 1000, telling->now_ms / 1000));
 }
 
+/* Names in the lines may be anything, and so a line may be empty. */
+static json_t *not_evaluated_json(const struct pod *pod)
+{
+    json_t *lines = json_array();
+    for (const char *at = pod->not_evaluated; at && *at;) {
+        const size_t len = strcspn(at, "\n");
+        if (len > 0)
+            (void)json_array_append_new(lines, json_stringn(at, len));
+        at += len + (at[len] != '\0');
+    }
+    return lines;
+}
+
 static void set_creation(json_t *object, const struct telling *telling, const struct pod *pod)
 {
     char created[TEXT_TIME_SIZE];
@@ -106,6 +121,7 @@ json_t *pod_json(const struct telling *telling, const struct pod_copy *copy,
     set(object, "refusal", text_or_null(pod->refusal));
     set(object, "nominatedNode", text_or_null(pod->nominated_node));
     set(object, "reservation", reservation_json(telling, copy));
+    set(object, "notEvaluated", not_evaluated_json(pod));
     set_judged(object, judged);
     return object;
 }

@@ -102,11 +102,20 @@ static void write_closest(const json_t *pod, struct arena *arena, struct buf *ou
                    arena, out);
 }
 
+static void write_notes(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    size_t i = 0;
+    json_t *note = NULL;
+    json_array_foreach (json_object_get(pod, "notEvaluated"), i, note)
+        write_line("not evaluated", json_string_value(note), arena, out);
+}
+
 static void write_pod(const json_t *pod, struct arena *arena, struct buf *out)
 {
     (void)buf_printf(out, "%s\n", one_line(json_text_of(pod, "summary"), arena));
     write_scheduler(pod, arena, out);
     write_requests(pod, arena, out);
+    write_notes(pod, arena, out);
     write_fits_on(pod, arena, out);
     write_closest(pod, arena, out);
     write_priority(pod, arena, out);

@@ -141,7 +141,8 @@ static bool pod_equal(const struct pod *pod, const struct pod_facts *facts,
 static bool words_equal(const struct pod *pod, const struct pod_facts *facts)
 {
     return text_equal(pod->unscheduled_reason, facts->unscheduled_reason) &&
-           text_equal(pod->unscheduled_message, facts->unscheduled_message);
+           text_equal(pod->unscheduled_message, facts->unscheduled_message) &&
+           text_equal(pod->not_evaluated, facts->not_evaluated);
 }
 
 static void detach_pod(struct cluster *cluster, struct pod_entry *entry)
@@ -161,16 +162,24 @@ static void attach_pod(struct cluster *cluster, struct pod_entry *entry)
 
 static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
 {
-    const char *const sources[] = {facts->uid, facts->name, facts->refusal,
-                                   facts->unscheduled_reason, facts->unscheduled_message};
+    const char *const sources[] = {facts->uid,
+                                   facts->name,
+                                   facts->refusal,
+                                   facts->unscheduled_reason,
+                                   facts->unscheduled_message,
+                                   facts->not_evaluated};
     const size_t n = sizeof sources / sizeof *sources;
     size_t size = 0;
     for (size_t i = 0; i < n; i++)
         size += sources[i] ? strlen(sources[i]) + 1 : 0;
     struct pod_entry *entry = mem_new(sizeof *entry + size);
     struct pod *pod = &entry->pod;
-    const char **const targets[] = {&pod->uid, &pod->name, &pod->refusal, &pod->unscheduled_reason,
-                                    &pod->unscheduled_message};
+    const char **const targets[] = {&pod->uid,
+                                    &pod->name,
+                                    &pod->refusal,
+                                    &pod->unscheduled_reason,
+                                    &pod->unscheduled_message,
+                                    &pod->not_evaluated};
     char *at = entry->texts;
     for (size_t i = 0; i < n; i++) {
         if (!sources[i])

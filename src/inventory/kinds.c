@@ -19,7 +19,11 @@ static void upsert_node(struct cluster *cluster, const union kind_facts *facts)
 static int decode_pod(const json_t *object, const struct policy *policy, struct arena *arena,
                       union kind_facts *ret_facts, struct err *err)
 {
-    return pod_from_json(object, policy, arena, &ret_facts->pod, err);
+    struct pod_facts *facts = &ret_facts->pod;
+    int r = pod_from_json(object, policy, arena, facts, err);
+    if (r == 0 && !facts->node_name[0] && !facts->finished)
+        facts->not_evaluated = pod_not_evaluated_text(object, arena);
+    return r;
 }
 
 static void upsert_pod(struct cluster *cluster, const union kind_facts *facts)

@@ -19,10 +19,14 @@ static const char *const NODES_UNREAD[] = {"metadata.managedFields", "metadata.o
 /* Most of a pod is in its containers. */
 #define CONTAINERS_UNREAD(list)                                                                    \
     list "[].args", list "[].command", list "[].env", list "[].envFrom", list "[].image",          \
-        list "[].imagePullPolicy", list "[].lifecycle", list "[].livenessProbe", list "[].ports",  \
+        list "[].imagePullPolicy", list "[].lifecycle", list "[].livenessProbe",                   \
         list "[].readinessProbe", list "[].securityContext", list "[].startupProbe",               \
         list "[].terminationMessagePath", list "[].terminationMessagePolicy",                      \
         list "[].volumeDevices", list "[].volumeMounts", list "[].workingDir"
+/* Each pod has some of these, and none decides where it can run. */
+#define VOLUMES_UNREAD(list)                                                                       \
+    list "[].configMap", list "[].downwardAPI", list "[].emptyDir", list "[].hostPath",            \
+        list "[].nfs", list "[].projected", list "[].secret"
 #define STATUSES_UNREAD(list)                                                                      \
     list "[].containerID", list "[].image", list "[].imageID", list "[].lastState",                \
         list "[].ready", list "[].restartCount", list "[].started", list "[].state",               \
@@ -33,8 +37,6 @@ static const char *const PODS_UNREAD[] = {"metadata.managedFields",
                                           "metadata.finalizers",
                                           CONTAINERS_UNREAD("spec.containers"),
                                           CONTAINERS_UNREAD("spec.initContainers"),
-                                          "spec.affinity.podAffinity",
-                                          "spec.affinity.podAntiAffinity",
                                           "spec.dnsConfig",
                                           "spec.dnsPolicy",
                                           "spec.enableServiceLinks",
@@ -44,13 +46,11 @@ static const char *const PODS_UNREAD[] = {"metadata.managedFields",
                                           "spec.preemptionPolicy",
                                           "spec.readinessGates",
                                           "spec.restartPolicy",
-                                          "spec.schedulerName",
                                           "spec.securityContext",
                                           "spec.serviceAccount",
                                           "spec.serviceAccountName",
                                           "spec.terminationGracePeriodSeconds",
-                                          "spec.topologySpreadConstraints",
-                                          "spec.volumes",
+                                          VOLUMES_UNREAD("spec.volumes"),
                                           STATUSES_UNREAD("status.containerStatuses"),
                                           STATUSES_UNREAD("status.initContainerStatuses"),
                                           "status.conditions[].lastProbeTime",

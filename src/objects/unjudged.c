@@ -1,15 +1,20 @@
 /*
- * unjudged: pod_not_evaluated(). See include/objects/pod.h.
+ * unjudged: pod_not_evaluated() and its text. See include/objects/pod.h.
  *
  * The order of the lines is that of this file, the same for the same pod.
  */
 #include "unjudged.h"
 
+#include "base/buf.h"
 #include "formats/json_get.h"
 #include "quoted.h"
 #include "tolerations.h"
 
 #include <string.h>
+
+/* The ledger keeps the text of each pod that waits. */
+#define TEXT_BYTES_MAX ((size_t)2048)
+#define LAST_BYTES_MAX sizeof "\nand 100 more\n"
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -130,17 +135,39 @@ static void add_scheduling(const json_t *spec, struct lines *lines)
                   shown(lines, scheduler));
 }
 
-struct text_list pod_not_evaluated(const json_t *object, struct arena *arena)
+static struct text_list collect(const json_t *object, bool admitted, struct arena *arena)
 {
     struct lines lines = {.arena = arena};
     const json_t *spec = json_member(object, "spec");
     add_claims(spec, &lines);
     add_placement(spec, &lines);
     add_volumes(spec, &lines);
-    unjudged_containers(spec, &lines);
+    unjudged_containers(spec, admitted, &lines);
     add_tolerations(spec, &lines);
     unjudged_annotations(json_member(object, "metadata"), &lines);
-    add_admission(spec, &lines);
+    if (!admitted)
+        add_admission(spec, &lines);
     add_scheduling(spec, &lines);
     return lines_list(&lines);
+}
+
+struct text_list pod_not_evaluated(const json_t *object, struct arena *arena)
+{
+    return collect(object, false, arena);
+}
+
+/* Room for the line that says how many are left out is always kept. */
+const char *pod_not_evaluated_text(const json_t *object, struct arena *arena)
+{
+    const struct text_list list = collect(object, true, arena);
+    struct buf out;
+    size_t i = 0;
+    buf_init(&out, TEXT_BYTES_MAX);
+    for (; i < list.n && out.len + strlen(list.items[i]) + LAST_BYTES_MAX < TEXT_BYTES_MAX; i++)
+        (void)buf_printf(&out, "%s\n", list.items[i]);
+    if (i < list.n)
+        (void)buf_printf(&out, "and %zu more\n", list.n - i);
+    const char *text = list.n > 0 ? arena_strdup(arena, buf_text(&out)) : NULL;
+    buf_fini(&out);
+    return text;
 }

@@ -11,9 +11,9 @@
 
 #include <jansson.h>
 
-/* unjudged_containers.c: host ports, missing requests, claims that are not in spec.resourceClaims.
- */
-void unjudged_containers(const json_t *spec, struct lines *lines);
+/* unjudged_containers.c: host ports, claims that are not in spec.resourceClaims, and, before
+ * admission, missing requests. */
+void unjudged_containers(const json_t *spec, bool admitted, struct lines *lines);
 /* unjudged_annotations.c: of the legacy annotations what is no node affinity, and names of ours
  * that are not known. */
 void unjudged_annotations(const json_t *metadata, struct lines *lines);

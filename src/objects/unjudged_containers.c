@@ -71,7 +71,7 @@ static void add_claims(const json_t *declared, const json_t *container, struct l
     }
 }
 
-void unjudged_containers(const json_t *spec, struct lines *lines)
+void unjudged_containers(const json_t *spec, bool admitted, struct lines *lines)
 {
     static const char *const MEMBERS[] = {"containers", "initContainers"};
     json_auto_t *declared = declared_claims(spec);
@@ -81,7 +81,8 @@ void unjudged_containers(const json_t *spec, struct lines *lines)
             const json_t *container = json_array_get(containers, j);
             add_claims(declared, container, lines);
             add_host_ports(spec, container, lines);
-            add_missing_requests(spec, container, lines);
+            if (!admitted)
+                add_missing_requests(spec, container, lines);
         }
     }
 }

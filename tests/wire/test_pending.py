@@ -117,6 +117,37 @@ def test_the_most_important_comes_first(service):
     assert pending_of(service)["pods"][0]["name"] == "five"
 
 
+def test_what_is_not_judged_is_named(start_over):
+    """The same lines as in a dry run, but for what admission has settled."""
+    unjudged = pod(
+        "unjudged",
+        1,
+        spec={
+            "affinity": {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}]}},
+            "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": "c"}}],
+            "schedulingGates": [{"name": "example.com/g"}],
+            "schedulerName": "volcano",
+        },
+    )
+    unjudged["metadata"]["annotations"] = {"gpu-extender.io/model": "T4"}
+    service = start_over(node("a", 8), unjudged, pod("judged", 1))
+    lines = [
+        "spec.affinity.podAffinity",
+        "spec.volumes: data (persistentVolumeClaim)",
+        "annotation gpu-extender.io/model is not known; did you mean gpu-extender.io/models?",
+        "scheduling gate example.com/g: the pod waits until it is removed",
+        "spec.schedulerName volcano: that scheduler's own rules are not judged",
+    ]
+    dry_run = service.post("/v1/dry-run", unjudged).json()["workloads"][0]["notEvaluated"]
+    assert [line for line in dry_run if "LimitRange" not in line and not line.startswith("namespace")] == lines
+    found = pods_of(service)
+    assert found["unjudged"]["notEvaluated"] == lines and found["judged"]["notEvaluated"] == []
+    assert found["unjudged"]["summary"].endswith("would fit on 1 of 1 nodes now by what is judged, best on a")
+    assert found["judged"]["summary"] == "ml/judged: would fit on 1 of 1 nodes now, best on a"
+    table = service.get("/v1/pods/ml/unjudged/explain?output=table").text.splitlines()
+    assert [line.strip() for line in table if line.startswith("  not evaluated")] == [f"not evaluated   {line}" for line in lines]
+
+
 @pytest.mark.parametrize("name", ["three", "five", "huge", "t4", "h100", "broken", "chosen", "amd"])
 def test_every_node_says_what_it_says_in_a_dry_run(service, name):
     """The same pod as a manifest: the same verdicts, scores and lacks."""

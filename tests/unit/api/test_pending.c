@@ -64,7 +64,8 @@ static void test_a_pending_pod(void **state)
         "'schedulerSays':{'reason':'Unschedulable','message':'0/3 nodes'},"
         "'requests':{'nvidia.com/gpu':6,'cpu':1000},'priority':7,'priorityClass':'high',"
         "'created':'2026-11-20T10:00:00Z','gated':false,'terminating':false,'refusal':null,"
-        "'nominatedNode':null,'reservation':null,'judged':true,'fits':0,'fitsOn':[],'reasons':["
+        "'nominatedNode':null,'reservation':null,'notEvaluated':[],'judged':true,'fits':0,'fitsOn':"
+        "[],'reasons':["
         "{'reason':'gpu_absent','message':'the node has no GPUs of the requested resource',"
         "'nodes':1},"
         "{'reason':'gpu_total','message':'the node has too few GPUs in total','nodes':1},"
@@ -123,14 +124,16 @@ static void test_the_closest_node(void **state)
     }
 }
 
+#define FITS_NOW "would fit on 1 of 1 nodes now, best on g'"
+#define TOO_SMALL "'ml/c: 0 of 1 nodes fit (1 × the node has too few GPUs in total)"
+
 static void test_what_keeps_a_pod_besides_nodes(void **state)
 {
     static const char *const SUMMARIES[] = {
-        "'ml/a: waits until its scheduling gates are gone; would fit on 1 of 1 nodes now, best on "
-        "g'",
-        "'ml/b: is being deleted; would fit on 1 of 1 nodes now, best on g'",
-        "'ml/c: 0 of 1 nodes fit (1 × the node has too few GPUs in total); room is being made for "
-        "it on g'",
+        "'ml/a: waits until its scheduling gates are gone; would fit on 1 of 1 nodes now by what "
+        "is judged, best on g'",
+        "'ml/b: is being deleted; " FITS_NOW,
+        TOO_SMALL "; room is being made for it on g'",
     };
     json_t *answer = pending(
         *state, "kind: List\napiVersion: v1\nitems:\n" NODE("g", "1")

@@ -359,9 +359,15 @@ static void test_words_about_a_pod_do_not_grow_the_version(void **state)
     pod = cluster_find_pod(given->cluster, "p1");
     assert_string_equal(pod->unscheduled_reason, "Unschedulable");
     assert_string_equal(pod->unscheduled_message, "0/2 nodes are available");
+    assert_null(pod->not_evaluated);
+    facts.not_evaluated = "spec.volumes: data (csi)\n";
+    given_pod_of(given, &facts);
+    pod = cluster_find_pod(given->cluster, "p1");
+    assert_string_equal(pod->not_evaluated, "spec.volumes: data (csi)\n");
     assert_int_equal(cluster_version(given->cluster), version);
     facts = given_pod_facts(given, "p1", "n1", GPU "=1");
     given_pod_of(given, &facts);
+    assert_null(cluster_find_pod(given->cluster, "p1")->not_evaluated);
     assert_null(cluster_find_pod(given->cluster, "p1")->unscheduled_message);
     assert_true(cluster_version(given->cluster) > version);
 }

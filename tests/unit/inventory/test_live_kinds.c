@@ -7,19 +7,24 @@ static const char POD_WITH_ALL[] =
     "{'metadata':{'name':'p','namespace':'ml','uid':'u','creationTimestamp':'2026-01-02T03:04:05Z',"
     "'deletionTimestamp':'2026-01-02T03:05:05Z','labels':{'a':'b'},'managedFields':[{}],"
     "'annotations':{'gpu-extender.io/models':'A100, T4','gpu-extender.io/exclude-models':'K80',"
+    "'gpu-extender.io/model':'A100',"
     "'scheduler.alpha.kubernetes.io/affinity':'{\\'nodeAffinity\\':{"
     "\\'requiredDuringSchedulingIgnoredDuringExecution\\':{\\'nodeSelectorTerms\\':[{"
     "\\'matchExpressions\\':[{\\'key\\':\\'z\\',\\'operator\\':\\'Exists\\'}]}]}}}'}},"
     "'spec':{'nodeName':'NODE','priorityClassName':'high','priority':7,"
     "'schedulingGates':[{'name':'g'}],'nodeSelector':{'zone':'x'},"
     "'overhead':{'cpu':'1'},'resources':{'requests':{'memory':'1Gi'}},"
-    "'affinity':{'podAffinity':{},'nodeAffinity':{"
+    "'topologySpreadConstraints':[{'labelSelector':{}}],"
+    "'volumes':[{'name':'data','persistentVolumeClaim':{'claimName':'c'}},{'name':'token',"
+    "'projected':{}}],'hostNetwork':true,'schedulerName':'volcano',"
+    "'affinity':{'podAffinity':{'x':[]},'podAntiAffinity':{'y':[]},'nodeAffinity':{"
     "'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':[{'matchExpressions':["
     "{'key':'k','operator':'In','values':['v']}]}]},"
     "'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':3,'preference':{"
     "'matchExpressions':[{'key':'w','operator':'Exists'}]}}]}},"
     "'tolerations':[{'key':'t','operator':'Exists','effect':'NoSchedule'}],"
-    "'containers':[{'name':'c','image':'i','env':[{}],'workingDir':'/','resources':{"
+    "'containers':[{'name':'c','image':'i','env':[{}],'workingDir':'/"
+    "','ports':[{'containerPort':80}],'resources':{"
     "'limits':{'nvidia.com/gpu':'2','cpu':'2'},'requests':{'cpu':'1','nvidia.com/gpu':'2'}}}],"
     "'initContainers':[{'name':'i','command':[''],'restartPolicy':'Always','resources':{"
     "'limits':{'nvidia.com/gpu':'1'}}}]},"
@@ -97,6 +102,16 @@ static void check_words(struct live_cluster *live)
     if (pod && !pod->node_name[0]) {
         assert_string_equal(pod->unscheduled_reason, "Unschedulable");
         assert_string_equal(pod->unscheduled_message, "0/1 nodes");
+        assert_string_equal(pod->not_evaluated,
+                            "spec.topologySpreadConstraints\nspec.affinity.podAffinity\n"
+                            "spec.affinity.podAntiAffinity\n"
+                            "spec.volumes: data (persistentVolumeClaim)\n"
+                            "container \"c\": host port 80\n"
+                            "annotation gpu-extender.io/model is not known; did you mean "
+                            "gpu-extender.io/models?\n"
+                            "scheduling gate g: the pod waits until it is removed\n"
+                            "spec.schedulerName volcano: that scheduler's own rules are not "
+                            "judged\n");
     }
     inventory_done(live->inventory);
 }

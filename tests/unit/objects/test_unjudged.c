@@ -113,6 +113,42 @@ static void test_annotations(void **state)
     json_decref(pod);
 }
 
+/* Of a pod that is in the cluster, admission has nothing left to say. */
+static void test_the_text_of_an_admitted_pod(void **state)
+{
+    struct fixture *fixture = *state;
+    json_t *pod = fixture_json(
+        fixture, "{'spec': {'runtimeClassName': 'nvidia', 'containers': [{'name': 'c', 'ports': "
+                 "[{'hostPort': 80}]}], 'affinity': {'podAffinity': {'x': []}}, "
+                 "'schedulingGates': [{'name': 'g'}], 'schedulerName': 'volcano'}}");
+    assert_string_equal(fixture_quotes(fixture, pod_not_evaluated_text(pod, fixture->arena)),
+                        fixture_quotes(fixture,
+                                       "spec.affinity.podAffinity\ncontainer 'c': host port 80\n"
+                                       "scheduling gate g: the pod waits until it is removed\n"
+                                       "spec.schedulerName volcano: that scheduler's own rules are "
+                                       "not judged\n"));
+    assert_null(pod_not_evaluated_text(fixture_json(fixture, "{'spec': {'containers': [{}]}}"),
+                                       fixture->arena));
+}
+
+static void test_a_long_text_is_cut_between_lines(void **state)
+{
+    struct fixture *fixture = *state;
+    json_t *claims = json_array();
+    for (size_t i = 0; i < 90; i++)
+        json_array_append_new(claims, json_object());
+    json_t *pod = json_pack("{s: {s: o}}", "spec", "resourceClaims", claims);
+    const char *text = pod_not_evaluated_text(pod, fixture->arena);
+    static const char LINE[] = "resource claim  (): claims are not yet judged\n";
+    size_t n = 0;
+    while (strncmp(text + n * strlen(LINE), LINE, strlen(LINE)) == 0)
+        n++;
+    assert_in_range(strlen(text), 1900, 2048);
+    assert_string_equal(text + n * strlen(LINE),
+                        arena_printf(fixture->arena, "and %zu more\n", 90 - n));
+    json_decref(pod);
+}
+
 /* Wrong types are for the decoder to refuse; here they say nothing. */
 static void test_strange_shapes_are_passed_over(void **state)
 {
@@ -163,6 +199,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_specs),
         FIXTURE_TEST(test_annotations),
+        FIXTURE_TEST(test_the_text_of_an_admitted_pod),
+        FIXTURE_TEST(test_a_long_text_is_cut_between_lines),
         FIXTURE_TEST(test_strange_shapes_are_passed_over),
         FIXTURE_TEST(test_a_flood_of_lines_is_counted),
         FIXTURE_TEST(test_long_names_are_cut),
