@@ -189,8 +189,8 @@ static void set_certificate(struct transfer *transfer, const struct kube_identit
 
 static void set_proxy(struct transfer *transfer, const struct client *client)
 {
-    if (client->target->proxy_url) {
-        SET(transfer, CURLOPT_PROXY, client->target->proxy_url);
+    if (client->endpoint.proxy) {
+        SET(transfer, CURLOPT_PROXY, client->endpoint.proxy);
         SET(transfer, CURLOPT_NOPROXY, "");
         SET(transfer, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     } else if (client->endpoint.loopback) {

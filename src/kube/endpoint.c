@@ -68,12 +68,26 @@ static void rename_server(struct endpoint *endpoint, const char *name, const str
     buf_fini(&text);
 }
 
+/* Whose the server's name is to find: kubectl's socks5 leaves it to the proxy, libcurl's does not.
+ */
+static char *proxy_of(const char *proxy_url)
+{
+    static const char SOCKS5[] = "socks5://";
+    struct buf text;
+    if (!proxy_url || strncmp(proxy_url, SOCKS5, sizeof SOCKS5 - 1) != 0)
+        return proxy_url ? mem_strdup(proxy_url) : NULL;
+    buf_init(&text, SIZE_MAX / 2);
+    (void)buf_printf(&text, "socks5h://%s", proxy_url + sizeof SOCKS5 - 1);
+    return buf_take(&text);
+}
+
 void endpoint_init(struct endpoint *endpoint, const struct kube_target *target)
 {
     *endpoint = (struct endpoint){.tls = strncasecmp(target->server, "https://", 8) == 0};
     const char *slashes = strstr(target->server, "://");
     struct parts parts = split(slashes ? slashes + 3 : target->server);
     endpoint->loopback = is_loopback(&parts);
+    endpoint->proxy = proxy_of(target->proxy_url);
     if (endpoint->tls && target->tls_server_name)
         rename_server(endpoint, target->tls_server_name, &parts);
     else
@@ -85,4 +99,5 @@ void endpoint_fini(struct endpoint *endpoint)
     free(endpoint->base_url);
     free(endpoint->connect_to);
     free(endpoint->host);
+    free(endpoint->proxy);
 }

@@ -1,6 +1,6 @@
 /*
  * endpoint: where requests go, worked out of a target once: what stands in the URL, what is
- * connected to, what the server is called in the Host header. Resolves no name.
+ * connected to and through what, what the server is called in the Host header. Resolves no name.
  */
 #ifndef KUBE_ENDPOINT_H
 #define KUBE_ENDPOINT_H
@@ -11,6 +11,7 @@ struct endpoint {
     char *base_url;   /* a request's path follows it */
     char *connect_to; /* "::HOST:PORT" where the URL names something else; NULL: as the URL says */
     char *host;       /* of the Host header where the URL names something else; else NULL */
+    char *proxy;      /* as libcurl calls it; NULL: none was asked for */
     bool tls;
     bool loopback; /* never to be reached through a proxy from the environment */
 };

@@ -147,20 +147,33 @@ def test_another_context(api, follow):
 
 
 class Tunnel(socketserver.StreamRequestHandler):
-    """An HTTP proxy's CONNECT, and then bytes in both directions."""
+    """What an HTTP proxy does with CONNECT, and a SOCKS5 proxy, without asking who it is. It finds every name at HOST."""
 
     def handle(self):
-        target = self.rfile.readline().split()[1].decode()
-        while self.rfile.readline().strip():
-            pass
-        host, _, port = target.rpartition(":")
-        with socket.create_connection((host, int(port))) as server:
+        version = self.connection.recv(1, socket.MSG_PEEK)
+        name, port, granted = self.socks() if version == b"\5" else self.connect()
+        self.server.names.add(name)
+        with socket.create_connection((HOST, port)) as server:
             self.server.ends.add(server.getsockname())
-            self.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            self.wfile.write(granted)
             back = threading.Thread(target=self.carry, args=(server, self.connection))
             back.start()
             self.carry(self.connection, server)
             back.join()
+
+    def connect(self):
+        name, _, port = self.rfile.readline().split()[1].decode().rpartition(":")
+        while self.rfile.readline().strip():
+            pass
+        return name, int(port), b"HTTP/1.1 200 Connection established\r\n\r\n"
+
+    def socks(self):
+        """RFC 1928: the methods that there are, none is needed; then CONNECT to a name, or to an IPv4 address."""
+        self.rfile.read(self.rfile.read(2)[1])
+        self.wfile.write(b"\5\0")
+        kind = self.rfile.read(4)[3]
+        name = self.rfile.read(self.rfile.read(1)[0]).decode() if kind == 3 else socket.inet_ntoa(self.rfile.read(4))
+        return name, int.from_bytes(self.rfile.read(2), "big"), b"\5\0\0\1" + bytes(6)
 
     def carry(self, source, sink):
         try:
@@ -173,9 +186,9 @@ class Tunnel(socketserver.StreamRequestHandler):
 
 @pytest.fixture
 def proxy():
-    """On HOST; `ends` are the addresses from which it has called servers."""
+    """On HOST. `ends`: the addresses from which it has called servers; `names`: what they were called by those who asked."""
     with socketserver.ThreadingTCPServer((HOST, 0), Tunnel) as server:
-        server.daemon_threads, server.ends = True, set()
+        server.daemon_threads, server.ends, server.names = True, set(), set()
         thread = threading.Thread(target=server.serve_forever, args=[0.02])
         thread.start()
         yield server
@@ -183,7 +196,11 @@ def proxy():
         thread.join()
 
 
-def test_a_proxy(api, follow, proxy):
-    """No connection goes past it."""
-    works(api, follow(kubeconfig=kubeconfig(api, **{"proxy-url": f"http://{HOST}:{proxy.server_address[1]}"})))
+@pytest.mark.parametrize("scheme", ["http", "socks5"])
+def test_a_proxy(api, follow, proxy, scheme):
+    """No connection goes past it, and only it knows where the server's name is, as it is with kubectl."""
+    api.tls.load_cert_chain(*api.certificates["named"])
+    way = {"proxy-url": f"{scheme}://{HOST}:{proxy.server_address[1]}", "certificate-authority": api.certificates["named"][0]}
+    works(api, follow(kubeconfig=kubeconfig(api, server=f"https://api.example:{api.server.server_port}", **way)))
     assert api.connected and api.connected <= proxy.ends
+    assert proxy.names == {"api.example"}

@@ -51,9 +51,10 @@ def test_the_plugins_answer_is_told_nobody(start_with_plugin):
     assert SECRET not in said(start_with_plugin())
 
 
+@pytest.mark.parametrize("scheme", ["http", "socks5"])
 @pytest.mark.parametrize("host", ["127.0.0.1:1", "nowhere.invalid:3128"])
-def test_the_proxys_password_is_told_nobody(start_with_plugin, host):
-    assert SECRET not in said(start_with_plugin(**{"proxy-url": f"http://user:{SECRET}@{host}"}))
+def test_the_proxys_password_is_told_nobody(start_with_plugin, scheme, host):
+    assert SECRET not in said(start_with_plugin(**{"proxy-url": f"{scheme}://user:{SECRET}@{host}"}))
 
 
 # libcurl quotes an address that it can make nothing of; nothing is sent anywhere.

@@ -71,12 +71,33 @@ static void loopback_is_known(void **state)
     expect_same("http://localhost.example", NULL, false, false);
 }
 
+static void expect_proxy(const char *given, const char *wanted)
+{
+    char server[] = "https://h";
+    char *proxy CLEANUP(mem_free_ptr) = given ? mem_strdup(given) : NULL;
+    const struct kube_target target = {.server = server, .proxy_url = proxy};
+    struct endpoint endpoint;
+    endpoint_init(&endpoint, &target);
+    expect_text(endpoint.proxy, wanted);
+    endpoint_fini(&endpoint);
+}
+
+static void a_proxy_is_left_the_servers_name(void **state)
+{
+    (void)state;
+    expect_proxy(NULL, NULL);
+    expect_proxy("http://10.0.0.1:3128", "http://10.0.0.1:3128");
+    expect_proxy("https://10.0.0.1:3128", "https://10.0.0.1:3128");
+    expect_proxy("socks5://user:pass@10.0.0.1", "socks5h://user:pass@10.0.0.1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_url_stays_as_it_is),
         cmocka_unit_test(another_name_is_vouched_for),
         cmocka_unit_test(loopback_is_known),
+        cmocka_unit_test(a_proxy_is_left_the_servers_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

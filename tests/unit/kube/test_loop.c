@@ -30,6 +30,7 @@ static void a_get_is_answered(void **state)
     expect_line(text, "\r\nAccept: application/json\r\n");
     expect_line(text, "\r\nUser-Agent: gpu-extender/" GPU_EXTENDER_VERSION "\r\n");
     assert_null(strcasestr(text, "Content-"));
+    assert_null(strcasestr(text, "Accept-Encoding")); /* nothing here could inflate it */
     desk_answer(connection, 200, "{\"a\":1}");
     desk_expect_answer(box, 200, "{\"a\":1}");
     (void)close(connection);
