@@ -1,4 +1,5 @@
 /* dry_run_words: what is said of a trial, in sentences. See trial.h; of one node: verdict.h. */
+#include "model_words.h"
 #include "trial.h"
 
 #include <inttypes.h>
@@ -21,7 +22,9 @@ const char *trial_why_not(const struct trial *trial)
         counts[reason]++;
         n_helped += reason == REASON_TAINT && asking_admission_would_help(asking, node);
     }
-    const char *text = verdict_counts_text(counts, candidates->n, arena);
+    const char *text = arena_printf(
+        arena, "%s%s", verdict_counts_text(counts, candidates->n, arena),
+        model_words_hint(counts, &asking->question.shape->facts.wants, candidates, arena));
     if (n_helped == 0)
         return text;
     return arena_printf(arena,

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "basis.h"
 #include "inventory_table.h"
+#include "model_words.h"
 #include "reply.h"
 
 #include <stdlib.h>
@@ -117,21 +118,13 @@ static void copy_resources(const struct node *node, struct arena *arena, struct 
         };
 }
 
-/* How the GPUs are shared, by the model's name. */
-static const char *sharing_text(const struct gpu_model *model, struct arena *arena)
-{
-    if (model->sharing == GPU_MIG_SLICED)
-        return arena_printf(arena, "MIG%s%s", model->mig_profile[0] ? "-" : "", model->mig_profile);
-    return model->sharing == GPU_TIME_SHARED ? "SHARED" : "";
-}
-
 static void copy_node(const struct node *node, struct copy *copy)
 {
     struct node_row *row = &copy->nodes[copy->n_nodes++];
     const struct node_traits *traits = node_traits(node);
     row->name = arena_strdup(copy->arena, node_name(node));
     (void)gpu_model_text(&traits->model, row->model);
-    row->sharing = sharing_text(&traits->model, copy->arena);
+    row->sharing = model_words_sharing(&traits->model, copy->arena);
     row->model_label = "";
     if (traits->model_label[0])
         row->model_label =

@@ -1,6 +1,7 @@
 /* judged: see judged.h. */
 #include "judged.h"
 #include "few.h"
+#include "model_words.h"
 
 /* So many of the best nodes are named. */
 #define N_BEST FEW_SHOWN
@@ -73,6 +74,15 @@ static json_t *closest_json(const struct candidates *candidates, const struct as
                      verdict_lacks(shape, closest->node));
 }
 
+static const char *counts_text(const size_t counts[N_REASONS], const struct candidates *candidates,
+                               const struct asking *asking)
+{
+    const struct model_wants *wants = &asking->question.shape->facts.wants;
+    return arena_printf(asking->arena, "%s%s",
+                        verdict_counts_text(counts, candidates->n, asking->arena),
+                        model_words_hint(counts, wants, candidates, asking->arena));
+}
+
 struct judged judged_by(struct candidates *candidates, const struct asking *asking)
 {
     size_t counts[N_REASONS] = {0};
@@ -83,7 +93,7 @@ struct judged judged_by(struct candidates *candidates, const struct asking *aski
         .n_nodes = candidates->n,
         .n_fits = candidates->n_fitting,
         .best = candidates->n_fitting > 0 ? node_name(candidates->fitting[0].node) : "",
-        .counts = verdict_counts_text(counts, candidates->n, asking->arena),
+        .counts = counts_text(counts, candidates, asking),
         .reasons = reasons_json(counts, asking),
         .fits_on = best_json(candidates),
         .closest = closest_json(candidates, asking),

@@ -11,11 +11,12 @@
 struct judged {
     size_t n_nodes;
     size_t n_fits;
-    const char *best;   /* where it would go now; "" nowhere */
-    const char *counts; /* "3 of 15 nodes fit (...)" */
-    json_t *reasons;    /* [{reason, message, nodes}] of the nodes that it does not fit */
-    json_t *fits_on;    /* names of the best nodes */
-    json_t *closest;    /* {node, reason, message, lacks}: where the least is missing; or null */
+    const char *best; /* where it would go now; "" nowhere */
+    const char
+        *counts;     /* "3 of 15 nodes fit (...)", and what models there are where they keep it */
+    json_t *reasons; /* [{reason, message, nodes}] of the nodes that it does not fit */
+    json_t *fits_on; /* names of the best nodes */
+    json_t *closest; /* {node, reason, message, lacks}: where the least is missing; or null */
 };
 
 /* Judges the candidates anew. To be freed with judged_fini(). */

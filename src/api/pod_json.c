@@ -1,6 +1,7 @@
 /* pod_json: see pod_json.h. */
 #include "pod_json.h"
 #include "base/text_time.h"
+#include "model_words.h"
 
 #include <string.h>
 
@@ -115,6 +116,7 @@ json_t *pod_json(const struct telling *telling, const struct pod_copy *copy,
         "summary", pod_summary(telling, copy, judged), "schedulerSays", scheduler_json(pod),
         "requests", requests_json(cluster_policy(telling->fork), &copy->shape->facts), "priority",
         (json_int_t)pod->priority, "priorityClass", pod->priority_class);
+    set(object, "gpuModels", model_words_json(&copy->shape->facts.wants, telling->arena));
     set_creation(object, telling, pod);
     set(object, "gated", json_boolean(pod->gated));
     set(object, "terminating", json_boolean(pod->terminating));

@@ -7,6 +7,7 @@
 #include "basis.h"
 #include "few.h"
 #include "json_text.h"
+#include "model_words.h"
 #include "verdict_table.h"
 
 #include <stdbool.h>
@@ -64,6 +65,9 @@ static void write_requests(const json_t *pod, struct arena *arena, struct buf *o
     const json_t *requests = json_object_get(pod, "requests");
     if (json_object_size(requests) > 0)
         write_line("asks for", verdict_amounts_text(requests, arena), arena, out);
+    const json_t *models = json_object_get(pod, "gpuModels");
+    if (json_is_object(models))
+        write_line("on GPU models", model_words_text(models, arena), arena, out);
 }
 
 static void write_priority(const json_t *pod, struct arena *arena, struct buf *out)

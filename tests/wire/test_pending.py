@@ -89,6 +89,24 @@ def test_nodes_are_counted_by_reason(service):
     assert pods["t4"]["fitsOn"] == ["b"] and counts(pods["t4"]) == {**base, "model_not_wanted": 1}
 
 
+def test_what_is_asked_of_the_model(start_over):
+    wanting = annotated("wanting", 1, models="h100, A100-SXM", **{"exclude-models": "K80", "min-gpu-memory": "32Gi"})
+    service = start_over(
+        node("a", 8), node("b", 8, "Tesla-T4"), node("c", 8, "Tesla-T4"), node("d", 8, "NVIDIA-L4-MIG-1g.5gb"), node("e", 8, None),
+        wanting, annotated("small", 1, **{"min-gpu-memory": "900Gi"}), pod("any", 1),
+    )
+    pods = pods_of(service)
+    assert pods["wanting"]["gpuModels"] == {"models": ["H100", "A100-SXM"], "excludeModels": ["K80"], "minMemoryBytes": 32 * 2**30}
+    assert pods["any"]["gpuModels"] is None
+    here = "the GPUs here are A100-SXM4-80GB, T4, L4-MIG-1g.5gb"
+    assert pods["small"]["summary"].endswith(f"); it asks for at least 900Gi of memory, {here}"), pods["small"]
+    refused = annotated("refused", 1, models="V100, K80")
+    summary = service.post("/v1/dry-run", refused).json()["summary"]
+    assert summary.endswith(f"); it asks for V100 or K80, {here}"), summary
+    table = service.get("/v1/pods/ml/wanting/explain?output=table").text.splitlines()
+    assert "  on GPU models   H100 or A100-SXM, not K80, at least 32Gi of memory" in table
+
+
 def test_what_is_missing(service):
     pods = pods_of(service)
     assert (pods["five"]["closest"]["node"], pods["five"]["closest"]["lacks"]) == ("a", {GPU: 3})
