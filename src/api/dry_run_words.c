@@ -36,8 +36,10 @@ const char *trial_why_not(const struct trial *trial)
 /* What keeps pods from running even where they fit. */
 static const char *caveat_of(const struct trial *trial)
 {
-    if (trial->refused_by_admission)
-        return ", but the API server would refuse the pods (see notEvaluated)";
+    if (trial->refused_because)
+        return arena_printf(trial->dry_run->arena,
+                            ", but the API server would refuse the pods (%s)",
+                            trial->refused_because);
     if (trial->workload->has_claims)
         return ", its resource claims not yet judged";
     return trial->workload->pod.gated ? ", once its scheduling gates are gone" : "";
@@ -80,7 +82,7 @@ static void note_namespace(struct trial *trial, json_t *notes)
     if (cluster_has_namespace(fork, name))
         return;
     if (cluster_n_namespaces(fork) > 0) {
-        trial->refused_by_admission = true;
+        trial->refused_because = arena_printf(arena, "there is no namespace %s", name);
         note(notes, arena_printf(arena,
                                  "namespace %s: is not in the cluster, the API server would refuse "
                                  "the pods",
@@ -107,7 +109,7 @@ static void note_priority(struct trial *trial, json_t *notes)
         what = "not checked, the cluster file has no priority classes";
     } else {
         what = "is not in the cluster, the API server would refuse the pods";
-        trial->refused_by_admission = true;
+        trial->refused_because = arena_printf(arena, "there is no priority class %s", class);
     }
     note(notes, arena_printf(arena, "priorityClassName %s: %s", class, what));
 }

@@ -34,7 +34,7 @@ json_t *dry_run_workload(struct dry_run *dry_run, const struct workload *workloa
     json_t *nodes = verdict_list(&trial.asking, &trial.candidates);
     json_t *notes = trial_notes(&trial);
     json_t *placements = trial_place(&trial, notes);
-    dry_run->n_placed_whole += !trial.no_more[0] && !trial.refused_by_admission;
+    dry_run->n_placed_whole += !trial.no_more[0] && !trial.refused_because;
     return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "kind", workload->kind,
                      "name", workload->name, "namespace", workload->namespace_, "summary",
                      trial_summary(&trial), "replicas", (json_int_t)trial.n_replicas, "placed",

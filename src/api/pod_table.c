@@ -100,7 +100,7 @@ static void write_closest(const json_t *pod, struct arena *arena, struct buf *ou
     const json_t *closest = json_object_get(pod, "closest");
     if (json_is_object(closest) && json_integer_value(json_object_get(pod, "fits")) == 0)
         write_line("closest",
-                   arena_printf(arena, "%s lacks %s: %s", json_text_of(closest, "node"),
+                   arena_printf(arena, "%s lacks %s now: %s", json_text_of(closest, "node"),
                                 verdict_amounts_text(json_object_get(closest, "lacks"), arena),
                                 json_text_of(closest, "message")),
                    arena, out);

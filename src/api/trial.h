@@ -14,9 +14,9 @@ struct trial {
     struct candidates candidates; /* of the fork, before anything is placed */
     int64_t n_replicas;
     int64_t n_placed;
-    int64_t n_more;            /* that would fit beyond */
-    const char *no_more;       /* why a replica was not placed; "" if all were */
-    bool refused_by_admission; /* the API server would not take the pods */
+    int64_t n_more;              /* that would fit beyond */
+    const char *no_more;         /* why a replica was not placed; "" if all were */
+    const char *refused_because; /* why the API server would not take the pods; NULL: it would */
 };
 
 /* dry_run_place.c: takes the room on the fork, and says where each replica goes. Fills in the

@@ -1,6 +1,7 @@
 /* verdict: see verdict.h. */
 #include "verdict.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* For every GPU resource that is asked for: key = its name, operator Exists, effect NoSchedule. */
@@ -56,6 +57,26 @@ static const char *taint_message(const struct asking *asking, const struct node 
                         taint_text(taint, asking->arena), hint);
 }
 
+static int64_t total_of(const struct node *node, const struct need *need)
+{
+    const struct node_resource *there = node_find_resource(node, need->resource);
+    return there ? there->allocatable : 0;
+}
+
+/* "...: 8 nvidia.com/gpu": what is there of the first that even an empty node has too few of. */
+static const char *total_message(const struct asking *asking, const struct node *node)
+{
+    const struct pod_shape *shape = asking->question.shape;
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        const struct need *need = &shape->needs[i];
+        const int64_t total = total_of(node, need);
+        if (total < need->amount)
+            return arena_printf(asking->arena, "%s: %" PRId64 " %s", reason_text(REASON_GPU_TOTAL),
+                                total, need->resource->name);
+    }
+    return reason_text(REASON_GPU_TOTAL);
+}
+
 /* "...: nvidia.com/gpu": the first of the needs that the node lacks. */
 static const char *resource_message(const struct asking *asking, const struct node *node,
                                     enum reason reason)
@@ -81,8 +102,9 @@ const char *verdict_message(const struct asking *asking, const struct node *node
         return asking->question.refusal;
     if (reason == REASON_TAINT)
         return taint_message(asking, node);
-    if (reason == REASON_GPU_ABSENT || reason == REASON_GPU_TOTAL || reason == REASON_GPU_FREE ||
-        reason == REASON_RESOURCE)
+    if (reason == REASON_GPU_TOTAL)
+        return total_message(asking, node);
+    if (reason == REASON_GPU_ABSENT || reason == REASON_GPU_FREE || reason == REASON_RESOURCE)
         return resource_message(asking, node, reason);
     return reason_text(reason);
 }

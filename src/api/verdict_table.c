@@ -15,8 +15,11 @@ static const char *amount_text(const char *resource, int64_t n, struct arena *ar
     char bytes[32];
     if (strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0)
         return arena_printf(arena, "%s %s", quantity_bytes_text(n, bytes), resource);
-    return arena_printf(arena, "%lld%s %s", (long long)n, strcmp(resource, "cpu") == 0 ? "m" : "",
-                        resource);
+    if (strcmp(resource, "cpu") != 0)
+        return arena_printf(arena, "%lld %s", (long long)n, resource);
+    if (n % 1000 == 0)
+        return arena_printf(arena, "%lld cpu", (long long)n / 1000);
+    return arena_printf(arena, "%lldm cpu", (long long)n);
 }
 
 const char *verdict_amounts_text(const json_t *amounts, struct arena *arena)
@@ -68,13 +71,13 @@ static bool is_about_room(const char *reason)
     return false;
 }
 
-/* "k80-alpha-2 (lacks 2 nvidia.com/gpu)" */
+/* "k80-alpha-2 (lacks 2 nvidia.com/gpu now)" */
 static const char *node_text(const json_t *node, struct arena *arena)
 {
     const char *name = json_text_of(node, "node");
     if (!is_about_room(json_text_of(node, "reason")))
         return name;
-    return arena_printf(arena, "%s (lacks %s)", name,
+    return arena_printf(arena, "%s (lacks %s now)", name,
                         verdict_amounts_text(json_object_get(node, "lacks"), arena));
 }
 

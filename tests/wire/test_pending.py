@@ -265,6 +265,23 @@ def test_the_table_of_one_pod(service):
     assert any(line.split()[:2] == ["NODES", "WHY"] for line in lines)
 
 
+def test_what_a_node_has_and_what_it_lacks_now_are_told_apart(service):
+    """16 are asked for: b has 4 in all, none of them used; a has 8, of which 2 are free."""
+    lines = service.get("/v1/pods/ml/huge/explain?output=table").text.splitlines()
+    assert f"  closest         b lacks 12 {GPU} now: the node has too few GPUs in total: 4 {GPU}" in lines
+    rows = [" ".join(line.split()) for line in lines]
+    assert f"1 the node has too few GPUs in total: 8 {GPU} a (lacks 14 {GPU} now)" in rows
+    assert f"1 the node has too few GPUs in total: 4 {GPU} b (lacks 12 {GPU} now)" in rows
+
+
+@pytest.mark.parametrize("cpu, shown", [("64", "64 cpu"), ("1500m", "1500m cpu"), ("100m", "100m cpu")])
+def test_whole_cpus_are_told_whole(start_over, cpu, shown):
+    asking = pod("asking", 1)
+    asking["spec"]["containers"][0]["resources"]["requests"] = {GPU: "1", "cpu": cpu}
+    service = start_over(node("a", 8), asking)
+    assert f"asks for        1 {GPU}, {shown}\n" in service.get("/v1/pending?output=table").text
+
+
 # ---- limits ----
 
 

@@ -204,6 +204,9 @@ static void test_what_admission_would_say(void **state)
                                               "server would refuse the pods'");
     assert_json(json_array_get(notes, n - 1),
                 "'priorityClassName high: priority 1000; preemption is not considered'");
+    assert_json(json_object_get(result, "summary"),
+                "'Pod gone/p: 1 of 1 replicas can be placed, but the API server would refuse the "
+                "pods (there is no namespace gone), and 328 more would fit'");
     json_decref(result);
 }
 

@@ -288,8 +288,8 @@ static void check_table(struct ask *ask, handle_exchange *handle, const char *ex
     "ml/wide: 0 of 3 nodes fit (1 × the node has no GPUs of the requested resource; 1 × the node " \
     "has too few GPUs in total; 1 × the node has too few free GPUs now)\n"                          \
     "  kube-scheduler  Unschedulable: 0/3 nodes\n"                                                   \
-    "  asks for        6 nvidia.com/gpu, 1000m cpu\n"                                                \
-    "  closest         a lacks 3 nvidia.com/gpu: the node has too few free GPUs now: "               \
+    "  asks for        6 nvidia.com/gpu, 1 cpu\n"                                                    \
+    "  closest         a lacks 3 nvidia.com/gpu now: the node has too few free GPUs now: "           \
     "nvidia.com/gpu\n"                                                                               \
     "  priority        7 (high)\n"
 
@@ -300,10 +300,10 @@ static void test_the_tables(void **state)
     check_table(ask, api_pending,
                 "3 pending GPU pods\n\n" WIDE_TEXT
                 "\nml/alike: would fit on 2 of 3 nodes now, best on a\n"
-                "  asks for        1 nvidia.com/gpu, 1000m cpu\n"
+                "  asks for        1 nvidia.com/gpu, 1 cpu\n"
                 "  fits on         a, b\n"
                 "\nml/small: would fit on 2 of 3 nodes now, best on a\n"
-                "  asks for        1 nvidia.com/gpu, 1000m cpu\n"
+                "  asks for        1 nvidia.com/gpu, 1 cpu\n"
                 "  fits on         a, b\n");
     ask->path = "/v1/pods/ml/wide/explain";
     check_table(
@@ -311,9 +311,9 @@ static void test_the_tables(void **state)
         WIDE_TEXT
         "\nNODES   WHY NOT                                                          WHICH\n"
         "1       the node has too few free GPUs now: nvidia.com/gpu               a (lacks 3 "
-        "nvidia.com/gpu)\n"
-        "1       the node has too few GPUs in total: nvidia.com/gpu               b (lacks 2 "
-        "nvidia.com/gpu)\n"
+        "nvidia.com/gpu now)\n"
+        "1       the node has too few GPUs in total: 4 nvidia.com/gpu             b (lacks 2 "
+        "nvidia.com/gpu now)\n"
         "1       the node has no GPUs of the requested resource: nvidia.com/gpu   bare\n");
 }
 
@@ -328,7 +328,7 @@ static void test_hostile_words_stay_in_their_line(void **state)
                 "1 pending GPU pod\n\n"
                 "ml/p: there are no nodes\n"
                 "  kube-scheduler  R: x  ml/fake: fits [31m   31m é\n"
-                "  asks for        1 nvidia.com/gpu, 1000m cpu\n");
+                "  asks for        1 nvidia.com/gpu, 1 cpu\n");
 }
 
 static void test_an_unknown_output_is_refused(void **state)
