@@ -173,7 +173,11 @@ static int start_server(struct program *program, const struct route *routes, str
         .max_connections = (unsigned)settings->limits.connections,
         .idle_timeout_s = IDLE_TIMEOUT_S,
     };
-    return server_start(&server_settings, routes, &program->server, err);
+    int r = server_start(&server_settings, routes, &program->server, err);
+    const struct err what = *err;
+    if (r == -EADDRINUSE)
+        (void)err_set(err, EADDRINUSE, "%s; another is chosen with --listen ADDR:PORT", what.text);
+    return r;
 }
 
 static void log_addresses(const struct server *server)

@@ -218,7 +218,8 @@ def test_a_port_that_is_taken(run_binary, cluster):
         done = run_binary("--cluster-file", cluster, "--listen", address)
     assert (done.returncode, done.stdout) == (1, "")
     assert "listening" not in done.stderr
-    assert done.stderr.splitlines()[-1].startswith(f"gpu-extender: listen on {address}: ")
+    why = "Address already in use; another is chosen with --listen ADDR:PORT"
+    assert done.stderr.splitlines()[-1] == f"gpu-extender: listen on {address}: {why}"
 
 
 def test_an_address_of_another_machine(run_binary, cluster):
