@@ -131,20 +131,20 @@ static const char *state_of_kind(const json_t *kind)
     return json_is_true(json_object_get(kind, "stale")) ? "stale" : "followed";
 }
 
-/* Where it is live: what is known how well. */
-static void write_freshness(const json_t *inventory, struct arena *arena, struct buf *out)
+/* Where from; and where that is live, what is known how well. */
+static void write_source(const json_t *inventory, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"KIND", "STATE", "SECONDS OLD", "WHY", NULL};
     struct table *table = table_new(arena, HEADINGS);
     size_t i = 0;
     json_t *kind = NULL;
+    (void)buf_printf(out, "\n%s\n", json_text_of(inventory, "source"));
     if (!is_live(inventory))
         return;
     json_array_foreach (json_object_get(inventory, "freshness"), i, kind)
         table_add(table, (const char *[]){json_text_of(kind, "kind"), state_of_kind(kind),
                                           json_number_text(kind, "ageSeconds", arena),
                                           json_text_of(kind, "why")});
-    (void)buf_printf(out, "\n%s\n", json_text_of(inventory, "source"));
     table_write(table, out);
 }
 
@@ -154,5 +154,5 @@ void inventory_table_write(const json_t *inventory, struct arena *arena, struct 
     write_nodes(inventory, arena, out);
     write_models(inventory, arena, out);
     write_problems(inventory, arena, out);
-    write_freshness(inventory, arena, out);
+    write_source(inventory, arena, out);
 }

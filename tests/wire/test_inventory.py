@@ -94,6 +94,7 @@ def test_the_table_has_every_node_and_what_it_says_is_the_same(service):
     assert rows["b"][1:] == ["Ready,cordoned", "T4", GPU, "4", "0", "4", "-"]
     assert rows["c"][1:] == ["NotReady", "A100-SXM4-80GB", GPU, "7", "8", "-1", "ml/two (8)"]
     assert rows["cpu"][1] == "Ready" and rows["Pod"][1] == "ml/bad"
+    assert lines[-1] == inventory_of(service)["source"] and lines[-1].startswith("file:")
 
 
 def test_an_empty_cluster(start_over):
