@@ -18,14 +18,48 @@ void api_livez(void *context, struct exchange *exchange)
     answer_line(exchange, 200, "ok");
 }
 
+/* What inventory_usable() is about: the first that was never listed, else the first that is stale.
+ * n: none. */
+static size_t find_first(const struct inventory_freshness *kinds, size_t n)
+{
+    size_t first = n;
+    for (size_t i = n; i-- > 0;) {
+        const bool is_before = kinds[i].stale && (first == n || kinds[first].synced);
+        if (!kinds[i].synced || is_before)
+            first = i;
+    }
+    return first;
+}
+
+static void add_kind(const struct inventory_freshness *kind, struct buf *out)
+{
+    if (kind->synced)
+        (void)buf_printf(out, "the %s are stale", kind->kind);
+    else
+        (void)buf_printf(out, "waiting for the first list of %s", kind->kind);
+    (void)buf_printf(out, "%s%s\n", kind->why.text[0] ? ": " : "", kind->why.text);
+}
+
+/* A line each kind. */
 void api_readyz(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
+    struct inventory_freshness kinds[N_CLUSTER_KINDS];
+    struct buf text;
     struct err why;
-    if (inventory_usable(api->inventory, &why))
+    if (inventory_usable(api->inventory, &why)) {
         answer_line(exchange, 200, "ok");
-    else
-        answer_line(exchange, 503, why.text);
+        return;
+    }
+    const size_t n = inventory_freshness(api->inventory, kinds);
+    const size_t told = find_first(kinds, n);
+    buf_init(&text, REPLY_MAX_BYTES);
+    (void)buf_printf(&text, "%s\n", why.text);
+    for (size_t i = 0; i < n; i++) {
+        if (i != told && (!kinds[i].synced || kinds[i].stale))
+            add_kind(&kinds[i], &text);
+    }
+    reply_text(exchange, 503, "text/plain; charset=utf-8", &text);
 }
 
 static void write_build_info(struct buf *out)

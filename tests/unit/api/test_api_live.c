@@ -237,12 +237,23 @@ static void test_readyz_says_what_is_missing(void **state)
     live->live.statuses[CLUSTER_NODES].why = "GET /api/v1/nodes: 403: no";
     live_flush(&live->live, CLUSTER_NODES);
     check_readyz(live, 503,
-                 "not ready: waiting for the first list of nodes: GET /api/v1/nodes: 403: no\n");
+                 "not ready: waiting for the first list of nodes: GET /api/v1/nodes: 403: no\n"
+                 "waiting for the first list of pods\n"
+                 "waiting for the first list of namespaces\n"
+                 "waiting for the first list of priorityclasses\n");
     live->live.statuses[CLUSTER_NODES].why = NULL;
     fill(live);
     check_readyz(live, 200, "ok\n");
     make_stale(live);
     check_readyz(live, 503, "the pods are stale: no answer in 10 s\n");
+    live->live.statuses[CLUSTER_NODES].stale = true;
+    live_flush(&live->live, CLUSTER_NODES);
+    check_readyz(live, 503, "the nodes are stale\nthe pods are stale: no answer in 10 s\n");
+    live->live.statuses[CLUSTER_PODS].synced = false;
+    live_flush(&live->live, CLUSTER_PODS);
+    check_readyz(live, 503,
+                 "not ready: waiting for the first list of pods: no answer in 10 s\n"
+                 "the nodes are stale\n");
 }
 
 static void test_table(void **state)
