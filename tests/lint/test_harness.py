@@ -1,6 +1,7 @@
 """The test runner itself: what it counts as failed, and what it may skip."""
 
 import os
+import subprocess
 import sys
 
 import pytest
@@ -9,6 +10,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from harness import pytests, results, unit  # noqa: E402
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 GOOD = "[ RUN      ] a\n[       OK ] a\n"
 BAD = "[ RUN      ] b\n1 != 2\n[  ERROR   ] --- here\n[  FAILED  ] b\n"
 CRASHED = "[ RUN      ] c\nAddressSanitizer: heap-use-after-free\n"
@@ -78,3 +80,22 @@ def test_pytest_reports_are_counted(counted, tmp_path):
     pytests.record(found, "wire", str(report))
     assert found.passed == 1 and found.failed == ["wire/test_a: two", "wire/test_a: three"]
     assert found.skipped == [("wire/test_a: four", "not here: x")]
+
+
+def test_listing_installs_nothing(tmp_path):
+    """Nor does it look for what is installed."""
+    trace = tmp_path / "trace"
+    for tool in ("dpkg-query", "apt-get", "sudo", "pip"):
+        stub = tmp_path / tool
+        stub.write_text(f"#!/bin/sh\necho {tool} >> {trace}\nexit 1\n", encoding="utf-8")
+        stub.chmod(0o700)
+    listed = subprocess.run(
+        [os.path.join(ROOT, "scripts/test"), "--list"],
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (listed.returncode, listed.stderr) == (0, "")
+    assert {"unit", "wire", "control-plane"} <= set(listed.stdout.split())
+    assert not trace.exists(), trace.read_text(encoding="utf-8")
