@@ -5,13 +5,15 @@ The commands of the document are run by tests/control-plane/test_documented.py, 
 
 import glob
 import os
+import platform
 import re
+import shutil
 import subprocess
 
 import openapi
 import pytest
 import yaml
-from service import ROOT, run_to_end
+from service import BINARY, ROOT, run_to_end
 from test_openapi import documented_metrics
 
 CONFIGURATIONS = ["kube-scheduler-config.yaml", "kube-scheduler-config-all-pods.yaml"]
@@ -20,6 +22,8 @@ COMMENTED_KEY = re.compile(r"^ *# +(?:- )?([a-z]\w*):", re.MULTILINE)
 COMMENTED_NAME = re.compile(r"^ *# - name: (\S+)$", re.MULTILINE)
 LEGACY = "alpha.kubernetes.io/nvidia-gpu"
 OF_OTHERS = {"--server-side", "--subresource", "--as", "--namespace", "--duration", "--output"}
+OF_OTHERS |= {"--no-install-recommends", "--system", "--shell"}
+OF_EVERY_SYSTEM = re.compile(r"lib(c|m|gcc_s|\w+san)\.so")
 ROUTE = re.compile(r"(?<![a-z.])/(?:(?:scheduler|v1)/[\w/-]+|metrics|readyz|livez)")
 
 
@@ -160,6 +164,41 @@ def test_options_exist():
     named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", DOCUMENT)) - OF_OTHERS
     help_text = run_to_end("--help").stdout
     assert {option for option in named if f" {option}" not in help_text} == set() and "--kubeconfig" in named
+
+
+# ---- on kube-scheduler's machine ----
+
+
+def needed_libraries():
+    """The paths of the libraries that the program names itself."""
+    dynamic = subprocess.run(["readelf", "-d", BINARY], capture_output=True, text=True, check=True).stdout
+    names = re.findall(r"\(NEEDED\).*\[(.+)\]", dynamic)
+    found = dict(re.findall(r"^\s*(\S+) => (\S+)", subprocess.run(["ldd", BINARY], capture_output=True, text=True, check=True).stdout, re.MULTILINE))
+    return [os.path.realpath(found[name]) for name in names if name in found and not OF_EVERY_SYSTEM.match(name)]
+
+
+def packages_of(paths):
+    owned = subprocess.run(["dpkg", "-S", *paths], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"^([^:]+):", owned, re.MULTILINE))
+
+
+def test_the_packages_that_it_runs_with_are_named():
+    if platform.freedesktop_os_release().get("VERSION_CODENAME") != "bookworm":
+        pytest.skip("the document names those of Debian 12")
+    (line,) = re.findall(r"^apt-get install --no-install-recommends (.*)$", DOCUMENT, re.MULTILINE)
+    assert set(line.split()) == packages_of(needed_libraries())
+
+
+def test_the_unit_is_one_that_systemd_takes(write):
+    text = read("manifests/gpu-extender.service")
+    (command,) = re.findall(r"^ExecStart=(\S+) ", text, re.MULTILINE)
+    assert f"install -m 755 gpu-extender {os.path.dirname(command)}/\n" in DOCUMENT
+    analyze = shutil.which("systemd-analyze")
+    if not analyze:
+        pytest.skip("there is no systemd-analyze")
+    unit = write("gpu-extender.service", text.replace(command, BINARY))
+    done = subprocess.run([analyze, "verify", unit], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
 def test_routes_exist():
