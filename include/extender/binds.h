@@ -12,10 +12,11 @@
  * on the POST (post_life_ms), and "unbound" releases room only if it was asked that long after the
  * last POST.
  *
- * No I/O and no clock: questions go to the sender, the time comes in, answers to callers go through
- * their function. Locked inside, before the inventory's lock and never within it; callers'
- * functions and the sender are called without the lock. The end, in this order: the HTTP server
- * drains, binds_stop(), the sender stops, binds_free().
+ * It asks nothing itself and has no clock: questions go to the sender, the time comes in, answers
+ * to callers go through their function. What to do next about one pod is for bind_attempt to say,
+ * which has neither lock nor log. binds is locked inside, before the inventory's lock and never
+ * within it; callers' functions and the sender are called without the lock. The end, in this order:
+ * the HTTP server drains, binds_stop(), the sender stops, binds_free().
  *
  * Source: extender contract 3 (Binding: POST .../pods/NAME/binding; k8s.io/api/core/v1).
  */
