@@ -16,6 +16,7 @@
 struct call {
     struct wire *wire;
     bool is_post;
+    bool is_doubled; /* on its way */
     const char *path;
     const char *body;
     kube_done *done;
@@ -141,7 +142,9 @@ static void on_arrived(void *context)
     struct visit *visit = ARENA_NEW(world->arena, struct visit);
     *visit = (struct visit){.call = call, .lifetime = world->server.lifetimes};
     if (world_trouble(world, world->plan.refusals, 8)) {
-        const unsigned code = dice_one_in(&world->dice, 2) ? 429 : 500;
+        /* 429 says that nothing was done, or will be: nobody says so of one of two. */
+        const bool is_word = !call->is_doubled && dice_one_in(&world->dice, 2);
+        const unsigned code = is_word ? 429 : 500;
         visit->reply = (struct server_reply){code, code == 429 ? 1 : -1, "{\"kind\":\"Status\"}"};
         send_back(visit);
     } else if (call->is_post && world_trouble(world, world->plan.slow_api, 4)) {
@@ -165,7 +168,8 @@ static void set_off(struct call *call)
         return;
     }
     agenda_in(&world->agenda, way_ms(world), on_arrived, call);
-    if (world_trouble(world, world->plan.duplicates, 6))
+    call->is_doubled = world_trouble(world, world->plan.duplicates, 6);
+    if (call->is_doubled)
         agenda_in(&world->agenda, way_ms(world), on_arrived, call);
 }
 
