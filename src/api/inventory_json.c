@@ -17,7 +17,8 @@ struct holder {
     const char *namespace_, *name, *uid;
     const struct amount *gpus;
     size_t n_gpus;
-    int64_t made_ms; /* of a reservation */
+    int64_t made_ms;       /* of a reservation */
+    const char *node_name; /* of a pod whose node is not there */
 };
 
 struct node_row {
@@ -42,6 +43,8 @@ struct copy {
     struct arena *arena;
     struct node_row *nodes;
     size_t n_nodes;
+    struct holder *astray; /* pods whose node is not there */
+    size_t n_astray;
     struct inventory_problem *problems;
     size_t n_problems, n_all_problems;
 };
@@ -65,17 +68,52 @@ static size_t count_holders(const struct node *node)
     return n;
 }
 
+static struct holder copy_holder(const struct pod *pod, struct arena *arena)
+{
+    struct holder holder = {
+        .namespace_ = arena_strdup(arena, pod->namespace_),
+        .name = arena_strdup(arena, pod->name),
+        .uid = arena_strdup(arena, pod->uid),
+    };
+    copy_gpus(pod->shape, arena, &holder);
+    return holder;
+}
+
 static void copy_holders(const struct node *node, struct arena *arena, struct node_row *row)
 {
     row->holders = ARENA_ARRAY(arena, struct holder, count_holders(node));
     for (const struct pod *pod = node_next_pod(node, NULL); pod; pod = node_next_pod(node, pod)) {
         if (pod->shape->n_gpu_needs == 0)
             continue;
-        struct holder *holder = &row->holders[row->n_holders++];
-        holder->namespace_ = arena_strdup(arena, pod->namespace_);
-        holder->name = arena_strdup(arena, pod->name);
-        holder->uid = arena_strdup(arena, pod->uid);
-        copy_gpus(pod->shape, arena, holder);
+        row->holders[row->n_holders++] = copy_holder(pod, arena);
+    }
+}
+
+static bool is_astray(const struct cluster *cluster, const struct pod *pod)
+{
+    return pod->node_name[0] && !pod->finished && pod->shape->n_gpu_needs > 0 &&
+           !cluster_find_node(cluster, pod->node_name);
+}
+
+static size_t count_astray(const struct cluster *cluster)
+{
+    size_t n = 0;
+    for (const struct pod *pod = cluster_next_pod(cluster, NULL); pod;
+         pod = cluster_next_pod(cluster, pod))
+        n += is_astray(cluster, pod);
+    return n;
+}
+
+static void copy_astray(const struct cluster *cluster, struct copy *copy)
+{
+    copy->astray = ARENA_ARRAY(copy->arena, struct holder, count_astray(cluster));
+    for (const struct pod *pod = cluster_next_pod(cluster, NULL); pod;
+         pod = cluster_next_pod(cluster, pod)) {
+        if (!is_astray(cluster, pod))
+            continue;
+        struct holder *holder = &copy->astray[copy->n_astray++];
+        *holder = copy_holder(pod, copy->arena);
+        holder->node_name = arena_strdup(copy->arena, pod->node_name);
     }
 }
 
@@ -162,6 +200,7 @@ static struct copy copy_inventory(struct inventory *inventory, struct arena *are
     for (const struct node *node = cluster_next_node(view.cluster, NULL); node;
          node = cluster_next_node(view.cluster, node))
         copy_node(node, &copy);
+    copy_astray(view.cluster, &copy);
     copy_problems(&view, &copy);
     inventory_done(inventory);
     qsort(copy.nodes, copy.n_nodes, sizeof *copy.nodes, compare_rows);
@@ -200,6 +239,15 @@ static json_t *reservations_json(const struct node_row *row)
     for (size_t i = 0; i < row->n_reservations; i++)
         (void)json_object_set_new(json_array_get(list, i), "ageSeconds",
                                   json_integer((now_ms - row->reservations[i].made_ms) / 1000));
+    return list;
+}
+
+static json_t *astray_json(const struct copy *copy)
+{
+    json_t *list = holders_json(copy->astray, copy->n_astray);
+    for (size_t i = 0; i < copy->n_astray; i++)
+        (void)json_object_set_new(json_array_get(list, i), "node",
+                                  json_string(copy->astray[i].node_name));
     return list;
 }
 
@@ -317,10 +365,10 @@ void api_inventory(void *context, struct exchange *exchange)
     for (size_t i = 0; i < copy.n_nodes; i++)
         (void)json_array_append_new(nodes, node_json(&copy.nodes[i]));
     json_t *value = basis_json(&basis);
-    json_t *rest =
-        json_pack("{s:o, s:o, s:o, s:o, s:I}", "freshness", freshness_json(api->inventory), "nodes",
-                  nodes, "models", models_json(&copy), "problems", problems_json(&copy),
-                  "problemCount", (json_int_t)copy.n_all_problems);
+    json_t *rest = json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "freshness",
+                             freshness_json(api->inventory), "nodes", nodes, "models",
+                             models_json(&copy), "podsWithoutNode", astray_json(&copy), "problems",
+                             problems_json(&copy), "problemCount", (json_int_t)copy.n_all_problems);
     (void)json_object_update(value, rest);
     json_decref(rest);
     reply(exchange, value, inventory_table_write);

@@ -107,6 +107,36 @@ static void write_models(const json_t *inventory, struct arena *arena, struct bu
     table_write(table, out);
 }
 
+/* "2 nvidia.com/gpu, 1 amd.com/gpu" */
+static const char *gpus_of(const json_t *holder, struct arena *arena)
+{
+    struct few few = {.text = ""};
+    const char *resource = NULL;
+    json_t *n = NULL;
+    json_object_foreach (json_object_get(holder, "gpus"), resource, n)
+        few_add(&few, arena_printf(arena, "%lld %s", (long long)json_integer_value(n), resource),
+                arena);
+    return few_text(&few, arena);
+}
+
+static void write_pods_without_node(const json_t *inventory, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"POD", "USES", "ON A NODE THAT IS NOT THERE", NULL};
+    const json_t *pods = json_object_get(inventory, "podsWithoutNode");
+    struct table *table = table_new(arena, HEADINGS);
+    size_t i = 0;
+    json_t *pod = NULL;
+    if (json_array_size(pods) == 0)
+        return;
+    json_array_foreach (pods, i, pod)
+        table_add(table,
+                  (const char *[]){arena_printf(arena, "%s/%s", json_text_of(pod, "namespace"),
+                                                json_text_of(pod, "pod")),
+                                   gpus_of(pod, arena), json_text_of(pod, "node")});
+    (void)buf_add_text(out, "\n");
+    table_write(table, out);
+}
+
 static void write_problems(const json_t *inventory, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"LEFT OUT", "NAME", "WHY", NULL};
@@ -153,6 +183,7 @@ void inventory_table_write(const json_t *inventory, struct arena *arena, struct 
     basis_write_warning(inventory, arena, out);
     write_nodes(inventory, arena, out);
     write_models(inventory, arena, out);
+    write_pods_without_node(inventory, arena, out);
     write_problems(inventory, arena, out);
     write_source(inventory, arena, out);
 }

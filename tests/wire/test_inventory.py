@@ -97,10 +97,21 @@ def test_the_table_has_every_node_and_what_it_says_is_the_same(service):
     assert lines[-1] == inventory_of(service)["source"] and lines[-1].startswith("file:")
 
 
+def test_pods_whose_node_is_gone_are_told(start_over):
+    ended = pod("ended", 1, "gone", status={"phase": "Succeeded"})
+    service = start_over(node("a", 8), pod("here", 2, "a"), pod("lost", 3, "gone"), pod("plain", None, "gone"), pod("new", 1), ended)
+    assert inventory_of(service)["podsWithoutNode"] == [
+        {"namespace": "ml", "pod": "lost", "uid": "pod-lost", "gpus": {GPU: 3}, "node": "gone"}
+    ]
+    rows = [" ".join(line.split()) for line in service.get("/v1/inventory?output=table").text.splitlines()]
+    assert rows[rows.index("POD USES ON A NODE THAT IS NOT THERE") + 1] == f"ml/lost 3 {GPU} gone"
+
+
 def test_an_empty_cluster(start_over):
     service = start_over()
     inventory = inventory_of(service)
     assert (inventory["nodes"], inventory["models"], inventory["problems"]) == ([], [], [])
+    assert inventory["podsWithoutNode"] == []
     assert service.get("/v1/inventory?output=table").status == 200
 
 
