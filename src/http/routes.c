@@ -51,3 +51,16 @@ struct route_match routes_find(const struct route *routes, unsigned listeners, c
     match.allow = allow;
     return match;
 }
+
+const char *routes_text(const struct route *routes, unsigned listeners, struct arena *arena)
+{
+    const char *text = "";
+    for (const struct route *route = routes; route->path; route++) {
+        const size_t len = strlen(route->path);
+        const bool has_more = len > 0 && route->path[len - 1] == '/';
+        if (route->listeners & listeners)
+            text = arena_printf(arena, "%s%s%s %s%s", text, *text ? ", " : "", route->method,
+                                route->path, has_more ? "..." : "");
+    }
+    return text;
+}

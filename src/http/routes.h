@@ -15,5 +15,7 @@ struct route_match {
 
 struct route_match routes_find(const struct route *routes, unsigned listeners, const char *method,
                                const char *path, struct arena *arena);
+/* What there is on a listener, for people: "POST /scheduler/filter, GET /v1/pods/...". */
+const char *routes_text(const struct route *routes, unsigned listeners, struct arena *arena);
 
 #endif

@@ -43,7 +43,10 @@ void service_open(struct service *service, unsigned listeners, struct exchange *
         exchange_refuse(exchange, 501, "no Transfer-Encoding but chunked is understood", NULL,
                         EXCHANGE_CLOSE);
     else if (!match.route)
-        exchange_refuse(exchange, 404, "no such path", NULL, 0);
+        exchange_refuse(exchange, 404,
+                        arena_printf(exchange->arena, "no such path, should be one of: %s",
+                                     routes_text(service->routes, listeners, exchange->arena)),
+                        NULL, 0);
     else if (match.allow)
         exchange_refuse(exchange, 405,
                         arena_printf(exchange->arena, "the method must be one of: %s", match.allow),

@@ -62,6 +62,10 @@ def test_every_route_has_one_method(method, path, service):
         assert answer.headers["allow"] == {"GET": "GET, HEAD", "POST": "POST"}[allowed]
 
 
+PATHS = ["POST /scheduler/filter", "POST /scheduler/prioritize", "POST /scheduler/bind", "POST /v1/dry-run", "GET /v1/inventory"]
+PATHS += ["GET /v1/pending", "GET /v1/pods/...", "GET /metrics", "GET /livez", "GET /readyz"]
+
+
 @pytest.mark.parametrize(
     "path",
     ["/", "/scheduler", "/scheduler/", "/scheduler/filter/", "/scheduler/Filter", "//scheduler/filter", "/scheduler/filter%00"]
@@ -70,7 +74,7 @@ def test_every_route_has_one_method(method, path, service):
 def test_other_paths_are_not_there(path, service):
     answer = service.post(path, ASK)
     assert (answer.status, answer.headers["content-type"]) == (404, "application/json")
-    assert answer.json() == {"error": "no such path"}
+    assert answer.json() == {"error": "no such path, should be one of: " + ", ".join(PATHS)}
 
 
 def test_a_head_has_the_get_s_length_and_no_body(service):

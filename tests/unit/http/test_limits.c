@@ -34,7 +34,10 @@ static void test_unknown_paths_are_404(void **state)
         client_ask(fd, text, &reply);
         assert_int_equal(reply.status, 404);
         assert_true(reply_has(&reply, "Content-Type", "application/json"));
-        assert_string_equal(reply.body, "{\"error\": \"no such path\"}\n");
+        assert_string_equal(reply.body,
+                            "{\"error\": \"no such path, should be one of: GET /now, POST /now, "
+                            "POST /later, POST /hold, GET /nothing, GET /much, GET /bad, GET "
+                            "/below/..., POST /below/deep/..., GET /livez\"}\n");
     }
     (void)close(fd);
 }

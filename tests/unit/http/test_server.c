@@ -56,6 +56,16 @@ static struct desk *start_on_two_ports(void)
     }
 }
 
+static void check_lists(struct desk *desk, enum listener listener, const char *path, bool expected)
+{
+    struct reply reply;
+    int fd = desk_client(desk, listener);
+    client_ask(fd, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    if ((strstr(reply.body, path) != NULL) != expected)
+        fail_msg("%s %s", path, reply.body);
+    (void)close(fd);
+}
+
 static void test_other_addresses_serve_their_own_routes(void **state)
 {
     (void)state;
@@ -71,6 +81,10 @@ static void test_other_addresses_serve_their_own_routes(void **state)
     assert_int_equal(status_of(desk, LISTEN_PEOPLE, "/below/x"), 200);
     assert_int_equal(status_of(desk, LISTEN_PEOPLE, "/later"), 404);
     assert_int_equal(status_of(desk, LISTEN_PEOPLE, "/now"), 200);
+    check_lists(desk, LISTEN_VERBS, "POST /later", true);
+    check_lists(desk, LISTEN_VERBS, "/hold", false);
+    check_lists(desk, LISTEN_PEOPLE, "POST /hold", true);
+    check_lists(desk, LISTEN_PEOPLE, "/later", false);
     desk_free(desk, 10000);
 }
 
