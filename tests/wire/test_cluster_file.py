@@ -62,7 +62,8 @@ def told(service):
     """What the service knows, without where and when it was read."""
     inventory = inventory_of(service)
     dry_run = service.post("/v1/dry-run", pod("probe", spec={"priorityClassName": "high"})).json()
-    return {key: inventory[key] for key in ("nodes", "models", "problems", "problemCount")}, dry_run
+    known = {key: inventory[key] for key in ("nodes", "models", "problems", "problemCount")}
+    return known, {key: dry_run[key] for key in ("summary", "workloads", "skipped")}
 
 
 def problems_of(service):
