@@ -125,6 +125,7 @@ static void create_protocols(struct program *program)
         .policy = &program->settings.policy,
         .inventory = program->inventory,
         .binds = program->follower ? follower_binds(program->follower) : NULL,
+        .shortlist = settings_shortlist(&program->settings),
     };
     program->api = (struct api){
         .policy = &program->settings.policy,

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "core/policy.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Each bounds something that the outside can grow. */
@@ -30,11 +31,19 @@ struct settings_kubernetes {
     size_t bind_timeout_s;  /* kube-scheduler is answered within it */
 };
 
+/* How kube-scheduler is configured, which we cannot see. */
+struct settings_scheduler {
+    size_t weight; /* of this extender */
+    bool other_extenders;
+    size_t shortlist; /* as in the policy file: settings_shortlist() says what holds */
+};
+
 struct settings {
     /* ADDR:PORT, owned. */
     char *listen_verbs;
     char *listen_people;
     char *listen_probes;
+    struct settings_scheduler scheduler;
     struct settings_kubernetes kubernetes;
     struct settings_limits limits;
     struct policy policy;
@@ -50,6 +59,10 @@ int settings_read_file(struct settings *settings, const char *path, struct err *
 /* The same for text; file is the name in messages. */
 int settings_read_text(struct settings *settings, const char *file, const char *text, size_t len,
                        struct err *err);
+
+/* How many nodes filter may hand on at the most; 0: all that fit, as nobody can say that our first
+ * choice wins. */
+size_t settings_shortlist(const struct settings *settings);
 
 /* The policy in force, as a policy file that reads back to the same settings. */
 void settings_print(const struct settings *settings, struct buf *out);

@@ -46,7 +46,7 @@ struct market {
     int64_t max_gpus; /* allocatable on one node, the most */
 };
 
-/* Whether what follows may be read. A fork of a settled ledger is settled. */
+/* Whether what follows may be read. A fork always is: cluster_fork() settles its origin first. */
 bool cluster_is_settled(const struct cluster *cluster);
 void cluster_settle(struct cluster *cluster);
 

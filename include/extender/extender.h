@@ -19,6 +19,7 @@ struct extender {
     const struct policy *policy;
     struct inventory *inventory;
     struct binds *binds;            /* NULL: over a file */
+    size_t shortlist;               /* nodes that filter hands on at the most; 0: all that fit */
     struct counter n_ledger_behind; /* filters answered so; over a file none is */
 };
 

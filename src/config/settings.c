@@ -16,6 +16,8 @@
 #define GI (1024 * MI)
 
 #define FILE_BYTES_MAX MI
+/* From here on one point of ours outweighs all that kube-scheduler's default plugins can give. */
+#define WEIGHT_THAT_DECIDES 121
 #define PATH_TEXT_MAX 128
 
 static const struct yaml_options YAML_LIMITS = {.max_depth = 16, .max_nodes = 10000};
@@ -41,6 +43,9 @@ const struct setting SETTINGS[] = {
     {"admission.extendedResourceToleration", SETTING_SWITCH,
      AT(policy.extended_resource_toleration)},
     {"placement.policy", SETTING_PLACEMENT, AT(policy.placement)},
+    {"scheduler.weight", SETTING_COUNT, AT(scheduler.weight), FROM_TO(1, 1000000, 121)},
+    {"scheduler.otherExtenders", SETTING_SWITCH, AT(scheduler.other_extenders)},
+    {"filter.shortlist", SETTING_COUNT, AT(scheduler.shortlist), FROM_TO(0, 1000000, 100)},
     {"kubernetes.watchSilenceSeconds", SETTING_COUNT, AT(kubernetes.watch_silence_s),
      FROM_TO(5, 3600, 120)},
     {"kubernetes.bindTimeoutSeconds", SETTING_COUNT, AT(kubernetes.bind_timeout_s),
@@ -241,4 +246,11 @@ int settings_read_file(struct settings *settings, const char *path, struct err *
         r = settings_read_text(settings, path, buf_text(&text), text.len, err);
     buf_fini(&text);
     return r;
+}
+
+size_t settings_shortlist(const struct settings *settings)
+{
+    const struct settings_scheduler *scheduler = &settings->scheduler;
+    const bool ours_wins = scheduler->weight >= WEIGHT_THAT_DECIDES && !scheduler->other_extenders;
+    return ours_wins ? scheduler->shortlist : 0;
 }

@@ -38,6 +38,7 @@ static void fork_resources(struct cluster *fork)
 
 struct cluster *cluster_fork(struct cluster *cluster)
 {
+    cluster_settle(cluster);
     struct cluster *fork = MEM_NEW(struct cluster);
     fork->policy = cluster->policy;
     fork->shapes = cluster->shapes;

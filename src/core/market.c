@@ -196,6 +196,8 @@ bool cluster_is_settled(const struct cluster *cluster)
 
 void cluster_settle(struct cluster *cluster)
 {
+    if (cluster->settled)
+        return;
     const bool same_nodes = cluster->settled_nodes == cluster->nodes_version;
     struct market_entry *entry = NULL;
     if (!same_nodes)
@@ -245,7 +247,7 @@ void market_fork_all(struct cluster *fork, const struct cluster *cluster)
         copy->market = copy_of(fork, &entry->market);
         LL_APPEND(fork->markets, copy);
     }
-    fork->settled = cluster->settled;
+    fork->settled = true;
     fork->settled_nodes = fork->nodes_version = cluster->nodes_version;
 }
 

@@ -4,6 +4,13 @@
 #include "core/fit.h"
 #include "extender/extender.h"
 #include "formats/json_put.h"
+#include "shortlist.h"
+
+/* What was found of the names, in their order. */
+struct found {
+    enum reason *verdicts;
+    const bool *left_out; /* shortlist.h */
+};
 
 /* Nodes come here only after kube-scheduler's own count let them through. If none is left, and one
  * has too few free, then our ledger is behind: an error makes kube-scheduler try again soon, where
@@ -22,11 +29,12 @@ static bool is_behind(const enum reason *verdicts, size_t n)
     return behind;
 }
 
-/* One verdict a name, in their order. False: the ledger is too old to tell. */
-static bool judge(struct inventory *inventory, const struct args *args, struct arena *arena,
-                  enum reason *verdicts)
+/* False: the ledger is too old to tell. */
+static bool judge(const struct extender *extender, const struct args *args, struct arena *arena,
+                  struct found *ret_found)
 {
-    const struct inventory_view view = inventory_read(inventory);
+    enum reason *verdicts = ARENA_ARRAY(arena, enum reason, args->n_names);
+    const struct inventory_view view = inventory_read(extender->inventory);
     const struct fit_question question = {
         .shape = cluster_resolve(view.cluster, &args->pod.shape, arena),
         .refusal = args->pod.refusal,
@@ -35,17 +43,24 @@ static bool judge(struct inventory *inventory, const struct args *args, struct a
     };
     for (size_t i = 0; i < args->n_names; i++)
         verdicts[i] = fit_judge(cluster_find_node(view.cluster, args->names[i]), &question);
+    *ret_found = (struct found){verdicts, shortlist_left_out(view.cluster, args, question.shape,
+                                                             verdicts, extender->shortlist, arena)};
     const bool live = view.live;
-    inventory_done(inventory);
+    inventory_done(extender->inventory);
     return !live || !is_behind(verdicts, args->n_names);
 }
 
-static void add_fitting_names(const struct args *args, const enum reason *verdicts, struct buf *out)
+static bool is_handed_on(const struct found *found, size_t i)
+{
+    return found->verdicts[i] == REASON_FITS && !(found->left_out && found->left_out[i]);
+}
+
+static void add_fitting_names(const struct args *args, const struct found *found, struct buf *out)
 {
     const char *separator = "";
     (void)buf_add_text(out, "[");
     for (size_t i = 0; i < args->n_names; i++) {
-        if (verdicts[i] != REASON_FITS)
+        if (!is_handed_on(found, i))
             continue;
         (void)buf_add_text(out, separator);
         (void)buf_add_quoted(out, args->names[i]);
@@ -54,13 +69,13 @@ static void add_fitting_names(const struct args *args, const enum reason *verdic
     (void)buf_add_text(out, "]");
 }
 
-/* A NodeList of those that fit, as they came. */
-static void add_fitting_nodes(const struct args *args, const enum reason *verdicts, struct buf *out)
+/* A NodeList of them, as they came. */
+static void add_fitting_nodes(const struct args *args, const struct found *found, struct buf *out)
 {
     const char *separator = "";
     (void)buf_add_text(out, "{\"metadata\":{},\"items\":[");
     for (size_t i = 0; i < args->n_names; i++) {
-        if (verdicts[i] != REASON_FITS)
+        if (!is_handed_on(found, i))
             continue;
         (void)buf_add_text(out, separator);
         json_put(json_array_get(args->nodes, i), JSON_COMPACT, out);
@@ -93,19 +108,19 @@ static void add_failed_nodes(const struct args *args, const enum reason *verdict
 }
 
 /* ExtenderFilterResult, in the form in which the nodes came (contract 1.4). */
-static void add_result(const struct args *args, const enum reason *verdicts, struct arena *arena,
+static void add_result(const struct args *args, const struct found *found, struct arena *arena,
                        struct buf *out)
 {
     (void)buf_add_text(out, "{\"Nodes\":");
     if (args->has_nodes) {
-        add_fitting_nodes(args, verdicts, out);
+        add_fitting_nodes(args, found, out);
         (void)buf_add_text(out, ",\"NodeNames\":null");
     } else {
         (void)buf_add_text(out, "null,\"NodeNames\":");
-        add_fitting_names(args, verdicts, out);
+        add_fitting_names(args, found, out);
     }
     (void)buf_add_text(out, ",\"FailedNodes\":{},\"FailedAndUnresolvableNodes\":");
-    add_failed_nodes(args, verdicts, arena, out);
+    add_failed_nodes(args, found->verdicts, arena, out);
     (void)buf_add_text(out, ",\"Error\":\"\"}");
 }
 
@@ -124,11 +139,11 @@ void extender_filter(void *context, struct exchange *exchange)
         answer_scheduler_error(exchange, err.text);
         return;
     }
-    enum reason *verdicts = ARENA_ARRAY(arena, enum reason, args.n_names);
-    if (judge(extender->inventory, &args, arena, verdicts)) {
+    struct found found;
+    if (judge(extender, &args, arena, &found)) {
         struct buf text;
         buf_init(&text, ANSWER_MAX_BYTES);
-        add_result(&args, verdicts, arena, &text);
+        add_result(&args, &found, arena, &text);
         args_fini(&args);
         answer_text(exchange, &text);
     } else {

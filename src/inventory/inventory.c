@@ -151,7 +151,6 @@ void inventory_done(struct inventory *inventory)
 struct cluster *inventory_fork(struct inventory *inventory)
 {
     (void)pthread_rwlock_wrlock(&inventory->lock);
-    cluster_settle(inventory->state.cluster);
     struct cluster *fork = cluster_fork(inventory->state.cluster);
     (void)pthread_rwlock_unlock(&inventory->lock);
     return fork;

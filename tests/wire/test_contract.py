@@ -198,7 +198,9 @@ def test_recorded_requests_byte_for_byte(n_nodes, shared, start_service, write):
         headers = file.read().strip().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
     nodes = [node(f"gpu-node-{i:05}", 8, MODELS[i % 4]) for i in range(n_nodes)]
     full = [pod(f"full-{i}", 8, f"gpu-node-{i:05}") for i in range(0, n_nodes, 7)]
-    service = start_service("--cluster-file", write("c.json", list_text(*nodes, *full)))
+    policy = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nfilter: {shortlist: 0}\n"
+    options = ["--cluster-file", write("c.json", list_text(*nodes, *full)), "--config", write("policy.yaml", policy)]
+    service = start_service(*options)
     asked = json.loads(body)["NodeNames"]
     assert len(asked) == n_nodes
     with Raw(service.address) as connection:

@@ -56,6 +56,9 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_string_equal(a->listen_verbs, b->listen_verbs);
     assert_string_equal(a->listen_people, b->listen_people);
     assert_string_equal(a->listen_probes, b->listen_probes);
+    assert_int_equal(a->scheduler.weight, b->scheduler.weight);
+    assert_int_equal(a->scheduler.other_extenders, b->scheduler.other_extenders);
+    assert_int_equal(a->scheduler.shortlist, b->scheduler.shortlist);
     assert_int_equal(a->kubernetes.watch_silence_s, b->kubernetes.watch_silence_s);
     assert_int_equal(a->kubernetes.bind_timeout_s, b->kubernetes.bind_timeout_s);
     assert_int_equal(a->limits.request_bytes, b->limits.request_bytes);
@@ -76,6 +79,8 @@ static const char OTHER_THAN_DEFAULT[] =
          "  aliases: {Rack 12: A100-80GB, 'yes': 'L4', \"quote \\\" and: more\": T4, '12': H100}\n"
          "admission: {extendedResourceToleration: yes}\n"
          "placement: {policy: binpack}\n"
+         "scheduler: {weight: 7, otherExtenders: yes}\n"
+         "filter: {shortlist: 0}\n"
          "kubernetes: {watchSilenceSeconds: 5, bindTimeoutSeconds: 2}\n"
          "limits:\n"
          "  requestBytes: 2k\n"
@@ -102,6 +107,9 @@ static void test_every_key_is_read(void **state)
     assert_string_equal(settings->policy.aliases[0].from, "Rack 12");
     assert_string_equal(settings->policy.aliases[0].to, "A100-80GB");
     assert_true(settings->policy.extended_resource_toleration);
+    assert_int_equal(settings->scheduler.weight, 7);
+    assert_true(settings->scheduler.other_extenders);
+    assert_int_equal(settings->scheduler.shortlist, 0);
     assert_int_equal(settings->kubernetes.watch_silence_s, 5);
     assert_int_equal(settings->kubernetes.bind_timeout_s, 2);
     const struct settings_limits limits = {2000, 65536, 4096, 1 << 20, 1, 2, 3};

@@ -81,15 +81,13 @@ static void test_unknown_keys(void **state)
          "3:10: limits.gpuResources: unknown key; did you mean gpuResources, outside of limits?"},
         {HEAD "listen: {frontend: 1}\n",
          "3:10: listen.frontend: unknown key; known here: verbs, people, probes"},
-        {HEAD "scheduling:\n",
-         "3:1: scheduling: unknown key; known here: apiVersion, kind, listen, gpuResources, "
-         "models, admission, placement, kubernetes, limits"},
+        {HEAD "scheduling:\n", "3:1: scheduling: unknown key; did you mean scheduler?"},
         {HEAD "\"two\\nlines\": 1\n",
          "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, listen, gpuResources, "
-         "models, admission, placement, kubernetes, limits"},
+         "models, admission, placement, scheduler, filter, kubernetes, limits"},
         {HEAD "\"\": 1\n",
          "3:1: \"\": unknown key; known here: apiVersion, kind, listen, gpuResources, "
-         "models, admission, placement, kubernetes, limits"},
+         "models, admission, placement, scheduler, filter, kubernetes, limits"},
     };
     ASSERT_FAULTS(FAULTS);
 }
