@@ -9,6 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the shapes that want most, those that no node is large enough for are passed over; but no more
+ * than so many are looked at. */
+#define LOOKED_AT_MAX 1024
+
+/* By name, so that sums over markets do not depend on which node came first. */
+static int compare_names(const struct market_entry *a, const struct market_entry *b)
+{
+    return strcmp(a->market.resource->name, b->market.resource->name);
+}
+
 struct market *market_hold(struct cluster *cluster, const struct resource *resource)
 {
     struct market_entry *entry = NULL;
@@ -17,7 +27,7 @@ struct market *market_hold(struct cluster *cluster, const struct resource *resou
         entry = MEM_NEW(struct market_entry);
         entry->market.resource = resource;
         shapes_hold_resource_again(resource);
-        LL_APPEND(cluster->markets, entry);
+        LL_INSERT_INORDER(cluster->markets, entry, compare_names);
     }
     return &entry->market;
 }
@@ -67,7 +77,7 @@ bool pod_is_live(const struct pod *pod)
 
 void market_count(struct cluster *cluster, const struct pod *pod, int64_t n)
 {
-    if (pod_is_live(pod) && shapes_count_live(pod->shape, n) < MARKET_CLASSES_MAX)
+    if (pod_is_live(pod) && shapes_count_live(pod->shape, n) < LOOKED_AT_MAX)
         cluster->settled = false;
 }
 
@@ -149,9 +159,42 @@ static struct market_class class_of(const struct pod_shape *shape, int64_t gpus,
     };
 }
 
+static size_t words_of(const struct selector_term *terms, size_t n_terms)
+{
+    size_t n = n_terms;
+    for (size_t i = 0; i < n_terms; i++) {
+        n += terms[i].n_requirements;
+        for (size_t j = 0; j < terms[i].n_requirements; j++)
+            n += terms[i].requirements[j].n_values;
+    }
+    return n;
+}
+
+/* A tenant may write hundreds of thousands of values into an affinity, and all nodes would be asked
+ * about each, again and again. */
+static bool is_dear(const struct shape_facts *facts)
+{
+    return words_of(&facts->node_selector, 1) +
+               words_of(facts->affinity.terms, facts->affinity.n_terms) +
+               words_of(facts->legacy_affinity.terms, facts->legacy_affinity.n_terms) +
+               facts->n_tolerations + facts->wants.n_accept + facts->wants.n_exclude >
+           MARKET_WORDS_MAX;
+}
+
+static void admit_everywhere(const struct market *market, struct market_class *class)
+{
+    class->admitted = MEM_ARRAY(bool, market->n_supplies);
+    memset(class->admitted, true, market->n_supplies * sizeof(bool));
+    class->unconfined = true;
+}
+
 static void admit(const struct cluster *cluster, const struct market *market,
                   struct market_class *class)
 {
+    if (is_dear(&class->shape->facts)) {
+        admit_everywhere(market, class);
+        return;
+    }
     class->admitted = find_admitted(cluster, market, class->shape);
     class->unconfined = all_of(class->admitted, market->n_supplies);
 }
@@ -175,13 +218,16 @@ static void choose_classes(struct cluster *cluster, struct market *market, bool 
 {
     struct market_class classes[MARKET_CLASSES_MAX];
     const struct wanting *wanting = shapes_wanting(market->resource);
-    const size_t n = wanting->n < MARKET_CLASSES_MAX ? wanting->n : MARKET_CLASSES_MAX;
-    for (size_t i = 0; i < n; i++) {
+    size_t n = 0;
+    for (size_t i = 0; i < wanting->n && i < LOOKED_AT_MAX && n < MARKET_CLASSES_MAX; i++) {
         const struct wanting_item *item = &wanting->items[i];
-        classes[i] = class_of(&item->shape->shape, item->amount, item->shape->n_live);
-        if (!same_nodes || !admit_as_before(market, &classes[i]))
-            admit(cluster, market, &classes[i]);
-        shapes_hold_again(classes[i].shape);
+        if (item->amount > market->max_gpus)
+            continue;
+        struct market_class *class = &classes[n++];
+        *class = class_of(&item->shape->shape, item->amount, item->shape->n_live);
+        if (!same_nodes || !admit_as_before(market, class))
+            admit(cluster, market, class);
+        shapes_hold_again(class->shape);
     }
     for (size_t i = 0; i < market->n_classes; i++)
         drop_class(cluster, &market->classes[i]);
@@ -232,7 +278,9 @@ static struct market copy_of(struct cluster *fork, const struct market *market)
         copy.classes[i].admitted = MEM_ARRAY(bool, market->n_supplies);
         memcpy(copy.classes[i].admitted, market->classes[i].admitted,
                market->n_supplies * sizeof(bool));
-        copy.classes[i].shape = shape_of_fork(fork, market->classes[i].shape);
+        copy.classes[i].shape = is_dear(&market->classes[i].shape->facts)
+                                    ? NULL
+                                    : shape_of_fork(fork, market->classes[i].shape);
     }
     shapes_hold_resource_again(copy.resource);
     return copy;
@@ -265,7 +313,7 @@ static bool same_shape(const struct pod_shape *a, const struct pod_shape *b)
 static struct market_class *find_class(struct market *market, const struct pod_shape *shape)
 {
     for (size_t i = 0; i < market->n_classes; i++) {
-        if (same_shape(market->classes[i].shape, shape))
+        if (market->classes[i].shape && same_shape(market->classes[i].shape, shape))
             return &market->classes[i];
     }
     return NULL;
@@ -275,7 +323,7 @@ static void expect(struct cluster *fork, struct market *market, struct market_cl
 {
     struct market_class *known = find_class(market, class->shape);
     if (known) {
-        known->n_live += class->n_live;
+        known->n_live = ledger_add(known->n_live, class->n_live);
         return;
     }
     if (market->n_classes >= MARKET_CLASSES_MAX + MARKET_EXPECTED_MAX)

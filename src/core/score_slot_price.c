@@ -119,9 +119,8 @@ static double price(const struct score *score, const struct node *node)
     for (size_t i = 0; i < score->shape->n_gpu_needs; i++) {
         const struct wanted_gpus *wanted = &score->wanted[i];
         const struct node_resource *gpus = node_find_resource(node, wanted->need->resource);
-        if (gpus && gpus->supply)
-            sum += PRESSURE_WEIGHT * (double)wanted->need->amount *
-                   wanted->pressures[gpus->supply->index];
+        sum += PRESSURE_WEIGHT * (double)wanted->need->amount *
+               (gpus && gpus->supply ? wanted->pressures[gpus->supply->index] : PRESSURE_MAX);
     }
     return sum;
 }

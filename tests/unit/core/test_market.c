@@ -156,6 +156,63 @@ static void test_where_a_class_may_go_does_not_ask_for_room(void **state)
     assert_true(market_of(given, GPU)->classes[1].unconfined);
 }
 
+/* Pods that can be nowhere take no place from those that can. */
+static void test_pods_larger_than_every_node_are_no_class(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n", GPU "=8", T4);
+    given_pod(given, "p", "", GPU "=1");
+    for (int i = 0; i < 2 * MARKET_CLASSES_MAX; i++)
+        given_pod(given, arena_printf(given->arena, "huge-%d", i), "",
+                  arena_printf(given->arena, GPU "=%d", 1000 + i));
+    check_classes(given, "1x1");
+    given_node(given, "large", GPU "=1000", T4);
+    check_classes(given, "1x1000 1x1");
+}
+
+/* Whatever a tenant writes, settling asks the nodes about a few words only. */
+static void test_a_class_of_too_many_words_goes_everywhere(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "t4", GPU "=8", T4);
+    given_node(given, "a100", GPU "=8", A100);
+    const char *values[MARKET_WORDS_MAX + 1];
+    for (size_t i = 0; i <= MARKET_WORDS_MAX; i++)
+        values[i] = "A100";
+    struct requirement requirement = {
+        .key = "accelerator", .op = SELECTOR_IN, .values = values, .n_values = 1};
+    const struct selector_term term = {&requirement, 1};
+    struct pod_facts facts = given_pod_facts(given, "p", "", GPU "=1");
+    facts.shape.affinity = (struct node_selector){true, &term, 1};
+    given_pod_of(given, &facts);
+    assert_false(market_of(given, GPU)->classes[0].unconfined);
+    requirement.n_values = MARKET_WORDS_MAX + 1;
+    given_pod_of(given, &facts);
+    assert_true(market_of(given, GPU)->classes[0].unconfined);
+    struct cluster *fork = cluster_fork(given->cluster);
+    const struct shape_facts one = given_shape_facts(given, GPU "=1");
+    const struct pod_shape *shape = cluster_resolve(fork, &one, given->arena);
+    market_expect(fork, shape, INT64_MAX);
+    market_expect(fork, shape, INT64_MAX);
+    const struct market *market = cluster_market(fork, shape->needs[0].resource);
+    assert_int_equal(market->n_classes, 2);
+    assert_true(market->classes[1].n_live == INT64_MAX);
+    cluster_fork_free(fork);
+}
+
+static void test_markets_are_in_the_order_of_their_names(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n", GPU "=1", "");
+    given_node(given, "m", "gpu.intel.com/xe=1", "");
+    given_node(given, "o", "amd.com/gpu=1", "");
+    const char *text = "";
+    for (const struct market *market = cluster_next_market(given->cluster, NULL); market;
+         market = cluster_next_market(given->cluster, market))
+        text = arena_printf(given->arena, "%s%s ", text, market->resource->name);
+    assert_string_equal(text, "amd.com/gpu gpu.intel.com/xe nvidia.com/gpu ");
+}
+
 static void test_a_fork_has_markets_of_its_own(void **state)
 {
     struct given *given = *state;
@@ -289,6 +346,9 @@ int main(void)
         TEST(test_classes_are_the_shapes_of_live_pods),
         TEST(test_those_that_take_most_come_first_and_only_so_many),
         TEST(test_where_a_class_may_go_does_not_ask_for_room),
+        TEST(test_pods_larger_than_every_node_are_no_class),
+        TEST(test_a_class_of_too_many_words_goes_everywhere),
+        TEST(test_markets_are_in_the_order_of_their_names),
         TEST(test_a_fork_has_markets_of_its_own),
         TEST(test_markets_are_what_counting_finds),
     };

@@ -107,6 +107,20 @@ static void test_slot_price_has_a_highest_pressure(void **state)
     assert_true(fabs(cost_on(given, "a100", GPU "=1").price - 3 * 3) < 1e-9);
 }
 
+/* A pod may tolerate the cordon; it is not drawn to a node that is being emptied. */
+static void test_slot_price_draws_nobody_to_a_cordoned_node(void **state)
+{
+    struct given *given = given_of(state, PLACEMENT_SLOT_PRICE);
+    given_node(given, "open", GPU "=8", T4);
+    given_pod(given, "typical", "", GPU "=1");
+    struct node_facts cordoned = given_node_facts(given, "cordoned", GPU "=8", T4);
+    cordoned.unschedulable = true;
+    given_node_of(given, &cordoned);
+    const struct cost open = cost_on(given, "open", GPU "=1");
+    const struct cost closed = cost_on(given, "cordoned", GPU "=1");
+    assert_true(closed.own + closed.price > open.own + open.price);
+}
+
 /* A typical pod of 4: on a node with 4 free GPUs one GPU less makes 3 of them fragments. */
 static void test_fgd_charges_what_becomes_a_fragment(void **state)
 {
@@ -155,6 +169,7 @@ int main(void)
         TEST(test_slot_price_charges_pods_without_gpus),
         TEST(test_slot_price_keeps_models_for_those_who_need_them),
         TEST(test_slot_price_has_a_highest_pressure),
+        TEST(test_slot_price_draws_nobody_to_a_cordoned_node),
         TEST(test_fgd_charges_what_becomes_a_fragment),
         TEST(test_spread_and_binpack_are_opposites),
         TEST(test_every_policy_judges_an_empty_fleet),
