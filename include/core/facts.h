@@ -151,5 +151,9 @@ struct node_facts {
 
 /* The demand for one resource, 0 if there is none. */
 int64_t shape_demand(const struct shape_facts *shape, const char *resource);
+/* How many comparisons a node may cost at the most: requirements and their values. */
+size_t term_comparisons(const struct selector_term *term);
+/* The same of all that a pod requires of a node; what it prefers is not counted. */
+size_t shape_comparisons(const struct shape_facts *shape);
 
 #endif

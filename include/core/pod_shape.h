@@ -30,4 +30,7 @@ struct pod_shape {
     size_t n_gpu_needs;
 };
 
+/* How much of the resource a pod needs; 0 where it needs none. */
+int64_t shape_need(const struct pod_shape *shape, const struct resource *resource);
+
 #endif

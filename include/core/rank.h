@@ -26,8 +26,7 @@ struct ranked_node {
 };
 
 /* Fills in all but node, position and score. */
-void rank_weigh(const struct score *score, const struct pod_shape *shape,
-                struct ranked_node *ranked);
+void rank_weigh(const struct score *score, struct ranked_node *ranked);
 /* Less than 0 where a is better than b; both weighed. Never 0 for two different nodes; a node that
  * stands twice, and nodes that are NULL, come by their position. */
 int rank_compare(const struct ranked_node *a, const struct ranked_node *b);

@@ -21,6 +21,8 @@ struct cost {
 struct score *score_begin(const struct cluster *cluster, const struct pod_shape *shape,
                           struct arena *arena);
 void score_reprice(struct score *score);
+/* The one it began with. */
+const struct pod_shape *score_shape(const struct score *score);
 struct cost score_cost(const struct score *score, const struct node *node);
 /* The price alone. */
 double score_price(const struct score *score, const struct node *node);

@@ -61,6 +61,8 @@ struct inventory_view {
 /* Locks for reading; every call needs its inventory_done(). Until then the thread must call nothing
  * else of this header but that. */
 struct inventory_view inventory_read(struct inventory *inventory);
+/* The same, for those who rank nodes: the cluster is settled (core/market.h). */
+struct inventory_view inventory_read_settled(struct inventory *inventory);
 void inventory_done(struct inventory *inventory);
 
 /* A copy to think on, without the lock; freed with inventory_fork_free() only. */

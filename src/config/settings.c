@@ -3,6 +3,7 @@
 #include "config/settings.h"
 
 #include "base/mem.h"
+#include "base/small_file.h"
 #include "formats/json_get.h"
 #include "setting.h"
 #include "unknown_key.h"
@@ -220,28 +221,13 @@ int settings_read_text(struct settings *settings, const char *file, const char *
     return r;
 }
 
-static int read_all(FILE *stream, const char *path, struct buf *text, struct err *err)
-{
-    char piece[4096];
-    size_t n;
-    while ((n = fread(piece, 1, sizeof piece, stream)) > 0) {
-        if (buf_add(text, piece, n) < 0)
-            return err_set(err, EFBIG, "%s: is larger than 1Mi, so it can be no policy file", path);
-    }
-    if (ferror(stream))
-        return err_set(err, errno, "%s: cannot be read: %s", path, strerror(errno));
-    return 0;
-}
-
 int settings_read_file(struct settings *settings, const char *path, struct err *err)
 {
-    FILE *stream = fopen(path, "re");
-    if (!stream)
-        return err_set(err, errno, "%s: cannot be read: %s", path, strerror(errno));
     struct buf text;
     buf_init(&text, FILE_BYTES_MAX);
-    int r = read_all(stream, path, &text, err);
-    (void)fclose(stream);
+    int r = small_file_read(path, true, &text, err);
+    if (r == -EFBIG)
+        r = err_set(err, EFBIG, "%s: is larger than 1Mi, so it can be no policy file", path);
     if (r == 0)
         r = settings_read_text(settings, path, buf_text(&text), text.len, err);
     buf_fini(&text);

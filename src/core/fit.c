@@ -65,15 +65,6 @@ int64_t fit_lack(const struct node *node, const struct need *need)
     return __builtin_sub_overflow(need->amount, free, &lack) ? INT64_MAX : lack;
 }
 
-static int64_t amount_of(const struct pod_shape *shape, const struct resource *resource)
-{
-    for (size_t i = 0; i < shape->n_needs; i++) {
-        if (shape->needs[i].resource == resource)
-            return shape->needs[i].amount;
-    }
-    return 0;
-}
-
 /* What is free to the pod that asks: what it holds itself too. Where the sum of what is held was
  * cut at INT64_MAX, its share is not known, and nothing of it is free. */
 static int64_t free_to(const struct node *node, const struct fit_question *question,
@@ -85,7 +76,7 @@ static int64_t free_to(const struct node *node, const struct fit_question *quest
         return 0;
     struct node_resource without = *has;
     if (own && has->reserved < INT64_MAX && strcmp(own->node_name, node_name(node)) == 0)
-        without.reserved -= amount_of(own->shape, resource);
+        without.reserved -= shape_need(own->shape, resource);
     return node_resource_free(&without);
 }
 

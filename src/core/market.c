@@ -159,26 +159,11 @@ static struct market_class class_of(const struct pod_shape *shape, int64_t gpus,
     };
 }
 
-static size_t words_of(const struct selector_term *terms, size_t n_terms)
-{
-    size_t n = n_terms;
-    for (size_t i = 0; i < n_terms; i++) {
-        n += terms[i].n_requirements;
-        for (size_t j = 0; j < terms[i].n_requirements; j++)
-            n += terms[i].requirements[j].n_values;
-    }
-    return n;
-}
-
 /* A tenant may write hundreds of thousands of values into an affinity, and all nodes would be asked
  * about each, again and again. */
 static bool is_dear(const struct shape_facts *facts)
 {
-    return words_of(&facts->node_selector, 1) +
-               words_of(facts->affinity.terms, facts->affinity.n_terms) +
-               words_of(facts->legacy_affinity.terms, facts->legacy_affinity.n_terms) +
-               facts->n_tolerations + facts->wants.n_accept + facts->wants.n_exclude >
-           MARKET_WORDS_MAX;
+    return shape_comparisons(facts) >= MARKET_COMPARISONS_MAX;
 }
 
 static void admit_everywhere(const struct market *market, struct market_class *class)

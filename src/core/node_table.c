@@ -146,21 +146,12 @@ void node_table_add_pod(struct node *node, struct pod_entry *pod)
     }
 }
 
-static int64_t need_of(const struct pod_shape *shape, const struct resource *resource)
-{
-    for (size_t i = 0; i < shape->n_needs; i++) {
-        if (shape->needs[i].resource == resource)
-            return shape->needs[i].amount;
-    }
-    return 0;
-}
-
 /* Sums that passed INT64_MAX were cut there, and must be made again from what is left. */
 static int64_t sum_of_pods(const struct node *node, const struct resource *resource)
 {
     int64_t sum = 0;
     for (const struct pod_entry *pod = node->pods; pod; pod = pod->next)
-        sum = ledger_add(sum, need_of(pod->pod.shape, resource));
+        sum = ledger_add(sum, shape_need(pod->pod.shape, resource));
     return sum;
 }
 
@@ -196,7 +187,7 @@ static int64_t sum_of_reservations(const struct node *node, const struct resourc
 {
     int64_t sum = 0;
     for (const struct reservation_entry *held = node->reservations; held; held = held->next)
-        sum = ledger_add(sum, need_of(held->reservation.shape, resource));
+        sum = ledger_add(sum, shape_need(held->reservation.shape, resource));
     return sum;
 }
 

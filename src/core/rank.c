@@ -16,14 +16,13 @@ static size_t model_rank(const struct node_traits *traits, const struct model_wa
     return rank;
 }
 
-void rank_weigh(const struct score *score, const struct pod_shape *shape,
-                struct ranked_node *ranked)
+void rank_weigh(const struct score *score, struct ranked_node *ranked)
 {
     const struct node *node = ranked->node;
     if (!node)
         return;
     const struct node_traits *traits = node_traits(node);
-    const struct shape_facts *facts = &shape->facts;
+    const struct shape_facts *facts = &score_shape(score)->facts;
     ranked->model_rank = model_rank(traits, &facts->wants);
     ranked->preferred = preferred_weight(facts->preferred, facts->n_preferred, &traits->view);
     ranked->unpreferred = taints_unpreferred(traits->taints, traits->n_taints, facts->tolerations,
@@ -119,7 +118,7 @@ void rank_nodes(const struct cluster *cluster, const struct pod_shape *shape,
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct score *score = score_begin(cluster, shape, arena);
     for (size_t i = 0; i < n_nodes; i++)
-        rank_weigh(score, shape, &nodes[i]);
+        rank_weigh(score, &nodes[i]);
     if (n_nodes > 1)
         qsort(nodes, n_nodes, sizeof *nodes, compare_for_sort);
     size_t n_known = n_nodes;

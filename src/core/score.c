@@ -32,6 +32,11 @@ struct score *score_begin(const struct cluster *cluster, const struct pod_shape 
     return score;
 }
 
+const struct pod_shape *score_shape(const struct score *score)
+{
+    return score->shape;
+}
+
 void score_reprice(struct score *score)
 {
     if (score->policy->reprice)
@@ -61,26 +66,19 @@ static int64_t free_of(const struct node *node, const struct resource *resource)
     return has ? at_least_0(node_resource_free(has)) : 0;
 }
 
-struct room room_on(const struct score *score, const struct node *node,
-                    const struct node_resource *gpus)
+/* The node's room for pods of the market. */
+static struct room room_on(const struct score *score, const struct node *node,
+                           const struct node_resource *gpus)
 {
     return (struct room){at_least_0(node_resource_free(gpus)), free_of(node, score->cpu),
                          free_of(node, score->memory)};
 }
 
-static int64_t gpus_taken(const struct score *score, const struct resource *resource)
+/* What is left of it with the score's pod there. */
+static struct room room_left(const struct score *score, const struct node_resource *gpus,
+                             const struct room *room)
 {
-    for (size_t i = 0; i < score->shape->n_gpu_needs; i++) {
-        if (score->shape->needs[i].resource == resource)
-            return score->shape->needs[i].amount;
-    }
-    return 0;
-}
-
-struct room room_left(const struct score *score, const struct node_resource *gpus,
-                      const struct room *room)
-{
-    return (struct room){at_least_0(room->gpus - gpus_taken(score, gpus->resource)),
+    return (struct room){at_least_0(room->gpus - shape_need(score->shape, gpus->resource)),
                          at_least_0(room->milli_cores - score->milli_cores),
                          at_least_0(room->memory_bytes - score->memory_bytes)};
 }
@@ -98,4 +96,43 @@ int64_t room_slots(const struct room *room, const struct market_class *class,
     int64_t n = room->gpus / class->gpus;
     n = times(room->milli_cores, class->milli_cores, n);
     return times(room->memory_bytes, class->memory_bytes, n);
+}
+
+/* All that is summed is a whole number: it does not depend on the order of the classes. */
+static double loss_in(const struct score *score, const struct node *node,
+                      const struct market *market, class_loss *loss)
+{
+    const struct node_resource *gpus = node_find_resource(node, market->resource);
+    if (!gpus || !gpus->supply)
+        return 0;
+    const struct room before = room_on(score, node, gpus);
+    const struct room after = room_left(score, gpus, &before);
+    double lost = 0;
+    double n_live = 0;
+    for (size_t i = 0; i < market->n_classes; i++) {
+        const struct market_class *class = &market->classes[i];
+        lost += (double)class->n_live * loss(class, &before, &after, gpus->supply);
+        n_live += (double)class->n_live;
+    }
+    return n_live > 0 ? lost / n_live : 0;
+}
+
+double score_typical_loss(const struct score *score, const struct node *node, class_loss *loss)
+{
+    double sum = 0;
+    for (const struct market *market = cluster_next_market(score->cluster, NULL); market;
+         market = cluster_next_market(score->cluster, market))
+        sum += loss_in(score, node, market, loss);
+    return sum;
+}
+
+double score_gpus_left(const struct score *score, const struct node *node)
+{
+    double sum = 0;
+    for (size_t i = 0; i < score->shape->n_gpu_needs; i++) {
+        const struct need *need = &score->shape->needs[i];
+        const struct node_resource *has = node_find_resource(node, need->resource);
+        sum += has ? (double)node_resource_free(has) - (double)need->amount : 0;
+    }
+    return sum;
 }

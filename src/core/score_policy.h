@@ -38,13 +38,17 @@ struct room {
     int64_t gpus, milli_cores, memory_bytes; /* free, at least 0 */
 };
 
-/* The node's room for pods of the market, and what is left of it with the score's pod there. */
-struct room room_on(const struct score *score, const struct node *node,
-                    const struct node_resource *gpus);
-struct room room_left(const struct score *score, const struct node_resource *gpus,
-                      const struct room *room);
 /* How many pods of the class have room; a class that may not go to the supply has none. */
 int64_t room_slots(const struct room *room, const struct market_class *class,
                    const struct supply *supply);
+
+/* What a class loses by the score's pod on a node: a whole number. */
+typedef double class_loss(const struct market_class *class, const struct room *before,
+                          const struct room *after, const struct supply *supply);
+/* What the classes lose on the node, each weighed by its pods, over all markets. */
+double score_typical_loss(const struct score *score, const struct node *node, class_loss *loss);
+
+/* GPUs left on the node with the score's pod there, of the resources that it asks for. */
+double score_gpus_left(const struct score *score, const struct node *node);
 
 #endif

@@ -12,26 +12,12 @@
 #define PRIOR_GPUS 500.0
 #define PRIOR_CONFINED 0.33
 
-/* GPUs of this node that typical pods can use now and could not afterwards: the sum over classes of
- * weight x GPUs a pod x slots lost. All that is summed is a whole number. */
-static double slots_lost(const struct score *score, const struct node *node,
-                         const struct market *market)
+/* GPUs that pods of the class can use now and could not afterwards. */
+static double gpus_lost(const struct market_class *class, const struct room *before,
+                        const struct room *after, const struct supply *supply)
 {
-    const struct node_resource *gpus = node_find_resource(node, market->resource);
-    if (!gpus || !gpus->supply)
-        return 0;
-    const struct room before = room_on(score, node, gpus);
-    const struct room after = room_left(score, gpus, &before);
-    double lost = 0;
-    double n_live = 0;
-    for (size_t i = 0; i < market->n_classes; i++) {
-        const struct market_class *class = &market->classes[i];
-        const int64_t slots =
-            room_slots(&before, class, gpus->supply) - room_slots(&after, class, gpus->supply);
-        lost += (double)class->n_live * (double)class->gpus * (double)slots;
-        n_live += (double)class->n_live;
-    }
-    return n_live > 0 ? lost / n_live : 0;
+    const int64_t slots = room_slots(before, class, supply) - room_slots(after, class, supply);
+    return (double)class->gpus * (double)slots;
 }
 
 /* Emptier nodes cost more, so that they stay whole for pods that need a whole one. */
@@ -47,10 +33,7 @@ static double drain(const struct wanted_gpus *wanted, const struct node *node)
 
 static double own(const struct score *score, const struct node *node)
 {
-    double sum = 0;
-    for (const struct market *market = cluster_next_market(score->cluster, NULL); market;
-         market = cluster_next_market(score->cluster, market))
-        sum += slots_lost(score, node, market);
+    double sum = score_typical_loss(score, node, gpus_lost);
     for (size_t i = 0; i < score->shape->n_gpu_needs; i++)
         sum += drain(&score->wanted[i], node);
     return sum;

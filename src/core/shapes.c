@@ -72,6 +72,15 @@ void shapes_drop_resource(struct shapes *shapes, const struct resource *resource
     free(entry);
 }
 
+int64_t shape_need(const struct pod_shape *shape, const struct resource *resource)
+{
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        if (shape->needs[i].resource == resource)
+            return shape->needs[i].amount;
+    }
+    return 0;
+}
+
 size_t needs_put_gpus_first(struct need *needs, size_t n_needs)
 {
     size_t n_gpu = 0;

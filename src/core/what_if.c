@@ -20,7 +20,7 @@ static struct open_nodes find_open(const struct cluster *fork, const struct fit_
         if (fit_judge(node, question) != REASON_FITS)
             continue;
         open.items[open.n].node = node;
-        rank_weigh(score, question->shape, &open.items[open.n++]);
+        rank_weigh(score, &open.items[open.n++]);
     }
     return open;
 }
@@ -56,7 +56,7 @@ size_t what_if_place(struct cluster *fork, const struct fit_question *question, 
         ret_nodes[n_placed++] = best->node;
         cluster_place(fork, best->node, question->shape, 1);
         if (fit_judge(best->node, question) == REASON_FITS)
-            rank_weigh(score, question->shape, best);
+            rank_weigh(score, best);
         else
             *best = open.items[--open.n];
         weigh_again(score, &open);

@@ -34,7 +34,7 @@ static bool judge(const struct extender *extender, const struct args *args, stru
                   struct found *ret_found)
 {
     enum reason *verdicts = ARENA_ARRAY(arena, enum reason, args->n_names);
-    const struct inventory_view view = inventory_read(extender->inventory);
+    const struct inventory_view view = inventory_read_settled(extender->inventory);
     const struct fit_question question = {
         .shape = cluster_resolve(view.cluster, &args->pod.shape, arena),
         .refusal = args->pod.refusal,

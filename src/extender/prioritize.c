@@ -10,7 +10,7 @@
 static void rank(struct inventory *inventory, const struct args *args, struct arena *arena,
                  struct ranked_node *ranked)
 {
-    const struct inventory_view view = inventory_read(inventory);
+    const struct inventory_view view = inventory_read_settled(inventory);
     const struct fit_question question = {
         .shape = cluster_resolve(view.cluster, &args->pod.shape, arena),
         .scope = FIT_OURS,

@@ -130,9 +130,9 @@ static void lock_settled(struct inventory *inventory)
     }
 }
 
-struct inventory_view inventory_read(struct inventory *inventory)
+/* Under the lock. */
+static struct inventory_view view_of(const struct inventory *inventory)
 {
-    lock_settled(inventory);
     const struct state *state = &inventory->state;
     struct inventory_view view = {
         .cluster = state->cluster,
@@ -145,6 +145,18 @@ struct inventory_view inventory_read(struct inventory *inventory)
     if (inventory->live)
         view_of_live(inventory->live, &view);
     return view;
+}
+
+struct inventory_view inventory_read(struct inventory *inventory)
+{
+    (void)pthread_rwlock_rdlock(&inventory->lock);
+    return view_of(inventory);
+}
+
+struct inventory_view inventory_read_settled(struct inventory *inventory)
+{
+    lock_settled(inventory);
+    return view_of(inventory);
 }
 
 void inventory_done(struct inventory *inventory)

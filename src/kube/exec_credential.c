@@ -2,11 +2,11 @@
 #include "exec_credential.h"
 
 #include "base/mem.h"
+#include "base/small_file.h"
 #include "base/text_time.h"
 #include "base64.h"
 #include "formats/json_get.h"
 #include "formats/json_put.h"
-#include "small_file.h"
 #include "token.h"
 
 #include <jansson.h>

@@ -2,8 +2,8 @@
 #include "kubeconfig_file.h"
 
 #include "base/mem.h"
+#include "base/small_file.h"
 #include "formats/json_get.h"
-#include "small_file.h"
 
 #include <stdarg.h>
 #include <stdio.h>

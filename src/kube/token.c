@@ -2,7 +2,7 @@
 #include "token.h"
 
 #include "base/mem.h"
-#include "small_file.h"
+#include "base/small_file.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -176,8 +176,8 @@ static void test_a_class_of_too_many_words_goes_everywhere(void **state)
     struct given *given = *state;
     given_node(given, "t4", GPU "=8", T4);
     given_node(given, "a100", GPU "=8", A100);
-    const char *values[MARKET_WORDS_MAX + 1];
-    for (size_t i = 0; i <= MARKET_WORDS_MAX; i++)
+    const char *values[MARKET_COMPARISONS_MAX + 1];
+    for (size_t i = 0; i <= MARKET_COMPARISONS_MAX; i++)
         values[i] = "A100";
     struct requirement requirement = {
         .key = "accelerator", .op = SELECTOR_IN, .values = values, .n_values = 1};
@@ -186,7 +186,7 @@ static void test_a_class_of_too_many_words_goes_everywhere(void **state)
     facts.shape.affinity = (struct node_selector){true, &term, 1};
     given_pod_of(given, &facts);
     assert_false(market_of(given, GPU)->classes[0].unconfined);
-    requirement.n_values = MARKET_WORDS_MAX + 1;
+    requirement.n_values = MARKET_COMPARISONS_MAX + 1;
     given_pod_of(given, &facts);
     assert_true(market_of(given, GPU)->classes[0].unconfined);
     struct cluster *fork = cluster_fork(given->cluster);

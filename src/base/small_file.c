@@ -1,5 +1,5 @@
-/* small_file: see small_file.h. */
-#include "small_file.h"
+/* small_file: see include/base/small_file.h. */
+#include "base/small_file.h"
 
 #include <fcntl.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * small_file: a whole file in memory, up to the buffer's maximum.
  */
-#ifndef KUBE_SMALL_FILE_H
-#define KUBE_SMALL_FILE_H
+#ifndef BASE_SMALL_FILE_H
+#define BASE_SMALL_FILE_H
 
 #include "base/buf.h"
 #include "base/err.h"
