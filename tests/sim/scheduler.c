@@ -74,14 +74,10 @@ void scheduler_tell(struct world *world, const struct truth_version *version)
 {
     struct scheduler *scheduler = world->scheduler;
     struct news *news = ARENA_NEW(world->arena, struct news);
-    int64_t at_ms = world_now(world) + world_between(world, 1, 30);
-    if (world_trouble(world, world->plan.delays, 20))
-        at_ms += world_between(world, 0, 2000);
-    if (at_ms < scheduler->last_ms)
-        at_ms = scheduler->last_ms;
-    scheduler->last_ms = at_ms;
+    static const struct world_pace PACE = {
+        .usual_ms = 30, .trouble_one_in = 20, .trouble_ms = 2000};
     *news = (struct news){scheduler, version};
-    agenda_at(&world->agenda, at_ms, on_news, news);
+    agenda_at(&world->agenda, world_next(world, &PACE, &scheduler->last_ms), on_news, news);
 }
 
 /* ---- what it decides ---- */

@@ -50,14 +50,10 @@ static void set_off(struct stream *stream, const struct piece *piece)
 {
     struct world *world = stream->world;
     struct piece *copy = ARENA_NEW(world->arena, struct piece);
-    int64_t at_ms = world_now(world) + world_between(world, 1, 20);
-    if (world_trouble(world, world->plan.delays, 10))
-        at_ms += world_between(world, 0, 3000);
-    if (at_ms < stream->last_ms)
-        at_ms = stream->last_ms;
-    stream->last_ms = at_ms;
+    static const struct world_pace PACE = {
+        .usual_ms = 20, .trouble_one_in = 10, .trouble_ms = 3000};
     *copy = *piece;
-    agenda_at(&world->agenda, at_ms, on_piece, copy);
+    agenda_at(&world->agenda, world_next(world, &PACE, &stream->last_ms), on_piece, copy);
 }
 
 static void send_end(struct stream *stream, enum kube_outcome outcome, const char *why)

@@ -26,6 +26,16 @@ bool world_trouble(struct world *world, bool planned, unsigned one_in)
     return planned && !world->is_quiet && dice_one_in(&world->dice, one_in);
 }
 
+int64_t world_next(struct world *world, const struct world_pace *pace, int64_t *last_ms)
+{
+    int64_t at_ms = world_now(world) + world_between(world, 1, pace->usual_ms);
+    if (world_trouble(world, world->plan.delays, pace->trouble_one_in))
+        at_ms += world_between(world, 0, pace->trouble_ms);
+    if (at_ms > *last_ms)
+        *last_ms = at_ms;
+    return *last_ms;
+}
+
 void world_tell(const struct world *world, const char *format, ...)
 {
     va_list arguments;

@@ -43,6 +43,15 @@ int64_t world_now(const struct world *world);
 int64_t world_between(struct world *world, int64_t least, int64_t most);
 /* While there is trouble of that kind: once in n times. */
 bool world_trouble(struct world *world, bool planned, unsigned one_in);
+/* How long what goes one after another is on its way: up to usual_ms, and where delays are planned,
+ * once in so many times up to trouble_ms more. */
+struct world_pace {
+    int64_t usual_ms;
+    unsigned trouble_one_in;
+    int64_t trouble_ms;
+};
+/* When the next one arrives: never before the last, which it becomes. */
+int64_t world_next(struct world *world, const struct world_pace *pace, int64_t *last_ms);
 /* A line of the trace. */
 void world_tell(const struct world *world, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

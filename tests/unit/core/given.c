@@ -316,6 +316,15 @@ void given_no_pod(struct given *given, const char *uid)
     check(given);
 }
 
+struct given *given_two_nodes(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", "pods=110 nvidia.com/gpu=8", "");
+    given_node(given, "n2", "pods=110 nvidia.com/gpu=8", "");
+    given_pod(given, "p", "", "nvidia.com/gpu=6");
+    return given;
+}
+
 enum reserve_verdict given_reserve(struct given *given, const char *uid, const char *node,
                                    struct reserve_result *ret_result)
 {

@@ -59,6 +59,9 @@ enum reserve_verdict given_reserve(struct given *given, const char *uid, const c
 /* Fails where no room is held by it. */
 void given_reservation(struct given *given, const char *uid, const char *node);
 
+/* n1 and n2 with 8 nvidia.com/gpu each, and the pod p that asks for 6. */
+struct given *given_two_nodes(void **state);
+
 /* What the ledger says. -1 where the node does not know the resource. */
 const struct node *given_find(const struct given *given, const char *node);
 int64_t given_used(const struct given *given, const char *node, const char *resource);

@@ -8,19 +8,9 @@
 
 #define GPU "nvidia.com/gpu"
 
-/* n1 and n2 with 8 GPUs each, and the pod p that asks for 6. */
-static struct given *two_nodes(void **state)
-{
-    struct given *given = *state;
-    given_node(given, "n1", "pods=110 " GPU "=8", "");
-    given_node(given, "n2", "pods=110 " GPU "=8", "");
-    given_pod(given, "p", "", GPU "=6");
-    return given;
-}
-
 static void test_what_is_reserved_is_not_free(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     struct reserve_result result = {0};
     assert_int_equal(given_reserve(given, "p", "n1", &result), RESERVE_HELD);
     assert_true(result.serial > 0);
@@ -40,7 +30,7 @@ static void test_what_is_reserved_is_not_free(void **state)
 
 static void test_two_pods_do_not_get_the_same_room(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     struct reserve_result result = {0};
     given_pod(given, "q", "", GPU "=3");
     given_reservation(given, "p", "n1");
@@ -54,7 +44,7 @@ static void test_two_pods_do_not_get_the_same_room(void **state)
 
 static void test_reserving_again_holds_once_with_a_new_serial(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     struct reserve_question question = {.uid = "p", .node_name = "n1", .now_ms = 1000};
     struct reserve_result first = {0};
     struct reserve_result second = {0};
@@ -81,7 +71,7 @@ static void test_reserving_again_holds_once_with_a_new_serial(void **state)
 /* A serial is never given twice, whichever pod has it. */
 static void test_a_serial_of_an_earlier_reservation_releases_nothing(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     struct reserve_result first = {0};
     assert_int_equal(given_reserve(given, "p", "n1", &first), RESERVE_HELD);
     cluster_release(given->cluster, "p", first.serial);
@@ -93,7 +83,7 @@ static void test_a_serial_of_an_earlier_reservation_releases_nothing(void **stat
 /* Whether the binding that was begun takes effect is not ours to say any more. */
 static void test_room_that_is_held_stays_held(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     given_reservation(given, "p", "n1");
     given_node(given, "n1", "pods=110 " GPU "=2", "");
     assert_int_equal(given_free(given, "n1", GPU), -4);
@@ -107,7 +97,7 @@ static void test_room_that_is_held_stays_held(void **state)
 
 static void test_a_pod_holds_room_on_one_node_only(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     struct reserve_result result = {0};
     given_reservation(given, "p", "n1");
     assert_int_equal(given_reserve(given, "p", "n2", &result), RESERVE_HELD_ELSEWHERE);
@@ -118,7 +108,7 @@ static void test_a_pod_holds_room_on_one_node_only(void **state)
 
 static void test_a_bound_pod_needs_no_room(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     struct reserve_result result = {0};
     given_pod(given, "p", "n1", GPU "=6");
     assert_int_equal(given_reserve(given, "p", "n1", &result), RESERVE_BOUND_HERE);
@@ -136,7 +126,7 @@ static void test_a_bound_pod_needs_no_room(void **state)
 
 static void test_a_pod_that_goes_gets_no_room(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     struct pod_facts facts = given_pod_facts(given, "p", "", GPU "=6");
     facts.terminating = true;
     given_pod_of(given, &facts);
@@ -150,7 +140,7 @@ static void test_a_pod_that_goes_gets_no_room(void **state)
 
 static void test_what_does_not_fit_is_refused_with_its_reason(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     struct reserve_result result = {0};
     assert_int_equal(given_reserve(given, "p", "n9", &result), RESERVE_REFUSED);
     assert_int_equal(result.reason, REASON_NODE_UNKNOWN);
@@ -184,7 +174,7 @@ static void test_only_what_is_ours_is_judged(void **state)
 
 static void test_a_pod_that_the_ledger_has_not_seen(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     struct pod_facts facts = given_pod_facts(given, "new", "", GPU "=5");
     struct reserve_question question = {.uid = "new", .node_name = "n1"};
     struct reserve_result result = {0};
@@ -211,7 +201,7 @@ static void test_a_pod_that_the_ledger_has_not_seen(void **state)
 
 static void test_facts_are_judged_like_a_pod_of_the_ledger(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     struct pod_facts facts = given_pod_facts(given, "new", "n1", GPU "=9");
     struct reserve_question question = {.uid = "new", .node_name = "n1", .facts = &facts};
     struct reserve_result result = {0};
@@ -230,7 +220,7 @@ static void test_facts_are_judged_like_a_pod_of_the_ledger(void **state)
 
 static void test_what_the_ledger_knows_wins_over_facts(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     struct pod_facts facts = given_pod_facts(given, "p", "", GPU "=1");
     struct reserve_question question = {.uid = "p", .node_name = "n1", .facts = &facts};
     struct reserve_result result = {0};
@@ -243,7 +233,7 @@ static void test_what_the_ledger_knows_wins_over_facts(void **state)
 
 static void test_reservations_are_met_the_oldest_first(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     const struct cluster *cluster = given->cluster;
     given_pod(given, "q", "", GPU "=1");
     given_pod(given, "r", "", GPU "=1");
@@ -271,7 +261,7 @@ static void test_reservations_are_met_the_oldest_first(void **state)
 /* A resource that the node does not name, as it is for used. */
 static void test_what_nobody_advertises_is_held_too(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     struct reserve_result result = {0};
     given_pod(given, "q", "", "example.com/fpga=3");
     assert_int_equal(given_reserve(given, "q", "n1", &result), RESERVE_HELD);
@@ -309,7 +299,7 @@ static void test_sums_of_reservations_stop_at_the_end(void **state)
 
 static void test_its_own_reservation_does_not_stand_in_a_pods_way(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     const struct shape_facts facts = given_shape_facts(given, GPU "=6");
     struct fit_question question = given_question(given, &facts);
     given_reservation(given, "p", "n1");
@@ -357,7 +347,7 @@ static void test_of_a_cut_sum_nothing_is_the_pods_own(void **state)
 
 static void test_a_fork_has_what_was_reserved(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     struct reserve_result result = {0};
     assert_int_equal(given_reserve(given, "p", "n1", &result), RESERVE_HELD);
     struct cluster *fork = cluster_fork(given->cluster);
@@ -379,7 +369,7 @@ static void test_a_fork_has_what_was_reserved(void **state)
 
 static void test_holding_and_releasing_grow_the_version(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     struct reserve_result result = {0};
     uint64_t version = cluster_version(given->cluster);
     assert_int_equal(given_reserve(given, "p", "n1", &result), RESERVE_HELD);
@@ -396,7 +386,7 @@ static void test_holding_and_releasing_grow_the_version(void **state)
 /* The ledger goes while room is held: nothing leaks (the sanitizer says so). */
 static void test_a_ledger_may_go_with_its_reservations(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     given_pod(given, "q", "", "example.com/fpga=3");
     given_reservation(given, "p", "n1");
     given_reservation(given, "q", "n2");
@@ -407,7 +397,7 @@ static void test_a_ledger_may_go_with_its_reservations(void **state)
 
 static void test_the_self_check_sees_what_is_reserved(void **state)
 {
-    struct given *given = two_nodes(state);
+    struct given *given = given_two_nodes(state);
     struct err err = {""};
     given_reservation(given, "p", "n1");
     size_t n = 0;

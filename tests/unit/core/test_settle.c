@@ -10,10 +10,7 @@
 /* n1 and n2 with 8 GPUs each, and room held on n1 for the pod p that asks for 6. */
 static struct given *held(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", "pods=110 " GPU "=8", "");
-    given_node(given, "n2", "pods=110 " GPU "=8", "");
-    given_pod(given, "p", "", GPU "=6");
+    struct given *given = given_two_nodes(state);
     given_reservation(given, "p", "n1");
     return given;
 }

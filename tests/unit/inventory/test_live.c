@@ -64,13 +64,19 @@ static void test_namespaces_and_classes_go(void **state)
     inventory_done(live->inventory);
 }
 
+/* The node a with 8 GPUs, and on it the pod ml/one, which uses 3. */
+static void begin_with_one_pod(struct live_cluster *live)
+{
+    live_list_nothing(live);
+    live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
+    live_upsert(live, CLUSTER_PODS, POD("one", "u1", "a", "3"));
+}
+
 /* A pod that has finished is selected no more, and comes as DELETED with what it was before. */
 static void test_deleted_with_previous_content(void **state)
 {
     struct live_cluster *live = *state;
-    live_list_nothing(live);
-    live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
-    live_upsert(live, CLUSTER_PODS, POD("one", "u1", "a", "3"));
+    begin_with_one_pod(live);
     live_remove(live, CLUSTER_PODS, POD("one", "u1", "", "3"));
     live_check_shown(live, "node a gpus=0/8\n");
 }
@@ -78,9 +84,7 @@ static void test_deleted_with_previous_content(void **state)
 static void test_deleting_what_is_not_known(void **state)
 {
     struct live_cluster *live = *state;
-    live_list_nothing(live);
-    live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
-    live_upsert(live, CLUSTER_PODS, POD("one", "u1", "a", "3"));
+    begin_with_one_pod(live);
     live_remove(live, CLUSTER_PODS, POD("one", "u0", "a", "3"));
     live_remove(live, CLUSTER_PODS, POD("two", "u2", "a", "3"));
     live_remove(live, CLUSTER_NODES, NODE("b", "8"));
@@ -91,9 +95,7 @@ static void test_deleting_what_is_not_known(void **state)
 static void test_a_pod_that_was_made_anew(void **state)
 {
     struct live_cluster *live = *state;
-    live_list_nothing(live);
-    live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
-    live_upsert(live, CLUSTER_PODS, POD("one", "u1", "a", "3"));
+    begin_with_one_pod(live);
     live_upsert(live, CLUSTER_PODS, POD("one", "u2", "a", "1"));
     live_check_shown(live, "node a gpus=1/8\npod ml/one a\n");
     live_remove(live, CLUSTER_PODS, POD("one", "u1", "a", "3"));

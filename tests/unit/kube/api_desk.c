@@ -82,6 +82,13 @@ void desk_expect(int connection, const char *begin)
     assert_string_equal(request, begin);
 }
 
+int desk_take(int listener, const char *begin)
+{
+    const int connection = desk_accept(listener);
+    desk_expect(connection, begin);
+    return connection;
+}
+
 void desk_write(int connection, const char *text)
 {
     size_t len = strlen(text);

@@ -18,6 +18,8 @@ int desk_accept(int listener);
 char *desk_read(int connection);
 /* Reads one, checks that it begins like this. */
 void desk_expect(int connection, const char *begin);
+/* The next connection, on which a request comes that begins like this. */
+int desk_take(int listener, const char *begin);
 void desk_write(int connection, const char *text);
 /* "HTTP/1.1 STATUS" with this body. */
 void desk_answer(int connection, int status, const char *body);

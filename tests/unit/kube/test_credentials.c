@@ -47,6 +47,15 @@ static struct kube_credentials *credentials_of(const struct kube_target *target)
     return credentials;
 }
 
+/* The token is in the folder's file "token". */
+static struct kube_credentials *credentials_of_file(const char *token)
+{
+    static char path[100];
+    static const struct kube_target TARGET = {.token_file = path};
+    (void)snprintf(path, sizeof path, "%s", temp_folder_write(&folder, "token", token));
+    return credentials_of(&TARGET);
+}
+
 static uint64_t assert_token(struct kube_credentials *credentials, int64_t now_ms,
                              const char *authorization)
 {
@@ -139,10 +148,7 @@ static void test_a_token_file_wins_over_a_token(void **state)
 static void test_a_refused_token_is_read_again_at_once(void **state)
 {
     (void)state;
-    char path[100];
-    (void)snprintf(path, sizeof path, "%s", temp_folder_write(&folder, "token", "first"));
-    const struct kube_target target = {.token_file = path};
-    struct kube_credentials *credentials = credentials_of(&target);
+    struct kube_credentials *credentials = credentials_of_file("first");
     uint64_t version = assert_token(credentials, 1000, "Bearer first");
     (void)temp_folder_write(&folder, "token", "second");
     kube_credentials_refused(credentials, version, 1001);
@@ -160,10 +166,7 @@ static void test_a_refused_token_is_read_again_at_once(void **state)
 static void test_while_refused_a_token_is_read_once_a_second(void **state)
 {
     (void)state;
-    char path[100];
-    (void)snprintf(path, sizeof path, "%s", temp_folder_write(&folder, "token", "first"));
-    const struct kube_target target = {.token_file = path};
-    struct kube_credentials *credentials = credentials_of(&target);
+    struct kube_credentials *credentials = credentials_of_file("first");
     uint64_t version = assert_token(credentials, 1000, "Bearer first");
     kube_credentials_refused(credentials, version, 1000);
     (void)temp_folder_write(&folder, "token", "second");
@@ -181,10 +184,7 @@ static void test_while_refused_a_token_is_read_once_a_second(void **state)
 static void test_the_old_token_stays_where_there_is_no_new_one(void **state)
 {
     (void)state;
-    char path[100];
-    (void)snprintf(path, sizeof path, "%s", temp_folder_write(&folder, "token", "first"));
-    const struct kube_target target = {.token_file = path};
-    struct kube_credentials *credentials = credentials_of(&target);
+    struct kube_credentials *credentials = credentials_of_file("first");
     static const char *const BAD[] = {"", " \n", "a b", "a\r\nHost: x", "a\tb", "\xc3\xa9"};
     int64_t now_ms = 1;
     (void)assert_token(credentials, now_ms, "Bearer first");
@@ -194,9 +194,10 @@ static void test_the_old_token_stays_where_there_is_no_new_one(void **state)
     }
     (void)temp_folder_write_bytes(&folder, "token", "a\0b", 3);
     (void)assert_token(credentials, now_ms += MINUTE, "Bearer first");
-    assert_int_equal(remove(path), 0);
+    assert_int_equal(remove(temp_folder_path(&folder, "token")), 0);
     (void)assert_token(credentials, now_ms += MINUTE, "Bearer first");
-    assert_int_equal(mkfifo(path, 0600), 0); /* opening it would wait */
+    /* opening it would wait */
+    assert_int_equal(mkfifo(temp_folder_path(&folder, "token"), 0600), 0);
     (void)assert_token(credentials, now_ms += MINUTE, "Bearer first");
     assert_int_equal(n_changes, 0);
     (void)temp_folder_write(&folder, "token", "second");

@@ -72,8 +72,7 @@ static int64_t retry_after_of(struct desk *desk, const char *header)
 {
     struct kube_request request = desk_get("/a");
     struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    desk_expect(connection, "GET /a ");
+    int connection = desk_take(desk->listener, "GET /a ");
     desk_write(connection, "HTTP/1.1 429 Too Many\r\nConnection: close\r\nContent-Length: 0\r\n");
     desk_write(connection, header);
     desk_write(connection, "\r\n");
@@ -97,8 +96,7 @@ static void redirects_are_answers(void **state)
     struct desk *desk = *state;
     struct kube_request request = desk_get("/a");
     struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    desk_expect(connection, "GET /a ");
+    int connection = desk_take(desk->listener, "GET /a ");
     desk_write(connection, "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n");
     desk_expect_answer(box, 302, "");
     (void)close(connection);
@@ -129,8 +127,7 @@ static void a_cut_before_the_answer_is_unknown(void **state)
     struct desk *desk = *state;
     struct kube_request request = desk_post("/a", "{}");
     struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    desk_expect(connection, "POST /a ");
+    int connection = desk_take(desk->listener, "POST /a ");
     (void)close(connection);
     desk_expect_outcome(box, KUBE_UNKNOWN, "mpty reply");
 }
@@ -140,8 +137,7 @@ static void a_cut_in_the_answer_is_unknown(void **state)
     struct desk *desk = *state;
     struct kube_request request = desk_post("/a", "{}");
     struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    desk_expect(connection, "POST /a ");
+    int connection = desk_take(desk->listener, "POST /a ");
     desk_write(connection, "HTTP/1.1 201 Created\r\nContent-Length: 10\r\n\r\n12345");
     (void)close(connection);
     desk_expect_outcome(box, KUBE_UNKNOWN, "5 bytes");
@@ -153,8 +149,7 @@ static void no_answer_in_time_is_unknown(void **state)
     struct kube_request request = desk_post("/a", "{}");
     request.timeout_ms = 100;
     struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    desk_expect(connection, "POST /a ");
+    int connection = desk_take(desk->listener, "POST /a ");
     desk_expect_outcome(box, KUBE_UNKNOWN, "no answer in 100 ms");
     desk_expect_closed(connection);
 }
@@ -173,8 +168,7 @@ static void too_large_an_answer_is_unknown(void **state)
     struct desk *desk = *state;
     struct kube_request request = desk_get("/a");
     struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    desk_expect(connection, "GET /a ");
+    int connection = desk_take(desk->listener, "GET /a ");
     char large[102];
     (void)snprintf(large, sizeof(large), "%0101d", 0);
     desk_answer(connection, 200, large);
@@ -188,8 +182,7 @@ static void a_refused_token_is_renewed(void **state)
     struct kube_request request = desk_post("/a", "{}");
     fake_credentials_renew_on_refusal(desk->credentials, "Bearer second");
     struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    desk_expect(connection, "POST /a ");
+    int connection = desk_take(desk->listener, "POST /a ");
     desk_answer(connection, 401, "who?");
     char *text CLEANUP(mem_free_ptr) = desk_read(connection);
     expect_line(text, "\r\nAuthorization: Bearer second\r\n");
@@ -204,8 +197,7 @@ static void what_is_refused_waits_for_a_newer_token(void **state)
     struct desk *desk = *state;
     struct kube_request request = desk_get("/a"), other = desk_get("/b");
     struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    desk_expect(connection, "GET /a ");
+    int connection = desk_take(desk->listener, "GET /a ");
     desk_answer(connection, 401, "who?");
     fake_credentials_wait_refused(desk->credentials, 1);
     struct box *box_b = desk_ask(desk, &other); /* others do not wait with it */
@@ -243,8 +235,7 @@ static void a_refusal_is_the_answer_when_no_newer_token_comes(void **state)
     struct kube_request request = desk_get("/a");
     request.timeout_ms = 100;
     struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    desk_expect(connection, "GET /a ");
+    int connection = desk_take(desk->listener, "GET /a ");
     desk_answer(connection, 401, "who?");
     desk_expect_answer(box, 401, "the API server refused the token of a test");
     (void)close(connection);
@@ -257,15 +248,13 @@ static void after_a_refusal_connections_are_new(void **state)
     struct kube_request request = desk_get("/a");
     request.timeout_ms = 100;
     struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    desk_expect(connection, "GET /a ");
+    int connection = desk_take(desk->listener, "GET /a ");
     desk_answer(connection, 401, "who?");
     desk_expect_answer(box, 401, "the API server refused the token of a test");
     request.timeout_ms = 60000;
     box = desk_ask(desk, &request);
     desk_expect_closed(connection);
-    connection = desk_accept(desk->listener);
-    desk_expect(connection, "GET /a ");
+    connection = desk_take(desk->listener, "GET /a ");
     desk_answer(connection, 200, "you");
     desk_expect_answer(box, 200, "you");
     (void)close(connection);
@@ -280,8 +269,7 @@ static void many_at_once_are_all_at_the_server(void **state)
     for (int i = 0; i < MANY; i++)
         boxes[i] = desk_ask(desk, &request);
     for (int i = 0; i < MANY; i++) {
-        connections[i] = desk_accept(desk->listener);
-        desk_expect(connections[i], "POST /a ");
+        connections[i] = desk_take(desk->listener, "POST /a ");
     }
     for (int i = 0; i < MANY; i++)
         desk_answer(connections[i], 201, "made");
@@ -296,8 +284,7 @@ static int idle_connection(struct desk *desk)
 {
     struct kube_request request = desk_get("/idle");
     struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    desk_expect(connection, "GET /idle ");
+    int connection = desk_take(desk->listener, "GET /idle ");
     desk_answer(connection, 200, "");
     desk_expect_answer(box, 200, "");
     return connection;
@@ -322,8 +309,7 @@ static void what_only_reads_is_asked_again(void **state)
     struct box *box = desk_ask(desk, &request);
     desk_expect(connection, "GET /a ");
     (void)close(connection);
-    connection = desk_accept(desk->listener);
-    desk_expect(connection, "GET /a ");
+    connection = desk_take(desk->listener, "GET /a ");
     desk_answer(connection, 200, "a");
     desk_expect_answer(box, 200, "a");
     (void)close(connection);
@@ -338,8 +324,7 @@ static void fresh_retires_what_is_open(void **state)
     struct box *box = desk_ask(desk, &slow);
     desk_expect(connection, "GET /slow ");
     struct box *box_fresh = desk_ask(desk, &fresh);
-    int newer = desk_accept(desk->listener);
-    desk_expect(newer, "GET /fresh ");
+    int newer = desk_take(desk->listener, "GET /fresh ");
     desk_answer(newer, 200, "f");
     desk_expect_answer(box_fresh, 200, "f");
     desk_answer(connection, 200, "s"); /* may still end there */
@@ -362,8 +347,7 @@ static void a_time_out_retires_what_is_open(void **state)
     struct box *box = desk_ask(desk, &slow);
     desk_expect(connection, "GET /slow ");
     struct box *box_late = desk_ask(desk, &late);
-    int other = desk_accept(desk->listener);
-    desk_expect(other, "GET /late ");
+    int other = desk_take(desk->listener, "GET /late ");
     desk_expect_outcome(box_late, KUBE_UNKNOWN, "no answer in 100 ms");
     desk_expect_closed(other);
     desk_answer(connection, 200, "s");
@@ -390,8 +374,7 @@ static void a_stop_answers_what_is_in_flight(void **state)
     struct kube_request request = desk_post("/a", "{}");
     struct second second = {desk, box_new(), box_new()};
     desk->sender.send(desk->sender.sender, &request, ask_again, &second);
-    int connection = desk_accept(desk->listener);
-    desk_expect(connection, "POST /a ");
+    int connection = desk_take(desk->listener, "POST /a ");
     kube_loop_stop(desk->loop);
     assert_true(box_is_filled(second.first));
     assert_true(box_is_filled(second.second));

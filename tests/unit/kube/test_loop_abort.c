@@ -22,8 +22,7 @@ static void a_change_that_is_given_up_is_cut_off(void **state)
     struct kube_request request = desk_post("/a", "{}");
     request.timeout_ms = 100;
     struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    desk_expect(connection, "POST /a ");
+    int connection = desk_take(desk->listener, "POST /a ");
     desk_expect_outcome(box, KUBE_UNKNOWN, "no answer in 100 ms");
     assert_true(ends_with_a_reset(connection));
 }
@@ -33,8 +32,7 @@ static void one_that_was_not_answered_at_a_stop_is_too(void **state)
     struct desk *desk = *state;
     struct kube_request request = desk_post("/a", "{}");
     struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    desk_expect(connection, "POST /a ");
+    int connection = desk_take(desk->listener, "POST /a ");
     kube_loop_stop(desk->loop);
     desk_expect_outcome(box, KUBE_UNKNOWN, "the service stops");
     assert_true(ends_with_a_reset(connection));
@@ -45,16 +43,14 @@ static void what_was_answered_ends_well(void **state)
     struct desk *desk = *state;
     struct kube_request request = desk_post("/a", "{}");
     struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    desk_expect(connection, "POST /a ");
+    int connection = desk_take(desk->listener, "POST /a ");
     desk_answer(connection, 201, "made");
     desk_expect_answer(box, 201, "made");
     request = desk_get("/fresh");
     request.fresh = true;
     box = desk_ask(desk, &request);
     assert_false(ends_with_a_reset(connection));
-    connection = desk_accept(desk->listener);
-    desk_expect(connection, "GET /fresh ");
+    connection = desk_take(desk->listener, "GET /fresh ");
     desk_answer(connection, 200, "f");
     desk_expect_answer(box, 200, "f");
     (void)close(connection);

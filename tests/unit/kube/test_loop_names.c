@@ -97,8 +97,7 @@ static void a_name_that_is_not_resolved_holds_nobody_up(void **state)
     answer_names(true);
     open_named(&desk);
     struct box *box = desk_ask(&desk, &slow);
-    int connection = desk_accept(desk.listener);
-    desk_expect(connection, "GET /slow ");
+    int connection = desk_take(desk.listener, "GET /slow ");
     answer_names(false);
     struct box *late = desk_ask(&desk, &fresh);
     await_asked(1);

@@ -97,8 +97,7 @@ static int close_streams(void **state)
 static int begin(struct opener *opener)
 {
     desk_start(&opener->desk);
-    int connection = desk_accept(opener->desk.listener);
-    desk_expect(connection, "GET /watch ");
+    int connection = desk_take(opener->desk.listener, "GET /watch ");
     return connection;
 }
 
@@ -266,8 +265,7 @@ static void a_fresh_one_leaves_it_where_it_is(void **state)
     struct kube_request fresh = desk_get("/fresh");
     fresh.fresh = true;
     struct box *box = desk_ask(&opener->desk, &fresh);
-    int newer = desk_accept(opener->desk.listener);
-    desk_expect(newer, "GET /fresh ");
+    int newer = desk_take(opener->desk.listener, "GET /fresh ");
     desk_answer(newer, 200, "f");
     desk_expect_answer(box, 200, "f");
     desk_write(connection, "2\r\nab\r\n0\r\n\r\n");
@@ -305,8 +303,7 @@ static void tasks_are_called_when_their_time_has_come(void **state)
     journal_wait(ticker.journal, "call 4");
     struct kube_request request = desk_get("/a");
     struct box *box = desk_ask(&desk, &request);
-    int connection = desk_accept(desk.listener);
-    desk_expect(connection, "GET /a ");
+    int connection = desk_take(desk.listener, "GET /a ");
     desk_answer(connection, 200, "");
     desk_expect_answer(box, 200, "");
     journal_wait(ticker.journal, "call 5");

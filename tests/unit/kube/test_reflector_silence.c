@@ -371,17 +371,23 @@ static void watches_that_end_at_once_make_stale(void **state)
     }
 }
 
+/* A watch ended well, and the next one is on its way for too long. */
+static void begin_stale(struct rig *rig)
+{
+    rig_begin(rig);
+    rig->now_ms += 30000;
+    rig_end(rig, KUBE_ANSWERED);
+    rig_expect_request(rig, RIG_WATCH("100"));
+    rig_expect_wait(rig, RIG_SILENCE_MS, RIG_SILENCE_MS);
+    rig_expect_quiet(rig, 60000);
+    assert_true(rig->status.stale);
+}
+
 static void a_watch_that_fails_when_stale_is_followed_by_a_probe(void **state)
 {
     struct rig rig;
     (void)state;
-    rig_begin(&rig);
-    rig.now_ms += 30000;
-    rig_end(&rig, KUBE_ANSWERED);
-    rig_expect_request(&rig, RIG_WATCH("100"));
-    rig_expect_wait(&rig, RIG_SILENCE_MS, RIG_SILENCE_MS);
-    rig_expect_quiet(&rig, 60000);
-    assert_true(rig.status.stale);
+    begin_stale(&rig);
     rig_end(&rig, KUBE_NOT_SENT);
     rig_expect_wait(&rig, 800, 1600);
     rig_expect_request(&rig, RIG_PROBE);
@@ -393,13 +399,7 @@ static void stale_data_is_proven_fresh_by_a_probe(void **state)
 {
     struct rig rig;
     (void)state;
-    rig_begin(&rig);
-    rig.now_ms += 30000;
-    rig_end(&rig, KUBE_ANSWERED);
-    rig_expect_request(&rig, RIG_WATCH("100"));
-    rig_expect_wait(&rig, RIG_SILENCE_MS, RIG_SILENCE_MS);
-    rig_expect_quiet(&rig, 60000);
-    assert_true(rig.status.stale);
+    begin_stale(&rig);
     assert_string_equal(rig.why, "watch /api/v1/pods: not followed for too long");
     rig_head(&rig, 200);
     rig_event(&rig, "ADDED", 'c', "101");

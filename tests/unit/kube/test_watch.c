@@ -96,8 +96,7 @@ static int begin(struct scene *scene, const char *wishes)
     const struct reflector_store store = {.context = &scene->reflector};
     scene->watch = kube_watch_new(scene->desk.loop, NULL, &store);
     desk_start(&scene->desk);
-    int connection = desk_accept(scene->desk.listener);
-    desk_expect(connection, "GET /watch ");
+    int connection = desk_take(scene->desk.listener, "GET /watch ");
     return connection;
 }
 
@@ -116,8 +115,7 @@ static void one_request_after_the_other(void **state)
     int connection = begin(&scene, "R.R.");
     desk_write(connection, "HTTP/1.1 410 Gone\r\nConnection: close\r\n\r\n");
     (void)close(connection);
-    connection = desk_accept(scene.desk.listener);
-    desk_expect(connection, "GET /watch ");
+    connection = desk_take(scene.desk.listener, "GET /watch ");
     (void)close(connection);
     journal_wait(scene.journal, "end 2");
     journal_expect(scene.journal, "head 410, end 0, end 2");
