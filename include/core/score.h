@@ -27,4 +27,14 @@ struct cost score_cost(const struct score *score, const struct node *node);
 /* The price alone. */
 double score_price(const struct score *score, const struct node *node);
 
+/* What a cost is made of: its terms add up to it, since it is reckoned by adding them. */
+struct score_term {
+    const char *name; /* "slotsLost": as people are told, never changed */
+    double value;
+};
+#define SCORE_TERMS_MAX 4
+/* The terms of score_cost(), those that are the node's own first. Returns how many. */
+size_t score_terms(const struct score *score, const struct node *node,
+                   struct score_term ret_terms[SCORE_TERMS_MAX]);
+
 #endif

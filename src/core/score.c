@@ -45,12 +45,26 @@ void score_reprice(struct score *score)
 
 double score_price(const struct score *score, const struct node *node)
 {
-    return score->policy->price ? score->policy->price(score, node) : 0;
+    return score->policy->price.reckon ? score->policy->price.reckon(score, node) : 0;
 }
 
 struct cost score_cost(const struct score *score, const struct node *node)
 {
-    return (struct cost){score->policy->own(score, node), score_price(score, node)};
+    struct cost cost = {0, score_price(score, node)};
+    for (const struct score_part *part = score->policy->own; part->reckon; part++)
+        cost.own += part->reckon(score, node);
+    return cost;
+}
+
+size_t score_terms(const struct score *score, const struct node *node,
+                   struct score_term ret_terms[SCORE_TERMS_MAX])
+{
+    size_t n = 0;
+    for (const struct score_part *part = score->policy->own; part->reckon; part++)
+        ret_terms[n++] = (struct score_term){part->name, part->reckon(score, node)};
+    if (score->policy->price.reckon)
+        ret_terms[n++] = (struct score_term){score->policy->price.name, score_price(score, node)};
+    return n;
 }
 
 /* Rooms. */

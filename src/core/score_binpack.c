@@ -3,10 +3,10 @@
  */
 #include "score_policy.h"
 
-static double own(const struct score *score, const struct node *node)
+static double gpus_left(const struct score *score, const struct node *node)
 {
     return score->shape->n_gpu_needs == 0 ? (double)node_free_gpus(node)
                                           : score_gpus_left(score, node);
 }
 
-const struct score_policy SCORE_BINPACK = {own, NULL, NULL};
+const struct score_policy SCORE_BINPACK = {.own = {{"gpusLeft", gpus_left}}};

@@ -17,9 +17,9 @@ static double fragments_added(const struct market_class *class, const struct roo
     return fragments(after, class, supply) - fragments(before, class, supply);
 }
 
-static double own(const struct score *score, const struct node *node)
+static double all_fragments_added(const struct score *score, const struct node *node)
 {
     return score_typical_loss(score, node, fragments_added);
 }
 
-const struct score_policy SCORE_FGD = {own, NULL, NULL};
+const struct score_policy SCORE_FGD = {.own = {{"fragmentsAdded", all_fragments_added}}};

@@ -24,11 +24,16 @@ struct score {
     int64_t milli_cores, memory_bytes;
 };
 
+/* One term of a cost; reckon NULL: there is none. */
+struct score_part {
+    const char *name;
+    double (*reckon)(const struct score *score, const struct node *node);
+};
+
 struct score_policy {
-    double (*own)(const struct score *score, const struct node *node);
-    /* NULL: there is no price. */
-    void (*reprice)(struct score *score);
-    double (*price)(const struct score *score, const struct node *node);
+    struct score_part own[SCORE_TERMS_MAX]; /* the last is none: the price is a term too */
+    struct score_part price;
+    void (*reprice)(struct score *score); /* NULL where there is no price */
 };
 
 extern const struct score_policy SCORE_SLOT_PRICE, SCORE_BINPACK, SCORE_SPREAD, SCORE_FGD;

@@ -21,7 +21,7 @@ static double gpus_lost(const struct market_class *class, const struct room *bef
 }
 
 /* Emptier nodes cost more, so that they stay whole for pods that need a whole one. */
-static double drain(const struct wanted_gpus *wanted, const struct node *node)
+static double drain_of(const struct wanted_gpus *wanted, const struct node *node)
 {
     const struct node_resource *gpus = node_find_resource(node, wanted->need->resource);
     if (!gpus || !wanted->market || wanted->market->max_gpus == 0)
@@ -31,11 +31,16 @@ static double drain(const struct wanted_gpus *wanted, const struct node *node)
     return DRAIN_WEIGHT * (free * free - left * left) / (double)wanted->market->max_gpus;
 }
 
-static double own(const struct score *score, const struct node *node)
+static double slots_lost(const struct score *score, const struct node *node)
 {
-    double sum = score_typical_loss(score, node, gpus_lost);
+    return score_typical_loss(score, node, gpus_lost);
+}
+
+static double drain(const struct score *score, const struct node *node)
+{
+    double sum = 0;
     for (size_t i = 0; i < score->shape->n_gpu_needs; i++)
-        sum += drain(&score->wanted[i], node);
+        sum += drain_of(&score->wanted[i], node);
     return sum;
 }
 
@@ -108,4 +113,8 @@ static double price(const struct score *score, const struct node *node)
     return sum;
 }
 
-const struct score_policy SCORE_SLOT_PRICE = {own, reprice, price};
+const struct score_policy SCORE_SLOT_PRICE = {
+    .own = {{"slotsLost", slots_lost}, {"drain", drain}},
+    .price = {"pressure", price},
+    .reprice = reprice,
+};

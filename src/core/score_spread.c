@@ -2,9 +2,9 @@
  * each other. A pod without GPUs goes anywhere alike. */
 #include "score_policy.h"
 
-static double own(const struct score *score, const struct node *node)
+static double minus_gpus_left(const struct score *score, const struct node *node)
 {
     return -score_gpus_left(score, node);
 }
 
-const struct score_policy SCORE_SPREAD = {own, NULL, NULL};
+const struct score_policy SCORE_SPREAD = {.own = {{"minusGpusLeft", minus_gpus_left}}};

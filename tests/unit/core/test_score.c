@@ -10,13 +10,35 @@
 #define T4 "accelerator=T4"
 #define A100 "accelerator=A100"
 
-static struct cost cost_on(struct given *given, const char *node, const char *demand)
+static const struct score *score_of(struct given *given, const char *demand)
 {
     cluster_settle(given->cluster);
     const struct shape_facts facts = given_shape_facts(given, demand);
     const struct pod_shape *shape = given_resolved(given, &facts);
-    const struct score *score = score_begin(given->cluster, shape, given->arena);
-    return score_cost(score, given_find(given, node));
+    return score_begin(given->cluster, shape, given->arena);
+}
+
+static struct cost cost_on(struct given *given, const char *node, const char *demand)
+{
+    return score_cost(score_of(given, demand), given_find(given, node));
+}
+
+/* "slotsLost=2 drain=0.175": what a pod that takes one GPU costs there, term by term. */
+static void check_terms(struct given *given, const char *node, const char *expected)
+{
+    const struct score *score = score_of(given, GPU "=1");
+    struct score_term terms[SCORE_TERMS_MAX];
+    const size_t n = score_terms(score, given_find(given, node), terms);
+    const struct cost cost = score_cost(score, given_find(given, node));
+    const char *text = "";
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        text = arena_printf(given->arena, "%s%s%s=%.4g", text, text[0] ? " " : "", terms[i].name,
+                            terms[i].value);
+        sum += terms[i].value;
+    }
+    assert_string_equal(text, expected);
+    assert_true(sum == cost.own + cost.price);
 }
 
 static void check_cost(struct given *given, const char *node, const char *demand, double own,
@@ -159,6 +181,25 @@ static void test_every_policy_judges_an_empty_fleet(void **state)
     }
 }
 
+/* As above: 3 pods of 1 GPU and one of 4 lose 7 GPUs of 4 pods; the pressure is that of the prior.
+ */
+static void test_terms_are_named_and_add_up(void **state)
+{
+    struct given *given = given_of(state, PLACEMENT_SLOT_PRICE);
+    given_node(given, "n", GPU "=8", T4);
+    given_pod(given, "a", "", GPU "=1");
+    given_pod(given, "b", "", GPU "=1");
+    given_pod(given, "c", "", GPU "=1");
+    given_pod(given, "d", "", GPU "=4");
+    check_terms(given, "n", "slotsLost=1.75 drain=0.375 pressure=0.9763");
+    given->policy.placement = PLACEMENT_FGD;
+    check_terms(given, "n", "fragmentsAdded=0");
+    given->policy.placement = PLACEMENT_BINPACK;
+    check_terms(given, "n", "gpusLeft=7");
+    given->policy.placement = PLACEMENT_SPREAD;
+    check_terms(given, "n", "minusGpusLeft=-7");
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
 
 int main(void)
@@ -173,6 +214,7 @@ int main(void)
         TEST(test_fgd_charges_what_becomes_a_fragment),
         TEST(test_spread_and_binpack_are_opposites),
         TEST(test_every_policy_judges_an_empty_fleet),
+        TEST(test_terms_are_named_and_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
