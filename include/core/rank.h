@@ -32,7 +32,7 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked);
 int rank_compare(const struct ranked_node *a, const struct ranked_node *b);
 
 /* Weighs, sorts, best first, and gives the scores. The cluster must be settled. */
-void rank_nodes(const struct cluster *cluster, const struct pod_shape *shape,
+void rank_nodes(const struct cluster *cluster, const struct fit_question *question,
                 struct ranked_node *nodes, size_t n_nodes);
 
 #endif

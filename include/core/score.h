@@ -5,6 +5,7 @@
 #ifndef CORE_SCORE_H
 #define CORE_SCORE_H
 
+#include "core/fit.h"
 #include "core/market.h"
 
 /* What a policy knows for one decision. */
@@ -16,9 +17,9 @@ struct cost {
     double price; /* by the fleet's: changes as other nodes fill */
 };
 
-/* For placing pods of the shape; the cluster must be settled. Valid while the cluster does not
- * change, but by cluster_place(): then score_reprice() comes first. */
-struct score *score_begin(const struct cluster *cluster, const struct pod_shape *shape,
+/* For placing the pod that the question is about; the cluster must be settled. Valid while the
+ * cluster does not change, but by cluster_place(): then score_reprice() comes first. */
+struct score *score_begin(const struct cluster *cluster, const struct fit_question *question,
                           struct arena *arena);
 void score_reprice(struct score *score);
 /* The one it began with. */

@@ -37,7 +37,7 @@ void candidates_judge(struct candidates *candidates, const struct fit_question *
             candidates->fitting[candidates->n_fitting++] =
                 (struct ranked_node){.node = candidate->node, .position = i};
     }
-    rank_nodes(candidates->cluster, question->shape, candidates->fitting, candidates->n_fitting);
+    rank_nodes(candidates->cluster, question, candidates->fitting, candidates->n_fitting);
     for (size_t i = 0; i < candidates->n_fitting; i++)
         candidates->items[candidates->fitting[i].position].score = candidates->fitting[i].score;
 }

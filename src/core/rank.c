@@ -112,11 +112,11 @@ static void score_all(struct ranked_node *nodes, size_t n_nodes)
     }
 }
 
-void rank_nodes(const struct cluster *cluster, const struct pod_shape *shape,
+void rank_nodes(const struct cluster *cluster, const struct fit_question *question,
                 struct ranked_node *nodes, size_t n_nodes)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const struct score *score = score_begin(cluster, shape, arena);
+    const struct score *score = score_begin(cluster, question, arena);
     for (size_t i = 0; i < n_nodes; i++)
         rank_weigh(score, &nodes[i]);
     if (n_nodes > 1)

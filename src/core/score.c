@@ -9,9 +9,10 @@ static const struct score_policy *const POLICIES[N_PLACEMENT_POLICIES] = {
     [PLACEMENT_FGD] = &SCORE_FGD,
 };
 
-struct score *score_begin(const struct cluster *cluster, const struct pod_shape *shape,
+struct score *score_begin(const struct cluster *cluster, const struct fit_question *question,
                           struct arena *arena)
 {
+    const struct pod_shape *shape = question->shape;
     struct score *score = ARENA_NEW(arena, struct score);
     score->cluster = cluster;
     score->shape = shape;

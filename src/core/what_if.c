@@ -48,7 +48,7 @@ size_t what_if_place(struct cluster *fork, const struct fit_question *question, 
                      const struct node **ret_nodes)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    struct score *score = score_begin(fork, question->shape, arena);
+    struct score *score = score_begin(fork, question, arena);
     struct open_nodes open = find_open(fork, question, score);
     size_t n_placed = 0;
     while (n_placed < n && open.n > 0) {

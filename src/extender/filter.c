@@ -43,7 +43,7 @@ static bool judge(const struct extender *extender, const struct args *args, stru
     };
     for (size_t i = 0; i < args->n_names; i++)
         verdicts[i] = fit_judge(cluster_find_node(view.cluster, args->names[i]), &question);
-    *ret_found = (struct found){verdicts, shortlist_left_out(view.cluster, args, question.shape,
+    *ret_found = (struct found){verdicts, shortlist_left_out(view.cluster, args, &question,
                                                              verdicts, extender->shortlist, arena)};
     const bool live = view.live;
     inventory_done(extender->inventory);

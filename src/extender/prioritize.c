@@ -20,7 +20,7 @@ static void rank(struct inventory *inventory, const struct args *args, struct ar
         ranked[i].node = fit_judge(node, &question) == REASON_FITS ? node : NULL;
         ranked[i].position = i;
     }
-    rank_nodes(view.cluster, question.shape, ranked, args->n_names);
+    rank_nodes(view.cluster, &question, ranked, args->n_names);
     inventory_done(inventory);
 }
 

@@ -11,7 +11,7 @@ static size_t count_fitting(const enum reason *verdicts, size_t n)
 }
 
 const bool *shortlist_left_out(const struct cluster *cluster, const struct args *args,
-                               const struct pod_shape *shape, const enum reason *verdicts,
+                               const struct fit_question *question, const enum reason *verdicts,
                                size_t n_most, struct arena *arena)
 {
     const size_t n_fitting = count_fitting(verdicts, args->n_names);
@@ -24,7 +24,7 @@ const bool *shortlist_left_out(const struct cluster *cluster, const struct args 
             ranked[n++] = (struct ranked_node){.node = cluster_find_node(cluster, args->names[i]),
                                                .position = i};
     }
-    rank_nodes(cluster, shape, ranked, n);
+    rank_nodes(cluster, question, ranked, n);
     bool *left_out = ARENA_ARRAY(arena, bool, args->n_names);
     for (size_t i = n_most; i < n; i++)
         left_out[ranked[i].position] = true;

@@ -15,7 +15,7 @@
  * handed on (they are no more than n_most, n_most is 0, or the pod has a nominated node, which
  * kube-scheduler must find in the answer). In the arena. Under the inventory's lock. */
 const bool *shortlist_left_out(const struct cluster *cluster, const struct args *args,
-                               const struct pod_shape *shape, const enum reason *verdicts,
+                               const struct fit_question *question, const enum reason *verdicts,
                                size_t n_most, struct arena *arena);
 
 #endif

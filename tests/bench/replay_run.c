@@ -73,7 +73,7 @@ static const struct node *choose(struct replay *replay, const struct pod_shape *
     }
     if (replay->weight > 0) {
         cluster_settle(replay->cluster);
-        rank_nodes(replay->cluster, shape, replay->ranked, n);
+        rank_nodes(replay->cluster, &question, replay->ranked, n);
     }
     const struct node *best = NULL;
     int64_t best_score = -1;

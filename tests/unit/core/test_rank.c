@@ -29,11 +29,18 @@ static struct ranking all_nodes(struct given *given)
     return ranking;
 }
 
+static void rank_for(struct cluster *cluster, const struct pod_shape *shape,
+                     struct ranked_node *nodes, size_t n)
+{
+    const struct fit_question question = {.shape = shape};
+    rank_nodes(cluster, &question, nodes, n);
+}
+
 static struct ranking rank(struct given *given, const struct shape_facts *facts)
 {
     struct ranking ranking = all_nodes(given);
     cluster_settle(given->cluster);
-    rank_nodes(given->cluster, given_resolved(given, facts), ranking.nodes, ranking.n);
+    rank_for(given->cluster, given_resolved(given, facts), ranking.nodes, ranking.n);
     return ranking;
 }
 
@@ -74,7 +81,7 @@ static void test_nothing_to_rank(void **state)
     struct given *given = *state;
     const struct shape_facts facts = given_shape_facts(given, GPU "=1");
     cluster_settle(given->cluster);
-    rank_nodes(given->cluster, given_resolved(given, &facts), NULL, 0);
+    rank_for(given->cluster, given_resolved(given, &facts), NULL, 0);
     check_demand(given, GPU "=1", "");
 }
 
@@ -242,7 +249,7 @@ static void test_unknown_nodes_get_0_and_come_last(void **state)
     nodes[1].node = given_find(given, "a");
     nodes[3].node = given_find(given, "b");
     cluster_settle(given->cluster);
-    rank_nodes(given->cluster, shape, nodes, 5);
+    rank_for(given->cluster, shape, nodes, 5);
     static const size_t POSITIONS[] = {3, 1, 0, 2, 4};
     static const int SCORES[] = {10, 0, 0, 0, 0};
     for (size_t i = 0; i < 5; i++) {
@@ -250,7 +257,7 @@ static void test_unknown_nodes_get_0_and_come_last(void **state)
         assert_int_equal(nodes[i].score, SCORES[i]);
     }
     cluster_settle(given->cluster);
-    rank_nodes(given->cluster, shape, &nodes[2], 3);
+    rank_for(given->cluster, shape, &nodes[2], 3);
     for (size_t i = 2; i < 5; i++)
         assert_int_equal(nodes[i].score, 0);
 }
@@ -265,7 +272,7 @@ static void test_a_node_that_is_named_twice(void **state)
                                    {.node = given_find(given, "b"), .position = 1},
                                    {.node = given_find(given, "a"), .position = 0}};
     cluster_settle(given->cluster);
-    rank_nodes(given->cluster, given_resolved(given, &facts), nodes, 3);
+    rank_for(given->cluster, given_resolved(given, &facts), nodes, 3);
     assert_int_equal(nodes[0].position, 0);
     assert_int_equal(nodes[0].score, 10);
     assert_int_equal(nodes[1].position, 2);
@@ -365,7 +372,7 @@ static const char *rank_inserted_in_random_order(struct given *given, struct dic
     for (size_t i = 0; i < n; i++)
         shuffled.nodes[i] = ranking.nodes[order[i]];
     cluster_settle(other.cluster);
-    rank_nodes(other.cluster, given_resolved(&other, &facts), shuffled.nodes, n);
+    rank_for(other.cluster, given_resolved(&other, &facts), shuffled.nodes, n);
     check_scores(&shuffled);
     const char *text = text_of(given, &shuffled);
     cluster_free(other.cluster);

@@ -14,8 +14,8 @@ static const struct score *score_of(struct given *given, const char *demand)
 {
     cluster_settle(given->cluster);
     const struct shape_facts facts = given_shape_facts(given, demand);
-    const struct pod_shape *shape = given_resolved(given, &facts);
-    return score_begin(given->cluster, shape, given->arena);
+    const struct fit_question question = {.shape = given_resolved(given, &facts)};
+    return score_begin(given->cluster, &question, given->arena);
 }
 
 static struct cost cost_on(struct given *given, const char *node, const char *demand)

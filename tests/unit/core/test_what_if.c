@@ -327,7 +327,7 @@ static const struct node *ranked_first(const struct cluster *fork,
         if (fit_judge(node, question) == REASON_FITS)
             ranked[n++].node = node;
     }
-    rank_nodes(fork, question->shape, ranked, n);
+    rank_nodes(fork, question, ranked, n);
     assert_true(n == 0 || ranked[0].score == RANK_BEST_SCORE);
     return ranked[0].node;
 }
