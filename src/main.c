@@ -36,6 +36,7 @@ struct program {
     struct settings settings;
     struct inventory *inventory;
     struct follower *follower; /* NULL: over a file */
+    struct decisions *decisions;
     struct extender extender;
     struct api api;
     struct server *server;
@@ -121,15 +122,18 @@ static void write_server_metrics(void *context, struct buf *out)
 
 static void create_protocols(struct program *program)
 {
+    program->decisions = decisions_new(program->settings.decisions_kept);
     program->extender = (struct extender){
         .policy = &program->settings.policy,
         .inventory = program->inventory,
         .binds = program->follower ? follower_binds(program->follower) : NULL,
+        .decisions = program->decisions,
         .shortlist = settings_shortlist(&program->settings),
     };
     program->api = (struct api){
         .policy = &program->settings.policy,
         .inventory = program->inventory,
+        .decisions = program->decisions,
         .max_object_bytes = program->settings.limits.object_bytes,
         .max_replicas = program->settings.limits.replicas,
         .more_metrics = write_server_metrics,
@@ -210,6 +214,7 @@ static int serve(struct program *program)
         {"POST", "/v1/dry-run", LISTEN_PEOPLE, "dry_run", api_dry_run, api},
         {"GET", "/v1/inventory", LISTEN_PEOPLE, "inventory", api_inventory, api},
         {"GET", "/v1/pending", LISTEN_PEOPLE, "pending", api_pending, api},
+        {"GET", "/v1/decisions", LISTEN_PEOPLE, "decisions", api_decisions, api},
         {"GET", "/v1/pods/", LISTEN_PEOPLE, "explain", api_explain, api},
         {"GET", "/metrics", LISTEN_PEOPLE, "metrics", api_metrics, api},
         {"GET", "/livez", LISTEN_PROBES, "livez", api_livez, api},
@@ -275,6 +280,7 @@ int main(int argc, char **argv)
     log_configure(program.options.log_level, program.options.log_format);
     int status = run(&program);
     follower_free(program.follower);
+    decisions_free(program.decisions);
     inventory_free(program.inventory);
     settings_fini(&program.settings);
     return status;

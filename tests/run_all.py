@@ -19,7 +19,7 @@ QUICK_LEDGER_EVENTS = "50000"
 SIMULATED = "1..400"
 REPLAYED = "17"
 # What runs in several threads, and so is tested under ThreadSanitizer too.
-THREADED = ("base/", "http/", "inventory/", "kube/", "extender/")
+THREADED = ("base/", "http/", "inventory/", "kube/", "record/", "extender/")
 THREADED_WIRE = ("test_bind", "test_concurrency", "test_http", "test_live")
 THREADED_CONTROL_PLANE = ("test_burst", "test_crash")
 # What takes long by sheer number takes less of it with --quick, and under ThreadSanitizer.

@@ -12,14 +12,16 @@
 #include "core/policy.h"
 #include "http/exchange.h"
 #include "inventory/inventory.h"
+#include "record/decisions.h"
 
 #include <stddef.h>
 
 struct api {
     const struct policy *policy;
     struct inventory *inventory;
-    size_t max_object_bytes; /* of a manifest */
-    size_t max_replicas;     /* placed one by one in a dry run */
+    struct decisions *decisions; /* NULL: none are kept */
+    size_t max_object_bytes;     /* of a manifest */
+    size_t max_replicas;         /* placed one by one in a dry run */
     /* Writes the metrics of others behind ours. */
     void (*more_metrics)(void *context, struct buf *out);
     void *more_metrics_context;
@@ -29,6 +31,7 @@ struct api {
 void api_dry_run(void *context, struct exchange *exchange);   /* POST */
 void api_inventory(void *context, struct exchange *exchange); /* GET */
 void api_pending(void *context, struct exchange *exchange);   /* GET */
+void api_decisions(void *context, struct exchange *exchange); /* GET */
 void api_explain(void *context, struct exchange *exchange);   /* GET .../NAMESPACE/NAME/explain */
 void api_livez(void *context, struct exchange *exchange);
 void api_readyz(void *context, struct exchange *exchange);

@@ -12,5 +12,9 @@
 
 /* Monotonic, milliseconds, never 0. */
 int64_t clock_ms(void);
+/* The same clock, microseconds: for how long something took. */
+int64_t clock_us(void);
+/* What people call the time: milliseconds since 1970; it may be set back. */
+int64_t clock_wall_ms(void);
 
 #endif

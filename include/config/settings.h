@@ -45,6 +45,7 @@ struct settings {
     char *listen_probes;
     struct settings_scheduler scheduler;
     struct settings_kubernetes kubernetes;
+    size_t decisions_kept; /* 0: none */
     struct settings_limits limits;
     struct policy policy;
 };

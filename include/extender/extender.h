@@ -14,11 +14,13 @@
 #include "extender/binds.h"
 #include "http/exchange.h"
 #include "inventory/inventory.h"
+#include "record/decisions.h"
 
 struct extender {
     const struct policy *policy;
     struct inventory *inventory;
     struct binds *binds;            /* NULL: over a file */
+    struct decisions *decisions;    /* where answers are put on record; NULL: nowhere */
     size_t shortlist;               /* nodes that filter hands on at the most; 0: all that fit */
     struct counter n_ledger_behind; /* filters answered so; over a file none is */
 };

@@ -21,6 +21,8 @@ const char *exchange_method(const struct exchange *exchange);
 const char *exchange_path(const struct exchange *exchange);
 /* The decoded value of ?name=...; NULL if it is not there, "" if it has no value. */
 const char *exchange_query(const struct exchange *exchange, const char *name);
+/* The names in the order of the query, by 0, 1, ...; NULL at their end. */
+const char *exchange_query_name(const struct exchange *exchange, size_t index);
 /* A request header, in any case; NULL if it is not there. */
 const char *exchange_header(const struct exchange *exchange, const char *name);
 /* NUL-terminated, *ret_len may be NULL. */

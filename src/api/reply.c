@@ -22,6 +22,30 @@ bool reply_is_possible(struct exchange *exchange)
     return false;
 }
 
+static bool is_among(const char *name, const char *const *names)
+{
+    while (*names && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
+bool reply_knows(struct exchange *exchange, const char *const *names)
+{
+    struct arena *arena = exchange_arena(exchange);
+    const char *name = NULL;
+    for (size_t i = 0; (name = exchange_query_name(exchange, i)) && is_among(name, names); i++)
+        ;
+    if (!name)
+        return true;
+    const char *right = "";
+    for (; *names; names++)
+        right = arena_printf(arena, "%s%s%s", right, *right ? ", " : "", *names);
+    exchange_answer_error(
+        exchange, 400,
+        arena_printf(arena, "?%.60s: is not known, should be one of %s", name, right));
+    return false;
+}
+
 bool reply_from(struct inventory *inventory, struct exchange *exchange)
 {
     const char *waiting_for = inventory_waiting_for(inventory);

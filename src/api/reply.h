@@ -23,6 +23,10 @@ void reply(struct exchange *exchange, json_t *value,
  */
 bool reply_is_possible(struct exchange *exchange);
 
+/* Whether the query has no other names than these, which NULL ends; else it has answered 400. A
+ * filter that is misspelt must not answer as if it were not there. */
+bool reply_knows(struct exchange *exchange, const char *const *names);
+
 /* Whether the inventory has something to answer from; else it has answered 503, with what is waited
  * for. */
 bool reply_from(struct inventory *inventory, struct exchange *exchange);

@@ -51,6 +51,7 @@ const struct setting SETTINGS[] = {
      FROM_TO(5, 3600, 120)},
     {"kubernetes.bindTimeoutSeconds", SETTING_COUNT, AT(kubernetes.bind_timeout_s),
      FROM_TO(2, 120, 8)},
+    {"decisions.keep", SETTING_COUNT, AT(decisions_kept), FROM_TO(0, 10000, 256)},
     {"limits.requestBytes", SETTING_BYTES, AT(limits.request_bytes), FROM_TO(KI, GI, 64 * MI)},
     {"limits.connections", SETTING_COUNT, AT(limits.connections), FROM_TO(1, 65536, 1024)},
     {"limits.clusterFileBytes", SETTING_BYTES, AT(limits.file_bytes), FROM_TO(KI, 64 * GI, GI)},

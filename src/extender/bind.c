@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "extender/extender.h"
 #include "formats/json_get.h"
+#include "note.h"
 
 /* ExtenderBindingArgs (contract 1.6). The texts are root's. */
 static int read_arguments(const json_t *root, struct bind_args *ret_args, struct err *err)
@@ -31,11 +32,28 @@ static int read_arguments(const json_t *root, struct bind_args *ret_args, struct
     return 0;
 }
 
+/* One call, until it is answered. In the exchange's arena. */
+struct call {
+    const struct extender *extender;
+    struct exchange *exchange;
+    struct decision decision;
+    int64_t began_us;
+};
+
+static void note_call(struct call *call, const char *error)
+{
+    call->decision.error = error;
+    call->decision.n_handed_on = !error;
+    note_answer(call->extender, &call->decision, call->began_us);
+}
+
 /* ExtenderBindingResult. */
 static void answer_bind(void *context, const char *error)
 {
-    struct exchange *exchange = context;
+    struct call *call = context;
+    struct exchange *exchange = call->exchange;
     struct buf text;
+    note_call(call, error);
     if (error) {
         answer_scheduler_error(exchange, error);
         return;
@@ -45,22 +63,60 @@ static void answer_bind(void *context, const char *error)
     answer_text(exchange, &text);
 }
 
-static int begin(const struct extender *extender, const struct bind_args *args,
-                 struct exchange *exchange, struct err *err)
+static uint64_t version_of(struct inventory *inventory)
 {
+    const uint64_t version = cluster_version(inventory_read(inventory).cluster);
+    inventory_done(inventory);
+    return version;
+}
+
+static struct call *call_new(const struct extender *extender, const struct bind_args *args,
+                             struct exchange *exchange)
+{
+    struct arena *arena = exchange_arena(exchange);
+    struct call *call = ARENA_NEW(arena, struct call);
+    *call = (struct call){
+        .extender = extender,
+        .exchange = exchange,
+        .decision = {.verb = DECISION_BIND,
+                     .namespace_ = arena_strdup(arena, args->namespace_),
+                     .name = arena_strdup(arena, args->name),
+                     .uid = arena_strdup(arena, args->uid),
+                     .node = arena_strdup(arena, args->node_name),
+                     .ledger_version = version_of(extender->inventory),
+                     .n_asked = 1},
+        .began_us = clock_us(),
+    };
+    return call;
+}
+
+/* A failure is for the caller to answer. */
+static int begin(struct call *call, const struct bind_args *args, struct err *err)
+{
+    const struct extender *extender = call->extender;
     if (!extender->binds)
         return err_set(err, ENOTSUP,
                        "cannot bind: the inventory was read from a file, and there is no API "
                        "server to bind through");
     if (!inventory_usable(extender->inventory, err))
         return -EAGAIN;
-    binds_call(extender->binds, args, clock_ms(), answer_bind, exchange);
+    binds_call(extender->binds, args, clock_ms(), answer_bind, call);
     return 0;
+}
+
+static void bind(const struct extender *extender, const struct bind_args *args,
+                 struct exchange *exchange)
+{
+    struct err err;
+    struct call *call = call_new(extender, args, exchange);
+    if (begin(call, args, &err) < 0) {
+        err_prefix(&err, "gpu-extender: ");
+        answer_bind(call, err.text);
+    }
 }
 
 void extender_bind(void *context, struct exchange *exchange)
 {
-    const struct extender *extender = context;
     struct err err;
     struct bind_args args;
     size_t len = 0;
@@ -69,13 +125,11 @@ void extender_bind(void *context, struct exchange *exchange)
     int r = json_parse(body, len, 0, &root, &err);
     if (r == 0)
         r = read_arguments(root, &args, &err);
-    if (r < 0)
-        err_prefix(&err, "request: ");
-    else
-        r = begin(extender, &args, exchange, &err);
-    json_decref(root);
     if (r < 0) {
-        err_prefix(&err, "gpu-extender: ");
+        err_prefix(&err, "gpu-extender: request: ");
         answer_scheduler_error(exchange, err.text);
+    } else {
+        bind(context, &args, exchange);
     }
+    json_decref(root);
 }

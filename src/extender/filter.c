@@ -1,9 +1,11 @@
 /* filter: which of these nodes may the pod run on? See include/extender/extender.h. */
 #include "answer.h"
 #include "args.h"
+#include "base/clock.h"
 #include "core/fit.h"
 #include "extender/extender.h"
 #include "formats/json_put.h"
+#include "note.h"
 #include "shortlist.h"
 
 /* What was found of the names, in their order. */
@@ -18,20 +20,25 @@ struct found {
  * an API server, as a file never catches up. */
 static const char LAG[] = "gpu-extender: the ledger is behind kube-scheduler: retry";
 
-static bool is_behind(const enum reason *verdicts, size_t n)
+static bool is_behind(const size_t counts[N_REASONS])
 {
-    bool behind = false;
-    for (size_t i = 0; i < n; i++) {
-        if (verdicts[i] == REASON_FITS)
-            return false;
-        behind |= verdicts[i] == REASON_GPU_FREE;
-    }
-    return behind;
+    return counts[REASON_FITS] == 0 && counts[REASON_GPU_FREE] > 0;
+}
+
+static void count_verdicts(struct decision *decision, const struct args *args,
+                           const struct found *found)
+{
+    decision->n_asked = args->n_names;
+    for (size_t i = 0; i < args->n_names; i++)
+        decision->verdicts[found->verdicts[i]]++;
+    decision->n_handed_on = decision->verdicts[REASON_FITS];
+    for (size_t i = 0; found->left_out && i < args->n_names; i++)
+        decision->n_handed_on -= found->left_out[i];
 }
 
 /* False: the ledger is too old to tell. */
-static bool judge(const struct extender *extender, const struct args *args, struct arena *arena,
-                  struct found *ret_found)
+static bool judge(const struct extender *extender, const struct args *args,
+                  struct decision *decision, struct arena *arena, struct found *ret_found)
 {
     enum reason *verdicts = ARENA_ARRAY(arena, enum reason, args->n_names);
     const struct inventory_view view = inventory_read_settled(extender->inventory);
@@ -46,8 +53,10 @@ static bool judge(const struct extender *extender, const struct args *args, stru
     *ret_found = (struct found){verdicts, shortlist_left_out(view.cluster, args, &question,
                                                              verdicts, extender->shortlist, arena)};
     const bool live = view.live;
+    decision->ledger_version = cluster_version(view.cluster);
     inventory_done(extender->inventory);
-    return !live || !is_behind(verdicts, args->n_names);
+    count_verdicts(decision, args, ret_found);
+    return !live || !is_behind(decision->verdicts);
 }
 
 static bool is_handed_on(const struct found *found, size_t i)
@@ -127,6 +136,7 @@ static void add_result(const struct args *args, const struct found *found, struc
 void extender_filter(void *context, struct exchange *exchange)
 {
     struct extender *extender = context;
+    const int64_t began_us = clock_us();
     struct arena *arena = exchange_arena(exchange);
     struct err err;
     if (!inventory_usable(extender->inventory, &err)) {
@@ -140,15 +150,20 @@ void extender_filter(void *context, struct exchange *exchange)
         return;
     }
     struct found found;
-    if (judge(extender, &args, arena, &found)) {
+    struct decision decision = note_of_pod(DECISION_FILTER, &args.pod);
+    if (judge(extender, &args, &decision, arena, &found)) {
         struct buf text;
         buf_init(&text, ANSWER_MAX_BYTES);
         add_result(&args, &found, arena, &text);
         args_fini(&args);
+        note_answer(extender, &decision, began_us);
         answer_text(exchange, &text);
     } else {
         args_fini(&args);
         counter_add(&extender->n_ledger_behind, 1);
+        decision.error = LAG;
+        decision.n_handed_on = 0;
+        note_answer(extender, &decision, began_us);
         answer_scheduler_error(exchange, LAG);
     }
 }

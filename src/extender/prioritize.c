@@ -1,14 +1,16 @@
 /* prioritize: which of these nodes is best? See include/extender/extender.h. */
 #include "answer.h"
 #include "args.h"
+#include "base/clock.h"
 #include "core/fit.h"
 #include "core/rank.h"
 #include "extender/extender.h"
+#include "note.h"
 
 /* Ranks the nodes; ranked[i].position says which name it is. Nodes that the pod fits no more (they
  * may have changed since filter) come last. */
-static void rank(struct inventory *inventory, const struct args *args, struct arena *arena,
-                 struct ranked_node *ranked)
+static void rank(struct inventory *inventory, const struct args *args, struct decision *decision,
+                 struct arena *arena, struct ranked_node *ranked)
 {
     const struct inventory_view view = inventory_read_settled(inventory);
     const struct fit_question question = {
@@ -17,11 +19,16 @@ static void rank(struct inventory *inventory, const struct args *args, struct ar
         .own = cluster_find_reservation(view.cluster, args->pod.uid)};
     for (size_t i = 0; i < args->n_names; i++) {
         const struct node *node = cluster_find_node(view.cluster, args->names[i]);
-        ranked[i].node = fit_judge(node, &question) == REASON_FITS ? node : NULL;
+        const enum reason reason = fit_judge(node, &question);
+        decision->verdicts[reason]++;
+        ranked[i].node = reason == REASON_FITS ? node : NULL;
         ranked[i].position = i;
     }
     rank_nodes(view.cluster, &question, ranked, args->n_names);
+    decision->ledger_version = cluster_version(view.cluster);
     inventory_done(inventory);
+    note_best(decision, ranked, args->n_names, args->names);
+    decision->n_handed_on = args->n_names;
 }
 
 /* HostPriorityList (contract 1.5). */
@@ -45,6 +52,7 @@ static void add_priorities(const struct args *args, const struct ranked_node *ra
 void extender_prioritize(void *context, struct exchange *exchange)
 {
     const struct extender *extender = context;
+    const int64_t began_us = clock_us();
     struct err err;
     struct args args;
     if (args_init(&args, exchange, extender->policy, &err) < 0) {
@@ -52,15 +60,19 @@ void extender_prioritize(void *context, struct exchange *exchange)
         return;
     }
     struct buf text;
+    struct decision decision = note_of_pod(DECISION_PRIORITIZE, &args.pod);
+    decision.n_asked = args.n_names;
     buf_init(&text, ANSWER_MAX_BYTES);
     if (args.pod.refusal || !inventory_usable(extender->inventory, &err)) {
         (void)buf_add_text(&text, "[]"); /* no opinion */
+        decision.error = args.pod.refusal ? args.pod.refusal : err.text;
     } else {
         struct arena *arena = exchange_arena(exchange);
         struct ranked_node *ranked = ARENA_ARRAY(arena, struct ranked_node, args.n_names);
-        rank(extender->inventory, &args, arena, ranked);
+        rank(extender->inventory, &args, &decision, arena, ranked);
         add_priorities(&args, ranked, &text);
     }
+    note_answer(extender, &decision, began_us);
     args_fini(&args);
     answer_text(exchange, &text);
 }

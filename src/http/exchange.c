@@ -91,6 +91,14 @@ const char *exchange_query(const struct exchange *exchange, const char *name)
     return NULL;
 }
 
+const char *exchange_query_name(const struct exchange *exchange, size_t index)
+{
+    const struct exchange_pair *pair = exchange->query;
+    while (pair && index-- > 0)
+        pair = pair->next;
+    return pair ? pair->name : NULL;
+}
+
 const char *exchange_header(const struct exchange *exchange, const char *name)
 {
     const struct exchange_pair *pair = NULL;

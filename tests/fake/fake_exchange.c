@@ -11,6 +11,7 @@ struct exchange {
     char *body;
     size_t len;
     const char *output;
+    const char *const (*query)[2];
     const char *path;
     unsigned n_answers;
     struct fake_answer answer;
@@ -29,7 +30,24 @@ const char *exchange_path(const struct exchange *exchange)
 
 const char *exchange_query(const struct exchange *exchange, const char *name)
 {
-    return strcmp(name, "output") == 0 ? exchange->output : NULL;
+    if (strcmp(name, "output") == 0)
+        return exchange->output;
+    for (size_t i = 0; exchange->query && exchange->query[i][0]; i++) {
+        if (strcmp(exchange->query[i][0], name) == 0)
+            return exchange->query[i][1];
+    }
+    return NULL;
+}
+
+const char *exchange_query_name(const struct exchange *exchange, size_t index)
+{
+    if (exchange->output && index-- == 0)
+        return "output";
+    for (size_t i = 0; exchange->query && exchange->query[i][0]; i++) {
+        if (i == index)
+            return exchange->query[i][0];
+    }
+    return NULL;
 }
 
 const char *exchange_header(const struct exchange *exchange, const char *name)
@@ -97,6 +115,7 @@ struct exchange *fake_begin(handle_exchange *handle, void *context,
                                   .body = mem_new(question->len + 1),
                                   .len = question->len,
                                   .output = question->output,
+                                  .query = question->query,
                                   .path = question->path};
     if (question->len > 0)
         memcpy(exchange->body, question->body, question->len);

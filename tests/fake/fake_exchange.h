@@ -14,7 +14,9 @@ struct fake_question {
     const char *body;
     size_t len;
     const char *output; /* the value of ?output=; NULL: it is not there */
-    const char *path;   /* NULL: "/" */
+    const char *const (
+        *query)[2]; /* the rest of it, names and values; ended by a name that is NULL; NULL: none */
+    const char *path; /* NULL: "/" */
 };
 
 struct fake_answer {

@@ -20,10 +20,11 @@ MAY_INCLUDE = {
     "objects": ["base", "core", "formats"],
     "kube": ["base", "formats"],
     "inventory": ["base", "core", "formats", "objects", "kube"],
+    "record": ["base", "core/fit.h"],
     "http": ["base"],
     "auth": ["base", "http/exchange.h", "kube"],
-    "extender": ["base", "core", "inventory", "objects", "formats", "http/exchange.h", "kube/request.h"],
-    "api": ["base", "core", "inventory", "objects", "formats", "http/exchange.h"],
+    "extender": ["base", "core", "inventory", "objects", "formats", "record", "http/exchange.h", "kube/request.h"],
+    "api": ["base", "core", "inventory", "objects", "formats", "record", "http/exchange.h"],
 }
 ALL_FOLDERS = list(MAY_INCLUDE)
 
