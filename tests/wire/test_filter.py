@@ -8,10 +8,8 @@ from objects import GPU, annotated, container, filter_args, kindless, node, pod
 PREFIX = "gpu-extender: "
 MESSAGES = {  # the closed table, as users see it; a message that changes wakes its pod (contract 6.3)
     "absent": PREFIX + "the node has no GPUs of the requested resource",
-    "excluded": PREFIX + "the pod excludes the node's GPU model",
     "free": PREFIX + "the node has too few free GPUs now",
     "legacy": PREFIX + "the node does not match the pod's annotation scheduler.alpha.kubernetes.io/affinity",
-    "memory": PREFIX + "the node's GPUs have less memory than the pod asks for",
     "model": PREFIX + "the node's GPU model is not one that the pod asks for",
     "total": PREFIX + "the node has too few GPUs in total",
     "unknown model": PREFIX + "the node's GPU model is not known",
@@ -73,22 +71,12 @@ def test_what_is_rejected_is_unresolvable_and_has_a_message_of_the_table(service
     assert verdicts(service, pod()) == messages(**ONE_GPU)
 
 
-@pytest.mark.parametrize(
-    ("asking", "differs"),
-    [
-        (pod(gpus=2), {}),
-        (pod(gpus=3), {"a100_busy": "free"}),
-        (pod(gpus=5), {"a100_busy": "free", "t4": "total", "v100_over": "total", "nameless": "total"}),
-        (pod(gpus=9), {name: "total" for name in ("a100_free", "a100_busy", "t4", "v100_over", "nameless")}),
-        (annotated(models="A100"), {"t4": "model", "v100_over": "model", "nameless": "unknown model"}),
-        (annotated(models="A100, T4"), {"v100_over": "model", "nameless": "unknown model"}),
-        (annotated(exclude_models="T4"), {"t4": "excluded", "nameless": "unknown model"}),
-        (annotated(min_gpu_memory="40Gi"), {"t4": "memory", "v100_over": "memory", "nameless": "memory"}),
-        (annotated(gpus=3, models="A100"), {"a100_busy": "free", "t4": "model", "v100_over": "model", "nameless": "unknown model"}),
-    ],
-)
-def test_gpus_and_models_are_judged(asking, differs, service):
-    assert verdicts(service, asking) == messages(**{**ONE_GPU, **differs})
+def test_of_several_reasons_the_first_is_told(service):
+    """Each alone is in tests/cases/reasons: a node that is too small is not told to be full, nor one of another model to be too small."""
+    small = {name: "total" for name in ("t4", "v100_over", "nameless")}
+    assert verdicts(service, pod(gpus=5)) == messages(**{**ONE_GPU, **small, "a100_busy": "free"})
+    other = {"a100_busy": "free", "t4": "model", "v100_over": "model", "nameless": "unknown model"}
+    assert verdicts(service, annotated(gpus=5, models="A100")) == messages(**{**ONE_GPU, **other})
 
 
 def test_the_legacy_annotation_is_judged(service):
@@ -117,11 +105,6 @@ def test_what_kube_scheduler_has_judged_is_not_judged_again(start_over):
 @pytest.mark.parametrize("gpus", ["0", None])
 def test_a_pod_that_asks_for_no_gpu_passes_everywhere(gpus, service):
     assert verdicts(service, pod(gpus=gpus)) == messages(**{**dict.fromkeys(ONE_GPU, ""), "gone": "unknown node"})
-
-
-def test_a_node_whose_resource_has_another_name_has_no_gpus_of_it(service):
-    found = verdicts(service, pod(resource="amd.com/gpu"))
-    assert found["a100-free"] == MESSAGES["absent"]
 
 
 def test_several_resources_must_all_fit(start_over):

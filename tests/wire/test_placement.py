@@ -1,4 +1,4 @@
-"""placement.policy: which of the nodes that fit is best. What each policy charges is reckoned in tests/unit/core/test_score.c."""
+"""placement.policy: which of the nodes that fit is best. Each policy's choice is in tests/cases/policies."""
 
 import json
 
@@ -41,20 +41,6 @@ FLEET = [
     pod("c", 3, "five-free"),
     *(pod(f"typical-{i}", 4) for i in range(20)),
 ]
-# The best of all, and the best where one-free is not among those that are asked about.
-CHOICES = {
-    "slot-price": ("one-free", "five-free"),
-    "binpack": ("one-free", "four-free"),
-    "spread": ("empty", "empty"),
-    "fgd": ("one-free", "five-free"),
-}
-
-
-@pytest.mark.parametrize("policy", CHOICES)
-def test_each_policy_has_its_choice(policy, start_with):
-    service = start_with(policy, *FLEET)
-    names = ["empty", "five-free", "four-free", "one-free"]
-    assert (best(service, pod(gpus=1), *names), best(service, pod(gpus=1), *names[:3])) == CHOICES[policy]
 
 
 def test_slot_price_is_what_is_built_in(start_with):
@@ -68,12 +54,6 @@ SCARCE = [
     node("b-t4", 8, T4),
     *(annotated(f"wants-h100-{i}", 8, models="H100") for i in range(10)),
 ]
-
-
-def test_a_scarce_model_is_kept_for_those_who_need_it(start_with):
-    """By name, and by packing, a-h100 would be first."""
-    assert best(start_with("slot-price", *SCARCE), pod(gpus=1), "a-h100", "b-t4") == "b-t4"
-    assert best(start_with("binpack", *SCARCE), pod(gpus=1), "a-h100", "b-t4") == "a-h100"
 
 
 def test_who_asks_for_the_scarce_model_gets_it(start_with):

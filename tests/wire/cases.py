@@ -1,0 +1,80 @@
+"""Reads tests/cases: one folder a case, and in it a cluster, a pod, what must be answered about them, and why.
+
+    cluster.yaml    a cluster file
+    pod.yaml        the pod that is asked about
+    policy.yaml     the policy file; where there is none, the built-in policy is in force
+    expected.yaml   because: one sentence
+                    filter:     {fits: [node], refuses: {node: its message}}: these nodes are asked about, in this order
+                    prioritize: {node: score}, the best first: these nodes are asked about
+                    dryRun:     a workload's answer, as expectations.py explains it; what is not among `reasons` fits
+
+A folder with an expected.yaml is a case. What it lacks else is taken from the folder above it, up to tests/cases, so that cases can share
+a cluster. Nothing here asks the service.
+"""
+
+import os
+
+import expectations
+import yaml
+from service import ROOT
+
+FOLDER = os.path.join(ROOT, "tests/cases")
+QUESTIONS = {"filter", "prioritize", "dryRun"}
+
+
+class Case:
+    """One folder. name: its path below tests/cases."""
+
+    def __init__(self, folder):
+        self.name = os.path.relpath(folder, FOLDER)
+        self.folder = folder
+        self.expected = self.read("expected.yaml")
+        self.pod = self.read("pod.yaml")
+        strange = set(self.expected) - QUESTIONS - {"because"}
+        assert not strange and self.expected["because"] and set(self.expected) & QUESTIONS, f"{self.name}: {sorted(self.expected)}"
+
+    def path(self, name):
+        """Of this folder's file, or of the nearest above; None where there is none."""
+        folder = self.folder
+        while folder.startswith(FOLDER):
+            path = os.path.join(folder, name)
+            if os.path.exists(path):
+                return path
+            folder = os.path.dirname(folder)
+        return None
+
+    def text(self, name):
+        """"" where there is none."""
+        path = self.path(name)
+        if not path:
+            return ""
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    def read(self, name):
+        assert self.path(name), f"{self.name}: no {name}"
+        return yaml.safe_load(self.text(name))
+
+    def reasons(self):
+        """Names of the reasons that the dry run is to give."""
+        return set(self.expected.get("dryRun", {}).get("reasons", {}))
+
+    def messages(self):
+        """Those that filter is to give."""
+        return set(self.expected.get("filter", {}).get("refuses", {}).values())
+
+    def dry_run_entry(self, node_names):
+        """As expectations.differences() takes it, with the nodes that fit."""
+        want = self.expected["dryRun"]
+        refused = {name for names in want.get("reasons", {}).values() for name in names}
+        named = {key: self.pod["metadata"][key] for key in ("name", "namespace")}
+        workload = {"kind": "Pod", "replicas": 1, **named, "fits": sorted(set(node_names) - refused), **want}
+        strange = set(workload) - expectations.WORKLOAD_KEYS
+        assert not strange, f"{self.name}: dryRun: unknown keys: {strange}"
+        return {"because": self.expected["because"], "workloads": [workload]}
+
+
+def load(part):
+    """All cases of tests/cases/PART, by name."""
+    folders = [folder for folder, _, files in os.walk(os.path.join(FOLDER, part)) if "expected.yaml" in files]
+    return [Case(folder) for folder in sorted(folders)]
