@@ -78,7 +78,9 @@ void api_dry_run(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
     struct workload_list list = {0};
-    if (!reply_is_possible(exchange) || !read_manifest(api, exchange, &list))
+    bool explain = false;
+    if (!reply_is_possible(exchange) || !reply_flag(exchange, "explain", &explain) ||
+        !read_manifest(api, exchange, &list))
         return;
     struct dry_run dry_run = {
         .api = api,
@@ -86,6 +88,7 @@ void api_dry_run(void *context, struct exchange *exchange)
         .fork = inventory_fork(api->inventory),
         .arena = exchange_arena(exchange),
         .n_replicas_left = api->max_replicas,
+        .explain = explain,
     };
     if (!is_too_much(&list, dry_run.fork, exchange))
         reply(exchange, run(&dry_run, &list), dry_run_table_write);

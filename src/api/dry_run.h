@@ -15,6 +15,7 @@ struct dry_run {
     struct cluster *fork; /* workloads before this one have their room on it */
     struct arena *arena;
     size_t n_replicas_left; /* that may still be placed one by one */
+    bool explain;           /* says too why nodes rank as they do */
     size_t n_placed_whole;  /* workloads of which every replica was placed */
 };
 

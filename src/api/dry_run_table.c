@@ -75,6 +75,7 @@ void dry_run_table_write(const json_t *result, struct arena *arena, struct buf *
         write_notes(workload, out);
         write_placements(workload, arena, out);
         verdict_table_write(json_object_get(workload, "nodes"), arena, out);
+        dry_run_explain_table_write(json_object_get(workload, "explain"), arena, out);
     }
     write_skipped(result, out);
 }

@@ -8,5 +8,7 @@
 #include <jansson.h>
 
 void dry_run_table_write(const json_t *result, struct arena *arena, struct buf *out);
+/* The member explain of a workload; nothing where it is NULL. */
+void dry_run_explain_table_write(const json_t *explain, struct arena *arena, struct buf *out);
 
 #endif

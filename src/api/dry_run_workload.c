@@ -23,8 +23,19 @@ static void ask(struct trial *trial)
         market_expect(trial->dry_run->fork, trial->asking.question.shape, workload->replicas);
 }
 
+static json_t *place(struct trial *trial, json_t *notes, json_t **ret_explain)
+{
+    if (!trial->dry_run->explain)
+        return trial_place(trial, notes);
+    const struct trial_explanation before = trial_explain_before(trial);
+    json_t *placements = trial_place(trial, notes);
+    *ret_explain = trial_explain_after(trial, &before);
+    return placements;
+}
+
 json_t *dry_run_workload(struct dry_run *dry_run, const struct workload *workload)
 {
+    json_t *explain = NULL;
     struct trial trial = {.dry_run = dry_run,
                           .workload = workload,
                           .asking = {.arena = dry_run->arena},
@@ -33,11 +44,12 @@ json_t *dry_run_workload(struct dry_run *dry_run, const struct workload *workloa
     candidates_judge(&trial.candidates, &trial.asking.question);
     json_t *nodes = verdict_list(&trial.asking, &trial.candidates);
     json_t *notes = trial_notes(&trial);
-    json_t *placements = trial_place(&trial, notes);
+    json_t *placements = place(&trial, notes, &explain);
     dry_run->n_placed_whole += !trial.no_more[0] && !trial.refused_because;
-    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o}", "kind", workload->kind,
-                     "name", workload->name, "namespace", workload->namespace_, "summary",
-                     trial_summary(&trial), "replicas", (json_int_t)trial.n_replicas, "placed",
-                     (json_int_t)trial.n_placed, "moreReplicas", (json_int_t)trial.n_more,
-                     "placements", placements, "nodes", nodes, "notEvaluated", notes);
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o*}", "kind",
+                     workload->kind, "name", workload->name, "namespace", workload->namespace_,
+                     "summary", trial_summary(&trial), "replicas", (json_int_t)trial.n_replicas,
+                     "placed", (json_int_t)trial.n_placed, "moreReplicas", (json_int_t)trial.n_more,
+                     "placements", placements, "nodes", nodes, "notEvaluated", notes, "explain",
+                     explain);
 }

@@ -14,3 +14,9 @@ const char *json_number_text(const json_t *object, const char *key, struct arena
         return "";
     return arena_printf(arena, "%lld", (long long)json_integer_value(value));
 }
+
+const char *json_decimal_text(const json_t *object, const char *key, struct arena *arena)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? arena_printf(arena, "%.3f", json_number_value(value)) : "";
+}

@@ -10,5 +10,7 @@
 const char *json_text_of(const json_t *object, const char *key);
 /* The integer in decimal; "" where there is none. */
 const char *json_number_text(const json_t *object, const char *key, struct arena *arena);
+/* The number with three decimals; "" where there is none. */
+const char *json_decimal_text(const json_t *object, const char *key, struct arena *arena);
 
 #endif

@@ -46,6 +46,23 @@ bool reply_knows(struct exchange *exchange, const char *const *names)
     return false;
 }
 
+bool reply_flag(struct exchange *exchange, const char *name, bool *ret_flag)
+{
+    const char *value = exchange_query(exchange, name);
+    const bool is_true = value && strcmp(value, "true") == 0;
+    if (!value)
+        return true;
+    if (!is_true && strcmp(value, "false") != 0) {
+        exchange_answer_error(exchange, 400,
+                              arena_printf(exchange_arena(exchange),
+                                           "?%s=%s: is not known, should be true or false", name,
+                                           value));
+        return false;
+    }
+    *ret_flag = is_true;
+    return true;
+}
+
 bool reply_from(struct inventory *inventory, struct exchange *exchange)
 {
     const char *waiting_for = inventory_waiting_for(inventory);

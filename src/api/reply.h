@@ -27,6 +27,10 @@ bool reply_is_possible(struct exchange *exchange);
  * filter that is misspelt must not answer as if it were not there. */
 bool reply_knows(struct exchange *exchange, const char *const *names);
 
+/* ?NAME=true or false; where it is not there, ret_flag stays. Whether it is one of them; else it
+ * has answered 400. */
+bool reply_flag(struct exchange *exchange, const char *name, bool *ret_flag);
+
 /* Whether the inventory has something to answer from; else it has answered 503, with what is waited
  * for. */
 bool reply_from(struct inventory *inventory, struct exchange *exchange);

@@ -4,6 +4,7 @@
 #ifndef API_TRIAL_H
 #define API_TRIAL_H
 
+#include "core/fragmentation.h"
 #include "dry_run.h"
 #include "verdict.h"
 
@@ -22,6 +23,15 @@ struct trial {
 /* dry_run_place.c: takes the room on the fork, and says where each replica goes. Fills in the
  * counts. */
 json_t *trial_place(struct trial *trial, json_t *notes);
+
+/* dry_run_explain.c: why the nodes rank as they do, before anything is placed; and what placing
+ * changed: the member explain of the answer, which takes over what was told before. */
+struct trial_explanation {
+    json_t *ranking;
+    struct fragmentations fragmentations;
+};
+struct trial_explanation trial_explain_before(const struct trial *trial);
+json_t *trial_explain_after(const struct trial *trial, const struct trial_explanation *before);
 
 /* dry_run_words.c: what is said of it. */
 json_t *trial_notes(struct trial *trial);

@@ -17,8 +17,7 @@ struct score *score_begin(const struct cluster *cluster, const struct fit_questi
     score->cluster = cluster;
     score->shape = shape;
     score->policy = POLICIES[cluster_policy(cluster)->placement];
-    score->cpu = cluster_find_resource(cluster, "cpu");
-    score->memory = cluster_find_resource(cluster, "memory");
+    score->resources = room_resources_of(cluster);
     score->milli_cores = shape_demand(&shape->facts, "cpu");
     score->memory_bytes = shape_demand(&shape->facts, "memory");
     score->wanted = ARENA_ARRAY(arena, struct wanted_gpus, shape->n_gpu_needs);
@@ -75,42 +74,13 @@ static int64_t at_least_0(int64_t amount)
     return amount > 0 ? amount : 0;
 }
 
-static int64_t free_of(const struct node *node, const struct resource *resource)
-{
-    const struct node_resource *has = node_find_resource(node, resource);
-    return has ? at_least_0(node_resource_free(has)) : 0;
-}
-
-/* The node's room for pods of the market. */
-static struct room room_on(const struct score *score, const struct node *node,
-                           const struct node_resource *gpus)
-{
-    return (struct room){at_least_0(node_resource_free(gpus)), free_of(node, score->cpu),
-                         free_of(node, score->memory)};
-}
-
-/* What is left of it with the score's pod there. */
+/* What is left of the room with the score's pod there. */
 static struct room room_left(const struct score *score, const struct node_resource *gpus,
                              const struct room *room)
 {
     return (struct room){at_least_0(room->gpus - shape_need(score->shape, gpus->resource)),
                          at_least_0(room->milli_cores - score->milli_cores),
                          at_least_0(room->memory_bytes - score->memory_bytes)};
-}
-
-static int64_t times(int64_t have, int64_t need, int64_t n)
-{
-    return need > 0 && have / need < n ? have / need : n;
-}
-
-int64_t room_slots(const struct room *room, const struct market_class *class,
-                   const struct supply *supply)
-{
-    if (!class->admitted[supply->index])
-        return 0;
-    int64_t n = room->gpus / class->gpus;
-    n = times(room->milli_cores, class->milli_cores, n);
-    return times(room->memory_bytes, class->memory_bytes, n);
 }
 
 /* All that is summed is a whole number: it does not depend on the order of the classes. */
@@ -120,7 +90,7 @@ static double loss_in(const struct score *score, const struct node *node,
     const struct node_resource *gpus = node_find_resource(node, market->resource);
     if (!gpus || !gpus->supply)
         return 0;
-    const struct room before = room_on(score, node, gpus);
+    const struct room before = room_on(node, gpus, &score->resources);
     const struct room after = room_left(score, gpus, &before);
     double lost = 0;
     double n_live = 0;

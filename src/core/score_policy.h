@@ -6,6 +6,7 @@
 #define CORE_SCORE_POLICY_H
 
 #include "core/score.h"
+#include "room.h"
 
 /* One GPU resource that the pod asks for, and its market. */
 struct wanted_gpus {
@@ -19,8 +20,8 @@ struct score {
     const struct pod_shape *shape;
     const struct score_policy *policy;
     struct wanted_gpus *wanted; /* as many as the shape's GPU needs */
-    /* What a pod takes beside GPUs, and where nodes have it; NULL: nobody speaks of it. */
-    const struct resource *cpu, *memory;
+    /* What a pod takes beside GPUs, and where nodes have it. */
+    struct room_resources resources;
     int64_t milli_cores, memory_bytes;
 };
 
@@ -37,15 +38,6 @@ struct score_policy {
 };
 
 extern const struct score_policy SCORE_SLOT_PRICE, SCORE_BINPACK, SCORE_SPREAD, SCORE_FGD;
-
-/* What of a node its GPUs can be used with. */
-struct room {
-    int64_t gpus, milli_cores, memory_bytes; /* free, at least 0 */
-};
-
-/* How many pods of the class have room; a class that may not go to the supply has none. */
-int64_t room_slots(const struct room *room, const struct market_class *class,
-                   const struct supply *supply);
 
 /* What a class loses by the score's pod on a node: a whole number. */
 typedef double class_loss(const struct market_class *class, const struct room *before,

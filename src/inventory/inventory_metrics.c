@@ -1,6 +1,7 @@
 /* inventory_metrics: the ledger as Prometheus gauges. See include/inventory/inventory.h. */
 #include "base/mem.h"
 #include "base/metrics.h"
+#include "fragmentation_metrics.h"
 #include "inventory/inventory.h"
 
 #include <stdlib.h>
@@ -111,6 +112,7 @@ void inventory_metrics(struct inventory *inventory, struct buf *out)
         n_rows += add_rows(node, &rows[n_rows]);
     for (size_t i = 0; i < sizeof GAUGES / sizeof *GAUGES; i++)
         write_gauge(out, &GAUGES[i], rows, n_rows);
+    fragmentation_metrics(fork, out);
     write_number(out, "gpu_extender_nodes", "Nodes in the inventory.",
                  (double)cluster_n_nodes(fork));
     write_number(out, "gpu_extender_pods", "Pods in the inventory.", n_pods);

@@ -65,7 +65,7 @@ QUESTIONS = [
     ("POST", "/v1/dry-run", ODD_POD),
     ("POST", "/v1/dry-run?output=table", DEPLOYMENT),
     ("POST", "/v1/dry-run", {"apiVersion": "v1", "kind": "List", "items": [JOB, DEPLOYMENT]}),
-    ("POST", "/v1/dry-run", YAML),
+    ("POST", "/v1/dry-run?explain=true", YAML),
     ("GET", "/v1/inventory?output=table", ""),
     ("GET", "/v1/inventory?a=b&output=json", ""),
 ]

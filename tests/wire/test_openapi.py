@@ -4,6 +4,7 @@ What the answers should be, other tests know; here it is their shape, and that e
 """
 
 import copy
+import decimal
 import glob
 import http.client
 import json
@@ -142,6 +143,7 @@ def test_example(service, method, path, name):
 @pytest.mark.parametrize("name", sorted(os.listdir(WORKLOADS)))
 def test_dry_run_of(service, name):
     json_of(service, "POST", "/v1/dry-run", read(WORKLOADS, name))
+    json_of(service, "POST", "/v1/dry-run?explain=true", read(WORKLOADS, name))
 
 
 PODS = {
@@ -238,7 +240,11 @@ def spoil_type(result):
     result["workloads"][0]["placed"] = "1"
 
 
-@pytest.mark.parametrize("spoil", [spoil_unknown_member, spoil_missing_member, spoil_reason, spoil_type])
+def spoil_integer(result):
+    result["workloads"][0]["placed"] = decimal.Decimal("1.0")
+
+
+@pytest.mark.parametrize("spoil", [spoil_unknown_member, spoil_missing_member, spoil_reason, spoil_type, spoil_integer])
 def test_a_spoilt_answer_is_noticed(service, spoil):
     result = json_of(service, "POST", "/v1/dry-run", read(WORKLOADS, "pod-node-selector.yaml"))
     spoilt = copy.deepcopy(result)

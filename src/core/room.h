@@ -1,0 +1,27 @@
+/*
+ * room: what is free on a node, and how many pods of a class have it. Private to core.
+ */
+#ifndef CORE_ROOM_H
+#define CORE_ROOM_H
+
+#include "core/market.h"
+
+/* What of a node its GPUs can be used with. */
+struct room {
+    int64_t gpus, milli_cores, memory_bytes; /* free, at least 0 */
+};
+
+/* What decides it beside the GPUs, as the ledger has it; NULL: nobody speaks of it. */
+struct room_resources {
+    const struct resource *cpu, *memory;
+};
+
+struct room_resources room_resources_of(const struct cluster *cluster);
+/* gpus is the node's. */
+struct room room_on(const struct node *node, const struct node_resource *gpus,
+                    const struct room_resources *resources);
+/* How many pods of the class have room; a class that may not go to the supply has none. */
+int64_t room_slots(const struct room *room, const struct market_class *class,
+                   const struct supply *supply);
+
+#endif

@@ -1,0 +1,10 @@
+/* fragmentation_metrics: how useful free GPUs are, as Prometheus gauges. Private to inventory. */
+#ifndef INVENTORY_FRAGMENTATION_METRICS_H
+#define INVENTORY_FRAGMENTATION_METRICS_H
+
+#include "base/buf.h"
+#include "core/cluster.h"
+
+void fragmentation_metrics(const struct cluster *fork, struct buf *out);
+
+#endif

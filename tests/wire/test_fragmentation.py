@@ -1,0 +1,73 @@
+"""Free GPUs that are of no use to the typical pod (docs/PLACEMENT.md): GET /v1/fragmentation, the metrics, and a dry run's before and after."""
+
+import pytest
+from objects import GPU, annotated, node, pod
+
+T4 = "Tesla-T4"
+A100 = "A100-SXM4-80GB"
+
+# Typical pods, weighed by the GPUs that they take together: one of 5 (it has them, on a), three of 1, one of 2 that must be an A100.
+# a has 3 free: of no use to 5 of 10 of what is wanted; of b's 8, the 2 that must be an A100 have no use.
+FLEET = [
+    node("a", 8),
+    node("b", 8, T4),
+    node("cordoned", 8, T4, spec={"unschedulable": True}),
+    node("cpu", None, None),
+    pod("five", 5, "a"),
+    *(pod(f"one-{i}") for i in range(3)),
+    annotated("confined", 2, models="A100"),
+]
+ON_A = {"resource": GPU, "model": A100, "nodes": 1, "free": 3, "fragmented": 3 * 5 / 10, "largestBlock": 3, "wholeNodes": 0}
+ON_B = {"resource": GPU, "model": "T4", "nodes": 1, "free": 8, "fragmented": 8 * 2 / 10, "largestBlock": 8, "wholeNodes": 1}
+
+
+@pytest.fixture(scope="module")
+def service(module_service):
+    return module_service(*FLEET)
+
+
+def test_the_answer(service):
+    answer = service.get("/v1/fragmentation").json()
+    assert answer["models"] == [ON_A, ON_B]
+    assert answer["summary"] == "of 11 free GPUs 3.1 are of no use to the typical pod"
+
+
+def test_the_order_of_the_objects_changes_nothing(service, start_over):
+    assert start_over(*FLEET[::-1]).get("/v1/fragmentation").json()["models"] == service.get("/v1/fragmentation").json()["models"]
+
+
+def test_the_table(service):
+    lines = service.get("/v1/fragmentation?output=table").text.splitlines()
+    assert [line.split() for line in lines[3:]] == [
+        [GPU, A100, "1", "3", "1.500", "3", "0"],
+        [GPU, "T4", "1", "8", "1.600", "8", "1"],
+    ]
+
+
+def test_the_metrics(service):
+    text = service.get("/metrics").text
+    for name, on_a, on_b in (("gpus_free", 3, 8), ("gpus_fragmented", 1.5, 1.6), ("gpus_largest_block", 3, 8), ("nodes_whole", 0, 1)):
+        for model, value in ((A100, on_a), ("T4", on_b)):
+            assert f'gpu_extender_{name}{{model="{model}",resource="{GPU}"}} {value}\n' in text
+
+
+def test_models_of_metrics_have_an_end(start_over):
+    """Else whoever names nodes could make series without end."""
+    text = start_over(*(node(f"n{i:03}", 1, f"Chip-{i:03}") for i in range(101))).get("/metrics").text
+    assert text.count("\ngpu_extender_gpus_free{") == 100 and "CHIP-100" not in text.split("gpu_extender_gpus_free")[2]
+
+
+def test_no_pods_no_fragments(start_over):
+    (model,) = start_over(node("a", 8)).get("/v1/fragmentation").json()["models"]
+    assert (model["free"], model["fragmented"], model["wholeNodes"]) == (8, 0, 1)
+
+
+def test_before_and_after_a_dry_run(service):
+    """The pod itself is among those that want GPUs, from the start: 4 more of 10, and no use to a. It takes 4 of b; the 4 that are left
+    are of no use to the one of 5 either."""
+    (workload,) = service.post("/v1/dry-run?explain=true", pod("new", 4)).json()["workloads"]
+    (change,) = workload["explain"]["fragmentation"]
+    assert (change["resource"], change["model"]) == (GPU, "T4")
+    assert change["before"] == {"free": 8, "fragmented": pytest.approx(8 * 2 / 14), "largestBlock": 8, "wholeNodes": 1}
+    assert change["after"] == {"free": 4, "fragmented": pytest.approx(4 * (2 + 5) / 14), "largestBlock": 4, "wholeNodes": 0}
+    assert service.get("/v1/fragmentation").json()["models"] == [ON_A, ON_B], "a dry run leaves no trace"
