@@ -1,15 +1,12 @@
-/* what_if, and the forks it thinks on: nothing that is tried out touches the ledger. */
-#include "core/rank.h"
+/* what_if, and the forks it thinks on: nothing that is tried out touches the ledger. What holds of
+ * all clusters is in prop_fit.c. */
 #include "core/what_if.h"
-#include "dice.h"
 #include "given.h"
 #include "unit.h"
 
 #include <string.h>
 
 #define GPU "nvidia.com/gpu"
-#define MAX_NODES 8
-#define MAX_PLACED 128
 
 /* The fork's question for this demand, everything judged. */
 static struct fit_question question_on(struct given *given, const struct cluster *fork,
@@ -271,120 +268,6 @@ static void test_more_stops_at_the_end_of_numbers(void **state)
     cluster_fork_free(fork);
 }
 
-/* Properties over random clusters. */
-
-static void random_node(struct given *given, struct dice *dice, unsigned i)
-{
-    static const char *const LABELS[] = {"accelerator=A100", "accelerator=H100", "zone=a", ""};
-    unsigned pods = dice_below(dice, 12);
-    unsigned cpu = dice_below(dice, 9);
-    unsigned nvidia = dice_below(dice, 9);
-    unsigned amd = dice_below(dice, 3);
-    given_node(given, arena_printf(given->arena, "n%u", i),
-               arena_printf(given->arena, "pods=%u cpu=%u " GPU "=%u amd.com/gpu=%u", pods, cpu,
-                            nvidia, amd),
-               LABELS[dice_below(dice, 4)]);
-}
-
-/* On any node, there or not. */
-static void random_pod(struct given *given, struct dice *dice, unsigned i)
-{
-    unsigned node = dice_below(dice, MAX_NODES);
-    unsigned cpu = 1 + dice_below(dice, 3);
-    unsigned gpus = 1 + dice_below(dice, 4);
-    given_pod(given, arena_printf(given->arena, "p%u", i), arena_printf(given->arena, "n%u", node),
-              arena_printf(given->arena, "cpu=%u " GPU "=%u", cpu, gpus));
-}
-
-static void random_cluster(struct given *given, struct dice *dice)
-{
-    unsigned n_nodes = 1 + dice_below(dice, MAX_NODES);
-    for (unsigned i = 0; i < n_nodes; i++)
-        random_node(given, dice, i);
-    unsigned n_pods = dice_below(dice, 3 * n_nodes);
-    for (unsigned i = 0; i < n_pods; i++)
-        random_pod(given, dice, i);
-}
-
-static struct shape_facts random_shape(struct given *given, struct dice *dice)
-{
-    static const char *const DEMANDS[] = {"cpu=1", GPU "=1", GPU "=3", "cpu=2 " GPU "=2",
-                                          "amd.com/gpu=1 " GPU "=1"};
-    struct shape_facts facts = given_shape_facts(given, DEMANDS[dice_below(dice, 5)]);
-    if (dice_below(dice, 3) == 0)
-        facts.wants.accept = given_models(given, "H100, A100", &facts.wants.n_accept);
-    return facts;
-}
-
-/* The node that rank_nodes() puts first of those that fit. */
-static const struct node *ranked_first(const struct cluster *fork,
-                                       const struct fit_question *question)
-{
-    struct ranked_node ranked[MAX_NODES] = {{.node = NULL}};
-    size_t n = 0;
-    for (const struct node *node = cluster_next_node(fork, NULL); node;
-         node = cluster_next_node(fork, node)) {
-        if (fit_judge(node, question) == REASON_FITS)
-            ranked[n++].node = node;
-    }
-    rank_nodes(fork, question, ranked, n);
-    assert_true(n == 0 || ranked[0].score == RANK_BEST_SCORE);
-    return ranked[0].node;
-}
-
-static void check_one_cluster(struct given *given, struct dice *dice)
-{
-    random_cluster(given, dice);
-    cluster_settle(given->cluster);
-    const char *numbers = numbers_of(given, given->cluster);
-    struct cluster *fork = cluster_fork(given->cluster);
-    const struct shape_facts facts = random_shape(given, dice);
-    const struct fit_question question = {.shape = cluster_resolve(fork, &facts, given->arena),
-                                          .scope = FIT_ALL};
-    const struct node *nodes[MAX_PLACED];
-    int64_t more = what_if_more(fork, &question);
-    assert_in_range(more, 0, MAX_PLACED - 1);
-    for (int64_t placed = 0; placed <= more; placed++) {
-        assert_int_equal(what_if_more(fork, &question), more - placed);
-        const struct node *best = ranked_first(fork, &question);
-        size_t n = what_if_place(fork, &question, 1, &nodes[placed]);
-        assert_int_equal(n, placed < more ? 1 : 0);
-        assert_ptr_equal(nodes[placed], best);
-    }
-    struct cluster *again = cluster_fork(given->cluster);
-    const struct fit_question same = {.shape = cluster_resolve(again, &facts, given->arena),
-                                      .scope = FIT_ALL};
-    const struct node *at_once[MAX_PLACED];
-    assert_int_equal(what_if_place(again, &same, MAX_PLACED, at_once), more);
-    assert_string_equal(names_of(given, at_once, (size_t)more),
-                        names_of(given, nodes, (size_t)more));
-    assert_string_equal(numbers_of(given, given->cluster), numbers);
-    cluster_fork_free(again);
-    cluster_fork_free(fork);
-}
-
-/* As many are placed as what_if_more() said, at once or one by one, each on the node ranked first.
- */
-static void check_policy(enum placement_policy placement)
-{
-    struct dice dice = {4711};
-    for (int round = 0; round < 300; round++) {
-        void *state = NULL;
-        assert_int_equal(given_setup(&state), 0);
-        struct given *given = state;
-        given->policy.placement = placement;
-        check_one_cluster(given, &dice);
-        assert_int_equal(given_teardown(&state), 0);
-    }
-}
-
-static void test_as_many_are_placed_as_was_said(void **state)
-{
-    (void)state;
-    for (int placement = 0; placement < N_PLACEMENT_POLICIES; placement++)
-        check_policy((enum placement_policy)placement);
-}
-
 #define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
 
 int main(void)
@@ -401,7 +284,6 @@ int main(void)
         TEST(test_one_pod_on_each_node),
         TEST(test_placing_by_our_scope),
         TEST(test_more_stops_at_the_end_of_numbers),
-        cmocka_unit_test(test_as_many_are_placed_as_was_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
