@@ -120,6 +120,9 @@ struct pod_facts {
     bool finished;              /* phase Succeeded or Failed: uses nothing */
     bool terminating;           /* being deleted: uses what it has until it is gone */
     bool gated;                 /* has scheduling gates */
+    /* Its spec says where it would rather be, in words that kube-scheduler scores by. The ledger
+     * does not keep it. */
+    bool soft_preferences;
     int64_t priority;
     int64_t created_s; /* seconds since 1970; 0 if unknown */
     /* Not NULL: it can run nowhere, and why (a GPU request that is not its limit, an annotation

@@ -18,6 +18,13 @@ enum placement_policy {
     N_PLACEMENT_POLICIES
 };
 
+/* Who decides among the nodes that a pod with soft preferences fits. */
+enum soft_preferences {
+    SOFT_PREFERENCES_DEFER,    /* kube-scheduler, by them */
+    SOFT_PREFERENCES_OVERRIDE, /* we do */
+    N_SOFT_PREFERENCES
+};
+
 /* All strings are owned by the policy. */
 struct policy {
     /* Resource names that count GPUs; one that ends in '*' is a prefix ("nvidia.com/mig-*"). */
@@ -32,6 +39,7 @@ struct policy {
      * ExtendedResourceToleration would add: key = resource name, operator Exists. */
     bool extended_resource_toleration;
     enum placement_policy placement;
+    enum soft_preferences soft_preferences;
 };
 
 /* The built-in defaults. config/scheduler-policy.yaml says the same (a test holds them together).
@@ -43,6 +51,8 @@ bool policy_is_gpu_resource(const struct policy *policy, const char *resource);
 bool policy_is_model_label(const struct policy *policy, const char *key);
 /* "binpack"; NULL past the end. */
 const char *placement_policy_name(enum placement_policy placement);
+/* "defer"; NULL past the end. */
+const char *soft_preferences_name(enum soft_preferences soft_preferences);
 /* 0, or -EINVAL (ret_placement untouched). */
 int placement_policy_from_name(const char *name, enum placement_policy *ret_placement);
 

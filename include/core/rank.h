@@ -31,6 +31,11 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked);
  * stands twice, and nodes that are NULL, come by their position. */
 int rank_compare(const struct ranked_node *a, const struct ranked_node *b);
 
+/* Where kube-scheduler decides among nodes of equal models: scores by the pod's own order of models
+ * alone, 10 for the first of those that are there, and one less for each that follows, as far down
+ * as 0. The order of the nodes stays. False: all are of one rank, and there are no scores. */
+bool rank_by_models(const struct pod_shape *shape, struct ranked_node *nodes, size_t n_nodes);
+
 /* Weighs, sorts, best first, and gives the scores. The cluster must be settled. */
 void rank_nodes(const struct cluster *cluster, const struct fit_question *question,
                 struct ranked_node *nodes, size_t n_nodes);

@@ -114,6 +114,14 @@ static void note_priority(struct trial *trial, json_t *notes)
     note(notes, arena_printf(arena, "priorityClassName %s: %s", class, what));
 }
 
+static void note_soft_preferences(const struct trial *trial, json_t *notes)
+{
+    if (trial->workload->pod.soft_preferences &&
+        cluster_policy(trial->dry_run->fork)->soft_preferences == SOFT_PREFERENCES_DEFER)
+        note(notes, "soft preferences: kube-scheduler decides by them among the nodes that fit; "
+                    "the order here is only a guess");
+}
+
 json_t *trial_notes(struct trial *trial)
 {
     json_t *notes = json_array();
@@ -126,5 +134,6 @@ json_t *trial_notes(struct trial *trial)
         note(notes, "replicas: cannot be told from the object, 1 was taken");
     note_namespace(trial, notes);
     note_priority(trial, notes);
+    note_soft_preferences(trial, notes);
     return notes;
 }

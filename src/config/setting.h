@@ -13,16 +13,19 @@
 #include <jansson.h>
 
 enum setting_kind {
-    SETTING_WORD,      /* must be the row's text; nothing is stored */
-    SETTING_TEXT,      /* char * */
-    SETTING_NAMES,     /* char ** and a count, at least one, each once */
-    SETTING_ALIASES,   /* struct gpu_model_alias * and a count */
-    SETTING_SWITCH,    /* bool */
-    SETTING_PLACEMENT, /* enum placement_policy */
-    SETTING_COUNT,     /* size_t, a whole number */
-    SETTING_BYTES,     /* size_t, a whole number or a quantity */
+    SETTING_WORD,    /* must be the row's text; nothing is stored */
+    SETTING_TEXT,    /* char * */
+    SETTING_NAMES,   /* char ** and a count, at least one, each once */
+    SETTING_ALIASES, /* struct gpu_model_alias * and a count */
+    SETTING_SWITCH,  /* bool */
+    SETTING_CHOICE,  /* an enum, by the names of its values */
+    SETTING_COUNT,   /* size_t, a whole number */
+    SETTING_BYTES,   /* size_t, a whole number or a quantity */
     N_SETTING_KINDS
 };
+
+/* The name of an enum's value, from 0; NULL past the end. */
+typedef const char *setting_choice(size_t value);
 
 struct setting {
     const char *path; /* "key" or "section.key"; rows of a section stand together */
@@ -30,9 +33,10 @@ struct setting {
     size_t at;           /* offsetof in struct settings */
     size_t n_at;         /* of the count, where there is one */
     syntax_check *check; /* of the text, or of each name */
-    size_t least, most;  /* of a number, both allowed */
-    size_t number;       /* the default; that of the policy's values stands in core/policy.c */
-    const char *text;    /* the default */
+    setting_choice *choice;
+    size_t least, most; /* of a number, both allowed */
+    size_t number;      /* the default; that of the policy's values stands in core/policy.c */
+    const char *text;   /* the default */
 };
 
 extern const struct setting SETTINGS[];

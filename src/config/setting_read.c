@@ -180,17 +180,21 @@ static int read_switch(const struct setting *setting, const struct yaml_file *fi
     return 0;
 }
 
-static int read_placement(const struct setting *setting, const struct yaml_file *file,
-                          const struct yaml_value *at, struct settings *settings, struct err *err)
+/* All enums of the settings are as large as an unsigned. */
+static int read_choice(const struct setting *setting, const struct yaml_file *file,
+                       const struct yaml_value *at, struct settings *settings, struct err *err)
 {
     const char *text = json_string_value(at->value);
-    if (text && placement_policy_from_name(text, setting_target(setting, settings)) == 0)
-        return 0;
     struct buf right;
     buf_init(&right, ERR_TEXT_MAX);
-    for (int i = 0; i < N_PLACEMENT_POLICIES; i++)
-        (void)buf_printf(&right, "%s%s", i > 0 ? " or " : "",
-                         placement_policy_name((enum placement_policy)i));
+    for (size_t i = 0; setting->choice(i); i++) {
+        if (text && strcmp(text, setting->choice(i)) == 0) {
+            *(unsigned *)setting_target(setting, settings) = (unsigned)i;
+            buf_fini(&right);
+            return 0;
+        }
+        (void)buf_printf(&right, "%s%s", i > 0 ? " or " : "", setting->choice(i));
+    }
     int r = yaml_wrong(file, at, buf_text(&right), err);
     buf_fini(&right);
     return r;
@@ -239,7 +243,7 @@ typedef int setting_reader(const struct setting *setting, const struct yaml_file
 static setting_reader *const READERS[N_SETTING_KINDS] = {
     [SETTING_WORD] = read_word,     [SETTING_TEXT] = read_text,
     [SETTING_NAMES] = read_names,   [SETTING_ALIASES] = read_aliases,
-    [SETTING_SWITCH] = read_switch, [SETTING_PLACEMENT] = read_placement,
+    [SETTING_SWITCH] = read_switch, [SETTING_CHOICE] = read_choice,
     [SETTING_COUNT] = read_count,   [SETTING_BYTES] = read_bytes,
 };
 

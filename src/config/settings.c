@@ -27,6 +27,16 @@ static const struct yaml_options YAML_LIMITS = {.max_depth = 16, .max_nodes = 10
 #define N_AT(member) .n_at = offsetof(struct settings, member)
 #define FROM_TO(from, to, default_) .least = (from), .most = (to), .number = (default_)
 
+static const char *name_of_placement(size_t value)
+{
+    return placement_policy_name((enum placement_policy)value);
+}
+
+static const char *name_of_soft_preferences(size_t value)
+{
+    return soft_preferences_name((enum soft_preferences)value);
+}
+
 const struct setting SETTINGS[] = {
     {"apiVersion", SETTING_WORD, .text = "gpu-extender.io/v1alpha1"},
     {"kind", SETTING_WORD, .text = "SchedulerPolicy"},
@@ -43,7 +53,9 @@ const struct setting SETTINGS[] = {
     {"models.aliases", SETTING_ALIASES, AT(policy.aliases), N_AT(policy.n_aliases)},
     {"admission.extendedResourceToleration", SETTING_SWITCH,
      AT(policy.extended_resource_toleration)},
-    {"placement.policy", SETTING_PLACEMENT, AT(policy.placement)},
+    {"placement.policy", SETTING_CHOICE, AT(policy.placement), .choice = name_of_placement},
+    {"placement.softPreferences", SETTING_CHOICE, AT(policy.soft_preferences),
+     .choice = name_of_soft_preferences},
     {"scheduler.weight", SETTING_COUNT, AT(scheduler.weight), FROM_TO(1, 1000000, 121)},
     {"scheduler.otherExtenders", SETTING_SWITCH, AT(scheduler.other_extenders)},
     {"filter.shortlist", SETTING_COUNT, AT(scheduler.shortlist), FROM_TO(0, 1000000, 100)},

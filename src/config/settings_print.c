@@ -89,11 +89,10 @@ static void print_switch(const struct setting *setting, struct settings *setting
     (void)buf_add_text(out, *is_on ? " true\n" : " false\n");
 }
 
-static void print_placement(const struct setting *setting, struct settings *settings,
-                            struct buf *out)
+static void print_choice(const struct setting *setting, struct settings *settings, struct buf *out)
 {
-    const enum placement_policy *placement = setting_target(setting, settings);
-    (void)buf_printf(out, " %s\n", placement_policy_name(*placement));
+    const unsigned *value = setting_target(setting, settings);
+    (void)buf_printf(out, " %s\n", setting->choice(*value));
 }
 
 static void print_count(const struct setting *setting, struct settings *settings, struct buf *out)
@@ -116,7 +115,7 @@ typedef void setting_printer(const struct setting *setting, struct settings *set
 static setting_printer *const PRINTERS[N_SETTING_KINDS] = {
     [SETTING_WORD] = print_word,     [SETTING_TEXT] = print_text,
     [SETTING_NAMES] = print_names,   [SETTING_ALIASES] = print_aliases,
-    [SETTING_SWITCH] = print_switch, [SETTING_PLACEMENT] = print_placement,
+    [SETTING_SWITCH] = print_switch, [SETTING_CHOICE] = print_choice,
     [SETTING_COUNT] = print_count,   [SETTING_BYTES] = print_bytes,
 };
 

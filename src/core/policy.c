@@ -35,6 +35,11 @@ static const char *const PLACEMENT_NAMES[N_PLACEMENT_POLICIES] = {
     [PLACEMENT_FGD] = "fgd",
 };
 
+static const char *const SOFT_PREFERENCES_NAMES[N_SOFT_PREFERENCES] = {
+    [SOFT_PREFERENCES_DEFER] = "defer",
+    [SOFT_PREFERENCES_OVERRIDE] = "override",
+};
+
 static char **copy_texts(const char *const *texts, size_t n)
 {
     char **copy = MEM_ARRAY(char *, n);
@@ -51,6 +56,7 @@ void policy_init(struct policy *ret_policy)
         .model_labels = copy_texts(MODEL_LABELS, N_OF(MODEL_LABELS)),
         .n_model_labels = N_OF(MODEL_LABELS),
         .placement = PLACEMENT_SLOT_PRICE,
+        .soft_preferences = SOFT_PREFERENCES_DEFER,
     };
 }
 
@@ -102,6 +108,11 @@ bool policy_is_model_label(const struct policy *policy, const char *key)
 const char *placement_policy_name(enum placement_policy placement)
 {
     return placement < N_PLACEMENT_POLICIES ? PLACEMENT_NAMES[placement] : NULL;
+}
+
+const char *soft_preferences_name(enum soft_preferences soft_preferences)
+{
+    return soft_preferences < N_SOFT_PREFERENCES ? SOFT_PREFERENCES_NAMES[soft_preferences] : NULL;
 }
 
 int placement_policy_from_name(const char *name, enum placement_policy *ret_placement)

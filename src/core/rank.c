@@ -112,6 +112,28 @@ static void score_all(struct ranked_node *nodes, size_t n_nodes)
     }
 }
 
+bool rank_by_models(const struct pod_shape *shape, struct ranked_node *nodes, size_t n_nodes)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct model_wants *wants = &shape->facts.wants;
+    bool *is_there = ARENA_ARRAY(arena, bool, wants->n_accept + 1);
+    int *scores = ARENA_ARRAY(arena, int, wants->n_accept + 1);
+    for (size_t i = 0; i < n_nodes; i++) {
+        if (!nodes[i].node)
+            continue;
+        nodes[i].model_rank = model_rank(node_traits(nodes[i].node), wants);
+        is_there[nodes[i].model_rank] = true;
+    }
+    int n_ranks = 0;
+    for (size_t rank = 0; rank <= wants->n_accept; rank++) {
+        scores[rank] = n_ranks < RANK_BEST_SCORE ? RANK_BEST_SCORE - n_ranks : 0;
+        n_ranks += is_there[rank];
+    }
+    for (size_t i = 0; i < n_nodes; i++)
+        nodes[i].score = nodes[i].node ? scores[nodes[i].model_rank] : 0;
+    return n_ranks > 1;
+}
+
 void rank_nodes(const struct cluster *cluster, const struct fit_question *question,
                 struct ranked_node *nodes, size_t n_nodes)
 {

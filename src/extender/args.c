@@ -18,6 +18,8 @@ static int read_pod(struct args *args, struct exchange *exchange, const struct p
         return err_set(err, EINVAL, "Pod: is missing, should be a Pod object");
     if (pod_from_json(pod, policy, arena, &args->pod, &why) < 0)
         args->pod = (struct pod_facts){.uid = "", .refusal = arena_strdup(arena, why.text)};
+    args->is_deferred =
+        args->pod.soft_preferences && policy->soft_preferences == SOFT_PREFERENCES_DEFER;
     return 0;
 }
 

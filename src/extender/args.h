@@ -16,7 +16,8 @@ struct args {
     struct pod_facts pod; /* in the exchange's arena; refusal set where the pod is invalid */
     const char **names;   /* the nodes asked about, in the order received */
     size_t n_names;
-    bool has_nodes;      /* nodeCacheCapable is false: they came whole, and go back so */
+    bool is_deferred; /* kube-scheduler decides among the nodes that fit, by what the pod prefers */
+    bool has_nodes;   /* nodeCacheCapable is false: they came whole, and go back so */
     const json_t *nodes; /* Nodes.items, the same nodes; NULL where there are none */
 };
 

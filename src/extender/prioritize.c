@@ -8,8 +8,9 @@
 #include "note.h"
 
 /* Ranks the nodes; ranked[i].position says which name it is. Nodes that the pod fits no more (they
- * may have changed since filter) come last. */
-static void rank(struct inventory *inventory, const struct args *args, struct decision *decision,
+ * may have changed since filter) come last. False: there is nothing to say, as kube-scheduler
+ * decides. */
+static bool rank(struct inventory *inventory, const struct args *args, struct decision *decision,
                  struct arena *arena, struct ranked_node *ranked)
 {
     const struct inventory_view view = inventory_read_settled(inventory);
@@ -24,11 +25,17 @@ static void rank(struct inventory *inventory, const struct args *args, struct de
         ranked[i].node = reason == REASON_FITS ? node : NULL;
         ranked[i].position = i;
     }
-    rank_nodes(view.cluster, &question, ranked, args->n_names);
+    bool has_opinion = true;
+    if (args->is_deferred)
+        has_opinion = rank_by_models(question.shape, ranked, args->n_names);
+    else
+        rank_nodes(view.cluster, &question, ranked, args->n_names);
     decision->ledger_version = cluster_version(view.cluster);
     inventory_done(inventory);
-    note_best(decision, ranked, args->n_names, args->names);
+    if (!args->is_deferred)
+        note_best(decision, ranked, args->n_names, args->names);
     decision->n_handed_on = args->n_names;
+    return has_opinion;
 }
 
 /* HostPriorityList (contract 1.5). */
@@ -63,15 +70,15 @@ void extender_prioritize(void *context, struct exchange *exchange)
     struct decision decision = note_of_pod(DECISION_PRIORITIZE, &args.pod);
     decision.n_asked = args.n_names;
     buf_init(&text, ANSWER_MAX_BYTES);
-    if (args.pod.refusal || !inventory_usable(extender->inventory, &err)) {
-        (void)buf_add_text(&text, "[]"); /* no opinion */
+    struct arena *arena = exchange_arena(exchange);
+    struct ranked_node *ranked = ARENA_ARRAY(arena, struct ranked_node, args.n_names);
+    bool is_usable = !args.pod.refusal && inventory_usable(extender->inventory, &err);
+    if (!is_usable)
         decision.error = args.pod.refusal ? args.pod.refusal : err.text;
-    } else {
-        struct arena *arena = exchange_arena(exchange);
-        struct ranked_node *ranked = ARENA_ARRAY(arena, struct ranked_node, args.n_names);
-        rank(extender->inventory, &args, &decision, arena, ranked);
+    if (is_usable && rank(extender->inventory, &args, &decision, arena, ranked))
         add_priorities(&args, ranked, &text);
-    }
+    else
+        (void)buf_add_text(&text, "[]");
     note_answer(extender, &decision, began_us);
     args_fini(&args);
     answer_text(exchange, &text);

@@ -15,7 +15,7 @@ const bool *shortlist_left_out(const struct cluster *cluster, const struct args 
                                size_t n_most, struct arena *arena)
 {
     const size_t n_fitting = count_fitting(verdicts, args->n_names);
-    if (n_most == 0 || n_fitting <= n_most || args->pod.nominated_node[0])
+    if (n_most == 0 || n_fitting <= n_most || args->pod.nominated_node[0] || args->is_deferred)
         return NULL;
     struct ranked_node *ranked = ARENA_ARRAY(arena, struct ranked_node, n_fitting);
     size_t n = 0;

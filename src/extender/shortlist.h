@@ -12,8 +12,9 @@
 #include "core/fit.h"
 
 /* By name: true where the node fits, but n_most others that fit are better. NULL: all that fit are
- * handed on (they are no more than n_most, n_most is 0, or the pod has a nominated node, which
- * kube-scheduler must find in the answer). In the arena. Under the inventory's lock. */
+ * handed on (they are no more than n_most, n_most is 0, the pod has a nominated node, which
+ * kube-scheduler must find in the answer, or kube-scheduler decides among them). In the arena.
+ * Under the inventory's lock. */
 const bool *shortlist_left_out(const struct cluster *cluster, const struct args *args,
                                const struct fit_question *question, const enum reason *verdicts,
                                size_t n_most, struct arena *arena);

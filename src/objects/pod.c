@@ -6,6 +6,7 @@
 #include "formats/json_get.h"
 #include "meta.h"
 #include "objects/demand.h"
+#include "soft_preferences.h"
 #include "tolerations.h"
 
 #include <string.h>
@@ -61,6 +62,7 @@ static int read_spec(struct reading *reading, const json_t *spec, struct err *er
         (r = json_get_array(spec, "schedulingGates", &gates, err)) < 0)
         err_prefix(err, "spec.");
     facts->gated = json_array_size(gates) > 0;
+    facts->soft_preferences = soft_preferences_written(spec);
     return r;
 }
 

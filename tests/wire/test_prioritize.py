@@ -60,13 +60,6 @@ def test_models_are_preferred_in_their_order(service):
     assert found["h100"] > found["t4"] > found["nearly-full"], "the order of the models comes before the packing"
 
 
-def test_preferred_node_affinity_comes_before_the_packing(service):
-    preference = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["ssd"]}]}
-    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": preference}]}
-    found = scores(service, pod(spec={"affinity": {"nodeAffinity": preferred}}), ["nearly-full", "ssd", "half"])
-    assert found["ssd"] == 10 and found["nearly-full"] > found["half"]
-
-
 def test_nodes_that_came_whole_are_scored_alike(service):
     by_name = scores(service, pod(), NAMES)
     whole = ask(service, filter_args(pod(), nodes=NODES)).json()

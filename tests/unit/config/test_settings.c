@@ -49,6 +49,7 @@ static void assert_policies_equal(const struct policy *a, const struct policy *b
     }
     assert_int_equal(a->extended_resource_toleration, b->extended_resource_toleration);
     assert_int_equal(a->placement, b->placement);
+    assert_int_equal(a->soft_preferences, b->soft_preferences);
 }
 
 static void assert_settings_equal(const struct settings *a, const struct settings *b)
@@ -78,7 +79,7 @@ static const char OTHER_THAN_DEFAULT[] =
          "  labels: [example.com/model]\n"
          "  aliases: {Rack 12: A100-80GB, 'yes': 'L4', \"quote \\\" and: more\": T4, '12': H100}\n"
          "admission: {extendedResourceToleration: yes}\n"
-         "placement: {policy: binpack}\n"
+         "placement: {policy: binpack, softPreferences: override}\n"
          "scheduler: {weight: 7, otherExtenders: yes}\n"
          "filter: {shortlist: 0}\n"
          "kubernetes: {watchSilenceSeconds: 5, bindTimeoutSeconds: 2}\n"

@@ -394,6 +394,32 @@ static void test_no_order_of_nodes_changes_the_ranking(void **state)
     }
 }
 
+/* Twelve kinds of nodes, as many as the pod has models, none of the first two: each kind one score
+ * less than the one before, down to 0. */
+static void test_an_order_of_models_alone_has_a_score_for_each(void **state)
+{
+    static const char *const MODELS[] = {"K80", "P4",  "P40", "P100", "V100", "T4",  "A10",
+                                         "A16", "A30", "A40", "A100", "L4",   "L40", "H100"};
+    struct given *given = *state;
+    struct shape_facts facts = given_shape_facts(given, GPU "=1");
+    facts.wants.accept = given_models(given,
+                                      "K80, P4, P40, P100, V100, T4, A10, A16, A30, A40, A100, "
+                                      "L4, L40, H100",
+                                      &facts.wants.n_accept);
+    const size_t n = sizeof MODELS / sizeof *MODELS;
+    struct ranked_node nodes[14] = {{.node = NULL, .score = 7}};
+    for (size_t i = 2; i < n; i++) {
+        given_node(given, MODELS[i], GPU "=8",
+                   arena_printf(given->arena, "accelerator=%s", MODELS[i]));
+        nodes[i - 1].node = given_find(given, MODELS[i]);
+    }
+    assert_true(rank_by_models(given_resolved(given, &facts), nodes, n - 1));
+    assert_int_equal(nodes[0].score, 0);
+    for (size_t i = 1; i < n - 1; i++)
+        assert_int_equal(nodes[i].score, i < 11 ? 11 - i : 0);
+    assert_false(rank_by_models(given_resolved(given, &facts), nodes, 2));
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
 
 int main(void)
@@ -414,6 +440,7 @@ int main(void)
         TEST(test_a_node_that_is_named_twice),
         TEST(test_huge_amounts_rank_the_same_whatever_their_history),
         TEST(test_no_order_of_nodes_changes_the_ranking),
+        TEST(test_an_order_of_models_alone_has_a_score_for_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -279,6 +279,34 @@ static void test_preferred_node_affinity(void **state)
     buf_fini(&out);
 }
 
+#define TERM_OF_PODS "[{'weight': 1, 'podAffinityTerm': {'topologyKey': 'zone'}}]"
+
+static const struct {
+    const char *spec;
+    bool is_soft;
+} SOFT_PREFERENCES[] = {
+    {"", false},
+    {AFFINITY(PREFERRED "[]"), false},
+    {AFFINITY(PREFERRED "[{'weight': 1, 'preference': {}}]"), true},
+    {TERMS("{'matchExpressions': []}"), false},
+    {"'affinity': {'podAffinity': {" PREFERRED TERM_OF_PODS "}}", true},
+    {"'affinity': {'podAntiAffinity': {" PREFERRED TERM_OF_PODS "}}", true},
+    {"'affinity': {'podAntiAffinity': {" REQUIRED "[{'topologyKey': 'zone'}]}}", false},
+    {"'affinity': {'podAffinity': 3}", false},
+    {"'topologySpreadConstraints': [{'whenUnsatisfiable': 'DoNotSchedule'}]", false},
+    {"'topologySpreadConstraints': [{}, {'whenUnsatisfiable': 'ScheduleAnyway'}]", true},
+    {"'topologySpreadConstraints': ['ScheduleAnyway', {'whenUnsatisfiable': 1}]", false},
+};
+
+static void test_soft_preferences(void **state)
+{
+    for (size_t i = 0; i < sizeof SOFT_PREFERENCES / sizeof *SOFT_PREFERENCES; i++) {
+        const char *spec = SOFT_PREFERENCES[i].spec;
+        if (read_spec(*state, spec).soft_preferences != SOFT_PREFERENCES[i].is_soft)
+            fail_msg("%s: should be%s soft", spec, SOFT_PREFERENCES[i].is_soft ? "" : " not");
+    }
+}
+
 static void test_tolerations(void **state)
 {
     struct pod_facts facts =
@@ -433,6 +461,7 @@ int main(void)
         FIXTURE_TEST(test_required_node_affinity),
         FIXTURE_TEST(test_the_node_that_a_bound_pod_was_made_for_is_no_part_of_its_shape),
         FIXTURE_TEST(test_preferred_node_affinity),
+        FIXTURE_TEST(test_soft_preferences),
         FIXTURE_TEST(test_tolerations),
         FIXTURE_TEST(test_the_toleration_that_admission_would_add),
         FIXTURE_TEST(test_what_validation_refuses_keeps_its_demand),
