@@ -13,14 +13,17 @@ struct replay {
     struct policy policy;
     struct trace trace;
     struct cluster *cluster;
-    int64_t weight; /* of us in kube-scheduler; 0: it does not ask us */
-    uint64_t random;
+    int64_t weight;      /* of us in kube-scheduler; 0: it does not ask us */
+    bool most_allocated; /* by which strategy it scores itself; else LeastAllocated */
+    /* Random numbers: what comes when, the same for every policy; which of equal nodes is taken. */
+    uint64_t arrivals, ties;
+    const struct resource *cpu, *memory, *gpus;
     struct ranked_node *ranked;
 };
 
-/* Below n; and between 0 and 1, neither of them. */
-uint64_t replay_random_below(struct replay *replay, uint64_t n);
-double replay_random(struct replay *replay);
+/* Of one of the two. Below n; and between 0 and 1, neither of them. */
+uint64_t replay_random_below(uint64_t *random, uint64_t n);
+double replay_random(uint64_t *random);
 
 /* The pod waits from now on, and is decided: where it went, NULL where it goes on waiting. */
 const struct node *replay_arrive(struct replay *replay, const struct trace_pod *pod, uint64_t id);
@@ -33,6 +36,8 @@ void replay_leave(struct replay *replay, uint64_t id);
 /* Pods come until 130 % of the cluster's GPUs have; none leaves, and what fits nowhere is dropped.
  */
 void replay_static(struct replay *replay);
+/* The same until 100 %, but a line of JSON for each pod: what it asks for, and where it went. */
+void replay_arrivals(struct replay *replay);
 /* Pods come at random times, run, and leave; what fits nowhere waits. */
 void replay_online(struct replay *replay);
 

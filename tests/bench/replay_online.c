@@ -1,7 +1,7 @@
 /* replay_online: see replay.h. */
 #include "base/mem.h"
-#include "core/fit.h"
 #include "replay.h"
+#include "replay_queue.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -22,25 +22,23 @@ struct running {
     const struct node *node;
 };
 
-struct waiting {
-    double since_s;
-    double duration_s;
-    uint64_t id;
-    const struct trace_pod *pod;
-    const struct pod_shape *shape;
+/* Of pods that came in the measured time, in the order in which it was known. */
+struct waits {
+    double *items_s;
+    size_t n, room;
+    double sum_s;
 };
 
 struct online {
     struct replay *replay;
     struct running *running; /* a heap, the first to end on top */
     size_t n_running, running_room;
-    struct waiting *waiting; /* in the order they came */
-    size_t n_waiting, waiting_room;
+    struct replay_queue queue;
     double now_s;
     double gpu_s; /* used in the measured time */
     int64_t gpus_used;
-    double waited_s, waited_whole_s; /* of GPU pods that came in the measured time; of 8 GPUs */
-    uint64_t n_came, n_whole, n_waited;
+    struct waits waits, waits_whole; /* of GPU pods; of those of 8 GPUs */
+    uint64_t n_waited;
 };
 
 /* The heap. */
@@ -107,7 +105,7 @@ static double duration_of(struct replay *replay, const struct durations *duratio
     const size_t n = durations->n[pod->gpus];
     if (pod->duration_s >= 0)
         return pod->duration_s < DURATION_MAX_S ? pod->duration_s : DURATION_MAX_S;
-    return n > 0 ? durations->items[pod->gpus][replay_random_below(replay, n)] : DAY_S;
+    return n > 0 ? durations->items[pod->gpus][replay_random_below(&replay->arrivals, n)] : DAY_S;
 }
 
 static double mean_gpu_s(const struct trace *trace, const struct durations *durations)
@@ -143,28 +141,25 @@ static void start(struct online *online, const struct waiting *pod, const struct
     online->gpus_used += pod->pod->gpus;
 }
 
+static void add_wait(struct waits *waits, double waited_s)
+{
+    if (waits->n == waits->room) {
+        waits->room = 2 * waits->room + 1024;
+        waits->items_s = mem_grow(waits->items_s, waits->room, sizeof(double));
+    }
+    waits->items_s[waits->n++] = waited_s;
+    waits->sum_s += waited_s;
+}
+
 static void count_wait(struct online *online, const struct waiting *pod, double until_s)
 {
     if (pod->since_s < WARM_UP_S || pod->pod->gpus == 0)
         return;
     const double waited_s = until_s - pod->since_s;
-    online->n_came++;
-    online->waited_s += waited_s;
+    add_wait(&online->waits, waited_s);
     online->n_waited += waited_s > 0;
-    if (pod->pod->gpus >= 8) {
-        online->n_whole++;
-        online->waited_whole_s += waited_s;
-    }
-}
-
-static void wait_for_room(struct online *online, const struct waiting *pod)
-{
-    if (online->n_waiting == online->waiting_room) {
-        online->waiting_room = 2 * online->waiting_room + 1024;
-        online->waiting = mem_grow(online->waiting, online->waiting_room, sizeof *pod);
-    }
-    online->waiting[online->n_waiting] = *pod;
-    online->waiting[online->n_waiting++].shape = replay_shape(online->replay, pod->id);
+    if (pod->pod->gpus >= 8)
+        add_wait(&online->waits_whole, waited_s);
 }
 
 /* Who waits is tried on the node that became freer, the longest first. */
@@ -174,19 +169,11 @@ static void depart(struct online *online)
     pass(online, gone.ends_s);
     replay_leave(online->replay, gone.id);
     online->gpus_used -= gone.pod->gpus;
-    size_t n_left = 0;
-    for (size_t i = 0; i < online->n_waiting; i++) {
-        const struct waiting *pod = &online->waiting[i];
-        const struct fit_question question = {.shape = pod->shape, .scope = FIT_ALL};
-        if (fit_judge(gone.node, &question) != REASON_FITS) {
-            online->waiting[n_left++] = *pod;
-            continue;
-        }
-        replay_bind(online->replay, pod->pod, pod->id, gone.node);
-        count_wait(online, pod, online->now_s);
-        start(online, pod, gone.node);
+    for (struct waiting pod; replay_queue_take(&online->queue, gone.node, &pod);) {
+        replay_bind(online->replay, pod.pod, pod.id, gone.node);
+        count_wait(online, &pod, online->now_s);
+        start(online, &pod, gone.node);
     }
-    online->n_waiting = n_left;
 }
 
 static void come(struct online *online, const struct waiting *pod)
@@ -194,26 +181,56 @@ static void come(struct online *online, const struct waiting *pod)
     pass(online, pod->since_s);
     const struct node *node = replay_arrive(online->replay, pod->pod, pod->id);
     if (!node) {
-        wait_for_room(online, pod);
+        replay_queue_add(&online->queue, pod, replay_shape(online->replay, pod->id));
         return;
     }
     count_wait(online, pod, pod->since_s);
     start(online, pod, node);
 }
 
+static int compare_waits(const void *a, const void *b)
+{
+    const double *x = a;
+    const double *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static double mean_s(const struct waits *waits)
+{
+    return waits->n > 0 ? waits->sum_s / (double)waits->n : 0;
+}
+
+static double p99_s(struct waits *waits)
+{
+    if (waits->n == 0)
+        return 0;
+    qsort(waits->items_s, waits->n, sizeof(double), compare_waits);
+    return waits->items_s[waits->n * 99 / 100];
+}
+
+/* Who waits still has waited until now. */
+static int64_t end_waits(struct online *online)
+{
+    int64_t pending_gpus = 0;
+    for (size_t i = 0; i < online->queue.n_lines; i++) {
+        const struct replay_line *line = &online->queue.lines[i];
+        for (size_t k = line->first; k < line->end; k++) {
+            count_wait(online, &line->pods[k], END_S);
+            pending_gpus += line->pods[k].pod->gpus;
+        }
+    }
+    return pending_gpus;
+}
+
 static void report(struct online *online)
 {
-    int64_t pending = 0;
-    for (size_t i = 0; i < online->n_waiting; i++) {
-        count_wait(online, &online->waiting[i], END_S);
-        pending += online->waiting[i].pod->gpus;
-    }
-    (void)printf("{\"utilised\":%.3f,\"meanWait\":%.1f,\"meanWaitOf8\":%.1f,\"waited\":%.3f,"
-                 "\"pendingGpus\":%" PRId64 ",\"pods\":%" PRIu64 "}\n",
+    const int64_t pending_gpus = end_waits(online);
+    (void)printf("{\"utilised\":%.3f,\"meanWait\":%.1f,\"p99Wait\":%.0f,\"meanWaitOf8\":%.1f,"
+                 "\"waited\":%.3f,\"pendingGpus\":%" PRId64 ",\"pods\":%zu}\n",
                  100 * online->gpu_s / (END_S - WARM_UP_S) / (double)online->replay->trace.n_gpus,
-                 online->waited_s / (double)online->n_came,
-                 online->waited_whole_s / (double)online->n_whole,
-                 100 * (double)online->n_waited / (double)online->n_came, pending, online->n_came);
+                 mean_s(&online->waits), p99_s(&online->waits), mean_s(&online->waits_whole),
+                 100 * (double)online->n_waited / (double)online->waits.n, pending_gpus,
+                 online->waits.n);
 }
 
 void replay_online(struct replay *replay)
@@ -224,15 +241,15 @@ void replay_online(struct replay *replay)
     struct online online = {.replay = replay};
     double comes_s = 0;
     for (uint64_t id = 0;; id++) {
-        comes_s -= between_s * log(replay_random(replay));
+        comes_s -= between_s * log(replay_random(&replay->arrivals));
         while (online.n_running > 0 && online.running[0].ends_s <= comes_s &&
                online.running[0].ends_s <= END_S)
             depart(&online);
         if (comes_s > END_S)
             break;
-        const struct trace_pod *pod = &trace->pods[replay_random_below(replay, trace->n_pods)];
-        const struct waiting coming = {comes_s, duration_of(replay, &durations, pod), id, pod,
-                                       NULL};
+        const struct trace_pod *pod =
+            &trace->pods[replay_random_below(&replay->arrivals, trace->n_pods)];
+        const struct waiting coming = {comes_s, duration_of(replay, &durations, pod), id, pod};
         come(&online, &coming);
     }
     pass(&online, END_S);
@@ -240,5 +257,7 @@ void replay_online(struct replay *replay)
     for (size_t i = 0; i < GPUS_MAX; i++)
         free(durations.items[i]);
     free(online.running);
-    free(online.waiting);
+    replay_queue_fini(&online.queue);
+    free(online.waits.items_s);
+    free(online.waits_whole.items_s);
 }

@@ -3,9 +3,12 @@
  * the 0..10 of the wire, and kube-scheduler's arithmetic over them. tests/bench/replay builds and
  * runs it, and tells what the figures are.
  *
- *   replay_run FOLDER VARIANT POLICY WEIGHT SEED static|online     POLICY "kube": no extender
+ *   replay_run FOLDER VARIANT POLICY WEIGHT SEED static|arrivals|online
  *
- * Prints one line of JSON. replay_static.c and replay_online.c have the two kinds of run.
+ * POLICY "kube" and "kube-packing": no extender; kube-scheduler as it comes, and told to pack.
+ *
+ * Prints one line of JSON; of arrivals, one for each. replay_static.c and replay_online.c have the
+ * kinds of run.
  */
 #include "base/mem.h"
 #include "core/fit.h"
@@ -19,45 +22,62 @@
 #include <string.h>
 
 /* splitmix64 (Steele, Lea, Flood 2014) */
-static uint64_t next_random(struct replay *replay)
+static uint64_t next_random(uint64_t *random)
 {
-    uint64_t z = replay->random += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = *random += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
 }
 
-double replay_random(struct replay *replay)
+double replay_random(uint64_t *random)
 {
-    return ((double)(next_random(replay) >> 11) + 0.5) * 0x1.0p-53;
+    return ((double)(next_random(random) >> 11) + 0.5) * 0x1.0p-53;
 }
 
-uint64_t replay_random_below(struct replay *replay, uint64_t n)
+uint64_t replay_random_below(uint64_t *random, uint64_t n)
 {
-    return next_random(replay) % n;
+    return next_random(random) % n;
 }
 
-static const struct node_resource *resource_of(const struct replay *replay, const struct node *node,
-                                               const char *name)
+static int64_t used_percent(const struct node_resource *resource, int64_t more)
 {
-    return node_find_resource(node, cluster_find_resource(replay->cluster, name));
+    return (resource->used + more) * 100 / resource->allocatable;
 }
 
-/* NodeResourcesFit (LeastAllocated) and NodeResourcesBalancedAllocation over cpu and memory, weight
- * 1 each: what differs between nodes in kube-scheduler's default plugins here. */
+/* NodeResourcesFit by LeastAllocated over cpu and memory, as it is where nobody says otherwise. */
+static int64_t least_allocated(const struct node_resource *cpu, const struct node_resource *memory,
+                               const struct trace_pod *pod)
+{
+    const int64_t cpu_left = cpu->allocatable - cpu->used - pod->milli_cores;
+    const int64_t memory_left = memory->allocatable - memory->used - pod->memory_bytes;
+    return (cpu_left * 100 / cpu->allocatable + memory_left * 100 / memory->allocatable) / 2;
+}
+
+/* NodeResourcesFit by MostAllocated over cpu, memory and GPUs; GPUs count for who asks for some. */
+static int64_t most_allocated(const struct node_resource *cpu, const struct node_resource *memory,
+                              const struct node_resource *gpus, const struct trace_pod *pod)
+{
+    const int64_t sum =
+        used_percent(cpu, pod->milli_cores) + used_percent(memory, pod->memory_bytes);
+    return pod->gpus > 0 ? (sum + used_percent(gpus, pod->gpus)) / 3 : sum / 2;
+}
+
+/* What differs between nodes in kube-scheduler's default plugins here: NodeResourcesFit, and
+ * NodeResourcesBalancedAllocation over cpu and memory, weight 1 each. */
 static int64_t kube_score(const struct replay *replay, const struct node *node,
                           const struct trace_pod *pod)
 {
-    const struct node_resource *cpu = resource_of(replay, node, "cpu");
-    const struct node_resource *memory = resource_of(replay, node, "memory");
-    const int64_t cpu_used = cpu->used + pod->milli_cores;
-    const int64_t memory_used = memory->used + pod->memory_bytes;
-    const int64_t least = ((cpu->allocatable - cpu_used) * 100 / cpu->allocatable +
-                           (memory->allocatable - memory_used) * 100 / memory->allocatable) /
-                          2;
-    const double cpu_share = (double)cpu_used / (double)cpu->allocatable;
-    const double memory_share = (double)memory_used / (double)memory->allocatable;
-    return least + (int64_t)((1 - fabs(cpu_share - memory_share) / 2) * 100);
+    const struct node_resource *cpu = node_find_resource(node, replay->cpu);
+    const struct node_resource *memory = node_find_resource(node, replay->memory);
+    const int64_t fit =
+        replay->most_allocated
+            ? most_allocated(cpu, memory, node_find_resource(node, replay->gpus), pod)
+            : least_allocated(cpu, memory, pod);
+    const double cpu_share = (double)(cpu->used + pod->milli_cores) / (double)cpu->allocatable;
+    const double memory_share =
+        (double)(memory->used + pod->memory_bytes) / (double)memory->allocatable;
+    return fit + (int64_t)((1 - fabs(cpu_share - memory_share) / 2) * 100);
 }
 
 /* The node that kube-scheduler takes; NULL: none. Equal ones at random. */
@@ -86,7 +106,7 @@ static const struct node *choose(struct replay *replay, const struct pod_shape *
             continue;
         n_equal = score > best_score ? 1 : n_equal + 1;
         best_score = score;
-        if (replay_random_below(replay, n_equal) == 0)
+        if (replay_random_below(&replay->ties, n_equal) == 0)
             best = ranked->node;
     }
     return best;
@@ -149,6 +169,9 @@ static void fill(struct replay *replay)
     replay->cluster = cluster_new(&replay->policy);
     for (size_t i = 0; i < replay->trace.n_nodes; i++)
         cluster_upsert_node(replay->cluster, &replay->trace.nodes[i]);
+    replay->cpu = cluster_find_resource(replay->cluster, "cpu");
+    replay->memory = cluster_find_resource(replay->cluster, "memory");
+    replay->gpus = cluster_find_resource(replay->cluster, "nvidia.com/gpu");
     replay->ranked = MEM_ARRAY(struct ranked_node, replay->trace.n_nodes);
 }
 
@@ -172,23 +195,47 @@ static void forget_impossible_pods(struct replay *replay)
     replay->trace.n_pods = n;
 }
 
+static int set_policy(struct replay *replay, const char *name, int64_t weight)
+{
+    replay->most_allocated = strcmp(name, "kube-packing") == 0;
+    if (replay->most_allocated || strcmp(name, "kube") == 0)
+        return 0;
+    replay->weight = weight;
+    return placement_policy_from_name(name, &replay->policy.placement);
+}
+
+typedef void replay_kind(struct replay *replay);
+
+/* NULL: no such kind. */
+static replay_kind *kind_of(const char *name)
+{
+    const struct {
+        const char *name;
+        replay_kind *run;
+    } kinds[] = {
+        {"static", replay_static}, {"arrivals", replay_arrivals}, {"online", replay_online}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        if (strcmp(name, kinds[i].name) == 0)
+            return kinds[i].run;
+    }
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 7) {
-        (void)fprintf(stderr,
-                      "usage: replay_run FOLDER VARIANT POLICY WEIGHT SEED static|online\n");
+    if (argc != 7 || !kind_of(argv[6])) {
+        (void)fprintf(
+            stderr, "usage: replay_run FOLDER VARIANT POLICY WEIGHT SEED static|arrivals|online\n");
         return 2;
     }
-    struct replay replay = {.random = strtoull(argv[5], NULL, 10)};
+    struct replay replay = {.arrivals = strtoull(argv[5], NULL, 10)};
+    replay.ties = ~replay.arrivals;
     struct arena *arena = arena_new();
     struct err err;
     policy_init(&replay.policy);
-    if (strcmp(argv[3], "kube") != 0) {
-        replay.weight = strtoll(argv[4], NULL, 10);
-        if (placement_policy_from_name(argv[3], &replay.policy.placement) < 0) {
-            (void)fprintf(stderr, "replay_run: no policy %s\n", argv[3]);
-            return 2;
-        }
+    if (set_policy(&replay, argv[3], strtoll(argv[4], NULL, 10)) < 0) {
+        (void)fprintf(stderr, "replay_run: no policy %s\n", argv[3]);
+        return 2;
     }
     if (trace_read(argv[1], argv[2], arena, &replay.trace, &err) < 0) {
         (void)fprintf(stderr, "replay_run: %s\n", err.text);
@@ -196,10 +243,7 @@ int main(int argc, char **argv)
     }
     fill(&replay);
     forget_impossible_pods(&replay);
-    if (strcmp(argv[6], "online") == 0)
-        replay_online(&replay);
-    else
-        replay_static(&replay);
+    kind_of(argv[6])(&replay);
     cluster_free(replay.cluster);
     free(replay.ranked);
     free(replay.trace.nodes);

@@ -31,19 +31,44 @@ static void lose(const struct replay *replay, const struct trace_pod *pod, struc
         tally->lost_others += pod->gpus;
 }
 
+static const struct trace_pod *next_pod(struct replay *replay)
+{
+    return &replay->trace.pods[replay_random_below(&replay->arrivals, replay->trace.n_pods)];
+}
+
+/* As replay_arrive(), but a pod that fits nowhere is gone. */
+static const struct node *place(struct replay *replay, const struct trace_pod *pod, uint64_t id)
+{
+    const struct node *node = replay_arrive(replay, pod, id);
+    if (!node)
+        replay_leave(replay, id);
+    return node;
+}
+
+void replay_arrivals(struct replay *replay)
+{
+    int64_t arrived = 0;
+    for (uint64_t id = 0; arrived < replay->trace.n_gpus; id++) {
+        const struct trace_pod *pod = next_pod(replay);
+        arrived += pod->gpus;
+        const struct node *node = place(replay, pod, id);
+        (void)printf("{\"milliCores\":%" PRId64 ",\"memoryBytes\":%" PRId64 ",\"gpus\":%" PRId64
+                     ",\"models\":\"%s\",\"node\":\"%s\"}\n",
+                     pod->milli_cores, pod->memory_bytes, pod->gpus, pod->models,
+                     node ? node_name(node) : "");
+    }
+}
+
 void replay_static(struct replay *replay)
 {
     struct tally tally = {0};
     for (uint64_t id = 0; tally.n_marks < N_MARKS; id++) {
-        const struct trace_pod *pod =
-            &replay->trace.pods[replay_random_below(replay, replay->trace.n_pods)];
+        const struct trace_pod *pod = next_pod(replay);
         tally.arrived += pod->gpus;
-        if (replay_arrive(replay, pod, id)) {
+        if (place(replay, pod, id))
             tally.placed += pod->gpus;
-        } else {
-            replay_leave(replay, id);
+        else
             lose(replay, pod, &tally);
-        }
         if (tally.arrived * 10 >= replay->trace.n_gpus * (int64_t)(10 + tally.n_marks))
             tally.marks[tally.n_marks++] = percent(replay, tally.placed);
     }
