@@ -131,6 +131,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         namespace, _, name, _ = path[len(NAMESPACED) :].split("/")
         return self.meet("bind", lambda: self.api.bound(namespace, name, binding))
 
+    def do_other(self):
+        self.meet(f"{self.command} {self.path}", lambda: (405, status(405, "MethodNotAllowed", self.path), ()))
+
+    do_DELETE = do_PATCH = do_PUT = do_other
+
     def certificate_name(self):
         """Of the client; None: it has shown none."""
         certificate = self.api.tls and self.connection.getpeercert()

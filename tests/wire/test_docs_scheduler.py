@@ -13,6 +13,7 @@ import subprocess
 import openapi
 import pytest
 import yaml
+from objects import filter_args, node, pod
 from service import BINARY, ROOT, run_to_end
 from test_openapi import documented_metrics
 
@@ -94,6 +95,15 @@ def test_a_point_of_ours_is_more_than_all_of_theirs():
     for name in CONFIGURATIONS:
         (extender,) = configuration(name)["extenders"]
         assert extender["weight"] * 10 > 1200
+
+
+def test_kube_scheduler_calls_what_is_served(start_over):
+    service = start_over(node("a"))
+    for name in CONFIGURATIONS:
+        (extender,) = configuration(name)["extenders"]
+        prefix = extender["urlPrefix"].split("/", 3)[3]
+        verbs = [verb for key, verb in extender.items() if key.endswith("Verb")]
+        assert len(verbs) > 2 and [verb for verb in verbs if service.post(f"/{prefix}/{verb}", filter_args(pod(), ["a"])).status != 200] == []
 
 
 def managed():

@@ -1,13 +1,14 @@
 """Mistakes found in other extenders' code, and for each the test that would fail with it here, from outside.
 
-Those of the ledger are also tested next to it, in tests/unit/core/test_ledger_mistakes.c. What cannot be made before there is a live
-cluster and a bind, and is to be tested with them: API writes under a lock in filter; a bind error that marks a bound pod failed;
-nobody reading status.nominatedNodeName.
+Those of the ledger are also tested next to it, in tests/unit/core/test_ledger_mistakes.c. docs/MISTAKES.md has them all, and says which
+tests guard each.
 """
 
+import glob
 import itertools
 import json
 import os
+import re
 import signal
 
 import pytest
@@ -134,6 +135,16 @@ def test_filter_leaves_nothing_behind(start_over):
     assert service.get("/v1/inventory").json() == before
 
 
+def test_filter_asks_the_api_server_nothing(api, follower):
+    """API writes under a global lock in filter: throughput is bounded by API latency (vgpu-manager)."""
+    before = api.faults.count("*")
+    api.faults.hold("*")
+    for _ in range(20):
+        assert passed(follower, pod("p", 2), ["a", "b"]) == ["a", "b"]
+        assert follower.post("/scheduler/prioritize", filter_args(pod("p", 2), ["a", "b"])).status == 200
+    assert api.faults.count("*") == before
+
+
 CHIPS = {
     "A10": "NVIDIA-A10",
     "A100": "NVIDIA-A100-SXM4-80GB",
@@ -244,15 +255,47 @@ def test_names_are_sent_not_nodes(extender):
     assert extender["nodeCacheCapable"] is True
 
 
-def test_the_scheduler_calls_what_we_serve(extender, start_over):
-    service = start_over(node("a"))
-    prefix = extender["urlPrefix"].split("/", 3)[3]
-    for verb in (extender["filterVerb"], extender["prioritizeVerb"]):
-        assert service.post(f"/{prefix}/{verb}", filter_args(pod(), ["a"])).status == 200
-
-
 def test_without_a_word_only_this_machine_is_served(run_binary):
     """A bind endpoint open without authentication on a NodePort: anybody can place pods (gpushare, HAMi)."""
     lines = run_binary("--print-policy").stdout.splitlines()
     listen = list(itertools.takewhile(lambda line: line.startswith(" "), lines[lines.index("listen:") + 1 :]))
     assert len(listen) == 3 and all("127.0.0.1:" in line for line in listen), listen
+
+
+# docs/MISTAKES.md, and the tests that it names.
+
+ROWS = re.compile(r"^\| (?!mistake)([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
+
+
+def read(*path):
+    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def guards_of(cell):
+    """(file, test) of each test that a row names."""
+    found = []
+    for file, names in re.findall(r"`(test_\w+\.(?:py|c))`: ((?:`test_\w+`(?:, )?)+)", cell):
+        found += [(file, name) for name in re.findall(r"`(\w+)`", names)]
+    assert found and len(found) == len(re.findall(r"`test_\w+`", cell)), cell
+    return found
+
+
+def names_in(file):
+    (path,) = glob.glob(os.path.join(ROOT, "tests", "**", file), recursive=True)
+    return re.findall(r"^(?:def|static void) (test_\w+)\(", read(path), re.MULTILINE)
+
+
+def test_each_mistake_is_guarded_by_tests_that_there_are():
+    guards = {guard for row in ROWS.findall(read("docs/MISTAKES.md")) for guard in guards_of(row[3])}
+    assert {(file, name) for file, name in guards if name not in names_in(file)} == set()
+    own = {("test_mistakes.py", name) for name in names_in("test_mistakes.py")[:-2]}
+    ledgers = {("test_ledger_mistakes.c", name) for name in names_in("test_ledger_mistakes.c")}
+    assert own | ledgers <= guards, "of tests that guard nothing which the table names"
+
+
+def test_no_mistake_that_was_found_is_left_out(shared):
+    notes = read(shared, "design", "field-notes.md")
+    table = notes[notes.index("| mistake ") : notes.index("## What users ask")]
+    found = re.findall(r"^\| (?!mistake)([^|]+) \| ([^|]+) \| ([^|]+) \|$", table, re.MULTILINE)
+    assert len(found) > 20 and found == [row[:3] for row in ROWS.findall(read("docs/MISTAKES.md"))]
