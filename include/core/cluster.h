@@ -45,6 +45,10 @@ struct node_traits {
     const char *model_label;  /* the key it was read from, "" */
     const char *model_value;  /* the value as it stands on the node, "" */
     int64_t gpu_memory_bytes; /* label nvidia.com/gpu.memory, else the name; 0 unknown */
+    /* Its plain NVIDIA GPUs are no whole ones: several pods may get the same (time slicing, MPS);
+     * each is a slice of one (MIG, single strategy). Both may be so. */
+    bool shares_gpus;
+    bool slices_gpus;
 };
 
 /* A pod of the ledger. Read only. */

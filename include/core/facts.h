@@ -95,6 +95,10 @@ struct model_wants {
     int64_t min_memory_bytes; /* 0: no minimum */
 };
 
+/* Whether a part of a GPU will do where a whole one is asked for (annotation
+ * gpu-extender.io/allow-shared). */
+enum allow_shared { ALLOW_SHARED_BY_POLICY, ALLOW_SHARED_YES, ALLOW_SHARED_NO };
+
 /* What of a pod decides where it may go: pods that are equal in all of this share a shape. */
 struct shape_facts {
     /* Effective requests, > 0 each, sorted by resource; "pods" among them. */
@@ -108,6 +112,7 @@ struct shape_facts {
     const struct toleration *tolerations;
     size_t n_tolerations;
     struct model_wants wants;
+    enum allow_shared allow_shared;
 };
 
 struct pod_facts {

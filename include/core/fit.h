@@ -20,6 +20,8 @@ enum reason {
     REASON_NODE_AFFINITY,
     REASON_LEGACY_AFFINITY,
     REASON_GPU_ABSENT,
+    REASON_GPU_SHARED, /* the node's GPUs are not whole ones, and the pod allows no others */
+    REASON_GPU_MIG,
     REASON_MODEL_UNKNOWN,
     REASON_MODEL_EXCLUDED,
     REASON_MODEL_NOT_WANTED,
@@ -56,8 +58,8 @@ enum reason fit_judge(const struct node *node, const struct fit_question *questi
  * DaemonSet's controller asks. */
 bool fit_admits(const struct node *node, const struct pod_shape *shape);
 
-/* The same, and that the node's GPU model is one that the pod may have. Whether there are GPUs, and
- * how many, is not asked. */
+/* The same, and that the node's GPUs are whole where they must be, and of a model that the pod may
+ * have. Whether there are GPUs, and how many, is not asked. */
 bool fit_admits_model(const struct node *node, const struct pod_shape *shape);
 
 /* How many more such pods fit on the node, all else being as it is; 0 where none does. By FIT_ALL
@@ -74,5 +76,7 @@ const char *reason_name(enum reason reason);
 const char *reason_message(enum reason reason);
 /* The same, for people, without the prefix. */
 const char *reason_text(enum reason reason);
+/* What would help, a sentence for people; "" of REASON_FITS. */
+const char *reason_help(enum reason reason);
 
 #endif

@@ -23,7 +23,7 @@
 
 /* The GPUs of one model, by one resource name. */
 struct supply {
-    const char *model; /* canonical; "" where the nodes do not say */
+    const char *model; /* canonical, with "-MIG-1g.5gb" or "-SHARED" of parts; "" if not said */
     size_t n_nodes;
     int64_t free; /* GPUs, over-full nodes counted as full */
     size_t index; /* in the market's list */

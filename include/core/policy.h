@@ -38,6 +38,8 @@ struct policy {
     /* Add to every GPU pod the toleration that Kubernetes' admission plugin
      * ExtendedResourceToleration would add: key = resource name, operator Exists. */
     bool extended_resource_toleration;
+    /* Whole GPUs may come from nodes that share or slice theirs, where the pod does not say. */
+    bool allow_shared;
     enum placement_policy placement;
     enum soft_preferences soft_preferences;
 };

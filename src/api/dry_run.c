@@ -5,7 +5,7 @@
 #include "reply.h"
 
 /* Each workload is judged against each node, which may lack each resource: an answer has so many
- * verdicts and lacks at the most (some 300 bytes each). */
+ * verdicts and lacks at the most (some 400 bytes each). */
 #define MAX_VERDICTS ((size_t)1000000)
 
 static json_t *skipped_json(const struct workload_list *list)

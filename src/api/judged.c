@@ -14,9 +14,10 @@ static json_t *reasons_json(const size_t counts[N_REASONS], const struct asking 
             continue;
         const char *message =
             reason == REASON_POD_INVALID ? asking->question.refusal : reason_text(reason);
-        (void)json_array_append_new(reasons, json_pack("{s:s, s:s, s:I}", "reason",
-                                                       reason_name(reason), "message", message,
-                                                       "nodes", (json_int_t)counts[reason]));
+        (void)json_array_append_new(reasons,
+                                    json_pack("{s:s, s:s, s:s, s:I}", "reason", reason_name(reason),
+                                              "message", message, "help", reason_help(reason),
+                                              "nodes", (json_int_t)counts[reason]));
     }
     return reasons;
 }

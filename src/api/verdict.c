@@ -124,11 +124,11 @@ static json_t *candidate_json(const struct asking *asking, const struct candidat
 {
     const enum reason reason = candidate->verdict;
     const struct node *node = candidate->node;
-    return json_pack("{s:s, s:b, s:o, s:s, s:s, s:o}", "node", node_name(node), "fits",
+    return json_pack("{s:s, s:b, s:o, s:s, s:s, s:s, s:o}", "node", node_name(node), "fits",
                      reason == REASON_FITS, "score",
                      reason == REASON_FITS ? json_integer(candidate->score) : json_null(), "reason",
-                     reason_name(reason), "message", verdict_message(asking, node, reason), "lacks",
-                     verdict_lacks(asking->question.shape, node));
+                     reason_name(reason), "message", verdict_message(asking, node, reason), "help",
+                     reason_help(reason), "lacks", verdict_lacks(asking->question.shape, node));
 }
 
 json_t *verdict_list(const struct asking *asking, const struct candidates *candidates)

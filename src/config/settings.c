@@ -53,6 +53,7 @@ const struct setting SETTINGS[] = {
     {"models.aliases", SETTING_ALIASES, AT(policy.aliases), N_AT(policy.n_aliases)},
     {"admission.extendedResourceToleration", SETTING_SWITCH,
      AT(policy.extended_resource_toleration)},
+    {"sharing.allow", SETTING_SWITCH, AT(policy.allow_shared)},
     {"placement.policy", SETTING_CHOICE, AT(policy.placement), .choice = name_of_placement},
     {"placement.softPreferences", SETTING_CHOICE, AT(policy.soft_preferences),
      .choice = name_of_soft_preferences},

@@ -1,43 +1,71 @@
 /* fit: see include/core/fit.h. */
 #include "core/fit.h"
 #include "core/reserve.h"
+#include "gpu_parts.h"
 
 #include <string.h>
 
 struct reason_row {
     const char *name;
     const char *message;
+    const char *help;
 };
 
 #define PREFIX "gpu-extender: "
 
 static const struct reason_row REASONS[N_REASONS] = {
-    [REASON_FITS] = {"fits", PREFIX "the pod fits"},
-    [REASON_POD_INVALID] = {"pod_invalid", PREFIX "the pod asks for what cannot be"},
-    [REASON_NODE_UNKNOWN] = {"node_unknown", PREFIX "the node is not in the inventory"},
-    [REASON_NODE_NAME] = {"node_name", PREFIX "the pod's spec.nodeName is another node"},
-    [REASON_UNSCHEDULABLE] = {"unschedulable", PREFIX "the node is cordoned"},
-    [REASON_TAINT] = {"taint", PREFIX "the node has a taint that the pod does not tolerate"},
+    [REASON_FITS] = {"fits", PREFIX "the pod fits", ""},
+    [REASON_POD_INVALID] = {"pod_invalid", PREFIX "the pod asks for what cannot be",
+                            "correct what the message names, and make the pod again"},
+    [REASON_NODE_UNKNOWN] = {"node_unknown", PREFIX "the node is not in the inventory",
+                             "wait until the node has registered with the API server"},
+    [REASON_NODE_NAME] = {"node_name", PREFIX "the pod's spec.nodeName is another node",
+                          "leave spec.nodeName out, or name this node there"},
+    [REASON_UNSCHEDULABLE] = {"unschedulable", PREFIX "the node is cordoned",
+                              "uncordon the node (kubectl uncordon)"},
+    [REASON_TAINT] = {"taint", PREFIX "the node has a taint that the pod does not tolerate",
+                      "add a toleration to the pod, or take the taint off the node"},
     [REASON_NODE_SELECTOR] = {"node_selector",
-                              PREFIX "the node's labels are not those of the pod's nodeSelector"},
+                              PREFIX "the node's labels are not those of the pod's nodeSelector",
+                              "correct the pod's nodeSelector, or label the node"},
     [REASON_NODE_AFFINITY] = {"node_affinity",
-                              PREFIX "the node does not match the pod's required node affinity"},
+                              PREFIX "the node does not match the pod's required node affinity",
+                              "correct the pod's node affinity, or label the node"},
     [REASON_LEGACY_AFFINITY] = {"legacy_affinity",
                                 PREFIX "the node does not match the pod's annotation "
-                                       "scheduler.alpha.kubernetes.io/affinity"},
-    [REASON_GPU_ABSENT] = {"gpu_absent", PREFIX "the node has no GPUs of the requested resource"},
-    [REASON_MODEL_UNKNOWN] = {"model_unknown", PREFIX "the node's GPU model is not known"},
-    [REASON_MODEL_EXCLUDED] = {"model_excluded", PREFIX "the pod excludes the node's GPU model"},
+                                       "scheduler.alpha.kubernetes.io/affinity",
+                                "correct the annotation, or label the node"},
+    [REASON_GPU_ABSENT] = {"gpu_absent", PREFIX "the node has no GPUs of the requested resource",
+                           "ask for a GPU resource that the node has, or see to its device plugin"},
+    [REASON_GPU_SHARED] = {"gpu_shared", PREFIX "the node shares its GPUs among pods",
+                           "where a share of a GPU will do, set the pod's annotation "
+                           "gpu-extender.io/allow-shared to true"},
+    [REASON_GPU_MIG] = {"gpu_mig", PREFIX "the node's GPUs are MIG slices, not whole ones",
+                        "where a slice will do, set the pod's annotation "
+                        "gpu-extender.io/allow-shared to true, or name the slice in its "
+                        "gpu-extender.io/models"},
+    [REASON_MODEL_UNKNOWN] = {"model_unknown", PREFIX "the node's GPU model is not known",
+                              "label the node with its GPU model (policy models.labels)"},
+    [REASON_MODEL_EXCLUDED] = {"model_excluded", PREFIX "the pod excludes the node's GPU model",
+                               "take the model out of the pod's gpu-extender.io/exclude-models"},
     [REASON_MODEL_NOT_WANTED] = {"model_not_wanted",
-                                 PREFIX "the node's GPU model is not one that the pod asks for"},
+                                 PREFIX "the node's GPU model is not one that the pod asks for",
+                                 "add the model to the pod's gpu-extender.io/models"},
     [REASON_GPU_MEMORY] = {"gpu_memory",
-                           PREFIX "the node's GPUs have less memory than the pod asks for"},
-    [REASON_GPU_TOTAL] = {"gpu_total", PREFIX "the node has too few GPUs in total"},
-    [REASON_GPU_FREE] = {"gpu_free", PREFIX "the node has too few free GPUs now"},
-    [REASON_CPU] = {"cpu", PREFIX "the node has too little free CPU"},
-    [REASON_MEMORY] = {"memory", PREFIX "the node has too little free memory"},
-    [REASON_PODS] = {"pods", PREFIX "the node has no free pod slot"},
-    [REASON_RESOURCE] = {"resource", PREFIX "the node has too little of another resource"},
+                           PREFIX "the node's GPUs have less memory than the pod asks for",
+                           "lower the pod's gpu-extender.io/min-gpu-memory"},
+    [REASON_GPU_TOTAL] = {"gpu_total", PREFIX "the node has too few GPUs in total",
+                          "ask for fewer GPUs a pod, and for more pods"},
+    [REASON_GPU_FREE] = {"gpu_free", PREFIX "the node has too few free GPUs now",
+                         "wait until pods there end, or evict some"},
+    [REASON_CPU] = {"cpu", PREFIX "the node has too little free CPU",
+                    "ask for less CPU, or wait until pods there end"},
+    [REASON_MEMORY] = {"memory", PREFIX "the node has too little free memory",
+                       "ask for less memory, or wait until pods there end"},
+    [REASON_PODS] = {"pods", PREFIX "the node has no free pod slot",
+                     "wait until pods there end, or raise the kubelet's maxPods"},
+    [REASON_RESOURCE] = {"resource", PREFIX "the node has too little of another resource",
+                         "ask for less of the resource, or wait until pods there end"},
 };
 
 const char *reason_name(enum reason reason)
@@ -53,6 +81,11 @@ const char *reason_message(enum reason reason)
 const char *reason_text(enum reason reason)
 {
     return REASONS[reason].message + strlen(PREFIX);
+}
+
+const char *reason_help(enum reason reason)
+{
+    return REASONS[reason].help;
 }
 
 int64_t fit_lack(const struct node *node, const struct need *need)
@@ -122,6 +155,41 @@ static enum reason judge_model(const struct node_traits *traits, const struct mo
     if (wants->min_memory_bytes > 0 &&
         !gpu_memory_is_enough(traits->gpu_memory_bytes, wants->min_memory_bytes))
         return REASON_GPU_MEMORY;
+    return REASON_FITS;
+}
+
+static bool asks_for_whole_gpus(const struct pod_shape *shape)
+{
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        if (gpu_parts_concern(shape->needs[i].resource->name))
+            return true;
+    }
+    return false;
+}
+
+/* The pod's own word counts for more than the policy's. Who names a way of sharing among the models
+ * wants that one, and the model is judged later. */
+static bool allows(const struct node_traits *traits, const struct shape_facts *facts,
+                   enum gpu_sharing sharing)
+{
+    if (facts->allow_shared != ALLOW_SHARED_BY_POLICY)
+        return facts->allow_shared == ALLOW_SHARED_YES;
+    for (size_t i = 0; i < facts->wants.n_accept; i++) {
+        if (facts->wants.accept[i].sharing == sharing &&
+            is_one_of(traits, &facts->wants.accept[i], 1))
+            return true;
+    }
+    return traits->view.policy->allow_shared;
+}
+
+static enum reason judge_wholeness(const struct node_traits *traits, const struct pod_shape *shape)
+{
+    if ((!traits->shares_gpus && !traits->slices_gpus) || !asks_for_whole_gpus(shape))
+        return REASON_FITS;
+    if (traits->shares_gpus && !allows(traits, &shape->facts, GPU_TIME_SHARED))
+        return REASON_GPU_SHARED;
+    if (traits->slices_gpus && !allows(traits, &shape->facts, GPU_MIG_SLICED))
+        return REASON_GPU_MIG;
     return REASON_FITS;
 }
 
@@ -198,7 +266,7 @@ bool fit_admits(const struct node *node, const struct pod_shape *shape)
 
 bool fit_admits_model(const struct node *node, const struct pod_shape *shape)
 {
-    return fit_admits(node, shape) &&
+    return fit_admits(node, shape) && judge_wholeness(node_traits(node), shape) == REASON_FITS &&
            judge_model(node_traits(node), &shape->facts.wants) == REASON_FITS;
 }
 
@@ -210,7 +278,9 @@ static enum reason judge_ours(const struct node *node, const struct fit_question
         return REASON_LEGACY_AFFINITY;
     if (lacks_any_gpu_resource(node, shape))
         return REASON_GPU_ABSENT;
-    enum reason reason = judge_model(traits, &shape->facts.wants);
+    enum reason reason = judge_wholeness(traits, shape);
+    if (reason == REASON_FITS)
+        reason = judge_model(traits, &shape->facts.wants);
     return reason == REASON_FITS ? judge_gpus(node, question) : reason;
 }
 

@@ -1,6 +1,7 @@
 /* node_traits: what a node is: labels, taints, model. See include/core/cluster.h. */
 #include "base/mem.h"
 #include "core/quantity.h"
+#include "gpu_parts.h"
 #include "ledger.h"
 
 #include <stdlib.h>
@@ -78,6 +79,7 @@ struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts
     traits->ready = facts->ready;
     find_model(traits);
     traits->gpu_memory_bytes = find_gpu_memory(traits);
+    gpu_parts_find(facts, traits);
     return entry;
 }
 
@@ -117,10 +119,12 @@ static bool labels_equal(const struct label_view *a, const struct label_view *b)
     return true;
 }
 
-/* The model and the memory follow from the labels. */
+/* The model and the memory follow from the labels; whether GPUs are shared, not from these alone.
+ */
 bool traits_equal(const struct node_traits *a, const struct node_traits *b)
 {
     if (a->unschedulable != b->unschedulable || a->ready != b->ready ||
+        a->shares_gpus != b->shares_gpus || a->slices_gpus != b->slices_gpus ||
         a->n_taints != b->n_taints || !labels_equal(&a->view, &b->view))
         return false;
     for (size_t i = 0; i < a->n_taints; i++) {

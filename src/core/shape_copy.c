@@ -82,6 +82,7 @@ void shape_write_key(const struct shape_facts *facts, struct buf *out)
     put_models(out, facts->wants.accept, facts->wants.n_accept);
     put_models(out, facts->wants.exclude, facts->wants.n_exclude);
     put_number(out, facts->wants.min_memory_bytes);
+    put_number(out, facts->allow_shared);
 }
 
 static struct selector_term copy_term(const struct selector_term *term, struct arena *arena)

@@ -67,10 +67,9 @@ static const struct {
     const char *key;
     size_t max_bytes;
 } LENGTHS[] = {
-    {ANNOTATION_LEGACY_AFFINITY, 8192},
-    {ANNOTATION_MODELS, 1024},
-    {ANNOTATION_EXCLUDE_MODELS, 1024},
-    {ANNOTATION_MIN_GPU_MEMORY, 1024},
+    {ANNOTATION_LEGACY_AFFINITY, 8192}, {ANNOTATION_MODELS, 1024},
+    {ANNOTATION_EXCLUDE_MODELS, 1024},  {ANNOTATION_MIN_GPU_MEMORY, 1024},
+    {ANNOTATION_ALLOW_SHARED, 1024},
 };
 
 static int check_lengths(const struct label_map *annotations, struct err *err)
@@ -82,6 +81,19 @@ static int check_lengths(const struct label_map *annotations, struct err *err)
             return err_set(err, EINVAL, "annotation %s: is %zu bytes long, should be at most %zu",
                            LENGTHS[i].key, len, LENGTHS[i].max_bytes);
     }
+    return 0;
+}
+
+static int read_allow_shared(const char *text, enum allow_shared *ret_allow, struct err *err)
+{
+    if (!text)
+        return 0;
+    if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+        return err_set(err, EINVAL,
+                       "annotation " ANNOTATION_ALLOW_SHARED
+                       ": is \"%.40s\", should be \"true\" or \"false\"",
+                       text);
+    *ret_allow = strcmp(text, "true") == 0 ? ALLOW_SHARED_YES : ALLOW_SHARED_NO;
     return 0;
 }
 
@@ -108,7 +120,9 @@ int annotations_read(const json_t *metadata, const struct policy *policy, struct
         .exclude_models = text_of(&annotations, ANNOTATION_EXCLUDE_MODELS),
         .min_gpu_memory = text_of(&annotations, ANNOTATION_MIN_GPU_MEMORY),
     };
-    if (model_wants_read(&texts, policy, arena, &shape->wants, &why) < 0)
+    const char *allow_shared = text_of(&annotations, ANNOTATION_ALLOW_SHARED);
+    if (model_wants_read(&texts, policy, arena, &shape->wants, &why) < 0 ||
+        read_allow_shared(allow_shared, &shape->allow_shared, &why) < 0)
         *ret_refusal = arena_strdup(arena, why.text);
     return 0;
 }

@@ -1,6 +1,6 @@
 /*
  * annotations: what a pod's annotations ask for: the legacy affinity (Kubernetes 1.3 to 1.5), and
- * the GPU models that it wants (gpu-extender.io/...).
+ * the GPUs that it wants (gpu-extender.io/...).
  *
  * A text that can't be read, or is longer than the limits in annotations.c, is the pod's refusal,
  * never an error: annotations are the tenant's, and what a pod uses must not depend on them.
@@ -21,10 +21,11 @@
 #define ANNOTATION_MODELS ANNOTATION_PREFIX "models"
 #define ANNOTATION_EXCLUDE_MODELS ANNOTATION_PREFIX "exclude-models"
 #define ANNOTATION_MIN_GPU_MEMORY ANNOTATION_PREFIX "min-gpu-memory"
+#define ANNOTATION_ALLOW_SHARED ANNOTATION_PREFIX "allow-shared"
 
-/* metadata.annotations into the shape: legacy_affinity, wants, and preferred terms behind those
- * that are there. *ret_refusal is set where a text can't be read or contradicts another, and left
- * alone else. -EINVAL: annotations are no object, or one is no text. */
+/* metadata.annotations into the shape: legacy_affinity, wants, allow_shared, and preferred terms
+ * behind those that are there. *ret_refusal is set where a text can't be read or contradicts
+ * another, and left alone else. -EINVAL: annotations are no object, or one is no text. */
 int annotations_read(const json_t *metadata, const struct policy *policy, struct arena *arena,
                      struct shape_facts *shape, const char **ret_refusal, struct err *err);
 

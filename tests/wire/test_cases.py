@@ -23,7 +23,7 @@ PREFIX = "gpu-extender: "
 
 def reason_of(message):
     """Of a message on the wire, by the document's table; pod_invalid has messages of its own."""
-    rows = re.findall(r"^\| `(\w+)` \| ([^|(]*?) (?:\([^)]*\) )?\|$", REASONS["description"], re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \| ([^|(]*?) (?:\([^)]*\) )?\|", REASONS["description"], re.MULTILINE)
     return {text: name for name, text in rows}.get(message.removeprefix(PREFIX), "pod_invalid")
 
 

@@ -127,7 +127,7 @@ def node(name, model, memory=""):
 def pod(models):
     return {
         "kind": "Pod",
-        "metadata": {"name": "asks", "annotations": {"gpu-extender.io/models": models}},
+        "metadata": {"name": "asks", "annotations": {"gpu-extender.io/models": models, "gpu-extender.io/allow-shared": "true"}},
         "spec": {"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 1}}}]},
     }
 

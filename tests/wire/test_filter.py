@@ -8,6 +8,8 @@ from objects import GPU, annotated, container, filter_args, kindless, node, pod
 PREFIX = "gpu-extender: "
 MESSAGES = {  # the closed table, as users see it; a message that changes wakes its pod (contract 6.3)
     "absent": PREFIX + "the node has no GPUs of the requested resource",
+    "mig": PREFIX + "the node's GPUs are MIG slices, not whole ones",
+    "shared": PREFIX + "the node shares its GPUs among pods",
     "free": PREFIX + "the node has too few free GPUs now",
     "legacy": PREFIX + "the node does not match the pod's annotation scheduler.alpha.kubernetes.io/affinity",
     "model": PREFIX + "the node's GPU model is not one that the pod asks for",
@@ -116,6 +118,39 @@ def test_several_resources_must_all_fit(start_over):
     assert result["FailedAndUnresolvableNodes"] == {"whole": MESSAGES["absent"]}
 
 
+def labelled(name, model="Tesla-T4", gpus=4, shared=None, **labels):
+    named = {"nvidia.com/gpu." + key.replace("_", "-"): value for key, value in labels.items()}
+    amounts = {"nvidia.com/gpu.shared": shared} if shared else {}
+    return node(name, gpus, model, metadata={"labels": named}, status={"capacity": amounts, "allocatable": amounts})
+
+
+PARTS = [
+    labelled("whole", replicas="1", sharing_strategy="none"),
+    labelled("product", "Tesla-T4-SHARED"),
+    labelled("replicas", replicas="4"),
+    labelled("strategy", sharing_strategy="mps"),
+    labelled("renamed", shared="4", replicas="4", sharing_strategy="time-slicing"),
+    labelled("mig", "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"),
+]
+SHARED = dict.fromkeys(["product", "replicas", "strategy"], MESSAGES["shared"])
+
+
+@pytest.mark.parametrize(
+    ("asking", "refused"),
+    [
+        (pod(), {**SHARED, "mig": MESSAGES["mig"]}),
+        (annotated(allow_shared="true"), {}),
+        (annotated(allow_shared="false"), {**SHARED, "mig": MESSAGES["mig"]}),
+        (annotated(models="A100-MIG-1g.5gb, T4"), SHARED),
+        (annotated(models="A100", allow_shared="true"), dict.fromkeys([*SHARED, "whole", "renamed"], MESSAGES["model"])),
+    ],
+)
+def test_nodes_whose_gpus_are_no_whole_ones(asking, refused, start_over):
+    service = start_over(*PARTS)
+    result = ask(service, asking, [item["metadata"]["name"] for item in PARTS])
+    assert result["FailedAndUnresolvableNodes"] == refused
+
+
 @pytest.mark.parametrize(
     ("asking", "words"),
     [
@@ -127,6 +162,7 @@ def test_several_resources_must_all_fit(start_over):
         (pod(spec={"initContainers": [container("setup", "0.5")]}), ["setup", GPU, "0.5"]),
         (annotated(models="A100", exclude_models="A100"), ["A100"]),
         (annotated(min_gpu_memory="lots"), ["min-gpu-memory", "lots"]),
+        (annotated(allow_shared="yes"), ["gpu-extender.io/allow-shared", '"yes"', '"true" or "false"']),
         (annotated(models=", ".join(f"X{i}" for i in range(500))), ["gpu-extender.io/models", "at most 1024"]),
         (pod(metadata={"annotations": {"scheduler.alpha.kubernetes.io/affinity": '{"nodeAffinity": ['}}), ["affinity", "1:"]),
     ],

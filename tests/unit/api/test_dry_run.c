@@ -43,15 +43,18 @@ static void test_nodes(void **state)
     json_t *result = dry_run(*state, DEPLOYMENT("1"));
     const json_t *nodes = json_object_get(first_workload(result), "nodes");
     assert_int_equal(json_array_size(nodes), 4);
-    assert_json(json_array_get(nodes, 0), "{'node':'a100-1','fits':true,'score':10,"
-                                          "'reason':'fits','message':'the pod fits','lacks':{}}");
+    assert_json(json_array_get(nodes, 0),
+                "{'node':'a100-1','fits':true,'score':10,"
+                "'reason':'fits','message':'the pod fits','help':'','lacks':{}}");
     assert_json(json_array_get(nodes, 1),
                 "{'node':'a100-2','fits':false,'score':null,'reason':'taint','message':'the node "
-                "has a taint that the pod does not tolerate: dedicated=ml:NoSchedule','lacks':{}}");
+                "has a taint that the pod does not tolerate: dedicated=ml:NoSchedule','help':'add "
+                "a toleration to the pod, or take the taint off the node','lacks':{}}");
     assert_json(json_array_get(nodes, 2),
                 "{'node':'cpu-1','fits':false,'score':null,'reason':'gpu_absent','message':'the "
                 "node has no GPUs of the requested resource: "
-                "nvidia.com/gpu','lacks':{'nvidia.com/gpu':2}}");
+                "nvidia.com/gpu','help':'ask for a GPU resource that the node has, or see to its "
+                "device plugin','lacks':{'nvidia.com/gpu':2}}");
     json_decref(result);
 }
 

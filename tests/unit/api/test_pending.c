@@ -68,9 +68,11 @@ static void test_a_pending_pod(void **state)
         "'nominatedNode':null,'reservation':null,'notEvaluated':[],'judged':true,'fits':0,'fitsOn':"
         "[],'reasons':["
         "{'reason':'gpu_absent','message':'the node has no GPUs of the requested resource',"
-        "'nodes':1},"
-        "{'reason':'gpu_total','message':'the node has too few GPUs in total','nodes':1},"
-        "{'reason':'gpu_free','message':'the node has too few free GPUs now','nodes':1}],"
+        "'help':'ask for a GPU resource that the node has, or see to its device plugin','nodes':1},"
+        "{'reason':'gpu_total','message':'the node has too few GPUs in total',"
+        "'help':'ask for fewer GPUs a pod, and for more pods','nodes':1},"
+        "{'reason':'gpu_free','message':'the node has too few free GPUs now',"
+        "'help':'wait until pods there end, or evict some','nodes':1}],"
         "'closest':{'node':'a','reason':'gpu_free','message':'the node has too few free GPUs now: "
         "nvidia.com/gpu','lacks':{'nvidia.com/gpu':3}}}");
     json_decref(answer);
@@ -182,7 +184,8 @@ static void test_a_pending_pod_explained(void **state)
     assert_int_equal(json_array_size(nodes), 3);
     assert_json(json_array_get(nodes, 0),
                 "{'node':'a','fits':false,'score':null,'reason':'gpu_free','message':'the node has "
-                "too few free GPUs now: nvidia.com/gpu','lacks':{'nvidia.com/gpu':3}}");
+                "too few free GPUs now: nvidia.com/gpu',"
+                "'help':'wait until pods there end, or evict some','lacks':{'nvidia.com/gpu':3}}");
     json_decref(answer);
     answer = explain(*state, "/v1/pods/ml/plain/explain");
     assert_json(json_object_get(json_object_get(answer, "pod"), "state"), "'pending'");

@@ -84,10 +84,10 @@ static void test_unknown_keys(void **state)
         {HEAD "scheduling:\n", "3:1: scheduling: unknown key; did you mean scheduler?"},
         {HEAD "\"two\\nlines\": 1\n",
          "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, listen, gpuResources, "
-         "models, admission, placement, scheduler, filter, kubernetes, decisions, limits"},
+         "models, admission, sharing, placement, scheduler, filter, kubernetes, decisions, limits"},
         {HEAD "\"\": 1\n",
          "3:1: \"\": unknown key; known here: apiVersion, kind, listen, gpuResources, "
-         "models, admission, placement, scheduler, filter, kubernetes, decisions, limits"},
+         "models, admission, sharing, placement, scheduler, filter, kubernetes, decisions, limits"},
     };
     ASSERT_FAULTS(FAULTS);
 }

@@ -407,6 +407,7 @@ static void test_names_and_messages(void **state)
         assert_non_null(reason_message(reason));
         assert_int_equal(strncmp(reason_message(reason), PREFIX, strlen(PREFIX)), 0);
         assert_string_equal(reason_text(reason), reason_message(reason) + strlen(PREFIX));
+        assert_int_equal(reason_help(reason)[0] == '\0', reason == REASON_FITS);
         assert_true(strlen(reason_text(reason)) > 0);
         assert_ptr_equal(reason_message(reason), reason_message(reason));
         for (const char *at = reason_name(reason); *at; at++)

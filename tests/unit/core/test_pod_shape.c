@@ -73,6 +73,12 @@ static void shape_with(struct given *given, struct shape_facts *facts, size_t i)
     case 16:
         with_preference(given, facts, (int64_t)i);
         break;
+    case 17:
+        facts->allow_shared = ALLOW_SHARED_YES;
+        break;
+    case 18:
+        facts->allow_shared = ALLOW_SHARED_NO;
+        break;
     default:
         with_selector(given, facts, i);
         break;
@@ -82,7 +88,7 @@ static void shape_with(struct given *given, struct shape_facts *facts, size_t i)
 /* Shapes that differ in anything are kept apart; equal ones are one, wherever their facts lie. */
 static void test_shapes_are_equal_only_when_all_facts_are(void **state)
 {
-    enum { N = 17 };
+    enum { N = 19 };
     struct given *given = *state;
     const struct pod_shape *shapes[N] = {NULL};
     for (size_t i = 0; i < N; i++) {

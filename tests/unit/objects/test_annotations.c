@@ -220,6 +220,33 @@ static void test_a_model_both_accepted_and_excluded_is_refused(void **state)
     }
 }
 
+static void test_allow_shared_is_true_or_false(void **state)
+{
+    static const struct {
+        const char *text;
+        enum allow_shared allow;
+        bool refused;
+    } ROWS[] = {{"true", ALLOW_SHARED_YES, false},       {"false", ALLOW_SHARED_NO, false},
+                {"", ALLOW_SHARED_BY_POLICY, true},      {"True", ALLOW_SHARED_BY_POLICY, true},
+                {"yes", ALLOW_SHARED_BY_POLICY, true},   {"1", ALLOW_SHARED_BY_POLICY, true},
+                {" true", ALLOW_SHARED_BY_POLICY, true}, {"truer", ALLOW_SHARED_BY_POLICY, true}};
+    struct fixture *fixture = *state;
+    assert_int_equal(read_annotated(fixture, json_object()).shape.allow_shared,
+                     ALLOW_SHARED_BY_POLICY);
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        struct pod_facts facts = read_one(fixture, "gpu-extender.io/allow-shared", ROWS[i].text);
+        assert_int_equal(facts.shape.allow_shared, ROWS[i].allow);
+        if (!ROWS[i].refused)
+            assert_null(facts.refusal);
+        else
+            assert_string_equal(facts.refusal,
+                                arena_printf(fixture->arena,
+                                             "annotation gpu-extender.io/allow-shared: is \"%s\", "
+                                             "should be \"true\" or \"false\"",
+                                             ROWS[i].text));
+    }
+}
+
 /* Nothing a tenant writes is an input to usage, whatever is in it. */
 static void test_garbage_never_hides_what_is_used(void **state)
 {
@@ -229,6 +256,7 @@ static void test_garbage_never_hides_what_is_used(void **state)
                                        "gpu-extender.io/models",
                                        "gpu-extender.io/exclude-models",
                                        "gpu-extender.io/min-gpu-memory",
+                                       "gpu-extender.io/allow-shared",
                                        "nvidia.com/gpu"};
     for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++) {
         (void)read_one(fixture, KEYS[i], "\x01{[\\'0,,\\u0000 \xc3\xa9 -1 9e99");
@@ -249,7 +277,8 @@ static void test_long_texts_are_refused(void **state)
     } ROWS[] = {{LEGACY, 8192},
                 {"gpu-extender.io/models", 1024},
                 {"gpu-extender.io/exclude-models", 1024},
-                {"gpu-extender.io/min-gpu-memory", 1024}};
+                {"gpu-extender.io/min-gpu-memory", 1024},
+                {"gpu-extender.io/allow-shared", 1024}};
     for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++) {
         char *text = arena_printf(fixture->arena, "%*s", ROWS[i].max, "A100");
         struct pod_facts facts = read_one(fixture, ROWS[i].key, text);
@@ -273,6 +302,7 @@ int main(void)
         FIXTURE_TEST(test_model_wants),
         FIXTURE_TEST(test_a_minimum_that_is_no_quantity),
         FIXTURE_TEST(test_a_model_both_accepted_and_excluded_is_refused),
+        FIXTURE_TEST(test_allow_shared_is_true_or_false),
         FIXTURE_TEST(test_long_texts_are_refused),
         FIXTURE_TEST(test_garbage_never_hides_what_is_used),
     };
