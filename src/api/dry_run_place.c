@@ -1,4 +1,5 @@
 /* dry_run_place: a workload's replicas, one after another. See trial.h. */
+#include "near_misses.h"
 #include "trial.h"
 
 static json_t *placement_json(size_t replica, const struct node *node, int score,
@@ -38,8 +39,10 @@ static json_t *place_replicas(struct trial *trial, json_t *notes)
     trial->n_placed +=
         what_if_fill(dry_run->fork, &trial->asking.question, trial->n_replicas - (int64_t)n);
     trial->n_more = what_if_more(dry_run->fork, &trial->asking.question);
-    if (trial->n_placed < trial->n_replicas)
+    if (trial->n_placed < trial->n_replicas) {
         trial->no_more = trial_why_not(trial);
+        trial->near_misses = near_misses_json(&trial->asking, &trial->candidates);
+    }
     return placements_json(nodes, n, trial->no_more);
 }
 
@@ -49,6 +52,7 @@ static json_t *place_on_each_node(struct trial *trial)
     struct arena *arena = dry_run->arena;
     const struct node **nodes = ARENA_ARRAY(arena, const struct node *, trial->candidates.n);
     enum reason *verdicts = ARENA_ARRAY(arena, enum reason, trial->candidates.n);
+    json_t *near_misses = near_misses_json(&trial->asking, &trial->candidates);
     size_t n = what_if_place_each(dry_run->fork, &trial->asking.question, nodes, verdicts);
     json_t *placements = json_array();
     trial->n_replicas = (int64_t)n;
@@ -65,8 +69,11 @@ static json_t *place_on_each_node(struct trial *trial)
                            node ? candidates_find(&trial->candidates, node_name(node))->score : 0,
                            reason));
     }
-    if (trial->n_placed < trial->n_replicas || n == 0)
+    if (trial->n_placed < trial->n_replicas || n == 0) {
         trial->no_more = trial_why_not(trial);
+        trial->near_misses = json_incref(near_misses);
+    }
+    json_decref(near_misses);
     return placements;
 }
 

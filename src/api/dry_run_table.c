@@ -2,6 +2,7 @@
 #include "dry_run_table.h"
 #include "basis.h"
 #include "json_text.h"
+#include "near_misses.h"
 #include "table.h"
 #include "verdict_table.h"
 
@@ -75,6 +76,7 @@ void dry_run_table_write(const json_t *result, struct arena *arena, struct buf *
         write_notes(workload, out);
         write_placements(workload, arena, out);
         verdict_table_write(json_object_get(workload, "nodes"), arena, out);
+        near_misses_write(json_object_get(workload, "nearMisses"), out);
         dry_run_explain_table_write(json_object_get(workload, "explain"), arena, out);
     }
     write_skipped(result, out);

@@ -4,6 +4,7 @@
  */
 #include "api/api.h"
 #include "base/clock.h"
+#include "near_misses.h"
 #include "pod_json.h"
 #include "pod_table.h"
 #include "reply.h"
@@ -46,32 +47,39 @@ static bool read_path(const char *path, struct arena *arena, struct pod_path *re
     return true;
 }
 
-/* Its own reservation would be in its own way: such a pod is not judged. */
-static json_t *explain(const struct telling *telling, const struct pod_copy *copy,
-                       json_t **ret_nodes)
+static json_t *explain_unjudged(const struct telling *telling, const struct pod_copy *copy)
 {
-    *ret_nodes = json_array();
-    if (!pod_is_pending(&copy->pod) || copy->reserved_node)
-        return pod_json(telling, copy, NULL);
+    return json_pack("{s:o, s:[], s:[]}", "pod", pod_json(telling, copy, NULL), "nodes",
+                     "nearMisses");
+}
+
+static json_t *explain(const struct telling *telling, const struct pod_copy *copy)
+{
     struct candidates candidates = candidates_of(telling->fork, telling->arena);
     const struct asking asking = pod_asking(telling, copy);
     struct judged judged = judged_by(&candidates, &asking);
     json_t *pod = pod_json(telling, copy, &judged);
+    json_t *near_misses = judged.n_fits > 0 ? json_array() : near_misses_json(&asking, &candidates);
     judged_fini(&judged);
-    json_decref(*ret_nodes);
-    *ret_nodes = verdict_list(&asking, &candidates);
-    return pod;
+    return json_pack("{s:o, s:o, s:o}", "pod", pod, "nodes", verdict_list(&asking, &candidates),
+                     "nearMisses", near_misses);
+}
+
+/* Its own reservation would be in its own way: such a pod is not judged. */
+static bool is_judged(const struct pod_copy *copy)
+{
+    return pod_is_pending(&copy->pod) && !copy->reserved_node;
 }
 
 static json_t *explanation_json(const struct pod_copies *copies, const struct cluster *fork,
                                 struct arena *arena)
 {
     const struct telling telling = {fork, arena, (int64_t)time(NULL), clock_ms()};
+    const struct pod_copy *copy = &copies->items[0];
     json_t *answer = basis_json(&copies->basis);
-    json_t *nodes = NULL;
-    json_t *pod = explain(&telling, &copies->items[0], &nodes);
-    (void)json_object_set_new(answer, "pod", pod);
-    (void)json_object_set_new(answer, "nodes", nodes);
+    json_t *rest = is_judged(copy) ? explain(&telling, copy) : explain_unjudged(&telling, copy);
+    (void)json_object_update(answer, rest);
+    json_decref(rest);
     return answer;
 }
 

@@ -30,17 +30,6 @@ static json_t *best_json(const struct candidates *candidates)
     return names;
 }
 
-static int64_t lacking_gpus(const struct pod_shape *shape, const struct node *node)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
-        int64_t lack = fit_lack(node, &shape->needs[i]);
-        if (__builtin_add_overflow(sum, lack, &sum))
-            return INT64_MAX;
-    }
-    return sum;
-}
-
 /* Of the nodes that only lack room: where the fewest GPUs are missing. A node that could not have
  * enough even if it were empty comes last. */
 static const struct candidate *find_closest(const struct candidates *candidates,
@@ -52,7 +41,7 @@ static const struct candidate *find_closest(const struct candidates *candidates,
         const struct candidate *candidate = &candidates->items[i];
         if (candidate->verdict < REASON_GPU_TOTAL)
             continue;
-        const int64_t lack = lacking_gpus(shape, candidate->node);
+        const int64_t lack = verdict_lacking_gpus(shape, candidate->node);
         const bool is_small = candidate->verdict == REASON_GPU_TOTAL;
         const bool closest_is_small = closest && closest->verdict == REASON_GPU_TOTAL;
         if (closest && (is_small != closest_is_small ? is_small : lack >= least))

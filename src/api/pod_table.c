@@ -8,6 +8,7 @@
 #include "few.h"
 #include "json_text.h"
 #include "model_words.h"
+#include "near_misses.h"
 #include "verdict_table.h"
 
 #include <stdbool.h>
@@ -148,4 +149,5 @@ void pod_table_write_explanation(const json_t *explanation, struct arena *arena,
     basis_write_warning(explanation, arena, out);
     write_pod(json_object_get(explanation, "pod"), arena, out);
     verdict_table_write(json_object_get(explanation, "nodes"), arena, out);
+    near_misses_write(json_object_get(explanation, "nearMisses"), out);
 }

@@ -17,6 +17,7 @@ struct trial {
     int64_t n_placed;
     int64_t n_more;              /* that would fit beyond */
     const char *no_more;         /* why a replica was not placed; "" if all were */
+    json_t *near_misses;         /* what would let another fit; NULL: all were placed */
     const char *refused_because; /* why the API server would not take the pods; NULL: it would */
 };
 

@@ -34,7 +34,7 @@ bool asking_admission_would_help(const struct asking *asking, const struct node 
     return asking->tolerant.shape && fit_judge(node, &asking->tolerant) == REASON_FITS;
 }
 
-static const char *taint_text(const struct taint *taint, struct arena *arena)
+const char *verdict_taint_text(const struct taint *taint, struct arena *arena)
 {
     static const char *const EFFECTS[] = {[TAINT_NO_SCHEDULE] = "NoSchedule",
                                           [TAINT_PREFER_NO_SCHEDULE] = "PreferNoSchedule",
@@ -54,7 +54,7 @@ static const char *taint_message(const struct asking *asking, const struct node 
         hint = "; only that is missing, and clusters that run the admission plugin "
                "ExtendedResourceToleration add it (policy admission.extendedResourceToleration)";
     return arena_printf(asking->arena, "%s: %s%s", reason_text(REASON_TAINT),
-                        taint_text(taint, asking->arena), hint);
+                        verdict_taint_text(taint, asking->arena), hint);
 }
 
 static int64_t total_of(const struct node *node, const struct need *need)
@@ -107,6 +107,17 @@ const char *verdict_message(const struct asking *asking, const struct node *node
     if (reason == REASON_GPU_ABSENT || reason == REASON_GPU_FREE || reason == REASON_RESOURCE)
         return resource_message(asking, node, reason);
     return reason_text(reason);
+}
+
+int64_t verdict_lacking_gpus(const struct pod_shape *shape, const struct node *node)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        int64_t lack = fit_lack(node, &shape->needs[i]);
+        if (__builtin_add_overflow(sum, lack, &sum))
+            return INT64_MAX;
+    }
+    return sum;
 }
 
 json_t *verdict_lacks(const struct pod_shape *shape, const struct node *node)

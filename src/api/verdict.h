@@ -24,6 +24,10 @@ bool asking_admission_would_help(const struct asking *asking, const struct node 
 /* The reason on one node, for people. */
 const char *verdict_message(const struct asking *asking, const struct node *node,
                             enum reason reason);
+/* "dedicated=ml:NoSchedule" */
+const char *verdict_taint_text(const struct taint *taint, struct arena *arena);
+/* Of all GPU resources together; at most INT64_MAX. */
+int64_t verdict_lacking_gpus(const struct pod_shape *shape, const struct node *node);
 /* What the node lacks, resource by resource, in the resources' units. */
 json_t *verdict_lacks(const struct pod_shape *shape, const struct node *node);
 /* A NodeVerdict for each candidate, in their order. */

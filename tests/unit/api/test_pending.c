@@ -317,7 +317,11 @@ static void test_the_tables(void **state)
         "nvidia.com/gpu now)\n"
         "1       the node has too few GPUs in total: 4 nvidia.com/gpu             b (lacks 2 "
         "nvidia.com/gpu now)\n"
-        "1       the node has no GPUs of the requested resource: nvidia.com/gpu   bare\n");
+        "1       the node has no GPUs of the requested resource: nvidia.com/gpu   bare\n"
+        "\n"
+        "What would have to change:\n"
+        "1 node would fit if the pod asked for at most 4 nvidia.com/gpu\n"
+        "1 node would fit if 3 more nvidia.com/gpu were free\n");
 }
 
 /* What others wrote can neither begin a line of its own nor steer a terminal. */

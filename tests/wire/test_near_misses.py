@@ -1,0 +1,138 @@
+"""What would have to change, where a workload does not fit: of a dry run and of a pending pod. Of the nodes that one thing alone keeps it from."""
+
+import pytest
+from objects import GPU, annotated, node, pod
+
+T4 = "Tesla-T4"
+
+
+def taints(*texts):
+    made = []
+    for text in texts:
+        key, _, effect = text.partition(":")
+        made.append({"key": key, "effect": effect})
+    return {"taints": made}
+
+
+def misses(service, asking):
+    (workload,) = service.post("/v1/dry-run", asking).json()["workloads"]
+    return workload["nearMisses"]
+
+
+def told(service, asking):
+    return [miss["summary"] for miss in misses(service, asking)]
+
+
+def test_one_more_gpu(start_over):
+    """a and b lack 1 of 4, c lacks 2; the one that lacks CPU too is not near."""
+    poor = node("d", 8, status={"allocatable": {"cpu": "1", GPU: "8", "memory": "1Gi", "pods": "110"}})
+    fleet = [node(name, 8) for name in "abc"] + [poor, *(pod(f"p-{name}", n, name) for name, n in (("a", 5), ("b", 5), ("c", 6), ("d", 5)))]
+    service = start_over(*fleet)
+    asking = pod("new", 4, spec={"containers": [{"name": "c", "resources": {"limits": {GPU: "4", "cpu": "2"}}}]})
+    assert misses(service, asking) == [
+        {
+            "summary": f"2 A100-SXM4-80GB nodes would fit if 1 more {GPU} were free",
+            "reason": "gpu_free",
+            "nodes": 2,
+            "names": ["a", "b"],
+            "nearest": "a",
+            "lacks": {GPU: 1},
+        },
+        {
+            "summary": f"1 A100-SXM4-80GB node would fit if 2 more {GPU} were free",
+            "reason": "gpu_free",
+            "nodes": 1,
+            "names": ["c"],
+            "nearest": "c",
+            "lacks": {GPU: 2},
+        },
+    ]
+
+
+def with_demand(name="new", **limits):
+    return pod(name, spec={"containers": [{"name": "c", "resources": {"limits": limits}}]})
+
+
+NODE = {
+    "cordoned": node("x", 8, spec={"unschedulable": True, **taints("node.kubernetes.io/unschedulable:NoSchedule")}),
+    "tainted": node("x", 8, spec=taints("team:NoSchedule", "old:NoExecute")),
+    "lost": node("x", 8, spec=taints("node.kubernetes.io/unreachable:NoExecute")),
+    "t4": node("x", 4, T4),
+    "unknown": node("x", 4, None),
+    "small": node("x", 8, status={"allocatable": {"cpu": "2", GPU: "8", "memory": "1Gi", "pods": "110"}}),
+    "crowded": node("x", 8, status={"allocatable": {"cpu": "2", GPU: "8", "memory": "1Gi", "pods": "0"}}),
+}
+SELECTOR = {"nodeSelector": {"zone": "a"}}
+TERM = {"matchExpressions": [{"key": "zone", "operator": "Exists"}]}
+AFFINITY = {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [TERM]}}}}
+
+
+@pytest.mark.parametrize(
+    "there, asking, summary",
+    [
+        ("cordoned", pod("new"), "1 node would fit if uncordoned"),
+        ("tainted", pod("new"), "1 node would fit if the pod tolerated team:NoSchedule and old:NoExecute"),
+        ("lost", pod("new"), "1 node would fit without the taint node.kubernetes.io/unreachable:NoExecute"),
+        ("t4", pod("new", spec=SELECTOR), "1 node would fit if the pod's nodeSelector allowed that"),
+        ("t4", pod("new", spec=AFFINITY), "1 node would fit if the pod's required node affinity allowed that"),
+        ("t4", annotated("new", models="H100, A100"), "1 node would fit if the pod took T4 too"),
+        ("t4", annotated("new", exclude_models="T4"), "1 node would fit if the pod did not exclude T4"),
+        ("t4", annotated("new", min_gpu_memory="24Gi"), "1 node would fit if the pod asked for no GPU memory"),
+        ("unknown", annotated("new", models="T4"), "1 node would fit if the pod did not choose GPU models"),
+        ("t4", pod("new", 8), f"1 T4 node would fit if the pod asked for at most 4 {GPU}"),
+        ("small", with_demand(**{GPU: "1", "cpu": "2500m"}), "1 node would fit if more cpu were free (x lacks the least: 500m cpu)"),
+        ("small", with_demand(**{GPU: "1", "memory": "3Gi"}), "1 node would fit if more memory were free (x lacks the least: 2Gi memory)"),
+        ("crowded", pod("new"), "1 node would fit with a free pod slot (x lacks the least: 1 pods)"),
+        ("t4", with_demand(**{GPU: "1", "rdma/hca": "1"}), "1 node would fit if more rdma/hca were free (x lacks the least: 1 rdma/hca)"),
+    ],
+)
+def test_each_reason(start_over, there, asking, summary):
+    assert told(start_over(NODE[there]), asking) == [summary]
+
+
+@pytest.mark.parametrize(
+    "there, asking",
+    [
+        ("cordoned", pod("new", spec=SELECTOR)),
+        ("tainted", annotated("new", models="H100")),
+        ("t4", annotated("new", 8, models="H100")),
+        ("t4", pod("new", resource="amd.com/gpu")),
+        ("small", with_demand(**{GPU: "1", "cpu": "3", "memory": "3Gi"})),
+    ],
+)
+def test_two_things_are_no_near_miss(start_over, there, asking):
+    assert told(start_over(NODE[there]), asking) == []
+
+
+def test_the_nearest_of_many_and_a_few_of_the_changes(start_over):
+    """Changes that lack fewest GPUs first, then those that help most nodes; six of them."""
+    full = [item for i in range(1, 9) for item in (node(f"n{i}", 8, T4), pod(f"p{i}", i, f"n{i}"))]
+    tainted = [node(f"t{i}", 8, spec=taints(f"taint-{i // 2}:NoSchedule")) for i in range(3)]
+    assert told(start_over(*full, *tainted), pod("new", 8)) == [
+        "2 nodes would fit if the pod tolerated taint-0:NoSchedule",
+        "1 node would fit if the pod tolerated taint-1:NoSchedule",
+        *(f"1 T4 node would fit if {i} more {GPU} were free" for i in range(1, 5)),
+    ]
+
+
+def test_of_a_workload_that_fits_in_part(start_over):
+    """What the replicas before it took is gone for the next one."""
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "ml"},
+        "spec": {"replicas": 2, "template": {"spec": pod("x", 5)["spec"]}},
+    }
+    service = start_over(node("a", 8))
+    assert told(service, deployment) == [f"1 A100-SXM4-80GB node would fit if 2 more {GPU} were free"]
+    assert told(service, pod("new", 5)) == []
+
+
+def test_of_a_pod_that_waits(start_over):
+    service = start_over(node("a", 8), pod("there", 5, "a"), pod("waits", 4), pod("fits", 3))
+    answer = service.get("/v1/pods/ml/waits/explain").json()
+    sentence = f"1 A100-SXM4-80GB node would fit if 1 more {GPU} were free"
+    assert [miss["summary"] for miss in answer["nearMisses"]] == [sentence]
+    assert service.get("/v1/pods/ml/waits/explain?output=table").text.endswith(f"\nWhat would have to change:\n{sentence}\n")
+    for name in ("there", "fits"):
+        assert service.get(f"/v1/pods/ml/{name}/explain").json()["nearMisses"] == []
