@@ -55,6 +55,7 @@ class Arrivals(threading.Thread):
         super().__init__(daemon=True)
         self.api, self.room = api, threading.Semaphore(ahead)
         self.nodes = {}  # of the pods that are decided: where they went, "" for nowhere
+        self.refused = set()
         self.n_left = 0
         self.since = api.get(PODS)["metadata"]["resourceVersion"]
 
@@ -87,5 +88,6 @@ class Arrivals(threading.Thread):
             self.nodes[name] = node_name(item) or ""
             self.n_left -= 1
             self.room.release()
-        elif "deletionTimestamp" not in item["metadata"] and scheduled(item).get("reason") == "Unschedulable":
+        elif name not in self.refused and scheduled(item).get("reason") == "Unschedulable":
+            self.refused.add(name)
             self.api.delete(f"{PODS}/{name}")
