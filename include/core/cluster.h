@@ -150,9 +150,9 @@ const struct resource *cluster_find_resource(const struct cluster *cluster, cons
 const struct pod_shape *cluster_resolve(const struct cluster *cluster,
                                         const struct shape_facts *facts, struct arena *arena);
 
-/* A copy to think on: nodes and what is used, without the pods. It shares what never changes with
- * its origin: make and free it under the origin's lock, use it without. cluster_place() and reading
- * are all that a fork is for. */
+/* A copy to think on: nodes, what is used and what is promised, without the pods. It shares what
+ * never changes with its origin: make and free it under the origin's lock, use it without.
+ * cluster_place() and reading are all that a fork is for. */
 struct cluster *cluster_fork(struct cluster *cluster);
 void cluster_fork_free(struct cluster *fork);
 /* Uses n times the shape's needs on that node of a fork. The shape must have been resolved against

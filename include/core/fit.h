@@ -8,6 +8,7 @@
 #define CORE_FIT_H
 
 #include "core/cluster.h"
+#include "core/nominate.h"
 
 enum reason {
     REASON_FITS,
@@ -26,8 +27,9 @@ enum reason {
     REASON_MODEL_EXCLUDED,
     REASON_MODEL_NOT_WANTED,
     REASON_GPU_MEMORY,
-    REASON_GPU_TOTAL, /* even an empty node has too few */
-    REASON_GPU_FREE,  /* too few are free now */
+    REASON_GPU_TOTAL,     /* even an empty node has too few */
+    REASON_GPU_FREE,      /* too few are free now */
+    REASON_GPU_NOMINATED, /* they are free, and promised to another pod */
     REASON_CPU,
     REASON_MEMORY,
     REASON_PODS,
@@ -46,6 +48,7 @@ struct fit_question {
     const char *refusal;   /* of the pod: it fits nowhere; NULL: none */
     const char *node_name; /* spec.nodeName: it may be on no other node; NULL or "": any. FIT_ALL */
     enum fit_scope scope;
+    struct asker asker; /* against whom room is kept for nominated pods */
     /* The pod's own reservation: it holds no room against the pod itself; NULL: none. */
     const struct reservation *own;
 };
@@ -67,8 +70,10 @@ bool fit_admits_model(const struct node *node, const struct pod_shape *shape);
  * of pods that need none there fit INT64_MAX. */
 int64_t fit_count(const struct node *node, const struct fit_question *question);
 
-/* How much of the need is missing on the node; 0 if nothing. */
-int64_t fit_lack(const struct node *node, const struct need *need);
+/* How much of the need is missing on the node for the one who asks; 0 if nothing. Where enough is
+ * free, how much too little is left of it by what is kept for others. */
+int64_t fit_lack(const struct node *node, const struct fit_question *question,
+                 const struct need *need);
 
 /* "gpu_free": for metrics and answers. */
 const char *reason_name(enum reason reason);

@@ -23,6 +23,7 @@ struct extender {
     struct decisions *decisions;    /* where answers are put on record; NULL: nowhere */
     size_t shortlist;               /* nodes that filter hands on at the most; 0: all that fit */
     struct counter n_ledger_behind; /* filters answered so; over a file none is */
+    struct counter n_room_kept;     /* the same */
 };
 
 /* Routes; context is the struct extender. */

@@ -5,6 +5,14 @@
 #include "core/market.h"
 #include "trial.h"
 
+/* As the API server's admission gives it: the class's, or that of the default class. */
+static int64_t priority_of(const struct cluster *fork, const struct pod_facts *pod)
+{
+    int64_t priority = pod->priority;
+    (void)cluster_priority_of_class(fork, pod->priority_class, &priority);
+    return priority;
+}
+
 /* A template that cannot be read is refused everywhere. */
 static void ask(struct trial *trial)
 {
@@ -16,6 +24,8 @@ static void ask(struct trial *trial)
         .refusal = workload->problem ? workload->problem : workload->pod.refusal,
         .node_name = workload->pod.node_name,
         .scope = FIT_ALL,
+        .asker = {.priority =
+                      workload->problem ? 0 : priority_of(trial->dry_run->fork, &workload->pod)},
     };
     asking_with_admission(&trial->asking);
     trial->n_replicas = workload->replicas;

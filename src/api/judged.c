@@ -33,7 +33,7 @@ static json_t *best_json(const struct candidates *candidates)
 /* Of the nodes that only lack room: where the fewest GPUs are missing. A node that could not have
  * enough even if it were empty comes last. */
 static const struct candidate *find_closest(const struct candidates *candidates,
-                                            const struct pod_shape *shape)
+                                            const struct fit_question *question)
 {
     const struct candidate *closest = NULL;
     int64_t least = 0;
@@ -41,7 +41,7 @@ static const struct candidate *find_closest(const struct candidates *candidates,
         const struct candidate *candidate = &candidates->items[i];
         if (candidate->verdict < REASON_GPU_TOTAL)
             continue;
-        const int64_t lack = verdict_lacking_gpus(shape, candidate->node);
+        const int64_t lack = verdict_lacking_gpus(question, candidate->node);
         const bool is_small = candidate->verdict == REASON_GPU_TOTAL;
         const bool closest_is_small = closest && closest->verdict == REASON_GPU_TOTAL;
         if (closest && (is_small != closest_is_small ? is_small : lack >= least))
@@ -54,14 +54,13 @@ static const struct candidate *find_closest(const struct candidates *candidates,
 
 static json_t *closest_json(const struct candidates *candidates, const struct asking *asking)
 {
-    const struct pod_shape *shape = asking->question.shape;
-    const struct candidate *closest = find_closest(candidates, shape);
+    const struct candidate *closest = find_closest(candidates, &asking->question);
     if (!closest)
         return json_null();
     return json_pack("{s:s, s:s, s:s, s:o}", "node", node_name(closest->node), "reason",
                      reason_name(closest->verdict), "message",
                      verdict_message(asking, closest->node, closest->verdict), "lacks",
-                     verdict_lacks(shape, closest->node));
+                     verdict_lacks(&asking->question, closest->node));
 }
 
 static const char *counts_text(const size_t counts[N_REASONS], const struct candidates *candidates,

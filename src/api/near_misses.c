@@ -78,11 +78,12 @@ static const char *memory_change(const struct misses *misses, const struct node 
 /* "if 2 more nvidia.com/gpu were free" */
 static const char *gpu_change(const struct misses *misses, const struct node *node)
 {
-    const struct pod_shape *shape = misses->asking->question.shape;
+    const struct fit_question *question = &misses->asking->question;
+    const struct pod_shape *shape = question->shape;
     struct arena *arena = misses->asking->arena;
     const char *gpus = "";
     for (size_t i = 0; i < shape->n_gpu_needs; i++) {
-        const int64_t lack = fit_lack(node, &shape->needs[i]);
+        const int64_t lack = fit_lack(node, question, &shape->needs[i]);
         if (lack > 0)
             gpus = and(
                 gpus,
@@ -96,12 +97,13 @@ static const char *gpu_change(const struct misses *misses, const struct node *no
  * nothing is. */
 static const char *total_change(const struct misses *misses, const struct node *node)
 {
-    const struct pod_shape *shape = misses->asking->question.shape;
+    const struct fit_question *question = &misses->asking->question;
+    const struct pod_shape *shape = question->shape;
     struct arena *arena = misses->asking->arena;
     const char *gpus = "";
     for (size_t i = 0; i < shape->n_gpu_needs; i++) {
         const struct need *need = &shape->needs[i];
-        const int64_t lack = fit_lack(node, need);
+        const int64_t lack = fit_lack(node, question, need);
         if (lack >= need->amount)
             return NULL;
         if (lack > 0)
@@ -116,11 +118,12 @@ static const char *total_change(const struct misses *misses, const struct node *
 /* "with more cpu": how much differs from node to node. */
 static const char *room_change(const struct misses *misses, const struct node *node)
 {
-    const struct pod_shape *shape = misses->asking->question.shape;
+    const struct fit_question *question = &misses->asking->question;
+    const struct pod_shape *shape = question->shape;
     struct arena *arena = misses->asking->arena;
     const char *names = "";
     for (size_t i = shape->n_gpu_needs; i < shape->n_needs; i++) {
-        if (fit_lack(node, &shape->needs[i]) > 0)
+        if (fit_lack(node, question, &shape->needs[i]) > 0)
             names = and(names, shape->needs[i].resource->name, arena);
     }
     return arena_printf(arena, "if more %s were free", names);
@@ -137,6 +140,7 @@ static const char *change_of(const struct misses *misses, const struct node *nod
         [REASON_LEGACY_AFFINITY] =
             "if the pod's annotation scheduler.alpha.kubernetes.io/affinity allowed that",
         [REASON_MODEL_UNKNOWN] = "if the pod did not choose GPU models",
+        [REASON_GPU_NOMINATED] = "if its free GPUs were not kept for a nominated pod",
         [REASON_PODS] = "with a free pod slot",
     };
     struct arena *arena = misses->asking->arena;
@@ -158,11 +162,12 @@ static const char *change_of(const struct misses *misses, const struct node *nod
 }
 
 /* How much of the rest is lacking, to find the nearest: of one resource, mostly. */
-static int64_t other_lack(const struct pod_shape *shape, const struct node *node)
+static int64_t other_lack(const struct fit_question *question, const struct node *node)
 {
+    const struct pod_shape *shape = question->shape;
     int64_t most = 0;
     for (size_t i = shape->n_gpu_needs; i < shape->n_needs; i++) {
-        const int64_t lack = fit_lack(node, &shape->needs[i]);
+        const int64_t lack = fit_lack(node, question, &shape->needs[i]);
         most = lack > most ? lack : most;
     }
     return most;
@@ -192,14 +197,14 @@ static void add_node(struct misses *misses, const struct node *node)
         .reason = reason,
         .change = change_of(misses, node, reason),
         .model = lacks_gpus ? model_of(misses, node) : "",
-        .gpus = lacks_gpus ? verdict_lacking_gpus(question->shape, node) : 0,
+        .gpus = lacks_gpus ? verdict_lacking_gpus(question, node) : 0,
         .nearest = node,
     };
     if (!wanted.change)
         return;
     wanted.key = arena_printf(misses->asking->arena, "%s %s", wanted.model, wanted.change);
     struct miss *miss = find_miss(misses, &wanted);
-    if (other_lack(question->shape, node) < other_lack(question->shape, miss->nearest))
+    if (other_lack(question, node) < other_lack(question, miss->nearest))
         miss->nearest = node;
     if (miss->n++ < FEW_SHOWN)
         (void)json_array_append_new(miss->names, json_string(node_name(node)));
@@ -232,7 +237,7 @@ static const char *sentence(const struct misses *misses, const struct miss *miss
 
 static json_t *miss_json(const struct misses *misses, const struct miss *miss)
 {
-    json_t *lacks = verdict_lacks(misses->asking->question.shape, miss->nearest);
+    json_t *lacks = verdict_lacks(&misses->asking->question, miss->nearest);
     return json_pack("{s:s, s:s, s:I, s:O, s:s, s:o}", "summary", sentence(misses, miss, lacks),
                      "reason", reason_name(miss->reason), "nodes", (json_int_t)miss->n, "names",
                      miss->names, "nearest", node_name(miss->nearest), "lacks", lacks);

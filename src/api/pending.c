@@ -35,28 +35,43 @@ static bool pay(struct pending *pending, const struct shape_facts *facts)
     return true;
 }
 
-/* NULL where that is one kind too many. */
+/* NULL where that is one kind too many. Pods come by priority, on which it depends what room is
+ * kept for others. */
 static const struct judged *judge(struct pending *pending, const struct pod_copy *copy)
 {
     struct shared_shape *shape = copy->shape;
-    if (shape->judged || !pay(pending, &shape->facts))
+    if (shape->judged && shape->judged_priority == copy->pod.priority)
         return shape->judged;
+    if (!pay(pending, &shape->facts))
+        return NULL;
     const struct asking asking = pod_asking(&pending->telling, copy);
-    shape->judged = ARENA_NEW(pending->telling.arena, struct judged);
+    if (shape->judged)
+        judged_fini(shape->judged);
+    else
+        shape->judged = ARENA_NEW(pending->telling.arena, struct judged);
     *shape->judged = judged_by(&pending->candidates, &asking);
+    shape->judged_priority = copy->pod.priority;
     return shape->judged;
+}
+
+/* No pod is its like: what is refused of it, or the room that is promised to it, is its own. */
+static bool is_alone(struct pending *pending, const struct pod_copy *copy)
+{
+    return copy->pod.refusal || (copy->pod.nominated_node[0] && !copy->reserved_node &&
+                                 pay(pending, &copy->shape->facts));
 }
 
 static json_t *pending_pod_json(struct pending *pending, const struct pod_copy *copy)
 {
-    if (copy->pod.refusal) {
+    if (is_alone(pending, copy)) {
         const struct asking asking = pod_asking(&pending->telling, copy);
         struct judged judged = judged_by(&pending->candidates, &asking);
         json_t *json = pod_json(&pending->telling, copy, &judged);
         judged_fini(&judged);
         return json;
     }
-    const struct judged *judged = copy->reserved_node ? NULL : judge(pending, copy);
+    const bool is_judged = !copy->reserved_node && !copy->pod.nominated_node[0];
+    const struct judged *judged = is_judged ? judge(pending, copy) : NULL;
     pending->n_not_judged += judged == NULL;
     return pod_json(&pending->telling, copy, judged);
 }

@@ -18,7 +18,8 @@ struct judged;
 struct shared_shape {
     const struct pod_shape *origin; /* in the ledger: a key, no more */
     struct shape_facts facts;
-    struct judged *judged; /* the caller's; NULL at first */
+    struct judged *judged;   /* the caller's; NULL at first */
+    int64_t judged_priority; /* of the pods that it was judged for */
     UT_hash_handle hh;
 };
 

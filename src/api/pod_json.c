@@ -16,7 +16,8 @@ struct asking pod_asking(const struct telling *telling, const struct pod_copy *c
     return (struct asking){
         .question = {.shape = cluster_resolve(telling->fork, facts, telling->arena),
                      .refusal = copy->pod.refusal,
-                     .scope = FIT_ALL},
+                     .scope = FIT_ALL,
+                     .asker = asker_of(&copy->pod)},
         .arena = telling->arena,
     };
 }

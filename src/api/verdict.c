@@ -85,7 +85,7 @@ static const char *resource_message(const struct asking *asking, const struct no
     const bool is_gpu = reason != REASON_RESOURCE;
     for (size_t i = 0; i < shape->n_needs; i++) {
         const struct need *need = &shape->needs[i];
-        if (need->resource->is_gpu != is_gpu || fit_lack(node, need) == 0)
+        if (need->resource->is_gpu != is_gpu || fit_lack(node, &asking->question, need) == 0)
             continue;
         const char *name = need->resource->name;
         if (is_gpu ||
@@ -104,27 +104,30 @@ const char *verdict_message(const struct asking *asking, const struct node *node
         return taint_message(asking, node);
     if (reason == REASON_GPU_TOTAL)
         return total_message(asking, node);
-    if (reason == REASON_GPU_ABSENT || reason == REASON_GPU_FREE || reason == REASON_RESOURCE)
+    if (reason == REASON_GPU_ABSENT || reason == REASON_GPU_FREE ||
+        reason == REASON_GPU_NOMINATED || reason == REASON_RESOURCE)
         return resource_message(asking, node, reason);
     return reason_text(reason);
 }
 
-int64_t verdict_lacking_gpus(const struct pod_shape *shape, const struct node *node)
+int64_t verdict_lacking_gpus(const struct fit_question *question, const struct node *node)
 {
+    const struct pod_shape *shape = question->shape;
     int64_t sum = 0;
     for (size_t i = 0; i < shape->n_gpu_needs; i++) {
-        int64_t lack = fit_lack(node, &shape->needs[i]);
+        int64_t lack = fit_lack(node, question, &shape->needs[i]);
         if (__builtin_add_overflow(sum, lack, &sum))
             return INT64_MAX;
     }
     return sum;
 }
 
-json_t *verdict_lacks(const struct pod_shape *shape, const struct node *node)
+json_t *verdict_lacks(const struct fit_question *question, const struct node *node)
 {
+    const struct pod_shape *shape = question->shape;
     json_t *lacks = json_object();
     for (size_t i = 0; i < shape->n_needs; i++) {
-        int64_t lack = fit_lack(node, &shape->needs[i]);
+        int64_t lack = fit_lack(node, question, &shape->needs[i]);
         if (lack > 0)
             (void)json_object_set_new(lacks, shape->needs[i].resource->name, json_integer(lack));
     }
@@ -139,7 +142,7 @@ static json_t *candidate_json(const struct asking *asking, const struct candidat
                      reason == REASON_FITS, "score",
                      reason == REASON_FITS ? json_integer(candidate->score) : json_null(), "reason",
                      reason_name(reason), "message", verdict_message(asking, node, reason), "help",
-                     reason_help(reason), "lacks", verdict_lacks(asking->question.shape, node));
+                     reason_help(reason), "lacks", verdict_lacks(&asking->question, node));
 }
 
 json_t *verdict_list(const struct asking *asking, const struct candidates *candidates)

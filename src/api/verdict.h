@@ -27,9 +27,9 @@ const char *verdict_message(const struct asking *asking, const struct node *node
 /* "dedicated=ml:NoSchedule" */
 const char *verdict_taint_text(const struct taint *taint, struct arena *arena);
 /* Of all GPU resources together; at most INT64_MAX. */
-int64_t verdict_lacking_gpus(const struct pod_shape *shape, const struct node *node);
+int64_t verdict_lacking_gpus(const struct fit_question *question, const struct node *node);
 /* What the node lacks, resource by resource, in the resources' units. */
-json_t *verdict_lacks(const struct pod_shape *shape, const struct node *node);
+json_t *verdict_lacks(const struct fit_question *question, const struct node *node);
 /* A NodeVerdict for each candidate, in their order. */
 json_t *verdict_list(const struct asking *asking, const struct candidates *candidates);
 /* "3 of 15 nodes fit (12 × the node has too few free GPUs now)": counts of each reason. */

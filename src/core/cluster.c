@@ -21,6 +21,7 @@ static void free_pod(struct cluster *cluster, struct pod_entry *entry)
     words_drop(words, entry->pod.node_name);
     words_drop(words, entry->pod.nominated_node);
     words_drop(words, entry->pod.priority_class);
+    free(entry->nomination);
     free(entry);
 }
 
@@ -221,6 +222,7 @@ static struct pod_entry *find_pod(const struct cluster *cluster, const char *uid
 static void remove_pod(struct cluster *cluster, struct pod_entry *entry)
 {
     detach_pod(cluster, entry);
+    nominate_end(cluster, entry);
     market_count(cluster, &entry->pod, -1);
     pod_names_remove(&cluster->pod_names, entry);
     HASH_DEL(cluster->pods, entry);
@@ -235,6 +237,7 @@ static void add_pod(struct cluster *cluster, const struct pod_facts *facts,
     pod_names_add(&cluster->pod_names, entry);
     market_count(cluster, &entry->pod, 1);
     attach_pod(cluster, entry);
+    nominate_renew(cluster, entry);
 }
 
 /* Its reservation is that of the pod, and goes with it. */

@@ -84,7 +84,11 @@ static void check_node(struct check *check, const struct node *node)
             differs(check, node->name, held->reservation.uid, 1, 0);
         check_needs(check, node, held->reservation.shape);
     }
-    if (!node->traits && !node->pods && !node->reservations)
+    for (const struct nomination_entry *held = node->nominations; held; held = held->next) {
+        if (held->node != node)
+            differs(check, node->name, held->nomination.uid, 1, 0);
+    }
+    if (!node->traits && !node->pods && !node->reservations && !node->nominations)
         differs(check, node->name, "a node that is neither there nor used", 1, 0);
 }
 
@@ -126,6 +130,39 @@ static void check_reservations(struct check *check, const struct cluster *cluste
         if (pod && (pod->node_name[0] || pod->finished || pod->terminating))
             differs(check, held->uid, "a reservation of a pod that is settled", 1, 0);
     }
+}
+
+static void check_nomination(struct check *check, const struct cluster *cluster,
+                             const struct pod_entry *pod)
+{
+    const struct nomination_entry *held = pod->nomination;
+    const bool is_due = nominate_is_due(cluster, &pod->pod);
+    if (is_due != (held != NULL))
+        differs(check, pod->pod.uid, "a nomination", held != NULL, is_due);
+    if (!held)
+        return;
+    if (strcmp(held->node->name, pod->pod.nominated_node) != 0)
+        differs(check, pod->pod.uid, held->node->name, 1, 0);
+    if (held->nomination.uid != pod->pod.uid || held->nomination.needs != pod->pod.shape->needs)
+        differs(check, pod->pod.uid, "a nomination of its own", 0, 1);
+    if (held->nomination.priority != pod->pod.priority)
+        differs(check, pod->pod.uid, "the nomination's priority", held->nomination.priority,
+                pod->pod.priority);
+}
+
+static void check_nominations(struct check *check, const struct cluster *cluster)
+{
+    size_t n_held = 0;
+    size_t n_should_be = 0;
+    for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next) {
+        check_nomination(check, cluster, pod);
+        n_should_be += pod->nomination != NULL;
+    }
+    for (const struct node *node = cluster->nodes; node; node = node->hh.next) {
+        for (const struct nomination_entry *held = node->nominations; held; held = held->next)
+            n_held++;
+    }
+    differs_unless(check, "nominations on nodes", n_held, n_should_be);
 }
 
 static void check_names(struct check *check, const struct cluster *cluster)
@@ -196,6 +233,7 @@ size_t cluster_check(const struct cluster *cluster, struct err *err)
     struct check check = {.err = err};
     check_nodes(&check, cluster);
     check_reservations(&check, cluster);
+    check_nominations(&check, cluster);
     check_names(&check, cluster);
     check_markets(&check, cluster);
     size_t n_shape_refs = 0;

@@ -23,6 +23,7 @@ static void fork_node(struct cluster *fork, const struct node *node)
         copy->resources[i].supply = supply_of_fork(fork, &node->resources[i]);
         shapes_hold_resource_again(node->resources[i].resource);
     }
+    nominate_fork_node(fork, copy, node);
     fork->n_present_nodes++;
 }
 

@@ -58,6 +58,10 @@ static const struct reason_row REASONS[N_REASONS] = {
                           "ask for fewer GPUs a pod, and for more pods"},
     [REASON_GPU_FREE] = {"gpu_free", PREFIX "the node has too few free GPUs now",
                          "wait until pods there end, or evict some"},
+    [REASON_GPU_NOMINATED] = {"gpu_nominated",
+                              PREFIX "the node's free GPUs are kept for a nominated pod",
+                              "wait, or give the pod a higher priority than that of the "
+                              "nominated one"},
     [REASON_CPU] = {"cpu", PREFIX "the node has too little free CPU",
                     "ask for less CPU, or wait until pods there end"},
     [REASON_MEMORY] = {"memory", PREFIX "the node has too little free memory",
@@ -88,18 +92,8 @@ const char *reason_help(enum reason reason)
     return REASONS[reason].help;
 }
 
-int64_t fit_lack(const struct node *node, const struct need *need)
-{
-    const struct node_resource *has = node_find_resource(node, need->resource);
-    int64_t free = has ? node_resource_free(has) : 0;
-    if (free >= need->amount)
-        return 0;
-    int64_t lack = 0;
-    return __builtin_sub_overflow(need->amount, free, &lack) ? INT64_MAX : lack;
-}
-
-/* What is free to the pod that asks: what it holds itself too. Where the sum of what is held was
- * cut at INT64_MAX, its share is not known, and nothing of it is free. */
+/* What is free on the node, to the pod that asks: what it holds itself too. Where the sum of what
+ * is held was cut at INT64_MAX, its share is not known, and nothing of it is free. */
 static int64_t free_to(const struct node *node, const struct fit_question *question,
                        const struct resource *resource)
 {
@@ -111,6 +105,31 @@ static int64_t free_to(const struct node *node, const struct fit_question *quest
     if (own && has->reserved < INT64_MAX && strcmp(own->node_name, node_name(node)) == 0)
         without.reserved -= shape_need(own->shape, resource);
     return node_resource_free(&without);
+}
+
+/* The same, without what is kept for others. */
+static int64_t left_to(const struct node *node, const struct fit_question *question,
+                       const struct resource *resource)
+{
+    int64_t left = 0;
+    const bool too_low = __builtin_sub_overflow(
+        free_to(node, question, resource), nominate_kept(node, &question->asker, resource), &left);
+    return too_low ? INT64_MIN : left;
+}
+
+static int64_t lack_of(int64_t amount, int64_t there)
+{
+    if (there >= amount)
+        return 0;
+    int64_t lack = 0;
+    return __builtin_sub_overflow(amount, there, &lack) ? INT64_MAX : lack;
+}
+
+int64_t fit_lack(const struct node *node, const struct fit_question *question,
+                 const struct need *need)
+{
+    const int64_t lack = lack_of(need->amount, free_to(node, question, need->resource));
+    return lack > 0 ? lack : lack_of(need->amount, left_to(node, question, need->resource));
 }
 
 /* The cordon is judged as the taint that Kubernetes' NodeUnschedulable plugin sees in it. */
@@ -213,10 +232,18 @@ static bool lacks_any_gpu_resource(const struct node *node, const struct pod_sha
     return false;
 }
 
-static bool has_free(const struct node *node, const struct fit_question *question,
-                     const struct need *need)
+static enum reason judge_room(const struct node *node, const struct fit_question *question)
 {
-    return free_to(node, question, need->resource) >= need->amount;
+    const struct pod_shape *shape = question->shape;
+    enum reason reason = REASON_FITS;
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        const struct need *need = &shape->needs[i];
+        if (free_to(node, question, need->resource) < need->amount)
+            return REASON_GPU_FREE;
+        if (left_to(node, question, need->resource) < need->amount)
+            reason = REASON_GPU_NOMINATED;
+    }
+    return reason;
 }
 
 static enum reason judge_gpus(const struct node *node, const struct fit_question *question)
@@ -226,11 +253,7 @@ static enum reason judge_gpus(const struct node *node, const struct fit_question
         if (!has_total(node, &shape->needs[i]))
             return REASON_GPU_TOTAL;
     }
-    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
-        if (!has_free(node, question, &shape->needs[i]))
-            return REASON_GPU_FREE;
-    }
-    return REASON_FITS;
+    return judge_room(node, question);
 }
 
 static enum reason reason_of_resource(const char *name)
@@ -248,7 +271,7 @@ static enum reason judge_other_resources(const struct node *node,
     const struct pod_shape *shape = question->shape;
     enum reason first = REASON_FITS;
     for (size_t i = shape->n_gpu_needs; i < shape->n_needs; i++) {
-        if (has_free(node, question, &shape->needs[i]))
+        if (fit_lack(node, question, &shape->needs[i]) == 0)
             continue;
         enum reason reason = reason_of_resource(shape->needs[i].resource->name);
         if (first == REASON_FITS || reason < first)
@@ -315,7 +338,7 @@ int64_t fit_count(const struct node *node, const struct fit_question *question)
     int64_t count = INT64_MAX;
     for (size_t i = 0; i < n_judged; i++) {
         const struct need *need = &shape->needs[i];
-        int64_t more = free_to(node, question, need->resource) / need->amount;
+        int64_t more = left_to(node, question, need->resource) / need->amount;
         count = more < count ? more : count;
     }
     return count;

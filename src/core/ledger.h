@@ -6,6 +6,7 @@
 
 #include "core/cluster.h"
 #include "core/market.h"
+#include "core/nominate.h"
 #include "core/reserve.h"
 #include "pod_names.h"
 #include "shapes.h"
@@ -21,14 +22,21 @@ struct traits_entry {
     struct taint *taints;
 };
 
+struct nomination_entry {
+    struct nomination nomination; /* first, as below; its strings and needs are the pod's */
+    struct node *node;
+    struct nomination_entry *prev, *next; /* of the node's nominations */
+};
+
 struct pod_entry {
-    struct pod pod;                /* first: a struct pod * of a ledger is one of these */
-    struct node *node;             /* whose resources it uses; NULL if none */
-    uint64_t seen;                 /* relist in which it was upserted last */
-    struct pod_entry *prev, *next; /* of the node's pods */
-    struct pod_entry *next_named;  /* pod_names.h */
-    UT_hash_handle hh;             /* by uid */
-    char texts[];                  /* the strings that are its own; the others are words */
+    struct pod pod;                      /* first: a struct pod * of a ledger is one of these */
+    struct node *node;                   /* whose resources it uses; NULL if none */
+    struct nomination_entry *nomination; /* NULL: no room is promised to it */
+    uint64_t seen;                       /* relist in which it was upserted last */
+    struct pod_entry *prev, *next;       /* of the node's pods */
+    struct pod_entry *next_named;        /* pod_names.h */
+    UT_hash_handle hh;                   /* by uid */
+    char texts[];                        /* the strings that are its own; the others are words */
 };
 
 struct reservation_entry {
@@ -45,6 +53,7 @@ struct node {
     size_t n_resources;
     struct pod_entry *pods;
     struct reservation_entry *reservations;
+    struct nomination_entry *nominations;
     uint64_t seen;
     UT_hash_handle hh;
 };
@@ -69,7 +78,7 @@ struct cluster {
     bool is_fork;
     const struct resource **fork_resources; /* of a fork: all names it knows */
     size_t n_fork_resources;
-    struct arena *fork_arena; /* of its markets */
+    struct arena *fork_arena; /* of its markets and nominations */
     struct node *nodes;
     struct pod_entry *pods;
     struct pod_names pod_names;
@@ -107,6 +116,15 @@ void node_table_remove_reservation(struct cluster *cluster, struct node *node,
 void reserve_forget(struct cluster *cluster, const char *uid);
 /* The ledger goes, and its nodes with it. */
 void reserve_free_all(struct cluster *cluster);
+
+/* nominate.c */
+/* Whether room is to be promised to the pod, as all else is. */
+bool nominate_is_due(const struct cluster *cluster, const struct pod *pod);
+/* Begins the pod's nomination or ends it, as is due. */
+void nominate_renew(struct cluster *cluster, struct pod_entry *entry);
+void nominate_end(struct cluster *cluster, struct pod_entry *entry);
+/* The copy of the node gets copies of its nominations, in the fork's arena. */
+void nominate_fork_node(struct cluster *fork, struct node *copy, const struct node *node);
 
 /* market.c */
 /* The resource's market, made if there was none. */

@@ -64,17 +64,18 @@ static enum reason lack_of(const struct resource *resource)
     return REASON_RESOURCE;
 }
 
-/* All that was judged before is as it was; a total is room, too. */
+/* All that was judged before is as it was; a total is room, too, and so is what is kept. */
 static void drop_needs(struct pod_shape *shape, enum reason reason, struct arena *arena)
 {
-    const enum reason lack = reason == REASON_GPU_TOTAL ? REASON_GPU_FREE : reason;
+    const bool is_of_gpus = reason <= REASON_GPU_NOMINATED;
+    const enum reason lack = is_of_gpus ? REASON_GPU_FREE : reason;
     struct need *needs = ARENA_ARRAY(arena, struct need, shape->n_needs);
     size_t n = 0;
     for (size_t i = 0; i < shape->n_needs; i++) {
         if (lack_of(shape->needs[i].resource) != lack)
             needs[n++] = shape->needs[i];
     }
-    shape->n_gpu_needs = lack == REASON_GPU_FREE ? 0 : shape->n_gpu_needs;
+    shape->n_gpu_needs = is_of_gpus ? 0 : shape->n_gpu_needs;
     shape->needs = needs;
     shape->n_needs = n;
 }

@@ -1,6 +1,6 @@
 /*
  * node_table: nodes by name, what they have, what is used and what is reserved. A node that is not
- * there is kept as long as pods or reservations speak of it.
+ * there is kept as long as pods, reservations or nominations speak of it.
  */
 #include "base/mem.h"
 #include "ledger.h"
@@ -39,7 +39,7 @@ void node_table_free(struct cluster *cluster, struct node *node)
 
 void node_table_release(struct cluster *cluster, struct node *node)
 {
-    if (!node->traits && !node->pods && !node->reservations)
+    if (!node->traits && !node->pods && !node->reservations && !node->nominations)
         node_table_free(cluster, node);
 }
 

@@ -13,6 +13,15 @@ static struct reservation_entry *find(const struct cluster *cluster, const char 
     return entry;
 }
 
+/* What the pod was promised ends with its reservation, or begins again after it. */
+static void renew_nomination(struct cluster *cluster, const char *uid)
+{
+    struct pod_entry *pod = NULL;
+    HASH_FIND_STR(cluster->pods, uid, pod);
+    if (pod)
+        nominate_renew(cluster, pod);
+}
+
 /* What is known of the pod: by the ledger, else by the facts. */
 struct known {
     const char *namespace_;
@@ -20,6 +29,7 @@ struct known {
     const char *node_name;
     const char *refusal;
     bool gone;
+    struct asker asker;
     const struct pod_shape *shape; /* NULL: that of the facts */
 };
 
@@ -34,6 +44,7 @@ static bool find_known(const struct cluster *cluster, const struct reserve_quest
                                     pod->node_name,
                                     pod->refusal,
                                     pod->finished || pod->terminating,
+                                    asker_of(pod),
                                     pod->shape};
     else if (facts && strcmp(facts->uid, question->uid) == 0)
         *ret_known = (struct known){facts->namespace_,
@@ -41,6 +52,7 @@ static bool find_known(const struct cluster *cluster, const struct reserve_quest
                                     facts->node_name,
                                     facts->refusal,
                                     facts->finished || facts->terminating,
+                                    asker_of_facts(facts),
                                     NULL};
     else
         return false;
@@ -73,6 +85,7 @@ static uint64_t hold(struct cluster *cluster, const struct reserve_question *que
     const char *uid = entry->reservation.uid;
     HASH_ADD_KEYPTR(hh, cluster->reservations, uid, strlen(uid), entry);
     node_table_add_reservation(node, entry);
+    renew_nomination(cluster, uid);
     cluster->version++;
     return entry->reservation.serial;
 }
@@ -88,7 +101,7 @@ static enum reserve_verdict hold_if_it_fits(struct cluster *cluster,
     else
         known->shape = shapes_hold(cluster->shapes, &question->facts->shape);
     const struct fit_question fit = {
-        .shape = known->shape, .refusal = known->refusal, .scope = FIT_OURS};
+        .shape = known->shape, .refusal = known->refusal, .scope = FIT_OURS, .asker = known->asker};
     if (node && !node->traits)
         node = NULL;
     result->reason = fit_judge(node, &fit);
@@ -152,6 +165,7 @@ static void forget(struct cluster *cluster, struct reservation_entry *entry)
     node_table_remove_reservation(cluster, node, entry);
     node_table_release(cluster, node);
     HASH_DEL(cluster->reservations, entry);
+    renew_nomination(cluster, entry->reservation.uid);
     free_entry(cluster, entry);
     cluster->version++;
 }

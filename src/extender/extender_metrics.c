@@ -1,18 +1,23 @@
 /* extender_metrics: see include/extender/extender.h. What binds count: binds_metrics.c. */
 #include "extender/extender.h"
 
-static void add_ledger_behind(const struct extender *extender, struct buf *out)
+static void add_counter(const char *name, const char *help, const struct counter *counter,
+                        struct buf *out)
 {
-    static const char NAME[] = "gpu_extender_filter_ledger_behind_total";
-    metrics_head(out, NAME, "counter",
-                 "Calls of filter answered with: the ledger is behind kube-scheduler.");
-    metrics_sample(out, NAME, NULL, (double)counter_value(&extender->n_ledger_behind));
+    metrics_head(out, name, "counter", help);
+    metrics_sample(out, name, NULL, (double)counter_value(counter));
 }
 
 void extender_metrics(const struct extender *extender, struct buf *out)
 {
     if (!extender->binds)
         return;
-    add_ledger_behind(extender, out);
+    add_counter("gpu_extender_filter_ledger_behind_total",
+                "Calls of filter answered with: the ledger is behind kube-scheduler.",
+                &extender->n_ledger_behind, out);
+    add_counter("gpu_extender_filter_room_kept_total",
+                "Calls of filter answered with: the free GPUs are kept for a nominated pod that "
+                "kube-scheduler does not count.",
+                &extender->n_room_kept, out);
     binds_metrics(extender->binds, out);
 }

@@ -8,21 +8,50 @@
 #include "note.h"
 #include "shortlist.h"
 
+#include <string.h>
+
 /* What was found of the names, in their order. */
 struct found {
     enum reason *verdicts;
     const bool *left_out; /* shortlist.h */
+    const char *awaited;  /* the node whose room is being made for the pod; NULL: none */
 };
 
-/* Nodes come here only after kube-scheduler's own count let them through. If none is left, and one
- * has too few free, then our ledger is behind: an error makes kube-scheduler try again soon, where
- * a refusal could cost other pods their life by preemption, or wake nobody. Only for what follows
- * an API server, as a file never catches up. */
+/* Nodes come here only after kube-scheduler's own count let them through, which counts nominated
+ * pods too. If none is left, and one has too few free, then our ledger is behind: an error makes
+ * kube-scheduler try again soon, where a refusal could cost other pods their life by preemption, or
+ * wake nobody. Only for what follows an API server, as a file never catches up. */
 static const char LAG[] = "gpu-extender: the ledger is behind kube-scheduler: retry";
+/* The same where it is free, and promised: to a pod that kube-scheduler has placed elsewhere since,
+ * or to one of another scheduler, of which it knows nothing. */
+static const char KEPT[] = "gpu-extender: the free GPUs are kept for a nominated pod that "
+                           "kube-scheduler does not count: retry";
 
-static bool is_behind(const size_t counts[N_REASONS])
+static const char *why_retry(const size_t counts[N_REASONS])
 {
-    return counts[REASON_FITS] == 0 && counts[REASON_GPU_FREE] > 0;
+    if (counts[REASON_FITS] > 0)
+        return NULL;
+    if (counts[REASON_GPU_FREE] > 0)
+        return LAG;
+    return counts[REASON_GPU_NOMINATED] > 0 ? KEPT : NULL;
+}
+
+static bool lacks_room(enum reason verdict)
+{
+    return verdict == REASON_GPU_FREE || verdict == REASON_GPU_NOMINATED;
+}
+
+/* A pod has at most one nominated node. */
+static const char *find_awaited(const struct cluster *cluster, const struct args *args,
+                                const struct fit_question *question, const enum reason *verdicts)
+{
+    for (size_t i = 0; i < args->n_names; i++) {
+        if (lacks_room(verdicts[i]) &&
+            nominate_is_being_made(cluster_find_node(cluster, args->names[i]), &question->asker,
+                                   question->shape))
+            return args->names[i];
+    }
+    return NULL;
 }
 
 static void count_verdicts(struct decision *decision, const struct args *args,
@@ -36,9 +65,9 @@ static void count_verdicts(struct decision *decision, const struct args *args,
         decision->n_handed_on -= found->left_out[i];
 }
 
-/* False: the ledger is too old to tell. */
-static bool judge(const struct extender *extender, const struct args *args,
-                  struct decision *decision, struct arena *arena, struct found *ret_found)
+/* Not NULL: it is not to be answered but asked again, with that error. */
+static const char *judge(const struct extender *extender, const struct args *args,
+                         struct decision *decision, struct arena *arena, struct found *ret_found)
 {
     enum reason *verdicts = ARENA_ARRAY(arena, enum reason, args->n_names);
     const struct inventory_view view = inventory_read_settled(extender->inventory);
@@ -46,17 +75,22 @@ static bool judge(const struct extender *extender, const struct args *args,
         .shape = cluster_resolve(view.cluster, &args->pod.shape, arena),
         .refusal = args->pod.refusal,
         .scope = FIT_OURS,
+        .asker = asker_of_facts(&args->pod),
         .own = cluster_find_reservation(view.cluster, args->pod.uid),
     };
     for (size_t i = 0; i < args->n_names; i++)
         verdicts[i] = fit_judge(cluster_find_node(view.cluster, args->names[i]), &question);
-    *ret_found = (struct found){verdicts, shortlist_left_out(view.cluster, args, &question,
-                                                             verdicts, extender->shortlist, arena)};
+    *ret_found = (struct found){
+        .verdicts = verdicts,
+        .left_out =
+            shortlist_left_out(view.cluster, args, &question, verdicts, extender->shortlist, arena),
+        .awaited = find_awaited(view.cluster, args, &question, verdicts),
+    };
     const bool live = view.live;
     decision->ledger_version = cluster_version(view.cluster);
     inventory_done(extender->inventory);
     count_verdicts(decision, args, ret_found);
-    return !live || !is_behind(decision->verdicts);
+    return live ? why_retry(decision->verdicts) : NULL;
 }
 
 static bool is_handed_on(const struct found *found, size_t i)
@@ -93,18 +127,25 @@ static void add_fitting_nodes(const struct args *args, const struct found *found
     (void)buf_add_text(out, "]}");
 }
 
+static bool is_awaited(const struct found *found, const char *name)
+{
+    return found->awaited && strcmp(found->awaited, name) == 0;
+}
+
 /* Everything we refuse is unresolvable: evicting pods through kube-scheduler's own accounting would
- * not help, and FailedNodes would make it try (contract 5). A name that was asked twice is here
- * twice, with the same message. */
-static void add_failed_nodes(const struct args *args, const enum reason *verdicts,
+ * not help, and FailedNodes would make it try (contract 5). The one exception is the node where it
+ * has evicted pods for this one already, and they are still ending: called unresolvable, it would
+ * evict others elsewhere. A name that was asked twice is here twice, with the same message. */
+static void add_failed_nodes(const struct args *args, const struct found *found, bool awaited,
                              struct arena *arena, struct buf *out)
 {
+    const enum reason *verdicts = found->verdicts;
     const char *separator = "";
     const char *refusal =
         args->pod.refusal ? arena_printf(arena, "gpu-extender: %s", args->pod.refusal) : NULL;
     (void)buf_add_text(out, "{");
     for (size_t i = 0; i < args->n_names; i++) {
-        if (verdicts[i] == REASON_FITS)
+        if (verdicts[i] == REASON_FITS || is_awaited(found, args->names[i]) != awaited)
             continue;
         (void)buf_add_text(out, separator);
         (void)buf_add_quoted(out, args->names[i]);
@@ -128,8 +169,10 @@ static void add_result(const struct args *args, const struct found *found, struc
         (void)buf_add_text(out, "null,\"NodeNames\":");
         add_fitting_names(args, found, out);
     }
-    (void)buf_add_text(out, ",\"FailedNodes\":{},\"FailedAndUnresolvableNodes\":");
-    add_failed_nodes(args, found->verdicts, arena, out);
+    (void)buf_add_text(out, ",\"FailedNodes\":");
+    add_failed_nodes(args, found, true, arena, out);
+    (void)buf_add_text(out, ",\"FailedAndUnresolvableNodes\":");
+    add_failed_nodes(args, found, false, arena, out);
     (void)buf_add_text(out, ",\"Error\":\"\"}");
 }
 
@@ -151,7 +194,8 @@ void extender_filter(void *context, struct exchange *exchange)
     }
     struct found found;
     struct decision decision = note_of_pod(DECISION_FILTER, &args.pod);
-    if (judge(extender, &args, &decision, arena, &found)) {
+    const char *retry = judge(extender, &args, &decision, arena, &found);
+    if (!retry) {
         struct buf text;
         buf_init(&text, ANSWER_MAX_BYTES);
         add_result(&args, &found, arena, &text);
@@ -160,10 +204,10 @@ void extender_filter(void *context, struct exchange *exchange)
         answer_text(exchange, &text);
     } else {
         args_fini(&args);
-        counter_add(&extender->n_ledger_behind, 1);
-        decision.error = LAG;
+        counter_add(retry == LAG ? &extender->n_ledger_behind : &extender->n_room_kept, 1);
+        decision.error = retry;
         decision.n_handed_on = 0;
         note_answer(extender, &decision, began_us);
-        answer_scheduler_error(exchange, LAG);
+        answer_scheduler_error(exchange, retry);
     }
 }

@@ -17,6 +17,7 @@ static bool rank(struct inventory *inventory, const struct args *args, struct de
     const struct fit_question question = {
         .shape = cluster_resolve(view.cluster, &args->pod.shape, arena),
         .scope = FIT_OURS,
+        .asker = asker_of_facts(&args->pod),
         .own = cluster_find_reservation(view.cluster, args->pod.uid)};
     for (size_t i = 0; i < args->n_names; i++) {
         const struct node *node = cluster_find_node(view.cluster, args->names[i]);

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from objects import GPU, annotated, container, filter_args, kindless, node, pod
+from objects import GPU, annotated, container, filter_args, kindless, merged, node, pod
 
 PREFIX = "gpu-extender: "
 MESSAGES = {  # the closed table, as users see it; a message that changes wakes its pod (contract 6.3)
@@ -215,6 +215,43 @@ def test_a_name_that_is_nearly_one_is_none(name, service):
     result = ask(service, pod(), [name, "a100-free"])
     assert result["NodeNames"] == ["a100-free"]
     assert result["FailedAndUnresolvableNodes"] == {name: MESSAGES["unknown node"]}
+
+
+def nominated(name, gpus, to, priority=10, **changes):
+    return merged(pod(name, gpus, spec={"priority": priority}, status={"nominatedNodeName": to}), changes)
+
+
+def test_room_is_kept_for_a_nominated_pod_against_no_higher_priority(start_over):
+    first = nominated("first", 6, "n", metadata={"creationTimestamp": "2026-01-01T00:00:00Z"})
+    service = start_over(node("n"), node("other", 2), first)
+    kept = {"n": PREFIX + "the node's free GPUs are kept for a nominated pod"}
+    for priority in (-1, 0, 10):
+        result = ask(service, pod(gpus=3, spec={"priority": priority}), ["n"])
+        assert result["NodeNames"] == [] and result["FailedAndUnresolvableNodes"] == kept and result["FailedNodes"] == {}
+        assert ask(service, pod(gpus=2, spec={"priority": priority}), ["n", "other"])["NodeNames"] == ["n", "other"]
+    assert ask(service, pod(gpus=8, spec={"priority": 11}), ["n"])["NodeNames"] == ["n"]
+    assert ask(service, first, ["n"])["NodeNames"] == ["n"]
+    rival = nominated("rival", 6, "n", metadata={"creationTimestamp": "2026-01-01T00:00:01Z"})
+    assert ask(service, rival, ["n"])["FailedAndUnresolvableNodes"] == kept
+    rival["metadata"]["creationTimestamp"] = "2025-12-31T23:59:59Z"
+    assert ask(service, rival, ["n"])["NodeNames"] == ["n"]
+
+
+def test_the_nominated_node_is_resolvable_while_victims_are_ending_there(start_over):
+    """Else kube-scheduler would think the pod free to evict others elsewhere (contract 5.2)."""
+    ending = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    busy = [merged(pod(f"victim-{name}", 6, name), ending) for name in ("n", "other")]
+    service = start_over(node("n"), node("other"), node("t4", 8, "Tesla-T4"), *busy, pod("holder", 6, "t4"))
+    full = MESSAGES["free"]
+    result = ask(service, nominated("first", 6, "n"), ["other", "n", "n"])
+    assert result["FailedNodes"] == {"n": full} and result["FailedAndUnresolvableNodes"] == {"other": full}
+    for asking in (nominated("first", 6, "t4"), pod(gpus=6), nominated("first", 6, "n", priority=0)):
+        result = ask(service, asking, ["other", "n", "t4"])
+        assert result["FailedNodes"] == {} and result["FailedAndUnresolvableNodes"] == {"n": full, "other": full, "t4": full}
+    asking = merged(annotated("first", 6, models="T4"), nominated("first", 6, "n"))
+    result = ask(service, asking, ["n"])
+    assert result["FailedNodes"] == {}, "victims' GPUs of a model that is not wanted are no help"
+    assert result["FailedAndUnresolvableNodes"] == {"n": MESSAGES["model"]}
 
 
 def test_requests_count_the_start_up_sequence(start_over):

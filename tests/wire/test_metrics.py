@@ -54,6 +54,7 @@ def test_nothing_is_told_twice_where_an_api_server_is_followed(alone):
     assert found["gpu_extender_data_stale", (("kind", "pods"),)] == 0
     assert ("gpu_extender_binds_total", (("outcome", "bound"),)) in found
     assert found["gpu_extender_filter_ledger_behind_total", ()] == 0
+    assert found["gpu_extender_filter_room_kept_total", ()] == 0
 
 
 def test_promtool_has_nothing_to_say_where_an_api_server_is_followed(promtool, alone):

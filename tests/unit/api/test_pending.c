@@ -136,13 +136,13 @@ static void test_what_keeps_a_pod_besides_nodes(void **state)
         "'ml/a: waits until its scheduling gates are gone; would fit on 1 of 1 nodes now by what "
         "is judged, best on g'",
         "'ml/b: is being deleted; " FITS_NOW,
-        TOO_SMALL "; room is being made for it on g'",
+        TOO_SMALL "; room is being made for it on h'",
     };
     json_t *answer = pending(
         *state, "kind: List\napiVersion: v1\nitems:\n" NODE("g", "1")
                     POD("a", "", "schedulingGates: [{name: g}], ", "1",
                         "") POD("b", ", deletionTimestamp: '2026-11-20T10:00:00Z'", "", "1", "")
-                        POD("c", "", "", "2", "nominatedNodeName: g")
+                        POD("c", "", "", "2", "nominatedNodeName: h")
                             POD("d", ", annotations: {gpu-extender.io/models: '?'}", "", "1", ""));
     const json_t *pods = json_object_get(answer, "pods");
     for (size_t i = 0; i < sizeof SUMMARIES / sizeof *SUMMARIES; i++)
@@ -151,7 +151,7 @@ static void test_what_keeps_a_pod_besides_nodes(void **state)
                            "ml/d: can run nowhere: annotation gpu-extender.io/models: "));
     assert_json(ask_member(pods, 0, "gated"), "true");
     assert_json(ask_member(pods, 1, "terminating"), "true");
-    assert_json(ask_member(pods, 2, "nominatedNode"), "'g'");
+    assert_json(ask_member(pods, 2, "nominatedNode"), "'h'");
     assert_json(ask_member(json_object_get(json_array_get(pods, 3), "reasons"), 0, "reason"),
                 "'pod_invalid'");
     assert_json(ask_member(pods, 3, "created"), "null");

@@ -1,6 +1,7 @@
 /* plain: see plain.h. */
 #include "plain.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *const PLAIN_RESOURCE_NAMES[N_PLAIN_RESOURCES] = {
@@ -153,6 +154,48 @@ int64_t plain_reserved(const struct plain *plain, size_t node, size_t resource)
             sum = add(sum, plain->holds[i].shape.demand[resource]);
     }
     return sum;
+}
+
+bool plain_is_promised(const struct plain *plain, size_t pod, size_t node)
+{
+    const struct plain_pod *it = &plain->pods[pod];
+    return plain->pod_there[pod] && it->nominated == (int64_t)node && it->node == PLAIN_NOWHERE &&
+           !it->finished && !it->terminating && !it->gated && it->refusal == 0 &&
+           !plain->holds[pod].there;
+}
+
+/* Of two UIDs, each "uid-" and a number, the one that is less as a text; all pods are of one age.
+ */
+static bool comes_before(size_t a, size_t b)
+{
+    char text_a[24];
+    char text_b[24];
+    (void)snprintf(text_a, sizeof text_a, "%zu", a);
+    (void)snprintf(text_b, sizeof text_b, "%zu", b);
+    return strcmp(text_a, text_b) < 0;
+}
+
+int64_t plain_kept(const struct plain *plain, size_t node, size_t resource, size_t asker,
+                   const struct plain_pod *pod)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < PLAIN_PODS; i++) {
+        if (i == asker || !plain_is_promised(plain, i, node))
+            continue;
+        const int64_t priority = plain->pods[i].priority;
+        const bool is_rival = pod->nominated == (int64_t)node && !comes_before(i, asker);
+        if (priority > pod->priority || (priority == pod->priority && !is_rival))
+            sum = add(sum, plain->pods[i].shape.demand[resource]);
+    }
+    return sum;
+}
+
+size_t plain_n_promised(const struct plain *plain, size_t node)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < PLAIN_PODS; i++)
+        n += plain_is_promised(plain, i, node);
+    return n;
 }
 
 size_t plain_n_users(const struct plain *plain, size_t node)

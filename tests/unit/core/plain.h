@@ -89,8 +89,15 @@ bool plain_holds(const struct plain *plain, size_t pod, size_t node);
 /* At most INT64_MAX. */
 int64_t plain_used(const struct plain *plain, size_t node, size_t resource);
 int64_t plain_reserved(const struct plain *plain, size_t node, size_t resource);
+/* Room that was promised to the pod there, and is neither used nor held by it yet. */
+bool plain_is_promised(const struct plain *plain, size_t pod, size_t node);
+/* What of the node is kept for others than a pod of that index (PLAIN_PODS: one that is not there);
+ * at most INT64_MAX. */
+int64_t plain_kept(const struct plain *plain, size_t node, size_t resource, size_t asker,
+                   const struct plain_pod *pod);
 size_t plain_n_users(const struct plain *plain, size_t node);
 size_t plain_n_holders(const struct plain *plain, size_t node);
+size_t plain_n_promised(const struct plain *plain, size_t node);
 size_t plain_n_shapes(const struct plain *plain);
 /* How many resources a node has, a pod asks for, or is held. */
 size_t plain_n_resources(const struct plain *plain);

@@ -4,32 +4,45 @@
 static const enum plain_resource GPUS[] = {AMD_GPU, NVIDIA_GPU};
 #define N_GPUS (sizeof GPUS / sizeof *GPUS)
 
-static bool has_free(const struct plain *plain, size_t node, size_t resource, int64_t demand)
+static bool has_free(const struct plain *plain, size_t node, size_t resource, int64_t demand,
+                     int64_t kept)
 {
     int64_t free = plain->nodes[node].allocatable[resource];
     bool too_low = __builtin_sub_overflow(free, plain_used(plain, node, resource), &free);
     too_low |= __builtin_sub_overflow(free, plain_reserved(plain, node, resource), &free);
+    too_low |= __builtin_sub_overflow(free, kept, &free);
     return !too_low && free >= demand;
 }
 
-/* Of what the model has, the GPUs only: kube-scheduler judges the rest. */
-static enum reason judge(const struct plain *plain, size_t i, const struct plain_pod *pod)
+static enum reason judge_resource(const struct plain *plain, const struct plain_question *question,
+                                  const struct plain_pod *pod, size_t resource)
 {
+    const size_t i = question->node;
     const struct plain_node *node = &plain->nodes[i];
+    const int64_t demand = pod->shape.demand[resource];
+    if (demand == 0)
+        return REASON_FITS;
+    if (node->capacity[resource] <= 0 && node->allocatable[resource] <= 0)
+        return REASON_GPU_ABSENT;
+    if (node->allocatable[resource] < demand)
+        return REASON_GPU_TOTAL;
+    if (!has_free(plain, i, resource, demand, 0))
+        return REASON_GPU_FREE;
+    const int64_t kept = plain_kept(plain, i, resource, question->pod, pod);
+    return has_free(plain, i, resource, demand, kept) ? REASON_FITS : REASON_GPU_NOMINATED;
+}
+
+/* Of what the model has, the GPUs only: kube-scheduler judges the rest. */
+static enum reason judge(const struct plain *plain, const struct plain_question *question,
+                         const struct plain_pod *pod)
+{
     if (pod->refusal != 0)
         return REASON_POD_INVALID;
-    if (!plain->node_there[i])
+    if (!plain->node_there[question->node])
         return REASON_NODE_UNKNOWN;
     enum reason first = REASON_FITS;
     for (size_t g = 0; g < N_GPUS; g++) {
-        const int64_t demand = pod->shape.demand[GPUS[g]];
-        enum reason reason = REASON_FITS;
-        if (demand > 0 && node->capacity[GPUS[g]] <= 0 && node->allocatable[GPUS[g]] <= 0)
-            reason = REASON_GPU_ABSENT;
-        else if (demand > 0 && node->allocatable[GPUS[g]] < demand)
-            reason = REASON_GPU_TOTAL;
-        else if (demand > 0 && !has_free(plain, i, GPUS[g], demand))
-            reason = REASON_GPU_FREE;
+        const enum reason reason = judge_resource(plain, question, pod, GPUS[g]);
         if (reason != REASON_FITS && (first == REASON_FITS || reason < first))
             first = reason;
     }
@@ -54,7 +67,7 @@ static struct plain_result hold(struct plain *plain, const struct plain_question
                                 const struct plain_pod *pod)
 {
     struct plain_result result = {RESERVE_HELD, REASON_FITS, PLAIN_NOWHERE};
-    result.reason = judge(plain, question->node, pod);
+    result.reason = judge(plain, question, pod);
     if (result.reason != REASON_FITS) {
         result.verdict = RESERVE_REFUSED;
         return result;

@@ -112,7 +112,7 @@ static struct plain_pod random_pod(const struct life *life, size_t i)
     pod.shape = random_shape(dice);
     pod.node = random_place(life);
     pod.name = random_name(life, i);
-    pod.nominated = dice_one_in(dice, 10) ? random_place(life) : PLAIN_NOWHERE;
+    pod.nominated = dice_one_in(dice, 3) ? random_place(life) : PLAIN_NOWHERE;
     pod.refusal = dice_one_in(dice, 10) ? dice_below(dice, PLAIN_REFUSALS) : 0;
     pod.finished = dice_one_in(dice, 8);
     pod.terminating = dice_one_in(dice, 8);
@@ -193,6 +193,9 @@ static void change_pod(const struct life *life)
         break;
     case 5: /* many pods of one shape */
         pod.shape = life->twin->plain.pods[any_pod(life)].shape;
+        break;
+    case 6:
+        pod.nominated = random_place(life);
         break;
     default:
         break;

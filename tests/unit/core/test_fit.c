@@ -382,7 +382,8 @@ static int64_t lack(struct given *given, const char *amounts, const char *runnin
     put_node(given, &(struct fit_row){.node_amounts = amounts, .running = running});
     const struct amount demand = {resource, amount};
     const struct shape_facts facts = {.demand = &demand, .n_demand = 1};
-    return fit_lack(given_find(given, "n1"), &given_resolved(given, &facts)->needs[0]);
+    const struct fit_question question = given_question(given, &facts);
+    return fit_lack(given_find(given, "n1"), &question, &question.shape->needs[0]);
 }
 
 static void test_what_a_node_lacks(void **state)

@@ -233,6 +233,38 @@ int twin_compare_verdict(enum reserve_verdict verdict, const struct reserve_resu
     return compare_text(err, "reserve", result->node_name, node);
 }
 
+/* Nominations. */
+
+static int64_t kept_on(const struct cluster *cluster, const struct node *node, size_t resource,
+                       int64_t priority)
+{
+    const struct asker asker = {.priority = priority};
+    return nominate_kept(node, &asker,
+                         cluster_find_resource(cluster, PLAIN_RESOURCE_NAMES[resource]));
+}
+
+/* What is kept on the node from pods of each priority that are not there. */
+static int compare_promises(struct err *err, const struct cluster *cluster,
+                            const struct plain *plain, size_t i)
+{
+    const char *name = plain_facts_node_name((int64_t)i);
+    const struct node *node = cluster_find_node(cluster, name);
+    struct plain_pod asker = {.nominated = PLAIN_NOWHERE};
+    int64_t n = 0;
+    if (!node)
+        return 0;
+    for (const struct nomination *kept = node_next_nomination(node, NULL); kept;
+         kept = node_next_nomination(node, kept))
+        n++;
+    int r = compare(err, name, "nominations", n, (int64_t)plain_n_promised(plain, i));
+    for (; r == 0 && asker.priority < 4; asker.priority++) {
+        for (size_t j = 0; r == 0 && j < N_PLAIN_RESOURCES; j++)
+            r = compare(err, name, "kept", kept_on(cluster, node, j, asker.priority),
+                        plain_kept(plain, i, j, PLAIN_PODS, &asker));
+    }
+    return r;
+}
+
 /* The whole. */
 
 /* Nothing is kept that nobody needs: names of nodes that are gone, shapes, resources. */
@@ -244,8 +276,8 @@ static int compare_counts(struct err *err, const struct cluster *cluster, const 
     int64_t n_pods = 0;
     for (size_t i = 0; i < PLAIN_NODES; i++) {
         n_there += plain->node_there[i];
-        n_kept +=
-            plain->node_there[i] || plain_n_users(plain, i) > 0 || plain_n_holders(plain, i) > 0;
+        n_kept += plain->node_there[i] || plain_n_users(plain, i) > 0 ||
+                  plain_n_holders(plain, i) > 0 || plain_n_promised(plain, i) > 0;
     }
     for (size_t i = 0; i < PLAIN_PODS; i++)
         n_pods += plain->pod_there[i];
@@ -277,6 +309,8 @@ int twin_compare_ledger(const struct cluster *cluster, const struct plain *plain
             r = compare_users(err, cluster, plain, i);
         if (r == 0)
             r = compare_holders(err, cluster, plain, i);
+        if (r == 0)
+            r = compare_promises(err, cluster, plain, i);
     }
     for (size_t i = 0; r == 0 && i < PLAIN_PODS; i++) {
         r = compare_pod(err, cluster, plain, i);
@@ -291,7 +325,8 @@ int twin_compare_fork(const struct cluster *fork, const struct plain *plain,
 {
     int r = 0;
     for (size_t i = 0; r == 0 && i < PLAIN_NODES; i++)
-        r = compare_node(err, fork, plain, i, n_placed[i], placed);
+        if ((r = compare_node(err, fork, plain, i, n_placed[i], placed)) == 0)
+            r = compare_promises(err, fork, plain, i);
     if (r < 0)
         err_prefix(err, "fork: ");
     return r;

@@ -137,7 +137,7 @@ char *quotes(const char *text)
 {
     char *copy = mem_strdup(text);
     for (char *at = copy; *at; at++)
-        *at = *at == '\'' ? '"' : *at;
+        *at = *at == '\'' && strncmp(at, "'s ", 3) != 0 ? '"' : *at;
     return copy;
 }
 

@@ -1,0 +1,145 @@
+/* nominate: see include/core/nominate.h. */
+#include "core/nominate.h"
+#include "base/mem.h"
+#include "ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool nominate_is_due(const struct cluster *cluster, const struct pod *pod)
+{
+    return pod->nominated_node[0] && !pod->node_name[0] && !pod->finished && !pod->terminating &&
+           !pod->gated && !pod->refusal && !cluster_find_reservation(cluster, pod->uid);
+}
+
+static void begin(struct cluster *cluster, struct pod_entry *entry)
+{
+    const struct pod *pod = &entry->pod;
+    struct node *node = node_table_hold(cluster, pod->nominated_node);
+    entry->nomination = MEM_NEW(struct nomination_entry);
+    *entry->nomination = (struct nomination_entry){
+        .nomination = {pod->uid, pod->priority, pod->created_s, pod->shape->needs,
+                       pod->shape->n_needs},
+        .node = node,
+    };
+    DL_APPEND(node->nominations, entry->nomination);
+}
+
+void nominate_end(struct cluster *cluster, struct pod_entry *entry)
+{
+    struct nomination_entry *nomination = entry->nomination;
+    if (!nomination)
+        return;
+    struct node *node = nomination->node;
+    DL_DELETE(node->nominations, nomination);
+    entry->nomination = NULL;
+    free(nomination);
+    node_table_release(cluster, node);
+}
+
+void nominate_renew(struct cluster *cluster, struct pod_entry *entry)
+{
+    const bool is_due = nominate_is_due(cluster, &entry->pod);
+    if (is_due && !entry->nomination)
+        begin(cluster, entry);
+    if (!is_due)
+        nominate_end(cluster, entry);
+}
+
+void nominate_fork_node(struct cluster *fork, struct node *copy, const struct node *node)
+{
+    const struct nomination_entry *entry = NULL;
+    DL_FOREACH (node->nominations, entry) {
+        struct nomination_entry *mine = ARENA_NEW(fork->fork_arena, struct nomination_entry);
+        mine->nomination = entry->nomination;
+        mine->nomination.uid = arena_strdup(fork->fork_arena, entry->nomination.uid);
+        mine->nomination.needs = arena_copy(fork->fork_arena, entry->nomination.needs,
+                                            entry->nomination.n_needs, sizeof(struct need));
+        mine->node = copy;
+        DL_APPEND(copy->nominations, mine);
+    }
+}
+
+const struct nomination *node_next_nomination(const struct node *node,
+                                              const struct nomination *nomination)
+{
+    const struct nomination_entry *next = node->nominations;
+    if (nomination)
+        next = ((const struct nomination_entry *)nomination)->next;
+    return next ? &next->nomination : NULL;
+}
+
+/* Who asks. */
+
+struct asker asker_of(const struct pod *pod)
+{
+    return (struct asker){pod->uid, pod->priority, pod->created_s, pod->nominated_node};
+}
+
+struct asker asker_of_facts(const struct pod_facts *facts)
+{
+    return (struct asker){facts->uid, facts->priority, facts->created_s, facts->nominated_node};
+}
+
+static bool was_promised(const struct node *node, const struct asker *asker)
+{
+    return asker->nominated_node && strcmp(asker->nominated_node, node_name(node)) == 0;
+}
+
+static bool is_older(const struct nomination *nomination, const struct asker *asker)
+{
+    if (nomination->created_s != asker->created_s)
+        return nomination->created_s < asker->created_s;
+    return strcmp(nomination->uid, asker->uid) < 0;
+}
+
+static bool is_kept_from(const struct node *node, const struct nomination *nomination,
+                         const struct asker *asker)
+{
+    if (asker->uid && strcmp(nomination->uid, asker->uid) == 0)
+        return false;
+    if (nomination->priority != asker->priority)
+        return nomination->priority > asker->priority;
+    return !was_promised(node, asker) || is_older(nomination, asker);
+}
+
+static int64_t need_of(const struct nomination *nomination, const struct resource *resource)
+{
+    for (size_t i = 0; i < nomination->n_needs; i++) {
+        if (nomination->needs[i].resource == resource)
+            return nomination->needs[i].amount;
+    }
+    return 0;
+}
+
+int64_t nominate_kept(const struct node *node, const struct asker *asker,
+                      const struct resource *resource)
+{
+    int64_t kept = 0;
+    for (const struct nomination *other = node_next_nomination(node, NULL); other;
+         other = node_next_nomination(node, other)) {
+        if (is_kept_from(node, other, asker))
+            kept = ledger_add(kept, need_of(other, resource));
+    }
+    return kept;
+}
+
+static bool needs_some_of(const struct pod_shape *shape, const struct pod_shape *used)
+{
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        if (shape_need(used, shape->needs[i].resource) > 0)
+            return true;
+    }
+    return false;
+}
+
+bool nominate_is_being_made(const struct node *node, const struct asker *asker,
+                            const struct pod_shape *shape)
+{
+    const struct pod *pod = was_promised(node, asker) ? node_next_pod(node, NULL) : NULL;
+    for (; pod; pod = node_next_pod(node, pod)) {
+        if (pod->terminating && pod->priority < asker->priority && needs_some_of(shape, pod->shape))
+            return true;
+    }
+    return false;
+}
