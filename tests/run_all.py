@@ -22,6 +22,8 @@ REPLAYED = "17"
 THREADED = ("base/", "http/", "inventory/", "kube/", "record/", "extender/")
 THREADED_WIRE = ("test_bind", "test_concurrency", "test_http", "test_live")
 THREADED_CONTROL_PLANE = ("test_burst", "test_crash")
+# Each service that they start has a thread a core; and some wait more than they work.
+WIRE_PROCESSES = min(os.cpu_count() or 1, 4)
 # What takes long by sheer number takes less of it with --quick, and under ThreadSanitizer.
 QUICK_ENV = {"LEDGER_EVENTS": "100000"}
 THREADED_BINARY = {"GPU_EXTENDER": os.path.join(commands.ROOT, "build/thread/gpu-extender")}
@@ -80,7 +82,7 @@ def simulation(run, name, _):
 
 def wire_tests(run, name, wanted):
     if run.builds.ready("test", name):
-        pytests.run(run.results, name, "tests/wire", wanted)
+        pytests.run(run.results, name, "tests/wire", wanted, processes=WIRE_PROCESSES)
 
 
 def has_control_plane(run):

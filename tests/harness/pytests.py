@@ -1,5 +1,6 @@
 """Runs a folder of pytest files and counts its tests, by pytest's own JUnit report."""
 
+import concurrent.futures
 import os
 import xml.etree.ElementTree as ElementTree
 
@@ -35,11 +36,17 @@ def record(results, step, report):
     return failed
 
 
-def run(results, step, folder, wanted, env=None):
-    """All of the folder's files, or those whose names begin with one of `wanted`."""
-    report = os.path.join(commands.ROOT, "build", step.replace("/", "-") + ".xml")
+def run_files(step, number, files, env):
+    """Exit status, what pytest said, and the path of its report."""
+    report = os.path.join(commands.ROOT, "build", f"{step.replace('/', '-')}-{number}.xml")
     if os.path.exists(report):
         os.remove(report)
+    command = ["/usr/bin/python3", "-m", "pytest", "-c", "tests/pytest.ini", "--rootdir=tests", "-q", f"--junitxml={report}"]
+    return *commands.run([*command, *files], env, TIMEOUT_S), report
+
+
+def run(results, step, folder, wanted, env=None, processes=1):
+    """All of the folder's files, or those whose names begin with one of `wanted`, shared out among so many pytests at once."""
     names = sorted(
         name
         for name in os.listdir(os.path.join(commands.ROOT, folder))
@@ -52,21 +59,10 @@ def run(results, step, folder, wanted, env=None):
             f"no file of {folder} is called {' or '.join(wanted)}" if wanted else f"{folder} has no tests",
         )
         return
-    status, output = commands.run(
-        [
-            "/usr/bin/python3",
-            "-m",
-            "pytest",
-            "-c",
-            "tests/pytest.ini",
-            "--rootdir=tests",
-            "-q",
-            f"--junitxml={report}",
-            *files,
-        ],
-        env,
-        TIMEOUT_S,
-    )
-    explained = os.path.exists(report) and record(results, step, report)
-    if status != 0 and not explained:
-        results.fail(step, f"{output}\npytest: exit status {status}")
+    n = min(processes, len(files))
+    with concurrent.futures.ThreadPoolExecutor(n) as pool:
+        done = list(pool.map(lambda i: run_files(step, i, files[i::n], env), range(n)))
+    for status, output, report in done:
+        explained = os.path.exists(report) and record(results, step, report)
+        if status != 0 and not explained:
+            results.fail(step, f"{output}\npytest: exit status {status}")

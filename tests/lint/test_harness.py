@@ -82,6 +82,19 @@ def test_pytest_reports_are_counted(counted, tmp_path):
     assert found.skipped == [("wire/test_a: four", "not here: x")]
 
 
+@pytest.mark.parametrize("processes", [1, 2, 9])
+def test_files_are_shared_out_and_all_counted(processes, counted, tmp_path, monkeypatch):
+    monkeypatch.setattr(pytests.commands, "ROOT", str(tmp_path))
+    for folder in ("build", "tests/some"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "tests/pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n", encoding="utf-8")
+    for name in "abc":
+        (tmp_path / f"tests/some/test_{name}.py").write_text(f"def test_it():\n    assert '{name}' != 'b'\n", encoding="utf-8")
+    found = counted()
+    pytests.run(found, "some", "tests/some", [], processes=processes)
+    assert (found.passed, found.failed) == (2, ["some/test_b: test_it"])
+
+
 def test_listing_installs_nothing(tmp_path):
     """Nor does it look for what is installed."""
     trace = tmp_path / "trace"

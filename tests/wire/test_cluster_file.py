@@ -396,7 +396,7 @@ def test_what_nobody_reads_does_not_count_into_an_objects_limit(run_binary, writ
 
 @pytest.mark.parametrize("kinds", ["each its own", "the list's"])
 def test_memory_goes_with_what_is_kept_not_with_the_file(kinds, start_service, write):
-    """64 MB of pods' annotations that nobody reads: also where only the list says what its items are."""
+    """32 MB of pods' annotations that nobody reads: also where only the list says what its items are."""
 
     def highest(length):
         pods = [pod(f"p-{i}", metadata={"annotations": {"notes": "x" * length}}) for i in range(1000)]
@@ -405,4 +405,4 @@ def test_memory_goes_with_what_is_kept_not_with_the_file(kinds, start_service, w
         assert service.log.wait_for({"msg": "file read"})["pods"] == "1000"
         return service.memory("VmHWM")
 
-    assert highest(64000) - highest(6) < 16e6
+    assert highest(32000) - highest(6) < 12e6
