@@ -30,6 +30,7 @@ struct world {
     struct dice *dice;
     struct any_node nodes[MAX_NODES];
     unsigned n_nodes, n_pods;
+    int64_t priority; /* of the pod that asks */
 };
 
 static const char *name_of(const struct world *world, char kind, unsigned i)
@@ -88,6 +89,7 @@ static struct world new_world(struct dice *dice, enum placement_policy placement
     assert_int_equal(given_setup(&state), 0);
     world.given = state;
     world.given->policy.placement = placement;
+    world.priority = dice_below(dice, 3);
     for (unsigned n = 1 + dice_below(dice, MAX_NODES - 1); n > 0; n--)
         add_node(&world);
     for (unsigned n = dice_below(dice, 3 * world.n_nodes); n > 0; n--)
@@ -118,6 +120,7 @@ static struct cluster *fork_for(const struct world *world, const struct shape_fa
 {
     cluster_settle(world->given->cluster);
     struct cluster *fork = cluster_fork(world->given->cluster);
+    question->asker.priority = world->priority;
     question->shape = cluster_resolve(fork, facts, world->given->arena);
     return fork;
 }
