@@ -5,7 +5,7 @@
     policy.yaml     the policy file; where there is none, the built-in policy is in force
     expected.yaml   because: one sentence
                     filter:     {fits: [node], refuses: {node: its message}}: these nodes are asked about, in this order
-                    prioritize: {node: score}, the best first: these nodes are asked about
+                    prioritize: {node: score}, the best first: these nodes are asked about; {}: all are, and none has a score
                     dryRun:     a workload's answer, as expectations.py explains it; what is not among `reasons` fits
 
 A folder with an expected.yaml is a case. What it lacks else is taken from the folder above it, up to tests/cases, so that cases can share
