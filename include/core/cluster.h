@@ -49,6 +49,7 @@ struct node_traits {
      * each is a slice of one (MIG, single strategy). Both may be so. */
     bool shares_gpus;
     bool slices_gpus;
+    uint64_t quota_models; /* policy_quota_models() of it */
 };
 
 /* A pod of the ledger. Read only. */
@@ -66,6 +67,14 @@ struct pod {
     int64_t priority;
     int64_t created_s;
     const struct pod_shape *shape;
+};
+
+/* A namespace that is there. Read only. */
+struct namespace
+{
+    const char *name;
+    const struct label *labels; /* sorted by key */
+    size_t n_labels;
 };
 
 /* policy is borrowed for the cluster's life. */
@@ -100,11 +109,14 @@ enum cluster_kind {
 void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind);
 void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind);
 
-/* Namespaces and priority classes: names, and the classes' values. */
-void cluster_upsert_namespace(struct cluster *cluster, const char *name);
+/* Namespaces and priority classes: names, labels, and the classes' values. */
+void cluster_upsert_namespace(struct cluster *cluster, const struct namespace_facts *facts);
 void cluster_delete_namespace(struct cluster *cluster, const char *name);
 bool cluster_has_namespace(const struct cluster *cluster, const char *name);
 size_t cluster_n_namespaces(const struct cluster *cluster);
+/* From NULL to NULL, in the order of their insertion. In a fork they have no labels. */
+const struct namespace *cluster_next_namespace(const struct cluster *cluster,
+                                               const struct namespace *namespace_);
 void cluster_upsert_priority_class(struct cluster *cluster, const char *name, int64_t value,
                                    bool is_default);
 void cluster_delete_priority_class(struct cluster *cluster, const char *name);

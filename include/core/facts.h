@@ -157,6 +157,12 @@ struct node_facts {
     bool ready;         /* condition Ready is True */
 };
 
+struct namespace_facts {
+    const char *name;
+    const struct label *labels;
+    size_t n_labels;
+};
+
 /* The demand for one resource, 0 if there is none. */
 int64_t shape_demand(const struct shape_facts *shape, const char *resource);
 /* How many comparisons a node may cost at the most: requirements and their values. */

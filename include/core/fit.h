@@ -28,6 +28,7 @@ enum reason {
     REASON_MODEL_NOT_WANTED,
     REASON_GPU_MEMORY,
     REASON_GPU_TOTAL,     /* even an empty node has too few */
+    REASON_QUOTA,         /* of the pod's namespace: core/quota.h */
     REASON_GPU_FREE,      /* too few are free now */
     REASON_GPU_NOMINATED, /* they are free, and promised to another pod */
     REASON_CPU,
@@ -42,6 +43,7 @@ enum reason {
 enum fit_scope { FIT_OURS, FIT_ALL };
 
 struct reservation; /* core/reserve.h */
+struct quota_view;  /* core/quota.h */
 
 struct fit_question {
     const struct pod_shape *shape;
@@ -51,6 +53,7 @@ struct fit_question {
     struct asker asker; /* against whom room is kept for nominated pods */
     /* The pod's own reservation: it holds no room against the pod itself; NULL: none. */
     const struct reservation *own;
+    struct quota_view *quota; /* what quotas leave to the pod; NULL: none limits it */
 };
 
 /* node NULL: REASON_NODE_UNKNOWN (of a pod that is refused: REASON_POD_INVALID). Of several
@@ -83,5 +86,10 @@ const char *reason_message(enum reason reason);
 const char *reason_text(enum reason reason);
 /* What would help, a sentence for people; "" of REASON_FITS. */
 const char *reason_help(enum reason reason);
+/* Both of a verdict that fit_judge() gave: a quota is named. They live as long as the policy. */
+const char *fit_message(const struct node *node, const struct fit_question *question,
+                        enum reason verdict);
+const char *fit_text(const struct node *node, const struct fit_question *question,
+                     enum reason verdict);
 
 #endif

@@ -13,7 +13,8 @@
 /* A resource name that a ledger knows: kept once, compared by address. */
 struct resource {
     const char *name;
-    bool is_gpu; /* by the policy */
+    bool is_gpu;           /* by the policy */
+    uint64_t quota_scopes; /* that count it, as bits: policy_quota_scopes() */
 };
 
 struct need {

@@ -5,7 +5,9 @@
 #ifndef CORE_POLICY_H
 #define CORE_POLICY_H
 
-#include "core/gpu_model.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "core/facts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +27,36 @@ enum soft_preferences {
     N_SOFT_PREFERENCES
 };
 
+#define QUOTAS_MAX 1000
+#define QUOTA_MODELS_MAX 63 /* different names of models, in all quotas together */
+#define QUOTA_SCOPES_MAX 16 /* different names of resources, likewise */
+#define QUOTA_GPUS_MAX 1000000
+
+/* So many GPUs at the most, of one model or of all. */
+struct quota_limit {
+    const char *resource; /* as in gpu_resources, '*' too; NULL: all GPU resources together */
+    const char *model;    /* as written; NULL: all models together */
+    int64_t gpus;
+    /* Set by policy_add_quota(): where its GPUs are counted. */
+    size_t scope;  /* in policy.quota_scopes */
+    size_t column; /* 0: all models; else 1 + its place in policy.quota_models */
+};
+
+/* What a group of namespaces may use together. */
+struct quota {
+    const char *name;
+    /* By name, or by label. A namespace that is not known has no labels. */
+    const char *const *namespaces;
+    size_t n_namespaces;
+    bool has_selector;
+    struct selector_term selector; /* without requirements: every namespace */
+    const struct quota_limit *limits;
+    size_t n_limits;
+    /* Set by policy_add_quota(): the messages of those it refuses (core/fit.h). */
+    const char *refusal_in_total;
+    const char *refusal_of_model;
+};
+
 /* All strings are owned by the policy. */
 struct policy {
     /* Resource names that count GPUs; one that ends in '*' is a prefix ("nvidia.com/mig-*"). */
@@ -42,6 +74,15 @@ struct policy {
     bool allow_shared;
     enum placement_policy placement;
     enum soft_preferences soft_preferences;
+    struct quota *quotas;
+    size_t n_quotas;
+    /* What their limits speak of, each once. A scope that is NULL is all GPU resources. */
+    struct gpu_model quota_models[QUOTA_MODELS_MAX];
+    const char *quota_model_names[QUOTA_MODELS_MAX];
+    size_t n_quota_models;
+    const char *quota_scopes[QUOTA_SCOPES_MAX];
+    size_t n_quota_scopes;
+    struct arena *arena; /* of the quotas: whoever adds one makes its parts here */
 };
 
 /* The built-in defaults. config/scheduler-policy.yaml says the same (a test holds them together).
@@ -49,8 +90,25 @@ struct policy {
 void policy_init(struct policy *ret_policy);
 void policy_fini(struct policy *policy);
 
+/* Equal, or what a pattern that ends in '*' stands for. */
+bool policy_resource_matches(const char *pattern, const char *resource);
 bool policy_is_gpu_resource(const struct policy *policy, const char *resource);
 bool policy_is_model_label(const struct policy *policy, const char *key);
+
+/* Its parts are in policy->arena; the models' names are read by the policy's aliases, so these come
+ * before. -E2BIG: more than one of the maximums above. */
+int policy_add_quota(struct policy *policy, const struct quota *quota, struct err *err);
+/* Takes all quotas away; what was made in the arena is gone too. */
+void policy_clear_quotas(struct policy *policy);
+/* Whether the namespace is one of the quota's; labels sorted by key. */
+bool quota_covers(const struct quota *quota, const char *namespace_, const struct label *labels,
+                  size_t n_labels);
+/* Which of policy.quota_models the GPU is, as bits. */
+uint64_t policy_quota_models(const struct policy *policy, const struct gpu_model *have,
+                             int64_t memory_bytes);
+/* Which of policy.quota_scopes count the resource, as bits; none where it is no GPU resource. */
+uint64_t policy_quota_scopes(const struct policy *policy, const char *resource);
+
 /* "binpack"; NULL past the end. */
 const char *placement_policy_name(enum placement_policy placement);
 /* "defer"; NULL past the end. */

@@ -34,6 +34,7 @@ struct reserve_question {
 struct reserve_result {
     uint64_t serial;    /* RESERVE_HELD: new with every call, also where room was held before */
     enum reason reason; /* RESERVE_REFUSED */
+    const char *why;    /* the same: fit_text() */
     const char
         *node_name; /* ..._ELSEWHERE: of the pod or the reservation; until the ledger changes */
 };

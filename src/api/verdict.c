@@ -107,7 +107,7 @@ const char *verdict_message(const struct asking *asking, const struct node *node
     if (reason == REASON_GPU_ABSENT || reason == REASON_GPU_FREE ||
         reason == REASON_GPU_NOMINATED || reason == REASON_RESOURCE)
         return resource_message(asking, node, reason);
-    return reason_text(reason);
+    return fit_text(node, &asking->question, reason);
 }
 
 int64_t verdict_lacking_gpus(const struct fit_question *question, const struct node *node)

@@ -10,6 +10,7 @@ struct cluster *cluster_new(const struct policy *policy)
     struct cluster *cluster = MEM_NEW(struct cluster);
     cluster->policy = policy;
     cluster->shapes = shapes_new(policy);
+    cluster->quota_used = MEM_ARRAY(int64_t, policy->n_quotas * tenants_n_cells(policy));
     return cluster;
 }
 
@@ -44,6 +45,7 @@ void cluster_free(struct cluster *cluster)
     }
     market_free_all(cluster);
     named_free_all(cluster);
+    tenants_free_all(cluster);
     for (size_t i = 0; i < cluster->n_fork_resources; i++)
         shapes_drop_resource(cluster->shapes, cluster->fork_resources[i]);
     free(cluster->fork_resources);
@@ -76,6 +78,7 @@ void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts
 {
     struct node *node = node_table_hold(cluster, facts->name);
     struct traits_entry *traits = traits_new(cluster, facts);
+    const uint64_t models = tenants_models(node);
     supply_leave(node);
     bool same = node->traits && traits_equal(&node->traits->traits, &traits->traits);
     if (!node->traits)
@@ -90,13 +93,16 @@ void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts
     if (node_table_advertise(cluster, node, facts) || !same)
         count_change_of_nodes(cluster);
     supply_enter(cluster, node);
+    tenants_move(cluster, node, models);
 }
 
 static void delete_node(struct cluster *cluster, struct node *node)
 {
+    const uint64_t models = tenants_models(node);
     supply_leave(node);
     traits_drop(cluster, node->traits);
     node->traits = NULL;
+    tenants_move(cluster, node, models);
     cluster->n_present_nodes--;
     count_change_of_nodes(cluster);
     const struct node_facts nothing = {.name = node->name};
@@ -151,14 +157,18 @@ static void detach_pod(struct cluster *cluster, struct pod_entry *entry)
     struct node *node = entry->node;
     if (!node)
         return;
+    tenants_count(cluster, entry->pod.namespace_, entry->pod.shape, tenants_models(node), -1);
     node_table_remove_pod(cluster, node, entry);
     node_table_release(cluster, node);
 }
 
 static void attach_pod(struct cluster *cluster, struct pod_entry *entry)
 {
-    if (entry->pod.node_name[0] && !entry->pod.finished)
-        node_table_add_pod(node_table_hold(cluster, entry->pod.node_name), entry);
+    if (!entry->pod.node_name[0] || entry->pod.finished)
+        return;
+    struct node *node = node_table_hold(cluster, entry->pod.node_name);
+    node_table_add_pod(node, entry);
+    tenants_count(cluster, entry->pod.namespace_, entry->pod.shape, tenants_models(node), 1);
 }
 
 static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
@@ -326,6 +336,8 @@ void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind)
         sweep_nodes(cluster);
     else if (kind == CLUSTER_PODS)
         sweep_pods(cluster);
+    else if (kind == CLUSTER_NAMESPACES)
+        tenants_sweep(cluster);
     else
-        named_sweep(cluster, kind);
+        named_sweep(cluster);
 }

@@ -1,9 +1,11 @@
 /*
  * cluster_check: the ledger's sums, made again the slow way from its pods and reservations.
  */
+#include "base/mem.h"
 #include "ledger.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct check {
@@ -219,6 +221,81 @@ static void check_markets(struct check *check, const struct cluster *cluster)
     differs_unless(check, "live pods", (size_t)n_live, n_should_live);
 }
 
+/* Quotas: how much each namespace uses, and of these each quota. */
+
+static void check_cells(struct check *check, const char *where, const int64_t *is,
+                        const int64_t *should_be, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (is[i] != should_be[i])
+            differs(check, where, "what quotas count", is[i], should_be[i]);
+    }
+}
+
+/* Adds what the namespace uses, made anew, to cells. How many pods and reservations that is. */
+static size_t add_uses(const struct cluster *cluster, const char *namespace_, int64_t *cells)
+{
+    size_t n = 0;
+    for (const struct node *node = cluster->nodes; node; node = node->hh.next) {
+        const uint64_t models = tenants_models(node);
+        for (const struct pod_entry *pod = node->pods; pod; pod = pod->next) {
+            if (strcmp(pod->pod.namespace_, namespace_) != 0)
+                continue;
+            tenants_add(cluster->policy, cells, pod->pod.shape, models, 1);
+            n += pod->pod.shape->n_gpu_needs > 0;
+        }
+        for (const struct reservation_entry *held = node->reservations; held; held = held->next) {
+            if (strcmp(held->reservation.namespace_, namespace_) != 0)
+                continue;
+            tenants_add(cluster->policy, cells, held->reservation.shape, models, 1);
+            n += held->reservation.shape->n_gpu_needs > 0;
+        }
+    }
+    return n;
+}
+
+static void check_tenant(struct check *check, const struct cluster *cluster,
+                         const struct tenant *tenant, int64_t *quota_cells)
+{
+    const struct policy *policy = cluster->policy;
+    const struct namespace *is = &tenant->namespace_;
+    const size_t n_cells = tenants_n_cells(policy);
+    int64_t *cells = MEM_ARRAY(int64_t, n_cells);
+    size_t n_quotas = 0;
+    const size_t n_users = add_uses(cluster, is->name, cells);
+    if (tenant->used)
+        check_cells(check, is->name, tenant->used, cells, n_cells);
+    if (policy->n_quotas > 0 && tenant->n_users != n_users)
+        differs(check, is->name, "users of GPUs", (int64_t)tenant->n_users, (int64_t)n_users);
+    if (!tenant->there && tenant->n_users == 0)
+        differs(check, is->name, "a namespace that is neither there nor used", 1, 0);
+    for (size_t q = 0; q < policy->n_quotas; q++) {
+        if (!quota_covers(&policy->quotas[q], is->name, is->labels, is->n_labels))
+            continue;
+        if (n_quotas >= tenant->n_quotas || tenant->quotas[n_quotas++] != q)
+            differs(check, is->name, "covered by a quota", 0, 1);
+        for (size_t c = 0; c < n_cells; c++)
+            quota_cells[q * n_cells + c] += cells[c];
+    }
+    if (n_quotas != tenant->n_quotas)
+        differs(check, is->name, "quotas", (int64_t)tenant->n_quotas, (int64_t)n_quotas);
+    free(cells);
+}
+
+static void check_quotas(struct check *check, const struct cluster *cluster)
+{
+    const size_t n_cells = cluster->policy->n_quotas * tenants_n_cells(cluster->policy);
+    int64_t *cells = MEM_ARRAY(int64_t, n_cells);
+    size_t n_there = 0;
+    for (const struct tenant *tenant = cluster->tenants; tenant; tenant = tenant->hh.next) {
+        check_tenant(check, cluster, tenant, cells);
+        n_there += tenant->there;
+    }
+    check_cells(check, "quotas", cluster->quota_used, cells, n_cells);
+    differs_unless(check, "namespaces", cluster->n_present_namespaces, n_there);
+    free(cells);
+}
+
 static size_t n_classes(const struct cluster *cluster)
 {
     size_t n = 0;
@@ -236,6 +313,7 @@ size_t cluster_check(const struct cluster *cluster, struct err *err)
     check_nominations(&check, cluster);
     check_names(&check, cluster);
     check_markets(&check, cluster);
+    check_quotas(&check, cluster);
     size_t n_shape_refs = 0;
     for (const struct shape_entry *shape = cluster->shapes->shapes; shape; shape = shape->hh.next)
         n_shape_refs += shape->refs;

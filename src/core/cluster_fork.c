@@ -51,10 +51,9 @@ struct cluster *cluster_fork(struct cluster *cluster)
          node = cluster_next_node(cluster, node))
         fork_node(fork, node);
     const struct named_entry *entry = NULL;
-    for (entry = cluster->namespaces; entry; entry = entry->hh.next)
-        cluster_upsert_namespace(fork, entry->name);
     for (entry = cluster->priority_classes; entry; entry = entry->hh.next)
         cluster_upsert_priority_class(fork, entry->name, entry->value, entry->is_default);
+    tenants_fork(fork, cluster);
     fork->version = cluster->version;
     return fork;
 }

@@ -1,4 +1,4 @@
-/* cluster_named: the small tables beside nodes and pods: namespaces and priority classes. */
+/* cluster_named: the small table beside nodes and pods: priority classes. */
 #include "base/mem.h"
 #include "ledger.h"
 
@@ -46,59 +46,26 @@ static void remove_named(struct cluster *cluster, struct named_entry **table, co
     cluster->version++;
 }
 
-static void free_table(struct named_entry **table)
+void named_free_all(struct cluster *cluster)
 {
     struct named_entry *entry = NULL;
     struct named_entry *next = NULL;
-    HASH_ITER (hh, *table, entry, next) {
-        remove_entry(table, entry);
+    HASH_ITER (hh, cluster->priority_classes, entry, next) {
+        remove_entry(&cluster->priority_classes, entry);
     }
 }
 
-void named_free_all(struct cluster *cluster)
+void named_sweep(struct cluster *cluster)
 {
-    free_table(&cluster->namespaces);
-    free_table(&cluster->priority_classes);
-}
-
-void named_sweep(struct cluster *cluster, enum cluster_kind kind)
-{
-    struct named_entry **table =
-        kind == CLUSTER_NAMESPACES ? &cluster->namespaces : &cluster->priority_classes;
     struct named_entry *entry = NULL;
     struct named_entry *next = NULL;
-    HASH_ITER (hh, *table, entry, next) {
-        if (entry->seen == cluster->relists[kind])
+    HASH_ITER (hh, cluster->priority_classes, entry, next) {
+        if (entry->seen == cluster->relists[CLUSTER_PRIORITY_CLASSES])
             continue;
-        remove_entry(table, entry);
+        remove_entry(&cluster->priority_classes, entry);
         cluster->version++;
     }
 }
-
-/* Namespaces. */
-
-void cluster_upsert_namespace(struct cluster *cluster, const char *name)
-{
-    const struct named_entry values = {.seen = cluster->relists[CLUSTER_NAMESPACES]};
-    cluster->version += put(&cluster->namespaces, name, &values);
-}
-
-void cluster_delete_namespace(struct cluster *cluster, const char *name)
-{
-    remove_named(cluster, &cluster->namespaces, name);
-}
-
-bool cluster_has_namespace(const struct cluster *cluster, const char *name)
-{
-    return find(cluster->namespaces, name) != NULL;
-}
-
-size_t cluster_n_namespaces(const struct cluster *cluster)
-{
-    return HASH_COUNT(cluster->namespaces);
-}
-
-/* Priority classes. */
 
 void cluster_upsert_priority_class(struct cluster *cluster, const char *name, int64_t value,
                                    bool is_default)

@@ -1,5 +1,6 @@
 /* fit: see include/core/fit.h. */
 #include "core/fit.h"
+#include "core/quota.h"
 #include "core/reserve.h"
 #include "gpu_parts.h"
 
@@ -56,6 +57,9 @@ static const struct reason_row REASONS[N_REASONS] = {
                            "lower the pod's gpu-extender.io/min-gpu-memory"},
     [REASON_GPU_TOTAL] = {"gpu_total", PREFIX "the node has too few GPUs in total",
                           "ask for fewer GPUs a pod, and for more pods"},
+    [REASON_QUOTA] = {"quota", PREFIX "a quota of the pod's namespace leaves too few GPUs",
+                      "wait until pods of the namespaces that share the quota end, or raise the "
+                      "quota"},
     [REASON_GPU_FREE] = {"gpu_free", PREFIX "the node has too few free GPUs now",
                          "wait until pods there end, or evict some"},
     [REASON_GPU_NOMINATED] = {"gpu_nominated",
@@ -90,6 +94,18 @@ const char *reason_text(enum reason reason)
 const char *reason_help(enum reason reason)
 {
     return REASONS[reason].help;
+}
+
+const char *fit_message(const struct node *node, const struct fit_question *question,
+                        enum reason verdict)
+{
+    return verdict == REASON_QUOTA ? quota_refusal(question->quota, node) : reason_message(verdict);
+}
+
+const char *fit_text(const struct node *node, const struct fit_question *question,
+                     enum reason verdict)
+{
+    return fit_message(node, question, verdict) + strlen(PREFIX);
 }
 
 /* What is free on the node, to the pod that asks: what it holds itself too. Where the sum of what
@@ -253,6 +269,8 @@ static enum reason judge_gpus(const struct node *node, const struct fit_question
         if (!has_total(node, &shape->needs[i]))
             return REASON_GPU_TOTAL;
     }
+    if (quota_refusal(question->quota, node))
+        return REASON_QUOTA;
     return judge_room(node, question);
 }
 
@@ -335,7 +353,7 @@ int64_t fit_count(const struct node *node, const struct fit_question *question)
         return 0;
     const struct pod_shape *shape = question->shape;
     const size_t n_judged = question->scope == FIT_OURS ? shape->n_gpu_needs : shape->n_needs;
-    int64_t count = INT64_MAX;
+    int64_t count = quota_count(question->quota, node);
     for (size_t i = 0; i < n_judged; i++) {
         const struct need *need = &shape->needs[i];
         int64_t more = left_to(node, question, need->resource) / need->amount;

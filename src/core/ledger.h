@@ -63,6 +63,19 @@ struct market_entry {
     struct market_entry *next;
 };
 
+/* A namespace that is there, or of which pods that have GPUs speak. Kept for the quotas. */
+struct tenant {
+    struct namespace namespace_; /* first, as above; name and labels are words */
+    bool there;
+    uint64_t seen;
+    struct label *labels;
+    size_t *quotas; /* that cover it: places in the policy's list, ascending */
+    size_t n_quotas;
+    size_t n_users; /* pods and reservations that are counted */
+    int64_t *used;  /* tenants_n_cells() GPUs; NULL: nothing was ever used */
+    UT_hash_handle hh;
+};
+
 struct named_entry {
     char *name;
     uint64_t seen;
@@ -83,9 +96,11 @@ struct cluster {
     struct pod_entry *pods;
     struct pod_names pod_names;
     struct reservation_entry *reservations;
-    struct named_entry *namespaces;
     struct named_entry *priority_classes;
+    struct tenant *tenants;
+    int64_t *quota_used; /* tenants_n_cells() GPUs a quota; NULL where there is none */
     size_t n_present_nodes;
+    size_t n_present_namespaces;
     uint64_t relists[N_CLUSTER_KINDS];
     uint64_t version;
     uint64_t n_serials; /* of reservations, so far */
@@ -142,7 +157,31 @@ bool supply_is_offered(const struct node *node, const struct node_resource *entr
 
 /* cluster_named.c */
 void named_free_all(struct cluster *cluster);
-void named_sweep(struct cluster *cluster, enum cluster_kind kind);
+void named_sweep(struct cluster *cluster);
+
+/* tenants.c */
+/* Each scope of the policy's quotas has a cell for all models and one for each of them. */
+size_t tenants_n_cells(const struct policy *policy);
+/* Which quotas cover a namespace that is there or uses GPUs; NULL: it is neither. */
+const size_t *tenants_covering(const struct cluster *cluster, const char *namespace_,
+                               size_t *ret_n);
+/* The same of any, in the arena where it is neither. */
+const size_t *tenants_quotas(const struct cluster *cluster, const char *namespace_,
+                             struct arena *arena, size_t *ret_n);
+/* So many pods of the shape more (n < 0: fewer) use GPUs on a node of these models. */
+void tenants_count(struct cluster *cluster, const char *namespace_, const struct pod_shape *shape,
+                   uint64_t models, int64_t n);
+/* The same for the cells alone. */
+void tenants_add(const struct policy *policy, int64_t *cells, const struct pod_shape *shape,
+                 uint64_t models, int64_t n);
+/* How many GPUs of the scope a pod of the shape uses. */
+int64_t tenants_need(const struct pod_shape *shape, size_t scope);
+/* The node is of other models than before, or is gone, or has come. */
+void tenants_move(struct cluster *cluster, const struct node *node, uint64_t before);
+uint64_t tenants_models(const struct node *node);
+void tenants_sweep(struct cluster *cluster);
+void tenants_fork(struct cluster *fork, const struct cluster *cluster);
+void tenants_free_all(struct cluster *cluster);
 
 /* node_traits.c */
 struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts *facts);

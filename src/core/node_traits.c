@@ -79,6 +79,8 @@ struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts
     traits->ready = facts->ready;
     find_model(traits);
     traits->gpu_memory_bytes = find_gpu_memory(traits);
+    traits->quota_models =
+        policy_quota_models(cluster->policy, &traits->model, traits->gpu_memory_bytes);
     gpu_parts_find(facts, traits);
     return entry;
 }

@@ -57,6 +57,7 @@ void policy_init(struct policy *ret_policy)
         .n_model_labels = N_OF(MODEL_LABELS),
         .placement = PLACEMENT_SLOT_PRICE,
         .soft_preferences = SOFT_PREFERENCES_DEFER,
+        .arena = arena_new(),
     };
 }
 
@@ -76,10 +77,12 @@ void policy_fini(struct policy *policy)
         mem_free_ptr(&policy->aliases[i].to);
     }
     free(policy->aliases);
+    free(policy->quotas);
+    arena_free(policy->arena);
     *policy = (struct policy){0};
 }
 
-static bool resource_matches(const char *pattern, const char *resource)
+bool policy_resource_matches(const char *pattern, const char *resource)
 {
     size_t len = strlen(pattern);
     if (len > 0 && pattern[len - 1] == '*')
@@ -90,7 +93,7 @@ static bool resource_matches(const char *pattern, const char *resource)
 bool policy_is_gpu_resource(const struct policy *policy, const char *resource)
 {
     for (size_t i = 0; i < policy->n_gpu_resources; i++) {
-        if (resource_matches(policy->gpu_resources[i], resource))
+        if (policy_resource_matches(policy->gpu_resources[i], resource))
             return true;
     }
     return false;

@@ -1,6 +1,7 @@
 /* reserve: see include/core/reserve.h. */
 #include "core/reserve.h"
 #include "base/mem.h"
+#include "core/quota.h"
 #include "ledger.h"
 
 #include <stdlib.h>
@@ -86,6 +87,7 @@ static uint64_t hold(struct cluster *cluster, const struct reserve_question *que
     HASH_ADD_KEYPTR(hh, cluster->reservations, uid, strlen(uid), entry);
     node_table_add_reservation(node, entry);
     renew_nomination(cluster, uid);
+    tenants_count(cluster, known->namespace_, known->shape, tenants_models(node), 1);
     cluster->version++;
     return entry->reservation.serial;
 }
@@ -100,12 +102,18 @@ static enum reserve_verdict hold_if_it_fits(struct cluster *cluster,
         shapes_hold_again(known->shape);
     else
         known->shape = shapes_hold(cluster->shapes, &question->facts->shape);
-    const struct fit_question fit = {
-        .shape = known->shape, .refusal = known->refusal, .scope = FIT_OURS, .asker = known->asker};
     if (node && !node->traits)
         node = NULL;
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct fit_question fit = {
+        .shape = known->shape,
+        .refusal = known->refusal,
+        .scope = FIT_OURS,
+        .asker = known->asker,
+        .quota = quota_begin(cluster, known->namespace_, known->shape, NULL, arena)};
     result->reason = fit_judge(node, &fit);
     if (!node || result->reason != REASON_FITS) {
+        result->why = fit_text(node, &fit, result->reason);
         shapes_drop(cluster->shapes, known->shape);
         return RESERVE_REFUSED;
     }
@@ -162,6 +170,8 @@ static void free_entry(struct cluster *cluster, struct reservation_entry *entry)
 static void forget(struct cluster *cluster, struct reservation_entry *entry)
 {
     struct node *node = entry->node;
+    const struct reservation *held = &entry->reservation;
+    tenants_count(cluster, held->namespace_, held->shape, tenants_models(node), -1);
     node_table_remove_reservation(cluster, node, entry);
     node_table_release(cluster, node);
     HASH_DEL(cluster->reservations, entry);

@@ -45,6 +45,7 @@ const struct resource *shapes_hold_resource(struct shapes *shapes, const char *n
         memcpy(entry->name, name, size);
         entry->resource.name = entry->name;
         entry->resource.is_gpu = policy_is_gpu_resource(shapes->policy, name);
+        entry->resource.quota_scopes = policy_quota_scopes(shapes->policy, name);
         HASH_ADD_STR(shapes->resources, name, entry);
     }
     entry->refs++;

@@ -1,6 +1,7 @@
 /* what_if: see include/core/what_if.h. */
 #include "core/what_if.h"
 #include "base/mem.h"
+#include "core/quota.h"
 #include "core/rank.h"
 
 #include <stdlib.h>
@@ -25,6 +26,13 @@ static struct open_nodes find_open(const struct cluster *fork, const struct fit_
     return open;
 }
 
+static void place(struct cluster *fork, const struct node *node,
+                  const struct fit_question *question, int64_t n)
+{
+    cluster_place(fork, node, question->shape, n);
+    quota_place(fork, question->quota, node, n);
+}
+
 static struct ranked_node *best_of(const struct open_nodes *open)
 {
     struct ranked_node *best = &open->items[0];
@@ -36,7 +44,7 @@ static struct ranked_node *best_of(const struct open_nodes *open)
 }
 
 /* Only the node that was placed on has changed; of what others cost, only the price depends on it.
- */
+ * Whether they are open still, as far as quotas go, is asked at their turn. */
 static void weigh_again(struct score *score, struct open_nodes *open)
 {
     score_reprice(score);
@@ -53,12 +61,13 @@ size_t what_if_place(struct cluster *fork, const struct fit_question *question, 
     size_t n_placed = 0;
     while (n_placed < n && open.n > 0) {
         struct ranked_node *best = best_of(&open);
-        ret_nodes[n_placed++] = best->node;
-        cluster_place(fork, best->node, question->shape, 1);
-        if (fit_judge(best->node, question) == REASON_FITS)
-            rank_weigh(score, best);
-        else
+        if (fit_judge(best->node, question) != REASON_FITS) {
             *best = open.items[--open.n];
+            continue;
+        }
+        ret_nodes[n_placed++] = best->node;
+        place(fork, best->node, question, 1);
+        rank_weigh(score, best);
         weigh_again(score, &open);
     }
     for (size_t i = n_placed; i < n; i++)
@@ -74,7 +83,7 @@ int64_t what_if_fill(struct cluster *fork, const struct fit_question *question, 
          node = cluster_next_node(fork, node)) {
         int64_t room = fit_count(node, question);
         room = room < n_left ? room : n_left;
-        cluster_place(fork, node, question->shape, room);
+        place(fork, node, question, room);
         n_left -= room;
     }
     return n - n_left;
@@ -91,7 +100,7 @@ size_t what_if_place_each(struct cluster *fork, const struct fit_question *quest
         ret_nodes[n] = node;
         ret_verdicts[n] = fit_judge(node, question);
         if (ret_verdicts[n] == REASON_FITS)
-            cluster_place(fork, node, question->shape, 1);
+            place(fork, node, question, 1);
         n++;
     }
     return n;
@@ -100,9 +109,13 @@ size_t what_if_place_each(struct cluster *fork, const struct fit_question *quest
 int64_t what_if_more(const struct cluster *fork, const struct fit_question *question)
 {
     int64_t sum = 0;
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct fit_question next = *question;
+    next.quota = quota_copy(question->quota, arena);
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node)) {
-        int64_t more = fit_count(node, question);
+        int64_t more = fit_count(node, &next);
+        quota_take(next.quota, node, more);
         if (__builtin_add_overflow(sum, more, &sum))
             return INT64_MAX;
     }

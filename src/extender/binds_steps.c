@@ -89,7 +89,7 @@ static struct bind_step hold(struct turn *turn, struct entry *entry, const struc
     case RESERVE_HELD_ELSEWHERE:
         return settle_the_other(turn, entry, result.node_name);
     case RESERVE_REFUSED:
-        binds_entry_fails(entry, BIND_OUTCOME_REFUSED, reason_text(result.reason));
+        binds_entry_fails(entry, BIND_OUTCOME_REFUSED, result.why);
         break;
     case RESERVE_POD_UNKNOWN:
         break;

@@ -2,10 +2,10 @@
 #include "answer.h"
 #include "args.h"
 #include "base/clock.h"
-#include "core/fit.h"
 #include "extender/extender.h"
 #include "formats/json_put.h"
 #include "note.h"
+#include "question.h"
 #include "shortlist.h"
 
 #include <string.h>
@@ -13,8 +13,9 @@
 /* What was found of the names, in their order. */
 struct found {
     enum reason *verdicts;
-    const bool *left_out; /* shortlist.h */
-    const char *awaited;  /* the node whose room is being made for the pod; NULL: none */
+    const char **messages; /* of those that are refused */
+    const bool *left_out;  /* shortlist.h */
+    const char *awaited;   /* the node whose room is being made for the pod; NULL: none */
 };
 
 /* Nodes come here only after kube-scheduler's own count let them through, which counts nominated
@@ -70,18 +71,17 @@ static const char *judge(const struct extender *extender, const struct args *arg
                          struct decision *decision, struct arena *arena, struct found *ret_found)
 {
     enum reason *verdicts = ARENA_ARRAY(arena, enum reason, args->n_names);
+    const char **messages = ARENA_ARRAY(arena, const char *, args->n_names);
     const struct inventory_view view = inventory_read_settled(extender->inventory);
-    const struct fit_question question = {
-        .shape = cluster_resolve(view.cluster, &args->pod.shape, arena),
-        .refusal = args->pod.refusal,
-        .scope = FIT_OURS,
-        .asker = asker_of_facts(&args->pod),
-        .own = cluster_find_reservation(view.cluster, args->pod.uid),
-    };
-    for (size_t i = 0; i < args->n_names; i++)
-        verdicts[i] = fit_judge(cluster_find_node(view.cluster, args->names[i]), &question);
+    const struct fit_question question = question_of(view.cluster, args, arena);
+    for (size_t i = 0; i < args->n_names; i++) {
+        const struct node *node = cluster_find_node(view.cluster, args->names[i]);
+        verdicts[i] = fit_judge(node, &question);
+        messages[i] = fit_message(node, &question, verdicts[i]);
+    }
     *ret_found = (struct found){
         .verdicts = verdicts,
+        .messages = messages,
         .left_out =
             shortlist_left_out(view.cluster, args, &question, verdicts, extender->shortlist, arena),
         .awaited = find_awaited(view.cluster, args, &question, verdicts),
@@ -139,19 +139,17 @@ static bool is_awaited(const struct found *found, const char *name)
 static void add_failed_nodes(const struct args *args, const struct found *found, bool awaited,
                              struct arena *arena, struct buf *out)
 {
-    const enum reason *verdicts = found->verdicts;
     const char *separator = "";
     const char *refusal =
         args->pod.refusal ? arena_printf(arena, "gpu-extender: %s", args->pod.refusal) : NULL;
     (void)buf_add_text(out, "{");
     for (size_t i = 0; i < args->n_names; i++) {
-        if (verdicts[i] == REASON_FITS || is_awaited(found, args->names[i]) != awaited)
+        if (found->verdicts[i] == REASON_FITS || is_awaited(found, args->names[i]) != awaited)
             continue;
         (void)buf_add_text(out, separator);
         (void)buf_add_quoted(out, args->names[i]);
         (void)buf_add_text(out, ":");
-        (void)buf_add_quoted(out, verdicts[i] == REASON_POD_INVALID ? refusal
-                                                                    : reason_message(verdicts[i]));
+        (void)buf_add_quoted(out, refusal ? refusal : found->messages[i]);
         separator = ",";
     }
     (void)buf_add_text(out, "}");

@@ -2,10 +2,10 @@
 #include "answer.h"
 #include "args.h"
 #include "base/clock.h"
-#include "core/fit.h"
 #include "core/rank.h"
 #include "extender/extender.h"
 #include "note.h"
+#include "question.h"
 
 /* Ranks the nodes; ranked[i].position says which name it is. Nodes that the pod fits no more (they
  * may have changed since filter) come last. False: there is nothing to say, as kube-scheduler
@@ -14,11 +14,7 @@ static bool rank(struct inventory *inventory, const struct args *args, struct de
                  struct arena *arena, struct ranked_node *ranked)
 {
     const struct inventory_view view = inventory_read_settled(inventory);
-    const struct fit_question question = {
-        .shape = cluster_resolve(view.cluster, &args->pod.shape, arena),
-        .scope = FIT_OURS,
-        .asker = asker_of_facts(&args->pod),
-        .own = cluster_find_reservation(view.cluster, args->pod.uid)};
+    const struct fit_question question = question_of(view.cluster, args, arena);
     for (size_t i = 0; i < args->n_names; i++) {
         const struct node *node = cluster_find_node(view.cluster, args->names[i]);
         const enum reason reason = fit_judge(node, &question);

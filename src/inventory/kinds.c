@@ -1,5 +1,6 @@
 /* kinds: see kinds.h. */
 #include "kinds.h"
+#include "objects/namespace.h"
 #include "objects/node.h"
 #include "objects/pod.h"
 
@@ -34,17 +35,13 @@ static void upsert_pod(struct cluster *cluster, const union kind_facts *facts)
 static int decode_namespace(const json_t *object, const struct policy *policy, struct arena *arena,
                             union kind_facts *ret_facts, struct err *err)
 {
-    struct identity identity;
     (void)policy;
-    int r = identity_from_json(object, arena, &identity, err);
-    if (r == 0)
-        ret_facts->namespace_ = identity.name;
-    return r;
+    return namespace_from_json(object, arena, &ret_facts->namespace_, err);
 }
 
 static void upsert_namespace(struct cluster *cluster, const union kind_facts *facts)
 {
-    cluster_upsert_namespace(cluster, facts->namespace_);
+    cluster_upsert_namespace(cluster, &facts->namespace_);
 }
 
 static int decode_priority_class(const json_t *object, const struct policy *policy,

@@ -20,7 +20,7 @@ struct priority_class_facts {
 union kind_facts {
     struct node_facts node;
     struct pod_facts pod;
-    const char *namespace_;
+    struct namespace_facts namespace_;
     struct priority_class_facts priority_class;
 };
 

@@ -63,6 +63,13 @@ static const char *const PODS_UNREAD[] = {"metadata.managedFields",
                                           "status.qosClass",
                                           "status.startTime",
                                           NULL};
+static const char *const NAMESPACES_UNREAD[] = {"metadata.managedFields",
+                                                "metadata.ownerReferences",
+                                                "metadata.annotations",
+                                                "metadata.finalizers",
+                                                "spec",
+                                                "status",
+                                                NULL};
 static const char *const NAMES_ONLY[] = {"metadata.managedFields",
                                          "metadata.ownerReferences",
                                          "metadata.labels",
@@ -76,7 +83,7 @@ static const char *const NAMES_ONLY[] = {"metadata.managedFields",
 const struct reflector_kind INVENTORY_KINDS[N_CLUSTER_KINDS + 1] = {
     [CLUSTER_NODES] = {"nodes", "/api/v1/nodes", NULL, NODES_UNREAD},
     [CLUSTER_PODS] = {"pods", "/api/v1/pods", PODS_NOT_FINISHED, PODS_UNREAD},
-    [CLUSTER_NAMESPACES] = {"namespaces", "/api/v1/namespaces", NULL, NAMES_ONLY},
+    [CLUSTER_NAMESPACES] = {"namespaces", "/api/v1/namespaces", NULL, NAMESPACES_UNREAD},
     [CLUSTER_PRIORITY_CLASSES] = {"priorityclasses", "/apis/scheduling.k8s.io/v1/priorityclasses",
                                   NULL, NAMES_ONLY},
 };

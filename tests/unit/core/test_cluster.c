@@ -381,8 +381,8 @@ static void test_namespaces_and_priority_classes(void **state)
     assert_false(cluster_priority_of_class(cluster, "high", &value));
     assert_false(cluster_priority_of_class(cluster, "", &value));
     assert_int_equal(value, 77);
-    cluster_upsert_namespace(cluster, "ml");
-    cluster_upsert_namespace(cluster, "ml");
+    cluster_upsert_namespace(cluster, &(struct namespace_facts){.name = "ml"});
+    cluster_upsert_namespace(cluster, &(struct namespace_facts){.name = "ml"});
     assert_true(cluster_has_namespace(cluster, "ml"));
     assert_int_equal(cluster_n_namespaces(cluster), 1);
 

@@ -44,17 +44,17 @@ static void test_namespaces_come_and_go(void **state)
 {
     struct given *given = *state;
     struct cluster *cluster = given->cluster;
-    cluster_upsert_namespace(cluster, "a");
-    cluster_upsert_namespace(cluster, "b");
+    cluster_upsert_namespace(cluster, &(struct namespace_facts){.name = "a"});
+    cluster_upsert_namespace(cluster, &(struct namespace_facts){.name = "b"});
     uint64_t version = cluster_version(cluster);
-    cluster_upsert_namespace(cluster, "a");
+    cluster_upsert_namespace(cluster, &(struct namespace_facts){.name = "a"});
     cluster_delete_namespace(cluster, "unheard-of");
     assert_int_equal(cluster_version(cluster), version);
     cluster_delete_namespace(cluster, "a");
     assert_true(cluster_version(cluster) > version);
     assert_false(cluster_has_namespace(cluster, "a"));
     cluster_relist_begin(cluster, CLUSTER_NAMESPACES);
-    cluster_upsert_namespace(cluster, "c");
+    cluster_upsert_namespace(cluster, &(struct namespace_facts){.name = "c"});
     assert_true(cluster_has_namespace(cluster, "b"));
     cluster_relist_end(cluster, CLUSTER_NAMESPACES);
     assert_false(cluster_has_namespace(cluster, "b"));
@@ -68,7 +68,7 @@ static void test_priority_classes_come_and_go(void **state)
     struct given *given = *state;
     struct cluster *cluster = given->cluster;
     int64_t value = 0;
-    cluster_upsert_namespace(cluster, "high");
+    cluster_upsert_namespace(cluster, &(struct namespace_facts){.name = "high"});
     cluster_upsert_priority_class(cluster, "high", 1000, false);
     cluster_upsert_priority_class(cluster, "usual", 10, true);
     uint64_t version = cluster_version(cluster);
@@ -93,7 +93,7 @@ static void test_a_fork_is_of_its_origins_version(void **state)
 {
     struct given *given = *state;
     given_node(given, "n1", GPU "=8", "");
-    cluster_upsert_namespace(given->cluster, "a");
+    cluster_upsert_namespace(given->cluster, &(struct namespace_facts){.name = "a"});
     cluster_upsert_priority_class(given->cluster, "high", 1000, false);
     struct cluster *fork = cluster_fork(given->cluster);
     assert_int_equal(cluster_version(fork), cluster_version(given->cluster));

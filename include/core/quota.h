@@ -1,0 +1,51 @@
+/*
+ * quota: how many GPUs the namespaces of a quota (core/policy.h) may use together.
+ *
+ * Used is what the ledger counts as used: by pods on a node that are not finished, terminating ones
+ * and those of other schedulers too, and by reservations; by the model of the node. On a node that
+ * is not there GPUs are of no model, and count in total only. Of several quotas that cover a
+ * namespace all must hold. A quota that is used beyond its limits lets nothing new in, and takes
+ * nothing away.
+ */
+#ifndef CORE_QUOTA_H
+#define CORE_QUOTA_H
+
+#include "core/cluster.h"
+#include "core/reserve.h"
+
+/* What the quotas leave to one pod, for one decision: made once, then asked about many nodes. Valid
+ * while the cluster does not change, but by quota_place(). */
+struct quota_view;
+
+/* For a pod of that namespace and shape. What its own reservation holds is left to it; NULL: it has
+ * none. NULL where no quota limits it, which all below take for an answer. */
+struct quota_view *quota_begin(const struct cluster *cluster, const char *namespace_,
+                               const struct pod_shape *shape, const struct reservation *own,
+                               struct arena *arena);
+/* The same, as if these pods of the ledger (not of a fork) were gone: to judge whether it would
+ * help to evict them. Those that use no node change nothing. */
+struct quota_view *quota_without(const struct quota_view *view, const struct cluster *cluster,
+                                 const struct pod *const *pods, size_t n, struct arena *arena);
+struct quota_view *quota_copy(const struct quota_view *view, struct arena *arena);
+
+/* NULL: there is enough for one more pod on the node. Else the message (core/fit.h), which names
+ * the first quota in the policy's order that leaves too little; it lives as long as the policy. */
+const char *quota_refusal(const struct quota_view *view, const struct node *node);
+/* How many more such pods the quotas let onto the node, INT64_MAX where none limits it. */
+int64_t quota_count(const struct quota_view *view, const struct node *node);
+/* The view knows of n pods more on the node. */
+void quota_take(struct quota_view *view, const struct node *node, int64_t n);
+/* The same, and so does the fork that the view was made of. Goes with cluster_place(). */
+void quota_place(struct cluster *fork, struct quota_view *view, const struct node *node, int64_t n);
+
+/* Which quotas cover the namespace: their places in policy.quotas, ascending; how many is returned.
+ */
+size_t quota_find(const struct cluster *cluster, const char *namespace_, struct arena *arena,
+                  const size_t **ret_quotas);
+/* GPUs used of a limit of that quota. */
+int64_t quota_used(const struct cluster *cluster, const struct quota *quota,
+                   const struct quota_limit *limit);
+/* How many of a limit's GPUs a pod of the shape needs where the limit counts it. */
+int64_t quota_need(const struct pod_shape *shape, const struct quota_limit *limit);
+
+#endif

@@ -1,0 +1,211 @@
+/* quota: what is left to a pod. See include/core/quota.h; the sums are kept in tenants.c. */
+#include "core/quota.h"
+#include "ledger.h"
+
+#include <string.h>
+
+/* A limit that the pod would count against. */
+struct quota_row {
+    size_t quota; /* its place in the policy's list */
+    const struct quota_limit *limit;
+    int64_t need; /* > 0 */
+    int64_t left; /* below 0 where more is used than the limit allows */
+};
+
+struct quota_view {
+    const struct policy *policy;
+    const struct pod_shape *shape;
+    const size_t *quotas;
+    size_t n_quotas;
+    struct quota_row *rows; /* in the order of the policy */
+    size_t n_rows;
+    bool refuses_all;
+    uint64_t refused_models; /* bits */
+};
+
+static int64_t *cell_of(const struct cluster *cluster, size_t quota,
+                        const struct quota_limit *limit)
+{
+    const struct policy *policy = cluster->policy;
+    int64_t *cells = &cluster->quota_used[quota * tenants_n_cells(policy)];
+    return &cells[limit->scope * (1 + policy->n_quota_models) + limit->column];
+}
+
+static bool counts(const struct quota_limit *limit, uint64_t models)
+{
+    return limit->column == 0 || models >> (limit->column - 1) & 1;
+}
+
+static bool is_exhausted(const struct quota_row *row)
+{
+    return row->left < row->need;
+}
+
+/* So that most nodes cost no walk over the rows. */
+static void sum_up(struct quota_view *view)
+{
+    view->refuses_all = false;
+    view->refused_models = 0;
+    for (size_t i = 0; i < view->n_rows; i++) {
+        if (!is_exhausted(&view->rows[i]))
+            continue;
+        const size_t column = view->rows[i].limit->column;
+        view->refuses_all |= column == 0;
+        view->refused_models |= column > 0 ? UINT64_C(1) << (column - 1) : 0;
+    }
+}
+
+static void add_rows(const struct cluster *cluster, struct quota_view *view, size_t quota)
+{
+    const struct quota *of = &cluster->policy->quotas[quota];
+    for (size_t i = 0; i < of->n_limits; i++) {
+        const struct quota_limit *limit = &of->limits[i];
+        const int64_t need = quota_need(view->shape, limit);
+        if (need == 0)
+            continue;
+        const int64_t left = limit->gpus - *cell_of(cluster, quota, limit);
+        view->rows[view->n_rows++] = (struct quota_row){quota, limit, need, left};
+    }
+}
+
+static size_t count_limits(const struct quota_view *view)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < view->n_quotas; i++)
+        n += view->policy->quotas[view->quotas[i]].n_limits;
+    return n;
+}
+
+static bool is_covered(const size_t *quotas, size_t n, size_t quota)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (quotas[i] == quota)
+            return true;
+    }
+    return false;
+}
+
+/* As if a pod of that namespace were gone from a node of these models. */
+static void give_back(struct quota_view *view, const struct cluster *cluster,
+                      const char *namespace_, const struct pod_shape *shape, uint64_t models)
+{
+    size_t n = 0;
+    const size_t *quotas = tenants_covering(cluster, namespace_, &n);
+    for (size_t i = 0; i < view->n_rows; i++) {
+        struct quota_row *row = &view->rows[i];
+        if (counts(row->limit, models) && is_covered(quotas, n, row->quota))
+            row->left += quota_need(shape, row->limit);
+    }
+}
+
+struct quota_view *quota_begin(const struct cluster *cluster, const char *namespace_,
+                               const struct pod_shape *shape, const struct reservation *own,
+                               struct arena *arena)
+{
+    if (cluster->policy->n_quotas == 0 || shape->n_gpu_needs == 0)
+        return NULL;
+    struct quota_view *view = ARENA_NEW(arena, struct quota_view);
+    view->policy = cluster->policy;
+    view->shape = shape;
+    view->n_quotas = quota_find(cluster, namespace_, arena, &view->quotas);
+    view->rows = ARENA_ARRAY(arena, struct quota_row, count_limits(view));
+    for (size_t i = 0; i < view->n_quotas; i++)
+        add_rows(cluster, view, view->quotas[i]);
+    if (own)
+        give_back(view, cluster, own->namespace_, own->shape,
+                  tenants_models(((const struct reservation_entry *)own)->node));
+    sum_up(view);
+    return view->n_rows > 0 ? view : NULL;
+}
+
+struct quota_view *quota_copy(const struct quota_view *view, struct arena *arena)
+{
+    if (!view)
+        return NULL;
+    struct quota_view *copy = arena_copy(arena, view, 1, sizeof *view);
+    copy->rows = arena_copy(arena, view->rows, view->n_rows, sizeof *view->rows);
+    return copy;
+}
+
+struct quota_view *quota_without(const struct quota_view *view, const struct cluster *cluster,
+                                 const struct pod *const *pods, size_t n, struct arena *arena)
+{
+    struct quota_view *copy = quota_copy(view, arena);
+    if (!copy)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct node *node = ((const struct pod_entry *)pods[i])->node;
+        if (node)
+            give_back(copy, cluster, pods[i]->namespace_, pods[i]->shape, tenants_models(node));
+    }
+    sum_up(copy);
+    return copy;
+}
+
+const char *quota_refusal(const struct quota_view *view, const struct node *node)
+{
+    if (!view)
+        return NULL;
+    const uint64_t models = tenants_models(node);
+    if (!view->refuses_all && !(view->refused_models & models))
+        return NULL;
+    const struct quota_row *row = view->rows;
+    while (!is_exhausted(row) || !counts(row->limit, models))
+        row++;
+    const struct quota *quota = &view->policy->quotas[row->quota];
+    return row->limit->column == 0 ? quota->refusal_in_total : quota->refusal_of_model;
+}
+
+int64_t quota_count(const struct quota_view *view, const struct node *node)
+{
+    int64_t count = INT64_MAX;
+    for (size_t i = 0; view && i < view->n_rows; i++) {
+        const struct quota_row *row = &view->rows[i];
+        if (!counts(row->limit, tenants_models(node)))
+            continue;
+        const int64_t more = is_exhausted(row) ? 0 : row->left / row->need;
+        count = more < count ? more : count;
+    }
+    return count;
+}
+
+void quota_take(struct quota_view *view, const struct node *node, int64_t n)
+{
+    for (size_t i = 0; view && i < view->n_rows; i++) {
+        struct quota_row *row = &view->rows[i];
+        if (counts(row->limit, tenants_models(node)))
+            row->left -= row->need * n;
+    }
+    if (view)
+        sum_up(view);
+}
+
+void quota_place(struct cluster *fork, struct quota_view *view, const struct node *node, int64_t n)
+{
+    if (!view)
+        return;
+    for (size_t i = 0; i < view->n_quotas; i++)
+        tenants_add(fork->policy,
+                    &fork->quota_used[view->quotas[i] * tenants_n_cells(fork->policy)], view->shape,
+                    tenants_models(node), n);
+    quota_take(view, node, n);
+}
+
+size_t quota_find(const struct cluster *cluster, const char *namespace_, struct arena *arena,
+                  const size_t **ret_quotas)
+{
+    size_t n = 0;
+    *ret_quotas = tenants_quotas(cluster, namespace_, arena, &n);
+    return n;
+}
+
+int64_t quota_used(const struct cluster *cluster, const struct quota *quota,
+                   const struct quota_limit *limit)
+{
+    return *cell_of(cluster, (size_t)(quota - cluster->policy->quotas), limit);
+}
+
+int64_t quota_need(const struct pod_shape *shape, const struct quota_limit *limit)
+{
+    return tenants_need(shape, limit->scope);
+}

@@ -1,0 +1,19 @@
+/* question: see question.h. */
+#include "question.h"
+#include "core/quota.h"
+
+struct fit_question question_of(const struct cluster *cluster, const struct args *args,
+                                struct arena *arena)
+{
+    const struct pod_facts *pod = &args->pod;
+    const struct pod_shape *shape = cluster_resolve(cluster, &pod->shape, arena);
+    const struct reservation *own = cluster_find_reservation(cluster, pod->uid);
+    return (struct fit_question){
+        .shape = shape,
+        .refusal = pod->refusal,
+        .scope = FIT_OURS,
+        .asker = asker_of_facts(pod),
+        .own = own,
+        .quota = quota_begin(cluster, pod->namespace_, shape, own, arena),
+    };
+}
