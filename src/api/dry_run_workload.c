@@ -3,6 +3,7 @@
  * they are placed is in dry_run_place.c, what is said of it in dry_run_words.c.
  */
 #include "core/market.h"
+#include "core/quota.h"
 #include "trial.h"
 
 /* As the API server's admission gives it: the class's, or that of the default class. */
@@ -19,13 +20,15 @@ static void ask(struct trial *trial)
     const struct workload *workload = trial->workload;
     static const struct shape_facts NOTHING;
     const struct shape_facts *facts = workload->problem ? &NOTHING : &workload->pod.shape;
+    struct dry_run *dry_run = trial->dry_run;
+    const struct pod_shape *shape = cluster_resolve(dry_run->fork, facts, dry_run->arena);
     trial->asking.question = (struct fit_question){
-        .shape = cluster_resolve(trial->dry_run->fork, facts, trial->dry_run->arena),
+        .shape = shape,
         .refusal = workload->problem ? workload->problem : workload->pod.refusal,
         .node_name = workload->pod.node_name,
         .scope = FIT_ALL,
-        .asker = {.priority =
-                      workload->problem ? 0 : priority_of(trial->dry_run->fork, &workload->pod)},
+        .asker = {.priority = workload->problem ? 0 : priority_of(dry_run->fork, &workload->pod)},
+        .quota = quota_begin(dry_run->fork, workload->namespace_, shape, NULL, dry_run->arena),
     };
     asking_with_admission(&trial->asking);
     trial->n_replicas = workload->replicas;

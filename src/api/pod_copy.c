@@ -1,6 +1,7 @@
 /* pod_copy: see pod_copy.h. */
 #include "pod_copy.h"
 #include "base/mem.h"
+#include "core/quota.h"
 #include "core/shape_copy.h"
 
 #include <stdlib.h>
@@ -16,16 +17,26 @@ static const char *copy_text(const char *text, struct arena *arena)
     return text ? arena_strdup(arena, text) : NULL;
 }
 
-static struct shared_shape *share_shape(struct copying *copying, const struct pod_shape *shape)
+static bool has_quotas(const struct copying *copying, const struct cluster *cluster,
+                       const char *namespace_)
+{
+    const size_t *quotas = NULL;
+    return quota_find(cluster, namespace_, copying->arena, &quotas) > 0;
+}
+
+static struct shared_shape *share_shape(struct copying *copying, const struct cluster *cluster,
+                                        const struct pod *pod)
 {
     struct shared_shape *copy = NULL;
-    HASH_FIND_PTR(copying->copies.shapes, &shape, copy);
+    const bool alone = has_quotas(copying, cluster, pod->namespace_);
+    const struct kind_of_pod kind = {pod->shape, alone ? pod->namespace_ : NULL};
+    HASH_FIND(hh, copying->copies.shapes, &kind, sizeof kind, copy);
     if (copy)
         return copy;
     copy = ARENA_NEW(copying->arena, struct shared_shape);
-    copy->origin = shape;
-    copy->facts = shape_copy(&shape->facts, copying->arena);
-    HASH_ADD_PTR(copying->copies.shapes, origin, copy);
+    copy->origin = kind;
+    copy->facts = shape_copy(&pod->shape->facts, copying->arena);
+    HASH_ADD(hh, copying->copies.shapes, origin, sizeof copy->origin, copy);
     return copy;
 }
 
@@ -43,7 +54,7 @@ static void copy_pod(struct copying *copying, const struct cluster *cluster, con
 {
     struct arena *arena = copying->arena;
     struct pod_copy *copy = &copying->copies.items[copying->copies.n++];
-    copy->shape = share_shape(copying, pod->shape);
+    copy->shape = share_shape(copying, cluster, pod);
     copy->pod = *pod;
     copy->pod.shape = NULL;
     copy->pod.uid = arena_strdup(arena, pod->uid);

@@ -14,9 +14,15 @@
 
 struct judged;
 
+/* Both are the ledger's: a key, no more. */
+struct kind_of_pod {
+    const struct pod_shape *shape;
+    const char *namespace_; /* NULL where no quota covers it */
+};
+
 /* What pods that are alike share. */
 struct shared_shape {
-    const struct pod_shape *origin; /* in the ledger: a key, no more */
+    struct kind_of_pod origin;
     struct shape_facts facts;
     struct judged *judged;   /* the caller's; NULL at first */
     int64_t judged_priority; /* of the pods that it was judged for */

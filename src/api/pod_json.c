@@ -1,6 +1,7 @@
 /* pod_json: see pod_json.h. */
 #include "pod_json.h"
 #include "base/text_time.h"
+#include "core/quota.h"
 #include "model_words.h"
 
 #include <string.h>
@@ -13,11 +14,14 @@ bool pod_is_pending(const struct pod *pod)
 struct asking pod_asking(const struct telling *telling, const struct pod_copy *copy)
 {
     const struct shape_facts *facts = &copy->shape->facts;
+    const struct pod_shape *shape = cluster_resolve(telling->fork, facts, telling->arena);
     return (struct asking){
-        .question = {.shape = cluster_resolve(telling->fork, facts, telling->arena),
+        .question = {.shape = shape,
                      .refusal = copy->pod.refusal,
                      .scope = FIT_ALL,
-                     .asker = asker_of(&copy->pod)},
+                     .asker = asker_of(&copy->pod),
+                     .quota = quota_begin(telling->fork, copy->pod.namespace_, shape, NULL,
+                                          telling->arena)},
         .arena = telling->arena,
     };
 }

@@ -21,6 +21,7 @@ enum setting_kind {
     SETTING_CHOICE,  /* an enum, by the names of its values */
     SETTING_COUNT,   /* size_t, a whole number */
     SETTING_BYTES,   /* size_t, a whole number or a quantity */
+    SETTING_QUOTAS,  /* the policy's quotas: quota_read.h */
     N_SETTING_KINDS
 };
 

@@ -237,6 +237,18 @@ static int read_bytes(const struct setting *setting, const struct yaml_file *fil
     return 0;
 }
 
+/* Last of all: settings.c. */
+static int read_later(const struct setting *setting, const struct yaml_file *file,
+                      const struct yaml_value *at, struct settings *settings, struct err *err)
+{
+    (void)setting;
+    (void)file;
+    (void)at;
+    (void)settings;
+    (void)err;
+    return 0;
+}
+
 typedef int setting_reader(const struct setting *setting, const struct yaml_file *file,
                            const struct yaml_value *at, struct settings *settings, struct err *err);
 
@@ -245,6 +257,7 @@ static setting_reader *const READERS[N_SETTING_KINDS] = {
     [SETTING_NAMES] = read_names,   [SETTING_ALIASES] = read_aliases,
     [SETTING_SWITCH] = read_switch, [SETTING_CHOICE] = read_choice,
     [SETTING_COUNT] = read_count,   [SETTING_BYTES] = read_bytes,
+    [SETTING_QUOTAS] = read_later,
 };
 
 int setting_read(const struct setting *setting, const struct yaml_file *file,

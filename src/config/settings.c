@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/small_file.h"
 #include "formats/json_get.h"
+#include "quota_read.h"
 #include "setting.h"
 #include "unknown_key.h"
 
@@ -57,6 +58,7 @@ const struct setting SETTINGS[] = {
     {"placement.policy", SETTING_CHOICE, AT(policy.placement), .choice = name_of_placement},
     {"placement.softPreferences", SETTING_CHOICE, AT(policy.soft_preferences),
      .choice = name_of_soft_preferences},
+    {"quotas", SETTING_QUOTAS, AT(policy)},
     {"scheduler.weight", SETTING_COUNT, AT(scheduler.weight), FROM_TO(1, 1000000, 121)},
     {"scheduler.otherExtenders", SETTING_SWITCH, AT(scheduler.other_extenders)},
     {"filter.shortlist", SETTING_COUNT, AT(scheduler.shortlist), FROM_TO(0, 1000000, 100)},
@@ -209,6 +211,14 @@ static int check_words(const struct yaml_file *file, json_t *root, struct err *e
     return 0;
 }
 
+/* They are checked against what may stand behind them in the file. */
+static int read_quotas(const struct yaml_file *file, json_t *root, struct settings *settings,
+                       struct err *err)
+{
+    const struct yaml_value at = {root, "quotas", "quotas", json_member(root, "quotas")};
+    return at.value ? quotas_read(file, &at, &settings->policy, err) : 0;
+}
+
 static int read_root(const struct yaml_file *file, json_t *root, struct settings *settings,
                      struct err *err)
 {
@@ -216,7 +226,9 @@ static int read_root(const struct yaml_file *file, json_t *root, struct settings
     if (root && !json_is_object(root))
         return yaml_wrong(file, &whole, "a mapping with apiVersion, kind and more", err);
     int r = check_words(file, root, err);
-    return r < 0 ? r : read_settings(file, "", root, settings, err);
+    if (r == 0)
+        r = read_settings(file, "", root, settings, err);
+    return r < 0 ? r : read_quotas(file, root, settings, err);
 }
 
 int settings_read_text(struct settings *settings, const char *file, const char *text, size_t len,

@@ -108,6 +108,91 @@ static void print_bytes(const struct setting *setting, struct settings *settings
     (void)buf_printf(out, " %s\n", quantity_bytes_text((int64_t)*bytes, text));
 }
 
+static void print_list(const char *const *texts, size_t n, struct buf *out)
+{
+    (void)buf_add_text(out, "[");
+    for (size_t i = 0; i < n; i++) {
+        (void)buf_add_text(out, i > 0 ? ", " : "");
+        (void)buf_add_quoted(out, texts[i]);
+    }
+    (void)buf_add_text(out, "]");
+}
+
+/* matchLabels are told as what they mean. */
+static void print_selector(const struct selector_term *selector, struct buf *out)
+{
+    static const char *const OPERATORS[] = {[SELECTOR_IN] = "In",
+                                            [SELECTOR_NOT_IN] = "NotIn",
+                                            [SELECTOR_EXISTS] = "Exists",
+                                            [SELECTOR_DOES_NOT_EXIST] = "DoesNotExist"};
+    (void)buf_add_text(out, "    namespaceSelector:");
+    (void)buf_add_text(out, selector->n_requirements > 0 ? "\n      matchExpressions:\n" : " {}\n");
+    for (size_t i = 0; i < selector->n_requirements; i++) {
+        const struct requirement *requirement = &selector->requirements[i];
+        (void)buf_add_text(out, "      - {key: ");
+        (void)buf_add_quoted(out, requirement->key);
+        (void)buf_printf(out, ", operator: %s", OPERATORS[requirement->op]);
+        if (requirement->n_values > 0) {
+            (void)buf_add_text(out, ", values: ");
+            print_list(requirement->values, requirement->n_values, out);
+        }
+        (void)buf_add_text(out, "}\n");
+    }
+}
+
+/* Limits of one resource stand together, and their total comes before their models. */
+static size_t print_limits(const struct quota *quota, size_t first, struct buf *out)
+{
+    const char *separator = "";
+    const struct quota_limit *limits = quota->limits;
+    size_t i = first;
+    (void)buf_add_text(out, "    - {");
+    if (limits[first].resource) {
+        (void)buf_printf(out, "resource: \"%s\"", limits[first].resource);
+        separator = ", ";
+    }
+    for (; i < quota->n_limits && limits[i].scope == limits[first].scope; i++) {
+        if (!limits[i].model)
+            (void)buf_printf(out, "%stotal: %lld", separator, (long long)limits[i].gpus);
+        separator = limits[i].model ? separator : ", ";
+    }
+    const size_t end = i;
+    const char *before = "models: {";
+    for (i = first; i < end; i++) {
+        if (!limits[i].model)
+            continue;
+        (void)buf_printf(out, "%s%s", separator, before);
+        (void)buf_add_quoted(out, limits[i].model);
+        (void)buf_printf(out, ": %lld", (long long)limits[i].gpus);
+        separator = ", ";
+        before = "";
+    }
+    (void)buf_add_text(out, *before ? "}\n" : "}}\n");
+    return end;
+}
+
+static void print_quotas(const struct setting *setting, struct settings *settings, struct buf *out)
+{
+    const struct policy *policy = setting_target(setting, settings);
+    (void)buf_add_text(out, policy->n_quotas > 0 ? "\n" : " []\n");
+    for (size_t i = 0; i < policy->n_quotas; i++) {
+        const struct quota *quota = &policy->quotas[i];
+        (void)buf_add_text(out, "  - name: ");
+        (void)buf_add_quoted(out, quota->name);
+        (void)buf_add_text(out, "\n");
+        if (quota->n_namespaces > 0) {
+            (void)buf_add_text(out, "    namespaces: ");
+            print_list(quota->namespaces, quota->n_namespaces, out);
+            (void)buf_add_text(out, "\n");
+        }
+        if (quota->has_selector)
+            print_selector(&quota->selector, out);
+        (void)buf_add_text(out, "    limits:\n");
+        for (size_t at = 0; at < quota->n_limits;)
+            at = print_limits(quota, at, out);
+    }
+}
+
 /* Writes what follows "key:". */
 typedef void setting_printer(const struct setting *setting, struct settings *settings,
                              struct buf *out);
@@ -117,6 +202,7 @@ static setting_printer *const PRINTERS[N_SETTING_KINDS] = {
     [SETTING_NAMES] = print_names,   [SETTING_ALIASES] = print_aliases,
     [SETTING_SWITCH] = print_switch, [SETTING_CHOICE] = print_choice,
     [SETTING_COUNT] = print_count,   [SETTING_BYTES] = print_bytes,
+    [SETTING_QUOTAS] = print_quotas,
 };
 
 static bool begins_section(const struct setting *row)

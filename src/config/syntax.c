@@ -126,6 +126,20 @@ const char *syntax_label_key(const char *text)
     return "a label key, such as nvidia.com/gpu.product or accelerator";
 }
 
+const char *syntax_label_value(const char *text)
+{
+    if (*text == '\0' || is_name(text, strlen(text)))
+        return NULL;
+    return "the value of a label, such as research";
+}
+
+const char *syntax_dns_label(const char *text)
+{
+    if (is_domain_part(text, strlen(text)) && strlen(text) <= NAME_LEN_MAX)
+        return NULL;
+    return "a name of at most 63 small letters, digits and '-', such as team-a";
+}
+
 const char *syntax_alias(const char *text)
 {
     bool has_word = false;

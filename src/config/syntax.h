@@ -14,6 +14,10 @@ syntax_check syntax_address;
 syntax_check syntax_resource;
 /* A Kubernetes label key, [DOMAIN/]NAME. */
 syntax_check syntax_label_key;
+/* The value of a label; may be empty. */
+syntax_check syntax_label_value;
+/* A DNS label, as the names of namespaces are. */
+syntax_check syntax_dns_label;
 /* Left side of an alias: printable ASCII with at least a letter or digit. */
 syntax_check syntax_alias;
 /* A model name that core/gpu_model can read. */

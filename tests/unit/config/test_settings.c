@@ -38,6 +38,40 @@ static void assert_names_equal(char *const *a, size_t n_a, char *const *b, size_
         assert_string_equal(a[i], b[i]);
 }
 
+static void assert_texts_equal(const char *a, const char *b)
+{
+    assert_string_equal(a ? a : "(none)", b ? b : "(none)");
+}
+
+static void assert_requirements_equal(const struct requirement *a, const struct requirement *b)
+{
+    assert_string_equal(a->key, b->key);
+    assert_int_equal(a->op, b->op);
+    assert_int_equal(a->n_values, b->n_values);
+    for (size_t i = 0; i < a->n_values; i++)
+        assert_string_equal(a->values[i], b->values[i]);
+}
+
+static void assert_quotas_equal(const struct quota *a, const struct quota *b)
+{
+    assert_string_equal(a->name, b->name);
+    assert_int_equal(a->n_namespaces, b->n_namespaces);
+    for (size_t i = 0; i < a->n_namespaces; i++)
+        assert_string_equal(a->namespaces[i], b->namespaces[i]);
+    assert_int_equal(a->has_selector, b->has_selector);
+    assert_int_equal(a->selector.n_requirements, b->selector.n_requirements);
+    for (size_t i = 0; i < a->selector.n_requirements; i++)
+        assert_requirements_equal(&a->selector.requirements[i], &b->selector.requirements[i]);
+    assert_int_equal(a->n_limits, b->n_limits);
+    for (size_t i = 0; i < a->n_limits; i++) {
+        assert_texts_equal(a->limits[i].resource, b->limits[i].resource);
+        assert_texts_equal(a->limits[i].model, b->limits[i].model);
+        assert_int_equal(a->limits[i].gpus, b->limits[i].gpus);
+        assert_int_equal(a->limits[i].scope, b->limits[i].scope);
+        assert_int_equal(a->limits[i].column, b->limits[i].column);
+    }
+}
+
 static void assert_policies_equal(const struct policy *a, const struct policy *b)
 {
     assert_names_equal(a->gpu_resources, a->n_gpu_resources, b->gpu_resources, b->n_gpu_resources);
@@ -50,6 +84,9 @@ static void assert_policies_equal(const struct policy *a, const struct policy *b
     assert_int_equal(a->extended_resource_toleration, b->extended_resource_toleration);
     assert_int_equal(a->placement, b->placement);
     assert_int_equal(a->soft_preferences, b->soft_preferences);
+    assert_int_equal(a->n_quotas, b->n_quotas);
+    for (size_t i = 0; i < a->n_quotas; i++)
+        assert_quotas_equal(&a->quotas[i], &b->quotas[i]);
 }
 
 static void assert_settings_equal(const struct settings *a, const struct settings *b)
@@ -72,25 +109,45 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_policies_equal(&a->policy, &b->policy);
 }
 
-static const char OTHER_THAN_DEFAULT[] =
-    HEAD "listen: {verbs: 10.0.0.1:1, people: '[::1]:2', probes: 0.0.0.0:0}\n"
-         "gpuResources: [example.com/gpu, example.com/slice-*]\n"
-         "models:\n"
-         "  labels: [example.com/model]\n"
-         "  aliases: {Rack 12: A100-80GB, 'yes': 'L4', \"quote \\\" and: more\": T4, '12': H100}\n"
-         "admission: {extendedResourceToleration: yes}\n"
-         "placement: {policy: binpack, softPreferences: override}\n"
-         "scheduler: {weight: 7, otherExtenders: yes}\n"
-         "filter: {shortlist: 0}\n"
-         "kubernetes: {watchSilenceSeconds: 5, bindTimeoutSeconds: 2}\n"
-         "limits:\n"
-         "  requestBytes: 2k\n"
-         "  connections: 65536\n"
-         "  clusterFileBytes: 4096\n"
-         "  objectBytes: 1Mi\n"
-         "  nodes: 1\n"
-         "  pods: 2\n"
-         "  dryRunReplicas: 3\n";
+/* The models' names are read by aliases, and the resources held against gpuResources, that stand
+ * behind them. */
+#define OTHER_QUOTAS                                                                               \
+    "quotas:\n"                                                                                    \
+    "- name: team-a\n"                                                                             \
+    "  namespaces: [a, a-dev]\n"                                                                   \
+    "  limits:\n"                                                                                  \
+    "  - {models: {H100: 4, 'Rack 12': 0}, total: 8, resource: example.com/gpu}\n"                 \
+    "  - {models: {A100: 1000000}}\n"                                                              \
+    "- name: all\n"                                                                                \
+    "  namespaceSelector: {}\n"                                                                    \
+    "  limits: [{resource: example.com/slice-1*, total: 7}]\n"                                     \
+    "- name: labelled\n"                                                                           \
+    "  namespaceSelector:\n"                                                                       \
+    "    matchLabels: {team: a, example.com/x: ''}\n"                                              \
+    "    matchExpressions:\n"                                                                      \
+    "    - {key: tier, operator: NotIn, values: [test, dev]}\n"                                    \
+    "    - {key: old, operator: DoesNotExist}\n"                                                   \
+    "  limits: [{total: 3}]\n"
+
+static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
+    "listen: {verbs: 10.0.0.1:1, people: '[::1]:2', probes: 0.0.0.0:0}\n"
+    "gpuResources: [example.com/gpu, example.com/slice-*]\n"
+    "models:\n"
+    "  labels: [example.com/model]\n"
+    "  aliases: {Rack 12: A100-80GB, 'yes': 'L4', \"quote \\\" and: more\": T4, '12': H100}\n"
+    "admission: {extendedResourceToleration: yes}\n"
+    "placement: {policy: binpack, softPreferences: override}\n"
+    "scheduler: {weight: 7, otherExtenders: yes}\n"
+    "filter: {shortlist: 0}\n"
+    "kubernetes: {watchSilenceSeconds: 5, bindTimeoutSeconds: 2}\n"
+    "limits:\n"
+    "  requestBytes: 2k\n"
+    "  connections: 65536\n"
+    "  clusterFileBytes: 4096\n"
+    "  objectBytes: 1Mi\n"
+    "  nodes: 1\n"
+    "  pods: 2\n"
+    "  dryRunReplicas: 3\n";
 
 static void test_every_key_is_read(void **state)
 {
@@ -115,6 +172,33 @@ static void test_every_key_is_read(void **state)
     assert_int_equal(settings->kubernetes.bind_timeout_s, 2);
     const struct settings_limits limits = {2000, 65536, 4096, 1 << 20, 1, 2, 3};
     assert_memory_equal(&settings->limits, &limits, sizeof limits);
+}
+
+static void test_quotas_are_read(void **state)
+{
+    struct settings *settings = *state;
+    const struct policy *policy = &settings->policy;
+    assert_reads(settings, OTHER_THAN_DEFAULT);
+    assert_int_equal(policy->n_quotas, 3);
+    const struct quota *team = &policy->quotas[0];
+    assert_string_equal(team->name, "team-a");
+    assert_int_equal(team->n_limits, 4);
+    assert_null(team->limits[0].model); /* the total comes first */
+    assert_int_equal(team->limits[0].gpus, 8);
+    assert_string_equal(team->limits[2].model, "Rack 12");
+    assert_int_equal(team->limits[2].gpus, 0);
+    assert_string_equal(policy->quota_models[team->limits[2].column - 1].chip, "A100");
+    assert_null(team->limits[3].resource);
+    assert_true(quota_covers(team, "a-dev", NULL, 0));
+    assert_false(quota_covers(team, "a-test", NULL, 0));
+    assert_true(quota_covers(&policy->quotas[1], "any", NULL, 0));
+    const struct label labels[] = {{"example.com/x", ""}, {"team", "a"}, {"tier", "prod"}};
+    assert_true(quota_covers(&policy->quotas[2], "any", labels, 3));
+    assert_true(quota_covers(&policy->quotas[2], "any", labels, 2));
+    assert_false(quota_covers(&policy->quotas[2], "any", labels, 1));
+    assert_reads(settings, HEAD "quotas: []\n");
+    assert_int_equal(policy->n_quotas, 0);
+    assert_int_equal(policy->n_quota_models, 0);
 }
 
 /* Everything is changed first, so what the file does not say would stay changed. */
@@ -224,6 +308,7 @@ int main(int argc, char **argv)
     policy_file = argv[1];
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_every_key_is_read, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_quotas_are_read, setup, teardown),
         cmocka_unit_test_setup_teardown(test_the_file_of_the_tree_is_the_defaults, setup, teardown),
         cmocka_unit_test_setup_teardown(test_what_is_left_out_stays, setup, teardown),
         cmocka_unit_test_setup_teardown(test_json_is_yaml, setup, teardown),

@@ -84,10 +84,101 @@ static void test_unknown_keys(void **state)
         {HEAD "scheduling:\n", "3:1: scheduling: unknown key; did you mean scheduler?"},
         {HEAD "\"two\\nlines\": 1\n",
          "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, listen, gpuResources, "
-         "models, admission, sharing, placement, scheduler, filter, kubernetes, decisions, limits"},
+         "models, admission, sharing, placement, quotas, scheduler, filter, kubernetes, decisions, "
+         "limits"},
         {HEAD "\"\": 1\n",
          "3:1: \"\": unknown key; known here: apiVersion, kind, listen, gpuResources, "
-         "models, admission, sharing, placement, scheduler, filter, kubernetes, decisions, limits"},
+         "models, admission, sharing, placement, quotas, scheduler, filter, kubernetes, decisions, "
+         "limits"},
+    };
+    ASSERT_FAULTS(FAULTS);
+}
+
+/* quotas[0], with one limit; what is wrong stands in place of a part. */
+#define QUOTA(name, who, limits)                                                                   \
+    HEAD "quotas:\n- name: " name "\n  " who "\n  limits:\n  - " limits "\n"
+#define LIMITS(limits) QUOTA("a", "namespaces: [a]", limits)
+#define SELECTS(selector) QUOTA("a", "namespaceSelector: " selector, "{total: 1}")
+#define RIGHT_NAME "should be a name of at most 63 small letters, digits and '-', such as team-a"
+
+static void test_quotas(void **state)
+{
+    (void)state;
+    static const struct fault FAULTS[] = {
+        {HEAD "quotas: {a: 1}\n", "3:9: quotas: is an object, should be a list of quotas"},
+        {HEAD "quotas: [a]\n", "3:10: quotas[0]: is the string \"a\", should be a mapping"},
+        {HEAD "quotas: [{names: a}]\n",
+         "3:11: quotas[0].names: unknown key; known here: name, namespaces, namespaceSelector, "
+         "limits"},
+        {HEAD "quotas: [{namespaces: [a], limits: [{total: 1}]}]\n",
+         "3:10: quotas[0]: should have a name"},
+        {QUOTA("Team_A", "namespaces: [a]", "{total: 1}"),
+         "4:9: quotas[0].name: is the string \"Team_A\", " RIGHT_NAME},
+        {QUOTA("a", "namespaces: []", "{total: 1}"),
+         "5:15: quotas[0].namespaces: is empty, should be a list of strings"},
+        {QUOTA("a", "namespaces: [a, b, a]", "{total: 1}"),
+         "5:22: quotas[0].namespaces[2]: is \"a\", which quotas[0].namespaces[0] says already, "
+         "should be there once"},
+        {QUOTA("a", "namespaces:", "{total: 1}"),
+         "4:3: quotas[0]: should have namespaces or namespaceSelector ({} is every namespace)"},
+        {HEAD "quotas: [{name: a, namespaces: [a]}]\n", "3:10: quotas[0]: should have limits"},
+        {HEAD "quotas: [{name: a, namespaces: [a], limits: []}]\n",
+         "3:45: quotas[0].limits: is empty, should be a list of limits"},
+        {QUOTA("a", "namespaces: [a]", "{total: 1}") "- name: a\n",
+         "8:9: quotas[1].name: is \"a\", which quotas[0] is called already, should be another"},
+        {LIMITS("{resource: nvidia.com/gpu}"),
+         "7:5: quotas[0].limits[0]: limits nothing, should have total or models"},
+        {LIMITS("{models: {}}"),
+         "7:5: quotas[0].limits[0]: limits nothing, should have total or models"},
+        {LIMITS("{total: -1}"), "7:13: quotas[0].limits[0].total: is the number -1, should be a "
+                                "whole number of GPUs from 0 to 1000000"},
+        {LIMITS("{models: {H100: 1.5}}"), "7:21: quotas[0].limits[0].models.H100: is the string "
+                                          "\"1.5\", should be a whole number of "
+                                          "GPUs from 0 to 1000000"},
+        {LIMITS("{models: {H100: }}"),
+         "7:21: quotas[0].limits[0].models.H100: is null, should be a whole number of GPUs from 0 "
+         "to 1000000"},
+        {LIMITS("{models: {nvidia: 1}}"),
+         "7:15: quotas[0].limits[0].models.nvidia: names no GPU model, should be as in A100-80GB "
+         "(a brand alone is no model)"},
+        {LIMITS("{models: {A100: 1, Tesla-A100: 2}}"),
+         "7:24: quotas[0].limits[0].models.Tesla-A100: is the same model as A100, should be there "
+         "once"},
+        {LIMITS("{resource: cpu, total: 1}"),
+         "7:16: quotas[0].limits[0].resource: is the string \"cpu\", " RIGHT_RESOURCE},
+        {LIMITS("{resource: a.b/c, total: 1}") "gpuResources: [a.b/d]\n",
+         "7:16: quotas[0].limits[0].resource: is the string \"a.b/c\", should be one of "
+         "gpuResources"},
+        {LIMITS("{total: 1}\n  - {total: 2}"),
+         "8:5: quotas[0].limits[1]: is for all GPU resources, which has limits in this quota "
+         "already, should be there once"},
+    };
+    ASSERT_FAULTS(FAULTS);
+}
+
+static void test_selectors_of_quotas(void **state)
+{
+    (void)state;
+    static const struct fault FAULTS[] = {
+        {SELECTS("{labels: {a: b}}"),
+         "5:23: quotas[0].namespaceSelector.labels: unknown key; known here: matchLabels, "
+         "matchExpressions"},
+        {SELECTS("{matchLabels: {a: 1}}"),
+         "5:40: quotas[0].namespaceSelector.matchLabels.a: is the number 1, should be a string"},
+        {SELECTS("{matchLabels: {a b: c}}"), "5:37: \"quotas[0].namespaceSelector.matchLabels.a "
+                                             "b\": is no label key, should be a label "
+                                             "key, such as nvidia.com/gpu.product or accelerator"},
+        {SELECTS("{matchExpressions: [{key: a}]}"),
+         "5:42: quotas[0].namespaceSelector.matchExpressions[0]: should have key and operator"},
+        {SELECTS("{matchExpressions: [{key: a, operator: Gt}]}"),
+         "5:61: quotas[0].namespaceSelector.matchExpressions[0].operator: is the string \"Gt\", "
+         "should be In, NotIn, Exists or DoesNotExist"},
+        {SELECTS("{matchExpressions: [{key: a, operator: In}]}"),
+         "5:42: quotas[0].namespaceSelector.matchExpressions[0]: should have values, as the "
+         "operator is In or NotIn"},
+        {SELECTS("{matchExpressions: [{key: a, operator: Exists, values: [b]}]}"),
+         "5:42: quotas[0].namespaceSelector.matchExpressions[0]: should have no values, as the "
+         "operator is Exists or DoesNotExist"},
     };
     ASSERT_FAULTS(FAULTS);
 }
@@ -236,6 +327,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_head),
         cmocka_unit_test(test_unknown_keys),
+        cmocka_unit_test(test_quotas),
+        cmocka_unit_test(test_selectors_of_quotas),
         cmocka_unit_test(test_types),
         cmocka_unit_test(test_ranges_and_spellings),
         cmocka_unit_test(test_lists),
