@@ -80,6 +80,14 @@ static int64_t kube_score(const struct replay *replay, const struct node *node,
     return fit + (int64_t)((1 - fabs(cpu_share - memory_share) / 2) * 100);
 }
 
+/* Whether the pod fits. Most nodes are full: that is seen first. */
+static bool fits(const struct replay *replay, const struct node *node,
+                 const struct fit_question *question, const struct trace_pod *pod)
+{
+    return node_resource_free(node_find_resource(node, replay->gpus)) >= pod->gpus &&
+           fit_judge(node, question) == REASON_FITS;
+}
+
 /* The node that kube-scheduler takes; NULL: none. Equal ones at random. */
 static const struct node *choose(struct replay *replay, const struct pod_shape *shape,
                                  const struct trace_pod *pod)
@@ -88,7 +96,7 @@ static const struct node *choose(struct replay *replay, const struct pod_shape *
     size_t n = 0;
     for (const struct node *node = cluster_next_node(replay->cluster, NULL); node;
          node = cluster_next_node(replay->cluster, node)) {
-        if (fit_judge(node, &question) == REASON_FITS)
+        if (fits(replay, node, &question, pod))
             replay->ranked[n++] = (struct ranked_node){.node = node};
     }
     if (replay->weight > 0) {
