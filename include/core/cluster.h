@@ -118,11 +118,13 @@ size_t cluster_n_namespaces(const struct cluster *cluster);
 const struct namespace *cluster_next_namespace(const struct cluster *cluster,
                                                const struct namespace *namespace_);
 void cluster_upsert_priority_class(struct cluster *cluster, const char *name, int64_t value,
-                                   bool is_default);
+                                   bool is_default, bool never_preempts);
 void cluster_delete_priority_class(struct cluster *cluster, const char *name);
 /* False where there is no such class. name "" asks for the global default (of several, the lowest).
  */
 bool cluster_priority_of_class(const struct cluster *cluster, const char *name, int64_t *ret_value);
+/* Whether pods of the class have nobody evicted for them; the name as above. */
+bool cluster_class_never_preempts(const struct cluster *cluster, const char *name);
 size_t cluster_n_priority_classes(const struct cluster *cluster);
 
 /* Grows with every change that could change a decision. What kube-scheduler says of a pod changes

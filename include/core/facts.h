@@ -129,7 +129,8 @@ struct pod_facts {
      * does not keep it. */
     bool soft_preferences;
     int64_t priority;
-    int64_t created_s; /* seconds since 1970; 0 if unknown */
+    bool never_preempts; /* preemptionPolicy Never; no ledger keeps it */
+    int64_t created_s;   /* seconds since 1970; 0 if unknown */
     /* Not NULL: it can run nowhere, and why (a GPU request that is not its limit, an annotation
      * that can't be read). It still uses what it uses. */
     const char *refusal;

@@ -73,6 +73,11 @@ bool fit_admits_model(const struct node *node, const struct pod_shape *shape);
  * of pods that need none there fit INT64_MAX. */
 int64_t fit_count(const struct node *node, const struct fit_question *question);
 
+/* How much of the resource the node has for the one who asks, without what is used, and what is
+ * kept for others; may be negative. */
+int64_t fit_left(const struct node *node, const struct fit_question *question,
+                 const struct resource *resource);
+
 /* How much of the need is missing on the node for the one who asks; 0 if nothing. Where enough is
  * free, how much too little is left of it by what is kept for others. */
 int64_t fit_lack(const struct node *node, const struct fit_question *question,

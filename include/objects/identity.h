@@ -31,9 +31,16 @@ char *identity_item_kind(const json_t *list);
 /* "namespace/name", or "name" where there is no namespace. */
 const char *identity_text(const struct identity *identity, struct arena *arena);
 
-/* scheduling.k8s.io/v1 PriorityClass: its value, and whether it is the one for pods that name none.
- */
-int priority_class_from_json(const json_t *object, int64_t *ret_value, bool *ret_is_default,
+/* scheduling.k8s.io/v1 PriorityClass. */
+struct priority_class_facts {
+    const char *name;
+    int64_t value;
+    bool is_default;     /* it is the one for pods that name none */
+    bool never_preempts; /* preemptionPolicy Never */
+};
+
+/* All but the name. */
+int priority_class_from_json(const json_t *object, struct priority_class_facts *ret_facts,
                              struct err *err);
 
 #endif

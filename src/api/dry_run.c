@@ -8,6 +8,9 @@
  * verdicts and lacks at the most (some 400 bytes each). */
 #define MAX_VERDICTS ((size_t)1000000)
 
+/* For each of so many workloads all pods are looked at, under the ledger's lock. */
+#define MAX_EVICTIONS ((size_t)16)
+
 static json_t *skipped_json(const struct workload_list *list)
 {
     json_t *skipped = json_array();
@@ -88,6 +91,7 @@ void api_dry_run(void *context, struct exchange *exchange)
         .fork = inventory_fork(api->inventory),
         .arena = exchange_arena(exchange),
         .n_replicas_left = api->max_replicas,
+        .n_evictions_left = MAX_EVICTIONS,
         .explain = explain,
     };
     if (!is_too_much(&list, dry_run.fork, exchange))

@@ -14,9 +14,10 @@ struct dry_run {
     struct basis basis;
     struct cluster *fork; /* workloads before this one have their room on it */
     struct arena *arena;
-    size_t n_replicas_left; /* that may still be placed one by one */
-    bool explain;           /* says too why nodes rank as they do */
-    size_t n_placed_whole;  /* workloads of which every replica was placed */
+    size_t n_replicas_left;  /* that may still be placed one by one */
+    bool explain;            /* says too why nodes rank as they do */
+    size_t n_evictions_left; /* workloads for which victims may still be looked for */
+    size_t n_placed_whole;   /* workloads of which every replica was placed */
 };
 
 /* A member of DryRunResult.workloads; takes the room on the fork. */

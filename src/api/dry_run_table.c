@@ -1,6 +1,7 @@
 /* dry_run_table: see dry_run_table.h. */
 #include "dry_run_table.h"
 #include "basis.h"
+#include "eviction.h"
 #include "json_text.h"
 #include "near_misses.h"
 #include "table.h"
@@ -77,6 +78,7 @@ void dry_run_table_write(const json_t *result, struct arena *arena, struct buf *
         write_placements(workload, arena, out);
         verdict_table_write(json_object_get(workload, "nodes"), arena, out);
         near_misses_write(json_object_get(workload, "nearMisses"), out);
+        eviction_write(json_object_get(workload, "preemption"), out);
         dry_run_explain_table_write(json_object_get(workload, "explain"), arena, out);
     }
     write_skipped(result, out);

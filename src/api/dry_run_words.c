@@ -101,11 +101,9 @@ static void note_priority(struct trial *trial, json_t *notes)
     const char *class = trial->workload->pod.priority_class;
     const char *what = NULL;
     int64_t value = 0;
-    if (!class[0])
+    if (!class[0] || cluster_priority_of_class(fork, class, &value))
         return;
-    if (cluster_priority_of_class(fork, class, &value)) {
-        what = arena_printf(arena, "priority %" PRId64 "; preemption is not considered", value);
-    } else if (cluster_n_priority_classes(fork) == 0) {
+    if (cluster_n_priority_classes(fork) == 0) {
         what = "not checked, the cluster file has no priority classes";
     } else {
         what = "is not in the cluster, the API server would refuse the pods";

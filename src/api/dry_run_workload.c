@@ -4,6 +4,7 @@
  */
 #include "core/market.h"
 #include "core/quota.h"
+#include "eviction.h"
 #include "trial.h"
 
 /* As the API server's admission gives it: the class's, or that of the default class. */
@@ -59,11 +60,11 @@ json_t *dry_run_workload(struct dry_run *dry_run, const struct workload *workloa
     json_t *notes = trial_notes(&trial);
     json_t *placements = place(&trial, notes, &explain);
     dry_run->n_placed_whole += !trial.no_more[0] && !trial.refused_because;
-    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o*}", "kind",
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o*}", "kind",
                      workload->kind, "name", workload->name, "namespace", workload->namespace_,
                      "summary", trial_summary(&trial), "replicas", (json_int_t)trial.n_replicas,
                      "placed", (json_int_t)trial.n_placed, "moreReplicas", (json_int_t)trial.n_more,
                      "placements", placements, "nodes", nodes, "nearMisses",
                      trial.near_misses ? trial.near_misses : json_array(), "notEvaluated", notes,
-                     "explain", explain);
+                     "preemption", eviction_json(&trial), "explain", explain);
 }

@@ -52,7 +52,8 @@ struct cluster *cluster_fork(struct cluster *cluster)
         fork_node(fork, node);
     const struct named_entry *entry = NULL;
     for (entry = cluster->priority_classes; entry; entry = entry->hh.next)
-        cluster_upsert_priority_class(fork, entry->name, entry->value, entry->is_default);
+        cluster_upsert_priority_class(fork, entry->name, entry->value, entry->is_default,
+                                      entry->never_preempts);
     tenants_fork(fork, cluster);
     fork->version = cluster->version;
     return fork;

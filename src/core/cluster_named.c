@@ -22,10 +22,11 @@ static bool put(struct named_entry **table, const char *name, const struct named
         entry->name = mem_strdup(name);
         HASH_ADD_KEYPTR(hh, *table, entry->name, strlen(entry->name), entry);
     }
-    const bool same =
-        entry->value == values->value && entry->is_default == values->is_default && !is_new;
+    const bool same = entry->value == values->value && entry->is_default == values->is_default &&
+                      entry->never_preempts == values->never_preempts && !is_new;
     entry->value = values->value;
     entry->is_default = values->is_default;
+    entry->never_preempts = values->never_preempts;
     entry->seen = values->seen;
     return !same;
 }
@@ -68,10 +69,11 @@ void named_sweep(struct cluster *cluster)
 }
 
 void cluster_upsert_priority_class(struct cluster *cluster, const char *name, int64_t value,
-                                   bool is_default)
+                                   bool is_default, bool never_preempts)
 {
     const struct named_entry values = {.value = value,
                                        .is_default = is_default,
+                                       .never_preempts = never_preempts,
                                        .seen = cluster->relists[CLUSTER_PRIORITY_CLASSES]};
     cluster->version += put(&cluster->priority_classes, name, &values);
 }
@@ -91,10 +93,20 @@ static const struct named_entry *default_class(const struct cluster *cluster)
     return lowest;
 }
 
+static const struct named_entry *find_class(const struct cluster *cluster, const char *name)
+{
+    return name[0] ? find(cluster->priority_classes, name) : default_class(cluster);
+}
+
+bool cluster_class_never_preempts(const struct cluster *cluster, const char *name)
+{
+    const struct named_entry *entry = find_class(cluster, name);
+    return entry && entry->never_preempts;
+}
+
 bool cluster_priority_of_class(const struct cluster *cluster, const char *name, int64_t *ret_value)
 {
-    const struct named_entry *entry =
-        name[0] ? find(cluster->priority_classes, name) : default_class(cluster);
+    const struct named_entry *entry = find_class(cluster, name);
     if (!entry)
         return false;
     *ret_value = entry->value;

@@ -124,8 +124,8 @@ static int64_t free_to(const struct node *node, const struct fit_question *quest
 }
 
 /* The same, without what is kept for others. */
-static int64_t left_to(const struct node *node, const struct fit_question *question,
-                       const struct resource *resource)
+int64_t fit_left(const struct node *node, const struct fit_question *question,
+                 const struct resource *resource)
 {
     int64_t left = 0;
     const bool too_low = __builtin_sub_overflow(
@@ -145,7 +145,7 @@ int64_t fit_lack(const struct node *node, const struct fit_question *question,
                  const struct need *need)
 {
     const int64_t lack = lack_of(need->amount, free_to(node, question, need->resource));
-    return lack > 0 ? lack : lack_of(need->amount, left_to(node, question, need->resource));
+    return lack > 0 ? lack : lack_of(need->amount, fit_left(node, question, need->resource));
 }
 
 /* The cordon is judged as the taint that Kubernetes' NodeUnschedulable plugin sees in it. */
@@ -256,7 +256,7 @@ static enum reason judge_room(const struct node *node, const struct fit_question
         const struct need *need = &shape->needs[i];
         if (free_to(node, question, need->resource) < need->amount)
             return REASON_GPU_FREE;
-        if (left_to(node, question, need->resource) < need->amount)
+        if (fit_left(node, question, need->resource) < need->amount)
             reason = REASON_GPU_NOMINATED;
     }
     return reason;
@@ -356,7 +356,7 @@ int64_t fit_count(const struct node *node, const struct fit_question *question)
     int64_t count = quota_count(question->quota, node);
     for (size_t i = 0; i < n_judged; i++) {
         const struct need *need = &shape->needs[i];
-        int64_t more = left_to(node, question, need->resource) / need->amount;
+        int64_t more = fit_left(node, question, need->resource) / need->amount;
         count = more < count ? more : count;
     }
     return count;

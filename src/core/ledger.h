@@ -80,7 +80,7 @@ struct named_entry {
     char *name;
     uint64_t seen;
     int64_t value;
-    bool is_default;
+    bool is_default, never_preempts;
     UT_hash_handle hh;
 };
 

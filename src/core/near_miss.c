@@ -36,6 +36,8 @@ static bool drop_fact(struct shape_facts *facts, enum reason reason, struct aren
         facts->affinity.present = false;
     else if (reason == REASON_LEGACY_AFFINITY)
         facts->legacy_affinity.present = false;
+    else if (reason == REASON_GPU_SHARED || reason == REASON_GPU_MIG)
+        facts->allow_shared = ALLOW_SHARED_YES;
     else if (reason == REASON_MODEL_UNKNOWN)
         facts->wants.n_accept = facts->wants.n_exclude = 0;
     else if (reason == REASON_MODEL_EXCLUDED)

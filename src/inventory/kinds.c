@@ -52,7 +52,7 @@ static int decode_priority_class(const json_t *object, const struct policy *poli
     (void)policy;
     int r = identity_from_json(object, arena, &identity, err);
     if (r == 0)
-        r = priority_class_from_json(object, &facts.value, &facts.is_default, err);
+        r = priority_class_from_json(object, &facts, err);
     if (r < 0)
         return r;
     facts.name = identity.name;
@@ -63,7 +63,8 @@ static int decode_priority_class(const json_t *object, const struct policy *poli
 static void upsert_priority_class(struct cluster *cluster, const union kind_facts *facts)
 {
     const struct priority_class_facts *class = &facts->priority_class;
-    cluster_upsert_priority_class(cluster, class->name, class->value, class->is_default);
+    cluster_upsert_priority_class(cluster, class->name, class->value, class->is_default,
+                                  class->never_preempts);
 }
 
 const struct kind_row KINDS[N_CLUSTER_KINDS] = {

@@ -10,12 +10,6 @@
 
 #include <jansson.h>
 
-struct priority_class_facts {
-    const char *name;
-    int64_t value;
-    bool is_default;
-};
-
 /* An object that was read; the row says which of these it is. */
 union kind_facts {
     struct node_facts node;

@@ -57,17 +57,17 @@ const char *identity_text(const struct identity *identity, struct arena *arena)
     return arena_printf(arena, "%s/%s", identity->namespace_, identity->name);
 }
 
-int priority_class_from_json(const json_t *object, int64_t *ret_value, bool *ret_is_default,
+int priority_class_from_json(const json_t *object, struct priority_class_facts *ret_facts,
                              struct err *err)
 {
-    int64_t value = 0;
-    bool is_default = false;
-    int r = json_get_integer(object, "value", &value, err);
+    struct priority_class_facts facts = *ret_facts;
+    const char *policy = json_string_value(json_member(object, "preemptionPolicy"));
+    int r = json_get_integer(object, "value", &facts.value, err);
     if (r == 0)
-        r = json_get_bool(object, "globalDefault", &is_default, err);
+        r = json_get_bool(object, "globalDefault", &facts.is_default, err);
     if (r < 0)
         return r;
-    *ret_value = value;
-    *ret_is_default = is_default;
+    facts.never_preempts = policy && strcmp(policy, "Never") == 0;
+    *ret_facts = facts;
     return 0;
 }

@@ -50,6 +50,12 @@ static int read_metadata(struct reading *reading, const json_t *metadata, struct
     return r;
 }
 
+static bool is_text(const json_t *object, const char *member, const char *text)
+{
+    const char *value = json_string_value(json_member(object, member));
+    return value && strcmp(value, text) == 0;
+}
+
 static int read_spec(struct reading *reading, const json_t *spec, struct err *err)
 {
     struct pod_facts *facts = reading->facts;
@@ -62,14 +68,9 @@ static int read_spec(struct reading *reading, const json_t *spec, struct err *er
         (r = json_get_array(spec, "schedulingGates", &gates, err)) < 0)
         err_prefix(err, "spec.");
     facts->gated = json_array_size(gates) > 0;
+    facts->never_preempts = is_text(spec, "preemptionPolicy", "Never");
     facts->soft_preferences = soft_preferences_written(spec);
     return r;
-}
-
-static bool is_text(const json_t *object, const char *member, const char *text)
-{
-    const char *value = json_string_value(json_member(object, member));
-    return value && strcmp(value, text) == 0;
 }
 
 /* At most TEXT_BYTES_MAX of the text, whole characters, with a mark where it was cut. */

@@ -59,6 +59,8 @@ NODE = {
     "lost": node("x", 8, spec=taints("node.kubernetes.io/unreachable:NoExecute")),
     "t4": node("x", 4, T4),
     "unknown": node("x", 4, None),
+    "shared": node("x", 8, "Tesla-T4-SHARED"),
+    "slices": node("x", 8, "NVIDIA-A100-PCIE-40GB-MIG-1g.5gb"),
     "small": node("x", 8, status={"allocatable": {"cpu": "2", GPU: "8", "memory": "1Gi", "pods": "110"}}),
     "crowded": node("x", 8, status={"allocatable": {"cpu": "2", GPU: "8", "memory": "1Gi", "pods": "0"}}),
 }
@@ -78,6 +80,8 @@ AFFINITY = {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuring
         ("t4", annotated("new", models="H100, A100"), "1 node would fit if the pod took T4 too"),
         ("t4", annotated("new", exclude_models="T4"), "1 node would fit if the pod did not exclude T4"),
         ("t4", annotated("new", min_gpu_memory="24Gi"), "1 node would fit if the pod asked for no GPU memory"),
+        ("shared", pod("new"), "1 node would fit if the pod allowed shared GPUs"),
+        ("slices", pod("new"), "1 node would fit if the pod allowed slices of GPUs"),
         ("unknown", annotated("new", models="T4"), "1 node would fit if the pod did not choose GPU models"),
         ("t4", pod("new", 8), f"1 T4 node would fit if the pod asked for at most 4 {GPU}"),
         ("small", with_demand(**{GPU: "1", "cpu": "2500m"}), "1 node would fit if more cpu were free (x lacks the least: 500m cpu)"),

@@ -386,18 +386,18 @@ static void test_namespaces_and_priority_classes(void **state)
     assert_true(cluster_has_namespace(cluster, "ml"));
     assert_int_equal(cluster_n_namespaces(cluster), 1);
 
-    cluster_upsert_priority_class(cluster, "high", 100, false);
+    cluster_upsert_priority_class(cluster, "high", 100, false, false);
     assert_false(cluster_priority_of_class(cluster, "", &value));
     assert_true(cluster_priority_of_class(cluster, "high", &value));
     assert_int_equal(value, 100);
-    cluster_upsert_priority_class(cluster, "high", 200, false);
+    cluster_upsert_priority_class(cluster, "high", 200, false, false);
     assert_true(cluster_priority_of_class(cluster, "high", &value));
     assert_int_equal(value, 200);
     assert_int_equal(cluster_n_priority_classes(cluster), 1);
     /* of several defaults, Kubernetes takes the lowest */
-    cluster_upsert_priority_class(cluster, "usual", 50, true);
-    cluster_upsert_priority_class(cluster, "low", -5, true);
-    cluster_upsert_priority_class(cluster, "other", 70, true);
+    cluster_upsert_priority_class(cluster, "usual", 50, true, false);
+    cluster_upsert_priority_class(cluster, "low", -5, true, false);
+    cluster_upsert_priority_class(cluster, "other", 70, true, false);
     assert_true(cluster_priority_of_class(cluster, "", &value));
     assert_int_equal(value, -5);
 }

@@ -161,7 +161,7 @@ static void test_a_fork_outlives_its_origin(void **state)
     struct given *given = *state;
     three_nodes(given);
     cluster_upsert_namespace(given->cluster, &(struct namespace_facts){.name = "ml"});
-    cluster_upsert_priority_class(given->cluster, "high", 7, true);
+    cluster_upsert_priority_class(given->cluster, "high", 7, true, false);
     struct cluster *fork = cluster_fork(given->cluster);
     cluster_free(given->cluster);
     given->cluster = NULL;
