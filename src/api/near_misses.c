@@ -154,6 +154,9 @@ static const char *change_of(const struct misses *misses, const struct node *nod
         return arena_printf(arena, "if the pod did not exclude %s", model_of(misses, node));
     if (reason == REASON_MODEL_NOT_WANTED)
         return arena_printf(arena, "if the pod took %s too", model_of(misses, node));
+    if (reason == REASON_QUOTA)
+        return arena_printf(arena, "if a quota allowed it (%s)",
+                            fit_text(node, &misses->asking->question, reason));
     if (reason == REASON_GPU_MEMORY)
         return memory_change(misses, node);
     if (reason == REASON_GPU_TOTAL)

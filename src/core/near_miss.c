@@ -92,6 +92,8 @@ static const struct pod_shape *shape_without(const struct pod_shape *shape, enum
 {
     struct pod_shape *without = ARENA_NEW(arena, struct pod_shape);
     *without = *shape;
+    if (reason == REASON_QUOTA)
+        return shape;
     if (is_of_room(reason))
         drop_needs(without, reason, arena);
     else if (!drop_fact(&without->facts, reason, arena))
@@ -104,6 +106,8 @@ struct near_miss *near_miss_of(const struct fit_question *question, struct arena
     struct near_miss *near_miss = ARENA_NEW(arena, struct near_miss);
     for (enum reason reason = REASON_FITS + 1; reason < N_REASONS; reason++) {
         near_miss->without[reason] = *question;
+        if (reason == REASON_QUOTA)
+            near_miss->without[reason].quota = NULL;
         near_miss->without[reason].shape = shape_without(question->shape, reason, arena);
     }
     return near_miss;

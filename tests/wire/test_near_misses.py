@@ -140,3 +140,11 @@ def test_of_a_pod_that_waits(start_over):
     assert service.get("/v1/pods/ml/waits/explain?output=table").text.endswith(f"\nWhat would have to change:\n{sentence}\n")
     for name in ("there", "fits"):
         assert service.get(f"/v1/pods/ml/{name}/explain").json()["nearMisses"] == []
+
+
+def test_a_quota(start_over, write):
+    """One that also lacks GPUs is kept from it by two things."""
+    head = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n"
+    policy = write("policy.yaml", f"{head}quotas:\n- name: team\n  namespaces: [ml]\n  limits: [{{total: 4}}]\n")
+    service = start_over(node("a", 8), node("full", 8), pod("p", 7, "full", metadata={"namespace": "other"}), options=["--config", policy])
+    assert told(service, pod("new", 5)) == ["1 node would fit if a quota allowed it (quota team leaves too few GPUs in total)"]
