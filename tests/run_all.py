@@ -13,8 +13,6 @@ from harness import commands, fuzz, pytests, results, unit  # noqa: E402
 
 PYTHON = "/usr/bin/python3"
 LIZARDS_PYTHON = ".cache/venv/bin/python"
-# tests/unit/core/prop_ledger.c runs a million events where nobody says otherwise.
-QUICK_LEDGER_EVENTS = "50000"
 # Seconds; the long form is in docs/ARCHITECTURE.md.
 SIMULATED = "1..400"
 REPLAYED = "17"
@@ -24,8 +22,9 @@ THREADED_WIRE = ("test_bind", "test_concurrency", "test_http", "test_live")
 THREADED_CONTROL_PLANE = ("test_burst", "test_crash")
 # Each service that they start has a thread a core; and some wait more than they work.
 WIRE_PROCESSES = min(os.cpu_count() or 1, 4)
-# What takes long by sheer number takes less of it with --quick, and under ThreadSanitizer.
-QUICK_ENV = {"LEDGER_EVENTS": "100000"}
+# What takes long by sheer number takes less of it with --quick, and under ThreadSanitizer: tests/unit/core/prop_ledger.c has a million
+# events where nobody says otherwise.
+QUICK_ENV = {"LEDGER_EVENTS": "50000"}
 THREADED_BINARY = {"GPU_EXTENDER": os.path.join(commands.ROOT, "build/thread/gpu-extender")}
 
 
@@ -165,8 +164,6 @@ def main():
         )
         return 2
     sys.stdout.reconfigure(line_buffering=True)
-    if given.quick:
-        os.environ.setdefault("LEDGER_EVENTS", QUICK_LEDGER_EVENTS)
     run = Run(given.quick)
     for step, quick, do in STEPS:
         wanted = parts_of(step, given.names) if given.names else []

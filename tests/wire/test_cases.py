@@ -22,9 +22,9 @@ PREFIX = "gpu-extender: "
 
 
 def reason_of(message):
-    """Of a message on the wire, by the document's table; pod_invalid has messages of its own."""
+    """Of a message on the wire, by the document's table; None: it is one that names more than the reason."""
     rows = re.findall(r"^\| `(\w+)` \| ([^|(]*?) (?:\([^)]*\) )?\|", REASONS["description"], re.MULTILINE)
-    return {text: name for name, text in rows}.get(message.removeprefix(PREFIX), "pod_invalid")
+    return {text: name for name, text in rows}.get(message.removeprefix(PREFIX))
 
 
 class Desk:
