@@ -34,6 +34,7 @@ void api_pending(void *context, struct exchange *exchange);   /* GET */
 void api_decisions(void *context, struct exchange *exchange); /* GET */
 void api_explain(void *context, struct exchange *exchange);   /* GET .../NAMESPACE/NAME/explain */
 void api_fragmentation(void *context, struct exchange *exchange); /* GET */
+void api_quota(void *context, struct exchange *exchange);         /* GET */
 void api_livez(void *context, struct exchange *exchange);
 void api_readyz(void *context, struct exchange *exchange);
 void api_metrics(void *context, struct exchange *exchange);

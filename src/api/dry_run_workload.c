@@ -5,6 +5,7 @@
 #include "core/market.h"
 #include "core/quota.h"
 #include "eviction.h"
+#include "quota_json.h"
 #include "trial.h"
 
 /* As the API server's admission gives it: the class's, or that of the default class. */
@@ -58,13 +59,17 @@ json_t *dry_run_workload(struct dry_run *dry_run, const struct workload *workloa
     candidates_judge(&trial.candidates, &trial.asking.question);
     json_t *nodes = verdict_list(&trial.asking, &trial.candidates);
     json_t *notes = trial_notes(&trial);
+    const struct pod_shape *shape = trial.asking.question.shape;
+    json_t *quotas = quota_of_workload(dry_run->fork, workload->namespace_, shape, dry_run->arena);
     json_t *placements = place(&trial, notes, &explain);
+    quota_of_workload_after(quotas, dry_run->fork, workload->namespace_, shape, dry_run->arena);
     dry_run->n_placed_whole += !trial.no_more[0] && !trial.refused_because;
-    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o*}", "kind",
-                     workload->kind, "name", workload->name, "namespace", workload->namespace_,
-                     "summary", trial_summary(&trial), "replicas", (json_int_t)trial.n_replicas,
-                     "placed", (json_int_t)trial.n_placed, "moreReplicas", (json_int_t)trial.n_more,
-                     "placements", placements, "nodes", nodes, "nearMisses",
-                     trial.near_misses ? trial.near_misses : json_array(), "notEvaluated", notes,
-                     "preemption", eviction_json(&trial), "explain", explain);
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}",
+                     "kind", workload->kind, "name", workload->name, "namespace",
+                     workload->namespace_, "summary", trial_summary(&trial), "replicas",
+                     (json_int_t)trial.n_replicas, "placed", (json_int_t)trial.n_placed,
+                     "moreReplicas", (json_int_t)trial.n_more, "placements", placements, "nodes",
+                     nodes, "nearMisses", trial.near_misses ? trial.near_misses : json_array(),
+                     "notEvaluated", notes, "preemption", eviction_json(&trial), "quotas", quotas,
+                     "explain", explain);
 }

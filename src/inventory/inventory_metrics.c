@@ -3,6 +3,7 @@
 #include "base/metrics.h"
 #include "fragmentation_metrics.h"
 #include "inventory/inventory.h"
+#include "quota_metrics.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,7 @@ void inventory_metrics(struct inventory *inventory, struct buf *out)
     for (size_t i = 0; i < sizeof GAUGES / sizeof *GAUGES; i++)
         write_gauge(out, &GAUGES[i], rows, n_rows);
     fragmentation_metrics(fork, out);
+    quota_metrics(fork, out);
     write_number(out, "gpu_extender_nodes", "Nodes in the inventory.",
                  (double)cluster_n_nodes(fork));
     write_number(out, "gpu_extender_pods", "Pods in the inventory.", n_pods);

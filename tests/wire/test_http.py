@@ -63,7 +63,7 @@ def test_every_route_has_one_method(method, path, service):
 
 
 PATHS = ["POST /scheduler/filter", "POST /scheduler/prioritize", "POST /scheduler/bind", "POST /v1/dry-run", "GET /v1/inventory"]
-PATHS += ["GET /v1/pending", "GET /v1/decisions", "GET /v1/fragmentation", "GET /v1/pods/...", "GET /metrics", "GET /livez", "GET /readyz"]
+PATHS += ["GET /v1/pending", "GET /v1/decisions", "GET /v1/fragmentation", "GET /v1/quota", "GET /v1/pods/...", "GET /metrics", "GET /livez", "GET /readyz"]
 
 
 @pytest.mark.parametrize(

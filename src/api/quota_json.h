@@ -1,0 +1,21 @@
+/*
+ * quota_json: quotas, and what of them is used. Private to api.
+ */
+#ifndef API_QUOTA_JSON_H
+#define API_QUOTA_JSON_H
+
+#include "core/quota.h"
+
+#include <jansson.h>
+
+/* {resource, model, limit, used} each; "" is all resources, all models. */
+json_t *quota_limits_json(const struct cluster *cluster, const struct quota *quota);
+/* {quota, resource, model, limit, used, wouldUse} of the limits that pods of the shape count
+ * against, as it is on the fork now. */
+json_t *quota_of_workload(const struct cluster *fork, const char *namespace_,
+                          const struct pod_shape *shape, struct arena *arena);
+/* Their wouldUse is what is used on the fork by now. */
+void quota_of_workload_after(json_t *list, const struct cluster *fork, const char *namespace_,
+                             const struct pod_shape *shape, struct arena *arena);
+
+#endif

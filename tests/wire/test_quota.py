@@ -1,0 +1,47 @@
+"""Quotas of the policy file: what filter says, GET /v1/quota, the metrics, and a dry run."""
+
+import json
+
+import pytest
+from objects import GPU, filter_args, node, pod
+
+POLICY = """
+apiVersion: gpu-extender.io/v1alpha1
+kind: SchedulerPolicy
+quotas:
+- name: team-a
+  namespaces: [ml]
+  limits: [{resource: nvidia.com/gpu, total: 6, models: {H100: 4}}]
+"""
+H100 = "NVIDIA-H100-80GB-HBM3"
+OF_MODEL = "gpu-extender: quota team-a leaves too few GPUs of the node's model"
+FLEET = [node("h", 8, H100), node("t", 8, "Tesla-T4"), pod("runs", 3, "h"), pod("waits", 2)]
+
+
+@pytest.fixture
+def service(start_over, write):
+    return start_over(*FLEET, options=["--config", write("policy.yaml", POLICY)])
+
+
+def limits(total, h100):
+    rows = (("", 6, total), ("H100", 4, h100))
+    return [{"resource": GPU, "model": model, "limit": limit, "used": used} for model, limit, used in rows]
+
+
+def test_filter_names_the_quota(service):
+    answer = service.post("/scheduler/filter", filter_args(pod("waits", 2), ["h", "t"])).json()
+    assert (answer["NodeNames"], answer["FailedAndUnresolvableNodes"]) == (["t"], {"h": OF_MODEL})
+
+
+def test_what_is_used(service):
+    assert service.get("/v1/quota").json()["quotas"] == [{"name": "team-a", "namespaces": 0, "limits": limits(3, 3)}]
+    lines = [line.split() for line in service.get("/v1/quota?output=table").text.splitlines()]
+    assert ["team-a", GPU, "H100", "3", "4", "0"] in lines
+    assert f'gpu_extender_quota_used_gpus{{quota="team-a",resource="{GPU}",model="H100"}} 3\n' in service.get("/metrics").text
+
+
+def test_a_dry_run_spends_it(service):
+    (workload,) = service.post("/v1/dry-run", json.dumps(pod("asks", 2))).json()["workloads"]
+    assert [(row["model"], row["used"], row["wouldUse"]) for row in workload["quotas"]] == [("", 3, 5), ("H100", 3, 3)]
+    (refused,) = [row for row in workload["nodes"] if row["node"] == "h"]
+    assert (refused["reason"], "gpu-extender: " + refused["message"]) == ("quota", OF_MODEL)
