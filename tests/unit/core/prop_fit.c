@@ -7,6 +7,7 @@
  * see the last test. Nor does it hold of reservations that end for a pod which is nominated
  * elsewhere: its room is kept there again.
  */
+#include "core/quota.h"
 #include "core/rank.h"
 #include "core/what_if.h"
 #include "dice.h"
@@ -82,7 +83,28 @@ static void add_pod(struct world *world)
         given_reserve(given, uid, node, NULL);
 }
 
-static struct world new_world(struct dice *dice, enum placement_policy placement)
+/* Of the namespace that all pods are in. */
+static void add_quota(const struct world *world)
+{
+    struct policy *policy = &world->given->policy;
+    struct quota_limit limits[] = {
+        {.resource = GPU}, {.resource = GPU, .model = "A100"}, {.resource = GPU, .model = "H100"}};
+    static const char *const NAMES[] = {"default"};
+    struct err err = {""};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        limits[i].gpus = dice_below(world->dice, i == 0 ? 50 : 25);
+    const struct quota quota = {.name = "all",
+                                .namespaces = NAMES,
+                                .n_namespaces = 1,
+                                .limits = arena_copy(policy->arena, limits, 3, sizeof *limits),
+                                .n_limits = 3};
+    if (policy_add_quota(policy, &quota, &err) < 0)
+        fail_msg("%s", err.text);
+    cluster_free(world->given->cluster);
+    world->given->cluster = cluster_new(policy);
+}
+
+static struct world new_world(struct dice *dice, enum placement_policy placement, bool has_quota)
 {
     struct world world = {.dice = dice};
     void *state = NULL;
@@ -90,6 +112,8 @@ static struct world new_world(struct dice *dice, enum placement_policy placement
     world.given = state;
     world.given->policy.placement = placement;
     world.priority = dice_below(dice, 3);
+    if (has_quota)
+        add_quota(&world);
     for (unsigned n = 1 + dice_below(dice, MAX_NODES - 1); n > 0; n--)
         add_node(&world);
     for (unsigned n = dice_below(dice, 3 * world.n_nodes); n > 0; n--)
@@ -122,6 +146,7 @@ static struct cluster *fork_for(const struct world *world, const struct shape_fa
     struct cluster *fork = cluster_fork(world->given->cluster);
     question->asker.priority = world->priority;
     question->shape = cluster_resolve(fork, facts, world->given->arena);
+    question->quota = quota_begin(fork, "default", question->shape, NULL, world->given->arena);
     return fork;
 }
 
@@ -173,7 +198,7 @@ static void test_as_many_are_placed_as_was_said(void **state)
     (void)state;
     struct dice dice = {4711};
     for (unsigned round = 0; round < ROUNDS * N_PLACEMENT_POLICIES; round++) {
-        struct world world = new_world(&dice, round % N_PLACEMENT_POLICIES);
+        struct world world = new_world(&dice, round % N_PLACEMENT_POLICIES, dice_one_in(&dice, 2));
         check_places(&world);
         end_world(&world);
     }
@@ -288,11 +313,12 @@ static void check_event(struct world *world, event *make_room)
     check_not_less(&people, &people_after);
 }
 
-static void check_room(event *make_room)
+static void check_room(event *make_room, bool by_quota_too)
 {
     struct dice dice = {20171115};
     for (unsigned round = 0; round < ROUNDS * N_PLACEMENT_POLICIES; round++) {
-        struct world world = new_world(&dice, round % N_PLACEMENT_POLICIES);
+        const bool has_quota = by_quota_too && dice_one_in(&dice, 2);
+        struct world world = new_world(&dice, round % N_PLACEMENT_POLICIES, has_quota);
         check_event(&world, make_room);
         end_world(&world);
     }
@@ -301,31 +327,31 @@ static void check_room(event *make_room)
 static void test_a_pod_that_is_deleted_makes_no_node_unfit(void **state)
 {
     (void)state;
-    check_room(delete_a_pod);
+    check_room(delete_a_pod, true);
 }
 
 static void test_a_pod_that_ends_makes_no_node_unfit(void **state)
 {
     (void)state;
-    check_room(finish_a_pod);
+    check_room(finish_a_pod, true);
 }
 
 static void test_more_gpus_make_no_node_unfit(void **state)
 {
     (void)state;
-    check_room(grow_a_node);
+    check_room(grow_a_node, true);
 }
 
 static void test_one_more_node_takes_no_place_away(void **state)
 {
     (void)state;
-    check_room(add_a_node);
+    check_room(add_a_node, false);
 }
 
 static void test_a_reservation_that_ends_makes_no_node_unfit(void **state)
 {
     (void)state;
-    check_room(release_a_reservation);
+    check_room(release_a_reservation, true);
 }
 
 /* Placed one after another, by packing: 1 GPU, 4, and 3 in zone a. */
