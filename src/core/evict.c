@@ -95,7 +95,7 @@ static bool put_back(struct search *search, const struct pod *pod)
 static size_t choose_victims(struct search *search)
 {
     size_t n = 0;
-    qsort(search->pods, search->n_pods, sizeof *search->pods, compare_pods);
+    qsort(search->pods, search->n_pods, sizeof(const struct pod *), compare_pods);
     for (size_t i = 0; i < search->n_pods; i++) {
         if (!put_back(search, search->pods[i]))
             search->pods[n++] = search->pods[i];
@@ -135,8 +135,9 @@ static bool lacks_room(const struct node *node, const struct fit_question *quest
 
 static void keep(struct choice *best, const struct choice *choice)
 {
-    const size_t bytes = choice->n_victims * sizeof *choice->victims;
-    const struct pod **victims = mem_grow(best->victims, choice->n_victims, sizeof *victims);
+    const size_t bytes = choice->n_victims * sizeof(const struct pod *);
+    const struct pod **victims =
+        mem_grow(best->victims, choice->n_victims, sizeof(const struct pod *));
     memcpy(victims, choice->victims, bytes);
     *best = *choice;
     best->victims = victims;
@@ -169,7 +170,7 @@ struct eviction evict_for(const struct cluster *ledger, const struct cluster *ro
          node = cluster_next_node(room, node))
         look_at(&search, ledger, node, &best);
     const struct eviction eviction = {
-        best.node, arena_copy(arena, best.victims, best.n_victims, sizeof *best.victims),
+        best.node, arena_copy(arena, best.victims, best.n_victims, sizeof(const struct pod *)),
         best.n_victims};
     free(best.victims);
     free(search.pods);
