@@ -22,6 +22,7 @@
 
 struct cluster;
 struct node;
+struct owner;  /* of replicas: owner_uid() */
 struct supply; /* core/market.h */
 
 struct node_resource {
@@ -44,6 +45,7 @@ struct node_traits {
     struct gpu_model model;   /* chip "" where unknown */
     const char *model_label;  /* the key it was read from, "" */
     const char *model_value;  /* the value as it stands on the node, "" */
+    const char *zone;         /* kept once for all nodes of it; NULL: none */
     int64_t gpu_memory_bytes; /* label nvidia.com/gpu.memory, else the name; 0 unknown */
     /* Its plain NVIDIA GPUs are no whole ones: several pods may get the same (time slicing, MPS);
      * each is a slice of one (MIG, single strategy). Both may be so. */
@@ -67,6 +69,7 @@ struct pod {
     int64_t priority;
     int64_t created_s;
     const struct pod_shape *shape;
+    struct owner *owner; /* NULL: it is nobody's replica */
 };
 
 /* A namespace that is there. Read only. */
@@ -154,6 +157,8 @@ const struct node_resource *node_find_resource(const struct node *node,
 int64_t node_resource_free(const struct node_resource *resource);
 /* Of all GPU resources together; over-full ones count as full. At most INT64_MAX. */
 int64_t node_free_gpus(const struct node *node);
+/* As pod_facts' replica_of; "" for NULL. */
+const char *owner_uid(const struct owner *owner);
 /* The pods that use the node, from NULL to NULL. Empty in a fork. */
 const struct pod *node_next_pod(const struct node *node, const struct pod *pod);
 

@@ -128,6 +128,9 @@ struct pod_facts {
     /* Its spec says where it would rather be, in words that kube-scheduler scores by. The ledger
      * does not keep it. */
     bool soft_preferences;
+    /* The UID of the ReplicaSet, StatefulSet or ReplicationController whose replica it is; NULL or
+     * "": of none (pods of Jobs are none). */
+    const char *replica_of;
     int64_t priority;
     bool never_preempts; /* preemptionPolicy Never; no ledger keeps it */
     int64_t created_s;   /* seconds since 1970; 0 if unknown */

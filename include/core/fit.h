@@ -50,7 +50,8 @@ struct fit_question {
     const char *refusal;   /* of the pod: it fits nowhere; NULL: none */
     const char *node_name; /* spec.nodeName: it may be on no other node; NULL or "": any. FIT_ALL */
     enum fit_scope scope;
-    struct asker asker; /* against whom room is kept for nominated pods */
+    struct asker asker;     /* against whom room is kept for nominated pods */
+    const char *replica_of; /* as in pod_facts: what is best for it depends on the others */
     /* The pod's own reservation: it holds no room against the pod itself; NULL: none. */
     const struct reservation *own;
     struct quota_view *quota; /* what quotas leave to the pod; NULL: none limits it */

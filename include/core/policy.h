@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum placement_policy {
     PLACEMENT_SLOT_PRICE,
@@ -25,6 +26,16 @@ enum soft_preferences {
     SOFT_PREFERENCES_DEFER,    /* kube-scheduler, by them */
     SOFT_PREFERENCES_OVERRIDE, /* we do */
     N_SOFT_PREFERENCES
+};
+
+/* docs/PLACEMENT.md has the formula. In thousandths, so that what is printed is what is read. */
+struct slot_price_policy {
+    int64_t pressure_weight_milli; /* lambda */
+    int64_t drain_weight_milli;    /* mu */
+    /* Demand that is assumed before any is seen: GPUs, and the part of them that may go to one
+     * model only, every model alike. */
+    int64_t prior_gpus_milli; /* > 0 */
+    int64_t prior_confined_milli;
 };
 
 #define QUOTAS_MAX 1000
@@ -74,6 +85,8 @@ struct policy {
     bool allow_shared;
     enum placement_policy placement;
     enum soft_preferences soft_preferences;
+    struct slot_price_policy slot_price;
+    int64_t replica_spread_milli; /* GPUs that it costs to have all replicas on one node */
     struct quota *quotas;
     size_t n_quotas;
     /* What their limits speak of, each once. A scope that is NULL is all GPU resources. */

@@ -21,8 +21,9 @@ struct ranked_node {
     int64_t preferred;       /* sum of weights of preferred terms that hold */
     size_t unpreferred;      /* PreferNoSchedule taints that are not tolerated */
     struct cost cost;        /* by the placement policy */
-    int64_t free_gpus;       /* of all GPU resources */
-    int score;               /* 0..10 */
+    struct replicas_near near;
+    int64_t free_gpus; /* of all GPU resources */
+    int score;         /* 0..10 */
 };
 
 /* Fills in all but node, position and score. */

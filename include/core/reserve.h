@@ -55,7 +55,8 @@ struct reservation {
     const char *name;
     const char *node_name;
     const struct pod_shape *shape;
-    int64_t made_ms; /* when room was held first; later calls don't change it */
+    struct owner *owner; /* as of a pod */
+    int64_t made_ms;     /* when room was held first; later calls don't change it */
     uint64_t serial;
 };
 

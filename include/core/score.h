@@ -15,6 +15,17 @@ struct score;
 struct cost {
     double own;   /* by the node's own state */
     double price; /* by the fleet's: changes as other nodes fill */
+    double near;  /* by how many replicas of the pod's owner are on the node and in its zone */
+};
+
+double cost_sum(const struct cost *cost);
+
+struct zone_replicas;
+
+/* How many that are, seen from one node. */
+struct replicas_near {
+    int64_t on_node;
+    struct zone_replicas *zone; /* NULL: the node has none */
 };
 
 /* For placing the pod that the question is about; the cluster must be settled. Valid while the
@@ -27,6 +38,10 @@ const struct pod_shape *score_shape(const struct score *score);
 struct cost score_cost(const struct score *score, const struct node *node);
 /* The price alone. */
 double score_price(const struct score *score, const struct node *node);
+/* What is near alone, and what it costs; one more replica is there after score_place(). */
+struct replicas_near score_near(const struct score *score, const struct node *node);
+double score_near_cost(const struct score *score, const struct replicas_near *near);
+void score_place(struct score *score, struct replicas_near *near);
 
 /* What a cost is made of: its terms add up to it, since it is reckoned by adding them. */
 struct score_term {

@@ -24,9 +24,8 @@ static json_t *ranked_json(const struct score *score, const struct ranked_node *
                      (json_int_t)position, "node", node_name(ranked->node), "score", ranked->score,
                      "modelRank", (json_int_t)ranked->model_rank, "preferredWeight",
                      (json_int_t)ranked->preferred, "unpreferredTaints",
-                     (json_int_t)ranked->unpreferred, "cost", ranked->cost.own + ranked->cost.price,
-                     "terms", terms_json(score, ranked->node), "freeGpus",
-                     (json_int_t)ranked->free_gpus);
+                     (json_int_t)ranked->unpreferred, "cost", cost_sum(&ranked->cost), "terms",
+                     terms_json(score, ranked->node), "freeGpus", (json_int_t)ranked->free_gpus);
 }
 
 static json_t *ranking_json(const struct trial *trial)

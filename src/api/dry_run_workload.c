@@ -31,6 +31,7 @@ static void ask(struct trial *trial)
         .scope = FIT_ALL,
         .asker = {.priority = workload->problem ? 0 : priority_of(dry_run->fork, &workload->pod)},
         .quota = quota_begin(dry_run->fork, workload->namespace_, shape, NULL, dry_run->arena),
+        .replica_of = workload->pod.replica_of,
     };
     asking_with_admission(&trial->asking);
     trial->n_replicas = workload->replicas;

@@ -6,6 +6,7 @@
 #include "core/quantity.h"
 #include "formats/json_get.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,6 +218,42 @@ static int read_count(const struct setting *setting, const struct yaml_file *fil
     return 0;
 }
 
+/* YAML's numbers with a point come as text, so that none is rounded. */
+static bool is_milli(const json_t *value, int64_t *ret_milli)
+{
+    char text[32];
+    char *end = text;
+    const char *decimals = "";
+    if (json_is_integer(value))
+        (void)snprintf(text, sizeof text, "%" PRId64, (int64_t)json_integer_value(value));
+    else if (json_is_string(value))
+        (void)snprintf(text, sizeof text, "%s", json_string_value(value));
+    else
+        return false;
+    const int64_t whole = isdigit((unsigned char)text[0]) ? strtoll(text, &end, 10) : -1;
+    if (*end == '.')
+        decimals = end + 1;
+    const size_t n = strspn(decimals, "0123456789");
+    if (whole < 0 || whole > INT32_MAX || n > 3 || (*end && n == 0) || decimals[n] != '\0')
+        return false;
+    static const int MILLI[] = {1000, 100, 10, 1};
+    *ret_milli = whole * 1000 + strtoll(n > 0 ? decimals : "0", NULL, 10) * MILLI[n];
+    return true;
+}
+
+static int read_decimal(const struct setting *setting, const struct yaml_file *file,
+                        const struct yaml_value *at, struct settings *settings, struct err *err)
+{
+    int64_t milli = 0;
+    char right[80];
+    (void)snprintf(right, sizeof right, "a number from %zu to %zu with at most three decimals",
+                   setting->least / 1000, setting->most / 1000);
+    if (!is_milli(at->value, &milli) || !is_in_range(setting, milli))
+        return yaml_wrong(file, at, right, err);
+    *(int64_t *)setting_target(setting, settings) = milli;
+    return 0;
+}
+
 static int read_bytes(const struct setting *setting, const struct yaml_file *file,
                       const struct yaml_value *at, struct settings *settings, struct err *err)
 {
@@ -256,8 +293,8 @@ static setting_reader *const READERS[N_SETTING_KINDS] = {
     [SETTING_WORD] = read_word,     [SETTING_TEXT] = read_text,
     [SETTING_NAMES] = read_names,   [SETTING_ALIASES] = read_aliases,
     [SETTING_SWITCH] = read_switch, [SETTING_CHOICE] = read_choice,
-    [SETTING_COUNT] = read_count,   [SETTING_BYTES] = read_bytes,
-    [SETTING_QUOTAS] = read_later,
+    [SETTING_COUNT] = read_count,   [SETTING_DECIMAL] = read_decimal,
+    [SETTING_BYTES] = read_bytes,   [SETTING_QUOTAS] = read_later,
 };
 
 int setting_read(const struct setting *setting, const struct yaml_file *file,

@@ -6,6 +6,8 @@
 #include "setting.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -99,6 +101,16 @@ static void print_count(const struct setting *setting, struct settings *settings
 {
     const size_t *count = setting_target(setting, settings);
     (void)buf_printf(out, " %zu\n", *count);
+}
+
+static void print_decimal(const struct setting *setting, struct settings *settings, struct buf *out)
+{
+    const int64_t *milli = setting_target(setting, settings);
+    char decimals[8];
+    (void)snprintf(decimals, sizeof decimals, ".%03d", (int)(*milli % 1000));
+    for (size_t i = 3; i > 0 && decimals[i] == '0'; i--)
+        decimals[i] = '\0';
+    (void)buf_printf(out, " %" PRId64 "%s\n", *milli / 1000, decimals[1] ? decimals : "");
 }
 
 static void print_bytes(const struct setting *setting, struct settings *settings, struct buf *out)
@@ -201,8 +213,8 @@ static setting_printer *const PRINTERS[N_SETTING_KINDS] = {
     [SETTING_WORD] = print_word,     [SETTING_TEXT] = print_text,
     [SETTING_NAMES] = print_names,   [SETTING_ALIASES] = print_aliases,
     [SETTING_SWITCH] = print_switch, [SETTING_CHOICE] = print_choice,
-    [SETTING_COUNT] = print_count,   [SETTING_BYTES] = print_bytes,
-    [SETTING_QUOTAS] = print_quotas,
+    [SETTING_COUNT] = print_count,   [SETTING_DECIMAL] = print_decimal,
+    [SETTING_BYTES] = print_bytes,   [SETTING_QUOTAS] = print_quotas,
 };
 
 static bool begins_section(const struct setting *row)

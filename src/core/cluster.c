@@ -18,6 +18,7 @@ static void free_pod(struct cluster *cluster, struct pod_entry *entry)
 {
     struct words *words = &cluster->shapes->words;
     shapes_drop(cluster->shapes, entry->pod.shape);
+    owners_drop(&cluster->owners, entry->pod.owner);
     words_drop(words, entry->pod.namespace_);
     words_drop(words, entry->pod.node_name);
     words_drop(words, entry->pod.nominated_node);
@@ -139,8 +140,10 @@ static bool pod_equal(const struct pod *pod, const struct pod_facts *facts,
     return text_equal(pod->refusal, facts->refusal) && pod->shape == shape &&
            pod->finished == facts->finished && pod->terminating == facts->terminating &&
            pod->gated == facts->gated && pod->priority == facts->priority &&
-           pod->created_s == facts->created_s && strcmp(pod->namespace_, facts->namespace_) == 0 &&
-           strcmp(pod->name, facts->name) == 0 && strcmp(pod->node_name, facts->node_name) == 0 &&
+           pod->created_s == facts->created_s &&
+           strcmp(owner_uid(pod->owner), facts->replica_of ? facts->replica_of : "") == 0 &&
+           strcmp(pod->namespace_, facts->namespace_) == 0 && strcmp(pod->name, facts->name) == 0 &&
+           strcmp(pod->node_name, facts->node_name) == 0 &&
            strcmp(pod->nominated_node, facts->nominated_node) == 0 &&
            strcmp(pod->priority_class, facts->priority_class) == 0;
 }
@@ -152,12 +155,20 @@ static bool words_equal(const struct pod *pod, const struct pod_facts *facts)
            text_equal(pod->not_evaluated, facts->not_evaluated);
 }
 
+/* One that is being deleted is about to be replaced by another. */
+bool pod_is_placed_replica(const struct pod *pod)
+{
+    return pod->owner && pod->node_name[0] && !pod->finished && !pod->terminating;
+}
+
 static void detach_pod(struct cluster *cluster, struct pod_entry *entry)
 {
     struct node *node = entry->node;
     if (!node)
         return;
     tenants_count(cluster, entry->pod.namespace_, entry->pod.shape, tenants_models(node), -1);
+    if (pod_is_placed_replica(&entry->pod))
+        owner_remove(entry->pod.owner, node);
     node_table_remove_pod(cluster, node, entry);
     node_table_release(cluster, node);
 }
@@ -169,6 +180,8 @@ static void attach_pod(struct cluster *cluster, struct pod_entry *entry)
     struct node *node = node_table_hold(cluster, entry->pod.node_name);
     node_table_add_pod(node, entry);
     tenants_count(cluster, entry->pod.namespace_, entry->pod.shape, tenants_models(node), 1);
+    if (pod_is_placed_replica(&entry->pod))
+        owner_add(entry->pod.owner, node);
 }
 
 static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
@@ -218,6 +231,7 @@ static struct pod_entry *new_entry(struct cluster *cluster, const struct pod_fac
     pod->priority = facts->priority;
     pod->created_s = facts->created_s;
     pod->shape = shape;
+    pod->owner = owners_hold(&cluster->owners, facts->replica_of);
     entry->seen = cluster->relists[CLUSTER_PODS];
     return entry;
 }

@@ -73,6 +73,24 @@ static void check_needs(struct check *check, const struct node *node, const stru
     }
 }
 
+static size_t n_replicas(const struct node *node, const struct owner *owner)
+{
+    size_t n = 0;
+    for (const struct pod_entry *pod = node->pods; pod; pod = pod->next)
+        n += pod->pod.owner == owner && pod_is_placed_replica(&pod->pod);
+    for (const struct reservation_entry *held = node->reservations; held; held = held->next)
+        n += held->reservation.owner == owner;
+    return n;
+}
+
+static void check_replicas(struct check *check, const struct node *node, const struct owner *owner)
+{
+    const size_t is = owner_n_on(owner, node);
+    const size_t should_be = owner ? n_replicas(node, owner) : 0;
+    if (is != should_be)
+        differs(check, node->name, "replicas of one owner", (int64_t)is, (int64_t)should_be);
+}
+
 static void check_node(struct check *check, const struct node *node)
 {
     check_sums(check, node);
@@ -80,11 +98,13 @@ static void check_node(struct check *check, const struct node *node)
         if (!uses(&pod->pod, node->name) || pod->node != node)
             differs(check, node->name, pod->pod.uid, 1, 0);
         check_needs(check, node, pod->pod.shape);
+        check_replicas(check, node, pod->pod.owner);
     }
     for (const struct reservation_entry *held = node->reservations; held; held = held->next) {
         if (strcmp(held->reservation.node_name, node->name) != 0 || held->node != node)
             differs(check, node->name, held->reservation.uid, 1, 0);
         check_needs(check, node, held->reservation.shape);
+        check_replicas(check, node, held->reservation.owner);
     }
     for (const struct nomination_entry *held = node->nominations; held; held = held->next) {
         if (held->node != node)
@@ -174,6 +194,30 @@ static void check_names(struct check *check, const struct cluster *cluster)
             differs(check, pod->pod.uid, "being found by its name", 0, 1);
     }
     differs_unless(check, "names of pods", cluster->pod_names.n, cluster_n_pods(cluster));
+}
+
+/* What the nodes say of their replicas is all there is, and so are those who name an owner. */
+static void check_owners(struct check *check, const struct cluster *cluster)
+{
+    size_t n_placed = 0;
+    size_t n_naming = 0;
+    for (const struct owner *owner = cluster->owners.table; owner; owner = owner->hh.next) {
+        n_naming += owner->refs;
+        for (size_t i = 0; i < owner->n_nodes; i++)
+            n_placed += owner->nodes[i].n;
+    }
+    size_t n_should_be_placed = 0;
+    size_t n_should_name = 0;
+    for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next) {
+        n_should_be_placed += pod_is_placed_replica(&pod->pod);
+        n_should_name += pod->pod.owner != NULL;
+    }
+    for (const struct reservation_entry *held = cluster->reservations; held; held = held->hh.next) {
+        n_should_be_placed += held->reservation.owner != NULL;
+        n_should_name += held->reservation.owner != NULL;
+    }
+    differs_unless(check, "placed replicas", n_placed, n_should_be_placed);
+    differs_unless(check, "users of owners", n_naming, n_should_name);
 }
 
 static void check_supply(struct check *check, const struct cluster *cluster,
@@ -312,6 +356,7 @@ size_t cluster_check(const struct cluster *cluster, struct err *err)
     check_reservations(&check, cluster);
     check_nominations(&check, cluster);
     check_names(&check, cluster);
+    check_owners(&check, cluster);
     check_markets(&check, cluster);
     check_quotas(&check, cluster);
     size_t n_shape_refs = 0;

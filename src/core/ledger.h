@@ -8,6 +8,7 @@
 #include "core/market.h"
 #include "core/nominate.h"
 #include "core/reserve.h"
+#include "owners.h"
 #include "pod_names.h"
 #include "shapes.h"
 #include "supply.h"
@@ -95,6 +96,7 @@ struct cluster {
     struct node *nodes;
     struct pod_entry *pods;
     struct pod_names pod_names;
+    struct owners owners; /* none in a fork */
     struct reservation_entry *reservations;
     struct named_entry *priority_classes;
     struct tenant *tenants;
@@ -125,6 +127,10 @@ void node_table_free(struct cluster *cluster, struct node *node);
 void node_table_add_reservation(struct node *node, struct reservation_entry *reservation);
 void node_table_remove_reservation(struct cluster *cluster, struct node *node,
                                    struct reservation_entry *reservation);
+
+/* cluster.c */
+/* Whether its owner counts it as a replica on its node. */
+bool pod_is_placed_replica(const struct pod *pod);
 
 /* reserve.c */
 /* Gives back what the pod's reservation holds, if it has one. */

@@ -9,6 +9,7 @@
 
 /* NVIDIA GPU feature discovery: MiB of one GPU. */
 #define MEMORY_LABEL "nvidia.com/gpu.memory"
+#define ZONE_LABEL "topology.kubernetes.io/zone"
 #define MIB ((int64_t)1024 * 1024)
 
 static struct label *copy_labels(struct words *words, const struct node_facts *facts)
@@ -77,6 +78,7 @@ struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts
     traits->n_taints = facts->n_taints;
     traits->unschedulable = facts->unschedulable;
     traits->ready = facts->ready;
+    traits->zone = labels_find(entry->labels, facts->n_labels, ZONE_LABEL);
     find_model(traits);
     traits->gpu_memory_bytes = find_gpu_memory(traits);
     traits->quota_models =

@@ -57,6 +57,11 @@ void policy_init(struct policy *ret_policy)
         .n_model_labels = N_OF(MODEL_LABELS),
         .placement = PLACEMENT_SLOT_PRICE,
         .soft_preferences = SOFT_PREFERENCES_DEFER,
+        .slot_price = {.pressure_weight_milli = 3000,
+                       .drain_weight_milli = 200,
+                       .prior_gpus_milli = 500000,
+                       .prior_confined_milli = 330},
+        .replica_spread_milli = 1000,
         .arena = arena_new(),
     };
 }

@@ -28,6 +28,7 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
     ranked->unpreferred = taints_unpreferred(traits->taints, traits->n_taints, facts->tolerations,
                                              facts->n_tolerations);
     ranked->cost = score_cost(score, node);
+    ranked->near = score_near(score, node);
     ranked->free_gpus = node_free_gpus(node);
 }
 
@@ -47,7 +48,7 @@ static int compare_tier(const struct ranked_node *a, const struct ranked_node *b
 
 static double sum_of(const struct ranked_node *ranked)
 {
-    return ranked->cost.own + ranked->cost.price;
+    return cost_sum(&ranked->cost);
 }
 
 int rank_compare(const struct ranked_node *a, const struct ranked_node *b)

@@ -29,6 +29,7 @@ struct known {
     const char *name;
     const char *node_name;
     const char *refusal;
+    const char *replica_of;
     bool gone;
     struct asker asker;
     const struct pod_shape *shape; /* NULL: that of the facts */
@@ -40,21 +41,15 @@ static bool find_known(const struct cluster *cluster, const struct reserve_quest
     const struct pod *pod = cluster_find_pod(cluster, question->uid);
     const struct pod_facts *facts = question->facts;
     if (pod)
-        *ret_known = (struct known){pod->namespace_,
-                                    pod->name,
-                                    pod->node_name,
-                                    pod->refusal,
-                                    pod->finished || pod->terminating,
-                                    asker_of(pod),
-                                    pod->shape};
+        *ret_known = (struct known){pod->namespace_,       pod->name,
+                                    pod->node_name,        pod->refusal,
+                                    owner_uid(pod->owner), pod->finished || pod->terminating,
+                                    asker_of(pod),         pod->shape};
     else if (facts && strcmp(facts->uid, question->uid) == 0)
-        *ret_known = (struct known){facts->namespace_,
-                                    facts->name,
-                                    facts->node_name,
-                                    facts->refusal,
-                                    facts->finished || facts->terminating,
-                                    asker_of_facts(facts),
-                                    NULL};
+        *ret_known = (struct known){facts->namespace_,     facts->name,
+                                    facts->node_name,      facts->refusal,
+                                    facts->replica_of,     facts->finished || facts->terminating,
+                                    asker_of_facts(facts), NULL};
     else
         return false;
     return true;
@@ -88,6 +83,8 @@ static uint64_t hold(struct cluster *cluster, const struct reserve_question *que
     node_table_add_reservation(node, entry);
     renew_nomination(cluster, uid);
     tenants_count(cluster, known->namespace_, known->shape, tenants_models(node), 1);
+    entry->reservation.owner = owners_hold(&cluster->owners, known->replica_of);
+    owner_add(entry->reservation.owner, node);
     cluster->version++;
     return entry->reservation.serial;
 }
@@ -163,6 +160,7 @@ enum reserve_verdict cluster_reserve(struct cluster *cluster,
 static void free_entry(struct cluster *cluster, struct reservation_entry *entry)
 {
     shapes_drop(cluster->shapes, entry->reservation.shape);
+    owners_drop(&cluster->owners, entry->reservation.owner);
     free((void *)(uintptr_t)entry->reservation.uid);
     free(entry);
 }
@@ -172,6 +170,7 @@ static void forget(struct cluster *cluster, struct reservation_entry *entry)
     struct node *node = entry->node;
     const struct reservation *held = &entry->reservation;
     tenants_count(cluster, held->namespace_, held->shape, tenants_models(node), -1);
+    owner_remove(held->owner, node);
     node_table_remove_reservation(cluster, node, entry);
     node_table_release(cluster, node);
     HASH_DEL(cluster->reservations, entry);

@@ -1,5 +1,6 @@
 /* score: the table of placement policies, and what they share. See include/core/score.h. */
 #include "core/score.h"
+#include "replicas.h"
 #include "score_policy.h"
 
 static const struct score_policy *const POLICIES[N_PLACEMENT_POLICIES] = {
@@ -16,6 +17,7 @@ struct score *score_begin(const struct cluster *cluster, const struct fit_questi
     struct score *score = ARENA_NEW(arena, struct score);
     score->cluster = cluster;
     score->shape = shape;
+    score->replicas = replicas_begin(cluster, question, arena);
     score->policy = POLICIES[cluster_policy(cluster)->placement];
     score->resources = room_resources_of(cluster);
     score->milli_cores = shape_demand(&shape->facts, "cpu");
@@ -48,9 +50,31 @@ double score_price(const struct score *score, const struct node *node)
     return score->policy->price.reckon ? score->policy->price.reckon(score, node) : 0;
 }
 
+struct replicas_near score_near(const struct score *score, const struct node *node)
+{
+    return score->replicas ? replicas_near(score->replicas, node) : (struct replicas_near){0};
+}
+
+double score_near_cost(const struct score *score, const struct replicas_near *near)
+{
+    return score->replicas ? replicas_cost(score->replicas, near) : 0;
+}
+
+void score_place(struct score *score, struct replicas_near *near)
+{
+    if (score->replicas)
+        replicas_place(score->replicas, near);
+}
+
+double cost_sum(const struct cost *cost)
+{
+    return cost->own + cost->price + cost->near;
+}
+
 struct cost score_cost(const struct score *score, const struct node *node)
 {
-    struct cost cost = {0, score_price(score, node)};
+    const struct replicas_near near = score_near(score, node);
+    struct cost cost = {0, score_price(score, node), score_near_cost(score, &near)};
     for (const struct score_part *part = score->policy->own; part->reckon; part++)
         cost.own += part->reckon(score, node);
     return cost;
@@ -64,6 +88,9 @@ size_t score_terms(const struct score *score, const struct node *node,
         ret_terms[n++] = (struct score_term){part->name, part->reckon(score, node)};
     if (score->policy->price.reckon)
         ret_terms[n++] = (struct score_term){score->policy->price.name, score_price(score, node)};
+    const struct replicas_near near = score_near(score, node);
+    if (score->replicas)
+        ret_terms[n++] = (struct score_term){"replicasNear", score_near_cost(score, &near)};
     return n;
 }
 

@@ -19,6 +19,7 @@ struct score {
     const struct cluster *cluster;
     const struct pod_shape *shape;
     const struct score_policy *policy;
+    struct replicas *replicas;  /* NULL: they do not matter */
     struct wanted_gpus *wanted; /* as many as the shape's GPU needs */
     /* What a pod takes beside GPUs, and where nodes have it. */
     struct room_resources resources;
@@ -32,7 +33,8 @@ struct score_part {
 };
 
 struct score_policy {
-    struct score_part own[SCORE_TERMS_MAX]; /* the last is none: the price is a term too */
+    struct score_part own[SCORE_TERMS_MAX]; /* two fewer at the most: the price is a term
+                                             too, and replicas */
     struct score_part price;
     void (*reprice)(struct score *score); /* NULL where there is no price */
 };

@@ -4,13 +4,17 @@
  */
 #include "score_policy.h"
 
-#define PRESSURE_WEIGHT 3.0 /* lambda */
-#define DRAIN_WEIGHT 0.2    /* mu */
 #define PRESSURE_MAX 3.0
-/* Demand that is assumed before any is seen: GPUs, and the part of them that may go to one model
- * only, every model alike. */
-#define PRIOR_GPUS 500.0
-#define PRIOR_CONFINED 0.33
+
+static const struct slot_price_policy *parameters(const struct score *score)
+{
+    return &cluster_policy(score->cluster)->slot_price;
+}
+
+static double from_milli(int64_t milli)
+{
+    return (double)milli / 1000;
+}
 
 /* GPUs that pods of the class can use now and could not afterwards. */
 static double gpus_lost(const struct market_class *class, const struct room *before,
@@ -21,14 +25,16 @@ static double gpus_lost(const struct market_class *class, const struct room *bef
 }
 
 /* Emptier nodes cost more, so that they stay whole for pods that need a whole one. */
-static double drain_of(const struct wanted_gpus *wanted, const struct node *node)
+static double drain_of(const struct score *score, const struct wanted_gpus *wanted,
+                       const struct node *node)
 {
     const struct node_resource *gpus = node_find_resource(node, wanted->need->resource);
     if (!gpus || !wanted->market || wanted->market->max_gpus == 0)
         return 0;
     const double free = (double)node_resource_free(gpus);
     const double left = free - (double)wanted->need->amount;
-    return DRAIN_WEIGHT * (free * free - left * left) / (double)wanted->market->max_gpus;
+    return from_milli(parameters(score)->drain_weight_milli) * (free * free - left * left) /
+           (double)wanted->market->max_gpus;
 }
 
 static double slots_lost(const struct score *score, const struct node *node)
@@ -40,7 +46,7 @@ static double drain(const struct score *score, const struct node *node)
 {
     double sum = 0;
     for (size_t i = 0; i < score->shape->n_gpu_needs; i++)
-        sum += drain_of(&score->wanted[i], node);
+        sum += drain_of(score, &score->wanted[i], node);
     return sum;
 }
 
@@ -74,13 +80,16 @@ static void add_pressure(const struct market *market, const struct market_class 
         pressures[i] += class->admitted[i] ? to_add : 0;
 }
 
-static void reprice_gpus(const struct market *market, double *pressures)
+static void reprice_gpus(const struct slot_price_policy *policy, const struct market *market,
+                         double *pressures)
 {
+    const double prior_gpus = from_milli(policy->prior_gpus_milli);
     const double free = all_free(market);
-    double demand = PRIOR_GPUS;
+    double demand = prior_gpus;
     for (size_t i = 0; i < market->n_classes; i++)
         demand += (double)market->classes[i].n_live * (double)market->classes[i].gpus;
-    const double share_of_prior = PRIOR_GPUS * PRIOR_CONFINED / (double)market->n_supplies / demand;
+    const double share_of_prior =
+        prior_gpus * from_milli(policy->prior_confined_milli) / (double)market->n_supplies / demand;
     for (size_t i = 0; i < market->n_supplies; i++)
         pressures[i] = pressure(share_of_prior, free, (double)market->supplies[i]->free);
     for (size_t i = 0; i < market->n_classes; i++) {
@@ -97,17 +106,18 @@ static void reprice(struct score *score)
 {
     for (size_t i = 0; i < score->shape->n_gpu_needs; i++) {
         if (score->wanted[i].market)
-            reprice_gpus(score->wanted[i].market, score->wanted[i].pressures);
+            reprice_gpus(parameters(score), score->wanted[i].market, score->wanted[i].pressures);
     }
 }
 
 static double price(const struct score *score, const struct node *node)
 {
+    const double weight = from_milli(parameters(score)->pressure_weight_milli);
     double sum = 0;
     for (size_t i = 0; i < score->shape->n_gpu_needs; i++) {
         const struct wanted_gpus *wanted = &score->wanted[i];
         const struct node_resource *gpus = node_find_resource(node, wanted->need->resource);
-        sum += PRESSURE_WEIGHT * (double)wanted->need->amount *
+        sum += weight * (double)wanted->need->amount *
                (gpus && gpus->supply ? wanted->pressures[gpus->supply->index] : PRESSURE_MAX);
     }
     return sum;

@@ -43,13 +43,25 @@ static struct ranked_node *best_of(const struct open_nodes *open)
     return best;
 }
 
-/* Only the node that was placed on has changed; of what others cost, only the price depends on it.
- * Whether they are open still, as far as quotas go, is asked at their turn. */
+/* Only the node that was placed on has changed; of what others cost, only the price and the
+ * replicas near depend on it. Whether they are open still, as far as quotas go, is asked at their
+ * turn. */
 static void weigh_again(struct score *score, struct open_nodes *open)
 {
     score_reprice(score);
-    for (size_t i = 0; i < open->n; i++)
-        open->items[i].cost.price = score_price(score, open->items[i].node);
+    for (size_t i = 0; i < open->n; i++) {
+        struct ranked_node *item = &open->items[i];
+        item->cost.price = score_price(score, item->node);
+        item->cost.near = score_near_cost(score, &item->near);
+    }
+}
+
+/* The fork knows of no owner: what was placed is known here alone. */
+static void weigh_placed(const struct score *score, struct ranked_node *placed)
+{
+    const struct replicas_near near = placed->near;
+    rank_weigh(score, placed);
+    placed->near = near;
 }
 
 size_t what_if_place(struct cluster *fork, const struct fit_question *question, size_t n,
@@ -67,7 +79,8 @@ size_t what_if_place(struct cluster *fork, const struct fit_question *question, 
         }
         ret_nodes[n_placed++] = best->node;
         place(fork, best->node, question, 1);
-        rank_weigh(score, best);
+        score_place(score, &best->near);
+        weigh_placed(score, best);
         weigh_again(score, &open);
     }
     for (size_t i = n_placed; i < n; i++)

@@ -18,7 +18,7 @@ void note_best(struct decision *decision, const struct ranked_node *ranked, size
         decision->best[decision->n_best++] =
             (struct decision_choice){.node = names[ranked[i].position],
                                      .score = ranked[i].score,
-                                     .cost = ranked[i].cost.own + ranked[i].cost.price};
+                                     .cost = cost_sum(&ranked[i].cost)};
 }
 
 void note_answer(const struct extender *extender, struct decision *decision, int64_t began_us)

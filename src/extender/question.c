@@ -12,6 +12,7 @@ struct fit_question question_of(const struct cluster *cluster, const struct args
         .shape = shape,
         .refusal = pod->refusal,
         .scope = FIT_OURS,
+        .replica_of = pod->replica_of,
         .asker = asker_of_facts(pod),
         .own = own,
         .quota = quota_begin(cluster, pod->namespace_, shape, own, arena),

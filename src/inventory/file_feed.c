@@ -17,9 +17,8 @@
 #define MAX_YAML_NODES ((size_t)1000000)
 
 /* What nobody here reads, and what makes most of a large file. */
-static const char *const UNREAD[] = {"metadata.managedFields", "metadata.ownerReferences",
-                                     "status.images",          "status.volumesAttached",
-                                     "status.volumesInUse",    NULL};
+static const char *const UNREAD[] = {"metadata.managedFields", "status.images",
+                                     "status.volumesAttached", "status.volumesInUse", NULL};
 
 struct load {
     struct cluster *cluster;

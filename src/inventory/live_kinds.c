@@ -32,7 +32,9 @@ static const char *const NODES_UNREAD[] = {"metadata.managedFields", "metadata.o
         list "[].ready", list "[].restartCount", list "[].started", list "[].state",               \
         list "[].volumeMounts"
 static const char *const PODS_UNREAD[] = {"metadata.managedFields",
-                                          "metadata.ownerReferences",
+                                          "metadata.ownerReferences[].apiVersion",
+                                          "metadata.ownerReferences[].blockOwnerDeletion",
+                                          "metadata.ownerReferences[].name",
                                           "metadata.labels",
                                           "metadata.finalizers",
                                           CONTAINERS_UNREAD("spec.containers"),

@@ -6,6 +6,7 @@
 #include "formats/json_get.h"
 #include "meta.h"
 #include "objects/demand.h"
+#include "owner.h"
 #include "soft_preferences.h"
 #include "tolerations.h"
 
@@ -47,6 +48,7 @@ static int read_metadata(struct reading *reading, const json_t *metadata, struct
         err_prefix(err, "metadata.");
     if (r == 0 && *facts->uid == '\0')
         facts->uid = arena_printf(arena, "%s/%s", facts->namespace_, facts->name);
+    facts->replica_of = owner_of_replica(metadata, arena);
     return r;
 }
 

@@ -21,20 +21,21 @@ struct kind_row {
     bool one_by_default; /* a count that is missing is 1 */
     bool per_node;
     bool must_hold_pods;
+    bool spreads; /* its pods are replicas, better not on one node */
 };
 
 static const struct kind_row KINDS[] = {
-    {"PodTemplate", true, false, true},
-    {"Deployment", true, false, true},
-    {"StatefulSet", true, false, true},
-    {"ReplicaSet", true, false, true},
-    {"ReplicationController", true, false, true},
-    {"DaemonSet", true, true, true},
-    {"Job", true, false, true},
-    {"CronJob", true, false, true},
-    {"JobSet", true, false, true},
-    {"LeaderWorkerSet", true, false, true},
-    {"RayCluster", false, false, true},
+    {"PodTemplate", true, false, true, false},
+    {"Deployment", true, false, true, true},
+    {"StatefulSet", true, false, true, true},
+    {"ReplicaSet", true, false, true, true},
+    {"ReplicationController", true, false, true, true},
+    {"DaemonSet", true, true, true, false},
+    {"Job", true, false, true, false},
+    {"CronJob", true, false, true, false},
+    {"JobSet", true, false, true, false},
+    {"LeaderWorkerSet", true, false, true, false},
+    {"RayCluster", false, false, true, false},
 };
 
 /* One object of a manifest. */
@@ -103,7 +104,7 @@ static void name_pod(const struct manifest *manifest, struct pod_facts *pod)
 }
 
 static void read_template(const struct manifest *manifest, const struct pod_template *template,
-                          bool per_node, struct workload *workload)
+                          const struct kind_row *row, struct workload *workload)
 {
     struct err why = {""};
     struct pod_facts *pod = &workload->pod;
@@ -112,7 +113,8 @@ static void read_template(const struct manifest *manifest, const struct pod_temp
         return;
     }
     name_pod(manifest, pod);
-    if (per_node) {
+    pod->replica_of = row->spreads ? pod->uid : "";
+    if (row->per_node) {
         const json_t *spec = json_member(template->object, "spec");
         bool host_network = json_is_true(json_member(spec, "hostNetwork"));
         tolerations_add_daemon(&pod->shape, host_network, manifest->arena);
@@ -123,7 +125,7 @@ static void read_template(const struct manifest *manifest, const struct pod_temp
 }
 
 static void add_template(const struct manifest *manifest, const struct pod_template *template,
-                         bool is_only, bool per_node)
+                         bool is_only, const struct kind_row *row)
 {
     struct workload workload = {
         .kind = manifest->kind,
@@ -132,11 +134,11 @@ static void add_template(const struct manifest *manifest, const struct pod_templ
         .namespace_ = manifest->namespace_,
         .replicas = template->count.n,
         .replicas_known = template->count.known,
-        .per_node = per_node,
+        .per_node = row->per_node,
         .problem = template->problem,
     };
     if (!workload.problem)
-        read_template(manifest, template, per_node, &workload);
+        read_template(manifest, template, row, &workload);
     add_workload(manifest, &workload);
 }
 
@@ -146,7 +148,7 @@ static void add_templates(const struct manifest *manifest)
     const struct pod_count start = {1, row.one_by_default};
     struct template_list found = template_walk(manifest->object, start, manifest->arena);
     for (size_t i = 0; i < found.n; i++)
-        add_template(manifest, &found.items[i], found.n == 1, row.per_node);
+        add_template(manifest, &found.items[i], found.n == 1, &row);
     if (found.n > 0)
         return;
     if (row.must_hold_pods)

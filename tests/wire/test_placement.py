@@ -74,7 +74,8 @@ def test_the_order_of_the_objects_changes_nothing(start_with):
 def test_the_dry_run_places_as_the_ledger_would_pod_by_pod(start_with):
     """What a Deployment's dry run says is what kube-scheduler is told of its pods, one after another, once they are all pending."""
     nodes = [node("a", 8, H100), node("b", 8, T4), node("c", 4, T4), node("d", 8)]
-    waiting = [pod(f"replica-{i}", 2) for i in range(6)]
+    owner = {"ownerReferences": [{"kind": "ReplicaSet", "name": "replica", "uid": "rs", "controller": True}]}
+    waiting = [pod(f"replica-{i}", 2, metadata=owner) for i in range(6)]
     deployment = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -87,6 +88,6 @@ def test_the_dry_run_places_as_the_ledger_would_pod_by_pod(start_with):
     for i, asking in enumerate(waiting):
         fitting = service.post("/scheduler/filter", filter_args(asking, list("abcd"))).json()["NodeNames"]
         told.append(best(service, asking, *fitting))
-        waiting[i] = pod(f"replica-{i}", 2, told[-1])
+        waiting[i] = pod(f"replica-{i}", 2, told[-1], metadata=owner)
         service = start_with("slot-price", *nodes, *waiting)
     assert told == said

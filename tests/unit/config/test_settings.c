@@ -87,6 +87,8 @@ static void assert_policies_equal(const struct policy *a, const struct policy *b
     assert_int_equal(a->n_quotas, b->n_quotas);
     for (size_t i = 0; i < a->n_quotas; i++)
         assert_quotas_equal(&a->quotas[i], &b->quotas[i]);
+    assert_int_equal(a->replica_spread_milli, b->replica_spread_milli);
+    assert_memory_equal(&a->slot_price, &b->slot_price, sizeof a->slot_price);
 }
 
 static void assert_settings_equal(const struct settings *a, const struct settings *b)
@@ -136,7 +138,8 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "  labels: [example.com/model]\n"
     "  aliases: {Rack 12: A100-80GB, 'yes': 'L4', \"quote \\\" and: more\": T4, '12': H100}\n"
     "admission: {extendedResourceToleration: yes}\n"
-    "placement: {policy: binpack, softPreferences: override}\n"
+    "placement: {policy: binpack, softPreferences: override, replicaSpread: 0.125}\n"
+    "slotPrice: {pressureWeight: 1.5, drainWeight: 0, priorGpus: 1000000, priorConfined: 0.001}\n"
     "scheduler: {weight: 7, otherExtenders: yes}\n"
     "filter: {shortlist: 0}\n"
     "kubernetes: {watchSilenceSeconds: 5, bindTimeoutSeconds: 2}\n"
@@ -165,6 +168,9 @@ static void test_every_key_is_read(void **state)
     assert_string_equal(settings->policy.aliases[0].from, "Rack 12");
     assert_string_equal(settings->policy.aliases[0].to, "A100-80GB");
     assert_true(settings->policy.extended_resource_toleration);
+    assert_int_equal(settings->policy.replica_spread_milli, 125);
+    const struct slot_price_policy slot_price = {1500, 0, 1000000000, 1};
+    assert_memory_equal(&settings->policy.slot_price, &slot_price, sizeof slot_price);
     assert_int_equal(settings->scheduler.weight, 7);
     assert_true(settings->scheduler.other_extenders);
     assert_int_equal(settings->scheduler.shortlist, 0);

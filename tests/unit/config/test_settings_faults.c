@@ -84,12 +84,12 @@ static void test_unknown_keys(void **state)
         {HEAD "scheduling:\n", "3:1: scheduling: unknown key; did you mean scheduler?"},
         {HEAD "\"two\\nlines\": 1\n",
          "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, listen, gpuResources, "
-         "models, admission, sharing, placement, quotas, scheduler, filter, kubernetes, decisions, "
-         "limits"},
+         "models, admission, sharing, placement, slotPrice, quotas, scheduler, filter, kubernetes, "
+         "decisions, limits"},
         {HEAD "\"\": 1\n",
          "3:1: \"\": unknown key; known here: apiVersion, kind, listen, gpuResources, "
-         "models, admission, sharing, placement, quotas, scheduler, filter, kubernetes, decisions, "
-         "limits"},
+         "models, admission, sharing, placement, slotPrice, quotas, scheduler, filter, kubernetes, "
+         "decisions, limits"},
     };
     ASSERT_FAULTS(FAULTS);
 }
@@ -179,6 +179,35 @@ static void test_selectors_of_quotas(void **state)
         {SELECTS("{matchExpressions: [{key: a, operator: Exists, values: [b]}]}"),
          "5:42: quotas[0].namespaceSelector.matchExpressions[0]: should have no values, as the "
          "operator is Exists or DoesNotExist"},
+    };
+    ASSERT_FAULTS(FAULTS);
+}
+
+#define WRONG_DECIMAL "should be a number from 0 to 100 with at most three decimals"
+
+static void test_decimals(void **state)
+{
+    (void)state;
+    static const struct fault FAULTS[] = {
+        {HEAD "slotPrice: {drainWeight: 0.0001}\n",
+         "3:26: slotPrice.drainWeight: is the string \"0.0001\", " WRONG_DECIMAL},
+        {HEAD "slotPrice: {drainWeight: 100.001}\n",
+         "3:26: slotPrice.drainWeight: is the string \"100.001\", " WRONG_DECIMAL},
+        {HEAD "slotPrice: {drainWeight: -1}\n",
+         "3:26: slotPrice.drainWeight: is the number -1, " WRONG_DECIMAL},
+        {HEAD "slotPrice: {drainWeight: .5}\n",
+         "3:26: slotPrice.drainWeight: is the string \".5\", " WRONG_DECIMAL},
+        {HEAD "slotPrice: {drainWeight: 1.}\n",
+         "3:26: slotPrice.drainWeight: is the string \"1.\", " WRONG_DECIMAL},
+        {HEAD "slotPrice: {drainWeight: 1.5x}\n",
+         "3:26: slotPrice.drainWeight: is the string \"1.5x\", " WRONG_DECIMAL},
+        {HEAD "slotPrice: {drainWeight: 1e1}\n",
+         "3:26: slotPrice.drainWeight: is the string \"1e1\", " WRONG_DECIMAL},
+        {HEAD "slotPrice: {drainWeight: yes}\n",
+         "3:26: slotPrice.drainWeight: is true, " WRONG_DECIMAL},
+        {HEAD "slotPrice: {priorGpus: 0}\n",
+         "3:24: slotPrice.priorGpus: is the number 0, should be a number from 1 to 1000000 with at "
+         "most three decimals"},
     };
     ASSERT_FAULTS(FAULTS);
 }
@@ -329,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_unknown_keys),
         cmocka_unit_test(test_quotas),
         cmocka_unit_test(test_selectors_of_quotas),
+        cmocka_unit_test(test_decimals),
         cmocka_unit_test(test_types),
         cmocka_unit_test(test_ranges_and_spellings),
         cmocka_unit_test(test_lists),

@@ -214,6 +214,17 @@ size_t plain_n_holders(const struct plain *plain, size_t node)
     return n;
 }
 
+size_t plain_n_replicas(const struct plain *plain, int64_t owner, size_t node)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < PLAIN_PODS; i++) {
+        n += plain_uses(plain, i, node) && plain->pods[i].owner == owner &&
+             !plain->pods[i].terminating;
+        n += plain_holds(plain, i, node) && plain->holds[i].owner == owner;
+    }
+    return n;
+}
+
 #define N_SHAPED ((size_t)PLAIN_PODS + PLAIN_PODS)
 
 /* The shapes of pods, then those of reservations; NULL where there is none. */

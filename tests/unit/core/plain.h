@@ -46,6 +46,7 @@ struct plain_pod {
     int64_t finished;
     int64_t terminating;
     int64_t gated;
+    int64_t owner; /* 0: none */
     int64_t priority;
 };
 
@@ -56,6 +57,7 @@ struct plain_hold {
     int64_t node;
     int64_t name;
     int64_t made_ms;
+    int64_t owner;
 };
 
 struct plain {
@@ -98,6 +100,8 @@ int64_t plain_kept(const struct plain *plain, size_t node, size_t resource, size
 size_t plain_n_users(const struct plain *plain, size_t node);
 size_t plain_n_holders(const struct plain *plain, size_t node);
 size_t plain_n_promised(const struct plain *plain, size_t node);
+/* Replicas of the owner on the node: those that are being deleted do not count, held rooms do. */
+size_t plain_n_replicas(const struct plain *plain, int64_t owner, size_t node);
 size_t plain_n_shapes(const struct plain *plain);
 /* How many resources a node has, a pod asks for, or is held. */
 size_t plain_n_resources(const struct plain *plain);

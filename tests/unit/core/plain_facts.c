@@ -44,6 +44,12 @@ const char *plain_facts_pod_name(int64_t name, char *text)
     return text;
 }
 
+const char *plain_facts_owner(int64_t owner)
+{
+    static const char *const OWNERS[PLAIN_OWNERS] = {"", "rs-1", "rs-2", "rs-3"};
+    return OWNERS[owner];
+}
+
 const char *plain_facts_refusal(int64_t refusal)
 {
     return REFUSALS[refusal];
@@ -111,6 +117,7 @@ struct pod_facts plain_facts_of_pod(size_t i, const struct plain_pod *pod,
         .finished = pod->finished,
         .terminating = pod->terminating,
         .gated = pod->gated,
+        .replica_of = plain_facts_owner(pod->owner),
         .priority = pod->priority,
         .refusal = REFUSALS[pod->refusal],
         .shape = plain_facts_of_shape(&pod->shape, parts),

@@ -28,6 +28,7 @@ const char *plain_facts_node_name(int64_t node); /* "" for PLAIN_NOWHERE */
 const char *plain_facts_chip(int64_t model);     /* as the label's value is read */
 const char *plain_facts_zone(int64_t zone);      /* "" for none */
 const char *plain_facts_pod_name(int64_t name, char *text);
+const char *plain_facts_owner(int64_t owner);
 const char *plain_facts_refusal(int64_t refusal); /* NULL for none */
 
 /* How many of each there are to choose from, the one for none included. */
@@ -36,5 +37,6 @@ const char *plain_facts_refusal(int64_t refusal); /* NULL for none */
 #define PLAIN_TAINTS 3
 #define PLAIN_TOLERATIONS 3
 #define PLAIN_REFUSALS 3
+#define PLAIN_OWNERS 4
 
 #endif

@@ -72,8 +72,8 @@ static struct plain_result hold(struct plain *plain, const struct plain_question
         result.verdict = RESERVE_REFUSED;
         return result;
     }
-    plain->holds[question->pod] =
-        (struct plain_hold){true, pod->shape, (int64_t)question->node, pod->name, question->now_ms};
+    plain->holds[question->pod] = (struct plain_hold){
+        true, pod->shape, (int64_t)question->node, pod->name, question->now_ms, pod->owner};
     plain->n_changes++;
     return result;
 }

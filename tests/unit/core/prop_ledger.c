@@ -117,6 +117,7 @@ static struct plain_pod random_pod(const struct life *life, size_t i)
     pod.finished = dice_one_in(dice, 8);
     pod.terminating = dice_one_in(dice, 8);
     pod.gated = dice_one_in(dice, 8);
+    pod.owner = dice_below(dice, PLAIN_OWNERS);
     pod.priority = dice_below(dice, 3);
     return pod;
 }

@@ -315,7 +315,7 @@ static void test_every_fact_of_a_pod_counts_as_a_change(void **state)
 {
     struct given *given = *state;
     const struct pod_facts base = given_pod_facts(given, "p1", "n1", GPU "=1");
-    struct pod_facts changed[13];
+    struct pod_facts changed[14];
     const size_t n = sizeof changed / sizeof *changed;
     for (size_t i = 0; i < n; i++)
         changed[i] = base;
@@ -332,6 +332,7 @@ static void test_every_fact_of_a_pod_counts_as_a_change(void **state)
     changed[10].refusal = "no";
     changed[11].refusal = "never";
     changed[12].shape = given_shape_facts(given, GPU "=2");
+    changed[13].replica_of = "rs";
     for (size_t i = 0; i < n; i++) {
         given_pod_of(given, i == 11 ? &changed[10] : &base);
         uint64_t version = cluster_version(given->cluster);

@@ -38,7 +38,7 @@ static void check_terms(struct given *given, const char *node, const char *expec
         sum += terms[i].value;
     }
     assert_string_equal(text, expected);
-    assert_true(sum == cost.own + cost.price);
+    assert_true(sum == cost_sum(&cost));
 }
 
 static void check_cost(struct given *given, const char *node, const char *demand, double own,

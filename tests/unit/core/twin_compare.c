@@ -130,6 +130,20 @@ static int compare_users(struct err *err, const struct cluster *cluster, const s
     return node ? compare(err, name, "pods", n, (int64_t)plain_n_users(plain, i)) : 0;
 }
 
+static int compare_replicas(struct err *err, const struct cluster *cluster,
+                            const struct plain *plain, size_t i)
+{
+    const char *name = plain_facts_node_name((int64_t)i);
+    const struct node *node = cluster_find_node(cluster, name);
+    int r = 0;
+    for (int64_t owner = 1; node && r == 0 && owner < PLAIN_OWNERS; owner++)
+        r = compare(
+            err, name, plain_facts_owner(owner),
+            (int64_t)owner_n_on(owners_find(&cluster->owners, plain_facts_owner(owner)), node),
+            (int64_t)plain_n_replicas(plain, owner, i));
+    return r;
+}
+
 /* Pods. */
 
 static int compare_shape(struct err *err, const char *uid, const struct shape_facts *facts,
@@ -165,6 +179,7 @@ static int compare_pod(struct err *err, const struct cluster *cluster, const str
         (r = compare(err, uid, "finished", pod->finished, want->finished)) < 0 ||
         (r = compare(err, uid, "terminating", pod->terminating, want->terminating)) < 0 ||
         (r = compare(err, uid, "gated", pod->gated, want->gated)) < 0 ||
+        (r = compare_text(err, uid, owner_uid(pod->owner), plain_facts_owner(want->owner))) < 0 ||
         (r = compare(err, uid, "priority", pod->priority, want->priority)) < 0)
         return r;
     return compare_shape(err, uid, &pod->shape->facts, &want->shape);
@@ -311,6 +326,8 @@ int twin_compare_ledger(const struct cluster *cluster, const struct plain *plain
             r = compare_holders(err, cluster, plain, i);
         if (r == 0)
             r = compare_promises(err, cluster, plain, i);
+        if (r == 0)
+            r = compare_replicas(err, cluster, plain, i);
     }
     for (size_t i = 0; r == 0 && i < PLAIN_PODS; i++) {
         r = compare_pod(err, cluster, plain, i);
@@ -336,7 +353,7 @@ int twin_compare_empty(const struct cluster *cluster, struct err *err)
 {
     const struct plain nothing = {.n_changes = 0};
     if (cluster->nodes || cluster->pods || cluster->reservations || cluster->pod_names.n > 0 ||
-        cluster->shapes->shapes || cluster->shapes->resources ||
+        cluster->owners.table || cluster->shapes->shapes || cluster->shapes->resources ||
         words_n(&cluster->shapes->words) > 0)
         return err_set(err, EINVAL, "everything was removed, but the ledger keeps something");
     return twin_compare_ledger(cluster, &nothing, false, err);
