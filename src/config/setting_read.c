@@ -245,7 +245,7 @@ static int read_decimal(const struct setting *setting, const struct yaml_file *f
                         const struct yaml_value *at, struct settings *settings, struct err *err)
 {
     int64_t milli = 0;
-    char right[80];
+    char right[96];
     (void)snprintf(right, sizeof right, "a number from %zu to %zu with at most three decimals",
                    setting->least / 1000, setting->most / 1000);
     if (!is_milli(at->value, &milli) || !is_in_range(setting, milli))
