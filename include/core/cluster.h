@@ -107,6 +107,7 @@ enum cluster_kind {
     CLUSTER_PODS,
     CLUSTER_NAMESPACES,
     CLUSTER_PRIORITY_CLASSES,
+    CLUSTER_DEVICE_CLASSES,
     N_CLUSTER_KINDS
 };
 void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind);
@@ -129,6 +130,13 @@ bool cluster_priority_of_class(const struct cluster *cluster, const char *name, 
 /* Whether pods of the class have nobody evicted for them; the name as above. */
 bool cluster_class_never_preempts(const struct cluster *cluster, const char *name);
 size_t cluster_n_priority_classes(const struct cluster *cluster);
+
+/* Device classes (dynamic resource allocation): names, and the extended resource that each maps to
+ * its devices; "": none but its implicit name. Since Kubernetes 1.36 kube-scheduler makes a claim
+ * for a pod that asks for such a resource, on a node that has none of it to allocate. */
+void cluster_upsert_device_class(struct cluster *cluster, const char *name, const char *resource);
+void cluster_delete_device_class(struct cluster *cluster, const char *name);
+size_t cluster_n_device_classes(const struct cluster *cluster);
 
 /* Grows with every change that could change a decision. What kube-scheduler says of a pod changes
  * none. */
@@ -153,6 +161,9 @@ const struct node_resource *node_resources(const struct node *node, size_t *ret_
 /* NULL where the node neither has it nor uses it. */
 const struct node_resource *node_find_resource(const struct node *node,
                                                const struct resource *resource);
+/* The node has none of the resource to allocate, but a device class maps it: a pod would get it
+ * there by a claim. Whether there are devices, and free ones, nothing of the ledger tells. */
+bool node_gives_by_claim(const struct node *node, const struct resource *resource);
 /* allocatable - used - reserved; may be negative, and stops at INT64_MIN. */
 int64_t node_resource_free(const struct node_resource *resource);
 /* Of all GPU resources together; over-full ones count as full. At most INT64_MAX. */

@@ -69,13 +69,18 @@ bool fit_admits(const struct node *node, const struct pod_shape *shape);
  * have. Whether there are GPUs, and how many, is not asked. */
 bool fit_admits_model(const struct node *node, const struct pod_shape *shape);
 
-/* How many more such pods fit on the node, all else being as it is; 0 where none does. By FIT_ALL
+/* The first of the pod's needs that the node gives by a claim (node_gives_by_claim()): it is not
+ * judged, and a node that fits fits by all else. NULL: none is. */
+const struct need *fit_by_claim(const struct node *node, const struct pod_shape *shape);
+
+/* How many more such pods fit on the node, all else being as it is; 0 where none does, or where
+ * something comes by a claim: what nobody has counted is not promised. By FIT_ALL
  * there is always an end, as every pod needs one of "pods"; by FIT_OURS only GPUs are counted, and
  * of pods that need none there fit INT64_MAX. */
 int64_t fit_count(const struct node *node, const struct fit_question *question);
 
 /* How much of the resource the node has for the one who asks, without what is used, and what is
- * kept for others; may be negative. */
+ * kept for others; may be negative. INT64_MAX where it comes by a claim. */
 int64_t fit_left(const struct node *node, const struct fit_question *question,
                  const struct resource *resource);
 

@@ -20,6 +20,7 @@ struct ranked_node {
     size_t model_rank;       /* index in the pod's list of models; 0 where it has none */
     int64_t preferred;       /* sum of weights of preferred terms that hold */
     size_t unpreferred;      /* PreferNoSchedule taints that are not tolerated */
+    bool by_claim;           /* fit_by_claim(): known room comes first */
     struct cost cost;        /* by the placement policy */
     struct replicas_near near;
     int64_t free_gpus; /* of all GPU resources */

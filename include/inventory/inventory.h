@@ -1,8 +1,9 @@
 /*
  * inventory: owns the ledger and its lock, and feeds it.
  *
- * From a file (kubectl get nodes,pods,namespaces,priorityclasses -A -o yaml, or json), or live from
- * an API server (live.h). Under the lock: core calls only; no I/O, no JSON, no logging.
+ * From a file (kubectl get nodes,pods,namespaces,priorityclasses,deviceclasses -A -o yaml, or
+ * json), or live from an API server (live.h). Under the lock: core calls only; no I/O, no JSON, no
+ * logging.
  */
 #ifndef INVENTORY_INVENTORY_H
 #define INVENTORY_INVENTORY_H

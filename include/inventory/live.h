@@ -13,7 +13,7 @@
 #include "inventory/inventory.h"
 #include "kube/reflector.h"
 
-/* Nodes, pods, namespaces, priority classes; ended by a row whose name is NULL. */
+/* Nodes, pods, namespaces, priority classes, device classes; ended by a row whose name is NULL. */
 extern const struct reflector_kind INVENTORY_KINDS[];
 
 /* From now on the inventory follows an API server ("https://10.0.0.1:6443"), and is not ready until

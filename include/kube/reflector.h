@@ -93,6 +93,8 @@ struct reflector_kind {
     const char *path;           /* "/api/v1/pods" */
     const char *field_selector; /* encoded; NULL: none */
     const char *const *drop;    /* subtrees of an object that nobody reads; NULL-terminated */
+    /* A server may not know it (404): then there are none, and it is asked again now and then. */
+    bool is_optional;
 };
 
 struct reflector_settings {

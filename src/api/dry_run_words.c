@@ -40,6 +40,9 @@ static const char *caveat_of(const struct trial *trial)
         return arena_printf(trial->dry_run->arena,
                             ", but the API server would refuse the pods (%s)",
                             trial->refused_because);
+    if (trial->n_by_claim > 0)
+        return arena_printf(trial->dry_run->arena, ", claims not yet judged on %zu nodes",
+                            trial->n_by_claim);
     if (trial->workload->has_claims)
         return ", its resource claims not yet judged";
     return trial->workload->pod.gated ? ", once its scheduling gates are gone" : "";
@@ -120,6 +123,25 @@ static void note_soft_preferences(const struct trial *trial, json_t *notes)
                     "the order here is only a guess");
 }
 
+static void note_claims(struct trial *trial, json_t *notes)
+{
+    const struct candidates *candidates = &trial->candidates;
+    const struct pod_shape *shape = trial->asking.question.shape;
+    const struct need *need = NULL;
+    for (size_t i = 0; i < candidates->n_fitting; i++) {
+        const struct need *claimed = fit_by_claim(candidates->fitting[i].node, shape);
+        trial->n_by_claim += claimed != NULL;
+        need = need ? need : claimed;
+    }
+    if (need)
+        note(notes,
+             arena_printf(trial->dry_run->arena,
+                          "%s: claims not yet judged: %zu of the nodes that fit have none of "
+                          "it, and would give it by a device class; moreReplicas leaves them "
+                          "out",
+                          need->resource->name, trial->n_by_claim));
+}
+
 json_t *trial_notes(struct trial *trial)
 {
     json_t *notes = json_array();
@@ -132,6 +154,7 @@ json_t *trial_notes(struct trial *trial)
         note(notes, "replicas: cannot be told from the object, 1 was taken");
     note_namespace(trial, notes);
     note_priority(trial, notes);
+    note_claims(trial, notes);
     note_soft_preferences(trial, notes);
     return notes;
 }

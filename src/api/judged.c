@@ -72,6 +72,15 @@ static const char *counts_text(const size_t counts[N_REASONS], const struct cand
                         model_words_hint(counts, wants, candidates, asking->arena));
 }
 
+static bool has_claims(const struct candidates *candidates, const struct pod_shape *shape)
+{
+    for (size_t i = 0; i < candidates->n_fitting; i++) {
+        if (fit_by_claim(candidates->fitting[i].node, shape))
+            return true;
+    }
+    return false;
+}
+
 struct judged judged_by(struct candidates *candidates, const struct asking *asking)
 {
     size_t counts[N_REASONS] = {0};
@@ -81,6 +90,7 @@ struct judged judged_by(struct candidates *candidates, const struct asking *aski
     return (struct judged){
         .n_nodes = candidates->n,
         .n_fits = candidates->n_fitting,
+        .has_claims = has_claims(candidates, asking->question.shape),
         .best = candidates->n_fitting > 0 ? node_name(candidates->fitting[0].node) : "",
         .counts = counts_text(counts, candidates, asking),
         .reasons = reasons_json(counts, asking),

@@ -11,6 +11,7 @@
 struct judged {
     size_t n_nodes;
     size_t n_fits;
+    bool has_claims;  /* on some of them by claims, which are not judged */
     const char *best; /* where it would go now; "" nowhere */
     const char
         *counts;     /* "3 of 15 nodes fit (...)", and what models there are where they keep it */

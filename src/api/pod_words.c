@@ -41,9 +41,9 @@ static const char *verdict_text(const struct telling *telling, const struct pod_
         return "there are no nodes";
     if (judged->n_fits == 0)
         return judged->counts;
-    return arena_printf(arena, "would fit on %zu of %zu nodes now%s, best on %s", judged->n_fits,
-                        judged->n_nodes, copy->pod.not_evaluated ? " by what is judged" : "",
-                        judged->best);
+    return arena_printf(
+        arena, "would fit on %zu of %zu nodes now%s, best on %s", judged->n_fits, judged->n_nodes,
+        copy->pod.not_evaluated || judged->has_claims ? " by what is judged" : "", judged->best);
 }
 
 static const char *pending_text(const struct telling *telling, const struct pod_copy *copy,

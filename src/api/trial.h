@@ -16,6 +16,7 @@ struct trial {
     int64_t n_replicas;
     int64_t n_placed;
     int64_t n_more;              /* that would fit beyond */
+    size_t n_by_claim;           /* nodes that fit where something would come by a claim */
     const char *no_more;         /* why a replica was not placed; "" if all were */
     json_t *near_misses;         /* what would let another fit; NULL: all were placed */
     const char *refused_because; /* why the API server would not take the pods; NULL: it would */

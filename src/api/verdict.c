@@ -95,9 +95,20 @@ static const char *resource_message(const struct asking *asking, const struct no
     return reason_text(reason);
 }
 
+static const char *fits_message(const struct asking *asking, const struct node *node)
+{
+    const struct need *need = fit_by_claim(node, asking->question.shape);
+    if (!need)
+        return reason_text(REASON_FITS);
+    return arena_printf(asking->arena, "%s, claims not yet judged: %s would come by a device class",
+                        reason_text(REASON_FITS), need->resource->name);
+}
+
 const char *verdict_message(const struct asking *asking, const struct node *node,
                             enum reason reason)
 {
+    if (reason == REASON_FITS)
+        return fits_message(asking, node);
     if (reason == REASON_POD_INVALID)
         return asking->question.refusal;
     if (reason == REASON_TAINT)

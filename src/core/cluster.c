@@ -47,6 +47,7 @@ void cluster_free(struct cluster *cluster)
     market_free_all(cluster);
     named_free_all(cluster);
     tenants_free_all(cluster);
+    device_classes_free_all(cluster);
     for (size_t i = 0; i < cluster->n_fork_resources; i++)
         shapes_drop_resource(cluster->shapes, cluster->fork_resources[i]);
     free(cluster->fork_resources);
@@ -352,6 +353,8 @@ void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind)
         sweep_pods(cluster);
     else if (kind == CLUSTER_NAMESPACES)
         tenants_sweep(cluster);
+    else if (kind == CLUSTER_DEVICE_CLASSES)
+        device_classes_sweep(cluster);
     else
         named_sweep(cluster);
 }

@@ -359,6 +359,7 @@ size_t cluster_check(const struct cluster *cluster, struct err *err)
     check_owners(&check, cluster);
     check_markets(&check, cluster);
     check_quotas(&check, cluster);
+    differs_unless(&check, "wrong counts of device classes", device_classes_check(cluster), 0);
     size_t n_shape_refs = 0;
     for (const struct shape_entry *shape = cluster->shapes->shapes; shape; shape = shape->hh.next)
         n_shape_refs += shape->refs;

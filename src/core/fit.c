@@ -128,6 +128,8 @@ int64_t fit_left(const struct node *node, const struct fit_question *question,
                  const struct resource *resource)
 {
     int64_t left = 0;
+    if (node_gives_by_claim(node, resource))
+        return INT64_MAX;
     const bool too_low = __builtin_sub_overflow(
         free_to(node, question, resource), nominate_kept(node, &question->asker, resource), &left);
     return too_low ? INT64_MIN : left;
@@ -144,6 +146,8 @@ static int64_t lack_of(int64_t amount, int64_t there)
 int64_t fit_lack(const struct node *node, const struct fit_question *question,
                  const struct need *need)
 {
+    if (node_gives_by_claim(node, need->resource))
+        return 0;
     const int64_t lack = lack_of(need->amount, free_to(node, question, need->resource));
     return lack > 0 ? lack : lack_of(need->amount, fit_left(node, question, need->resource));
 }
@@ -193,10 +197,12 @@ static enum reason judge_model(const struct node_traits *traits, const struct mo
     return REASON_FITS;
 }
 
-static bool asks_for_whole_gpus(const struct pod_shape *shape)
+/* What comes by a claim is no GPU that the labels speak of. */
+static bool asks_for_whole_gpus(const struct node *node, const struct pod_shape *shape)
 {
     for (size_t i = 0; i < shape->n_gpu_needs; i++) {
-        if (gpu_parts_concern(shape->needs[i].resource->name))
+        const struct resource *resource = shape->needs[i].resource;
+        if (gpu_parts_concern(resource->name) && !node_gives_by_claim(node, resource))
             return true;
     }
     return false;
@@ -217,9 +223,10 @@ static bool allows(const struct node_traits *traits, const struct shape_facts *f
     return traits->view.policy->allow_shared;
 }
 
-static enum reason judge_wholeness(const struct node_traits *traits, const struct pod_shape *shape)
+static enum reason judge_wholeness(const struct node *node, const struct pod_shape *shape)
 {
-    if ((!traits->shares_gpus && !traits->slices_gpus) || !asks_for_whole_gpus(shape))
+    const struct node_traits *traits = node_traits(node);
+    if ((!traits->shares_gpus && !traits->slices_gpus) || !asks_for_whole_gpus(node, shape))
         return REASON_FITS;
     if (traits->shares_gpus && !allows(traits, &shape->facts, GPU_TIME_SHARED))
         return REASON_GPU_SHARED;
@@ -236,13 +243,15 @@ static bool has_any(const struct node *node, const struct need *need)
 
 static bool has_total(const struct node *node, const struct need *need)
 {
-    return node_find_resource(node, need->resource)->allocatable >= need->amount;
+    return node_gives_by_claim(node, need->resource) ||
+           node_find_resource(node, need->resource)->allocatable >= need->amount;
 }
 
 static bool lacks_any_gpu_resource(const struct node *node, const struct pod_shape *shape)
 {
     for (size_t i = 0; i < shape->n_gpu_needs; i++) {
-        if (!has_any(node, &shape->needs[i]))
+        if (!has_any(node, &shape->needs[i]) &&
+            !node_gives_by_claim(node, shape->needs[i].resource))
             return true;
     }
     return false;
@@ -254,6 +263,8 @@ static enum reason judge_room(const struct node *node, const struct fit_question
     enum reason reason = REASON_FITS;
     for (size_t i = 0; i < shape->n_gpu_needs; i++) {
         const struct need *need = &shape->needs[i];
+        if (node_gives_by_claim(node, need->resource))
+            continue;
         if (free_to(node, question, need->resource) < need->amount)
             return REASON_GPU_FREE;
         if (fit_left(node, question, need->resource) < need->amount)
@@ -298,6 +309,15 @@ static enum reason judge_other_resources(const struct node *node,
     return first;
 }
 
+const struct need *fit_by_claim(const struct node *node, const struct pod_shape *shape)
+{
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        if (node_gives_by_claim(node, shape->needs[i].resource))
+            return &shape->needs[i];
+    }
+    return NULL;
+}
+
 bool fit_admits(const struct node *node, const struct pod_shape *shape)
 {
     const struct node_traits *traits = node_traits(node);
@@ -307,7 +327,7 @@ bool fit_admits(const struct node *node, const struct pod_shape *shape)
 
 bool fit_admits_model(const struct node *node, const struct pod_shape *shape)
 {
-    return fit_admits(node, shape) && judge_wholeness(node_traits(node), shape) == REASON_FITS &&
+    return fit_admits(node, shape) && judge_wholeness(node, shape) == REASON_FITS &&
            judge_model(node_traits(node), &shape->facts.wants) == REASON_FITS;
 }
 
@@ -319,7 +339,7 @@ static enum reason judge_ours(const struct node *node, const struct fit_question
         return REASON_LEGACY_AFFINITY;
     if (lacks_any_gpu_resource(node, shape))
         return REASON_GPU_ABSENT;
-    enum reason reason = judge_wholeness(traits, shape);
+    enum reason reason = judge_wholeness(node, shape);
     if (reason == REASON_FITS)
         reason = judge_model(traits, &shape->facts.wants);
     return reason == REASON_FITS ? judge_gpus(node, question) : reason;
@@ -356,6 +376,8 @@ int64_t fit_count(const struct node *node, const struct fit_question *question)
     int64_t count = quota_count(question->quota, node);
     for (size_t i = 0; i < n_judged; i++) {
         const struct need *need = &shape->needs[i];
+        if (node_gives_by_claim(node, need->resource))
+            return 0;
         int64_t more = fit_left(node, question, need->resource) / need->amount;
         count = more < count ? more : count;
     }

@@ -47,8 +47,13 @@ struct reservation_entry {
     UT_hash_handle hh;                     /* by uid, the oldest first */
 };
 
+/* device_classes.c */
+struct device_class;
+struct claimed_resource;
+
 struct node {
-    const char *name;            /* a word */
+    const char *name; /* a word */
+    const struct cluster *cluster;
     struct traits_entry *traits; /* NULL: not there, only pods speak of it */
     struct node_resource *resources;
     size_t n_resources;
@@ -101,6 +106,8 @@ struct cluster {
     struct named_entry *priority_classes;
     struct tenant *tenants;
     int64_t *quota_used; /* tenants_n_cells() GPUs a quota; NULL where there is none */
+    struct device_class *device_classes;
+    struct claimed_resource *claimed_resources;
     size_t n_present_nodes;
     size_t n_present_namespaces;
     uint64_t relists[N_CLUSTER_KINDS];
@@ -188,6 +195,13 @@ uint64_t tenants_models(const struct node *node);
 void tenants_sweep(struct cluster *cluster);
 void tenants_fork(struct cluster *fork, const struct cluster *cluster);
 void tenants_free_all(struct cluster *cluster);
+
+/* device_classes.c */
+void device_classes_free_all(struct cluster *cluster);
+void device_classes_sweep(struct cluster *cluster);
+void device_classes_fork(struct cluster *fork, const struct cluster *cluster);
+/* Resources whose classes are counted wrongly. */
+size_t device_classes_check(const struct cluster *cluster);
 
 /* node_traits.c */
 struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts *facts);

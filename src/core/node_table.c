@@ -20,6 +20,7 @@ struct node *node_table_hold(struct cluster *cluster, const char *name)
     HASH_FIND_STR(cluster->nodes, name, node);
     if (!node) {
         node = MEM_NEW(struct node);
+        node->cluster = cluster;
         node->name = words_hold(&cluster->shapes->words, name);
         HASH_ADD_KEYPTR(hh, cluster->nodes, node->name, strlen(node->name), node);
     }

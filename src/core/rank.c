@@ -27,6 +27,7 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
     ranked->preferred = preferred_weight(facts->preferred, facts->n_preferred, &traits->view);
     ranked->unpreferred = taints_unpreferred(traits->taints, traits->n_taints, facts->tolerations,
                                              facts->n_tolerations);
+    ranked->by_claim = fit_by_claim(node, score_shape(score)) != NULL;
     ranked->cost = score_cost(score, node);
     ranked->near = score_near(score, node);
     ranked->free_gpus = node_free_gpus(node);
@@ -34,7 +35,9 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* What the pod itself prefers: nodes that are equal in it form a tier. */
+/* What the pod itself prefers, and known room before claims: nodes that are equal in it form a
+ * tier.
+ */
 static int compare_tier(const struct ranked_node *a, const struct ranked_node *b)
 {
     if (!a->node || !b->node)
@@ -43,7 +46,9 @@ static int compare_tier(const struct ranked_node *a, const struct ranked_node *b
         return COMPARE(a->model_rank, b->model_rank);
     if (a->preferred != b->preferred)
         return COMPARE(b->preferred, a->preferred);
-    return COMPARE(a->unpreferred, b->unpreferred);
+    if (a->unpreferred != b->unpreferred)
+        return COMPARE(a->unpreferred, b->unpreferred);
+    return COMPARE(a->by_claim, b->by_claim);
 }
 
 static double sum_of(const struct ranked_node *ranked)

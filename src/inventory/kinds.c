@@ -1,5 +1,6 @@
 /* kinds: see kinds.h. */
 #include "kinds.h"
+#include "objects/device_class.h"
 #include "objects/namespace.h"
 #include "objects/node.h"
 #include "objects/pod.h"
@@ -67,6 +68,27 @@ static void upsert_priority_class(struct cluster *cluster, const union kind_fact
                                   class->never_preempts);
 }
 
+static int decode_device_class(const json_t *object, const struct policy *policy,
+                               struct arena *arena, union kind_facts *ret_facts, struct err *err)
+{
+    struct identity identity;
+    struct device_class_facts facts = {0};
+    (void)policy;
+    int r = identity_from_json(object, arena, &identity, err);
+    if (r == 0)
+        r = device_class_from_json(object, arena, &facts.resource, err);
+    if (r < 0)
+        return r;
+    facts.name = identity.name;
+    ret_facts->device_class = facts;
+    return 0;
+}
+
+static void upsert_device_class(struct cluster *cluster, const union kind_facts *facts)
+{
+    cluster_upsert_device_class(cluster, facts->device_class.name, facts->device_class.resource);
+}
+
 const struct kind_row KINDS[N_CLUSTER_KINDS] = {
     [CLUSTER_NODES] = {"Node", "v1", true, decode_node, upsert_node, cluster_delete_node,
                        cluster_keep_node, cluster_n_nodes},
@@ -77,6 +99,9 @@ const struct kind_row KINDS[N_CLUSTER_KINDS] = {
     [CLUSTER_PRIORITY_CLASSES] = {"PriorityClass", "scheduling.k8s.io/", false,
                                   decode_priority_class, upsert_priority_class,
                                   cluster_delete_priority_class, NULL, cluster_n_priority_classes},
+    [CLUSTER_DEVICE_CLASSES] = {"DeviceClass", "resource.k8s.io/", false, decode_device_class,
+                                upsert_device_class, cluster_delete_device_class, NULL,
+                                cluster_n_device_classes},
 };
 
 const struct kind_row *kinds_find(const char *kind, const char *api_version)

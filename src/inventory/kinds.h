@@ -10,12 +10,18 @@
 
 #include <jansson.h>
 
+struct device_class_facts {
+    const char *name;
+    const char *resource; /* "": none */
+};
+
 /* An object that was read; the row says which of these it is. */
 union kind_facts {
     struct node_facts node;
     struct pod_facts pod;
     struct namespace_facts namespace_;
     struct priority_class_facts priority_class;
+    struct device_class_facts device_class;
 };
 
 struct kind_row {

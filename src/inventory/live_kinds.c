@@ -82,10 +82,16 @@ static const char *const NAMES_ONLY[] = {"metadata.managedFields",
                                          "description",
                                          NULL};
 
+static const char *const CLASSES_UNREAD[] = {
+    "metadata.managedFields", "metadata.ownerReferences", "metadata.labels", "metadata.annotations",
+    "metadata.finalizers",    "spec.selectors",           "spec.config",     NULL};
+
 const struct reflector_kind INVENTORY_KINDS[N_CLUSTER_KINDS + 1] = {
     [CLUSTER_NODES] = {"nodes", "/api/v1/nodes", NULL, NODES_UNREAD},
     [CLUSTER_PODS] = {"pods", "/api/v1/pods", PODS_NOT_FINISHED, PODS_UNREAD},
     [CLUSTER_NAMESPACES] = {"namespaces", "/api/v1/namespaces", NULL, NAMESPACES_UNREAD},
     [CLUSTER_PRIORITY_CLASSES] = {"priorityclasses", "/apis/scheduling.k8s.io/v1/priorityclasses",
                                   NULL, NAMES_ONLY},
+    [CLUSTER_DEVICE_CLASSES] = {"deviceclasses", "/apis/resource.k8s.io/v1/deviceclasses", NULL,
+                                CLASSES_UNREAD, .is_optional = true},
 };

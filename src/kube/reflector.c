@@ -156,6 +156,10 @@ static void judge_refusal(struct reflector *reflector, int64_t now_ms)
 {
     const struct flight *flight = &reflector->flight;
     enum failure failure = FAILURE_OTHER;
+    if (flight->status == 404 && reflector->settings.kind->is_optional) {
+        reflector_page_absent(reflector, now_ms);
+        return;
+    }
     if (flight->status == 429)
         failure = FAILURE_BUSY;
     else if (flight->status == 410)

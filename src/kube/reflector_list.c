@@ -8,6 +8,8 @@
 #include <string.h>
 
 #define MAX_DEPTH ((size_t)100)
+/* How long a collection that is not served is taken for not served. */
+#define ABSENT_MS 60000
 
 /* "PodList"; absent is as yet unknown. */
 static int check_kind(const json_t *list, bool may_be_absent, struct err *err)
@@ -118,6 +120,7 @@ static void copy(struct buf *to, const struct buf *from)
 
 static void list_end(struct reflector *reflector, int64_t now_ms)
 {
+    reflector->is_absent = false;
     copy(&reflector->version, &reflector->listing.version);
     reflector->store.list_end(reflector->store.context);
     reflector->status.synced = true;
@@ -143,4 +146,23 @@ void reflector_page_end(struct reflector *reflector, int64_t now_ms)
         return;
     }
     copy(&listing->continue_, &listing->page_continue);
+}
+
+/* Asked again so often that it never counts as not followed. What was told once is not told again,
+ * and that it was asked again is no relist. */
+void reflector_page_absent(struct reflector *reflector, int64_t now_ms)
+{
+    const struct reflector_store *store = &reflector->store;
+    const int64_t half_ms = reflector->settings.silence_ms / 2;
+    if (!reflector->is_absent) {
+        store->list_begin(store->context);
+        store->list_end(store->context);
+    }
+    reflector->is_absent = true;
+    reflector->status.synced = true;
+    reflector_relist(reflector, RELIST_START);
+    reflector->listing.is_counted = true;
+    reflector->not_before_ms = now_ms + (half_ms < ABSENT_MS ? half_ms : ABSENT_MS);
+    reflector_set_fresh(reflector, now_ms);
+    reflector_settle(reflector);
 }

@@ -70,6 +70,7 @@ struct reflector {
     int64_t heard_ms;    /* the last byte of a watch, or when the data was fresh */
     int64_t unopened_ms; /* since then, where no watch is open, there was none */
     int64_t listed_ms;   /* the end of the last whole list */
+    bool is_absent;      /* the server did not know the collection when it was asked last */
     enum { EVENT_FINE, EVENT_FAILED } event_verdict;
     unsigned event_code; /* of an ERROR event: its Status's code */
     int64_t event_retry_after_s;
@@ -88,6 +89,8 @@ struct kube_request reflector_request(struct reflector *reflector);
 struct json_stream *reflector_page_stream(struct reflector *reflector);
 /* A page ended well: the next, or the list's end. */
 void reflector_page_end(struct reflector *reflector, int64_t now_ms);
+/* The server does not know the collection: that is known to be all of it, for a while. */
+void reflector_page_absent(struct reflector *reflector, int64_t now_ms);
 /* The probe ended well. */
 void reflector_probe_end(struct reflector *reflector, int64_t now_ms);
 

@@ -2,7 +2,7 @@
 
 import pytest
 from api import wait_until
-from cluster import GPU, NODES, PODS, node
+from cluster import GPU, NODES, PODS, node, pod
 
 A100, H100 = "NVIDIA-A100-SXM4-80GB", "NVIDIA-H100-80GB-HBM3"
 
@@ -81,3 +81,23 @@ def test_a_pod_goes_and_another_comes_in_its_name(two):
     assert two.used() == {"first": 0, "second": 7}
     two.create("whole", 8)
     assert two.node_of("whole") == "first"
+
+
+CLASSES = "/apis/resource.k8s.io/v1/deviceclasses"
+
+
+def test_a_device_class_maps_the_resource_and_no_longer(live):
+    """Seen by watch: a node without a device plugin is then judged on its model alone."""
+    live.add_node("driver", H100, 0)
+    live.start_service()
+    asks = {"apiVersion": "v1", "kind": "Pod", **pod("asks", 1)}
+
+    def verdict():
+        (workload,) = live.service.post("/v1/dry-run", asks).json()["workloads"]
+        return next((item["message"] for item in workload["nodes"] if item["node"] == "driver"), "")
+
+    wait_until(lambda: "has no GPUs" in verdict(), verdict)
+    live.api.create(CLASSES, {"metadata": {"name": "gpu.nvidia.com"}, "spec": {"extendedResourceName": GPU}})
+    wait_until(lambda: "claims not yet judged" in verdict(), verdict)
+    live.api.delete(f"{CLASSES}/gpu.nvidia.com")
+    wait_until(lambda: "has no GPUs" in verdict(), verdict)

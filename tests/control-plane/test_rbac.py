@@ -8,7 +8,7 @@ from identity import Identity, manifests, renamed, without
 from service import Service
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
-WATCHED = ("nodes", "pods", "namespaces", "priorityclasses")
+WATCHED = ("nodes", "pods", "namespaces", "priorityclasses", "deviceclasses")
 POLICY = """apiVersion: gpu-extender.io/v1alpha1
 kind: SchedulerPolicy
 kubernetes:

@@ -23,6 +23,7 @@ COLLECTIONS = {
     "/api/v1/pods": "pods",
     "/api/v1/namespaces": "namespaces",
     "/apis/scheduling.k8s.io/v1/priorityclasses": "priorityclasses",
+    "/apis/resource.k8s.io/v1/deviceclasses": "deviceclasses",
 }
 # Before its end a real server sends a bookmark, too.
 BOOKMARK_BEFORE_END_S = 2

@@ -11,7 +11,13 @@ import threading
 from objects import merged
 
 UNFINISHED = "status.phase!=Succeeded,status.phase!=Failed"
-KINDS = {"nodes": "Node", "pods": "Pod", "namespaces": "Namespace", "priorityclasses": "PriorityClass"}
+KINDS = {
+    "nodes": "Node",
+    "pods": "Pod",
+    "namespaces": "Namespace",
+    "priorityclasses": "PriorityClass",
+    "deviceclasses": "DeviceClass",
+}
 
 
 def status(code, reason, message, **more):

@@ -105,8 +105,8 @@ def test_another_error_in_the_middle_of_a_watch(api, follower):
 
 
 GARBAGE_IN_WATCHES = [
-    (b"this is no JSON\n", b'{"type":"ADDED"}\n', b"[]\n", b"\x00\xff\n"),
-    (b'{"type":"ADDED","object":{"meta', b'{"type":"WHAT","object":{}}\n', b'{"type":"ADDED","object":{"metadata":{}}}\n', b'"ADDED"\n'),
+    (b"this is no JSON\n", b'{"type":"ADDED"}\n', b"[]\n", b"\x00\xff\n", b"null\n"),
+    (b'{"type":"ADDED","object":{"meta', b'{"type":"WHAT","object":{}}\n', b'{"type":"ADDED","object":{"metadata":{}}}\n', b'"ADDED"\n', b"7\n"),
 ]
 
 
@@ -123,8 +123,8 @@ def test_garbage_in_a_watch(api, follower, texts):
 
 
 GARBAGE_IN_LISTS = [
-    (b"", b"[]", b"<html>please log in</html>", b'{"kind":"PriorityClassList","items":7}'),
-    (b'{"items":[' * 50_000, b'{"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[7]}', b"null", b'{"items":[]}'),
+    (b"", b"[]", b"<html>please log in</html>", b'{"kind":"PriorityClassList","items":7}', b"7"),
+    (b'{"items":[' * 50_000, b'{"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[7]}', b"null", b'{"items":[]}', b"true"),
 ]
 
 

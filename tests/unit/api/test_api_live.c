@@ -240,7 +240,8 @@ static void test_readyz_says_what_is_missing(void **state)
                  "not ready: waiting for the first list of nodes: GET /api/v1/nodes: 403: no\n"
                  "waiting for the first list of pods\n"
                  "waiting for the first list of namespaces\n"
-                 "waiting for the first list of priorityclasses\n");
+                 "waiting for the first list of priorityclasses\n"
+                 "waiting for the first list of deviceclasses\n");
     live->live.statuses[CLUSTER_NODES].why = NULL;
     fill(live);
     check_readyz(live, 200, "ok\n");

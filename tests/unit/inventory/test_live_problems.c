@@ -84,7 +84,8 @@ static void test_the_nameless(void **state)
     live_check_shown(live, "problem Node (unnamed): has no metadata.name\n"
                            "problem Pod (unnamed): has no metadata.name\n"
                            "problem Namespace (unnamed): has no metadata.name\n"
-                           "problem PriorityClass (unnamed): has no metadata.name\n");
+                           "problem PriorityClass (unnamed): has no metadata.name\n"
+                           "problem DeviceClass (unnamed): has no metadata.name\n");
     live_list_nothing(live);
     live_check_shown(live, "");
 }

@@ -3,7 +3,8 @@
 
 static void test_it_waits_for_every_first_list(void **state)
 {
-    static const char *const NAMES[] = {"nodes", "pods", "namespaces", "priorityclasses"};
+    static const char *const NAMES[] = {"nodes", "pods", "namespaces", "priorityclasses",
+                                        "deviceclasses"};
     struct live_cluster *live = *state;
     for (int kind = 0; kind < N_CLUSTER_KINDS; kind++) {
         char what[100];
@@ -104,12 +105,12 @@ static void test_a_difference_is_found_after_a_list(void **state)
     struct live_cluster *live = *state;
     live_list_nothing(live);
     live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
-    check_metric(live, "\ngpu_extender_self_checks_total 4\n");
+    check_metric(live, "\ngpu_extender_self_checks_total 5\n");
     check_metric(live, "\ngpu_extender_self_check_differences_total 0\n");
     spoil(live, "a", 1);
     LIST_NOTHING(live, CLUSTER_NAMESPACES);
     spoil(live, "a", -1);
-    check_metric(live, "\ngpu_extender_self_checks_total 5\n");
+    check_metric(live, "\ngpu_extender_self_checks_total 6\n");
     /* and what is free of the model */
     check_metric(live, "\ngpu_extender_self_check_differences_total 2\n");
 }

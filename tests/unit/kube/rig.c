@@ -114,10 +114,10 @@ void rig_init(struct rig *rig, const char *field_selector)
     rig_init_seeded(rig, field_selector, 7);
 }
 
-void rig_init_seeded(struct rig *rig, const char *field_selector, uint64_t seed)
+static void init(struct rig *rig, const struct reflector_kind *what, uint64_t seed)
 {
     static struct reflector_kind kind;
-    kind = (struct reflector_kind){"pods", "/api/v1/pods", field_selector, DROP};
+    kind = *what;
     const struct reflector_settings settings = {
         .kind = &kind,
         .page_size = 500,
@@ -130,6 +130,18 @@ void rig_init_seeded(struct rig *rig, const char *field_selector, uint64_t seed)
     *rig = (struct rig){.now_ms = 1000};
     buf_init(&rig->shown, 1000);
     rig->reflector = reflector_new(&settings, &store);
+}
+
+void rig_init_seeded(struct rig *rig, const char *field_selector, uint64_t seed)
+{
+    const struct reflector_kind kind = {"pods", "/api/v1/pods", field_selector, DROP, false};
+    init(rig, &kind, seed);
+}
+
+void rig_init_optional(struct rig *rig)
+{
+    const struct reflector_kind kind = {"pods", "/api/v1/pods", NULL, DROP, true};
+    init(rig, &kind, 7);
 }
 
 void rig_fini(struct rig *rig)

@@ -29,6 +29,8 @@ struct rig {
 };
 
 void rig_init(struct rig *rig, const char *field_selector);
+/* Of a collection that the server may not know. */
+void rig_init_optional(struct rig *rig);
 void rig_init_seeded(struct rig *rig, const char *field_selector, uint64_t seed);
 void rig_fini(struct rig *rig);
 

@@ -1,0 +1,20 @@
+/* device_class: see include/objects/device_class.h. */
+#include "objects/device_class.h"
+
+#include "formats/json_get.h"
+
+int device_class_from_json(const json_t *object, struct arena *arena, const char **ret_resource,
+                           struct err *err)
+{
+    json_t *spec = NULL;
+    const char *resource = "";
+    int r = json_get_object(object, "spec", &spec, err);
+    if (r < 0)
+        return r;
+    if ((r = json_get_string(spec, "extendedResourceName", &resource, err)) < 0) {
+        err_prefix(err, "spec.");
+        return r;
+    }
+    *ret_resource = arena_strdup(arena, resource);
+    return 0;
+}

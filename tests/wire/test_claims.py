@@ -1,0 +1,113 @@
+"""Extended resources that come by claims (dynamic resource allocation): nodes without a device plugin, where a DeviceClass maps the resource.
+
+Extender contract 11.2 and 11.6. What the claims would get is not judged; that is said, and is no refusal.
+"""
+
+import pytest
+from objects import GPU, annotated, filter_args, node, pod
+
+ABSENT = "gpu-extender: the node has no GPUs of the requested resource"
+MODEL = "gpu-extender: the node's GPU model is not one that the pod asks for"
+NOT_JUDGED = "claims not yet judged"
+
+
+def device_class(name="gpu.nvidia.com", **spec):
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": name, "uid": f"class-{name}"}, "spec": spec}
+
+
+MAPS = device_class(extendedResourceName=GPU, selectors=[{"cel": {"expression": "device.driver == 'gpu.nvidia.com'"}}])
+NODES = [node("plugin", 4), node("full", 2), pod("holds", 2, on="full"), node("driver", None, "Tesla-T4"), node("zero", 0)]
+NAMES = ["plugin", "full", "driver", "zero"]
+
+
+def refused(service, asking):
+    return service.post("/scheduler/filter", filter_args(asking, NAMES)).json()["FailedAndUnresolvableNodes"]
+
+
+def dry_run(service, asking):
+    return service.post("/v1/dry-run", asking).json()["workloads"][0]
+
+
+FULL = {"full": "gpu-extender: the node has too few free GPUs now"}
+
+
+@pytest.mark.parametrize("class_", [None, device_class(), device_class(extendedResourceName="amd.com/gpu")])
+def test_without_a_class_of_it_the_resource_is_absent(class_, start_over):
+    service = start_over(*NODES, *([class_] if class_ else []))
+    assert refused(service, pod()) == {**FULL, "driver": ABSENT, "zero": ABSENT}
+    assert not [line for line in dry_run(service, pod())["notEvaluated"] if NOT_JUDGED in line]
+
+
+def test_with_one_nodes_without_it_are_judged_on_the_model_alone(start_over):
+    service = start_over(*NODES, MAPS)
+    assert refused(service, pod(gpus=2)) == FULL
+    assert refused(service, pod(gpus=1000)) == {name: "gpu-extender: the node has too few GPUs in total" for name in ("plugin", "full")}
+    assert refused(service, annotated(models="A100")) == {**FULL, "driver": MODEL}
+
+
+def test_it_is_said_that_claims_are_not_judged(start_over):
+    service = start_over(*NODES, MAPS)
+    workload = dry_run(service, pod())
+    verdicts = {item["node"]: item for item in workload["nodes"]}
+    for name in ("driver", "zero"):
+        assert verdicts[name]["fits"] and verdicts[name]["lacks"] == {}
+        assert verdicts[name]["message"] == f"the pod fits, {NOT_JUDGED}: {GPU} would come by a device class"
+    assert verdicts["plugin"]["message"] == "the pod fits"
+    (line,) = [line for line in workload["notEvaluated"] if NOT_JUDGED in line]
+    assert line.startswith(f"{GPU}: ") and " 2 of the nodes" in line
+    assert f", {NOT_JUDGED} on 2 nodes" in workload["summary"]
+
+
+def test_known_room_comes_first_and_nothing_else_is_promised(start_over):
+    service = start_over(*NODES, MAPS)
+    workload = dry_run(service, pod())
+    assert ([item["node"] for item in workload["placements"]], workload["moreReplicas"]) == (["plugin"], 3)
+    scores = {item["node"]: item["score"] for item in workload["nodes"] if item["fits"]}
+    assert scores["plugin"] == 10 > max(scores["driver"], scores["zero"])
+
+
+@pytest.mark.parametrize("name, maps", [("gpu.nvidia.com", True), ("other", False)])
+def test_every_class_has_an_implicit_name(name, maps, start_over, write):
+    resource = "deviceclass.resource.kubernetes.io/gpu.nvidia.com"
+    policy = f"apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\ngpuResources: [{GPU}, {resource}]\n"
+    service = start_over(node("driver", None), device_class(name), options=["--config", write("policy.yaml", policy)])
+    answer = service.post("/scheduler/filter", filter_args(pod(resource=resource), ["driver"])).json()
+    assert answer["NodeNames"] == (["driver"] if maps else [])
+
+
+# ---- followed ----
+
+
+def verdict_of(service, name):
+    return {item["node"]: item for item in dry_run(service, pod())["nodes"]}[name]
+
+
+def test_classes_are_followed(api, follower):
+    api.store.put(node("driver", 0))
+    follower.settle()
+    assert verdict_of(follower, "driver")["reason"] == "gpu_absent"
+    api.store.put(MAPS)
+    follower.wait("the class is known", lambda: verdict_of(follower, "driver")["fits"])
+    api.store.remove(MAPS)
+    follower.wait("the class is gone", lambda: verdict_of(follower, "driver")["reason"] == "gpu_absent")
+
+
+def test_a_server_that_does_not_know_them_has_none(api, follow):
+    """It is asked again now and then, and one that was upgraded is followed."""
+    api.store.put(node("driver", 0), MAPS)
+    api.faults.fail("list deviceclasses", 404, "NotFound", times=None)
+    service = follow()
+    service.settle()
+    assert verdict_of(service, "driver")["reason"] == "gpu_absent"
+    n_asked = api.faults.count("list deviceclasses")
+    service.wait("it is asked again", lambda: api.faults.count("list deviceclasses") > n_asked + 1)
+    assert service.get("/readyz").status == 200 and service.relists("deviceclasses") == 1
+    api.faults.heal()
+    service.wait("the class is known", lambda: verdict_of(service, "driver")["fits"])
+
+
+def test_who_may_not_list_them_is_not_ready_and_says_so(api, follow):
+    api.faults.fail("list deviceclasses", 403, "Forbidden", times=None)
+    service = follow(ready=False)
+    service.wait("it says what it may not", lambda: "403" in service.get("/readyz").text and "deviceclasses" in service.get("/readyz").text)
+    assert service.get("/readyz").status == 503
