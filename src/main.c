@@ -210,6 +210,7 @@ static int serve(struct program *program)
         {"POST", "/scheduler/filter", LISTEN_VERBS, "filter", extender_filter, extender},
         {"POST", "/scheduler/prioritize", LISTEN_VERBS, "prioritize", extender_prioritize,
          extender},
+        {"POST", "/scheduler/preempt", LISTEN_VERBS, "preempt", extender_preempt, extender},
         {"POST", "/scheduler/bind", LISTEN_VERBS, "bind", extender_bind, extender},
         {"POST", "/v1/dry-run", LISTEN_PEOPLE, "dry_run", api_dry_run, api},
         {"GET", "/v1/inventory", LISTEN_PEOPLE, "inventory", api_inventory, api},

@@ -52,6 +52,9 @@ struct fit_question {
     enum fit_scope scope;
     struct asker asker;     /* against whom room is kept for nominated pods */
     const char *replica_of; /* as in pod_facts: what is best for it depends on the others */
+    /* What would be given back on the node that is judged (core/preempt.h); each resource once. */
+    const struct need *freed;
+    size_t n_freed;
     /* The pod's own reservation: it holds no room against the pod itself; NULL: none. */
     const struct reservation *own;
     struct quota_view *quota; /* what quotas leave to the pod; NULL: none limits it */

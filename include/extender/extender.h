@@ -1,9 +1,10 @@
 /*
- * extender: the kube-scheduler extender protocol: filter, prioritize, bind.
+ * extender: the kube-scheduler extender protocol: filter, prioritize, preempt,
+ * bind.
  *
  * Source: k8s.io/kube-scheduler/extender/v1. Every handler decodes, asks core under the lock, and
- * encodes after it. Filter and prioritize have no side effects. Answers to the scheduler are always
- * HTTP 200 where it reads the body; what is refused how is in docs/openapi.yaml.
+ * encodes after it. Filter, prioritize and preempt have no side effects. Answers to the scheduler
+ * are always HTTP 200 where it reads the body; what is refused how is in docs/openapi.yaml.
  */
 #ifndef EXTENDER_EXTENDER_H
 #define EXTENDER_EXTENDER_H
@@ -24,11 +25,15 @@ struct extender {
     size_t shortlist;               /* nodes that filter hands on at the most; 0: all that fit */
     struct counter n_ledger_behind; /* filters answered so; over a file none is */
     struct counter n_room_kept;     /* the same */
+    struct counter n_preempt_kept, n_preempt_vetoed; /* candidates */
 };
 
 /* Routes; context is the struct extender. */
 void extender_filter(void *context, struct exchange *exchange);
 void extender_prioritize(void *context, struct exchange *exchange);
+/* A veto: each node where the pod would fit once kube-scheduler's victims are gone comes back with
+ * them, unchanged; the others are left out. */
+void extender_preempt(void *context, struct exchange *exchange);
 /* Answers when it is known, from another thread. Over a file: an Error that says that there is no
  * API server to bind through. */
 void extender_bind(void *context, struct exchange *exchange);

@@ -16,7 +16,13 @@
 #include <stdint.h>
 
 /* A new one is its row in decisions.c, too. */
-enum decision_verb { DECISION_FILTER, DECISION_PRIORITIZE, DECISION_BIND, N_DECISION_VERBS };
+enum decision_verb {
+    DECISION_FILTER,
+    DECISION_PRIORITIZE,
+    DECISION_PREEMPT,
+    DECISION_BIND,
+    N_DECISION_VERBS
+};
 
 #define DECISIONS_KEEP_MAX ((size_t)10000)
 #define DECISION_BEST_MAX ((size_t)3)

@@ -108,8 +108,18 @@ const char *fit_text(const struct node *node, const struct fit_question *questio
     return fit_message(node, question, verdict) + strlen(PREFIX);
 }
 
-/* What is free on the node, to the pod that asks: what it holds itself too. Where the sum of what
- * is held was cut at INT64_MAX, its share is not known, and nothing of it is free. */
+static int64_t freed_of(const struct fit_question *question, const struct resource *resource)
+{
+    for (size_t i = 0; i < question->n_freed; i++) {
+        if (question->freed[i].resource == resource)
+            return question->freed[i].amount;
+    }
+    return 0;
+}
+
+/* What is free on the node, to the pod that asks: what it holds itself too, and what others would
+ * give back. Where a sum was cut at INT64_MAX, no share of it is known, and nothing of it is free.
+ */
 static int64_t free_to(const struct node *node, const struct fit_question *question,
                        const struct resource *resource)
 {
@@ -120,6 +130,8 @@ static int64_t free_to(const struct node *node, const struct fit_question *quest
     struct node_resource without = *has;
     if (own && has->reserved < INT64_MAX && strcmp(own->node_name, node_name(node)) == 0)
         without.reserved -= shape_need(own->shape, resource);
+    if (has->used < INT64_MAX && has->reserved < INT64_MAX)
+        without.used -= freed_of(question, resource);
     return node_resource_free(&without);
 }
 

@@ -5,21 +5,18 @@
 #include "objects/pod.h"
 
 /* A pod that cannot be read can run nowhere: that is an answer, not an error. */
-static int read_pod(struct args *args, struct exchange *exchange, const struct policy *policy,
-                    struct err *err)
+int args_read_pod(const json_t *root, struct arena *arena, const struct policy *policy,
+                  struct pod_facts *ret_pod, struct err *err)
 {
     json_t *pod = NULL;
     struct err why;
-    struct arena *arena = exchange_arena(exchange);
-    int r = json_get_object(args->root, "Pod", &pod, err);
+    int r = json_get_object(root, "Pod", &pod, err);
     if (r < 0)
         return r;
     if (!pod)
         return err_set(err, EINVAL, "Pod: is missing, should be a Pod object");
-    if (pod_from_json(pod, policy, arena, &args->pod, &why) < 0)
-        args->pod = (struct pod_facts){.uid = "", .refusal = arena_strdup(arena, why.text)};
-    args->is_deferred =
-        args->pod.soft_preferences && policy->soft_preferences == SOFT_PREFERENCES_DEFER;
+    if (pod_from_json(pod, policy, arena, ret_pod, &why) < 0)
+        *ret_pod = (struct pod_facts){.uid = "", .refusal = arena_strdup(arena, why.text)};
     return 0;
 }
 
@@ -99,7 +96,9 @@ int args_init(struct args *ret_args, struct exchange *exchange, const struct pol
         r = err_set(err, EINVAL, "is %s, should be an ExtenderArgs object",
                     json_type_text(args.root));
     if (r == 0)
-        r = read_pod(&args, exchange, policy, err);
+        r = args_read_pod(args.root, exchange_arena(exchange), policy, &args.pod, err);
+    args.is_deferred =
+        args.pod.soft_preferences && policy->soft_preferences == SOFT_PREFERENCES_DEFER;
     if (r == 0)
         r = read_candidates(&args, exchange_arena(exchange), err);
     if (r < 0) {

@@ -21,6 +21,9 @@ struct args {
     const json_t *nodes; /* Nodes.items, the same nodes; NULL where there are none */
 };
 
+/* The member Pod. -EINVAL: there is none. */
+int args_read_pod(const json_t *root, struct arena *arena, const struct policy *policy,
+                  struct pod_facts *ret_pod, struct err *err);
 /* -EINVAL: no JSON, no Pod, neither Nodes nor NodeNames, or a member of the wrong type. */
 int args_init(struct args *ret_args, struct exchange *exchange, const struct policy *policy,
               struct err *err);

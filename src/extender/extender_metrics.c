@@ -8,6 +8,17 @@ static void add_counter(const char *name, const char *help, const struct counter
     metrics_sample(out, name, NULL, (double)counter_value(counter));
 }
 
+static void add_candidates(const struct extender *extender, struct buf *out)
+{
+    static const char NAME[] = "gpu_extender_preempt_candidates_total";
+    static const struct metric_label KEPT[] = {{"verdict", "kept"}, {0}};
+    static const struct metric_label VETOED[] = {{"verdict", "vetoed"}, {0}};
+    metrics_head(out, NAME, "counter",
+                 "Nodes that kube-scheduler would evict from: vetoed where that would not help.");
+    metrics_sample(out, NAME, KEPT, (double)counter_value(&extender->n_preempt_kept));
+    metrics_sample(out, NAME, VETOED, (double)counter_value(&extender->n_preempt_vetoed));
+}
+
 void extender_metrics(const struct extender *extender, struct buf *out)
 {
     if (!extender->binds)
@@ -19,5 +30,6 @@ void extender_metrics(const struct extender *extender, struct buf *out)
                 "Calls of filter answered with: the free GPUs are kept for a nominated pod that "
                 "kube-scheduler does not count.",
                 &extender->n_room_kept, out);
+    add_candidates(extender, out);
     binds_metrics(extender->binds, out);
 }

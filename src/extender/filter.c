@@ -73,7 +73,7 @@ static const char *judge(const struct extender *extender, const struct args *arg
     enum reason *verdicts = ARENA_ARRAY(arena, enum reason, args->n_names);
     const char **messages = ARENA_ARRAY(arena, const char *, args->n_names);
     const struct inventory_view view = inventory_read_settled(extender->inventory);
-    const struct fit_question question = question_of(view.cluster, args, arena);
+    const struct fit_question question = question_of(view.cluster, &args->pod, arena);
     for (size_t i = 0; i < args->n_names; i++) {
         const struct node *node = cluster_find_node(view.cluster, args->names[i]);
         verdicts[i] = fit_judge(node, &question);

@@ -14,7 +14,7 @@ static bool rank(struct inventory *inventory, const struct args *args, struct de
                  struct arena *arena, struct ranked_node *ranked)
 {
     const struct inventory_view view = inventory_read_settled(inventory);
-    const struct fit_question question = question_of(view.cluster, args, arena);
+    const struct fit_question question = question_of(view.cluster, &args->pod, arena);
     for (size_t i = 0; i < args->n_names; i++) {
         const struct node *node = cluster_find_node(view.cluster, args->names[i]);
         const enum reason reason = fit_judge(node, &question);

@@ -2,10 +2,9 @@
 #include "question.h"
 #include "core/quota.h"
 
-struct fit_question question_of(const struct cluster *cluster, const struct args *args,
+struct fit_question question_of(const struct cluster *cluster, const struct pod_facts *pod,
                                 struct arena *arena)
 {
-    const struct pod_facts *pod = &args->pod;
     const struct pod_shape *shape = cluster_resolve(cluster, &pod->shape, arena);
     const struct reservation *own = cluster_find_reservation(cluster, pod->uid);
     return (struct fit_question){

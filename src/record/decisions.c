@@ -16,6 +16,7 @@
 static const char *const VERBS[N_DECISION_VERBS] = {
     [DECISION_FILTER] = "filter",
     [DECISION_PRIORITIZE] = "prioritize",
+    [DECISION_PREEMPT] = "preempt",
     [DECISION_BIND] = "bind",
 };
 

@@ -1,6 +1,7 @@
 /*
- * Any text as the body of a filter, prioritize and bind request: no fault, each node asked about is
- * answered once, the same question gets the same bytes, and scores are what kube-scheduler reads.
+ * Any text as the body of a filter, prioritize, preempt and bind request: no fault, each node asked
+ * about is answered once, the same question gets the same bytes, and scores are what kube-scheduler
+ * reads.
  */
 #include "extender/extender.h"
 #include "fake_exchange.h"
@@ -108,6 +109,25 @@ static void check_prioritize(const json_t *question, const struct fake_answer *a
     json_decref(value);
 }
 
+/* No null and no empty list, over which kube-scheduler would fall. */
+static void check_preempt(const json_t *question, const struct fake_answer *answer)
+{
+    (void)question;
+    const char *name = NULL;
+    json_t *victims = NULL;
+    json_t *value = parse(answer->body, answer->len);
+    json_t *nodes = json_object_get(value, "NodeNameToMetaVictims");
+    require(answer->status == 400 || (answer->status == 200 && json_is_object(nodes)));
+    json_object_foreach (nodes, name, victims) {
+        const json_t *pods = json_object_get(victims, "Pods");
+        require(json_array_size(pods) > 0);
+        require(json_is_integer(json_object_get(victims, "NumPDBViolations")));
+        for (size_t i = 0; i < json_array_size(pods); i++)
+            require(json_is_string(json_object_get(json_array_get(pods, i), "UID")));
+    }
+    json_decref(value);
+}
+
 static void check_bind(const json_t *question, const struct fake_answer *answer)
 {
     (void)question;
@@ -140,6 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct extender extender = {.policy = &cluster.policy, .inventory = cluster.inventory};
     ask(&extender, extender_filter, &question, check_filter);
     ask(&extender, extender_prioritize, &question, check_prioritize);
+    ask(&extender, extender_preempt, &question, check_preempt);
     ask(&extender, extender_bind, &question, check_bind);
     return 0;
 }

@@ -91,6 +91,19 @@ def filter_args(asking, names=None, nodes=None):
     }
 
 
+def preempt_args(asking, victims, whole=False):
+    """ExtenderPreemptionArgs; victims: node -> UIDs. A node's count of violations is the length of its name, to be known again."""
+    made = {}
+    for name, uids in victims.items():
+        pods = [{"metadata": {"uid": uid, "name": uid, "namespace": "ml"}} if whole else {"UID": uid} for uid in uids]
+        made[name] = {"Pods": pods, "NumPDBViolations": len(name)}
+    return {
+        "Pod": kindless(asking),
+        "NodeNameToVictims": made if whole else None,
+        "NodeNameToMetaVictims": None if whole else made,
+    }
+
+
 BIND_ARGS = {"PodName": "train-0", "PodNamespace": "ml", "PodUID": "pod-train-0", "Node": "a"}
 
 

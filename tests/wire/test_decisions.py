@@ -128,7 +128,7 @@ def test_what_is_asked_for(service):
 @pytest.mark.parametrize(
     "query, wrong",
     [
-        ("?verb=bond", "?verb=bond: is not known, should be one of filter, prioritize, bind"),
+        ("?verb=bond", "?verb=bond: is not known, should be one of filter, prioritize, preempt, bind"),
         ("?limit=0", "?limit=0: is not known, should be a whole number from 1 to 10000"),
         ("?limit=10001", "?limit=10001: is not known, should be a whole number from 1 to 10000"),
         ("?limit=-1", "?limit=-1: is not known, should be a whole number from 1 to 10000"),

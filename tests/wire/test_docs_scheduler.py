@@ -13,7 +13,7 @@ import subprocess
 import openapi
 import pytest
 import yaml
-from objects import filter_args, node, pod
+from objects import filter_args, node, pod, preempt_args
 from service import BINARY, ROOT, run_to_end
 from test_openapi import documented_metrics
 
@@ -103,7 +103,8 @@ def test_kube_scheduler_calls_what_is_served(start_over):
         (extender,) = configuration(name)["extenders"]
         prefix = extender["urlPrefix"].split("/", 3)[3]
         verbs = [verb for key, verb in extender.items() if key.endswith("Verb")]
-        assert len(verbs) > 2 and [verb for verb in verbs if service.post(f"/{prefix}/{verb}", filter_args(pod(), ["a"])).status != 200] == []
+        arguments = {**filter_args(pod(), ["a"]), **preempt_args(pod(), {})}
+        assert len(verbs) > 3 and [verb for verb in verbs if service.post(f"/{prefix}/{verb}", arguments).status != 200] == []
 
 
 def managed():

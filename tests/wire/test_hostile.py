@@ -8,7 +8,7 @@ import json
 import random
 
 import pytest
-from objects import annotated, container, filter_args, node, pod
+from objects import annotated, container, filter_args, node, pod, preempt_args
 from raw import Raw, request
 from service import LITTLE_QUARANTINE
 
@@ -61,6 +61,8 @@ QUESTIONS = [
     ("POST", "/scheduler/filter", filter_args(annotated(models="T4"), nodes=NODES)),
     ("POST", "/scheduler/prioritize", filter_args(ODD_POD, ["a", "b", "cpu"])),
     ("POST", "/scheduler/prioritize", filter_args(pod(), nodes=NODES)),
+    ("POST", "/scheduler/preempt", preempt_args(ODD_POD, {"a": ["pod-x", "y"], "b": [], "gone": ["z"]})),
+    ("POST", "/scheduler/preempt", preempt_args(ODD_POD, {"a": ["pod-x", "y"], "cpu": ["z"]}, whole=True)),
     ("POST", "/scheduler/bind", {"PodName": "p", "PodNamespace": "ml", "PodUID": "u", "Node": "a"}),
     ("POST", "/v1/dry-run", ODD_POD),
     ("POST", "/v1/dry-run?output=table", DEPLOYMENT),
@@ -140,7 +142,7 @@ def mutated_path(question, rng):
     return rng.choice([method, "GET", "PUT", "X"]), "/" + other.decode("latin-1").lstrip("/"), json.dumps(body).encode()
 
 
-STATUSES = {"/scheduler/filter": {200}, "/scheduler/bind": {200}, "/scheduler/prioritize": {200, 400}, "/v1/dry-run": {200, 400, 413}, "/v1/inventory": {200}}
+STATUSES = {"/scheduler/filter": {200}, "/scheduler/bind": {200}, "/scheduler/prioritize": {200, 400}, "/scheduler/preempt": {200, 400}, "/v1/dry-run": {200, 400, 413}, "/v1/inventory": {200}}
 
 
 def judge(path, status, headers, body):
@@ -152,6 +154,8 @@ def judge(path, status, headers, body):
     answer = json.loads(body)
     if path == "/scheduler/filter" and not answer["Error"]:
         assert answer["FailedNodes"] == {} and all(answer["FailedAndUnresolvableNodes"].values())
+    if path == "/scheduler/preempt" and status == 200:
+        assert all(victims["Pods"] and None not in victims["Pods"] for victims in answer["NodeNameToMetaVictims"].values())
     if path == "/scheduler/prioritize" and status == 200:
         assert all(type(entry["Score"]) is int and 0 <= entry["Score"] <= 10 for entry in answer)
 

@@ -17,6 +17,7 @@ from raw import LIMIT_S, Raw, request
 ROUTES = {
     "/scheduler/filter": "POST",
     "/scheduler/prioritize": "POST",
+    "/scheduler/preempt": "POST",
     "/scheduler/bind": "POST",
     "/v1/dry-run": "POST",
     "/v1/inventory": "GET",
@@ -62,14 +63,14 @@ def test_every_route_has_one_method(method, path, service):
         assert answer.headers["allow"] == {"GET": "GET, HEAD", "POST": "POST"}[allowed]
 
 
-PATHS = ["POST /scheduler/filter", "POST /scheduler/prioritize", "POST /scheduler/bind", "POST /v1/dry-run", "GET /v1/inventory"]
+PATHS = ["POST /scheduler/filter", "POST /scheduler/prioritize", "POST /scheduler/preempt", "POST /scheduler/bind", "POST /v1/dry-run", "GET /v1/inventory"]
 PATHS += ["GET /v1/pending", "GET /v1/decisions", "GET /v1/fragmentation", "GET /v1/quota", "GET /v1/pods/...", "GET /metrics", "GET /livez", "GET /readyz"]
 
 
 @pytest.mark.parametrize(
     "path",
     ["/", "/scheduler", "/scheduler/", "/scheduler/filter/", "/scheduler/Filter", "//scheduler/filter", "/scheduler/filter%00"]
-    + ["/scheduler/preempt", "/v1", "/v1/dry-run/x", "/livez/", "/healthz", "/../etc/passwd", "/%2e%2e/livez", "/scheduler%2Ffilter%20"],
+    + ["/scheduler/evict", "/v1", "/v1/dry-run/x", "/livez/", "/healthz", "/../etc/passwd", "/%2e%2e/livez", "/scheduler%2Ffilter%20"],
 )
 def test_other_paths_are_not_there(path, service):
     answer = service.post(path, ASK)

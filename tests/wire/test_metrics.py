@@ -55,6 +55,7 @@ def test_nothing_is_told_twice_where_an_api_server_is_followed(alone):
     assert ("gpu_extender_binds_total", (("outcome", "bound"),)) in found
     assert found["gpu_extender_filter_ledger_behind_total", ()] == 0
     assert found["gpu_extender_filter_room_kept_total", ()] == 0
+    assert found["gpu_extender_preempt_candidates_total", (("verdict", "vetoed"),)] == 0
 
 
 def test_promtool_has_nothing_to_say_where_an_api_server_is_followed(promtool, alone):

@@ -1,0 +1,198 @@
+/* preempt: on which of these nodes would evicting these pods help? See
+ * include/extender/extender.h. */
+#include "core/preempt.h"
+#include "answer.h"
+#include "args.h"
+#include "base/clock.h"
+#include "extender/extender.h"
+#include "formats/json_get.h"
+#include "note.h"
+#include "question.h"
+
+/* A node of the request, with the pods that kube-scheduler would evict there. */
+struct candidate {
+    const char *node;
+    const char **uids;
+    size_t n_uids;
+    int64_t n_pdb_violations;
+    bool is_kept;
+};
+
+struct candidates {
+    struct candidate *items; /* in the order received */
+    size_t n;
+};
+
+/* MetaPod.UID, or that of a whole pod. */
+static int read_uid(const json_t *pod, bool is_meta, const char **ret_uid, struct err *err)
+{
+    const json_t *owner = is_meta ? pod : json_member(pod, "metadata");
+    const json_t *uid = json_member(owner, is_meta ? "UID" : "uid");
+    if (!json_is_string(uid))
+        return err_set(err, EINVAL, "%s: should be a string", is_meta ? "UID" : "metadata.uid");
+    *ret_uid = json_string_value(uid);
+    return 0;
+}
+
+static int read_victims(json_t *victims, bool is_meta, struct arena *arena,
+                        struct candidate *candidate, struct err *err)
+{
+    json_t *pods = NULL;
+    size_t i = 0;
+    json_t *pod = NULL;
+    int r = json_get_array(victims, "Pods", &pods, err);
+    if (r == 0)
+        r = json_get_integer(victims, "NumPDBViolations", &candidate->n_pdb_violations, err);
+    candidate->n_uids = json_array_size(pods);
+    candidate->uids = ARENA_ARRAY(arena, const char *, candidate->n_uids);
+    json_array_foreach (pods, i, pod) {
+        if (r == 0 && (r = read_uid(pod, is_meta, &candidate->uids[i], err)) < 0)
+            err_prefix(err, "Pods[%zu].", i);
+    }
+    return r;
+}
+
+static int read_map(json_t *map, bool is_meta, struct arena *arena, struct candidates *candidates,
+                    struct err *err)
+{
+    const char *node = NULL;
+    json_t *victims = NULL;
+    candidates->items = ARENA_ARRAY(arena, struct candidate, json_object_size(map));
+    json_object_foreach (map, node, victims) {
+        struct candidate *candidate = &candidates->items[candidates->n++];
+        candidate->node = node;
+        int r = 0;
+        if (!json_is_null(victims) && !json_is_object(victims))
+            r = err_set(err, EINVAL, "is %s, should be an object", json_type_text(victims));
+        if (r == 0)
+            r = read_victims(victims, is_meta, arena, candidate, err);
+        if (r < 0) {
+            err_prefix(err, "%s[%.253s]: ", is_meta ? "NodeNameToMetaVictims" : "NodeNameToVictims",
+                       node);
+            return r;
+        }
+    }
+    return 0;
+}
+
+/* Where both are there, the UIDs decide. */
+static int read_candidates(json_t *root, struct arena *arena, struct candidates *candidates,
+                           struct err *err)
+{
+    json_t *whole = NULL;
+    json_t *meta = NULL;
+    int r = json_get_object(root, "NodeNameToMetaVictims", &meta, err);
+    if (r == 0)
+        r = json_get_object(root, "NodeNameToVictims", &whole, err);
+    if (r < 0)
+        return r;
+    if (!meta && !whole)
+        return err_set(err, EINVAL,
+                       "has neither NodeNameToMetaVictims nor NodeNameToVictims, should have one "
+                       "of them");
+    return read_map(meta ? meta : whole, meta != NULL, arena, candidates, err);
+}
+
+static int read_args(json_t **ret_root, struct exchange *exchange, const struct policy *policy,
+                     struct pod_facts *pod, struct candidates *candidates, struct err *err)
+{
+    size_t len = 0;
+    const char *body = exchange_body(exchange, &len);
+    int r = json_parse(body, len, 0, ret_root, err);
+    if (r == 0 && !json_is_object(*ret_root))
+        r = err_set(err, EINVAL, "is %s, should be an ExtenderPreemptionArgs object",
+                    json_type_text(*ret_root));
+    if (r == 0)
+        r = args_read_pod(*ret_root, exchange_arena(exchange), policy, pod, err);
+    if (r == 0)
+        r = read_candidates(*ret_root, exchange_arena(exchange), candidates, err);
+    if (r < 0)
+        err_prefix(err, "gpu-extender: request: ");
+    return r;
+}
+
+/* Without a victim there is nothing to gain: kube-scheduler takes an empty list for a fault. */
+static void judge(struct extender *extender, const struct pod_facts *pod,
+                  struct candidates *candidates, struct decision *decision, struct arena *arena)
+{
+    const struct inventory_view view = inventory_read(extender->inventory);
+    const struct fit_question question = question_of(view.cluster, pod, arena);
+    for (size_t i = 0; i < candidates->n; i++) {
+        struct candidate *candidate = &candidates->items[i];
+        const enum reason reason =
+            preempt_judge(view.cluster, cluster_find_node(view.cluster, candidate->node), &question,
+                          candidate->uids, candidate->n_uids, arena);
+        candidate->is_kept = reason == REASON_FITS && candidate->n_uids > 0;
+        decision->verdicts[reason]++;
+        decision->n_handed_on += candidate->is_kept;
+    }
+    decision->ledger_version = cluster_version(view.cluster);
+    inventory_done(extender->inventory);
+    decision->n_asked = candidates->n;
+    counter_add(&extender->n_preempt_kept, decision->n_handed_on);
+    counter_add(&extender->n_preempt_vetoed, candidates->n - decision->n_handed_on);
+}
+
+static void add_victims(const struct candidate *candidate, struct buf *out)
+{
+    (void)buf_add_text(out, "{\"Pods\":[");
+    for (size_t i = 0; i < candidate->n_uids; i++) {
+        (void)buf_add_text(out, i > 0 ? ",{\"UID\":" : "{\"UID\":");
+        (void)buf_add_quoted(out, candidate->uids[i]);
+        (void)buf_add_text(out, "}");
+    }
+    (void)buf_add_text(out, "],\"NumPDBViolations\":");
+    (void)buf_add_decimal(out, candidate->n_pdb_violations);
+    (void)buf_add_text(out, "}");
+}
+
+/* ExtenderPreemptionResult (contract 1.7): UIDs, in whatever form the victims came. Never null:
+ * kube-scheduler would fall over it. */
+static void add_result(const struct candidates *candidates, struct buf *out)
+{
+    const char *separator = "";
+    (void)buf_add_text(out, "{\"NodeNameToMetaVictims\":{");
+    for (size_t i = 0; i < candidates->n; i++) {
+        if (!candidates->items[i].is_kept)
+            continue;
+        (void)buf_add_text(out, separator);
+        (void)buf_add_quoted(out, candidates->items[i].node);
+        (void)buf_add_text(out, ":");
+        add_victims(&candidates->items[i], out);
+        separator = ",";
+    }
+    (void)buf_add_text(out, "}}");
+}
+
+static void answer_candidates(struct extender *extender, struct exchange *exchange,
+                              const struct pod_facts *pod, struct candidates *candidates)
+{
+    const int64_t began_us = clock_us();
+    struct decision decision = note_of_pod(DECISION_PREEMPT, pod);
+    struct buf text;
+    judge(extender, pod, candidates, &decision, exchange_arena(exchange));
+    buf_init(&text, ANSWER_MAX_BYTES);
+    add_result(candidates, &text);
+    note_answer(extender, &decision, began_us);
+    answer_text(exchange, &text);
+}
+
+/* There is no Error in the answer: kube-scheduler takes another status for one, and evicts nobody.
+ */
+void extender_preempt(void *context, struct exchange *exchange)
+{
+    struct extender *extender = context;
+    struct err err;
+    json_t *root = NULL;
+    struct pod_facts pod;
+    struct candidates candidates = {NULL, 0};
+    if (!inventory_usable(extender->inventory, &err)) {
+        err_prefix(&err, "gpu-extender: ");
+        exchange_answer_error(exchange, 503, err.text);
+    } else if (read_args(&root, exchange, extender->policy, &pod, &candidates, &err) < 0) {
+        exchange_answer_error(exchange, 400, err.text);
+    } else {
+        answer_candidates(extender, exchange, &pod, &candidates);
+    }
+    json_decref(root);
+}

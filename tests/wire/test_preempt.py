@@ -1,0 +1,153 @@
+"""POST /scheduler/preempt: on which of these nodes would evicting these pods help? The extender contract, 1.7 and 4.
+
+It is a veto: a node comes back with the victims that kube-scheduler chose, or not at all; and never a null, over which kube-scheduler falls.
+"""
+
+import json
+
+import pytest
+from objects import annotated, merged, node, pod, preempt_args
+
+T4 = "Tesla-T4"
+NODES = [node("a"), node("b"), node("t4", 8, T4)]
+PODS = [
+    *(pod(f"a-{i}", 2, "a") for i in range(4)),
+    *(pod(f"b-{i}", 4, "b") for i in range(2)),
+    pod("t-0", 8, "t4"),
+    pod("first", 4, spec={"priority": 100}, status={"nominatedNodeName": "b"}),
+]
+
+
+@pytest.fixture(scope="module")
+def service(module_service):
+    return module_service(*NODES, *PODS)
+
+
+def asks(gpus, priority=10, **changes):
+    return merged(pod("asks", gpus), {"spec": {"priority": priority}, **changes})
+
+
+def ask(service, asking, victims, **how):
+    answer = service.post("/scheduler/preempt", preempt_args(asking, victims, **how))
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/json"), answer
+    assert "null" not in answer.text
+    return answer.json()
+
+
+def kept(service, asking, victims, **how):
+    """Node -> UIDs; each as it was sent."""
+    found = ask(service, asking, victims, **how)
+    assert list(found) == ["NodeNameToMetaVictims"]
+    for name, item in found["NodeNameToMetaVictims"].items():
+        assert item == {"Pods": [{"UID": uid} for uid in victims[name]], "NumPDBViolations": len(name)}, name
+    return set(found["NodeNameToMetaVictims"])
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["by UID", "whole pods"])
+@pytest.mark.parametrize(
+    ("asking", "victims", "want"),
+    [
+        (asks(4), {"a": ["pod-a-3", "pod-a-1"], "t4": ["pod-t-0"]}, {"a", "t4"}),
+        (asks(4), {"a": ["pod-a-1"]}, set()),  # too few
+        (asks(4), {"a": ["pod-a-1", "pod-a-1"]}, set()),  # counts once
+        (asks(4), {"a": ["pod-a-1", "pod-b-0"]}, set()),  # somebody on another node
+        (asks(4), {"a": ["pod-a-1", "nobody", "pod-a-0"]}, {"a"}),  # who is not known stays in the list
+        (asks(9), {"a": [f"pod-a-{i}" for i in range(4)]}, set()),
+        (asks(4), {"a": ["pod-a-1", "pod-a-2"], "gone": ["pod-a-0"]}, {"a"}),
+        (asks(4), {"a": []}, set()),  # where it fits or not: kube-scheduler takes an empty list for a fault
+        (asks(4), {}, set()),
+        (asks(4), {"b": ["pod-b-0"]}, set()),  # that room is promised to the first
+        (asks(4), {"b": ["pod-b-0", "pod-b-1"]}, {"b"}),
+        (asks(4, 101), {"b": ["pod-b-0"]}, {"b"}),
+        (PODS[-1], {"b": ["pod-b-0"]}, {"b"}),  # the first itself
+        (merged(annotated("asks", 4, models="A100"), {}), {"a": ["pod-a-0", "pod-a-1"], "t4": ["pod-t-0"]}, {"a"}),
+        (merged(annotated("asks", 4, exclude_models="A100"), {}), {"a": ["pod-a-0", "pod-a-1"], "t4": ["pod-t-0"]}, {"t4"}),
+        (asks("1.5"), {"a": ["pod-a-0", "pod-a-1"]}, set()),
+    ],
+)
+def test_nodes_are_kept_where_the_pod_would_fit_without_the_victims(asking, victims, want, whole, service):
+    assert kept(service, asking, victims, whole=whole) == want
+
+
+def test_what_a_whole_pod_says_of_itself_counts_nothing(service):
+    """What the ledger does not count as used is not given back."""
+    arguments = preempt_args(asks(4), {"a": ["pod-a-1"]}, whole=True)
+    for stranger in (pod("stranger", 8, "a"), pod("a-2", 8, "b", metadata={"uid": "other"})):
+        arguments["NodeNameToVictims"]["a"]["Pods"].append(stranger)
+    assert service.post("/scheduler/preempt", arguments).json() == {"NodeNameToMetaVictims": {}}
+
+
+def test_the_number_of_violations_comes_back_whole(service):
+    arguments = preempt_args(asks(2), {"a": ["pod-a-1"]})
+    for number in (0, 1, -1, 2**63 - 1):
+        arguments["NodeNameToMetaVictims"]["a"]["NumPDBViolations"] = number
+        answer = service.post("/scheduler/preempt", arguments).json()
+        assert answer["NodeNameToMetaVictims"]["a"]["NumPDBViolations"] == number
+    del arguments["NodeNameToMetaVictims"]["a"]["NumPDBViolations"]
+    assert service.post("/scheduler/preempt", arguments).json()["NodeNameToMetaVictims"]["a"]["NumPDBViolations"] == 0
+
+
+def test_a_node_without_a_list_is_left_out(service):
+    for nothing in (None, {}, {"Pods": None}, {"NumPDBViolations": 0}):
+        arguments = preempt_args(asks(2), {"a": ["pod-a-1"]})
+        arguments["NodeNameToMetaVictims"]["t4"] = nothing
+        assert list(service.post("/scheduler/preempt", arguments).json()["NodeNameToMetaVictims"]) == ["a"]
+
+
+def test_where_both_came_uids_decide(service):
+    both = preempt_args(asks(2), {"t4": ["pod-t-0"]}, whole=True)
+    both["NodeNameToMetaVictims"] = preempt_args(asks(2), {"a": ["pod-a-1"]})["NodeNameToMetaVictims"]
+    assert list(service.post("/scheduler/preempt", both).json()["NodeNameToMetaVictims"]) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"Pod": None}, ["Pod"]),
+        ({"Pod": 7}, ["Pod"]),
+        ({"NodeNameToMetaVictims": None}, ["NodeNameToMetaVictims", "NodeNameToVictims"]),
+        ({"NodeNameToMetaVictims": []}, ["NodeNameToMetaVictims", "an array"]),
+        ({"NodeNameToMetaVictims": {"a": 7}}, ["NodeNameToMetaVictims[a]", "object"]),
+        ({"NodeNameToMetaVictims": {"a": {"Pods": {}}}}, ["NodeNameToMetaVictims[a]", "Pods"]),
+        ({"NodeNameToMetaVictims": {"a": {"Pods": [None]}}}, ["Pods[0].UID"]),
+        ({"NodeNameToMetaVictims": {"a": {"Pods": [{"UID": "x"}, {"UID": 7}]}}}, ["Pods[1].UID"]),
+        ({"NodeNameToMetaVictims": {"a": {"Pods": [], "NumPDBViolations": "1"}}}, ["NumPDBViolations"]),
+        ({"NodeNameToMetaVictims": None, "NodeNameToVictims": {"a": {"Pods": [{"metadata": None}]}}}, ["NodeNameToVictims[a]", "Pods[0].metadata.uid"]),
+    ],
+)
+def test_a_bad_request_is_another_status(changes, words, service):
+    """There is no Error in this answer: kube-scheduler takes any status but 200 for one, and evicts nobody."""
+    answer = service.post("/scheduler/preempt", {**preempt_args(asks(2), {"a": ["pod-a-1"]}), **changes})
+    assert answer.status == 400
+    error = answer.json()["error"]
+    assert error.startswith("gpu-extender: request: ") and [word for word in words if word not in error] == [], error
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"null", b"[]", b"\xff", b"[" * 100000])
+def test_no_json(body, service):
+    assert service.post("/scheduler/preempt", body).status == 400
+
+
+def test_it_changes_nothing(service):
+    before = service.get("/v1/inventory").json()["nodes"]
+    first = json.dumps(ask(service, asks(4), {"a": ["pod-a-3", "pod-a-1"]}))
+    assert {json.dumps(ask(service, asks(4), {"a": ["pod-a-3", "pod-a-1"]})) for _ in range(5)} == {first}
+    assert service.get("/v1/inventory").json()["nodes"] == before
+
+
+def test_it_is_on_record(service):
+    kept(service, asks(4), {"a": ["pod-a-3", "pod-a-1"], "b": ["pod-b-0"], "t4": ["pod-t-0"]})
+    (last,) = service.get("/v1/decisions?verb=preempt&limit=1").json()["decisions"]
+    assert (last["nodesAsked"], last["nodesHandedOn"], last["pod"]["name"]) == (3, 2, "asks")
+    assert last["verdicts"] == {"fits": 2, "gpu_nominated": 1}
+
+
+def test_victims_give_back_to_their_own_quota_only(start_over, write):
+    quotas = "quotas: [{name: team, namespaces: [ml], limits: [{total: 8}]}]\n"
+    policy = write("policy.yaml", "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n" + quotas)
+    theirs = pod("theirs", 8, "b", metadata={"namespace": "others"})
+    service = start_over(*NODES[:2], *PODS[:4], theirs, options=["--config", policy])
+    victims = {"a": ["pod-a-0", "pod-a-1"], "b": ["pod-theirs"]}
+    assert kept(service, asks(4), victims) == {"a"}
+    assert kept(service, asks(5), victims) == set()
+    assert kept(service, asks(4, metadata={"namespace": "others"}), victims) == {"a", "b"}
