@@ -1,0 +1,76 @@
+/* many: what a tenant can make many of costs the self-check no more than its share: it looks at the
+ * whole ledger under the lock, after every list. */
+#include "given.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#define GPU "nvidia.com/gpu"
+#define N_PODS 20000
+/* A look at each pod for each pod takes several times that, however fast the machine. */
+#define CHECK_SECONDS_MAX 1.0
+
+static double cpu_s(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void put_pods(struct given *given, bool of_one_owner)
+{
+    struct pod_facts facts = given_pod_facts(given, "p", "n", GPU "=1");
+    for (int i = 0; i < N_PODS; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "p%d", i);
+        facts.uid = facts.name = name;
+        if (of_one_owner)
+            facts.replica_of = "web";
+        else
+            facts.namespace_ = name;
+        cluster_upsert_pod(given->cluster, &facts);
+    }
+}
+
+static void check_in_time(struct given *given)
+{
+    struct err err = {""};
+    const double begin_s = cpu_s();
+    if (cluster_check(given->cluster, &err) != 0)
+        fail_msg("%s", err.text);
+    const double took_s = cpu_s() - begin_s;
+    if (took_s > CHECK_SECONDS_MAX)
+        fail_msg("the self-check of %d pods took %.1f s", N_PODS, took_s);
+}
+
+static void test_many_namespaces(void **state)
+{
+    static const struct quota_limit LIMITS[] = {{.gpus = 4}};
+    const struct quota all = {.name = "all", .has_selector = true, .limits = LIMITS, .n_limits = 1};
+    struct given *given = *state;
+    struct err err = {""};
+    assert_int_equal(policy_add_quota(&given->policy, &all, &err), 0);
+    cluster_free(given->cluster);
+    given->cluster = cluster_new(&given->policy);
+    put_pods(given, false);
+    check_in_time(given);
+}
+
+static void test_many_replicas_on_one_node(void **state)
+{
+    struct given *given = *state;
+    put_pods(given, true);
+    check_in_time(given);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_many_namespaces),
+        TEST(test_many_replicas_on_one_node),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
