@@ -6,6 +6,7 @@
     expected.yaml   because: one sentence
                     filter:     {fits: [node], refuses: {node: its message}}: these nodes are asked about, in this order
                     prioritize: {node: score}, the best first: these nodes are asked about; {}: all are, and none has a score
+                    preempt:    {helps: {node: [UIDs]}, inVain: {node: [UIDs]}}: where evicting these pods makes room for the pod
                     dryRun:     a workload's answer, as expectations.py explains it; what is not among `reasons` fits
 
 A folder with an expected.yaml is a case. What it lacks else is taken from the folder above it, up to tests/cases, so that cases can share
@@ -19,7 +20,7 @@ import yaml
 from service import ROOT
 
 FOLDER = os.path.join(ROOT, "tests/cases")
-QUESTIONS = {"filter", "prioritize", "dryRun"}
+QUESTIONS = {"filter", "prioritize", "preempt", "dryRun"}
 
 
 class Case:

@@ -13,10 +13,10 @@ import cases
 import expectations
 import openapi
 import pytest
-from objects import filter_args
+from objects import filter_args, kindless
 from service import Service
 
-CASES = {case.name: case for case in (*cases.load("reasons"), *cases.load("policies"))}
+CASES = {case.name: case for part in ("reasons", "policies", "preempt") for case in cases.load(part)}
 REASONS = openapi.load()["components"]["schemas"]["Reason"]
 PREFIX = "gpu-extender: "
 
@@ -89,12 +89,22 @@ def prioritize_differs(case, service, node_names):
     return expectations.differs("the answer", [{"Host": host, "Score": score} for host, score in want.items()], answer)
 
 
+def preempt_differs(case, service, _):
+    want = case.expected["preempt"]
+    offered = {**want["helps"], **want["inVain"]}
+    meta = {node: {"Pods": [{"UID": uid} for uid in uids], "NumPDBViolations": len(uids)} for node, uids in offered.items()}
+    asked = {"Pod": kindless(case.pod), "NodeNameToVictims": None, "NodeNameToMetaVictims": meta}
+    answer = service.post("/scheduler/preempt", asked).json()
+    right = {"NodeNameToMetaVictims": {node: meta[node] for node in want["helps"]}}
+    return expectations.differs("the answer", right, answer)
+
+
 def dry_run_differs(case, service, node_names):
     answer = service.post("/v1/dry-run", json.dumps(case.pod)).json()
     return expectations.differences(case.dry_run_entry(node_names), answer, node_names)
 
 
-DIFFERS = {"filter": filter_differs, "prioritize": prioritize_differs, "dryRun": dry_run_differs}
+DIFFERS = {"filter": filter_differs, "prioritize": prioritize_differs, "preempt": preempt_differs, "dryRun": dry_run_differs}
 
 
 @pytest.mark.parametrize("name", CASES)
