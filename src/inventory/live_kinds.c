@@ -87,11 +87,19 @@ static const char *const CLASSES_UNREAD[] = {
     "metadata.finalizers",    "spec.selectors",           "spec.config",     NULL};
 
 const struct reflector_kind INVENTORY_KINDS[N_CLUSTER_KINDS + 1] = {
-    [CLUSTER_NODES] = {"nodes", "/api/v1/nodes", NULL, NODES_UNREAD},
-    [CLUSTER_PODS] = {"pods", "/api/v1/pods", PODS_NOT_FINISHED, PODS_UNREAD},
-    [CLUSTER_NAMESPACES] = {"namespaces", "/api/v1/namespaces", NULL, NAMESPACES_UNREAD},
-    [CLUSTER_PRIORITY_CLASSES] = {"priorityclasses", "/apis/scheduling.k8s.io/v1/priorityclasses",
-                                  NULL, NAMES_ONLY},
-    [CLUSTER_DEVICE_CLASSES] = {"deviceclasses", "/apis/resource.k8s.io/v1/deviceclasses", NULL,
-                                CLASSES_UNREAD, .is_optional = true},
+    [CLUSTER_NODES] = {.name = "nodes", .path = "/api/v1/nodes", .drop = NODES_UNREAD},
+    [CLUSTER_PODS] = {.name = "pods",
+                      .path = "/api/v1/pods",
+                      .field_selector = PODS_NOT_FINISHED,
+                      .drop = PODS_UNREAD},
+    [CLUSTER_NAMESPACES] = {.name = "namespaces",
+                            .path = "/api/v1/namespaces",
+                            .drop = NAMESPACES_UNREAD},
+    [CLUSTER_PRIORITY_CLASSES] = {.name = "priorityclasses",
+                                  .path = "/apis/scheduling.k8s.io/v1/priorityclasses",
+                                  .drop = NAMES_ONLY},
+    [CLUSTER_DEVICE_CLASSES] = {.name = "deviceclasses",
+                                .path = "/apis/resource.k8s.io/v1/deviceclasses",
+                                .drop = CLASSES_UNREAD,
+                                .is_optional = true},
 };
