@@ -26,7 +26,10 @@ const bool *shortlist_left_out(const struct cluster *cluster, const struct args 
     }
     rank_nodes(cluster, question, ranked, n);
     bool *left_out = ARENA_ARRAY(arena, bool, args->n_names);
-    for (size_t i = n_most; i < n; i++)
-        left_out[ranked[i].position] = true;
+    size_t n_nodes = 0; /* a name that was asked twice stands beside itself */
+    for (size_t i = 0; i < n; i++) {
+        n_nodes += i == 0 || ranked[i].node != ranked[i - 1].node;
+        left_out[ranked[i].position] = n_nodes > n_most;
+    }
     return left_out;
 }

@@ -55,6 +55,13 @@ def test_one_is_enough(start_with):
     assert ask(service, pod())["NodeNames"] == [best(service, FITTING)]
 
 
+def test_a_name_that_is_asked_twice_takes_one_place(start_with):
+    service = start_with("filter: {shortlist: 7}")
+    once = ask(service, pod())["NodeNames"]
+    first = best(service, FITTING)
+    assert ask(service, pod(), names=[*NAMES, first, first])["NodeNames"] == [*once, first, first]
+
+
 def test_nodes_that_come_whole_are_cut_too(start_with):
     result = ask(start_with(), pod(), nodes=NODES[::-1])
     assert [item["metadata"]["name"] for item in result["Nodes"]["items"]] == ask(start_with(), pod())["NodeNames"]
