@@ -2,10 +2,10 @@
  * rank: among the nodes that a pod fits, which is best?
  *
  * Order: what the pod itself prefers (models in the order of its annotation; preferred node
- * affinity and PreferNoSchedule taints), then the cost by the placement policy (core/score_*.c),
- * then the fewer free GPUs, then the name. kube-scheduler takes integers 0..10: the first gets 10,
- * the others at most 9, order kept as far as ten levels can (design: one point must dominate, and
- * only the very best may win).
+ * affinity and PreferNoSchedule taints), then, for a pod without GPUs, the nodes without GPUs, then
+ * the cost by the placement policy (core/score_*.c), then the fewer free GPUs, then the name.
+ * kube-scheduler takes integers 0..10: the first gets 10, the others at most 9, order kept as far
+ * as ten levels can (design: one point must dominate, and only the very best may win).
  */
 #ifndef CORE_RANK_H
 #define CORE_RANK_H
@@ -14,6 +14,14 @@
 
 #define RANK_BEST_SCORE 10
 
+/* What a pod without GPUs would be in the way of. Whatever the policy reckons, and whether GPUs are
+ * free now or not: CPU that it takes there is missing once they are. */
+enum gpu_work {
+    GPU_WORK_NONE,    /* a node without GPUs, or the pod asks for some */
+    GPU_WORK_NOW,     /* a node with GPUs, or with a GPU model whose GPUs are not there yet */
+    GPU_WORK_CORDONED /* such a node that is cordoned: nothing is priced there */
+};
+
 struct ranked_node {
     const struct node *node; /* set by the caller; NULL is allowed, gets 0 and sorts last */
     size_t position;         /* set by the caller, kept: where it stood before sorting */
@@ -21,6 +29,7 @@ struct ranked_node {
     int64_t preferred;       /* sum of weights of preferred terms that hold */
     size_t unpreferred;      /* PreferNoSchedule taints that are not tolerated */
     bool by_claim;           /* fit_by_claim(): known room comes first */
+    enum gpu_work gpu_work;  /* that the pod would be in the way of */
     struct cost cost;        /* by the placement policy */
     struct replicas_near near;
     int64_t free_gpus; /* of all GPU resources */

@@ -20,12 +20,13 @@ static json_t *terms_json(const struct score *score, const struct node *node)
 static json_t *ranked_json(const struct score *score, const struct ranked_node *ranked,
                            size_t position)
 {
-    return json_pack("{s:I, s:s, s:i, s:I, s:I, s:I, s:f, s:o, s:I}", "position",
+    return json_pack("{s:I, s:s, s:i, s:I, s:I, s:I, s:i, s:f, s:o, s:I}", "position",
                      (json_int_t)position, "node", node_name(ranked->node), "score", ranked->score,
                      "modelRank", (json_int_t)ranked->model_rank, "preferredWeight",
                      (json_int_t)ranked->preferred, "unpreferredTaints",
-                     (json_int_t)ranked->unpreferred, "cost", cost_sum(&ranked->cost), "terms",
-                     terms_json(score, ranked->node), "freeGpus", (json_int_t)ranked->free_gpus);
+                     (json_int_t)ranked->unpreferred, "gpuWork", (int)ranked->gpu_work, "cost",
+                     cost_sum(&ranked->cost), "terms", terms_json(score, ranked->node), "freeGpus",
+                     (json_int_t)ranked->free_gpus);
 }
 
 static json_t *ranking_json(const struct trial *trial)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* "model 2, weight 50, 1 taint": what of the pod's own preferences sets the node apart. */
+/* "model 2, weight 50, 1 unpreferred taint, GPU node": what sets the node apart before its cost. */
 static const char *preference_text(const json_t *ranked, struct arena *arena)
 {
     const char *text = arena_printf(arena, "model %lld",
@@ -18,6 +18,8 @@ static const char *preference_text(const json_t *ranked, struct arena *arena)
     if (taints > 0)
         text = arena_printf(arena, "%s, %lld unpreferred taint%s", text, taints,
                             taints == 1 ? "" : "s");
+    if (json_integer_value(json_object_get(ranked, "gpuWork")) > 0)
+        text = arena_printf(arena, "%s, GPU node", text);
     return text;
 }
 

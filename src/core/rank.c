@@ -16,6 +16,24 @@ static size_t model_rank(const struct node_traits *traits, const struct model_wa
     return rank;
 }
 
+static bool is_for_gpus(const struct node *node)
+{
+    size_t n = 0;
+    const struct node_resource *resources = node_resources(node, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (resources[i].resource->is_gpu && resources[i].allocatable > 0)
+            return true;
+    }
+    return node_traits(node)->model.chip[0] != '\0';
+}
+
+static enum gpu_work gpu_work_of(const struct node *node, const struct pod_shape *shape)
+{
+    if (shape->n_gpu_needs > 0 || !is_for_gpus(node))
+        return GPU_WORK_NONE;
+    return node_traits(node)->unschedulable ? GPU_WORK_CORDONED : GPU_WORK_NOW;
+}
+
 void rank_weigh(const struct score *score, struct ranked_node *ranked)
 {
     const struct node *node = ranked->node;
@@ -28,6 +46,7 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
     ranked->unpreferred = taints_unpreferred(traits->taints, traits->n_taints, facts->tolerations,
                                              facts->n_tolerations);
     ranked->by_claim = fit_by_claim(node, score_shape(score)) != NULL;
+    ranked->gpu_work = gpu_work_of(node, score_shape(score));
     ranked->cost = score_cost(score, node);
     ranked->near = score_near(score, node);
     ranked->free_gpus = node_free_gpus(node);
@@ -35,8 +54,8 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* What the pod itself prefers, and known room before claims: nodes that are equal in it form a
- * tier.
+/* What the pod itself prefers, known room before claims, what it is in the way of: nodes that are
+ * equal in it form a tier.
  */
 static int compare_tier(const struct ranked_node *a, const struct ranked_node *b)
 {
@@ -48,7 +67,9 @@ static int compare_tier(const struct ranked_node *a, const struct ranked_node *b
         return COMPARE(b->preferred, a->preferred);
     if (a->unpreferred != b->unpreferred)
         return COMPARE(a->unpreferred, b->unpreferred);
-    return COMPARE(a->by_claim, b->by_claim);
+    if (a->by_claim != b->by_claim)
+        return COMPARE(a->by_claim, b->by_claim);
+    return COMPARE(a->gpu_work, b->gpu_work);
 }
 
 static double sum_of(const struct ranked_node *ranked)

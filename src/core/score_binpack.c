@@ -1,6 +1,6 @@
 /* score_binpack: GPUs that stay free on the node, of the resources that the pod asks for; for a pod
- * without GPUs, of all GPU resources, so that such pods stay off GPU nodes with room. Fewest first.
- */
+ * without GPUs, of all GPU resources, so that among GPU nodes those without room come first. Fewest
+ * first. */
 #include "score_policy.h"
 
 static double gpus_left(const struct score *score, const struct node *node)

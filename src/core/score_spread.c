@@ -1,5 +1,5 @@
 /* score_spread: most GPUs left over, of the resources that the pod asks for: small pods far from
- * each other. A pod without GPUs goes anywhere alike. */
+ * each other. To a pod without GPUs all GPU nodes are alike. */
 #include "score_policy.h"
 
 static double minus_gpus_left(const struct score *score, const struct node *node)

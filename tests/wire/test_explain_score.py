@@ -41,6 +41,15 @@ def test_the_pod_s_own_preferences(start_over):
     assert told == [("b", 0, 0, 0), ("d", 1, 70, 0), ("a", 1, 0, 0), ("c", 1, 0, 1)]
 
 
+def test_what_a_pod_without_gpus_would_be_in_the_way_of(start_over):
+    service = start_over(node("a"), node("b", None, None))
+    asking = pod("new", None)
+    told = [(item["node"], item["gpuWork"]) for item in explained(service, asking)["explain"]["ranking"]]
+    assert told == [("b", 0), ("a", 1)]
+    text = service.post("/v1/dry-run?explain=true&output=table", asking).text
+    assert text.count("model 1, GPU node") == 1
+
+
 def test_another_policy_has_terms_of_its_own(start_service, write):
     path = write("cluster.json", list_text(node("a", 8), node("b", 4)))
     explain = explained(start_service("--cluster-file", path, *PACKING), pod("new", 1))["explain"]

@@ -60,9 +60,33 @@ def test_who_asks_for_the_scarce_model_gets_it(start_with):
     assert best(start_with("slot-price", *SCARCE), annotated(models="H100, T4"), "a-h100", "b-t4") == "a-h100"
 
 
-def test_pods_without_gpus_stay_off_gpu_nodes(start_with):
-    service = start_with("slot-price", node("a-gpus", 8), node("b-plain", None, None), pod("typical"))
-    assert best(service, pod(gpus=None), "a-gpus", "b-plain") == "b-plain"
+# With GPUs free and in use, and of a service's replicas, which keep away from each other. c-plain has two of three already.
+OWNER = {"ownerReferences": [{"kind": "ReplicaSet", "name": "web", "uid": "rs", "controller": True}]}
+MIXED = [
+    *(node(name, 8) for name in ("a-idle", "b-full")),
+    node("c-plain", None, None),
+    pod("fills", 8, "b-full"),
+    pod("typical"),
+    *(pod(f"web-{i}", None, "c-plain", metadata=OWNER) for i in range(2)),
+]
+
+
+@pytest.mark.parametrize("policy", ["slot-price", "binpack", "spread", "fgd"])
+def test_pods_without_gpus_stay_off_gpu_nodes(start_with, policy):
+    """By every policy, as kube-scheduler asks where it has no managedResources."""
+    service = start_with(policy, *MIXED)
+    asking = pod("web-2", None, metadata=OWNER, spec={"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]})
+    names = ["a-idle", "b-full", "c-plain"]
+    assert service.post("/scheduler/filter", filter_args(asking, names)).json()["NodeNames"] == names
+    assert best(service, asking, *names) == "c-plain"
+
+
+def test_of_gpu_nodes_a_cordoned_one_is_the_last_for_pods_without_gpus(start_with):
+    """It offers nothing that could be lost, and is still no place to be."""
+    service = start_with("slot-price", node("a-cordoned", 8, spec={"unschedulable": True}), node("b-idle", 8), *(pod(f"typical-{i}", 8) for i in range(3)))
+    tolerates = [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]
+    asking = pod(gpus=None, spec={"tolerations": tolerates, "containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]})
+    assert best(service, asking, "a-cordoned", "b-idle") == "b-idle"
 
 
 def test_the_order_of_the_objects_changes_nothing(start_with):

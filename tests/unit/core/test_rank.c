@@ -115,6 +115,37 @@ static void test_binpack_looks_at_the_resources_asked_for(void **state)
     check_demand(given, "amd.com/gpu=1 " GPU "=1", "b:10 a:0");
 }
 
+static void node_for_gpus(struct given *given, const char *name, bool cordoned)
+{
+    struct node_facts facts = given_node_facts(given, name, "cpu=64 " GPU "=8", "");
+    facts.unschedulable = cordoned;
+    given_node_of(given, &facts);
+}
+
+/* Neither a policy's cost, nor that the GPUs are in use, nor the name brings it to a GPU node. One
+ * whose GPUs are not there yet is told by its model; one that is cordoned comes last of all. */
+static void test_a_pod_without_gpus_leaves_gpu_nodes_alone(void **state)
+{
+    struct given *given = *state;
+    node_for_gpus(given, "a-cordoned", true);
+    given_node(given, "b-starts", "cpu=64", "nvidia.com/gpu.product=Tesla-T4");
+    node_for_gpus(given, "c-full", false);
+    node_for_gpus(given, "d-idle", false);
+    given_node(given, "e-plain", "cpu=64", "");
+    given_node(given, "f-plain", "cpu=64", "");
+    given_pod(given, "p1", "c-full", GPU "=8");
+    const struct shape_facts plain = given_shape_facts(given, "cpu=1");
+    for (int placement = 0; placement < N_PLACEMENT_POLICIES; placement++) {
+        given->policy.placement = (enum placement_policy)placement;
+        const struct ranking ranking = rank(given, &plain);
+        assert_string_equal(node_name(ranking.nodes[0].node), "e-plain");
+        assert_string_equal(node_name(ranking.nodes[1].node), "f-plain");
+        assert_string_equal(node_name(ranking.nodes[5].node), "a-cordoned");
+        assert_true(ranking.nodes[1].score > ranking.nodes[2].score);
+        assert_int_equal(ranking.nodes[5].score, 0);
+    }
+}
+
 /* 10 for exactly one node, even where all are alike: one point is what decides. */
 static void test_only_the_very_best_gets_10(void **state)
 {
@@ -245,7 +276,7 @@ static void test_unknown_nodes_get_0_and_come_last(void **state)
     const struct pod_shape *shape = given_resolved(given, &facts);
     struct ranked_node nodes[5] = {0};
     for (size_t i = 0; i < 5; i++)
-        nodes[i] = (struct ranked_node){.position = i, .score = 77, .cost = {-1e9, 0}};
+        nodes[i] = (struct ranked_node){.position = i, .score = 77, .cost.own = -1e9};
     nodes[1].node = given_find(given, "a");
     nodes[3].node = given_find(given, "b");
     cluster_settle(given->cluster);
@@ -428,6 +459,7 @@ int main(void)
         TEST(test_nothing_to_rank),
         TEST(test_fewest_gpus_left_over_is_best),
         TEST(test_binpack_looks_at_the_resources_asked_for),
+        TEST(test_a_pod_without_gpus_leaves_gpu_nodes_alone),
         TEST(test_only_the_very_best_gets_10),
         TEST(test_one_node_gets_10),
         TEST(test_many_costs_on_ten_levels),
