@@ -95,6 +95,9 @@ static int check(struct program *program)
 {
     struct err err;
     struct kube_target target;
+    const char *warning = settings_warning(&program->settings);
+    if (warning)
+        (void)fprintf(stderr, "gpu-extender: warning: %s\n", warning);
     if (program->options.kubeconfig || program->options.context) {
         if (follower_find(&program->options, &target, &err) < 0)
             return complain(&err, EXIT_BAD_INPUT);
@@ -251,6 +254,13 @@ static void block_signals(struct program *program)
     (void)signal(SIGCHLD, SIG_DFL); /* who started us may have ignored it: no child's end is told */
 }
 
+static void warn(const struct settings *settings)
+{
+    const char *warning = settings_warning(settings);
+    if (warning)
+        LOG(LOG_WARN, "main", LOG_MSG(warning));
+}
+
 static int run(struct program *program)
 {
     struct err err;
@@ -267,6 +277,7 @@ static int run(struct program *program)
         return check(program);
     if (!options->cluster_file && follow_api_server(program, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
+    warn(&program->settings);
     create_protocols(program);
     return serve(program);
 }

@@ -35,6 +35,7 @@ struct settings_kubernetes {
 struct settings_scheduler {
     size_t weight; /* of this extender */
     bool other_extenders;
+    bool all_pods;    /* all come here: only warned of */
     size_t shortlist; /* as in the policy file: settings_shortlist() says what holds */
 };
 
@@ -64,6 +65,8 @@ int settings_read_text(struct settings *settings, const char *file, const char *
 /* How many nodes filter may hand on at the most; 0: all that fit, as nobody can say that our first
  * choice wins. */
 size_t settings_shortlist(const struct settings *settings);
+/* What is right, and has a danger that cannot be seen from here; NULL: nothing. */
+const char *settings_warning(const struct settings *settings);
 
 /* The policy in force, as a policy file that reads back to the same settings. */
 void settings_print(const struct settings *settings, struct buf *out);

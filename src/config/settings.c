@@ -70,6 +70,7 @@ const struct setting SETTINGS[] = {
     {"quotas", SETTING_QUOTAS, AT(policy)},
     {"scheduler.weight", SETTING_COUNT, AT(scheduler.weight), FROM_TO(1, 1000000, 121)},
     {"scheduler.otherExtenders", SETTING_SWITCH, AT(scheduler.other_extenders)},
+    {"scheduler.allPods", SETTING_SWITCH, AT(scheduler.all_pods)},
     {"filter.shortlist", SETTING_COUNT, AT(scheduler.shortlist), FROM_TO(0, 1000000, 100)},
     {"kubernetes.watchSilenceSeconds", SETTING_COUNT, AT(kubernetes.watch_silence_s),
      FROM_TO(5, 3600, 120)},
@@ -274,4 +275,13 @@ size_t settings_shortlist(const struct settings *settings)
     const struct settings_scheduler *scheduler = &settings->scheduler;
     const bool ours_wins = scheduler->weight >= WEIGHT_THAT_DECIDES && !scheduler->other_extenders;
     return ours_wins ? scheduler->shortlist : 0;
+}
+
+const char *settings_warning(const struct settings *settings)
+{
+    if (!settings->scheduler.all_pods)
+        return NULL;
+    return "scheduler.allPods: while this service is down, a kube-scheduler with ignorable: false "
+           "schedules nothing at all: this service's own pod and those of DNS and the network "
+           "plugin must be static pods, or another scheduler's";
 }

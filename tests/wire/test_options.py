@@ -150,6 +150,22 @@ def test_check_of_what_is_right(run_binary, cluster):
         assert (done.returncode, done.stdout) == (0, ""), done
 
 
+def warnings(done):
+    start = "gpu-extender: warning: "
+    return [line.removeprefix(start) for line in done.stderr.splitlines() if line.startswith(start)]
+
+
+def test_all_pods_are_warned_of(run_binary, start_service, write, cluster):
+    """That it locks the cluster out while it is down cannot be seen later: then nobody asks us."""
+    policy = write("policy.yaml", HEAD + "scheduler: {allPods: true}\n")
+    done = run_binary("--check", "--config", policy, "--cluster-file", cluster)
+    assert (done.returncode, done.stdout) == (0, "")
+    (said,) = warnings(done)
+    assert said.startswith("scheduler.allPods: ") and "static pods" in said
+    start_service("--config", policy, "--cluster-file", cluster).log.wait_for({"level": "warn", "msg": said})
+    assert not warnings(run_binary("--check", "--config", POLICY_FILE, "--cluster-file", cluster))
+
+
 def test_check_opens_no_port(run_binary, cluster):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -98,6 +98,7 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_string_equal(a->listen_probes, b->listen_probes);
     assert_int_equal(a->scheduler.weight, b->scheduler.weight);
     assert_int_equal(a->scheduler.other_extenders, b->scheduler.other_extenders);
+    assert_int_equal(a->scheduler.all_pods, b->scheduler.all_pods);
     assert_int_equal(a->scheduler.shortlist, b->scheduler.shortlist);
     assert_int_equal(a->kubernetes.watch_silence_s, b->kubernetes.watch_silence_s);
     assert_int_equal(a->kubernetes.bind_timeout_s, b->kubernetes.bind_timeout_s);
@@ -140,7 +141,7 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "admission: {extendedResourceToleration: yes}\n"
     "placement: {policy: binpack, softPreferences: override, replicaSpread: 0.125}\n"
     "slotPrice: {pressureWeight: 1.5, drainWeight: 0, priorGpus: 1000000, priorConfined: 0.001}\n"
-    "scheduler: {weight: 7, otherExtenders: yes}\n"
+    "scheduler: {weight: 7, otherExtenders: yes, allPods: yes}\n"
     "filter: {shortlist: 0}\n"
     "kubernetes: {watchSilenceSeconds: 5, bindTimeoutSeconds: 2}\n"
     "limits:\n"
@@ -173,6 +174,7 @@ static void test_every_key_is_read(void **state)
     assert_memory_equal(&settings->policy.slot_price, &slot_price, sizeof slot_price);
     assert_int_equal(settings->scheduler.weight, 7);
     assert_true(settings->scheduler.other_extenders);
+    assert_true(settings->scheduler.all_pods);
     assert_int_equal(settings->scheduler.shortlist, 0);
     assert_int_equal(settings->kubernetes.watch_silence_s, 5);
     assert_int_equal(settings->kubernetes.bind_timeout_s, 2);

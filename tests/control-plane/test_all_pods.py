@@ -1,0 +1,97 @@
+"""Pods without GPUs: with every pod coming to us, in the usual way where GPU nodes are tainted, and while none of us runs."""
+
+import pytest
+from cluster import GPU, NODES, PODS, node, pod
+from live import BOUND_BY
+
+USUAL, ALL_PODS = "kube-scheduler-config.yaml", "kube-scheduler-config-all-pods.yaml"
+MODEL = "NVIDIA-H100-80GB-HBM3"
+TAINT = {"key": GPU, "value": "present", "effect": "NoSchedule"}
+TOLERATION = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
+
+
+def add_nodes(live, taints=()):
+    """A GPU node that is idle, and a plain one with 4 of 16 cores left: kube-scheduler's own scores prefer the first."""
+    gpus, plain = node("gpus", MODEL, 8), node("plain", MODEL, 0)
+    gpus["spec"] = {"taints": list(taints)}
+    del plain["metadata"]["labels"]["nvidia.com/gpu.product"]
+    del plain["status"]["allocatable"][GPU]  # and of its capacity: they are one
+    live.api.create(NODES, gpus)
+    live.api.create(NODES, plain)
+    live.add_running("runs", "plain", 0, cpu="12")
+
+
+def create_tolerant(live, name, gpus):
+    item = pod(name, gpus)
+    item["spec"]["tolerations"] = [TOLERATION]
+    live.api.create(PODS, item)
+
+
+def nodes_of(live, *names):
+    """One after another, so that each decision is made of what the last one left."""
+    found = []
+    for name in names:
+        live.create(name, 0, cpu="1")
+        found.append(live.node_of(name))
+    return found
+
+
+@pytest.mark.parametrize("verb, expected", [("prioritize", "plain"), ("", "gpus")], ids=["asked", "not-asked"])
+def test_with_every_pod_asked_about_gpu_nodes_stay_free(live, verb, expected):
+    """Where we are not asked for scores, kube-scheduler takes the idle node."""
+    add_nodes(live)
+    live.start(shipped=ALL_PODS, prioritizeVerb=verb)
+    assert nodes_of(live, "one", "two", "three") == [expected] * 3
+
+
+def test_with_every_pod_asked_about_gpu_nodes_are_the_last_resort(live):
+    add_nodes(live)
+    live.start(shipped=ALL_PODS)
+    live.create("large", 0, cpu="8")
+    live.create("trains", 8)
+    assert (live.node_of("large"), live.node_of("trains")) == ("gpus", "gpus")
+    assert not live.bound_by_others({name: live.api.get(f"{PODS}/{name}") for name in ("large", "trains")})
+
+
+def test_a_taint_keeps_pods_without_gpus_off_gpu_nodes(live):
+    """In the usual way, where we never hear of them."""
+    add_nodes(live, [TAINT])
+    live.start()
+    assert nodes_of(live, "one", "two", "three") == ["plain"] * 3
+    assert live.filter_requests() == 0
+    live.create("large", 0, cpu="8")
+    assert "untolerated taint" in live.refusal_of("large")["message"]
+    create_tolerant(live, "trains", 1)
+    assert live.node_of("trains") == "gpus"
+
+
+def without_us(live, shipped):
+    """kube-scheduler asks where nobody listens yet."""
+    add_nodes(live)
+    live.start_scheduler(shipped=shipped)
+
+
+def assert_waits(live, name):
+    condition = live.refusal_of(name)
+    assert condition["reason"] == "SchedulerError" and "connection refused" in condition["message"], condition
+
+
+def test_while_none_of_us_runs_our_own_pods_come_up(live):
+    """They ask for no GPUs. A GPU pod waits until we are there."""
+    without_us(live, USUAL)
+    live.create("trains", 1)
+    assert_waits(live, "trains")
+    live.create("gpu-extender", 0)
+    live.node_of("gpu-extender")
+    live.start_service()
+    assert live.node_of("trains") == "gpus"
+    assert BOUND_BY in live.api.get(f"{PODS}/trains")["metadata"]["annotations"]
+
+
+def test_while_none_of_us_runs_all_pods_mode_locks_us_out(live):
+    """Why `--check` warns of scheduler.allPods."""
+    without_us(live, ALL_PODS)
+    live.create("gpu-extender", 0)
+    assert_waits(live, "gpu-extender")
+    live.start_service()
+    assert live.node_of("gpu-extender") == "plain"
