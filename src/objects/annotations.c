@@ -5,6 +5,7 @@
 #include "formats/json_get.h"
 #include "label_map.h"
 #include "model_wants.h"
+#include "quoted.h"
 
 #include <string.h>
 
@@ -84,15 +85,16 @@ static int check_lengths(const struct label_map *annotations, struct err *err)
     return 0;
 }
 
-static int read_allow_shared(const char *text, enum allow_shared *ret_allow, struct err *err)
+static int read_allow_shared(const char *text, struct arena *arena, enum allow_shared *ret_allow,
+                             struct err *err)
 {
     if (!text)
         return 0;
     if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
         return err_set(err, EINVAL,
                        "annotation " ANNOTATION_ALLOW_SHARED
-                       ": is \"%.40s\", should be \"true\" or \"false\"",
-                       text);
+                       ": is %s, should be \"true\" or \"false\"",
+                       quoted(arena, text));
     *ret_allow = strcmp(text, "true") == 0 ? ALLOW_SHARED_YES : ALLOW_SHARED_NO;
     return 0;
 }
@@ -122,7 +124,7 @@ int annotations_read(const json_t *metadata, const struct policy *policy, struct
     };
     const char *allow_shared = text_of(&annotations, ANNOTATION_ALLOW_SHARED);
     if (model_wants_read(&texts, policy, arena, &shape->wants, &why) < 0 ||
-        read_allow_shared(allow_shared, &shape->allow_shared, &why) < 0)
+        read_allow_shared(allow_shared, arena, &shape->allow_shared, &why) < 0)
         *ret_refusal = arena_strdup(arena, why.text);
     return 0;
 }

@@ -247,6 +247,23 @@ static void test_allow_shared_is_true_or_false(void **state)
     }
 }
 
+/* Cut inside a character it would be no JSON string, and all that is told beside it would be lost.
+ */
+static void test_a_cut_text_ends_on_a_character(void **state)
+{
+#define TEN "xxxxxxxxxx"
+    struct fixture *fixture = *state;
+    static const char *const TEXTS[] = {TEN TEN TEN "xxxxxxxxx\u00e9\u00e9\u00e9",
+                                        TEN TEN TEN TEN TEN "xxxxxxxxx\u00e9\u00e9\u00e9"};
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+        struct pod_facts facts = read_one(fixture, "gpu-extender.io/allow-shared", TEXTS[i]);
+        assert_non_null(facts.refusal);
+        json_t *json = json_string(facts.refusal);
+        assert_non_null(json);
+        json_decref(json);
+    }
+}
+
 /* Nothing a tenant writes is an input to usage, whatever is in it. */
 static void test_garbage_never_hides_what_is_used(void **state)
 {
@@ -303,6 +320,7 @@ int main(void)
         FIXTURE_TEST(test_a_minimum_that_is_no_quantity),
         FIXTURE_TEST(test_a_model_both_accepted_and_excluded_is_refused),
         FIXTURE_TEST(test_allow_shared_is_true_or_false),
+        FIXTURE_TEST(test_a_cut_text_ends_on_a_character),
         FIXTURE_TEST(test_long_texts_are_refused),
         FIXTURE_TEST(test_garbage_never_hides_what_is_used),
     };
