@@ -6,7 +6,8 @@
  * then fits, they are put back one by one, the most important first (by priority, then the older
  * one), as long as it still fits; the others are the victims. Of the nodes, it is the one whose
  * highest victim is lowest; then of the smallest sum of priorities; of the fewest victims; whose
- * highest victims began last; of the first name.
+ * highest victims began last; of the first name. A node where a quota would refuse the pod even
+ * then is passed over, as it is when kube-scheduler asks (core/preempt.h).
  *
  * What it does not know: PodDisruptionBudgets, what core/fit.h does not judge, and which of many
  * nodes kube-scheduler looks at. It evicts nobody.

@@ -1,6 +1,7 @@
 /* evict: see include/core/evict.h. */
 #include "core/evict.h"
 #include "base/mem.h"
+#include "core/quota.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -127,10 +128,21 @@ static bool is_better(const struct choice *a, const struct choice *b)
     return strcmp(node_name(a->node), node_name(b->node)) < 0;
 }
 
-/* Whether room is all that is lacking: fit judges that last. */
+/* Whether nothing is in the way but room, which fit judges last, and quotas, of which the victims'
+ * namespaces may share. */
 static bool lacks_room(const struct node *node, const struct fit_question *question)
 {
-    return fit_judge(node, question) >= REASON_GPU_FREE;
+    const enum reason reason = fit_judge(node, question);
+    return reason == REASON_QUOTA || reason >= REASON_GPU_FREE;
+}
+
+/* kube-scheduler knows no quotas: it chooses the victims without them, and asks then. */
+static bool quota_allows(const struct search *search, const struct cluster *ledger,
+                         const struct node *room, size_t n_victims)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    return !quota_refusal(
+        quota_without(search->question->quota, ledger, search->pods, n_victims, arena), room);
 }
 
 static void keep(struct choice *best, const struct choice *choice)
@@ -153,7 +165,7 @@ static void look_at(struct search *search, const struct cluster *ledger, const s
     if (search->n_pods == 0 || !fits_without(search, room))
         return;
     const size_t n = choose_victims(search);
-    if (n == 0)
+    if (n == 0 || !quota_allows(search, ledger, room, n))
         return;
     const struct choice choice = choice_of(search, room, n);
     if (!best->node || is_better(&choice, best))

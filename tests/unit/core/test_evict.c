@@ -1,5 +1,6 @@
 /* evict: whom kube-scheduler would evict, as DefaultPreemption chooses. */
 #include "core/evict.h"
+#include "core/quota.h"
 #include "given.h"
 #include "unit.h"
 
@@ -21,9 +22,12 @@ static const char *evicted_on(struct given *given, const struct cluster *room, c
                               int64_t priority)
 {
     const struct shape_facts facts = given_shape_facts(given, demand);
-    const struct fit_question question = {.shape = cluster_resolve(room, &facts, given->arena),
+    const struct pod_shape *shape = cluster_resolve(room, &facts, given->arena);
+    const struct fit_question question = {.shape = shape,
                                           .scope = FIT_ALL,
-                                          .asker = {.priority = priority}};
+                                          .asker = {.priority = priority},
+                                          .quota =
+                                              quota_begin(room, "ml", shape, NULL, given->arena)};
     const struct eviction eviction = evict_for(given->cluster, room, &question, given->arena);
     if (!eviction.node)
         return "";
@@ -149,6 +153,38 @@ static void test_many_pods(void **state)
     check(given, GPU "=2", 10, "a: p198 p199");
 }
 
+static void in_namespace(struct given *given, const char *namespace_, const char *uid,
+                         const char *node)
+{
+    struct pod_facts facts = given_pod_facts(given, uid, node, GPU "=4");
+    facts.namespace_ = namespace_;
+    given_pod_of(given, &facts);
+}
+
+/* kube-scheduler does not know it, but asks about its victims: those of others free none of it. */
+static void test_victims_give_back_their_quota(void **state)
+{
+    static const char *const NAMES[] = {"ml"};
+    static const struct quota_limit LIMITS[] = {{.gpus = 4}};
+    static const struct quota ML = {
+        .name = "ml", .namespaces = NAMES, .n_namespaces = 1, .limits = LIMITS, .n_limits = 1};
+    struct given *given = *state;
+    struct err err = {""};
+    assert_int_equal(policy_add_quota(&given->policy, &ML, &err), 0);
+    cluster_free(given->cluster);
+    given->cluster = cluster_new(&given->policy);
+    given_gpu_node(given, "a");
+    given_gpu_node(given, "b");
+    in_namespace(given, "others", "a1", "a");
+    in_namespace(given, "others", "a2", "a");
+    in_namespace(given, "others", "b1", "b");
+    check(given, GPU "=6", 10, "");
+    check(given, GPU "=4", 10, "a: a2");
+    in_namespace(given, "ml", "b2", "b");
+    check(given, GPU "=4", 10, "b: b2");
+    check(given, GPU "=8", 10, "");
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
 
 int main(void)
@@ -161,6 +197,7 @@ int main(void)
         TEST(test_where_room_would_not_help),
         TEST(test_room_is_the_forks),
         TEST(test_many_pods),
+        TEST(test_victims_give_back_their_quota),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
