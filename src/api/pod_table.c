@@ -95,16 +95,21 @@ static void write_fits_on(const json_t *pod, struct arena *arena, struct buf *ou
         write_line("fits on", few_text(&few, arena), arena, out);
 }
 
-/* Where it fits somewhere, nothing is missing. */
+/* Where it fits somewhere, nothing is missing. On a node that a quota alone keeps from it, no room
+ * is. */
 static void write_closest(const json_t *pod, struct arena *arena, struct buf *out)
 {
     const json_t *closest = json_object_get(pod, "closest");
-    if (json_is_object(closest) && json_integer_value(json_object_get(pod, "fits")) == 0)
-        write_line("closest",
-                   arena_printf(arena, "%s lacks %s now: %s", json_text_of(closest, "node"),
-                                verdict_amounts_text(json_object_get(closest, "lacks"), arena),
-                                json_text_of(closest, "message")),
-                   arena, out);
+    if (!json_is_object(closest) || json_integer_value(json_object_get(pod, "fits")) > 0)
+        return;
+    const json_t *amounts = json_object_get(closest, "lacks");
+    const char *lacks = "";
+    if (json_object_size(amounts) > 0)
+        lacks = arena_printf(arena, " lacks %s now", verdict_amounts_text(amounts, arena));
+    write_line("closest",
+               arena_printf(arena, "%s%s: %s", json_text_of(closest, "node"), lacks,
+                            json_text_of(closest, "message")),
+               arena, out);
 }
 
 static void write_notes(const json_t *pod, struct arena *arena, struct buf *out)

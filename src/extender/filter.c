@@ -37,9 +37,10 @@ static const char *why_retry(const size_t counts[N_REASONS])
     return counts[REASON_GPU_NOMINATED] > 0 ? KEPT : NULL;
 }
 
-static bool lacks_room(enum reason verdict)
+/* What is over when its victims have ended; a quota may count them, too. */
+static bool may_pass(enum reason verdict)
 {
-    return verdict == REASON_GPU_FREE || verdict == REASON_GPU_NOMINATED;
+    return verdict == REASON_GPU_FREE || verdict == REASON_GPU_NOMINATED || verdict == REASON_QUOTA;
 }
 
 /* A pod has at most one nominated node. */
@@ -47,7 +48,7 @@ static const char *find_awaited(const struct cluster *cluster, const struct args
                                 const struct fit_question *question, const enum reason *verdicts)
 {
     for (size_t i = 0; i < args->n_names; i++) {
-        if (lacks_room(verdicts[i]) &&
+        if (may_pass(verdicts[i]) &&
             nominate_is_being_made(cluster_find_node(cluster, args->names[i]), &question->asker,
                                    question->shape))
             return args->names[i];

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from objects import GPU, filter_args, node, pod
+from objects import GPU, filter_args, merged, node, pod
 
 POLICY = """
 apiVersion: gpu-extender.io/v1alpha1
@@ -15,7 +15,7 @@ quotas:
 """
 H100 = "NVIDIA-H100-80GB-HBM3"
 OF_MODEL = "gpu-extender: quota team-a leaves too few GPUs of the node's model"
-FLEET = [node("h", 8, H100), node("t", 8, "Tesla-T4"), pod("runs", 3, "h"), pod("waits", 2)]
+FLEET = [node("h", 8, H100), node("t", 8, "Tesla-T4"), pod("runs", 3, "h"), pod("waits", 2), pod("much", 5)]
 
 
 @pytest.fixture
@@ -45,3 +45,20 @@ def test_a_dry_run_spends_it(service):
     assert [(row["model"], row["used"], row["wouldUse"]) for row in workload["quotas"]] == [("", 3, 5), ("H100", 3, 3)]
     (refused,) = [row for row in workload["nodes"] if row["node"] == "h"]
     assert (refused["reason"], "gpu-extender: " + refused["message"]) == ("quota", OF_MODEL)
+
+
+def test_no_room_is_said_to_lack_where_the_quota_refuses(service):
+    lines = service.get("/v1/pending?output=table").text.splitlines()
+    assert "  fits on         t" in lines
+    lines = service.get("/v1/pods/ml/much/explain?output=table").text.splitlines()
+    assert "  closest         h: quota team-a leaves too few GPUs in total" in lines
+
+
+def test_the_nominated_node_is_resolvable_while_its_victims_count(start_over, write):
+    """Their GPUs are free, but kube-scheduler must wait for them and not evict others elsewhere."""
+    ending = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    fleet = [node("h", 8, H100), node("h-2", 8, H100), merged(pod("victim", 4, "h"), ending)]
+    service = start_over(*fleet, options=["--config", write("policy.yaml", POLICY)])
+    asking = pod("first", 2, spec={"priority": 10}, status={"nominatedNodeName": "h"})
+    answer = service.post("/scheduler/filter", filter_args(asking, ["h", "h-2"])).json()
+    assert (answer["FailedNodes"], answer["FailedAndUnresolvableNodes"]) == ({"h": OF_MODEL}, {"h-2": OF_MODEL})
