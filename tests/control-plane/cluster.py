@@ -38,13 +38,15 @@ def node(name, model, gpus):
     }
 
 
-def pod(name, gpus, cpu="100m", models=None, priority_class=None, node_name=None):
+def pod(name, gpus, cpu="100m", models=None, priority_class=None, node_name=None, **more):
+    """more: of the spec."""
     needs = {"cpu": cpu, **({GPU: str(gpus)} if gpus else {})}
     spec = {"containers": [{"name": "main", "image": "example.com/none:1", "resources": {"requests": needs, "limits": needs}}]}
     if priority_class:
         spec["priorityClassName"] = priority_class
     if node_name:
         spec["nodeName"] = node_name
+    spec.update(more)
     annotations = {"gpu-extender.io/models": models} if models else {}
     return {"metadata": {"name": name, "annotations": annotations}, "spec": spec}
 

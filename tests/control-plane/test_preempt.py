@@ -1,11 +1,15 @@
 """Preemption on a real control plane: nobody is evicted for nothing, and what was made free goes to whom it was made for."""
 
-from cluster import ABOVE, PODS
+import pytest
+from api import wait_until
+from cluster import ABOVE, NODES, PODS, node, pod, scheduled
+from objects import filter_args
 
 H100 = "NVIDIA-H100-80GB-HBM3"
 T4 = "Tesla-T4"
 KEPT, VETOED = {"verdict": "kept"}, {"verdict": "vetoed"}
 CANDIDATES = "gpu_extender_preempt_candidates_total"
+HELD = "gpu-extender.io/held"  # a finalizer: its pods stay when they are deleted, and hold their GPUs
 
 
 def fill(live, prefix, count, model):
@@ -13,10 +17,10 @@ def fill(live, prefix, count, model):
     live.add_nodes(prefix, count, model, 4)
     running = {}
     for number in range(count):
-        node = f"{prefix}-{number}"
-        running[node] = {f"on-{node}-{i}" for i in range(4)}
-        for name in running[node]:
-            live.add_running(name, node, 1)
+        node_name = f"{prefix}-{number}"
+        running[node_name] = {f"on-{node_name}-{i}" for i in range(4)}
+        for name in running[node_name]:
+            live.add_running(name, node_name, 1)
     return running
 
 
@@ -25,7 +29,7 @@ def there(live):
 
 
 def test_only_nodes_of_the_wanted_model_are_evicted_from(live):
-    """A pod of a higher priority that wants 4 H100; all nodes are full. One of the same priority that comes meanwhile gets none of it."""
+    """A pod of a higher priority that wants 4 H100; all nodes are full. What is freed is not for one of a lower priority."""
     h100, t4 = fill(live, "h100", 2, H100), fill(live, "t4", 3, T4)
     before = set().union(*h100.values(), *t4.values())
     live.start()
@@ -47,3 +51,80 @@ def test_where_no_node_would_do_nobody_is_evicted(live):
     assert "no candidate node for preemption" in condition["message"], condition
     assert there(live) == before | {"first"}
     assert live.metric(CANDIDATES, **KEPT) == 0 and live.metric(CANDIDATES, **VETOED) >= 3
+
+
+# ---- room that is half made ----
+
+
+def let_go(live, names):
+    for name in names:
+        live.api.merge(f"{PODS}/{name}", {"metadata": {"finalizers": None}})
+
+
+def fill_with_held(live):
+    """One node with 4 H100, each with a pod that, when it is deleted, ends only when it is let go. Their names."""
+    live.add_nodes("h100", 1, H100, 4)
+    names = [f"victim-{i}" for i in range(4)]
+    for name in names:
+        victim = pod(name, 1, node_name="h100-0", terminationGracePeriodSeconds=0)
+        victim["metadata"]["finalizers"] = [HELD]
+        live.api.create(PODS, victim)
+    live.ends.callback(lambda: let_go(live, {item["metadata"]["name"] for item in live.api.get(PODS)["items"]} & set(names)))
+    return names
+
+
+def test_room_that_is_half_made_is_for_nobody_else(live):
+    """While the last victim still ends, one GPU would do for another of the same priority, and three are free."""
+    victims = fill_with_held(live)
+    t4 = fill(live, "t4", 2, T4)
+    live.start()
+    live.create("first", 4, models="H100", priority_class=ABOVE)
+    live.api.wait_for_all(PODS, lambda items: sum("deletionTimestamp" in item["metadata"] for item in items.values()) == 4)
+    live.api.wait_for(PODS, "metadata.name=first", lambda seen: seen["status"].get("nominatedNodeName") == "h100-0")
+
+    let_go(live, victims[:3])
+    wait_until(lambda: live.used()["h100-0"] == 1, live.used)
+    live.create("second", 1, models="H100", priority_class=ABOVE)
+    live.refusal_of("second")
+    refused = live.service.post("/scheduler/filter", filter_args(live.api.get(f"{PODS}/second"), ["h100-0"])).json()
+    assert "kept for a nominated pod" in refused["Error"], "we would keep it even if kube-scheduler did not"
+    assert "nodeName" not in live.api.get(f"{PODS}/first")["spec"]
+
+    let_go(live, victims[3:])
+    assert live.node_of("first") == "h100-0"
+    assert "nodeName" not in live.api.get(f"{PODS}/second")["spec"]
+    assert there(live) == set().union(*t4.values()) | {"first", "second"}
+    live.api.delete(f"{PODS}/first")
+    assert live.node_of("second") == "h100-0"
+
+
+# ---- 1,000 nodes, of which 5 would do ----
+
+
+@pytest.fixture
+def large(live):
+    """Each node is full with a pod of its own, on-NODE."""
+    models = {f"node-{i}": H100 if i % 200 == 77 else T4 for i in range(1000)}
+    live.api.create_all(NODES, [node(name, model, 1) for name, model in models.items()])
+    live.api.create_all(PODS, [pod(f"on-{name}", 1, node_name=name, terminationGracePeriodSeconds=0) for name in models])
+    live.start()
+    live.wait_until_told()
+    return live
+
+
+def test_in_a_large_cluster_a_selector_finds_the_few_and_an_annotation_perhaps(large):
+    """kube-scheduler looks for candidates by the first; of all others it offers about 100, from wherever it happens to begin."""
+    before, on_h100 = there(large), {f"on-node-{number}" for number in range(77, 1000, 200)}
+    selects = {"priority_class": ABOVE, "nodeSelector": {"nvidia.com/gpu.product": H100}}
+    large.create("selects", 1, **selects)
+    victim = f"on-{large.node_of('selects')}"
+    assert before - there(large) == {victim} and victim in on_h100
+    assert large.metric(CANDIDATES, **KEPT) >= 1 and large.metric(CANDIDATES, **VETOED) == 0
+
+    for name in ("annotated-0", "annotated-1", "annotated-2"):
+        large.create(name, 1, models="H100", priority_class=ABOVE)
+        large.api.wait_for(PODS, f"metadata.name={name}", scheduled)
+    large.create("selects-too", 1, **selects)
+    large.node_of("selects-too")  # so all that was decided before has been done
+    assert before - there(large) <= on_h100, "nobody of another model"
+    assert large.metric(CANDIDATES, **VETOED) >= 100

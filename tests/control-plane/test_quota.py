@@ -1,0 +1,99 @@
+"""Quotas on a real control plane: a burst does not pass one, who waits is told once, and labels count from then on."""
+
+from api import wait_until
+from cluster import NAMESPACE, PODS, scheduled
+from live import bound, node_name
+
+H100 = "NVIDIA-H100-80GB-HBM3"
+QUIET_S = 3
+OF_MODEL = "2 gpu-extender: quota team-a leaves too few GPUs of the node's model."
+POLICY = """
+apiVersion: gpu-extender.io/v1alpha1
+kind: SchedulerPolicy
+quotas:
+- name: team-a
+  {}
+  limits: [{{resource: nvidia.com/gpu, models: {{H100: {}}}}}]
+"""
+
+
+def start(live, covers, h100):
+    live.add_nodes("h100", 2, H100, 8)
+    live.add_nodes("t4", 1, "Tesla-T4", 4)
+    live.start("--config", live.plane.write(f"policy-{live.name}.yaml", POLICY.format(covers, h100)))
+
+
+def name_of(key):
+    return key.partition("/")[2]
+
+
+def on_h100(items):
+    return {key for key, item in items.items() if (node_name(item) or "").startswith("h100")}
+
+
+def waiting(items):
+    return {key: item for key, item in items.items() if not node_name(item)}
+
+
+def most_seen(live, holds):
+    """Waits until holds(pods). Returns those pods, and the most that were on H100 nodes at any time until then."""
+    counts = []
+
+    def look(items):
+        counts.append(len(on_h100(items)))
+        return holds(items)
+
+    return live.api.wait_for_all(PODS, look, live.shown), max(counts)
+
+
+def test_a_burst_gets_what_the_quota_allows_and_no_more(live):
+    """5 of 16 H100, and the 4 T4, of which the quota says nothing. Who waits is left in peace until one goes: then the next comes in."""
+    start(live, "namespaces: [gpu]", 5)
+    live.create_all("burst", 15, 1)
+
+    def six_wait_and_say_why(items):
+        said = [scheduled(item).get("message", "") for item in waiting(items).values()]
+        return len(said) == 6 and all("1 Insufficient nvidia.com/gpu" in text and OF_MODEL in text for text in said)
+
+    pods, most = most_seen(live, six_wait_and_say_why)
+    assert most == 5 and live.used()["t4-0"] == 4
+    asked = live.filter_requests()
+    assert len(live.changes_of(name_of(min(waiting(pods))), QUIET_S)) <= 2, "the pod's status is written again and again"
+    assert live.filter_requests() - asked < 60, "kube-scheduler asks again and again"
+
+    ended = min(on_h100(pods))
+    live.api.delete(f"{PODS}/{name_of(ended)}")
+    pods, most = most_seen(live, lambda items: ended not in items and len(bound(items)) == 9)
+    assert most == len(on_h100(pods)) == 5 and live.used()["t4-0"] == 4
+    assert covered(live) == (1, 5)
+
+
+def covered(live):
+    """How many namespaces the quota covers, and what they use."""
+    (quota,) = live.service.get("/v1/quota").json()["quotas"]
+    return quota["namespaces"], quota["limits"][0]["used"]
+
+
+def label(live, stage):
+    """Puts the namespace under the quota, or takes it out with None; returns once our service has seen it."""
+    live.api.merge(NAMESPACE, {"metadata": {"labels": {"stage": stage}}})
+    wait_until(lambda: covered(live)[0] == (1 if stage else 0), lambda: covered(live))
+
+
+def test_a_label_of_the_namespace_counts_without_a_restart(live):
+    live.ends.callback(live.api.merge, NAMESPACE, {"metadata": {"labels": {"stage": None}}})
+    start(live, "namespaceSelector: {matchLabels: {stage: test}}", 1)
+    live.create_all("before", 3, 1, models="H100")
+    live.wait_until_bound(3, "before")
+    assert covered(live) == (0, 0)
+
+    label(live, "test")
+    live.wait_until_told()
+    assert covered(live) == (1, 3), "more than it allows, and nobody is evicted"
+    live.create("under", 1, models="H100")
+    assert OF_MODEL in live.refusal_of("under")["message"]
+    assert len(live.api.get(PODS)["items"]) == 4
+
+    label(live, None)
+    live.create("after", 1, models="H100")
+    assert live.node_of("after").startswith("h100")
