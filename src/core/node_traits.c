@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "core/quantity.h"
 #include "gpu_parts.h"
+#include "kept_labels.h"
 #include "ledger.h"
 
 #include <stdlib.h>
@@ -11,17 +12,6 @@
 #define MEMORY_LABEL "nvidia.com/gpu.memory"
 #define ZONE_LABEL "topology.kubernetes.io/zone"
 #define MIB ((int64_t)1024 * 1024)
-
-static struct label *copy_labels(struct words *words, const struct node_facts *facts)
-{
-    struct label *labels = MEM_ARRAY(struct label, facts->n_labels);
-    for (size_t i = 0; i < facts->n_labels; i++) {
-        labels[i].key = words_hold(words, facts->labels[i].key);
-        labels[i].value = words_hold(words, facts->labels[i].value);
-    }
-    labels_sort(labels, facts->n_labels);
-    return labels;
-}
 
 static struct taint *copy_taints(struct words *words, const struct node_facts *facts)
 {
@@ -65,7 +55,7 @@ struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts
     struct words *words = &cluster->shapes->words;
     struct traits_entry *entry = MEM_NEW(struct traits_entry);
     entry->refs = 1;
-    entry->labels = copy_labels(words, facts);
+    entry->labels = kept_labels_new(words, facts->labels, facts->n_labels);
     entry->taints = copy_taints(words, facts);
     struct node_traits *traits = &entry->traits;
     traits->view = (struct label_view){
@@ -97,30 +87,14 @@ void traits_drop(struct cluster *cluster, struct traits_entry *entry)
     struct words *words = &cluster->shapes->words;
     if (!entry || --entry->refs > 0)
         return;
-    for (size_t i = 0; i < entry->traits.view.n_labels; i++) {
-        words_drop(words, entry->labels[i].key);
-        words_drop(words, entry->labels[i].value);
-    }
+    kept_labels_free(words, entry->labels, entry->traits.view.n_labels);
     for (size_t i = 0; i < entry->traits.n_taints; i++) {
         words_drop(words, entry->taints[i].key);
         words_drop(words, entry->taints[i].value);
     }
     words_drop(words, entry->traits.view.node_name);
-    free(entry->labels);
     free(entry->taints);
     free(entry);
-}
-
-static bool labels_equal(const struct label_view *a, const struct label_view *b)
-{
-    if (a->n_labels != b->n_labels)
-        return false;
-    for (size_t i = 0; i < a->n_labels; i++) {
-        if (strcmp(a->labels[i].key, b->labels[i].key) != 0 ||
-            strcmp(a->labels[i].value, b->labels[i].value) != 0)
-            return false;
-    }
-    return true;
 }
 
 /* The model and the memory follow from the labels; whether GPUs are shared, not from these alone.
@@ -129,7 +103,8 @@ bool traits_equal(const struct node_traits *a, const struct node_traits *b)
 {
     if (a->unschedulable != b->unschedulable || a->ready != b->ready ||
         a->shares_gpus != b->shares_gpus || a->slices_gpus != b->slices_gpus ||
-        a->n_taints != b->n_taints || !labels_equal(&a->view, &b->view))
+        a->n_taints != b->n_taints ||
+        !kept_labels_equal(a->view.labels, a->view.n_labels, b->view.labels, b->view.n_labels))
         return false;
     for (size_t i = 0; i < a->n_taints; i++) {
         if (a->taints[i].effect != b->taints[i].effect ||

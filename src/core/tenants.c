@@ -6,6 +6,7 @@
  */
 #include "base/mem.h"
 #include "core/quota.h"
+#include "kept_labels.h"
 #include "ledger.h"
 
 #include <stdlib.h>
@@ -126,12 +127,7 @@ static struct tenant *find_or_add(struct cluster *cluster, const char *name)
 
 static void drop_labels(struct cluster *cluster, struct tenant *tenant)
 {
-    struct words *words = &cluster->shapes->words;
-    for (size_t i = 0; i < tenant->namespace_.n_labels; i++) {
-        words_drop(words, tenant->labels[i].key);
-        words_drop(words, tenant->labels[i].value);
-    }
-    free(tenant->labels);
+    kept_labels_free(&cluster->shapes->words, tenant->labels, tenant->namespace_.n_labels);
     tenant->namespace_.labels = tenant->labels = NULL;
     tenant->namespace_.n_labels = 0;
 }
@@ -219,35 +215,13 @@ void tenants_move(struct cluster *cluster, const struct node *node, uint64_t bef
 
 /* Namespaces. */
 
-static bool labels_equal(const struct namespace *namespace_, const struct label *labels, size_t n)
-{
-    if (namespace_->n_labels != n)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(namespace_->labels[i].key, labels[i].key) != 0 ||
-            strcmp(namespace_->labels[i].value, labels[i].value) != 0)
-            return false;
-    }
-    return true;
-}
-
-static struct label *copy_labels(struct words *words, const struct namespace_facts *facts)
-{
-    struct label *labels = MEM_ARRAY(struct label, facts->n_labels);
-    for (size_t i = 0; i < facts->n_labels; i++) {
-        labels[i].key = words_hold(words, facts->labels[i].key);
-        labels[i].value = words_hold(words, facts->labels[i].value);
-    }
-    labels_sort(labels, facts->n_labels);
-    return labels;
-}
-
 /* Whether they are others than before. */
 static bool take_labels(struct cluster *cluster, struct tenant *tenant,
                         const struct namespace_facts *facts)
 {
-    struct label *labels = copy_labels(&cluster->shapes->words, facts);
-    const bool same = labels_equal(&tenant->namespace_, labels, facts->n_labels);
+    struct label *labels = kept_labels_new(&cluster->shapes->words, facts->labels, facts->n_labels);
+    const bool same =
+        kept_labels_equal(tenant->labels, tenant->namespace_.n_labels, labels, facts->n_labels);
     drop_labels(cluster, tenant);
     tenant->namespace_.labels = tenant->labels = labels;
     tenant->namespace_.n_labels = facts->n_labels;
