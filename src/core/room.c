@@ -24,18 +24,3 @@ struct room room_on(const struct node *node, const struct node_resource *gpus,
     return (struct room){at_least_0(node_resource_free(gpus)), free_of(node, resources->cpu),
                          free_of(node, resources->memory)};
 }
-
-static int64_t times(int64_t have, int64_t need, int64_t n)
-{
-    return need > 0 && have / need < n ? have / need : n;
-}
-
-int64_t room_slots(const struct room *room, const struct market_class *class,
-                   const struct supply *supply)
-{
-    if (!class->admitted[supply->index])
-        return 0;
-    int64_t n = room->gpus / class->gpus;
-    n = times(room->milli_cores, class->milli_cores, n);
-    return times(room->memory_bytes, class->memory_bytes, n);
-}

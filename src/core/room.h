@@ -20,8 +20,26 @@ struct room_resources room_resources_of(const struct cluster *cluster);
 /* gpus is the node's. */
 struct room room_on(const struct node *node, const struct node_resource *gpus,
                     const struct room_resources *resources);
-/* How many pods of the class have room; a class that may not go to the supply has none. */
-int64_t room_slots(const struct room *room, const struct market_class *class,
-                   const struct supply *supply);
+/* How many pods that need so much have it, n at the most. To divide takes far longer than to
+ * multiply, and mostly n have it. */
+static inline int64_t room_times(int64_t have, int64_t need, int64_t n)
+{
+    int64_t all = 0;
+    if (!__builtin_mul_overflow(need, n, &all) && all <= have)
+        return n;
+    return have / need;
+}
+
+/* How many pods of the class have room; a class that may not go to the supply has none. Asked for
+ * every class on every node, so it is not a call. */
+static inline int64_t room_slots(const struct room *room, const struct market_class *class,
+                                 const struct supply *supply)
+{
+    if (room->gpus < class->gpus || !class->admitted[supply->index])
+        return 0;
+    int64_t n = room->gpus / class->gpus;
+    n = room_times(room->milli_cores, class->milli_cores, n);
+    return room_times(room->memory_bytes, class->memory_bytes, n);
+}
 
 #endif

@@ -10,6 +10,16 @@ static const struct score_policy *const POLICIES[N_PLACEMENT_POLICIES] = {
     [PLACEMENT_FGD] = &SCORE_FGD,
 };
 
+/* What the policy's classes lose by the score's pod on nodes of one supply that have one room. */
+struct known_loss {
+    const struct supply *supply; /* NULL: none is known here */
+    struct room room;
+    double loss;
+};
+
+/* A power of two. */
+#define N_KNOWN_LOSSES ((size_t)1024)
+
 struct score *score_begin(const struct cluster *cluster, const struct fit_question *question,
                           struct arena *arena)
 {
@@ -30,6 +40,7 @@ struct score *score_begin(const struct cluster *cluster, const struct fit_questi
         wanted->pressures =
             ARENA_ARRAY(arena, double, wanted->market ? wanted->market->n_supplies : 0);
     }
+    score->known_losses = ARENA_ARRAY(arena, struct known_loss, N_KNOWN_LOSSES);
     score_reprice(score);
     return score;
 }
@@ -111,22 +122,54 @@ static struct room room_left(const struct score *score, const struct node_resour
 }
 
 /* All that is summed is a whole number: it does not depend on the order of the classes. */
+static double reckon_loss(const struct score *score, const struct market *market,
+                          const struct node_resource *gpus, const struct room *before,
+                          class_loss *loss)
+{
+    const struct room after = room_left(score, gpus, before);
+    double lost = 0;
+    double n_live = 0;
+    for (size_t i = 0; i < market->n_classes; i++) {
+        const struct market_class *class = &market->classes[i];
+        lost += (double)class->n_live * loss(class, before, &after, gpus->supply);
+        n_live += (double)class->n_live;
+    }
+    return n_live > 0 ? lost / n_live : 0;
+}
+
+static bool is_known(const struct known_loss *known, const struct supply *supply,
+                     const struct room *room)
+{
+    return known->supply == supply && known->room.gpus == room->gpus &&
+           known->room.milli_cores == room->milli_cores &&
+           known->room.memory_bytes == room->memory_bytes;
+}
+
+/* Where such a loss is kept; what was there gives way. */
+static struct known_loss *find_place(const struct score *score, const struct supply *supply,
+                                     const struct room *room)
+{
+    const uint64_t spread = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = supply->index;
+    hash = (hash ^ (uint64_t)room->gpus) * spread;
+    hash = (hash ^ (uint64_t)room->milli_cores) * spread;
+    hash = (hash ^ (uint64_t)room->memory_bytes) * spread;
+    return &score->known_losses[(hash >> 32) & (N_KNOWN_LOSSES - 1)];
+}
+
+/* In a large cluster many nodes are alike, the empty ones first of all. */
 static double loss_in(const struct score *score, const struct node *node,
                       const struct market *market, class_loss *loss)
 {
     const struct node_resource *gpus = node_find_resource(node, market->resource);
     if (!gpus || !gpus->supply)
         return 0;
-    const struct room before = room_on(node, gpus, &score->resources);
-    const struct room after = room_left(score, gpus, &before);
-    double lost = 0;
-    double n_live = 0;
-    for (size_t i = 0; i < market->n_classes; i++) {
-        const struct market_class *class = &market->classes[i];
-        lost += (double)class->n_live * loss(class, &before, &after, gpus->supply);
-        n_live += (double)class->n_live;
-    }
-    return n_live > 0 ? lost / n_live : 0;
+    const struct room room = room_on(node, gpus, &score->resources);
+    struct known_loss *known = find_place(score, gpus->supply, &room);
+    if (!is_known(known, gpus->supply, &room))
+        *known =
+            (struct known_loss){gpus->supply, room, reckon_loss(score, market, gpus, &room, loss)};
+    return known->loss;
 }
 
 double score_typical_loss(const struct score *score, const struct node *node, class_loss *loss)

@@ -15,6 +15,8 @@ struct wanted_gpus {
     double *pressures;           /* by supply */
 };
 
+struct known_loss;
+
 struct score {
     const struct cluster *cluster;
     const struct pod_shape *shape;
@@ -24,6 +26,7 @@ struct score {
     /* What a pod takes beside GPUs, and where nodes have it. */
     struct room_resources resources;
     int64_t milli_cores, memory_bytes;
+    struct known_loss *known_losses; /* score.c */
 };
 
 /* One term of a cost; reckon NULL: there is none. */
@@ -44,7 +47,8 @@ extern const struct score_policy SCORE_SLOT_PRICE, SCORE_BINPACK, SCORE_SPREAD, 
 /* What a class loses by the score's pod on a node: a whole number. */
 typedef double class_loss(const struct market_class *class, const struct room *before,
                           const struct room *after, const struct supply *supply);
-/* What the classes lose on the node, each weighed by its pods, over all markets. */
+/* What the classes lose on the node, each weighed by its pods, over all markets. A policy asks it
+ * of one kind of loss only: it is kept for nodes that are alike. */
 double score_typical_loss(const struct score *score, const struct node *node, class_loss *loss);
 
 /* GPUs left on the node with the score's pod there, of the resources that it asks for. */

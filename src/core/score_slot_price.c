@@ -20,8 +20,10 @@ static double from_milli(int64_t milli)
 static double gpus_lost(const struct market_class *class, const struct room *before,
                         const struct room *after, const struct supply *supply)
 {
-    const int64_t slots = room_slots(before, class, supply) - room_slots(after, class, supply);
-    return (double)class->gpus * (double)slots;
+    const int64_t slots = room_slots(before, class, supply);
+    if (slots == 0)
+        return 0;
+    return (double)class->gpus * (double)(slots - room_slots(after, class, supply));
 }
 
 /* Emptier nodes cost more, so that they stay whole for pods that need a whole one. */

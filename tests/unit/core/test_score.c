@@ -1,5 +1,7 @@
 /* score: what the placement policies charge, reckoned by hand. */
+#include "base/mem.h"
 #include "core/rank.h"
+#include "dice.h"
 #include "given.h"
 #include "unit.h"
 
@@ -200,6 +202,53 @@ static void test_terms_are_named_and_add_up(void **state)
     check_terms(given, "n", "minusGpusLeft=-7");
 }
 
+#define N_ALIKE 4000
+
+/* More kinds of nodes than losses are kept for, each kind a few times. */
+static void many_nodes(struct given *given)
+{
+    struct dice dice = {1};
+    for (unsigned i = 0; i < N_ALIKE; i++) {
+        const char *amounts =
+            arena_printf(given->arena, GPU "=%u cpu=%u memory=%u", dice_below(&dice, 9),
+                         1000 * dice_below(&dice, 3), dice_below(&dice, 1U << 30));
+        const struct node_facts facts =
+            given_node_facts(given, arena_printf(given->arena, "n%u", i), amounts,
+                             dice_one_in(&dice, 2) ? T4 : A100);
+        cluster_upsert_node(given->cluster, &facts);
+    }
+    given_pod(given, "one", "", GPU "=1 cpu=1000 memory=150000000");
+    given_pod(given, "two", "", GPU "=2 cpu=2000 memory=90000000");
+    confined_pod(given, "four", GPU "=4 memory=200000000");
+    cluster_settle(given->cluster);
+}
+
+/* What was reckoned for one node is taken for another only where it is the same. */
+static void check_each_as_if_alone(struct given *given, enum placement_policy placement)
+{
+    given->policy.placement = placement;
+    const struct shape_facts facts = given_shape_facts(given, GPU "=1 cpu=1000 memory=90000000");
+    const struct fit_question question = {.shape = given_resolved(given, &facts)};
+    const struct score *score = score_begin(given->cluster, &question, given->arena);
+    for (const struct node *node = cluster_next_node(given->cluster, NULL); node;
+         node = cluster_next_node(given->cluster, node)) {
+        struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+        const struct score *alone = score_begin(given->cluster, &question, arena);
+        const double cost = score_cost(score, node).own;
+        const double cost_alone = score_cost(alone, node).own;
+        if (cost != cost_alone)
+            fail_msg("%s costs %.12g, and %.12g alone", node_name(node), cost, cost_alone);
+    }
+}
+
+static void test_a_node_costs_the_same_whatever_was_asked_before(void **state)
+{
+    struct given *given = *state;
+    many_nodes(given);
+    check_each_as_if_alone(given, PLACEMENT_SLOT_PRICE);
+    check_each_as_if_alone(given, PLACEMENT_FGD);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
 
 int main(void)
@@ -215,6 +264,7 @@ int main(void)
         TEST(test_spread_and_binpack_are_opposites),
         TEST(test_every_policy_judges_an_empty_fleet),
         TEST(test_terms_are_named_and_add_up),
+        TEST(test_a_node_costs_the_same_whatever_was_asked_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
