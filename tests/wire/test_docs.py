@@ -92,7 +92,15 @@ def test_every_route_is_in_the_table_and_no_other():
     assert told == there
 
 
+def test_every_route_is_in_the_policy_files_manual():
+    """It says which address serves what."""
+    manual = read("config/scheduler-policy.yaml")
+    paths = [re.sub(r"\{(\w+)\}", lambda name: name[1].upper(), path) for path in openapi.load()["paths"]]
+    assert [path for path in paths if not re.search(rf"{re.escape(path)}[,;.\n]", manual)] == []
+
+
 DOCUMENTS = ["README.md", "docs/ARCHITECTURE.md", "docs/BENCHMARKS.md", "docs/KUBE-SCHEDULER.md", "docs/MODELS.md"]
+DOCUMENTS += ["docs/PLACEMENT.md", "docs/PREEMPTION.md", "docs/QUOTA.md", "docs/MISTAKES.md"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

@@ -92,9 +92,11 @@ def test_a_bind_is_answered_before_kube_scheduler_has_given_up():
 
 def test_a_point_of_ours_is_more_than_all_of_theirs():
     """10 levels of 100 each is what a weight of 1 gives; their default plugins come to 1,200 (extender contract 2.6)."""
+    policy = yaml.safe_load(read("config/scheduler-policy.yaml"))
     for name in CONFIGURATIONS:
         (extender,) = configuration(name)["extenders"]
         assert extender["weight"] * 10 > 1200
+        assert extender["weight"] == policy["scheduler"]["weight"], "the policy file says another weight"
 
 
 def test_kube_scheduler_calls_what_is_served(start_over):
