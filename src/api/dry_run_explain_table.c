@@ -6,13 +6,28 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* "model 2, weight 50, 1 unpreferred taint, GPU node": what sets the node apart before its cost. */
-static const char *preference_text(const json_t *ranked, struct arena *arena)
+/* Whether the order of the pod's models sets any two of the nodes apart. */
+static bool models_differ(const json_t *ranking)
 {
-    const char *text = arena_printf(arena, "model %lld",
-                                    1 + json_integer_value(json_object_get(ranked, "modelRank")));
+    size_t i = 0;
+    json_t *ranked = NULL;
+    json_array_foreach (ranking, i, ranked) {
+        if (json_integer_value(json_object_get(ranked, "modelRank")) > 0)
+            return true;
+    }
+    return false;
+}
+
+/* "model 2, weight 50, 1 unpreferred taint, GPU node": what sets the node apart before its cost;
+ * "-": nothing does. */
+static const char *preference_text(const json_t *ranked, bool with_model, struct arena *arena)
+{
+    const long long model = json_integer_value(json_object_get(ranked, "modelRank"));
     const long long weight = json_integer_value(json_object_get(ranked, "preferredWeight"));
     const long long taints = json_integer_value(json_object_get(ranked, "unpreferredTaints"));
+    const char *text = "";
+    if (with_model)
+        text = arena_printf(arena, ", model %lld", model + 1);
     if (weight > 0)
         text = arena_printf(arena, "%s, weight %lld", text, weight);
     if (taints > 0)
@@ -20,7 +35,7 @@ static const char *preference_text(const json_t *ranked, struct arena *arena)
                             taints == 1 ? "" : "s");
     if (json_integer_value(json_object_get(ranked, "gpuWork")) > 0)
         text = arena_printf(arena, "%s, GPU node", text);
-    return text;
+    return text[0] ? text + strlen(", ") : "-";
 }
 
 /* "slotsLost 2.000 + drain 0.375" */
@@ -40,16 +55,17 @@ static void write_ranking(const json_t *explain, struct arena *arena, struct buf
     static const char *const HEADINGS[] = {"PLACE", "NODE",    "SCORE",     "PREFERENCE",
                                            "COST",  "MADE OF", "FREE GPUS", NULL};
     const json_t *ranking = json_object_get(explain, "ranking");
+    const bool with_model = models_differ(ranking);
     struct table *table = table_new(arena, HEADINGS);
     size_t i = 0;
     json_t *ranked = NULL;
     json_array_foreach (ranking, i, ranked)
-        table_add(table,
-                  (const char *[]){
-                      json_number_text(ranked, "position", arena), json_text_of(ranked, "node"),
-                      json_number_text(ranked, "score", arena), preference_text(ranked, arena),
-                      json_decimal_text(ranked, "cost", arena), terms_text(ranked, arena),
-                      json_number_text(ranked, "freeGpus", arena)});
+        table_add(table, (const char *[]){
+                             json_number_text(ranked, "position", arena),
+                             json_text_of(ranked, "node"), json_number_text(ranked, "score", arena),
+                             preference_text(ranked, with_model, arena),
+                             json_decimal_text(ranked, "cost", arena), terms_text(ranked, arena),
+                             json_number_text(ranked, "freeGpus", arena)});
     if (i == 0)
         return;
     (void)buf_printf(out, "\nHow %s ranks them", json_text_of(explain, "policy"));

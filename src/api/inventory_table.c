@@ -53,6 +53,14 @@ static json_t *gpu_resources(const json_t *inventory)
     return set;
 }
 
+/* "T4-SHARED": as a pod would name it, so that a share is not taken for a whole GPU. */
+static const char *model_of(const json_t *node, struct arena *arena)
+{
+    const char *sharing = json_text_of(node, "sharing");
+    return arena_printf(arena, "%s%s%s", json_text_of(node, "model"), sharing[0] ? "-" : "",
+                        sharing);
+}
+
 static void write_nodes(const json_t *inventory, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"NODE", "STATE", "MODEL",   "RESOURCE", "TOTAL",
@@ -72,7 +80,7 @@ static void write_nodes(const json_t *inventory, struct arena *arena, struct buf
                 continue;
             any = true;
             table_add(table, (const char *[]){json_text_of(node, "name"), state_of(node),
-                                              json_text_of(node, "model"), name,
+                                              model_of(node, arena), name,
                                               json_number_text(amounts, "allocatable", arena),
                                               json_number_text(amounts, "used", arena),
                                               json_number_text(amounts, "free", arena),

@@ -64,7 +64,10 @@ static void write_table(const json_t *answer, struct arena *arena, struct buf *o
     basis_write_warning(answer, arena, out);
     json_array_foreach (json_object_get(answer, "quotas"), i, quota)
         add_rows(quota, table, arena);
-    table_write(table, out);
+    if (i == 0)
+        (void)buf_add_text(out, "no quotas: the policy file has none\n");
+    else
+        table_write(table, out);
 }
 
 void api_quota(void *context, struct exchange *exchange)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* Without the prefix gpu-extender.io/. */
-static const char *const KNOWN[] = {"models", "exclude-models", "min-gpu-memory"};
+static const char *const KNOWN[] = {"models", "exclude-models", "min-gpu-memory", "allow-shared"};
 /* What our bindings leave on a pod, and its owner may have copied: nobody is to write it. */
 #define LEFT_BY_BIND "bound-by"
 

@@ -40,6 +40,12 @@ def test_what_is_used(service):
     assert f'gpu_extender_quota_used_gpus{{quota="team-a",resource="{GPU}",model="H100"}} 3\n' in service.get("/metrics").text
 
 
+def test_where_there_are_none(start_over):
+    answer = start_over(node("a"))
+    assert answer.get("/v1/quota").json()["quotas"] == []
+    assert answer.get("/v1/quota?output=table").text == "no quotas: the policy file has none\n"
+
+
 def test_a_dry_run_spends_it(service):
     (workload,) = service.post("/v1/dry-run", json.dumps(pod("asks", 2))).json()["workloads"]
     assert [(row["model"], row["used"], row["wouldUse"]) for row in workload["quotas"]] == [("", 3, 5), ("H100", 3, 3)]

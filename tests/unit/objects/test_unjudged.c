@@ -91,13 +91,14 @@ static void test_specs(void **state)
 static void test_annotations(void **state)
 {
     struct fixture *fixture = *state;
-    json_t *pod = json_pack("{s: {s: {s: s, s: s, s: s, s: s, s: s, s: s, s: s, s: s}}}",
-                            "metadata", "annotations", "scheduler.alpha.kubernetes.io/affinity",
-                            "{\"nodeAffinity\": {}, \"podAffinity\": {}, \"podAntiAffinity\": {}}",
-                            "scheduler.alpha.kubernetes.io/tolerations", "[]",
-                            "gpu-extender.io/models", "A100", "gpu-extender.io/model", "A100",
-                            "gpu-extender.io/Models", "A100", "gpu-extender.io/colour", "red",
-                            "gpu-extender.io/bound-by", "1.0/h_1", "example.com/models", "A100");
+    json_t *pod = json_pack(
+        "{s: {s: {s: s, s: s, s: s, s: s, s: s, s: s, s: s, s: s, s: s, s: s}}}", "metadata",
+        "annotations", "scheduler.alpha.kubernetes.io/affinity",
+        "{\"nodeAffinity\": {}, \"podAffinity\": {}, \"podAntiAffinity\": {}}",
+        "scheduler.alpha.kubernetes.io/tolerations", "[]", "gpu-extender.io/models", "A100",
+        "gpu-extender.io/model", "A100", "gpu-extender.io/Models", "A100", "gpu-extender.io/colour",
+        "red", "gpu-extender.io/allow-shared", "true", "gpu-extender.io/alow-shared", "true",
+        "gpu-extender.io/bound-by", "1.0/h_1", "example.com/models", "A100");
     struct text_list list = pod_not_evaluated(pod, fixture->arena);
     static const char *const LINES[] = {
         "annotation scheduler.alpha.kubernetes.io/affinity: podAffinity",
@@ -106,6 +107,8 @@ static void test_annotations(void **state)
         "annotation gpu-extender.io/model is not known; did you mean gpu-extender.io/models?",
         "annotation gpu-extender.io/Models is not known; did you mean gpu-extender.io/models?",
         "annotation gpu-extender.io/colour is not known",
+        "annotation gpu-extender.io/alow-shared is not known; did you mean "
+        "gpu-extender.io/allow-shared?",
     };
     assert_int_equal(list.n, sizeof LINES / sizeof LINES[0]);
     for (size_t i = 0; i < list.n; i++)
