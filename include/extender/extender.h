@@ -26,6 +26,7 @@ struct extender {
     struct counter n_ledger_behind; /* filters answered so; over a file none is */
     struct counter n_room_kept;     /* the same */
     struct counter n_preempt_kept, n_preempt_vetoed; /* candidates */
+    struct counter n_verdicts[N_REASONS];            /* of filter, a node each */
 };
 
 /* Routes; context is the struct extender. */

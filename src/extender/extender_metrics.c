@@ -19,6 +19,16 @@ static void add_candidates(const struct extender *extender, struct buf *out)
     metrics_sample(out, NAME, VETOED, (double)counter_value(&extender->n_preempt_vetoed));
 }
 
+static void add_verdicts(const struct extender *extender, struct buf *out)
+{
+    static const char NAME[] = "gpu_extender_filter_verdicts_total";
+    metrics_head(out, NAME, "counter", "Nodes that filter judged, by what it found.");
+    for (size_t i = 0; i < N_REASONS; i++) {
+        const struct metric_label labels[] = {{"verdict", reason_name((enum reason)i)}, {0}};
+        metrics_sample(out, NAME, labels, (double)counter_value(&extender->n_verdicts[i]));
+    }
+}
+
 void extender_metrics(const struct extender *extender, struct buf *out)
 {
     if (!extender->binds)
@@ -30,6 +40,7 @@ void extender_metrics(const struct extender *extender, struct buf *out)
                 "Calls of filter answered with: the free GPUs are kept for a nominated pod that "
                 "kube-scheduler does not count.",
                 &extender->n_room_kept, out);
+    add_verdicts(extender, out);
     add_candidates(extender, out);
     binds_metrics(extender->binds, out);
 }

@@ -67,6 +67,12 @@ static void count_verdicts(struct decision *decision, const struct args *args,
         decision->n_handed_on -= found->left_out[i];
 }
 
+static void count_metrics(struct extender *extender, const struct decision *decision)
+{
+    for (size_t i = 0; i < N_REASONS; i++)
+        counter_add(&extender->n_verdicts[i], decision->verdicts[i]);
+}
+
 /* Not NULL: it is not to be answered but asked again, with that error. */
 static const char *judge(const struct extender *extender, const struct args *args,
                          struct decision *decision, struct arena *arena, struct found *ret_found)
@@ -194,6 +200,7 @@ void extender_filter(void *context, struct exchange *exchange)
     struct found found;
     struct decision decision = note_of_pod(DECISION_FILTER, &args.pod);
     const char *retry = judge(extender, &args, &decision, arena, &found);
+    count_metrics(extender, &decision);
     if (!retry) {
         struct buf text;
         buf_init(&text, ANSWER_MAX_BYTES);

@@ -107,7 +107,7 @@ static void check_counted(struct verbs *verbs, const char *metric, unsigned time
     struct buf text;
     buf_init(&text, (size_t)64 * 1024);
     extender_metrics(&verbs->extender, &text);
-    (void)snprintf(wanted, sizeof wanted, "\ngpu_extender_filter_%s_total %u\n", metric, times);
+    (void)snprintf(wanted, sizeof wanted, "\ngpu_extender_filter_%s %u\n", metric, times);
     if (!strstr(buf_text(&text), wanted))
         fail_msg("no line %s in %s", wanted, buf_text(&text));
     buf_fini(&text);
@@ -120,7 +120,7 @@ static void test_the_ledger_is_behind(void **state)
     struct verbs *verbs = *state;
     ledger_shows(verbs->stage, POD_JSON("1", "", ",'nodeName':'a'", ""));
     check(verbs, extender_filter, ASK("2", "'a'"), LAG);
-    check_counted(verbs, "ledger_behind", 1);
+    check_counted(verbs, "ledger_behind_total", 1);
     check(verbs, extender_filter, ASK("2", "'c','a','c'"), LAG);
     check(verbs, extender_filter, ASK("2", "'a','b'"),
           ANSWER("'b'", REFUSED("a", "the node has too few free GPUs now")));
@@ -128,7 +128,10 @@ static void test_the_ledger_is_behind(void **state)
     check(verbs, extender_filter, ASK("2", ""), ANSWER("", ""));
     ledger_removes(verbs->stage, POD_JSON("1", "", ",'nodeName':'a'", ""));
     check(verbs, extender_filter, ASK("2", "'a'"), ANSWER("'a'", ""));
-    check_counted(verbs, "ledger_behind", 2);
+    check_counted(verbs, "ledger_behind_total", 2);
+    check_counted(verbs, "verdicts_total{verdict=\"fits\"}", 2);
+    check_counted(verbs, "verdicts_total{verdict=\"gpu_free\"}", 3);
+    check_counted(verbs, "verdicts_total{verdict=\"gpu_absent\"}", 3);
 }
 
 /* kube-scheduler counts nominated pods itself: where it lets a node through whose room we keep, one
@@ -139,7 +142,7 @@ static void test_room_is_kept_that_kube_scheduler_does_not_keep(void **state)
     ledger_shows(verbs->stage, POD_JSON("1", "", "", "'nominatedNodeName':'a'"));
     check(verbs, extender_filter, ASK("2", "'a'"), KEPT);
     check(verbs, extender_filter, ASK("2", "'c','a'"), KEPT);
-    check_counted(verbs, "room_kept", 2);
+    check_counted(verbs, "room_kept_total", 2);
     check(verbs, extender_filter, ASK("2", "'a','b'"),
           ANSWER("'b'", REFUSED("a", "the node's free GPUs are kept for a nominated pod")));
     check(verbs, extender_prioritize, ASK("2", "'a','b'"),
@@ -150,7 +153,7 @@ static void test_room_is_kept_that_kube_scheduler_does_not_keep(void **state)
     check(verbs, extender_filter, ASK("2", "'a','b'"), LAG);
     check(verbs, extender_bind, BIND("2", "a"),
           "{'Error':'gpu-extender: the node's free GPUs are kept for a nominated pod'}");
-    check_counted(verbs, "room_kept", 2);
+    check_counted(verbs, "room_kept_total", 2);
 }
 
 static void test_stale_data_decides_nothing(void **state)
