@@ -87,7 +87,8 @@ static int check_list(const struct reading *reading, const struct yaml_value *li
     if (!json_is_array(list->value))
         return yaml_wrong(reading->file, list, right, reading->err);
     if (json_array_size(list->value) == 0)
-        return yaml_fault(reading->file, list, reading->err, "is empty, should be %s", right);
+        return yaml_fault(reading->file, list, reading->err, "is empty, should be %s, at least one",
+                          right);
     *ret_n = json_array_size(list->value);
     return 0;
 }

@@ -115,7 +115,7 @@ static void test_quotas(void **state)
         {QUOTA("Team_A", "namespaces: [a]", "{total: 1}"),
          "4:9: quotas[0].name: is the string \"Team_A\", " RIGHT_NAME},
         {QUOTA("a", "namespaces: []", "{total: 1}"),
-         "5:15: quotas[0].namespaces: is empty, should be a list of strings"},
+         "5:15: quotas[0].namespaces: is empty, should be a list of strings, at least one"},
         {QUOTA("a", "namespaces: [a, b, a]", "{total: 1}"),
          "5:22: quotas[0].namespaces[2]: is \"a\", which quotas[0].namespaces[0] says already, "
          "should be there once"},
@@ -123,7 +123,7 @@ static void test_quotas(void **state)
          "4:3: quotas[0]: should have namespaces or namespaceSelector ({} is every namespace)"},
         {HEAD "quotas: [{name: a, namespaces: [a]}]\n", "3:10: quotas[0]: should have limits"},
         {HEAD "quotas: [{name: a, namespaces: [a], limits: []}]\n",
-         "3:45: quotas[0].limits: is empty, should be a list of limits"},
+         "3:45: quotas[0].limits: is empty, should be a list of limits, at least one"},
         {QUOTA("a", "namespaces: [a]", "{total: 1}") "- name: a\n",
          "8:9: quotas[1].name: is \"a\", which quotas[0] is called already, should be another"},
         {LIMITS("{resource: nvidia.com/gpu}"),
