@@ -221,6 +221,7 @@ static int serve(struct program *program)
         {"GET", "/v1/decisions", LISTEN_PEOPLE, "decisions", api_decisions, api},
         {"GET", "/v1/fragmentation", LISTEN_PEOPLE, "fragmentation", api_fragmentation, api},
         {"GET", "/v1/quota", LISTEN_PEOPLE, "quota", api_quota, api},
+        {"GET", "/v1/snapshot", LISTEN_PEOPLE, "snapshot", api_snapshot, api},
         {"GET", "/v1/pods/", LISTEN_PEOPLE, "explain", api_explain, api},
         {"GET", "/metrics", LISTEN_PEOPLE, "metrics", api_metrics, api},
         {"GET", "/livez", LISTEN_PROBES, "livez", api_livez, api},

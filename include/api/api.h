@@ -14,6 +14,7 @@
 #include "inventory/inventory.h"
 #include "record/decisions.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 struct api {
@@ -25,6 +26,7 @@ struct api {
     /* Writes the metrics of others behind ours. */
     void (*more_metrics)(void *context, struct buf *out);
     void *more_metrics_context;
+    atomic_bool snapshot_under_way;
 };
 
 /* Routes; context is the struct api. */
@@ -32,6 +34,7 @@ void api_dry_run(void *context, struct exchange *exchange);   /* POST */
 void api_inventory(void *context, struct exchange *exchange); /* GET */
 void api_pending(void *context, struct exchange *exchange);   /* GET */
 void api_decisions(void *context, struct exchange *exchange); /* GET */
+void api_snapshot(void *context, struct exchange *exchange);  /* GET */
 void api_explain(void *context, struct exchange *exchange);   /* GET .../NAMESPACE/NAME/explain */
 void api_fragmentation(void *context, struct exchange *exchange); /* GET */
 void api_quota(void *context, struct exchange *exchange);         /* GET */

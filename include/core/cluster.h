@@ -130,6 +130,9 @@ bool cluster_priority_of_class(const struct cluster *cluster, const char *name, 
 /* Whether pods of the class have nobody evicted for them; the name as above. */
 bool cluster_class_never_preempts(const struct cluster *cluster, const char *name);
 size_t cluster_n_priority_classes(const struct cluster *cluster);
+/* All names, from NULL to NULL, in the order of their insertion. */
+const char *cluster_next_priority_class(const struct cluster *cluster, const char *name,
+                                        int64_t *ret_value, bool *ret_is_default);
 
 /* Device classes (dynamic resource allocation): names, and the extended resource that each maps to
  * its devices; "": none but its implicit name. Since Kubernetes 1.36 kube-scheduler makes a claim
@@ -137,6 +140,9 @@ size_t cluster_n_priority_classes(const struct cluster *cluster);
 void cluster_upsert_device_class(struct cluster *cluster, const char *name, const char *resource);
 void cluster_delete_device_class(struct cluster *cluster, const char *name);
 size_t cluster_n_device_classes(const struct cluster *cluster);
+/* All names, as of priority classes; the resource is "" where there is none. */
+const char *cluster_next_device_class(const struct cluster *cluster, const char *name,
+                                      const char **ret_resource);
 
 /* Grows with every change that could change a decision. What kube-scheduler says of a pod changes
  * none. */

@@ -46,6 +46,11 @@ struct reserve_result {
 enum reserve_verdict cluster_reserve(struct cluster *cluster,
                                      const struct reserve_question *question,
                                      struct reserve_result *ret_result);
+/* Room that another ledger held, as its snapshot says (objects/snapshot.h): held here too, whether
+ * or not it fits, and whether or not the node is there. Nothing happens where the pod has a node,
+ * or room already. The facts are the pod's; of them its identity and shape are copied. */
+void cluster_hold(struct cluster *cluster, const struct pod_facts *facts, const char *node_name,
+                  int64_t made_ms);
 /* Only that of the serial: one that was held again since is another's. */
 void cluster_release(struct cluster *cluster, const char *uid, uint64_t serial);
 

@@ -32,7 +32,10 @@ uint64_t exchange_id(const struct exchange *exchange);
 /* Memory that lives until the answer is given. */
 struct arena *exchange_arena(struct exchange *exchange);
 
-enum exchange_flags { EXCHANGE_CLOSE = 1 /* Connection: close, as the last answer on it */ };
+enum exchange_flags {
+    EXCHANGE_CLOSE = 1, /* Connection: close, as the last answer on it */
+    EXCHANGE_RETRY = 2, /* Retry-After: 1 */
+};
 
 /* Takes ownership of body (malloc'ed; NULL with len 0 = empty). content_type is a literal.
  * Content-Length is always set. May be called from any thread, exactly once. */
@@ -41,5 +44,12 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
 
 /* {"error": message} with the status, newline at its end. The message may hold any bytes. */
 void exchange_answer_error(struct exchange *exchange, unsigned status, const char *message);
+/* The same with 503 and Retry-After: what is asked for is being done for somebody else. */
+void exchange_answer_busy(struct exchange *exchange, const char *message);
+
+/* For an answer that is so large that there should be few of them: done(context) is called, from
+ * any thread, when the exchange is over and the answer sent or thrown away. To be said before it is
+ * answered. */
+void exchange_on_end(struct exchange *exchange, void (*done)(void *context), void *context);
 
 #endif

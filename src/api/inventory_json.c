@@ -140,6 +140,11 @@ static void copy_reservations(const struct node *node, struct arena *arena, stru
     }
 }
 
+static int compare_resources(const void *a, const void *b)
+{
+    return strcmp(((const struct resource_row *)a)->name, ((const struct resource_row *)b)->name);
+}
+
 static void copy_resources(const struct node *node, struct arena *arena, struct node_row *row)
 {
     const struct node_resource *resources = node_resources(node, &row->n_resources);
@@ -154,6 +159,8 @@ static void copy_resources(const struct node *node, struct arena *arena, struct 
             .reserved = resources[i].reserved,
             .free = node_resource_free(&resources[i]),
         };
+    if (row->n_resources > 1)
+        qsort(row->resources, row->n_resources, sizeof *row->resources, compare_resources);
 }
 
 static void copy_node(const struct node *node, struct copy *copy)

@@ -16,10 +16,20 @@ static const char *state_of(const json_t *node)
     return cordoned ? "NotReady,cordoned" : "NotReady";
 }
 
-/* Over a file nothing is ever reserved. */
 static bool is_live(const json_t *inventory)
 {
     return json_is_true(json_object_get(inventory, "live"));
+}
+
+/* Over a file nothing is reserved, but by a snapshot. */
+static bool shows_reserved(const json_t *inventory)
+{
+    bool shows = is_live(inventory);
+    size_t i = 0;
+    json_t *model = NULL;
+    json_array_foreach (json_object_get(inventory, "models"), i, model)
+        shows |= json_integer_value(json_object_get(model, "reserved")) > 0;
+    return shows;
 }
 
 /* "default/train-0 (2), default/train-1 (2)" */
@@ -65,9 +75,11 @@ static void write_nodes(const json_t *inventory, struct arena *arena, struct buf
 {
     static const char *const HEADINGS[] = {"NODE", "STATE", "MODEL",   "RESOURCE", "TOTAL",
                                            "USED", "FREE",  "HELD BY", NULL};
-    static const char *const LIVE_HEADINGS[] = {"NODE", "STATE", "MODEL",   "RESOURCE",     "TOTAL",
-                                                "USED", "FREE",  "HELD BY", "RESERVED FOR", NULL};
-    struct table *table = table_new(arena, is_live(inventory) ? LIVE_HEADINGS : HEADINGS);
+    static const char *const RESERVED_HEADINGS[] = {"NODE",         "STATE", "MODEL", "RESOURCE",
+                                                    "TOTAL",        "USED",  "FREE",  "HELD BY",
+                                                    "RESERVED FOR", NULL};
+    struct table *table =
+        table_new(arena, shows_reserved(inventory) ? RESERVED_HEADINGS : HEADINGS);
     json_auto_t *gpus = gpu_resources(inventory);
     size_t i = 0;
     json_t *node = NULL;
@@ -98,9 +110,10 @@ static void write_models(const json_t *inventory, struct arena *arena, struct bu
 {
     static const char *const HEADINGS[] = {"MODEL", "RESOURCE", "NODES", "TOTAL",
                                            "USED",  "FREE",     NULL};
-    static const char *const LIVE_HEADINGS[] = {"MODEL", "RESOURCE", "NODES",    "TOTAL",
-                                                "USED",  "FREE",     "RESERVED", NULL};
-    struct table *table = table_new(arena, is_live(inventory) ? LIVE_HEADINGS : HEADINGS);
+    static const char *const RESERVED_HEADINGS[] = {"MODEL", "RESOURCE", "NODES",    "TOTAL",
+                                                    "USED",  "FREE",     "RESERVED", NULL};
+    struct table *table =
+        table_new(arena, shows_reserved(inventory) ? RESERVED_HEADINGS : HEADINGS);
     size_t i = 0;
     json_t *model = NULL;
     json_array_foreach (json_object_get(inventory, "models"), i, model)

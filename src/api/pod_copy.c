@@ -57,6 +57,7 @@ static void copy_pod(struct copying *copying, const struct cluster *cluster, con
     copy->shape = share_shape(copying, cluster, pod);
     copy->pod = *pod;
     copy->pod.shape = NULL;
+    copy->pod.owner = NULL;
     copy->pod.uid = arena_strdup(arena, pod->uid);
     copy->pod.namespace_ = arena_strdup(arena, pod->namespace_);
     copy->pod.name = arena_strdup(arena, pod->name);
@@ -67,6 +68,7 @@ static void copy_pod(struct copying *copying, const struct cluster *cluster, con
     copy->pod.unscheduled_reason = copy_text(pod->unscheduled_reason, arena);
     copy->pod.unscheduled_message = copy_text(pod->unscheduled_message, arena);
     copy->pod.not_evaluated = copy_text(pod->not_evaluated, arena);
+    copy->replica_of = arena_strdup(arena, owner_uid(pod->owner));
     copy_reservation(cluster, copy, arena);
 }
 
@@ -145,6 +147,18 @@ struct pod_copies pod_copies_named(struct inventory *inventory, const char *name
         copy_pod(&copying, view.cluster, pod);
     }
     inventory_done(inventory);
+    return copying.copies;
+}
+
+struct pod_copies pod_copies_all(const struct cluster *cluster, struct arena *arena)
+{
+    struct copying copying = {.arena = arena};
+    struct pod_copies *copies = &copying.copies;
+    copies->n_all = cluster_n_pods(cluster);
+    copies->items = ARENA_ARRAY(arena, struct pod_copy, copies->n_all);
+    for (const struct pod *pod = cluster_next_pod(cluster, NULL); pod;
+         pod = cluster_next_pod(cluster, pod))
+        copy_pod(&copying, cluster, pod);
     return copying.copies;
 }
 

@@ -30,8 +30,9 @@ struct shared_shape {
 };
 
 struct pod_copy {
-    struct pod pod; /* its shape is NULL: the ledger's may be gone */
+    struct pod pod; /* its shape and owner are NULL: the ledger's may be gone */
     struct shared_shape *shape;
+    const char *replica_of;    /* as in pod_facts */
     const char *reserved_node; /* where room is held for it; NULL: nowhere */
     int64_t reserved_ms;       /* since when, by clock_ms() */
 };
@@ -50,6 +51,8 @@ struct pod_copies pod_copies_pending(struct inventory *inventory, struct arena *
 /* One pod, or none. */
 struct pod_copies pod_copies_named(struct inventory *inventory, const char *namespace_,
                                    const char *name, struct arena *arena);
+/* All pods, in the ledger's order; under the inventory's lock. basis is left to the caller. */
+struct pod_copies pod_copies_all(const struct cluster *cluster, struct arena *arena);
 void pod_copies_fini(struct pod_copies *copies);
 
 #endif

@@ -117,3 +117,16 @@ size_t cluster_n_priority_classes(const struct cluster *cluster)
 {
     return HASH_COUNT(cluster->priority_classes);
 }
+
+const char *cluster_next_priority_class(const struct cluster *cluster, const char *name,
+                                        int64_t *ret_value, bool *ret_is_default)
+{
+    const struct named_entry *next = cluster->priority_classes;
+    if (name)
+        next = find(cluster->priority_classes, name)->hh.next;
+    if (!next)
+        return NULL;
+    *ret_value = next->value;
+    *ret_is_default = next->is_default;
+    return next->name;
+}

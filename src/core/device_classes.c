@@ -124,10 +124,22 @@ void device_classes_sweep(struct cluster *cluster)
     }
 }
 
+const char *cluster_next_device_class(const struct cluster *cluster, const char *name,
+                                      const char **ret_resource)
+{
+    const struct device_class *next = name ? find(cluster, name)->hh.next : cluster->device_classes;
+    if (!next)
+        return NULL;
+    *ret_resource = next->claimed ? next->claimed->name : "";
+    return next->name;
+}
+
 void device_classes_fork(struct cluster *fork, const struct cluster *cluster)
 {
-    for (const struct device_class *class = cluster->device_classes; class; class = class->hh.next)
-        cluster_upsert_device_class(fork, class->name, class->claimed ? class->claimed->name : "");
+    const char *resource = "";
+    const char *name = NULL;
+    while ((name = cluster_next_device_class(cluster, name, &resource)))
+        cluster_upsert_device_class(fork, name, resource);
 }
 
 size_t device_classes_check(const struct cluster *cluster)

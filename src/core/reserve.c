@@ -157,6 +157,21 @@ enum reserve_verdict cluster_reserve(struct cluster *cluster,
     return hold_if_it_fits(cluster, question, &known, ret_result);
 }
 
+void cluster_hold(struct cluster *cluster, const struct pod_facts *facts, const char *node_name,
+                  int64_t made_ms)
+{
+    const struct pod *pod = cluster_find_pod(cluster, facts->uid);
+    if (find(cluster, facts->uid) || (pod && (pod->node_name[0] || pod->finished)))
+        return;
+    const struct reserve_question question = {
+        .uid = facts->uid, .node_name = node_name, .now_ms = made_ms};
+    const struct known known = {.namespace_ = facts->namespace_,
+                                .name = facts->name,
+                                .replica_of = facts->replica_of,
+                                .shape = shapes_hold(cluster->shapes, &facts->shape)};
+    (void)hold(cluster, &question, &known, node_table_hold(cluster, node_name));
+}
+
 static void free_entry(struct cluster *cluster, struct reservation_entry *entry)
 {
     shapes_drop(cluster->shapes, entry->reservation.shape);

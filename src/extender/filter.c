@@ -128,7 +128,7 @@ static void add_fitting_nodes(const struct args *args, const struct found *found
         if (!is_handed_on(found, i))
             continue;
         (void)buf_add_text(out, separator);
-        json_put(json_array_get(args->nodes, i), JSON_COMPACT, out);
+        (void)json_put(json_array_get(args->nodes, i), JSON_COMPACT, out);
         separator = ",";
     }
     (void)buf_add_text(out, "]}");

@@ -1,6 +1,7 @@
 /* json_put: see include/formats/json_put.h. */
 #include "formats/json_put.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +10,9 @@ static int add(const char *bytes, size_t len, void *out)
     return buf_add(out, bytes, len);
 }
 
-void json_put(const json_t *value, size_t flags, struct buf *out)
+int json_put(const json_t *value, size_t flags, struct buf *out)
 {
-    (void)json_dump_callback(value, add, out, flags | JSON_ENCODE_ANY);
+    return json_dump_callback(value, add, out, flags | JSON_ENCODE_ANY) == 0 ? 0 : -ENOBUFS;
 }
 
 char *json_take_text(json_t *value, size_t flags, size_t *ret_len)

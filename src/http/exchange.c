@@ -65,6 +65,8 @@ void exchange_drop(struct exchange *exchange)
     buf_fini(&exchange->body);
     arena_free(exchange->arena);
     (void)pthread_mutex_destroy(&exchange->lock);
+    if (exchange->on_end)
+        exchange->on_end(exchange->on_end_context);
     bool was_large = exchange->received_bytes + exchange->answer.len > LARGE_BYTES;
     free(exchange);
     if (was_large)
@@ -144,7 +146,8 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
                                   .content_type = content_type,
                                   .body = body,
                                   .len = len,
-                                  .close = (flags & EXCHANGE_CLOSE) != 0};
+                                  .close = (flags & EXCHANGE_CLOSE) != 0,
+                                  .retry = (flags & EXCHANGE_RETRY) != 0};
     assert(status >= 200 && status <= 599);
     (void)pthread_mutex_lock(&exchange->lock);
     bool too_late = exchange->taken_back;
@@ -176,6 +179,18 @@ void exchange_answer_error(struct exchange *exchange, unsigned status, const cha
 {
     struct answer answer = error_answer(status, message, 0);
     exchange_answer(exchange, status, answer.content_type, answer.body, answer.len, 0);
+}
+
+void exchange_answer_busy(struct exchange *exchange, const char *message)
+{
+    struct answer answer = error_answer(503, message, 0);
+    exchange_answer(exchange, 503, answer.content_type, answer.body, answer.len, EXCHANGE_RETRY);
+}
+
+void exchange_on_end(struct exchange *exchange, void (*done)(void *context), void *context)
+{
+    exchange->on_end = done;
+    exchange->on_end_context = context;
 }
 
 void exchange_refuse(struct exchange *exchange, unsigned status, const char *message,

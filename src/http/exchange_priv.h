@@ -23,6 +23,7 @@ struct answer {
     char *body;        /* malloc'ed, NULL when empty */
     size_t len;
     bool close;
+    bool retry; /* Retry-After */
 };
 
 /* How a transport lets go of a connection until its answer is there, and takes it up again. */
@@ -69,6 +70,10 @@ struct exchange {
     bool taken_back; /* the server has answered in the handler's place */
     struct answer answer;
     struct parking parked; /* resume is NULL unless parked */
+
+    /* Set before the answer, called by the last owner. */
+    void (*on_end)(void *context);
+    void *on_end_context;
 };
 
 /* Copies what it is given. The transport owns it. */

@@ -97,6 +97,8 @@ static enum MHD_Result queue_answer(struct transport *transport, struct exchange
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer.content_type);
     if (answer.allow)
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, answer.allow);
+    if (answer.retry)
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
     if (close)
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     enum MHD_Result result = MHD_queue_response(connection, answer.status, response);

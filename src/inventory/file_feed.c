@@ -6,6 +6,7 @@
 #include "formats/json_get.h"
 #include "kinds.h"
 #include "seen.h"
+#include "snapshot_feed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +30,7 @@ struct load {
     struct arena *arena; /* of the object being read */
     char *item_kind;     /* of the list's items, "" until it is known */
     json_t *kindless;    /* items without a kind, until it is */
+    struct snapshot_feed snapshot;
     size_t n_documents;
     size_t n_skipped; /* objects of other kinds */
     int fd;
@@ -134,6 +136,10 @@ static int read_object(struct load *load, const json_t *object, const char *defa
     const struct kind_row *row = kinds_find(identity.kind, identity.api_version);
     if (row)
         return read_object_of(load, row, &identity, object, err);
+    if (snapshot_feed_is_its(&identity)) {
+        snapshot_feed_take(&load->snapshot, object, load->problems);
+        return 0;
+    }
     load->n_skipped++;
     LOG(LOG_DEBUG, "inventory", LOG_MSG("object skipped"), LOG_STR("kind", identity.kind),
         LOG_STR("name", identity.name));
@@ -260,6 +266,7 @@ int file_feed_read(const char *path, const struct policy *policy,
     load.cluster = cluster_new(policy);
     load.seen = seen_new();
     int r = read_all(&load, err);
+    snapshot_feed_end(&load.snapshot, load.cluster, problems);
     (void)close(load.fd);
     seen_free(load.seen);
     json_decref(load.kindless);

@@ -1,5 +1,7 @@
 /* kinds: see kinds.h. */
 #include "kinds.h"
+#include "base/clock.h"
+#include "core/reserve.h"
 #include "objects/device_class.h"
 #include "objects/namespace.h"
 #include "objects/node.h"
@@ -89,25 +91,61 @@ static void upsert_device_class(struct cluster *cluster, const union kind_facts 
     cluster_upsert_device_class(cluster, facts->device_class.name, facts->device_class.resource);
 }
 
+static int decode_kept_pod(const json_t *object, const struct policy *policy, struct arena *arena,
+                           union kind_facts *ret_facts, struct err *err)
+{
+    return kept_pod_from_json(object, policy, arena, &ret_facts->pod, err);
+}
+
+static int decode_reservation(const json_t *object, const struct policy *policy,
+                              struct arena *arena, union kind_facts *ret_facts, struct err *err)
+{
+    return reservation_from_json(object, policy, arena, &ret_facts->reservation, err);
+}
+
+/* Its age is as it was there. */
+static void upsert_reservation(struct cluster *cluster, const union kind_facts *facts)
+{
+    const struct reservation_facts *held = &facts->reservation;
+    const int64_t age_ms = clock_wall_ms() - held->pod.created_s * 1000;
+    cluster_hold(cluster, &held->pod, held->node_name, clock_ms() - age_ms);
+}
+
+static void remove_reservation(struct cluster *cluster, const char *uid)
+{
+    const struct reservation *held = cluster_find_reservation(cluster, uid);
+    if (held)
+        cluster_release(cluster, uid, held->serial);
+}
+
 const struct kind_row KINDS[N_CLUSTER_KINDS] = {
-    [CLUSTER_NODES] = {"Node", "v1", true, decode_node, upsert_node, cluster_delete_node,
+    [CLUSTER_NODES] = {"Node", "v1", false, true, decode_node, upsert_node, cluster_delete_node,
                        cluster_keep_node, cluster_n_nodes},
-    [CLUSTER_PODS] = {"Pod", "v1", true, decode_pod, upsert_pod, cluster_delete_pod,
+    [CLUSTER_PODS] = {"Pod", "v1", true, true, decode_pod, upsert_pod, cluster_delete_pod,
                       cluster_keep_pod, cluster_n_pods},
-    [CLUSTER_NAMESPACES] = {"Namespace", "v1", false, decode_namespace, upsert_namespace,
+    [CLUSTER_NAMESPACES] = {"Namespace", "v1", false, false, decode_namespace, upsert_namespace,
                             cluster_delete_namespace, NULL, cluster_n_namespaces},
-    [CLUSTER_PRIORITY_CLASSES] = {"PriorityClass", "scheduling.k8s.io/", false,
+    [CLUSTER_PRIORITY_CLASSES] = {"PriorityClass", "scheduling.k8s.io/", false, false,
                                   decode_priority_class, upsert_priority_class,
                                   cluster_delete_priority_class, NULL, cluster_n_priority_classes},
-    [CLUSTER_DEVICE_CLASSES] = {"DeviceClass", "resource.k8s.io/", false, decode_device_class,
-                                upsert_device_class, cluster_delete_device_class, NULL,
-                                cluster_n_device_classes},
+    [CLUSTER_DEVICE_CLASSES] = {"DeviceClass", "resource.k8s.io/", false, false,
+                                decode_device_class, upsert_device_class,
+                                cluster_delete_device_class, NULL, cluster_n_device_classes},
 };
 
-const struct kind_row *kinds_find(const char *kind, const char *api_version)
+/* What only a snapshot has. */
+static const struct kind_row KEPT[] = {
+    {"KeptPod", SNAPSHOT_API_VERSION, true, true, decode_kept_pod, upsert_pod, cluster_delete_pod,
+     cluster_keep_pod, cluster_n_pods},
+    {"Reservation", SNAPSHOT_API_VERSION, true, true, decode_reservation, upsert_reservation,
+     remove_reservation, NULL, cluster_n_reservations},
+};
+
+static const struct kind_row *find_among(const struct kind_row *rows, size_t n, const char *kind,
+                                         const char *api_version)
 {
-    for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
-        const struct kind_row *row = &KINDS[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct kind_row *row = &rows[i];
         if (strcmp(row->kind, kind) == 0 &&
             (!api_version[0] ||
              strncmp(row->api_version, api_version, strlen(row->api_version)) == 0))
@@ -116,11 +154,17 @@ const struct kind_row *kinds_find(const char *kind, const char *api_version)
     return NULL;
 }
 
+const struct kind_row *kinds_find(const char *kind, const char *api_version)
+{
+    const struct kind_row *row = find_among(KINDS, N_CLUSTER_KINDS, kind, api_version);
+    return row ? row : find_among(KEPT, sizeof KEPT / sizeof *KEPT, kind, api_version);
+}
+
 struct kind_key kinds_key(const struct kind_row *row, const struct identity *identity,
                           struct arena *arena)
 {
     struct kind_key key = {identity->name, identity->name};
-    if (row != &KINDS[CLUSTER_PODS])
+    if (!row->is_pod)
         return key;
     const char *namespace_ = identity->namespace_[0] ? identity->namespace_ : "default";
     key.name = arena_printf(arena, "%s/%s", namespace_, identity->name);

@@ -7,6 +7,7 @@
 
 #include "core/cluster.h"
 #include "objects/identity.h"
+#include "objects/snapshot.h"
 
 #include <jansson.h>
 
@@ -22,11 +23,13 @@ union kind_facts {
     struct namespace_facts namespace_;
     struct priority_class_facts priority_class;
     struct device_class_facts device_class;
+    struct reservation_facts reservation;
 };
 
 struct kind_row {
     const char *kind;        /* "Pod" */
     const char *api_version; /* up to its length */
+    bool is_pod;             /* what is known by a UID */
     bool has_amounts;        /* what there is or who uses it: of two that claim to be one, neither
                                 can be believed */
     /* Everything the facts point to lives in the arena. */
@@ -41,7 +44,8 @@ struct kind_row {
 
 extern const struct kind_row KINDS[N_CLUSTER_KINDS];
 
-/* An empty api_version is every one. NULL: it is not read. */
+/* Among these too, which only cluster files have: a snapshot's own. An empty api_version is every
+ * one. NULL: it is not read. */
 const struct kind_row *kinds_find(const char *kind, const char *api_version);
 
 /* What tells an object of a kind from the others. */

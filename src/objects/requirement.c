@@ -14,6 +14,11 @@ static const char *const OPERATORS[] = {
     [SELECTOR_GREATER] = "Gt",    [SELECTOR_LESS] = "Lt",
 };
 
+const char *requirement_operator_name(enum selector_operator op)
+{
+    return OPERATORS[op];
+}
+
 static bool is_list_operator(enum selector_operator op)
 {
     return op == SELECTOR_IN || op == SELECTOR_NOT_IN;

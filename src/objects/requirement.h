@@ -17,4 +17,7 @@
 int requirement_read_term(const json_t *term, const struct policy *models_of, struct arena *arena,
                           struct selector_term *ret_term, struct err *err);
 
+/* "NotIn" */
+const char *requirement_operator_name(enum selector_operator op);
+
 #endif

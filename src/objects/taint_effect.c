@@ -9,6 +9,11 @@ static const char *const NAMES[] = {
     [TAINT_NO_EXECUTE] = "NoExecute",
 };
 
+const char *taint_effect_name(enum taint_effect effect)
+{
+    return NAMES[effect];
+}
+
 bool taint_effect_from_name(const char *name, enum taint_effect *ret_effect)
 {
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {

@@ -13,4 +13,6 @@
 /* False: no such name (ret_effect untouched). */
 bool taint_effect_from_name(const char *name, enum taint_effect *ret_effect);
 
+const char *taint_effect_name(enum taint_effect effect);
+
 #endif

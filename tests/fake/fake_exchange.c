@@ -14,6 +14,8 @@ struct exchange {
     const char *const (*query)[2];
     const char *path;
     unsigned n_answers;
+    void (*on_end)(void *context);
+    void *on_end_context;
     struct fake_answer answer;
 };
 
@@ -107,6 +109,17 @@ void exchange_answer_error(struct exchange *exchange, unsigned status, const cha
     exchange_answer(exchange, status, "application/json", buf_take(&body), len, 0);
 }
 
+void exchange_answer_busy(struct exchange *exchange, const char *message)
+{
+    exchange_answer_error(exchange, 503, message);
+}
+
+void exchange_on_end(struct exchange *exchange, void (*done)(void *context), void *context)
+{
+    exchange->on_end = done;
+    exchange->on_end_context = context;
+}
+
 struct exchange *fake_begin(handle_exchange *handle, void *context,
                             const struct fake_question *question)
 {
@@ -128,6 +141,8 @@ struct fake_answer fake_end(struct exchange *exchange)
     const struct fake_answer answer = exchange->answer;
     if (exchange->n_answers != 1)
         abort();
+    if (exchange->on_end)
+        exchange->on_end(exchange->on_end_context);
     free(exchange);
     return answer;
 }

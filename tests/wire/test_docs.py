@@ -67,7 +67,7 @@ def test_command(service, command, output):
 
 
 def test_there_are_commands():
-    assert len(commands()) > 5 and len(blocks("sh")) == 3
+    assert len(commands()) > 5 and len(blocks("sh")) == 4
 
 
 @pytest.mark.parametrize("line", [line for block in blocks("sh") for line in block.splitlines() if line.startswith("./")])

@@ -1,0 +1,158 @@
+/* to_json: see include/objects/to_json.h. */
+#include "objects/to_json.h"
+#include "base/text_time.h"
+#include "shape_json.h"
+#include "taint_effect.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void set_text(json_t *object, const char *key, const char *text)
+{
+    if (text && text[0])
+        (void)json_object_set_new(object, key, json_string(text));
+}
+
+/* Nodes. */
+
+static json_t *labels_json(const struct label *labels, size_t n)
+{
+    json_t *json = json_object();
+    for (size_t i = 0; i < n; i++)
+        (void)json_object_set_new(json, labels[i].key, json_string(labels[i].value));
+    return json;
+}
+
+static json_t *amounts_json(const struct amount *amounts, size_t n)
+{
+    json_t *json = json_object();
+    for (size_t i = 0; i < n; i++) {
+        const char *unit = strcmp(amounts[i].resource, "cpu") == 0 ? "m" : "";
+        (void)json_object_set_new(json, amounts[i].resource,
+                                  json_sprintf("%" PRId64 "%s", amounts[i].amount, unit));
+    }
+    return json;
+}
+
+static json_t *node_spec_json(const struct node_facts *facts)
+{
+    json_t *spec = json_object();
+    json_t *taints = json_array();
+    for (size_t i = 0; i < facts->n_taints; i++) {
+        json_t *taint = json_pack("{s:s, s:s}", "key", facts->taints[i].key, "effect",
+                                  taint_effect_name(facts->taints[i].effect));
+        set_text(taint, "value", facts->taints[i].value);
+        (void)json_array_append_new(taints, taint);
+    }
+    if (facts->n_taints > 0)
+        (void)json_object_set(spec, "taints", taints);
+    json_decref(taints);
+    if (facts->unschedulable)
+        (void)json_object_set_new(spec, "unschedulable", json_true());
+    return spec;
+}
+
+json_t *node_to_json(const struct node_facts *facts)
+{
+    json_t *ready =
+        json_pack("[{s:s, s:s}]", "type", "Ready", "status", facts->ready ? "True" : "False");
+    return json_pack("{s:s, s:s, s:{s:s, s:o}, s:o, s:{s:o, s:o, s:o}}", "apiVersion", "v1", "kind",
+                     "Node", "metadata", "name", facts->name, "labels",
+                     labels_json(facts->labels, facts->n_labels), "spec", node_spec_json(facts),
+                     "status", "capacity", amounts_json(facts->capacity, facts->n_capacity),
+                     "allocatable", amounts_json(facts->allocatable, facts->n_allocatable),
+                     "conditions", ready);
+}
+
+/* Pods. */
+
+/* A UID that was made up, as there was none, is made up again. */
+static bool has_own_uid(const struct pod_facts *facts)
+{
+    const size_t len = strlen(facts->namespace_);
+    return strncmp(facts->uid, facts->namespace_, len) != 0 || facts->uid[len] != '/' ||
+           strcmp(facts->uid + len + 1, facts->name) != 0;
+}
+
+/* Of the kind and the name nothing is kept, but that it is a kind of replicas. */
+static json_t *owners_json(const char *replica_of)
+{
+    return json_pack("[{s:s, s:s, s:s, s:s, s:b}]", "apiVersion", "apps/v1", "kind", "ReplicaSet",
+                     "name", replica_of, "uid", replica_of, "controller", true);
+}
+
+static json_t *pod_metadata_json(const struct pod_facts *facts, const struct policy *policy)
+{
+    char text[TEXT_TIME_SIZE];
+    json_t *metadata = json_pack("{s:s, s:s}", "namespace", facts->namespace_, "name", facts->name);
+    json_t *annotations = shape_to_annotations(&facts->shape, policy);
+    if (has_own_uid(facts))
+        set_text(metadata, "uid", facts->uid);
+    if (facts->created_s != 0)
+        set_text(metadata, "creationTimestamp", text_time(facts->created_s, text));
+    if (facts->terminating) /* since when is not kept */
+        set_text(metadata, "deletionTimestamp", text_time(facts->created_s, text));
+    if (facts->replica_of && facts->replica_of[0])
+        (void)json_object_set_new(metadata, "ownerReferences", owners_json(facts->replica_of));
+    if (annotations)
+        (void)json_object_set_new(metadata, "annotations", annotations);
+    return metadata;
+}
+
+static json_t *pod_spec_json(const struct pod_facts *facts, const struct policy *policy)
+{
+    json_t *spec = json_object();
+    set_text(spec, "nodeName", facts->node_name);
+    set_text(spec, "priorityClassName", facts->priority_class);
+    (void)json_object_set_new(spec, "priority", json_integer((json_int_t)facts->priority));
+    if (facts->gated)
+        (void)json_object_set_new(spec, "schedulingGates", json_pack("[{s:s}]", "name", "any"));
+    shape_to_spec(&facts->shape, policy, spec);
+    return spec;
+}
+
+static json_t *pod_status_json(const struct pod_facts *facts)
+{
+    const char *phase = facts->node_name[0] ? "Running" : "Pending";
+    json_t *status = json_object();
+    set_text(status, "phase", facts->finished ? "Succeeded" : phase);
+    set_text(status, "nominatedNodeName", facts->nominated_node);
+    if (facts->unscheduled_reason)
+        (void)json_object_set_new(status, "conditions",
+                                  json_pack("[{s:s, s:s, s:s, s:s}]", "type", "PodScheduled",
+                                            "status", "False", "reason", facts->unscheduled_reason,
+                                            "message", facts->unscheduled_message));
+    return status;
+}
+
+json_t *pod_to_json(const struct pod_facts *facts, const struct policy *policy)
+{
+    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "apiVersion", "v1", "kind", "Pod", "metadata",
+                     pod_metadata_json(facts, policy), "spec", pod_spec_json(facts, policy),
+                     "status", pod_status_json(facts));
+}
+
+/* The small ones. */
+
+json_t *namespace_to_json(const struct namespace_facts *facts)
+{
+    return json_pack("{s:s, s:s, s:{s:s, s:o}}", "apiVersion", "v1", "kind", "Namespace",
+                     "metadata", "name", facts->name, "labels",
+                     labels_json(facts->labels, facts->n_labels));
+}
+
+json_t *priority_class_to_json(const struct priority_class_facts *facts)
+{
+    return json_pack("{s:s, s:s, s:{s:s}, s:I, s:b, s:s}", "apiVersion", "scheduling.k8s.io/v1",
+                     "kind", "PriorityClass", "metadata", "name", facts->name, "value",
+                     (json_int_t)facts->value, "globalDefault", facts->is_default,
+                     "preemptionPolicy", facts->never_preempts ? "Never" : "PreemptLowerPriority");
+}
+
+json_t *device_class_to_json(const char *name, const char *resource)
+{
+    json_t *spec = json_object();
+    set_text(spec, "extendedResourceName", resource);
+    return json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", "resource.k8s.io/v1", "kind",
+                     "DeviceClass", "metadata", "name", name, "spec", spec);
+}

@@ -1,0 +1,311 @@
+"""GET /v1/snapshot: the ledger as a cluster file, which reads back to the same answers."""
+
+import json
+import os
+import re
+import socket
+import threading
+
+import openapi
+import pytest
+from objects import A100, GPU, annotated, container, filter_args, node, pod
+from service import ROOT
+
+JUDGE = openapi.Judge(openapi.load())
+PATH = "/v1/snapshot"
+OURS = "gpu-extender.io/v1alpha1"
+
+LEGACY = {
+    "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [
+                {"matchExpressions": [{"key": "nvidia.com/gpu.product", "operator": "In", "values": ["A100", "T4"]}]}
+            ]
+        },
+        "preferredDuringSchedulingIgnoredDuringExecution": [
+            {"weight": 9, "preference": {"matchExpressions": [{"key": "accelerator", "operator": "NotIn", "values": ["K80"]}]}}
+        ],
+    }
+}
+AFFINITY = {
+    "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [
+                {
+                    "matchExpressions": [{"key": "disk", "operator": "In", "values": ["ssd"]}],
+                    "matchFields": [{"key": "metadata.name", "operator": "NotIn", "values": ["b"]}],
+                },
+                {"matchExpressions": [{"key": "rank", "operator": "Gt", "values": ["3"]}]},
+            ]
+        },
+        "preferredDuringSchedulingIgnoredDuringExecution": [
+            {"weight": 3, "preference": {"matchExpressions": [{"key": "disk", "operator": "Exists"}]}}
+        ],
+    }
+}
+TAINTS = [{"key": "dedicated", "value": "ml", "effect": "NoSchedule"}, {"key": "slow", "effect": "PreferNoSchedule"}]
+TOLERATIONS = [{"key": "dedicated", "operator": "Equal", "value": "ml"}, {"operator": "Exists", "effect": "NoExecute"}]
+NODES = [
+    node("a", 8, metadata={"labels": {"disk": "ssd", "rank": "5"}}),
+    node("b", 8, status={"allocatable": {GPU: "7"}}),
+    node("t4", 4, "Tesla-T4", spec={"taints": TAINTS}),
+    node("cordoned", 8, spec={"unschedulable": True}),
+    node("unready", 4, status={"conditions": [{"type": "Ready", "status": "Unknown"}]}),
+    node("shared", 4, "NVIDIA-A100-SXM4-80GB-SHARED"),
+    node("cpu", None, None),
+]
+OWNED = {"ownerReferences": [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web", "uid": "set-1", "controller": True}]}
+PODS = [
+    pod("runs", 4, "a"),
+    pod("leaves", 1, "b", metadata={"deletionTimestamp": "2026-11-20T10:00:00Z"}),
+    pod("ended", 2, "b", status={"phase": "Succeeded"}),
+    pod("astray", 2, "nowhere"),
+    pod("waits", 8, spec={"priority": 7, "priorityClassName": "high"}, metadata={"creationTimestamp": "2026-11-20T10:00:00Z"}),
+    pod("told", 3, status={"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/7"}]}),
+    pod("gated", 1, spec={"schedulingGates": [{"name": "example/wait"}]}),
+    pod("nominated", 2, status={"nominatedNodeName": "a"}),
+    pod("spreads", 1, spec={"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]}),
+    pod("picky", 1, spec={"affinity": AFFINITY, "nodeSelector": {"disk": "ssd"}, "tolerations": TOLERATIONS}),
+    pod("bound-picky", 1, "a", spec={"affinity": AFFINITY}),
+    annotated("modern", 1, models="H100-80GB, A100", min_gpu_memory="40Gi"),
+    pod("old", 1, metadata={"annotations": {"scheduler.alpha.kubernetes.io/affinity": json.dumps(LEGACY)}}),
+    annotated("broken", 2, models=","),
+    pod("unequal", 0, spec={"containers": [container(requests={GPU: "2"})]}),
+    pod("odd", spec={"containers": 7}),
+    pod("no-uid", 1, "b", metadata={"uid": None}),
+    pod("web-0", 1, "b", metadata=OWNED),
+    annotated("shares", 1, allow_shared="true"),
+]
+OTHERS = [
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ml", "labels": {"team": "ml"}}},
+    {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7, "globalDefault": True},
+    {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "meek"},
+        "value": 9,
+        "preemptionPolicy": "Never",
+    },
+    {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "DeviceClass",
+        "metadata": {"name": "amd"},
+        "spec": {"extendedResourceName": "amd.com/gpu"},
+    },
+    {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "any"}, "spec": {}},
+]
+ASKING = [pod("asks-1", 1), pod("asks-4", 4), annotated("asks-t4", 1, models="T4"), PODS[4], PODS[9], PODS[12]]
+ASKING += [PODS[-1], pod("claims", 1, resource="amd.com/gpu"), pod("web-1", 1, metadata=OWNED), pod("meek", 8, spec={"priorityClassName": "meek"})]
+QUOTAS = """
+apiVersion: gpu-extender.io/v1alpha1
+kind: SchedulerPolicy
+quotas:
+  - name: team-ml
+    namespaceSelector: {matchLabels: {team: ml}}
+    limits: [{total: 9, models: {T4: 0}}]
+"""
+CHANGING = {"asOf", "source", "live", "freshness"}
+
+
+def snapshot_of(service):
+    """The one before may have arrived here before the server knows that it has."""
+    answer = service.get(PATH)
+    for _ in range(2000):
+        if answer.status != 503:
+            break
+        answer = service.get(PATH)
+    assert answer.status == 200, answer
+    assert JUDGE.faults_of_answer("GET", PATH, answer) == []
+    return answer.text
+
+
+def without_age(value):
+    """Ages grow while the test runs."""
+    if isinstance(value, dict):
+        return {key: without_age(item) for key, item in value.items() if key not in CHANGING | {"ageSeconds"}}
+    return [without_age(item) for item in value] if isinstance(value, list) else value
+
+
+def answers(service, asking, names):
+    """Everything that people and kube-scheduler are told."""
+    found = {}
+    for path in ("/v1/inventory", "/v1/pending"):
+        found[path] = without_age(service.get(path).json())
+    for item in asking:
+        name = item["metadata"]["name"]
+        for verb in ("filter", "prioritize"):
+            found[verb, name] = service.post(f"/scheduler/{verb}", filter_args(item, names)).text
+        dry_run = service.post("/v1/dry-run", {"apiVersion": "v1", "kind": "List", "items": [item]})
+        found["dry run", name] = without_age(dry_run.json())
+    return found
+
+
+def lines_of(snapshot):
+    """All but the head, which says when and from what it was made."""
+    return [line for line in snapshot.splitlines() if '"kind":"Snapshot"' not in line]
+
+
+def head_of(snapshot):
+    (line,) = [line for line in snapshot.splitlines() if '"kind":"Snapshot"' in line]
+    return json.loads(line.rstrip(","))
+
+
+@pytest.fixture
+def read_back(start_service, write):
+    return lambda snapshot, *options: start_service("--cluster-file", write("snapshot.json", snapshot), *options)
+
+
+def assert_same(first, second, asking, names):
+    wanted, found = answers(first, asking, names), answers(second, asking, names)
+    for key, answer in wanted.items():
+        assert found[key] == answer, key
+
+
+@pytest.fixture
+def service(start_over):
+    return start_over(*NODES, *PODS, *OTHERS)
+
+
+def test_it_reads_back_to_the_same_answers(service, read_back):
+    names = [item["metadata"]["name"] for item in NODES]
+    second = read_back(snapshot_of(service))
+    assert_same(service, second, ASKING, names)
+    assert snapshot_of(second).splitlines()[2:] == snapshot_of(service).splitlines()[2:]
+    assert lines_of(snapshot_of(second)) == lines_of(snapshot_of(service))
+
+
+@pytest.mark.parametrize("example", ["sample-cluster.yaml", "openb-cluster.json"])
+def test_the_examples_read_back(example, start_service, read_back):
+    first = start_service("--cluster-file", os.path.join(ROOT, "examples", example))
+    second = read_back(snapshot_of(first))
+    names = [item["name"] for item in first.get("/v1/inventory").json()["nodes"]]
+    assert_same(first, second, ASKING, names)
+    assert lines_of(snapshot_of(second)) == lines_of(snapshot_of(first))
+
+
+def test_quotas_hold_there_too(start_over, read_back, write):
+    """By the namespaces' labels and by what is used."""
+    options = ("--config", write("policy.yaml", QUOTAS))
+    first = start_over(*NODES, *PODS, *OTHERS, options=options)
+    second = read_back(snapshot_of(first), *options)
+    assert "quota" in first.post("/scheduler/filter", filter_args(ASKING[2], ["t4"])).text
+    assert_same(first, second, ASKING, [item["metadata"]["name"] for item in NODES])
+    assert without_age(second.get("/v1/quota").json()) == without_age(first.get("/v1/quota").json())
+    assert lines_of(snapshot_of(second)) == lines_of(snapshot_of(first))
+
+
+def test_the_head(service):
+    head = head_of(snapshot_of(service))
+    assert (head["apiVersion"], head["policy"]["placement"]) == (OURS, {"policy": "slot-price", "softPreferences": "defer", "replicaSpreadMilli": 1000})
+    assert head["source"].startswith("file:") and re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", head["asOf"])
+    assert head["problems"] == service.get("/v1/inventory").json()["problems"] and head["problemCount"] == 1
+    assert head["reckoned"]["nodes"] == 7 and head["reckoned"]["reservations"] == 0
+    assert head["reckoned"][f"{GPU} of A100-SXM4-80GB, nodes"] > 0
+
+
+def test_nothing_is_in_it_that_the_ledger_does_not_keep(start_over):
+    secret = {"env": [{"name": "TOKEN", "value": "hidden-1"}], "args": ["hidden-2"], "image": "hidden-3"}
+    metadata = {"annotations": {"note": "hidden-4"}, "labels": {"app": "hidden-5"}}
+    service = start_over(NODES[0], pod("runs", 1, "a", spec={"containers": [container(**secret)]}, metadata=metadata))
+    assert "hidden" not in snapshot_of(service)
+
+
+def reserve(api, follower):
+    """Room is held for a pod: its binding hangs."""
+    api.store.put(pod("train-0", 2, metadata=OWNED), pod("train-1", 1, "a", metadata=OWNED))
+    follower.wait("the pods are known", lambda: "pod-train-0" in follower.ledger()[1])
+    hold = api.faults.hold("bind")
+    caller = threading.Thread(target=follower.bind, args=(pod("train-0", 2, metadata=OWNED), "b"))
+    caller.start()
+    hold.wait_for(1)
+    return hold, caller
+
+
+def test_a_reservation_is_held_there_too(api, follower, read_back):
+    hold, caller = reserve(api, follower)
+    snapshot = snapshot_of(follower)
+    names = [item["name"] for item in follower.get("/v1/inventory").json()["nodes"]]
+    second = read_back(snapshot)
+    assert_same(follower, second, [pod("asks-1", 1), pod("train-0", 2), pod("train-2", 1, metadata=OWNED)], names)
+    (item,) = [json.loads(line.rstrip(",")) for line in snapshot.splitlines() if '"kind":"Reservation"' in line]
+    assert (item["node"], item["metadata"]["uid"]) == ("b", "pod-train-0")
+    assert lines_of(snapshot_of(second)) == lines_of(snapshot)
+    (held,) = [found for found in second.get("/v1/inventory").json()["nodes"] if found["name"] == "b"]
+    assert [found["uid"] for found in held["reservations"]] == ["pod-train-0"]
+    assert "ml/train-0 (2)" in second.get("/v1/inventory?output=table").text
+    hold.release()
+    caller.join()
+
+
+def test_a_reservation_whose_pod_has_a_node_is_its_use(api, follower, read_back):
+    """A UID counts once: a file may be older in one line than in another."""
+    hold, caller = reserve(api, follower)
+    snapshot = snapshot_of(follower)
+    lines = [
+        line.replace('"spec":{', '"spec":{"nodeName":"b",') if '"kind":"Pod"' in line and '"train-0"' in line else line
+        for line in snapshot.splitlines()
+    ]
+    second = read_back("\n".join(lines))
+    (node_b,) = [found for found in second.get("/v1/inventory").json()["nodes"] if found["name"] == "b"]
+    assert (node_b["resources"][GPU]["used"], node_b["resources"][GPU]["reserved"]) == (2, 0)
+    hold.release()
+    caller.join()
+
+
+def test_what_the_ledger_reckons_otherwise_is_a_problem(service, read_back):
+    """Such as a file that was changed by hand, or cut."""
+    lines = [line for line in snapshot_of(service).splitlines() if '"name":"runs"' not in line]
+    problems = read_back("\n".join(lines)).get("/v1/inventory").json()["problems"]
+    assert problems[0] == {"kind": "Snapshot", "name": "reckoned", "what": "pods: the file says 18, the ledger reckons 17"}
+
+
+def test_by_another_policy_nothing_is_compared(service, read_back, write):
+    policy = write(
+        "policy.yaml", f"apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nmodels: {{aliases: {{{A100}: T4}}}}\n"
+    )
+    second = read_back(snapshot_of(service), "--config", policy)
+    inventory = second.get("/v1/inventory").json()
+    assert inventory["problemCount"] == 1
+    assert {item["model"] for item in inventory["models"]} != {item["model"] for item in service.get("/v1/inventory").json()["models"]}
+
+
+@pytest.mark.parametrize(
+    "item, what",
+    [
+        ({"kind": "Reservation", "metadata": {"name": "x"}, "node": 7}, "node: is the number 7, should be a string"),
+        ({"kind": "Reservation", "metadata": {"name": "x"}}, "node: is missing"),
+        ({"kind": "KeptPod", "metadata": {"name": "x"}, "refusal": []}, "refusal: is an array, should be a string"),
+        ({"kind": "Snapshot", "metadata": {"name": "x"}, "problems": [{"kind": 1}]}, "problems[0].kind: is the number 1, should be a string"),
+        ({"kind": "Snapshot", "metadata": {"name": "x"}, "reckoned": "much"}, 'reckoned: is the string "much", should be an object'),
+    ],
+)
+def test_what_is_wrong_in_one(start_over, item, what):
+    inventory = start_over(NODES[0], {"apiVersion": OURS, **item}).get("/v1/inventory").json()
+    assert [problem["what"] for problem in inventory["problems"]] == [what]
+
+
+def test_the_kinds_are_ours_only_under_our_group(start_over):
+    """A tenant's objects of another group are none of them."""
+    item = {"apiVersion": "example.com/v1", "kind": "Reservation", "metadata": {"name": "x", "namespace": "ml"}, "node": "a"}
+    inventory = start_over(NODES[0], item).get("/v1/inventory").json()
+    assert inventory["problems"] == [] and inventory["nodes"][0]["reservations"] == []
+
+
+def test_one_at_a_time(start_service, start_over):
+    """While one is being sent, whose reader does not read, the next is told to come again; and not once that one is gone."""
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "x" * 4000}
+    many = [pod(f"p-{i}", 1, status={"conditions": [condition]}) for i in range(2500)]
+    service = start_over(NODES[0], *many)
+    host, _, port = service.addresses["people"].rpartition(":")
+    with socket.create_connection((host, int(port))) as slow:
+        slow.sendall(f"GET {PATH} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        assert slow.recv(1)
+        answer = service.get(PATH)
+        assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+        assert answer.json() == {"error": "another snapshot is being made or sent: try again"}
+    assert snapshot_of(service)
+
+
+def test_what_is_not_known(service):
+    answer = service.get(PATH + "?output=table")
+    assert answer.status == 400 and "?output: is not known" in answer.json()["error"]
