@@ -107,8 +107,8 @@ static void test_annotations(void **state)
         "annotation gpu-extender.io/model is not known; did you mean gpu-extender.io/models?",
         "annotation gpu-extender.io/Models is not known; did you mean gpu-extender.io/models?",
         "annotation gpu-extender.io/colour is not known",
-        "annotation gpu-extender.io/alow-shared is not known; did you mean "
-        "gpu-extender.io/allow-shared?",
+        ("annotation gpu-extender.io/alow-shared is not known; did you mean "
+         "gpu-extender.io/allow-shared?"),
     };
     assert_int_equal(list.n, sizeof LINES / sizeof LINES[0]);
     for (size_t i = 0; i < list.n; i++)
