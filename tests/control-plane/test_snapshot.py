@@ -1,0 +1,42 @@
+"""GET /v1/snapshot of a live cluster: over that file the service gives the answers that it gives beside the API server."""
+
+from cluster import pod
+from objects import filter_args
+from service import Service
+
+MODELS = {"a100": "NVIDIA-A100-SXM4-80GB", "h100": "NVIDIA-H100-80GB-HBM3", "t4": "Tesla-T4"}
+CHANGING = {"asOf", "source", "live", "freshness", "ageSeconds"}
+
+
+def without_age(value):
+    if isinstance(value, dict):
+        return {key: without_age(item) for key, item in value.items() if key not in CHANGING}
+    return [without_age(item) for item in value] if isinstance(value, list) else value
+
+
+def answers(service):
+    asked = pod("asks", 2)
+    found = {path: without_age(service.get(path).json()) for path in ("/v1/inventory", "/v1/pending", "/v1/fragmentation")}
+    for verb in ("filter", "prioritize"):
+        found[verb] = service.post(f"/scheduler/{verb}", filter_args(asked, list(MODELS))).json()
+    found["dry run"] = without_age(service.post("/v1/dry-run", asked).json())
+    return found
+
+
+def test_it_reads_back_to_the_same_answers(live, tmp_path):
+    for name, model in MODELS.items():
+        live.add_node(name, model, 8)
+    live.start()
+    live.create_all("runs", 5, 3)
+    live.wait_until_bound(5)
+    live.create("waits", 16)
+    live.refusal_of("waits")
+    live.wait_until_told()
+    path = tmp_path / "snapshot.json"
+    path.write_text(live.service.get("/v1/snapshot").text)
+    second = Service("--cluster-file", str(path))
+    live.ends.callback(second.stop)
+    wanted, found = answers(live.service), answers(second)
+    assert [item["name"] for item in wanted["/v1/pending"]["pods"]] == ["waits"] and wanted["filter"]["NodeNames"]
+    for question, answer in wanted.items():
+        assert found[question] == answer, question
