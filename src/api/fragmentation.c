@@ -1,9 +1,9 @@
 /* fragmentation: GET /v1/fragmentation. See include/api/api.h. */
 #include "api/api.h"
 #include "basis.h"
+#include "fork_reply.h"
 #include "fragmentation_json.h"
 #include "json_text.h"
-#include "reply.h"
 #include "table.h"
 
 #include <inttypes.h>
@@ -40,25 +40,16 @@ static void write_table(const json_t *answer, struct arena *arena, struct buf *o
     table_write(table, out);
 }
 
-static json_t *answer_json(const struct basis *basis, const struct cluster *fork,
-                           struct arena *arena)
+static void tell(const struct cluster *fork, struct arena *arena, json_t *answer)
 {
     const struct fragmentations all = fragmentation_of(fork, arena);
-    json_t *answer = basis_json(basis);
     (void)json_object_set_new(answer, "summary", json_string(summary_of(&all, arena)));
     (void)json_object_set_new(answer, "models", fragmentation_list(&all));
-    return answer;
 }
 
 void api_fragmentation(void *context, struct exchange *exchange)
 {
+    static const struct fork_telling TELLING = {tell, write_table};
     const struct api *api = context;
-    struct arena *arena = exchange_arena(exchange);
-    if (!reply_is_possible(exchange) || !reply_from(api->inventory, exchange))
-        return;
-    const struct basis basis = basis_of(api->inventory, arena);
-    struct cluster *fork = inventory_fork(api->inventory);
-    json_t *answer = answer_json(&basis, fork, arena);
-    inventory_fork_free(api->inventory, fork);
-    reply(exchange, answer, write_table);
+    fork_reply(api->inventory, exchange, &TELLING);
 }

@@ -1,9 +1,9 @@
 /* quota: GET /v1/quota. See include/api/api.h. */
 #include "api/api.h"
 #include "basis.h"
+#include "fork_reply.h"
 #include "json_text.h"
 #include "quota_json.h"
-#include "reply.h"
 #include "table.h"
 
 /* How many of the namespaces that are there each quota covers. */
@@ -20,8 +20,7 @@ static const size_t *count_namespaces(const struct cluster *fork, struct arena *
     return counts;
 }
 
-static json_t *answer_json(const struct basis *basis, const struct cluster *fork,
-                           struct arena *arena)
+static void tell(const struct cluster *fork, struct arena *arena, json_t *answer)
 {
     const struct policy *policy = cluster_policy(fork);
     const size_t *counts = count_namespaces(fork, arena);
@@ -31,9 +30,7 @@ static json_t *answer_json(const struct basis *basis, const struct cluster *fork
                                     json_pack("{s:s, s:I, s:o}", "name", policy->quotas[i].name,
                                               "namespaces", (json_int_t)counts[i], "limits",
                                               quota_limits_json(fork, &policy->quotas[i])));
-    json_t *answer = basis_json(basis);
     (void)json_object_set_new(answer, "quotas", quotas);
-    return answer;
 }
 
 static const char *text_or(const char *text, const char *otherwise)
@@ -72,13 +69,7 @@ static void write_table(const json_t *answer, struct arena *arena, struct buf *o
 
 void api_quota(void *context, struct exchange *exchange)
 {
+    static const struct fork_telling TELLING = {tell, write_table};
     const struct api *api = context;
-    struct arena *arena = exchange_arena(exchange);
-    if (!reply_is_possible(exchange) || !reply_from(api->inventory, exchange))
-        return;
-    const struct basis basis = basis_of(api->inventory, arena);
-    struct cluster *fork = inventory_fork(api->inventory);
-    json_t *answer = answer_json(&basis, fork, arena);
-    inventory_fork_free(api->inventory, fork);
-    reply(exchange, answer, write_table);
+    fork_reply(api->inventory, exchange, &TELLING);
 }
