@@ -125,6 +125,7 @@ struct pod_facts {
     bool finished;              /* phase Succeeded or Failed: uses nothing */
     bool terminating;           /* being deleted: uses what it has until it is gone */
     bool gated;                 /* has scheduling gates */
+    bool never_preempts;        /* preemptionPolicy Never; no ledger keeps it */
     /* Its spec says where it would rather be, in words that kube-scheduler scores by. The ledger
      * does not keep it. */
     bool soft_preferences;
@@ -132,8 +133,7 @@ struct pod_facts {
      * "": of none (pods of Jobs are none). */
     const char *replica_of;
     int64_t priority;
-    bool never_preempts; /* preemptionPolicy Never; no ledger keeps it */
-    int64_t created_s;   /* seconds since 1970; 0 if unknown */
+    int64_t created_s; /* seconds since 1970; 0 if unknown */
     /* Not NULL: it can run nowhere, and why (a GPU request that is not its limit, an annotation
      * that can't be read). It still uses what it uses. */
     const char *refusal;

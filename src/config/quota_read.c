@@ -96,12 +96,13 @@ static int check_list(const struct reading *reading, const struct yaml_value *li
 static int read_text(const struct reading *reading, const struct yaml_value *at,
                      syntax_check *check, const char **ret_text)
 {
-    if (!json_is_string(at->value))
+    const char *text = json_string_value(at->value);
+    if (!text)
         return yaml_wrong(reading->file, at, "a string", reading->err);
-    const char *right = check(json_string_value(at->value));
+    const char *right = check(text);
     if (right)
         return yaml_wrong(reading->file, at, right, reading->err);
-    *ret_text = arena_strdup(reading->policy->arena, json_string_value(at->value));
+    *ret_text = arena_strdup(reading->policy->arena, text);
     return 0;
 }
 
@@ -415,15 +416,16 @@ static int read_limits(const struct reading *reading, const struct yaml_value *a
 
 static int read_name(const struct reading *reading, const struct yaml_value *at, void *target)
 {
-    struct quota *quota = target;
     const struct policy *policy = reading->policy;
-    int r = read_text(reading, at, syntax_dns_label, &quota->name);
+    const char *name = "";
+    int r = read_text(reading, at, syntax_dns_label, &name);
     for (size_t i = 0; r == 0 && i < policy->n_quotas; i++) {
-        if (strcmp(policy->quotas[i].name, quota->name) == 0)
+        if (strcmp(policy->quotas[i].name, name) == 0)
             r = yaml_fault(reading->file, at, reading->err,
                            "is \"%s\", which quotas[%zu] is called already, should be another",
-                           quota->name, i);
+                           name, i);
     }
+    ((struct quota *)target)->name = name;
     return r;
 }
 

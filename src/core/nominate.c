@@ -86,8 +86,11 @@ static bool was_promised(const struct node *node, const struct asker *asker)
     return asker->nominated_node && strcmp(asker->nominated_node, node_name(node)) == 0;
 }
 
+/* A pod that is not there yet is younger than all. */
 static bool is_older(const struct nomination *nomination, const struct asker *asker)
 {
+    if (!asker->uid)
+        return true;
     if (nomination->created_s != asker->created_s)
         return nomination->created_s < asker->created_s;
     return strcmp(nomination->uid, asker->uid) < 0;

@@ -11,7 +11,7 @@
 /* So that no sum passes INT64_MAX, whatever nodes say they have. */
 #define OFFERED_MAX (INT64_C(1) << 40)
 
-#define SUPPLY_NAME_BYTES (3 * GPU_MODEL_TEXT_MAX)
+#define SUPPLY_NAME_BYTES ((size_t)3 * GPU_MODEL_TEXT_MAX)
 
 int64_t supply_offered(const struct node_resource *entry)
 {

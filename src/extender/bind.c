@@ -118,7 +118,7 @@ static void bind(const struct extender *extender, const struct bind_args *args,
 void extender_bind(void *context, struct exchange *exchange)
 {
     struct err err;
-    struct bind_args args;
+    struct bind_args args = {0};
     size_t len = 0;
     json_t *root = NULL;
     const char *body = exchange_body(exchange, &len);

@@ -53,24 +53,24 @@ struct reflector {
     struct reflector_settings settings;
     struct reflector_store store;
     struct reflector_status status;
-    bool is_dirty; /* the store was called, or the status changed */
+    bool is_dirty;      /* the store was called, or the status changed */
+    bool fresh;         /* the next request asks for another connection */
+    bool watch_is_open; /* its head was 200 */
+    bool is_absent;     /* the server did not know the collection when it was asked last */
     char why[400];
     const char **event_drop; /* kind->drop, inside the object of an event */
     uint64_t random;
     struct backoff backoff;
     enum step step;
     int64_t not_before_ms; /* of the next request */
-    bool fresh;            /* the next request asks for another connection */
     struct flight flight;
     struct listing listing;
     struct buf path;
     struct buf version;  /* to watch on from */
     struct buf goal;     /* what the probe saw */
-    bool watch_is_open;  /* its head was 200 */
     int64_t heard_ms;    /* the last byte of a watch, or when the data was fresh */
     int64_t unopened_ms; /* since then, where no watch is open, there was none */
     int64_t listed_ms;   /* the end of the last whole list */
-    bool is_absent;      /* the server did not know the collection when it was asked last */
     enum { EVENT_FINE, EVENT_FAILED } event_verdict;
     unsigned event_code; /* of an ERROR event: its Status's code */
     int64_t event_retry_after_s;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_SIZE (4 * GPU_MODEL_TEXT_MAX)
+#define NAME_SIZE ((size_t)4 * GPU_MODEL_TEXT_MAX)
 
 /* Brands, which name no model: with one, a name is no longer the alias's. */
 static const char *const BRANDS[] = {"", "NVIDIA-", "Tesla-", "AMD-"};
@@ -33,7 +33,7 @@ static bool find_alias(const struct gpu_model *model, const char *sharing,
 {
     for (size_t i = 0; i < policy->n_aliases; i++) {
         const int n = snprintf(name, NAME_SIZE, "%s%s", policy->aliases[i].from, sharing);
-        if (n < NAME_SIZE && is_read_as(name, model, policy))
+        if (n >= 0 && (size_t)n < NAME_SIZE && is_read_as(name, model, policy))
             return true;
     }
     return false;

@@ -144,8 +144,10 @@ static void test_long_texts_are_cut_between_characters(void **state)
     struct arena *arena = arena_new();
     struct decision *found = NULL;
     char text[1001] = "";
-    for (size_t i = 0; i + 2 < sizeof text; i += 2)
-        memcpy(text + i, "\xc3\xa9", 2);
+    for (size_t i = 0; i + 2 < sizeof text; i += 2) {
+        text[i] = '\xc3';
+        text[i + 1] = '\xa9';
+    }
     const struct decision decision = {
         .namespace_ = text, .name = text, .uid = text, .node = text, .error = text};
     decisions_add(decisions, &decision);
