@@ -151,7 +151,8 @@ static void all(struct world *world, const char *text, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const DROP[] = {"metadata.managedFields", NULL};
-    static const struct reflector_kind KIND = {"pods", "/api/v1/pods", NULL, DROP};
+    static const struct reflector_kind KIND = {
+        .name = "pods", .path = "/api/v1/pods", .drop = DROP};
     static const struct reflector_settings SETTINGS = {.kind = &KIND,
                                                        .page_size = 3,
                                                        .silence_ms = 60000,
