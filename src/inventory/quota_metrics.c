@@ -6,8 +6,8 @@
 static void write_gauge(const struct cluster *fork, const char *name, bool is_use, struct buf *out)
 {
     const struct policy *policy = cluster_policy(fork);
-    for (const struct quota *quota = policy->quotas; quota < policy->quotas + policy->n_quotas;
-         quota++) {
+    for (size_t q = 0; q < policy->n_quotas; q++) {
+        const struct quota *quota = &policy->quotas[q];
         for (size_t i = 0; i < quota->n_limits; i++) {
             const struct quota_limit *limit = &quota->limits[i];
             const struct metric_label labels[] = {
