@@ -92,6 +92,8 @@ int64_t fit_left(const struct node *node, const struct fit_question *question,
 int64_t fit_lack(const struct node *node, const struct fit_question *question,
                  const struct need *need);
 
+/* What is said where too little of the resource is free. */
+enum reason reason_of_lack(const struct resource *resource);
 /* "gpu_free": for metrics and answers. */
 const char *reason_name(enum reason reason);
 /* The message on the wire, beginning with "gpu-extender: ". */

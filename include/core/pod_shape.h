@@ -31,6 +31,8 @@ struct pod_shape {
     size_t n_gpu_needs;
 };
 
+/* How much of the resource they are; 0 where none is of it. */
+int64_t needs_find(const struct need *needs, size_t n, const struct resource *resource);
 /* How much of the resource a pod needs; 0 where it needs none. */
 int64_t shape_need(const struct pod_shape *shape, const struct resource *resource);
 

@@ -22,7 +22,7 @@ static json_t *verdicts_json(const struct decision *decision)
     return verdicts;
 }
 
-/* Our answers have whole numbers only. */
+/* A whole number: costs are compared here, not reckoned with. */
 static json_int_t millionths(double cost)
 {
     const double most = 1e18;

@@ -108,15 +108,6 @@ const char *fit_text(const struct node *node, const struct fit_question *questio
     return fit_message(node, question, verdict) + strlen(PREFIX);
 }
 
-static int64_t freed_of(const struct fit_question *question, const struct resource *resource)
-{
-    for (size_t i = 0; i < question->n_freed; i++) {
-        if (question->freed[i].resource == resource)
-            return question->freed[i].amount;
-    }
-    return 0;
-}
-
 /* What is free on the node, to the pod that asks: what it holds itself too, and what others would
  * give back. Where a sum was cut at INT64_MAX, no share of it is known, and nothing of it is free.
  */
@@ -131,7 +122,7 @@ static int64_t free_to(const struct node *node, const struct fit_question *quest
     if (own && has->reserved < INT64_MAX && strcmp(own->node_name, node_name(node)) == 0)
         without.reserved -= shape_need(own->shape, resource);
     if (has->used < INT64_MAX && has->reserved < INT64_MAX)
-        without.used -= freed_of(question, resource);
+        without.used -= needs_find(question->freed, question->n_freed, resource);
     return node_resource_free(&without);
 }
 
@@ -297,13 +288,15 @@ static enum reason judge_gpus(const struct node *node, const struct fit_question
     return judge_room(node, question);
 }
 
-static enum reason reason_of_resource(const char *name)
+enum reason reason_of_lack(const struct resource *resource)
 {
-    if (strcmp(name, "cpu") == 0)
+    if (resource->is_gpu)
+        return REASON_GPU_FREE;
+    if (strcmp(resource->name, "cpu") == 0)
         return REASON_CPU;
-    if (strcmp(name, "memory") == 0)
+    if (strcmp(resource->name, "memory") == 0)
         return REASON_MEMORY;
-    return strcmp(name, "pods") == 0 ? REASON_PODS : REASON_RESOURCE;
+    return strcmp(resource->name, "pods") == 0 ? REASON_PODS : REASON_RESOURCE;
 }
 
 static enum reason judge_other_resources(const struct node *node,
@@ -314,7 +307,7 @@ static enum reason judge_other_resources(const struct node *node,
     for (size_t i = shape->n_gpu_needs; i < shape->n_needs; i++) {
         if (fit_lack(node, question, &shape->needs[i]) == 0)
             continue;
-        enum reason reason = reason_of_resource(shape->needs[i].resource->name);
+        enum reason reason = reason_of_lack(shape->needs[i].resource);
         if (first == REASON_FITS || reason < first)
             first = reason;
     }

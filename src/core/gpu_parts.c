@@ -22,16 +22,21 @@ static bool ends_in(const char *text, const char *end)
     return len >= end_len && strcasecmp(text + len - end_len, end) == 0;
 }
 
-static bool is_renamed_share(const char *resource)
+/* NVIDIA's, and no slices by name. */
+static bool is_of_gpus(const char *resource)
 {
     return strncmp(resource, VENDOR, strlen(VENDOR)) == 0 &&
-           strncmp(resource, SLICES, strlen(SLICES)) != 0 && ends_in(resource, SHARES);
+           strncmp(resource, SLICES, strlen(SLICES)) != 0;
+}
+
+static bool is_renamed_share(const char *resource)
+{
+    return is_of_gpus(resource) && ends_in(resource, SHARES);
 }
 
 bool gpu_parts_concern(const char *resource)
 {
-    return strncmp(resource, VENDOR, strlen(VENDOR)) == 0 &&
-           strncmp(resource, SLICES, strlen(SLICES)) != 0 && !ends_in(resource, SHARES);
+    return is_of_gpus(resource) && !ends_in(resource, SHARES);
 }
 
 static bool has_renamed_shares(const struct amount *amounts, size_t n)

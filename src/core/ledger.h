@@ -178,9 +178,8 @@ size_t tenants_n_cells(const struct policy *policy);
 /* Which quotas cover a namespace that is there or uses GPUs; NULL: it is neither. */
 const size_t *tenants_covering(const struct cluster *cluster, const char *namespace_,
                                size_t *ret_n);
-/* The same of any, in the arena where it is neither. */
-const size_t *tenants_quotas(const struct cluster *cluster, const char *namespace_,
-                             struct arena *arena, size_t *ret_n);
+/* The cells of a quota, by its place in the policy's list. */
+int64_t *tenants_quota_cells(const struct cluster *cluster, size_t quota);
 /* So many pods of the shape more (n < 0: fewer) use GPUs on a node of these models. */
 void tenants_count(struct cluster *cluster, const char *namespace_, const struct pod_shape *shape,
                    uint64_t models, int64_t n);

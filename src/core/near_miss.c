@@ -2,8 +2,6 @@
 #include "core/near_miss.h"
 #include "base/arena.h"
 
-#include <string.h>
-
 struct near_miss {
     /* By reason; shape NULL: nothing helps. */
     struct fit_question without[N_REASONS];
@@ -51,21 +49,6 @@ static bool drop_fact(struct shape_facts *facts, enum reason reason, struct aren
     return true;
 }
 
-static enum reason lack_of(const struct resource *resource)
-{
-    static const struct {
-        const char *name;
-        enum reason reason;
-    } ROWS[] = {{"cpu", REASON_CPU}, {"memory", REASON_MEMORY}, {"pods", REASON_PODS}};
-    if (resource->is_gpu)
-        return REASON_GPU_FREE;
-    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
-        if (strcmp(ROWS[i].name, resource->name) == 0)
-            return ROWS[i].reason;
-    }
-    return REASON_RESOURCE;
-}
-
 /* All that was judged before is as it was; a total is room, too, and so is what is kept. */
 static void drop_needs(struct pod_shape *shape, enum reason reason, struct arena *arena)
 {
@@ -74,7 +57,7 @@ static void drop_needs(struct pod_shape *shape, enum reason reason, struct arena
     struct need *needs = ARENA_ARRAY(arena, struct need, shape->n_needs);
     size_t n = 0;
     for (size_t i = 0; i < shape->n_needs; i++) {
-        if (lack_of(shape->needs[i].resource) != lack)
+        if (reason_of_lack(shape->needs[i].resource) != lack)
             needs[n++] = shape->needs[i];
     }
     shape->n_gpu_needs = is_of_gpus ? 0 : shape->n_gpu_needs;

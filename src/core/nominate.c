@@ -106,15 +106,6 @@ static bool is_kept_from(const struct node *node, const struct nomination *nomin
     return !was_promised(node, asker) || is_older(nomination, asker);
 }
 
-static int64_t need_of(const struct nomination *nomination, const struct resource *resource)
-{
-    for (size_t i = 0; i < nomination->n_needs; i++) {
-        if (nomination->needs[i].resource == resource)
-            return nomination->needs[i].amount;
-    }
-    return 0;
-}
-
 int64_t nominate_kept(const struct node *node, const struct asker *asker,
                       const struct resource *resource)
 {
@@ -122,7 +113,7 @@ int64_t nominate_kept(const struct node *node, const struct asker *asker,
     for (const struct nomination *other = node_next_nomination(node, NULL); other;
          other = node_next_nomination(node, other)) {
         if (is_kept_from(node, other, asker))
-            kept = ledger_add(kept, need_of(other, resource));
+            kept = ledger_add(kept, needs_find(other->needs, other->n_needs, resource));
     }
     return kept;
 }

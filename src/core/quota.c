@@ -27,7 +27,7 @@ static int64_t *cell_of(const struct cluster *cluster, size_t quota,
                         const struct quota_limit *limit)
 {
     const struct policy *policy = cluster->policy;
-    int64_t *cells = &cluster->quota_used[quota * tenants_n_cells(policy)];
+    int64_t *cells = tenants_quota_cells(cluster, quota);
     return &cells[limit->scope * (1 + policy->n_quota_models) + limit->column];
 }
 
@@ -185,18 +185,9 @@ void quota_place(struct cluster *fork, struct quota_view *view, const struct nod
     if (!view)
         return;
     for (size_t i = 0; i < view->n_quotas; i++)
-        tenants_add(fork->policy,
-                    &fork->quota_used[view->quotas[i] * tenants_n_cells(fork->policy)], view->shape,
+        tenants_add(fork->policy, tenants_quota_cells(fork, view->quotas[i]), view->shape,
                     tenants_models(node), n);
     quota_take(view, node, n);
-}
-
-size_t quota_find(const struct cluster *cluster, const char *namespace_, struct arena *arena,
-                  const size_t **ret_quotas)
-{
-    size_t n = 0;
-    *ret_quotas = tenants_quotas(cluster, namespace_, arena, &n);
-    return n;
 }
 
 int64_t quota_used(const struct cluster *cluster, const struct quota *quota,

@@ -72,16 +72,11 @@ static int compare_tier(const struct ranked_node *a, const struct ranked_node *b
     return COMPARE(a->gpu_work, b->gpu_work);
 }
 
-static double sum_of(const struct ranked_node *ranked)
-{
-    return cost_sum(&ranked->cost);
-}
-
 int rank_compare(const struct ranked_node *a, const struct ranked_node *b)
 {
     int order = compare_tier(a, b);
     if (order == 0 && a->node)
-        order = COMPARE(sum_of(a), sum_of(b));
+        order = COMPARE(cost_sum(&a->cost), cost_sum(&b->cost));
     if (order == 0 && a->node)
         order = COMPARE(a->free_gpus, b->free_gpus);
     if (order == 0 && a->node)
@@ -114,11 +109,11 @@ static size_t count_tiers(const struct ranked_node *nodes, size_t n_nodes)
  * get the lowest where costs are equal. */
 static void score_tier(struct ranked_node *nodes, size_t n_nodes, int lowest, int highest)
 {
-    double min = sum_of(&nodes[0]);
-    double max = sum_of(&nodes[n_nodes - 1]);
+    double min = cost_sum(&nodes[0].cost);
+    double max = cost_sum(&nodes[n_nodes - 1].cost);
     int n_scores = highest - lowest + 1;
     for (size_t i = 0; i < n_nodes; i++) {
-        int step = max > min ? (int)(n_scores * (max - sum_of(&nodes[i])) / (max - min)) : 0;
+        int step = max > min ? (int)(n_scores * (max - cost_sum(&nodes[i].cost)) / (max - min)) : 0;
         nodes[i].score = lowest + (step < n_scores ? step : n_scores - 1);
     }
 }

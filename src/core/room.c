@@ -24,3 +24,10 @@ struct room room_on(const struct node *node, const struct node_resource *gpus,
     return (struct room){at_least_0(node_resource_free(gpus)), free_of(node, resources->cpu),
                          free_of(node, resources->memory)};
 }
+
+struct room room_less(const struct room *room, const struct room *taken)
+{
+    return (struct room){at_least_0(room->gpus - taken->gpus),
+                         at_least_0(room->milli_cores - taken->milli_cores),
+                         at_least_0(room->memory_bytes - taken->memory_bytes)};
+}

@@ -20,6 +20,8 @@ struct room_resources room_resources_of(const struct cluster *cluster);
 /* gpus is the node's. */
 struct room room_on(const struct node *node, const struct node_resource *gpus,
                     const struct room_resources *resources);
+/* What is left of it where so much is taken. */
+struct room room_less(const struct room *room, const struct room *taken);
 /* How many pods that need so much have it, n at the most. To divide takes far longer than to
  * multiply, and mostly n have it. */
 static inline int64_t room_times(int64_t have, int64_t need, int64_t n)

@@ -107,18 +107,13 @@ size_t score_terms(const struct score *score, const struct node *node,
 
 /* Rooms. */
 
-static int64_t at_least_0(int64_t amount)
-{
-    return amount > 0 ? amount : 0;
-}
-
 /* What is left of the room with the score's pod there. */
 static struct room room_left(const struct score *score, const struct node_resource *gpus,
                              const struct room *room)
 {
-    return (struct room){at_least_0(room->gpus - shape_need(score->shape, gpus->resource)),
-                         at_least_0(room->milli_cores - score->milli_cores),
-                         at_least_0(room->memory_bytes - score->memory_bytes)};
+    const struct room taken = {shape_need(score->shape, gpus->resource), score->milli_cores,
+                               score->memory_bytes};
+    return room_less(room, &taken);
 }
 
 /* All that is summed is a whole number: it does not depend on the order of the classes. */

@@ -73,13 +73,18 @@ void shapes_drop_resource(struct shapes *shapes, const struct resource *resource
     free(entry);
 }
 
-int64_t shape_need(const struct pod_shape *shape, const struct resource *resource)
+int64_t needs_find(const struct need *needs, size_t n, const struct resource *resource)
 {
-    for (size_t i = 0; i < shape->n_needs; i++) {
-        if (shape->needs[i].resource == resource)
-            return shape->needs[i].amount;
+    for (size_t i = 0; i < n; i++) {
+        if (needs[i].resource == resource)
+            return needs[i].amount;
     }
     return 0;
+}
+
+int64_t shape_need(const struct pod_shape *shape, const struct resource *resource)
+{
+    return needs_find(shape->needs, shape->n_needs, resource);
 }
 
 size_t needs_put_gpus_first(struct need *needs, size_t n_needs)

@@ -71,7 +71,7 @@ static size_t find_quotas(const struct policy *policy, const struct namespace *n
     return n;
 }
 
-static int64_t *cells_of(const struct cluster *cluster, size_t quota)
+int64_t *tenants_quota_cells(const struct cluster *cluster, size_t quota)
 {
     return &cluster->quota_used[quota * tenants_n_cells(cluster->policy)];
 }
@@ -82,7 +82,7 @@ static void give_to_quotas(struct cluster *cluster, const struct tenant *tenant,
     if (!tenant->used)
         return;
     for (size_t i = 0; i < tenant->n_quotas; i++) {
-        int64_t *cells = cells_of(cluster, tenant->quotas[i]);
+        int64_t *cells = tenants_quota_cells(cluster, tenant->quotas[i]);
         for (size_t c = 0; c < tenants_n_cells(cluster->policy); c++)
             cells[c] += sign * tenant->used[c];
     }
@@ -165,16 +165,17 @@ const size_t *tenants_covering(const struct cluster *cluster, const char *namesp
     return tenant ? tenant->quotas : NULL;
 }
 
-const size_t *tenants_quotas(const struct cluster *cluster, const char *namespace_,
-                             struct arena *arena, size_t *ret_n)
+size_t quota_find(const struct cluster *cluster, const char *namespace_, struct arena *arena,
+                  const size_t **ret_quotas)
 {
-    const size_t *known = tenants_covering(cluster, namespace_, ret_n);
-    if (known)
-        return known;
+    size_t n = 0;
+    *ret_quotas = tenants_covering(cluster, namespace_, &n);
+    if (*ret_quotas)
+        return n;
     const struct namespace unknown = {.name = namespace_};
     size_t *quotas = ARENA_ARRAY(arena, size_t, cluster->policy->n_quotas);
-    *ret_n = find_quotas(cluster->policy, &unknown, quotas);
-    return quotas;
+    *ret_quotas = quotas;
+    return find_quotas(cluster->policy, &unknown, quotas);
 }
 
 /* Pods and nodes. */
@@ -191,7 +192,7 @@ void tenants_count(struct cluster *cluster, const char *namespace_, const struct
     tenant->n_users += (size_t)n;
     tenants_add(policy, tenant->used, shape, models, n);
     for (size_t i = 0; i < tenant->n_quotas; i++)
-        tenants_add(policy, cells_of(cluster, tenant->quotas[i]), shape, models, n);
+        tenants_add(policy, tenants_quota_cells(cluster, tenant->quotas[i]), shape, models, n);
     release(cluster, tenant);
 }
 
