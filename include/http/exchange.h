@@ -32,13 +32,22 @@ uint64_t exchange_id(const struct exchange *exchange);
 /* Memory that lives until the answer is given. */
 struct arena *exchange_arena(struct exchange *exchange);
 
+/* Who asks, by the subject of a client certificate that was found good for this very request. */
+struct exchange_peer {
+    const char *common_name;          /* "" if it has none */
+    const char *const *organizations; /* ended by NULL */
+};
+/* NULL: there is none, or none that is trusted (now). */
+const struct exchange_peer *exchange_peer(const struct exchange *exchange);
+
 enum exchange_flags {
     EXCHANGE_CLOSE = 1, /* Connection: close, as the last answer on it */
     EXCHANGE_RETRY = 2, /* Retry-After: 1 */
 };
 
 /* Takes ownership of body (malloc'ed; NULL with len 0 = empty). content_type is a literal.
- * Content-Length is always set. May be called from any thread, exactly once. */
+ * Content-Length is always set; a 401 says WWW-Authenticate: Bearer. May be called from any thread,
+ * exactly once. */
 void exchange_answer(struct exchange *exchange, unsigned status, const char *content_type,
                      char *body, size_t len, unsigned flags);
 
@@ -46,6 +55,10 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
 void exchange_answer_error(struct exchange *exchange, unsigned status, const char *message);
 /* The same with 503 and Retry-After: what is asked for is being done for somebody else. */
 void exchange_answer_busy(struct exchange *exchange, const char *message);
+
+/* Instead of an answer, by a gate that was asked (server.h): the request goes on to its handler,
+ * which runs on a thread of the server. For the gate the exchange is gone then. */
+void exchange_pass(struct exchange *exchange);
 
 /* For an answer that is so large that there should be few of them: done(context) is called, from
  * any thread, when the exchange is over and the answer sent or thrown away. To be said before it is

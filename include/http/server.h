@@ -19,6 +19,23 @@
 /* Which of the listeners serves a route; a set of bits. */
 enum listener { LISTEN_VERBS = 1, LISTEN_PEOPLE = 2, LISTEN_PROBES = 4 };
 
+enum gate_verdict {
+    GATE_OPEN,
+    GATE_ASK,    /* ask() decides when the request is complete */
+    GATE_CLOSED, /* the gate has answered the exchange */
+};
+
+/* Decides who may use a route. A request that it closes costs no memory for its body, which is not
+ * waited for either: where one follows, the answer goes out at once, as the connection's last. */
+struct gate {
+    /* The header is read, the body is not there. On a thread of the server: must not wait. */
+    enum gate_verdict (*judge)(void *context, struct exchange *exchange);
+    /* After GATE_ASK, when the request is complete, on a thread of the server: must not wait
+     * either. Sooner or later, from any thread: exchange_pass(), or an answer. */
+    void (*ask)(void *context, struct exchange *exchange);
+    void *context;
+};
+
 /* The path must be equal; a path that ends in '/' also serves all below it. The longest path that
  * matches decides, then the method. */
 struct route {
@@ -30,6 +47,7 @@ struct route {
      * connections of that thread wait with it. */
     void (*handle)(void *context, struct exchange *exchange);
     void *context;
+    const struct gate *gate; /* NULL: always open */
 };
 
 struct server_settings {

@@ -57,6 +57,13 @@ void exchange_lend(struct exchange *exchange)
     atomic_fetch_add_explicit(&exchange->n_owners, 1, memory_order_relaxed);
 }
 
+void exchange_return(struct exchange *exchange)
+{
+    assert(exchange->lent && !exchange->answered);
+    exchange->lent = false;
+    exchange_drop(exchange);
+}
+
 void exchange_drop(struct exchange *exchange)
 {
     if (atomic_fetch_sub_explicit(&exchange->n_owners, 1, memory_order_acq_rel) > 1)
@@ -128,15 +135,46 @@ struct arena *exchange_arena(struct exchange *exchange)
     return exchange->arena;
 }
 
+const struct exchange_peer *exchange_peer(const struct exchange *exchange)
+{
+    return exchange->peer;
+}
+
 /* Under the lock. Waking up the connection here, under it, is what makes it safe: the transport
  * cannot be through with the connection before it has had the lock in turn. */
+static void wake(struct exchange *exchange)
+{
+    if (exchange->parked.resume)
+        exchange->parked.resume(exchange->parked.connection);
+    exchange->parked = (struct parking){0};
+}
+
+/* Under the lock. */
 static void set_answer(struct exchange *exchange, const struct answer *answer)
 {
     exchange->answer = *answer;
     exchange->answered = true;
-    if (exchange->parked.resume)
-        exchange->parked.resume(exchange->parked.connection);
-    exchange->parked = (struct parking){0};
+    wake(exchange);
+}
+
+void exchange_pass(struct exchange *exchange)
+{
+    (void)pthread_mutex_lock(&exchange->lock);
+    assert(!exchange->passed && (exchange->taken_back || !exchange->answered));
+    exchange->passed = true;
+    wake(exchange);
+    (void)pthread_mutex_unlock(&exchange->lock);
+    exchange_drop(exchange);
+}
+
+bool exchange_take_pass(struct exchange *exchange)
+{
+    (void)pthread_mutex_lock(&exchange->lock);
+    bool passed = exchange->passed && !exchange->answered;
+    if (passed)
+        exchange->passed = exchange->lent = false;
+    (void)pthread_mutex_unlock(&exchange->lock);
+    return passed;
 }
 
 void exchange_answer(struct exchange *exchange, unsigned status, const char *content_type,
@@ -226,7 +264,7 @@ struct answer exchange_take_answer(struct exchange *exchange)
 bool exchange_park(struct exchange *exchange, const struct parking *parking)
 {
     (void)pthread_mutex_lock(&exchange->lock);
-    bool park = !exchange->answered;
+    bool park = !exchange->answered && !exchange->passed;
     if (park) {
         parking->suspend(parking->connection);
         exchange->parked = *parking;

@@ -2,8 +2,8 @@
  * exchange_priv: what the server's own side sees of an exchange.
  *
  * An exchange has two owners, the transport (from the header to the end of the request) and, from
- * exchange_lend() to its answer, the handler. The last one frees it, so the handler may answer when
- * the client, and even the server, is gone. No HTTP library in sight here either.
+ * exchange_lend() to its answer, a gate or the handler. The last one frees it, so those may answer
+ * when the client, and even the server, is gone. No HTTP library in sight here either.
  */
 #ifndef HTTP_EXCHANGE_PRIV_H
 #define HTTP_EXCHANGE_PRIV_H
@@ -48,6 +48,8 @@ struct exchange {
     struct exchange_pair *headers;
     struct exchange_pair *query;
     const struct route *route; /* NULL: no such path */
+    const struct exchange_peer *peer;
+    enum gate_verdict verdict;
 
     /* The transport's thread only. */
     struct buf body;
@@ -67,6 +69,7 @@ struct exchange {
     atomic_uint n_owners;
     pthread_mutex_t lock; /* guards the rest */
     bool answered;
+    bool passed;     /* by its gate, which the transport's thread has not seen yet */
     bool taken_back; /* the server has answered in the handler's place */
     struct answer answer;
     struct parking parked; /* resume is NULL unless parked */
@@ -80,8 +83,12 @@ struct exchange {
 struct exchange *exchange_new(const char *method, const char *path, size_t max_body_bytes);
 void exchange_add_header(struct exchange *exchange, const char *name, const char *value);
 void exchange_add_query(struct exchange *exchange, const char *name, const char *value);
-/* Makes a handler the second owner. */
+/* Makes a gate or a handler the second owner. */
 void exchange_lend(struct exchange *exchange);
+/* The gate that judged it did not answer, and has it no more. */
+void exchange_return(struct exchange *exchange);
+/* True once after exchange_pass(): it may be lent again, to its handler. */
+bool exchange_take_pass(struct exchange *exchange);
 /* One owner less; the last one frees all. */
 void exchange_drop(struct exchange *exchange);
 
@@ -92,9 +99,11 @@ bool exchange_is_answered(struct exchange *exchange);
 /* The answer, which must be there; its body now belongs to the caller. */
 struct answer exchange_take_answer(struct exchange *exchange);
 
-/* Suspends the connection until the answer comes. False, and nothing done, if it is there. */
+/* Suspends the connection until the answer or the pass comes. False, and nothing done, if one is
+ * there. */
 bool exchange_park(struct exchange *exchange, const struct parking *parking);
-/* Answers 503 in the handler's place unless it has answered; what it says later is dropped. */
+/* Answers 503 in the place of the gate or the handler unless there is an answer; what they say
+ * later is dropped. */
 bool exchange_take_back(struct exchange *exchange);
 
 #endif

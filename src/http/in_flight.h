@@ -1,6 +1,6 @@
 /*
  * in_flight: the requests under way, so that a stop can wait for them, and those of them that are
- * parked until a later answer, so that a stop can take them back.
+ * parked until a later answer or pass, so that a stop can take them back.
  *
  * Locks are taken in the order in_flight, exchange, HTTP library.
  */
@@ -24,8 +24,8 @@ void in_flight_add(struct in_flight *flight, struct exchange *exchange);
 /* Does nothing when it was removed before. */
 void in_flight_remove(struct in_flight *flight, struct exchange *exchange);
 
-/* Suspends the connection until the answer comes. False if the answer is there (after
- * in_flight_close() it always is: 503 if the handler gave none). */
+/* Suspends the connection until the answer or the gate's pass comes. False if one is there (after
+ * in_flight_close() the answer always is: 503 if nobody gave another). */
 bool in_flight_park(struct in_flight *flight, struct exchange *exchange,
                     const struct parking *parking);
 void in_flight_unpark(struct in_flight *flight, struct exchange *exchange);

@@ -29,6 +29,19 @@ void service_fini(struct service *service)
     in_flight_fini(&service->in_flight);
 }
 
+/* The gate has the exchange while it judges, so that it may answer like a handler. */
+static void judge(struct exchange *exchange)
+{
+    const struct gate *gate = exchange->route->gate;
+    if (!gate)
+        return;
+    exchange_lend(exchange);
+    exchange->verdict = gate->judge(gate->context, exchange);
+    assert((exchange->verdict == GATE_CLOSED) == exchange_is_answered(exchange));
+    if (exchange->verdict != GATE_CLOSED)
+        exchange_return(exchange);
+}
+
 void service_open(struct service *service, unsigned listeners, struct exchange *exchange)
 {
     exchange->started_ns = now_ns();
@@ -51,6 +64,8 @@ void service_open(struct service *service, unsigned listeners, struct exchange *
         exchange_refuse(exchange, 405,
                         arena_printf(exchange->arena, "the method must be one of: %s", match.allow),
                         match.allow, 0);
+    else
+        judge(exchange);
 }
 
 void service_add_body(struct service *service, struct exchange *exchange, const void *bytes,
@@ -73,15 +88,33 @@ void service_refuse_body(struct service *service, struct exchange *exchange)
                     NULL, EXCHANGE_CLOSE);
 }
 
+/* The next one that has to do with the complete request: its gate, then its handler. */
+static void hand_on(struct exchange *exchange)
+{
+    const struct route *route = exchange->route;
+    bool passed = exchange_take_pass(exchange);
+    if (passed)
+        exchange->verdict = GATE_OPEN;
+    if (exchange->lent || exchange_is_answered(exchange))
+        return;
+    if (!passed) /* what the gate took is part of the answer's time */
+        exchange->started_ns = now_ns();
+    exchange_lend(exchange);
+    if (exchange->verdict == GATE_ASK)
+        route->gate->ask(route->gate->context, exchange);
+    else
+        route->handle(route->context, exchange);
+}
+
 bool service_run(struct service *service, struct exchange *exchange, const struct parking *parking)
 {
+    bool parked = false;
     in_flight_unpark(&service->in_flight, exchange);
-    if (!exchange->lent && !exchange_is_answered(exchange)) {
-        exchange->started_ns = now_ns();
-        exchange_lend(exchange);
-        exchange->route->handle(exchange->route->context, exchange);
-    }
-    return !in_flight_park(&service->in_flight, exchange, parking);
+    do { /* twice where the gate passes it at once */
+        hand_on(exchange);
+        parked = in_flight_park(&service->in_flight, exchange, parking);
+    } while (!parked && !exchange_is_answered(exchange));
+    return !parked;
 }
 
 bool service_record(struct service *service, struct exchange *exchange, const struct answer *answer)

@@ -1,7 +1,7 @@
 /*
  * service: what happens to a request between its header and its answer, whatever library carries
- * the bytes: route, refuse, hand to the handler, count, log. The transport calls these, all on the
- * thread of the request's connection, in the order in which they stand here.
+ * the bytes: route, gate, refuse, hand to the handler, count, log. The transport calls these, all
+ * on the thread of the request's connection, in the order in which they stand here.
  */
 #ifndef HTTP_SERVICE_H
 #define HTTP_SERVICE_H
@@ -21,15 +21,16 @@ struct service {
 void service_init(struct service *service, const struct route *routes, size_t max_body_bytes);
 void service_fini(struct service *service);
 
-/* The header is read: finds the route; answers by itself what no handler shall see. */
+/* The header is read: finds the route, asks its gate; answers by itself what no handler shall see.
+ */
 void service_open(struct service *service, unsigned listeners, struct exchange *exchange);
 /* A piece of the body, kept if a handler will want it. */
 void service_add_body(struct service *service, struct exchange *exchange, const void *bytes,
                       size_t len);
 /* A body over the limit is coming, or has: answers 413 unless another refusal stands. */
 void service_refuse_body(struct service *service, struct exchange *exchange);
-/* The request is complete: runs the handler. True if the answer is there; else the connection is
- * suspended, and this is to be called again when it has been resumed. */
+/* The request is complete: asks the gate, runs the handler. True if the answer is there; else the
+ * connection is suspended, and this is to be called again when it has been resumed. */
 bool service_run(struct service *service, struct exchange *exchange, const struct parking *parking);
 /* The answer is about to leave: counts and logs it. True if it must say Connection: close. */
 bool service_record(struct service *service, struct exchange *exchange,

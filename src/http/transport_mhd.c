@@ -6,8 +6,9 @@
  * gets here: those answers have the library's text and are not counted.
  *
  * The library cannot answer while a body is coming in, and closes with unread input, which can
- * destroy the answer on its way. So a body over the limit is answered past the library, straight
- * into the socket, and some more of it is read and thrown away before the connection is closed.
+ * destroy the answer on its way. So a body that is over the limit, or that the gate is closed to,
+ * is answered past the library, straight into the socket, and some more of it is read and thrown
+ * away before the connection is closed.
  */
 #include "base/log.h"
 #include "base/mem.h"
@@ -97,6 +98,8 @@ static enum MHD_Result queue_answer(struct transport *transport, struct exchange
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer.content_type);
     if (answer.allow)
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, answer.allow);
+    if (answer.status == MHD_HTTP_UNAUTHORIZED)
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
     if (answer.retry)
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
     if (close)
@@ -116,6 +119,10 @@ static void send_answer(struct exchange *exchange, const struct answer *answer, 
                      MHD_get_reason_phrase_for(answer->status), answer->content_type);
     if (answer->allow)
         (void)buf_printf(&text, "Allow: %s\r\n", answer->allow);
+    if (answer->status == MHD_HTTP_UNAUTHORIZED)
+        (void)buf_add_text(&text, "WWW-Authenticate: Bearer\r\n");
+    if (answer->retry)
+        (void)buf_add_text(&text, "Retry-After: 1\r\n");
     (void)buf_printf(&text, "Content-Length: %zu\r\nConnection: close\r\n\r\n", answer->len);
     if (strcmp(exchange->method, "HEAD") != 0)
         (void)buf_add(&text, answer->body, answer->len);
@@ -156,9 +163,11 @@ static enum MHD_Result begin(struct transport *transport, struct exchange *excha
     const char *length = exchange_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
     const char *encoding = exchange_header(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING);
     bool is_sized = length && !encoding; /* what the library goes by, too */
-    bool is_large = is_sized && strtoull(length, NULL, 10) > transport->service->max_body_bytes;
+    unsigned long long n_bytes = is_sized ? strtoull(length, NULL, 10) : 0;
+    bool is_large = n_bytes > transport->service->max_body_bytes;
     bool is_endless = encoding && strcasecmp(encoding, "chunked") != 0;
-    if (!is_large && !is_endless)
+    bool is_unwanted = exchange->verdict == GATE_CLOSED && (n_bytes > 0 || encoding);
+    if (!is_large && !is_endless && !is_unwanted)
         return wait_for_more(connection, length || encoding);
     service_refuse_body(transport->service, exchange);
     return cut_off(transport, exchange, connection);

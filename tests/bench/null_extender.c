@@ -174,10 +174,10 @@ int main(int argc, char **argv)
     static struct api_server api_server;
     const bool binds = argc > 1;
     const struct route routes[] = {
-        {"POST", "/scheduler/filter", LISTEN_VERBS, "filter", filter, NULL},
+        {"POST", "/scheduler/filter", LISTEN_VERBS, "filter", filter, NULL, NULL},
         {"POST", "/scheduler/prioritize", LISTEN_VERBS, "prioritize",
-         binds ? no_opinion : prioritize, NULL},
-        {"POST", "/scheduler/bind", LISTEN_VERBS, "bind", bind_pod, &api_server.sender},
+         binds ? no_opinion : prioritize, NULL, NULL},
+        {"POST", "/scheduler/bind", LISTEN_VERBS, "bind", bind_pod, &api_server.sender, NULL},
         {0},
     };
     const struct server_settings settings = {

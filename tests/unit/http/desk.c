@@ -19,7 +19,8 @@ struct desk {
     struct exchange *late[MAX_LATE];
     size_t n_taken;
     size_t n_late;
-    struct route routes[11];
+    struct gate gate;
+    struct route routes[13];
 };
 
 void desk_answer(struct exchange *exchange)
@@ -84,6 +85,25 @@ static void hold(void *context, struct exchange *exchange)
     (void)pthread_mutex_unlock(&desk->lock);
 }
 
+static enum gate_verdict judge(void *context, struct exchange *exchange)
+{
+    (void)context;
+    const char *gate = exchange_query(exchange, "gate");
+    if (strcmp(gate, "closed") == 0) {
+        exchange_answer_error(exchange, 401, "who are you?");
+        return GATE_CLOSED;
+    }
+    return strcmp(gate, "open") == 0 ? GATE_OPEN : GATE_ASK;
+}
+
+static void ask(void *context, struct exchange *exchange)
+{
+    if (strcmp(exchange_query(exchange, "gate"), "pass") == 0)
+        exchange_pass(exchange);
+    else
+        answer_later(context, exchange);
+}
+
 void desk_let_go(struct desk *desk)
 {
     (void)pthread_mutex_lock(&desk->lock);
@@ -108,16 +128,18 @@ int desk_start(const char *verbs, const char *people, const char *probes, struct
     const unsigned all = LISTEN_VERBS | LISTEN_PEOPLE | LISTEN_PROBES;
     struct desk *desk = MEM_NEW(struct desk);
     const struct route routes[] = {
-        {"GET", "/now", all, "now", answer_now, NULL},
-        {"POST", "/now", all, "now", answer_now, NULL},
-        {"POST", "/later", LISTEN_VERBS, "later", answer_later, desk},
-        {"POST", "/hold", LISTEN_PEOPLE, "hold", hold, desk},
-        {"GET", "/nothing", all, "nothing", answer_nothing, NULL},
-        {"GET", "/much", all, "much", answer_much, NULL},
-        {"GET", "/bad", all, "bad", answer_badly, NULL},
-        {"GET", "/below/", LISTEN_PEOPLE, "below", answer_now, NULL},
-        {"POST", "/below/deep/", LISTEN_PEOPLE, "deep", answer_now, NULL},
-        {"GET", "/livez", LISTEN_PROBES, "livez", answer_now, NULL},
+        {"GET", "/now", all, "now", answer_now, NULL, NULL},
+        {"POST", "/now", all, "now", answer_now, NULL, NULL},
+        {"POST", "/later", LISTEN_VERBS, "later", answer_later, desk, NULL},
+        {"POST", "/hold", LISTEN_PEOPLE, "hold", hold, desk, NULL},
+        {"GET", "/nothing", all, "nothing", answer_nothing, NULL, NULL},
+        {"GET", "/much", all, "much", answer_much, NULL, NULL},
+        {"GET", "/bad", all, "bad", answer_badly, NULL, NULL},
+        {"GET", "/below/", LISTEN_PEOPLE, "below", answer_now, NULL, NULL},
+        {"POST", "/below/deep/", LISTEN_PEOPLE, "deep", answer_now, NULL, NULL},
+        {"POST", "/gated/now", LISTEN_VERBS, "gated", answer_now, NULL, &desk->gate},
+        {"POST", "/gated/later", LISTEN_VERBS, "gated", answer_later, desk, &desk->gate},
+        {"GET", "/livez", LISTEN_PROBES, "livez", answer_now, NULL, NULL},
         {0}};
     const struct server_settings settings = {.verbs = verbs,
                                              .people = people,
@@ -126,6 +148,7 @@ int desk_start(const char *verbs, const char *people, const char *probes, struct
                                              .max_connections = 512,
                                              .idle_timeout_s = 300,
                                              .n_threads = 4};
+    desk->gate = (struct gate){judge, ask, desk};
     memcpy(desk->routes, routes, sizeof routes);
     (void)pthread_mutex_init(&desk->lock, NULL);
     (void)pthread_cond_init(&desk->arrived, NULL);

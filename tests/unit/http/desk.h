@@ -1,7 +1,9 @@
 /*
  * desk: the server under test. Its route table has handlers that answer now (/now echoes what they
  * see) and some that only take the exchange in, for the test to answer when it likes: /later
- * returns at once, to be parked, /hold stays on its thread until the test lets it go.
+ * returns at once, to be parked, /hold stays on its thread until the test lets it go. What is below
+ * /gated/ has a gate, which does what ?gate= says: "open", "closed" (401), "pass" (asked, it passes
+ * at once), "ask" (asked, it takes the exchange in like /later).
  */
 #ifndef DESK_H
 #define DESK_H
@@ -27,7 +29,7 @@ struct server *desk_server(const struct desk *desk);
 
 /* A connection to that listener. */
 int desk_client(const struct desk *desk, enum listener listener);
-/* The next exchange that arrived on /later or /hold; waits for it. */
+/* The next exchange that arrived on /later, /hold or at the gate; waits for it. */
 struct exchange *desk_next(struct desk *desk);
 /* Lets /hold return, now and from now on. */
 void desk_let_go(struct desk *desk);

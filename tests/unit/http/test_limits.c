@@ -37,7 +37,8 @@ static void test_unknown_paths_are_404(void **state)
         assert_string_equal(reply.body,
                             "{\"error\": \"no such path, should be one of: GET /now, POST /now, "
                             "POST /later, POST /hold, GET /nothing, GET /much, GET /bad, GET "
-                            "/below/..., POST /below/deep/..., GET /livez\"}\n");
+                            "/below/..., POST /below/deep/..., POST /gated/now, POST "
+                            "/gated/later, GET /livez\"}\n");
     }
     (void)close(fd);
 }

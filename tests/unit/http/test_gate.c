@@ -1,0 +1,264 @@
+/* gate: routes that are opened, closed and asked about before their handler sees a request. */
+#include "client.h"
+#include "desk.h"
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define POST(target) "POST " target " HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody"
+#define ECHO(path) "POST " path " q=(none) x-test=(none) 4 body"
+
+static int start(void **state)
+{
+    *state = desk_new();
+    return 0;
+}
+
+static int stop(void **state)
+{
+    desk_free(*state, 10000);
+    return 0;
+}
+
+static void test_an_open_gate_is_not_noticed(void **state)
+{
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    for (int i = 0; i < 2; i++) {
+        client_ask(fd, POST("/gated/now?gate=open"), &reply);
+        assert_int_equal(reply.status, 200);
+        assert_string_equal(reply.body, ECHO("/gated/now"));
+    }
+    (void)close(fd);
+}
+
+static void expect_401(int fd, const char *connection)
+{
+    struct reply reply;
+    client_read(fd, &reply);
+    assert_int_equal(reply.status, 401);
+    assert_string_equal(reply.body, "{\"error\": \"who are you?\"}\n");
+    assert_true(reply_has(&reply, "WWW-Authenticate", "Bearer"));
+    assert_int_equal(reply_has(&reply, "Connection", connection), connection[0] != '\0');
+}
+
+static void test_a_closed_gate_does_not_wait_for_the_body(void **state)
+{
+    static const char *const HEADERS[] = {"Content-Length: 4", "Content-Length: 10000",
+                                          "Transfer-Encoding: chunked"};
+    for (size_t i = 0; i < sizeof HEADERS / sizeof *HEADERS; i++) {
+        char text[128];
+        int fd = desk_client(*state, LISTEN_VERBS);
+        (void)snprintf(text, sizeof text,
+                       "POST /gated/now?gate=closed HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", HEADERS[i]);
+        client_send(fd, text);
+        expect_401(fd, "close");
+        assert_true(client_at_end(fd));
+        (void)close(fd);
+    }
+}
+
+static void test_a_closed_gate_keeps_a_connection_without_a_body(void **state)
+{
+    int fd = desk_client(*state, LISTEN_VERBS);
+    for (int i = 0; i < 2; i++) {
+        client_send(fd,
+                    "POST /gated/now?gate=closed HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+        expect_401(fd, "");
+    }
+    (void)close(fd);
+}
+
+/* As most clients do it: the whole body first, then a look at the answer. */
+static void test_a_client_that_sends_it_all_still_reads_the_401(void **state)
+{
+    enum { LEN = 1000000 };
+    char head[128];
+    char *body = calloc(LEN, 1);
+    assert_non_null(body);
+    int fd = desk_client(*state, LISTEN_VERBS);
+    (void)snprintf(head, sizeof head,
+                   "POST /gated/now?gate=closed HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n",
+                   LEN);
+    client_send(fd, head);
+    client_send_bytes(fd, body, LEN);
+    expect_401(fd, "close");
+    assert_true(client_at_end(fd));
+    free(body);
+    (void)close(fd);
+}
+
+static void test_a_gate_that_is_asked_may_pass_at_once(void **state)
+{
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_ask(fd, POST("/gated/now?gate=pass"), &reply);
+    assert_string_equal(reply.body, ECHO("/gated/now"));
+    client_send(fd, POST("/gated/later?gate=pass"));
+    desk_answer(desk_next(*state));
+    client_read(fd, &reply);
+    assert_string_equal(reply.body, ECHO("/gated/later"));
+    (void)close(fd);
+}
+
+static void test_a_gate_that_is_asked_may_answer(void **state)
+{
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_send(fd, POST("/gated/now?gate=ask"));
+    exchange_answer_error(desk_next(*state), 403, "not you");
+    client_read(fd, &reply);
+    assert_int_equal(reply.status, 403);
+    assert_string_equal(reply.body, "{\"error\": \"not you\"}\n");
+    assert_false(reply_has(&reply, "WWW-Authenticate", "Bearer"));
+    client_ask(fd, POST("/now"), &reply);
+    assert_int_equal(reply.status, 200);
+    (void)close(fd);
+}
+
+static void test_who_leaves_before_the_gate_is_asked_leaves_nothing(void **state)
+{
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_send(fd,
+                "POST /gated/now?gate=ask HTTP/1.1\r\nHost: x\r\nContent-Length: 40\r\n\r\nhalf");
+    (void)close(fd);
+    fd = desk_client(*state, LISTEN_VERBS);
+    client_ask(fd, POST("/gated/now?gate=open"), &reply);
+    assert_int_equal(reply.status, 200);
+    (void)close(fd);
+}
+
+#define N_CLIENTS 64
+#define N_ROUNDS 20
+
+static void *pass_many(void *desk)
+{
+    for (int i = 0; i < N_CLIENTS * N_ROUNDS; i++)
+        exchange_pass(desk_next(desk));
+    return NULL;
+}
+
+/* Some pass while the gate is still being asked, some while the connection is being parked, and
+ * some after. */
+static void test_passes_come_later_from_another_thread(void **state)
+{
+    int clients[N_CLIENTS];
+    pthread_t thread;
+    struct reply reply;
+    for (int i = 0; i < N_CLIENTS; i++)
+        clients[i] = desk_client(*state, LISTEN_VERBS);
+    assert_int_equal(pthread_create(&thread, NULL, pass_many, *state), 0);
+    for (int round = 0; round < N_ROUNDS; round++) {
+        for (int i = 0; i < N_CLIENTS; i++)
+            client_send(clients[i], POST("/gated/now?gate=ask"));
+        for (int i = 0; i < N_CLIENTS; i++) {
+            client_read(clients[i], &reply);
+            assert_string_equal(reply.body, ECHO("/gated/now"));
+        }
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    for (int i = 0; i < N_CLIENTS; i++)
+        (void)close(clients[i]);
+}
+
+static void test_who_was_passed_may_be_parked_again(void **state)
+{
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_send(fd, POST("/gated/later?gate=ask"));
+    exchange_pass(desk_next(*state));
+    desk_answer(desk_next(*state));
+    client_read(fd, &reply);
+    assert_string_equal(reply.body, ECHO("/gated/later"));
+    (void)close(fd);
+}
+
+static void test_a_stop_answers_those_who_wait_at_the_gate(void **state)
+{
+    (void)state;
+    struct desk *desk = desk_new();
+    struct exchange *exchanges[8];
+    struct reply reply;
+    int fds[8];
+    for (int i = 0; i < 8; i++) {
+        fds[i] = desk_client(desk, LISTEN_VERBS);
+        client_send(fds[i], POST("/gated/now?gate=ask"));
+        exchanges[i] = desk_next(desk);
+    }
+    server_stop(desk_take_server(desk), 0);
+    for (int i = 0; i < 8; i++) {
+        client_read(fds[i], &reply);
+        assert_int_equal(reply.status, 503);
+        assert_true(client_at_end(fds[i]));
+        (void)close(fds[i]);
+        assert_string_equal(exchange_body(exchanges[i], NULL), "body");
+        if (i % 2 == 0) /* too late, both */
+            exchange_pass(exchanges[i]);
+        else
+            desk_answer(exchanges[i]);
+    }
+    desk_free(desk, 0);
+}
+
+#define N_RACING 200
+
+static void *pass_all(void *arg)
+{
+    struct exchange **exchanges = arg;
+    for (int i = 0; i < N_RACING; i++)
+        exchange_pass(exchanges[i]);
+    return NULL;
+}
+
+/* Every client gets one whole answer, the handler's or the stop's. */
+static void test_passes_race_with_the_stop(void **state)
+{
+    (void)state;
+    struct desk *desk = desk_new();
+    struct exchange *exchanges[N_RACING];
+    struct reply reply;
+    pthread_t thread;
+    int fds[N_RACING];
+    for (int i = 0; i < N_RACING; i++) {
+        fds[i] = desk_client(desk, LISTEN_VERBS);
+        client_send(fds[i], POST("/gated/now?gate=ask"));
+    }
+    for (int i = 0; i < N_RACING; i++)
+        exchanges[i] = desk_next(desk);
+    assert_int_equal(pthread_create(&thread, NULL, pass_all, exchanges), 0);
+    server_stop(desk_take_server(desk), 0);
+    for (int i = 0; i < N_RACING; i++) {
+        client_read(fds[i], &reply);
+        assert_true(reply.status == 200 || reply.status == 503);
+        assert_true(client_at_end(fds[i]));
+        (void)close(fds[i]);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    desk_free(desk, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_an_open_gate_is_not_noticed, start, stop),
+        cmocka_unit_test_setup_teardown(test_a_closed_gate_does_not_wait_for_the_body, start, stop),
+        cmocka_unit_test_setup_teardown(test_a_closed_gate_keeps_a_connection_without_a_body, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(test_a_client_that_sends_it_all_still_reads_the_401, start,
+                                        stop),
+        cmocka_unit_test_setup_teardown(test_a_gate_that_is_asked_may_pass_at_once, start, stop),
+        cmocka_unit_test_setup_teardown(test_a_gate_that_is_asked_may_answer, start, stop),
+        cmocka_unit_test_setup_teardown(test_who_leaves_before_the_gate_is_asked_leaves_nothing,
+                                        start, stop),
+        cmocka_unit_test_setup_teardown(test_passes_come_later_from_another_thread, start, stop),
+        cmocka_unit_test_setup_teardown(test_who_was_passed_may_be_parked_again, start, stop),
+        cmocka_unit_test(test_a_stop_answers_those_who_wait_at_the_gate),
+        cmocka_unit_test(test_passes_race_with_the_stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
