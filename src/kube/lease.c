@@ -1,0 +1,441 @@
+/* lease: see include/kube/lease.h. */
+#include "kube/lease.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "formats/json_get.h"
+#include "formats/json_put.h"
+#include "lease_object.h"
+#include "random.h"
+#include "resource_version.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of retry_ms, in percent. */
+#define JITTER_PERCENT 120
+/* A question takes at most this part of the renewal deadline: where one is lost there is time for
+ * others. */
+#define TRIES 3
+/* Between two tries to give it up. */
+#define RELEASE_RETRY_MS 200
+#define RETRY_AFTER_MAX_S 300
+#define PATH_MAX_BYTES ((size_t)1024)
+#define WHY_MAX_BYTES ((size_t)400)
+#define MESSAGE_MAX_BYTES 200
+
+enum question {
+    NO_QUESTION,
+    READ,      /* GET: its answer says what follows */
+    RENEW,     /* PUT on our own last write */
+    TAKE,      /* PUT on what was just read, to take it or to keep it */
+    MAKE,      /* POST */
+    READ_LAST, /* GET, of a release */
+    GIVE_UP,   /* PUT without a holder */
+};
+
+struct lease {
+    struct lease_settings settings;
+    struct buf collection; /* its path */
+    struct buf path;
+    char *body;
+    uint64_t random;
+
+    enum question next; /* what is asked when due_ms has come */
+    int64_t due_ms;
+    enum question asked; /* and not answered yet */
+    int64_t asked_ms;
+
+    json_t *object;   /* as it was last seen; NULL: never */
+    int64_t seen_ms;  /* since then it says what it says, by our clock */
+    bool has_written; /* a PUT or POST was sent */
+    bool is_hinted;   /* since the question was asked the Lease became free, or soon will be */
+    bool releases;
+    bool is_released;
+    struct lease_status status;
+    char *holder;
+    struct buf why;
+};
+
+struct lease *lease_new(const struct lease_settings *settings)
+{
+    struct lease *lease = MEM_NEW(struct lease);
+    lease->settings = *settings;
+    lease->random = settings->seed;
+    lease->next = READ;
+    lease->holder = mem_strdup("");
+    buf_init(&lease->collection, PATH_MAX_BYTES);
+    buf_init(&lease->path, PATH_MAX_BYTES);
+    buf_init(&lease->why, WHY_MAX_BYTES);
+    (void)buf_printf(&lease->collection, "/apis/coordination.k8s.io/v1/namespaces/%s/leases",
+                     settings->namespace_);
+    (void)buf_printf(&lease->path, "%s/%s", buf_text(&lease->collection), settings->name);
+    return lease;
+}
+
+void lease_free(struct lease *lease)
+{
+    if (!lease)
+        return;
+    json_decref(lease->object);
+    free(lease->holder);
+    free(lease->body);
+    buf_fini(&lease->collection);
+    buf_fini(&lease->path);
+    buf_fini(&lease->why);
+    free(lease);
+}
+
+/* ---- what is known of it ---- */
+
+static struct lease_record record_of(const struct lease *lease)
+{
+    struct lease_record record = {.holder = "", .version = ""};
+    (void)lease_object_read(lease->object, &record, NULL);
+    return record;
+}
+
+static bool is_ours(const struct lease *lease, const struct lease_record *record)
+{
+    return strcmp(record->holder, lease->settings.identity) == 0;
+}
+
+static int64_t expiry_ms(const struct lease *lease, const struct lease_record *record)
+{
+    return lease->seen_ms + record->duration_ms;
+}
+
+static bool is_held_by_another(const struct lease *lease, int64_t now_ms)
+{
+    const struct lease_record record = record_of(lease);
+    return record.holder[0] && !is_ours(lease, &record) && now_ms < expiry_ms(lease, &record);
+}
+
+/* Takes the object over. */
+static void see(struct lease *lease, int64_t now_ms, json_t *object)
+{
+    if (!lease->object || !lease_object_same(lease->object, object))
+        lease->seen_ms = now_ms;
+    json_decref(lease->object);
+    lease->object = object;
+    free(lease->holder);
+    lease->holder = mem_strdup(record_of(lease).holder);
+}
+
+/* ---- rounds ---- */
+
+static void ask_next(struct lease *lease, enum question question, int64_t due_ms)
+{
+    lease->next = question;
+    lease->due_ms = due_ms;
+}
+
+static void lose(struct lease *lease)
+{
+    lease->status.leads = false;
+    lease->status.losses++;
+    lease->next = READ;
+}
+
+static void hold(struct lease *lease, int64_t now_ms)
+{
+    const int64_t again_ms = lease->asked_ms + lease->settings.retry_ms;
+    if (lease->asked_ms + lease->settings.renew_deadline_ms <= now_ms) {
+        ask_next(lease, READ, now_ms); /* the answer was so long on its way that it says nothing */
+        return;
+    }
+    lease->status.renewed_ms = lease->asked_ms;
+    if (!lease->status.leads)
+        lease->status.term++;
+    lease->status.leads = true;
+    ask_next(lease, RENEW, again_ms > now_ms ? again_ms : now_ms);
+}
+
+/* Not this time. */
+static void end_round(struct lease *lease, int64_t now_ms, int64_t retry_after_s)
+{
+    const int64_t retry_ms = lease->settings.retry_ms;
+    int64_t delay_ms = retry_ms;
+    if (!lease->status.leads)
+        delay_ms += random_below(&lease->random, retry_ms * JITTER_PERCENT / 100 + 1);
+    if (retry_after_s > 0 && retry_after_s <= RETRY_AFTER_MAX_S && retry_after_s * 1000 > delay_ms)
+        delay_ms = retry_after_s * 1000;
+    ask_next(lease, READ, now_ms + delay_ms);
+}
+
+/* Who waits tries as soon as it is over. */
+static void follow(struct lease *lease, int64_t now_ms)
+{
+    const struct lease_record record = record_of(lease);
+    end_round(lease, now_ms, -1);
+    if (expiry_ms(lease, &record) < lease->due_ms)
+        lease->due_ms = expiry_ms(lease, &record);
+}
+
+/* ---- what is asked ---- */
+
+static const char *method_of(enum question question)
+{
+    switch (question) {
+    case RENEW:
+    case TAKE:
+    case GIVE_UP:
+        return "PUT";
+    case MAKE:
+        return "POST";
+    case NO_QUESTION:
+    case READ:
+    case READ_LAST:
+        break;
+    }
+    return "GET";
+}
+
+static size_t write_body(struct lease *lease, enum question question, int64_t wall_ms)
+{
+    const struct lease_record record = record_of(lease);
+    const bool gives_up = question == GIVE_UP;
+    const struct lease_write write = {
+        .namespace_ = lease->settings.namespace_,
+        .name = lease->settings.name,
+        .holder = gives_up ? "" : lease->settings.identity,
+        .duration_s = gives_up ? 1 : lease->settings.duration_ms / 1000,
+        .is_new_holder = !gives_up && (question == MAKE || !is_ours(lease, &record)),
+        .is_release = gives_up,
+        .wall_ms = wall_ms,
+    };
+    size_t len = 0;
+    free(lease->body);
+    lease->body = json_take_text(
+        lease_object_write(question == MAKE ? NULL : lease->object, &write), JSON_COMPACT, &len);
+    return len;
+}
+
+static struct lease_action ask(struct lease *lease, int64_t now_ms, int64_t wall_ms)
+{
+    enum question question = lease->next;
+    const bool is_old = now_ms >= lease->status.renewed_ms + lease->settings.duration_ms;
+    if (question == RENEW && is_old)
+        question = READ;
+    struct lease_action action = {.sends = true, .until_ms = CLOCK_NEVER};
+    action.request = (struct kube_request){
+        .method = method_of(question),
+        .path = buf_text(question == MAKE ? &lease->collection : &lease->path),
+        .timeout_ms = lease->settings.renew_deadline_ms / TRIES,
+    };
+    if (question != READ && question != READ_LAST) {
+        action.request.body_len = write_body(lease, question, wall_ms);
+        action.request.body = lease->body;
+        lease->has_written = true;
+    }
+    lease->asked = question;
+    lease->asked_ms = now_ms;
+    lease->is_hinted = false;
+    return action;
+}
+
+static int64_t deadline_ms(const struct lease *lease)
+{
+    if (!lease->status.leads)
+        return CLOCK_NEVER;
+    return lease->status.renewed_ms + lease->settings.renew_deadline_ms;
+}
+
+static struct lease_action wait_until(int64_t a_ms, int64_t b_ms)
+{
+    return (struct lease_action){.until_ms = a_ms < b_ms ? a_ms : b_ms};
+}
+
+struct lease_action lease_next(struct lease *lease, int64_t now_ms, int64_t wall_ms)
+{
+    if (now_ms >= deadline_ms(lease))
+        lose(lease);
+    if (lease->asked != NO_QUESTION || lease->is_released)
+        return wait_until(deadline_ms(lease), CLOCK_NEVER);
+    if (now_ms < lease->due_ms)
+        return wait_until(deadline_ms(lease), lease->due_ms);
+    return ask(lease, now_ms, wall_ms);
+}
+
+/* ---- what came of it ---- */
+
+/* The text of an answer that is of no use. */
+static void explain(struct lease *lease, enum question question, const struct kube_answer *answer)
+{
+    const char *message = "";
+    json_t *status = NULL;
+    buf_clear(&lease->why);
+    (void)buf_printf(&lease->why, "%s of the Lease %s/%s: ", method_of(question),
+                     lease->settings.namespace_, lease->settings.name);
+    if (answer->outcome != KUBE_ANSWERED) {
+        (void)buf_printf(&lease->why, "%.*s", MESSAGE_MAX_BYTES, answer->why);
+        return;
+    }
+    (void)json_parse(answer->body, answer->body_len, 0, &status, NULL);
+    (void)json_get_string(status, "message", &message, NULL);
+    (void)buf_printf(&lease->why, "%u%s%.*s", answer->status, *message ? ": " : "",
+                     MESSAGE_MAX_BYTES, message);
+    json_decref(status);
+}
+
+static void fail_round(struct lease *lease, enum question question,
+                       const struct kube_answer *answer)
+{
+    explain(lease, question, answer);
+    lease->status.failures++;
+    end_round(lease, answer->at_ms, answer->retry_after_s);
+}
+
+/* The Lease of an answer; NULL: it has none. */
+static json_t *lease_in(const struct kube_answer *answer)
+{
+    struct lease_record record;
+    json_t *object = NULL;
+    if (json_parse(answer->body, answer->body_len, 0, &object, NULL) < 0)
+        return NULL;
+    if (lease_object_read(object, &record, NULL) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+static void judge_read(struct lease *lease, const struct kube_answer *answer, json_t *object)
+{
+    if (object)
+        see(lease, answer->at_ms, object);
+    const bool is_gone = answer->status == 404;
+    if (!object && !is_gone) {
+        fail_round(lease, READ, answer);
+        return;
+    }
+    /* One that is gone still says who acted until now. */
+    if (is_held_by_another(lease, answer->at_ms)) {
+        if (lease->status.leads)
+            lose(lease);
+        follow(lease, answer->at_ms);
+        return;
+    }
+    ask_next(lease, is_gone ? MAKE : TAKE, answer->at_ms);
+}
+
+static void judge_write(struct lease *lease, enum question question,
+                        const struct kube_answer *answer, json_t *object)
+{
+    if (object) {
+        see(lease, answer->at_ms, object);
+        hold(lease, answer->at_ms);
+        return;
+    }
+    if (question == RENEW) {
+        explain(lease, question, answer);
+        lease->status.failures += answer->status != 409;
+        ask_next(lease, READ, answer->at_ms);
+    } else if (answer->status == 409) {
+        end_round(lease, answer->at_ms, -1);
+    } else {
+        fail_round(lease, question, answer);
+    }
+}
+
+static void judge_release(struct lease *lease, enum question question,
+                          const struct kube_answer *answer, json_t *object)
+{
+    const bool is_conflict = answer->status == 409;
+    if (object)
+        see(lease, answer->at_ms, object);
+    const struct lease_record record = record_of(lease);
+    const bool is_over = question == GIVE_UP || !is_ours(lease, &record);
+    if (answer->status == 404 || (object && is_over)) {
+        lease->is_released = true;
+    } else if (object) {
+        ask_next(lease, GIVE_UP, answer->at_ms);
+    } else {
+        explain(lease, question, answer);
+        ask_next(lease, READ_LAST, answer->at_ms + (is_conflict ? 0 : RELEASE_RETRY_MS));
+    }
+}
+
+void lease_answered(struct lease *lease, const struct kube_answer *answer)
+{
+    const enum question question = lease->asked;
+    const bool is_fine =
+        answer->outcome == KUBE_ANSWERED && (answer->status == 200 || answer->status == 201);
+    json_t *object = is_fine ? lease_in(answer) : NULL;
+    lease->asked = NO_QUESTION;
+    if (question == READ_LAST || question == GIVE_UP) {
+        judge_release(lease, question, answer, object);
+    } else if (lease->releases) {
+        json_decref(object);
+        ask_next(lease, READ_LAST, answer->at_ms);
+    } else if (question == READ) {
+        judge_read(lease, answer, object);
+    } else {
+        judge_write(lease, question, answer, object);
+    }
+    if (lease->is_hinted && !lease->status.leads && !lease->releases)
+        ask_next(lease, READ, answer->at_ms);
+    lease->is_hinted = false;
+}
+
+/* ---- hints ---- */
+
+static void hurry(struct lease *lease, int64_t due_ms)
+{
+    lease->is_hinted = lease->asked != NO_QUESTION;
+    ask_next(lease, READ, due_ms);
+}
+
+static void see_change(struct lease *lease, int64_t now_ms, const json_t *object)
+{
+    struct lease_record record;
+    if (lease_object_read(object, &record, NULL) < 0 ||
+        resource_version_less(record.version, record_of(lease).version))
+        return;
+    const bool is_news = strcmp(record.version, record_of(lease).version) != 0;
+    if (lease->status.leads) {
+        if (is_news && !is_ours(lease, &record))
+            hurry(lease, now_ms);
+        return;
+    }
+    see(lease, now_ms, json_deep_copy(object));
+    if (is_news && !is_held_by_another(lease, now_ms))
+        hurry(lease, now_ms);
+    else if (is_news && expiry_ms(lease, &record) < lease->due_ms)
+        ask_next(lease, READ, expiry_ms(lease, &record));
+}
+
+void lease_seen(struct lease *lease, int64_t now_ms, const json_t *object)
+{
+    if (lease->releases)
+        return;
+    if (object)
+        see_change(lease, now_ms, object);
+    else
+        hurry(lease, now_ms);
+}
+
+/* ---- the end ---- */
+
+void lease_release(struct lease *lease)
+{
+    if (lease->releases)
+        return;
+    lease->releases = true;
+    lease->status.leads = false;
+    lease->is_released = !lease->has_written;
+    ask_next(lease, READ_LAST, 0);
+}
+
+bool lease_is_released(const struct lease *lease)
+{
+    return lease->is_released;
+}
+
+struct lease_status lease_status(const struct lease *lease)
+{
+    struct lease_status status = lease->status;
+    status.holder = lease->holder;
+    status.why = buf_text(&lease->why);
+    return status;
+}
