@@ -98,6 +98,11 @@ def thread_control_plane_tests(run, name, wanted):
         pytests.run(run.results, name, "tests/control-plane", wanted or THREADED_CONTROL_PLANE, THREADED_BINARY)
 
 
+def image_tests(run, name, wanted):
+    if run.builds.ready("release", name):
+        pytests.run(run.results, name, "tests/image", wanted)
+
+
 def fuzz_targets(run, name, wanted):
     if run.builds.ready("fuzz", name):
         fuzz.run(run.results, name, wanted)
@@ -120,6 +125,7 @@ STEPS = [
     ("thread/wire", False, thread_wire_tests),
     ("control-plane", False, control_plane_tests),
     ("thread/control-plane", False, thread_control_plane_tests),
+    ("image", False, image_tests),
     ("fuzz", False, fuzz_targets),
 ]
 
