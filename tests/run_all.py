@@ -103,6 +103,11 @@ def image_tests(run, name, wanted):
         pytests.run(run.results, name, "tests/image", wanted)
 
 
+def in_cluster_tests(run, name, wanted):
+    if commands.command_test(run.results, f"{name}/prepare", ["tests/in-cluster/prepare"]):
+        pytests.run(run.results, name, "tests/in-cluster", wanted, within=["tests/in-cluster/apart"])
+
+
 def fuzz_targets(run, name, wanted):
     if run.builds.ready("fuzz", name):
         fuzz.run(run.results, name, wanted)
@@ -126,6 +131,7 @@ STEPS = [
     ("control-plane", False, control_plane_tests),
     ("thread/control-plane", False, thread_control_plane_tests),
     ("image", False, image_tests),
+    ("in-cluster", False, in_cluster_tests),
     ("fuzz", False, fuzz_targets),
 ]
 
@@ -146,8 +152,9 @@ def options():
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="without fuzzing, clang-tidy, the thread sanitizer, the control plane and the second compiler; fewer random events",
+        help="without fuzzing, clang-tidy, the thread sanitizer, the control plane, the real cluster and the second compiler; fewer random events",
     )
+    parser.add_argument("--in-cluster", action="store_true", help="the step of that name: in a real cluster, as root")
     parser.add_argument("--list", action="store_true", help="the names of the steps, and end")
     parser.add_argument(
         "names",
@@ -155,7 +162,10 @@ def options():
         metavar="NAME",
         help='a step ("wire", "lint"), or a part of one: "unit/core/test_fit", "wire/test_filter", "fuzz/quantity"',
     )
-    return parser.parse_args()
+    given = parser.parse_args()
+    if given.in_cluster:
+        given.names.append("in-cluster")
+    return given
 
 
 def main():

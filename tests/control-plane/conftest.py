@@ -4,28 +4,21 @@ The programs are those that tests/control-plane/build builds or finds; where it 
 """
 
 import concurrent.futures
-import os
-import subprocess
 
 import cluster as clusters
 import pytest
 import quiet
 from live import LiveCluster
-from plane import Plane
-
-BUILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "build")
-NOT_HERE = 77
+from plane import NotHere, Plane, built
 
 
 @pytest.fixture(scope="session")
 def programs():
     """The folder with etcd, kube-apiserver, kube-scheduler and KWOK."""
-    done = subprocess.run([BUILD], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    last = (done.stdout.strip().split("\n") or [""])[-1]
-    if done.returncode == NOT_HERE:
-        pytest.skip(last)
-    assert done.returncode == 0, done.stderr
-    return last
+    try:
+        return built()
+    except NotHere as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="session")

@@ -22,6 +22,22 @@ HOST = "127.0.0.1"
 # another address of this machine fails where there is no network.
 ADVERTISED = "192.0.2.1"
 STOPS_WITH_US = ["setpriv", "--pdeathsig", "KILL"]
+BUILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "build")
+NOT_HERE = 77
+
+
+class NotHere(Exception):
+    """The programs cannot be had on this machine, and nobody of us is to blame."""
+
+
+def built():
+    """The folder with the programs that tests/control-plane/build builds or finds."""
+    done = subprocess.run([BUILD], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    last = done.stdout.strip().rpartition("\n")[2]
+    if done.returncode == NOT_HERE:
+        raise NotHere(last)
+    assert done.returncode == 0, done.stderr
+    return last
 
 
 def free_port():
@@ -151,21 +167,27 @@ class Plane:
         self.apiserver = self.start(
             "kube-apiserver",
             f"--etcd-servers=http://{HOST}:{self.etcd_port}",
-            f"--cert-dir={os.path.dirname(self.certificate)}",
-            f"--bind-address={HOST}",
-            f"--advertise-address={ADVERTISED}",
             f"--secure-port={self.port}",
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={key}",
             f"--service-account-signing-key-file={key}",
             f"--token-auth-file={self.path('tokens.csv')}",
-            "--authorization-mode=RBAC",
-            # The first needs a controller that makes accounts, the second one that takes the taint of new nodes away.
-            "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
             f"--watch-cache={str(self.watch_cache).lower()}",
+            *self.apiserver_options(),
             log=f"kube-apiserver-{self.n_apiservers}.log",
         )
         self.apiserver.wait_until(lambda: says_ready(self.port, self.certificate))
+
+    def apiserver_options(self):
+        """Those of a control plane without a controller-manager and without a kubelet."""
+        return (
+            f"--cert-dir={os.path.dirname(self.certificate)}",
+            f"--bind-address={HOST}",
+            f"--advertise-address={ADVERTISED}",
+            "--authorization-mode=RBAC",
+            # The first needs a controller that makes accounts, the second one that takes the taint of new nodes away.
+            "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
+        )
 
     def kill_apiserver(self):
         if self.apiserver:
@@ -211,9 +233,10 @@ class Plane:
         }
         return self.write(name, json.dumps(parts))
 
-    def start_scheduler(self, name, configuration):
-        """A ready kube-scheduler, the caller's to end. `name` is that of its files; the API server's address is filled in."""
-        kubeconfig, port = self.kubeconfig(), free_port()
+    def start_scheduler(self, name, configuration, kubeconfig=None):
+        """A ready kube-scheduler, the caller's to end. `name` is that of its files; the API server's address is filled in.
+        kubeconfig: if not one that may do everything."""
+        kubeconfig, port = kubeconfig or self.kubeconfig(), free_port()
         whole = {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "KubeSchedulerConfiguration",

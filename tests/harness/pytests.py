@@ -36,17 +36,18 @@ def record(results, step, report):
     return failed
 
 
-def run_files(step, number, files, env):
+def run_files(step, number, files, env, within):
     """Exit status, what pytest said, and the path of its report."""
     report = os.path.join(commands.ROOT, "build", f"{step.replace('/', '-')}-{number}.xml")
     if os.path.exists(report):
         os.remove(report)
-    command = ["/usr/bin/python3", "-m", "pytest", "-c", "tests/pytest.ini", "--rootdir=tests", "-q", f"--junitxml={report}"]
+    command = [*within, "/usr/bin/python3", "-m", "pytest", "-c", "tests/pytest.ini", "--rootdir=tests", "-q", f"--junitxml={report}"]
     return *commands.run([*command, *files], env, TIMEOUT_S), report
 
 
-def run(results, step, folder, wanted, env=None, processes=1):
-    """All of the folder's files, or those whose names begin with one of `wanted`, shared out among so many pytests at once."""
+def run(results, step, folder, wanted, env=None, processes=1, within=()):
+    """All of the folder's files, or those whose names begin with one of `wanted`, shared out among so many pytests at once.
+    within: the command that runs pytest's command."""
     names = sorted(
         name
         for name in os.listdir(os.path.join(commands.ROOT, folder))
@@ -61,7 +62,7 @@ def run(results, step, folder, wanted, env=None, processes=1):
         return
     n = min(processes, len(files))
     with concurrent.futures.ThreadPoolExecutor(n) as pool:
-        done = list(pool.map(lambda i: run_files(step, i, files[i::n], env), range(n)))
+        done = list(pool.map(lambda i: run_files(step, i, files[i::n], env, within), range(n)))
     for status, output, report in done:
         explained = os.path.exists(report) and record(results, step, report)
         if status != 0 and not explained:

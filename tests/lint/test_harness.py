@@ -95,6 +95,19 @@ def test_files_are_shared_out_and_all_counted(processes, counted, tmp_path, monk
     assert (found.passed, found.failed) == (2, ["some/test_b: test_it"])
 
 
+def test_files_may_run_within_something_that_has_the_say(counted, tmp_path, monkeypatch):
+    monkeypatch.setattr(pytests.commands, "ROOT", str(tmp_path))
+    (tmp_path / "tests/some").mkdir(parents=True)
+    (tmp_path / "tests/pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    (tmp_path / "tests/some/test_a.py").write_text("import os\n\ndef test_it():\n    assert os.environ['INSIDE']\n", encoding="utf-8")
+    found = counted()
+    pytests.run(found, "some", "tests/some", [], within=["env", "INSIDE=1"])
+    assert (found.passed, found.failed) == (1, [])
+    found = counted()
+    pytests.run(found, "some", "tests/some", [], within=["false"])
+    assert (found.passed, found.failed) == (0, ["some"])
+
+
 def test_listing_installs_nothing(tmp_path):
     """Nor does it look for what is installed."""
     trace = tmp_path / "trace"

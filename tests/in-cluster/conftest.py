@@ -1,0 +1,31 @@
+"""Fixtures for tests in a real cluster. They run in what tests/in-cluster/apart makes: tests/run_all.py sees to it."""
+
+import glob
+
+import pytest
+from plane import built
+from real import RealCluster
+
+LOG = pytest.StashKey()
+LINES = 15
+
+
+@pytest.fixture(scope="session")
+def cluster(request, tmp_path_factory):
+    """A running cluster with one real node. pytest keeps its folder, with all logs, for three sessions."""
+    folder = tmp_path_factory.mktemp("in-cluster")
+    request.config.stash[LOG] = str(folder)
+    with RealCluster(built(), folder) as running:
+        yield running
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    """What failed shows the last lines of every log."""
+    report = (yield).get_result()
+    folder = item.config.stash.get(LOG, None)
+    if not report.failed or not folder or not hasattr(report.longrepr, "addsection"):
+        return
+    for log in sorted(glob.glob(f"{folder}/**/*.log", recursive=True)):
+        with open(log, encoding="utf-8", errors="replace") as file:
+            report.longrepr.addsection(log, "".join(file.readlines()[-LINES:]))

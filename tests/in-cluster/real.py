@@ -1,0 +1,209 @@
+"""A whole cluster on this machine: a control plane as it ships, and one real node with containerd, kubelet and kube-proxy.
+
+It must run in namespaces of its own, as tests/in-cluster/apart makes them: addresses, files in /run and /var/lib, and what is left of
+containers are nobody else's, and go with the namespaces. Images come from this machine; nothing can be fetched from anywhere.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+
+import yaml
+from certificates import Authority
+from plane import HOST, Plane, Program, free_port
+
+NODE = "real"
+NODE_ADDRESS = "10.77.0.1"
+POD_ADDRESSES = "10.78.0.0/24"
+SERVICE_ADDRESSES = "10.79.0.0/24"
+FIRST_SERVICE_ADDRESS = "10.79.0.1"
+SOCKET = "/run/containerd/containerd.sock"
+BUSYBOX = "localhost/busybox:test"
+
+CONTAINERD = f"""
+version = 2
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "{BUSYBOX}"
+  restrict_oom_score_adj = true
+[plugins."io.containerd.grpc.v1.cri".containerd]
+  snapshotter = "native"  # overlays cannot be made everywhere
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+  runtime_type = "io.containerd.runc.v2"
+[plugins."io.containerd.grpc.v1.cri".cni]
+  bin_dir = "/usr/lib/cni"
+  conf_dir = "%s"
+"""
+NETWORK = {
+    "cniVersion": "0.4.0",
+    "name": "pods",
+    "plugins": [
+        {
+            # Every pod at the end of a line of its own: no bridge, past which answers could go that kube-proxy must see.
+            "type": "ptp",
+            "ipam": {"type": "host-local", "ranges": [[{"subnet": POD_ADDRESSES}]], "routes": [{"dst": "0.0.0.0/0"}]},
+        }
+    ],
+}
+NOTHING_IS_FULL = {f"{what}.{of}": "0%" for what, of in (("memory", "available"), ("nodefs", "available"), ("imagefs", "available"))}
+
+
+def run(*command, env=None):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **(env or {})})
+    assert done.returncode == 0, f"{' '.join(command)}: exit status {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+class RealCluster(Plane):
+    """A context manager. In `folder` are the logs of every program, and below pods/ those of every container."""
+
+    def __init__(self, binaries, folder):
+        super().__init__(binaries, folder)
+        self.authority = Authority(self.path("certificates"))
+        self.certificate = self.authority.certificate
+        self.scheduler_kubeconfig = self.kubeconfig_of("kube-scheduler", "system:kube-scheduler")
+        self.scheduler, self.n_schedulers = None, 0
+
+    def __enter__(self):
+        self._make_network()
+        super().__enter__()
+        with contextlib.ExitStack() as started:
+            started.push(super().__exit__)
+            self._start_controller_manager()
+            self._start_containerd()
+            self._start_kubelet()
+            self._start_proxy()
+            self.configure_scheduler({})
+            self.api.wait_for("/api/v1/nodes", f"metadata.name={NODE}", is_ready)
+            started.pop_all()
+        return self
+
+    def _make_network(self):
+        """The node's address, and a way for everything else, which nothing takes: Service addresses must have one."""
+        run("ip", "link", "add", "node0", "type", "bridge")
+        run("ip", "address", "add", f"{NODE_ADDRESS}/24", "dev", "node0")
+        run("ip", "link", "set", "node0", "up")
+        run("ip", "route", "add", "default", "dev", "node0")
+
+    # ---- who is who ----
+
+    def apiserver_options(self):
+        """Admission as it ships."""
+        names = ("kubernetes", "kubernetes.default", "kubernetes.default.svc", "localhost")
+        addresses = (HOST, NODE_ADDRESS, FIRST_SERVICE_ADDRESS)
+        alternatives = [f"DNS:{name}" for name in names] + [f"IP:{address}" for address in addresses]
+        certificate, key = self.authority.issue("apiserver", "kube-apiserver", alternatives=alternatives)
+        return (
+            f"--tls-cert-file={certificate}",
+            f"--tls-private-key-file={key}",
+            f"--client-ca-file={self.certificate}",
+            f"--advertise-address={NODE_ADDRESS}",
+            f"--service-cluster-ip-range={SERVICE_ADDRESSES}",
+            "--authorization-mode=Node,RBAC",
+            "--enable-admission-plugins=NodeRestriction",
+        )
+
+    def kubeconfig_of(self, name, common_name, organization=None):
+        """For who has a certificate of that name."""
+        certificate, key = self.authority.issue(name, common_name, organization)
+        return self.write_kubeconfig(f"{name}.kubeconfig", {"client-certificate": certificate, "client-key": key}, self.port)
+
+    # ---- programs ----
+
+    def _keep(self, program):
+        self.programs.callback(program.kill)
+        return program
+
+    def _start_controller_manager(self):
+        kubeconfig = self.kubeconfig_of("kube-controller-manager", "system:kube-controller-manager")
+        self._keep(
+            self.start(
+                "kube-controller-manager",
+                f"--kubeconfig={kubeconfig}",
+                f"--bind-address={HOST}",
+                f"--secure-port={free_port()}",
+                f"--service-account-private-key-file={self.path('service-account.key')}",
+                f"--root-ca-file={self.certificate}",
+                "--use-service-account-credentials",
+                "--leader-elect=false",
+            )
+        )
+
+    def _start_containerd(self):
+        os.makedirs(self.path("network"))
+        self.write("network/pods.conflist", json.dumps(NETWORK))
+        configuration = self.write("containerd.toml", CONTAINERD % self.path("network"))
+        containerd = self._keep(Program(["containerd", f"--config={configuration}"], self.path("containerd.log")))
+        containerd.wait_until(lambda: os.path.exists(SOCKET))
+        self.load_image(self._busybox())
+
+    def _start_kubelet(self):
+        configuration = {
+            "apiVersion": "kubelet.config.k8s.io/v1beta1",
+            "kind": "KubeletConfiguration",
+            "authentication": {"x509": {"clientCAFile": self.certificate}},
+            "containerRuntimeEndpoint": f"unix://{SOCKET}",
+            "cgroupDriver": "cgroupfs",
+            "cgroupRoot": f"/{os.environ['CGROUP']}",
+            "failCgroupV1": False,
+            "failSwapOn": False,
+            "enforceNodeAllocatable": [],
+            "localStorageCapacityIsolation": False,
+            "evictionHard": NOTHING_IS_FULL,
+            "imageGCHighThresholdPercent": 100,
+            "podLogsDir": self.path("pods"),
+        }
+        self._keep(
+            self.start(
+                "kubelet",
+                # A file that begins with a brace would be read otherwise than YAML.
+                f"--config={self.write('kubelet.yaml', yaml.safe_dump(configuration))}",
+                f"--kubeconfig={self.kubeconfig_of('kubelet', f'system:node:{NODE}', 'system:nodes')}",
+                f"--hostname-override={NODE}",
+                f"--node-ip={NODE_ADDRESS}",
+            )
+        )
+
+    def _start_proxy(self):
+        configuration = {
+            "apiVersion": "kubeproxy.config.k8s.io/v1alpha1",
+            "kind": "KubeProxyConfiguration",
+            "mode": "iptables",
+            "hostnameOverride": NODE,
+            "clientConnection": {"kubeconfig": self.kubeconfig_of("kube-proxy", "system:kube-proxy")},
+            "conntrack": {"maxPerCore": 0, "min": 0},
+        }
+        self._keep(self.start("kube-proxy", f"--config={self.write('kube-proxy.yaml', yaml.safe_dump(configuration))}"))
+
+    def configure_scheduler(self, configuration):
+        """A kube-scheduler with this KubeSchedulerConfiguration, instead of the one before. It is ready."""
+        if self.scheduler:
+            self.scheduler.kill()
+        self.n_schedulers += 1
+        name = f"kube-scheduler-{self.n_schedulers}"
+        self.scheduler = self._keep(self.start_scheduler(name, configuration, self.scheduler_kubeconfig))
+
+    # ---- images ----
+
+    def _busybox(self):
+        """An archive with nothing but busybox, which sleeps unless told otherwise."""
+        self.write("Containerfile", 'FROM scratch\nCOPY busybox /bin/\nCMD ["/bin/busybox", "sleep", "1000000"]\n')
+        run("cp", "/usr/bin/busybox", self.path("busybox"))
+        buildah = ["buildah", "--storage-driver=vfs", f"--root={self.path('images')}", f"--runroot={self.path('images-run')}"]
+        environment = {"TMPDIR": self.folder}
+        build = ["bud", "--isolation=chroot", "--file", self.path("Containerfile"), "--tag", BUSYBOX]
+        run(*buildah, *build, self.folder, env=environment)
+        archive = self.path("busybox.tar")
+        run(*buildah, "push", BUSYBOX, f"oci-archive:{archive}:{BUSYBOX}", env=environment)
+        return archive
+
+    def load_image(self, archive):
+        run("ctr", f"--address={SOCKET}", "--namespace=k8s.io", "images", "import", archive)
+
+    def kubectl(self, *arguments):
+        return run(os.path.join(self.binaries, "kubectl"), f"--kubeconfig={self.kubeconfig()}", *arguments)
+
+
+def is_ready(node):
+    conditions = node["status"].get("conditions", [])
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
