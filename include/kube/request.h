@@ -23,6 +23,9 @@ struct kube_request {
     /* The connections that are open may be dead without knowing it: neither this request nor any
      * later one goes over them. */
     bool fresh;
+    /* A secret is in the body, and may be in the answer's: what is copied of them by the sender is
+     * overwritten before it is freed. */
+    bool secret;
 };
 
 enum kube_outcome {

@@ -64,12 +64,23 @@ void exchange_return(struct exchange *exchange)
     exchange_drop(exchange);
 }
 
+/* Memory that is freed is not cleared, and may be seen long after. */
+static void wipe_secrets(const struct exchange *exchange)
+{
+    const struct exchange_pair *pair = NULL;
+    LL_FOREACH (exchange->headers, pair) {
+        if (strcasecmp(pair->name, "Authorization") == 0)
+            explicit_bzero((char *)(uintptr_t)pair->value, strlen(pair->value));
+    }
+}
+
 void exchange_drop(struct exchange *exchange)
 {
     if (atomic_fetch_sub_explicit(&exchange->n_owners, 1, memory_order_acq_rel) > 1)
         return;
     free(exchange->answer.body);
     buf_fini(&exchange->body);
+    wipe_secrets(exchange);
     arena_free(exchange->arena);
     (void)pthread_mutex_destroy(&exchange->lock);
     if (exchange->on_end)

@@ -29,8 +29,11 @@ struct kube_stream *stream_new(const struct kube_request *request,
 
 void stream_free(struct kube_stream *stream)
 {
+    char *body = (char *)(uintptr_t)stream->request.body;
+    if (body && stream->request.secret)
+        explicit_bzero(body, stream->request.body_len);
     free((void *)(uintptr_t)stream->request.path);
-    free((void *)(uintptr_t)stream->request.body);
+    free(body);
     free(stream);
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct exchange {
     struct arena *arena;
@@ -13,6 +14,8 @@ struct exchange {
     const char *output;
     const char *const (*query)[2];
     const char *path;
+    const char *method;
+    const char *authorization;
     unsigned n_answers;
     void (*on_end)(void *context);
     void *on_end_context;
@@ -21,8 +24,7 @@ struct exchange {
 
 const char *exchange_method(const struct exchange *exchange)
 {
-    (void)exchange;
-    return "POST";
+    return exchange->method ? exchange->method : "POST";
 }
 
 const char *exchange_path(const struct exchange *exchange)
@@ -54,9 +56,7 @@ const char *exchange_query_name(const struct exchange *exchange, size_t index)
 
 const char *exchange_header(const struct exchange *exchange, const char *name)
 {
-    (void)exchange;
-    (void)name;
-    return NULL;
+    return strcasecmp(name, "Authorization") == 0 ? exchange->authorization : NULL;
 }
 
 const char *exchange_body(const struct exchange *exchange, size_t *ret_len)
@@ -75,6 +75,12 @@ uint64_t exchange_id(const struct exchange *exchange)
 struct arena *exchange_arena(struct exchange *exchange)
 {
     return exchange->arena;
+}
+
+/* Gone with the answer, as in the real one. */
+static const char *copy_text(struct arena *arena, const char *text)
+{
+    return text ? arena_strdup(arena, text) : NULL;
 }
 
 static void end_question(struct exchange *exchange)
@@ -98,7 +104,8 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
     end_question(exchange);
 }
 
-void exchange_answer_error(struct exchange *exchange, unsigned status, const char *message)
+static void answer_error(struct exchange *exchange, unsigned status, const char *message,
+                         unsigned flags)
 {
     struct buf body;
     buf_init(&body, SIZE_MAX / 2);
@@ -106,12 +113,22 @@ void exchange_answer_error(struct exchange *exchange, unsigned status, const cha
     (void)buf_add_quoted(&body, message);
     (void)buf_add_text(&body, "}\n");
     size_t len = body.len;
-    exchange_answer(exchange, status, "application/json", buf_take(&body), len, 0);
+    exchange_answer(exchange, status, "application/json", buf_take(&body), len, flags);
+}
+
+void exchange_answer_error(struct exchange *exchange, unsigned status, const char *message)
+{
+    answer_error(exchange, status, message, 0);
 }
 
 void exchange_answer_busy(struct exchange *exchange, const char *message)
 {
-    exchange_answer_error(exchange, 503, message);
+    answer_error(exchange, 503, message, EXCHANGE_RETRY);
+}
+
+void exchange_pass(struct exchange *exchange)
+{
+    exchange_answer(exchange, FAKE_PASSED, "", NULL, 0, 0);
 }
 
 void exchange_on_end(struct exchange *exchange, void (*done)(void *context), void *context)
@@ -124,12 +141,15 @@ struct exchange *fake_begin(handle_exchange *handle, void *context,
                             const struct fake_question *question)
 {
     struct exchange *exchange = MEM_NEW(struct exchange);
-    *exchange = (struct exchange){.arena = arena_new(),
+    struct arena *arena = arena_new();
+    *exchange = (struct exchange){.arena = arena,
                                   .body = mem_new(question->len + 1),
                                   .len = question->len,
                                   .output = question->output,
                                   .query = question->query,
-                                  .path = question->path};
+                                  .path = copy_text(arena, question->path),
+                                  .method = copy_text(arena, question->method),
+                                  .authorization = copy_text(arena, question->authorization)};
     if (question->len > 0)
         memcpy(exchange->body, question->body, question->len);
     handle(context, exchange);

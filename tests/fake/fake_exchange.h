@@ -16,8 +16,13 @@ struct fake_question {
     const char *output; /* the value of ?output=; NULL: it is not there */
     const char *const (
         *query)[2]; /* the rest of it, names and values; ended by a name that is NULL; NULL: none */
-    const char *path; /* NULL: "/" */
+    const char *path;          /* NULL: "/" */
+    const char *method;        /* NULL: "POST" */
+    const char *authorization; /* the header; NULL: it is not there */
 };
+
+/* The status of an exchange that was not answered but handed on to its handler. */
+#define FAKE_PASSED 0U
 
 struct fake_answer {
     unsigned status;

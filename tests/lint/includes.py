@@ -22,7 +22,7 @@ MAY_INCLUDE = {
     "inventory": ["base", "core", "formats", "objects", "kube"],
     "record": ["base", "core/fit.h"],
     "http": ["base"],
-    "auth": ["base", "http/exchange.h", "kube"],
+    "auth": ["base", "formats", "http/exchange.h", "kube/request.h"],
     "extender": ["base", "core", "inventory", "objects", "formats", "record", "http/exchange.h", "kube/request.h"],
     "api": ["base", "core", "inventory", "objects", "formats", "record", "http/exchange.h"],
 }
@@ -39,6 +39,7 @@ THIRD_PARTY = {
     "yaml.h": (["formats"], True),
     "microhttpd.h": (["http"], True),
     "gnutls/gnutls.h": (["http"], True),
+    "gnutls/crypto.h": (["auth"], True),
     "curl/curl.h": (["kube"], True),
 }
 

@@ -1,0 +1,115 @@
+/* answers: see answers.h. */
+#include "answers.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+/* A table's own order is that of their coming: its head is the oldest. */
+struct kept_answer {
+    struct answer_key key;
+    struct answer answer;
+    int64_t until_ms;
+    UT_hash_handle hh;
+};
+
+static struct kept_answer *find_in(struct kept_answer *table, const struct answer_key *key)
+{
+    struct kept_answer *found = NULL;
+    HASH_FIND(hh, table, key, sizeof *key, found);
+    return found;
+}
+
+static void remove_from(struct kept_answer **table, struct kept_answer *kept)
+{
+    HASH_DEL(*table, kept);
+    free(kept);
+}
+
+static void clear(struct kept_answer **table)
+{
+    struct kept_answer *kept = NULL;
+    struct kept_answer *next = NULL;
+    HASH_ITER (hh, *table, kept, next)
+        remove_from(table, kept);
+}
+
+void answers_fini(struct answers *answers)
+{
+    clear(&answers->allowed);
+    clear(&answers->refused);
+}
+
+struct answer answers_find(const struct answers *answers, const struct answer_key *key,
+                           int64_t now_ms)
+{
+    const struct kept_answer *kept = find_in(answers->allowed, key);
+    if (!kept)
+        kept = find_in(answers->refused, key);
+    return kept && now_ms < kept->until_ms ? kept->answer : (struct answer){.kind = ANSWER_NONE};
+}
+
+static bool is_of_token(const struct kept_answer *kept, const struct answer_key *key)
+{
+    return memcmp(kept->key.token, key->token, sizeof key->token) == 0;
+}
+
+/* The oldest of the token, and how many it has. */
+static struct kept_answer *oldest_of_token(struct kept_answer *table, const struct answer_key *key,
+                                           size_t *ret_n)
+{
+    struct kept_answer *oldest = NULL;
+    struct kept_answer *kept = NULL;
+    struct kept_answer *next = NULL;
+    size_t n = 0;
+    HASH_ITER (hh, table, kept, next) {
+        if (is_of_token(kept, key) && n++ == 0)
+            oldest = kept;
+    }
+    *ret_n = n;
+    return oldest;
+}
+
+bool answers_know_token(const struct answers *answers, const struct answer_key *key)
+{
+    size_t n = 0;
+    return oldest_of_token(answers->allowed, key, &n) != NULL;
+}
+
+static void make_room(struct kept_answer **table, const struct answer_key *key)
+{
+    size_t n = 0;
+    struct kept_answer *oldest = oldest_of_token(*table, key, &n);
+    if (n >= ANSWERS_PER_TOKEN_MAX)
+        remove_from(table, oldest);
+    else if (HASH_COUNT(*table) >= ANSWERS_MAX)
+        remove_from(table, *table);
+}
+
+static void forget(struct kept_answer **table, const struct answer_key *key)
+{
+    struct kept_answer *kept = find_in(*table, key);
+    if (kept)
+        remove_from(table, kept);
+}
+
+void answers_keep(struct answers *answers, const struct answer_key *key,
+                  const struct answer *answer, int64_t until_ms)
+{
+    struct kept_answer **table =
+        answer->kind == ANSWER_ALLOWED ? &answers->allowed : &answers->refused;
+    struct kept_answer *kept = MEM_NEW(struct kept_answer);
+    forget(&answers->allowed, key);
+    forget(&answers->refused, key);
+    make_room(table, key);
+    kept->key = *key;
+    kept->answer = *answer;
+    kept->until_ms = until_ms;
+    HASH_ADD(hh, *table, key, sizeof kept->key, kept);
+}
+
+size_t answers_count(const struct answers *answers)
+{
+    return HASH_COUNT(answers->allowed) + HASH_COUNT(answers->refused);
+}

@@ -1,0 +1,158 @@
+/* auth: see include/auth/auth.h; how it is cut into files: auth_priv.h. */
+#include "auth/auth.h"
+#include "auth_priv.h"
+#include "base/mem.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct auth *auth_new(const struct auth_settings *settings, struct kube_sender sender)
+{
+    struct auth *auth = MEM_NEW(struct auth);
+    auth->settings = *settings;
+    auth->sender = sender;
+    key_secret_init(&auth->secret);
+    (void)pthread_mutex_init(&auth->lock, NULL);
+    return auth;
+}
+
+void auth_free(struct auth *auth)
+{
+    if (!auth)
+        return;
+    answers_fini(&auth->answers);
+    (void)pthread_mutex_destroy(&auth->lock);
+    explicit_bzero(&auth->secret, sizeof auth->secret);
+    free(auth);
+}
+
+/* ---- what is asked for ---- */
+
+/* As kube-apiserver does where a path is no resource's: HEAD is a verb of its own. */
+static const char *verb_of(struct exchange *exchange)
+{
+    char *verb = arena_strdup(exchange_arena(exchange), exchange_method(exchange));
+    for (char *c = verb; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return verb;
+}
+
+/* NULL, or why it cannot be asked for. */
+static const char *read_asking(const struct auth *auth, struct exchange *exchange,
+                               struct asking *ret_asking)
+{
+    const char *header = exchange_header(exchange, "Authorization");
+    if (!header)
+        return "who asks must say who they are: \"Authorization: Bearer TOKEN\" with a token of "
+               "the "
+               "API server, or a client certificate that tls.peopleClients names";
+    if (!bearer_read(header, &ret_asking->bearer))
+        return "the header Authorization is no \"Bearer TOKEN\"";
+    if (!auth->sender.send)
+        return "no token can be checked: the inventory was read from a file, and there is no API "
+               "server to ask";
+    ret_asking->verb = verb_of(exchange);
+    ret_asking->path = exchange_path(exchange);
+    key_make(&auth->secret, &ret_asking->bearer, ret_asking->verb, ret_asking->path,
+             &ret_asking->key);
+    return NULL;
+}
+
+static void forbid(struct exchange *exchange, const char *user)
+{
+    struct buf message;
+    buf_init(&message, SIZE_MAX / 2); /* a name that was cut, and a path out of a header */
+    (void)buf_add_text(&message, "forbidden: User ");
+    (void)buf_add_quoted(&message, user);
+    (void)buf_printf(&message, " cannot %s path ", verb_of(exchange));
+    (void)buf_add_quoted(&message, exchange_path(exchange));
+    exchange_answer_error(exchange, 403, buf_text(&message));
+    buf_fini(&message);
+}
+
+/* Anything but ANSWER_ALLOWED. */
+static void refuse(struct exchange *exchange, const struct answer *answer)
+{
+    if (answer->kind == ANSWER_FORBIDDEN)
+        forbid(exchange, answer->user);
+    else if (answer->kind == ANSWER_STRANGER)
+        exchange_answer_error(exchange, 401,
+                              "the API server does not take this token: it is nobody's, "
+                              "its time is over, or it is for another audience");
+    else
+        exchange_answer_busy(exchange,
+                             "the API server could not be asked whose token this is and what they "
+                             "may: try again");
+}
+
+static void refuse_busy(struct auth *auth, struct exchange *exchange)
+{
+    counter_add(&auth->lookups[LOOKUP_BUSY], 1);
+    exchange_answer_busy(exchange, "too many tokens are being checked: try again");
+}
+
+void auth_settle(struct exchange *exchange, const struct answer *answer)
+{
+    if (answer->kind == ANSWER_ALLOWED)
+        exchange_pass(exchange);
+    else
+        refuse(exchange, answer);
+}
+
+/* ---- the gate ---- */
+
+enum auth_verdict auth_judge(struct auth *auth, struct exchange *exchange, int64_t now_ms)
+{
+    struct asking asking;
+    const char *fault = read_asking(auth, exchange, &asking);
+    if (fault) {
+        exchange_answer_error(exchange, 401, fault);
+        return AUTH_CLOSED;
+    }
+    (void)pthread_mutex_lock(&auth->lock);
+    const struct answer answer = answers_find(&auth->answers, &asking.key, now_ms);
+    const bool known = answer.kind != ANSWER_NONE;
+    const bool busy = !known && !auth_inquiry_has_room(auth, &asking.key);
+    (void)pthread_mutex_unlock(&auth->lock);
+    if (busy) {
+        refuse_busy(auth, exchange);
+        return AUTH_CLOSED;
+    }
+    counter_add(&auth->lookups[known ? LOOKUP_HIT : LOOKUP_MISS], 1);
+    if (!known)
+        return AUTH_ASK;
+    if (answer.kind == ANSWER_ALLOWED)
+        return AUTH_OPEN;
+    refuse(exchange, &answer);
+    return AUTH_CLOSED;
+}
+
+static void ask(struct auth *auth, const struct asking *asking, struct exchange *exchange,
+                int64_t now_ms)
+{
+    struct inquiry *begun = NULL;
+    (void)pthread_mutex_lock(&auth->lock);
+    const struct answer answer = answers_find(&auth->answers, &asking->key, now_ms);
+    const bool known = answer.kind != ANSWER_NONE;
+    const bool busy = !known && !auth_inquiry_has_room(auth, &asking->key);
+    if (!known && !busy)
+        begun = auth_inquiry_join(auth, asking, exchange, now_ms);
+    (void)pthread_mutex_unlock(&auth->lock);
+    if (begun)
+        auth_inquiry_send(begun);
+    else if (known)
+        auth_settle(exchange, &answer);
+    else if (busy)
+        refuse_busy(auth, exchange);
+}
+
+void auth_ask(struct auth *auth, struct exchange *exchange, int64_t now_ms)
+{
+    struct asking asking;
+    const char *fault = read_asking(auth, exchange, &asking);
+    if (fault)
+        exchange_answer_error(exchange, 401, fault);
+    else
+        ask(auth, &asking, exchange, now_ms);
+}

@@ -1,0 +1,187 @@
+/* auth_inquiry: what is under review. See auth_priv.h. */
+#include "auth_priv.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+/* Both reviews together. */
+#define INQUIRY_MS 5000
+/* Under way at once, and the exchanges that wait for them: each holds a connection and a body. A
+ * part of both is for tokens that were allowed something lately. */
+#define INQUIRIES_MAX 32
+#define INQUIRIES_OF_STRANGERS_MAX 24
+#define WAITING_MAX 256
+#define WAITING_OF_STRANGERS_MAX 192
+/* A failure is told in the log so often at the most. */
+#define TELL_AGAIN_MS 60000
+
+/* ---- under the lock ---- */
+
+static struct inquiry *find_inquiry(const struct auth *auth, const struct answer_key *key)
+{
+    struct inquiry *inquiry = NULL;
+    HASH_FIND(hh, auth->inquiries, key, sizeof *key, inquiry);
+    return inquiry;
+}
+
+bool auth_inquiry_has_room(const struct auth *auth, const struct answer_key *key)
+{
+    const size_t n = HASH_COUNT(auth->inquiries) + (find_inquiry(auth, key) ? 0 : 1);
+    if (n <= INQUIRIES_OF_STRANGERS_MAX && auth->n_waiting < WAITING_OF_STRANGERS_MAX)
+        return true;
+    return n <= INQUIRIES_MAX && auth->n_waiting < WAITING_MAX &&
+           answers_know_token(&auth->answers, key);
+}
+
+static void wait_for(struct inquiry *inquiry, struct exchange *exchange)
+{
+    struct waiting *waiting = ARENA_NEW(exchange_arena(exchange), struct waiting);
+    waiting->exchange = exchange;
+    LL_APPEND(inquiry->waiting, waiting);
+    inquiry->auth->n_waiting++;
+}
+
+static struct inquiry *inquiry_new(struct auth *auth, const struct asking *asking, int64_t now_ms)
+{
+    struct inquiry *inquiry = MEM_NEW(struct inquiry);
+    inquiry->auth = auth;
+    inquiry->asking = *asking;
+    inquiry->began_ms = now_ms;
+    HASH_ADD(hh, auth->inquiries, asking.key, sizeof asking->key, inquiry);
+    return inquiry;
+}
+
+struct inquiry *auth_inquiry_join(struct auth *auth, const struct asking *asking,
+                                  struct exchange *exchange, int64_t now_ms)
+{
+    struct inquiry *inquiry = find_inquiry(auth, &asking->key);
+    const bool is_new = !inquiry;
+    if (is_new)
+        inquiry = inquiry_new(auth, asking, now_ms);
+    wait_for(inquiry, exchange);
+    return is_new ? inquiry : NULL;
+}
+
+static void keep(struct inquiry *inquiry, const struct answer *answer)
+{
+    struct auth *auth = inquiry->auth;
+    const int64_t for_ms =
+        answer->kind == ANSWER_ALLOWED ? auth->settings.allowed_ms : auth->settings.refused_ms;
+    if (answer->kind != ANSWER_NONE && for_ms > 0)
+        answers_keep(&auth->answers, &inquiry->asking.key, answer, inquiry->began_ms + for_ms);
+}
+
+/* Those who wait; the inquiry is nobody's any more. */
+static struct waiting *end_inquiry(struct inquiry *inquiry)
+{
+    struct auth *auth = inquiry->auth;
+    struct waiting *waiting = NULL;
+    size_t n = 0;
+    LL_COUNT(inquiry->waiting, waiting, n);
+    auth->n_waiting -= n;
+    HASH_DEL(auth->inquiries, inquiry);
+    return inquiry->waiting;
+}
+
+/* ---- without it, on the sender's thread ---- */
+
+static void conclude(struct inquiry *inquiry, const struct answer *answer)
+{
+    struct auth *auth = inquiry->auth;
+    (void)pthread_mutex_lock(&auth->lock);
+    keep(inquiry, answer);
+    struct waiting *waiting = end_inquiry(inquiry);
+    (void)pthread_mutex_unlock(&auth->lock);
+    review_user_fini(&inquiry->user);
+    free(inquiry);
+    while (waiting) {
+        struct waiting *next = waiting->next; /* it goes with its exchange */
+        auth_settle(waiting->exchange, answer);
+        waiting = next;
+    }
+}
+
+static void tell_failure(struct auth *auth, enum review_kind kind, const char *why, int64_t now_ms)
+{
+    (void)pthread_mutex_lock(&auth->lock);
+    const bool tell = now_ms >= auth->tell_ms;
+    if (tell)
+        auth->tell_ms = now_ms + TELL_AGAIN_MS;
+    (void)pthread_mutex_unlock(&auth->lock);
+    if (tell)
+        LOG(LOG_WARN, "auth", LOG_MSG("people's tokens cannot be checked"),
+            LOG_STR("review", auth_review_name(kind)), LOG_STR("err", why));
+}
+
+static void send_review(struct inquiry *inquiry, const char *path, const char *body, int64_t now_ms,
+                        kube_done *done)
+{
+    const struct kube_sender *sender = &inquiry->auth->sender;
+    const struct kube_request request = {
+        .method = "POST",
+        .path = path,
+        .body = body,
+        .body_len = strlen(body),
+        .timeout_ms = inquiry->began_ms + INQUIRY_MS - now_ms,
+        .secret = true,
+    };
+    sender->send(sender->sender, &request, done, inquiry);
+}
+
+static void note(struct inquiry *inquiry, enum review_kind kind, enum review_result result,
+                 const char *why, int64_t now_ms)
+{
+    counter_add(&inquiry->auth->reviews[kind][result], 1);
+    if (result == REVIEW_FAILED)
+        tell_failure(inquiry->auth, kind, why, now_ms);
+}
+
+static void take_access_review(void *context, const struct kube_answer *kube_answer)
+{
+    struct inquiry *inquiry = context;
+    struct answer answer = {.kind = ANSWER_NONE};
+    char why[REVIEW_WHY_SIZE] = "";
+    const enum review_result result = review_read_access(kube_answer, why);
+    note(inquiry, ACCESS_REVIEW, result, why, kube_answer->at_ms);
+    if (result == REVIEW_YES) {
+        answer.kind = ANSWER_ALLOWED;
+    } else if (result == REVIEW_NO) {
+        answer.kind = ANSWER_FORBIDDEN;
+        (void)snprintf(answer.user, sizeof answer.user, "%s", inquiry->user.name);
+    }
+    conclude(inquiry, &answer);
+}
+
+static void review_access(struct inquiry *inquiry, int64_t now_ms)
+{
+    const struct asking *asking = &inquiry->asking;
+    char *body CLEANUP(mem_free_ptr) =
+        review_access_body(&inquiry->user, asking->verb, asking->path);
+    send_review(inquiry, REVIEW_ACCESS_PATH, body, now_ms, take_access_review);
+}
+
+static void take_token_review(void *context, const struct kube_answer *kube_answer)
+{
+    struct inquiry *inquiry = context;
+    char why[REVIEW_WHY_SIZE] = "";
+    const enum review_result result =
+        review_read_token(kube_answer, &inquiry->asking.bearer, &inquiry->user, why);
+    note(inquiry, TOKEN_REVIEW, result, why, kube_answer->at_ms);
+    if (result == REVIEW_YES) {
+        review_access(inquiry, kube_answer->at_ms);
+        return;
+    }
+    const struct answer answer = {.kind = result == REVIEW_NO ? ANSWER_STRANGER : ANSWER_NONE};
+    conclude(inquiry, &answer);
+}
+
+void auth_inquiry_send(struct inquiry *inquiry)
+{
+    char *body = review_token_body(&inquiry->asking.bearer);
+    send_review(inquiry, REVIEW_TOKEN_PATH, body, inquiry->began_ms, take_token_review);
+    review_wipe(body);
+}

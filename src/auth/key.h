@@ -1,0 +1,20 @@
+/*
+ * key: digests in the place of tokens: HMAC-SHA-256 with a secret of this process, so that what is
+ * kept is of no use to whoever sees it, and nobody can choose it. (client-go's token cache does
+ * so.)
+ */
+#ifndef AUTH_KEY_H
+#define AUTH_KEY_H
+
+#include "answers.h"
+#include "bearer.h"
+
+struct key_secret {
+    unsigned char bytes[ANSWER_DIGEST_BYTES];
+};
+
+void key_secret_init(struct key_secret *secret);
+void key_make(const struct key_secret *secret, const struct bearer *bearer, const char *verb,
+              const char *path, struct answer_key *ret_key);
+
+#endif

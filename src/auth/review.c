@@ -1,0 +1,230 @@
+/* review: see review.h. */
+#include "review.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "formats/json_get.h"
+#include "formats/json_put.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TOKEN_MEMBER "\"token\":\""
+#define BEFORE_TOKEN                                                                               \
+    "{\"apiVersion\":\"authentication.k8s.io/"                                                     \
+    "v1\",\"kind\":\"TokenReview\",\"spec\":{" TOKEN_MEMBER
+#define AFTER_TOKEN "\"}}"
+
+void review_user_fini(struct review_user *user)
+{
+    free(user->name);
+    free(user->members);
+    *user = (struct review_user){0};
+}
+
+/* ---- what is asked ---- */
+
+/* At once as long as it must be: growing would leave copies behind. */
+char *review_token_body(const struct bearer *bearer)
+{
+    const size_t before = strlen(BEFORE_TOKEN);
+    char *body = mem_new(before + bearer->len + sizeof AFTER_TOKEN);
+    memcpy(body, BEFORE_TOKEN, before);
+    memcpy(body + before, bearer->token, bearer->len);
+    memcpy(body + before + bearer->len, AFTER_TOKEN, sizeof AFTER_TOKEN);
+    return body;
+}
+
+void review_wipe(char *body)
+{
+    explicit_bzero(body, strlen(body));
+    free(body);
+}
+
+char *review_access_body(const struct review_user *user, const char *verb, const char *path)
+{
+    struct buf body;
+    buf_init(&body, SIZE_MAX / 2); /* the user is bounded, and so is a request's path */
+    (void)buf_add_text(&body, "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":"
+                              "\"SubjectAccessReview\",\"spec\":{");
+    (void)buf_add_text(&body, user->members);
+    (void)buf_add_text(&body, ",\"nonResourceAttributes\":{\"path\":");
+    (void)buf_add_quoted(&body, path);
+    (void)buf_add_text(&body, ",\"verb\":");
+    (void)buf_add_quoted(&body, verb);
+    (void)buf_add_text(&body, "}}}");
+    return buf_take(&body);
+}
+
+/* ---- what an answer says ---- */
+
+__attribute__((format(printf, 2, 3))) static enum review_result fail(char *why, const char *format,
+                                                                     ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(why, REVIEW_WHY_SIZE, format, args);
+    va_end(args);
+    return REVIEW_FAILED;
+}
+
+static bool is_answer(const struct kube_answer *answer, char *why)
+{
+    if (answer->outcome != KUBE_ANSWERED) {
+        (void)fail(why, "%s", answer->why);
+        return false;
+    }
+    if (answer->status == 403) {
+        (void)fail(why, "403: our account may not create it (manifests/rbac.yaml has the rule)");
+        return false;
+    }
+    if (answer->status < 200 || answer->status >= 300) {
+        (void)fail(why, "the API server answered %u", answer->status);
+        return false;
+    }
+    return true;
+}
+
+/* The API server sends back what it was asked. jansson would copy that, and free it as it is. */
+static void blank_token(char *text, size_t len, const struct bearer *bearer)
+{
+    const size_t member = strlen(TOKEN_MEMBER);
+    const char *end = text + len;
+    char *at = text;
+    while ((at = memmem(at, (size_t)(end - at), TOKEN_MEMBER, member))) {
+        at += member;
+        if ((size_t)(end - at) > bearer->len && at[bearer->len] == '"' &&
+            memcmp(at, bearer->token, bearer->len) == 0)
+            memset(at, '-', bearer->len);
+    }
+}
+
+/* NULL: it is no such object, or has no status. U+0000 is refused: a name that was cut at it would
+ * be another's. */
+static json_t *parse(const char *text, size_t len, const char *kind)
+{
+    json_error_t error;
+    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &error);
+    const char *is = "";
+    const bool right = json_get_string(root, "kind", &is, NULL) == 0 && strcmp(is, kind) == 0 &&
+                       json_is_object(json_member(root, "status"));
+    if (right)
+        return root;
+    json_decref(root);
+    return NULL;
+}
+
+static bool are_texts(const json_t *array)
+{
+    size_t i = 0;
+    const json_t *item = NULL;
+    if (!json_is_array(array))
+        return false;
+    json_array_foreach (array, i, item) {
+        if (!json_is_string(item))
+            return false;
+    }
+    return true;
+}
+
+static bool is_extra(json_t *object)
+{
+    const char *key = NULL;
+    const json_t *value = NULL;
+    if (!json_is_object(object))
+        return false;
+    json_object_foreach (object, key, value) {
+        if (!are_texts(value))
+            return false;
+    }
+    return true;
+}
+
+static int add_member(struct buf *out, const char *name, const json_t *value)
+{
+    int r = buf_add_text(out, name);
+    return r < 0 ? r : json_put(value, JSON_COMPACT, out);
+}
+
+/* False: it is no user, or too large for one. */
+static bool add_user(const json_t *user, struct buf *out)
+{
+    const json_t *name = json_member(user, "username");
+    const json_t *groups = json_member(user, "groups");
+    const json_t *uid = json_member(user, "uid");
+    json_t *extra = json_member(user, "extra");
+    if (json_string_length(name) == 0 || (groups && !are_texts(groups)) ||
+        (uid && !json_is_string(uid)) || (extra && !is_extra(extra)))
+        return false;
+    return add_member(out, "\"user\":", name) == 0 &&
+           (!groups || add_member(out, ",\"groups\":", groups) == 0) &&
+           (!uid || add_member(out, ",\"uid\":", uid) == 0) &&
+           (!extra || add_member(out, ",\"extra\":", extra) == 0);
+}
+
+static enum review_result read_user(const json_t *user, struct review_user *ret_user, char *why)
+{
+    struct buf members;
+    buf_init(&members, REVIEW_USER_BYTES_MAX);
+    const bool is_user = add_user(user, &members);
+    if (is_user) {
+        ret_user->name = mem_strdup(json_string_value(json_member(user, "username")));
+        ret_user->members = buf_take(&members);
+    }
+    buf_fini(&members);
+    return is_user ? REVIEW_YES : fail(why, "the answer's user is none, or too large");
+}
+
+static enum review_result read_authenticated(const json_t *root, struct review_user *ret_user,
+                                             char *why)
+{
+    const json_t *status = json_member(root, "status");
+    bool authenticated = false; /* left out where it is false */
+    if (json_get_bool(status, "authenticated", &authenticated, NULL) < 0)
+        return fail(why, "the answer's status.authenticated is neither true nor false");
+    if (!authenticated)
+        return REVIEW_NO;
+    return read_user(json_member(status, "user"), ret_user, why);
+}
+
+enum review_result review_read_token(const struct kube_answer *answer, const struct bearer *bearer,
+                                     struct review_user *ret_user, char *ret_why)
+{
+    if (!is_answer(answer, ret_why))
+        return REVIEW_FAILED;
+    char *text = mem_new(answer->body_len + 1);
+    memcpy(text, answer->body, answer->body_len);
+    blank_token(text, answer->body_len, bearer);
+    json_t *root = parse(text, answer->body_len, "TokenReview");
+    free(text);
+    if (!root)
+        return fail(ret_why, "the answer is no TokenReview");
+    const enum review_result result = read_authenticated(root, ret_user, ret_why);
+    json_decref(root);
+    return result;
+}
+
+/* Both at once would be no answer; then it is no. */
+static enum review_result read_allowed(const json_t *root, char *why)
+{
+    const json_t *status = json_member(root, "status");
+    const json_t *allowed = json_member(status, "allowed");
+    bool denied = false;
+    if (!json_is_boolean(allowed) || json_get_bool(status, "denied", &denied, NULL) < 0)
+        return fail(why, "the answer's status.allowed or status.denied is not true or false");
+    return json_is_true(allowed) && !denied ? REVIEW_YES : REVIEW_NO;
+}
+
+enum review_result review_read_access(const struct kube_answer *answer, char *ret_why)
+{
+    if (!is_answer(answer, ret_why))
+        return REVIEW_FAILED;
+    json_t *root = parse(answer->body, answer->body_len, "SubjectAccessReview");
+    if (!root)
+        return fail(ret_why, "the answer is no SubjectAccessReview");
+    const enum review_result result = read_allowed(root, ret_why);
+    json_decref(root);
+    return result;
+}

@@ -1,0 +1,64 @@
+/*
+ * desk: auth, an API server that says what the test wants, a clock that moves when the test does,
+ * and guests who ask for a path.
+ */
+#ifndef DESK_H
+#define DESK_H
+
+#include "auth/auth.h"
+#include "base/mem.h"
+#include "fake_exchange.h"
+#include "fake_sender.h"
+#include "unit.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALLOWED_MS 10000
+#define REFUSED_MS 2000
+#define INQUIRY_MS 5000
+
+#define TOKENS "/apis/authentication.k8s.io/v1/tokenreviews"
+#define ACCESS "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+
+struct desk {
+    struct auth *auth;
+    struct fake_sender server;
+    int64_t now_ms;
+};
+
+struct guest {
+    enum auth_verdict verdict;
+    struct exchange *exchange;
+};
+
+int desk_setup(void **state);
+int desk_teardown(void **state);
+
+/* Comes to the gate with "GET path" and "Bearer token", and is asked about where the gate says so.
+ */
+struct guest come(struct desk *desk, const char *path, const char *token);
+struct guest come_as(struct desk *desk, const struct fake_question *question);
+/* The guest has this answer: status, and all of the message, or NULL. */
+void check_answer(struct guest *guest, unsigned status, const char *message);
+/* The guest has passed, or is let in by the gate. */
+void check_in(struct guest *guest);
+
+/* The oldest question to the API server is one of these; ' for ". body NULL: any. */
+void check_asked(struct desk *desk, const char *path, const char *body);
+void check_silence(struct desk *desk);
+void answer(struct desk *desk, unsigned status, const char *body);
+void answer_len(struct desk *desk, unsigned status, const char *body, size_t len);
+void no_answer(struct desk *desk, enum kube_outcome outcome);
+
+/* Whole answers to the oldest question. */
+void token_is_of(struct desk *desk, const char *user);
+void token_is_nobodys(struct desk *desk);
+void may(struct desk *desk, bool allowed);
+
+double metric(struct desk *desk, const char *line);
+char *quotes(const char *text);
+
+#endif

@@ -1,0 +1,496 @@
+/* The way of a token: asked about, let in or refused, remembered for its time, and no longer. */
+#include "desk.h"
+
+#define NOT_ASKED                                                                                  \
+    "the API server could not be asked whose token this is and what they may: try again"
+#define STRANGER                                                                                   \
+    "the API server does not take this token: it is nobody's, its time is over, or it is for "     \
+    "another audience"
+#define BUSY "too many tokens are being checked: try again"
+
+static void let_in(struct desk *desk, const char *path, const char *token)
+{
+    struct guest guest = come(desk, path, token);
+    assert_int_equal(guest.verdict, AUTH_ASK);
+    token_is_of(desk, "jane");
+    may(desk, true);
+    check_in(&guest);
+}
+
+static void test_what_is_asked(void **state)
+{
+    struct desk *desk = *state;
+    const struct fake_question question = {
+        .method = "POST", .path = "/v1/dry-run", .authorization = "bearer  to.k-e_n~+/=="};
+    struct guest guest = come_as(desk, &question);
+    check_asked(desk, TOKENS,
+                "{'apiVersion':'authentication.k8s.io/v1','kind':'TokenReview',"
+                "'spec':{'token':'to.k-e_n~+/=='}}");
+    assert_int_equal(desk->server.requests->timeout_ms, INQUIRY_MS);
+    desk->now_ms += 1500;
+    answer(desk, 201,
+           "{'kind':'TokenReview','spec':{'token':'to.k-e_n~+/=='},'status':{'authenticated':true,"
+           "'user':{'username':'oidc:j\\u00fc\\'x','uid':'u-1','groups':['g1','g\\u00fc'],"
+           "'extra':{'example.com/k':['v1','v2']}},'audiences':['https://kubernetes']}}");
+    check_asked(desk, ACCESS,
+                "{'apiVersion':'authorization.k8s.io/v1','kind':'SubjectAccessReview',"
+                "'spec':{'user':'oidc:j\xc3\xbc\\'x','groups':['g1','g\xc3\xbc'],'uid':'u-1',"
+                "'extra':{'example.com/k':['v1','v2']},"
+                "'nonResourceAttributes':{'path':'/v1/dry-run','verb':'post'}}}");
+    assert_int_equal(desk->server.requests->timeout_ms, INQUIRY_MS - 1500);
+    may(desk, true);
+    check_in(&guest);
+}
+
+/* kube-apiserver asks itself about HEAD with a verb of its own. */
+static void test_verb_and_path(void **state)
+{
+    struct desk *desk = *state;
+    const struct fake_question question = {
+        .method = "HEAD", .path = "/v1/pods/a\"b/\xff", .authorization = "Bearer t"};
+    struct guest guest = come_as(desk, &question);
+    token_is_of(desk, "jane");
+    check_asked(desk, ACCESS,
+                "{'apiVersion':'authorization.k8s.io/v1','kind':'SubjectAccessReview','spec':{"
+                "'user':'jane','nonResourceAttributes':{'path':'/v1/pods/a\\'b/\\ufffd',"
+                "'verb':'head'}}}");
+    may(desk, false);
+    check_answer(&guest, 403,
+                 "forbidden: User \"jane\" cannot head path \"/v1/pods/a\\\"b/\\ufffd\"");
+}
+
+static void test_allowed_is_kept(void **state)
+{
+    struct desk *desk = *state;
+    struct guest guest = come(desk, "/v1/inventory", "t");
+    token_is_of(desk, "jane");
+    desk->now_ms += 1000; /* it counts from when it was asked */
+    may(desk, true);
+    check_in(&guest);
+    desk->now_ms += ALLOWED_MS - 1001;
+    guest = come(desk, "/v1/inventory", "t");
+    assert_int_equal(guest.verdict, AUTH_OPEN);
+    check_in(&guest);
+    check_silence(desk);
+    desk->now_ms += 1;
+    let_in(desk, "/v1/inventory", "t");
+    assert_float_equal(metric(desk, "gpu_extender_auth_lookups_total{result=\"hit\"} "), 1, 0);
+    assert_float_equal(metric(desk, "gpu_extender_auth_lookups_total{result=\"miss\"} "), 2, 0);
+}
+
+static void test_what_is_kept_is_of_one_token_verb_and_path(void **state)
+{
+    struct desk *desk = *state;
+    const struct fake_question post = {
+        .method = "POST", .path = "/v1/inventory", .authorization = "Bearer t"};
+    let_in(desk, "/v1/inventory", "t");
+    let_in(desk, "/v1/inventory", "T");
+    let_in(desk, "/v1/inventory/", "t");
+    let_in(desk, "/v1/inventor", "t");
+    struct guest guest = come_as(desk, &post);
+    assert_int_equal(guest.verdict, AUTH_ASK);
+    token_is_nobodys(desk);
+    check_answer(&guest, 401, STRANGER);
+}
+
+static void test_refused_is_kept_shorter(void **state)
+{
+    struct desk *desk = *state;
+    for (int64_t ms = 0; ms < REFUSED_MS; ms += REFUSED_MS - 1) {
+        struct guest stranger = come(desk, "/metrics", "x");
+        struct guest jane = come(desk, "/metrics", "t");
+        if (ms == 0) {
+            token_is_nobodys(desk);
+            token_is_of(desk, "jane");
+            may(desk, false);
+        }
+        assert_int_equal(stranger.verdict, ms == 0 ? AUTH_ASK : AUTH_CLOSED);
+        check_silence(desk);
+        check_answer(&stranger, 401, STRANGER);
+        check_answer(&jane, 403, "forbidden: User \"jane\" cannot get path \"/metrics\"");
+        desk->now_ms += REFUSED_MS - 1;
+    }
+    let_in(desk, "/metrics", "t");
+    struct guest guest = come(desk, "/metrics", "t"); /* and the refusal is forgotten */
+    assert_int_equal(guest.verdict, AUTH_OPEN);
+    check_in(&guest);
+}
+
+static void test_without_a_token(void **state)
+{
+    struct desk *desk = *state;
+    static const char *const HEADERS[] = {
+        NULL,        "",           "Bearer",      "Bearer ",     "Basic dTpw",
+        "Bearert",   "Bearer a b", "Bearer a\"b", "Bearer a\\b", "Bearer a\xc3\xbc",
+        "Bearer\tt",
+    };
+    for (size_t i = 0; i < sizeof HEADERS / sizeof *HEADERS; i++) {
+        const struct fake_question question = {
+            .method = "GET", .path = "/metrics", .authorization = HEADERS[i]};
+        struct guest guest = come_as(desk, &question);
+        assert_int_equal(guest.verdict, AUTH_CLOSED);
+        check_silence(desk);
+        check_answer(&guest, 401,
+                     HEADERS[i] ? "the header Authorization is no \"Bearer TOKEN\"" : NULL);
+    }
+}
+
+static void test_without_an_api_server(void **state)
+{
+    (void)state;
+    const struct auth_settings settings = {.allowed_ms = ALLOWED_MS, .refused_ms = REFUSED_MS};
+    struct desk desk = {.auth = auth_new(&settings, (struct kube_sender){0})};
+    struct guest guest = come(&desk, "/metrics", "t");
+    assert_int_equal(guest.verdict, AUTH_CLOSED);
+    check_answer(&guest, 401,
+                 "no token can be checked: the inventory was read from a file, and there is no API "
+                 "server to ask");
+    auth_free(desk.auth);
+}
+
+/* Nobody is let in, and the next one asks again. */
+static void check_not_asked(struct desk *desk, struct guest *guest)
+{
+    check_silence(desk);
+    check_answer(guest, 503, NOT_ASKED);
+    let_in(desk, "/metrics", "t");
+    desk->now_ms += ALLOWED_MS;
+}
+
+static void test_answers_that_are_none(void **state)
+{
+    struct desk *desk = *state;
+    static const unsigned STATUSES[] = {200, 301, 400, 401, 403, 404, 409, 429, 500, 503};
+    for (size_t i = 0; i < 2 * sizeof STATUSES / sizeof *STATUSES; i++) {
+        struct guest guest = come(desk, "/metrics", "t");
+        if (i % 2)
+            token_is_of(desk, "jane");
+        answer(desk, STATUSES[i / 2], "{'kind':'Status','status':'Failure','message':'no'}");
+        check_not_asked(desk, &guest);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        struct guest guest = come(desk, "/metrics", "t");
+        if (i % 2)
+            token_is_of(desk, "jane");
+        no_answer(desk, i < 2 ? KUBE_UNKNOWN : KUBE_NOT_SENT);
+        check_not_asked(desk, &guest);
+    }
+    assert_float_equal(
+        metric(desk, "gpu_extender_auth_reviews_total{review=\"TokenReview\",result=\"failed\"} "),
+        12, 0);
+    assert_float_equal(
+        metric(
+            desk,
+            "gpu_extender_auth_reviews_total{review=\"SubjectAccessReview\",result=\"failed\"} "),
+        12, 0);
+    assert_float_equal(
+        metric(desk, "gpu_extender_auth_reviews_total{review=\"TokenReview\",result=\"yes\"} "), 36,
+        0);
+}
+
+static void test_answers_of_hostile_token_reviews(void **state)
+{
+    struct desk *desk = *state;
+    static const char *const BODIES[] = {
+        "",
+        "null",
+        "[]",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a'}}",
+        "{'kind':'TokenReview'}",
+        "{'kind':'TokenReview','status':null}",
+        "{'kind':'TokenReview','status':[]}",
+        "{'kind':'tokenreview','status':{'authenticated':true,'user':{'username':'a'}}}",
+        "{'kind':['TokenReview'],'status':{'authenticated':true,'user':{'username':'a'}}}",
+        "{'status':{'authenticated':true,'user':{'username':'a'}}}",
+        "{'kind':'SubjectAccessReview','status':{'allowed':true}}",
+        "{'kind':'TokenReview','status':{'authenticated':'true','user':{'username':'a'}}}",
+        "{'kind':'TokenReview','status':{'authenticated':1,'user':{'username':'a'}}}",
+        "{'kind':'TokenReview','status':{'authenticated':true}}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':'a'}}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{}}}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':''}}}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':7}}}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a\\u0000b'}}}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','username':"
+        "'b'}}}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','uid':1}}}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','groups':"
+        "'g'}}}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','groups':[1]}}"
+        "}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','extra':[]}}}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','extra':{'k':"
+        "'v'}}}}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a\xff'}}}",
+    };
+    for (size_t i = 0; i < sizeof BODIES / sizeof *BODIES; i++) {
+        struct guest guest = come(desk, "/metrics", "t");
+        check_asked(desk, TOKENS, NULL);
+        answer(desk, 201, BODIES[i]);
+        check_not_asked(desk, &guest);
+    }
+}
+
+static void test_a_user_who_is_too_large(void **state)
+{
+    struct desk *desk = *state;
+    struct buf body;
+    buf_init(&body, SIZE_MAX / 2);
+    (void)buf_add_text(&body, "{\"kind\":\"TokenReview\",\"status\":{\"authenticated\":true,"
+                              "\"user\":{\"username\":\"jane\",\"groups\":[\"g\"");
+    while (body.len < (size_t)70 * 1024)
+        (void)buf_add_text(&body, ",\"a-group-of-many\"");
+    (void)buf_add_text(&body, "]}}}");
+    struct guest guest = come(desk, "/metrics", "t");
+    answer_len(desk, 201, buf_text(&body), body.len);
+    check_not_asked(desk, &guest);
+    buf_fini(&body);
+}
+
+static void test_a_nul_in_an_answer(void **state)
+{
+    struct desk *desk = *state;
+    static const char BODY[] = "{\"kind\":\"TokenReview\",\0\"status\":{\"authenticated\":true,"
+                               "\"user\":{\"username\":\"jane\"}}}";
+    struct guest guest = come(desk, "/metrics", "t");
+    answer_len(desk, 201, BODY, sizeof BODY - 1);
+    check_not_asked(desk, &guest);
+}
+
+static void test_answers_of_hostile_access_reviews(void **state)
+{
+    struct desk *desk = *state;
+    static const char *const BODIES[] = {
+        "",
+        "true",
+        "{'kind':'SubjectAccessReview'}",
+        "{'kind':'SubjectAccessReview','status':{}}",
+        "{'kind':'SubjectAccessReview','status':{'allowed':null}}",
+        "{'kind':'SubjectAccessReview','status':{'allowed':'true'}}",
+        "{'kind':'SubjectAccessReview','status':{'allowed':1}}",
+        "{'kind':'SubjectAccessReview','status':{'allowed':true,'denied':'no'}}",
+        "{'kind':'SubjectAccessReview','status':{'allowed':true,'allowed':false}}",
+        "{'kind':'TokenReview','status':{'allowed':true}}",
+    };
+    for (size_t i = 0; i < sizeof BODIES / sizeof *BODIES; i++) {
+        struct guest guest = come(desk, "/metrics", "t");
+        token_is_of(desk, "jane");
+        check_asked(desk, ACCESS, NULL);
+        answer(desk, 201, BODIES[i]);
+        check_not_asked(desk, &guest);
+    }
+}
+
+static void test_allowed_and_denied_is_no(void **state)
+{
+    struct desk *desk = *state;
+    struct guest guest = come(desk, "/metrics", "t");
+    token_is_of(desk, "jane");
+    answer(desk, 201, "{'kind':'SubjectAccessReview','status':{'allowed':true,'denied':true}}");
+    check_answer(&guest, 403, NULL);
+}
+
+/* What blanks the token in an answer must not blank a name that is like it. */
+static void test_a_user_called_like_the_token(void **state)
+{
+    struct desk *desk = *state;
+    struct guest guest = come(desk, "/metrics", "jane");
+    answer(desk, 201,
+           "{'kind':'TokenReview','spec':{'token':'jane'},'status':{'authenticated':true,"
+           "'user':{'username':'jane','extra':{'token':['jane']}}}}");
+    check_asked(desk, ACCESS,
+                "{'apiVersion':'authorization.k8s.io/v1','kind':'SubjectAccessReview','spec':{"
+                "'user':'jane','extra':{'token':['jane']},"
+                "'nonResourceAttributes':{'path':'/metrics','verb':'get'}}}");
+    may(desk, false);
+    check_answer(&guest, 403, "forbidden: User \"jane\" cannot get path \"/metrics\"");
+}
+
+static void test_a_long_name_is_cut_in_the_message(void **state)
+{
+    struct desk *desk = *state;
+    char name[301];
+    char message[512];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    struct guest guest = come(desk, "/metrics", "t");
+    token_is_of(desk, name);
+    may(desk, false);
+    (void)snprintf(message, sizeof message,
+                   "forbidden: User \"%.127s\" cannot get path \"/metrics\"", name);
+    check_answer(&guest, 403, message);
+}
+
+static void test_who_asks_the_same_waits_for_one_review(void **state)
+{
+    struct desk *desk = *state;
+    struct guest guests[3];
+    for (size_t i = 0; i < 3; i++)
+        guests[i] = come(desk, "/metrics", "t");
+    assert_int_equal(desk->server.n_sent, 1);
+    assert_float_equal(metric(desk, "gpu_extender_auth_reviews_open "), 1, 0);
+    token_is_of(desk, "jane");
+    struct guest late = come(desk, "/metrics", "t");
+    may(desk, true);
+    assert_int_equal(desk->server.n_sent, 2);
+    assert_float_equal(metric(desk, "gpu_extender_auth_reviews_open "), 0, 0);
+    for (size_t i = 0; i < 3; i++)
+        check_in(&guests[i]);
+    check_in(&late);
+}
+
+#define N_OF_STRANGERS 24
+#define N_AT_ONCE 32
+
+/* One of a flood of tokens that nobody knows. */
+static struct guest stranger(struct desk *desk, unsigned number)
+{
+    char token[32];
+    (void)snprintf(token, sizeof token, "nobody-%u", number);
+    return come(desk, "/metrics", token);
+}
+
+static void test_reviews_under_way_are_bounded(void **state)
+{
+    struct desk *desk = *state;
+    struct guest guests[N_AT_ONCE];
+    char path[32];
+    let_in(desk, "/metrics", "t");
+    desk->now_ms += ALLOWED_MS; /* not even what is over is forgotten at once */
+    for (unsigned i = 0; i < N_OF_STRANGERS; i++)
+        guests[i] = stranger(desk, i);
+    struct guest one_more = stranger(desk, 99);
+    assert_int_equal(one_more.verdict, AUTH_CLOSED);
+    check_answer(&one_more, 503, BUSY);
+    for (unsigned i = N_OF_STRANGERS; i < N_AT_ONCE; i++) {
+        (void)snprintf(path, sizeof path, "/v1/%u", i);
+        guests[i] = come(desk, path, "t");
+        assert_int_equal(guests[i].verdict, AUTH_ASK);
+    }
+    one_more = come(desk, "/v1/more", "t");
+    assert_int_equal(one_more.verdict, AUTH_CLOSED);
+    check_answer(&one_more, 503, BUSY);
+    assert_float_equal(metric(desk, "gpu_extender_auth_lookups_total{result=\"busy\"} "), 2, 0);
+    assert_int_equal(desk->server.n_sent, 2 + N_AT_ONCE);
+    for (unsigned i = 0; i < N_AT_ONCE; i++) {
+        token_is_nobodys(desk);
+        check_answer(&guests[i], 401, STRANGER);
+    }
+    let_in(desk, "/v1/more", "t");
+}
+
+#define N_WAITING 192
+
+static void test_who_waits_is_bounded(void **state)
+{
+    struct desk *desk = *state;
+    struct guest guests[N_WAITING];
+    let_in(desk, "/v1/inventory", "t");
+    for (unsigned i = 0; i < N_WAITING; i++)
+        guests[i] = come(desk, "/metrics", "x");
+    assert_int_equal(desk->server.n_sent, 3);
+    struct guest one_more = come(desk, "/metrics", "x");
+    assert_int_equal(one_more.verdict, AUTH_CLOSED);
+    check_answer(&one_more, 503, BUSY);
+    struct guest known = come(desk, "/metrics", "t");
+    assert_int_equal(known.verdict, AUTH_ASK);
+    token_is_nobodys(desk);
+    for (unsigned i = 0; i < N_WAITING; i++)
+        check_answer(&guests[i], 401, STRANGER);
+    token_is_of(desk, "jane");
+    may(desk, true);
+    check_in(&known);
+}
+
+static void only_judge(void *context, struct exchange *exchange)
+{
+    struct desk *desk = context;
+    assert_int_equal(auth_judge(desk->auth, exchange, desk->now_ms), AUTH_ASK);
+}
+
+/* Between the gate and the end of the body others may have come. */
+static void test_no_room_is_left_when_the_body_is_there(void **state)
+{
+    struct desk *desk = *state;
+    struct guest guests[N_OF_STRANGERS];
+    const struct fake_question question = {
+        .method = "GET", .path = "/metrics", .authorization = "Bearer late"};
+    for (unsigned i = 0; i < N_OF_STRANGERS - 1; i++)
+        guests[i] = stranger(desk, i);
+    struct guest late = {AUTH_ASK, fake_begin(only_judge, desk, &question)};
+    guests[N_OF_STRANGERS - 1] = stranger(desk, N_OF_STRANGERS - 1);
+    auth_ask(desk->auth, late.exchange, desk->now_ms);
+    check_answer(&late, 503, BUSY);
+    for (unsigned i = 0; i < N_OF_STRANGERS; i++) {
+        token_is_nobodys(desk);
+        check_answer(&guests[i], 401, STRANGER);
+    }
+}
+
+static void test_a_flood_pushes_out_no_good_answer(void **state)
+{
+    struct desk *desk = *state;
+    let_in(desk, "/metrics", "t");
+    for (unsigned i = 0; i < 3000; i++) {
+        struct guest guest = stranger(desk, i);
+        token_is_nobodys(desk);
+        check_answer(&guest, 401, STRANGER);
+    }
+    struct guest guest = come(desk, "/metrics", "t");
+    assert_int_equal(guest.verdict, AUTH_OPEN);
+    check_in(&guest);
+}
+
+static void test_nothing_is_kept_where_the_time_is_none(void **state)
+{
+    struct desk *desk = *state;
+    const struct auth_settings settings = {0};
+    auth_free(desk->auth);
+    desk->auth = auth_new(&settings, fake_sender_of(&desk->server));
+    let_in(desk, "/metrics", "t");
+    let_in(desk, "/metrics", "t");
+}
+
+/* As when a loop stops: what is under way is answered, and nothing is asked. */
+static void test_the_sender_stops(void **state)
+{
+    struct desk *desk = *state;
+    struct guest first = come(desk, "/metrics", "t");
+    token_is_of(desk, "jane");
+    struct guest second = come(desk, "/metrics", "x");
+    fake_sender_fini(&desk->server);
+    check_answer(&first, 503, NOT_ASKED);
+    check_answer(&second, 503, NOT_ASKED);
+    fake_sender_init(&desk->server);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, desk_setup, desk_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_what_is_asked),
+        TEST(test_verb_and_path),
+        TEST(test_allowed_is_kept),
+        TEST(test_what_is_kept_is_of_one_token_verb_and_path),
+        TEST(test_refused_is_kept_shorter),
+        TEST(test_without_a_token),
+        cmocka_unit_test(test_without_an_api_server),
+        TEST(test_answers_that_are_none),
+        TEST(test_answers_of_hostile_token_reviews),
+        TEST(test_a_user_who_is_too_large),
+        TEST(test_a_nul_in_an_answer),
+        TEST(test_answers_of_hostile_access_reviews),
+        TEST(test_allowed_and_denied_is_no),
+        TEST(test_a_user_called_like_the_token),
+        TEST(test_a_long_name_is_cut_in_the_message),
+        TEST(test_who_asks_the_same_waits_for_one_review),
+        TEST(test_reviews_under_way_are_bounded),
+        TEST(test_who_waits_is_bounded),
+        TEST(test_no_room_is_left_when_the_body_is_there),
+        TEST(test_a_flood_pushes_out_no_good_answer),
+        TEST(test_nothing_is_kept_where_the_time_is_none),
+        TEST(test_the_sender_stops),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
