@@ -66,8 +66,11 @@ static void count_verdicts(struct decision *decision, const struct args *args,
         decision->n_handed_on -= found->left_out[i];
 }
 
-static void count_metrics(struct extender *extender, const struct decision *decision)
+static void count_metrics(struct extender *extender, const struct decision *decision,
+                          const char *retry)
 {
+    const enum verb_result result = decision->n_handed_on > 0 ? VERB_OK : VERB_NONE;
+    note_result(extender, DECISION_FILTER, retry ? VERB_RETRY : result);
     for (size_t i = 0; i < N_REASONS; i++)
         counter_add(&extender->n_verdicts[i], decision->verdicts[i]);
 }
@@ -193,18 +196,20 @@ void extender_filter(void *context, struct exchange *exchange)
     struct err err;
     if (!inventory_usable(extender->inventory, &err)) {
         err_prefix(&err, "gpu-extender: ");
+        note_result(extender, DECISION_FILTER, VERB_UNUSABLE);
         answer_scheduler_error(exchange, err.text);
         return;
     }
     struct args args;
     if (args_init(&args, exchange, extender->policy, &err) < 0) {
+        note_result(extender, DECISION_FILTER, VERB_MALFORMED);
         answer_scheduler_error(exchange, err.text);
         return;
     }
     struct found found;
     struct decision decision = note_of_pod(DECISION_FILTER, &args.pod);
     const char *retry = judge(extender, &args, &decision, arena, &found);
-    count_metrics(extender, &decision);
+    count_metrics(extender, &decision, retry);
     if (!retry) {
         struct buf text;
         buf_init(&text, ANSWER_MAX_BYTES);
