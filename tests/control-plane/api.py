@@ -63,6 +63,13 @@ class Api:
             connection.request(method, path, None, {"Authorization": f"Bearer {self.token}"})
             return connection.getresponse().status
 
+    def headers_of(self, method, path, body=None):
+        """Of the answer, by lower-case name, whatever it is."""
+        with self._connection() as connection:
+            headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+            connection.request(method, path, json.dumps(body) if body is not None else None, headers)
+            return {name.lower(): value for name, value in connection.getresponse().getheaders()}
+
     def get(self, path):
         return self.ask("GET", path)
 

@@ -1,4 +1,4 @@
-"""Our service's identity: the ServiceAccount of manifests/rbac.yaml with its rights, and tokens that the API server grants.
+"""Our service's identity: the ServiceAccount of manifests/rbac/rbac.yaml with its rights, and tokens that the API server grants.
 
 Applies the file as `kubectl apply --server-side` does. A token is bound to a Secret of its own, so that it can be made void.
 """
@@ -11,7 +11,7 @@ import os
 import yaml
 from plane import HOST
 
-RBAC = os.path.join(os.path.dirname(__file__), "..", "..", "manifests", "rbac.yaml")
+RBAC = os.path.join(os.path.dirname(__file__), "..", "..", "manifests", "rbac", "rbac.yaml")
 NAMESPACE = "kube-system"
 SHORTEST_S = 600  # the shortest life that TokenRequest grants
 PATHS = {
@@ -22,7 +22,7 @@ PATHS = {
 
 
 def manifests():
-    """The objects of manifests/rbac.yaml."""
+    """The objects of manifests/rbac/rbac.yaml."""
     with open(RBAC, encoding="utf-8") as file:
         return list(yaml.safe_load_all(file))
 
@@ -61,14 +61,15 @@ def renamed(objects, name):
 class Token:
     """A token of an account, from TokenRequest."""
 
-    def __init__(self, api, account):
+    def __init__(self, api, account, namespace=NAMESPACE):
         self.api = api
-        secrets = f"/api/v1/namespaces/{NAMESPACE}/secrets"
+        secrets = f"/api/v1/namespaces/{namespace}/secrets"
         secret = api.create(secrets, {"metadata": {"generateName": f"{account}-"}})["metadata"]
         self.secret = f"{secrets}/{secret['name']}"
         bound = {"apiVersion": "v1", "kind": "Secret", "name": secret["name"], "uid": secret["uid"]}
         request = {"spec": {"expirationSeconds": SHORTEST_S, "boundObjectRef": bound}}
-        self.text = api.create(f"{PATHS['ServiceAccount']}/{account}/token", request)["status"]["token"]
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
+        self.text = api.create(path, request)["status"]["token"]
 
     def claims(self):
         middle = self.text.split(".")[1]

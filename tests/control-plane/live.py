@@ -1,4 +1,4 @@
-"""One test's live cluster: our service follows the API server as the restricted identity of manifests/rbac.yaml, and binds.
+"""One test's live cluster: our service follows the API server as the restricted identity of manifests/rbac/rbac.yaml, and binds.
 
 In the order that the test likes: nodes and pods, start() of our service, start_scheduler() with the shipped configuration.
 """

@@ -1,4 +1,4 @@
-"""manifests/rbac.yaml is what the service needs: with it everything works, and each verb that is missing is named."""
+"""manifests/rbac/rbac.yaml is what the service needs: with it everything works, and each verb that is missing is named."""
 
 import ledger
 import pytest

@@ -1,0 +1,62 @@
+"""The kustomizations of manifests/, as kubectl renders and applies them; and the CustomResourceDefinitions that they need. Judges nothing."""
+
+import os
+import subprocess
+
+import yaml
+from plane import NOT_HERE, NotHere
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MANIFESTS = os.path.join(HERE, "..", "..", "manifests")
+# In each of which is all that makes the service run.
+WHOLE = ("cert-manager", "self-signed")
+OVERLAYS = (*WHOLE, "second-scheduler")
+MAKE_CERTIFICATES = "overlays/self-signed/make-certificates"
+
+
+def definitions():
+    """The folder with the operators' CustomResourceDefinitions."""
+    done = subprocess.run([os.path.join(HERE, "crds/fetch")], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    last = done.stdout.strip().rpartition("\n")[2]
+    if done.returncode == NOT_HERE:
+        raise NotHere(last)
+    assert done.returncode == 0, done.stderr
+    return last
+
+
+class Kubectl:
+    """kubectl, for a kubeconfig, over a copy of manifests/ that has certificates for the overlay that takes them from files."""
+
+    def __init__(self, binaries, folder, kubeconfig=None):
+        self.program, self.kubeconfig = os.path.join(binaries, "kubectl"), kubeconfig
+        self.home = str(folder)
+        self.manifests = os.path.join(self.home, "manifests")
+        # Without what somebody may have made there.
+        subprocess.run(["cp", "-r", MANIFESTS, self.home], check=True)
+        subprocess.run(["rm", "-rf", self.path("overlays/self-signed/certificates")], check=True)
+        subprocess.run([self.path(MAKE_CERTIFICATES)], check=True, capture_output=True)
+
+    def path(self, name):
+        return os.path.join(self.manifests, name)
+
+    def run(self, *arguments):
+        """Exit status, and all that it said."""
+        env = {"PATH": os.environ["PATH"], "HOME": self.home, "KUBECONFIG": self.kubeconfig or os.devnull}
+        command = [self.program, *arguments]
+        done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        return done.returncode, done.stdout
+
+    def rendered(self, name):
+        """The objects of an overlay."""
+        status, said = self.run("kustomize", self.path(f"overlays/{name}"))
+        assert status == 0, said
+        return list(yaml.safe_load_all(said))
+
+
+def one(objects, kind, name="gpu-extender"):
+    """The object of that kind and name; a name made with a hash is found by its beginning."""
+    same = [item for item in objects if item["kind"] == kind]
+    (found,) = [item for item in same if item["metadata"]["name"] == name] or [
+        item for item in same if item["metadata"]["name"].rpartition("-")[0] == name
+    ]
+    return found
