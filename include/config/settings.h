@@ -31,6 +31,17 @@ struct settings_kubernetes {
     size_t bind_timeout_s;  /* kube-scheduler is answered within it */
 };
 
+/* Which of several replicas decides (kube/lease.h). */
+struct settings_election {
+    bool enabled;
+    char *namespace_; /* of the Lease and the EndpointSlice; "": our own */
+    char *lease_name;
+    char *service_name; /* whose EndpointSlice the leader writes; "": none */
+    size_t lease_s;
+    size_t renew_s;
+    size_t retry_s;
+};
+
 /* How kube-scheduler is configured, which we cannot see. */
 struct settings_scheduler {
     size_t weight; /* of this extender */
@@ -46,6 +57,7 @@ struct settings {
     char *listen_probes;
     struct settings_scheduler scheduler;
     struct settings_kubernetes kubernetes;
+    struct settings_election election;
     size_t decisions_kept; /* 0: none */
     struct settings_limits limits;
     struct policy policy;

@@ -17,6 +17,16 @@
 #include "inventory/inventory.h"
 #include "record/decisions.h"
 
+/* What became of a call of a verb. */
+enum verb_result {
+    VERB_OK,        /* filter, preempt: a node is left; prioritize: scores; bind: it is bound */
+    VERB_NONE,      /* none is left; no scores; it is not bound */
+    VERB_RETRY,     /* filter: to be asked again, as the ledger is behind kube-scheduler */
+    VERB_UNUSABLE,  /* the data do not allow a decision: see inventory_usable() */
+    VERB_MALFORMED, /* the request */
+    N_VERB_RESULTS
+};
+
 struct extender {
     const struct policy *policy;
     struct inventory *inventory;
@@ -27,6 +37,7 @@ struct extender {
     struct counter n_room_kept;     /* the same */
     struct counter n_preempt_kept, n_preempt_vetoed; /* candidates */
     struct counter n_verdicts[N_REASONS];            /* of filter, a node each */
+    struct counter n_results[N_DECISION_VERBS][N_VERB_RESULTS];
 };
 
 /* Routes; context is the struct extender. */
@@ -39,7 +50,7 @@ void extender_preempt(void *context, struct exchange *exchange);
  * API server to bind through. */
 void extender_bind(void *context, struct exchange *exchange);
 
-/* Prometheus text of what these routes count; over a file: nothing. */
+/* Prometheus text of what these routes count; over a file only what became of each call. */
 void extender_metrics(const struct extender *extender, struct buf *out);
 
 #endif

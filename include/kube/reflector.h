@@ -20,6 +20,10 @@
  * that for silence_ms could not be opened, or ended at once without an event whenever it was. A
  * complete list, or having caught up, ends that.
  *
+ * It can be demanded that the data be as of now: they are once the watch has come as far as a list
+ * has that was asked for in between (the caller does, ?limit=1), and where it has not in a moment
+ * (in a quiet cluster nothing comes), once the collection was listed anew.
+ *
  * Sources: Kubernetes API concepts (efficient detection of changes); client-go's reflector
  * (extender contract 8).
  */
@@ -39,6 +43,7 @@ enum relist_cause {
     RELIST_SILENT,    /* the watch was silent and has not caught up */
     RELIST_FAILED,    /* a request failed in a way that says nothing about the data */
     RELIST_GARBAGE,   /* an answer that is no list or no event */
+    RELIST_BEHIND,    /* it had not come as far as was demanded */
     N_RELIST_CAUSES
 };
 const char *relist_cause_name(enum relist_cause cause); /* "gone" */
@@ -109,6 +114,13 @@ struct reflector;
 struct reflector *reflector_new(const struct reflector_settings *settings,
                                 const struct reflector_store *store);
 void reflector_free(struct reflector *reflector);
+
+/* version: the resourceVersion to come to; NULL, or one that is no decimal number: list anew.
+ * number is the demand's, and greater than any before, which it replaces. */
+void reflector_reach(struct reflector *reflector, int64_t now_ms, uint64_t number,
+                     const char *version);
+/* The last demand that was met. */
+uint64_t reflector_reached(const struct reflector *reflector);
 
 enum reflector_want {
     REFLECTOR_WAIT,    /* for an event, or until until_ms */

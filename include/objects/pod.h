@@ -37,4 +37,9 @@ struct text_list pod_not_evaluated(const json_t *object, struct arena *arena);
  * left out. NULL: there is nothing. */
 const char *pod_not_evaluated_text(const json_t *object, struct arena *arena);
 
+/* last: the last state of a pod that has finished or is gone. The name of the node whose kubelet
+ * would not have it: it was bound to it, nobody was deleting it, and no kubelet had ever told of
+ * its containers. NULL: that is not so. Borrowed from last. */
+const char *pod_refused_by(const json_t *last);
+
 #endif

@@ -1,6 +1,7 @@
 /* probes: is it alive, is it ready, and its metrics. See include/api/api.h. */
 #include "api/api.h"
 #include "base/metrics.h"
+#include "base/process_metrics.h"
 #include "inventory/live.h"
 #include "reply.h"
 
@@ -69,12 +70,23 @@ static void write_build_info(struct buf *out)
     metrics_sample(out, "gpu_extender_build_info", labels, 1);
 }
 
+/* What /readyz says. */
+static void write_ready(struct inventory *inventory, struct buf *out)
+{
+    struct err why;
+    metrics_head(out, "gpu_extender_ready", "gauge",
+                 "1 where decisions are made, 0 where the data do not allow it.");
+    metrics_sample(out, "gpu_extender_ready", NULL, inventory_usable(inventory, &why));
+}
+
 void api_metrics(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
     struct buf out;
     buf_init(&out, REPLY_MAX_BYTES);
+    process_metrics(&out);
     write_build_info(&out);
+    write_ready(api->inventory, &out);
     inventory_metrics(api->inventory, &out);
     inventory_live_metrics(api->inventory, &out);
     api->more_metrics(api->more_metrics_context, &out);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/small_file.h"
+#include "election_check.h"
 #include "formats/json_get.h"
 #include "quota_read.h"
 #include "setting.h"
@@ -76,6 +77,18 @@ const struct setting SETTINGS[] = {
      FROM_TO(5, 3600, 120)},
     {"kubernetes.bindTimeoutSeconds", SETTING_COUNT, AT(kubernetes.bind_timeout_s),
      FROM_TO(2, 120, 8)},
+    {"leaderElection.enabled", SETTING_SWITCH, AT(election.enabled)},
+    {"leaderElection.namespace", SETTING_TEXT, AT(election.namespace_),
+     .check = syntax_dns_label_or_none, .text = ""},
+    {"leaderElection.leaseName", SETTING_TEXT, AT(election.lease_name), .check = syntax_dns_label,
+     .text = "gpu-extender"},
+    {"leaderElection.serviceName", SETTING_TEXT, AT(election.service_name),
+     .check = syntax_dns_label_or_none, .text = "gpu-extender-verbs"},
+    {"leaderElection.leaseDurationSeconds", SETTING_COUNT, AT(election.lease_s),
+     FROM_TO(2, 3600, 15)},
+    {"leaderElection.renewDeadlineSeconds", SETTING_COUNT, AT(election.renew_s),
+     FROM_TO(1, 3600, 10)},
+    {"leaderElection.retryPeriodSeconds", SETTING_COUNT, AT(election.retry_s), FROM_TO(1, 600, 2)},
     {"decisions.keep", SETTING_COUNT, AT(decisions_kept), FROM_TO(0, 10000, 256)},
     {"limits.requestBytes", SETTING_BYTES, AT(limits.request_bytes), FROM_TO(KI, GI, 64 * MI)},
     {"limits.connections", SETTING_COUNT, AT(limits.connections), FROM_TO(1, 65536, 1024)},
@@ -238,6 +251,8 @@ static int read_root(const struct yaml_file *file, json_t *root, struct settings
     int r = check_words(file, root, err);
     if (r == 0)
         r = read_settings(file, "", root, settings, err);
+    if (r == 0)
+        r = election_check(file, root, settings, err);
     return r < 0 ? r : read_quotas(file, root, settings, err);
 }
 

@@ -140,6 +140,11 @@ const char *syntax_dns_label(const char *text)
     return "a name of at most 63 small letters, digits and '-', such as team-a";
 }
 
+const char *syntax_dns_label_or_none(const char *text)
+{
+    return *text == '\0' ? NULL : syntax_dns_label(text);
+}
+
 const char *syntax_alias(const char *text)
 {
     bool has_word = false;

@@ -18,6 +18,8 @@ syntax_check syntax_label_key;
 syntax_check syntax_label_value;
 /* A DNS label, as the names of namespaces are. */
 syntax_check syntax_dns_label;
+/* The same, or nothing. */
+syntax_check syntax_dns_label_or_none;
 /* Left side of an alias: printable ASCII with at least a letter or digit. */
 syntax_check syntax_alias;
 /* A model name that core/gpu_model can read. */

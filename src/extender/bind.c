@@ -34,16 +34,18 @@ static int read_arguments(const json_t *root, struct bind_args *ret_args, struct
 
 /* One call, until it is answered. In the exchange's arena. */
 struct call {
-    const struct extender *extender;
+    struct extender *extender;
     struct exchange *exchange;
     struct decision decision;
     int64_t began_us;
+    enum verb_result failure; /* what it is if it fails */
 };
 
 static void note_call(struct call *call, const char *error)
 {
     call->decision.error = error;
     call->decision.n_handed_on = !error;
+    note_result(call->extender, DECISION_BIND, error ? call->failure : VERB_OK);
     note_answer(call->extender, &call->decision, call->began_us);
 }
 
@@ -70,7 +72,7 @@ static uint64_t version_of(struct inventory *inventory)
     return version;
 }
 
-static struct call *call_new(const struct extender *extender, const struct bind_args *args,
+static struct call *call_new(struct extender *extender, const struct bind_args *args,
                              struct exchange *exchange)
 {
     struct arena *arena = exchange_arena(exchange);
@@ -86,6 +88,7 @@ static struct call *call_new(const struct extender *extender, const struct bind_
                      .ledger_version = version_of(extender->inventory),
                      .n_asked = 1},
         .began_us = clock_us(),
+        .failure = VERB_NONE,
     };
     return call;
 }
@@ -98,14 +101,15 @@ static int begin(struct call *call, const struct bind_args *args, struct err *er
         return err_set(err, ENOTSUP,
                        "cannot bind: the inventory was read from a file, and there is no API "
                        "server to bind through");
-    if (!inventory_usable(extender->inventory, err))
+    if (!inventory_usable(extender->inventory, err)) {
+        call->failure = VERB_UNUSABLE;
         return -EAGAIN;
+    }
     binds_call(extender->binds, args, clock_ms(), answer_bind, call);
     return 0;
 }
 
-static void bind(const struct extender *extender, const struct bind_args *args,
-                 struct exchange *exchange)
+static void bind(struct extender *extender, const struct bind_args *args, struct exchange *exchange)
 {
     struct err err;
     struct call *call = call_new(extender, args, exchange);
@@ -127,6 +131,7 @@ void extender_bind(void *context, struct exchange *exchange)
         r = read_arguments(root, &args, &err);
     if (r < 0) {
         err_prefix(&err, "gpu-extender: request: ");
+        note_result(context, DECISION_BIND, VERB_MALFORMED);
         answer_scheduler_error(exchange, err.text);
     } else {
         bind(context, &args, exchange);

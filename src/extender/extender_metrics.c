@@ -29,8 +29,33 @@ static void add_verdicts(const struct extender *extender, struct buf *out)
     }
 }
 
+static const char *const RESULTS[N_VERB_RESULTS] = {
+    [VERB_OK] = "ok",
+    [VERB_NONE] = "none",
+    [VERB_RETRY] = "retry",
+    [VERB_UNUSABLE] = "unusable",
+    [VERB_MALFORMED] = "malformed",
+};
+
+static void add_results(const struct extender *extender, struct buf *out)
+{
+    static const char NAME[] = "gpu_extender_verb_calls_total";
+    metrics_head(out, NAME, "counter", "Calls by kube-scheduler, by what became of them.");
+    for (size_t verb = 0; verb < N_DECISION_VERBS; verb++) {
+        for (size_t result = 0; result < N_VERB_RESULTS; result++) {
+            const struct metric_label labels[] = {
+                {"verb", decision_verb_name((enum decision_verb)verb)},
+                {"result", RESULTS[result]},
+                {0}};
+            const struct counter *counter = &extender->n_results[verb][result];
+            metrics_sample(out, NAME, labels, (double)counter_value(counter));
+        }
+    }
+}
+
 void extender_metrics(const struct extender *extender, struct buf *out)
 {
+    add_results(extender, out);
     if (!extender->binds)
         return;
     add_counter("gpu_extender_filter_ledger_behind_total",

@@ -12,7 +12,7 @@
 
 /* What was found of the names, in their order. */
 struct found {
-    enum reason *verdicts;
+    const enum reason *verdicts;
     const char **messages; /* of those that are refused */
     const bool *left_out;  /* shortlist.h */
     const char *awaited;   /* the node whose room is being made for the pod; NULL: none */
@@ -44,13 +44,12 @@ static bool may_pass(enum reason verdict)
 }
 
 /* A pod has at most one nominated node. */
-static const char *find_awaited(const struct cluster *cluster, const struct args *args,
-                                const struct fit_question *question, const enum reason *verdicts)
+static const char *find_awaited(const struct args *args, const struct fit_question *question,
+                                const struct judged *judged)
 {
     for (size_t i = 0; i < args->n_names; i++) {
-        if (may_pass(verdicts[i]) &&
-            nominate_is_being_made(cluster_find_node(cluster, args->names[i]), &question->asker,
-                                   question->shape))
+        if (may_pass(judged->verdicts[i]) &&
+            nominate_is_being_made(judged->nodes[i], &question->asker, question->shape))
             return args->names[i];
     }
     return NULL;
@@ -67,8 +66,11 @@ static void count_verdicts(struct decision *decision, const struct args *args,
         decision->n_handed_on -= found->left_out[i];
 }
 
-static void count_metrics(struct extender *extender, const struct decision *decision)
+static void count_metrics(struct extender *extender, const struct decision *decision,
+                          const char *retry)
 {
+    const enum verb_result result = decision->n_handed_on > 0 ? VERB_OK : VERB_NONE;
+    note_result(extender, DECISION_FILTER, retry ? VERB_RETRY : result);
     for (size_t i = 0; i < N_REASONS; i++)
         counter_add(&extender->n_verdicts[i], decision->verdicts[i]);
 }
@@ -77,21 +79,26 @@ static void count_metrics(struct extender *extender, const struct decision *deci
 static const char *judge(const struct extender *extender, const struct args *args,
                          struct decision *decision, struct arena *arena, struct found *ret_found)
 {
-    enum reason *verdicts = ARENA_ARRAY(arena, enum reason, args->n_names);
+    const struct judged judged = {
+        .nodes = ARENA_ARRAY(arena, const struct node *, args->n_names),
+        .verdicts = ARENA_ARRAY(arena, enum reason, args->n_names),
+    };
     const char **messages = ARENA_ARRAY(arena, const char *, args->n_names);
     const struct inventory_view view = inventory_read_settled(extender->inventory);
     const struct fit_question question = question_of(view.cluster, &args->pod, arena);
     for (size_t i = 0; i < args->n_names; i++) {
         const struct node *node = cluster_find_node(view.cluster, args->names[i]);
-        verdicts[i] = fit_judge(node, &question);
-        messages[i] = fit_message(node, &question, verdicts[i]);
+        judged.nodes[i] = node;
+        judged.verdicts[i] = fit_judge(node, &question);
+        if (judged.verdicts[i] != REASON_FITS)
+            messages[i] = fit_message(node, &question, judged.verdicts[i]);
     }
     *ret_found = (struct found){
-        .verdicts = verdicts,
+        .verdicts = judged.verdicts,
         .messages = messages,
         .left_out =
-            shortlist_left_out(view.cluster, args, &question, verdicts, extender->shortlist, arena),
-        .awaited = find_awaited(view.cluster, args, &question, verdicts),
+            shortlist_left_out(view.cluster, args, &question, &judged, extender->shortlist, arena),
+        .awaited = find_awaited(args, &question, &judged),
     };
     const bool live = view.live;
     decision->ledger_version = cluster_version(view.cluster);
@@ -189,18 +196,20 @@ void extender_filter(void *context, struct exchange *exchange)
     struct err err;
     if (!inventory_usable(extender->inventory, &err)) {
         err_prefix(&err, "gpu-extender: ");
+        note_result(extender, DECISION_FILTER, VERB_UNUSABLE);
         answer_scheduler_error(exchange, err.text);
         return;
     }
     struct args args;
     if (args_init(&args, exchange, extender->policy, &err) < 0) {
+        note_result(extender, DECISION_FILTER, VERB_MALFORMED);
         answer_scheduler_error(exchange, err.text);
         return;
     }
     struct found found;
     struct decision decision = note_of_pod(DECISION_FILTER, &args.pod);
     const char *retry = judge(extender, &args, &decision, arena, &found);
-    count_metrics(extender, &decision);
+    count_metrics(extender, &decision, retry);
     if (!retry) {
         struct buf text;
         buf_init(&text, ANSWER_MAX_BYTES);

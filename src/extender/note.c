@@ -27,3 +27,8 @@ void note_answer(const struct extender *extender, struct decision *decision, int
     decision->took_us = clock_us() - began_us;
     decisions_add(extender->decisions, decision);
 }
+
+void note_result(struct extender *extender, enum decision_verb verb, enum verb_result result)
+{
+    counter_add(&extender->n_results[verb][result], 1);
+}

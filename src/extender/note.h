@@ -15,4 +15,7 @@ void note_best(struct decision *decision, const struct ranked_node *ranked, size
 /* Answered now; began_us: clock_us() when it was asked. */
 void note_answer(const struct extender *extender, struct decision *decision, int64_t began_us);
 
+/* What became of the call. */
+void note_result(struct extender *extender, enum decision_verb verb, enum verb_result result);
+
 #endif

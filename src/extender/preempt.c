@@ -171,6 +171,7 @@ static void answer_candidates(struct extender *extender, struct exchange *exchan
     struct decision decision = note_of_pod(DECISION_PREEMPT, pod);
     struct buf text;
     judge(extender, pod, candidates, &decision, exchange_arena(exchange));
+    note_result(extender, DECISION_PREEMPT, decision.n_handed_on > 0 ? VERB_OK : VERB_NONE);
     buf_init(&text, ANSWER_MAX_BYTES);
     add_result(candidates, &text);
     note_answer(extender, &decision, began_us);
@@ -188,8 +189,10 @@ void extender_preempt(void *context, struct exchange *exchange)
     struct candidates candidates = {NULL, 0};
     if (!inventory_usable(extender->inventory, &err)) {
         err_prefix(&err, "gpu-extender: ");
+        note_result(extender, DECISION_PREEMPT, VERB_UNUSABLE);
         exchange_answer_error(exchange, 503, err.text);
     } else if (read_args(&root, exchange, extender->policy, &pod, &candidates, &err) < 0) {
+        note_result(extender, DECISION_PREEMPT, VERB_MALFORMED);
         exchange_answer_error(exchange, 400, err.text);
     } else {
         answer_candidates(extender, exchange, &pod, &candidates);

@@ -55,11 +55,12 @@ static void add_priorities(const struct args *args, const struct ranked_node *ra
 
 void extender_prioritize(void *context, struct exchange *exchange)
 {
-    const struct extender *extender = context;
+    struct extender *extender = context;
     const int64_t began_us = clock_us();
     struct err err;
     struct args args;
     if (args_init(&args, exchange, extender->policy, &err) < 0) {
+        note_result(extender, DECISION_PRIORITIZE, VERB_MALFORMED);
         exchange_answer_error(exchange, 400, err.text);
         return;
     }
@@ -69,13 +70,20 @@ void extender_prioritize(void *context, struct exchange *exchange)
     buf_init(&text, ANSWER_MAX_BYTES);
     struct arena *arena = exchange_arena(exchange);
     struct ranked_node *ranked = ARENA_ARRAY(arena, struct ranked_node, args.n_names);
-    bool is_usable = !args.pod.refusal && inventory_usable(extender->inventory, &err);
-    if (!is_usable)
-        decision.error = args.pod.refusal ? args.pod.refusal : err.text;
-    if (is_usable && rank(extender->inventory, &args, &decision, arena, ranked))
+    enum verb_result result = VERB_NONE;
+    if (args.pod.refusal) {
+        decision.error = args.pod.refusal;
+    } else if (!inventory_usable(extender->inventory, &err)) {
+        decision.error = err.text;
+        result = VERB_UNUSABLE;
+    } else if (rank(extender->inventory, &args, &decision, arena, ranked)) {
+        result = VERB_OK;
+    }
+    if (result == VERB_OK)
         add_priorities(&args, ranked, &text);
     else
         (void)buf_add_text(&text, "[]");
+    note_result(extender, DECISION_PRIORITIZE, result);
     note_answer(extender, &decision, began_us);
     args_fini(&args);
     answer_text(exchange, &text);

@@ -1,6 +1,6 @@
 /* shortlist: see shortlist.h. */
 #include "shortlist.h"
-#include "core/rank.h"
+#include "core/best.h"
 
 static size_t count_fitting(const enum reason *verdicts, size_t n)
 {
@@ -10,26 +10,35 @@ static size_t count_fitting(const enum reason *verdicts, size_t n)
     return n_fitting;
 }
 
+/* A name that was asked twice is handed on twice, or not at all. */
+static void keep_twins(const struct judged *judged, size_t n_names, const struct ranked_node *kept,
+                       size_t n_kept, bool *left_out)
+{
+    for (size_t i = 0; i < n_names; i++) {
+        for (size_t k = 0; k < n_kept && left_out[i]; k++)
+            left_out[i] = judged->nodes[i] != kept[k].node;
+    }
+}
+
 const bool *shortlist_left_out(const struct cluster *cluster, const struct args *args,
-                               const struct fit_question *question, const enum reason *verdicts,
+                               const struct fit_question *question, const struct judged *judged,
                                size_t n_most, struct arena *arena)
 {
-    const size_t n_fitting = count_fitting(verdicts, args->n_names);
-    if (n_most == 0 || n_fitting <= n_most || args->pod.nominated_node[0] || args->is_deferred)
+    if (n_most == 0 || count_fitting(judged->verdicts, args->n_names) <= n_most ||
+        args->pod.nominated_node[0] || args->is_deferred)
         return NULL;
-    struct ranked_node *ranked = ARENA_ARRAY(arena, struct ranked_node, n_fitting);
-    size_t n = 0;
-    for (size_t i = 0; i < args->n_names; i++) {
-        if (verdicts[i] == REASON_FITS)
-            ranked[n++] = (struct ranked_node){.node = cluster_find_node(cluster, args->names[i]),
-                                               .position = i};
-    }
-    rank_nodes(cluster, question, ranked, n);
     bool *left_out = ARENA_ARRAY(arena, bool, args->n_names);
-    size_t n_nodes = 0; /* a name that was asked twice stands beside itself */
-    for (size_t i = 0; i < n; i++) {
-        n_nodes += i == 0 || ranked[i].node != ranked[i - 1].node;
-        left_out[ranked[i].position] = n_nodes > n_most;
+    struct best *best = best_begin(cluster, question, n_most, arena);
+    for (size_t i = 0; i < args->n_names; i++) {
+        left_out[i] = judged->verdicts[i] == REASON_FITS;
+        if (left_out[i])
+            best_add(best, judged->nodes[i], i);
     }
+    size_t n_kept = 0;
+    const struct ranked_node *kept = best_end(best, &n_kept);
+    for (size_t k = 0; k < n_kept; k++)
+        left_out[kept[k].position] = false;
+    if (best_saw_twins(best))
+        keep_twins(judged, args->n_names, kept, n_kept, left_out);
     return left_out;
 }

@@ -3,14 +3,7 @@
 #include "base/mem.h"
 #include "base/metrics.h"
 #include "core/fragmentation.h"
-
-/* Who names nodes makes models: the first so many, by resource and name, have series. */
-#define MODELS_MAX 100
-
-static double free_of(const struct fragmentation *item)
-{
-    return (double)item->free;
-}
+#include "gpu_metrics.h"
 
 static double fragmented_of(const struct fragmentation *item)
 {
@@ -32,12 +25,11 @@ static const struct gauge {
     const char *help;
     double (*value)(const struct fragmentation *item);
 } GAUGES[] = {
-    {"gpu_extender_gpus_free", "GPUs that are free on nodes that are not cordoned.", free_of},
-    {"gpu_extender_gpus_fragmented",
-     "Of these, those that are of no use to the typical pod (docs/PLACEMENT.md).", fragmented_of},
-    {"gpu_extender_gpus_largest_block", "Free GPUs on the node that has most of them.",
+    {"gpu_extender_fragmented_gpus",
+     "Free GPUs that are of no use to the typical pod (docs/PLACEMENT.md).", fragmented_of},
+    {"gpu_extender_largest_block_gpus", "Free GPUs on the node that has most of them.",
      largest_block_of},
-    {"gpu_extender_nodes_whole", "Nodes that have all of their GPUs free.", whole_nodes_of},
+    {"gpu_extender_whole_nodes", "Nodes that have all of their GPUs free.", whole_nodes_of},
 };
 
 void fragmentation_metrics(const struct cluster *fork, struct buf *out)
@@ -46,7 +38,7 @@ void fragmentation_metrics(const struct cluster *fork, struct buf *out)
     const struct fragmentations all = fragmentation_of(fork, arena);
     for (size_t i = 0; i < sizeof GAUGES / sizeof *GAUGES; i++) {
         metrics_head(out, GAUGES[i].name, "gauge", GAUGES[i].help);
-        for (size_t j = 0; j < all.n && j < MODELS_MAX; j++) {
+        for (size_t j = 0; j < all.n && j < METRIC_MODELS_MAX; j++) {
             const struct fragmentation *item = &all.items[j];
             const struct metric_label labels[] = {
                 {"model", item->model}, {"resource", item->resource->name}, {0}};

@@ -9,6 +9,7 @@ void inventory_go_live(struct inventory *inventory, const char *server)
 {
     struct live *live = MEM_NEW(struct live);
     live->problems = live_problems_new();
+    live->refused = refused_pods_new();
     live_status_init(&live->status);
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
         live_feed_init(&live->feeds[i], inventory, (enum cluster_kind)i);
@@ -25,6 +26,7 @@ void live_free(struct live *live)
         live_feed_fini(&live->feeds[i]);
     live_status_fini(&live->status);
     live_problems_free(live->problems);
+    refused_pods_free(live->refused);
     free(live);
 }
 

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "live_priv.h"
+#include "objects/pod.h"
 
 #include <string.h>
 
@@ -49,8 +50,12 @@ static void keep(struct live_feed *feed, struct change *change)
 
 static void take_out(struct live_feed *feed, const struct change *change)
 {
-    live_problems_resolve(feed->inventory->live->problems, feed->kind, change->key.id);
-    KINDS[feed->kind].remove(feed->inventory->state.cluster, change->key.id);
+    struct live *live = feed->inventory->live;
+    struct cluster *cluster = feed->inventory->state.cluster;
+    live_problems_resolve(live->problems, feed->kind, change->key.id);
+    KINDS[feed->kind].remove(cluster, change->key.id);
+    if (change->refused_by)
+        refused_pods_add(live->refused, cluster, change->refused_by);
 }
 
 static void begin_list(struct live_feed *feed)
@@ -186,6 +191,13 @@ static void on_too_large(void *context, const json_t *part)
     make_unreadable(feed, change, &why);
 }
 
+static void note_refusal(struct live_feed *feed, const json_t *last, struct change *change)
+{
+    const char *node = pod_refused_by(last);
+    if (node)
+        change->refused_by = arena_strdup(feed->arena, node);
+}
+
 static void on_removed(void *context, const json_t *object)
 {
     struct live_feed *feed = context;
@@ -193,6 +205,8 @@ static void on_removed(void *context, const json_t *object)
     struct err why;
     if (read_key(feed, object, change, &why) < 0)
         make_unreadable(feed, change, &why);
+    else if (feed->kind == CLUSTER_PODS)
+        note_refusal(feed, object, change);
 }
 
 static void on_list_end(void *context)

@@ -28,6 +28,7 @@ struct change {
     const char *why;        /* CHANGE_UNREADABLE */
     bool is_news;           /* of that, once it is in: it should be told */
     union kind_facts facts; /* CHANGE_UPSERT */
+    const char *refused_by; /* CHANGE_REMOVE, of a pod: pod_refused_by() */
 };
 
 struct live_feed {

@@ -1,6 +1,7 @@
 /* live_metrics: how the API server is followed, as Prometheus text. See include/inventory/live.h.
  */
 #include "base/clock.h"
+#include "base/mem.h"
 #include "live_priv.h"
 
 /* There is none yet, and so no sample. */
@@ -101,6 +102,23 @@ static void write_counter(struct buf *out, const char *name, const char *help,
     metrics_sample(out, name, NULL, (double)counter_value(counter));
 }
 
+/* Names are copied under the lock, and written after it. */
+static void write_refused(struct inventory *inventory, struct buf *out)
+{
+    static const char NAME[] = "gpu_extender_node_pods_refused_total";
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct refused_count *counts = NULL;
+    const struct inventory_view view = inventory_read(inventory);
+    const size_t n = refused_pods_copy(inventory->live->refused, view.cluster, arena, &counts);
+    inventory_done(inventory);
+    metrics_head(out, NAME, "counter",
+                 "Pods that were bound to the node and that its kubelet refused.");
+    for (size_t i = 0; i < n; i++) {
+        const struct metric_label labels[] = {{"node", counts[i].node}, {0}};
+        metrics_sample(out, NAME, labels, (double)counts[i].n);
+    }
+}
+
 void inventory_live_metrics(struct inventory *inventory, struct buf *out)
 {
     struct kind_row_now kinds[N_CLUSTER_KINDS];
@@ -119,6 +137,7 @@ void inventory_live_metrics(struct inventory *inventory, struct buf *out)
         for (size_t j = 0; j < N_CLUSTER_KINDS; j++)
             sample(out, ROWS[i].name, &kinds[j], ROWS[i].value(&kinds[j]));
     }
+    write_refused(inventory, out);
     write_counter(out, "gpu_extender_self_checks_total",
                   "Times that all of the ledger's sums were made again.", &live->check.checks);
     write_counter(out, "gpu_extender_self_check_differences_total",

@@ -9,10 +9,12 @@
 #include "live_feed.h"
 #include "live_problems.h"
 #include "live_status.h"
+#include "refused_pods.h"
 #include "self_check.h"
 
 struct live {
     struct live_problems *problems; /* under the inventory's lock */
+    struct refused_pods *refused;   /* the same */
     struct live_status status;
     struct live_feed feeds[N_CLUSTER_KINDS];
     struct self_check check;

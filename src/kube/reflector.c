@@ -55,6 +55,7 @@ struct reflector *reflector_new(const struct reflector_settings *settings,
     buf_init(&reflector->flight.error_body, ERROR_BODY_MAX);
     buf_init(&reflector->version, REFLECTOR_TOKEN_MAX);
     buf_init(&reflector->goal, REFLECTOR_TOKEN_MAX);
+    buf_init(&reflector->demanded, REFLECTOR_TOKEN_MAX);
     buf_init(&listing->version, REFLECTOR_TOKEN_MAX);
     buf_init(&listing->continue_, REFLECTOR_TOKEN_MAX);
     buf_init(&listing->page_version, REFLECTOR_TOKEN_MAX);
@@ -73,6 +74,7 @@ void reflector_free(struct reflector *reflector)
     buf_fini(&reflector->flight.error_body);
     buf_fini(&reflector->version);
     buf_fini(&reflector->goal);
+    buf_fini(&reflector->demanded);
     buf_fini(&reflector->listing.version);
     buf_fini(&reflector->listing.continue_);
     buf_fini(&reflector->listing.page_version);
@@ -107,6 +109,7 @@ static void count_request(struct reflector *reflector)
         reflector->is_dirty = true;
     } else if (reflector->step == STEP_LIST && !listing->is_counted) {
         listing->is_counted = true;
+        listing->meets = reflector->demand;
         reflector->status.relists[listing->cause]++;
         reflector->is_dirty = true;
     }
@@ -248,6 +251,12 @@ static int64_t sooner(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* Whatever is under way. */
+static int64_t own_deadline(const struct reflector *reflector)
+{
+    return sooner(unopened_deadline(reflector), reflector_demand_due_ms(reflector));
+}
+
 static struct reflector_action wait_until(int64_t until_ms)
 {
     return (struct reflector_action){.want = REFLECTOR_WAIT, .until_ms = until_ms};
@@ -258,6 +267,8 @@ static struct reflector_action decide(struct reflector *reflector, int64_t now_m
     struct flight *flight = &reflector->flight;
     if (now_ms >= unopened_deadline(reflector))
         judge_unopened(reflector);
+    if (now_ms >= reflector_demand_due_ms(reflector))
+        reflector_catch_demand(reflector);
     if (flight->is_open && !flight->settled && now_ms >= flight_deadline(reflector))
         judge_flight(reflector, now_ms);
     if (flight->is_open && flight->settled) {
@@ -265,9 +276,9 @@ static struct reflector_action decide(struct reflector *reflector, int64_t now_m
         return (struct reflector_action){.want = REFLECTOR_CANCEL};
     }
     if (flight->is_open)
-        return wait_until(sooner(flight_deadline(reflector), unopened_deadline(reflector)));
+        return wait_until(sooner(flight_deadline(reflector), own_deadline(reflector)));
     if (now_ms < reflector->not_before_ms)
-        return wait_until(sooner(reflector->not_before_ms, unopened_deadline(reflector)));
+        return wait_until(sooner(reflector->not_before_ms, own_deadline(reflector)));
     return take_off(reflector, now_ms);
 }
 

@@ -6,6 +6,7 @@ const char *relist_cause_name(enum relist_cause cause)
     static const char *const NAMES[N_RELIST_CAUSES] = {
         [RELIST_START] = "start",   [RELIST_GONE] = "gone",     [RELIST_PAGE_GONE] = "page_gone",
         [RELIST_SILENT] = "silent", [RELIST_FAILED] = "failed", [RELIST_GARBAGE] = "garbage",
+        [RELIST_BEHIND] = "behind",
     };
     return NAMES[cause];
 }

@@ -43,6 +43,7 @@ struct listing {
     bool is_counted; /* as a relist */
     bool has_begun;  /* the store knows of it */
     bool has_items;  /* in the page that is being read */
+    uint64_t meets;  /* the demand that was there when its first page was asked for */
     struct buf version;
     struct buf continue_; /* the next page; empty: the first */
     struct buf page_version;
@@ -68,6 +69,10 @@ struct reflector {
     struct buf path;
     struct buf version;  /* to watch on from */
     struct buf goal;     /* what the probe saw */
+    uint64_t demand;     /* the last */
+    uint64_t reached;    /* the last that was met */
+    struct buf demanded; /* the resourceVersion to come to; empty: none */
+    int64_t demand_ms;   /* when it is listed anew */
     int64_t heard_ms;    /* the last byte of a watch, or when the data was fresh */
     int64_t unopened_ms; /* since then, where no watch is open, there was none */
     int64_t listed_ms;   /* the end of the last whole list */
@@ -93,6 +98,15 @@ void reflector_page_end(struct reflector *reflector, int64_t now_ms);
 void reflector_page_absent(struct reflector *reflector, int64_t now_ms);
 /* The probe ended well. */
 void reflector_probe_end(struct reflector *reflector, int64_t now_ms);
+
+/* reflector_reach.c */
+/* When reflector_catch_demand() has something to do. */
+int64_t reflector_demand_due_ms(const struct reflector *reflector);
+void reflector_catch_demand(struct reflector *reflector);
+/* The data came to reflector->version. */
+void reflector_came_to(struct reflector *reflector);
+/* A whole list was taken over. */
+void reflector_listed(struct reflector *reflector, int64_t now_ms);
 
 /* reflector_watch.c */
 struct json_stream *reflector_event_stream(struct reflector *reflector);

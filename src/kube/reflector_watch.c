@@ -167,6 +167,7 @@ void reflector_events_end(struct reflector *reflector, int64_t now_ms)
 {
     if (reflector->step == STEP_WATCH && !reflector->status.stale)
         reflector_set_fresh(reflector, now_ms);
+    reflector_came_to(reflector);
     if (reflector->step != STEP_CATCH_UP ||
         !resource_version_reaches(buf_text(&reflector->version), buf_text(&reflector->goal)))
         return;

@@ -1,8 +1,9 @@
 /*
- * null_extender [KUBECONFIG]: the yardstick. Answers filter and prioritize over the same http
+ * null_extender [KUBECONFIG [N]]: the yardstick. Answers filter and prioritize over the same http
  * library with the names it was sent, read and judged as little as can be: what is left is the cost
  * of the wire. With a kubeconfig it has no opinion in prioritize, and bind posts the Binding over
- * the same loop and says what the API server said: no extender can be faster than that.
+ * the same loop and says what the API server said: no extender can be faster than that. With N,
+ * filter hands on the first N names only.
  *
  * Prints the address it listens on; ends with SIGTERM.
  */
@@ -13,6 +14,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NAMES "\"NodeNames\":["
@@ -35,11 +37,24 @@ static void answer(struct exchange *exchange, struct buf *text)
     exchange_answer(exchange, 200, "application/json", buf_take(text), len, 0);
 }
 
+/* Up to the end of the first n_most names; 0: all. */
+static size_t cut_names(const char *names, size_t len, size_t n_most)
+{
+    for (size_t i = 0, n = 0; n_most > 0 && i < len; i++) {
+        n += names[i] == ',';
+        if (n == n_most)
+            return i;
+    }
+    return len;
+}
+
+/* context: how many names are handed on at the most. */
 static void filter(void *context, struct exchange *exchange)
 {
-    (void)context;
+    const size_t *n_most = context;
     size_t len = 0;
     const char *names = find_names(exchange_body(exchange, NULL), &len);
+    len = cut_names(names, len, *n_most);
     struct buf text;
     buf_init(&text, SIZE_MAX / 2);
     (void)buf_add_text(&text, "{" NAMES);
@@ -172,9 +187,10 @@ static int complain(const struct err *err)
 int main(int argc, char **argv)
 {
     static struct api_server api_server;
+    static size_t n_most;
     const bool binds = argc > 1;
     const struct route routes[] = {
-        {"POST", "/scheduler/filter", LISTEN_VERBS, "filter", filter, NULL, NULL},
+        {"POST", "/scheduler/filter", LISTEN_VERBS, "filter", filter, &n_most, NULL},
         {"POST", "/scheduler/prioritize", LISTEN_VERBS, "prioritize",
          binds ? no_opinion : prioritize, NULL, NULL},
         {"POST", "/scheduler/bind", LISTEN_VERBS, "bind", bind_pod, &api_server.sender, NULL},
@@ -189,6 +205,7 @@ int main(int argc, char **argv)
     struct server *server = NULL;
     struct err err;
     sigset_t signals;
+    n_most = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
     (void)sigfillset(&signals);
     (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
     if (binds && connect_api_server(&api_server, argv[1], &err) < 0)

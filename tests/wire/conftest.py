@@ -94,14 +94,24 @@ def run_binary():
     return run_to_end
 
 
+def fetched(name):
+    """The path of a program that scripts/setup takes out of a package where it is not installed."""
+    there = os.path.join(ROOT, ".cache", name)
+    found = shutil.which(name) or (there if os.path.exists(there) else None)
+    if not found:
+        pytest.skip(f"{name} could not be fetched by scripts/setup test")
+    return found
+
+
 @pytest.fixture(scope="session")
 def promtool():
     """The path of promtool, for `promtool check metrics`."""
-    fetched = os.path.join(ROOT, ".cache/promtool")
-    found = shutil.which("promtool") or (fetched if os.path.exists(fetched) else None)
-    if not found:
-        pytest.skip("promtool could not be fetched by scripts/setup test")
-    return found
+    return fetched("promtool")
+
+
+@pytest.fixture(scope="session")
+def prometheus_binary():
+    return fetched("prometheus")
 
 
 @pytest.fixture(scope="session")

@@ -46,7 +46,7 @@ def test_the_table(service):
 
 def test_the_metrics(service):
     text = service.get("/metrics").text
-    for name, on_a, on_b in (("gpus_free", 3, 8), ("gpus_fragmented", 1.5, 1.6), ("gpus_largest_block", 3, 8), ("nodes_whole", 0, 1)):
+    for name, on_a, on_b in (("fragmented_gpus", 1.5, 1.6), ("largest_block_gpus", 3, 8), ("whole_nodes", 0, 1)):
         for model, value in ((A100, on_a), ("T4", on_b)):
             assert f'gpu_extender_{name}{{model="{model}",resource="{GPU}"}} {value}\n' in text
 
@@ -54,7 +54,9 @@ def test_the_metrics(service):
 def test_models_of_metrics_have_an_end(start_over):
     """Else whoever names nodes could make series without end."""
     text = start_over(*(node(f"n{i:03}", 1, f"Chip-{i:03}") for i in range(101))).get("/metrics").text
-    assert text.count("\ngpu_extender_gpus_free{") == 100 and "CHIP-100" not in text.split("gpu_extender_gpus_free")[2]
+    for name, n in (("gpus", 500), ("fragmented_gpus", 100)):
+        assert text.count(f"\ngpu_extender_{name}{{") == n and f'\ngpu_extender_{name}{{model="CHIP-100"' not in text
+        assert f'\ngpu_extender_{name}{{model="CHIP-099"' in text
 
 
 def test_no_pods_no_fragments(start_over):

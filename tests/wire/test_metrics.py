@@ -1,21 +1,26 @@
 """GET /metrics: Prometheus text whose gauges say what the inventory says, and whose counters count what was asked."""
 
+import os
 import re
 import subprocess
 
 import pytest
-from objects import filter_args, node, pod
+from objects import GPU, filter_args, node, pod
 
 SAMPLE = re.compile(r'([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{((?:[a-z]+="(?:[^"\\\n]|\\[\\"n])*",?)*)\})? (\S+)')
 LABEL = re.compile(r'([a-z]+)="((?:[^"\\]|\\.)*)"')
-GAUGES = {"capacity": "capacity", "allocatable": "allocatable", "used": "used", "reserved": "reserved", "free": "free"}
+ALWAYS = ("used", "free")
+CALLS = "gpu_extender_verb_calls_total"
+ODD = 'o"d\\\n'
 
 
 @pytest.fixture(scope="module")
 def service(module_service):
-    odd = node('o"d\\\n', 2, None, spec={"unschedulable": True})
+    odd = node(ODD, 2, None, spec={"unschedulable": True})
+    silent = node("silent", status={"conditions": [{"type": "Ready", "status": "Unknown"}]})
+    broken = node("broken", status={"allocatable": {GPU: "5"}})
     both = {"nvidia.com/gpu": "1", "nvidia.com/mig-1g.5gb": "7", "cpu": "8", "pods": "110"}
-    items = [node("a"), node("b", 4, "Tesla-T4"), odd, node("mig", status={"capacity": both, "allocatable": both}), node("cpu", None, None)]
+    items = [node("a"), node("b", 4, "Tesla-T4"), odd, silent, broken, node("mig", status={"capacity": both, "allocatable": both}), node("cpu", None, None)]
     return module_service(*items, pod("one", 3, "a"), pod("over", 6, "b"), pod("bad", "x", spec={"containers": 1}))
 
 
@@ -62,20 +67,106 @@ def test_promtool_has_nothing_to_say_where_an_api_server_is_followed(promtool, a
     check_with_promtool(promtool, alone)
 
 
+def states_of(item, amounts):
+    """What the samples of one node and resource must say, by /v1/inventory."""
+    closed = max(amounts["free"], 0) if item["unschedulable"] or not item["ready"] else 0
+    states = {"used": amounts["used"], "reserved": amounts["reserved"], "free": amounts["free"] - closed, "closed": closed}
+    return {**states, "unallocatable": amounts["capacity"] - amounts["allocatable"]}
+
+
+def gpus(found, name, label):
+    """{(label's value, resource): {state: value}} of a metric."""
+    read = {}
+    for (metric, labels), value in found.items():
+        if metric == name:
+            named = dict(labels)
+            read.setdefault((named[label], named["resource"]), {})[named["state"]] = value
+    return read
+
+
 def test_gauges_are_the_inventory(service):
     found, inventory = samples(service), service.get("/v1/inventory").json()
     gpu_resources = {total["resource"] for total in inventory["models"]}
-    wanted = {}
-    for item in inventory["nodes"]:
-        for resource, amounts in item["resources"].items():
-            labels = (("model", item["model"]), ("node", escaped(item["name"])), ("resource", resource))
-            for gauge, member in GAUGES.items() if resource in gpu_resources else ():
-                wanted[f"gpu_extender_node_gpus_{gauge}", labels] = amounts[member]
-    assert {key: value for key, value in found.items() if key[0].startswith("gpu_extender_node_gpus_")} == wanted
-    assert len(wanted) == 5 * 5, "a, b, the odd one, and two of mig"
-    assert wanted["gpu_extender_node_gpus_free", (("model", "T4"), ("node", "b"), ("resource", "nvidia.com/gpu"))] == -2
-    counts = {"nodes": 5, "pods": 2, "inventory_problems": 1}
+    wanted = {
+        (escaped(item["name"]), resource): {state: value for state, value in states_of(item, amounts).items() if value or state in ALWAYS}
+        for item in inventory["nodes"]
+        for resource, amounts in item["resources"].items()
+        if resource in gpu_resources
+    }
+    assert gpus(found, "gpu_extender_node_gpus", "node") == wanted
+    assert len(wanted) == 7, "a, b, the odd one, the silent one, the broken one, and two of mig"
+    assert wanted["b", GPU] == {"used": 6, "free": -2} and wanted[escaped(ODD), GPU] == {"used": 0, "free": 0, "closed": 2}
+    assert wanted["silent", GPU] == {"used": 0, "free": 0, "closed": 8} and wanted["broken", GPU] == {"used": 0, "free": 5, "unallocatable": 3}
+    counts = {"nodes": 7, "pods": 2, "inventory_problems": 1}
     assert {name: found[f"gpu_extender_{name}", ()] for name in counts} == counts
+
+
+def test_the_gauges_of_models_are_sums_of_those_of_nodes(service):
+    found = samples(service)
+    models, sums = {}, {}
+    for (name, labels), value in found.items():
+        key = tuple(pair for pair in labels if pair[0] != "node")
+        if name == "gpu_extender_node_gpus":
+            sums[key] = sums.get(key, 0) + value
+        elif name == "gpu_extender_gpus":
+            models[key] = value
+    assert {key: value for key, value in models.items() if value or key in sums} == sums and len(models) == 4 * 5
+    assert sum(models.values()) == 8 + 4 + 2 + 8 + 8 + 1 + 7, "all that nodes have"
+
+
+def calls(service, verb):
+    return {dict(labels)["result"]: value for (name, labels), value in samples(service).items() if name == CALLS and ("verb", verb) in labels}
+
+
+@pytest.mark.parametrize("verb", ["filter", "prioritize", "preempt", "bind"])
+def test_calls_are_counted_by_what_became_of_them(service, verb):
+    fits, full, victims = filter_args(pod(), ["a"]), filter_args(pod(gpus=9), ["a"]), {"NodeNameToMetaVictims": {"a": {"Pods": [{"UID": "x"}]}}}
+    binding = {"PodName": "p", "PodNamespace": "ml", "PodUID": "u", "Node": "a"}
+    asked = {
+        "filter": {"ok": fits, "none": full, "malformed": "{"},
+        "prioritize": {"ok": fits, "none": filter_args(pod(gpus="x"), ["a"]), "malformed": "{"},
+        "preempt": {"ok": {"Pod": pod(), **victims}, "none": {"Pod": pod(gpus=9), **victims}, "malformed": "{"},
+        "bind": {"none": binding, "malformed": "{"},
+    }
+    for result, body in asked[verb].items():
+        before = calls(service, verb)
+        service.post(f"/scheduler/{verb}", body)
+        assert calls(service, verb) == {**before, result: before[result] + 1}, result
+
+
+def test_calls_that_the_data_do_not_allow(alone):
+    binding = {"PodName": "p", "PodNamespace": "ml", "PodUID": "u", "Node": "a"}
+    for verb, body in (("filter", filter_args(pod(), ["a"])), ("prioritize", filter_args(pod(), ["a"])), ("preempt", {}), ("bind", binding)):
+        alone.post(f"/scheduler/{verb}", body)
+        assert calls(alone, verb) == {"ok": 0, "none": 0, "retry": 0, "unusable": 1, "malformed": 0}
+    assert samples(alone)["gpu_extender_ready", ()] == 0
+
+
+def test_a_call_that_is_bound(api, follower):
+    api.store.put(waiting := pod("train-0", 2))
+    follower.wait("the pod is known", lambda: "pod-train-0" in follower.ledger()[1])
+    assert follower.bind(waiting, "b") is None
+    assert calls(follower, "bind")["ok"] == 1 and samples(follower)["gpu_extender_ready", ()] == 1
+
+
+def test_pods_that_a_kubelet_refuses(api, follower):
+    """It says Failed, and never said anything of their containers; those that it had taken are no fault of the node."""
+    refused, crashed = pod("refused", status={"phase": "Pending"}), pod("crashed", status={"phase": "Pending", "containerStatuses": [{"name": "main"}]})
+    for item in (refused, crashed):
+        item["spec"]["nodeName"] = "b"
+    api.store.put(refused, crashed)
+    follower.settle()
+    for name in ("crashed", "refused"):
+        api.store.change("pods", name, "ml", status={"phase": "Failed", "reason": "UnexpectedAdmissionError"})
+    follower.settle()
+    assert samples(follower)["gpu_extender_node_pods_refused_total", (("node", "b"),)] == 1
+
+
+def test_the_process_is_this_one(service):
+    found = samples(service)
+    assert abs(found["process_resident_memory_bytes", ()] - service.memory("VmRSS")) < 64 * 1024 * 1024
+    assert 3 < found["process_open_fds", ()] <= found["process_max_fds", ()]
+    assert abs(found["process_start_time_seconds", ()] - os.stat(f"/proc/{service.process.pid}").st_mtime) < 5
 
 
 def test_requests_are_counted_by_route_and_status(service):

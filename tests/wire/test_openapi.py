@@ -219,7 +219,7 @@ def test_an_inventory_with_all_that_can_be_wrong(start_service, tmp_path):
 def documented_metrics():
     """Those of every service, and those of one that follows an API server."""
     parts = JUDGE.operations()["GET", "/metrics"]["description"].split("**Where it follows an API server,**")
-    return [set(re.findall(r"`(gpu_extender_\w+)`", part)) for part in parts]
+    return [set(re.findall(r"`((?:gpu_extender|process)_\w+)`", part)) for part in parts]
 
 
 def test_metrics_are_the_documented_ones(service):
@@ -229,7 +229,7 @@ def test_metrics_are_the_documented_ones(service):
 
 def test_every_metric_of_the_code_is_documented_and_no_other():
     code = "".join(read(path) for path in glob.glob("src/**/*.c", root_dir=ROOT, recursive=True))
-    assert set(re.findall(r'"(gpu_extender_\w+)"', code)) == set.union(*documented_metrics())
+    assert set(re.findall(r'"((?:gpu_extender|process)_\w+)"', code)) == set.union(*documented_metrics())
 
 
 # That a fault would be found.

@@ -133,6 +133,8 @@ static void test_metrics(void **state)
         ask_text(*state, api_metrics, "", NULL, 200, "text/plain; version=0.0.4; charset=utf-8");
     assert_non_null(strstr(text, "gpu_extender_build_info{version="));
     assert_non_null(strstr(text, "\ngpu_extender_nodes 4\n"));
+    assert_non_null(strstr(text, "\ngpu_extender_ready 1\n"));
+    assert_non_null(strstr(text, "\nprocess_open_fds "));
     assert_non_null(strstr(text, "\nmore 1\n"));
     free(text);
 }

@@ -289,8 +289,9 @@ static void test_metrics(void **state)
     fill(live);
     char *text = ask_text(&live->ask, api_metrics, "", NULL, 200,
                           "text/plain; version=0.0.4; charset=utf-8");
-    assert_non_null(strstr(text, "\ngpu_extender_node_gpus_reserved{node=\"a\",model=\"\","
-                                 "resource=\"nvidia.com/gpu\"} 2\n"));
+    assert_non_null(strstr(text, "\ngpu_extender_node_gpus{node=\"a\",model=\"\","
+                                 "resource=\"nvidia.com/gpu\",state=\"reserved\"} 2\n"));
+    assert_non_null(strstr(text, "\ngpu_extender_ready 1\n"));
     assert_non_null(strstr(text, "\ngpu_extender_self_check_differences_total 0\n"));
     free(text);
 }

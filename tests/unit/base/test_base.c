@@ -5,12 +5,14 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/nearest.h"
+#include "base/process_metrics.h"
 #include "base/text_time.h"
 #include "unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static void test_err_prefix_keeps_the_message(void **state)
@@ -145,6 +147,41 @@ static void test_metrics_text(void **state)
     buf_fini(&out);
 }
 
+static double value_of(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+    if (!at)
+        fail_msg("%s is not in\n%s", name, text);
+    return strtod(at + strlen(name), NULL);
+}
+
+static void test_process_metrics(void **state)
+{
+    (void)state;
+    struct buf before;
+    struct buf after;
+    int pipe_fds[2];
+    buf_init(&before, 10000);
+    buf_init(&after, 10000);
+    process_metrics(&before);
+    assert_int_equal(pipe(pipe_fds), 0);
+    process_metrics(&after);
+    const char *text = buf_text(&after);
+    assert_true(value_of(text, "\nprocess_open_fds ") ==
+                value_of(buf_text(&before), "\nprocess_open_fds ") + 2);
+    assert_true(value_of(text, "\nprocess_cpu_seconds_total ") > 0);
+    assert_true(value_of(text, "\nprocess_resident_memory_bytes ") > 1e6);
+    assert_true(value_of(text, "\nprocess_virtual_memory_bytes ") >
+                value_of(text, "\nprocess_resident_memory_bytes "));
+    assert_true(value_of(text, "\nprocess_max_fds ") > value_of(text, "\nprocess_open_fds "));
+    const double started_s = value_of(text, "\nprocess_start_time_seconds ");
+    assert_true(started_s > (double)time(NULL) - 600 && started_s < (double)time(NULL) + 2);
+    (void)close(pipe_fds[0]);
+    (void)close(pipe_fds[1]);
+    buf_fini(&before);
+    buf_fini(&after);
+}
+
 /* Runs LOG with standard error sent to a pipe, and gives the line. */
 static void captured_line(enum log_format format, char *line, size_t size)
 {
@@ -245,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_buf_quotes_as_json),
         cmocka_unit_test(test_buf_quotes_what_is_not_utf8),
         cmocka_unit_test(test_metrics_text),
+        cmocka_unit_test(test_process_metrics),
         cmocka_unit_test(test_log_line),
         cmocka_unit_test(test_times_are_read_with_any_zone),
     };

@@ -144,6 +144,8 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "scheduler: {weight: 7, otherExtenders: yes, allPods: yes}\n"
     "filter: {shortlist: 0}\n"
     "kubernetes: {watchSilenceSeconds: 5, bindTimeoutSeconds: 2}\n"
+    "leaderElection: {enabled: yes, namespace: gpus, leaseName: one, serviceName: '',\n"
+    "                 leaseDurationSeconds: 5, renewDeadlineSeconds: 4, retryPeriodSeconds: 1}\n"
     "limits:\n"
     "  requestBytes: 2k\n"
     "  connections: 65536\n"
@@ -172,6 +174,13 @@ static void test_every_key_is_read(void **state)
     assert_int_equal(settings->policy.replica_spread_milli, 125);
     const struct slot_price_policy slot_price = {1500, 0, 1000000000, 1};
     assert_memory_equal(&settings->policy.slot_price, &slot_price, sizeof slot_price);
+    assert_true(settings->election.enabled);
+    assert_string_equal(settings->election.namespace_, "gpus");
+    assert_string_equal(settings->election.lease_name, "one");
+    assert_string_equal(settings->election.service_name, "");
+    assert_int_equal(settings->election.lease_s, 5);
+    assert_int_equal(settings->election.renew_s, 4);
+    assert_int_equal(settings->election.retry_s, 1);
     assert_int_equal(settings->scheduler.weight, 7);
     assert_true(settings->scheduler.other_extenders);
     assert_true(settings->scheduler.all_pods);

@@ -85,11 +85,11 @@ static void test_unknown_keys(void **state)
         {HEAD "\"two\\nlines\": 1\n",
          "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, listen, gpuResources, "
          "models, admission, sharing, placement, slotPrice, quotas, scheduler, filter, kubernetes, "
-         "decisions, limits"},
+         "leaderElection, decisions, limits"},
         {HEAD "\"\": 1\n",
          "3:1: \"\": unknown key; known here: apiVersion, kind, listen, gpuResources, "
          "models, admission, sharing, placement, slotPrice, quotas, scheduler, filter, kubernetes, "
-         "decisions, limits"},
+         "leaderElection, decisions, limits"},
     };
     ASSERT_FAULTS(FAULTS);
 }
@@ -312,6 +312,29 @@ static void test_lists(void **state)
 }
 
 /* The first in the file is told, not the first in some table. */
+static void test_times_of_leader_election(void **state)
+{
+    (void)state;
+    static const struct fault FAULTS[] = {
+        {HEAD "leaderElection: {enabled: true, retryPeriodSeconds: 9}\n",
+         "3:17: leaderElection.renewDeadlineSeconds: is 10, should be more than 1.2 times "
+         "retryPeriodSeconds (9)"},
+        {HEAD "leaderElection: {enabled: true, leaseDurationSeconds: 10}\n",
+         "3:55: leaderElection.leaseDurationSeconds: is 10, should be more than "
+         "renewDeadlineSeconds (10)"},
+        {HEAD "kubernetes: {bindTimeoutSeconds: 11}\nleaderElection: {enabled: true}\n",
+         "4:17: leaderElection.leaseDurationSeconds: is 15, should be at least 16: "
+         "kubernetes.bindTimeoutSeconds (11), one second, and twice retryPeriodSeconds (2)"},
+        {HEAD "leaderElection: {leaseName: ''}\n",
+         "3:29: leaderElection.leaseName: is the string \"\", should be a name of at most 63 small "
+         "letters, digits and '-', such as team-a"},
+        {HEAD "leaderElection: {serviceName: A}\n",
+         "3:31: leaderElection.serviceName: is the string \"A\", should be a name of at most 63 "
+         "small letters, digits and '-', such as team-a"},
+    };
+    ASSERT_FAULTS(FAULTS);
+}
+
 static void test_the_first_fault_is_told(void **state)
 {
     (void)state;
@@ -362,6 +385,7 @@ int main(void)
         cmocka_unit_test(test_types),
         cmocka_unit_test(test_ranges_and_spellings),
         cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_times_of_leader_election),
         cmocka_unit_test(test_the_first_fault_is_told),
         cmocka_unit_test(test_yaml_faults_have_file_line_and_column),
     };

@@ -162,13 +162,12 @@ static void test_metrics(void **state)
     buf_init(&text, 1 << 20);
     inventory_metrics(cluster->inventory, &text);
     static const char *const LINES[] = {
-        "\ngpu_extender_node_gpus_capacity{node=\"a100-1\",model=\"A100-SXM4-80GB\","
-        "resource=\"nvidia.com/gpu\"} 8\n",
-        "gpu_extender_node_gpus_used{node=\"a100-1\",model=\"A100-SXM4-80GB\","
-        "resource=\"nvidia.com/gpu\"} 5\n",
-        "gpu_extender_node_gpus_free{node=\"a100-1\",model=\"A100-SXM4-80GB\","
-        "resource=\"nvidia.com/gpu\"} 3\n",
-        "gpu_extender_node_gpus_free{node=\"t4-1\",model=\"T4\",resource=\"nvidia.com/gpu\"} 4\n",
+        "\ngpu_extender_node_gpus{node=\"a100-1\",model=\"A100-SXM4-80GB\","
+        "resource=\"nvidia.com/gpu\",state=\"used\"} 5\n",
+        "gpu_extender_node_gpus{node=\"a100-1\",model=\"A100-SXM4-80GB\","
+        "resource=\"nvidia.com/gpu\",state=\"free\"} 3\n",
+        "gpu_extender_node_gpus{node=\"t4-1\",model=\"T4\",resource=\"nvidia.com/gpu\","
+        "state=\"free\"} 4\n",
         "\ngpu_extender_nodes 4\n",
         "\ngpu_extender_pods 1\n",
         "\ngpu_extender_inventory_problems 0\n",

@@ -165,6 +165,49 @@ static void test_metrics(void **state)
     check_metric(live, "\ngpu_extender_data_age_seconds{kind=\"pods\"} 0");
 }
 
+#define BOUND_POD(name, node)                                                                      \
+    "{'metadata':{'name':'" name "','namespace':'ml','uid':'" name "'},'spec':{'nodeName':'" node  \
+    "','containers':[]},'status':{'phase':'Pending'}}"
+
+static void refuse_pod(struct live_cluster *live, const char *pod)
+{
+    live_upsert(live, CLUSTER_PODS, pod);
+    live_remove(live, CLUSTER_PODS, pod);
+}
+
+static bool has_metric(struct live_cluster *live, const char *line)
+{
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    inventory_live_metrics(live->inventory, &text);
+    const bool found = strstr(buf_text(&text), line) != NULL;
+    buf_fini(&text);
+    return found;
+}
+
+/* Of nodes that are there; what is gone is forgotten, and comes back as another. */
+static void test_refused_pods_are_counted_by_node(void **state)
+{
+    struct live_cluster *live = *state;
+    live_list_nothing(live);
+    live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
+    live_upsert(live, CLUSTER_NODES, NODE("b", "8"));
+    refuse_pod(live, BOUND_POD("one", "a"));
+    refuse_pod(live, BOUND_POD("two", "a"));
+    refuse_pod(live, BOUND_POD("three", "gone"));
+    live_remove(live, CLUSTER_PODS, POD("ran", "ran", "b", "1"));
+    live_remove(live, CLUSTER_NODES, BOUND_POD("no pod", "b"));
+    check_metric(live, "\ngpu_extender_node_pods_refused_total{node=\"a\"} 2\n");
+    assert_false(has_metric(live, "{node=\"b\"}"));
+    assert_false(has_metric(live, "{node=\"gone\"}"));
+    live_remove(live, CLUSTER_NODES, NODE("a", "8"));
+    assert_false(has_metric(live, "{node=\"a\"}"));
+    refuse_pod(live, BOUND_POD("four", "b"));
+    live_upsert(live, CLUSTER_NODES, NODE("a", "8"));
+    check_metric(live, "\ngpu_extender_node_pods_refused_total{node=\"b\"} 1\n");
+    assert_false(has_metric(live, "{node=\"a\"}"));
+}
+
 static void test_a_file_has_no_live_metrics(void **state)
 {
     static const struct inventory_limits LIMITS = {0};
@@ -191,6 +234,7 @@ int main(void)
         LIVE_TEST(test_a_difference_is_found_after_a_list),
         LIVE_TEST(test_the_slow_self_check),
         LIVE_TEST(test_metrics),
+        LIVE_TEST(test_refused_pods_are_counted_by_node),
         LIVE_TEST(test_a_file_has_no_live_metrics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

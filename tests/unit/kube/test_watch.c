@@ -13,6 +13,7 @@
 struct reflector {
     struct journal *journal;
     const char *wishes; /* a letter each: Request, Cancel, '.': wait for an event */
+    uint64_t demanded, reached;
 };
 
 struct reflector *reflector_new(const struct reflector_settings *settings,
@@ -68,6 +69,7 @@ void reflector_bytes(struct reflector *reflector, int64_t now_ms, const char *by
 {
     (void)now_ms;
     journal_add(reflector->journal, "bytes %.*s", (int)len, bytes);
+    reflector->reached = reflector->demanded;
     go_on(reflector);
 }
 
@@ -78,6 +80,20 @@ void reflector_end(struct reflector *reflector, int64_t now_ms, enum kube_outcom
     (void)why;
     journal_add(reflector->journal, "end %d", (int)outcome);
     go_on(reflector);
+}
+
+void reflector_reach(struct reflector *reflector, int64_t now_ms, uint64_t number,
+                     const char *version)
+{
+    (void)now_ms;
+    journal_add(reflector->journal, "reach %d %s", (int)number, version ? version : "nothing");
+    reflector->demanded = number;
+}
+
+/* Any bytes bring it there. */
+uint64_t reflector_reached(const struct reflector *reflector)
+{
+    return reflector->reached;
 }
 
 struct scene {
@@ -92,7 +108,7 @@ static int begin(struct scene *scene, const char *wishes)
 {
     desk_open(&scene->desk, "http");
     scene->journal = journal_new();
-    scene->reflector = (struct reflector){scene->journal, wishes};
+    scene->reflector = (struct reflector){.journal = scene->journal, .wishes = wishes};
     const struct reflector_store store = {.context = &scene->reflector};
     scene->watch = kube_watch_new(scene->desk.loop, NULL, &store);
     desk_start(&scene->desk);
@@ -150,6 +166,29 @@ static void a_refused_token_is_told_before_anything_else(void **state)
     (void)close(connection);
 }
 
+static void note_reached(void *context, uint64_t number)
+{
+    journal_add(context, "reached %d", (int)number);
+}
+
+static void what_is_demanded_is_told_when_it_is_reached(void **state)
+{
+    (void)state;
+    struct scene scene;
+    int connection = begin(&scene, "R.");
+    const struct kube_watch_goal goal = {3, "120", note_reached, scene.journal};
+    const struct kube_watch_goal later = {4, NULL, note_reached, scene.journal};
+    kube_watch_reach(scene.watch, &goal);
+    journal_wait(scene.journal, "reach 3 120");
+    kube_watch_reach(scene.watch, &later);
+    journal_wait(scene.journal, "reach 4 nothing");
+    desk_write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab");
+    journal_wait(scene.journal, "reached 4");
+    journal_expect(scene.journal, "reach 3 120, reach 4 nothing, head 200, bytes ab, reached 4");
+    end(&scene);
+    (void)close(connection);
+}
+
 static void it_may_be_freed_with_a_request_in_flight(void **state)
 {
     (void)state;
@@ -165,6 +204,7 @@ int main(void)
         cmocka_unit_test(one_request_after_the_other),
         cmocka_unit_test(what_is_cancelled_is_silent),
         cmocka_unit_test(a_refused_token_is_told_before_anything_else),
+        cmocka_unit_test(what_is_demanded_is_told_when_it_is_reached),
         cmocka_unit_test(it_may_be_freed_with_a_request_in_flight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -446,6 +446,33 @@ static void test_errors(void **state)
     }
 }
 
+static const char *refused_by(struct fixture *fixture, const char *metadata, const char *spec,
+                              const char *status)
+{
+    return pod_refused_by(fixture_json(
+        fixture, arena_printf(fixture->arena, "{'metadata': {%s}, 'spec': {%s}, 'status': {%s}}",
+                              metadata, spec, status)));
+}
+
+#define ON_A "'nodeName': 'a'"
+#define BOUND "'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'True'}]"
+
+static void test_whom_a_kubelet_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_string_equal(refused_by(fixture, "", ON_A, BOUND), "a");
+    assert_string_equal(refused_by(fixture, "'deletionTimestamp': null", ON_A, BOUND), "a");
+    assert_null(refused_by(fixture, "", "", BOUND));
+    assert_null(refused_by(fixture, "", "'nodeName': ''", BOUND));
+    assert_null(refused_by(fixture, "'deletionTimestamp': 'now'", ON_A, BOUND));
+    assert_null(refused_by(fixture, "", ON_A, "'phase': 'Running'"));
+    assert_null(refused_by(fixture, "", ON_A, ""));
+    assert_null(refused_by(fixture, "", ON_A, BOUND ", 'containerStatuses': [{'name': 'c'}]"));
+    assert_null(refused_by(fixture, "", ON_A, BOUND ", 'initContainerStatuses': [{'name': 'c'}]"));
+    assert_null(refused_by(fixture, "", "'nodeName': 7", "'phase': 7"));
+    assert_null(pod_refused_by(fixture_json(fixture, "[]")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -467,6 +494,7 @@ int main(void)
         FIXTURE_TEST(test_what_validation_refuses_keeps_its_demand),
         FIXTURE_TEST(test_a_gpu_refusal_is_told_first),
         FIXTURE_TEST(test_errors),
+        FIXTURE_TEST(test_whom_a_kubelet_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,52 @@
+/* election_check: see election_check.h. */
+#include "election_check.h"
+
+#include "formats/json_get.h"
+
+#define SECTION "leaderElection"
+#define LEASE "leaseDurationSeconds"
+#define RENEW "renewDeadlineSeconds"
+#define RETRY "retryPeriodSeconds"
+
+/* Where the file has the key; else its section. */
+static struct yaml_value place_of(json_t *root, const char *key, const char *path)
+{
+    json_t *section = json_member(root, SECTION);
+    json_t *value = json_member(section, key);
+    if (value)
+        return (struct yaml_value){section, key, path, value};
+    return (struct yaml_value){root, SECTION, path, section};
+}
+
+/* A binding is posted only while it surely ends before another replica may lead: it lives for
+ * bindTimeoutSeconds, and a second is for the network. Two renewals must have room before that, or
+ * there would be times without anybody to bind. */
+static size_t least_lease_s(const struct settings *settings)
+{
+    return settings->kubernetes.bind_timeout_s + 1 + 2 * settings->election.retry_s;
+}
+
+int election_check(const struct yaml_file *file, json_t *root, const struct settings *settings,
+                   struct err *err)
+{
+    const struct settings_election *election = &settings->election;
+    const struct yaml_value lease = place_of(root, LEASE, SECTION "." LEASE);
+    const struct yaml_value renew = place_of(root, RENEW, SECTION "." RENEW);
+    if (!election->enabled)
+        return 0;
+    if (election->renew_s * 10 <= election->retry_s * 12)
+        return yaml_fault(file, &renew, err,
+                          "is %zu, should be more than 1.2 times " RETRY " (%zu)",
+                          election->renew_s, election->retry_s);
+    if (election->lease_s <= election->renew_s)
+        return yaml_fault(file, &lease, err, "is %zu, should be more than " RENEW " (%zu)",
+                          election->lease_s, election->renew_s);
+    if (election->lease_s < least_lease_s(settings))
+        return yaml_fault(
+            file, &lease, err,
+            "is %zu, should be at least %zu: kubernetes.bindTimeoutSeconds (%zu), one "
+            "second, and twice " RETRY " (%zu)",
+            election->lease_s, least_lease_s(settings), settings->kubernetes.bind_timeout_s,
+            election->retry_s);
+    return 0;
+}

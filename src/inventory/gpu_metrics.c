@@ -1,0 +1,148 @@
+/* gpu_metrics: see gpu_metrics.h. */
+#include "gpu_metrics.h"
+#include "base/mem.h"
+#include "base/metrics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum gpu_state {
+    GPUS_USED,
+    GPUS_RESERVED,
+    GPUS_FREE,          /* less than 0 where the node is over-full */
+    GPUS_CLOSED,        /* free, but the node is cordoned or not ready */
+    GPUS_UNALLOCATABLE, /* broken, or kept back */
+    N_GPU_STATES
+};
+
+static const struct {
+    const char *name;
+    bool is_always_there;
+} STATES[N_GPU_STATES] = {
+    [GPUS_USED] = {"used", true},
+    [GPUS_RESERVED] = {"reserved", false},
+    [GPUS_FREE] = {"free", true},
+    [GPUS_CLOSED] = {"closed", false},
+    [GPUS_UNALLOCATABLE] = {"unallocatable", false},
+};
+
+/* One GPU resource of one node, by the name of its model. Sums of such may be more than an integer
+ * holds. */
+struct gpu_row {
+    const char *node;
+    const char *resource;
+    char model[128];
+    double gpus[N_GPU_STATES];
+};
+
+static size_t count_rows(const struct cluster *cluster)
+{
+    size_t n_rows = 0;
+    for (const struct node *node = cluster_next_node(cluster, NULL); node;
+         node = cluster_next_node(cluster, node)) {
+        size_t n = 0;
+        (void)node_resources(node, &n);
+        n_rows += n;
+    }
+    return n_rows;
+}
+
+static void fill(struct gpu_row *row, const struct node *node, const struct node_resource *amounts)
+{
+    const struct node_traits *traits = node_traits(node);
+    const double n_free = (double)node_resource_free(amounts);
+    const bool is_closed = (traits->unschedulable || !traits->ready) && n_free > 0;
+    *row = (struct gpu_row){.node = node_name(node), .resource = amounts->resource->name};
+    (void)gpu_model_text(&traits->model, row->model);
+    row->gpus[GPUS_USED] = (double)amounts->used;
+    row->gpus[GPUS_RESERVED] = (double)amounts->reserved;
+    row->gpus[is_closed ? GPUS_CLOSED : GPUS_FREE] = n_free;
+    row->gpus[GPUS_UNALLOCATABLE] = (double)amounts->capacity - (double)amounts->allocatable;
+}
+
+static size_t add_rows(const struct node *node, struct gpu_row *rows)
+{
+    size_t n = 0;
+    size_t n_rows = 0;
+    const struct node_resource *resources = node_resources(node, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (resources[i].resource->is_gpu)
+            fill(&rows[n_rows++], node, &resources[i]);
+    }
+    return n_rows;
+}
+
+static int compare_models(const struct gpu_row *a, const struct gpu_row *b)
+{
+    const int order = strcmp(a->resource, b->resource);
+    return order != 0 ? order : strcmp(a->model, b->model);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct gpu_row *one = a;
+    const struct gpu_row *other = b;
+    const int order = compare_models(one, other);
+    return order != 0 ? order : strcmp(one->node, other->node);
+}
+
+/* The total stands in the first row of each model, which is all that is left of them; how many. */
+static size_t sum_up(struct gpu_row *rows, size_t n_rows)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < n_rows; i++) {
+        if (n == 0 || compare_models(&rows[n - 1], &rows[i]) != 0) {
+            rows[n++] = rows[i];
+            continue;
+        }
+        for (size_t state = 0; state < N_GPU_STATES; state++)
+            rows[n - 1].gpus[state] += rows[i].gpus[state];
+    }
+    return n;
+}
+
+static void write_nodes(struct buf *out, const struct gpu_row *rows, size_t n_rows)
+{
+    static const char NAME[] = "gpu_extender_node_gpus";
+    metrics_head(out, NAME, "gauge", "GPUs of the node by state, which add up to what it has.");
+    for (size_t i = 0; i < n_rows; i++) {
+        for (size_t state = 0; state < N_GPU_STATES; state++) {
+            const struct metric_label labels[] = {{"node", rows[i].node},
+                                                  {"model", rows[i].model},
+                                                  {"resource", rows[i].resource},
+                                                  {"state", STATES[state].name},
+                                                  {0}};
+            if (STATES[state].is_always_there || rows[i].gpus[state] != 0)
+                metrics_sample(out, NAME, labels, rows[i].gpus[state]);
+        }
+    }
+}
+
+static void write_models(struct buf *out, const struct gpu_row *rows, size_t n_rows)
+{
+    static const char NAME[] = "gpu_extender_gpus";
+    metrics_head(out, NAME, "gauge", "GPUs of all nodes of the model by state.");
+    for (size_t i = 0; i < n_rows && i < METRIC_MODELS_MAX; i++) {
+        for (size_t state = 0; state < N_GPU_STATES; state++) {
+            const struct metric_label labels[] = {{"model", rows[i].model},
+                                                  {"resource", rows[i].resource},
+                                                  {"state", STATES[state].name},
+                                                  {0}};
+            metrics_sample(out, NAME, labels, rows[i].gpus[state]);
+        }
+    }
+}
+
+void gpu_metrics(const struct cluster *fork, struct buf *out)
+{
+    struct gpu_row *rows = MEM_ARRAY(struct gpu_row, count_rows(fork));
+    size_t n_rows = 0;
+    for (const struct node *node = cluster_next_node(fork, NULL); node;
+         node = cluster_next_node(fork, node))
+        n_rows += add_rows(node, &rows[n_rows]);
+    if (n_rows > 0)
+        qsort(rows, n_rows, sizeof *rows, compare_rows);
+    write_nodes(out, rows, n_rows);
+    write_models(out, rows, sum_up(rows, n_rows));
+    free(rows);
+}

@@ -1,0 +1,78 @@
+"""A real Prometheus as a process of its own, which reads one or more services every second and has rules. Asked over its HTTP API."""
+
+import json
+import socket
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+
+from service import LIMIT_S
+
+# So many times each service is to be read before anything is asked: rates need two.
+SCRAPES = 3
+
+
+def free_address():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{taken.getsockname()[1]}"
+
+
+class Prometheus:
+    """Use as a context. `targets`: addresses of services. `groups`: rules."""
+
+    def __init__(self, binary, folder, targets, groups):
+        self.binary, self.folder, self.targets = binary, folder, targets
+        self.address = free_address()
+        self.config, self.log = folder / "prometheus.yaml", folder / "prometheus.log"
+        (folder / "rules.json").write_text(json.dumps(groups), encoding="utf-8")
+        job = {"job_name": "gpu-extender", "static_configs": [{"targets": targets, "labels": {"namespace": "test"}}]}
+        every = {"scrape_interval": "1s", "evaluation_interval": "1s"}
+        self.config.write_text(json.dumps({"global": every, "rule_files": ["rules.json"], "scrape_configs": [job]}), encoding="utf-8")
+
+    def __enter__(self):
+        options = [f"--config.file={self.config}", f"--storage.tsdb.path={self.folder / 'data'}", f"--web.listen-address={self.address}"]
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen([self.binary, *options], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            self.wait("the services are read", lambda: self.value(f"min(count_over_time(up[1h])) >= {SCRAPES} and count(up) == {len(self.targets)}"))
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        try:
+            self.process.wait(LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def wait(self, what, done):
+        end = time.monotonic() + LIMIT_S
+        while not (said := done()):
+            assert self.process.poll() is None and time.monotonic() < end, f"waited in vain until {what}:\n{self.log.read_text()[-4000:]}"
+            time.sleep(0.05)
+        return said
+
+    def ask(self, path, **query):
+        """The data of an answer; an error of the API is one here. While it does not listen yet: None."""
+        url = f"http://{self.address}/api/v1/{path}?{urllib.parse.urlencode(query)}"
+        try:
+            with urllib.request.urlopen(url, timeout=LIMIT_S) as answer:
+                found = json.load(answer)
+        except urllib.error.HTTPError as error:
+            if error.code == 503:  # it is still reading its storage
+                return None
+            raise AssertionError(f"{query}: {error.code}: {error.read()}") from error
+        except urllib.error.URLError:
+            return None
+        assert found["status"] == "success" and not found.get("warnings"), found
+        return found["data"]
+
+    def value(self, expression):
+        """The samples, as [(labels, value)]; [] too while it does not listen."""
+        data = self.ask("query", query=expression)
+        return [(sample["metric"], float(sample["value"][1])) for sample in data["result"]] if data else []

@@ -1,0 +1,89 @@
+"""manifests/overlays/monitoring: each alert fires when it should and not before, has a runbook, and looks at metrics that there are;
+so does the dashboard.
+"""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+import yaml
+from monitoring import OVERLAY, alerts, dashboard, metrics_of, queries, read, rule_groups
+from service import ROOT
+from test_openapi import documented_metrics
+
+ALERTS = alerts()
+NAMES = [alert["alert"] for alert in ALERTS]
+
+
+def text_of(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def run_promtool(promtool, folder, *arguments):
+    done = subprocess.run([promtool, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_promtool_takes_the_rules(promtool, tmp_path):
+    (tmp_path / "rules.json").write_text(json.dumps(rule_groups()), encoding="utf-8")
+    run_promtool(promtool, tmp_path, "check", "rules", "--lint-fatal", "rules.json")
+
+
+def test_alerts_fire_when_they_should(promtool, tmp_path):
+    """Without their annotations, which would have to be repeated word by word."""
+    groups = rule_groups()
+    for group in groups["groups"]:
+        for rule in group["rules"]:
+            del rule["annotations"]
+    (tmp_path / "rules.json").write_text(json.dumps(groups), encoding="utf-8")
+    (tmp_path / "alerts.yaml").write_text(text_of("tests/wire/alerts.yaml"), encoding="utf-8")
+    run_promtool(promtool, tmp_path, "test", "rules", "alerts.yaml")
+
+
+def test_each_alert_has_series_that_make_it_fire_and_others_that_do_not():
+    cases = [case for test in yaml.safe_load(text_of("tests/wire/alerts.yaml"))["tests"] for case in test["alert_rule_test"]]
+    assert {case["alertname"] for case in cases if case.get("exp_alerts")} == set(NAMES)
+    assert {case["alertname"] for case in cases if not case.get("exp_alerts")} == set(NAMES)
+
+
+def anchor(title):
+    return re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-")
+
+
+def test_each_alert_has_a_runbook_and_the_other_way_round():
+    sections = re.findall(r"^## (\w+)$", text_of("docs/RUNBOOKS.md"), re.MULTILINE)
+    assert sections == NAMES, "in the same order"
+    for alert in ALERTS:
+        assert alert["annotations"]["runbook_url"] == f"docs/RUNBOOKS.md#{anchor(alert['alert'])}"
+        assert alert["labels"]["severity"] in ("critical", "warning")
+        assert alert["annotations"]["summary"] and alert["annotations"]["description"]
+
+
+def test_what_alerts_and_dashboard_look_at_is_there():
+    """The tables of docs/openapi.yaml, which are compared with a page and with the code."""
+    there = set.union(*documented_metrics())
+    looked_at = set.union(*(metrics_of(alert["expr"]) for alert in ALERTS), *(metrics_of(query) for _, query in queries()))
+    assert looked_at - there == set() and len(looked_at) > 25
+
+
+@pytest.mark.parametrize("label, source", [("outcome", "src/extender/binds_metrics.c"), ("result", "src/extender/extender_metrics.c")])
+def test_values_of_labels_are_there(label, source):
+    named = {value for alert in ALERTS for values in re.findall(rf'\b{label}=~?"([\w|]+)"', alert["expr"]) for value in values.split("|")}
+    assert named and all(f'"{value}"' in text_of(source) for value in named)
+
+
+def test_the_dashboard_is_one():
+    panels = dashboard()["panels"]
+    places = {(x, y) for panel in panels for x in range(panel["gridPos"]["x"], panel["gridPos"]["x"] + panel["gridPos"]["w"]) for y in range(panel["gridPos"]["y"], panel["gridPos"]["y"] + panel["gridPos"]["h"])}
+    assert len(places) == sum(panel["gridPos"]["w"] * panel["gridPos"]["h"] for panel in panels), "none lies on another"
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    assert all(target["datasource"]["uid"] == "${datasource}" for panel in panels for target in panel.get("targets", ()))
+
+
+def test_the_overlay_names_its_files():
+    named = yaml.safe_load(read("kustomization.yaml"))
+    files = set(named["resources"]) | {file for item in named["configMapGenerator"] for file in item["files"]}
+    assert files | {"kustomization.yaml"} == set(os.listdir(OVERLAY))
