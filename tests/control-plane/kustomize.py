@@ -10,7 +10,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 MANIFESTS = os.path.join(HERE, "..", "..", "manifests")
 # In each of which is all that makes the service run.
 WHOLE = ("cert-manager", "self-signed")
-OVERLAYS = (*WHOLE, "second-scheduler")
+OVERLAYS = (*WHOLE, "second-scheduler", "monitoring")
 MAKE_CERTIFICATES = "overlays/self-signed/make-certificates"
 
 
