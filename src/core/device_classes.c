@@ -164,8 +164,11 @@ static bool is_claimed(const struct cluster *cluster, const char *resource)
     return strncmp(resource, IMPLICIT, len) == 0 && find(cluster, resource + len);
 }
 
+/* Most clusters have no class, and every node is asked about. */
 bool node_gives_by_claim(const struct node *node, const struct resource *resource)
 {
+    if (!node->cluster->device_classes)
+        return false;
     const struct node_resource *has = node_find_resource(node, resource);
     return (!has || has->allocatable <= 0) && is_claimed(node->cluster, resource->name);
 }

@@ -126,16 +126,21 @@ static int64_t free_to(const struct node *node, const struct fit_question *quest
     return node_resource_free(&without);
 }
 
-/* The same, without what is kept for others. */
+/* What is free, without what is kept for others. */
+static int64_t less_kept(int64_t free, const struct node *node, const struct fit_question *question,
+                         const struct resource *resource)
+{
+    int64_t left = 0;
+    const int64_t kept = nominate_kept(node, &question->asker, resource);
+    return __builtin_sub_overflow(free, kept, &left) ? INT64_MIN : left;
+}
+
 int64_t fit_left(const struct node *node, const struct fit_question *question,
                  const struct resource *resource)
 {
-    int64_t left = 0;
     if (node_gives_by_claim(node, resource))
         return INT64_MAX;
-    const bool too_low = __builtin_sub_overflow(
-        free_to(node, question, resource), nominate_kept(node, &question->asker, resource), &left);
-    return too_low ? INT64_MIN : left;
+    return less_kept(free_to(node, question, resource), node, question, resource);
 }
 
 static int64_t lack_of(int64_t amount, int64_t there)
@@ -268,9 +273,10 @@ static enum reason judge_room(const struct node *node, const struct fit_question
         const struct need *need = &shape->needs[i];
         if (node_gives_by_claim(node, need->resource))
             continue;
-        if (free_to(node, question, need->resource) < need->amount)
+        const int64_t free = free_to(node, question, need->resource);
+        if (free < need->amount)
             return REASON_GPU_FREE;
-        if (fit_left(node, question, need->resource) < need->amount)
+        if (less_kept(free, node, question, need->resource) < need->amount)
             reason = REASON_GPU_NOMINATED;
     }
     return reason;

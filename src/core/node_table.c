@@ -53,6 +53,7 @@ struct node_resource *node_table_resource(struct node *node, const struct resour
     return NULL;
 }
 
+/* The order of a node's resources means nothing, but GPUs are asked for most: one is first. */
 static struct node_resource *resource_made(struct node *node, const struct resource *resource)
 {
     struct node_resource *found = node_table_resource(node, resource);
@@ -60,6 +61,10 @@ static struct node_resource *resource_made(struct node *node, const struct resou
         return found;
     node->resources = mem_grow(node->resources, node->n_resources + 1, sizeof *node->resources);
     found = &node->resources[node->n_resources++];
+    if (resource->is_gpu) {
+        *found = node->resources[0];
+        found = &node->resources[0];
+    }
     *found = (struct node_resource){.resource = resource};
     shapes_hold_resource_again(resource);
     return found;
