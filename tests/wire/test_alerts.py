@@ -10,11 +10,12 @@ import subprocess
 import pytest
 import yaml
 from monitoring import OVERLAY, alerts, dashboard, metrics_of, queries, read, rule_groups
-from service import ROOT
+from service import ROOT, run_to_end
 from test_openapi import documented_metrics
 
 ALERTS = alerts()
 NAMES = [alert["alert"] for alert in ALERTS]
+DOCUMENTS = ("docs/OPERATIONS.md", "docs/RUNBOOKS.md")
 
 
 def text_of(path):
@@ -87,3 +88,23 @@ def test_the_overlay_names_its_files():
     named = yaml.safe_load(read("kustomization.yaml"))
     files = set(named["resources"]) | {file for item in named["configMapGenerator"] for file in item["files"]}
     assert files | {"kustomization.yaml"} == set(os.listdir(OVERLAY))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_documents_name_what_there_is(document):
+    text = text_of(document)
+    assert metrics_of(text) - set.union(*documented_metrics()) == set() and len(metrics_of(text)) > 3
+    assert set(re.findall(r"\bGpuExtender[A-Z]\w+", text)) - set(NAMES) == set()
+    printed = run_to_end("--print-policy").stdout
+    for key in re.findall(r"`(?:kubernetes|limits|scheduler|filter)\.(\w+)`", text):
+        assert re.search(rf"^ *{key}:", printed, re.MULTILINE), key
+
+
+def test_prometheus_takes_the_documented_configuration(promtool, tmp_path):
+    """But for the discovery, which Debian's build does not have, and the files, which are not here."""
+    (block,) = [block for block in re.findall(r"^```yaml\n(.*?)^```$", text_of(DOCUMENTS[0]), re.MULTILINE | re.DOTALL) if "scrape_configs" in block]
+    whole = yaml.safe_load(re.sub(r"(_file: )[\w./-]+", r"\1here", block))
+    assert whole["scrape_configs"][0].pop("kubernetes_sd_configs")
+    (tmp_path / "here").touch()
+    (tmp_path / "prometheus.yaml").write_text(json.dumps(whole), encoding="utf-8")
+    run_promtool(promtool, tmp_path, "check", "config", "--lint-fatal", "prometheus.yaml")
