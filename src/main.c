@@ -11,9 +11,11 @@
 #include "config/settings.h"
 #include "extender/extender.h"
 #include "follower.h"
+#include "gates.h"
 #include "http/server.h"
 #include "inventory/inventory.h"
 #include "kube/credentials.h"
+#include "listening.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -34,6 +36,8 @@ static_assert(IDLE_TIMEOUT_S >= 120, "kube-scheduler must be the one that closes
 struct program {
     struct options options;
     struct settings settings;
+    struct listening listening;
+    struct gates gates;
     struct inventory *inventory;
     struct follower *follower; /* NULL: over a file */
     struct decisions *decisions;
@@ -96,6 +100,8 @@ static int check(struct program *program)
     struct err err;
     struct kube_target target;
     const char *warning = settings_warning(&program->settings);
+    if (listening_check(&program->listening, &err) < 0)
+        return complain(&err, EXIT_BAD_INPUT);
     if (warning)
         (void)fprintf(stderr, "gpu-extender: warning: %s\n", warning);
     if (program->options.kubeconfig || program->options.context) {
@@ -120,6 +126,7 @@ static void write_server_metrics(void *context, struct buf *out)
 {
     const struct program *program = context;
     server_metrics(program->server, out);
+    listening_metrics(&program->listening, out);
     extender_metrics(&program->extender, out);
 }
 
@@ -165,18 +172,15 @@ static void wait_for_signals(struct program *program)
     LOG(LOG_INFO, "main", LOG_MSG("stopping"), LOG_NUM("signal", number));
 }
 
-static const char *listen_address(const struct program *program, const char *configured)
-{
-    return program->options.listen ? program->options.listen : configured;
-}
-
 static int start_server(struct program *program, const struct route *routes, struct err *err)
 {
     const struct settings *settings = &program->settings;
+    const struct listening *listening = &program->listening;
     const struct server_settings server_settings = {
-        .verbs = listen_address(program, settings->listen_verbs),
-        .people = listen_address(program, settings->listen_people),
-        .probes = listen_address(program, settings->listen_probes),
+        .verbs = listening->verbs,
+        .people = listening->people,
+        .probes = listening->probes,
+        .tls = listening->tls,
         .max_body_bytes = settings->limits.request_bytes,
         .max_connections = (unsigned)settings->limits.connections,
         .idle_timeout_s = IDLE_TIMEOUT_S,
@@ -209,21 +213,24 @@ static int serve(struct program *program)
 {
     struct extender *extender = &program->extender;
     struct api *api = &program->api;
+    const struct gate *verbs = &program->gates.verbs;
+    const struct gate *people = &program->gates.people;
     const struct route routes[] = {
-        {"POST", "/scheduler/filter", LISTEN_VERBS, "filter", extender_filter, extender, NULL},
+        {"POST", "/scheduler/filter", LISTEN_VERBS, "filter", extender_filter, extender, verbs},
         {"POST", "/scheduler/prioritize", LISTEN_VERBS, "prioritize", extender_prioritize, extender,
-         NULL},
-        {"POST", "/scheduler/preempt", LISTEN_VERBS, "preempt", extender_preempt, extender, NULL},
-        {"POST", "/scheduler/bind", LISTEN_VERBS, "bind", extender_bind, extender, NULL},
-        {"POST", "/v1/dry-run", LISTEN_PEOPLE, "dry_run", api_dry_run, api, NULL},
-        {"GET", "/v1/inventory", LISTEN_PEOPLE, "inventory", api_inventory, api, NULL},
-        {"GET", "/v1/pending", LISTEN_PEOPLE, "pending", api_pending, api, NULL},
-        {"GET", "/v1/decisions", LISTEN_PEOPLE, "decisions", api_decisions, api, NULL},
-        {"GET", "/v1/fragmentation", LISTEN_PEOPLE, "fragmentation", api_fragmentation, api, NULL},
-        {"GET", "/v1/quota", LISTEN_PEOPLE, "quota", api_quota, api, NULL},
-        {"GET", "/v1/snapshot", LISTEN_PEOPLE, "snapshot", api_snapshot, api, NULL},
-        {"GET", "/v1/pods/", LISTEN_PEOPLE, "explain", api_explain, api, NULL},
-        {"GET", "/metrics", LISTEN_PEOPLE, "metrics", api_metrics, api, NULL},
+         verbs},
+        {"POST", "/scheduler/preempt", LISTEN_VERBS, "preempt", extender_preempt, extender, verbs},
+        {"POST", "/scheduler/bind", LISTEN_VERBS, "bind", extender_bind, extender, verbs},
+        {"POST", "/v1/dry-run", LISTEN_PEOPLE, "dry_run", api_dry_run, api, people},
+        {"GET", "/v1/inventory", LISTEN_PEOPLE, "inventory", api_inventory, api, people},
+        {"GET", "/v1/pending", LISTEN_PEOPLE, "pending", api_pending, api, people},
+        {"GET", "/v1/decisions", LISTEN_PEOPLE, "decisions", api_decisions, api, people},
+        {"GET", "/v1/fragmentation", LISTEN_PEOPLE, "fragmentation", api_fragmentation, api,
+         people},
+        {"GET", "/v1/quota", LISTEN_PEOPLE, "quota", api_quota, api, people},
+        {"GET", "/v1/snapshot", LISTEN_PEOPLE, "snapshot", api_snapshot, api, people},
+        {"GET", "/v1/pods/", LISTEN_PEOPLE, "explain", api_explain, api, people},
+        {"GET", "/metrics", LISTEN_PEOPLE, "metrics", api_metrics, api, people},
         {"GET", "/livez", LISTEN_PROBES, "livez", api_livez, api, NULL},
         {"GET", "/readyz", LISTEN_PROBES, "readyz", api_readyz, api, NULL},
         {0},
@@ -270,12 +277,17 @@ static int run(struct program *program)
         return complain(&err, EXIT_BAD_INPUT);
     if (options->print_policy)
         return print_policy(&program->settings);
+    if (listening_decide(&program->settings, options, &program->listening, &err) < 0)
+        return complain(&err, EXIT_BAD_INPUT);
     if (!options->check)
         block_signals(program);
     if (load_inventory(program, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
     if (options->check)
         return check(program);
+    if (listening_begin(&program->listening, &err) < 0)
+        return complain(&err, EXIT_BAD_INPUT);
+    gates_init(&program->gates, &program->settings, program->listening.has_tls);
     if (!options->cluster_file && follow_api_server(program, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
     warn(&program->settings);
@@ -294,6 +306,7 @@ int main(int argc, char **argv)
         return EXIT_FINE;
     log_configure(program.options.log_level, program.options.log_format);
     int status = run(&program);
+    listening_end(&program.listening);
     follower_free(program.follower);
     decisions_free(program.decisions);
     inventory_free(program.inventory);

@@ -50,11 +50,31 @@ struct settings_scheduler {
     size_t shortlist; /* as in the policy file: settings_shortlist() says what holds */
 };
 
+/* Client certificates, by what their subject says: one of these is enough. */
+struct settings_clients {
+    char **names;
+    size_t n_names;
+    char **organizations;
+    size_t n_organizations;
+};
+
+/* Paths; "" each where there is no TLS. */
+struct settings_tls {
+    char *certificate_file;
+    char *private_key_file;
+    char *client_ca_file;
+    struct settings_clients verb_clients;   /* nobody named: all that are trusted */
+    struct settings_clients people_clients; /* nobody named: none */
+};
+
 struct settings {
     /* ADDR:PORT, owned. */
     char *listen_verbs;
     char *listen_people;
     char *listen_probes;
+    bool insecure_verbs;
+    bool insecure_people;
+    struct settings_tls tls;
     struct settings_scheduler scheduler;
     struct settings_kubernetes kubernetes;
     struct settings_election election;

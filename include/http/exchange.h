@@ -39,6 +39,8 @@ struct exchange_peer {
 };
 /* NULL: there is none, or none that is trusted (now). */
 const struct exchange_peer *exchange_peer(const struct exchange *exchange);
+/* Why there is none, a literal: "there is no client certificate", "the client certificate ..." */
+const char *exchange_peer_fault(const struct exchange *exchange);
 
 enum exchange_flags {
     EXCHANGE_CLOSE = 1, /* Connection: close, as the last answer on it */

@@ -12,7 +12,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "http/exchange.h"
+#include "http/tls.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +58,7 @@ struct server_settings {
     const char *verbs;
     const char *people;
     const char *probes;
+    struct tls *tls; /* of a socket that serves verbs or people; NULL: plain HTTP */
     size_t max_body_bytes;
     /* In total, fewer where the process may not open so many files; each socket has an equal share,
      * and each of its threads an equal share of that. More wait until one closes. */
@@ -78,6 +81,9 @@ int server_start(const struct server_settings *settings, const struct route *rou
  * answers on their way, and all is closed and freed. The handler of a request that was answered 503
  * in its place still has its exchange, and answers it when it can, to nobody. */
 void server_stop(struct server *server, unsigned drain_ms);
+
+/* Whether ADDR:PORT is one that only this machine can reach. */
+bool server_is_loopback(const char *address);
 
 /* The address actually listened on ("127.0.0.1:40123"), NULL if that listener is off. */
 const char *server_address(const struct server *server, enum listener listener);

@@ -22,6 +22,7 @@ enum setting_kind {
     SETTING_COUNT,   /* size_t, a whole number */
     SETTING_DECIMAL, /* int64_t thousandths; the row's numbers are thousandths too */
     SETTING_BYTES,   /* size_t, a whole number or a quantity */
+    SETTING_CLIENTS, /* struct settings_clients: clients.h */
     SETTING_QUOTAS,  /* the policy's quotas: quota_read.h */
     N_SETTING_KINDS
 };

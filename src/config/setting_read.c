@@ -3,6 +3,7 @@
 #include "setting.h"
 
 #include "base/mem.h"
+#include "clients.h"
 #include "core/quantity.h"
 #include "formats/json_get.h"
 
@@ -274,6 +275,12 @@ static int read_bytes(const struct setting *setting, const struct yaml_file *fil
     return 0;
 }
 
+static int read_clients(const struct setting *setting, const struct yaml_file *file,
+                        const struct yaml_value *at, struct settings *settings, struct err *err)
+{
+    return clients_read(file, at, setting_target(setting, settings), err);
+}
+
 /* Last of all: settings.c. */
 static int read_later(const struct setting *setting, const struct yaml_file *file,
                       const struct yaml_value *at, struct settings *settings, struct err *err)
@@ -294,7 +301,8 @@ static setting_reader *const READERS[N_SETTING_KINDS] = {
     [SETTING_NAMES] = read_names,   [SETTING_ALIASES] = read_aliases,
     [SETTING_SWITCH] = read_switch, [SETTING_CHOICE] = read_choice,
     [SETTING_COUNT] = read_count,   [SETTING_DECIMAL] = read_decimal,
-    [SETTING_BYTES] = read_bytes,   [SETTING_QUOTAS] = read_later,
+    [SETTING_BYTES] = read_bytes,   [SETTING_CLIENTS] = read_clients,
+    [SETTING_QUOTAS] = read_later,
 };
 
 int setting_read(const struct setting *setting, const struct yaml_file *file,

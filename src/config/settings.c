@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/small_file.h"
+#include "clients.h"
 #include "election_check.h"
 #include "formats/json_get.h"
 #include "quota_read.h"
@@ -48,6 +49,15 @@ const struct setting SETTINGS[] = {
      .text = "127.0.0.1:8888"},
     {"listen.probes", SETTING_TEXT, AT(listen_probes), .check = syntax_address,
      .text = "127.0.0.1:8888"},
+    {"listen.insecureVerbs", SETTING_SWITCH, AT(insecure_verbs)},
+    {"listen.insecurePeople", SETTING_SWITCH, AT(insecure_people)},
+    {"tls.certificateFile", SETTING_TEXT, AT(tls.certificate_file), .check = syntax_path,
+     .text = ""},
+    {"tls.privateKeyFile", SETTING_TEXT, AT(tls.private_key_file), .check = syntax_path,
+     .text = ""},
+    {"tls.clientCAFile", SETTING_TEXT, AT(tls.client_ca_file), .check = syntax_path, .text = ""},
+    {"tls.verbClients", SETTING_CLIENTS, AT(tls.verb_clients)},
+    {"tls.peopleClients", SETTING_CLIENTS, AT(tls.people_clients)},
     {"gpuResources", SETTING_NAMES, AT(policy.gpu_resources), N_AT(policy.n_gpu_resources),
      .check = syntax_resource},
     {"models.labels", SETTING_NAMES, AT(policy.model_labels), N_AT(policy.n_model_labels),
@@ -139,6 +149,8 @@ void settings_fini(struct settings *settings)
     for (const struct setting *row = SETTINGS; row < SETTINGS + N_SETTINGS; row++) {
         if (row->kind == SETTING_TEXT)
             mem_free_ptr(setting_target(row, settings));
+        else if (row->kind == SETTING_CLIENTS)
+            clients_fini(setting_target(row, settings));
     }
     policy_fini(&settings->policy);
     *settings = (struct settings){0};

@@ -130,6 +130,16 @@ static void print_list(const char *const *texts, size_t n, struct buf *out)
     (void)buf_add_text(out, "]");
 }
 
+static void print_clients(const struct setting *setting, struct settings *settings, struct buf *out)
+{
+    const struct settings_clients *clients = setting_target(setting, settings);
+    (void)buf_add_text(out, " {names: ");
+    print_list((const char *const *)clients->names, clients->n_names, out);
+    (void)buf_add_text(out, ", organizations: ");
+    print_list((const char *const *)clients->organizations, clients->n_organizations, out);
+    (void)buf_add_text(out, "}\n");
+}
+
 /* matchLabels are told as what they mean. */
 static void print_selector(const struct selector_term *selector, struct buf *out)
 {
@@ -214,7 +224,8 @@ static setting_printer *const PRINTERS[N_SETTING_KINDS] = {
     [SETTING_NAMES] = print_names,   [SETTING_ALIASES] = print_aliases,
     [SETTING_SWITCH] = print_switch, [SETTING_CHOICE] = print_choice,
     [SETTING_COUNT] = print_count,   [SETTING_DECIMAL] = print_decimal,
-    [SETTING_BYTES] = print_bytes,   [SETTING_QUOTAS] = print_quotas,
+    [SETTING_BYTES] = print_bytes,   [SETTING_CLIENTS] = print_clients,
+    [SETTING_QUOTAS] = print_quotas,
 };
 
 static bool begins_section(const struct setting *row)

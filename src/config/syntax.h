@@ -10,6 +10,8 @@ typedef const char *syntax_check(const char *text);
 
 /* IPV4:PORT or [IPV6]:PORT; port 0 is allowed (any free one). */
 syntax_check syntax_address;
+/* Any: whether there is such a file is not known here. */
+syntax_check syntax_path;
 /* DOMAIN/NAME as Kubernetes has it for extended resources; NAME may end in '*'. */
 syntax_check syntax_resource;
 /* A Kubernetes label key, [DOMAIN/]NAME. */

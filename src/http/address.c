@@ -70,6 +70,16 @@ bool address_equal(const struct address *a, const struct address *b)
     return a->len == b->len && memcmp(&a->storage, &b->storage, a->len) == 0;
 }
 
+bool address_is_loopback(const struct address *address)
+{
+    const struct sockaddr_in *in = (const struct sockaddr_in *)&address->storage;
+    const struct in6_addr *in6 = &((const struct sockaddr_in6 *)&address->storage)->sin6_addr;
+    if (address->storage.ss_family == AF_INET)
+        return ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+    return IN6_IS_ADDR_LOOPBACK(in6) ||
+           (IN6_IS_ADDR_V4MAPPED(in6) && in6->s6_addr[12] == IN_LOOPBACKNET);
+}
+
 static int open_socket(const struct address *address)
 {
     const int yes = 1;

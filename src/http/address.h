@@ -18,6 +18,7 @@ struct address {
 /* 0, or -EINVAL with "listen on TEXT: what is wrong". */
 int address_parse(const char *text, struct address *ret_address, struct err *err);
 bool address_equal(const struct address *a, const struct address *b);
+bool address_is_loopback(const struct address *address);
 
 /* A listening socket, or a negative errno with "listen on TEXT: ...". [::] takes IPv4 too. */
 int address_listen(const struct address *address, const char *text, int *ret_fd, struct err *err);

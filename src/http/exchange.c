@@ -24,6 +24,7 @@ struct exchange *exchange_new(const char *method, const char *path, size_t max_b
     exchange->arena = arena_new();
     exchange->method = arena_strdup(exchange->arena, method);
     exchange->path = arena_strdup(exchange->arena, path);
+    exchange->peer_fault = "there is no client certificate";
     buf_init(&exchange->body, max_body_bytes);
     atomic_init(&exchange->n_owners, 1);
     (void)pthread_mutex_init(&exchange->lock, NULL);
@@ -149,6 +150,11 @@ struct arena *exchange_arena(struct exchange *exchange)
 const struct exchange_peer *exchange_peer(const struct exchange *exchange)
 {
     return exchange->peer;
+}
+
+const char *exchange_peer_fault(const struct exchange *exchange)
+{
+    return exchange->peer_fault;
 }
 
 /* Under the lock. Waking up the connection here, under it, is what makes it safe: the transport

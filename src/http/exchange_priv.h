@@ -49,6 +49,7 @@ struct exchange {
     struct exchange_pair *query;
     const struct route *route; /* NULL: no such path */
     const struct exchange_peer *peer;
+    const char *peer_fault;
     enum gate_verdict verdict;
 
     /* The transport's thread only. */

@@ -91,7 +91,8 @@ static int start_outlet(struct server *server, struct outlet *outlet,
         .listeners = outlet->listeners,
         .max_connections = share > 0 ? share : 1,
         .idle_timeout_s = settings->idle_timeout_s,
-        .n_threads = outlet->listeners & LISTEN_VERBS ? n_threads : N_SIDE_THREADS};
+        .n_threads = outlet->listeners & LISTEN_VERBS ? n_threads : N_SIDE_THREADS,
+        .tls = settings->tls && (outlet->listeners & (LISTEN_VERBS | LISTEN_PEOPLE))};
     int fd = outlet->fd;
     outlet->fd = -1;
     return transport_start(fd, &transport, &server->service, &outlet->transport, err);
@@ -147,6 +148,12 @@ void server_stop(struct server *server, unsigned drain_ms)
             transport_stop(server->outlets[i].transport);
     }
     server_free(server);
+}
+
+bool server_is_loopback(const char *address)
+{
+    struct address parsed = {0};
+    return address_parse(address, &parsed, NULL) == 0 && address_is_loopback(&parsed);
 }
 
 const char *server_address(const struct server *server, enum listener listener)

@@ -8,11 +8,14 @@
 #include "base/err.h"
 #include "service.h"
 
+#include <stdbool.h>
+
 struct transport_settings {
     unsigned listeners; /* enum listener bits that this socket serves */
     unsigned max_connections;
     unsigned idle_timeout_s;
     unsigned n_threads;
+    bool tls; /* as tls_open() has it */
 };
 
 struct transport;

@@ -12,6 +12,7 @@
  */
 #include "base/log.h"
 #include "base/mem.h"
+#include "tls_set.h"
 #include "transport.h"
 
 #include <microhttpd.h>
@@ -33,6 +34,7 @@ struct transport {
     struct service *service;
     unsigned listeners;
     unsigned idle_timeout_s;
+    bool tls;
 };
 
 static void suspend_connection(void *connection)
@@ -66,13 +68,23 @@ static int fd_of(struct MHD_Connection *connection)
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
+/* NULL on plain HTTP. */
+static void *session_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    return info ? info->tls_session : NULL;
+}
+
 /* The library, with epoll, does not see the end of the input when it comes together with the last
  * bytes, and would hold the connection for the whole idle time. So this looks for it. The rest of
- * the request may still be in the library's buffer. */
+ * the request may still be in the library's buffer. With TLS it reads until nothing is there, and
+ * needs no help. */
 static bool has_input_ended(struct MHD_Connection *connection)
 {
     char byte = 0;
-    return recv(fd_of(connection), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    return !session_of(connection) &&
+           recv(fd_of(connection), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 static enum MHD_Result set_timeout(struct MHD_Connection *connection, unsigned timeout_s)
@@ -111,8 +123,11 @@ static enum MHD_Result queue_answer(struct transport *transport, struct exchange
     return result;
 }
 
-static void send_answer(struct exchange *exchange, const struct answer *answer, int fd)
+static void send_answer(struct exchange *exchange, const struct answer *answer,
+                        struct MHD_Connection *connection)
 {
+    const int fd = fd_of(connection);
+    void *session = session_of(connection);
     struct buf text;
     buf_init(&text, SIZE_MAX / 2);
     (void)buf_printf(&text, "HTTP/1.1 %u %s\r\nContent-Type: %s\r\n", answer->status,
@@ -127,7 +142,10 @@ static void send_answer(struct exchange *exchange, const struct answer *answer, 
     if (strcmp(exchange->method, "HEAD") != 0)
         (void)buf_add(&text, answer->body, answer->len);
     /* Nothing else is queued in the socket now, so it has room for these few hundred bytes. */
-    (void)!send(fd, text.data, text.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (session)
+        tls_set_send_last(session, text.data, text.len);
+    else
+        (void)!send(fd, text.data, text.len, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)shutdown(fd, SHUT_WR);
     buf_fini(&text);
 }
@@ -139,7 +157,7 @@ static enum MHD_Result cut_off(struct transport *transport, struct exchange *exc
 {
     struct answer answer = exchange_take_answer(exchange);
     (void)service_record(transport->service, exchange, &answer);
-    send_answer(exchange, &answer, fd_of(connection));
+    send_answer(exchange, &answer, connection);
     free(answer.body);
     service_close(transport->service, exchange, true);
     exchange->cut_off = true;
@@ -159,6 +177,8 @@ static enum MHD_Result begin(struct transport *transport, struct exchange *excha
 {
     (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, add_header, exchange);
     (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, add_query, exchange);
+    if (transport->tls)
+        exchange->peer = tls_peer(session_of(connection), exchange->arena, &exchange->peer_fault);
     service_open(transport->service, transport->listeners, exchange);
     const char *length = exchange_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
     const char *encoding = exchange_header(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING);
@@ -304,6 +324,7 @@ int transport_start(int fd, const struct transport_settings *settings, struct se
     transport->service = service;
     transport->listeners = settings->listeners;
     transport->idle_timeout_s = settings->idle_timeout_s;
+    transport->tls = settings->tls;
     unsigned n_threads = settings->n_threads;
     if (n_threads > settings->max_connections)
         n_threads = settings->max_connections; /* each needs a share of at least one */
@@ -315,12 +336,14 @@ int transport_start(int fd, const struct transport_settings *settings, struct se
         /* The library knows a pool of one as no pool. */
         {n_threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)n_threads, NULL},
         {MHD_OPTION_END, 0, NULL}};
+    const unsigned tls_flag = settings->tls ? MHD_USE_TLS : 0;
     transport->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, on_accept,
-        transport, on_request, transport, MHD_OPTION_EXTERNAL_LOGGER, on_library_log, NULL,
-        MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | tls_flag, 0,
+        on_accept, transport, on_request, transport, MHD_OPTION_EXTERNAL_LOGGER, on_library_log,
+        NULL, MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED,
         on_request_end, transport, MHD_OPTION_NOTIFY_CONNECTION, on_connection, transport,
-        MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+        MHD_OPTION_ARRAY, options, settings->tls ? MHD_OPTION_HTTPS_PRIORITIES : MHD_OPTION_END,
+        TLS_PRIORITIES, MHD_OPTION_HTTPS_CERT_CALLBACK2, TLS_RETRIEVE_CERTIFICATE, MHD_OPTION_END);
     if (!transport->daemon) {
         free(transport);
         return err_set(err, EAGAIN, "libmicrohttpd could not start %u threads", n_threads);

@@ -39,6 +39,7 @@ THIRD_PARTY = {
     "yaml.h": (["formats"], True),
     "microhttpd.h": (["http"], True),
     "gnutls/gnutls.h": (["http"], True),
+    "gnutls/abstract.h": (["http"], True),
     "gnutls/crypto.h": (["auth"], True),
     "curl/curl.h": (["kube"], True),
 }

@@ -259,7 +259,8 @@ def test_without_a_word_only_this_machine_is_served(run_binary):
     """A bind endpoint open without authentication on a NodePort: anybody can place pods (gpushare, HAMi)."""
     lines = run_binary("--print-policy").stdout.splitlines()
     listen = list(itertools.takewhile(lambda line: line.startswith(" "), lines[lines.index("listen:") + 1 :]))
-    assert len(listen) == 3 and all("127.0.0.1:" in line for line in listen), listen
+    assert len(listen) == 5 and all("127.0.0.1:" in line for line in listen[:3]), listen
+    assert all(line.endswith(": false") for line in listen[3:]), listen
 
 
 # docs/MISTAKES.md, and the tests that it names.

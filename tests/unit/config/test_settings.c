@@ -91,11 +91,24 @@ static void assert_policies_equal(const struct policy *a, const struct policy *b
     assert_memory_equal(&a->slot_price, &b->slot_price, sizeof a->slot_price);
 }
 
+static void assert_clients_equal(const struct settings_clients *a, const struct settings_clients *b)
+{
+    assert_names_equal(a->names, a->n_names, b->names, b->n_names);
+    assert_names_equal(a->organizations, a->n_organizations, b->organizations, b->n_organizations);
+}
+
 static void assert_settings_equal(const struct settings *a, const struct settings *b)
 {
     assert_string_equal(a->listen_verbs, b->listen_verbs);
     assert_string_equal(a->listen_people, b->listen_people);
     assert_string_equal(a->listen_probes, b->listen_probes);
+    assert_int_equal(a->insecure_verbs, b->insecure_verbs);
+    assert_int_equal(a->insecure_people, b->insecure_people);
+    assert_string_equal(a->tls.certificate_file, b->tls.certificate_file);
+    assert_string_equal(a->tls.private_key_file, b->tls.private_key_file);
+    assert_string_equal(a->tls.client_ca_file, b->tls.client_ca_file);
+    assert_clients_equal(&a->tls.verb_clients, &b->tls.verb_clients);
+    assert_clients_equal(&a->tls.people_clients, &b->tls.people_clients);
     assert_int_equal(a->scheduler.weight, b->scheduler.weight);
     assert_int_equal(a->scheduler.other_extenders, b->scheduler.other_extenders);
     assert_int_equal(a->scheduler.all_pods, b->scheduler.all_pods);
@@ -133,7 +146,14 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     "  limits: [{total: 3}]\n"
 
 static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
-    "listen: {verbs: 10.0.0.1:1, people: '[::1]:2', probes: 0.0.0.0:0}\n"
+    "listen: {verbs: 10.0.0.1:1, people: '[::1]:2', probes: 0.0.0.0:0, insecureVerbs: yes, "
+    "insecurePeople: yes}\n"
+    "tls:\n"
+    "  certificateFile: /etc/tls/tls.crt\n"
+    "  privateKeyFile: keys/a b.key\n"
+    "  clientCAFile: '12'\n"
+    "  verbClients: {names: [kube-scheduler, 'system:\"x\"']}\n"
+    "  peopleClients: {organizations: ['ops, EU'], names: null}\n"
     "gpuResources: [example.com/gpu, example.com/slice-*]\n"
     "models:\n"
     "  labels: [example.com/model]\n"
@@ -162,6 +182,15 @@ static void test_every_key_is_read(void **state)
     assert_string_equal(settings->listen_verbs, "10.0.0.1:1");
     assert_string_equal(settings->listen_people, "[::1]:2");
     assert_string_equal(settings->listen_probes, "0.0.0.0:0");
+    assert_true(settings->insecure_verbs && settings->insecure_people);
+    assert_string_equal(settings->tls.certificate_file, "/etc/tls/tls.crt");
+    assert_string_equal(settings->tls.private_key_file, "keys/a b.key");
+    assert_string_equal(settings->tls.client_ca_file, "12");
+    assert_int_equal(settings->tls.verb_clients.n_names, 2);
+    assert_string_equal(settings->tls.verb_clients.names[1], "system:\"x\"");
+    assert_int_equal(settings->tls.verb_clients.n_organizations, 0);
+    assert_int_equal(settings->tls.people_clients.n_names, 0);
+    assert_string_equal(settings->tls.people_clients.organizations[0], "ops, EU");
     assert_int_equal(settings->policy.n_gpu_resources, 2);
     assert_true(policy_is_gpu_resource(&settings->policy, "example.com/slice-9"));
     assert_false(policy_is_gpu_resource(&settings->policy, "nvidia.com/gpu"));

@@ -80,14 +80,18 @@ static void test_unknown_keys(void **state)
         {HEAD "limits: {gpuResources: []}\n",
          "3:10: limits.gpuResources: unknown key; did you mean gpuResources, outside of limits?"},
         {HEAD "listen: {frontend: 1}\n",
-         "3:10: listen.frontend: unknown key; known here: verbs, people, probes"},
+         "3:10: listen.frontend: unknown key; known here: verbs, people, probes, insecureVerbs, "
+         "insecurePeople"},
+        {HEAD "tls: {verbClients: {name: [a]}}\n",
+         "3:21: tls.verbClients.name: unknown key; known here: names, organizations"},
         {HEAD "scheduling:\n", "3:1: scheduling: unknown key; did you mean scheduler?"},
         {HEAD "\"two\\nlines\": 1\n",
-         "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, listen, gpuResources, "
+         "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, listen, tls, "
+         "gpuResources, "
          "models, admission, sharing, placement, slotPrice, quotas, scheduler, filter, kubernetes, "
          "leaderElection, decisions, limits"},
         {HEAD "\"\": 1\n",
-         "3:1: \"\": unknown key; known here: apiVersion, kind, listen, gpuResources, "
+         "3:1: \"\": unknown key; known here: apiVersion, kind, listen, tls, gpuResources, "
          "models, admission, sharing, placement, slotPrice, quotas, scheduler, filter, kubernetes, "
          "leaderElection, decisions, limits"},
     };
@@ -218,7 +222,18 @@ static void test_types(void **state)
     static const struct fault FAULTS[] = {
         {HEAD "listen: 127.0.0.1:8888\n",
          "3:9: listen: is the string \"127.0.0.1:8888\", should be a mapping of verbs, people, "
-         "probes"},
+         "probes, insecureVerbs, insecurePeople"},
+        {HEAD "tls: {verbClients: [a]}\n",
+         "3:20: tls.verbClients: is an array, should be a mapping of names, organizations"},
+        {HEAD "tls: {verbClients: {names: a}}\n",
+         "3:28: tls.verbClients.names: is the string \"a\", should be a list of strings"},
+        {HEAD "tls: {peopleClients: {organizations: [a, '']}}\n",
+         "3:42: tls.peopleClients.organizations[1]: is the string \"\", should be a string that is "
+         "not empty"},
+        {HEAD "tls: {verbClients: {names: [7]}}\n",
+         "3:29: tls.verbClients.names[0]: is the number 7, should be a string that is not empty"},
+        {HEAD "tls: {certificateFile: 7}\n",
+         "3:24: tls.certificateFile: is the number 7, should be a string, in quotes"},
         {HEAD "limits: [1]\n",
          "3:9: limits: is an array, should be a mapping of requestBytes, connections, "
          "clusterFileBytes, objectBytes, nodes, pods, dryRunReplicas"},

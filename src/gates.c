@@ -1,0 +1,85 @@
+/* gates: see gates.h. Without TLS they are open: listening.c has seen to where that may be. */
+#include "gates.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <string.h>
+
+/* A stranger may call as often as they like, and need not fill the log. */
+#define WARN_EVERY_MS 10000
+
+static bool is_one_of(const char *text, char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(text, list[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_named(const struct exchange_peer *peer, const struct settings_clients *clients)
+{
+    if (is_one_of(peer->common_name, clients->names, clients->n_names))
+        return true;
+    for (const char *const *each = peer->organizations; *each; each++) {
+        if (is_one_of(*each, clients->organizations, clients->n_organizations))
+            return true;
+    }
+    return false;
+}
+
+static bool names_nobody(const struct settings_clients *clients)
+{
+    return clients->n_names == 0 && clients->n_organizations == 0;
+}
+
+/* kube-scheduler does not read why, so that it stands in our log. */
+static void warn_of_refusal(struct gates *gates, const struct exchange *exchange, const char *fault)
+{
+    const struct exchange_peer *peer = exchange_peer(exchange);
+    long long now = clock_ms();
+    long long last = atomic_load(&gates->warned_at);
+    if ((last == 0 || now - last >= WARN_EVERY_MS) &&
+        atomic_compare_exchange_strong(&gates->warned_at, &last, now))
+        LOG(LOG_WARN, "gates", LOG_MSG("a call of a verb was refused"), LOG_STR("why", fault),
+            LOG_STR("common_name", peer ? peer->common_name : ""),
+            LOG_STR("path", exchange_path(exchange)));
+}
+
+static enum gate_verdict judge_verbs(void *context, struct exchange *exchange)
+{
+    struct gates *gates = context;
+    const struct settings_clients *clients = &gates->settings->tls.verb_clients;
+    const struct exchange_peer *peer = exchange_peer(exchange);
+    const char *fault = NULL;
+    if (!gates->has_tls)
+        return GATE_OPEN;
+    if (!peer)
+        fault = exchange_peer_fault(exchange);
+    else if (!names_nobody(clients) && !is_named(peer, clients))
+        fault = "the client certificate is of nobody whom tls.verbClients names";
+    if (!fault)
+        return GATE_OPEN;
+    warn_of_refusal(gates, exchange, fault);
+    exchange_answer_error(exchange, 403, fault);
+    return GATE_CLOSED;
+}
+
+static enum gate_verdict judge_people(void *context, struct exchange *exchange)
+{
+    struct gates *gates = context;
+    const struct exchange_peer *peer = exchange_peer(exchange);
+    if (!gates->has_tls || (peer && is_named(peer, &gates->settings->tls.people_clients)))
+        return GATE_OPEN;
+    exchange_answer_error(exchange, 401,
+                          peer ? "the client certificate is of nobody whom tls.peopleClients names"
+                               : exchange_peer_fault(exchange));
+    return GATE_CLOSED;
+}
+
+void gates_init(struct gates *ret_gates, const struct settings *settings, bool has_tls)
+{
+    *ret_gates = (struct gates){.settings = settings, .has_tls = has_tls};
+    ret_gates->verbs = (struct gate){judge_verbs, NULL, ret_gates};
+    ret_gates->people = (struct gate){judge_people, NULL, ret_gates};
+}

@@ -1,0 +1,266 @@
+/* tls: the files and the thread that looks at them; see include/http/tls.h. */
+#include "http/tls.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/metrics.h"
+#include "base/small_file.h"
+#include "tls_set.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define FILE_BYTES_MAX ((size_t)1024 * 1024)
+#define LOOK_EVERY_S 2
+#define N_FILES ((size_t)3)
+
+/* What the files held, in the order of struct tls_files; or why they could not be read. */
+struct contents {
+    struct buf texts[N_FILES];
+    int r;
+    struct err err;
+};
+
+struct tls {
+    struct tls_files files;
+    pthread_t thread;
+    struct contents seen; /* last; the thread's only */
+    struct counter n_taken;
+    struct counter n_refused;
+
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t told;
+    bool stopping;
+    struct tls_set *set;
+};
+
+/* The library asks for a certificate without saying whose: so there is one in a process. */
+static struct tls *serving;
+
+static void contents_fini(struct contents *contents)
+{
+    for (size_t i = 0; i < N_FILES; i++)
+        buf_fini(&contents->texts[i]);
+}
+
+static void contents_read(const struct tls_files *files, struct contents *ret_contents)
+{
+    const char *const paths[N_FILES] = {files->certificate, files->private_key, files->client_ca};
+    ret_contents->r = 0;
+    for (size_t i = 0; i < N_FILES; i++) {
+        buf_init(&ret_contents->texts[i], FILE_BYTES_MAX);
+        if (ret_contents->r == 0)
+            ret_contents->r =
+                small_file_read(paths[i], false, &ret_contents->texts[i], &ret_contents->err);
+    }
+}
+
+static bool contents_equal(const struct contents *a, const struct contents *b)
+{
+    if (a->r < 0 || b->r < 0)
+        return a->r == b->r && strcmp(a->err.text, b->err.text) == 0;
+    for (size_t i = 0; i < N_FILES; i++) {
+        const struct buf *left = &a->texts[i];
+        const struct buf *right = &b->texts[i];
+        if (left->len != right->len || memcmp(buf_text(left), buf_text(right), left->len) != 0)
+            return false;
+    }
+    return true;
+}
+
+static int set_of(const struct tls_files *files, const struct contents *contents,
+                  struct tls_set **ret_set, struct err *err)
+{
+    if (contents->r < 0) {
+        *err = contents->err;
+        return contents->r;
+    }
+    return tls_set_new(files, &contents->texts[0], &contents->texts[1], &contents->texts[2],
+                       ret_set, err);
+}
+
+int tls_check(const struct tls_files *files, struct err *err)
+{
+    struct contents contents;
+    struct tls_set *set = NULL;
+    contents_read(files, &contents);
+    int r = set_of(files, &contents, &set, err);
+    if (r == 0)
+        r = tls_set_check_dates(set, files, err);
+    tls_set_drop(set);
+    contents_fini(&contents);
+    return r;
+}
+
+static void warn_of_dates(const struct tls *tls, const struct tls_set *set)
+{
+    struct err err;
+    if (tls_set_check_dates(set, &tls->files, &err) < 0)
+        LOG(LOG_WARN, "tls", LOG_MSG("nobody will trust this server"), LOG_STR("err", err.text));
+}
+
+static void take(struct tls *tls, struct tls_set *set)
+{
+    warn_of_dates(tls, set);
+    (void)pthread_mutex_lock(&tls->lock);
+    struct tls_set *old = tls->set;
+    tls->set = set;
+    (void)pthread_mutex_unlock(&tls->lock);
+    tls_set_drop(old);
+}
+
+/* Files that are exchanged just now, all at once by one link, may be seen half old and half new:
+ * then they are other ones when they are read again. */
+static void read_steadily(const struct tls_files *files, struct contents *ret_contents)
+{
+    struct contents again;
+    contents_read(files, ret_contents);
+    contents_read(files, &again);
+    if (contents_equal(ret_contents, &again)) {
+        contents_fini(&again);
+    } else {
+        contents_fini(ret_contents);
+        *ret_contents = again;
+    }
+}
+
+static void look(struct tls *tls)
+{
+    struct contents now;
+    struct tls_set *set = NULL;
+    struct err err;
+    read_steadily(&tls->files, &now);
+    if (contents_equal(&tls->seen, &now)) {
+        contents_fini(&now);
+        return;
+    }
+    contents_fini(&tls->seen);
+    tls->seen = now;
+    if (set_of(&tls->files, &now, &set, &err) < 0) {
+        counter_add(&tls->n_refused, 1);
+        LOG(LOG_WARN, "tls", LOG_MSG("the certificate files are not good, the old ones stay"),
+            LOG_STR("err", err.text));
+        return;
+    }
+    take(tls, set);
+    counter_add(&tls->n_taken, 1);
+    LOG(LOG_INFO, "tls", LOG_MSG("the certificate files were read again"),
+        LOG_NUM("not_after", tls_set_not_after(set)));
+}
+
+/* False when it is time to stop. */
+static bool wait_for_next_look(struct tls *tls)
+{
+    struct timespec deadline;
+    (void)clock_gettime(CLOCK_MONOTONIC, &deadline);
+    deadline.tv_sec += LOOK_EVERY_S;
+    (void)pthread_mutex_lock(&tls->lock);
+    int r = 0;
+    while (!tls->stopping && r != ETIMEDOUT)
+        r = pthread_cond_timedwait(&tls->told, &tls->lock, &deadline);
+    bool go_on = !tls->stopping;
+    (void)pthread_mutex_unlock(&tls->lock);
+    return go_on;
+}
+
+static void *run(void *arg)
+{
+    struct tls *tls = arg;
+    while (wait_for_next_look(tls))
+        look(tls);
+    return NULL;
+}
+
+static void tls_free(struct tls *tls)
+{
+    serving = NULL;
+    contents_fini(&tls->seen);
+    tls_set_drop(tls->set);
+    (void)pthread_cond_destroy(&tls->told);
+    (void)pthread_mutex_destroy(&tls->lock);
+    free(tls);
+}
+
+static void init_lock(struct tls *tls)
+{
+    pthread_condattr_t attributes;
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&tls->told, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    (void)pthread_mutex_init(&tls->lock, NULL);
+}
+
+int tls_open(const struct tls_files *files, struct tls **ret_tls, struct err *err)
+{
+    assert(!serving);
+    struct tls *tls = MEM_NEW(struct tls);
+    tls->files = *files;
+    init_lock(tls);
+    contents_read(files, &tls->seen);
+    int r = set_of(files, &tls->seen, &tls->set, err);
+    if (r == 0)
+        warn_of_dates(tls, tls->set);
+    if (r == 0 && pthread_create(&tls->thread, NULL, run, tls) != 0)
+        r = err_set(err, EAGAIN, "no thread to look after the certificate files");
+    if (r < 0) {
+        tls_free(tls);
+        return r;
+    }
+    *ret_tls = serving = tls;
+    return 0;
+}
+
+void tls_close(struct tls *tls)
+{
+    if (!tls)
+        return;
+    (void)pthread_mutex_lock(&tls->lock);
+    tls->stopping = true;
+    (void)pthread_cond_signal(&tls->told);
+    (void)pthread_mutex_unlock(&tls->lock);
+    (void)pthread_join(tls->thread, NULL);
+    tls_free(tls);
+}
+
+static struct tls_set *hold_set(struct tls *tls)
+{
+    (void)pthread_mutex_lock(&tls->lock);
+    struct tls_set *set = tls_set_hold(tls->set);
+    (void)pthread_mutex_unlock(&tls->lock);
+    return set;
+}
+
+struct tls_set *tls_serving(void)
+{
+    return hold_set(serving);
+}
+
+const struct exchange_peer *tls_peer(void *session, struct arena *arena, const char **ret_fault)
+{
+    struct tls_set *set = tls_serving();
+    const struct exchange_peer *peer = tls_set_peer(set, session, arena, ret_fault);
+    tls_set_drop(set);
+    return peer;
+}
+
+void tls_metrics(struct tls *tls, struct buf *out)
+{
+    struct tls_set *set = hold_set(tls);
+    const char *metric = "gpu_extender_tls_certificate_expiration_timestamp_seconds";
+    metrics_head(out, metric, "gauge", "When the certificate that is shown to clients expires.");
+    metrics_sample(out, metric, NULL, (double)tls_set_not_after(set));
+    tls_set_drop(set);
+
+    metric = "gpu_extender_tls_reloads_total";
+    metrics_head(out, metric, "counter",
+                 "Changes of the certificate files, by whether what they hold was good and taken.");
+    const struct metric_label taken[] = {{"result", "taken"}, {NULL, NULL}};
+    metrics_sample(out, metric, taken, (double)counter_value(&tls->n_taken));
+    const struct metric_label refused[] = {{"result", "refused"}, {NULL, NULL}};
+    metrics_sample(out, metric, refused, (double)counter_value(&tls->n_refused));
+}

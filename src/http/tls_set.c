@@ -1,0 +1,337 @@
+/* tls_set: see tls_set.h. GnuTLS's one home. */
+#include "tls_set.h"
+#include "base/mem.h"
+
+#include <gnutls/abstract.h>
+#include <gnutls/gnutls.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Of certificates, the client's own included. */
+#define CHAIN_MAX 8
+#define ORGANIZATIONS_MAX 16
+/* Of ASN.1, as GnuTLS tells them; all hold text as it is. */
+#define TAG_UTF8 12
+#define TAG_PRINTABLE 19
+#define TAG_IA5 22
+
+struct tls_set {
+    atomic_uint n_holders;
+    gnutls_x509_crt_t *chain; /* the server's first */
+    unsigned n_chain;
+    gnutls_x509_privkey_t key;
+    gnutls_x509_trust_list_t authorities;
+};
+
+/* ---- reading ---- */
+
+static int fault(const char *path, const char *what, int code, struct err *err)
+{
+    return err_set(err, EINVAL, "%s: %s: %s", path, what, gnutls_strerror(code));
+}
+
+static gnutls_datum_t datum_of(const struct buf *text)
+{
+    gnutls_datum_t datum = {.data = (unsigned char *)text->data, .size = (unsigned)text->len};
+    return datum;
+}
+
+static int read_chain(struct tls_set *set, const char *path, const struct buf *text,
+                      struct err *err)
+{
+    const gnutls_datum_t datum = datum_of(text);
+    int r = gnutls_x509_crt_list_import2(&set->chain, &set->n_chain, &datum, GNUTLS_X509_FMT_PEM,
+                                         GNUTLS_X509_CRT_LIST_SORT);
+    if (r < 0)
+        return fault(path, "holds no certificate in PEM that can be read", r, err);
+    if (gnutls_x509_crt_check_key_purpose(set->chain[0], GNUTLS_KP_TLS_WWW_SERVER, 0) == 0)
+        return err_set(err, EINVAL,
+                       "%s: the certificate may not be a server's: its extended key "
+                       "usage has no serverAuth",
+                       path);
+    return 0;
+}
+
+static int read_key(struct tls_set *set, const char *path, const struct buf *text, struct err *err)
+{
+    const gnutls_datum_t datum = datum_of(text);
+    int r = gnutls_x509_privkey_init(&set->key);
+    if (r == 0)
+        r = gnutls_x509_privkey_import2(set->key, &datum, GNUTLS_X509_FMT_PEM, NULL, 0);
+    return r < 0 ? fault(path, "holds no private key in PEM that can be read", r, err) : 0;
+}
+
+static int check_pair(const struct tls_set *set, const struct tls_files *files, struct err *err)
+{
+    unsigned char of_certificate[64];
+    unsigned char of_key[64];
+    size_t len = sizeof of_certificate;
+    size_t key_len = sizeof of_key;
+    int r =
+        gnutls_x509_crt_get_key_id(set->chain[0], GNUTLS_KEYID_USE_SHA256, of_certificate, &len);
+    if (r == 0)
+        r = gnutls_x509_privkey_get_key_id(set->key, GNUTLS_KEYID_USE_SHA256, of_key, &key_len);
+    if (r < 0)
+        return fault(files->private_key, "cannot be compared with the certificate", r, err);
+    if (len == key_len && memcmp(of_certificate, of_key, len) == 0)
+        return 0;
+    return err_set(err, EINVAL, "%s: is not the private key of the certificate in %s",
+                   files->private_key, files->certificate);
+}
+
+static int read_authorities(struct tls_set *set, const char *path, const struct buf *text,
+                            struct err *err)
+{
+    const gnutls_datum_t datum = datum_of(text);
+    gnutls_x509_crt_t *crts = NULL;
+    unsigned n = 0;
+    int r = gnutls_x509_crt_list_import2(&crts, &n, &datum, GNUTLS_X509_FMT_PEM, 0);
+    if (r < 0)
+        return fault(path, "holds no certificate in PEM that can be read", r, err);
+    r = gnutls_x509_trust_list_init(&set->authorities, 0);
+    if (r == 0) /* takes the certificates over */
+        r = gnutls_x509_trust_list_add_cas(set->authorities, crts, n, 0);
+    gnutls_free(crts);
+    return r < 0 ? fault(path, "cannot be used", r, err) : 0;
+}
+
+int tls_set_new(const struct tls_files *files, const struct buf *certificate,
+                const struct buf *private_key, const struct buf *client_ca,
+                struct tls_set **ret_set, struct err *err)
+{
+    struct tls_set *set = MEM_NEW(struct tls_set);
+    atomic_init(&set->n_holders, 1);
+    int r = read_chain(set, files->certificate, certificate, err);
+    if (r == 0)
+        r = read_key(set, files->private_key, private_key, err);
+    if (r == 0)
+        r = check_pair(set, files, err);
+    if (r == 0)
+        r = read_authorities(set, files->client_ca, client_ca, err);
+    if (r == 0)
+        *ret_set = set;
+    else
+        tls_set_drop(set);
+    return r;
+}
+
+struct tls_set *tls_set_hold(struct tls_set *set)
+{
+    atomic_fetch_add_explicit(&set->n_holders, 1, memory_order_relaxed);
+    return set;
+}
+
+void tls_set_drop(struct tls_set *set)
+{
+    if (!set || atomic_fetch_sub_explicit(&set->n_holders, 1, memory_order_acq_rel) > 1)
+        return;
+    for (unsigned i = 0; i < set->n_chain; i++)
+        gnutls_x509_crt_deinit(set->chain[i]);
+    gnutls_free(set->chain);
+    gnutls_x509_privkey_deinit(set->key);
+    gnutls_x509_trust_list_deinit(set->authorities, 1);
+    free(set);
+}
+
+int64_t tls_set_not_after(const struct tls_set *set)
+{
+    return gnutls_x509_crt_get_expiration_time(set->chain[0]);
+}
+
+int tls_set_check_dates(const struct tls_set *set, const struct tls_files *files, struct err *err)
+{
+    const time_t now = time(NULL);
+    if (gnutls_x509_crt_get_expiration_time(set->chain[0]) < now)
+        return err_set(err, EINVAL, "%s: the certificate has expired", files->certificate);
+    if (gnutls_x509_crt_get_activation_time(set->chain[0]) > now)
+        return err_set(err, EINVAL, "%s: the certificate is not valid yet", files->certificate);
+    return 0;
+}
+
+/* ---- the server's side of a handshake ---- */
+
+/* Copies, which the library frees: a set may be replaced in the middle of a handshake. */
+static int copy_credentials(const struct tls_set *set, gnutls_pcert_st *pcerts,
+                            gnutls_privkey_t *ret_key)
+{
+    int r = 0;
+    unsigned n = 0;
+    while (r == 0 && n < set->n_chain) {
+        r = gnutls_pcert_import_x509(&pcerts[n], set->chain[n], 0);
+        n += r == 0;
+    }
+    if (r == 0)
+        r = gnutls_privkey_init(ret_key);
+    if (r == 0) {
+        r = gnutls_privkey_import_x509(*ret_key, set->key, GNUTLS_PRIVKEY_IMPORT_COPY);
+        if (r < 0)
+            gnutls_privkey_deinit(*ret_key);
+    }
+    while (r < 0 && n > 0)
+        gnutls_pcert_deinit(&pcerts[--n]);
+    return r;
+}
+
+// NOLINTNEXTLINE(readability-function-size): the library's signature
+static int retrieve_certificate(gnutls_session_t session, const struct gnutls_cert_retr_st *info,
+                                gnutls_pcert_st **certs, unsigned *n_certs,
+                                gnutls_ocsp_data_st **ocsp, unsigned *n_ocsp, gnutls_privkey_t *key,
+                                unsigned *flags)
+{
+    (void)info;
+    struct tls_set *set = tls_serving();
+    gnutls_pcert_st *copies = gnutls_calloc(set->n_chain, sizeof *copies);
+    if (!copies)
+        abort(); /* out of memory */
+    int r = copy_credentials(set, copies, key);
+    if (r == 0) {
+        *certs = copies;
+        *n_certs = set->n_chain;
+        *ocsp = NULL;
+        *n_ocsp = 0;
+        *flags = GNUTLS_CERT_RETR_DEINIT_ALL;
+        /* Of any authority: the library could name only those of its start. */
+        gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUEST);
+    } else {
+        gnutls_free(copies);
+    }
+    tls_set_drop(set);
+    return r < 0 ? -1 : 0;
+}
+
+tls_function *const TLS_RETRIEVE_CERTIFICATE = (tls_function *)retrieve_certificate;
+
+void tls_set_send_last(void *session, const void *bytes, size_t len)
+{
+    (void)gnutls_record_send(session, bytes, len);
+    (void)gnutls_bye(session, GNUTLS_SHUT_WR);
+}
+
+/* ---- the client's certificate ---- */
+
+static const char *fault_of_status(unsigned status)
+{
+    static const struct {
+        unsigned bit;
+        const char *fault;
+    } FAULTS[] = {
+        {GNUTLS_CERT_SIGNER_NOT_FOUND,
+         "the client certificate is signed by none of the authorities in tls.clientCAFile"},
+        {GNUTLS_CERT_EXPIRED, "the client certificate, or one above it, has expired"},
+        {GNUTLS_CERT_NOT_ACTIVATED, "the client certificate, or one above it, is not valid yet"},
+        {GNUTLS_CERT_PURPOSE_MISMATCH,
+         "the client certificate is not for clients: its extended key usage has no clientAuth"},
+        {GNUTLS_CERT_INSECURE_ALGORITHM,
+         "the client certificate, or one above it, has a weak key or signature"},
+    };
+    for (size_t i = 0; i < sizeof FAULTS / sizeof *FAULTS; i++) {
+        if (status & FAULTS[i].bit)
+            return FAULTS[i].fault;
+    }
+    return "the client certificate is not valid";
+}
+
+static const char *verify(const struct tls_set *set, gnutls_x509_crt_t *chain, unsigned n)
+{
+    static unsigned char purpose[] = GNUTLS_KP_TLS_WWW_CLIENT;
+    gnutls_typed_vdata_st data = {.type = GNUTLS_DT_KEY_PURPOSE_OID, .data = purpose};
+    unsigned status = 0;
+    int r = gnutls_x509_trust_list_verify_crt2(set->authorities, chain, n, &data, 1,
+                                               GNUTLS_PROFILE_TO_VFLAGS(GNUTLS_PROFILE_MEDIUM),
+                                               &status, NULL);
+    return r < 0 || status != 0 ? fault_of_status(status) : NULL;
+}
+
+/* NULL where it is no text that can be compared byte by byte. */
+static const char *text_of(const gnutls_x509_ava_st *part, struct arena *arena)
+{
+    const unsigned long tag = part->value_tag;
+    if (tag != TAG_UTF8 && tag != TAG_PRINTABLE && tag != TAG_IA5)
+        return NULL;
+    if (memchr(part->value.data, '\0', part->value.size))
+        return NULL;
+    return arena_strndup(arena, (const char *)part->value.data, part->value.size);
+}
+
+/* What the subject says. Two common names are none: which of them counts depends on who reads. */
+struct names {
+    struct exchange_peer peer;
+    const char *organizations[ORGANIZATIONS_MAX + 1];
+    size_t n_organizations;
+    size_t n_common_names;
+};
+
+static bool is_oid(const gnutls_x509_ava_st *part, const char *oid)
+{
+    const size_t len = strnlen((const char *)part->oid.data, part->oid.size);
+    return len == strlen(oid) && memcmp(part->oid.data, oid, len) == 0;
+}
+
+static void add_name(struct names *names, const gnutls_x509_ava_st *part, struct arena *arena)
+{
+    const char *text = text_of(part, arena);
+    if (is_oid(part, GNUTLS_OID_X520_COMMON_NAME)) {
+        names->n_common_names++;
+        names->peer.common_name = text && names->n_common_names == 1 ? text : "";
+    } else if (text && is_oid(part, GNUTLS_OID_X520_ORGANIZATION_NAME) &&
+               names->n_organizations < ORGANIZATIONS_MAX) {
+        names->organizations[names->n_organizations++] = text;
+    }
+}
+
+static const struct exchange_peer *read_names(gnutls_x509_crt_t crt, struct arena *arena)
+{
+    struct names *names = ARENA_NEW(arena, struct names);
+    gnutls_x509_dn_t subject = NULL;
+    gnutls_x509_ava_st part;
+    names->peer = (struct exchange_peer){.common_name = "", .organizations = names->organizations};
+    if (gnutls_x509_crt_get_subject(crt, &subject) < 0)
+        return &names->peer;
+    for (int i = 0; gnutls_x509_dn_get_rdn_ava(subject, i, 0, &part) == 0; i++) {
+        for (int j = 0; gnutls_x509_dn_get_rdn_ava(subject, i, j, &part) == 0; j++)
+            add_name(names, &part, arena);
+    }
+    return &names->peer;
+}
+
+/* False where one of them is no certificate; *ret_n are to be freed all the same. */
+static bool import_chain(const gnutls_datum_t *shown, unsigned n_shown, gnutls_x509_crt_t *chain,
+                         unsigned *ret_n)
+{
+    for (*ret_n = 0; *ret_n < n_shown;) {
+        if (gnutls_x509_crt_init(&chain[*ret_n]) < 0)
+            return false;
+        gnutls_x509_crt_t crt = chain[(*ret_n)++];
+        if (gnutls_x509_crt_import(crt, shown++, GNUTLS_X509_FMT_DER) < 0)
+            return false;
+    }
+    return true;
+}
+
+const struct exchange_peer *tls_set_peer(const struct tls_set *set, void *session,
+                                         struct arena *arena, const char **ret_fault)
+{
+    gnutls_x509_crt_t chain[CHAIN_MAX];
+    unsigned n_shown = 0;
+    unsigned n = 0;
+    const struct exchange_peer *peer = NULL;
+    const gnutls_datum_t *shown = gnutls_certificate_get_peers(session, &n_shown);
+    *ret_fault = NULL;
+    if (!shown || n_shown == 0)
+        *ret_fault = "there is no client certificate";
+    else if (n_shown > CHAIN_MAX)
+        *ret_fault = "the client certificate comes with too many others";
+    else if (gnutls_certificate_type_get2(session, GNUTLS_CTYPE_PEERS) != GNUTLS_CRT_X509 ||
+             !import_chain(shown, n_shown, chain, &n))
+        *ret_fault = fault_of_status(0);
+    else
+        *ret_fault = verify(set, chain, n);
+    if (!*ret_fault)
+        peer = read_names(chain[0], arena);
+    while (n > 0)
+        gnutls_x509_crt_deinit(chain[--n]);
+    return peer;
+}

@@ -1,0 +1,106 @@
+/* listening: see listening.h. */
+#include "listening.h"
+#include "base/log.h"
+#include "base/metrics.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+static int decide_tls(const struct settings_tls *tls, struct listening *listening, struct err *err)
+{
+    const struct {
+        const char *key;
+        const char *path;
+    } FILES[] = {{"certificateFile", tls->certificate_file},
+                 {"privateKeyFile", tls->private_key_file},
+                 {"clientCAFile", tls->client_ca_file}};
+    const char *missing = NULL;
+    for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
+        if (*FILES[i].path)
+            listening->has_tls = true;
+        else
+            missing = FILES[i].key;
+    }
+    if (listening->has_tls && missing)
+        return err_set(err, EINVAL,
+                       "tls.%s: is missing: certificateFile, privateKeyFile and clientCAFile are "
+                       "given together, or none of them for no TLS",
+                       missing);
+    listening->tls_files =
+        (struct tls_files){tls->certificate_file, tls->private_key_file, tls->client_ca_file};
+    return 0;
+}
+
+/* What would be open to all is refused, unless it is said to be wanted. */
+static int decide_insecure(const char *key, const char *address, bool wanted, bool *ret_insecure,
+                           struct err *err)
+{
+    *ret_insecure = !server_is_loopback(address);
+    if (!*ret_insecure || wanted)
+        return 0;
+    const bool verbs = key[0] == 'v';
+    return err_set(err, EINVAL,
+                   "listen.%s: is \"%s\", where others than this machine reach it, and without TLS "
+                   "nobody is asked who they are. Set tls.certificateFile, tls.privateKeyFile and "
+                   "tls.clientCAFile; or listen on 127.0.0.1; or, to let whoever reaches the port "
+                   "%s, set listen.%s: true",
+                   key, address, verbs ? "bind pods" : "read what runs in the cluster",
+                   verbs ? "insecureVerbs" : "insecurePeople");
+}
+
+int listening_decide(const struct settings *settings, const struct options *options,
+                     struct listening *ret_listening, struct err *err)
+{
+    const char *instead = options->listen;
+    *ret_listening = (struct listening){
+        .verbs = instead ? instead : settings->listen_verbs,
+        .people = instead ? instead : settings->listen_people,
+        .probes = instead ? instead : settings->listen_probes,
+    };
+    int r = decide_tls(&settings->tls, ret_listening, err);
+    if (r < 0 || ret_listening->has_tls)
+        return r;
+    r = decide_insecure("verbs", ret_listening->verbs, settings->insecure_verbs,
+                        &ret_listening->insecure_verbs, err);
+    if (r == 0)
+        r = decide_insecure("people", ret_listening->people, settings->insecure_people,
+                            &ret_listening->insecure_people, err);
+    return r;
+}
+
+int listening_check(const struct listening *listening, struct err *err)
+{
+    return listening->has_tls ? tls_check(&listening->tls_files, err) : 0;
+}
+
+int listening_begin(struct listening *listening, struct err *err)
+{
+    if (listening->insecure_verbs)
+        LOG(LOG_WARN, "main",
+            LOG_MSG("listen.insecureVerbs: whoever reaches the port may bind pods"),
+            LOG_STR("addr", listening->verbs));
+    if (listening->insecure_people)
+        LOG(LOG_WARN, "main",
+            LOG_MSG("listen.insecurePeople: whoever reaches the port may read what runs"),
+            LOG_STR("addr", listening->people));
+    return listening->has_tls ? tls_open(&listening->tls_files, &listening->tls, err) : 0;
+}
+
+void listening_end(struct listening *listening)
+{
+    tls_close(listening->tls);
+    listening->tls = NULL;
+}
+
+void listening_metrics(const struct listening *listening, struct buf *out)
+{
+    const char *metric = "gpu_extender_insecure_listeners";
+    const struct metric_label verbs[] = {{"listener", "verbs"}, {NULL, NULL}};
+    const struct metric_label people[] = {{"listener", "people"}, {NULL, NULL}};
+    metrics_head(out, metric, "gauge",
+                 "1 where others than this machine are served, and nobody is asked who they are.");
+    metrics_sample(out, metric, verbs, listening->insecure_verbs);
+    metrics_sample(out, metric, people, listening->insecure_people);
+    if (listening->tls)
+        tls_metrics(listening->tls, out);
+}

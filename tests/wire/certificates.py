@@ -1,0 +1,62 @@
+"""Certificate authorities of a test's own, by openssl: what they sign is right unless a test asks for something wrong."""
+
+import os
+import subprocess
+
+CONFIGURATION = "[req]\ndistinguished_name = name\n[name]\n"
+SERVER_NAMES = "DNS:localhost,IP:127.0.0.1,IP:::1"
+
+
+def openssl(*command):
+    done = subprocess.run(["openssl", *command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"openssl {' '.join(command)}: {done.stderr}"
+
+
+class Authority:
+    """Keeps its files in `folder`, a pathlib.Path that is made: NAME.crt and NAME.key, and the same of whoever it signs for."""
+
+    def __init__(self, folder, name="ca"):
+        self.folder, self.name = folder, name
+        folder.mkdir(parents=True, exist_ok=True)
+        self.certificate, self.key = self.path(f"{name}.crt"), self.path(f"{name}.key")
+        self.path("openssl.cnf").write_text(CONFIGURATION, encoding="utf-8")
+        extensions = ["-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign"]
+        self._with_new_key("req", "-x509", "-days", "2", "-subj", f"/CN={name}", *extensions, name=name)
+
+    def path(self, name):
+        return self.folder / name
+
+    def _with_new_key(self, *command, name, out="crt"):
+        files = ["-keyout", str(self.path(f"{name}.key")), "-out", str(self.path(f"{name}.{out}"))]
+        key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+        openssl(*command, "-config", str(self.path("openssl.cnf")), *key, *files)
+
+    def sign(self, name, subject, *extensions, days=2):
+        """(certificate, key) as paths. days below 0: it has expired."""
+        self._with_new_key("req", "-new", "-subj", subject, name=name, out="csr")
+        extended = self.path(f"{name}.ext")
+        extended.write_text("\n".join(("basicConstraints=critical,CA:FALSE", *extensions)), encoding="utf-8")
+        certificate = self.path(f"{name}.crt")
+        signer = ["-CA", str(self.certificate), "-CAkey", str(self.key), "-extfile", str(extended)]
+        openssl("x509", "-req", "-in", str(self.path(f"{name}.csr")), *signer, "-days", str(days), "-out", str(certificate))
+        return certificate, self.path(f"{name}.key")
+
+    def server(self, name="server", **more):
+        return self.sign(name, f"/CN={name}", f"subjectAltName={SERVER_NAMES}", "extendedKeyUsage=serverAuth", **more)
+
+    def client(self, name, subject=None, **more):
+        return self.sign(name, subject or f"/CN={name}", "extendedKeyUsage=clientAuth", **more)
+
+
+def mount(folder, authority, certificate, key):
+    """Puts the three files into `folder` as the kubelet mounts a Secret: a link is changed, and with it all of them at once."""
+    number = sum(1 for each in os.listdir(folder) if each.startswith("..v")) if folder.is_dir() else 0
+    version = folder / f"..v{number}"
+    version.mkdir(parents=True)
+    for name, source in (("tls.crt", certificate), ("tls.key", key), ("ca.crt", authority.certificate)):
+        (version / name).write_bytes(source.read_bytes())
+        if not number:
+            (folder / name).symlink_to(f"..data/{name}")
+    (folder / "..next").symlink_to(version.name)
+    os.rename(folder / "..next", folder / "..data")
+    return folder

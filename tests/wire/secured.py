@@ -1,0 +1,72 @@
+"""A service behind TLS, with certificates of the test's own, and clients of it that show one or none."""
+
+import contextlib
+import http.client
+import json
+import ssl
+
+from certificates import Authority, mount
+from objects import filter_args, list_text, node, pod
+from service import LIMIT_S, Answer
+
+HEAD = {"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy"}
+FILTER = filter_args(pod(), ["a", "gone"])
+
+
+class Secured:
+    """The service, its authority, and what the files are that it reads (`files`, as a Secret is mounted)."""
+
+    def __init__(self, folder, start, probes="127.0.0.2:0", **tls):
+        self.folder = folder
+        self.authority = Authority(folder / "ca")
+        self.files = mount(folder / "mounted", self.authority, *self.authority.server())
+        self.client = self.authority.client("kube-scheduler")
+        self.policy = folder / "policy.yaml"
+        loopback = "127.0.0.1:0"
+        listen = {"verbs": loopback, "people": loopback, "probes": probes}
+        self.policy.write_text(json.dumps({**HEAD, "listen": listen, "tls": {**paths(self.files), **tls}}), encoding="utf-8")
+        cluster = folder / "cluster.json"
+        cluster.write_text(list_text(node("a"), pod("held", on="a")), encoding="utf-8")
+        self.service = start("--config", self.policy, "--cluster-file", cluster, listen=None, ready=probes != loopback)
+        self.address = self.service.addresses["verbs"]
+
+    def context(self, client=None, authority=None):
+        """client: (certificate, key), or None. authority: whom the client trusts."""
+        context = ssl.create_default_context(cafile=str((authority or self.authority).certificate))
+        if client:
+            context.load_cert_chain(*map(str, client))
+        return context
+
+    @contextlib.contextmanager
+    def connection(self, *who, **more):
+        host, _, port = self.address.rpartition(":")
+        connection = http.client.HTTPSConnection(host, int(port), timeout=LIMIT_S, context=self.context(*who, **more))
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    def ask(self, client, method, path, body=None):
+        with self.connection(client) as connection:
+            return ask_on(connection, method, path, body)
+
+    def verb(self, client):
+        return self.ask(client, "POST", "/scheduler/filter", FILTER)
+
+    def swap(self, authority, certificate, key):
+        """New files; returns when the service has looked at them."""
+        seen = len(self.service.log.lines)
+        mount(self.files, authority, certificate, key)
+        return self.service.log.wait_for({"mod": "tls"}, after=seen)
+
+
+def ask_on(connection, method, path, body=None):
+    connection.request(method, path, body and json.dumps(body), {"Content-Type": "application/json"} if body else {})
+    return Answer(connection.getresponse())
+
+
+
+def paths(files):
+    named = {"certificateFile": "tls.crt", "privateKeyFile": "tls.key", "clientCAFile": "ca.crt"}
+    return {key: str(files / name) for key, name in named.items()}
+

@@ -1,0 +1,358 @@
+"""TLS towards us: who is let in with which certificate, and files that change while connections are open.
+
+What a gate does with the bytes of a request is shown in tests/unit/http/test_gate.c.
+"""
+
+import json
+import re
+import socket
+import ssl
+import time
+
+import pytest
+from certificates import Authority
+from raw import LIMIT_S, Raw, request
+from secured import FILTER, HEAD, Secured, ask_on, paths
+
+NOBODY = "there is no client certificate"
+
+
+@pytest.fixture
+def secure(tmp_path, start_service):
+    """secure(tls' key=value, ...) -> a Secured."""
+    return lambda **tls: Secured(tmp_path, start_service, **tls)
+
+
+@pytest.fixture
+def secured(secure):
+    return secure()
+
+
+def judged(answer):
+    assert answer.status == 200, answer
+    assert answer.json()["NodeNames"] == ["a"]
+
+
+def refused(answer, fault):
+    assert (answer.status, answer.json()) == (403, {"error": fault})
+    assert answer.headers["connection"] == "close"
+
+
+# ---- who may call the verbs ----
+
+
+def test_who_shows_a_certificate_of_the_authority_may_call_the_verbs(secured):
+    judged(secured.verb(secured.client))
+
+
+def test_who_shows_none_may_not(secured):
+    refused(secured.verb(None), NOBODY)
+    line = secured.service.log.wait_for({"mod": "gates"})
+    assert (line["level"], line["why"], line["path"]) == ("warn", NOBODY, "/scheduler/filter")
+
+
+def test_another_authority_has_no_say(secured, tmp_path):
+    stranger = Authority(tmp_path / "other").client("kube-scheduler")
+    refused(secured.verb(stranger), "the client certificate is signed by none of the authorities in tls.clientCAFile")
+
+
+def test_another_authority_of_the_same_name_has_no_say(secured, tmp_path):
+    imitator = Authority(tmp_path / "other", secured.authority.name).client("kube-scheduler")
+    assert secured.verb(imitator).status == 403
+
+
+def test_a_certificate_that_has_expired_is_none(secured):
+    refused(secured.verb(secured.authority.client("old", days=-1)), "the client certificate, or one above it, has expired")
+
+
+def test_a_certificate_for_servers_is_none(secured):
+    fault = "the client certificate is not for clients: its extended key usage has no clientAuth"
+    refused(secured.verb(secured.authority.server("another-server")), fault)
+
+
+def test_a_certificate_by_a_client_is_none(secured, tmp_path):
+    """Who has a certificate is no authority."""
+    minion = Authority(tmp_path / "minion")
+    certificate, key = secured.authority.client("boss")
+    minion.certificate, minion.key = certificate, key
+    leaf, leaf_key = minion.client("kube-scheduler")
+    leaf.write_bytes(leaf.read_bytes() + certificate.read_bytes())
+    assert secured.verb((leaf, leaf_key)).status == 403
+
+
+NAMED = {"verbClients": {"names": ["kube-scheduler"], "organizations": ["system:schedulers", "a, b"]}}
+UNNAMED = "the client certificate is of nobody whom tls.verbClients names"
+
+
+@pytest.mark.parametrize("subject", ["/CN=kube-scheduler", "/O=x/O=system:schedulers/CN=x", "/O=a, b", "/CN=kube-scheduler/O=x"])
+def test_who_is_named_may_call_the_verbs(secure, subject):
+    secured = secure(**NAMED)
+    judged(secured.verb(secured.authority.client("named", subject)))
+
+
+@pytest.mark.parametrize(
+    "subject",
+    ["/CN=kube-scheduler2", "/CN=KUBE-SCHEDULER", "/O=kube-scheduler/CN=x", "/CN=system:schedulers", "/OU=system:schedulers"]
+    + ["/CN=kube-scheduler/CN=x", "/CN=x/CN=kube-scheduler", "/O=a\\\\, b", "/O=a"],
+)
+def test_who_is_not_named_may_not(secure, subject):
+    secured = secure(**NAMED)
+    refused(secured.verb(secured.authority.client("other", subject)), UNNAMED)
+
+
+def test_the_body_of_who_may_not_is_not_waited_for(secured):
+    """Headers of an endless body are enough for the answer; a body that is sent all the same is thrown away, up to a limit."""
+    with Raw(secured.address) as raw:
+        raw.socket = secured.context().wrap_socket(raw.socket, server_hostname="127.0.0.1")
+        raw.send(request("POST", "/scheduler/filter")[:-4].replace(b"Content-Length: 0", b"Content-Length: 60000000") + b"\r\n\r\n")
+        status, headers, body = raw.answer()
+        assert (status, headers["connection"], json.loads(body)) == (403, "close", {"error": NOBODY})
+        raw.send(b"x" * 1000000)
+        assert raw.socket.recv(1) == b""  # the end of TLS, in order
+
+
+# ---- people, probes ----
+
+
+def test_people_come_with_a_certificate_that_is_named(secure):
+    secured = secure(peopleClients={"organizations": ["ops"]})
+    assert secured.ask(secured.authority.client("op", "/O=ops/CN=ann"), "GET", "/v1/inventory").status == 200
+    for client in (secured.client, None):
+        answer = secured.ask(client, "GET", "/metrics")
+        assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer"), client
+
+
+def test_who_may_call_the_verbs_is_not_of_the_people(secured):
+    assert secured.ask(secured.client, "GET", "/v1/inventory").status == 401
+
+
+def test_probes_are_open_to_all_on_the_same_socket_too(secure):
+    secured = secure(probes="127.0.0.1:0")
+    assert secured.service.addresses["probes"] == secured.address
+    assert secured.ask(None, "GET", "/livez").status == 200
+    assert secured.ask(None, "GET", "/readyz").status == 200
+    refused(secured.verb(None), NOBODY)
+
+
+def test_probes_elsewhere_are_plain(secured):
+    secured.service.address = secured.service.addresses["probes"]
+    assert secured.service.get("/readyz").status == 200
+    assert secured.service.post("/scheduler/filter", FILTER).status == 404
+
+
+# ---- the protocol ----
+
+
+def handshake(secured, version):
+    context = secured.context(secured.client)
+    context.minimum_version = context.maximum_version = version
+    context.set_ciphers("ALL:@SECLEVEL=0")
+    host, _, port = secured.address.rpartition(":")
+    with socket.create_connection((host, int(port)), LIMIT_S) as plain:
+        with context.wrap_socket(plain, server_hostname=host) as connection:
+            return connection.version()
+
+
+def test_tls_is_new_enough(secured):
+    assert handshake(secured, ssl.TLSVersion.TLSv1_3) == "TLSv1.3"
+    assert handshake(secured, ssl.TLSVersion.TLSv1_2) == "TLSv1.2"
+
+
+@pytest.mark.filterwarnings("ignore:ssl.TLSVersion")
+def test_old_tls_is_refused(secured):
+    with pytest.raises((ssl.SSLError, ConnectionError)):
+        handshake(secured, ssl.TLSVersion.TLSv1_1)
+    judged(secured.verb(secured.client))
+
+
+def test_plain_http_is_not_answered(secured):
+    with Raw(secured.address) as raw:
+        raw.send(request("GET", "/livez"))
+        with pytest.raises((EOFError, ConnectionError)):
+            raw.answer()
+    judged(secured.verb(secured.client))
+
+
+def test_requests_may_come_in_pieces_and_in_a_row(secured):
+    """The last of them with the end of the input right behind it."""
+    asked = request("POST", "/scheduler/filter", json.dumps(FILTER).encode())
+    with Raw(secured.address) as raw:
+        raw.socket = secured.context(secured.client).wrap_socket(raw.socket, server_hostname="127.0.0.1")
+        for i in range(0, len(asked), 7):
+            raw.send(asked[i : i + 7])
+        raw.send(asked + asked + asked)
+        raw.socket.settimeout(LIMIT_S)
+        for _ in range(4):
+            assert raw.answer()[0] == 200
+
+
+def test_a_large_request_and_a_large_answer(secured):
+    names = ["a", *(f"gone-{i:06}" for i in range(50000))]
+    answer = secured.ask(secured.client, "POST", "/scheduler/filter", {**FILTER, "NodeNames": names})
+    assert answer.status == 200 and len(answer.json()["FailedAndUnresolvableNodes"]) == 50000
+
+
+# ---- files that change ----
+
+
+def shown_by(secured, authority):
+    """Whether the server has a certificate of this authority."""
+    try:
+        with secured.connection(secured.client, authority=authority) as connection:
+            connection.connect()
+    except ssl.SSLCertVerificationError:
+        return False
+    return True
+
+
+def metrics_of(secured):
+    answer = secured.ask(secured.authority.client("op"), "GET", "/metrics")
+    assert answer.status == 200
+    return dict(re.findall(r"^(gpu_extender_(?:tls|insecure)\S*) (\S+)$", answer.text, re.MULTILINE))
+
+
+def test_new_files_are_taken_without_a_connection_lost(secure):
+    secured = secure(peopleClients={"names": ["op"]})
+    new = Authority(secured.folder / "new")
+    with secured.connection(secured.client) as old_connection:
+        judged(ask_on(old_connection, "POST", "/scheduler/filter", FILTER))
+        socket_before = old_connection.sock
+        both = Authority(secured.folder / "both")
+        both.certificate.write_bytes(secured.authority.certificate.read_bytes() + new.certificate.read_bytes())
+        line = secured.swap(both, *new.server())
+        assert line["level"] == "info", line
+        judged(ask_on(old_connection, "POST", "/scheduler/filter", FILTER))
+        assert old_connection.sock is socket_before
+        assert shown_by(secured, new) and not shown_by(secured, secured.authority)
+
+        secured.swap(new, *new.server("newer"))
+        refused(ask_on(old_connection, "POST", "/scheduler/filter", FILTER), "the client certificate is signed by none of the authorities in tls.clientCAFile")
+    secured.authority = new
+    judged(secured.verb(new.client("kube-scheduler")))
+    assert metrics_of(secured)['gpu_extender_tls_reloads_total{result="taken"}'] == "2"
+
+
+def put_mismatched(secured, other):
+    certificate, _ = secured.authority.server("next")
+    return certificate, secured.authority.server("another")[1], "is not the private key of the certificate"
+
+
+def put_half(secured, other):
+    certificate, key = secured.authority.server("next")
+    certificate.write_bytes(certificate.read_bytes()[:200])
+    return certificate, key, "holds no certificate in PEM that can be read"
+
+
+def put_client(secured, other):
+    return *secured.client, "has no serverAuth"
+
+
+@pytest.mark.parametrize("put", [put_mismatched, put_half, put_client])
+def test_files_that_are_not_good_leave_the_old_in_force(secure, put):
+    secured = secure(peopleClients={"names": ["op"]})
+    certificate, key, fault = put(secured, None)
+    line = secured.swap(secured.authority, certificate, key)
+    assert line["level"] == "warn" and fault in line["err"] and "tls." in line["err"]
+    judged(secured.verb(secured.client))
+    assert metrics_of(secured)['gpu_extender_tls_reloads_total{result="refused"}'] == "1"
+    assert secured.swap(secured.authority, *secured.authority.server("mended"))["level"] == "info"
+    judged(secured.verb(secured.client))
+
+
+def test_files_that_are_gone_leave_the_old_in_force(secured):
+    seen = len(secured.service.log.lines)
+    (secured.files / "..data").unlink()
+    line = secured.service.log.wait_for({"mod": "tls", "level": "warn"}, after=seen)
+    assert "No such file" in line["err"]
+    judged(secured.verb(secured.client))
+
+
+def test_metrics_tell_when_the_certificate_ends(secure):
+    secured = secure(peopleClients={"names": ["op"]})
+    told = metrics_of(secured)
+    ends = float(told["gpu_extender_tls_certificate_expiration_timestamp_seconds"])
+    assert 86400 < ends - time.time() < 2 * 86400 + 60
+    assert told['gpu_extender_insecure_listeners{listener="verbs"}'] == told['gpu_extender_insecure_listeners{listener="people"}'] == "0"
+
+
+# ---- the start, and --check ----
+
+
+@pytest.fixture
+def judge(run_binary, write, tmp_path):
+    """judge(policy's section={...}, ...) -> what --check says; its exit status is 2 where that is anything."""
+
+    def run(*options, **sections):
+        done = run_binary("--check", "--config", write("policy.yaml", json.dumps({**HEAD, **sections})), *options)
+        assert done.returncode == (2 if done.stderr else 0), done
+        return done.stderr
+
+    return run
+
+
+@pytest.fixture
+def good(tmp_path):
+    """The keys of files that are good, and the authority."""
+    authority = Authority(tmp_path / "ca")
+    certificate, key = authority.server()
+    return {"certificateFile": str(certificate), "privateKeyFile": str(key), "clientCAFile": str(authority.certificate)}, authority
+
+
+OPEN = {"verbs": "0.0.0.0:0", "people": "127.0.0.1:0"}
+
+
+def test_good_files_are_good(judge, good):
+    assert judge(tls=good[0], listen={"verbs": "0.0.0.0:0", "people": "[::]:0"}) == ""
+
+
+@pytest.mark.parametrize("key", ["certificateFile", "privateKeyFile", "clientCAFile"])
+def test_files_are_given_together(judge, good, key):
+    said = judge(tls={**good[0], key: ""})
+    assert said.startswith(f"gpu-extender: tls.{key}: is missing")
+
+
+@pytest.mark.parametrize("key", ["certificateFile", "privateKeyFile", "clientCAFile"])
+def test_files_must_be_there_and_hold_what_they_should(judge, good, key, write):
+    assert "No such file" in judge(tls={**good[0], key: "/nowhere/x.pem"})
+    assert "/nowhere/x.pem" in judge(tls={**good[0], key: "/nowhere/x.pem"})
+    assert "in PEM that can be read" in judge(tls={**good[0], key: str(write("empty.pem", ""))})
+    wrong = good[0]["privateKeyFile" if key != "privateKeyFile" else "certificateFile"]
+    assert "in PEM that can be read" in judge(tls={**good[0], key: wrong})
+
+
+def test_a_certificate_that_has_ended_is_not_good(judge, good, tmp_path, start_service):
+    files, authority = good
+    certificate, key = authority.server("old", days=-1)
+    files = {**files, "certificateFile": str(certificate), "privateKeyFile": str(key)}
+    assert "has expired" in judge(tls=files)
+
+
+@pytest.mark.parametrize("listener", ["verbs", "people"])
+@pytest.mark.parametrize("address", ["0.0.0.0:8888", "[::]:8888", "192.0.2.1:8888", "128.0.0.1:8888"])
+def test_what_others_reach_needs_tls_or_a_word(judge, listener, address):
+    said = judge(listen={listener: address})
+    option = {"verbs": "insecureVerbs", "people": "insecurePeople"}[listener]
+    assert said.startswith(f'gpu-extender: listen.{listener}: is "{address}"')
+    assert "tls.certificateFile" in said and f"listen.{option}: true" in said
+    assert judge(listen={listener: address, option: True}) == ""
+    other = {"verbs": "insecurePeople", "people": "insecureVerbs"}[listener]
+    assert judge(listen={listener: address, other: True}) == said
+
+
+def test_the_option_does_not_open_what_the_policy_closes(judge, run_binary):
+    assert 'listen.verbs: is "0.0.0.0:8888"' in judge("--listen", "0.0.0.0:8888")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "[::ffff:127.0.0.1]:1"])
+def test_this_machine_needs_neither(judge, address):
+    assert judge(listen={"verbs": address, "people": address, "probes": "0.0.0.0:1"}) == ""
+
+
+def test_what_is_insecure_is_told(start_service, write):
+    policy = {**HEAD, "listen": {"verbs": "0.0.0.0:0", "insecureVerbs": True, "people": "127.0.0.1:0", "probes": "127.0.0.1:0"}}
+    service = start_service("--config", write("policy.yaml", json.dumps(policy)), "--cluster-file", write("c.json", '{"kind":"List"}'), listen=None)
+    assert [line["addr"] for line in service.log.fields() if "insecureVerbs" in line.get("msg", "")] == ["0.0.0.0:0"]
+    service.address = service.addresses["people"]
+    told = service.get("/metrics").text
+    assert 'gpu_extender_insecure_listeners{listener="verbs"} 1\n' in told
+    assert 'gpu_extender_insecure_listeners{listener="people"} 0\n' in told
