@@ -311,8 +311,8 @@ static void garbage_is_a_failed_round(void **state)
     static const char *const GARBAGE[] = {
         "", "[]", "{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":\"1\"}}",
         "{\"kind\":\"Lease\",\"metadata\":{}}",
-        "{\"kind\":\"Lease\",\"metadata\":{\"resourceVersion\":\"1\"},\"spec\":{"
-        "\"holderIdentity\":3}}"};
+        ("{\"kind\":\"Lease\",\"metadata\":{\"resourceVersion\":\"1\"},\"spec\":{"
+         "\"holderIdentity\":3}}")};
     (void)state;
     for (size_t i = 0; i < sizeof GARBAGE / sizeof *GARBAGE; i++) {
         struct lease_rig rig;
