@@ -6,8 +6,10 @@ The programs are those that tests/control-plane/build builds or finds; where it 
 import concurrent.futures
 
 import cluster as clusters
+import kustomize
 import pytest
 import quiet
+from kustomize import Kubectl
 from live import LiveCluster
 from plane import NotHere, Plane, built
 
@@ -74,3 +76,33 @@ def proxied(plane, name):
     """The same, with a proxy between our service and the API server."""
     with LiveCluster(plane, name, proxied=True) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def own_plane(programs, tmp_path_factory):
+    """One of its own: cluster-scoped objects have the names that other tests use, too."""
+    with Plane(programs, tmp_path_factory.mktemp("installed")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def kubectl(own_plane, programs):
+    return Kubectl(programs, own_plane.folder, own_plane.kubeconfig())
+
+
+@pytest.fixture(scope="module")
+def installed(own_plane, kubectl):
+    """The API server that has everything, and what kubectl said of each overlay."""
+    try:
+        definitions = kustomize.definitions()
+    except NotHere as error:
+        pytest.skip(str(error))
+    status, said = kubectl.run("apply", "--server-side", "--filename", definitions)
+    assert status == 0, said
+    status, said = kubectl.run("wait", "--for=condition=Established", "--timeout=60s", "--filename", definitions)
+    assert status == 0, said
+    told = {overlay: kubectl.apply(overlay) for overlay in kustomize.OVERLAYS}
+    # The controller-manager, which counts pods, is not there.
+    hard = own_plane.api.get(kustomize.QUOTA)["spec"]["hard"]
+    own_plane.api.merge(f"{kustomize.QUOTA}/status", {"status": {"hard": hard, "used": {"pods": "0"}}})
+    return own_plane.api, told

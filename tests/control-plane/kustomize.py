@@ -11,6 +11,7 @@ MANIFESTS = os.path.join(HERE, "..", "..", "manifests")
 # In each of which is all that makes the service run.
 WHOLE = ("cert-manager", "self-signed")
 OVERLAYS = (*WHOLE, "second-scheduler", "monitoring")
+QUOTA = "/api/v1/namespaces/gpu-extender/resourcequotas/critical-pods"
 MAKE_CERTIFICATES = "overlays/self-signed/make-certificates"
 
 
@@ -45,6 +46,9 @@ class Kubectl:
         command = [self.program, *arguments]
         done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         return done.returncode, done.stdout
+
+    def apply(self, overlay):
+        return self.run("apply", "--server-side", "--kustomize", self.path(f"overlays/{overlay}"))
 
     def rendered(self, name):
         """The objects of an overlay."""

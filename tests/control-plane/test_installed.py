@@ -8,49 +8,13 @@ import identity
 import kustomize
 import pytest
 from api import wait_until
-from kustomize import Kubectl, one
-from plane import NotHere, Plane
+from kustomize import one
 
 NAMESPACE = "gpu-extender"
-QUOTA = f"/api/v1/namespaces/{NAMESPACE}/resourcequotas/critical-pods"
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
 SLICES = f"/apis/discovery.k8s.io/v1/namespaces/{NAMESPACE}/endpointslices"
 FLOW_CONTROL = "/apis/flowcontrol.apiserver.k8s.io/v1"
-
-
-@pytest.fixture(scope="module")
-def own_plane(programs, tmp_path_factory):
-    """One of its own: cluster-scoped objects have the names that other tests use, too."""
-    with Plane(programs, tmp_path_factory.mktemp("installed")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def kubectl(own_plane, programs):
-    return Kubectl(programs, own_plane.folder, own_plane.kubeconfig())
-
-
-def apply(kubectl, overlay):
-    return kubectl.run("apply", "--server-side", "--kustomize", kubectl.path(f"overlays/{overlay}"))
-
-
-@pytest.fixture(scope="module")
-def installed(own_plane, kubectl):
-    """The API server that has everything, and what kubectl said of each overlay."""
-    try:
-        definitions = kustomize.definitions()
-    except NotHere as error:
-        pytest.skip(str(error))
-    status, said = kubectl.run("apply", "--server-side", "--filename", definitions)
-    assert status == 0, said
-    status, said = kubectl.run("wait", "--for=condition=Established", "--timeout=60s", "--filename", definitions)
-    assert status == 0, said
-    told = {overlay: apply(kubectl, overlay) for overlay in kustomize.OVERLAYS}
-    # The controller-manager, which counts pods, is not there.
-    hard = own_plane.api.get(QUOTA)["spec"]["hard"]
-    own_plane.api.merge(f"{QUOTA}/status", {"status": {"hard": hard, "used": {"pods": "0"}}})
-    return own_plane.api, told
 
 
 @pytest.mark.parametrize("overlay", kustomize.OVERLAYS)
@@ -66,7 +30,7 @@ def test_applied_again_it_changes_nothing(installed, kubectl):
     api, _ = installed
     deployment = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/gpu-extender"
     before = api.get(deployment)["metadata"]
-    status, said = apply(kubectl, "self-signed")
+    status, said = kubectl.apply("self-signed")
     assert status == 0, said
     after = api.get(deployment)["metadata"]
     assert (after["resourceVersion"], after["generation"]) == (before["resourceVersion"], before["generation"])
@@ -99,13 +63,13 @@ def test_the_namespace_keeps_others_out(installed, kubectl, change):
 def test_critical_pods_are_counted(installed, kubectl):
     """By the quota that lets them in where the API server's admission is told to ask for one."""
     api, _ = installed
-    before = int(api.get(QUOTA)["status"]["used"]["pods"])
+    before = int(api.get(kustomize.QUOTA)["status"]["used"]["pods"])
     ordinary = pod_of(kubectl, "self-signed", "gpu-extender")
     critical = copy.deepcopy(ordinary)
     del ordinary["spec"]["priorityClassName"]
     for pod in (ordinary, critical):
         api.create(PODS, pod)
-    assert int(api.get(QUOTA)["status"]["used"]["pods"]) == before + 1
+    assert int(api.get(kustomize.QUOTA)["status"]["used"]["pods"]) == before + 1
 
 
 # ---- priority ----
