@@ -9,8 +9,11 @@ import kustomize
 import pytest
 import yaml
 from kustomize import MANIFESTS, Kubectl, one
+from service import BINARY
 
 ROOT = os.path.join(MANIFESTS, "..")
+KUBECONFIG = """{"current-context": "test", "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
+"clusters": [{"name": "test", "cluster": {"server": "https://192.0.2.1"}}], "users": [{"name": "test", "user": {"token": "none"}}]}"""
 PORTS = {"verbs": 8443, "people": 8444, "probes": 8080}
 
 
@@ -131,6 +134,20 @@ def test_files_are_where_they_are_mounted(objects):
     ]
     made_by = {item["spec"]["secretName"] for item in objects if item["kind"] == "Certificate"}
     assert secret in made_by | {item["metadata"]["name"] for item in objects if item["kind"] == "Secret"}
+
+
+def test_the_policy_is_one_that_the_program_takes(kubectl, objects, tmp_path):
+    """With the files of the other overlay, as cert-manager is not there to make its own."""
+    (text,) = one(objects, "ConfigMap", "gpu-extender-policy")["data"].values()
+    at = kubectl.path("overlays/self-signed/certificates")
+    for mounted_as, made in (("tls.crt", "server.crt"), ("tls.key", "server.key"), ("ca.crt", "ca.crt")):
+        assert f"/etc/gpu-extender/tls/{mounted_as}" in text
+        text = text.replace(f"/etc/gpu-extender/tls/{mounted_as}", f"{at}/{made}")
+    (tmp_path / "policy.yaml").write_text(text)
+    (tmp_path / "kubeconfig").write_text(KUBECONFIG)
+    command = [BINARY, "--config", tmp_path / "policy.yaml", "--kubeconfig", tmp_path / "kubeconfig", "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
 def test_it_leads_and_publishes_what_it_has_rights_to(objects):
