@@ -183,7 +183,9 @@ static int start_server(struct program *program, const struct route *routes, str
         .tls = listening->tls,
         .max_body_bytes = settings->limits.request_bytes,
         .max_connections = (unsigned)settings->limits.connections,
+        .max_bodies_bytes = settings->limits.bodies_bytes,
         .idle_timeout_s = IDLE_TIMEOUT_S,
+        .request_timeout_s = (unsigned)settings->limits.request_s,
     };
     int r = server_start(&server_settings, routes, &program->server, err);
     const struct err what = *err;

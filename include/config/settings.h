@@ -16,6 +16,8 @@
 /* Each bounds something that the outside can grow. */
 struct settings_limits {
     size_t request_bytes; /* an HTTP body */
+    size_t bodies_bytes;  /* of all of them under way; at least twice request_bytes */
+    size_t request_s;     /* for one to come in; and a period in which its answer must be read on */
     size_t connections;   /* open at once, all sockets together */
     size_t file_bytes;    /* a cluster file */
     size_t object_bytes;  /* one object in it or of the API server's, after dropping what nobody

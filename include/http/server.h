@@ -2,9 +2,12 @@
  * server: sockets, threads, limits and the route table of the HTTP service.
  *
  * It answers by itself: 404 (no such path), 405 (path known, method not; with Allow), 413 (body
- * over the limit), 501 (Transfer-Encoding but chunked), and 503 with Connection: close to new
- * requests once it drains. A request line or header that is broken or too large (32 KiB together)
- * gets a 400, 414, 431 or 505 that is the library's own: not JSON, and not in the metrics.
+ * over the limit), 501 (Transfer-Encoding but chunked), 503 with Retry-After where the bodies of
+ * all requests together are over theirs, and 503 with Connection: close to new requests once it
+ * drains. It closes without an answer who is too slow with a request or in taking an answer
+ * (src/http/connection_table.h). A request line or header that is broken or too large (32 KiB
+ * together) gets a 400, 414, 431 or 505 that is the library's own: not JSON, and not in the
+ * metrics.
  */
 #ifndef HTTP_SERVER_H
 #define HTTP_SERVER_H
@@ -60,11 +63,17 @@ struct server_settings {
     const char *probes;
     struct tls *tls; /* of a socket that serves verbs or people; NULL: plain HTTP */
     size_t max_body_bytes;
+    /* Of all requests under way together; half of it is kept for routes of the verbs. At least
+     * twice max_body_bytes, so that one of each kind always fits. */
+    size_t max_bodies_bytes;
     /* In total, fewer where the process may not open so many files; each socket has an equal share,
      * and each of its threads an equal share of that. More wait until one closes. */
     unsigned max_connections;
     unsigned idle_timeout_s; /* of a kept-alive connection; must be well above 90 */
-    unsigned n_threads;      /* for the verbs, 0: as many as there are cores; other sockets: two */
+    /* From a request's first byte to its last; and how long a client may take less than 64 KiB/s of
+     * an answer. At least 1. */
+    unsigned request_timeout_s;
+    unsigned n_threads; /* for the verbs, 0: as many as there are cores; other sockets: two */
 };
 
 struct server;
@@ -85,10 +94,15 @@ void server_stop(struct server *server, unsigned drain_ms);
 /* Whether ADDR:PORT is one that only this machine can reach. */
 bool server_is_loopback(const char *address);
 
+/* Closes the connections of these listeners (a set of bits) on which nothing is asked now; each of
+ * the others gets Connection: close with its next answer. From any thread. New ones are taken as
+ * before. (Others that share a socket with them have the same done to them.) */
+void server_close_idle(struct server *server, unsigned listeners);
+
 /* The address actually listened on ("127.0.0.1:40123"), NULL if that listener is off. */
 const char *server_address(const struct server *server, enum listener listener);
 
-/* Requests by route name and status, latency histograms, open connections: Prometheus text. */
-void server_metrics(const struct server *server, struct buf *out);
+/* Requests by route name and status, latency histograms, connections, bodies: Prometheus text. */
+void server_metrics(struct server *server, struct buf *out);
 
 #endif

@@ -101,6 +101,9 @@ const struct setting SETTINGS[] = {
     {"leaderElection.retryPeriodSeconds", SETTING_COUNT, AT(election.retry_s), FROM_TO(1, 600, 2)},
     {"decisions.keep", SETTING_COUNT, AT(decisions_kept), FROM_TO(0, 10000, 256)},
     {"limits.requestBytes", SETTING_BYTES, AT(limits.request_bytes), FROM_TO(KI, GI, 64 * MI)},
+    {"limits.bodiesBytes", SETTING_BYTES, AT(limits.bodies_bytes),
+     FROM_TO(2 * KI, 64 * GI, 256 * MI)},
+    {"limits.requestSeconds", SETTING_COUNT, AT(limits.request_s), FROM_TO(1, 600, 30)},
     {"limits.connections", SETTING_COUNT, AT(limits.connections), FROM_TO(1, 65536, 1024)},
     {"limits.clusterFileBytes", SETTING_BYTES, AT(limits.file_bytes), FROM_TO(KI, 64 * GI, GI)},
     {"limits.objectBytes", SETTING_BYTES, AT(limits.object_bytes), FROM_TO(KI, 64 * MI, 16 * MI)},
@@ -254,6 +257,24 @@ static int read_quotas(const struct yaml_file *file, json_t *root, struct settin
     return at.value ? quotas_read(file, &at, &settings->policy, err) : 0;
 }
 
+/* Else there would be no room for a body that is as large as one may be. */
+static int check_bodies(const struct yaml_file *file, json_t *root, const struct settings *settings,
+                        struct err *err)
+{
+    const struct settings_limits *limits = &settings->limits;
+    if (limits->bodies_bytes / 2 >= limits->request_bytes)
+        return 0;
+    json_t *object = json_member(root, "limits");
+    json_t *bodies = json_member(object, "bodiesBytes");
+    const bool is_given = bodies && !json_is_null(bodies);
+    const struct yaml_value at = {object, is_given ? "bodiesBytes" : "requestBytes",
+                                  is_given ? "limits.bodiesBytes" : "limits.requestBytes",
+                                  is_given ? bodies : json_member(object, "requestBytes")};
+    return yaml_fault(file, &at, err,
+                      "bodiesBytes is %zu and requestBytes %zu, should be at least twice as much",
+                      limits->bodies_bytes, limits->request_bytes);
+}
+
 static int read_root(const struct yaml_file *file, json_t *root, struct settings *settings,
                      struct err *err)
 {
@@ -265,6 +286,8 @@ static int read_root(const struct yaml_file *file, json_t *root, struct settings
         r = read_settings(file, "", root, settings, err);
     if (r == 0)
         r = election_check(file, root, settings, err);
+    if (r == 0)
+        r = check_bodies(file, root, settings, err);
     return r < 0 ? r : read_quotas(file, root, settings, err);
 }
 

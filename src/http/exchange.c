@@ -225,7 +225,8 @@ static struct answer error_answer(unsigned status, const char *message, unsigned
     struct answer answer = {.status = status,
                             .content_type = "application/json",
                             .len = body.len,
-                            .close = (flags & EXCHANGE_CLOSE) != 0};
+                            .close = (flags & EXCHANGE_CLOSE) != 0,
+                            .retry = (flags & EXCHANGE_RETRY) != 0};
     answer.body = buf_take(&body);
     return answer;
 }

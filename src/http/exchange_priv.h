@@ -56,6 +56,7 @@ struct exchange {
     struct buf body;
     uint64_t started_ns;
     size_t received_bytes; /* of the body, kept or not */
+    size_t held_bytes;     /* of it, counted in bodies */
     size_t linger_bytes;   /* cut off: so much more is read and thrown away */
     bool lent;
     bool cut_off;

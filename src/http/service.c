@@ -14,10 +14,12 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
 }
 
-void service_init(struct service *service, const struct route *routes, size_t max_body_bytes)
+void service_init(struct service *service, const struct route *routes, size_t max_body_bytes,
+                  size_t max_bodies_bytes)
 {
     service->routes = routes;
     service->max_body_bytes = max_body_bytes;
+    bodies_init(&service->bodies, max_bodies_bytes);
     service->traffic = traffic_new(routes);
     in_flight_init(&service->in_flight);
     atomic_init(&service->draining, false);
@@ -26,6 +28,7 @@ void service_init(struct service *service, const struct route *routes, size_t ma
 void service_fini(struct service *service)
 {
     traffic_free(service->traffic);
+    bodies_fini(&service->bodies);
     in_flight_fini(&service->in_flight);
 }
 
@@ -68,6 +71,32 @@ void service_open(struct service *service, unsigned listeners, struct exchange *
         judge(exchange);
 }
 
+static enum body_owner owner_of(const struct exchange *exchange)
+{
+    return exchange->route->listeners & LISTEN_VERBS ? BODY_OF_VERBS : BODY_OF_OTHERS;
+}
+
+static void let_go_body(struct service *service, struct exchange *exchange)
+{
+    if (exchange->held_bytes > 0)
+        bodies_give_back(&service->bodies, owner_of(exchange), exchange->held_bytes);
+    exchange->held_bytes = 0;
+}
+
+static void hold_body(struct service *service, struct exchange *exchange, const void *bytes,
+                      size_t len)
+{
+    if (bodies_take(&service->bodies, owner_of(exchange), len)) {
+        exchange->held_bytes += len;
+        (void)buf_add(&exchange->body, bytes, len); /* the caller has seen to its maximum */
+        return;
+    }
+    exchange_refuse(exchange, 503, "too many bytes of requests are in flight: try again", NULL,
+                    EXCHANGE_RETRY);
+    buf_fini(&exchange->body);
+    let_go_body(service, exchange);
+}
+
 void service_add_body(struct service *service, struct exchange *exchange, const void *bytes,
                       size_t len)
 {
@@ -75,7 +104,7 @@ void service_add_body(struct service *service, struct exchange *exchange, const 
     if (exchange->received_bytes > service->max_body_bytes)
         service_refuse_body(service, exchange);
     if (!exchange_is_answered(exchange))
-        (void)buf_add(&exchange->body, bytes, len); /* not over the maximum, seen above */
+        hold_body(service, exchange, bytes, len);
 }
 
 void service_refuse_body(struct service *service, struct exchange *exchange)
@@ -121,6 +150,7 @@ bool service_record(struct service *service, struct exchange *exchange, const st
 {
     assert(!exchange->recorded);
     exchange->recorded = true;
+    let_go_body(service, exchange); /* freed, when its answer was taken */
     uint64_t ns = now_ns() - exchange->started_ns;
     traffic_add_request(service->traffic, exchange->route, answer->status, ns);
     LOG(answer->status >= 500 ? LOG_WARN : LOG_DEBUG, "http", LOG_MSG("request"),
@@ -130,10 +160,18 @@ bool service_record(struct service *service, struct exchange *exchange, const st
     return answer->close || atomic_load(&service->draining);
 }
 
+bool service_was_welcome(unsigned listeners, const struct exchange *exchange)
+{
+    const unsigned dearest = listeners & (0U - listeners); /* enum listener has them in order */
+    return exchange->recorded && exchange->route && (exchange->route->listeners & dearest) &&
+           exchange->answer.status < 400;
+}
+
 void service_close(struct service *service, struct exchange *exchange, bool sent)
 {
     if (exchange->under_way && !sent)
         LOG(LOG_DEBUG, "http", LOG_MSG("the client left"), LOG_NUM("id", exchange->id),
             LOG_STR("method", exchange->method), LOG_STR("path", exchange->path));
+    let_go_body(service, exchange);
     in_flight_remove(&service->in_flight, exchange);
 }

@@ -6,6 +6,7 @@
 #ifndef HTTP_SERVICE_H
 #define HTTP_SERVICE_H
 
+#include "bodies.h"
 #include "exchange_priv.h"
 #include "in_flight.h"
 #include "traffic.h"
@@ -13,18 +14,20 @@
 struct service {
     const struct route *routes;
     size_t max_body_bytes;
+    struct bodies bodies;
     struct traffic *traffic;
     struct in_flight in_flight;
     atomic_bool draining;
 };
 
-void service_init(struct service *service, const struct route *routes, size_t max_body_bytes);
+void service_init(struct service *service, const struct route *routes, size_t max_body_bytes,
+                  size_t max_bodies_bytes);
 void service_fini(struct service *service);
 
 /* The header is read: finds the route, asks its gate; answers by itself what no handler shall see.
  */
 void service_open(struct service *service, unsigned listeners, struct exchange *exchange);
-/* A piece of the body, kept if a handler will want it. */
+/* A piece of the body, kept if a handler will want it. Answers 503 where too much is held. */
 void service_add_body(struct service *service, struct exchange *exchange, const void *bytes,
                       size_t len);
 /* A body over the limit is coming, or has: answers 413 unless another refusal stands. */
@@ -35,6 +38,9 @@ bool service_run(struct service *service, struct exchange *exchange, const struc
 /* The answer is about to leave: counts and logs it. True if it must say Connection: close. */
 bool service_record(struct service *service, struct exchange *exchange,
                     const struct answer *answer);
+/* It was served what a socket of these listeners is there for: the verbs where it serves them, else
+ * people, else the kubelet. */
+bool service_was_welcome(unsigned listeners, const struct exchange *exchange);
 /* The request is over; it is not in flight any more. sent: the client got the whole answer. */
 void service_close(struct service *service, struct exchange *exchange, bool sent);
 

@@ -18,6 +18,7 @@ struct traffic_row {
 
 struct traffic {
     atomic_int_fast64_t n_connections;
+    struct counter closed[N_CONNECTION_ENDS];
     size_t n_rows;
     struct traffic_row rows[]; /* the first: no such path */
 };
@@ -67,8 +68,9 @@ void traffic_add_connection(struct traffic *traffic)
     atomic_fetch_add_explicit(&traffic->n_connections, 1, memory_order_relaxed);
 }
 
-void traffic_remove_connection(struct traffic *traffic)
+void traffic_remove_connection(struct traffic *traffic, enum connection_end how)
 {
+    counter_add(&traffic->closed[how], 1);
     atomic_fetch_sub_explicit(&traffic->n_connections, 1, memory_order_relaxed);
 }
 
@@ -82,6 +84,22 @@ static void write_row_counters(const struct traffic_row *row, const char *metric
         const struct metric_label labels[] = {{"route", row->name}, {"code", code}, {NULL, NULL}};
         if (n > 0)
             metrics_sample(out, metric, labels, (double)n);
+    }
+}
+
+static void write_connections(const struct traffic *traffic, struct buf *out)
+{
+    const char *metric = "gpu_extender_http_connections";
+    metrics_head(out, metric, "gauge", "Open HTTP connections.");
+    metrics_sample(out, metric, NULL,
+                   (double)atomic_load_explicit(&traffic->n_connections, memory_order_relaxed));
+    metric = "gpu_extender_http_connections_closed_total";
+    metrics_head(out, metric, "counter",
+                 "Closed HTTP connections, by cause: by us where it is not \"other\".");
+    for (size_t i = 0; i < N_CONNECTION_ENDS; i++) {
+        const struct metric_label labels[] = {
+            {"cause", connection_end_name((enum connection_end)i)}, {NULL, NULL}};
+        metrics_sample(out, metric, labels, (double)counter_value(&traffic->closed[i]));
     }
 }
 
@@ -99,9 +117,5 @@ void traffic_write(const struct traffic *traffic, struct buf *out)
         const struct metric_label labels[] = {{"route", traffic->rows[i].name}, {NULL, NULL}};
         metrics_histogram(out, metric, labels, &traffic->rows[i].seconds);
     }
-
-    metric = "gpu_extender_http_connections";
-    metrics_head(out, metric, "gauge", "Open HTTP connections.");
-    metrics_sample(out, metric, NULL,
-                   (double)atomic_load_explicit(&traffic->n_connections, memory_order_relaxed));
+    write_connections(traffic, out);
 }

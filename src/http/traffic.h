@@ -1,11 +1,13 @@
 /*
  * traffic: the HTTP service's own metrics. Labels are the names of the route table, "other" for
- * paths that are not in it, and a fixed set of status codes, "other" for the rest.
+ * paths that are not in it, a fixed set of status codes, "other" for the rest, and the reasons for
+ * which connections are closed.
  */
 #ifndef HTTP_TRAFFIC_H
 #define HTTP_TRAFFIC_H
 
 #include "base/buf.h"
+#include "connection_table.h"
 #include "http/server.h"
 
 #include <stdint.h>
@@ -19,7 +21,8 @@ void traffic_free(struct traffic *traffic);
 void traffic_add_request(struct traffic *traffic, const struct route *route, unsigned status,
                          uint64_t ns);
 void traffic_add_connection(struct traffic *traffic);
-void traffic_remove_connection(struct traffic *traffic);
+/* how: why it was closed. */
+void traffic_remove_connection(struct traffic *traffic, enum connection_end how);
 
 void traffic_write(const struct traffic *traffic, struct buf *out);
 

@@ -14,6 +14,8 @@ struct transport_settings {
     unsigned listeners; /* enum listener bits that this socket serves */
     unsigned max_connections;
     unsigned idle_timeout_s;
+    unsigned request_timeout_s; /* as in server_settings */
+    unsigned silence_timeout_s; /* until the first byte of a new connection */
     unsigned n_threads;
     bool tls; /* as tls_open() has it */
 };
@@ -23,6 +25,8 @@ struct transport;
 /* Takes the listening socket, also on failure. The service must outlive it. */
 int transport_start(int fd, const struct transport_settings *settings, struct service *service,
                     struct transport **ret_transport, struct err *err);
+/* What server_close_idle() says. */
+void transport_close_idle(struct transport *transport);
 /* Closes every connection, at once. Nothing may be parked (in_flight_close). */
 void transport_stop(struct transport *transport);
 

@@ -12,6 +12,7 @@
  */
 #include "base/log.h"
 #include "base/mem.h"
+#include "connections.h"
 #include "tls_set.h"
 #include "transport.h"
 
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /* Bounds the request line and all headers together. */
 #define HEADER_MAX_BYTES ((size_t)32 * 1024)
@@ -32,6 +34,7 @@
 struct transport {
     struct MHD_Daemon *daemon;
     struct service *service;
+    struct connections *connections;
     unsigned listeners;
     unsigned idle_timeout_s;
     bool tls;
@@ -76,6 +79,11 @@ static void *session_of(struct MHD_Connection *connection)
     return info ? info->tls_session : NULL;
 }
 
+static struct connection *entry_of(struct MHD_Connection *connection)
+{
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
 /* The library, with epoll, does not see the end of the input when it comes together with the last
  * bytes, and would hold the connection for the whole idle time. So this looks for it. The rest of
  * the request may still be in the library's buffer. With TLS it reads until nothing is there, and
@@ -98,6 +106,8 @@ static enum MHD_Result queue_answer(struct transport *transport, struct exchange
     static char empty[] = "";
     struct answer answer = exchange_take_answer(exchange);
     bool close = service_record(transport->service, exchange, &answer);
+    if (connections_answer(transport->connections, entry_of(connection)))
+        close = true;
     if (has_input_ended(connection)) {
         (void)set_timeout(connection, transport->idle_timeout_s); /* to read the answer in */
         close = true;
@@ -211,7 +221,7 @@ static enum MHD_Result take_body(struct transport *transport, struct exchange *e
 static enum MHD_Result finish(struct transport *transport, struct exchange *exchange,
                               struct MHD_Connection *connection)
 {
-    if (exchange->cut_off)
+    if (exchange->cut_off || !connections_complete(transport->connections, entry_of(connection)))
         return MHD_NO;
     const struct parking parking = {suspend_connection, resume_connection, connection};
     if (!service_run(transport->service, exchange, &parking))
@@ -230,6 +240,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
     struct transport *transport = cls;
     struct exchange *exchange = *con_cls;
     if (!exchange) {
+        connections_begin(transport->connections, entry_of(connection));
         *con_cls = exchange = exchange_new(method, url, transport->service->max_body_bytes);
         return begin(transport, exchange, connection);
     }
@@ -244,26 +255,27 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
 static void on_request_end(void *cls, struct MHD_Connection *connection, void **con_cls,
                            enum MHD_RequestTerminationCode how)
 {
-    (void)connection;
     struct transport *transport = cls;
     struct exchange *exchange = *con_cls;
     *con_cls = NULL;
     if (!exchange)
         return;
+    connections_rest(transport->connections, entry_of(connection),
+                     service_was_welcome(transport->listeners, exchange));
     service_close(transport->service, exchange, how == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     exchange_drop(exchange);
 }
 
+/* The library says that a connection is closed before it closes the socket, on every way there is
+ * (0.9.75: MHD_cleanup_connections(), new_connection_process_()). */
 static void on_connection(void *cls, struct MHD_Connection *connection, void **context,
                           enum MHD_ConnectionNotificationCode what)
 {
-    (void)connection;
-    (void)context;
     struct transport *transport = cls;
     if (what == MHD_CONNECTION_NOTIFY_STARTED)
-        traffic_add_connection(transport->service->traffic);
+        *context = connections_add(transport->connections, fd_of(connection));
     else
-        traffic_remove_connection(transport->service->traffic);
+        connections_remove(transport->connections, *context);
 }
 
 /* MHD_quiesce_daemon() would be the way to stop accepting, but with a pool and epoll 0.9.75 can
@@ -317,6 +329,17 @@ __attribute__((format(printf, 2, 0))) static void on_library_log(void *cls, cons
     LOG(LOG_DEBUG, "http", LOG_MSG(text));
 }
 
+static int start_connections(const struct transport_settings *settings, struct transport *transport,
+                             struct err *err)
+{
+    const struct connection_limits limits = {
+        .places = settings->max_connections,
+        .request_ms = (int64_t)settings->request_timeout_s * 1000,
+        .silence_ms = (int64_t)settings->silence_timeout_s * 1000,
+    };
+    return connections_start(&limits, transport->service->traffic, &transport->connections, err);
+}
+
 int transport_start(int fd, const struct transport_settings *settings, struct service *service,
                     struct transport **ret_transport, struct err *err)
 {
@@ -325,6 +348,12 @@ int transport_start(int fd, const struct transport_settings *settings, struct se
     transport->listeners = settings->listeners;
     transport->idle_timeout_s = settings->idle_timeout_s;
     transport->tls = settings->tls;
+    int r = start_connections(settings, transport, err);
+    if (r < 0) {
+        (void)close(fd);
+        free(transport);
+        return r;
+    }
     unsigned n_threads = settings->n_threads;
     if (n_threads > settings->max_connections)
         n_threads = settings->max_connections; /* each needs a share of at least one */
@@ -345,6 +374,7 @@ int transport_start(int fd, const struct transport_settings *settings, struct se
         MHD_OPTION_ARRAY, options, settings->tls ? MHD_OPTION_HTTPS_PRIORITIES : MHD_OPTION_END,
         TLS_PRIORITIES, MHD_OPTION_HTTPS_CERT_CALLBACK2, TLS_RETRIEVE_CERTIFICATE, MHD_OPTION_END);
     if (!transport->daemon) {
+        connections_stop(transport->connections);
         free(transport);
         return err_set(err, EAGAIN, "libmicrohttpd could not start %u threads", n_threads);
     }
@@ -352,8 +382,14 @@ int transport_start(int fd, const struct transport_settings *settings, struct se
     return 0;
 }
 
+void transport_close_idle(struct transport *transport)
+{
+    connections_close_quiet(transport->connections);
+}
+
 void transport_stop(struct transport *transport)
 {
     MHD_stop_daemon(transport->daemon);
+    connections_stop(transport->connections);
     free(transport);
 }

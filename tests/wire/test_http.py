@@ -201,9 +201,11 @@ def test_with_few_files_fewer_connections_are_taken(start_service, write):
     service = start_service("--cluster-file", path, "--log-level", "debug", under=["prlimit", "--nofile=400:400"])
     (warning,) = [line for line in service.log.fields() if "ulimit" in line["msg"]]
     assert (warning["level"], warning["files"]) == ("warn", "400") and int(warning["connections"]) == 200
-    waiting = {connection.socket: connection for connection in [Raw(service.address) for _ in range(450)]}
-    for connection in waiting.values():
+    waiting = {}
+    for _ in range(450):
+        connection = Raw(service.address)
         connection.send(FILTER)
+        waiting[connection.socket] = connection
     while waiting:  # each one that is answered and closed makes room for the next one
         ready, _, _ = select.select(list(waiting), [], [], LIMIT_S)
         assert ready, f"{len(waiting)} were not answered"

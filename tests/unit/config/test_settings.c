@@ -116,6 +116,8 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_int_equal(a->kubernetes.watch_silence_s, b->kubernetes.watch_silence_s);
     assert_int_equal(a->kubernetes.bind_timeout_s, b->kubernetes.bind_timeout_s);
     assert_int_equal(a->limits.request_bytes, b->limits.request_bytes);
+    assert_int_equal(a->limits.bodies_bytes, b->limits.bodies_bytes);
+    assert_int_equal(a->limits.request_s, b->limits.request_s);
     assert_int_equal(a->limits.connections, b->limits.connections);
     assert_int_equal(a->limits.file_bytes, b->limits.file_bytes);
     assert_int_equal(a->limits.object_bytes, b->limits.object_bytes);
@@ -168,6 +170,8 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "                 leaseDurationSeconds: 5, renewDeadlineSeconds: 4, retryPeriodSeconds: 1}\n"
     "limits:\n"
     "  requestBytes: 2k\n"
+    "  bodiesBytes: 4k\n"
+    "  requestSeconds: 17\n"
     "  connections: 65536\n"
     "  clusterFileBytes: 4096\n"
     "  objectBytes: 1Mi\n"
@@ -216,7 +220,7 @@ static void test_every_key_is_read(void **state)
     assert_int_equal(settings->scheduler.shortlist, 0);
     assert_int_equal(settings->kubernetes.watch_silence_s, 5);
     assert_int_equal(settings->kubernetes.bind_timeout_s, 2);
-    const struct settings_limits limits = {2000, 65536, 4096, 1 << 20, 1, 2, 3};
+    const struct settings_limits limits = {2000, 4000, 17, 65536, 4096, 1 << 20, 1, 2, 3};
     assert_memory_equal(&settings->limits, &limits, sizeof limits);
 }
 

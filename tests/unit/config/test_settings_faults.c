@@ -235,8 +235,8 @@ static void test_types(void **state)
         {HEAD "tls: {certificateFile: 7}\n",
          "3:24: tls.certificateFile: is the number 7, should be a string, in quotes"},
         {HEAD "limits: [1]\n",
-         "3:9: limits: is an array, should be a mapping of requestBytes, connections, "
-         "clusterFileBytes, objectBytes, nodes, pods, dryRunReplicas"},
+         "3:9: limits: is an array, should be a mapping of requestBytes, bodiesBytes, "
+         "requestSeconds, connections, clusterFileBytes, objectBytes, nodes, pods, dryRunReplicas"},
         {HEAD "listen:\n  verbs: 8888\n",
          "4:10: listen.verbs: is the number 8888, should be a string, in quotes"},
         {HEAD "listen:\n  verbs: [\"::1\"]\n",
@@ -288,6 +288,14 @@ static void test_ranges_and_spellings(void **state)
         {HEAD "limits: {requestBytes: 2048.5}\n",
          "3:24: limits.requestBytes: is the string \"2048.5\", should be bytes from 1Ki to 1Gi, "
          "such as 67108864 or 64Mi"},
+        {HEAD "limits: {bodiesBytes: 127Mi}\n",
+         "3:23: limits.bodiesBytes: bodiesBytes is 133169152 and requestBytes 67108864, should be "
+         "at least twice as much"},
+        {HEAD "limits: {requestBytes: 129Mi}\n",
+         "3:24: limits.requestBytes: bodiesBytes is 268435456 and requestBytes 135266304, should "
+         "be at least twice as much"},
+        {HEAD "limits: {requestSeconds: 0}\n",
+         "3:26: limits.requestSeconds: is the number 0, should be a whole number from 1 to 600"},
         {HEAD "listen:\n  people: localhost:8888\n",
          "4:11: listen.people: is the string \"localhost:8888\", " RIGHT_ADDRESS},
         {HEAD "gpuResources: [nvidia.com/gpu, gpu]\n",

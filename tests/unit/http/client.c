@@ -14,12 +14,15 @@
 
 int client_open(const char *address)
 {
-    struct sockaddr_in in = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    struct sockaddr_in in = {.sin_family = AF_INET};
     struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_addr = in6addr_loopback};
     const struct timeval patience = {.tv_sec = 30};
     const char *port = strrchr(address, ':') + 1;
     in.sin_port = in6.sin6_port = htons((in_port_t)strtoul(port, NULL, 10));
     bool is_v6 = address[0] == '[';
+    char host[64];
+    (void)snprintf(host, sizeof host, "%.*s", (int)(port - 1 - address), address);
+    assert_true(is_v6 || inet_pton(AF_INET, host, &in.sin_addr) == 1);
     int fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(fd >= 0);
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);

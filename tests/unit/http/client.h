@@ -15,7 +15,7 @@ struct reply {
     size_t len;
 };
 
-/* "127.0.0.1:PORT" or "[::1]:PORT"; the socket is closed with close(). */
+/* An IPv4 "ADDRESS:PORT", or "[::1]:PORT"; the socket is closed with close(). */
 int client_open(const char *address);
 void client_send(int fd, const char *text);
 void client_send_bytes(int fd, const void *bytes, size_t len);

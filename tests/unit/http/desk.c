@@ -125,6 +125,20 @@ struct exchange *desk_next(struct desk *desk)
 int desk_start(const char *verbs, const char *people, const char *probes, struct desk **ret_desk,
                struct err *err)
 {
+    const struct server_settings settings = {.verbs = verbs,
+                                             .people = people,
+                                             .probes = probes,
+                                             .max_body_bytes = 10000,
+                                             .max_bodies_bytes = 20000,
+                                             .max_connections = 512,
+                                             .idle_timeout_s = 300,
+                                             .request_timeout_s = 300,
+                                             .n_threads = 4};
+    return desk_start_with(&settings, ret_desk, err);
+}
+
+int desk_start_with(const struct server_settings *settings, struct desk **ret_desk, struct err *err)
+{
     const unsigned all = LISTEN_VERBS | LISTEN_PEOPLE | LISTEN_PROBES;
     struct desk *desk = MEM_NEW(struct desk);
     const struct route routes[] = {
@@ -141,18 +155,11 @@ int desk_start(const char *verbs, const char *people, const char *probes, struct
         {"POST", "/gated/later", LISTEN_VERBS, "gated", answer_later, desk, &desk->gate},
         {"GET", "/livez", LISTEN_PROBES, "livez", answer_now, NULL, NULL},
         {0}};
-    const struct server_settings settings = {.verbs = verbs,
-                                             .people = people,
-                                             .probes = probes,
-                                             .max_body_bytes = 10000,
-                                             .max_connections = 512,
-                                             .idle_timeout_s = 300,
-                                             .n_threads = 4};
     desk->gate = (struct gate){judge, ask, desk};
     memcpy(desk->routes, routes, sizeof routes);
     (void)pthread_mutex_init(&desk->lock, NULL);
     (void)pthread_cond_init(&desk->arrived, NULL);
-    int r = server_start(&settings, desk->routes, &desk->server, err);
+    int r = server_start(settings, desk->routes, &desk->server, err);
     if (r < 0)
         desk_free(desk, 0);
     else

@@ -19,6 +19,9 @@ struct desk;
 /* Four threads, 10000 bytes of body; verbs, people and probes on the three addresses. */
 int desk_start(const char *verbs, const char *people, const char *probes, struct desk **ret_desk,
                struct err *err);
+/* The same routes, with limits of the test's own. */
+int desk_start_with(const struct server_settings *settings, struct desk **ret_desk,
+                    struct err *err);
 /* All three on one free port of 127.0.0.1. */
 struct desk *desk_new(void);
 /* Stops the server (within drain_ms) if the test has not, and frees all. */

@@ -254,6 +254,7 @@ static void test_an_idle_connection_is_closed_after_its_time(void **state)
                                              .max_body_bytes = 1,
                                              .max_connections = 1,
                                              .idle_timeout_s = 1,
+                                             .request_timeout_s = 60,
                                              .n_threads = 3};
     struct server *server = NULL;
     struct err err = {""};

@@ -1,0 +1,57 @@
+/* bodies: see bodies.h. */
+#include "bodies.h"
+#include "base/metrics.h"
+
+void bodies_init(struct bodies *bodies, size_t max)
+{
+    *bodies = (struct bodies){.max = max};
+    (void)pthread_mutex_init(&bodies->lock, NULL);
+}
+
+void bodies_fini(struct bodies *bodies)
+{
+    (void)pthread_mutex_destroy(&bodies->lock);
+}
+
+/* Under the lock. */
+static size_t room(const struct bodies *bodies, enum body_owner owner)
+{
+    const size_t others = bodies->held[BODY_OF_OTHERS];
+    const size_t all = bodies->max - others - bodies->held[BODY_OF_VERBS];
+    const size_t half = bodies->max / 2;
+    if (owner == BODY_OF_OTHERS && half - others < all)
+        return half - others;
+    return all;
+}
+
+bool bodies_take(struct bodies *bodies, enum body_owner owner, size_t n_bytes)
+{
+    (void)pthread_mutex_lock(&bodies->lock);
+    bool is_room = n_bytes <= room(bodies, owner);
+    if (is_room)
+        bodies->held[owner] += n_bytes;
+    (void)pthread_mutex_unlock(&bodies->lock);
+    return is_room;
+}
+
+void bodies_give_back(struct bodies *bodies, enum body_owner owner, size_t n_bytes)
+{
+    (void)pthread_mutex_lock(&bodies->lock);
+    bodies->held[owner] -= n_bytes;
+    (void)pthread_mutex_unlock(&bodies->lock);
+}
+
+void bodies_write(struct bodies *bodies, struct buf *out)
+{
+    static const char *const OWNERS[N_BODY_OWNERS] = {"verbs", "others"};
+    const char *metric = "gpu_extender_http_body_bytes";
+    (void)pthread_mutex_lock(&bodies->lock);
+    const size_t held[N_BODY_OWNERS] = {bodies->held[BODY_OF_VERBS], bodies->held[BODY_OF_OTHERS]};
+    (void)pthread_mutex_unlock(&bodies->lock);
+    metrics_head(out, metric, "gauge",
+                 "Bytes of the bodies of requests under way, by who they are for.");
+    for (size_t i = 0; i < N_BODY_OWNERS; i++) {
+        const struct metric_label labels[] = {{"for", OWNERS[i]}, {NULL, NULL}};
+        metrics_sample(out, metric, labels, (double)held[i]);
+    }
+}

@@ -1,0 +1,186 @@
+/* connection_table: see connection_table.h. */
+#include "connection_table.h"
+#include "base/clock.h"
+
+#include <utlist.h>
+
+/* A small socket need not be guarded against so many. */
+#define FEW_STRANGERS 16
+
+const char *connection_end_name(enum connection_end end)
+{
+    static const char *const NAMES[N_CONNECTION_ENDS] = {
+        [CONNECTION_NOT_ENDED] = "other",           [CONNECTION_SILENT] = "silent",
+        [CONNECTION_SLOW_REQUEST] = "slow_request", [CONNECTION_SLOW_READER] = "slow_reader",
+        [CONNECTION_CROWDED] = "crowded",           [CONNECTION_TOLD] = "told",
+    };
+    return NAMES[end];
+}
+
+static void enter(struct connection *connection, enum connection_phase phase, int64_t deadline_ms)
+{
+    connection->phase = phase;
+    connection->deadline_ms = deadline_ms;
+}
+
+static bool is_stranger(const struct connection *connection)
+{
+    return !connection->is_known && connection->ended == CONNECTION_NOT_ENDED;
+}
+
+static void end(struct connection_table *table, struct connection *connection,
+                enum connection_end how)
+{
+    if (is_stranger(connection))
+        table->n_strangers--;
+    connection->ended = how;
+}
+
+/* The order of the list is that of their coming. Readers only where there is nobody else; whoever
+ * waits for us never. */
+static struct connection *oldest_stranger(const struct connection_table *table)
+{
+    struct connection *reader = NULL;
+    struct connection *connection = NULL;
+    DL_FOREACH (table->all, connection) {
+        if (!is_stranger(connection) || connection->phase == CONNECTION_WAITING)
+            continue;
+        if (connection->phase != CONNECTION_ANSWERING)
+            return connection;
+        if (!reader)
+            reader = connection;
+    }
+    return reader;
+}
+
+static bool is_crowded(const struct connection_table *table)
+{
+    size_t half = table->limits.places / 2;
+    return table->n_strangers >= (half > FEW_STRANGERS ? half : FEW_STRANGERS);
+}
+
+struct connection *connection_table_add(struct connection_table *table,
+                                        struct connection *connection, int64_t now_ms)
+{
+    struct connection *out = is_crowded(table) ? oldest_stranger(table) : NULL;
+    if (out)
+        end(table, out, CONNECTION_CROWDED);
+    enter(connection, CONNECTION_QUIET, now_ms + table->limits.silence_ms);
+    DL_APPEND(table->all, connection);
+    table->n_strangers++;
+    return out;
+}
+
+void connection_table_remove(struct connection_table *table, struct connection *connection)
+{
+    if (is_stranger(connection))
+        table->n_strangers--;
+    DL_DELETE(table->all, connection);
+}
+
+void connection_table_begin(struct connection_table *table, struct connection *connection,
+                            int64_t now_ms)
+{
+    if (connection->phase != CONNECTION_ASKING)
+        enter(connection, CONNECTION_ASKING, now_ms + table->limits.request_ms);
+}
+
+bool connection_table_complete(struct connection *connection, struct connection_bytes bytes)
+{
+    if (connection->phase == CONNECTION_ASKING) {
+        enter(connection, CONNECTION_WAITING, CLOCK_NEVER);
+        connection->n_received = bytes.received;
+        connection->n_taken = bytes.taken;
+    }
+    return connection->ended == CONNECTION_NOT_ENDED;
+}
+
+bool connection_table_answer(struct connection_table *table, struct connection *connection,
+                             int64_t now_ms)
+{
+    enter(connection, CONNECTION_ANSWERING, CLOCK_NEVER);
+    connection->reader_ms = now_ms + table->limits.request_ms;
+    return connection->is_last;
+}
+
+bool connection_table_rest(struct connection_table *table, struct connection *connection,
+                           bool is_welcome)
+{
+    const bool is_over = connection->is_last && connection->ended == CONNECTION_NOT_ENDED;
+    if (is_welcome && is_stranger(connection))
+        table->n_strangers--;
+    connection->is_known = connection->is_known || is_welcome;
+    enter(connection, CONNECTION_QUIET, CLOCK_NEVER);
+    if (is_over)
+        end(table, connection, CONNECTION_TOLD);
+    return is_over;
+}
+
+static bool is_slow_reader(struct connection_table *table, struct connection *connection,
+                           int64_t now_ms, struct connection_bytes bytes)
+{
+    const uint64_t least = (uint64_t)table->limits.request_ms * ANSWER_BYTES_PER_S / 1000;
+    if (now_ms < connection->reader_ms)
+        return false;
+    if (bytes.taken - connection->n_taken < least)
+        return true;
+    connection->n_taken = bytes.taken;
+    connection->reader_ms = now_ms + table->limits.request_ms;
+    return false;
+}
+
+/* How long one that has been served may stay quiet is the library's business. */
+static enum connection_end judge_quiet(struct connection_table *table,
+                                       struct connection *connection, int64_t now_ms,
+                                       struct connection_bytes bytes)
+{
+    if (bytes.received != connection->n_received)
+        connection_table_begin(table, connection, now_ms);
+    else if (now_ms >= connection->deadline_ms)
+        return CONNECTION_SILENT;
+    else if (bytes.has_more_to_take && is_slow_reader(table, connection, now_ms, bytes))
+        return CONNECTION_SLOW_READER;
+    return CONNECTION_NOT_ENDED;
+}
+
+static enum connection_end judge(struct connection_table *table, struct connection *connection,
+                                 int64_t now_ms, struct connection_bytes bytes)
+{
+    switch (connection->phase) {
+    case CONNECTION_QUIET:
+        return judge_quiet(table, connection, now_ms, bytes);
+    case CONNECTION_ASKING:
+        return now_ms >= connection->deadline_ms ? CONNECTION_SLOW_REQUEST : CONNECTION_NOT_ENDED;
+    case CONNECTION_ANSWERING:
+        return is_slow_reader(table, connection, now_ms, bytes) ? CONNECTION_SLOW_READER
+                                                                : CONNECTION_NOT_ENDED;
+    case CONNECTION_WAITING:
+        break;
+    }
+    return CONNECTION_NOT_ENDED;
+}
+
+bool connection_table_judge(struct connection_table *table, struct connection *connection,
+                            int64_t now_ms, struct connection_bytes bytes)
+{
+    if (connection->ended != CONNECTION_NOT_ENDED)
+        return false;
+    enum connection_end how = judge(table, connection, now_ms, bytes);
+    if (how != CONNECTION_NOT_ENDED)
+        end(table, connection, how);
+    return how != CONNECTION_NOT_ENDED;
+}
+
+bool connection_table_close_quiet(struct connection_table *table, struct connection *connection,
+                                  struct connection_bytes bytes)
+{
+    if (connection->ended != CONNECTION_NOT_ENDED)
+        return false;
+    bool is_quiet =
+        connection->phase == CONNECTION_QUIET && bytes.received == connection->n_received;
+    if (is_quiet)
+        end(table, connection, CONNECTION_TOLD);
+    else
+        connection->is_last = true;
+    return is_quiet;
+}

@@ -1,0 +1,183 @@
+/* connections: see connections.h. */
+#include "connections.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <utlist.h>
+
+/* So much later than its deadline a slow one may be noticed, at the most. */
+#define LATE_PART 4
+
+struct connections {
+    struct traffic *traffic;
+    pthread_t thread;
+    pthread_mutex_t lock; /* guards the rest */
+    pthread_cond_t changed;
+    bool is_stopping;
+    struct connection_table table;
+};
+
+static struct connection_bytes bytes_of(const struct connection *connection)
+{
+    struct tcp_info info = {0};
+    socklen_t len = sizeof info;
+    if (getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+        return (struct connection_bytes){0};
+    return (struct connection_bytes){.received = info.tcpi_bytes_received,
+                                     .taken = info.tcpi_bytes_acked,
+                                     .has_more_to_take =
+                                         info.tcpi_notsent_bytes > 0 || info.tcpi_unacked > 0};
+}
+
+/* Under the lock. A second time does no harm. */
+static void shut(const struct connection *connection)
+{
+    const struct linger none = {.l_onoff = 1, .l_linger = 0};
+    /* What the client does not take shall not stay in the kernel. */
+    if (connection->ended == CONNECTION_SLOW_READER || connection->ended == CONNECTION_CROWDED)
+        (void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+    (void)shutdown(connection->fd, SHUT_RDWR);
+}
+
+static void sweep(struct connections *connections)
+{
+    struct connection *connection = NULL;
+    const int64_t now_ms = clock_ms();
+    DL_FOREACH (connections->table.all, connection) {
+        (void)connection_table_judge(&connections->table, connection, now_ms, bytes_of(connection));
+        if (connection->ended != CONNECTION_NOT_ENDED)
+            shut(connection);
+    }
+}
+
+static void *watch(void *arg)
+{
+    struct connections *connections = arg;
+    const int64_t period_ms = connections->table.limits.request_ms / LATE_PART;
+    (void)pthread_mutex_lock(&connections->lock);
+    while (!connections->is_stopping) {
+        if (!connections->table.all) {
+            (void)pthread_cond_wait(&connections->changed, &connections->lock);
+            continue;
+        }
+        const int64_t at_ms = clock_ms() + period_ms;
+        const struct timespec at = {.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000};
+        if (pthread_cond_timedwait(&connections->changed, &connections->lock, &at) == ETIMEDOUT)
+            sweep(connections);
+    }
+    (void)pthread_mutex_unlock(&connections->lock);
+    return NULL;
+}
+
+int connections_start(const struct connection_limits *limits, struct traffic *traffic,
+                      struct connections **ret_connections, struct err *err)
+{
+    struct connections *connections = MEM_NEW(struct connections);
+    connections->traffic = traffic;
+    connections->table.limits = *limits;
+    pthread_condattr_t attributes;
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&connections->changed, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    (void)pthread_mutex_init(&connections->lock, NULL);
+    int r = pthread_create(&connections->thread, NULL, watch, connections);
+    if (r != 0) {
+        free(connections);
+        return err_set(err, r, "a thread that watches over connections could not be started");
+    }
+    *ret_connections = connections;
+    return 0;
+}
+
+void connections_stop(struct connections *connections)
+{
+    (void)pthread_mutex_lock(&connections->lock);
+    connections->is_stopping = true;
+    (void)pthread_cond_signal(&connections->changed);
+    (void)pthread_mutex_unlock(&connections->lock);
+    (void)pthread_join(connections->thread, NULL);
+    (void)pthread_cond_destroy(&connections->changed);
+    (void)pthread_mutex_destroy(&connections->lock);
+    free(connections);
+}
+
+struct connection *connections_add(struct connections *connections, int fd)
+{
+    struct connection *connection = MEM_NEW(struct connection);
+    connection->fd = fd;
+    (void)pthread_mutex_lock(&connections->lock);
+    if (!connections->table.all)
+        (void)pthread_cond_signal(&connections->changed);
+    const struct connection *out =
+        connection_table_add(&connections->table, connection, clock_ms());
+    if (out)
+        shut(out);
+    (void)pthread_mutex_unlock(&connections->lock);
+    traffic_add_connection(connections->traffic);
+    return connection;
+}
+
+void connections_remove(struct connections *connections, struct connection *connection)
+{
+    (void)pthread_mutex_lock(&connections->lock);
+    connection_table_remove(&connections->table, connection);
+    (void)pthread_mutex_unlock(&connections->lock);
+    traffic_remove_connection(connections->traffic, connection->ended);
+    if (connection->ended != CONNECTION_NOT_ENDED)
+        LOG(LOG_DEBUG, "http", LOG_MSG("closed a connection"),
+            LOG_STR("cause", connection_end_name(connection->ended)));
+    free(connection);
+}
+
+void connections_begin(struct connections *connections, struct connection *connection)
+{
+    (void)pthread_mutex_lock(&connections->lock);
+    connection_table_begin(&connections->table, connection, clock_ms());
+    (void)pthread_mutex_unlock(&connections->lock);
+}
+
+bool connections_complete(struct connections *connections, struct connection *connection)
+{
+    const struct connection_bytes bytes = bytes_of(connection);
+    (void)pthread_mutex_lock(&connections->lock);
+    bool is_open = connection_table_complete(connection, bytes);
+    (void)pthread_mutex_unlock(&connections->lock);
+    return is_open;
+}
+
+bool connections_answer(struct connections *connections, struct connection *connection)
+{
+    (void)pthread_mutex_lock(&connections->lock);
+    bool is_last = connection_table_answer(&connections->table, connection, clock_ms());
+    (void)pthread_mutex_unlock(&connections->lock);
+    return is_last;
+}
+
+void connections_rest(struct connections *connections, struct connection *connection,
+                      bool is_welcome)
+{
+    (void)pthread_mutex_lock(&connections->lock);
+    if (connection_table_rest(&connections->table, connection, is_welcome))
+        shut(connection);
+    (void)pthread_mutex_unlock(&connections->lock);
+}
+
+void connections_close_quiet(struct connections *connections)
+{
+    struct connection *connection = NULL;
+    (void)pthread_mutex_lock(&connections->lock);
+    DL_FOREACH (connections->table.all, connection) {
+        if (connection_table_close_quiet(&connections->table, connection, bytes_of(connection)))
+            shut(connection);
+    }
+    (void)pthread_mutex_unlock(&connections->lock);
+}

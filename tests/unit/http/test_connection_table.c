@@ -1,0 +1,315 @@
+/* connection_table: who has to go, by a clock and by byte counts that the test makes up. */
+#include "base/clock.h"
+#include "connection_table.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define REQUEST_MS 1000
+#define SILENCE_MS 5000
+#define PLACES 100
+#define N_MOST 128
+
+/* A table of up to N_MOST connections; all that happens on them happens at now_ms. */
+struct world {
+    struct connection_table table;
+    struct connection connections[N_MOST];
+    struct connection_bytes bytes[N_MOST];
+    size_t n;
+    int64_t now_ms;
+};
+
+static int make(void **state)
+{
+    static struct world world;
+    memset(&world, 0, sizeof world);
+    world.table.limits = (struct connection_limits){PLACES, REQUEST_MS, SILENCE_MS};
+    world.now_ms = 1;
+    *state = &world;
+    return 0;
+}
+
+/* The index of the new one; *ret_out: of the one that goes for it, -1 for none. */
+static size_t add(struct world *world, int *ret_out)
+{
+    assert_true(world->n < N_MOST);
+    struct connection *out =
+        connection_table_add(&world->table, &world->connections[world->n], world->now_ms);
+    *ret_out = out ? (int)(out - world->connections) : -1;
+    if (out)
+        assert_int_equal(out->ended, CONNECTION_CROWDED);
+    return world->n++;
+}
+
+static size_t come(struct world *world)
+{
+    int out = -1;
+    size_t i = add(world, &out);
+    assert_int_equal(out, -1);
+    return i;
+}
+
+static void begin(struct world *world, size_t i)
+{
+    connection_table_begin(&world->table, &world->connections[i], world->now_ms);
+}
+
+static bool complete(struct world *world, size_t i)
+{
+    return connection_table_complete(&world->connections[i], world->bytes[i]);
+}
+
+static bool answer(struct world *world, size_t i)
+{
+    assert_true(complete(world, i));
+    return connection_table_answer(&world->table, &world->connections[i], world->now_ms);
+}
+
+static bool rest(struct world *world, size_t i, bool is_welcome)
+{
+    return connection_table_rest(&world->table, &world->connections[i], is_welcome);
+}
+
+static void ask(struct world *world, size_t i, bool is_welcome)
+{
+    world->bytes[i].received += 100;
+    begin(world, i);
+    (void)answer(world, i);
+    assert_false(rest(world, i, is_welcome));
+}
+
+/* Why it ends when it is looked at at that time. */
+static enum connection_end seen_at(struct world *world, size_t i, int64_t now_ms)
+{
+    struct connection *connection = &world->connections[i];
+    world->now_ms = now_ms;
+    bool is_over = connection_table_judge(&world->table, connection, now_ms, world->bytes[i]);
+    assert_int_equal(is_over, connection->ended != CONNECTION_NOT_ENDED);
+    if (is_over) /* and only once */
+        assert_false(
+            connection_table_judge(&world->table, connection, CLOCK_NEVER, world->bytes[i]));
+    return connection->ended;
+}
+
+static void test_a_connection_that_never_says_a_word(void **state)
+{
+    struct world *world = *state;
+    size_t i = come(world);
+    assert_int_equal(seen_at(world, i, SILENCE_MS), CONNECTION_NOT_ENDED);
+    assert_int_equal(seen_at(world, i, SILENCE_MS + 1), CONNECTION_SILENT);
+}
+
+static void test_a_header_has_its_time_from_its_first_byte(void **state)
+{
+    struct world *world = *state;
+    size_t i = come(world);
+    world->bytes[i].received = 1;
+    assert_int_equal(seen_at(world, i, 501), CONNECTION_NOT_ENDED);
+    for (int64_t at = 600; at < 501 + REQUEST_MS; at += 100) { /* one more now and then: no help */
+        world->bytes[i].received++;
+        assert_int_equal(seen_at(world, i, at), CONNECTION_NOT_ENDED);
+    }
+    assert_int_equal(seen_at(world, i, 501 + REQUEST_MS), CONNECTION_SLOW_REQUEST);
+}
+
+static void test_a_body_has_what_the_header_left(void **state)
+{
+    struct world *world = *state;
+    size_t i = come(world);
+    world->bytes[i].received = 1;
+    (void)seen_at(world, i, 501);
+    world->now_ms = 1000;
+    begin(world, i);
+    assert_int_equal(seen_at(world, i, 500 + REQUEST_MS), CONNECTION_NOT_ENDED);
+    assert_int_equal(seen_at(world, i, 501 + REQUEST_MS), CONNECTION_SLOW_REQUEST);
+}
+
+/* It came with the request before, which was still being answered. */
+static void test_a_header_that_began_early_has_its_time(void **state)
+{
+    struct world *world = *state;
+    size_t i = come(world);
+    world->bytes[i].received = 100;
+    begin(world, i);
+    assert_true(complete(world, i));
+    world->bytes[i].received++;
+    assert_true(complete(world, i)); /* again, now that the answer is there */
+    (void)connection_table_answer(&world->table, &world->connections[i], 1);
+    assert_false(rest(world, i, true));
+    assert_int_equal(seen_at(world, i, 500), CONNECTION_NOT_ENDED);
+    assert_int_equal(seen_at(world, i, 500 + REQUEST_MS), CONNECTION_SLOW_REQUEST);
+}
+
+/* The last byte came while it was being closed: its answer could reach nobody. */
+static void test_a_request_that_is_complete_too_late_is_not_run(void **state)
+{
+    struct world *world = *state;
+    size_t i = come(world);
+    begin(world, i);
+    assert_int_equal(seen_at(world, i, 1 + REQUEST_MS), CONNECTION_SLOW_REQUEST);
+    assert_false(complete(world, i));
+}
+
+static void test_who_waits_for_us_is_not_late(void **state)
+{
+    struct world *world = *state;
+    size_t i = come(world);
+    begin(world, i);
+    assert_true(complete(world, i));
+    assert_int_equal(seen_at(world, i, CLOCK_NEVER - 1), CONNECTION_NOT_ENDED);
+}
+
+static void test_who_was_served_may_be_quiet(void **state)
+{
+    struct world *world = *state;
+    size_t i = come(world);
+    ask(world, i, false);
+    assert_int_equal(seen_at(world, i, 1000 * SILENCE_MS), CONNECTION_NOT_ENDED);
+    world->bytes[i].received++; /* the next request begins, and has its time */
+    assert_int_equal(seen_at(world, i, 1001 * SILENCE_MS), CONNECTION_NOT_ENDED);
+    assert_int_equal(seen_at(world, i, 1001 * SILENCE_MS + REQUEST_MS), CONNECTION_SLOW_REQUEST);
+}
+
+static void test_an_answer_must_be_taken_at_some_speed(void **state)
+{
+    struct world *world = *state;
+    const uint64_t least = ANSWER_BYTES_PER_S; /* in REQUEST_MS */
+    size_t i = come(world);
+    begin(world, i);
+    assert_false(answer(world, i));
+    for (int64_t at = 1; at < 10; at++) {
+        assert_int_equal(seen_at(world, i, at * REQUEST_MS), CONNECTION_NOT_ENDED);
+        world->bytes[i].taken += least;
+        assert_int_equal(seen_at(world, i, at * REQUEST_MS + 1), CONNECTION_NOT_ENDED);
+    }
+    world->bytes[i].taken += least - 1;
+    assert_int_equal(seen_at(world, i, 10 * REQUEST_MS + 1), CONNECTION_SLOW_READER);
+}
+
+/* A small answer is with the kernel at once, and the library is through with it. */
+static void test_an_answer_that_is_left_with_the_kernel(void **state)
+{
+    struct world *world = *state;
+    size_t i = come(world);
+    size_t other = come(world);
+    ask(world, i, true);
+    ask(world, other, true);
+    world->bytes[i].has_more_to_take = true;
+    assert_int_equal(seen_at(world, i, REQUEST_MS), CONNECTION_NOT_ENDED);
+    assert_int_equal(seen_at(world, i, 1 + REQUEST_MS), CONNECTION_SLOW_READER);
+    assert_int_equal(seen_at(world, other, 1 + REQUEST_MS), CONNECTION_NOT_ENDED);
+}
+
+static void test_strangers_may_have_half_of_the_places(void **state)
+{
+    struct world *world = *state;
+    int out = -1;
+    for (size_t i = 0; i < PLACES / 2; i++)
+        (void)come(world);
+    ask(world, 3, false); /* refused: still a stranger */
+    begin(world, 4);
+    for (int i = 0; i < 10; i++) {
+        (void)add(world, &out);
+        assert_int_equal(out, i); /* in the order of their coming */
+    }
+    connection_table_remove(&world->table, &world->connections[0]); /* ended: makes no room twice */
+    (void)add(world, &out);
+    assert_int_equal(out, 10);
+    connection_table_remove(&world->table, &world->connections[20]); /* it left by itself */
+    (void)come(world);
+}
+
+static void test_those_who_were_welcome_are_no_strangers(void **state)
+{
+    struct world *world = *state;
+    int out = -1;
+    for (size_t i = 0; i < PLACES; i++) {
+        size_t new = add(world, &out);
+        assert_int_equal(out, -1);
+        ask(world, new, true);
+        ask(world, new, false); /* once is enough */
+    }
+    (void)come(world);
+}
+
+static void test_who_waits_or_reads_is_not_crowded_out_first(void **state)
+{
+    struct world *world = *state;
+    int out = -1;
+    for (size_t i = 0; i < PLACES / 2; i++) {
+        size_t new = come(world);
+        begin(world, new);
+        assert_true(complete(world, new));
+    }
+    (void)come(world); /* nobody can go for it */
+    (void)connection_table_answer(&world->table, &world->connections[7], 1);
+    (void)add(world, &out);
+    assert_int_equal(out, PLACES / 2); /* younger, but quiet */
+    (void)add(world, &out);
+    assert_int_equal(out, PLACES / 2 + 1);
+    begin(world, PLACES / 2 + 2);
+    assert_true(complete(world, PLACES / 2 + 2));
+    (void)add(world, &out);
+    assert_int_equal(out, 7);
+}
+
+static void test_a_small_socket_is_not_guarded(void **state)
+{
+    struct world *world = *state;
+    world->table.limits.places = 16;
+    for (int i = 0; i < 16; i++)
+        (void)come(world);
+}
+
+static void test_closing_on_command(void **state)
+{
+    struct world *world = *state;
+    const char *const what[] = {"new", "served", "coming", "asking", "waiting", "answering"};
+    for (size_t i = 0; i < 6; i++)
+        (void)come(world);
+    ask(world, 1, true);
+    ask(world, 2, true);
+    world->bytes[2].received++; /* which nobody has noticed yet */
+    for (size_t i = 3; i < 6; i++)
+        begin(world, i);
+    assert_true(complete(world, 4));
+    assert_false(answer(world, 5)); /* it did not say so: it is closed when it was sent */
+    for (size_t i = 0; i < 6; i++) {
+        bool is_over =
+            connection_table_close_quiet(&world->table, &world->connections[i], world->bytes[i]);
+        if (is_over != (i < 2))
+            fail_msg("%s: closed is %d", what[i], is_over);
+    }
+    begin(world, 2);
+    for (size_t i = 2; i < 5; i++)
+        assert_true(answer(world, i));
+    assert_int_equal(world->table.n_strangers, 3); /* not the closed, nor those that were served */
+    for (size_t i = 2; i < 6; i++)
+        assert_true(rest(world, i, i == 4));
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(world->connections[i].ended, CONNECTION_TOLD);
+    assert_int_equal(world->table.n_strangers, 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, make)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_connection_that_never_says_a_word),
+        TEST(test_a_header_has_its_time_from_its_first_byte),
+        TEST(test_a_body_has_what_the_header_left),
+        TEST(test_a_header_that_began_early_has_its_time),
+        TEST(test_a_request_that_is_complete_too_late_is_not_run),
+        TEST(test_who_waits_for_us_is_not_late),
+        TEST(test_who_was_served_may_be_quiet),
+        TEST(test_an_answer_must_be_taken_at_some_speed),
+        TEST(test_an_answer_that_is_left_with_the_kernel),
+        TEST(test_strangers_may_have_half_of_the_places),
+        TEST(test_those_who_were_welcome_are_no_strangers),
+        TEST(test_who_waits_or_reads_is_not_crowded_out_first),
+        TEST(test_a_small_socket_is_not_guarded),
+        TEST(test_closing_on_command),
+    };
+#undef TEST
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,308 @@
+/* connections: slow clients, many clients, and closing on command, over real sockets. What is
+ * waited for is an end that comes; how long it takes is the least the server can be told. */
+#include "client.h"
+#include "desk.h"
+#include "unit.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOPBACK "127.0.0.1:0"
+#define GET_NOW "GET /now HTTP/1.1\r\nHost: x\r\n\r\n"
+#define LATER "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody"
+#define HALF_A_BODY "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbo"
+
+static struct desk *start_with(const char *people, unsigned max_connections)
+{
+    struct desk *desk = NULL;
+    struct err err = {""};
+    const struct server_settings settings = {.verbs = LOOPBACK,
+                                             .people = people,
+                                             .max_body_bytes = 10000,
+                                             .max_bodies_bytes = 20000,
+                                             .max_connections = max_connections,
+                                             .idle_timeout_s = 300,
+                                             .request_timeout_s = 1,
+                                             .n_threads = 2};
+    if (desk_start_with(&settings, &desk, &err) < 0)
+        fail_msg("%s", err.text);
+    return desk;
+}
+
+/* Two sockets. */
+static int start(void **state)
+{
+    *state = start_with("127.0.0.2:0", 512);
+    return 0;
+}
+
+static int stop(void **state)
+{
+    desk_free(*state, 10000);
+    return 0;
+}
+
+static void expect_ended(int fd)
+{
+    assert_true(client_drained(fd));
+    (void)close(fd);
+}
+
+/* For as long as a slow one is let be. */
+static void wait_a_time(struct desk *desk)
+{
+    expect_ended(desk_client(desk, LISTEN_PEOPLE));
+}
+
+static void expect_served(int fd)
+{
+    struct reply reply;
+    client_ask(fd, GET_NOW, &reply);
+    assert_int_equal(reply.status, 200);
+    assert_false(reply_has(&reply, "Connection", "close"));
+}
+
+/* The client sees the end a little before it is counted. */
+static void wait_for_metric(struct desk *desk, const char *line)
+{
+    struct buf out;
+    buf_init(&out, 100000);
+    do {
+        buf_clear(&out);
+        server_metrics(desk_server(desk), &out);
+    } while (!strstr(buf_text(&out), line));
+    buf_fini(&out);
+}
+
+static void test_who_never_says_a_word_is_dropped(void **state)
+{
+    wait_a_time(*state);
+    wait_for_metric(*state, "\ngpu_extender_http_connections_closed_total{cause=\"silent\"} 1\n");
+}
+
+/* kube-scheduler may come to use it yet. */
+static void test_a_new_connection_of_the_verbs_may_wait(void **state)
+{
+    int fd = desk_client(*state, LISTEN_VERBS);
+    wait_a_time(*state);
+    wait_a_time(*state);
+    expect_served(fd);
+    (void)close(fd);
+}
+
+static void test_a_slow_header_is_dropped(void **state)
+{
+    int first = desk_client(*state, LISTEN_VERBS);
+    int later = desk_client(*state, LISTEN_VERBS);
+    expect_served(later);
+    client_send(first, "GET /now HTTP/1.1\r\nHo");
+    client_send(later, "G");
+    expect_ended(first);
+    expect_ended(later);
+    wait_for_metric(*state,
+                    "\ngpu_extender_http_connections_closed_total{cause=\"slow_request\"} 2\n");
+}
+
+static void test_a_slow_body_is_dropped(void **state)
+{
+    int fd = desk_client(*state, LISTEN_VERBS);
+    expect_served(fd);
+    client_send(fd, HALF_A_BODY);
+    expect_ended(fd);
+    wait_for_metric(*state, "\ngpu_extender_http_body_bytes{for=\"verbs\"} 0\n");
+}
+
+/* A byte now and then is no sign of life. */
+static void test_a_trickle_is_dropped(void **state)
+{
+    int fd = desk_client(*state, LISTEN_VERBS);
+    struct pollfd end = {.fd = fd, .events = POLLIN};
+    client_send(fd, "GET /now HTTP/1.1\r\nX: ");
+    while (poll(&end, 1, 50) == 0)
+        (void)client_try_send(fd, "x", 1);
+    expect_ended(fd);
+}
+
+/* Its answer is more than the kernel's buffers hold. */
+static void test_who_takes_nothing_of_an_answer_is_dropped(void **state)
+{
+    int fd = desk_client(*state, LISTEN_VERBS);
+    struct pollfd end = {.fd = fd};
+    client_send(fd, "GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
+    assert_int_equal(poll(&end, 1, 60000), 1);
+    assert_true(end.revents & (POLLHUP | POLLERR));
+    (void)close(fd);
+    wait_for_metric(*state,
+                    "\ngpu_extender_http_connections_closed_total{cause=\"slow_reader\"} 1\n");
+}
+
+static void test_who_was_served_stays(void **state)
+{
+    int fd = desk_client(*state, LISTEN_VERBS);
+    expect_served(fd);
+    wait_a_time(*state);
+    wait_a_time(*state);
+    expect_served(fd);
+    (void)close(fd);
+}
+
+static void test_who_waits_for_us_is_not_late(void **state)
+{
+    struct reply reply;
+    int fd = desk_client(*state, LISTEN_VERBS);
+    client_send(fd, LATER);
+    struct exchange *exchange = desk_next(*state);
+    wait_a_time(*state);
+    wait_a_time(*state);
+    desk_answer(exchange);
+    client_read(fd, &reply);
+    assert_int_equal(reply.status, 200);
+    expect_served(fd);
+    (void)close(fd);
+}
+
+static void test_closing_on_command(void **state)
+{
+    struct reply reply;
+    struct desk *desk = *state;
+    int fresh = desk_client(desk, LISTEN_VERBS);
+    int idle = desk_client(desk, LISTEN_VERBS);
+    int asking = desk_client(desk, LISTEN_VERBS);
+    int parked = desk_client(desk, LISTEN_VERBS);
+    int other = desk_client(desk, LISTEN_PEOPLE);
+    client_ask(other, "GET /below/ HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    expect_served(asking);
+    client_send(asking, HALF_A_BODY);
+    client_send(parked, LATER);
+    struct exchange *exchange = desk_next(desk);
+    expect_served(idle);
+
+    server_close_idle(desk_server(desk), LISTEN_VERBS);
+    assert_true(client_at_end(fresh));
+    assert_true(client_at_end(idle));
+    client_send(asking, "dy");
+    client_read(asking, &reply);
+    assert_int_equal(reply.status, 200);
+    assert_true(reply_has(&reply, "Connection", "close"));
+    assert_true(client_at_end(asking));
+    desk_answer(exchange);
+    client_read(parked, &reply);
+    assert_int_equal(reply.status, 200);
+    assert_true(reply_has(&reply, "Connection", "close"));
+    assert_true(client_at_end(parked));
+    wait_for_metric(desk, "\ngpu_extender_http_connections_closed_total{cause=\"told\"} 4\n");
+
+    client_ask(other, "GET /below/ HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+    assert_int_equal(reply.status, 200);
+    int new = desk_client(desk, LISTEN_VERBS);
+    expect_served(new);
+    const int fds[] = {fresh, idle, asking, parked, other, new};
+    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
+        (void)close(fds[i]);
+}
+
+#define N_STRANGERS 200
+
+/* Silent ones, refused ones, and such that ask half a question, far more than there are places. */
+static void test_strangers_keep_nobody_out(void **state)
+{
+    (void)state;
+    struct desk *desk = start_with(LOOPBACK, 64);
+    struct reply reply;
+    int strangers[N_STRANGERS];
+    int known = desk_client(desk, LISTEN_VERBS);
+    expect_served(known);
+    for (int i = 0; i < N_STRANGERS; i++) {
+        strangers[i] = desk_client(desk, LISTEN_VERBS);
+        if (i % 3 == 0)
+            client_ask(strangers[i], "GET /no HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
+        else if (i % 3 == 1)
+            client_send(strangers[i], HALF_A_BODY);
+        if (i % 20 == 0) {
+            int new = desk_client(desk, LISTEN_VERBS);
+            expect_served(new);
+            (void)close(new);
+        }
+    }
+    expect_served(known);
+    for (int i = 0; i < N_STRANGERS - 64; i++)
+        expect_ended(strangers[i]);
+    for (int i = N_STRANGERS - 64; i < N_STRANGERS; i++)
+        (void)close(strangers[i]);
+    (void)close(known);
+    desk_free(desk, 10000);
+}
+
+static void send_part(int fd, const char *path, size_t len, size_t sent)
+{
+    char text[10200];
+    int n = snprintf(text, sizeof text,
+                     "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n", path, len);
+    memset(text + n, 'x', sent);
+    client_send_bytes(fd, text, (size_t)n + sent);
+}
+
+#define HELD(n, m)                                                                                 \
+    "\ngpu_extender_http_body_bytes{for=\"verbs\"} " n                                             \
+    "\ngpu_extender_http_body_bytes{for=\"others\"} " m "\n"
+
+/* 20000 bytes in all, 10000 of them at the most for others than the verbs. */
+static void test_bodies_have_a_limit_together(void **state)
+{
+    struct desk *desk = NULL;
+    struct err err = {""};
+    struct reply reply;
+    if (desk_start(LOOPBACK, LOOPBACK, LOOPBACK, &desk, &err) < 0)
+        fail_msg("%s", err.text);
+    (void)state;
+    int verbs = desk_client(desk, LISTEN_VERBS);
+    int other = desk_client(desk, LISTEN_PEOPLE);
+    int third = desk_client(desk, LISTEN_PEOPLE);
+    send_part(other, "/below/deep/", 10000, 9000);
+    wait_for_metric(desk, HELD("0", "9000"));
+    send_part(third, "/below/deep/", 1001, 1001);
+    client_read(third, &reply);
+    assert_int_equal(reply.status, 503);
+    assert_true(reply_has(&reply, "Retry-After", "1"));
+    assert_string_equal(reply.body,
+                        "{\"error\": \"too many bytes of requests are in flight: try again\"}\n");
+    send_part(third, "/below/deep/", 1000, 1000); /* on the same connection */
+    client_read(third, &reply);
+    assert_int_equal(reply.status, 200);
+    send_part(verbs, "/now", 10000, 10000); /* the others' half is full, this one is not */
+    client_read(verbs, &reply);
+    assert_int_equal(reply.status, 200);
+    send_part(verbs, "/now", 10000, 9000);
+    wait_for_metric(desk, HELD("9000", "9000"));
+    send_part(third, "/now", 2001, 2001);
+    client_read(third, &reply);
+    assert_int_equal(reply.status, 503);
+    (void)close(other);
+    (void)close(verbs);
+    wait_for_metric(desk, HELD("0", "0"));
+    (void)close(third);
+    desk_free(desk, 10000);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+    const struct CMUnitTest tests[] = {
+        TEST(test_who_never_says_a_word_is_dropped),
+        TEST(test_a_new_connection_of_the_verbs_may_wait),
+        TEST(test_a_slow_header_is_dropped),
+        TEST(test_a_slow_body_is_dropped),
+        TEST(test_a_trickle_is_dropped),
+        TEST(test_who_takes_nothing_of_an_answer_is_dropped),
+        TEST(test_who_was_served_stays),
+        TEST(test_who_waits_for_us_is_not_late),
+        TEST(test_closing_on_command),
+        cmocka_unit_test(test_strangers_keep_nobody_out),
+        cmocka_unit_test(test_bodies_have_a_limit_together),
+    };
+#undef TEST
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
