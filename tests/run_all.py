@@ -103,8 +103,12 @@ def image_tests(run, name, wanted):
         pytests.run(run.results, name, "tests/image", wanted)
 
 
+def has_image(run):
+    return commands.command_test(run.results, "build/image", ["scripts/image"])
+
+
 def in_cluster_tests(run, name, wanted):
-    if commands.command_test(run.results, f"{name}/prepare", ["tests/in-cluster/prepare"]):
+    if commands.command_test(run.results, f"{name}/prepare", ["tests/in-cluster/prepare"]) and has_image(run):
         pytests.run(run.results, name, "tests/in-cluster", wanted, within=["tests/in-cluster/apart"])
 
 

@@ -51,12 +51,12 @@ def pod(name, gpus, cpu="100m", models=None, priority_class=None, node_name=None
     return {"metadata": {"name": name, "annotations": annotations}, "spec": spec}
 
 
-def configuration(address, shipped=SHIPPED, **changes):
+def configuration(address, shipped=SHIPPED, scheme="http", **changes):
     """A file of manifests/ with the service's address. changes: of its extender."""
     with open(os.path.join(MANIFESTS, shipped), encoding="utf-8") as file:
         whole = yaml.safe_load(file)
     (extender,) = whole["extenders"]
-    extender.update(changes, urlPrefix=f"http://{address}/scheduler")
+    extender.update(changes, urlPrefix=f"{scheme}://{address}/scheduler")
     return whole
 
 

@@ -3,6 +3,8 @@
 import glob
 
 import pytest
+from cluster import prepare
+from ours import Ours
 from plane import built
 from real import RealCluster
 
@@ -17,6 +19,18 @@ def cluster(request, tmp_path_factory):
     request.config.stash[LOG] = str(folder)
     with RealCluster(built(), folder) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def ours(cluster):
+    """Two ready replicas, KWOK, and a kube-scheduler that asks one of them."""
+    prepare(cluster.api)
+    cluster.start_kwok()
+    running = Ours(cluster)
+    running.install()
+    running.lead_verbs_to(running.replicas()[0])
+    running.configure_scheduler()
+    return running
 
 
 @pytest.hookimpl(hookwrapper=True)

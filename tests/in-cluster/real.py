@@ -7,6 +7,7 @@ containers are nobody else's, and go with the namespaces. Images come from this 
 import contextlib
 import json
 import os
+import pathlib
 import subprocess
 
 import yaml
@@ -59,9 +60,9 @@ class RealCluster(Plane):
 
     def __init__(self, binaries, folder):
         super().__init__(binaries, folder)
-        self.authority = Authority(self.path("certificates"))
-        self.certificate = self.authority.certificate
-        self.scheduler_kubeconfig = self.kubeconfig_of("kube-scheduler", "system:kube-scheduler")
+        self.authority = Authority(pathlib.Path(folder, "certificates"))
+        self.certificate = str(self.authority.certificate)
+        self.scheduler_kubeconfig = self.kubeconfig_of("kube-scheduler", "/CN=system:kube-scheduler")
         self.scheduler, self.n_schedulers = None, 0
 
     def __enter__(self):
@@ -92,21 +93,25 @@ class RealCluster(Plane):
         names = ("kubernetes", "kubernetes.default", "kubernetes.default.svc", "localhost")
         addresses = (HOST, NODE_ADDRESS, FIRST_SERVICE_ADDRESS)
         alternatives = [f"DNS:{name}" for name in names] + [f"IP:{address}" for address in addresses]
-        certificate, key = self.authority.issue("apiserver", "kube-apiserver", alternatives=alternatives)
+        certificate, key = self.authority.sign("apiserver", "/CN=kube-apiserver", f"subjectAltName={','.join(alternatives)}")
         return (
             f"--tls-cert-file={certificate}",
             f"--tls-private-key-file={key}",
             f"--client-ca-file={self.certificate}",
+            # Nobody is in front of it; schedulers complain where this is not there.
+            f"--requestheader-client-ca-file={self.certificate}",
+            "--requestheader-allowed-names=nobody",
             f"--advertise-address={NODE_ADDRESS}",
             f"--service-cluster-ip-range={SERVICE_ADDRESSES}",
             "--authorization-mode=Node,RBAC",
             "--enable-admission-plugins=NodeRestriction",
         )
 
-    def kubeconfig_of(self, name, common_name, organization=None):
-        """For who has a certificate of that name."""
-        certificate, key = self.authority.issue(name, common_name, organization)
-        return self.write_kubeconfig(f"{name}.kubeconfig", {"client-certificate": certificate, "client-key": key}, self.port)
+    def kubeconfig_of(self, name, subject):
+        """For who has a certificate of that subject."""
+        certificate, key = self.authority.client(name, subject)
+        user = {"client-certificate": str(certificate), "client-key": str(key)}
+        return self.write_kubeconfig(f"{name}.kubeconfig", user, self.port)
 
     # ---- programs ----
 
@@ -115,7 +120,7 @@ class RealCluster(Plane):
         return program
 
     def _start_controller_manager(self):
-        kubeconfig = self.kubeconfig_of("kube-controller-manager", "system:kube-controller-manager")
+        kubeconfig = self.kubeconfig_of("kube-controller-manager", "/CN=system:kube-controller-manager")
         self._keep(
             self.start(
                 "kube-controller-manager",
@@ -158,7 +163,7 @@ class RealCluster(Plane):
                 "kubelet",
                 # A file that begins with a brace would be read otherwise than YAML.
                 f"--config={self.write('kubelet.yaml', yaml.safe_dump(configuration))}",
-                f"--kubeconfig={self.kubeconfig_of('kubelet', f'system:node:{NODE}', 'system:nodes')}",
+                f"--kubeconfig={self.kubeconfig_of('kubelet', f'/O=system:nodes/CN=system:node:{NODE}')}",
                 f"--hostname-override={NODE}",
                 f"--node-ip={NODE_ADDRESS}",
             )
@@ -170,7 +175,7 @@ class RealCluster(Plane):
             "kind": "KubeProxyConfiguration",
             "mode": "iptables",
             "hostnameOverride": NODE,
-            "clientConnection": {"kubeconfig": self.kubeconfig_of("kube-proxy", "system:kube-proxy")},
+            "clientConnection": {"kubeconfig": self.kubeconfig_of("kube-proxy", "/CN=system:kube-proxy")},
             "conntrack": {"maxPerCore": 0, "min": 0},
         }
         self._keep(self.start("kube-proxy", f"--config={self.write('kube-proxy.yaml', yaml.safe_dump(configuration))}"))
@@ -198,7 +203,10 @@ class RealCluster(Plane):
         return archive
 
     def load_image(self, archive):
-        run("ctr", f"--address={SOCKET}", "--namespace=k8s.io", "images", "import", archive)
+        self.ctr("images", "import", archive)
+
+    def ctr(self, *arguments):
+        return run("ctr", f"--address={SOCKET}", "--namespace=k8s.io", *arguments)
 
     def kubectl(self, *arguments):
         return run(os.path.join(self.binaries, "kubectl"), f"--kubeconfig={self.kubeconfig()}", *arguments)

@@ -13,13 +13,16 @@ def openssl(*command):
 
 
 class Authority:
-    """Keeps its files in `folder`, a pathlib.Path that is made: NAME.crt and NAME.key, and the same of whoever it signs for."""
+    """Keeps its files in `folder`, a pathlib.Path that is made: NAME.crt and NAME.key, and the same of whoever it signs for. An authority that
+    is there already is taken as it is."""
 
     def __init__(self, folder, name="ca"):
         self.folder, self.name = folder, name
         folder.mkdir(parents=True, exist_ok=True)
         self.certificate, self.key = self.path(f"{name}.crt"), self.path(f"{name}.key")
         self.path("openssl.cnf").write_text(CONFIGURATION, encoding="utf-8")
+        if self.key.exists():
+            return
         extensions = ["-addext", "basicConstraints=critical,CA:TRUE", "-addext", "keyUsage=critical,keyCertSign"]
         self._with_new_key("req", "-x509", "-days", "2", "-subj", f"/CN={name}", *extensions, name=name)
 

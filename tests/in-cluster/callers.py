@@ -1,0 +1,80 @@
+"""Who calls ours in the cluster: by a Service's or a pod's address, with a certificate, a token or nothing.
+
+Every call has a connection of its own.
+"""
+
+import contextlib
+import http.client
+import json
+import os
+import socket
+import ssl
+import threading
+import time
+
+from api import LIMIT_S
+from service import ROOT, Answer
+
+FILTER = "/scheduler/filter"
+with open(os.path.join(ROOT, "examples/scheduler/filter.json"), encoding="utf-8") as example:
+    ASKED = json.load(example)
+PACE_S = 0.05
+
+
+class Caller:
+    """server: the name that the certificate of who answers must have; authority: who signed it. certificate: (certificate, key)."""
+
+    def __init__(self, address, server, authority, certificate=None, token=None, patience_s=LIMIT_S):
+        self.address, self.server, self.token, self.patience_s = address, server, token, patience_s
+        self.tls = ssl.create_default_context(cafile=authority)
+        if certificate:
+            self.tls.load_cert_chain(*certificate)
+
+    def ask(self, method, path, body=None):
+        connection = http.client.HTTPConnection(*self.address, timeout=self.patience_s)
+        with contextlib.closing(connection):
+            # Its own HTTPS would ask for a certificate of the address.
+            plain = socket.create_connection(self.address, self.patience_s)
+            connection.sock = self.tls.wrap_socket(plain, server_hostname=self.server)
+            headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+            connection.request(method, path, body, {**headers, "Content-Type": "application/json"})
+            return Answer(connection.getresponse())
+
+    def get(self, path):
+        return self.ask("GET", path)
+
+    def post(self, path, thing):
+        return self.ask("POST", path, json.dumps(thing))
+
+    def is_answered(self):
+        """Whether a verb is."""
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return self.post(FILTER, ASKED).status == 200
+
+
+class Asking(threading.Thread):
+    """Asks a verb all the time, and keeps when it was answered. A context manager."""
+
+    def __init__(self, caller):
+        super().__init__(daemon=True)
+        self.caller = caller
+        self.ended = threading.Event()
+        self.answered = []
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.join()
+
+    def run(self):
+        while not self.ended.wait(PACE_S):
+            if self.caller.is_answered():
+                self.answered.append(time.monotonic())
+
+    def longest_silence_s(self, since):
+        """Between two answers, the first of which may be from before `since`."""
+        answered = list(self.answered)
+        return max((after - before for before, after in zip(answered, answered[1:]) if after > since), default=0)

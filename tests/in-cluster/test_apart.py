@@ -1,0 +1,44 @@
+"""That nothing is left of what `apart` ran, however it ended."""
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+APART = os.path.join(os.path.dirname(os.path.abspath(__file__)), "apart")
+# A process that would stay, in a control group below that of the run; and a mount, which nobody else must see.
+STAYS = """
+mkdir "$1/$CGROUP/inner"
+sleep 1000 &
+echo $! >"$1/$CGROUP/inner/cgroup.procs"
+mkdir /run/here && mount -t tmpfs tmpfs /run/here
+echo "$CGROUP"
+wait
+"""
+
+
+def hierarchy():
+    with open("/proc/self/mounts", encoding="utf-8") as mounts:
+        kinds = [line.split()[1:3] for line in mounts]
+    return next(path for path, kind in kinds if kind in ("cgroup", "cgroup2"))
+
+
+@pytest.mark.parametrize("end", ["killed", "interrupted"])
+def test_nothing_is_left(end):
+    where = hierarchy()
+    running = subprocess.Popen([APART, "bash", "-c", STAYS, "-", where], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    group = running.stdout.readline().strip()
+    assert os.path.isdir(f"{where}/{group}/inner")
+    if end == "killed":
+        running.kill()
+    else:
+        os.killpg(running.pid, signal.SIGINT)
+    # Ends when all have ended that could write there.
+    assert running.stdout.read() == ""
+    running.wait()
+    assert not os.path.exists(f"{where}/{group}") and not os.path.exists("/run/here")
+
+
+def test_its_command_s_status_is_its_own():
+    assert subprocess.run([APART, "bash", "-c", "exit 3"], check=False).returncode == 3
