@@ -152,6 +152,9 @@ size_t cluster_n_nodes(const struct cluster *cluster);
 size_t cluster_n_pods(const struct cluster *cluster);
 /* NULL where the node is not there (also where only pods speak of it). */
 const struct node *cluster_find_node(const struct cluster *cluster, const char *name);
+/* The same for each of many names: what memory takes long to give is asked for ahead. */
+void cluster_find_nodes(const struct cluster *cluster, const char *const *names, size_t n,
+                        const struct node **ret_nodes);
 /* Nodes that are there, one after another from NULL to NULL, in the order of their insertion. */
 const struct node *cluster_next_node(const struct cluster *cluster, const struct node *node);
 const struct pod *cluster_find_pod(const struct cluster *cluster, const char *uid);

@@ -48,12 +48,15 @@ static void check_sums(struct check *check, const struct node *node)
     for (size_t i = 0; i < node->n_resources; i++) {
         const struct node_resource *resource = &node->resources[i];
         const char *name = resource->resource->name;
+        const bool among_gpus = i < node->n_gpu_resources;
         const int64_t used = sum_of_pods(node, name);
         const int64_t reserved = sum_of_reservations(node, name);
         if (resource->used != used)
             check_differs(check, node->name, name, resource->used, used);
         if (resource->reserved != reserved)
             check_differs(check, node->name, "what is reserved", resource->reserved, reserved);
+        if (resource->resource->is_gpu != among_gpus)
+            check_differs(check, node->name, "a resource among GPUs", among_gpus, !among_gpus);
         if (!resource->advertised && resource->used == 0 && resource->reserved == 0)
             check_differs(check, node->name, "an unused, unadvertised resource", 1, 0);
     }

@@ -17,6 +17,7 @@ static void fork_node(struct cluster *fork, const struct node *node)
     copy->traits = node->traits;
     traits_hold(copy->traits);
     copy->n_resources = node->n_resources;
+    copy->n_gpu_resources = node->n_gpu_resources;
     copy->resources = MEM_ARRAY(struct node_resource, node->n_resources);
     for (size_t i = 0; i < node->n_resources; i++) {
         copy->resources[i] = node->resources[i];

@@ -20,6 +20,50 @@ const struct node *cluster_find_node(const struct cluster *cluster, const char *
     return node && node->traits ? node : NULL;
 }
 
+/* How many names are looked up side by side. */
+#define ABREAST 16
+
+/* Names come in no order, and each would wait for memory several times: for its bucket, for the
+ * nodes in it, for what the node has. */
+static void find_abreast(const UT_hash_table *table, const char *const *names, size_t n,
+                         const struct node **ret_nodes)
+{
+    unsigned hashes[ABREAST];
+    const UT_hash_bucket *buckets[ABREAST];
+    for (size_t i = 0; i < n; i++) {
+        HASH_VALUE(names[i], strlen(names[i]), hashes[i]);
+        buckets[i] = &table->buckets[hashes[i] & (table->num_buckets - 1)];
+        __builtin_prefetch(buckets[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch(buckets[i]->hh_head);
+    for (size_t i = 0; i < n; i++) {
+        if (buckets[i]->hh_head)
+            __builtin_prefetch(buckets[i]->hh_head->hh_next);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct node *node = NULL;
+        HASH_FIND_IN_BKT(table, hh, *buckets[i], names[i], strlen(names[i]), hashes[i], node);
+        ret_nodes[i] = node && node->traits ? node : NULL;
+        if (node) {
+            __builtin_prefetch(node->resources);
+            __builtin_prefetch(node->traits);
+        }
+    }
+}
+
+void cluster_find_nodes(const struct cluster *cluster, const char *const *names, size_t n,
+                        const struct node **ret_nodes)
+{
+    for (size_t i = 0; i < n; i += ABREAST) {
+        const size_t n_abreast = n - i < ABREAST ? n - i : ABREAST;
+        if (cluster->nodes)
+            find_abreast(cluster->nodes->hh.tbl, &names[i], n_abreast, &ret_nodes[i]);
+        else
+            memset(&ret_nodes[i], 0, n_abreast * sizeof *ret_nodes);
+    }
+}
+
 const struct node *cluster_next_node(const struct cluster *cluster, const struct node *node)
 {
     const struct node *next = node ? node->hh.next : cluster->nodes;

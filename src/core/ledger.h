@@ -54,9 +54,10 @@ struct claimed_resource;
 struct node {
     const char *name; /* a word */
     const struct cluster *cluster;
-    struct traits_entry *traits; /* NULL: not there, only pods speak of it */
-    struct node_resource *resources;
+    struct traits_entry *traits;     /* NULL: not there, only pods speak of it */
+    struct node_resource *resources; /* GPUs first: they are asked for most */
     size_t n_resources;
+    size_t n_gpu_resources;
     struct pod_entry *pods;
     struct reservation_entry *reservations;
     struct nomination_entry *nominations;

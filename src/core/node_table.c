@@ -53,7 +53,6 @@ struct node_resource *node_table_resource(struct node *node, const struct resour
     return NULL;
 }
 
-/* The order of a node's resources means nothing, but GPUs are asked for most: one is first. */
 static struct node_resource *resource_made(struct node *node, const struct resource *resource)
 {
     struct node_resource *found = node_table_resource(node, resource);
@@ -62,8 +61,8 @@ static struct node_resource *resource_made(struct node *node, const struct resou
     node->resources = mem_grow(node->resources, node->n_resources + 1, sizeof *node->resources);
     found = &node->resources[node->n_resources++];
     if (resource->is_gpu) {
-        *found = node->resources[0];
-        found = &node->resources[0];
+        *found = node->resources[node->n_gpu_resources];
+        found = &node->resources[node->n_gpu_resources++];
     }
     *found = (struct node_resource){.resource = resource};
     shapes_hold_resource_again(resource);
@@ -75,6 +74,11 @@ static void forget_unused(struct cluster *cluster, struct node *node, struct nod
     if (entry->advertised || entry->used != 0 || entry->reserved != 0)
         return;
     const struct resource *resource = entry->resource;
+    if (resource->is_gpu) {
+        struct node_resource *last_gpu = &node->resources[--node->n_gpu_resources];
+        *entry = *last_gpu;
+        entry = last_gpu;
+    }
     *entry = node->resources[--node->n_resources];
     shapes_drop_resource(cluster->shapes, resource);
 }
@@ -251,9 +255,9 @@ int64_t node_resource_free(const struct node_resource *resource)
 int64_t node_free_gpus(const struct node *node)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < node->n_resources; i++) {
+    for (size_t i = 0; i < node->n_gpu_resources; i++) {
         const int64_t free = node_resource_free(&node->resources[i]);
-        if (node->resources[i].resource->is_gpu && free > 0)
+        if (free > 0)
             sum = ledger_add(sum, free);
     }
     return sum;

@@ -10,12 +10,19 @@
 
 #include <string.h>
 
-/* What was found of the names, in their order. */
+/* What is answered. */
 struct found {
     const enum reason *verdicts;
     const char **messages; /* of those that are refused */
     const bool *left_out;  /* shortlist.h */
     const char *awaited;   /* the node whose room is being made for the pod; NULL: none */
+};
+
+/* What was found of each name, in their order, under the inventory's lock. */
+struct judged {
+    const struct node **nodes; /* NULL: unknown */
+    enum reason *verdicts;
+    const char **messages;
 };
 
 /* Nodes come here only after kube-scheduler's own count let them through, which counts nominated
@@ -75,6 +82,26 @@ static void count_metrics(struct extender *extender, const struct decision *deci
         counter_add(&extender->n_verdicts[i], decision->verdicts[i]);
 }
 
+/* What was fetched of a few nodes is at hand while they are judged. */
+#define FEW_NAMES ((size_t)32)
+
+static void judge_all(const struct cluster *cluster, const struct args *args,
+                      const struct fit_question *question, const struct judged *judged,
+                      struct shortlist *list)
+{
+    for (size_t i = 0; i < args->n_names; i++) {
+        if (i % FEW_NAMES == 0)
+            cluster_find_nodes(cluster, &args->names[i],
+                               args->n_names - i < FEW_NAMES ? args->n_names - i : FEW_NAMES,
+                               &judged->nodes[i]);
+        judged->verdicts[i] = fit_judge(judged->nodes[i], question);
+        if (judged->verdicts[i] != REASON_FITS)
+            judged->messages[i] = fit_message(judged->nodes[i], question, judged->verdicts[i]);
+        else if (list)
+            shortlist_add(list, judged->nodes[i], i);
+    }
+}
+
 /* Not NULL: it is not to be answered but asked again, with that error. */
 static const char *judge(const struct extender *extender, const struct args *args,
                          struct decision *decision, struct arena *arena, struct found *ret_found)
@@ -82,22 +109,17 @@ static const char *judge(const struct extender *extender, const struct args *arg
     const struct judged judged = {
         .nodes = ARENA_ARRAY(arena, const struct node *, args->n_names),
         .verdicts = ARENA_ARRAY(arena, enum reason, args->n_names),
+        .messages = ARENA_ARRAY(arena, const char *, args->n_names),
     };
-    const char **messages = ARENA_ARRAY(arena, const char *, args->n_names);
     const struct inventory_view view = inventory_read_settled(extender->inventory);
     const struct fit_question question = question_of(view.cluster, &args->pod, arena);
-    for (size_t i = 0; i < args->n_names; i++) {
-        const struct node *node = cluster_find_node(view.cluster, args->names[i]);
-        judged.nodes[i] = node;
-        judged.verdicts[i] = fit_judge(node, &question);
-        if (judged.verdicts[i] != REASON_FITS)
-            messages[i] = fit_message(node, &question, judged.verdicts[i]);
-    }
+    struct shortlist *list =
+        shortlist_begin(view.cluster, args, &question, extender->shortlist, arena);
+    judge_all(view.cluster, args, &question, &judged, list);
     *ret_found = (struct found){
         .verdicts = judged.verdicts,
-        .messages = messages,
-        .left_out =
-            shortlist_left_out(view.cluster, args, &question, &judged, extender->shortlist, arena),
+        .messages = judged.messages,
+        .left_out = shortlist_left_out(list, judged.nodes),
         .awaited = find_awaited(args, &question, &judged),
     };
     const bool live = view.live;

@@ -2,43 +2,53 @@
 #include "shortlist.h"
 #include "core/best.h"
 
-static size_t count_fitting(const enum reason *verdicts, size_t n)
+struct shortlist {
+    struct best *best;
+    bool *left_out;
+    size_t n_names, n_most;
+    size_t n_fitting;
+};
+
+struct shortlist *shortlist_begin(const struct cluster *cluster, const struct args *args,
+                                  const struct fit_question *question, size_t n_most,
+                                  struct arena *arena)
 {
-    size_t n_fitting = 0;
-    for (size_t i = 0; i < n; i++)
-        n_fitting += verdicts[i] == REASON_FITS;
-    return n_fitting;
+    if (n_most == 0 || args->n_names <= n_most || args->pod.nominated_node[0] || args->is_deferred)
+        return NULL;
+    struct shortlist *list = ARENA_NEW(arena, struct shortlist);
+    list->best = best_begin(cluster, question, n_most, arena);
+    list->left_out = ARENA_ARRAY(arena, bool, args->n_names);
+    list->n_names = args->n_names;
+    list->n_most = n_most;
+    return list;
+}
+
+void shortlist_add(struct shortlist *list, const struct node *node, size_t name)
+{
+    list->n_fitting++;
+    list->left_out[name] = true;
+    best_add(list->best, node, name);
 }
 
 /* A name that was asked twice is handed on twice, or not at all. */
-static void keep_twins(const struct judged *judged, size_t n_names, const struct ranked_node *kept,
-                       size_t n_kept, bool *left_out)
+static void keep_twins(struct shortlist *list, const struct node *const *nodes,
+                       const struct ranked_node *kept, size_t n_kept)
 {
-    for (size_t i = 0; i < n_names; i++) {
-        for (size_t k = 0; k < n_kept && left_out[i]; k++)
-            left_out[i] = judged->nodes[i] != kept[k].node;
+    for (size_t i = 0; i < list->n_names; i++) {
+        for (size_t k = 0; k < n_kept && list->left_out[i]; k++)
+            list->left_out[i] = nodes[i] != kept[k].node;
     }
 }
 
-const bool *shortlist_left_out(const struct cluster *cluster, const struct args *args,
-                               const struct fit_question *question, const struct judged *judged,
-                               size_t n_most, struct arena *arena)
+const bool *shortlist_left_out(struct shortlist *list, const struct node *const *nodes)
 {
-    if (n_most == 0 || count_fitting(judged->verdicts, args->n_names) <= n_most ||
-        args->pod.nominated_node[0] || args->is_deferred)
+    if (!list || list->n_fitting <= list->n_most)
         return NULL;
-    bool *left_out = ARENA_ARRAY(arena, bool, args->n_names);
-    struct best *best = best_begin(cluster, question, n_most, arena);
-    for (size_t i = 0; i < args->n_names; i++) {
-        left_out[i] = judged->verdicts[i] == REASON_FITS;
-        if (left_out[i])
-            best_add(best, judged->nodes[i], i);
-    }
     size_t n_kept = 0;
-    const struct ranked_node *kept = best_end(best, &n_kept);
+    const struct ranked_node *kept = best_end(list->best, &n_kept);
     for (size_t k = 0; k < n_kept; k++)
-        left_out[kept[k].position] = false;
-    if (best_saw_twins(best))
-        keep_twins(judged, args->n_names, kept, n_kept, left_out);
-    return left_out;
+        list->left_out[kept[k].position] = false;
+    if (best_saw_twins(list->best))
+        keep_twins(list, nodes, kept, n_kept);
+    return list->left_out;
 }

@@ -11,18 +11,18 @@
 #include "args.h"
 #include "core/fit.h"
 
-/* What was found of each of the names that were asked about, in their order. */
-struct judged {
-    const struct node **nodes; /* NULL: unknown. Under the inventory's lock only */
-    enum reason *verdicts;
-};
+struct shortlist;
 
-/* By name: true where the node fits, but n_most others that fit are better. NULL: all that fit are
- * handed on (they are no more than n_most, n_most is 0, the pod has a nominated node, which
- * kube-scheduler must find in the answer, or kube-scheduler decides among them). In the arena.
- * Under the inventory's lock. */
-const bool *shortlist_left_out(const struct cluster *cluster, const struct args *args,
-                               const struct fit_question *question, const struct judged *judged,
-                               size_t n_most, struct arena *arena);
+/* Of n_most nodes. NULL: all that fit are handed on (n_most is 0, or no less than were asked about;
+ * the pod has a nominated node, which kube-scheduler must find in the answer; or kube-scheduler
+ * decides among them). In the arena. All of this is under the inventory's lock. */
+struct shortlist *shortlist_begin(const struct cluster *cluster, const struct args *args,
+                                  const struct fit_question *question, size_t n_most,
+                                  struct arena *arena);
+/* The node of that name fits. */
+void shortlist_add(struct shortlist *list, const struct node *node, size_t name);
+/* By name: true where the node fits, but n_most others that fit are better; nodes are those of the
+ * names. NULL: all that fit are handed on, as they are no more than n_most, or list is NULL. */
+const bool *shortlist_left_out(struct shortlist *list, const struct node *const *nodes);
 
 #endif

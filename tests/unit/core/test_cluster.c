@@ -275,6 +275,27 @@ static void test_all_pods_are_met_once(void **state)
 
 /* Versions, small tables. */
 
+/* Among them names that the ledger has not, and one that only a pod speaks of. */
+static void test_many_nodes_are_found_as_one_is(void **state)
+{
+    struct given *given = *state;
+    const char *names[100];
+    const struct node *found[100] = {NULL};
+    cluster_find_nodes(given->cluster, (const char *[]){"n0"}, 1, found);
+    assert_null(found[0]);
+    for (size_t i = 0; i < 100; i++) {
+        names[i] = arena_printf(given->arena, "n%zu", i * 7 % 100);
+        if (i % 3 != 0)
+            given_node(given, names[i], "cpu=1", "");
+    }
+    given_pod(given, "p", names[3], "cpu=1");
+    cluster_find_nodes(given->cluster, names, 100, found);
+    for (size_t i = 0; i < 100; i++) {
+        assert_ptr_equal(found[i], cluster_find_node(given->cluster, names[i]));
+        assert_int_equal(found[i] != NULL, i % 3 != 0);
+    }
+}
+
 static void test_every_change_grows_the_version(void **state)
 {
     struct given *given = *state;
@@ -438,6 +459,7 @@ int main(void)
         TEST(test_a_changed_demand_counts_at_once),
         TEST(test_the_holders_of_a_node),
         TEST(test_all_pods_are_met_once),
+        TEST(test_many_nodes_are_found_as_one_is),
         TEST(test_every_change_grows_the_version),
         TEST(test_every_fact_of_a_pod_counts_as_a_change),
         TEST(test_words_about_a_pod_do_not_grow_the_version),
