@@ -122,7 +122,7 @@ EVERYWHERE += [("get", "pods"), ("create", "pods/binding")]
 EVERYWHERE += [("create", "tokenreviews.authentication.k8s.io"), ("create", "subjectaccessreviews.authorization.k8s.io")]
 AT_HOME = [("create", "leases.coordination.k8s.io"), ("create", "endpointslices.discovery.k8s.io")]
 AT_HOME += [(verb, "leases.coordination.k8s.io/gpu-extender") for verb in ("get", "list", "watch", "update")]
-AT_HOME += [(verb, "endpointslices.discovery.k8s.io/gpu-extender-verbs") for verb in ("get", "update")]
+AT_HOME += [(verb, "endpointslices.discovery.k8s.io/gpu-extender-verbs") for verb in ("get", "list", "watch", "update", "delete")]
 # What every account may, whoever it is.
 EVERYBODYS = re.compile(r"self\w+reviews|^\[/")
 

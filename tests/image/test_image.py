@@ -1,12 +1,15 @@
 """What scripts/image builds: the same bytes whenever and wherever it is built, nothing in it that is not needed, and it runs."""
 
 import contextlib
+import http.client
+import json
 import os
 import re
 import shutil
 import ssl
 import subprocess
 
+import certificates
 import oci
 import pytest
 import tree
@@ -74,6 +77,8 @@ def test_another_place_and_time_give_the_same_bytes(image, tmp_path):
         "REVISION": labels["org.opencontainers.image.revision"],
         # git finds no checkout above.
         "GIT_CEILING_DIRECTORIES": str(tmp_path),
+        # Else nothing is compiled again.
+        "CCACHE_DISABLE": "1",
     }
     umask = os.umask(0o077)
     try:
@@ -139,3 +144,30 @@ def test_it_finds_servers_by_name_and_has_authorities_to_trust(folder):
     assert "Failed to connect" in failed, failed
     context = ssl.create_default_context(cafile=str(folder / "etc/ssl/certs/ca-certificates.crt"))
     assert context.cert_store_stats()["x509_ca"] > 100
+
+
+POLICY = """apiVersion: gpu-extender.io/v1alpha1
+kind: SchedulerPolicy
+listen: {verbs: "127.0.0.1:0", people: "127.0.0.1:0", probes: "127.0.0.1:0"}
+tls: {certificateFile: /tls/tls.crt, privateKeyFile: /tls/tls.key, clientCAFile: /tls/ca.crt}
+"""
+
+
+def test_it_serves_by_tls(folder):
+    authority = certificates.Authority(folder.parent / "authority")
+    mounted = certificates.mount(folder / "tls", authority, *authority.server())
+    for at, _, names in os.walk(mounted):
+        for path in (at, *(os.path.join(at, name) for name in names)):
+            os.chmod(path, 0o755)
+    shutil.copy(os.path.join(oci.ROOT, "examples/sample-cluster.yaml"), folder)
+    (folder / "policy.yaml").write_text(POLICY)
+    context = ssl.create_default_context(cafile=authority.certificate)
+    context.load_cert_chain(*authority.client("scheduler"))
+    with open(os.path.join(oci.ROOT, "examples/scheduler/filter.json"), encoding="utf-8") as file:
+        asked = file.read()
+    with started(folder, "--config", "/policy.yaml", "--cluster-file", "/sample-cluster.yaml") as process:
+        port = next(re.search(r"for=verbs addr=127\.0\.0\.1:(\d+)", line)[1] for line in process.stdout if "for=verbs" in line)
+        connection = http.client.HTTPSConnection("127.0.0.1", int(port), context=context, timeout=60)
+        connection.request("POST", "/scheduler/filter", asked, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        assert (answer.status, json.loads(answer.read())["Error"]) == (200, "")
