@@ -1,0 +1,45 @@
+"""What a real kubelet does with a pod that it would not have, and what is counted then: docs/RUNBOOKS.md, GpuExtenderNodeRefusesPods."""
+
+import re
+
+from api import wait_until
+from real import BUSYBOX, NODE
+from service import Service
+
+PODS = "/api/v1/namespaces/refused/pods"
+COUNT = re.compile(rf'^gpu_extender_node_pods_refused_total{{node="{NODE}"}} (\d+)$', re.MULTILINE)
+
+
+def pod(name, cpu, *command):
+    """Bound to the node as if a scheduler had."""
+    container = {"name": "main", "image": BUSYBOX, "imagePullPolicy": "Never", "command": ["/bin/busybox", *command], "resources": {"requests": {"cpu": cpu}}}
+    return {"metadata": {"name": name}, "spec": {"nodeName": NODE, "restartPolicy": "Never", "containers": [container]}}
+
+
+def count(service):
+    return sum(map(int, COUNT.findall(service.get("/metrics").text)))
+
+
+def is_over(item):
+    return item["status"]["phase"] in ("Succeeded", "Failed")
+
+
+def test_only_pods_that_the_kubelet_would_not_have_are_counted(cluster):
+    """Neither those that were over before anybody saw them run, nor those that were deleted while they waited."""
+    api = cluster.api
+    api.create("/api/v1/namespaces", {"metadata": {"name": "refused"}})
+    account = "/api/v1/namespaces/refused/serviceaccounts"
+    api.wait_for(account, "metadata.name=default", lambda item: item)
+    service = Service("--kubeconfig", cluster.kubeconfig())
+    try:
+        api.create_all(PODS, [pod("short", "1m", "true"), pod("wrong", "1m", "false"), pod("nothing", "1m", "no-such-applet")])
+        for name in ("short", "wrong", "nothing"):
+            api.wait_for(PODS, f"metadata.name={name}", is_over)
+        api.create_all(PODS, [pod(f"large-{i}", "100000", "true") for i in range(5)])
+        for i in range(5):
+            seen = api.wait_for(PODS, f"metadata.name=large-{i}", is_over)
+            assert seen["status"]["reason"] == "OutOfcpu", seen["status"]
+        wait_until(lambda: count(service) >= 5, lambda: f"5 are counted, not {count(service)}")
+        assert count(service) == 5
+    finally:
+        service.stop()
