@@ -108,6 +108,8 @@ def has_image(run):
 
 
 def in_cluster_tests(run, name, wanted):
+    if not run.builds.ready("test", name):
+        return
     if commands.command_test(run.results, f"{name}/prepare", ["tests/in-cluster/prepare"]) and has_image(run):
         pytests.run(run.results, name, "tests/in-cluster", wanted, within=["tests/in-cluster/apart"])
 
