@@ -30,25 +30,11 @@ class Secured:
         self.service = start("--config", self.policy, "--cluster-file", cluster, listen=None, ready=probes != loopback)
         self.address = self.service.addresses["verbs"]
 
-    def context(self, client=None, authority=None):
-        """client: (certificate, key), or None. authority: whom the client trusts."""
-        context = ssl.create_default_context(cafile=str((authority or self.authority).certificate))
-        if client:
-            context.load_cert_chain(*map(str, client))
-        return context
-
-    @contextlib.contextmanager
-    def connection(self, *who, **more):
-        host, _, port = self.address.rpartition(":")
-        connection = http.client.HTTPSConnection(host, int(port), timeout=LIMIT_S, context=self.context(*who, **more))
-        try:
-            yield connection
-        finally:
-            connection.close()
+    def connection(self, client=None, authority=None):
+        return connected(authority or self.authority, client, self.address)
 
     def ask(self, client, method, path, body=None):
-        with self.connection(client) as connection:
-            return ask_on(connection, method, path, body)
+        return ask_with(self.authority, client, self.address, method, path, body)
 
     def verb(self, client):
         return self.ask(client, "POST", "/scheduler/filter", FILTER)
@@ -58,6 +44,30 @@ class Secured:
         seen = len(self.service.log.lines)
         mount(self.files, authority, certificate, key)
         return self.service.log.wait_for({"mod": "tls"}, after=seen)
+
+
+def context(authority, client=None):
+    """authority: whom the client trusts. client: its (certificate, key), or None."""
+    made = ssl.create_default_context(cafile=str(authority.certificate))
+    if client:
+        made.load_cert_chain(*map(str, client))
+    return made
+
+
+@contextlib.contextmanager
+def connected(authority, client, address):
+    host, _, port = address.rpartition(":")
+    connection = http.client.HTTPSConnection(host, int(port), timeout=LIMIT_S, context=context(authority, client))
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def ask_with(authority, client, address, method, path, body=None):
+    """One request on a connection of its own."""
+    with connected(authority, client, address) as connection:
+        return ask_on(connection, method, path, body)
 
 
 def ask_on(connection, method, path, body=None):

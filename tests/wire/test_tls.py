@@ -12,7 +12,7 @@ import time
 import pytest
 from certificates import Authority
 from raw import LIMIT_S, Raw, request
-from secured import FILTER, HEAD, Secured, ask_on, paths
+from secured import FILTER, HEAD, Secured, ask_on, context
 
 NOBODY = "there is no client certificate"
 
@@ -103,7 +103,7 @@ def test_who_is_not_named_may_not(secure, subject):
 def test_the_body_of_who_may_not_is_not_waited_for(secured):
     """Headers of an endless body are enough for the answer; a body that is sent all the same is thrown away, up to a limit."""
     with Raw(secured.address) as raw:
-        raw.socket = secured.context().wrap_socket(raw.socket, server_hostname="127.0.0.1")
+        raw.socket = context(secured.authority).wrap_socket(raw.socket, server_hostname="127.0.0.1")
         raw.send(request("POST", "/scheduler/filter")[:-4].replace(b"Content-Length: 0", b"Content-Length: 60000000") + b"\r\n\r\n")
         status, headers, body = raw.answer()
         assert (status, headers["connection"], json.loads(body)) == (403, "close", {"error": NOBODY})
@@ -144,12 +144,12 @@ def test_probes_elsewhere_are_plain(secured):
 
 
 def handshake(secured, version):
-    context = secured.context(secured.client)
-    context.minimum_version = context.maximum_version = version
-    context.set_ciphers("ALL:@SECLEVEL=0")
+    only = context(secured.authority, secured.client)
+    only.minimum_version = only.maximum_version = version
+    only.set_ciphers("ALL:@SECLEVEL=0")
     host, _, port = secured.address.rpartition(":")
     with socket.create_connection((host, int(port)), LIMIT_S) as plain:
-        with context.wrap_socket(plain, server_hostname=host) as connection:
+        with only.wrap_socket(plain, server_hostname=host) as connection:
             return connection.version()
 
 
@@ -177,7 +177,7 @@ def test_requests_may_come_in_pieces_and_in_a_row(secured):
     """The last of them with the end of the input right behind it."""
     asked = request("POST", "/scheduler/filter", json.dumps(FILTER).encode())
     with Raw(secured.address) as raw:
-        raw.socket = secured.context(secured.client).wrap_socket(raw.socket, server_hostname="127.0.0.1")
+        raw.socket = context(secured.authority, secured.client).wrap_socket(raw.socket, server_hostname="127.0.0.1")
         for i in range(0, len(asked), 7):
             raw.send(asked[i : i + 7])
         raw.send(asked + asked + asked)
