@@ -183,3 +183,8 @@ struct binds *follower_binds(struct follower *follower)
 {
     return follower->binds;
 }
+
+struct kube_sender follower_sender(struct follower *follower)
+{
+    return kube_loop_sender(follower->writing);
+}

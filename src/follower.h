@@ -10,6 +10,7 @@
 #include "config/settings.h"
 #include "extender/binds.h"
 #include "inventory/inventory.h"
+#include "kube/request.h"
 #include "kube/target.h"
 
 struct follower;
@@ -28,5 +29,7 @@ void follower_stop(struct follower *follower);
 void follower_free(struct follower *follower);
 
 struct binds *follower_binds(struct follower *follower);
+/* The write loop's, valid until follower_stop(). */
+struct kube_sender follower_sender(struct follower *follower);
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+/* So long at the most a refusal is remembered: who is given a right need not wait for it. */
+#define REFUSED_S 2
 /* A stranger may call as often as they like, and need not fill the log. */
 #define WARN_EVERY_MS 10000
 
@@ -65,21 +67,72 @@ static enum gate_verdict judge_verbs(void *context, struct exchange *exchange)
     return GATE_CLOSED;
 }
 
+static void ask_for_a_token(struct exchange *exchange)
+{
+    const char *fault = exchange_peer(exchange)
+                            ? "the client certificate is of nobody whom tls.peopleClients names"
+                            : exchange_peer_fault(exchange);
+    exchange_answer_error(exchange, 401,
+                          arena_printf(exchange_arena(exchange),
+                                       "%s, and there is no \"Authorization: Bearer TOKEN\" with a "
+                                       "token of the API server",
+                                       fault));
+}
+
 static enum gate_verdict judge_people(void *context, struct exchange *exchange)
 {
     struct gates *gates = context;
     const struct exchange_peer *peer = exchange_peer(exchange);
     if (!gates->has_tls || (peer && is_named(peer, &gates->settings->tls.people_clients)))
         return GATE_OPEN;
-    exchange_answer_error(exchange, 401,
-                          peer ? "the client certificate is of nobody whom tls.peopleClients names"
-                               : exchange_peer_fault(exchange));
+    if (!exchange_header(exchange, "Authorization")) {
+        ask_for_a_token(exchange);
+        return GATE_CLOSED;
+    }
+    switch (auth_judge(gates->auth, exchange, clock_ms())) {
+    case AUTH_OPEN:
+        return GATE_OPEN;
+    case AUTH_ASK:
+        return GATE_ASK;
+    case AUTH_CLOSED:
+        break;
+    }
     return GATE_CLOSED;
 }
 
-void gates_init(struct gates *ret_gates, const struct settings *settings, bool has_tls)
+static void ask_people(void *context, struct exchange *exchange)
+{
+    const struct gates *gates = context;
+    auth_ask(gates->auth, exchange, clock_ms());
+}
+
+static struct auth *create_auth(const struct settings *settings, struct kube_sender sender)
+{
+    const int64_t cache_s = (int64_t)settings->authentication.cache_s;
+    const struct auth_settings times = {
+        .allowed_ms = cache_s * 1000,
+        .refused_ms = (cache_s < REFUSED_S ? cache_s : REFUSED_S) * 1000,
+    };
+    return auth_new(&times, sender);
+}
+
+void gates_init(struct gates *ret_gates, const struct settings *settings, bool has_tls,
+                struct kube_sender sender)
 {
     *ret_gates = (struct gates){.settings = settings, .has_tls = has_tls};
     ret_gates->verbs = (struct gate){judge_verbs, NULL, ret_gates};
-    ret_gates->people = (struct gate){judge_people, NULL, ret_gates};
+    ret_gates->people = (struct gate){judge_people, ask_people, ret_gates};
+    ret_gates->auth = create_auth(settings, sender);
+}
+
+void gates_fini(struct gates *gates)
+{
+    auth_free(gates->auth);
+    gates->auth = NULL;
+}
+
+void gates_metrics(const struct gates *gates, struct buf *out)
+{
+    if (gates->has_tls)
+        auth_metrics(gates->auth, out);
 }

@@ -4,6 +4,7 @@
 #ifndef GATES_H
 #define GATES_H
 
+#include "auth/auth.h"
 #include "config/settings.h"
 #include "http/server.h"
 
@@ -16,10 +17,17 @@ struct gates {
     atomic_llong warned_at; /* of who is not let in to the verbs */
 
     struct gate verbs;  /* kube-scheduler, by its certificate */
-    struct gate people; /* by their certificates */
+    struct gate people; /* by their certificates, or tokens */
+    struct auth *auth;
 };
 
-/* Borrows the settings. The gates must stay where they are. */
-void gates_init(struct gates *ret_gates, const struct settings *settings, bool has_tls);
+/* Borrows the settings. The gates must stay where they are. sender: to the API server;
+ * sender.send NULL: there is none. */
+void gates_init(struct gates *ret_gates, const struct settings *settings, bool has_tls,
+                struct kube_sender sender);
+/* After the sender has stopped. */
+void gates_fini(struct gates *gates);
+
+void gates_metrics(const struct gates *gates, struct buf *out);
 
 #endif

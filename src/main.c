@@ -128,6 +128,15 @@ static void write_server_metrics(void *context, struct buf *out)
     server_metrics(program->server, out);
     listening_metrics(&program->listening, out);
     extender_metrics(&program->extender, out);
+    gates_metrics(&program->gates, out);
+}
+
+static void create_gates(struct program *program)
+{
+    struct kube_sender sender = {0};
+    if (program->follower)
+        sender = follower_sender(program->follower);
+    gates_init(&program->gates, &program->settings, program->listening.has_tls, sender);
 }
 
 static void create_protocols(struct program *program)
@@ -289,10 +298,10 @@ static int run(struct program *program)
         return check(program);
     if (listening_begin(&program->listening, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
-    gates_init(&program->gates, &program->settings, program->listening.has_tls);
     if (!options->cluster_file && follow_api_server(program, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
     warn(&program->settings);
+    create_gates(program);
     create_protocols(program);
     return serve(program);
 }
@@ -309,6 +318,7 @@ int main(int argc, char **argv)
     log_configure(program.options.log_level, program.options.log_format);
     int status = run(&program);
     listening_end(&program.listening);
+    gates_fini(&program.gates);
     follower_free(program.follower);
     decisions_free(program.decisions);
     inventory_free(program.inventory);

@@ -44,6 +44,11 @@ struct settings_election {
     size_t retry_s;
 };
 
+/* Of people who come with a token. */
+struct settings_authentication {
+    size_t cache_s; /* what a token was allowed is remembered so long; 0: not at all */
+};
+
 /* How kube-scheduler is configured, which we cannot see. */
 struct settings_scheduler {
     size_t weight; /* of this extender */
@@ -77,6 +82,7 @@ struct settings {
     bool insecure_verbs;
     bool insecure_people;
     struct settings_tls tls;
+    struct settings_authentication authentication;
     struct settings_scheduler scheduler;
     struct settings_kubernetes kubernetes;
     struct settings_election election;

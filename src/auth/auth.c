@@ -44,9 +44,7 @@ static const char *read_asking(const struct auth *auth, struct exchange *exchang
 {
     const char *header = exchange_header(exchange, "Authorization");
     if (!header)
-        return "who asks must say who they are: \"Authorization: Bearer TOKEN\" with a token of "
-               "the "
-               "API server, or a client certificate that tls.peopleClients names";
+        return "there is no header Authorization: Bearer TOKEN";
     if (!bearer_read(header, &ret_asking->bearer))
         return "the header Authorization is no \"Bearer TOKEN\"";
     if (!auth->sender.send)

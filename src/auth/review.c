@@ -77,7 +77,7 @@ static bool is_answer(const struct kube_answer *answer, char *why)
         return false;
     }
     if (answer->status == 403) {
-        (void)fail(why, "403: our account may not create it (manifests/rbac.yaml has the rule)");
+        (void)fail(why, "403: our account may not create it (system:auth-delegator may)");
         return false;
     }
     if (answer->status < 200 || answer->status >= 300) {

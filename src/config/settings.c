@@ -58,6 +58,7 @@ const struct setting SETTINGS[] = {
     {"tls.clientCAFile", SETTING_TEXT, AT(tls.client_ca_file), .check = syntax_path, .text = ""},
     {"tls.verbClients", SETTING_CLIENTS, AT(tls.verb_clients)},
     {"tls.peopleClients", SETTING_CLIENTS, AT(tls.people_clients)},
+    {"authentication.cacheSeconds", SETTING_COUNT, AT(authentication.cache_s), FROM_TO(0, 300, 10)},
     {"gpuResources", SETTING_NAMES, AT(policy.gpu_resources), N_AT(policy.n_gpu_resources),
      .check = syntax_resource},
     {"models.labels", SETTING_NAMES, AT(policy.model_labels), N_AT(policy.n_model_labels),

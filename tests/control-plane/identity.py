@@ -59,15 +59,15 @@ def renamed(objects, name):
 
 
 class Token:
-    """A token of an account, from TokenRequest."""
+    """A token of an account, from TokenRequest. more: of the request."""
 
-    def __init__(self, api, account, namespace=NAMESPACE):
+    def __init__(self, api, account, namespace=NAMESPACE, **more):
         self.api = api
         secrets = f"/api/v1/namespaces/{namespace}/secrets"
         secret = api.create(secrets, {"metadata": {"generateName": f"{account}-"}})["metadata"]
         self.secret = f"{secrets}/{secret['name']}"
         bound = {"apiVersion": "v1", "kind": "Secret", "name": secret["name"], "uid": secret["uid"]}
-        request = {"spec": {"expirationSeconds": SHORTEST_S, "boundObjectRef": bound}}
+        request = {"spec": {"expirationSeconds": SHORTEST_S, "boundObjectRef": bound, **more}}
         path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
         self.text = api.create(path, request)["status"]["token"]
 

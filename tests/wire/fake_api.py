@@ -25,10 +25,17 @@ COLLECTIONS = {
     "/apis/scheduling.k8s.io/v1/priorityclasses": "priorityclasses",
     "/apis/resource.k8s.io/v1/deviceclasses": "deviceclasses",
 }
+TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
+ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 # Before its end a real server sends a bookmark, too.
 BOOKMARK_BEFORE_END_S = 2
 # Larger parts of a watch are written piece by piece.
 CHUNK_BYTES = 1 << 20
+
+
+def user_spec(user):
+    """How a SubjectAccessReview names the user of a TokenReview."""
+    return {"user" if key == "username" else key: value for key, value in user.items()}
 
 
 def event_bytes(type_, item):
@@ -125,12 +132,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.meet(url.path, lambda: (404, status(404, "NotFound", url.path), ()))
 
     def do_POST(self):
-        binding = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         path = urllib.parse.urlsplit(self.path).path
+        if path == TOKEN_REVIEWS:
+            return self.meet("review token", lambda: self.api.reviewed_token(body))
+        if path == ACCESS_REVIEWS:
+            return self.meet("review access", lambda: self.api.reviewed_access(body))
         if not path.startswith(NAMESPACED) or not path.endswith("/binding"):
             return self.meet(path, lambda: (404, status(404, "NotFound", path), ()))
         namespace, _, name, _ = path[len(NAMESPACED) :].split("/")
-        return self.meet("bind", lambda: self.api.bound(namespace, name, binding))
+        return self.meet("bind", lambda: self.api.bound(namespace, name, body))
 
     def do_other(self):
         self.meet(f"{self.command} {self.path}", lambda: (405, status(405, "MethodNotAllowed", self.path), ()))
@@ -213,6 +224,8 @@ class FakeApi:
         self.faults = Faults(self.changed)
         self.streams = []
         self.token = None  # what Authorization must be, where it is not None
+        self.people = {}  # token: the user whose it is, as TokenReview tells it
+        self.rights = set()  # (user's name, verb, path)
         self.is_deaf = False  # connections are closed before anything is read
         self.era = 0  # connections of an earlier one are closed at their next request
         self.callers = set()  # with TLS, who asked by client certificate; None: without one
@@ -272,6 +285,18 @@ class FakeApi:
     def bound(self, namespace, name, binding):
         result = self.store.bind(namespace, name, binding)
         return result["code"], result, ()
+
+    def reviewed_token(self, review):
+        """What is asked comes back, the token too."""
+        user = self.people.get(review["spec"]["token"])
+        said = {"authenticated": True, "user": user} if user else {"error": "invalid bearer token " + review["spec"]["token"]}
+        return 201, {**review, "status": said}, ()
+
+    def reviewed_access(self, review):
+        spec, asked = review["spec"], review["spec"]["nonResourceAttributes"]
+        allowed = spec in [{**user_spec(user), "nonResourceAttributes": asked} for user in self.people.values()]
+        allowed = allowed and (spec["user"], asked["verb"], asked["path"]) in self.rights
+        return 201, {**review, "status": {"allowed": allowed, "reason": "so it is"}}, ()
 
     def has_forgotten(self, kind, version):
         with self.changed:

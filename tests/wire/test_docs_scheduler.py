@@ -24,6 +24,7 @@ COMMENTED_NAME = re.compile(r"^ *# - name: (\S+)$", re.MULTILINE)
 LEGACY = "alpha.kubernetes.io/nvidia-gpu"
 OF_OTHERS = {"--server-side", "--subresource", "--as", "--namespace", "--duration", "--output"}
 OF_OTHERS |= {"--no-install-recommends", "--system", "--shell"}
+OF_OTHERS |= {"--filename", "--clusterrole", "--serviceaccount", "--cacert", "--header"}
 OF_EVERY_SYSTEM = re.compile(r"lib(c|m|gcc_s|\w+san)\.so")
 ROUTE = re.compile(r"(?<![a-z.])/(?:(?:scheduler|v1)/[\w/-]+|metrics|readyz|livez)")
 

@@ -14,9 +14,12 @@ import signal
 import socket
 
 import jsonschema
+import objects
 import openapi
 import pytest
 import yaml
+from fake_api import FakeApi
+from guarded import GuardedFollower
 from service import ROOT, SAMPLE_CLUSTER, Answer, Service
 
 WORKLOADS = os.path.join(ROOT, "examples/workloads")
@@ -76,7 +79,11 @@ def test_the_document_holds_together():
     document = JUDGE.document
     assert re.fullmatch(r"3\.1\.\d+", document["openapi"])
     assert f"version: '{document['info']['version']}'," in read("meson.build")
-    components = {f"#/components/{kind}/{name}" for kind, items in document["components"].items() for name in items}
+    parts = dict(document["components"])
+    schemes = parts.pop("securitySchemes")
+    needs = [document["security"], *(operation.get("security", []) for operation in JUDGE.operations().values())]
+    assert {name for need in needs for either in need for name in either} == set(schemes)
+    components = {f"#/components/{kind}/{name}" for kind, items in parts.items() for name in items}
     assert set(references(document)) == components, "a reference to nothing, or a component that nothing refers to"
     names = [operation["operationId"] for operation in JUDGE.operations().values()]
     assert len(set(names)) == len(names)
@@ -298,7 +305,28 @@ def ask_too_much(service, method, path, _):
     return service.ask(method, path, b"x" * (BODY_LIMIT + 1))
 
 
+def ask_as_nobody(service, method, path, _):
+    return service.visit(None, asked(method, path), method)
+
+
+def ask_without_a_right(service, method, path, _):
+    return service.visit(POWERLESS, asked(method, path), method)
+
+
 ASK = {200: ask_well, 400: ask_badly, 404: ask_for_what_is_not_there, 405: ask_with_another_method, 413: ask_too_much}
+ASK.update({401: ask_as_nobody, 403: ask_without_a_right})
+POWERLESS = "t0ken"  # of somebody who may do nothing
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory):
+    """A service that asks people who they are."""
+    with FakeApi() as api:
+        objects.fill(api.store)
+        api.people[POWERLESS] = {"username": "jane"}
+        running = GuardedFollower(api, tmp_path_factory.mktemp("guarded"))
+        yield running
+        running.stop()
 
 
 @pytest.fixture(scope="module")
@@ -353,13 +381,14 @@ def last_answers():
 
 
 @pytest.mark.parametrize("method, path, status, media", JUDGE.documented())
-def test_documented(service, limited, last_answers, method, path, status, media):
+def test_documented(service, limited, guarded, last_answers, method, path, status, media):
     if (method, path, status, media) in NOT_OVER_A_FILE:
         return
     if status == 503:
         answer = last_answers[method, path]
     else:
-        answer = ASK[status](limited if status == 413 else service, method, path, media)
+        whom = {413: limited, 401: guarded, 403: guarded}.get(status, service)
+        answer = ASK[status](whom, method, path, media)
     assert answer.status == status and answer.headers["content-type"].split(";")[0] == media, answer
     judge(method, path, answer)
 

@@ -131,7 +131,8 @@ static void test_without_a_token(void **state)
         assert_int_equal(guest.verdict, AUTH_CLOSED);
         check_silence(desk);
         check_answer(&guest, 401,
-                     HEADERS[i] ? "the header Authorization is no \"Bearer TOKEN\"" : NULL);
+                     HEADERS[i] ? "the header Authorization is no \"Bearer TOKEN\""
+                                : "there is no header Authorization: Bearer TOKEN");
     }
 }
 

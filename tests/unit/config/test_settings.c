@@ -109,6 +109,7 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_string_equal(a->tls.client_ca_file, b->tls.client_ca_file);
     assert_clients_equal(&a->tls.verb_clients, &b->tls.verb_clients);
     assert_clients_equal(&a->tls.people_clients, &b->tls.people_clients);
+    assert_int_equal(a->authentication.cache_s, b->authentication.cache_s);
     assert_int_equal(a->scheduler.weight, b->scheduler.weight);
     assert_int_equal(a->scheduler.other_extenders, b->scheduler.other_extenders);
     assert_int_equal(a->scheduler.all_pods, b->scheduler.all_pods);
@@ -156,6 +157,7 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "  clientCAFile: '12'\n"
     "  verbClients: {names: [kube-scheduler, 'system:\"x\"']}\n"
     "  peopleClients: {organizations: ['ops, EU'], names: null}\n"
+    "authentication: {cacheSeconds: 300}\n"
     "gpuResources: [example.com/gpu, example.com/slice-*]\n"
     "models:\n"
     "  labels: [example.com/model]\n"
@@ -207,6 +209,7 @@ static void test_every_key_is_read(void **state)
     assert_int_equal(settings->policy.replica_spread_milli, 125);
     const struct slot_price_policy slot_price = {1500, 0, 1000000000, 1};
     assert_memory_equal(&settings->policy.slot_price, &slot_price, sizeof slot_price);
+    assert_int_equal(settings->authentication.cache_s, 300);
     assert_true(settings->election.enabled);
     assert_string_equal(settings->election.namespace_, "gpus");
     assert_string_equal(settings->election.lease_name, "one");

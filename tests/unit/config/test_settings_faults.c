@@ -87,11 +87,12 @@ static void test_unknown_keys(void **state)
         {HEAD "scheduling:\n", "3:1: scheduling: unknown key; did you mean scheduler?"},
         {HEAD "\"two\\nlines\": 1\n",
          "3:1: \"two\\nlines\": unknown key; known here: apiVersion, kind, listen, tls, "
-         "gpuResources, "
+         "authentication, gpuResources, "
          "models, admission, sharing, placement, slotPrice, quotas, scheduler, filter, kubernetes, "
          "leaderElection, decisions, limits"},
         {HEAD "\"\": 1\n",
-         "3:1: \"\": unknown key; known here: apiVersion, kind, listen, tls, gpuResources, "
+         "3:1: \"\": unknown key; known here: apiVersion, kind, listen, tls, "
+         "authentication, gpuResources, "
          "models, admission, sharing, placement, slotPrice, quotas, scheduler, filter, kubernetes, "
          "leaderElection, decisions, limits"},
     };

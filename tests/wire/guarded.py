@@ -1,0 +1,88 @@
+"""A service over TLS that asks people who they are: over an API server, or over a cluster file.
+
+Probes are on a socket of their own, without TLS.
+"""
+
+import contextlib
+import http.client
+import json
+import ssl
+
+from certificates import Authority
+from fake_api import HOST
+from follow import Follower, policy
+from service import LIMIT_S, Answer, Service
+
+# Of all that people may ask.
+PATHS = (
+    ("GET", "/v1/inventory"),
+    ("GET", "/v1/pending"),
+    ("GET", "/v1/decisions"),
+    ("GET", "/v1/fragmentation"),
+    ("GET", "/v1/quota"),
+    ("GET", "/v1/snapshot"),
+    ("GET", "/v1/pods/ml/old-0/explain"),
+    ("GET", "/metrics"),
+    ("HEAD", "/v1/inventory"),
+    ("POST", "/v1/dry-run"),
+)
+DRY_RUN = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+
+
+def tls_policy(folder, **authentication):
+    """The text of the policy, and the client's TLS: without a certificate, and as the operator."""
+    authority = Authority(folder / "authority")
+    server, operator = authority.server(), authority.client("operator")
+    whole = json.loads(policy())
+    whole["listen"] = {"verbs": f"{HOST}:0", "people": f"{HOST}:0", "probes": "127.0.0.2:0"}
+    whole["tls"] = {"certificateFile": str(server[0]), "privateKeyFile": str(server[1]), "clientCAFile": str(authority.certificate)}
+    whole["tls"]["peopleClients"] = {"names": ["operator"]}
+    whole["authentication"] = authentication
+    nobody, known = (ssl.create_default_context(cafile=str(authority.certificate)) for _ in range(2))
+    known.load_cert_chain(*map(str, operator))
+    return json.dumps(whole), nobody, known
+
+
+class Guarded:
+    """What both have in common. A mixin: what is asked by visit() comes without a certificate, all else is the operator's."""
+
+    tls = operator = None
+
+    def prepare(self, folder, authentication):
+        """The options that it takes, with files in `folder`."""
+        text, self.tls, self.operator = tls_policy(folder, **authentication)
+        (folder / "guarded.yaml").write_text(text, encoding="utf-8")
+        return "--config", folder / "guarded.yaml"
+
+    def connection(self):
+        if self.address == self.addresses["probes"]:
+            return super().connection()
+        return self.connect(self.operator)
+
+    def connect(self, tls):
+        host, _, port = self.address.rpartition(":")
+        return http.client.HTTPSConnection(host, int(port), timeout=LIMIT_S, context=tls)
+
+    def visit(self, token=None, path="/v1/inventory", method="GET", body=None, header=None):
+        """header: the whole of Authorization, if not for a token."""
+        header = f"Bearer {token}" if token else header
+        with contextlib.closing(self.connect(self.tls)) as connection:
+            connection.request(method, path, json.dumps(body) if body else None, {"Authorization": header} if header else {})
+            return Answer(connection.getresponse())
+
+
+class GuardedService(Guarded, Service):
+    """Over whatever the options say."""
+
+    def __init__(self, folder, *options, **authentication):
+        Service.__init__(self, *options, *self.prepare(folder, authentication), listen=None)
+
+
+class GuardedFollower(Guarded, Follower):
+    """Over `api`."""
+
+    def __init__(self, api, folder, *options, **authentication):
+        (folder / "kubeconfig").write_text(api.kubeconfig(), encoding="utf-8")
+        self.api, self.ready, self.calm = api, True, None
+        options = *options, "--kubeconfig", folder / "kubeconfig", *self.prepare(folder, authentication)
+        Service.__init__(self, *options, listen=None)

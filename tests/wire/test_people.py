@@ -1,0 +1,240 @@
+"""Who may ask what people ask, over TLS: tokens that the API server knows, or a certificate that the policy names; all others are
+told why not. What the API server cannot say is no yes, and no thread waits for it."""
+
+import concurrent.futures
+import contextlib
+import signal
+import time
+
+import objects
+import pytest
+from guarded import DRY_RUN, PATHS, GuardedFollower, GuardedService
+from objects import pod
+from service import LIMIT_S
+
+READER, STRANGER = "reader-t0ken.abc", "nobodys-t0ken.xyz"
+NOT_NOW = "the API server could not be asked whose token this is and what they may: try again"
+BUSY = "too many tokens are being checked: try again"
+JANE = {"username": "jane", "uid": "u-1", "groups": ["ops", "system:authenticated"], "extra": {"example.com/team": ["a"]}}
+CACHE_S = 1
+OF_STRANGERS = 24  # reviews under way
+
+
+@pytest.fixture
+def start(api, tmp_path):
+    """start(option, ..., cacheSeconds=...) -> a GuardedFollower, and READER may do all."""
+    api.people[READER] = JANE
+    api.rights |= {("jane", method.lower(), path) for method, path in PATHS}
+    with contextlib.ExitStack() as running:
+
+        def begin(*options, **authentication):
+            service = GuardedFollower(api, tmp_path, *options, **authentication)
+            running.callback(service.stop)
+            return service
+
+        yield begin
+
+
+@pytest.fixture
+def guarded(start):
+    return start(cacheSeconds=CACHE_S)
+
+
+def error(answer, status):
+    assert answer.status == status, answer
+    return answer.json()["error"]
+
+
+@contextlib.contextmanager
+def held(api, name):
+    hold = api.faults.hold(name)
+    try:
+        yield hold
+    finally:
+        api.faults.heal()
+        hold.release()
+
+
+def visits(service, count, token=READER):
+    """So many at the same time: their futures."""
+    threads = concurrent.futures.ThreadPoolExecutor(count)
+    return [threads.submit(service.visit, token if isinstance(token, str) else token(number)) for number in range(count)]
+
+
+def test_every_path_is_guarded_and_open_to_who_may(api, guarded):
+    for method, path in PATHS:
+        body = DRY_RUN if method == "POST" else None
+        nobody = guarded.visit(None, path, method, body)
+        assert (nobody.status, nobody.headers.get("www-authenticate")) == (401, "Bearer"), path
+        assert guarded.visit(STRANGER, path, method, body).status == 401, path
+        assert guarded.visit(READER, path, method, body).status == 200, path
+        api.rights.discard(("jane", method.lower(), path))
+    time.sleep(CACHE_S)
+    for method, path in PATHS:
+        refused = guarded.visit(READER, path, method, DRY_RUN if method == "POST" else None)
+        assert refused.status == 403 and "www-authenticate" not in refused.headers
+        if method != "HEAD":
+            assert error(refused, 403) == f'forbidden: User "jane" cannot {method.lower()} path "{path}"'
+
+
+def test_who_says_nothing_is_told_what_would_help(guarded):
+    assert "Authorization: Bearer TOKEN" in error(guarded.visit(), 401)
+    for header in ("Basic dTpw", "Bearer", "Bearer a b"):
+        assert "Bearer TOKEN" in error(guarded.visit(header=header), 401)
+
+
+def test_the_query_is_not_asked_about(api, guarded):
+    assert guarded.visit(READER, "/v1/inventory?output=table").status == 200
+    assert guarded.visit(READER, "/v1/inventory?output=json").status == 200
+    assert api.faults.count("review access") == 1
+
+
+def test_who_has_no_rights_here_needs_none_there(guarded):
+    """Probes are open; a certificate that the policy names needs no token; an unknown path is told to all."""
+    assert guarded.metric("gpu_extender_pods") == 3
+    assert guarded.visit(None, "/v1/nowhere").status == 404
+    guarded.address = guarded.addresses["probes"]
+    assert guarded.get("/readyz").status == guarded.get("/livez").status == 200
+
+
+def test_what_was_answered_is_kept_for_its_time(api, guarded):
+    for _ in range(5):
+        assert guarded.visit(READER).status == 200
+        assert guarded.visit(STRANGER).status == 401
+    assert (api.faults.count("review token"), api.faults.count("review access")) == (2, 1)
+    assert guarded.metric("gpu_extender_auth_lookups_total", result="hit") == 8
+    del api.people[READER]
+    time.sleep(CACHE_S)
+    assert guarded.visit(READER).status == 401
+    assert guarded.metric("gpu_extender_auth_reviews_total", review="TokenReview", result="no") == 2
+
+
+FAULTS = {
+    "500": lambda faults, name: faults.fail(name, 500),
+    "429": lambda faults, name: faults.fail(name, 429, "TooManyRequests", retry_after=1),
+    "403": lambda faults, name: faults.fail(name, 403, "Forbidden"),
+    "404": lambda faults, name: faults.fail(name, 404, "NotFound"),
+    "redirect": lambda faults, name: faults.redirect(name),
+    "cut": lambda faults, name: faults.cut(name),
+    "lost": lambda faults, name: faults.lose_answer(name),
+    "half": lambda faults, name: faults.truncate(name),
+    "garbage": lambda faults, name: faults.garble(name, b'[{"kind":'),
+    "nothing": lambda faults, name: faults.garble(name, b""),
+    "huge": lambda faults, name: faults.garble(name, b'{"kind":"' + b"x" * (5 << 20) + b'"}'),
+    "echo": lambda faults, name: faults.garble(name, ('{"message": "' + READER + '"}').encode()),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("review", ["review token", "review access"])
+def test_what_cannot_be_asked_is_no_yes_and_not_kept(api, guarded, review, fault):
+    FAULTS[fault](api.faults, review)
+    refused = guarded.visit(READER)
+    assert (error(refused, 503), refused.headers["retry-after"]) == (NOT_NOW, "1")
+    assert guarded.visit(READER).status == 200
+    assert guarded.log.wait_for({"mod": "auth", "level": "warn"})["review"] == {
+        "review token": "TokenReview",
+        "review access": "SubjectAccessReview",
+    }[review]
+
+
+def test_our_own_credential_is_refused(api, guarded):
+    """Which is no fault of who asks."""
+    api.token = "another"
+    assert error(guarded.visit(READER), 503) == NOT_NOW
+
+
+def test_an_api_server_that_does_not_answer(api, guarded):
+    began = time.monotonic()
+    with held(api, "review *"):
+        assert error(guarded.visit(READER), 503) == NOT_NOW
+    assert 4 < time.monotonic() - began < 15
+
+
+@pytest.mark.parametrize("review", ["review token", "review access"])
+def test_nobody_else_waits_for_a_review(api, guarded, review):
+    """Not who comes with a certificate, not the probes; and those who ask the same wait for one answer."""
+    with held(api, review) as hold:
+        waiting = visits(guarded, 20)
+        hold.wait_for(1)
+        guarded.wait("all are in", lambda: guarded.metric("gpu_extender_auth_lookups_total", result="miss") == 20)
+        assert guarded.metric("gpu_extender_auth_reviews_open") == 1
+        assert not any(visit.done() for visit in waiting)
+    assert {visit.result(LIMIT_S).status for visit in waiting} == {200}
+    assert (api.faults.count("review token"), api.faults.count("review access")) == (1, 1)
+    assert guarded.metric("gpu_extender_auth_reviews_open") == 0
+
+
+def test_a_binding_does_not_wait_for_reviews(api, guarded):
+    """They are on their way by the same loop."""
+    item = pod("train-0", 2)
+    api.store.put(item)
+    guarded.wait("the pod is known", lambda: item["metadata"]["uid"] in guarded.ledger()[1])
+    with held(api, "review *") as hold:
+        waiting = visits(guarded, OF_STRANGERS, lambda number: f"{STRANGER}-{number}")
+        hold.wait_for(OF_STRANGERS)
+        assert guarded.bind(item, "b") is None
+    assert all(visit.result(LIMIT_S).status in (200, 401) for visit in waiting)
+
+
+def test_a_flood_of_tokens_is_turned_away(api, guarded):
+    assert guarded.visit(READER).status == 200
+    time.sleep(CACHE_S)
+    with held(api, "review *") as hold:
+        waiting = visits(guarded, OF_STRANGERS, lambda number: f"{STRANGER}-{number}")
+        hold.wait_for(OF_STRANGERS)
+        for number in range(10):
+            refused = guarded.visit(f"{STRANGER}-more-{number}")
+            assert (error(refused, 503), refused.headers["retry-after"]) == (BUSY, "1")
+        known = visits(guarded, 1)
+        hold.wait_for(OF_STRANGERS + 1)
+    assert {visit.result(LIMIT_S).status for visit in waiting} == {401}
+    assert known[0].result(LIMIT_S).status == 200
+    assert guarded.metric("gpu_extender_auth_lookups_total", result="busy") == 10
+
+
+def test_who_leaves_while_the_token_is_checked(api, guarded):
+    with held(api, "review access") as hold:
+        with contextlib.closing(guarded.connect(guarded.tls)) as connection:
+            connection.request("POST", "/v1/dry-run", b"{}", {"Authorization": f"Bearer {READER}"})
+            hold.wait_for(1)
+    guarded.wait("it is over", lambda: guarded.metric("gpu_extender_auth_reviews_open") == 0)
+    assert guarded.visit(READER).status == 200
+
+
+def test_a_stop_while_tokens_are_checked(api, guarded):
+    """They have five seconds, and the stop waits for longer."""
+    with held(api, "review token") as hold:
+        waiting = visits(guarded, 3)
+        hold.wait_for(1)
+        guarded.wait("all are in", lambda: guarded.metric("gpu_extender_auth_lookups_total", result="miss") == 3)
+        guarded.signal(signal.SIGTERM)
+        guarded.log.wait_for({"mod": "main", "msg": "stopping"})
+    assert {visit.result(LIMIT_S).status for visit in waiting} <= {200, 503}
+    guarded.stop()
+
+
+def test_a_token_is_told_nobody(api, start):
+    """At the level of the log that says most; in whatever goes wrong; in the API server's own words too."""
+    service = start("--log-level", "debug", cacheSeconds=CACHE_S)
+    said = [service.visit(token, path).text for token in (READER, STRANGER) for path in ("/v1/inventory", "/v1/none", "/metrics")]
+    for review in ("review token", "review access"):
+        for fault in FAULTS.values():
+            fault(api.faults, review)
+            said.append(service.visit(READER, "/v1/quota").text)
+            api.faults.heal()
+            api.rights.add(("jane", "get", "/v1/quota"))
+    said.append(service.visit(header=f"Bearer {READER} {STRANGER}").text)
+    service.stop()
+    for text in (service.log.text(), *said):
+        assert READER not in text and STRANGER not in text
+
+
+def test_without_an_api_server_no_token_can_be_checked(tmp_path, write):
+    cluster = write("cluster.json", objects.list_text(objects.node("a", 8)))
+    service = GuardedService(tmp_path, "--cluster-file", cluster)
+    try:
+        assert "there is no API server to ask" in error(service.visit(READER), 401)
+        assert service.get("/v1/inventory").status == 200
+    finally:
+        service.stop()
