@@ -65,7 +65,10 @@ struct connection *connection_table_add(struct connection_table *table,
     struct connection *out = is_crowded(table) ? oldest_stranger(table) : NULL;
     if (out)
         end(table, out, CONNECTION_CROWDED);
-    enter(connection, CONNECTION_QUIET, now_ms + table->limits.silence_ms);
+    if (table->limits.has_handshake)
+        enter(connection, CONNECTION_ASKING, now_ms + table->limits.request_ms);
+    else
+        enter(connection, CONNECTION_QUIET, now_ms + table->limits.silence_ms);
     DL_APPEND(table->all, connection);
     table->n_strangers++;
     return out;
@@ -76,6 +79,13 @@ void connection_table_remove(struct connection_table *table, struct connection *
     if (is_stranger(connection))
         table->n_strangers--;
     DL_DELETE(table->all, connection);
+}
+
+void connection_table_greet(struct connection_table *table, struct connection *connection,
+                            int64_t now_ms, struct connection_bytes bytes)
+{
+    enter(connection, CONNECTION_QUIET, now_ms + table->limits.silence_ms);
+    connection->n_received = bytes.received;
 }
 
 void connection_table_begin(struct connection_table *table, struct connection *connection,

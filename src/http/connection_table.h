@@ -43,7 +43,8 @@ const char *connection_end_name(enum connection_end end);
 struct connection_limits {
     size_t places;
     int64_t request_ms; /* for a request, from when its first byte was noticed */
-    int64_t silence_ms; /* until the first byte of a new connection */
+    int64_t silence_ms; /* until the first byte of a new connection's first request */
+    bool has_handshake; /* which comes before that, in request_ms */
 };
 
 /* What the kernel has counted of a socket. */
@@ -60,9 +61,10 @@ struct connection {
     bool is_known;             /* no stranger */
     bool is_last;              /* its next answer says Connection: close */
     int64_t deadline_ms;       /* of this phase, but ANSWERING */
-    uint64_t n_received;       /* when it became quiet */
+    uint64_t n_received;       /* when the request before, or the handshake, was complete */
     int64_t reader_ms;         /* when it is looked at how much was taken */
     uint64_t n_taken;          /* at the last look */
+    struct connections *owner; /* connections.c's own */
     struct connection *prev;
     struct connection *next;
 };
@@ -80,6 +82,9 @@ struct connection *connection_table_add(struct connection_table *table,
 /* It is closed. The caller frees it. */
 void connection_table_remove(struct connection_table *table, struct connection *connection);
 
+/* The handshake is done. */
+void connection_table_greet(struct connection_table *table, struct connection *connection,
+                            int64_t now_ms, struct connection_bytes bytes);
 /* A header is complete. */
 void connection_table_begin(struct connection_table *table, struct connection *connection,
                             int64_t now_ms);

@@ -114,6 +114,7 @@ struct connection *connections_add(struct connections *connections, int fd)
 {
     struct connection *connection = MEM_NEW(struct connection);
     connection->fd = fd;
+    connection->owner = connections;
     (void)pthread_mutex_lock(&connections->lock);
     if (!connections->table.all)
         (void)pthread_cond_signal(&connections->changed);
@@ -136,6 +137,15 @@ void connections_remove(struct connections *connections, struct connection *conn
         LOG(LOG_DEBUG, "http", LOG_MSG("closed a connection"),
             LOG_STR("cause", connection_end_name(connection->ended)));
     free(connection);
+}
+
+void connections_greet(struct connection *connection)
+{
+    struct connections *connections = connection->owner;
+    const struct connection_bytes bytes = bytes_of(connection);
+    (void)pthread_mutex_lock(&connections->lock);
+    connection_table_greet(&connections->table, connection, clock_ms(), bytes);
+    (void)pthread_mutex_unlock(&connections->lock);
 }
 
 void connections_begin(struct connections *connections, struct connection *connection)

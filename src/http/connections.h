@@ -25,6 +25,8 @@ void connections_stop(struct connections *connections);
 struct connection *connections_add(struct connections *connections, int fd);
 void connections_remove(struct connections *connections, struct connection *connection);
 
+/* The TLS handshake on it is done. */
+void connections_greet(struct connection *connection);
 /* As in connection_table.h, in this order for each request. */
 void connections_begin(struct connections *connections, struct connection *connection);
 bool connections_complete(struct connections *connections, struct connection *connection);

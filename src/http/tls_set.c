@@ -1,6 +1,7 @@
 /* tls_set: see tls_set.h. GnuTLS's one home. */
 #include "tls_set.h"
 #include "base/mem.h"
+#include "transport.h"
 
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
@@ -203,6 +204,24 @@ static int retrieve_certificate(gnutls_session_t session, const struct gnutls_ce
 }
 
 tls_function *const TLS_RETRIEVE_CERTIFICATE = (tls_function *)retrieve_certificate;
+
+/* The client's Finished is the last that comes of a handshake. */
+static int on_handshake_message(gnutls_session_t session, unsigned type, unsigned when,
+                                unsigned is_incoming, const gnutls_datum_t *message)
+{
+    (void)type;
+    (void)when;
+    (void)message;
+    if (is_incoming)
+        transport_greeted(gnutls_session_get_ptr(session)); /* which the library has set */
+    return 0;
+}
+
+void tls_set_watch_handshake(void *session)
+{
+    gnutls_handshake_set_hook_function(session, GNUTLS_HANDSHAKE_FINISHED, GNUTLS_HOOK_POST,
+                                       on_handshake_message);
+}
 
 void tls_set_send_last(void *session, const void *bytes, size_t len)
 {

@@ -38,6 +38,9 @@ const struct exchange_peer *tls_set_peer(const struct tls_set *set, void *sessio
 /* Sends what is the last on the session; if it does not go out at once it is lost. */
 void tls_set_send_last(void *session, const void *bytes, size_t len);
 
+/* Has transport_greeted() called when the handshake on the session is done. */
+void tls_set_watch_handshake(void *session);
+
 /* A gnutls_certificate_retrieve_function3: the certificate of a new connection is that of
  * tls_serving(). */
 typedef void tls_function(void);

@@ -15,7 +15,7 @@ struct transport_settings {
     unsigned max_connections;
     unsigned idle_timeout_s;
     unsigned request_timeout_s; /* as in server_settings */
-    unsigned silence_timeout_s; /* until the first byte of a new connection */
+    unsigned silence_timeout_s; /* until the first request begins; with TLS, after the handshake */
     unsigned n_threads;
     bool tls; /* as tls_open() has it */
 };
@@ -27,6 +27,8 @@ int transport_start(int fd, const struct transport_settings *settings, struct se
                     struct transport **ret_transport, struct err *err);
 /* What server_close_idle() says. */
 void transport_close_idle(struct transport *transport);
+/* The handshake on the library's connection is done: for tls_set.c. */
+void transport_greeted(void *connection);
 /* Closes every connection, at once. Nothing may be parked (in_flight_close). */
 void transport_stop(struct transport *transport);
 

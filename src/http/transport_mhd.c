@@ -272,10 +272,13 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
                           enum MHD_ConnectionNotificationCode what)
 {
     struct transport *transport = cls;
-    if (what == MHD_CONNECTION_NOTIFY_STARTED)
-        *context = connections_add(transport->connections, fd_of(connection));
-    else
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
         connections_remove(transport->connections, *context);
+        return;
+    }
+    *context = connections_add(transport->connections, fd_of(connection));
+    if (transport->tls)
+        tls_set_watch_handshake(session_of(connection));
 }
 
 /* MHD_quiesce_daemon() would be the way to stop accepting, but with a pool and epoll 0.9.75 can
@@ -336,6 +339,7 @@ static int start_connections(const struct transport_settings *settings, struct t
         .places = settings->max_connections,
         .request_ms = (int64_t)settings->request_timeout_s * 1000,
         .silence_ms = (int64_t)settings->silence_timeout_s * 1000,
+        .has_handshake = settings->tls,
     };
     return connections_start(&limits, transport->service->traffic, &transport->connections, err);
 }
@@ -380,6 +384,11 @@ int transport_start(int fd, const struct transport_settings *settings, struct se
     }
     *ret_transport = transport;
     return 0;
+}
+
+void transport_greeted(void *connection)
+{
+    connections_greet(entry_of(connection));
 }
 
 void transport_close_idle(struct transport *transport)

@@ -16,7 +16,7 @@ FILTER = filter_args(pod(), ["a", "gone"])
 class Secured:
     """The service, its authority, and what the files are that it reads (`files`, as a Secret is mounted)."""
 
-    def __init__(self, folder, start, probes="127.0.0.2:0", **tls):
+    def __init__(self, folder, start, probes="127.0.0.2:0", limits=None, **tls):
         self.folder = folder
         self.authority = Authority(folder / "ca")
         self.files = mount(folder / "mounted", self.authority, *self.authority.server())
@@ -24,7 +24,7 @@ class Secured:
         self.policy = folder / "policy.yaml"
         loopback = "127.0.0.1:0"
         listen = {"verbs": loopback, "people": loopback, "probes": probes}
-        self.policy.write_text(json.dumps({**HEAD, "listen": listen, "tls": {**paths(self.files), **tls}}), encoding="utf-8")
+        self.policy.write_text(json.dumps({**HEAD, "listen": listen, "limits": limits or {}, "tls": {**paths(self.files), **tls}}), encoding="utf-8")
         cluster = folder / "cluster.json"
         cluster.write_text(list_text(node("a"), pod("held", on="a")), encoding="utf-8")
         self.service = start("--config", self.policy, "--cluster-file", cluster, listen=None, ready=probes != loopback)

@@ -23,7 +23,8 @@ static int make(void **state)
 {
     static struct world world;
     memset(&world, 0, sizeof world);
-    world.table.limits = (struct connection_limits){PLACES, REQUEST_MS, SILENCE_MS};
+    world.table.limits = (struct connection_limits){
+        .places = PLACES, .request_ms = REQUEST_MS, .silence_ms = SILENCE_MS};
     world.now_ms = 1;
     *state = &world;
     return 0;
@@ -110,6 +111,21 @@ static void test_a_header_has_its_time_from_its_first_byte(void **state)
         assert_int_equal(seen_at(world, i, at), CONNECTION_NOT_ENDED);
     }
     assert_int_equal(seen_at(world, i, 501 + REQUEST_MS), CONNECTION_SLOW_REQUEST);
+}
+
+static void test_a_handshake_has_its_time_and_then_the_first_request(void **state)
+{
+    struct world *world = *state;
+    world->table.limits.has_handshake = true;
+    size_t slow = come(world);
+    size_t i = come(world);
+    world->bytes[slow].received = world->bytes[i].received = 300;
+    assert_int_equal(seen_at(world, i, 501), CONNECTION_NOT_ENDED);
+    connection_table_greet(&world->table, &world->connections[i], 501, world->bytes[i]);
+    assert_int_equal(seen_at(world, slow, REQUEST_MS), CONNECTION_NOT_ENDED);
+    assert_int_equal(seen_at(world, slow, 1 + REQUEST_MS), CONNECTION_SLOW_REQUEST);
+    assert_int_equal(seen_at(world, i, 500 + SILENCE_MS), CONNECTION_NOT_ENDED);
+    assert_int_equal(seen_at(world, i, 501 + SILENCE_MS), CONNECTION_SILENT);
 }
 
 static void test_a_body_has_what_the_header_left(void **state)
@@ -297,6 +313,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_connection_that_never_says_a_word),
         TEST(test_a_header_has_its_time_from_its_first_byte),
+        TEST(test_a_handshake_has_its_time_and_then_the_first_request),
         TEST(test_a_body_has_what_the_header_left),
         TEST(test_a_header_that_began_early_has_its_time),
         TEST(test_a_request_that_is_complete_too_late_is_not_run),

@@ -1,0 +1,184 @@
+"""Clients that are slow, silent or many: they are dropped in bounded time, and the verbs are served meanwhile.
+
+The rules, by a clock of the test's own, are in tests/unit/http/test_connection_table.c. Here the least that can be configured is waited for:
+one second, and a quarter. A connection that is dropped is the event; one that must stay is asked after some others were dropped.
+"""
+
+import contextlib
+import json
+import select
+import ssl
+
+import pytest
+from objects import filter_args, list_text, node, pod
+from raw import LIMIT_S, Raw, request
+from secured import Secured, context
+
+HEAD = {"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy"}
+ASK = json.dumps(filter_args(pod(), ["a"])).encode()
+FILTER = request("POST", "/scheduler/filter", ASK)
+
+
+@pytest.fixture
+def start_with(start_service, write):
+    """start_with(limits' key=value, ...) -> a Service with a socket for the verbs and one for people."""
+
+    def start(**limits):
+        listen = {"verbs": "127.0.0.1:0", "people": "127.0.0.2:0", "probes": "127.0.0.1:0"}
+        policy = write("policy.yaml", json.dumps({**HEAD, "listen": listen, "limits": limits}))
+        return start_service("--cluster-file", write("c.json", list_text(node("a"))), "--config", policy, listen=None)
+
+    return start
+
+
+@pytest.fixture
+def service(start_with):
+    return start_with(requestSeconds=1)
+
+
+@contextlib.contextmanager
+def opened(address, n):
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(Raw(address)) for _ in range(n)]
+
+
+def judged(connection):
+    connection.send(FILTER)
+    status, headers, body = connection.answer()
+    assert status == 200 and json.loads(body)["NodeNames"] == ["a"]
+    return headers
+
+
+def pass_time(service):
+    """More than a slow request has, on the way to which one that never came is dropped."""
+    with Raw(service.addresses["people"]) as silent:
+        assert silent.is_closed()
+
+
+def metric(service, name):
+    with Raw(service.addresses["people"]) as connection:
+        connection.send(request("GET", "/metrics"))
+        text = connection.answer()[2].decode()
+    return int(next(line for line in text.splitlines() if line.startswith(name + " ")).rsplit(" ", 1)[1])
+
+
+def closed(service, cause):
+    return metric(service, f'gpu_extender_http_connections_closed_total{{cause="{cause}"}}')
+
+
+@pytest.mark.parametrize("sent", [FILTER[:10], FILTER[:-1]], ids=["header", "body"])
+@pytest.mark.parametrize("before", [0, 1], ids=["new", "kept"])
+def test_a_slow_request_is_dropped(sent, before, service):
+    with Raw(service.address) as connection:
+        for _ in range(before):
+            judged(connection)
+        connection.send(sent)
+        assert connection.is_closed()
+    while not closed(service, "slow_request"):
+        pass
+
+
+def test_a_byte_now_and_then_is_no_sign_of_life(service):
+    with Raw(service.address) as connection:
+        connection.send(FILTER[:-100])
+        with contextlib.suppress(OSError):  # a byte that comes when it is closed already
+            for byte in FILTER[-100:-1]:
+                if select.select([connection.socket], [], [], 0.1)[0]:
+                    break
+                connection.send(bytes([byte]))
+        assert connection.is_closed()
+
+
+def test_a_half_open_connection_is_dropped(service):
+    pass_time(service)
+    while not closed(service, "silent"):
+        pass
+
+
+def test_a_connection_that_was_served_stays(service):
+    with Raw(service.address) as used, Raw(service.address) as new:
+        judged(used)
+        pass_time(service)
+        pass_time(service)
+        assert "connection" not in judged(used)
+        judged(new)  # kube-scheduler opens some before it has a use for them
+
+
+def test_who_does_not_take_the_answer_is_dropped(service):
+    """Until its side is full too, nothing of it can be seen from here; so it asks for more and more."""
+    with Raw(service.addresses["people"]) as reader:
+        reader.socket.settimeout(0.2)
+        asked = request("GET", "/metrics") * 100
+        with contextlib.suppress(TimeoutError, ConnectionError):
+            while True:
+                reader.send(asked)
+        reader.socket.settimeout(LIMIT_S)
+        poll = select.poll()
+        poll.register(reader.socket, 0)
+        assert poll.poll(LIMIT_S * 1000), "it was not closed"
+    while not closed(service, "slow_reader"):
+        pass
+
+
+def test_slow_people_keep_no_verb_waiting(start_with):
+    """Ten times as many as there are places, on their socket and on the verbs' own."""
+    service = start_with(requestSeconds=600, connections=120)
+    with Raw(service.address) as known, contextlib.ExitStack() as stack:
+        judged(known)
+        for address in (service.addresses["people"], service.address):
+            for i in range(600):
+                slow = stack.enter_context(Raw(address))
+                slow.send(FILTER[: 10 * (i % 3)])
+                if i % 50 == 0:
+                    judged(known)
+                    with Raw(service.address) as new:
+                        judged(new)
+    assert closed(service, "crowded") > 1000
+
+
+def test_all_bodies_together_have_a_maximum(start_with):
+    service = start_with(requestBytes="64Ki", bodiesBytes="128Ki")
+    part = request("POST", "/v1/dry-run", b"x" * 65536)[:-1]
+    with opened(service.addresses["people"], 2) as (first, second), Raw(service.address) as verbs:
+        first.send(part)
+        while metric(service, 'gpu_extender_http_body_bytes{for="others"}') < 65535:
+            pass
+        second.send(request("POST", "/v1/dry-run", b"xx"))
+        status, headers, body = second.answer()
+        assert (status, headers["retry-after"], "connection" in headers) == (503, "1", False)
+        assert json.loads(body) == {"error": "too many bytes of requests are in flight: try again"}
+        verbs.send(request("POST", "/scheduler/filter", ASK.ljust(65536)))
+        assert verbs.answer()[0] == 200
+        first.send(b"x")
+        assert first.answer()[0] == 400
+        second.send(request("POST", "/v1/dry-run", json.dumps(pod()).encode()))
+        assert second.answer()[0] == 200
+
+
+# ---- with TLS ----
+
+
+def greeted(secured, version=None):
+    """A connection whose handshake is done. version: of TLS, at the most."""
+    shown = context(secured.authority, secured.client)
+    if version:
+        shown.maximum_version = version
+    connection = Raw(secured.address)
+    connection.socket = shown.wrap_socket(connection.socket, server_hostname="127.0.0.1")
+    return connection
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_a_handshake_has_its_time_and_a_connection_that_waits_has_more(version, tmp_path, start_service):
+    """kube-scheduler keeps connections whose handshake is done, and which it has not used yet."""
+    secured = Secured(tmp_path, start_service, limits={"requestSeconds": 1})
+    with greeted(secured, version) as unused:
+        for part in (b"", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"):
+            with Raw(secured.address) as half:
+                half.send(part)
+                assert half.is_closed()
+        with greeted(secured, version) as slow, contextlib.suppress(ssl.SSLError):  # an end without a farewell
+            slow.send(FILTER[:-1])
+            assert slow.is_closed()
+        judged(unused)
+        assert unused.socket.version() == version.name.replace("v1_", "v1.")
