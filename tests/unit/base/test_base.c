@@ -150,8 +150,7 @@ static void test_metrics_text(void **state)
 static double value_of(const char *text, const char *name)
 {
     const char *at = strstr(text, name);
-    if (!at)
-        fail_msg("%s is not in\n%s", name, text);
+    assert_non_null(at);
     return strtod(at + strlen(name), NULL);
 }
 
