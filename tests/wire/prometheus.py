@@ -20,23 +20,23 @@ def free_address():
 
 
 class Prometheus:
-    """Use as a context. `targets`: addresses of services. `groups`: rules."""
+    """Use as a context. `jobs`: {name: (address of a service, the rest of its scrape configuration)}. `groups`: rules."""
 
-    def __init__(self, binary, folder, targets, groups):
-        self.binary, self.folder, self.targets = binary, folder, targets
+    def __init__(self, binary, folder, jobs, groups):
+        self.binary, self.folder, self.n_targets = binary, folder, len(jobs)
         self.address = free_address()
         self.config, self.log = folder / "prometheus.yaml", folder / "prometheus.log"
         (folder / "rules.json").write_text(json.dumps(groups), encoding="utf-8")
-        job = {"job_name": "gpu-extender", "static_configs": [{"targets": targets, "labels": {"namespace": "test"}}]}
+        read = [{"job_name": name, "static_configs": [{"targets": [address], "labels": {"namespace": "test"}}], **more} for name, (address, more) in jobs.items()]
         every = {"scrape_interval": "1s", "evaluation_interval": "1s"}
-        self.config.write_text(json.dumps({"global": every, "rule_files": ["rules.json"], "scrape_configs": [job]}), encoding="utf-8")
+        self.config.write_text(json.dumps({"global": every, "rule_files": ["rules.json"], "scrape_configs": read}), encoding="utf-8")
 
     def __enter__(self):
         options = [f"--config.file={self.config}", f"--storage.tsdb.path={self.folder / 'data'}", f"--web.listen-address={self.address}"]
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen([self.binary, *options], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
-            self.wait("the services are read", lambda: self.value(f"min(count_over_time(up[1h])) >= {SCRAPES} and count(up) == {len(self.targets)}"))
+            self.wait("the services are read", lambda: self.value(f"min(count_over_time(up[1h])) >= {SCRAPES} and count(up) == {self.n_targets}"))
         except BaseException:
             self.__exit__()
             raise

@@ -1,13 +1,58 @@
-"""The dashboard's queries and the alerts, asked of a real Prometheus that reads a service which has been used."""
+"""The dashboard's queries and the alerts, asked of a real Prometheus that reads two services: one that has been used, over TLS and with
+a token, as in a cluster; and one that has no API server.
+"""
 
 import pytest
+from guarded import GuardedFollower
 from monitoring import alerts, queries, rule_groups
 from objects import filter_args, node, pod
 from prometheus import Prometheus
 
-# The services of this test have no quotas and no TLS, and a list need not be begun again while they are looked at.
-MAY_BE_EMPTY = {"Quotas", "Lists begun, in the last hour", "Certificate ends in", "Changes of certificate files", "Tokens"}
+TOKEN = "prometheus-t0ken"
+ACCOUNT = "system:serviceaccount:monitoring:prometheus-k8s"
+# These services have no quotas, and a list need not be begun again while they are looked at.
+MAY_BE_EMPTY = {"Quotas", "Lists begun, in the last hour"}
+# What is wrong with them: one has no API server, and the other's certificate is good for two days.
+WRONG = {"GpuExtenderReplicaNotReady", "GpuExtenderCertificateExpires"}
 VICTIMS = {"NodeNameToMetaVictims": {"a": {"Pods": [{"UID": "pod-1"}]}}}
+
+
+@pytest.fixture
+def service(api, tmp_path):
+    """It asks for Prometheus' token again after a second, so that there is something to see of that."""
+    api.people[TOKEN] = {"username": ACCOUNT, "groups": ["system:authenticated"]}
+    api.rights.add((ACCOUNT, "get", "/metrics"))
+    running = GuardedFollower(api, tmp_path, cacheSeconds=1)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def jobs(service, alone, tmp_path):
+    """As scrape configurations have them."""
+    (tmp_path / "token").write_text(TOKEN, encoding="utf-8")
+    tls = {"scheme": "https", "tls_config": {"ca_file": str(tmp_path / "authority/ca.crt")}}
+    known = {**tls, "authorization": {"credentials_file": str(tmp_path / "token")}}
+    unknown = {**tls, "authorization": {"credentials": "another"}}
+    return {"known": (service.address, known), "unknown": (service.address, unknown), "alone": (alone.address, {})}
+
+
+def catch_up(service):
+    service.wait("the ledger is the truth", lambda: service.ledger() == service.truth())
+
+
+def bind(api, service, name):
+    waiting = pod(name, 1)
+    api.store.put(waiting)
+    service.wait("the pod is known", lambda: f"pod-{name}" in service.ledger()[1])
+    assert service.bind(waiting, "b") is None
+
+
+def ask(service):
+    for gpus in (1, 9):
+        service.post("/scheduler/filter", filter_args(pod("any", gpus), ["a", "b"]))
+        service.post("/scheduler/prioritize", filter_args(pod("any", gpus), ["a", "b"]))
+    service.post("/scheduler/preempt", {"Pod": pod("any"), **VICTIMS})
 
 
 def use(api, service):
@@ -15,55 +60,40 @@ def use(api, service):
     refused = pod("refused", status={"phase": "Pending"})
     refused["spec"]["nodeName"] = "b"
     api.store.put(refused, node("cordoned", spec={"unschedulable": True}))
-    service.settle()
+    catch_up(service)
     api.store.change("pods", "refused", "ml", status={"phase": "Failed"})
-    service.settle()
-    waiting = pod("train-0", 2)
-    api.store.put(waiting)
-    service.wait("the pod is known", lambda: "pod-train-0" in service.ledger()[1])
-    for gpus in (1, 9):
-        service.post("/scheduler/filter", filter_args(pod("any", gpus), ["a", "b"]))
-        service.post("/scheduler/prioritize", filter_args(pod("any", gpus), ["a", "b"]))
-    service.post("/scheduler/preempt", {"Pod": pod("any"), **VICTIMS})
-    assert service.bind(waiting, "b") is None
-
-
-@pytest.fixture
-def used(api, follower):
-    use(api, follower)
-    return follower
+    catch_up(service)
+    ask(service)
+    bind(api, service, "train-0")
 
 
 def keep_using(prometheus, api, service):
     """Rates are of what happens between two readings."""
-    seen = prometheus.value('sum(gpu_extender_verb_calls_total{verb="filter"})')
-    service.post("/scheduler/filter", filter_args(pod("any"), ["a", "b"]))
-    service.post("/scheduler/filter", filter_args(pod("any", 9), ["a", "b"]))
-    service.post("/scheduler/prioritize", filter_args(pod("any"), ["a", "b"]))
-    service.post("/scheduler/preempt", {"Pod": pod("any"), **VICTIMS})
-    late = pod("train-1", 1)
-    api.store.put(late)
-    service.wait("the pod is known", lambda: "pod-train-1" in service.ledger()[1])
-    assert service.bind(late, "b") is None
-    prometheus.wait("it has been read", lambda: prometheus.value('sum(gpu_extender_verb_calls_total{verb="filter"})') not in ([], seen))
-
-
-def test_the_dashboard_shows_something_and_alerts_know_which_replica(prometheus_binary, api, used, alone, tmp_path):
-    """Two replicas: one that is well, and one that has no API server."""
-    with Prometheus(prometheus_binary, tmp_path, [used.address, alone.address], rule_groups()) as prometheus:
-        keep_using(prometheus, api, used)
-        shown = {}
-        for title, query in queries():
-            shown.setdefault(title, []).append(prometheus.value(query))
-        assert {title for title, answers in shown.items() if [] in answers} - MAY_BE_EMPTY == set()
-        said = {alert["alert"]: prometheus.value(alert["expr"]) for alert in alerts()}
-        assert {name for name, samples in said.items() if samples} == {"GpuExtenderReplicaNotReady"}
-        assert [labels["instance"] for labels, _ in said["GpuExtenderReplicaNotReady"]] == [alone.address]
-        rules = prometheus.wait("all rules were evaluated", lambda: evaluated(prometheus))
-        assert {rule["name"] for rule in rules} == {alert["alert"] for alert in alerts()}
-        assert [rule for rule in rules if rule["health"] != "ok" or rule["state"] == "firing"] == []
+    calls = 'sum(gpu_extender_verb_calls_total{verb="bind"})'
+    seen = prometheus.value(calls)
+    ask(service)
+    bind(api, service, "train-1")
+    prometheus.wait("it has been read", lambda: prometheus.value(calls) not in ([], seen))
 
 
 def evaluated(prometheus):
     rules = [rule for group in prometheus.ask("rules")["groups"] for rule in group["rules"]]
     return rules if all(rule["health"] != "unknown" for rule in rules) else None
+
+
+def test_the_dashboard_shows_something_and_alerts_know_what_is_wrong(prometheus_binary, api, service, alone, jobs, tmp_path):
+    use(api, service)
+    with Prometheus(prometheus_binary, tmp_path, jobs, rule_groups()) as prometheus:
+        keep_using(prometheus, api, service)
+        up = {labels["job"]: value for labels, value in prometheus.value("up")}
+        assert up == {"known": 1, "unknown": 0, "alone": 1}
+        shown = {}
+        for title, query in queries():
+            shown.setdefault(title, []).append(prometheus.value(query))
+        assert {title for title, answers in shown.items() if [] in answers} - MAY_BE_EMPTY == set()
+        said = {alert["alert"]: prometheus.value(alert["expr"]) for alert in alerts()}
+        assert {name for name, samples in said.items() if samples} == WRONG
+        assert [labels["instance"] for labels, _ in said["GpuExtenderReplicaNotReady"]] == [alone.address]
+        rules = prometheus.wait("all rules were evaluated", lambda: evaluated(prometheus))
+        assert {rule["name"] for rule in rules} == {alert["alert"] for alert in alerts()}
+        assert [rule for rule in rules if rule["health"] != "ok" or rule["state"] == "firing"] == []
