@@ -4,8 +4,10 @@
 
 #include <utlist.h>
 
-/* A small socket need not be guarded against so many. */
-#define FEW_STRANGERS 16
+/* Of the places: with fewer left than one in so many a socket is crowded. */
+#define SPARE_PART 8
+/* What a new connection has, at least, to say who it is. */
+#define STRANGER_MS 1000
 
 const char *connection_end_name(enum connection_end end)
 {
@@ -23,61 +25,29 @@ static void enter(struct connection *connection, enum connection_phase phase, in
     connection->deadline_ms = deadline_ms;
 }
 
-static bool is_stranger(const struct connection *connection)
-{
-    return !connection->is_known && connection->ended == CONNECTION_NOT_ENDED;
-}
-
 static void end(struct connection_table *table, struct connection *connection,
                 enum connection_end how)
 {
-    if (is_stranger(connection))
-        table->n_strangers--;
     connection->ended = how;
+    table->n_open--;
 }
 
-/* The order of the list is that of their coming. Readers only where there is nobody else; whoever
- * waits for us never. */
-static struct connection *oldest_stranger(const struct connection_table *table)
+void connection_table_add(struct connection_table *table, struct connection *connection,
+                          int64_t now_ms)
 {
-    struct connection *reader = NULL;
-    struct connection *connection = NULL;
-    DL_FOREACH (table->all, connection) {
-        if (!is_stranger(connection) || connection->phase == CONNECTION_WAITING)
-            continue;
-        if (connection->phase != CONNECTION_ANSWERING)
-            return connection;
-        if (!reader)
-            reader = connection;
-    }
-    return reader;
-}
-
-static bool is_crowded(const struct connection_table *table)
-{
-    size_t half = table->limits.places / 2;
-    return table->n_strangers >= (half > FEW_STRANGERS ? half : FEW_STRANGERS);
-}
-
-struct connection *connection_table_add(struct connection_table *table,
-                                        struct connection *connection, int64_t now_ms)
-{
-    struct connection *out = is_crowded(table) ? oldest_stranger(table) : NULL;
-    if (out)
-        end(table, out, CONNECTION_CROWDED);
+    connection->came_ms = now_ms;
     if (table->limits.has_handshake)
         enter(connection, CONNECTION_ASKING, now_ms + table->limits.request_ms);
     else
         enter(connection, CONNECTION_QUIET, now_ms + table->limits.silence_ms);
     DL_APPEND(table->all, connection);
-    table->n_strangers++;
-    return out;
+    table->n_open++;
 }
 
 void connection_table_remove(struct connection_table *table, struct connection *connection)
 {
-    if (is_stranger(connection))
-        table->n_strangers--;
+    if (connection->ended == CONNECTION_NOT_ENDED)
+        table->n_open--;
     DL_DELETE(table->all, connection);
 }
 
@@ -88,11 +58,17 @@ void connection_table_greet(struct connection_table *table, struct connection *c
     connection->n_received = bytes.received;
 }
 
-void connection_table_begin(struct connection_table *table, struct connection *connection,
-                            int64_t now_ms)
+static void begin(struct connection_table *table, struct connection *connection, int64_t now_ms)
 {
     if (connection->phase != CONNECTION_ASKING)
         enter(connection, CONNECTION_ASKING, now_ms + table->limits.request_ms);
+}
+
+void connection_table_begin(struct connection_table *table, struct connection *connection,
+                            int64_t now_ms, bool is_welcome)
+{
+    begin(table, connection, now_ms);
+    connection->is_known = connection->is_known || is_welcome;
 }
 
 bool connection_table_complete(struct connection *connection, struct connection_bytes bytes)
@@ -110,15 +86,15 @@ bool connection_table_answer(struct connection_table *table, struct connection *
 {
     enter(connection, CONNECTION_ANSWERING, CLOCK_NEVER);
     connection->reader_ms = now_ms + table->limits.request_ms;
+    connection->was_said = connection->is_last;
     return connection->is_last;
 }
 
 bool connection_table_rest(struct connection_table *table, struct connection *connection,
                            bool is_welcome)
 {
-    const bool is_over = connection->is_last && connection->ended == CONNECTION_NOT_ENDED;
-    if (is_welcome && is_stranger(connection))
-        table->n_strangers--;
+    const bool is_over =
+        connection->is_last && !connection->was_said && connection->ended == CONNECTION_NOT_ENDED;
     connection->is_known = connection->is_known || is_welcome;
     enter(connection, CONNECTION_QUIET, CLOCK_NEVER);
     if (is_over)
@@ -145,7 +121,7 @@ static enum connection_end judge_quiet(struct connection_table *table,
                                        struct connection_bytes bytes)
 {
     if (bytes.received != connection->n_received)
-        connection_table_begin(table, connection, now_ms);
+        begin(table, connection, now_ms);
     else if (now_ms >= connection->deadline_ms)
         return CONNECTION_SILENT;
     else if (bytes.has_more_to_take && is_slow_reader(table, connection, now_ms, bytes))
@@ -179,6 +155,41 @@ bool connection_table_judge(struct connection_table *table, struct connection *c
     if (how != CONNECTION_NOT_ENDED)
         end(table, connection, how);
     return how != CONNECTION_NOT_ENDED;
+}
+
+bool connection_table_is_crowded(const struct connection_table *table)
+{
+    return table->n_open > table->limits.places - table->limits.places / SPARE_PART;
+}
+
+/* The order of the list is that of their coming. Readers only where there is nobody else; whoever
+ * waits for us never. */
+static struct connection *oldest_stranger(const struct connection_table *table, int64_t before_ms)
+{
+    struct connection *reader = NULL;
+    struct connection *connection = NULL;
+    DL_FOREACH (table->all, connection) {
+        if (connection->came_ms > before_ms)
+            break;
+        if (connection->is_known || connection->ended != CONNECTION_NOT_ENDED ||
+            connection->phase == CONNECTION_WAITING)
+            continue;
+        if (connection->phase != CONNECTION_ANSWERING)
+            return connection;
+        if (!reader)
+            reader = connection;
+    }
+    return reader;
+}
+
+struct connection *connection_table_crowd_out(struct connection_table *table, int64_t now_ms)
+{
+    struct connection *out = NULL;
+    if (connection_table_is_crowded(table))
+        out = oldest_stranger(table, now_ms - STRANGER_MS);
+    if (out)
+        end(table, out, CONNECTION_CROWDED);
+    return out;
 }
 
 bool connection_table_close_quiet(struct connection_table *table, struct connection *connection,

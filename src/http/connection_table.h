@@ -5,10 +5,10 @@
  *
  * A request has a time to come in, header and body together, and its answer must be taken with some
  * speed: both hold memory. Between two requests a connection holds its place only, and
- * kube-scheduler counts on finding it again. So quiet ones stay, unless strangers crowd the socket:
- * connections that were never yet served what the socket is there for. They may have half of its
- * places; then the oldest of them goes for the newest. Whoever may use the verbs thus always gets
- * in.
+ * kube-scheduler counts on finding it again. So quiet ones stay, unless the socket is crowded: then
+ * the oldest strangers go, connections on which nobody was let in yet to what the socket is there
+ * for. So whoever may use the verbs always gets in. A burst of new ones is no crowd: they have some
+ * time to say who they are.
  */
 #ifndef HTTP_CONNECTION_TABLE_H
 #define HTTP_CONNECTION_TABLE_H
@@ -60,6 +60,8 @@ struct connection {
     enum connection_end ended; /* it is to be closed, and will be */
     bool is_known;             /* no stranger */
     bool is_last;              /* its next answer says Connection: close */
+    bool was_said;             /* that one has said so */
+    int64_t came_ms;
     int64_t deadline_ms;       /* of this phase, but ANSWERING */
     uint64_t n_received;       /* when the request before, or the handshake, was complete */
     int64_t reader_ms;         /* when it is looked at how much was taken */
@@ -72,36 +74,39 @@ struct connection {
 struct connection_table {
     struct connection_limits limits;
     struct connection *all;
-    size_t n_strangers; /* that are not ended */
+    size_t n_open; /* not ended */
 };
 
-/* A new connection, zeroed but for its fd. The one that has to go for it, which has ended now, or
- * NULL. */
-struct connection *connection_table_add(struct connection_table *table,
-                                        struct connection *connection, int64_t now_ms);
+/* A new connection, zeroed but for its fd. */
+void connection_table_add(struct connection_table *table, struct connection *connection,
+                          int64_t now_ms);
 /* It is closed. The caller frees it. */
 void connection_table_remove(struct connection_table *table, struct connection *connection);
 
 /* The handshake is done. */
 void connection_table_greet(struct connection_table *table, struct connection *connection,
                             int64_t now_ms, struct connection_bytes bytes);
-/* A header is complete. */
+/* A header is complete. is_welcome: it is let in to what this socket is there for. */
 void connection_table_begin(struct connection_table *table, struct connection *connection,
-                            int64_t now_ms);
+                            int64_t now_ms, bool is_welcome);
 /* The request is complete. False: it has ended, so the answer would reach nobody. Once more, when
  * its answer is there, changes nothing. */
 bool connection_table_complete(struct connection *connection, struct connection_bytes bytes);
 /* The answer goes out. True: it must say Connection: close. */
 bool connection_table_answer(struct connection_table *table, struct connection *connection,
                              int64_t now_ms);
-/* The request is over, with its answer sent or not. is_welcome: what this socket is there for. True
- * if it has ended now, as it was told to. */
+/* The request is over, with its answer sent or not; is_welcome as before. True if it has ended now,
+ * as it was told to when it was too late to say so. */
 bool connection_table_rest(struct connection_table *table, struct connection *connection,
                            bool is_welcome);
 
 /* Whether it is too slow now; sets ended. */
 bool connection_table_judge(struct connection_table *table, struct connection *connection,
                             int64_t now_ms, struct connection_bytes bytes);
+/* Whether few places are left. */
+bool connection_table_is_crowded(const struct connection_table *table);
+/* One that has to go as they are, and has ended now; or NULL. */
+struct connection *connection_table_crowd_out(struct connection_table *table, int64_t now_ms);
 /* By command: true if it is quiet, and has ended now; else its next answer will be the last one. */
 bool connection_table_close_quiet(struct connection_table *table, struct connection *connection,
                                   struct connection_bytes bytes);

@@ -4,7 +4,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-#include <errno.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -15,6 +14,8 @@
 
 /* So much later than its deadline a slow one may be noticed, at the most. */
 #define LATE_PART 4
+/* While few places are left. */
+#define CROWDED_PERIOD_MS 250
 
 struct connections {
     struct traffic *traffic;
@@ -47,31 +48,50 @@ static void shut(const struct connection *connection)
     (void)shutdown(connection->fd, SHUT_RDWR);
 }
 
-static void sweep(struct connections *connections)
+static void make_room(struct connections *connections, int64_t now_ms)
+{
+    const struct connection *out = NULL;
+    while ((out = connection_table_crowd_out(&connections->table, now_ms)))
+        shut(out);
+}
+
+static void sweep(struct connections *connections, int64_t now_ms)
 {
     struct connection *connection = NULL;
-    const int64_t now_ms = clock_ms();
     DL_FOREACH (connections->table.all, connection) {
         (void)connection_table_judge(&connections->table, connection, now_ms, bytes_of(connection));
         if (connection->ended != CONNECTION_NOT_ENDED)
             shut(connection);
     }
+    make_room(connections, now_ms);
+}
+
+/* Under the lock, but while it waits. */
+static void wait_until(struct connections *connections, int64_t at_ms)
+{
+    const struct timespec at = {.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000};
+    (void)pthread_cond_timedwait(&connections->changed, &connections->lock, &at);
 }
 
 static void *watch(void *arg)
 {
     struct connections *connections = arg;
     const int64_t period_ms = connections->table.limits.request_ms / LATE_PART;
+    int64_t swept_ms = 0;
     (void)pthread_mutex_lock(&connections->lock);
     while (!connections->is_stopping) {
+        const int64_t now_ms = clock_ms();
+        const bool is_crowded = connection_table_is_crowded(&connections->table);
+        const int64_t due_ms = swept_ms + (is_crowded ? CROWDED_PERIOD_MS : period_ms);
         if (!connections->table.all) {
             (void)pthread_cond_wait(&connections->changed, &connections->lock);
-            continue;
+            swept_ms = clock_ms();
+        } else if (now_ms >= due_ms) {
+            sweep(connections, now_ms);
+            swept_ms = now_ms;
+        } else {
+            wait_until(connections, due_ms);
         }
-        const int64_t at_ms = clock_ms() + period_ms;
-        const struct timespec at = {.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000};
-        if (pthread_cond_timedwait(&connections->changed, &connections->lock, &at) == ETIMEDOUT)
-            sweep(connections);
     }
     (void)pthread_mutex_unlock(&connections->lock);
     return NULL;
@@ -116,12 +136,11 @@ struct connection *connections_add(struct connections *connections, int fd)
     connection->fd = fd;
     connection->owner = connections;
     (void)pthread_mutex_lock(&connections->lock);
-    if (!connections->table.all)
+    const bool was_empty = !connections->table.all;
+    connection_table_add(&connections->table, connection, clock_ms());
+    make_room(connections, clock_ms());
+    if (was_empty || connection_table_is_crowded(&connections->table))
         (void)pthread_cond_signal(&connections->changed);
-    const struct connection *out =
-        connection_table_add(&connections->table, connection, clock_ms());
-    if (out)
-        shut(out);
     (void)pthread_mutex_unlock(&connections->lock);
     traffic_add_connection(connections->traffic);
     return connection;
@@ -148,10 +167,11 @@ void connections_greet(struct connection *connection)
     (void)pthread_mutex_unlock(&connections->lock);
 }
 
-void connections_begin(struct connections *connections, struct connection *connection)
+void connections_begin(struct connections *connections, struct connection *connection,
+                       bool is_welcome)
 {
     (void)pthread_mutex_lock(&connections->lock);
-    connection_table_begin(&connections->table, connection, clock_ms());
+    connection_table_begin(&connections->table, connection, clock_ms(), is_welcome);
     (void)pthread_mutex_unlock(&connections->lock);
 }
 

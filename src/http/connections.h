@@ -28,7 +28,8 @@ void connections_remove(struct connections *connections, struct connection *conn
 /* The TLS handshake on it is done. */
 void connections_greet(struct connection *connection);
 /* As in connection_table.h, in this order for each request. */
-void connections_begin(struct connections *connections, struct connection *connection);
+void connections_begin(struct connections *connections, struct connection *connection,
+                       bool is_welcome);
 bool connections_complete(struct connections *connections, struct connection *connection);
 bool connections_answer(struct connections *connections, struct connection *connection);
 void connections_rest(struct connections *connections, struct connection *connection,

@@ -160,11 +160,14 @@ bool service_record(struct service *service, struct exchange *exchange, const st
     return answer->close || atomic_load(&service->draining);
 }
 
-bool service_was_welcome(unsigned listeners, const struct exchange *exchange)
+bool service_is_welcome(unsigned listeners, struct exchange *exchange)
 {
     const unsigned dearest = listeners & (0U - listeners); /* enum listener has them in order */
-    return exchange->recorded && exchange->route && (exchange->route->listeners & dearest) &&
-           exchange->answer.status < 400;
+    if (!exchange->route || !(exchange->route->listeners & dearest))
+        return false;
+    if (exchange_is_answered(exchange))
+        return exchange->answer.status < 400;
+    return exchange->verdict == GATE_OPEN;
 }
 
 void service_close(struct service *service, struct exchange *exchange, bool sent)

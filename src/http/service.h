@@ -38,9 +38,9 @@ bool service_run(struct service *service, struct exchange *exchange, const struc
 /* The answer is about to leave: counts and logs it. True if it must say Connection: close. */
 bool service_record(struct service *service, struct exchange *exchange,
                     const struct answer *answer);
-/* It was served what a socket of these listeners is there for: the verbs where it serves them, else
- * people, else the kubelet. */
-bool service_was_welcome(unsigned listeners, const struct exchange *exchange);
+/* Whether it is let in to what a socket of these listeners is there for: the verbs where it serves
+ * them, else people, else the kubelet. From service_open() on; a gate that asks may change it. */
+bool service_is_welcome(unsigned listeners, struct exchange *exchange);
 /* The request is over; it is not in flight any more. sent: the client got the whole answer. */
 void service_close(struct service *service, struct exchange *exchange, bool sent);
 

@@ -190,6 +190,8 @@ static enum MHD_Result begin(struct transport *transport, struct exchange *excha
     if (transport->tls)
         exchange->peer = tls_peer(session_of(connection), exchange->arena, &exchange->peer_fault);
     service_open(transport->service, transport->listeners, exchange);
+    connections_begin(transport->connections, entry_of(connection),
+                      service_is_welcome(transport->listeners, exchange));
     const char *length = exchange_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
     const char *encoding = exchange_header(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING);
     bool is_sized = length && !encoding; /* what the library goes by, too */
@@ -240,7 +242,6 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, 
     struct transport *transport = cls;
     struct exchange *exchange = *con_cls;
     if (!exchange) {
-        connections_begin(transport->connections, entry_of(connection));
         *con_cls = exchange = exchange_new(method, url, transport->service->max_body_bytes);
         return begin(transport, exchange, connection);
     }
@@ -261,7 +262,7 @@ static void on_request_end(void *cls, struct MHD_Connection *connection, void **
     if (!exchange)
         return;
     connections_rest(transport->connections, entry_of(connection),
-                     service_was_welcome(transport->listeners, exchange));
+                     service_is_welcome(transport->listeners, exchange));
     service_close(transport->service, exchange, how == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     exchange_drop(exchange);
 }

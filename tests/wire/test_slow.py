@@ -120,20 +120,21 @@ def test_who_does_not_take_the_answer_is_dropped(service):
         pass
 
 
-def test_slow_people_keep_no_verb_waiting(start_with):
-    """Ten times as many as there are places, on their socket and on the verbs' own."""
+def test_slow_clients_keep_no_verb_waiting(start_with):
+    """More than there are places, on people's socket and on the verbs' own, with all the time in the world for a request."""
     service = start_with(requestSeconds=600, connections=120)
     with Raw(service.address) as known, contextlib.ExitStack() as stack:
         judged(known)
         for address in (service.addresses["people"], service.address):
-            for i in range(600):
+            for i in range(201):
                 slow = stack.enter_context(Raw(address))
-                slow.send(FILTER[: 10 * (i % 3)])
+                slow.send(b"GET /gone HTTP/1.1\r\n"[: 10 * (i % 3)])
                 if i % 50 == 0:
                     judged(known)
                     with Raw(service.address) as new:
                         judged(new)
-    assert closed(service, "crowded") > 1000
+        while closed(service, "crowded") < 200:
+            judged(known)
 
 
 def test_all_bodies_together_have_a_maximum(start_with):
@@ -168,7 +169,7 @@ def greeted(secured, version=None):
     return connection
 
 
-@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=lambda version: version.name)
 def test_a_handshake_has_its_time_and_a_connection_that_waits_has_more(version, tmp_path, start_service):
     """kube-scheduler keeps connections whose handshake is done, and which it has not used yet."""
     secured = Secured(tmp_path, start_service, limits={"requestSeconds": 1})

@@ -30,29 +30,31 @@ static int make(void **state)
     return 0;
 }
 
-/* The index of the new one; *ret_out: of the one that goes for it, -1 for none. */
-static size_t add(struct world *world, int *ret_out)
+static size_t come(struct world *world)
 {
     assert_true(world->n < N_MOST);
-    struct connection *out =
-        connection_table_add(&world->table, &world->connections[world->n], world->now_ms);
-    *ret_out = out ? (int)(out - world->connections) : -1;
-    if (out)
-        assert_int_equal(out->ended, CONNECTION_CROWDED);
+    connection_table_add(&world->table, &world->connections[world->n], world->now_ms);
     return world->n++;
 }
 
-static size_t come(struct world *world)
+/* The one that goes as it is crowded, at that time; -1: none. */
+static int crowd_out(struct world *world, int64_t now_ms)
 {
-    int out = -1;
-    size_t i = add(world, &out);
-    assert_int_equal(out, -1);
-    return i;
+    struct connection *out = connection_table_crowd_out(&world->table, now_ms);
+    if (!out)
+        return -1;
+    assert_int_equal(out->ended, CONNECTION_CROWDED);
+    return (int)(out - world->connections);
+}
+
+static void begin_as(struct world *world, size_t i, bool is_welcome)
+{
+    connection_table_begin(&world->table, &world->connections[i], world->now_ms, is_welcome);
 }
 
 static void begin(struct world *world, size_t i)
 {
-    connection_table_begin(&world->table, &world->connections[i], world->now_ms);
+    begin_as(world, i, false);
 }
 
 static bool complete(struct world *world, size_t i)
@@ -216,65 +218,78 @@ static void test_an_answer_that_is_left_with_the_kernel(void **state)
     assert_int_equal(seen_at(world, other, 1 + REQUEST_MS), CONNECTION_NOT_ENDED);
 }
 
-static void test_strangers_may_have_half_of_the_places(void **state)
+#define OLD 1000 /* ms: who is younger is no stranger yet */
+
+static void fill(struct world *world, size_t n)
 {
-    struct world *world = *state;
-    int out = -1;
-    for (size_t i = 0; i < PLACES / 2; i++)
+    while (world->n < n)
         (void)come(world);
-    ask(world, 3, false); /* refused: still a stranger */
-    begin(world, 4);
-    for (int i = 0; i < 10; i++) {
-        (void)add(world, &out);
-        assert_int_equal(out, i); /* in the order of their coming */
-    }
-    connection_table_remove(&world->table, &world->connections[0]); /* ended: makes no room twice */
-    (void)add(world, &out);
-    assert_int_equal(out, 10);
-    connection_table_remove(&world->table, &world->connections[20]); /* it left by itself */
-    (void)come(world);
 }
 
-static void test_those_who_were_welcome_are_no_strangers(void **state)
+static void test_the_oldest_strangers_go_where_few_places_are_left(void **state)
 {
     struct world *world = *state;
-    int out = -1;
-    for (size_t i = 0; i < PLACES; i++) {
-        size_t new = add(world, &out);
-        assert_int_equal(out, -1);
-        ask(world, new, true);
-        ask(world, new, false); /* once is enough */
+    fill(world, PLACES * 7 / 8 + 1);
+    assert_false(connection_table_is_crowded(&world->table));
+    assert_int_equal(crowd_out(world, 1 + OLD), -1);
+    ask(world, 0, false); /* turned away, so still a stranger */
+    begin(world, 1);
+    fill(world, PLACES * 7 / 8 + 4);
+    assert_true(connection_table_is_crowded(&world->table));
+    assert_int_equal(crowd_out(world, 1 + OLD), 0);
+    assert_int_equal(crowd_out(world, 1 + OLD), 1);
+    connection_table_remove(&world->table, &world->connections[0]); /* makes no room twice */
+    assert_int_equal(crowd_out(world, 1 + OLD), 2);
+    assert_int_equal(crowd_out(world, 1 + OLD), -1);
+    fill(world, PLACES * 7 / 8 + 5);
+    connection_table_remove(&world->table, &world->connections[20]); /* it left by itself */
+    assert_int_equal(crowd_out(world, 1 + OLD), -1);
+}
+
+static void test_who_is_new_has_time_to_say_who_it_is(void **state)
+{
+    struct world *world = *state;
+    fill(world, PLACES);
+    assert_int_equal(crowd_out(world, OLD), -1);
+    assert_int_equal(crowd_out(world, 1 + OLD), 0);
+}
+
+static void test_who_was_let_in_once_is_no_stranger(void **state)
+{
+    struct world *world = *state;
+    fill(world, PLACES);
+    for (size_t i = 0; i < PLACES - 2; i++) {
+        if (i % 2 == 0)
+            begin_as(world, i, true); /* by its header */
+        else
+            ask(world, i, true); /* by a gate that asked somebody */
+        ask(world, i, false);
     }
-    (void)come(world);
+    assert_int_equal(crowd_out(world, 1 + OLD), PLACES - 2);
+    assert_int_equal(crowd_out(world, 1 + OLD), PLACES - 1);
+    assert_int_equal(crowd_out(world, 1 + OLD), -1);
 }
 
 static void test_who_waits_or_reads_is_not_crowded_out_first(void **state)
 {
     struct world *world = *state;
-    int out = -1;
-    for (size_t i = 0; i < PLACES / 2; i++) {
-        size_t new = come(world);
-        begin(world, new);
-        assert_true(complete(world, new));
+    fill(world, PLACES);
+    for (size_t i = 0; i < PLACES - 1; i++) {
+        begin(world, i);
+        assert_true(complete(world, i)); /* nobody has decided yet who it is */
     }
-    (void)come(world); /* nobody can go for it */
     (void)connection_table_answer(&world->table, &world->connections[7], 1);
-    (void)add(world, &out);
-    assert_int_equal(out, PLACES / 2); /* younger, but quiet */
-    (void)add(world, &out);
-    assert_int_equal(out, PLACES / 2 + 1);
-    begin(world, PLACES / 2 + 2);
-    assert_true(complete(world, PLACES / 2 + 2));
-    (void)add(world, &out);
-    assert_int_equal(out, 7);
+    assert_int_equal(crowd_out(world, 1 + OLD), PLACES - 1); /* the youngest, but quiet */
+    assert_int_equal(crowd_out(world, 1 + OLD), 7);
+    assert_int_equal(crowd_out(world, 1 + OLD), -1);
 }
 
 static void test_a_small_socket_is_not_guarded(void **state)
 {
     struct world *world = *state;
-    world->table.limits.places = 16;
-    for (int i = 0; i < 16; i++)
-        (void)come(world);
+    world->table.limits.places = 7;
+    fill(world, 7);
+    assert_int_equal(crowd_out(world, 1 + OLD), -1);
 }
 
 static void test_closing_on_command(void **state)
@@ -297,14 +312,14 @@ static void test_closing_on_command(void **state)
             fail_msg("%s: closed is %d", what[i], is_over);
     }
     begin(world, 2);
-    for (size_t i = 2; i < 5; i++)
+    for (size_t i = 2; i < 5; i++) {
         assert_true(answer(world, i));
-    assert_int_equal(world->table.n_strangers, 3); /* not the closed, nor those that were served */
-    for (size_t i = 2; i < 6; i++)
-        assert_true(rest(world, i, i == 4));
+        assert_false(rest(world, i, true)); /* its answer has said so, and the library closes it */
+    }
+    assert_true(rest(world, 5, true));
     for (size_t i = 0; i < 6; i++)
-        assert_int_equal(world->connections[i].ended, CONNECTION_TOLD);
-    assert_int_equal(world->table.n_strangers, 0);
+        assert_int_equal(world->connections[i].ended == CONNECTION_TOLD, i < 2 || i == 5);
+    assert_int_equal(world->table.n_open, 3);
 }
 
 int main(void)
@@ -321,8 +336,9 @@ int main(void)
         TEST(test_who_was_served_may_be_quiet),
         TEST(test_an_answer_must_be_taken_at_some_speed),
         TEST(test_an_answer_that_is_left_with_the_kernel),
-        TEST(test_strangers_may_have_half_of_the_places),
-        TEST(test_those_who_were_welcome_are_no_strangers),
+        TEST(test_the_oldest_strangers_go_where_few_places_are_left),
+        TEST(test_who_is_new_has_time_to_say_who_it_is),
+        TEST(test_who_was_let_in_once_is_no_stranger),
         TEST(test_who_waits_or_reads_is_not_crowded_out_first),
         TEST(test_a_small_socket_is_not_guarded),
         TEST(test_closing_on_command),
