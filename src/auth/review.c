@@ -29,11 +29,10 @@ void review_user_fini(struct review_user *user)
 /* At once as long as it must be: growing would leave copies behind. */
 char *review_token_body(const struct bearer *bearer)
 {
-    const size_t before = strlen(BEFORE_TOKEN);
-    char *body = mem_new(before + bearer->len + sizeof AFTER_TOKEN);
-    memcpy(body, BEFORE_TOKEN, before);
-    memcpy(body + before, bearer->token, bearer->len);
-    memcpy(body + before + bearer->len, AFTER_TOKEN, sizeof AFTER_TOKEN);
+    const size_t size = sizeof BEFORE_TOKEN + bearer->len + sizeof AFTER_TOKEN;
+    char *body = mem_new(size);
+    (void)snprintf(body, size, "%s%.*s%s", BEFORE_TOKEN, (int)bearer->len, bearer->token,
+                   AFTER_TOKEN);
     return body;
 }
 

@@ -212,16 +212,17 @@ static void test_answers_of_hostile_token_reviews(void **state)
         "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':''}}}",
         "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':7}}}",
         "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a\\u0000b'}}}",
-        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','username':"
-        "'b'}}}",
+        ("{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','username':"
+         "'b'}}}"),
         "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','uid':1}}}",
-        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','groups':"
-        "'g'}}}",
-        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','groups':[1]}}"
-        "}",
+        ("{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','groups':"
+         "'g'}}}"),
+        ("{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','groups':[1]}"
+         "}"
+         "}"),
         "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','extra':[]}}}",
-        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','extra':{'k':"
-        "'v'}}}}",
+        ("{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','extra':{'k':"
+         "'v'}}}}"),
         "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a\xff'}}}",
     };
     for (size_t i = 0; i < sizeof BODIES / sizeof *BODIES; i++) {
@@ -307,6 +308,18 @@ static void test_a_user_called_like_the_token(void **state)
     check_answer(&guest, 403, "forbidden: User \"jane\" cannot get path \"/metrics\"");
 }
 
+/* Blanked as if it were the token, it would be no JSON. */
+static void test_another_token_in_the_answer(void **state)
+{
+    struct desk *desk = *state;
+    struct guest guest = come(desk, "/metrics", "ten-letter");
+    answer(desk, 201,
+           "{'kind':'TokenReview','spec':{'token':'x'},'a':'z','status':{'authenticated':true,"
+           "'user':{'username':'jane'}}}");
+    may(desk, true);
+    check_in(&guest);
+}
+
 static void test_a_long_name_is_cut_in_the_message(void **state)
 {
     struct desk *desk = *state;
@@ -357,7 +370,10 @@ static void test_reviews_under_way_are_bounded(void **state)
     struct guest guests[N_AT_ONCE];
     char path[32];
     let_in(desk, "/metrics", "t");
-    desk->now_ms += ALLOWED_MS; /* not even what is over is forgotten at once */
+    desk->now_ms += ALLOWED_MS; /* what is over is not forgotten at once, nor by a failure */
+    struct guest unlucky = come(desk, "/metrics", "t");
+    no_answer(desk, KUBE_UNKNOWN);
+    check_answer(&unlucky, 503, NOT_ASKED);
     for (unsigned i = 0; i < N_OF_STRANGERS; i++)
         guests[i] = stranger(desk, i);
     struct guest one_more = stranger(desk, 99);
@@ -372,7 +388,7 @@ static void test_reviews_under_way_are_bounded(void **state)
     assert_int_equal(one_more.verdict, AUTH_CLOSED);
     check_answer(&one_more, 503, BUSY);
     assert_float_equal(metric(desk, "gpu_extender_auth_lookups_total{result=\"busy\"} "), 2, 0);
-    assert_int_equal(desk->server.n_sent, 2 + N_AT_ONCE);
+    assert_int_equal(desk->server.n_sent, 3 + N_AT_ONCE);
     for (unsigned i = 0; i < N_AT_ONCE; i++) {
         token_is_nobodys(desk);
         check_answer(&guests[i], 401, STRANGER);
@@ -484,6 +500,7 @@ int main(void)
         TEST(test_answers_of_hostile_access_reviews),
         TEST(test_allowed_and_denied_is_no),
         TEST(test_a_user_called_like_the_token),
+        TEST(test_another_token_in_the_answer),
         TEST(test_a_long_name_is_cut_in_the_message),
         TEST(test_who_asks_the_same_waits_for_one_review),
         TEST(test_reviews_under_way_are_bounded),
