@@ -1,5 +1,6 @@
 /* follower: see follower.h. */
 #include "follower.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "inventory/live.h"
@@ -32,7 +33,9 @@ struct follower {
     struct kube_loop *writing;
     struct kube_watch *watches[MAX_KINDS];
     size_t n_watches;
+    struct election *election; /* NULL: this replica is the only one */
     struct binds *binds;
+    bool started;
     char bound_by[BOUND_BY_MAX]; /* VERSION/INSTANCE */
 };
 
@@ -107,15 +110,53 @@ static void create_watches(struct follower *follower, const struct settings *set
     kube_loop_add_task(follower->reading, inventory_self_check, follower->inventory);
 }
 
+static int64_t post_life_ms(const struct settings *settings)
+{
+    return ((int64_t)settings->kubernetes.bind_timeout_s - POST_LIFE_MARGIN_S) * SECOND_MS;
+}
+
+static struct kube_watch *watch_of_pods(const struct follower *follower, const char **ret_path)
+{
+    size_t i = 0;
+    while (strcmp(INVENTORY_KINDS[i].name, "pods") != 0)
+        i++;
+    *ret_path = INVENTORY_KINDS[i].path;
+    return follower->watches[i];
+}
+
+static int create_election(struct follower *follower, const struct settings *settings,
+                           struct err *err)
+{
+    struct election_parts parts = {
+        .settings = settings,
+        .loop = follower->writing,
+        .post_life_ms = post_life_ms(settings),
+        .seed = random_seed(),
+    };
+    if (!settings->election.enabled)
+        return 0;
+    parts.pods = watch_of_pods(follower, &parts.pods_path);
+    return election_new(&parts, &follower->election, err);
+}
+
+static bool may_post(void *context, int64_t now_ms)
+{
+    const struct follower *follower = context;
+    (void)now_ms;
+    return election_may_decide(follower->election);
+}
+
 static void create_binds(struct follower *follower, const struct settings *settings)
 {
     const int64_t timeout_s = (int64_t)settings->kubernetes.bind_timeout_s;
     const struct binds_settings binds = {
         .bound_by = follower->bound_by,
-        .post_life_ms = (timeout_s - POST_LIFE_MARGIN_S) * SECOND_MS,
+        .post_life_ms = post_life_ms(settings),
         .timeout_ms = timeout_s * SECOND_MS,
         .confirm_ms = CONFIRM_MS,
         .seed = random_seed(),
+        .may_post = may_post,
+        .may_post_context = follower,
     };
     follower->binds = binds_new(&binds, follower->inventory, &settings->policy,
                                 kube_loop_sender(follower->writing));
@@ -146,6 +187,11 @@ int follower_new(const struct settings *settings, struct inventory *inventory,
         return r;
     }
     create_watches(follower, settings);
+    r = create_election(follower, settings, err);
+    if (r < 0) {
+        follower_free(follower);
+        return r;
+    }
     create_binds(follower, settings);
     log_target(&follower->target);
     *ret_follower = follower;
@@ -155,11 +201,18 @@ int follower_new(const struct settings *settings, struct inventory *inventory,
 int follower_start(struct follower *follower, struct err *err)
 {
     int r = kube_loop_start(follower->reading, err);
-    return r < 0 ? r : kube_loop_start(follower->writing, err);
+    if (r == 0)
+        r = kube_loop_start(follower->writing, err);
+    follower->started = r == 0;
+    return r;
 }
 
+/* What was posted must be over before another replica decides. */
 void follower_stop(struct follower *follower)
 {
+    const int64_t quiet_ms = binds_quiet_ms(follower->binds, clock_ms());
+    if (follower->election && follower->started)
+        election_leave(follower->election, quiet_ms);
     binds_stop(follower->binds);
     kube_loop_stop(follower->writing);
     kube_loop_stop(follower->reading);
@@ -170,6 +223,7 @@ void follower_free(struct follower *follower)
     if (!follower)
         return;
     binds_free(follower->binds);
+    election_free(follower->election);
     for (size_t i = 0; i < follower->n_watches; i++)
         kube_watch_free(follower->watches[i]);
     kube_credentials_free(follower->credentials); /* until then a plugin may wake the loops */
@@ -177,6 +231,11 @@ void follower_free(struct follower *follower)
     kube_loop_free(follower->reading);
     kube_target_fini(&follower->target);
     free(follower);
+}
+
+struct election *follower_election(struct follower *follower)
+{
+    return follower->election;
 }
 
 struct binds *follower_binds(struct follower *follower)

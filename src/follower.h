@@ -8,6 +8,7 @@
 
 #include "config/options.h"
 #include "config/settings.h"
+#include "election.h"
 #include "extender/binds.h"
 #include "inventory/inventory.h"
 #include "kube/request.h"
@@ -31,5 +32,7 @@ void follower_free(struct follower *follower);
 struct binds *follower_binds(struct follower *follower);
 /* The write loop's, valid until follower_stop(). */
 struct kube_sender follower_sender(struct follower *follower);
+/* NULL: this replica is the only one. */
+struct election *follower_election(struct follower *follower);
 
 #endif

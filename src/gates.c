@@ -55,13 +55,13 @@ static enum gate_verdict judge_verbs(void *context, struct exchange *exchange)
     const struct exchange_peer *peer = exchange_peer(exchange);
     const char *fault = NULL;
     if (!gates->has_tls)
-        return GATE_OPEN;
+        return election_judge(gates->election, exchange);
     if (!peer)
         fault = exchange_peer_fault(exchange);
     else if (!names_nobody(clients) && !is_named(peer, clients))
         fault = "the client certificate is of nobody whom tls.verbClients names";
     if (!fault)
-        return GATE_OPEN;
+        return election_judge(gates->election, exchange);
     warn_of_refusal(gates, exchange, fault);
     exchange_answer_error(exchange, 403, fault);
     return GATE_CLOSED;
@@ -117,9 +117,9 @@ static struct auth *create_auth(const struct settings *settings, struct kube_sen
 }
 
 void gates_init(struct gates *ret_gates, const struct settings *settings, bool has_tls,
-                struct kube_sender sender)
+                struct kube_sender sender, const struct election *election)
 {
-    *ret_gates = (struct gates){.settings = settings, .has_tls = has_tls};
+    *ret_gates = (struct gates){.settings = settings, .has_tls = has_tls, .election = election};
     ret_gates->verbs = (struct gate){judge_verbs, NULL, ret_gates};
     ret_gates->people = (struct gate){judge_people, ask_people, ret_gates};
     ret_gates->auth = create_auth(settings, sender);

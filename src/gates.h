@@ -6,6 +6,7 @@
 
 #include "auth/auth.h"
 #include "config/settings.h"
+#include "election.h"
 #include "http/server.h"
 
 #include <stdatomic.h>
@@ -14,17 +15,18 @@
 struct gates {
     const struct settings *settings;
     bool has_tls;
-    atomic_llong warned_at; /* of who is not let in to the verbs */
+    const struct election *election; /* NULL: there is one replica */
+    atomic_llong warned_at;          /* of who is not let in to the verbs */
 
-    struct gate verbs;  /* kube-scheduler, by its certificate */
+    struct gate verbs;  /* kube-scheduler, by its certificate, where this replica decides */
     struct gate people; /* by their certificates, or tokens */
     struct auth *auth;
 };
 
-/* Borrows the settings. The gates must stay where they are. sender: to the API server;
- * sender.send NULL: there is none. */
+/* Borrows the settings and the election. The gates must stay where they are. sender: to the API
+ * server; sender.send NULL: there is none. */
 void gates_init(struct gates *ret_gates, const struct settings *settings, bool has_tls,
-                struct kube_sender sender);
+                struct kube_sender sender, const struct election *election);
 /* After the sender has stopped. */
 void gates_fini(struct gates *gates);
 

@@ -44,7 +44,8 @@ struct program {
     struct extender extender;
     struct api api;
     struct server *server;
-    sigset_t signals; /* that are waited for */
+    struct election *election; /* NULL: this replica is the only one */
+    sigset_t signals;          /* that are waited for */
 };
 
 static int complain(const struct err *err, int status)
@@ -129,14 +130,18 @@ static void write_server_metrics(void *context, struct buf *out)
     listening_metrics(&program->listening, out);
     extender_metrics(&program->extender, out);
     gates_metrics(&program->gates, out);
+    election_metrics(program->election, out);
 }
 
 static void create_gates(struct program *program)
 {
     struct kube_sender sender = {0};
-    if (program->follower)
+    if (program->follower) {
         sender = follower_sender(program->follower);
-    gates_init(&program->gates, &program->settings, program->listening.has_tls, sender);
+        program->election = follower_election(program->follower);
+    }
+    gates_init(&program->gates, &program->settings, program->listening.has_tls, sender,
+               program->election);
 }
 
 static void create_protocols(struct program *program)
@@ -220,6 +225,20 @@ static unsigned drain_ms(const struct program *program)
     return ms > LEAST_DRAIN_MS ? ms : LEAST_DRAIN_MS;
 }
 
+/* Whoever was answered here by the leader looks for the next one with its next call. */
+static void on_turn(void *context, bool may_decide)
+{
+    const struct program *program = context;
+    if (!may_decide)
+        server_close_idle(program->server, LISTEN_VERBS);
+}
+
+static void join_election(struct program *program)
+{
+    election_listens(program->election, server_address(program->server, LISTEN_VERBS));
+    election_on_turn(program->election, on_turn, program);
+}
+
 static int serve(struct program *program)
 {
     struct extender *extender = &program->extender;
@@ -250,11 +269,15 @@ static int serve(struct program *program)
     if (start_server(program, routes, &err) < 0)
         return complain(&err, EXIT_RUN_TIME);
     log_addresses(program->server);
+    if (program->election)
+        join_election(program);
     int status = EXIT_FINE;
     if (program->follower && follower_start(program->follower, &err) < 0)
         status = complain(&err, EXIT_RUN_TIME);
     else
         wait_for_signals(program);
+    if (program->election)
+        election_on_turn(program->election, NULL, NULL);
     server_stop(program->server, drain_ms(program));
     if (program->follower)
         follower_stop(program->follower);

@@ -35,6 +35,10 @@ struct binds_settings {
     int64_t timeout_ms;   /* a caller is answered within it; below kube-scheduler's httpTimeout */
     int64_t confirm_ms;   /* a reservation older than this is asked about */
     uint64_t seed;        /* of the jitter */
+    /* Whether a binding may be posted now: no other replica may bind before it is over. Asked under
+     * binds' lock. NULL: always. */
+    bool (*may_post)(void *context, int64_t now_ms);
+    void *may_post_context;
 };
 
 /* All borrowed for its life. */
@@ -61,6 +65,9 @@ void binds_call(struct binds *binds, const struct bind_args *args, int64_t now_m
 int64_t binds_tick(void *binds, int64_t now_ms);
 /* No caller is left unanswered, none is taken any more, and nothing more is sent. */
 void binds_stop(struct binds *binds);
+
+/* From when on nothing that was posted can take effect any more; now_ms where that is so. */
+int64_t binds_quiet_ms(struct binds *binds, int64_t now_ms);
 
 /* Binds by outcome, ambiguous ones settled, attempts and reservations open: Prometheus text. */
 void binds_metrics(struct binds *binds, struct buf *out);

@@ -238,6 +238,13 @@ struct bind_step bind_attempt_posted(struct bind_attempt *attempt, int64_t now_m
     }
 }
 
+int64_t bind_attempt_quiet_ms(const struct bind_attempt *attempt, int64_t now_ms)
+{
+    if (attempt->state == BIND_POSTING)
+        return now_ms + attempt->timing->post_life_ms + POST_LIFE_MARGIN_MS;
+    return attempt->quiet_ms;
+}
+
 static struct bind_step found_unbound(struct bind_attempt *attempt, int64_t now_ms)
 {
     if (attempt->wants_facts && is_time_to_post(attempt, now_ms)) {

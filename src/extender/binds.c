@@ -22,6 +22,8 @@ struct binds *binds_new(const struct binds_settings *settings, struct inventory 
     binds->timing = (struct bind_timing){settings->post_life_ms, settings->confirm_ms};
     binds->timeout_ms = settings->timeout_ms;
     binds->seed = settings->seed;
+    binds->may_post = settings->may_post;
+    binds->may_post_context = settings->may_post_context;
     binds->inventory = inventory;
     binds->policy = policy;
     binds->sender = sender;
@@ -274,6 +276,19 @@ int64_t binds_tick(void *binds_context, int64_t now_ms)
     }
     binds_turn_end(&turn);
     return again_ms;
+}
+
+int64_t binds_quiet_ms(struct binds *binds, int64_t now_ms)
+{
+    int64_t quiet_ms = now_ms;
+    const struct entry *entry = NULL;
+    (void)pthread_mutex_lock(&binds->lock);
+    for (entry = binds->entries; entry; entry = entry->hh.next) {
+        const int64_t entry_ms = bind_attempt_quiet_ms(&entry->attempt, now_ms);
+        quiet_ms = entry_ms > quiet_ms ? entry_ms : quiet_ms;
+    }
+    (void)pthread_mutex_unlock(&binds->lock);
+    return quiet_ms;
 }
 
 void binds_stop(struct binds *binds)

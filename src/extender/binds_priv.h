@@ -65,6 +65,8 @@ struct binds {
     struct bind_timing timing;
     int64_t timeout_ms;
     uint64_t seed;
+    bool (*may_post)(void *context, int64_t now_ms); /* NULL: always */
+    void *may_post_context;
     struct inventory *inventory;
     const struct policy *policy;
     struct kube_sender sender;

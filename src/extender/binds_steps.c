@@ -138,6 +138,22 @@ static void carry_out(struct turn *turn, struct entry *entry, const struct bind_
         inventory_release(turn->binds->inventory, entry->uid, entry->serial);
 }
 
+static bool may_post(const struct turn *turn)
+{
+    const struct binds *binds = turn->binds;
+    return !binds->may_post || binds->may_post(binds->may_post_context, turn->now_ms);
+}
+
+/* Another replica leads, or soon may: what was posted before is settled. */
+static struct bind_step refuse_to_post(struct turn *turn, struct entry *entry)
+{
+    binds_entry_fails(entry, BIND_OUTCOME_FAILED, "this replica does not lead: retry");
+    const struct bind_step step =
+        bind_attempt_posted(&entry->attempt, turn->now_ms, POSTED_REFUSED, 0);
+    carry_out(turn, entry, &step);
+    return step;
+}
+
 void binds_steps_take(struct turn *turn, struct entry *entry, struct bind_step step,
                       const struct pod_facts *facts)
 {
@@ -146,6 +162,8 @@ void binds_steps_take(struct turn *turn, struct entry *entry, struct bind_step s
         step = hold(turn, entry, facts);
         carry_out(turn, entry, &step);
     }
+    if (step.next == BIND_POST && !may_post(turn))
+        step = refuse_to_post(turn, entry);
     count_resting(entry);
     const bool forgotten = entry->rests && turn->binds->n_resting > BINDS_RESTING_MAX;
     if (step.next == BIND_END || forgotten) {

@@ -8,6 +8,7 @@
 #include "formats/json_put.h"
 #include "lease_object.h"
 #include "random.h"
+#include "request_text.h"
 #include "resource_version.h"
 
 #include <stdlib.h>
@@ -23,7 +24,6 @@
 #define RETRY_AFTER_MAX_S 300
 #define PATH_MAX_BYTES ((size_t)1024)
 #define WHY_MAX_BYTES ((size_t)400)
-#define MESSAGE_MAX_BYTES 200
 
 enum question {
     NO_QUESTION,
@@ -145,6 +145,7 @@ static void hold(struct lease *lease, int64_t now_ms)
         ask_next(lease, READ, now_ms); /* the answer was so long on its way that it says nothing */
         return;
     }
+    buf_clear(&lease->why);
     lease->status.renewed_ms = lease->asked_ms;
     if (!lease->status.leads)
         lease->status.term++;
@@ -260,23 +261,9 @@ struct lease_action lease_next(struct lease *lease, int64_t now_ms, int64_t wall
 
 /* ---- what came of it ---- */
 
-/* The text of an answer that is of no use. */
 static void explain(struct lease *lease, enum question question, const struct kube_answer *answer)
 {
-    const char *message = "";
-    json_t *status = NULL;
-    buf_clear(&lease->why);
-    (void)buf_printf(&lease->why, "%s of the Lease %s/%s: ", method_of(question),
-                     lease->settings.namespace_, lease->settings.name);
-    if (answer->outcome != KUBE_ANSWERED) {
-        (void)buf_printf(&lease->why, "%.*s", MESSAGE_MAX_BYTES, answer->why);
-        return;
-    }
-    (void)json_parse(answer->body, answer->body_len, 0, &status, NULL);
-    (void)json_get_string(status, "message", &message, NULL);
-    (void)buf_printf(&lease->why, "%u%s%.*s", answer->status, *message ? ": " : "",
-                     MESSAGE_MAX_BYTES, message);
-    json_decref(status);
+    request_explain(&lease->why, method_of(question), buf_text(&lease->path), answer);
 }
 
 static void fail_round(struct lease *lease, enum question question,
@@ -309,6 +296,7 @@ static void judge_read(struct lease *lease, const struct kube_answer *answer, js
         fail_round(lease, READ, answer);
         return;
     }
+    buf_clear(&lease->why);
     /* One that is gone still says who acted until now. */
     if (is_held_by_another(lease, answer->at_ms)) {
         if (lease->status.leads)

@@ -27,19 +27,28 @@ static void fill(struct live_cluster *live)
          POD_JSON("3", "", "", ""));
 }
 
+static bool may_post(void *context, int64_t now_ms)
+{
+    const struct bind_stage *stage = context;
+    (void)now_ms;
+    return !stage->refuses;
+}
+
 int bind_stage_setup(void **state)
 {
-    static const struct binds_settings SETTINGS = {.bound_by = BOUND_BY,
-                                                   .post_life_ms = POST_LIFE_MS,
-                                                   .timeout_ms = TIMEOUT_MS,
-                                                   .confirm_ms = CONFIRM_MS,
-                                                   .seed = 1};
     struct bind_stage *stage = MEM_NEW(struct bind_stage);
+    const struct binds_settings settings = {.bound_by = BOUND_BY,
+                                            .post_life_ms = POST_LIFE_MS,
+                                            .timeout_ms = TIMEOUT_MS,
+                                            .confirm_ms = CONFIRM_MS,
+                                            .seed = 1,
+                                            .may_post = may_post,
+                                            .may_post_context = stage};
     live_init(&stage->live);
     fill(&stage->live);
     fake_sender_init(&stage->server);
     stage->now_ms = 1000000;
-    stage->binds = binds_new(&SETTINGS, stage->live.inventory, &stage->live.policy,
+    stage->binds = binds_new(&settings, stage->live.inventory, &stage->live.policy,
                              fake_sender_of(&stage->server));
     *state = stage;
     return 0;

@@ -25,6 +25,7 @@ struct bind_stage {
     struct fake_sender server;
     struct binds *binds;
     int64_t now_ms;
+    bool refuses; /* to let anything be posted */
     struct caller callers[16];
     unsigned n_callers;
 };

@@ -1,0 +1,73 @@
+/*
+ * leadership: whether this replica may decide: it holds the Lease, and its ledger is as of then.
+ *
+ * Who has taken the Lease asks the API server for the resourceVersion of all pods, and decides once
+ * the ledger has come to it (a server before 1.35 says nothing that may be compared: the pods are
+ * listed anew), so that it knows of every binding that was made before. Meanwhile it has the
+ * EndpointSlice name it, which takes others a while to notice.
+ *
+ * It may decide as long as nobody else can hold the Lease before what it begins now is over
+ * (act_ms), and while it could renew the Lease. That is a time, which only passing renews: where
+ * nothing runs any more it ends by itself. Nothing here is a fence: who is stopped between looking
+ * and sending may come late; what was sent ends by its own ?timeout=.
+ *
+ * It works on the sender's thread, by its answers and as a kube_task, and has no clock of its own.
+ * Where it says "from any thread" so it is.
+ */
+#ifndef KUBE_LEADERSHIP_H
+#define KUBE_LEADERSHIP_H
+
+#include "base/buf.h"
+#include "kube/lease.h"
+#include "kube/reflector.h"
+#include "kube/slice.h"
+
+struct leadership;
+
+struct leadership_settings {
+    struct lease_settings lease;
+    struct slice_settings slice; /* service NULL: none is kept */
+    const char *pods_path;       /* "/api/v1/pods" */
+    int64_t act_ms;              /* what is begun is over within it, wherever it got to */
+    /* People's time, for the Lease. */
+    int64_t (*wall_ms)(void *context);
+    /* The ledger is to come to that resourceVersion of the pods; NULL: to list them anew. Then
+     * leadership_reached() with the number. */
+    void (*reach)(void *context, uint64_t number, const char *version);
+    /* It may decide from now on, or may not any more. On the sender's thread, without a lock. */
+    void (*turned)(void *context, bool may_decide);
+    /* After leadership_release(): nothing is left to be told. Once. */
+    void (*released)(void *context);
+    void *context;
+};
+
+/* Texts are borrowed for its life. */
+struct leadership *leadership_new(const struct leadership_settings *settings,
+                                  struct kube_sender sender);
+/* After the sender has stopped. */
+void leadership_free(struct leadership *leadership);
+
+/* The port of the verbs, for the slice. Before the first tick. */
+void leadership_serves(struct leadership *leadership, unsigned port);
+
+/* A kube_task. */
+int64_t leadership_tick(void *leadership, int64_t now_ms);
+/* From any thread, as the next; whoever carries the task must be woken then. */
+void leadership_reached(struct leadership *leadership, uint64_t number);
+/* All that it decided is over: the others may know at once. */
+void leadership_release(struct leadership *leadership);
+
+/* From any thread; cheap. */
+bool leadership_may_decide(const struct leadership *leadership, int64_t now_ms);
+/* For people: "leader", "follower", or "becoming the leader". From any thread. */
+const char *leadership_role(const struct leadership *leadership, int64_t now_ms);
+
+/* Whom a watch on the one Lease, and one on the one EndpointSlice, tell what they see. On the
+ * sender's thread. */
+struct reflector_store leadership_lease_store(struct leadership *leadership);
+struct reflector_store leadership_slice_store(struct leadership *leadership);
+
+/* Prometheus text. From any thread. */
+void leadership_metrics(const struct leadership *leadership, int64_t now_ms, struct buf *out);
+
+#endif

@@ -1,0 +1,342 @@
+/* election: see election.h. */
+#include "election.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/small_file.h"
+#include "kube/leadership.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND_MS ((int64_t)1000)
+#define LEASES "coordination.k8s.io/v1", "leases"
+#define SLICES "discovery.k8s.io/v1", "endpointslices"
+#define NAMESPACE_FILE "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+#define NAMESPACE_BYTES ((size_t)256)
+#define TEXT_BYTES ((size_t)512)
+#define WATCH_PAGE 100
+/* A Lease changes every few seconds; an EndpointSlice hardly ever. */
+#define SILENCE_MS (60 * SECOND_MS)
+#define OBJECT_BYTES ((size_t)1024 * 1024)
+/* A binding that was given up is over within its life and so much, wherever it got to: what its
+ * connection's end takes to be noticed, and what it waited for an answer beyond its life. */
+#define POST_MARGIN_MS (2 * SECOND_MS)
+#define RELEASE_MS (3 * SECOND_MS)
+
+/* A watch on one object by its name. */
+struct named_watch {
+    char path[TEXT_BYTES];
+    char selector[TEXT_BYTES];
+    struct reflector_kind kind;
+    struct kube_watch *watch;
+};
+
+struct election {
+    struct kube_loop *loop;
+    struct kube_watch *pods;
+    struct leadership *leadership;
+    struct named_watch lease;
+    struct named_watch slice;
+    char namespace_[NAMESPACE_BYTES];
+    char identity[TEXT_BYTES];
+    char address[INET6_ADDRSTRLEN];
+    unsigned port;
+    void (*turned)(void *context, bool may_decide);
+    void *turned_context;
+    pthread_mutex_t lock; /* guards is_released, and turned while it is called */
+    pthread_cond_t released;
+    bool is_released;
+};
+
+/* ---- who and where we are ---- */
+
+static bool read_namespace(char *ret_name, size_t size)
+{
+    struct buf text;
+    buf_init(&text, size - 1);
+    const bool is_read = small_file_read(NAMESPACE_FILE, true, &text, NULL) == 0;
+    (void)snprintf(ret_name, size, "%.*s", (int)strcspn(buf_text(&text), "\r\n "), buf_text(&text));
+    buf_fini(&text);
+    return is_read && *ret_name;
+}
+
+static const char *from_env(const char *name)
+{
+    const char *value = getenv(name);
+    return value ? value : "";
+}
+
+static int find_namespace(struct election *election, const struct settings_election *settings,
+                          struct err *err)
+{
+    const char *name = settings->namespace_[0] ? settings->namespace_ : from_env("POD_NAMESPACE");
+    (void)snprintf(election->namespace_, sizeof election->namespace_, "%s", name);
+    if (*name || read_namespace(election->namespace_, sizeof election->namespace_))
+        return 0;
+    return err_set(err, EINVAL,
+                   "leaderElection: in which namespace the Lease is should be said by "
+                   "leaderElection.namespace or by POD_NAMESPACE in the environment");
+}
+
+/* Of this process alone. */
+static void find_identity(struct election *election, uint64_t seed)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    const char *name = from_env("POD_NAME");
+    (void)gethostname(host, sizeof host - 1);
+    (void)snprintf(election->identity, sizeof election->identity, "%s_%016llx", *name ? name : host,
+                   (unsigned long long)seed);
+}
+
+static bool is_address(const char *text)
+{
+    unsigned char bytes[sizeof(struct in6_addr)];
+    return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
+}
+
+static int find_address(struct election *election, const struct settings_election *settings,
+                        struct err *err)
+{
+    const char *address = from_env("POD_IP");
+    if (!settings->service_name[0])
+        return 0;
+    (void)snprintf(election->address, sizeof election->address, "%s", address);
+    if (is_address(address))
+        return 0;
+    return err_set(err, EINVAL,
+                   "leaderElection.serviceName: POD_IP in the environment is \"%.60s\", should be "
+                   "the IP address where the Service \"%s\" finds this replica (or leave "
+                   "serviceName empty)",
+                   address, settings->service_name);
+}
+
+/* ---- what leadership asks for ---- */
+
+static int64_t wall_ms(void *context)
+{
+    (void)context;
+    return clock_wall_ms();
+}
+
+static void on_reached(void *context, uint64_t number)
+{
+    struct election *election = context;
+    leadership_reached(election->leadership, number);
+    kube_loop_wake(election->loop);
+}
+
+static void on_reach(void *context, uint64_t number, const char *version)
+{
+    struct election *election = context;
+    const struct kube_watch_goal goal = {
+        .number = number, .version = version, .reached = on_reached, .context = election};
+    kube_watch_reach(election->pods, &goal);
+}
+
+static void on_turn(void *context, bool may_decide)
+{
+    struct election *election = context;
+    (void)pthread_mutex_lock(&election->lock);
+    if (election->turned)
+        election->turned(election->turned_context, may_decide);
+    (void)pthread_mutex_unlock(&election->lock);
+}
+
+static void on_released(void *context)
+{
+    struct election *election = context;
+    (void)pthread_mutex_lock(&election->lock);
+    election->is_released = true;
+    (void)pthread_cond_signal(&election->released);
+    (void)pthread_mutex_unlock(&election->lock);
+}
+
+/* ---- its life ---- */
+
+static void name_collection(const struct election *election, struct named_watch *named,
+                            const char *group, const char *resource)
+{
+    (void)snprintf(named->path, sizeof named->path, "/apis/%s/namespaces/%s/%s", group,
+                   election->namespace_, resource);
+}
+
+static void watch_named(struct election *election, struct named_watch *named, const char *name,
+                        struct reflector_store store)
+{
+    (void)snprintf(named->selector, sizeof named->selector, "metadata.name%%3D%s", name);
+    named->kind = (struct reflector_kind){
+        .name = name, .path = named->path, .field_selector = named->selector};
+    const struct reflector_settings settings = {.kind = &named->kind,
+                                                .page_size = WATCH_PAGE,
+                                                .silence_ms = SILENCE_MS,
+                                                .max_object_bytes = OBJECT_BYTES,
+                                                .seed = (uint64_t)clock_us()};
+    named->watch = kube_watch_new(election->loop, &settings, &store);
+}
+
+static void create_leadership(struct election *election, const struct election_parts *parts)
+{
+    const struct settings_election *settings = &parts->settings->election;
+    const bool has_service = settings->service_name[0] != '\0';
+    const struct leadership_settings leadership = {
+        .lease = {.namespace_ = election->namespace_,
+                  .name = settings->lease_name,
+                  .identity = election->identity,
+                  .duration_ms = (int64_t)settings->lease_s * SECOND_MS,
+                  .renew_deadline_ms = (int64_t)settings->renew_s * SECOND_MS,
+                  .retry_ms = (int64_t)settings->retry_s * SECOND_MS,
+                  .seed = parts->seed},
+        .slice = {.namespace_ = election->namespace_,
+                  .service = has_service ? settings->service_name : NULL,
+                  .address = election->address,
+                  .port_name = "verbs",
+                  .seed = parts->seed},
+        .pods_path = parts->pods_path,
+        .act_ms = parts->post_life_ms + POST_MARGIN_MS,
+        .wall_ms = wall_ms,
+        .reach = on_reach,
+        .turned = on_turn,
+        .released = on_released,
+        .context = election,
+    };
+    election->leadership = leadership_new(&leadership, kube_loop_sender(parts->loop));
+    name_collection(election, &election->lease, LEASES);
+    watch_named(election, &election->lease, settings->lease_name,
+                leadership_lease_store(election->leadership));
+    if (has_service) {
+        name_collection(election, &election->slice, SLICES);
+        watch_named(election, &election->slice, settings->service_name,
+                    leadership_slice_store(election->leadership));
+    }
+    kube_loop_add_task(parts->loop, leadership_tick, election->leadership);
+}
+
+static void init_lock(struct election *election)
+{
+    pthread_condattr_t attributes;
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&election->released, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
+    (void)pthread_mutex_init(&election->lock, NULL);
+}
+
+int election_new(const struct election_parts *parts, struct election **ret_election,
+                 struct err *err)
+{
+    struct election *election = MEM_NEW(struct election);
+    election->loop = parts->loop;
+    election->pods = parts->pods;
+    init_lock(election);
+    find_identity(election, parts->seed);
+    int r = find_namespace(election, &parts->settings->election, err);
+    if (r == 0)
+        r = find_address(election, &parts->settings->election, err);
+    if (r < 0) {
+        election_free(election);
+        return r;
+    }
+    create_leadership(election, parts);
+    LOG(LOG_INFO, "leader", LOG_MSG("one of several replicas leads"),
+        LOG_STR("lease", parts->settings->election.lease_name),
+        LOG_STR("namespace", election->namespace_), LOG_STR("identity", election->identity));
+    *ret_election = election;
+    return 0;
+}
+
+void election_free(struct election *election)
+{
+    if (!election)
+        return;
+    if (election->lease.watch)
+        kube_watch_free(election->lease.watch);
+    if (election->slice.watch)
+        kube_watch_free(election->slice.watch);
+    leadership_free(election->leadership);
+    (void)pthread_cond_destroy(&election->released);
+    (void)pthread_mutex_destroy(&election->lock);
+    free(election);
+}
+
+void election_listens(struct election *election, const char *address)
+{
+    const char *colon = strrchr(address, ':');
+    if (colon)
+        leadership_serves(election->leadership, (unsigned)strtoul(colon + 1, NULL, 10));
+}
+
+void election_on_turn(struct election *election, void (*turned)(void *context, bool may_decide),
+                      void *context)
+{
+    (void)pthread_mutex_lock(&election->lock);
+    election->turned = turned;
+    election->turned_context = context;
+    (void)pthread_mutex_unlock(&election->lock);
+}
+
+/* ---- from any thread ---- */
+
+bool election_may_decide(const struct election *election)
+{
+    return !election || leadership_may_decide(election->leadership, clock_ms());
+}
+
+const char *election_role(const struct election *election)
+{
+    return election ? leadership_role(election->leadership, clock_ms()) : NULL;
+}
+
+enum gate_verdict election_judge(const struct election *election, struct exchange *exchange)
+{
+    if (election_may_decide(election))
+        return GATE_OPEN;
+    exchange_answer(exchange, 503, "text/plain", NULL, 0, EXCHANGE_CLOSE);
+    return GATE_CLOSED;
+}
+
+void election_metrics(const struct election *election, struct buf *out)
+{
+    if (election)
+        leadership_metrics(election->leadership, clock_ms(), out);
+}
+
+/* ---- the end ---- */
+
+static struct timespec moment(int64_t at_ms)
+{
+    return (struct timespec){.tv_sec = (time_t)(at_ms / 1000), .tv_nsec = at_ms % 1000 * 1000000};
+}
+
+static void sleep_until(int64_t at_ms)
+{
+    const struct timespec at = moment(at_ms);
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+        ;
+}
+
+void election_leave(struct election *election, int64_t quiet_ms)
+{
+    const int64_t began_ms = clock_ms();
+    sleep_until(quiet_ms);
+    leadership_release(election->leadership);
+    kube_loop_wake(election->loop);
+    const struct timespec end = moment(clock_ms() + RELEASE_MS);
+    int r = 0;
+    (void)pthread_mutex_lock(&election->lock);
+    while (!election->is_released && r == 0)
+        r = pthread_cond_timedwait(&election->released, &election->lock, &end);
+    const bool is_released = election->is_released;
+    (void)pthread_mutex_unlock(&election->lock);
+    LOG(is_released ? LOG_INFO : LOG_WARN, "leader",
+        LOG_MSG(is_released ? "left the election"
+                            : "the Lease could not be given up: others wait until it is over"),
+        LOG_NUM("took_ms", clock_ms() - began_ms));
+}

@@ -1,0 +1,51 @@
+/*
+ * election: this replica among others: its names, its leadership on the write loop, and what the
+ * verbs' gate asks. Belongs to follower.c.
+ */
+#ifndef ELECTION_H
+#define ELECTION_H
+
+#include "base/buf.h"
+#include "config/settings.h"
+#include "http/server.h"
+#include "kube/loop.h"
+#include "kube/watch.h"
+
+struct election;
+
+struct election_parts {
+    const struct settings *settings;
+    struct kube_loop *loop;  /* the write loop */
+    struct kube_watch *pods; /* whose store must be as of now for who begins to lead */
+    const char *pods_path;
+    int64_t post_life_ms; /* of a binding */
+    uint64_t seed;
+};
+
+/* Before the loop starts. Borrows the settings. -EINVAL: the environment does not say who and where
+ * we are. */
+int election_new(const struct election_parts *parts, struct election **ret_election,
+                 struct err *err);
+/* After the loop has stopped. */
+void election_free(struct election *election);
+
+/* Where the verbs are served, which the EndpointSlice will say; before the loop starts. */
+void election_listens(struct election *election, const char *address);
+/* Called when this replica begins or ceases to decide, on the loop's thread; NULL: not any more,
+ * once this returns. */
+void election_on_turn(struct election *election, void (*turned)(void *context, bool may_decide),
+                      void *context);
+
+/* From any thread. NULL: there is no election, and whoever asks may decide. */
+bool election_may_decide(const struct election *election);
+/* "leader", ...; NULL where there is no election. */
+const char *election_role(const struct election *election);
+/* Of a gate: open, or closed with a 503 that says nothing and is the connection's last. */
+enum gate_verdict election_judge(const struct election *election, struct exchange *exchange);
+void election_metrics(const struct election *election, struct buf *out);
+
+/* When what was begun is over (quiet_ms, by clock_ms()): gives the Lease up, and waits until the
+ * others know, a few seconds at the most. The loop runs. */
+void election_leave(struct election *election, int64_t quiet_ms);
+
+#endif

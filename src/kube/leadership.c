@@ -1,0 +1,291 @@
+/* leadership: see include/kube/leadership.h. */
+#include "kube/leadership.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/metrics.h"
+#include "catch_up.h"
+#include "sight.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum role { FOLLOWER, HEIR, LEADER };
+
+struct leadership {
+    struct leadership_settings settings;
+    struct kube_sender sender;
+    struct lease *lease;
+    struct slice *slice; /* NULL: none */
+    struct sight lease_sight;
+    struct sight slice_sight;
+    uint64_t term;      /* whose catching up is under way, or done */
+    uint64_t caught_up; /* the last that was */
+    bool asks;          /* a question of catching up is under way */
+    bool may_decide;    /* as last told */
+    uint64_t losses;    /* as last told */
+    bool is_released;   /* as last told */
+    char *told;         /* failures that are in the log already */
+    char *told_of_slice;
+    struct catch_up catch_up;
+
+    atomic_int_fast64_t until_ms; /* it may decide; 0: not */
+    atomic_int role;
+    atomic_uint_fast64_t reached;
+    atomic_bool wants_release;
+    struct counter n_terms, n_losses, n_failures;
+};
+
+static kube_done on_lease_answer;
+static kube_done on_slice_answer;
+static kube_done on_catch_up_answer;
+
+struct leadership *leadership_new(const struct leadership_settings *settings,
+                                  struct kube_sender sender)
+{
+    struct leadership *leadership = MEM_NEW(struct leadership);
+    leadership->settings = *settings;
+    leadership->sender = sender;
+    leadership->lease = lease_new(&settings->lease);
+    if (settings->slice.service)
+        leadership->slice = slice_new(&settings->slice);
+    leadership->told = mem_strdup("");
+    leadership->told_of_slice = mem_strdup("");
+    return leadership;
+}
+
+void leadership_serves(struct leadership *leadership, unsigned port)
+{
+    if (leadership->slice)
+        slice_serve(leadership->slice, port);
+}
+
+void leadership_free(struct leadership *leadership)
+{
+    if (!leadership)
+        return;
+    lease_free(leadership->lease);
+    slice_free(leadership->slice);
+    sight_fini(&leadership->lease_sight);
+    sight_fini(&leadership->slice_sight);
+    free(leadership->told);
+    free(leadership->told_of_slice);
+    free(leadership);
+}
+
+/* ---- what follows from the Lease ---- */
+
+/* From when on somebody else may act. */
+static int64_t authority_ms(const struct leadership *leadership, const struct lease_status *status)
+{
+    const struct lease_settings *lease = &leadership->settings.lease;
+    const int64_t safe_ms = lease->duration_ms - leadership->settings.act_ms;
+    const int64_t least_ms =
+        safe_ms < lease->renew_deadline_ms ? safe_ms : lease->renew_deadline_ms;
+    return status->renewed_ms + least_ms;
+}
+
+static void tell_turn(struct leadership *leadership, const struct lease_status *status,
+                      bool may_decide)
+{
+    leadership->may_decide = may_decide;
+    if (may_decide)
+        LOG(LOG_INFO, "leader", LOG_MSG("leading: kube-scheduler is answered"),
+            LOG_NUM("term", status->term));
+    else
+        LOG(atomic_load(&leadership->wants_release) ? LOG_INFO : LOG_WARN, "leader",
+            LOG_MSG("not leading any more: kube-scheduler is refused"),
+            LOG_STR("holder", status->holder), LOG_STR("why", status->why));
+    leadership->settings.turned(leadership->settings.context, may_decide);
+}
+
+static void tell_once(char **told, const char *why, const char *message)
+{
+    if (strcmp(*told, why) == 0)
+        return;
+    free(*told);
+    *told = mem_strdup(why);
+    if (*why)
+        LOG(LOG_WARN, "leader", LOG_MSG(message), LOG_STR("why", why));
+}
+
+static void count(struct leadership *leadership, const struct lease_status *status)
+{
+    counter_add(&leadership->n_terms, status->term - counter_value(&leadership->n_terms));
+    counter_add(&leadership->n_losses, status->losses - counter_value(&leadership->n_losses));
+    counter_add(&leadership->n_failures, status->failures - counter_value(&leadership->n_failures));
+    tell_once(&leadership->told, status->why, "the Lease could not be read or written");
+    if (leadership->slice)
+        tell_once(&leadership->told_of_slice, slice_why(leadership->slice),
+                  "the EndpointSlice could not be read or written");
+}
+
+/* What others ask from any thread. */
+static void publish(struct leadership *leadership, int64_t now_ms)
+{
+    const struct lease_status status = lease_status(leadership->lease);
+    const bool is_ready = status.leads && leadership->caught_up == status.term;
+    const int64_t until_ms = is_ready ? authority_ms(leadership, &status) : 0;
+    atomic_store(&leadership->until_ms, until_ms);
+    atomic_store(&leadership->role, is_ready ? LEADER : status.leads ? HEIR : FOLLOWER);
+    count(leadership, &status);
+    if (lease_is_released(leadership->lease) && !leadership->is_released) {
+        leadership->is_released = true;
+        leadership->settings.released(leadership->settings.context);
+    }
+    if (leadership->may_decide != (now_ms < until_ms))
+        tell_turn(leadership, &status, now_ms < until_ms);
+}
+
+/* ---- questions ---- */
+
+static void on_lease_answer(void *context, const struct kube_answer *answer)
+{
+    struct leadership *leadership = context;
+    lease_answered(leadership->lease, answer);
+    publish(leadership, answer->at_ms);
+}
+
+static void on_slice_answer(void *context, const struct kube_answer *answer)
+{
+    struct leadership *leadership = context;
+    slice_answered(leadership->slice, answer);
+}
+
+static void on_catch_up_answer(void *context, const struct kube_answer *answer)
+{
+    struct leadership *leadership = context;
+    leadership->asks = false;
+    catch_up_answered(&leadership->catch_up, answer);
+}
+
+static void send(struct leadership *leadership, const struct kube_request *request, kube_done *done)
+{
+    leadership->sender.send(leadership->sender.sender, request, done, leadership);
+}
+
+/* Steps of one term that are left when another begins are left out. */
+static void catch_up(struct leadership *leadership)
+{
+    const struct lease_status status = lease_status(leadership->lease);
+    if (!status.leads || leadership->asks)
+        return;
+    if (leadership->term != status.term) {
+        leadership->term = status.term;
+        catch_up_begin(&leadership->catch_up, leadership->settings.pods_path);
+        LOG(LOG_INFO, "leader", LOG_MSG("the Lease is ours: the ledger catches up"),
+            LOG_NUM("term", status.term));
+    }
+    const struct catch_up_action action = catch_up_next(&leadership->catch_up);
+    if (action.want == CATCH_UP_ASK) {
+        leadership->asks = true;
+        send(leadership, &action.request, on_catch_up_answer);
+    } else if (action.want == CATCH_UP_REACH) {
+        leadership->settings.reach(leadership->settings.context, status.term, action.version);
+    }
+    leadership->caught_up = atomic_load(&leadership->reached);
+}
+
+static int64_t work_on_lease(struct leadership *leadership, int64_t now_ms)
+{
+    struct leadership_settings *settings = &leadership->settings;
+    const json_t *object = NULL;
+    if (atomic_load(&leadership->wants_release))
+        lease_release(leadership->lease);
+    if (sight_take(&leadership->lease_sight, &object))
+        lease_seen(leadership->lease, now_ms, object);
+    const struct lease_action action =
+        lease_next(leadership->lease, now_ms, settings->wall_ms(settings->context));
+    if (action.sends)
+        send(leadership, &action.request, on_lease_answer);
+    return action.until_ms;
+}
+
+static int64_t work_on_slice(struct leadership *leadership, int64_t now_ms)
+{
+    const json_t *object = NULL;
+    if (!leadership->slice)
+        return CLOCK_NEVER;
+    slice_lead(leadership->slice, now_ms, lease_status(leadership->lease).leads);
+    if (sight_take(&leadership->slice_sight, &object))
+        slice_seen(leadership->slice, now_ms, object);
+    const struct slice_action action = slice_next(leadership->slice, now_ms);
+    if (action.sends)
+        send(leadership, &action.request, on_slice_answer);
+    return action.until_ms;
+}
+
+/* That it may not decide any more is told when it is so. */
+static int64_t turn_ms(const struct leadership *leadership)
+{
+    return leadership->may_decide ? (int64_t)atomic_load(&leadership->until_ms) : CLOCK_NEVER;
+}
+
+int64_t leadership_tick(void *context, int64_t now_ms)
+{
+    struct leadership *leadership = context;
+    int64_t until_ms = work_on_lease(leadership, now_ms);
+    const int64_t slice_ms = work_on_slice(leadership, now_ms);
+    catch_up(leadership);
+    publish(leadership, now_ms);
+    until_ms = slice_ms < until_ms ? slice_ms : until_ms;
+    return turn_ms(leadership) < until_ms ? turn_ms(leadership) : until_ms;
+}
+
+/* ---- from any thread ---- */
+
+void leadership_reached(struct leadership *leadership, uint64_t number)
+{
+    atomic_store(&leadership->reached, number);
+}
+
+void leadership_release(struct leadership *leadership)
+{
+    atomic_store(&leadership->wants_release, true);
+}
+
+bool leadership_may_decide(const struct leadership *leadership, int64_t now_ms)
+{
+    return now_ms < (int64_t)atomic_load(&leadership->until_ms);
+}
+
+const char *leadership_role(const struct leadership *leadership, int64_t now_ms)
+{
+    if (leadership_may_decide(leadership, now_ms))
+        return "leader";
+    return atomic_load(&leadership->role) == FOLLOWER ? "follower" : "becoming the leader";
+}
+
+static void write_counter(struct buf *out, const char *name, const char *help,
+                          const struct counter *counter)
+{
+    metrics_head(out, name, "counter", help);
+    metrics_sample(out, name, NULL, (double)counter_value(counter));
+}
+
+void leadership_metrics(const struct leadership *leadership, int64_t now_ms, struct buf *out)
+{
+    static const char LEADER_NAME[] = "gpu_extender_leader";
+    metrics_head(out, LEADER_NAME, "gauge", "Whether this replica answers kube-scheduler.");
+    metrics_sample(out, LEADER_NAME, NULL, leadership_may_decide(leadership, now_ms));
+    write_counter(out, "gpu_extender_lease_acquisitions_total",
+                  "How often this replica took the Lease.", &leadership->n_terms);
+    write_counter(out, "gpu_extender_lease_losses_total",
+                  "How often it lost the Lease, other than by a stop.", &leadership->n_losses);
+    write_counter(out, "gpu_extender_lease_failures_total",
+                  "Times that the Lease could not be read or written.", &leadership->n_failures);
+}
+
+/* ---- sights ---- */
+
+struct reflector_store leadership_lease_store(struct leadership *leadership)
+{
+    return sight_store(&leadership->lease_sight);
+}
+
+struct reflector_store leadership_slice_store(struct leadership *leadership)
+{
+    return sight_store(&leadership->slice_sight);
+}

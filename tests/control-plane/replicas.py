@@ -1,0 +1,111 @@
+"""Several replicas of our service, and a Service of the cluster that leads to the one that its EndpointSlice names.
+
+The address in the slice is not of this machine (the API server takes no loopback address): a replica is known by its port.
+"""
+
+import contextlib
+import os
+import threading
+
+import yaml
+from identity import NAMESPACE as ACCOUNTS
+from plane import HOST, free_port
+from proxy import Proxy
+from service import Service
+
+RBAC = os.path.join(os.path.dirname(__file__), "..", "..", "manifests", "base", "replica-rbac.yaml")
+NAMESPACE, LEASE, SERVICE = "gpu-extender", "gpu-extender", "gpu-extender-verbs"
+LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
+SLICES = f"/apis/discovery.k8s.io/v1/namespaces/{NAMESPACE}/endpointslices"
+ROLES = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{NAMESPACE}"
+ADDRESS = "192.0.2.7"
+LEADS = "leading: kube-scheduler is answered"
+FIELDS = "?fieldManager=tests&force=true"
+
+
+def allow(api, account):
+    """The Role of manifests/base/replica-rbac.yaml for an account of the tests."""
+    with open(RBAC, encoding="utf-8") as file:
+        role, binding = list(yaml.safe_load_all(file))[:2]
+    binding["subjects"] = [{"kind": "ServiceAccount", "name": account, "namespace": ACCOUNTS}]
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
+    apply = "application/apply-patch+yaml"
+    api.ask("PATCH", f"/api/v1/namespaces/{NAMESPACE}{FIELDS}", space, apply)
+    api.ask("PATCH", f"{ROLES}/roles/{role['metadata']['name']}{FIELDS}", role, apply)
+    api.ask("PATCH", f"{ROLES}/rolebindings/{binding['metadata']['name']}{FIELDS}", binding, apply)
+
+
+class VerbsService:
+    """A context manager: `address` leads to the port that the EndpointSlice says, as kube-proxy would have it."""
+
+    def __init__(self, api):
+        self.api = api
+        self.proxy = Proxy(free_port())
+        self.is_over = threading.Event()
+        self.follower = threading.Thread(target=self._follow, daemon=True)
+
+    def __enter__(self):
+        self.proxy.__enter__()
+        self.follower.start()
+        return self
+
+    def __exit__(self, *_):
+        self.is_over.set()
+        self.follower.join()
+        self.proxy.__exit__()
+
+    @property
+    def address(self):
+        return f"{HOST}:{self.proxy.port}"
+
+    def _follow(self):
+        while not self.is_over.is_set():
+            with contextlib.suppress(AssertionError, OSError):
+                for kind, item in self.api.watch(SLICES, f"metadata.name={SERVICE}", 1):
+                    if kind in ("ADDED", "MODIFIED"):
+                        self.proxy.target = item["ports"][0]["port"]
+
+
+class Replicas:
+    """Starts replicas that follow the cluster of a LiveCluster, with these times of leader election. They end with it."""
+
+    def __init__(self, live, lease_s=15, renew_s=10, retry_s=2, bind_s=8):
+        self.live = live
+        self.number = 0
+        allow(live.api, live.identity.account)
+        policy = {
+            "apiVersion": "gpu-extender.io/v1alpha1",
+            "kind": "SchedulerPolicy",
+            "kubernetes": {"bindTimeoutSeconds": bind_s},
+            "leaderElection": {
+                "enabled": True,
+                "leaseDurationSeconds": lease_s,
+                "renewDeadlineSeconds": renew_s,
+                "retryPeriodSeconds": retry_s,
+            },
+        }
+        self.policy = live.plane.write(f"policy-{live.name}.yaml", yaml.safe_dump(policy))
+        for path in (f"{LEASES}/{LEASE}", f"{SLICES}/{SERVICE}"):
+            if live.api.status_of("GET", path) == 200:
+                live.api.delete(path)
+        self.service = live.ends.enter_context(VerbsService(live.api))
+
+    def start(self):
+        """One that is ready."""
+        self.number += 1
+        env = {"POD_NAME": f"replica-{self.number}", "POD_NAMESPACE": NAMESPACE, "POD_IP": ADDRESS}
+        replica = Service("--kubeconfig", self.live.kubeconfig, "--config", self.policy, env=env)
+        self.live.ends.callback(replica.stop)
+        return replica
+
+    def lease(self):
+        return self.live.api.get(f"{LEASES}/{LEASE}")["spec"]
+
+    def slice_port(self):
+        (port,) = self.live.api.get(f"{SLICES}/{SERVICE}")["ports"]
+        return port["port"]
+
+
+def leads_since(replica, after=0):
+    """When it began to answer kube-scheduler, by its log: RFC 3339."""
+    return replica.log.wait_for({"msg": LEADS}, after=after)["ts"]

@@ -1,0 +1,182 @@
+"""Two replicas: one decides, and the other one does when it goes, is killed or is cut off; nothing is bound twice over."""
+
+import datetime
+import signal
+import time
+
+import pytest
+from api import wait_until
+from live import BOUND_BY, bound
+from replicas import ADDRESS, LEASE, LEASES, SERVICE, SLICES, Replicas, leads_since
+
+MODEL = "NVIDIA-H100-80GB-HBM3"
+GPUS = 240
+MIDDLE = 40
+HAND_OVER_S = 3
+SHORT = {"lease_s": 6, "renew_s": 4, "retry_s": 1, "bind_s": 3}
+FILTER = {"Pod": {"metadata": {"name": "p", "uid": "u"}}, "NodeNames": []}
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc)
+
+
+def seconds_from(then, moment):
+    return (datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")) - then).total_seconds()
+
+
+def refused(replica):
+    """The verbs of who does not lead."""
+    for verb in ("filter", "prioritize", "preempt", "bind"):
+        answer = replica.post(f"/scheduler/{verb}", FILTER)
+        assert (answer.status, answer.body) == (503, b""), answer
+        assert answer.headers["connection"] == "close"
+        assert answer.headers["content-length"] == "0"
+
+
+def begin(live, replicas):
+    """The leader, then the other one, and a burst of pods for exactly as many GPUs; in its middle."""
+    live.add_nodes("node", GPUS // 8, MODEL, 8)
+    leader = replicas.start()
+    leads_since(leader)
+    other = replicas.start()
+    refused(other)
+    live.create_all("burst", GPUS, 1)
+    live.service = leader
+    live.start_scheduler(replicas.service.address)
+    live.wait_until_bound(MIDDLE)
+    return leader, other
+
+
+def all_is_well(live, replica):
+    """Everything is bound, by us, no node has more than its GPUs, and the ledger agrees."""
+    live.service = replica
+    pods = live.wait_until_bound(GPUS)
+    assert not live.bound_by_others(pods)
+    assert set(live.used().values()) == {8}
+    return {item["metadata"]["annotations"][BOUND_BY] for item in bound(pods)}
+
+
+def tell(capsys, what, seconds):
+    with capsys.disabled():
+        print(f"\nhand-over after {what}: {seconds:.2f} s")
+
+
+def test_one_leads_and_the_other_refuses(live):
+    replicas = Replicas(live)
+    live.add_nodes("node", 1, MODEL, 8)
+    leader = replicas.start()
+    leads_since(leader)
+    other = replicas.start()
+    refused(other)
+    assert leader.post("/scheduler/filter", FILTER).status == 200
+    assert "gpu_extender_leader 1\n" in leader.get("/metrics").text
+    assert "gpu_extender_leader 0\n" in other.get("/metrics").text
+    assert other.get("/readyz").status == 200
+    assert replicas.lease()["holderIdentity"].startswith("replica-1_")
+
+    item = live.api.get(f"{SLICES}/{SERVICE}")
+    assert item["metadata"]["labels"]["kubernetes.io/service-name"] == SERVICE
+    assert (item["addressType"], item["endpoints"][0]["addresses"]) == ("IPv4", [ADDRESS])
+    port = int(leader.address.rpartition(":")[2])
+    assert replicas.slice_port() == port
+
+    live.api.merge(f"{SLICES}/{SERVICE}", {"ports": [{"name": "verbs", "protocol": "TCP", "port": 1}]})
+    live.api.wait_for(SLICES, f"metadata.name={SERVICE}", lambda item: item["ports"][0]["port"] == port)
+    live.api.delete(f"{SLICES}/{SERVICE}")
+    live.api.wait_for(SLICES, f"metadata.name={SERVICE}", lambda item: item["ports"][0]["port"] == port)
+
+    live.api.merge(f"{LEASES}/{LEASE}", {"metadata": {"labels": {"theirs": "kept"}}})
+    version = live.api.get(f"{LEASES}/{LEASE}")["metadata"]["resourceVersion"]
+    item = live.api.wait_for(LEASES, f"metadata.name={LEASE}", lambda item: item["metadata"]["resourceVersion"] != version)
+    assert item["metadata"]["labels"] == {"theirs": "kept"}
+    assert leader.post("/scheduler/filter", FILTER).status == 200
+
+
+def test_the_leader_is_stopped_in_a_burst(live, capsys):
+    replicas = Replicas(live)
+    leader, other = begin(live, replicas)
+    transitions = replicas.lease()["leaseTransitions"]
+    began = now()
+    leader.signal(signal.SIGTERM)
+    took = seconds_from(began, leads_since(other))
+    leader.stop()
+    tell(capsys, "SIGTERM", took)
+    assert took <= HAND_OVER_S
+    assert len(all_is_well(live, other)) == 2
+    assert replicas.lease()["leaseTransitions"] == transitions + 1
+    assert "the Lease could not be given up" not in leader.log.text()
+
+
+def test_the_leader_is_stopped_where_nothing_happens(live, capsys):
+    """No event says how far the new leader's ledger is."""
+    replicas = Replicas(live)
+    leader, other = replicas.start(), replicas.start()
+    leads_since(leader)
+    began = now()
+    leader.signal(signal.SIGTERM)
+    took = seconds_from(began, leads_since(other))
+    leader.stop()
+    tell(capsys, "SIGTERM in a quiet cluster", took)
+    assert took <= HAND_OVER_S
+
+
+def test_the_leader_is_killed_in_a_burst(live, capsys):
+    replicas = Replicas(live, **SHORT)
+    leader, other = begin(live, replicas)
+    began = now()
+    leader.kill()
+    took = seconds_from(began, leads_since(other))
+    tell(capsys, f"SIGKILL with a lease of {SHORT['lease_s']} s", took)
+    assert took <= SHORT["lease_s"] + HAND_OVER_S
+    assert len(all_is_well(live, other)) == 2
+
+
+def test_the_leader_sleeps_in_a_burst(live, capsys):
+    """SIGSTOP, as a paused machine: when it wakes, another one leads."""
+    replicas = Replicas(live, **SHORT)
+    leader, other = begin(live, replicas)
+    began = now()
+    leader.signal(signal.SIGSTOP)
+    took = seconds_from(began, leads_since(other))
+    leader.signal(signal.SIGCONT)
+    tell(capsys, "a pause", took)
+    assert took <= SHORT["lease_s"] + HAND_OVER_S
+    refused(leader)
+    all_is_well(live, other)
+    refused(leader)
+    assert leader.get("/readyz").status == 200
+    live.service = leader
+    assert set(live.used().values()) == {8}
+
+
+def test_a_leader_that_is_cut_off_binds_no_more(proxied):
+    """It follows, and leads again when it can."""
+    replicas = Replicas(proxied, **SHORT)
+    proxied.add_nodes("node", 1, MODEL, 8)
+    leader = replicas.start()
+    leads_since(leader)
+    began = time.monotonic()
+    proxied.proxy.cut()
+    leader.log.wait_for({"msg": "not leading any more: kube-scheduler is refused"})
+    assert time.monotonic() - began < SHORT["lease_s"] - SHORT["bind_s"] + 1
+    refused(leader)
+    n_lines = len(leader.log.fields())
+    proxied.proxy.mend()
+    leads_since(leader, after=n_lines)
+    wait_until(lambda: leader.post("/scheduler/filter", FILTER).status == 200, leader.log.text)
+
+
+@pytest.mark.parametrize("leader_first", [True, False])
+def test_replicas_are_replaced_one_after_another(live, leader_first):
+    """As a rolling update does it: a new one is ready before an old one goes."""
+    replicas = Replicas(live)
+    old, other = begin(live, replicas)
+    if not leader_first:
+        old, other = other, old
+    new = replicas.start()
+    old.stop()
+    newer = replicas.start()
+    other.stop()
+    wait_until(lambda: any("gpu_extender_leader 1\n" in each.get("/metrics").text for each in (new, newer)), new.log.text)
+    all_is_well(live, new)

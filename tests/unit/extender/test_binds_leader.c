@@ -1,0 +1,77 @@
+/* binds: where another replica may bind instead. */
+#include "bind_stage.h"
+
+#define UNBOUND POD_JSON("1", "", "", "")
+#define NOT_LEADING "this replica does not lead: retry"
+
+/* Nothing is posted by who does not lead; the room is free again. */
+static void test_who_does_not_lead_posts_nothing(void **state)
+{
+    struct bind_stage *stage = *state;
+    stage->refuses = true;
+    const unsigned caller = call(stage, 1, "a");
+    check_error(stage, caller, NOT_LEADING);
+    check_held(stage, 1, NULL);
+    check_silence(stage);
+    stage->refuses = false;
+    const unsigned later = call(stage, 1, "a");
+    posted(stage, 1, "a", 201, CREATED);
+    check_bound(stage, later);
+}
+
+/* What was on its way when the lead was lost is answered as it comes. */
+static void test_what_was_posted_is_settled(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned first = call(stage, 1, "a");
+    stage->refuses = true;
+    posted(stage, 1, "a", 201, CREATED);
+    check_bound(stage, first);
+    check_held(stage, 1, "a");
+}
+
+/* A second try is none any more, and its caller need not wait for its time to be up. */
+static void test_it_is_not_posted_again(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned caller = call(stage, 1, "a");
+    stage->refuses = true;
+    posted_failed(stage, 1, "a", KUBE_NOT_SENT);
+    check_waits(stage, caller);
+    pass(stage, 200);
+    check_error(stage, caller, NOT_LEADING);
+    check_held(stage, 1, NULL);
+}
+
+/* What may still take effect keeps its room, and says until when. */
+static void test_what_is_open_keeps_its_room(void **state)
+{
+    struct bind_stage *stage = *state;
+    assert_int_equal(binds_quiet_ms(stage->binds, stage->now_ms), stage->now_ms);
+    const unsigned caller = call(stage, 1, "a");
+    assert_int_equal(binds_quiet_ms(stage->binds, stage->now_ms),
+                     stage->now_ms + POST_LIFE_MS + 1000);
+    stage->refuses = true;
+    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
+    const int64_t quiet_ms = stage->now_ms + POST_LIFE_MS + 1000;
+    assert_int_equal(binds_quiet_ms(stage->binds, stage->now_ms), quiet_ms);
+    got(stage, 1, 200, UNBOUND);
+    pass(stage, 200);
+    got(stage, 1, 200, UNBOUND);
+    check_error(stage, caller, "the outcome is not known yet: " NOT_LEADING);
+    check_held(stage, 1, "a");
+    assert_int_equal(binds_quiet_ms(stage->binds, stage->now_ms), quiet_ms);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_stage_setup, bind_stage_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_who_does_not_lead_posts_nothing),
+        TEST(test_what_was_posted_is_settled),
+        TEST(test_it_is_not_posted_again),
+        TEST(test_what_is_open_keeps_its_room),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,267 @@
+/* The EndpointSlice that says where the leader is. */
+#include "kube/slice.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define ALL "/apis/discovery.k8s.io/v1/namespaces/ns/endpointslices"
+#define ONE ALL "/verbs"
+
+#define SLICE_OF(type, address, version)                                                           \
+    "{\"apiVersion\":\"discovery.k8s.io/v1\",\"kind\":\"EndpointSlice\",\"metadata\":{\"name\":"   \
+    "\"verbs\",\"namespace\":\"ns\",\"resourceVersion\":\"" version "\",\"labels\":{\"theirs\":"   \
+    "\"kept\",\"kubernetes.io/service-name\":\"verbs\","                                           \
+    "\"endpointslice.kubernetes.io/managed-by\":\"gpu-extender\"}},\"addressType\":\"" type        \
+    "\",\"endpoints\":[{\"addresses\":[\"" address "\"],\"conditions\":{\"ready\":true,"           \
+    "\"serving\":true,\"terminating\":false}}],\"ports\":[{\"name\":\"verbs\",\"protocol\":"       \
+    "\"TCP\",\"port\":8443}]}"
+#define OURS SLICE_OF("IPv4", "10.0.0.7", "9")
+#define OTHERS SLICE_OF("IPv4", "10.0.0.8", "8")
+
+struct stage {
+    struct slice *slice;
+    int64_t now_ms;
+    json_t *sent;
+};
+
+static void begin(struct stage *stage, const char *address)
+{
+    const struct slice_settings settings = {.namespace_ = "ns",
+                                            .service = "verbs",
+                                            .address = address,
+                                            .port_name = "verbs",
+                                            .seed = 3};
+    *stage = (struct stage){.slice = slice_new(&settings), .now_ms = 1000};
+    slice_serve(stage->slice, 8443);
+}
+
+static void end(struct stage *stage)
+{
+    json_decref(stage->sent);
+    slice_free(stage->slice);
+}
+
+static void expect(struct stage *stage, const char *method, const char *path)
+{
+    const struct slice_action action = slice_next(stage->slice, stage->now_ms);
+    assert_true(action.sends);
+    assert_string_equal(action.request.method, method);
+    assert_string_equal(action.request.path, path);
+    json_decref(stage->sent);
+    stage->sent = action.request.body
+                      ? json_loadb(action.request.body, action.request.body_len, 0, NULL)
+                      : NULL;
+}
+
+static void expect_wait(struct stage *stage, int64_t least_ms, int64_t most_ms)
+{
+    const struct slice_action action = slice_next(stage->slice, stage->now_ms);
+    assert_false(action.sends);
+    assert_in_range(action.until_ms, stage->now_ms + least_ms, stage->now_ms + most_ms);
+    stage->now_ms = action.until_ms;
+}
+
+static void expect_rest(struct stage *stage)
+{
+    const struct slice_action action = slice_next(stage->slice, stage->now_ms + 3600000);
+    assert_false(action.sends);
+}
+
+static void answer(struct stage *stage, unsigned status, const char *body)
+{
+    const struct kube_answer whole = {.outcome = KUBE_ANSWERED,
+                                      .at_ms = stage->now_ms,
+                                      .status = status,
+                                      .retry_after_s = -1,
+                                      .body = body,
+                                      .body_len = strlen(body),
+                                      .why = ""};
+    slice_answered(stage->slice, &whole);
+}
+
+static void accept_write(struct stage *stage)
+{
+    char *text = json_dumps(stage->sent, 0);
+    answer(stage, 201, text);
+    free(text);
+}
+
+static void see(struct stage *stage, const char *text)
+{
+    json_t *object = text ? json_loads(text, 0, NULL) : NULL;
+    slice_seen(stage->slice, stage->now_ms, object);
+    json_decref(object);
+}
+
+/* It leads, and the slice is ours already. */
+static void settle(struct stage *stage)
+{
+    begin(stage, "10.0.0.7");
+    slice_lead(stage->slice, stage->now_ms, true);
+    expect(stage, "GET", ONE);
+    answer(stage, 200, OURS);
+    expect_rest(stage);
+}
+
+static void who_does_not_lead_touches_nothing(void **state)
+{
+    struct stage stage;
+    (void)state;
+    begin(&stage, "10.0.0.7");
+    expect_rest(&stage);
+    see(&stage, OTHERS);
+    expect_rest(&stage);
+    end(&stage);
+}
+
+static void one_that_is_not_there_is_made(void **state)
+{
+    struct stage stage;
+    (void)state;
+    begin(&stage, "10.0.0.7");
+    slice_lead(stage.slice, stage.now_ms, true);
+    expect(&stage, "GET", ONE);
+    answer(&stage, 404, "{}");
+    expect(&stage, "POST", ALL);
+    json_t *right = json_loads(OURS, 0, NULL);
+    json_t *metadata = json_object_get(right, "metadata");
+    (void)json_object_del(metadata, "resourceVersion");
+    (void)json_object_del(json_object_get(metadata, "labels"), "theirs");
+    assert_true(json_equal(stage.sent, right));
+    json_decref(right);
+    accept_write(&stage);
+    expect_rest(&stage);
+    end(&stage);
+}
+
+static void what_the_last_leader_wrote_is_replaced(void **state)
+{
+    struct stage stage;
+    (void)state;
+    begin(&stage, "10.0.0.7");
+    slice_lead(stage.slice, stage.now_ms, true);
+    expect(&stage, "GET", ONE);
+    answer(&stage, 200, OTHERS);
+    expect(&stage, "PUT", ONE);
+    json_t *right = json_loads(SLICE_OF("IPv4", "10.0.0.7", "8"), 0, NULL);
+    assert_true(json_equal(stage.sent, right));
+    json_decref(right);
+    answer(&stage, 409, "{}");
+    expect_wait(&stage, 200, 200);
+    expect(&stage, "GET", ONE);
+    answer(&stage, 200, OTHERS);
+    expect(&stage, "PUT", ONE);
+    accept_write(&stage);
+    expect_rest(&stage);
+    assert_string_equal(slice_why(stage.slice), "");
+    end(&stage);
+}
+
+static void addresses_of_another_type_take_a_new_one(void **state)
+{
+    struct stage stage;
+    (void)state;
+    begin(&stage, "fd00::7");
+    slice_lead(stage.slice, stage.now_ms, true);
+    expect(&stage, "GET", ONE);
+    answer(&stage, 200, OTHERS);
+    expect(&stage, "DELETE", ONE);
+    answer(&stage, 200, "{\"kind\":\"Status\"}");
+    expect(&stage, "GET", ONE);
+    answer(&stage, 404, "{}");
+    expect(&stage, "POST", ALL);
+    assert_string_equal(json_string_value(json_object_get(stage.sent, "addressType")), "IPv6");
+    end(&stage);
+}
+
+static void what_somebody_changed_is_written_again(void **state)
+{
+    struct stage stage;
+    (void)state;
+    settle(&stage);
+    see(&stage, OURS);
+    expect_rest(&stage);
+    see(&stage, OTHERS);
+    expect_wait(&stage, 1000, 1000);
+    expect(&stage, "GET", ONE);
+    answer(&stage, 200, OTHERS);
+    expect(&stage, "PUT", ONE);
+    accept_write(&stage);
+    expect_rest(&stage);
+    stage.now_ms += 5000;
+    see(&stage, NULL);
+    expect(&stage, "GET", ONE);
+    answer(&stage, 404, "{}");
+    expect(&stage, "POST", ALL);
+    end(&stage);
+}
+
+static void what_is_seen_while_an_answer_is_waited_for_is_looked_into(void **state)
+{
+    struct stage stage;
+    (void)state;
+    begin(&stage, "10.0.0.7");
+    slice_lead(stage.slice, stage.now_ms, true);
+    expect(&stage, "GET", ONE);
+    see(&stage, OTHERS);
+    answer(&stage, 200, OURS);
+    expect_wait(&stage, 1000, 1000);
+    expect(&stage, "GET", ONE);
+    answer(&stage, 200, OURS);
+    expect_rest(&stage);
+    end(&stage);
+}
+
+static void what_the_server_makes_of_our_write_is_right(void **state)
+{
+    struct stage stage;
+    (void)state;
+    begin(&stage, "10.0.0.7");
+    slice_lead(stage.slice, stage.now_ms, true);
+    expect(&stage, "GET", ONE);
+    answer(&stage, 404, "{}");
+    expect(&stage, "POST", ALL);
+    json_t *stored = json_deep_copy(stage.sent);
+    json_t *port = json_array_get(json_object_get(stored, "ports"), 0);
+    (void)json_object_set_new(port, "appProtocol", json_string("https"));
+    char *text = json_dumps(stored, 0);
+    answer(&stage, 201, text);
+    slice_seen(stage.slice, stage.now_ms, stored);
+    expect_rest(&stage);
+    free(text);
+    json_decref(stored);
+    end(&stage);
+}
+
+static void failures_are_tried_again_and_told(void **state)
+{
+    struct stage stage;
+    (void)state;
+    begin(&stage, "10.0.0.7");
+    slice_lead(stage.slice, stage.now_ms, true);
+    expect(&stage, "GET", ONE);
+    answer(&stage, 403, "{\"message\":\"no right\"}");
+    assert_string_equal(slice_why(stage.slice), "GET " ONE ": 403: no right");
+    expect_wait(&stage, 800, 1600);
+    expect(&stage, "GET", ONE);
+    answer(&stage, 200, "[]");
+    expect_wait(&stage, 1600, 3200);
+    slice_lead(stage.slice, stage.now_ms, false);
+    expect_rest(&stage);
+    end(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_does_not_lead_touches_nothing),
+        cmocka_unit_test(one_that_is_not_there_is_made),
+        cmocka_unit_test(what_the_last_leader_wrote_is_replaced),
+        cmocka_unit_test(addresses_of_another_type_take_a_new_one),
+        cmocka_unit_test(what_somebody_changed_is_written_again),
+        cmocka_unit_test(what_is_seen_while_an_answer_is_waited_for_is_looked_into),
+        cmocka_unit_test(what_the_server_makes_of_our_write_is_right),
+        cmocka_unit_test(failures_are_tried_again_and_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
