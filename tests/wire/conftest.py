@@ -6,12 +6,12 @@ The binary is build/test/gpu-extender, or what the environment variable GPU_EXTE
 import contextlib
 import json
 import os
-import shutil
 
 import objects
 import pytest
 from fake_api import FakeApi
 from follow import Follower
+from prometheus import fetched
 from service import PACKING, ROOT, SAMPLE_CLUSTER, Service, run_to_end
 
 
@@ -92,15 +92,6 @@ def packing_service():
 def run_binary():
     """run_binary("--check", ...) -> the ended process, with returncode, stdout and stderr."""
     return run_to_end
-
-
-def fetched(name):
-    """The path of a program that scripts/setup takes out of a package where it is not installed."""
-    there = os.path.join(ROOT, ".cache", name)
-    found = shutil.which(name) or (there if os.path.exists(there) else None)
-    if not found:
-        pytest.skip(f"{name} could not be fetched by scripts/setup test")
-    return found
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,17 @@
 """A real Prometheus as a process of its own, which reads one or more services every second and has rules. Asked over its HTTP API."""
 
 import json
+import os
+import shutil
 import socket
 import subprocess
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 
-from service import LIMIT_S
+import pytest
+from service import LIMIT_S, ROOT
 
 # So many times each service is to be read before anything is asked: rates need two.
 SCRAPES = 3
@@ -17,6 +21,15 @@ def free_address():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{taken.getsockname()[1]}"
+
+
+def fetched(name):
+    """The path of a program that scripts/setup takes out of a package where it is not installed."""
+    there = os.path.join(ROOT, ".cache", name)
+    found = shutil.which(name) or (there if os.path.exists(there) else None)
+    if not found:
+        pytest.skip(f"{name} could not be fetched by scripts/setup test")
+    return found
 
 
 class Prometheus:
