@@ -56,6 +56,8 @@ void connection_table_greet(struct connection_table *table, struct connection *c
 {
     enter(connection, CONNECTION_QUIET, now_ms + table->limits.silence_ms);
     connection->n_received = bytes.received;
+    connection->n_taken = bytes.taken; /* session tickets are on their way */
+    connection->reader_ms = now_ms + table->limits.request_ms;
 }
 
 static void begin(struct connection_table *table, struct connection *connection, int64_t now_ms)

@@ -123,7 +123,10 @@ static void test_a_handshake_has_its_time_and_then_the_first_request(void **stat
     size_t i = come(world);
     world->bytes[slow].received = world->bytes[i].received = 300;
     assert_int_equal(seen_at(world, i, 501), CONNECTION_NOT_ENDED);
+    world->bytes[i].has_more_to_take = true;
     connection_table_greet(&world->table, &world->connections[i], 501, world->bytes[i]);
+    assert_int_equal(seen_at(world, i, 502), CONNECTION_NOT_ENDED);
+    world->bytes[i].has_more_to_take = false;
     assert_int_equal(seen_at(world, slow, REQUEST_MS), CONNECTION_NOT_ENDED);
     assert_int_equal(seen_at(world, slow, 1 + REQUEST_MS), CONNECTION_SLOW_REQUEST);
     assert_int_equal(seen_at(world, i, 500 + SILENCE_MS), CONNECTION_NOT_ENDED);
