@@ -7,9 +7,9 @@
  *
  * A request that gets a 401 waits for a newer credential and is sent once more within its time;
  * only the second 401 is given out. The first one's body, where none came, says whose credential
- * was refused. A time-out, a 401 that no newer credential came for (there may
- * be another client certificate in the file), or a request that asks for it (fresh), retires the
- * connections that are open: what is in flight on them may end there, nothing new is sent over
+ * was refused. A time-out (but of what only_asks), a 401 that no newer credential came for (there
+ * may be another client certificate in the file), or a request that asks for it (fresh), retires
+ * the connections that are open: what is in flight on them may end there, nothing new is sent over
  * them. TCP keepalive and TCP_USER_TIMEOUT find dead peers too.
  */
 #ifndef KUBE_LOOP_H

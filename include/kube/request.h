@@ -23,6 +23,9 @@ struct kube_request {
     /* The connections that are open may be dead without knowing it: neither this request nor any
      * later one goes over them. */
     bool fresh;
+    /* It changes nothing, though it is no GET (a review): it may be sent twice. The server may ask
+     * others before it answers, so a time-out says nothing of the connections. */
+    bool only_asks;
     /* A secret is in the body, and may be in the answer's: what is copied of them by the sender is
      * overwritten before it is freed. */
     bool secret;

@@ -127,6 +127,7 @@ static void send_review(struct inquiry *inquiry, const char *path, const char *b
         .body = body,
         .body_len = strlen(body),
         .timeout_ms = inquiry->began_ms + INQUIRY_MS - now_ms,
+        .only_asks = true,
         .secret = true,
     };
     sender->send(sender->sender, &request, done, inquiry);

@@ -245,7 +245,7 @@ static void set_request(struct transfer *transfer, const struct transfer_request
     }
     if (strcmp(what->method, what->body ? "POST" : "GET") != 0)
         SET(transfer, CURLOPT_CUSTOMREQUEST, what->method);
-    transfer->changes = strcmp(what->method, "GET") != 0;
+    transfer->changes = strcmp(what->method, "GET") != 0 && !what->only_asks;
     SET(transfer, CURLOPT_BUFFERSIZE, request->is_long ? LONG_BUFFER_BYTES : BUFFER_BYTES);
 }
 

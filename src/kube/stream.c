@@ -123,7 +123,8 @@ static void end_late(struct kube_stream *stream)
                    (long long)(is_idle ? stream->request.idle_ms : stream->request.timeout_ms));
     if (stream->transfer) {
         stream->sent = transfer_was_sent(stream->transfer);
-        transfer_retire(stream->transfer);
+        if (!stream->request.only_asks)
+            transfer_retire(stream->transfer);
     }
     fail_stream(stream, why);
 }

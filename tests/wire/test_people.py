@@ -116,7 +116,7 @@ FAULTS = {
     "404": lambda faults, name: faults.fail(name, 404, "NotFound"),
     "redirect": lambda faults, name: faults.redirect(name),
     "cut": lambda faults, name: faults.cut(name),
-    "lost": lambda faults, name: faults.lose_answer(name),
+    "lost": lambda faults, name: faults.lose_answer(name, times=None),
     "half": lambda faults, name: faults.truncate(name),
     "garbage": lambda faults, name: faults.garble(name, b'[{"kind":'),
     "nothing": lambda faults, name: faults.garble(name, b""),
@@ -131,11 +131,19 @@ def test_what_cannot_be_asked_is_no_yes_and_not_kept(api, guarded, review, fault
     FAULTS[fault](api.faults, review)
     refused = guarded.visit(READER)
     assert (error(refused, 503), refused.headers["retry-after"]) == (NOT_NOW, "1")
+    api.faults.heal()
     assert guarded.visit(READER).status == 200
     assert guarded.log.wait_for({"mod": "auth", "level": "warn"})["review"] == {
         "review token": "TokenReview",
         "review access": "SubjectAccessReview",
     }[review]
+
+
+def test_a_connection_that_was_closed_meanwhile_is_no_failure(api, guarded):
+    """As an API server closes those that are idle."""
+    assert guarded.visit(READER).status == 200
+    api.new_era()
+    assert guarded.visit(READER, "/v1/quota").status == 200
 
 
 def test_our_own_credential_is_refused(api, guarded):

@@ -315,6 +315,21 @@ static void what_only_reads_is_asked_again(void **state)
     (void)close(connection);
 }
 
+static void a_post_that_only_asks_is_asked_again(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_post("/a", "{}");
+    request.only_asks = true;
+    int connection = idle_connection(desk);
+    struct box *box = desk_ask(desk, &request);
+    desk_expect(connection, "POST /a ");
+    (void)close(connection);
+    connection = desk_take(desk->listener, "POST /a ");
+    desk_answer(connection, 201, "a");
+    desk_expect_answer(box, 201, "a");
+    (void)close(connection);
+}
+
 static void fresh_retires_what_is_open(void **state)
 {
     struct desk *desk = *state;
@@ -353,6 +368,29 @@ static void a_time_out_retires_what_is_open(void **state)
     desk_answer(connection, 200, "s");
     desk_expect_answer(box, 200, "s");
     desk_expect_closed(connection);
+}
+
+/* Its own connection is given up, the other is used on. */
+static void a_time_out_of_what_only_asks_retires_nothing(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request slow = desk_get("/slow"), late = desk_post("/late", "{}");
+    late.timeout_ms = 100;
+    late.only_asks = true;
+    int connection = idle_connection(desk);
+    struct box *box = desk_ask(desk, &slow);
+    desk_expect(connection, "GET /slow ");
+    struct box *box_late = desk_ask(desk, &late);
+    int other = desk_take(desk->listener, "POST /late ");
+    desk_expect_outcome(box_late, KUBE_UNKNOWN, "no answer in 100 ms");
+    desk_expect_closed(other);
+    desk_answer(connection, 200, "s");
+    desk_expect_answer(box, 200, "s");
+    box = desk_ask(desk, &slow);
+    desk_expect(connection, "GET /slow ");
+    desk_answer(connection, 200, "again");
+    desk_expect_answer(box, 200, "again");
+    (void)close(connection);
 }
 
 struct second {
@@ -447,8 +485,10 @@ int main(void)
         PLAIN(many_at_once_are_all_at_the_server),
         PLAIN(what_changes_something_is_not_sent_twice),
         PLAIN(what_only_reads_is_asked_again),
+        PLAIN(a_post_that_only_asks_is_asked_again),
         PLAIN(fresh_retires_what_is_open),
         PLAIN(a_time_out_retires_what_is_open),
+        PLAIN(a_time_out_of_what_only_asks_retires_nothing),
         PLAIN(a_stop_answers_what_is_in_flight),
         cmocka_unit_test(a_loop_that_never_started_answers_too),
     };
