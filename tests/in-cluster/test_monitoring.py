@@ -3,7 +3,7 @@
 import os
 
 import yaml
-from monitoring import rule_groups
+from monitoring import alerts, queries, rule_groups
 from ours import NAME, PEOPLE_PORT
 from prometheus import Prometheus, fetched
 
@@ -46,3 +46,7 @@ def test_prometheus_reads_every_replica_and_others_do_not(ours, tmp_path):
         up = {labels["job"]: value for labels, value in prometheus.value("up")}
         assert up == {name: float(name.startswith("prometheus-k8s")) for name in jobs} and len(up) == 4
         assert [value for _, value in prometheus.value("gpu_extender_ready")] == [1, 1]
+        assert prometheus.value("sum(gpu_extender_leader)") == [({}, 1.0)]
+        for title, query in queries():
+            assert title not in ("Leader", "The Lease") or prometheus.value(query), query
+        assert {alert["alert"] for alert in alerts() if prometheus.value(alert["expr"])} == set()

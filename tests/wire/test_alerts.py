@@ -110,3 +110,10 @@ def test_prometheus_takes_the_documented_configuration(promtool, tmp_path):
     (tmp_path / "here").touch()
     (tmp_path / "prometheus.yaml").write_text(json.dumps(whole), encoding="utf-8")
     run_promtool(promtool, tmp_path, "check", "config", "--lint-fatal", "prometheus.yaml")
+
+
+def test_no_metric_is_left_off_the_dashboard():
+    """What is worth counting is worth a look; but what is there for others' dashboards."""
+    shown = set.union(*(metrics_of(query) for _, query in queries()))
+    others = {"process_virtual_memory_bytes", "process_max_fds", "process_start_time_seconds", "gpu_extender_inventory_timestamp_seconds"}
+    assert set.union(*documented_metrics()) - shown == others
