@@ -24,6 +24,8 @@ def record(results, step, report):
         kind, detail = outcome(case)
         file = (case.get("classname") or case.get("name")).rpartition(".")[2]
         name = f"{step}/{file}: {case.get('name')}"
+        for found in case.iter("property"):
+            results.tell(found.get("name"), found.get("value"))
         if kind == "passed":
             passed[file] = passed.get(file, 0) + 1
         elif kind == "skipped":

@@ -38,6 +38,10 @@ class Results:
             self.skipped.append((name, reason))
             self._line("skip", name)
 
+    def tell(self, name, text):
+        """What a test found out that is of interest where it passes, too."""
+        self.show(f"{'':14}{name}: {text}")
+
     def _line(self, word, name):
         self.show(f"{time.monotonic() - self.started:6.1f} s  {word:4}  {name}")
 

@@ -1,7 +1,10 @@
 """Fixtures for tests in a real cluster. They run in what tests/in-cluster/apart makes: tests/run_all.py sees to it."""
 
+import functools
 import glob
 
+import gpus
+import people
 import pytest
 from cluster import prepare
 from ours import Ours
@@ -23,14 +26,27 @@ def cluster(request, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def ours(cluster):
-    """Two ready replicas, KWOK, and a kube-scheduler that asks one of them."""
+    """Two ready replicas, GPU nodes, and a kube-scheduler that asks the one that leads."""
     prepare(cluster.api)
     cluster.start_kwok()
     running = Ours(cluster)
+    gpus.make_nodes(cluster.api)
     running.install()
-    running.lead_verbs_to(running.replicas()[0])
     running.configure_scheduler()
     return running
+
+
+@pytest.fixture
+def make(ours):
+    """make(numbers): pods for one GPU each, which are gone afterwards."""
+    yield functools.partial(gpus.make_pods, ours.api)
+    gpus.delete_pods(ours.api)
+
+
+@pytest.fixture(scope="session")
+def viewer(ours):
+    """The token of an account that may see what is for people."""
+    return people.token(ours.api, "viewer", "gpu-extender-viewer")
 
 
 @pytest.hookimpl(hookwrapper=True)

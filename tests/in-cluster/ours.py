@@ -28,6 +28,11 @@ def server_name(service):
     return f"{service}.{NAME}.svc"
 
 
+def container(pod):
+    (status,) = pod["status"]["containerStatuses"]
+    return status["containerID"].removeprefix("containerd://")
+
+
 class Ours:
     """install() makes two replicas that are ready; configure_scheduler() lets them be asked."""
 
@@ -36,6 +41,7 @@ class Ours:
         self.manifests = cluster.path("manifests")
         self.certificates = os.path.join(self.manifests, OVERLAY, "certificates")
         self.authority = os.path.join(self.certificates, "ca.crt")
+        self.frozen = None
 
     def certificate(self, name):
         """Of those that the overlay's script made: (certificate, key)."""
@@ -68,14 +74,6 @@ class Ours:
         self.cluster.configure_scheduler(configuration(address, scheme="https", tlsConfig=tls))
         wait_until(self.verbs().is_answered, lambda: f"the verbs are answered at {address}")
 
-    def lead_verbs_to(self, pod):
-        """Replicas do not do so themselves yet."""
-        endpoint = {"addresses": [pod["status"]["podIP"]], "conditions": {"ready": True}}
-        ports = [{"name": "verbs", "port": VERBS_PORT, "protocol": "TCP"}]
-        labels = {"kubernetes.io/service-name": VERBS}
-        slice_ = {"metadata": {"name": VERBS, "labels": labels}, "addressType": "IPv4", "ports": ports, "endpoints": [endpoint]}
-        self.api.create(SLICES, slice_)
-
     # ---- who is where ----
 
     def address_of(self, service):
@@ -96,17 +94,46 @@ class Ours:
         shown = self.certificate(certificate) if isinstance(certificate, str) else certificate
         return Caller((address or self.address_of(VERBS), VERBS_PORT), server_name(VERBS), self.authority, shown, **more)
 
+    def people(self, token=None, address=None, certificate=None):
+        """A caller of what is for people; as for verbs()."""
+        shown = self.certificate(certificate) if certificate else None
+        return Caller((address or self.address_of(PEOPLE), PEOPLE_PORT), server_name(PEOPLE), self.authority, shown, token)
+
     # ---- comparing ----
 
-    def used(self):
-        """{node: GPUs used} by the API server; no node with more than it has."""
-        truth = ledger.truth(self.api)
-        assert not ledger.overfull(truth), ledger.overfull(truth)
-        return {name: shown["used"] for name, shown in truth.items()}
+    def used(self, token):
+        """{node: GPUs used} by the API server, as soon as all replicas say the same; no node with more than it has."""
+        last = []
 
-    # ---- harm ----
+        def equal():
+            last[:] = [ledger.truth(self.api), *(ledger.told(self.people(token, pod["status"]["podIP"])) for pod in self.replicas())]
+            return all(each == last[0] for each in last)
+
+        wait_until(equal, lambda: "\n".join(line for each in last[1:] for line in ledger.differences(each, last[0])))
+        assert not ledger.overfull(last[0]), ledger.overfull(last[0])
+        return {name: shown["used"] for name, shown in last[0].items()}
+
+    # ---- ends ----
 
     def kill(self, pod):
         """Its process ends without a word. The kubelet starts it again, in the same pod."""
-        (status,) = pod["status"]["containerStatuses"]
-        self.cluster.ctr("tasks", "kill", "--signal", "SIGKILL", status["containerID"].removeprefix("containerd://"))
+        self.cluster.ctr("tasks", "kill", "--signal", "SIGKILL", container(pod))
+
+    def freeze(self, pod):
+        """Its process is stopped, wherever it is, and knows nothing of it; until thaw()."""
+        self.frozen = container(pod)
+        self.cluster.ctr("tasks", "pause", self.frozen)
+
+    def thaw(self):
+        if self.frozen:
+            self.cluster.ctr("tasks", "resume", self.frozen)
+            self.frozen = None
+
+    def delete(self, pod):
+        """As a drain does it: it is given time to end, and another one is made."""
+        self.api.ask("DELETE", f"{PODS}/{pod['metadata']['name']}")
+
+    def roll(self, pod):
+        """A new template for the Deployment; comes back when the rollout has come to this pod."""
+        self.cluster.kubectl("rollout", "restart", f"deployment/{NAME}", f"--namespace={NAME}")
+        self.api.wait_for(PODS, f"metadata.name={pod['metadata']['name']}", lambda seen: "deletionTimestamp" in seen["metadata"])

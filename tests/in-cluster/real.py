@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 
 import yaml
@@ -191,15 +192,16 @@ class RealCluster(Plane):
     # ---- images ----
 
     def _busybox(self):
-        """An archive with nothing but busybox, which sleeps unless told otherwise."""
-        self.write("Containerfile", 'FROM scratch\nCOPY busybox /bin/\nCMD ["/bin/busybox", "sleep", "1000000"]\n')
-        run("cp", "/usr/bin/busybox", self.path("busybox"))
+        shutil.copy(shutil.which("busybox"), self.path("busybox"))
+        return self.build_image(BUSYBOX, "COPY busybox /bin/", 'CMD ["/bin/busybox", "sleep", "1000000"]')
+
+    def build_image(self, name, *lines):
+        """An archive of what is in `folder`, by the lines of a Containerfile, with nothing below them."""
+        file = self.write("Containerfile", "\n".join(("FROM scratch", *lines, "")))
         buildah = ["buildah", "--storage-driver=vfs", f"--root={self.path('images')}", f"--runroot={self.path('images-run')}"]
-        environment = {"TMPDIR": self.folder}
-        build = ["bud", "--isolation=chroot", "--file", self.path("Containerfile"), "--tag", BUSYBOX]
-        run(*buildah, *build, self.folder, env=environment)
-        archive = self.path("busybox.tar")
-        run(*buildah, "push", BUSYBOX, f"oci-archive:{archive}:{BUSYBOX}", env=environment)
+        archive = self.path(f"{name.replace('/', '-').replace(':', '-')}.tar")
+        for command in (["bud", "--isolation=chroot", f"--file={file}", f"--tag={name}", self.folder], ["push", name, f"oci-archive:{archive}:{name}"]):
+            run(*buildah, *command, env={"TMPDIR": self.folder})
         return archive
 
     def load_image(self, archive):

@@ -95,6 +95,17 @@ def test_files_are_shared_out_and_all_counted(processes, counted, tmp_path, monk
     assert (found.passed, found.failed) == (2, ["some/test_b: test_it"])
 
 
+def test_what_tests_found_out_is_shown(tmp_path):
+    report = tmp_path / "r.xml"
+    report.write_text(
+        '<testsuite><testcase classname="a.b" name="c"><properties><property name="took" value="3 s"/></properties></testcase></testsuite>',
+        encoding="utf-8",
+    )
+    shown = []
+    pytests.record(results.Results(show=shown.append), "wire", str(report))
+    assert [line.strip() for line in shown if "took" in line] == ["took: 3 s"]
+
+
 def test_files_may_run_within_something_that_has_the_say(counted, tmp_path, monkeypatch):
     monkeypatch.setattr(pytests.commands, "ROOT", str(tmp_path))
     (tmp_path / "tests/some").mkdir(parents=True)

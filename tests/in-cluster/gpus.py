@@ -1,0 +1,31 @@
+"""GPU nodes beside the real one, which KWOK runs, and pods for them alone."""
+
+from cluster import NODES, PODS, node, pod
+from live import RUN_BY_KWOK, bound
+
+FAKE = {"key": "kwok.x-k8s.io/node", "value": "fake", "effect": "NoSchedule"}
+N_NODES, EACH = 20, 8
+
+
+def make_nodes(api):
+    nodes = [node(f"gpu-{number}", "NVIDIA-H100-80GB-HBM3", EACH) for number in range(N_NODES)]
+    for each in nodes:
+        each["metadata"]["annotations"] = RUN_BY_KWOK
+        each["spec"] = {"taints": [FAKE]}
+    api.create_all(NODES, nodes)
+    # Until the controllers have seen them ready they have more taints.
+    api.wait_for_all(NODES, lambda items: [each["spec"].get("taints") for each in items.values()].count([FAKE]) == N_NODES)
+
+
+def make_pods(api, numbers, **more):
+    """Pods for one GPU each, at once. more: of the spec."""
+    api.create_all(PODS, [pod(f"burst-{number}", 1, tolerations=[{**FAKE, "operator": "Equal"}], **more) for number in numbers])
+
+
+def wait_until_bound(api, count):
+    return api.wait_for_all(PODS, lambda items: len(bound(items)) >= count, lambda items: f"{len(bound(items))} are bound")
+
+
+def delete_pods(api):
+    api.delete_all(PODS)
+    api.wait_for_all(PODS, lambda items: not items)

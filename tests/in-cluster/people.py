@@ -1,0 +1,14 @@
+"""Accounts of people, with a right to what ours tells them or without."""
+
+NAMESPACE = "/api/v1/namespaces/default/serviceaccounts"
+BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+
+
+def token(api, name, *roles):
+    """A token of a new ServiceAccount that has these ClusterRoles."""
+    api.create(NAMESPACE, {"metadata": {"name": name}})
+    subject = {"kind": "ServiceAccount", "name": name, "namespace": "default"}
+    for role in roles:
+        reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role}
+        api.create(BINDINGS, {"metadata": {"name": f"{name}-{role}"}, "roleRef": reference, "subjects": [subject]})
+    return api.create(f"{NAMESPACE}/{name}/token", {"spec": {}})["status"]["token"]

@@ -1,0 +1,53 @@
+"""The overlay for clusters whose control plane is managed: a kube-scheduler that runs as pods, and that pods choose."""
+
+import os
+import re
+
+import gpus
+import pytest
+import yaml
+from live import BOUND_BY
+from ours import DEPLOYMENTS, VERBS, server_name
+from real import run
+
+OVERLAY = "overlays/second-scheduler"
+NAME = "gpu-scheduler"
+N_PODS = 16
+
+
+def load_image(cluster, name):
+    """kube-scheduler as the control plane runs it, with the libraries that it needs, by the name that the overlay has."""
+    program = os.path.join(cluster.binaries, "kube-scheduler")
+    libraries = re.findall(r"/\S+\.so\S*", run("ldd", program))
+    root = cluster.path("kube-scheduler-image")
+    os.makedirs(os.path.join(root, "usr/bin"))
+    run("cp", program, os.path.join(root, "usr/bin"))
+    run("cp", "--dereference", "--parents", *libraries, root)
+    cluster.load_image(cluster.build_image(name, "COPY kube-scheduler-image /", "ENV PATH=/usr/bin"))
+
+
+@pytest.fixture
+def scheduler(ours):
+    """There is no DNS in this cluster: its pods are told the Service's address by their hosts file."""
+    with open(os.path.join(ours.manifests, OVERLAY, "kustomization.yaml"), encoding="utf-8") as file:
+        (image,) = yaml.safe_load(file)["images"]
+    load_image(ours.cluster, f"{image['newName']}:{image['newTag']}")
+    alias = {"ip": ours.address_of(VERBS), "hostnames": [server_name(VERBS)]}
+    patch = [{"op": "add", "path": "/spec/template/spec/hostAliases", "value": [alias]}]
+    whole = {
+        "resources": [os.path.join("..", OVERLAY)],
+        "patches": [{"target": {"kind": "Deployment", "name": NAME}, "patch": yaml.safe_dump(patch)}],
+    }
+    folder = os.path.join(ours.manifests, "tried")
+    os.makedirs(folder)
+    ours.cluster.write(os.path.join(folder, "kustomization.yaml"), yaml.safe_dump(whole))
+    ours.cluster.kubectl("apply", "--server-side", "-k", folder)
+    yield NAME
+    ours.cluster.kubectl("delete", "--wait=false", "-k", folder)
+
+
+def test_pods_that_choose_it_are_bound_by_us(ours, scheduler, make):
+    ours.api.wait_for(DEPLOYMENTS, f"metadata.name={scheduler}", lambda seen: seen["status"].get("availableReplicas") == 2)
+    make(range(N_PODS), schedulerName=scheduler)
+    pods = gpus.wait_until_bound(ours.api, N_PODS).values()
+    assert [item["metadata"]["name"] for item in pods if BOUND_BY not in item["metadata"]["annotations"]] == []
