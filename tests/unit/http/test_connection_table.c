@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define REQUEST_MS 1000
-#define SILENCE_MS 5000
+#define SILENCE_MS ((int64_t)5000)
 #define PLACES 100
 #define N_MOST 128
 
