@@ -333,7 +333,7 @@ static bool import_chain(const gnutls_datum_t *shown, unsigned n_shown, gnutls_x
 const struct exchange_peer *tls_set_peer(const struct tls_set *set, void *session,
                                          struct arena *arena, const char **ret_fault)
 {
-    gnutls_x509_crt_t chain[CHAIN_MAX];
+    gnutls_x509_crt_t chain[CHAIN_MAX] = {NULL};
     unsigned n_shown = 0;
     unsigned n = 0;
     const struct exchange_peer *peer = NULL;

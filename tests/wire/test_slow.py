@@ -159,9 +159,9 @@ def test_all_bodies_together_have_a_maximum(start_with):
 # ---- with TLS ----
 
 
-def greeted(secured, version=None):
-    """A connection whose handshake is done. version: of TLS, at the most."""
-    shown = context(secured.authority, secured.client)
+def greeted(secured, version=None, client=True):
+    """A connection whose handshake is done, with a certificate where not told otherwise. version: of TLS, at the most."""
+    shown = context(secured.authority, secured.client if client else None)
     if version:
         shown.maximum_version = version
     connection = Raw(secured.address)
@@ -183,3 +183,19 @@ def test_a_handshake_has_its_time_and_a_connection_that_waits_has_more(version, 
             assert slow.is_closed()
         judged(unused)
         assert unused.socket.version() == version.name.replace("v1_", "v1.")
+
+
+def test_who_has_no_certificate_keeps_nobody_out_who_has(tmp_path, start_service):
+    """Three times as many as there are places: bare ones, and such that were greeted and turned away."""
+    secured = Secured(tmp_path, start_service, limits={"requestSeconds": 600, "connections": 60})
+    with greeted(secured) as known, contextlib.ExitStack() as stack:
+        judged(known)
+        for i in range(90):
+            stranger = stack.enter_context(greeted(secured, client=False) if i % 3 == 0 else Raw(secured.address))
+            if i % 3 == 0:
+                stranger.send(request("GET", "/scheduler/filter"))
+                assert stranger.answer()[0] == 405
+            if i % 30 == 29:
+                judged(known)
+                with greeted(secured) as new:
+                    judged(new)
