@@ -1,0 +1,46 @@
+"""The rights that the manifests give our account, and those that it makes use of, by the API server's audit log.
+
+Each is (verb, resource), the resource with its group, and with a name where the right is for one name only.
+"""
+
+import json
+
+LEASES, SLICES = "leases.coordination.k8s.io", "endpointslices.discovery.k8s.io"
+READ = ("nodes", "pods", "namespaces", "priorityclasses.scheduling.k8s.io", "deviceclasses.resource.k8s.io")
+ASKED = ("tokenreviews.authentication.k8s.io", "subjectaccessreviews.authorization.k8s.io")
+
+EVERYWHERE = {(verb, kind) for kind in READ for verb in ("list", "watch")}
+EVERYWHERE |= {("get", "pods"), ("create", "pods/binding")}
+EVERYWHERE |= {("create", kind) for kind in ASKED}
+# In our own namespace, beyond these.
+AT_HOME = {("create", LEASES), ("create", SLICES)}
+AT_HOME |= {(verb, f"{LEASES}/gpu-extender") for verb in ("get", "list", "watch", "update")}
+AT_HOME |= {(verb, f"{SLICES}/gpu-extender-verbs") for verb in ("get", "list", "watch", "update", "delete")}
+
+AUDIT = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [{"level": "Metadata", "users": ["system:serviceaccount:gpu-extender:gpu-extender"]}],
+}
+
+
+def right_of(event):
+    """What an event of the audit log made use of."""
+    asked = event["objectRef"]
+    resource = "/".join(filter(None, (asked["resource"], asked.get("subresource"))))
+    kind = ".".join(filter(None, (resource, asked.get("apiGroup"))))
+    if kind in (LEASES, SLICES):
+        assert asked["namespace"] == "gpu-extender"
+        kind += f"/{asked['name']}" if event["verb"] != "create" else ""
+    return event["verb"], kind
+
+
+def used(log):
+    """({right}, [what was forbidden]) of an audit log."""
+    with open(log, encoding="utf-8") as file:
+        # Its last line may be half written.
+        events = [json.loads(line) for line in file.read().split("\n")[:-1]]
+    events = [event for event in events if "objectRef" in event]
+    forbidden = [event["requestURI"] for event in events if event.get("responseStatus", {}).get("code") == 403]
+    return {right_of(event) for event in events}, forbidden

@@ -1,0 +1,106 @@
+"""Each right that the manifests give is made use of, and no other is missed: the API server's audit log of a replica that leads, binds, is asked by
+people, and finds its EndpointSlice changed."""
+
+import http.client
+import json
+import ssl
+
+import pytest
+import yaml
+from api import LIMIT_S, wait_until
+from cluster import NODES, PODS, node, pod, prepare
+from identity import Token
+from kustomize import Kubectl, one
+from plane import Plane
+from rights import AT_HOME, AUDIT, EVERYWHERE, used
+from service import Service
+
+HOME = "gpu-extender"
+SLICES = f"/apis/discovery.k8s.io/v1/namespaces/{HOME}/endpointslices"
+SLICE = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": {"name": "gpu-extender-verbs"}}
+ENV = {"POD_NAME": "replica", "POD_NAMESPACE": HOME, "POD_IP": "192.0.2.7"}
+
+
+class Audited(Plane):
+    """A control plane that writes down what our account asks for."""
+
+    @property
+    def log(self):
+        return self.path("audit.log")
+
+    def apiserver_options(self):
+        policy = self.write("audit.json", json.dumps(AUDIT))
+        return (*super().apiserver_options(), f"--audit-policy-file={policy}", f"--audit-log-path={self.log}", "--audit-log-mode=blocking")
+
+
+class Replica:
+    """Our service with the policy, the certificates and the account of the self-signed overlay; only where it listens is the test's."""
+
+    def __init__(self, plane, kubectl):
+        self.certificates = kubectl.path("overlays/self-signed/certificates/")
+        (text,) = one(kubectl.rendered("self-signed"), "ConfigMap", "gpu-extender-policy")["data"].values()
+        policy = yaml.safe_load(text)
+        policy["listen"] = {"verbs": "127.0.0.1:0", "people": "127.0.0.3:0", "probes": "127.0.0.2:0"}
+        files = {"certificateFile": "server.crt", "privateKeyFile": "server.key", "clientCAFile": "ca.crt"}
+        policy["tls"].update({key: self.certificates + name for key, name in files.items()})
+        kubeconfig = plane.write_kubeconfig("replica.kubeconfig", {"token": Token(plane.api, HOME, HOME).text}, plane.port)
+        path = plane.write("replica.yaml", yaml.safe_dump(policy))
+        self.service = Service("--kubeconfig", kubeconfig, "--config", path, listen=None, env=ENV)
+
+    def ask(self, listener, method, path, body=None, token=None):
+        """Status, and the body. With the client's certificate where there is no token."""
+        context = ssl.create_default_context(cafile=f"{self.certificates}ca.crt")
+        context.check_hostname = False
+        if not token:
+            context.load_cert_chain(f"{self.certificates}client.crt", f"{self.certificates}client.key")
+        host, _, port = self.service.addresses[listener].rpartition(":")
+        connection = http.client.HTTPSConnection(host, int(port), context=context, timeout=LIMIT_S)
+        headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
+        connection.request(method, path, body and json.dumps(body), headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+
+    def bind(self, uid):
+        body = {"PodName": "pod", "PodNamespace": "gpu", "PodUID": uid, "Node": "node"}
+        status, said = self.ask("verbs", "POST", "/scheduler/bind", body)
+        assert status == 200, said
+        return json.loads(said)["Error"]
+
+
+@pytest.fixture
+def audited(programs, tmp_path):
+    with Audited(programs, tmp_path) as running:
+        prepare(running.api)
+        yield running
+
+
+@pytest.fixture
+def replica(audited, programs, tmp_path):
+    kubectl = Kubectl(programs, tmp_path, audited.kubeconfig())
+    status, said = kubectl.apply("self-signed")
+    assert status == 0, said
+    # Of a kind that cannot become ours: it is made anew.
+    audited.api.create(SLICES, {**SLICE, "addressType": "FQDN", "endpoints": []})
+    running = Replica(audited, kubectl)
+    yield running
+    running.service.stop()
+
+
+def test_the_rights_are_those_that_are_used(audited, replica):
+    api = audited.api
+    api.wait_for(SLICES, "metadata.name=gpu-extender-verbs", lambda item: item["addressType"] == "IPv4")
+    changed = {"ports": [{"name": "verbs", "protocol": "TCP", "port": 1}]}
+    api.merge(f"{SLICES}/gpu-extender-verbs", changed)
+    api.wait_for(SLICES, "metadata.name=gpu-extender-verbs", lambda item: item["ports"][0]["port"] != 1)
+
+    api.create(NODES, node("node", "NVIDIA-H100-80GB-HBM3", 8))
+    uid = api.create(PODS, pod("pod", 1))["metadata"]["uid"]
+    wait_until(lambda: replica.ask("verbs", "POST", "/scheduler/bind", {})[0] != 503, replica.service.log.text)
+    assert replica.bind("not-its-uid")
+    wait_until(lambda: not replica.bind(uid), replica.service.log.text)
+    assert replica.ask("people", "GET", "/v1/inventory", token=Token(api, HOME, HOME).text)[0] == 403
+
+    wanted = EVERYWHERE | AT_HOME
+    wait_until(lambda: used(audited.log)[0] >= wanted, lambda: f"not used: {sorted(wanted - used(audited.log)[0])}")
+    rights, forbidden = used(audited.log)
+    assert (rights - wanted, forbidden) == (set(), [])
