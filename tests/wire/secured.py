@@ -14,9 +14,10 @@ FILTER = filter_args(pod(), ["a", "gone"])
 
 
 class Secured:
-    """The service, its authority, and what the files are that it reads (`files`, as a Secret is mounted)."""
+    """The service, its authority, and what the files are that it reads (`files`, as a Secret is mounted). kubeconfig: of whom it
+    follows, its text; else it is over a file with the node a and a pod on it."""
 
-    def __init__(self, folder, start, probes="127.0.0.2:0", limits=None, **tls):
+    def __init__(self, folder, start, probes="127.0.0.2:0", limits=None, kubeconfig=None, **tls):
         self.folder = folder
         self.authority = Authority(folder / "ca")
         self.files = mount(folder / "mounted", self.authority, *self.authority.server())
@@ -25,9 +26,10 @@ class Secured:
         loopback = "127.0.0.1:0"
         listen = {"verbs": loopback, "people": loopback, "probes": probes}
         self.policy.write_text(json.dumps({**HEAD, "listen": listen, "limits": limits or {}, "tls": {**paths(self.files), **tls}}), encoding="utf-8")
-        cluster = folder / "cluster.json"
-        cluster.write_text(list_text(node("a"), pod("held", on="a")), encoding="utf-8")
-        self.service = start("--config", self.policy, "--cluster-file", cluster, listen=None, ready=probes != loopback)
+        cluster = folder / "cluster"
+        cluster.write_text(kubeconfig or list_text(node("a"), pod("held", on="a")), encoding="utf-8")
+        over = "--kubeconfig" if kubeconfig else "--cluster-file"
+        self.service = start("--config", self.policy, over, cluster, listen=None, ready=probes != loopback)
         self.address = self.service.addresses["verbs"]
 
     def connection(self, client=None, authority=None):

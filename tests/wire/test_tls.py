@@ -3,6 +3,7 @@
 What a gate does with the bytes of a request is shown in tests/unit/http/test_gate.c.
 """
 
+import concurrent.futures
 import json
 import re
 import socket
@@ -11,6 +12,7 @@ import time
 
 import pytest
 from certificates import Authority
+from objects import node, pod
 from raw import LIMIT_S, Raw, request
 from secured import FILTER, HEAD, Secured, ask_on, context
 
@@ -190,6 +192,38 @@ def test_a_large_request_and_a_large_answer(secured):
     names = ["a", *(f"gone-{i:06}" for i in range(50000))]
     answer = secured.ask(secured.client, "POST", "/scheduler/filter", {**FILTER, "NodeNames": names})
     assert answer.status == 200 and len(answer.json()["FailedAndUnresolvableNodes"]) == 50000
+
+
+N_CALLERS, N_EACH = 16, 8
+
+
+@pytest.fixture
+def large(api):
+    """The API server has a node with room for all that the callers bind; and those pods."""
+    pods = [[pod(f"of-{caller}-{number}") for number in range(N_EACH)] for caller in range(N_CALLERS)]
+    api.store.put(node("large", N_CALLERS * N_EACH), *(each for row in pods for each in row))
+    return pods
+
+
+def bind_each(connection, pods):
+    for each in pods:
+        names = {"PodName": each["metadata"]["name"], "PodNamespace": "ml", "PodUID": each["metadata"]["uid"], "Node": "large"}
+        yield ask_on(connection, "POST", "/scheduler/bind", names)
+
+
+def test_bindings_that_wait_are_answered_on_their_connections(api, large, tmp_path, start_service):
+    """Each is put aside until the API server has answered."""
+    secured = Secured(tmp_path, start_service, kubeconfig=api.kubeconfig())
+    api.faults.delay("bind", 0.02)
+
+    def call(pods):
+        with secured.connection(secured.client) as connection:
+            return [answer.json() for answer in bind_each(connection, pods)]
+
+    with concurrent.futures.ThreadPoolExecutor(N_CALLERS) as threads:
+        said = list(threads.map(call, large))
+    assert said == [[{"Error": ""}] * N_EACH] * N_CALLERS
+    assert len(api.store.bound) == N_CALLERS * N_EACH
 
 
 # ---- files that change ----
