@@ -188,6 +188,42 @@ def test_requests_may_come_in_pieces_and_in_a_row(secured):
             assert raw.answer()[0] == 200
 
 
+def sealed_with_the_end(secured, connection, asked):
+    """The bytes of a request behind a handshake on the connection, and of the end of TLS right behind it; and what reads the answer."""
+    received, sent = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = context(secured.authority, secured.client).wrap_bio(received, sent, server_hostname="127.0.0.1")
+    while not tls.version() or not tls.cipher():
+        try:
+            tls.do_handshake()
+        except ssl.SSLWantReadError:
+            connection.sendall(sent.read())
+            received.write(connection.recv(65536))
+    tls.write(asked)
+    with pytest.raises(ssl.SSLWantReadError):
+        tls.unwrap()
+    return sent.read(), received, tls
+
+
+@pytest.mark.parametrize("missing", [0, 5])
+def test_the_end_of_the_input_may_come_with_the_last_bytes(secured, missing):
+    """Of a whole request, and of one that is cut short, which nobody waits for."""
+    asked = request("POST", "/scheduler/filter", json.dumps(FILTER).encode())
+    with Raw(secured.address) as raw:
+        data, received, tls = sealed_with_the_end(secured, raw.socket, asked[: len(asked) - missing])
+        raw.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)  # one segment with the end
+        began = time.monotonic()
+        raw.socket.sendall(data)
+        raw.socket.shutdown(socket.SHUT_WR)
+        while piece := raw.socket.recv(65536):
+            received.write(piece)
+        assert time.monotonic() - began < 5
+    if missing:
+        with pytest.raises(ssl.SSLZeroReturnError):
+            tls.read(1)
+    else:
+        assert tls.read(65536).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
 def test_a_large_request_and_a_large_answer(secured):
     names = ["a", *(f"gone-{i:06}" for i in range(50000))]
     answer = secured.ask(secured.client, "POST", "/scheduler/filter", {**FILTER, "NodeNames": names})
