@@ -4,8 +4,9 @@
  *
  * Connections are TLS 1.2 or 1.3. A client may show a certificate; without one it may connect too,
  * and has no exchange_peer(). Its certificate is judged at each request: signatures up to one of
- * the trusted ones, dates, that it may be a client's. So one that has expired, or whose authority
- * is trusted no more, is refused on a connection that is open, too.
+ * the trusted ones, dates, that it may be a client's. (One that was found good is not judged again
+ * for five seconds, until it expires or the files change.) So one that has expired, or whose
+ * authority is trusted no more, is refused on a connection that is open, too.
  */
 #ifndef HTTP_TLS_H
 #define HTTP_TLS_H

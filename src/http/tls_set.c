@@ -1,6 +1,8 @@
 /* tls_set: see tls_set.h. GnuTLS's one home. */
 #include "tls_set.h"
+#include "base/clock.h"
 #include "base/mem.h"
+#include "known_peers.h"
 #include "transport.h"
 
 #include <gnutls/abstract.h>
@@ -14,6 +16,8 @@
 /* Of certificates, the client's own included. */
 #define CHAIN_MAX 8
 #define ORGANIZATIONS_MAX 16
+/* How long a certificate that was found good is not judged again: one above it may have expired. */
+#define KNOWN_FOR_MS 5000
 /* Of ASN.1, as GnuTLS tells them; all hold text as it is. */
 #define TAG_UTF8 12
 #define TAG_PRINTABLE 19
@@ -25,6 +29,7 @@ struct tls_set {
     unsigned n_chain;
     gnutls_x509_privkey_t key;
     gnutls_x509_trust_list_t authorities;
+    struct known_peers known; /* by them */
 };
 
 /* ---- reading ---- */
@@ -105,6 +110,7 @@ int tls_set_new(const struct tls_files *files, const struct buf *certificate,
 {
     struct tls_set *set = MEM_NEW(struct tls_set);
     atomic_init(&set->n_holders, 1);
+    known_peers_init(&set->known);
     int r = read_chain(set, files->certificate, certificate, err);
     if (r == 0)
         r = read_key(set, files->private_key, private_key, err);
@@ -134,6 +140,7 @@ void tls_set_drop(struct tls_set *set)
     gnutls_free(set->chain);
     gnutls_x509_privkey_deinit(set->key);
     gnutls_x509_trust_list_deinit(set->authorities, 1);
+    known_peers_fini(&set->known);
     free(set);
 }
 
@@ -330,27 +337,44 @@ static bool import_chain(const gnutls_datum_t *shown, unsigned n_shown, gnutls_x
     return true;
 }
 
-const struct exchange_peer *tls_set_peer(const struct tls_set *set, void *session,
-                                         struct arena *arena, const char **ret_fault)
+static const struct exchange_peer *judge(struct tls_set *set, const gnutls_datum_t *shown,
+                                         unsigned n_shown, struct arena *arena,
+                                         const char **ret_fault)
 {
     gnutls_x509_crt_t chain[CHAIN_MAX] = {NULL};
-    unsigned n_shown = 0;
     unsigned n = 0;
     const struct exchange_peer *peer = NULL;
-    const gnutls_datum_t *shown = gnutls_certificate_get_peers(session, &n_shown);
-    *ret_fault = NULL;
-    if (!shown || n_shown == 0)
-        *ret_fault = "there is no client certificate";
-    else if (n_shown > CHAIN_MAX)
-        *ret_fault = "the client certificate comes with too many others";
-    else if (gnutls_certificate_type_get2(session, GNUTLS_CTYPE_PEERS) != GNUTLS_CRT_X509 ||
-             !import_chain(shown, n_shown, chain, &n))
-        *ret_fault = fault_of_status(0);
-    else
+    if (import_chain(shown, n_shown, chain, &n))
         *ret_fault = verify(set, chain, n);
-    if (!*ret_fault)
+    else
+        *ret_fault = fault_of_status(0);
+    if (!*ret_fault) {
+        const int64_t left_ms = (gnutls_x509_crt_get_expiration_time(chain[0]) - time(NULL)) * 1000;
         peer = read_names(chain[0], arena);
+        known_peers_add(&set->known, shown->data, shown->size, peer,
+                        clock_ms() + (left_ms < KNOWN_FOR_MS ? left_ms : KNOWN_FOR_MS));
+    }
     while (n > 0)
         gnutls_x509_crt_deinit(chain[--n]);
     return peer;
+}
+
+/* That the client has the key of the certificate was seen in the handshake. */
+const struct exchange_peer *tls_set_peer(struct tls_set *set, void *session, struct arena *arena,
+                                         const char **ret_fault)
+{
+    unsigned n = 0;
+    const gnutls_datum_t *shown = gnutls_certificate_get_peers(session, &n);
+    *ret_fault = NULL;
+    if (!shown || n == 0)
+        *ret_fault = "there is no client certificate";
+    else if (n > CHAIN_MAX)
+        *ret_fault = "the client certificate comes with too many others";
+    else if (gnutls_certificate_type_get2(session, GNUTLS_CTYPE_PEERS) != GNUTLS_CRT_X509)
+        *ret_fault = fault_of_status(0);
+    if (*ret_fault)
+        return NULL;
+    const struct exchange_peer *peer =
+        known_peers_find(&set->known, shown->data, shown->size, clock_ms(), arena);
+    return peer ? peer : judge(set, shown, n, arena, ret_fault);
 }

@@ -1,7 +1,7 @@
 /*
  * tls_set: one certificate, its key and the trusted authorities, as they were read together; and
- * all else that is asked of GnuTLS, whose one home tls_set.c is. A set never changes, and is freed
- * by its last holder.
+ * all else that is asked of GnuTLS, whose one home tls_set.c is. A set never changes, but for whom
+ * it knows already, and is freed by its last holder.
  */
 #ifndef HTTP_TLS_SET_H
 #define HTTP_TLS_SET_H
@@ -32,8 +32,8 @@ int tls_set_check_dates(const struct tls_set *set, const struct tls_files *files
 
 /* Who the client of the session (a gnutls_session_t) is, in the arena. NULL: *ret_fault says why
  * there is nobody, a literal. */
-const struct exchange_peer *tls_set_peer(const struct tls_set *set, void *session,
-                                         struct arena *arena, const char **ret_fault);
+const struct exchange_peer *tls_set_peer(struct tls_set *set, void *session, struct arena *arena,
+                                         const char **ret_fault);
 
 /* Sends what is the last on the session; if it does not go out at once it is lost. */
 void tls_set_send_last(void *session, const void *bytes, size_t len);

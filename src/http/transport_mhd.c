@@ -1,6 +1,6 @@
 /*
- * transport_mhd: the transport over libmicrohttpd (epoll, a pool of threads); its header's one
- * home.
+ * transport_mhd: the transport over libmicrohttpd (epoll, or poll with TLS; a pool of threads); its
+ * header's one home.
  *
  * What the library answers by itself (a broken request line or header 400, 414, 431, 505) never
  * gets here: those answers have the library's text and are not counted.
@@ -370,14 +370,17 @@ int transport_start(int fd, const struct transport_settings *settings, struct se
         /* The library knows a pool of one as no pool. */
         {n_threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)n_threads, NULL},
         {MHD_OPTION_END, 0, NULL}};
-    const unsigned tls_flag = settings->tls ? MHD_USE_TLS : 0;
+    /* With epoll and TLS the library (0.9.75) asks again and again, as fast as it can, whether a
+     * handshake that waits for the client goes on: poll waits. */
+    const unsigned kind =
+        settings->tls ? MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_TLS : MHD_USE_EPOLL_INTERNAL_THREAD;
     transport->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG | tls_flag, 0,
-        on_accept, transport, on_request, transport, MHD_OPTION_EXTERNAL_LOGGER, on_library_log,
-        NULL, MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED,
-        on_request_end, transport, MHD_OPTION_NOTIFY_CONNECTION, on_connection, transport,
-        MHD_OPTION_ARRAY, options, settings->tls ? MHD_OPTION_HTTPS_PRIORITIES : MHD_OPTION_END,
-        TLS_PRIORITIES, MHD_OPTION_HTTPS_CERT_CALLBACK2, TLS_RETRIEVE_CERTIFICATE, MHD_OPTION_END);
+        kind | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, on_accept, transport, on_request,
+        transport, MHD_OPTION_EXTERNAL_LOGGER, on_library_log, NULL, MHD_OPTION_UNESCAPE_CALLBACK,
+        on_unescape, NULL, MHD_OPTION_NOTIFY_COMPLETED, on_request_end, transport,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, transport, MHD_OPTION_ARRAY, options,
+        settings->tls ? MHD_OPTION_HTTPS_PRIORITIES : MHD_OPTION_END, TLS_PRIORITIES,
+        MHD_OPTION_HTTPS_CERT_CALLBACK2, TLS_RETRIEVE_CERTIFICATE, MHD_OPTION_END);
     if (!transport->daemon) {
         connections_stop(transport->connections);
         free(transport);

@@ -4,7 +4,9 @@ What a gate does with the bytes of a request is shown in tests/unit/http/test_ga
 """
 
 import concurrent.futures
+import contextlib
 import json
+import os
 import re
 import socket
 import ssl
@@ -165,6 +167,25 @@ def test_old_tls_is_refused(secured):
     with pytest.raises((ssl.SSLError, ConnectionError)):
         handshake(secured, ssl.TLSVersion.TLSv1_1)
     judged(secured.verb(secured.client))
+
+
+def cpu_seconds(service):
+    with open(f"/proc/{service.process.pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_who_stops_in_the_middle_of_the_handshake_costs_nothing(secured):
+    """The library with epoll would turn in circles until such a connection is given up, one core for each of its threads."""
+    host, _, port = secured.address.rpartition(":")
+    with contextlib.ExitStack() as strangers:
+        for _ in range(4):
+            connection = strangers.enter_context(socket.create_connection((host, int(port)), LIMIT_S))
+            connection.sendall(b"\x16\x03\x01\x02\x00\x01\x00")
+        judged(secured.verb(secured.client))
+        before = cpu_seconds(secured.service)
+        time.sleep(1)  # nothing is to happen
+        assert cpu_seconds(secured.service) - before < 0.3
 
 
 def test_plain_http_is_not_answered(secured):

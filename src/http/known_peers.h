@@ -1,0 +1,40 @@
+/*
+ * known_peers: the client certificates that were found good a moment ago, as finding out takes
+ * longer than answering most requests. A few, for seconds; strangers never get in. From any thread.
+ */
+#ifndef HTTP_KNOWN_PEERS_H
+#define HTTP_KNOWN_PEERS_H
+
+#include "base/arena.h"
+#include "http/exchange.h"
+
+#include <pthread.h>
+#include <stdint.h>
+
+#define KNOWN_PEERS_MAX 16
+
+struct known_peer {
+    struct arena *arena; /* what the others point into; NULL: a free place */
+    const void *certificate;
+    size_t len;
+    const struct exchange_peer *peer;
+    int64_t until_ms;
+};
+
+struct known_peers {
+    pthread_mutex_t lock;
+    size_t n_added;
+    struct known_peer peers[KNOWN_PEERS_MAX];
+};
+
+void known_peers_init(struct known_peers *known);
+void known_peers_fini(struct known_peers *known);
+
+/* A copy in the arena; NULL: not known, or no more. */
+const struct exchange_peer *known_peers_find(struct known_peers *known, const void *certificate,
+                                             size_t len, int64_t now_ms, struct arena *arena);
+/* Copies. The one that was added first goes where there is no place. */
+void known_peers_add(struct known_peers *known, const void *certificate, size_t len,
+                     const struct exchange_peer *peer, int64_t until_ms);
+
+#endif
