@@ -268,7 +268,7 @@ static void on_request_end(void *cls, struct MHD_Connection *connection, void **
 }
 
 /* The library says that a connection is closed before it closes the socket, on every way there is
- * (0.9.75: MHD_cleanup_connections(), new_connection_process_()). */
+ * (0.9.75, and 1.0.1: MHD_cleanup_connections(), new_connection_process_()). */
 static void on_connection(void *cls, struct MHD_Connection *connection, void **context,
                           enum MHD_ConnectionNotificationCode what)
 {
