@@ -8,8 +8,8 @@
 #include <string.h>
 #include <utlist.h>
 
-/* Both reviews together. */
-#define INQUIRY_MS 5000
+/* Both reviews together; so long Kubernetes' own servers wait for them. */
+#define INQUIRY_MS 10000
 /* Under way at once, and the exchanges that wait for them: each holds a connection and a body. A
  * part of both is for tokens that were allowed something lately. */
 #define INQUIRIES_MAX 32

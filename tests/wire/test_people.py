@@ -83,9 +83,10 @@ def test_who_says_nothing_is_told_what_would_help(guarded):
         assert "Bearer TOKEN" in error(guarded.visit(header=header), 401)
 
 
-def test_the_query_is_not_asked_about(api, guarded):
-    assert guarded.visit(READER, "/v1/inventory?output=table").status == 200
-    assert guarded.visit(READER, "/v1/inventory?output=json").status == 200
+def test_the_query_is_not_asked_about(api, start):
+    service = start(cacheSeconds=300)
+    assert service.visit(READER, "/v1/inventory?output=table").status == 200
+    assert service.visit(READER, "/v1/inventory?output=json").status == 200
     assert api.faults.count("review access") == 1
 
 
@@ -97,16 +98,22 @@ def test_who_has_no_rights_here_needs_none_there(guarded):
     assert guarded.get("/readyz").status == guarded.get("/livez").status == 200
 
 
-def test_what_was_answered_is_kept_for_its_time(api, guarded):
-    for _ in range(5):
-        assert guarded.visit(READER).status == 200
-        assert guarded.visit(STRANGER).status == 401
-    assert (api.faults.count("review token"), api.faults.count("review access")) == (2, 1)
-    assert guarded.metric("gpu_extender_auth_lookups_total", result="hit") == 8
+def test_what_was_answered_is_kept(api, start):
+    service = start(cacheSeconds=300)
+    assert {service.visit(READER).status for _ in range(5)} == {200}
+    assert (api.faults.count("review token"), api.faults.count("review access")) == (1, 1)
+    assert service.metric("gpu_extender_auth_lookups_total", result="hit") == 4
     del api.people[READER]
+    assert service.visit(READER).status == 200
+    assert service.visit(READER, "/v1/quota").status == 401, "what was kept is of one path"
+    assert service.metric("gpu_extender_auth_reviews_total", review="TokenReview", result="no") == 1
+
+
+def test_what_was_answered_is_kept_no_longer_than_told(api, guarded):
+    assert guarded.visit(READER).status == 200
+    api.people.clear()
     time.sleep(CACHE_S)
     assert guarded.visit(READER).status == 401
-    assert guarded.metric("gpu_extender_auth_reviews_total", review="TokenReview", result="no") == 2
 
 
 FAULTS = {
@@ -156,7 +163,7 @@ def test_an_api_server_that_does_not_answer(api, guarded):
     began = time.monotonic()
     with held(api, "review *"):
         assert error(guarded.visit(READER), 503) == NOT_NOW
-    assert 4 < time.monotonic() - began < 15
+    assert 9 < time.monotonic() - began < 30
 
 
 @pytest.mark.parametrize("review", ["review token", "review access"])
@@ -211,7 +218,7 @@ def test_who_leaves_while_the_token_is_checked(api, guarded):
 
 
 def test_a_stop_while_tokens_are_checked(api, guarded):
-    """They have five seconds, and the stop waits for longer."""
+    """They have ten seconds, and the stop waits for as long."""
     with held(api, "review token") as hold:
         waiting = visits(guarded, 3)
         hold.wait_for(1)

@@ -156,6 +156,23 @@ void may(struct desk *desk, bool allowed)
                    : "{'kind':'SubjectAccessReview','status':{'allowed':false}}");
 }
 
+void let_in(struct desk *desk, const char *path, const char *token)
+{
+    struct guest guest = come(desk, path, token);
+    assert_int_equal(guest.verdict, AUTH_ASK);
+    token_is_of(desk, "jane");
+    may(desk, true);
+    check_in(&guest);
+}
+
+void check_not_asked(struct desk *desk, struct guest *guest)
+{
+    check_silence(desk);
+    check_answer(guest, 503, NOT_ASKED);
+    let_in(desk, "/metrics", "t");
+    desk->now_ms += ALLOWED_MS;
+}
+
 double metric(struct desk *desk, const char *line)
 {
     struct buf text;

@@ -18,10 +18,13 @@
 
 #define ALLOWED_MS 10000
 #define REFUSED_MS 2000
-#define INQUIRY_MS 5000
+#define INQUIRY_MS 10000
 
 #define TOKENS "/apis/authentication.k8s.io/v1/tokenreviews"
 #define ACCESS "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+
+#define NOT_ASKED                                                                                  \
+    "the API server could not be asked whose token this is and what they may: try again"
 
 struct desk {
     struct auth *auth;
@@ -57,6 +60,12 @@ void no_answer(struct desk *desk, enum kube_outcome outcome);
 void token_is_of(struct desk *desk, const char *user);
 void token_is_nobodys(struct desk *desk);
 void may(struct desk *desk, bool allowed);
+
+/* Comes, and all answers are yes. */
+void let_in(struct desk *desk, const char *path, const char *token);
+/* The guest was refused as there was no answer, which is not kept: the next one with "t" asks
+ * again. */
+void check_not_asked(struct desk *desk, struct guest *guest);
 
 double metric(struct desk *desk, const char *line);
 char *quotes(const char *text);

@@ -1,0 +1,182 @@
+/* Answers of the API server that are none, or not those that were asked for: nobody is let in by
+ * them, and they are not kept. */
+#include "desk.h"
+
+static void test_answers_that_are_none(void **state)
+{
+    struct desk *desk = *state;
+    static const unsigned STATUSES[] = {200, 301, 400, 401, 403, 404, 409, 429, 500, 503};
+    for (size_t i = 0; i < 2 * sizeof STATUSES / sizeof *STATUSES; i++) {
+        struct guest guest = come(desk, "/metrics", "t");
+        if (i % 2)
+            token_is_of(desk, "jane");
+        answer(desk, STATUSES[i / 2], "{'kind':'Status','status':'Failure','message':'no'}");
+        check_not_asked(desk, &guest);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        struct guest guest = come(desk, "/metrics", "t");
+        if (i % 2)
+            token_is_of(desk, "jane");
+        no_answer(desk, i < 2 ? KUBE_UNKNOWN : KUBE_NOT_SENT);
+        check_not_asked(desk, &guest);
+    }
+    assert_float_equal(
+        metric(desk, "gpu_extender_auth_reviews_total{review=\"TokenReview\",result=\"failed\"} "),
+        12, 0);
+    assert_float_equal(
+        metric(
+            desk,
+            "gpu_extender_auth_reviews_total{review=\"SubjectAccessReview\",result=\"failed\"} "),
+        12, 0);
+    assert_float_equal(
+        metric(desk, "gpu_extender_auth_reviews_total{review=\"TokenReview\",result=\"yes\"} "), 36,
+        0);
+}
+
+static void test_answers_of_hostile_token_reviews(void **state)
+{
+    struct desk *desk = *state;
+    static const char *const BODIES[] = {
+        "",
+        "null",
+        "[]",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a'}}",
+        "{'kind':'TokenReview'}",
+        "{'kind':'TokenReview','status':null}",
+        "{'kind':'TokenReview','status':[]}",
+        "{'kind':'tokenreview','status':{'authenticated':true,'user':{'username':'a'}}}",
+        "{'kind':['TokenReview'],'status':{'authenticated':true,'user':{'username':'a'}}}",
+        "{'status':{'authenticated':true,'user':{'username':'a'}}}",
+        "{'kind':'SubjectAccessReview','status':{'allowed':true}}",
+        "{'kind':'TokenReview','status':{'authenticated':'true','user':{'username':'a'}}}",
+        "{'kind':'TokenReview','status':{'authenticated':1,'user':{'username':'a'}}}",
+        "{'kind':'TokenReview','status':{'authenticated':true}}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':'a'}}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{}}}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':''}}}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':7}}}",
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a\\u0000b'}}}",
+        ("{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','username':"
+         "'b'}}}"),
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','uid':1}}}",
+        ("{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','groups':"
+         "'g'}}}"),
+        ("{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','groups':[1]}"
+         "}"
+         "}"),
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','extra':[]}}}",
+        ("{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a','extra':{'k':"
+         "'v'}}}}"),
+        "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a\xff'}}}",
+    };
+    for (size_t i = 0; i < sizeof BODIES / sizeof *BODIES; i++) {
+        struct guest guest = come(desk, "/metrics", "t");
+        check_asked(desk, TOKENS, NULL);
+        answer(desk, 201, BODIES[i]);
+        check_not_asked(desk, &guest);
+    }
+}
+
+static void test_a_user_who_is_too_large(void **state)
+{
+    struct desk *desk = *state;
+    struct buf body;
+    buf_init(&body, SIZE_MAX / 2);
+    (void)buf_add_text(&body, "{\"kind\":\"TokenReview\",\"status\":{\"authenticated\":true,"
+                              "\"user\":{\"username\":\"jane\",\"groups\":[\"g\"");
+    while (body.len < (size_t)70 * 1024)
+        (void)buf_add_text(&body, ",\"a-group-of-many\"");
+    (void)buf_add_text(&body, "]}}}");
+    struct guest guest = come(desk, "/metrics", "t");
+    answer_len(desk, 201, buf_text(&body), body.len);
+    check_not_asked(desk, &guest);
+    buf_fini(&body);
+}
+
+static void test_a_nul_in_an_answer(void **state)
+{
+    struct desk *desk = *state;
+    static const char BODY[] = "{\"kind\":\"TokenReview\",\0\"status\":{\"authenticated\":true,"
+                               "\"user\":{\"username\":\"jane\"}}}";
+    struct guest guest = come(desk, "/metrics", "t");
+    answer_len(desk, 201, BODY, sizeof BODY - 1);
+    check_not_asked(desk, &guest);
+}
+
+static void test_answers_of_hostile_access_reviews(void **state)
+{
+    struct desk *desk = *state;
+    static const char *const BODIES[] = {
+        "",
+        "true",
+        "{'kind':'SubjectAccessReview'}",
+        "{'kind':'SubjectAccessReview','status':{}}",
+        "{'kind':'SubjectAccessReview','status':{'allowed':null}}",
+        "{'kind':'SubjectAccessReview','status':{'allowed':'true'}}",
+        "{'kind':'SubjectAccessReview','status':{'allowed':1}}",
+        "{'kind':'SubjectAccessReview','status':{'allowed':true,'denied':'no'}}",
+        "{'kind':'SubjectAccessReview','status':{'allowed':true,'allowed':false}}",
+        "{'kind':'TokenReview','status':{'allowed':true}}",
+    };
+    for (size_t i = 0; i < sizeof BODIES / sizeof *BODIES; i++) {
+        struct guest guest = come(desk, "/metrics", "t");
+        token_is_of(desk, "jane");
+        check_asked(desk, ACCESS, NULL);
+        answer(desk, 201, BODIES[i]);
+        check_not_asked(desk, &guest);
+    }
+}
+
+static void test_allowed_and_denied_is_no(void **state)
+{
+    struct desk *desk = *state;
+    struct guest guest = come(desk, "/metrics", "t");
+    token_is_of(desk, "jane");
+    answer(desk, 201, "{'kind':'SubjectAccessReview','status':{'allowed':true,'denied':true}}");
+    check_answer(&guest, 403, NULL);
+}
+
+/* What blanks the token in an answer must not blank a name that is like it. */
+static void test_a_user_called_like_the_token(void **state)
+{
+    struct desk *desk = *state;
+    struct guest guest = come(desk, "/metrics", "jane");
+    answer(desk, 201,
+           "{'kind':'TokenReview','spec':{'token':'jane'},'status':{'authenticated':true,"
+           "'user':{'username':'jane','extra':{'token':['jane']}}}}");
+    check_asked(desk, ACCESS,
+                "{'apiVersion':'authorization.k8s.io/v1','kind':'SubjectAccessReview','spec':{"
+                "'user':'jane','extra':{'token':['jane']},"
+                "'nonResourceAttributes':{'path':'/metrics','verb':'get'}}}");
+    may(desk, false);
+    check_answer(&guest, 403, "forbidden: User \"jane\" cannot get path \"/metrics\"");
+}
+
+/* Blanked as if it were the token, it would be no JSON. */
+static void test_another_token_in_the_answer(void **state)
+{
+    struct desk *desk = *state;
+    struct guest guest = come(desk, "/metrics", "ten-letter");
+    answer(desk, 201,
+           "{'kind':'TokenReview','spec':{'token':'x'},'a':'z','status':{'authenticated':true,"
+           "'user':{'username':'jane'}}}");
+    may(desk, true);
+    check_in(&guest);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, desk_setup, desk_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_answers_that_are_none),
+        TEST(test_answers_of_hostile_token_reviews),
+        TEST(test_a_user_who_is_too_large),
+        TEST(test_a_nul_in_an_answer),
+        TEST(test_answers_of_hostile_access_reviews),
+        TEST(test_allowed_and_denied_is_no),
+        TEST(test_a_user_called_like_the_token),
+        TEST(test_another_token_in_the_answer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
