@@ -95,10 +95,14 @@ class RealCluster(Plane):
         addresses = (HOST, NODE_ADDRESS, FIRST_SERVICE_ADDRESS)
         alternatives = [f"DNS:{name}" for name in names] + [f"IP:{address}" for address in addresses]
         certificate, key = self.authority.sign("apiserver", "/CN=kube-apiserver", f"subjectAltName={','.join(alternatives)}")
+        to_kubelets = self.authority.client("apiserver-kubelet-client", "/O=system:masters/CN=kube-apiserver-kubelet-client")
         return (
             f"--tls-cert-file={certificate}",
             f"--tls-private-key-file={key}",
             f"--client-ca-file={self.certificate}",
+            f"--kubelet-client-certificate={to_kubelets[0]}",
+            f"--kubelet-client-key={to_kubelets[1]}",
+            "--kubelet-preferred-address-types=InternalIP",
             # Nobody is in front of it; schedulers complain where this is not there.
             f"--requestheader-client-ca-file={self.certificate}",
             "--requestheader-allowed-names=nobody",
