@@ -13,10 +13,11 @@ import ssl
 import time
 
 import pytest
-from certificates import Authority
+from certificates import Authority, mount
 from objects import node, pod
 from raw import LIMIT_S, Raw, request
 from secured import FILTER, HEAD, Secured, ask_on, context
+from service import Service
 
 NOBODY = "there is no client certificate"
 
@@ -411,11 +412,26 @@ def test_files_must_be_there_and_hold_what_they_should(judge, good, key, write):
     assert "in PEM that can be read" in judge(tls={**good[0], key: wrong})
 
 
-def test_a_certificate_that_has_ended_is_not_good(judge, good, tmp_path, start_service):
+def test_a_certificate_that_has_ended_is_not_good(judge, good):
     files, authority = good
     certificate, key = authority.server("old", days=-1)
     files = {**files, "certificateFile": str(certificate), "privateKeyFile": str(key)}
     assert "has expired" in judge(tls=files)
+
+
+def test_a_certificate_that_has_ended_is_warned_of_and_can_be_renewed(secured):
+    """Probes and metrics go on meanwhile, and a new one is found."""
+    seen = len(secured.service.log.lines)
+    certificate, key = secured.authority.server("old", days=-1)
+    mount(secured.files, secured.authority, certificate, key)
+    assert "has expired" in secured.service.log.wait_for({"mod": "tls", "level": "warn"}, after=seen)["err"]
+    again = Service("--config", secured.policy, "--cluster-file", secured.folder / "cluster", listen=None)
+    try:
+        assert "has expired" in again.log.wait_for({"mod": "tls", "level": "warn"})["err"]
+    finally:
+        again.stop()
+    assert secured.swap(secured.authority, *secured.authority.server("new"))["level"] == "info"
+    judged(secured.verb(secured.client))
 
 
 @pytest.mark.parametrize("listener", ["verbs", "people"])
