@@ -41,17 +41,40 @@ void bodies_give_back(struct bodies *bodies, enum body_owner owner, size_t n_byt
     (void)pthread_mutex_unlock(&bodies->lock);
 }
 
+bool bodies_take_answer(struct bodies *bodies, size_t n_bytes)
+{
+    (void)pthread_mutex_lock(&bodies->lock);
+    const size_t held = bodies->answers;
+    bool is_room = held == 0 || (held < bodies->max && n_bytes <= bodies->max - held);
+    if (is_room)
+        bodies->answers += n_bytes;
+    (void)pthread_mutex_unlock(&bodies->lock);
+    return is_room;
+}
+
+void bodies_give_back_answer(struct bodies *bodies, size_t n_bytes)
+{
+    (void)pthread_mutex_lock(&bodies->lock);
+    bodies->answers -= n_bytes;
+    (void)pthread_mutex_unlock(&bodies->lock);
+}
+
 void bodies_write(struct bodies *bodies, struct buf *out)
 {
-    static const char *const OWNERS[N_BODY_OWNERS] = {"verbs", "others"};
     const char *metric = "gpu_extender_http_body_bytes";
     (void)pthread_mutex_lock(&bodies->lock);
-    const size_t held[N_BODY_OWNERS] = {bodies->held[BODY_OF_VERBS], bodies->held[BODY_OF_OTHERS]};
+    const struct {
+        const char *owner;
+        size_t n_bytes;
+    } rows[] = {{"verbs", bodies->held[BODY_OF_VERBS]},
+                {"others", bodies->held[BODY_OF_OTHERS]},
+                {"answers", bodies->answers}};
     (void)pthread_mutex_unlock(&bodies->lock);
     metrics_head(out, metric, "gauge",
-                 "Bytes of the bodies of requests under way, by who they are for.");
-    for (size_t i = 0; i < N_BODY_OWNERS; i++) {
-        const struct metric_label labels[] = {{"for", OWNERS[i]}, {NULL, NULL}};
-        metrics_sample(out, metric, labels, (double)held[i]);
+                 "Bytes of the bodies of requests under way, by who they are for, and of large "
+                 "answers to others than kube-scheduler.");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct metric_label labels[] = {{"for", rows[i].owner}, {NULL, NULL}};
+        metrics_sample(out, metric, labels, (double)rows[i].n_bytes);
     }
 }

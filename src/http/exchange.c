@@ -215,7 +215,7 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
     exchange_drop(exchange);
 }
 
-static struct answer error_answer(unsigned status, const char *message, unsigned flags)
+struct answer exchange_error(unsigned status, const char *message, unsigned flags)
 {
     struct buf body;
     buf_init(&body, SIZE_MAX / 2); /* the message is ours, and short */
@@ -233,13 +233,13 @@ static struct answer error_answer(unsigned status, const char *message, unsigned
 
 void exchange_answer_error(struct exchange *exchange, unsigned status, const char *message)
 {
-    struct answer answer = error_answer(status, message, 0);
+    struct answer answer = exchange_error(status, message, 0);
     exchange_answer(exchange, status, answer.content_type, answer.body, answer.len, 0);
 }
 
 void exchange_answer_busy(struct exchange *exchange, const char *message)
 {
-    struct answer answer = error_answer(503, message, 0);
+    struct answer answer = exchange_error(503, message, 0);
     exchange_answer(exchange, 503, answer.content_type, answer.body, answer.len, EXCHANGE_RETRY);
 }
 
@@ -253,7 +253,7 @@ void exchange_refuse(struct exchange *exchange, unsigned status, const char *mes
                      const char *allow, unsigned flags)
 {
     assert(!exchange->lent && !exchange->answered);
-    exchange->answer = error_answer(status, message, flags);
+    exchange->answer = exchange_error(status, message, flags);
     exchange->answer.allow = allow;
     exchange->answered = true;
 }
@@ -296,7 +296,7 @@ bool exchange_take_back(struct exchange *exchange)
     (void)pthread_mutex_lock(&exchange->lock);
     bool take = !exchange->answered;
     if (take) {
-        struct answer answer = error_answer(503, "the server is stopping", EXCHANGE_CLOSE);
+        struct answer answer = exchange_error(503, "the server is stopping", EXCHANGE_CLOSE);
         exchange->taken_back = true;
         set_answer(exchange, &answer);
     }

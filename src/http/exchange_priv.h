@@ -57,6 +57,7 @@ struct exchange {
     uint64_t started_ns;
     size_t received_bytes; /* of the body, kept or not */
     size_t held_bytes;     /* of it, counted in bodies */
+    size_t answer_bytes;   /* of a large answer, counted there */
     size_t linger_bytes;   /* cut off: so much more is read and thrown away */
     bool lent;
     bool cut_off;
@@ -94,6 +95,8 @@ bool exchange_take_pass(struct exchange *exchange);
 /* One owner less; the last one frees all. */
 void exchange_drop(struct exchange *exchange);
 
+/* {"error": message}, and of the flags EXCHANGE_CLOSE and EXCHANGE_RETRY. */
+struct answer exchange_error(unsigned status, const char *message, unsigned flags);
 /* Answers {"error": message} for the server itself; allow may be NULL. Not once lent. */
 void exchange_refuse(struct exchange *exchange, unsigned status, const char *message,
                      const char *allow, unsigned flags);

@@ -4,8 +4,12 @@
 #include "routes.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <strings.h>
 #include <time.h>
+
+/* Of less there may be as many as there are connections. */
+#define LARGE_ANSWER_BYTES ((size_t)1024 * 1024)
 
 static uint64_t now_ns(void)
 {
@@ -146,9 +150,25 @@ bool service_run(struct service *service, struct exchange *exchange, const struc
     return !parked;
 }
 
-bool service_record(struct service *service, struct exchange *exchange, const struct answer *answer)
+/* Who reads slowly, or not at all, keeps its answer here. Those of the verbs go to whoever asks one
+ * thing at a time. */
+static void hold_answer(struct service *service, struct exchange *exchange, struct answer *answer)
+{
+    if (answer->len < LARGE_ANSWER_BYTES || owner_of(exchange) == BODY_OF_VERBS)
+        return;
+    if (bodies_take_answer(&service->bodies, answer->len)) {
+        exchange->answer_bytes = answer->len;
+        return;
+    }
+    free(answer->body);
+    *answer = exchange_error(503, "too many bytes of answers are not taken yet: try again",
+                             EXCHANGE_RETRY);
+}
+
+bool service_record(struct service *service, struct exchange *exchange, struct answer *answer)
 {
     assert(!exchange->recorded);
+    hold_answer(service, exchange, answer);
     exchange->recorded = true;
     let_go_body(service, exchange); /* freed, when its answer was taken */
     uint64_t ns = now_ns() - exchange->started_ns;
@@ -176,5 +196,8 @@ void service_close(struct service *service, struct exchange *exchange, bool sent
         LOG(LOG_DEBUG, "http", LOG_MSG("the client left"), LOG_NUM("id", exchange->id),
             LOG_STR("method", exchange->method), LOG_STR("path", exchange->path));
     let_go_body(service, exchange);
+    if (exchange->answer_bytes > 0)
+        bodies_give_back_answer(&service->bodies, exchange->answer_bytes);
+    exchange->answer_bytes = 0;
     in_flight_remove(&service->in_flight, exchange);
 }

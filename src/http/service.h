@@ -35,9 +35,9 @@ void service_refuse_body(struct service *service, struct exchange *exchange);
 /* The request is complete: asks the gate, runs the handler. True if the answer is there; else the
  * connection is suspended, and this is to be called again when it has been resumed. */
 bool service_run(struct service *service, struct exchange *exchange, const struct parking *parking);
-/* The answer is about to leave: counts and logs it. True if it must say Connection: close. */
-bool service_record(struct service *service, struct exchange *exchange,
-                    const struct answer *answer);
+/* The answer is about to leave: counts and logs it. True if it must say Connection: close. A large
+ * one becomes a 503 where too much of others has not left yet. */
+bool service_record(struct service *service, struct exchange *exchange, struct answer *answer);
 /* Whether it is let in to what a socket of these listeners is there for: the verbs where it serves
  * them, else people, else the kubelet. From service_open() on; a gate that asks may change it. */
 bool service_is_welcome(unsigned listeners, struct exchange *exchange);

@@ -1,5 +1,6 @@
 /* connections: slow clients, many clients, and closing on command, over real sockets. What is
  * waited for is an end that comes; how long it takes is the least the server can be told. */
+#include "base/mem.h"
 #include "client.h"
 #include "desk.h"
 #include "unit.h"
@@ -247,7 +248,8 @@ static void send_part(int fd, const char *path, size_t len, size_t sent)
 
 #define HELD(n, m)                                                                                 \
     "\ngpu_extender_http_body_bytes{for=\"verbs\"} " n                                             \
-    "\ngpu_extender_http_body_bytes{for=\"others\"} " m "\n"
+    "\ngpu_extender_http_body_bytes{for=\"others\"} " m                                            \
+    "\ngpu_extender_http_body_bytes{for=\"answers\"} 0\n"
 
 /* 20000 bytes in all, 10000 of them at the most for others than the verbs. */
 static void test_bodies_have_a_limit_together(void **state)
@@ -287,6 +289,55 @@ static void test_bodies_have_a_limit_together(void **state)
     desk_free(desk, 10000);
 }
 
+static void answer_much(void *context, struct exchange *exchange)
+{
+    (void)context;
+    char *body = mem_new_array(DESK_MUCH_BYTES, 1);
+    memset(body, 'm', DESK_MUCH_BYTES);
+    exchange_answer(exchange, 200, "text/plain", body, DESK_MUCH_BYTES, 0);
+}
+
+/* Two fit; one that is larger than all that may be would do, too, if it were alone. */
+static void test_large_answers_have_a_limit_together(void **state)
+{
+    (void)state;
+    const char *const ask = "GET /much HTTP/1.1\r\nHost: x\r\n\r\n";
+    const struct route routes[] = {{"GET", "/much", LISTEN_PEOPLE, "much", answer_much, NULL, NULL},
+                                   {0}};
+    struct server_settings settings = {.people = LOOPBACK,
+                                       .max_body_bytes = 1,
+                                       .max_bodies_bytes = 2 * DESK_MUCH_BYTES,
+                                       .max_connections = 10,
+                                       .idle_timeout_s = 300,
+                                       .request_timeout_s = 300};
+    struct reply reply;
+    for (int n_fit = 2; n_fit > 0; n_fit--) {
+        struct server *server = NULL;
+        struct err err = {""};
+        int fds[3];
+        assert_int_equal(server_start(&settings, routes, &server, &err), 0);
+        for (int i = 0; i <= n_fit; i++) {
+            fds[i] = client_open(server_address(server, LISTEN_PEOPLE));
+            client_send(fds[i], ask);
+            client_read_head(fds[i], &reply);
+            assert_int_equal(reply.status, i < n_fit ? 200 : 503);
+        }
+        assert_true(reply_has(&reply, "Retry-After", "1"));
+        client_expect_all(fds[0], 'm', DESK_MUCH_BYTES);
+        do { /* the end of the first one is noted a little after it is seen here */
+            (void)close(fds[0]);
+            fds[0] = client_open(server_address(server, LISTEN_PEOPLE));
+            client_send(fds[0], ask);
+            client_read_head(fds[0], &reply);
+        } while (reply.status == 503);
+        assert_int_equal(reply.status, 200);
+        for (int i = 0; i <= n_fit; i++)
+            (void)close(fds[i]);
+        server_stop(server, 0);
+        settings.max_bodies_bytes = 2;
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
@@ -302,6 +353,7 @@ int main(void)
         TEST(test_closing_on_command),
         cmocka_unit_test(test_strangers_keep_nobody_out),
         cmocka_unit_test(test_bodies_have_a_limit_together),
+        cmocka_unit_test(test_large_answers_have_a_limit_together),
     };
 #undef TEST
     return cmocka_run_group_tests(tests, NULL, NULL);
