@@ -23,7 +23,7 @@ struct state {
 struct inventory {
     const struct policy *policy;
     struct inventory_limits limits;
-    pthread_rwlock_t lock; /* guards state, and live's problems */
+    pthread_rwlock_t lock; /* guards state, and live's problems and refused pods */
     struct state state;
     bool loaded;
     struct live *live; /* NULL: it is fed from a file. Set once, before any thread asks. */

@@ -14,14 +14,16 @@ from monitoring import OVERLAY, alerts, dashboard, metrics_of, queries, read, ru
 from service import ROOT, run_to_end
 from test_openapi import documented_metrics
 
-ALERTS = alerts()
-NAMES = [alert["alert"] for alert in ALERTS]
-DOCUMENTS = ("docs/OPERATIONS.md", "docs/RUNBOOKS.md")
-
 
 def text_of(path):
     with open(os.path.join(ROOT, path), encoding="utf-8") as file:
         return file.read()
+
+
+ALERTS = alerts()
+NAMES = [alert["alert"] for alert in ALERTS]
+CODE = "".join(text_of(path) for path in glob.glob("src/**/*.c", root_dir=ROOT, recursive=True))
+DOCUMENTS = ("docs/OPERATIONS.md", "docs/RUNBOOKS.md")
 
 
 def run_promtool(promtool, folder, *arguments):
@@ -72,10 +74,9 @@ def test_what_alerts_and_dashboard_look_at_is_there():
 
 
 def test_values_of_labels_are_there():
-    code = "".join(text_of(path) for path in glob.glob("src/**/*.c", root_dir=ROOT, recursive=True)) + text_of("src/main.c")
     labels = [found for alert in ALERTS for found in re.findall(r'(\w+)=~?"([\w|]+)"', alert["expr"])]
-    assert {label for label, _ in labels} == {"outcome", "result", "verb", "route", "state"}
-    assert {value for _, values in labels for value in values.split("|") if f'"{value}"' not in code} == set()
+    assert {label for label, _ in labels} == {"code", "outcome", "result", "route", "state", "verb"}
+    assert {value for label, values in labels if label != "code" for value in values.split("|") if f'"{value}"' not in CODE} == set()
 
 
 def test_the_dashboard_is_one():
@@ -97,6 +98,7 @@ def test_documents_name_what_there_is(document):
     text = text_of(document)
     assert metrics_of(text) - set.union(*documented_metrics()) == set() and len(metrics_of(text)) > 3
     assert set(re.findall(r"\bGpuExtender[A-Z]\w+", text)) - set(NAMES) == set()
+    assert {said for said in re.findall(r'msg="([^"]+)"', text) if f'"{said}' not in CODE} == set()
     printed = run_to_end("--print-policy").stdout
     for key in re.findall(r"`(?:kubernetes|limits|listen|scheduler|filter|tls)\.(\w+)`", text):
         assert re.search(rf"^ *{key}:", printed, re.MULTILINE), key

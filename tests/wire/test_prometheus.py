@@ -2,6 +2,8 @@
 a token, as in a cluster; and one that has no API server.
 """
 
+import subprocess
+
 import pytest
 from guarded import GuardedFollower
 from monitoring import alerts, queries, rule_groups
@@ -53,6 +55,13 @@ def ask(service):
         service.post("/scheduler/filter", filter_args(pod("any", gpus), ["a", "b"]))
         service.post("/scheduler/prioritize", filter_args(pod("any", gpus), ["a", "b"]))
     service.post("/scheduler/preempt", {"Pod": pod("any"), **VICTIMS})
+
+
+def test_promtool_has_nothing_to_say_of_such_a_service(promtool, service):
+    text = service.get("/metrics").body
+    assert b"gpu_extender_tls_" in text and b"gpu_extender_auth_" in text
+    done = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def use(api, service):
