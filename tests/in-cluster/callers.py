@@ -30,21 +30,32 @@ class Caller:
         if certificate:
             self.tls.load_cert_chain(*certificate)
 
-    def ask(self, method, path, body=None):
+    def connected(self):
+        """A connection, to be closed by whom it is given. Its own HTTPS would ask for a certificate of the address."""
         connection = http.client.HTTPConnection(*self.address, timeout=self.patience_s)
-        with contextlib.closing(connection):
-            # Its own HTTPS would ask for a certificate of the address.
-            plain = socket.create_connection(self.address, self.patience_s)
-            connection.sock = self.tls.wrap_socket(plain, server_hostname=self.server)
-            headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
-            connection.request(method, path, body, {**headers, "Content-Type": "application/json"})
-            return Answer(connection.getresponse())
+        plain = socket.create_connection(self.address, self.patience_s)
+        connection.sock = self.tls.wrap_socket(plain, server_hostname=self.server)
+        return contextlib.closing(connection)
+
+    def ask_on(self, connection, method, path, body=None):
+        headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        connection.request(method, path, body, {**headers, "Content-Type": "application/json"})
+        return Answer(connection.getresponse())
+
+    def ask(self, method, path, body=None):
+        with self.connected() as connection:
+            return self.ask_on(connection, method, path, body)
 
     def get(self, path):
         return self.ask("GET", path)
 
     def post(self, path, thing):
         return self.ask("POST", path, json.dumps(thing))
+
+    def is_reached(self):
+        """Whether there is somebody, whom kube-proxy knows of."""
+        with contextlib.suppress(OSError), self.connected():
+            return True
 
     def is_answered(self):
         """Whether a verb is."""

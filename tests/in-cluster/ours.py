@@ -49,12 +49,20 @@ class Ours:
 
     def install(self):
         shutil.copytree(MANIFESTS, self.manifests, ignore=shutil.ignore_patterns("certificates"))
-        run(os.path.join(self.manifests, OVERLAY, "make-certificates"))
+        self.make_certificates()
         with open(os.path.join(self.manifests, "base/kustomization.yaml"), encoding="utf-8") as file:
             (image,) = yaml.safe_load(file)["images"]
         self.cluster.load_image(os.path.join(ROOT, f"build/image/{NAME}-{image['newTag']}.oci.tar"))
-        self.cluster.kubectl("apply", "--server-side", "-k", os.path.join(self.manifests, OVERLAY))
+        self.apply()
         self.wait_until_rolled_out()
+        wait_until(self.people().is_reached, lambda: f"the Service {PEOPLE} is reached")
+
+    def make_certificates(self):
+        """For the replicas and for kube-scheduler, each time new ones of the same authority."""
+        run(os.path.join(self.manifests, OVERLAY, "make-certificates"))
+
+    def apply(self):
+        self.cluster.kubectl("apply", "--server-side", "-k", os.path.join(self.manifests, OVERLAY))
 
     def wait_until_rolled_out(self):
         """All replicas are of the Deployment's present template, and available; of others none is left."""

@@ -162,6 +162,8 @@ class RealCluster(Plane):
             "evictionHard": NOTHING_IS_FULL,
             "imageGCHighThresholdPercent": 100,
             "podLogsDir": self.path("pods"),
+            # After how long pods see another Secret.
+            "syncFrequency": "5s",
         }
         self._keep(
             self.start(
