@@ -188,28 +188,53 @@ static void compact(struct world *world)
 
 static void on_start(void *context)
 {
-    struct world *world = context;
-    service_start(&world->service);
+    service_start(context);
 }
 
 /* No sooner than the server has heard of its end: a kubelet takes longer. */
+static void begin_again(struct service *service)
+{
+    struct world *world = service->world;
+    world->led_ms = world_now(world);
+    agenda_in(&world->agenda, world_between(world, 1000, 5000), on_start, service);
+}
+
 static void kill_service(struct world *world)
 {
-    if (!world->service.is_alive)
+    struct service *service = world_any_service(world);
+    if (!service->is_alive)
         return;
-    service_kill(&world->service);
-    agenda_in(&world->agenda, world_between(world, 1000, 5000), on_start, world);
+    service_kill(service);
+    begin_again(service);
+}
+
+static void stop_service(struct world *world)
+{
+    struct service *service = world_any_service(world);
+    if (service->is_alive && !service->is_stopping)
+        service_stop(service, begin_again);
+}
+
+static void pause_service(struct world *world)
+{
+    struct service *service = world_any_service(world);
+    if (world_now(world) < service->sleeps_until_ms)
+        return;
+    service->sleeps_until_ms = world_now(world) + world_between(world, 100, 25000);
+    world_tell(world, "service %u: sleeps until %lld ms", service->number,
+               (long long)service->sleeps_until_ms);
 }
 
 static void cut(struct world *world)
 {
-    wire_cut_one(&world->wire);
+    wire_cut_one(&world_any_service(world)->wire);
 }
 
 static void black_hole(struct world *world)
 {
-    world_tell(world, "wire: the streams' connection is dead");
-    wire_black_hole(&world->wire);
+    struct service *service = world_any_service(world);
+    world_tell(world, "wire: the connection of streams of service %u is dead", service->number);
+    wire_black_hole(&service->wire);
 }
 
 /* ---- when ---- */
@@ -255,6 +280,8 @@ void life_begin(struct world *world)
     begin_habit(world, plan->sickness, sicken_server, 40000);
     begin_habit(world, plan->compactions, compact, 10000);
     begin_habit(world, plan->kills, kill_service, 12000);
+    begin_habit(world, plan->stops, stop_service, 15000);
+    begin_habit(world, plan->pauses && plan->n_replicas > 1, pause_service, 20000);
     begin_habit(world, plan->cuts, cut, 4000);
     begin_habit(world, plan->black_holes, black_hole, 20000);
 }

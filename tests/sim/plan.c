@@ -4,21 +4,30 @@
 struct plan plan_make(struct dice *dice)
 {
     struct plan plan = {
+        .n_replicas = dice_one_in(dice, 2) ? 1 : 2 + dice_below(dice, PLAN_REPLICAS_MAX - 1),
         .n_nodes = 1 + dice_below(dice, PLAN_NODES_MAX),
         .gpus = 1 + dice_below(dice, 8),
         .pod_every_ms = 200 + dice_below(dice, 4000),
         .bookmarks = !dice_one_in(dice, 4),
         .gone_events = dice_one_in(dice, 2),
+        .comparable = dice_one_in(dice, 2),
     };
     bool *const faults[] = {
         &plan.others,     &plan.node_changes, &plan.deletions,   &plan.failovers,
         &plan.slow_binds, &plan.double_calls, &plan.kills,       &plan.restarts,
         &plan.cuts,       &plan.compactions,  &plan.black_holes, &plan.losses,
         &plan.delays,     &plan.duplicates,   &plan.refusals,    &plan.slow_api,
-        &plan.trusting,   &plan.sickness,
+        &plan.trusting,   &plan.sickness,     &plan.stops,       &plan.pauses,
     };
     const unsigned one_in = 1 + dice_below(dice, 6);
     for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
         *faults[i] = dice_one_in(dice, one_in);
     return plan;
+}
+
+bool plan_is_in_time(const struct plan *plan)
+{
+    return !plan->restarts && !plan->cuts && !plan->black_holes && !plan->losses && !plan->delays &&
+           !plan->refusals && !plan->slow_api && !plan->sickness && !plan->pauses &&
+           !plan->compactions;
 }

@@ -9,8 +9,10 @@
 #define PLAN_BURST_MS 60000
 #define PLAN_QUIET_MS 180000
 #define PLAN_NODES_MAX 6
+#define PLAN_REPLICAS_MAX 3
 
 struct plan {
+    unsigned n_replicas; /* of our service; one needs no Lease */
     unsigned n_nodes;
     unsigned gpus; /* of a node, at the most */
     unsigned pod_every_ms;
@@ -23,6 +25,9 @@ struct plan {
     bool double_calls; /* kube-scheduler calls bind twice */
     bool slow_binds;   /* it takes long between filter and bind */
     bool kills;        /* of our service */
+    bool stops;        /* the same, but it is told before */
+    bool pauses;       /* it does nothing for a while, and does not know */
+    bool comparable;   /* resourceVersions are, by the API server's version */
     bool restarts;     /* of the API server */
     bool compactions;
     bool gone_events; /* a watch from what is forgotten is answered with an event, not a status */
@@ -37,5 +42,7 @@ struct plan {
 };
 
 struct plan plan_make(struct dice *dice);
+/* Nothing keeps replicas from hearing of each other in time. */
+bool plan_is_in_time(const struct plan *plan);
 
 #endif

@@ -133,13 +133,21 @@ static void try_later(struct scheduler *scheduler, struct sight *sight)
     sight->delay_ms = sight->delay_ms * 2 < LAST_DELAY_MS ? sight->delay_ms * 2 : LAST_DELAY_MS;
 }
 
+/* Where the EndpointSlice leads to, which may be late. */
+static struct service *whom_to_ask(struct world *world)
+{
+    struct service *leader = world_leader(world);
+    return leader && !world_trouble(world, true, 10) ? leader : world_any_service(world);
+}
+
 /* ---- bind ---- */
 
 struct binding {
     struct scheduler *scheduler;
     struct sight *sight;
     const char *node;
-    unsigned life; /* of our service */
+    struct service *service; /* that is asked */
+    unsigned life;           /* of it */
     int64_t called_ms;
     bool is_answered; /* by our service */
     bool is_over;     /* for the scheduler */
@@ -160,6 +168,11 @@ static void end_binding(struct binding *binding, const char *error)
     try_later(binding->scheduler, sight);
 }
 
+static bool is_there(const struct binding *binding)
+{
+    return binding->service->is_alive && binding->service->life == binding->life;
+}
+
 static void on_answer(void *context, const char *error)
 {
     struct binding *binding = context;
@@ -167,7 +180,9 @@ static void on_answer(void *context, const char *error)
     if (binding->is_answered)
         world_fail(world, "bind of %s was answered twice", binding->sight->uid);
     binding->is_answered = true;
-    if (!world->service.is_alive || world->service.life != binding->life)
+    if (binding->service->life == binding->life)
+        binding->service->n_calls--;
+    if (!is_there(binding))
         error = "connection reset by peer";
     if (!error && !truth_was_bound(&world->truth, binding->sight->uid, binding->node))
         world_fail(world, "bind of %s to %s was answered well, but it is not there",
@@ -184,7 +199,8 @@ static void on_must_be_answered(void *context)
 {
     const struct binding *binding = context;
     struct world *world = binding->scheduler->world;
-    if (!binding->is_answered && world->service.is_alive && world->service.life == binding->life)
+    const int64_t woke_ms = binding->service->sleeps_until_ms;
+    if (!binding->is_answered && is_there(binding) && woke_ms < binding->called_ms)
         world_fail(world, "bind of %s was not answered in time", binding->sight->uid);
 }
 
@@ -192,17 +208,19 @@ static void on_bind(void *context)
 {
     struct binding *binding = context;
     struct world *world = binding->scheduler->world;
-    struct service *service = &world->service;
+    struct service *service = whom_to_ask(world);
     const struct bind_args args = {.uid = binding->sight->uid,
                                    .namespace_ = "ml",
                                    .name = binding->sight->name,
                                    .node_name = binding->node};
     struct err why = {"connection refused"};
-    if (!service->is_alive || !inventory_usable(service->inventory, &why)) {
+    if (!service_may_decide(service) || !inventory_usable(service->inventory, &why)) {
         end_binding(binding, why.text);
         return;
     }
+    binding->service = service;
     binding->life = service->life;
+    service->n_calls++;
     binding->called_ms = world_now(world);
     agenda_in(&world->agenda, SCHEDULER_TIMEOUT_MS, on_time_out, binding);
     agenda_in(&world->agenda, SERVICE_ANSWER_MS + 1, on_must_be_answered, binding);
@@ -246,11 +264,12 @@ static struct sight *next_pod(const struct scheduler *scheduler)
 static void schedule(struct scheduler *scheduler, struct sight *sight)
 {
     struct world *world = scheduler->world;
+    struct service *service = whom_to_ask(world);
     const char *chosen = NULL;
     unsigned n = 0;
     for (const struct node_sight *node = scheduler->nodes; node; node = node->next) {
         if (is_open(scheduler, node, sight->gpus) &&
-            service_fits(&world->service, sight->uid, sight->gpus, node->name) &&
+            service_fits(service, sight->uid, sight->gpus, node->name) &&
             dice_one_in(&world->dice, ++n))
             chosen = node->name;
     }

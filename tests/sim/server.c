@@ -18,7 +18,7 @@ static const char *finish(struct server *server, struct buf *text)
     return body;
 }
 
-static struct server_reply status(struct server *server, unsigned code, const char *message)
+struct server_reply server_status(struct server *server, unsigned code, const char *message)
 {
     return (struct server_reply){
         code, code == 429 ? 1 : -1,
@@ -90,7 +90,7 @@ static struct server_reply list(struct server *server, const char *path)
     struct buf text;
     struct buf items;
     if (page.rv < server->world->truth.compacted_rv)
-        return status(server, 410, "The provided continue parameter is too old");
+        return server_status(server, 410, "The provided continue parameter is too old");
     buf_init(&text, PAGE_BYTES_MAX);
     buf_init(&items, PAGE_BYTES_MAX);
     const long long rest = write_items(server, &page, &items);
@@ -119,7 +119,7 @@ static struct server_reply get_pod(struct server *server, const char *path)
     const struct truth_state *state = truth_now(object);
     struct buf text;
     if (!state)
-        return status(server, 404, "not found");
+        return server_status(server, 404, "not found");
     buf_init(&text, PAGE_BYTES_MAX);
     truth_write(object, state, object->last->rv, &text);
     return (struct server_reply){200, -1, finish(server, &text)};
@@ -137,27 +137,39 @@ static bool is_ready(const struct server *server)
     return world_now(server->world) >= server->ready_ms;
 }
 
-/* Status 200: it may. */
-static struct server_reply may_read(struct server *server)
+struct server_reply server_may_read(struct server *server)
 {
     if (!server_is_up(server))
         return (struct server_reply){0, -1, ""};
     if (is_sick(server))
-        return status(server, 500, SICK);
+        return server_status(server, 500, SICK);
     if (!is_ready(server))
-        return status(server, 429, "storage is (re)initializing");
+        return server_status(server, 429, "storage is (re)initializing");
     return (struct server_reply){200, -1, ""};
 }
 
 struct server_reply server_read(struct server *server, const char *path)
 {
-    const struct server_reply reply = may_read(server);
+    const struct server_reply reply = server_may_read(server);
     if (reply.status != 200)
         return reply;
+    if (strcmp(path, "/version") == 0)
+        return (struct server_reply){200, -1,
+                                     server->world->plan.comparable
+                                         ? "{\"major\":\"1\",\"minor\":\"36\"}"
+                                         : "{\"major\":\"1\",\"minor\":\"34\"}"};
     return strstr(path, "limit=") ? list(server, path) : get_pod(server, path);
 }
 
 /* ---- binding ---- */
+
+/* What one replica began is over before another may decide. */
+static void check_authority(struct world *world, const char *bound_by)
+{
+    const struct service *leader = world_leader(world);
+    if (leader && strcmp(leader->bound_by, bound_by) != 0)
+        world_fail(world, "%s binds while %s may decide", bound_by, leader->bound_by);
+}
 
 static struct server_reply give_to_node(struct server *server, const struct truth_object *object,
                                         const json_t *binding)
@@ -171,13 +183,14 @@ static struct server_reply give_to_node(struct server *server, const struct trut
     state.bound_by = arena_strdup(world->arena, bound_by);
     truth_put(&world->truth, TRUTH_PODS, object->name, &state);
     const struct truth_object *place = truth_find(&world->truth, TRUTH_NODES, node);
+    check_authority(world, bound_by);
     const unsigned ours = truth_gpus_used(&world->truth, node, WORLD_US);
     world_tell(world, "truth: %s (%s) is bound to %s by us, %u of %u GPUs are ours", object->name,
                state.uid, node, ours, place->gpus_ever);
     if (ours > place->gpus_ever)
         world_fail(world, "%s (%s) was bound to %s: we gave %u GPUs of its %u", object->name,
                    state.uid, node, ours, place->gpus_ever);
-    return status(server, 201, "");
+    return server_status(server, 201, "");
 }
 
 static struct server_reply bind_pod(struct server *server, const char *path, const json_t *binding)
@@ -186,13 +199,13 @@ static struct server_reply bind_pod(struct server *server, const char *path, con
     const struct truth_state *state = truth_now(object);
     const char *uid = json_string_value(json_member(json_member(binding, "metadata"), "uid"));
     if (!state)
-        return status(server, 404, "not found");
+        return server_status(server, 404, "not found");
     if (uid && strcmp(uid, state->uid) != 0)
-        return status(server, 409, "Precondition failed: UID");
+        return server_status(server, 409, "Precondition failed: UID");
     if (state->node[0])
-        return status(server, 409, "is already assigned to a node");
+        return server_status(server, 409, "is already assigned to a node");
     if (state->terminating)
-        return status(server, 409, "is being deleted, cannot be assigned to a host");
+        return server_status(server, 409, "is being deleted, cannot be assigned to a host");
     return give_to_node(server, object, binding);
 }
 
@@ -202,12 +215,12 @@ struct server_reply server_bind(struct server *server, const char *path, const c
     if (!server_is_up(server))
         return (struct server_reply){0, -1, ""};
     if (is_sick(server) && dice_one_in(&server->world->dice, 2))
-        return status(server, 500, SICK);
+        return server_status(server, 500, SICK);
     if (json_parse(body, strlen(body), 0, &binding, NULL) < 0)
-        return status(server, 400, "not a Binding");
+        return server_status(server, 400, "not a Binding");
     const struct server_reply reply = bind_pod(server, path, binding);
     json_decref(binding);
-    return is_sick(server) ? status(server, 500, SICK) : reply;
+    return is_sick(server) ? server_status(server, 500, SICK) : reply;
 }
 
 /* ---- watching ---- */
@@ -315,12 +328,12 @@ static const char TOO_OLD[] = "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status
 struct server_reply server_may_watch(struct server *server, const char *path)
 {
     const struct world *world = server->world;
-    const struct server_reply reply = may_read(server);
+    const struct server_reply reply = server_may_read(server);
     if (reply.status != 200 ||
         number_after(path, "resourceVersion=", 0) >= world->truth.compacted_rv)
         return reply;
     if (!world->plan.gone_events)
-        return status(server, 410, "too old resource version");
+        return server_status(server, 410, "too old resource version");
     return (struct server_reply){200, -1, TOO_OLD};
 }
 
@@ -379,5 +392,6 @@ void server_restart(struct server *server, int64_t down_ms, int64_t busy_ms)
     server->lifetimes++;
     for (; server->watches; server->watches = server->watches->next_watch)
         server->watches->is_over = true;
-    wire_cut_all(&server->world->wire);
+    for (unsigned i = 0; i < server->world->plan.n_replicas; i++)
+        wire_cut_all(&server->world->services[i].wire);
 }

@@ -7,6 +7,8 @@
 
 #include "truth.h"
 
+#include <jansson.h>
+
 struct world;
 struct stream;
 
@@ -26,6 +28,12 @@ struct server_watch {
     struct server_watch *next_watch;
 };
 
+/* The Lease of our replicas. */
+struct server_lease {
+    json_t *object; /* NULL: it was not made yet */
+    int64_t rv;
+};
+
 struct server {
     struct world *world;
     int64_t up_ms;      /* it is down before */
@@ -33,9 +41,11 @@ struct server {
     int64_t well_ms;    /* it answers 500 before, whatever it did */
     unsigned lifetimes; /* so often it was started */
     struct server_watch *watches;
+    struct server_lease lease;
 };
 
 void server_init(struct server *server, struct world *world);
+void server_fini(struct server *server);
 bool server_is_up(const struct server *server);
 /* It dies, and all its connections with it. */
 void server_restart(struct server *server, int64_t down_ms, int64_t busy_ms);
@@ -45,11 +55,18 @@ void server_sicken(struct server *server, int64_t how_long_ms);
 
 /* A list, or one pod. */
 struct server_reply server_read(struct server *server, const char *path);
+/* The one there is, by GET, POST and PUT; all replicas are told of a change. (server_lease.c) */
+struct server_reply server_lease(struct server *server, const char *method, const char *body);
 struct server_reply server_bind(struct server *server, const char *path, const char *body);
 /* Status 200 without a body: it may begin. */
 struct server_reply server_may_watch(struct server *server, const char *path);
 /* From now on the stream is told. */
 void server_watch(struct server *server, const char *path, struct stream *stream);
 void server_unwatch(struct server *server, const struct stream *stream);
+
+/* For server_lease.c. */
+struct server_reply server_status(struct server *server, unsigned code, const char *message);
+/* Status 200: it may. */
+struct server_reply server_may_read(struct server *server);
 
 #endif

@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of giving the Lease up. */
+#define RELEASE_MS 3000
+/* Between two looks whether all are answered. */
+#define DRAIN_MS 10
+
 /* ---- what the loops do ---- */
 
 struct wake {
@@ -22,6 +27,10 @@ static void on_wake(void *context)
     struct service *service = wake->service;
     if (!service->is_alive || wake->life != service->life)
         return;
+    if (world_now(service->world) < service->sleeps_until_ms) {
+        agenda_at(&service->world->agenda, service->sleeps_until_ms, on_wake, context);
+        return;
+    }
     if (service->wakes_ms[wake->task] <= world_now(service->world))
         service->wakes_ms[wake->task] = CLOCK_NEVER;
     if (wake->task < N_CLUSTER_KINDS)
@@ -58,27 +67,149 @@ void service_pump(struct service *service, size_t kind)
         }
         cancel(service, kind);
         if (action.want == REFLECTOR_REQUEST)
-            service->streams[kind] = stream_open(&service->world->wire, kind, &action.request);
+            service->streams[kind] = stream_open(&service->wire, kind, &action.request);
         action = reflector_next(service->reflectors[kind], now_ms);
     }
     if (action.until_ms <= now_ms)
         world_fail(service->world, "the reflector of kind %zu waits for the past", kind);
     wake_at(service, kind, action.until_ms);
+    if (kind == CLUSTER_PODS && service->leadership) {
+        leadership_reached(service->leadership, reflector_reached(service->reflectors[kind]));
+        wake_at(service, N_CLUSTER_KINDS, now_ms);
+    }
 }
 
 void service_tick(struct service *service)
 {
-    if (!service->is_alive)
+    const int64_t now_ms = world_now(service->world);
+    if (!service->is_alive || now_ms < service->sleeps_until_ms)
         return;
-    const int64_t again_ms = binds_tick(service->binds, world_now(service->world));
-    wake_at(service, N_CLUSTER_KINDS, again_ms);
+    if (service->leadership)
+        wake_at(service, N_CLUSTER_KINDS, leadership_tick(service->leadership, now_ms));
+    wake_at(service, N_CLUSTER_KINDS, binds_tick(service->binds, now_ms));
+}
+
+/* ---- its part among others ---- */
+
+static int64_t wall_ms(void *context)
+{
+    const struct service *service = context;
+    return world_now(service->world);
+}
+
+static void on_pump_pods(void *context)
+{
+    struct service *service = context;
+    if (service->is_alive && world_now(service->world) >= service->sleeps_until_ms)
+        service_pump(service, CLUSTER_PODS);
+}
+
+static void on_reach(void *context, uint64_t number, const char *version)
+{
+    struct service *service = context;
+    const int64_t now_ms = world_now(service->world);
+    reflector_reach(service->reflectors[CLUSTER_PODS], now_ms, number, version);
+    agenda_at(&service->world->agenda, now_ms, on_pump_pods, service);
+}
+
+static void on_turn(void *context, bool may_decide)
+{
+    const struct service *service = context;
+    world_tell(service->world, "service %u: %s", service->number,
+               may_decide ? "leads" : "leads no more");
+}
+
+/* One end, of one life. */
+struct stop {
+    struct service *service;
+    unsigned life;
+};
+
+static bool is_under_way(const struct stop *stop)
+{
+    const struct service *service = stop->service;
+    return service->is_alive && service->is_stopping && service->life == stop->life;
+}
+
+static void at(struct service *service, int64_t at_ms, agenda_call *call)
+{
+    struct stop *stop = ARENA_NEW(service->world->arena, struct stop);
+    *stop = (struct stop){service, service->life};
+    agenda_at(&service->world->agenda, at_ms, call, stop);
+}
+
+static void on_end(void *context)
+{
+    const struct stop *stop = context;
+    if (!is_under_way(stop))
+        return;
+    service_kill(stop->service);
+    stop->service->on_stopped(stop->service);
+}
+
+static void on_released(void *context)
+{
+    struct service *service = context;
+    at(service, world_now(service->world), on_end);
+}
+
+static void create_leadership(struct service *service)
+{
+    static const char *const NAMES[] = {"", "one", "two", "three"};
+    const struct leadership_settings settings = {
+        .lease = {.namespace_ = "ns",
+                  .name = "gpu",
+                  .identity = arena_printf(service->world->arena, "%s_%u", NAMES[service->number],
+                                           service->life),
+                  .duration_ms = SERVICE_LEASE_MS,
+                  .renew_deadline_ms = SERVICE_RENEW_MS,
+                  .retry_ms = SERVICE_RETRY_MS,
+                  .seed = dice_next(&service->world->dice)},
+        .pods_path = "/api/v1/pods",
+        .act_ms = SERVICE_ACT_MS,
+        .wall_ms = wall_ms,
+        .reach = on_reach,
+        .turned = on_turn,
+        .released = on_released,
+        .context = service,
+    };
+    service->leadership = NULL;
+    if (service->world->plan.n_replicas == 1)
+        return;
+    service->leadership = leadership_new(&settings, wire_sender(&service->wire));
+    service->lease_store = leadership_lease_store(service->leadership);
+}
+
+void service_see_lease(struct service *service, const json_t *object)
+{
+    service->lease_store.upsert(service->lease_store.context, object);
+    service_tick(service);
+}
+
+bool service_may_decide(struct service *service)
+{
+    const int64_t now_ms = world_now(service->world);
+    if (!service->is_alive || service->is_stopping || now_ms < service->sleeps_until_ms)
+        return false;
+    return !service->leadership || leadership_may_decide(service->leadership, now_ms);
+}
+
+static bool may_post(void *context, int64_t now_ms)
+{
+    const struct service *service = context;
+    return !service->leadership || leadership_may_decide(service->leadership, now_ms);
 }
 
 /* ---- its lives ---- */
 
-void service_init(struct service *service, struct world *world)
+void service_init(struct service *service, struct world *world, unsigned number)
 {
-    *service = (struct service){.world = world};
+    *service = (struct service){
+        .world = world,
+        .number = number,
+        .bound_by = arena_printf(world->arena, "%s%u", WORLD_US, number),
+    };
+    wire_init(&service->wire, service);
     policy_init(&service->policy);
     service_start(service);
 }
@@ -103,20 +234,26 @@ void service_start(struct service *service)
     static const struct inventory_limits LIMITS = {
         .max_file_bytes = 1, .max_object_bytes = 1 << 16, .max_nodes = 100, .max_pods = 10000};
     const struct binds_settings settings = {
-        .bound_by = WORLD_US,
+        .bound_by = service->bound_by,
         .post_life_ms = SERVICE_POST_LIFE_MS,
         .timeout_ms = SERVICE_ANSWER_MS,
         .confirm_ms = SERVICE_CONFIRM_MS,
         .seed = dice_next(&service->world->dice),
+        .may_post = may_post,
+        .may_post_context = service,
     };
-    world_tell(service->world, "service: starts");
+    world_tell(service->world, "service %u: starts", service->number);
     service->is_alive = true;
+    service->is_stopping = false;
+    service->n_calls = 0;
+    service->sleeps_until_ms = 0;
     service->life++;
     service->inventory = inventory_new(&service->policy, &LIMITS);
     inventory_go_live(service->inventory, "https://sim");
     start_reflectors(service);
-    service->binds = binds_new(&settings, service->inventory, &service->policy,
-                               wire_sender(&service->world->wire));
+    service->binds =
+        binds_new(&settings, service->inventory, &service->policy, wire_sender(&service->wire));
+    create_leadership(service);
     for (size_t i = 0; i <= N_CLUSTER_KINDS; i++)
         service->wakes_ms[i] = CLOCK_NEVER;
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
@@ -128,16 +265,51 @@ void service_kill(struct service *service)
 {
     if (!service->is_alive)
         return;
-    world_tell(service->world, "service: dies");
+    world_tell(service->world, "service %u: dies", service->number);
     service->is_alive = false;
     binds_stop(service->binds);
-    wire_stop(&service->world->wire);
+    wire_stop(&service->wire);
     binds_free(service->binds);
+    leadership_free(service->leadership);
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
         cancel(service, i);
         reflector_free(service->reflectors[i]);
     }
     inventory_free(service->inventory);
+}
+
+static void on_quiet(void *context)
+{
+    const struct stop *stop = context;
+    struct service *service = stop->service;
+    if (!is_under_way(stop))
+        return;
+    at(service, world_now(service->world) + (service->leadership ? RELEASE_MS : 0), on_end);
+    if (service->leadership)
+        leadership_release(service->leadership);
+    service_tick(service);
+}
+
+/* Whoever was taken is answered first. */
+static void on_drain(void *context)
+{
+    const struct stop *stop = context;
+    struct service *service = stop->service;
+    const int64_t now_ms = world_now(service->world);
+    if (!is_under_way(stop))
+        return;
+    if (service->n_calls > 0)
+        at(service, now_ms + DRAIN_MS, on_drain);
+    else
+        at(service, binds_quiet_ms(service->binds, now_ms), on_quiet);
+}
+
+void service_stop(struct service *service, void (*on_stopped)(struct service *service))
+{
+    world_tell(service->world, "service %u: is told to stop", service->number);
+    service->is_stopping = true;
+    service->on_stopped = on_stopped;
+    at(service, world_now(service->world), on_drain);
 }
 
 void service_fini(struct service *service)

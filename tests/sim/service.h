@@ -7,6 +7,8 @@
 
 #include "extender/binds.h"
 #include "inventory/live.h"
+#include "kube/leadership.h"
+#include "wire.h"
 
 /* As in production, but for the limits that would make a simulated minute an hour. */
 #define SERVICE_POST_LIFE_MS 5000
@@ -14,27 +16,48 @@
 #define SERVICE_CONFIRM_MS 15000
 #define SERVICE_SILENCE_MS 20000
 #define SERVICE_PAGE 5
+#define SERVICE_LEASE_MS 15000
+#define SERVICE_RENEW_MS 10000
+#define SERVICE_RETRY_MS 2000
+#define SERVICE_ACT_MS (SERVICE_POST_LIFE_MS + 2000)
 
 struct world;
-struct stream;
 
+/* A replica. */
 struct service {
     struct world *world;
+    unsigned number; /* from 1 on */
+    struct wire wire;
+    const char *bound_by;
     bool is_alive;
-    unsigned life; /* so often it was started */
+    bool is_stopping;        /* it takes no calls any more */
+    unsigned n_calls;        /* of bind, not answered yet */
+    int64_t sleeps_until_ms; /* until then it does nothing, and does not know */
+    unsigned life;           /* so often it was started */
     struct policy policy;
     struct inventory *inventory;
     struct reflector *reflectors[N_CLUSTER_KINDS];
     struct stream *streams[N_CLUSTER_KINDS];
     struct binds *binds;
+    struct leadership *leadership;         /* NULL: it is the only one */
+    struct reflector_store lease_store;    /* whom a watch on the Lease tells */
     int64_t wakes_ms[N_CLUSTER_KINDS + 1]; /* already on the agenda; the last: of binds */
+    void (*on_stopped)(struct service *service);
 };
 
-void service_init(struct service *service, struct world *world);
+void service_init(struct service *service, struct world *world, unsigned number);
 void service_fini(struct service *service);
 void service_start(struct service *service);
 /* As with kill -9: what was on its way stays so. */
 void service_kill(struct service *service);
+
+/* As with SIGTERM: it answers whom it has to, gives the Lease up, and ends. */
+void service_stop(struct service *service, void (*on_stopped)(struct service *service));
+
+/* kube-scheduler is answered by it. */
+bool service_may_decide(struct service *service);
+/* A watch on the Lease shows it. */
+void service_see_lease(struct service *service, const json_t *object);
 
 /* The reflector of a kind may want something. */
 void service_pump(struct service *service, size_t kind);

@@ -13,21 +13,40 @@ struct piece {
     const char *bytes;
     enum kube_outcome outcome;
     const char *why;
+    bool is_late; /* it has arrived, and waits until somebody wakes */
 };
+
+static agenda_call on_piece;
 
 static bool is_heard(const struct stream *stream)
 {
-    return !stream->is_over && !stream->is_silent && stream->life == stream->world->service.life &&
-           stream->world->service.is_alive;
+    return !stream->is_over && !stream->is_silent && stream->life == stream->service->life &&
+           stream->service->is_alive;
+}
+
+/* Whoever sleeps hears it later, in the same order. */
+static bool must_wait(struct piece *piece)
+{
+    struct stream *stream = piece->stream;
+    const int64_t now_ms = world_now(stream->world);
+    const int64_t wakes_ms = stream->service->sleeps_until_ms;
+    if (now_ms >= wakes_ms && (stream->n_late == 0 || piece->is_late)) {
+        stream->n_late -= piece->is_late;
+        return false;
+    }
+    stream->n_late += !piece->is_late;
+    piece->is_late = true;
+    agenda_at(&stream->world->agenda, wakes_ms > now_ms ? wakes_ms : now_ms, on_piece, piece);
+    return true;
 }
 
 static void on_piece(void *context)
 {
-    const struct piece *piece = context;
+    struct piece *piece = context;
     struct stream *stream = piece->stream;
-    struct service *service = &stream->world->service;
+    struct service *service = stream->service;
     const int64_t now_ms = world_now(stream->world);
-    if (!is_heard(stream))
+    if (must_wait(piece) || !is_heard(stream))
         return;
     stream->heard_ms = now_ms;
     if (piece->what == PIECE_HEAD) {
@@ -154,9 +173,13 @@ static void on_due(void *context)
     struct stream *stream = context;
     struct world *world = stream->world;
     const int64_t limit_ms = stream->has_head ? stream->idle_ms : stream->head_timeout_ms;
-    if (stream->is_over || limit_ms == 0 || stream->life != world->service.life)
+    if (stream->is_over || limit_ms == 0 || stream->life != stream->service->life)
         return;
-    const int64_t due_ms = stream->heard_ms + limit_ms;
+    /* Who wakes hears first what has come meanwhile. */
+    const int64_t awake_ms = stream->service->sleeps_until_ms + 1;
+    int64_t due_ms = stream->heard_ms + limit_ms;
+    if (due_ms < awake_ms)
+        due_ms = awake_ms;
     if (world_now(world) < due_ms) {
         agenda_at(&world->agenda, due_ms, on_due, stream);
         return;
@@ -164,7 +187,7 @@ static void on_due(void *context)
     const struct piece end = {
         .stream = stream, .what = PIECE_END, .outcome = KUBE_UNKNOWN, .why = "timed out"};
     stream->is_silent = false;
-    world->wire.is_dead = false;
+    stream->service->wire.is_dead = false;
     server_unwatch(&world->server, stream);
     struct piece *copy = ARENA_NEW(world->arena, struct piece);
     *copy = end;
@@ -180,7 +203,8 @@ struct stream *stream_open(struct wire *wire, size_t kind, const struct kube_req
     while (wire->streams && wire->streams->is_over)
         wire->streams = wire->streams->next;
     *stream = (struct stream){.world = world,
-                              .life = world->service.life,
+                              .service = wire->service,
+                              .life = wire->service->life,
                               .kind = kind,
                               .path = arena_strdup(world->arena, request->path),
                               .head_timeout_ms = request->timeout_ms,

@@ -106,7 +106,8 @@ unsigned truth_gpus_used(const struct truth *truth, const char *node, const char
         const struct truth_state *state = truth_now(object);
         if (object->kind != TRUTH_PODS || !state || state->finished)
             continue;
-        if (strcmp(state->node, node) == 0 && (!bound_by || strcmp(state->bound_by, bound_by) == 0))
+        if (strcmp(state->node, node) == 0 &&
+            (!bound_by || strncmp(state->bound_by, bound_by, strlen(bound_by)) == 0))
             used += state->gpus;
     }
     return used;

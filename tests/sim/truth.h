@@ -76,7 +76,8 @@ const struct truth_state *truth_now(const struct truth_object *object);
 /* As of that resourceVersion; NULL where it was not there. */
 const struct truth_version *truth_at(const struct truth_object *object, int64_t rv);
 
-/* GPUs of the node's pods that have not finished; by whom they were bound, NULL: anybody. */
+/* GPUs of the node's pods that have not finished; how the name of who bound them begins, NULL:
+ * anybody. */
 unsigned truth_gpus_used(const struct truth *truth, const char *node, const char *bound_by);
 /* How often a binding gave this UID to the node: 0 or 1. */
 bool truth_was_bound(const struct truth *truth, const char *uid, const char *node);

@@ -15,7 +15,8 @@
 
 struct call {
     struct wire *wire;
-    bool is_post;
+    const char *method;
+    bool changes;    /* it is no GET */
     bool is_doubled; /* on its way */
     const char *path;
     const char *body;
@@ -38,10 +39,34 @@ static struct world *world_of(const struct call *call)
     return call->wire->world;
 }
 
+/* To who is asleep it comes later. */
+struct late {
+    struct call *call;
+    enum kube_outcome outcome;
+    const struct server_reply *reply;
+    const char *why;
+};
+
+static void answer(struct call *call, enum kube_outcome outcome, const struct server_reply *reply,
+                   const char *why);
+
+static void on_awake(void *context)
+{
+    const struct late *late = context;
+    answer(late->call, late->outcome, late->reply, late->why);
+}
+
 static void answer(struct call *call, enum kube_outcome outcome, const struct server_reply *reply,
                    const char *why)
 {
     struct world *world = world_of(call);
+    const struct service *service = call->wire->service;
+    if (world_now(world) < service->sleeps_until_ms) {
+        struct late *late = ARENA_NEW(world->arena, struct late);
+        *late = (struct late){call, outcome, reply, why};
+        agenda_at(&world->agenda, service->sleeps_until_ms, on_awake, late);
+        return;
+    }
     const struct kube_answer given = {.outcome = outcome,
                                       .at_ms = world_now(world),
                                       .status = reply ? reply->status : 0,
@@ -52,10 +77,9 @@ static void answer(struct call *call, enum kube_outcome outcome, const struct se
     if (call->is_answered)
         return;
     call->is_answered = true;
-    world_tell(world, "wire: %s %s: %u %s", call->is_post ? "POST" : "GET", call->path,
-               given.status, why);
+    world_tell(world, "wire: %s %s: %u %s", call->method, call->path, given.status, why);
     call->done(call->context, &given);
-    service_tick(&world->service);
+    service_tick(call->wire->service);
 }
 
 static void on_time_out(void *context)
@@ -108,7 +132,9 @@ static void on_done(void *context)
     struct server *server = &world_of(call)->server;
     if (visit->lifetime != server->lifetimes || world_now(world_of(call)) > call->heard_until_ms)
         visit->reply = (struct server_reply){0, -1, ""};
-    else if (call->is_post)
+    else if (strstr(call->path, "/leases"))
+        visit->reply = server_lease(server, call->method, call->body);
+    else if (call->changes)
         visit->reply = server_bind(server, call->path, call->body);
     else
         visit->reply = server_read(server, call->path);
@@ -147,7 +173,7 @@ static void on_arrived(void *context)
         const unsigned code = is_word ? 429 : 500;
         visit->reply = (struct server_reply){code, code == 429 ? 1 : -1, "{\"kind\":\"Status\"}"};
         send_back(visit);
-    } else if (call->is_post && world_trouble(world, world->plan.slow_api, 4)) {
+    } else if (call->changes && world_trouble(world, world->plan.slow_api, 4)) {
         take_long(world, visit);
     } else {
         agenda_in(&world->agenda, world_between(world, 1, 30), on_done, visit);
@@ -180,7 +206,8 @@ static void send_call(void *sender, const struct kube_request *request, kube_don
     struct world *world = wire->world;
     struct call *call = ARENA_NEW(world->arena, struct call);
     *call = (struct call){.wire = wire,
-                          .is_post = strcmp(request->method, "POST") == 0,
+                          .method = request->method,
+                          .changes = strcmp(request->method, "GET") != 0,
                           .path = arena_strdup(world->arena, request->path),
                           .body = arena_strdup(world->arena, request->body ? request->body : ""),
                           .heard_until_ms = INT64_MAX,
@@ -191,9 +218,9 @@ static void send_call(void *sender, const struct kube_request *request, kube_don
     set_off(call);
 }
 
-void wire_init(struct wire *wire, struct world *world)
+void wire_init(struct wire *wire, struct service *service)
 {
-    *wire = (struct wire){.world = world};
+    *wire = (struct wire){.world = service->world, .service = service};
 }
 
 struct kube_sender wire_sender(struct wire *wire)

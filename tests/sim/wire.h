@@ -9,10 +9,12 @@
 #include "kube/request.h"
 
 struct world;
+struct service;
 
 /* A list or a watch, of one reflector of one life of the service. */
 struct stream {
     struct world *world;
+    struct service *service;
     unsigned life;
     size_t kind;
     const char *path;
@@ -20,6 +22,7 @@ struct stream {
     int64_t idle_ms;
     int64_t heard_ms; /* or when it was opened */
     int64_t last_ms;  /* what is sent now comes no sooner */
+    unsigned n_late;  /* pieces that have arrived and wait until the service wakes */
     bool has_head;
     bool is_finished; /* the server has sent its end */
     bool is_over;     /* nothing more comes of it */
@@ -30,12 +33,13 @@ struct stream {
 struct call;
 struct wire {
     struct world *world;
+    struct service *service;
     struct call *calls; /* of this life of the service, the last first */
     struct stream *streams;
     bool is_dead; /* new streams are silent, too, until another connection is asked for */
 };
 
-void wire_init(struct wire *wire, struct world *world);
+void wire_init(struct wire *wire, struct service *service);
 struct kube_sender wire_sender(struct wire *wire);
 /* All that was not answered is, as unknown: the service's end. */
 void wire_stop(struct wire *wire);

@@ -8,6 +8,8 @@
 
 /* The ledger's sums are made again so often. */
 #define CHECK_MS 2000
+/* From the death of a leader until the next one: the Lease, and what is promised beyond it. */
+#define LEADERLESS_MS (SERVICE_LEASE_MS + 3000)
 /* More within a millisecond go round in a circle. */
 #define STEPS_MAX 10000
 
@@ -60,18 +62,50 @@ void world_fail(struct world *world, const char *format, ...)
     world_tell(world, "FAILURE: %s", world->failure);
 }
 
+/* ---- replicas ---- */
+
+struct service *world_leader(struct world *world)
+{
+    for (unsigned i = 0; i < world->plan.n_replicas; i++) {
+        if (service_may_decide(&world->services[i]))
+            return &world->services[i];
+    }
+    return NULL;
+}
+
+struct service *world_any_service(struct world *world)
+{
+    return &world->services[dice_below(&world->dice, world->plan.n_replicas)];
+}
+
 /* ---- what holds all the time, and in the end ---- */
+
+static void check_sums(struct world *world, struct service *service)
+{
+    struct err err;
+    if (!service->is_alive)
+        return;
+    const struct inventory_view view = inventory_read(service->inventory);
+    if (cluster_check(view.cluster, &err) > 0)
+        world_fail(world, "the ledger's sums are wrong: %s", err.text);
+    inventory_done(service->inventory);
+}
+
+/* The Lease runs out, is taken, and the ledger comes to that. */
+static void check_lead(struct world *world)
+{
+    if (world_leader(world) || !plan_is_in_time(&world->plan))
+        world->led_ms = world_now(world);
+    if (world_now(world) - world->led_ms > LEADERLESS_MS)
+        world_fail(world, "nobody leads since %lld ms", (long long)world->led_ms);
+}
 
 static void on_check(void *context)
 {
     struct world *world = context;
-    struct err err;
-    if (world->service.is_alive) {
-        const struct inventory_view view = inventory_read(world->service.inventory);
-        if (cluster_check(view.cluster, &err) > 0)
-            world_fail(world, "the ledger's sums are wrong: %s", err.text);
-        inventory_done(world->service.inventory);
-    }
+    for (unsigned i = 0; i < world->plan.n_replicas; i++)
+        check_sums(world, &world->services[i]);
+    check_lead(world);
     agenda_in(&world->agenda, CHECK_MS, on_check, world);
 }
 
@@ -84,7 +118,9 @@ static void on_quiet(void *context)
 
 static void check_end(struct world *world)
 {
-    const char *fault = service_fault(&world->service);
+    const char *fault = world_leader(world) ? NULL : "nobody leads";
+    for (unsigned i = 0; i < world->plan.n_replicas && !fault; i++)
+        fault = service_fault(&world->services[i]);
     if (!fault)
         fault = scheduler_fault(world->scheduler);
     if (fault)
@@ -109,9 +145,10 @@ static void begin(struct world *world)
     truth_init(&world->truth, world->arena);
     server_init(&world->server, world);
     truth_listen(&world->truth, on_truth, world);
-    wire_init(&world->wire, world);
     life_begin(world);
-    service_init(&world->service, world);
+    for (unsigned i = 0; i < world->plan.n_replicas; i++)
+        service_init(&world->services[i], world, i + 1);
+    world->led_ms = world_now(world);
     scheduler_start(world);
     agenda_in(&world->agenda, CHECK_MS, on_check, world);
     agenda_in(&world->agenda, PLAN_BURST_MS, on_quiet, world);
@@ -136,7 +173,9 @@ void world_run(struct world *world)
     live(world);
     if (!world->failed)
         check_end(world);
-    service_fini(&world->service);
+    for (unsigned i = 0; i < world->plan.n_replicas; i++)
+        service_fini(&world->services[i]);
+    server_fini(&world->server);
     truth_fini(&world->truth);
     agenda_fini(&world->agenda);
     arena_free(world->arena);

@@ -16,7 +16,7 @@
 #include "wire.h"
 
 #define WORLD_BEGIN_MS 1000
-#define WORLD_US "sim/1"
+#define WORLD_US "sim/" /* and the number of a replica */
 
 struct world {
     uint64_t seed;
@@ -27,8 +27,8 @@ struct world {
     struct agenda agenda;
     struct truth truth;
     struct server server;
-    struct wire wire;
-    struct service service;
+    struct service services[PLAN_REPLICAS_MAX]; /* as many as the plan has */
+    int64_t led_ms; /* when one of them could decide last, or another trouble began */
     struct scheduler *scheduler;
     bool is_quiet; /* no new trouble */
     bool failed;
@@ -37,6 +37,11 @@ struct world {
 
 /* The minute, and the quiet after it. */
 void world_run(struct world *world);
+
+/* One that may decide; NULL: none. */
+struct service *world_leader(struct world *world);
+/* Any. */
+struct service *world_any_service(struct world *world);
 
 int64_t world_now(const struct world *world);
 /* From least to most. */

@@ -1,0 +1,93 @@
+/* server_lease: the Lease of our replicas, as the API server keeps it. See server.h. */
+#include "formats/json_get.h"
+#include "server.h"
+#include "world.h"
+
+#include <string.h>
+
+struct news {
+    struct service *service;
+    unsigned life;
+    const char *text;
+};
+
+static void on_news(void *context)
+{
+    const struct news *news = context;
+    if (!news->service->is_alive || news->service->life != news->life)
+        return;
+    json_t *object = json_loads(news->text, 0, NULL);
+    service_see_lease(news->service, object);
+    json_decref(object);
+}
+
+/* By watches, which may be late, or broken. */
+static void tell_all(struct server *server, const char *text)
+{
+    struct world *world = server->world;
+    for (unsigned i = 0; i < world->plan.n_replicas; i++) {
+        if (world_trouble(world, world->plan.cuts, 3))
+            continue;
+        struct news *news = ARENA_NEW(world->arena, struct news);
+        *news = (struct news){&world->services[i], world->services[i].life, text};
+        agenda_in(&world->agenda,
+                  world_between(world, 1, world_trouble(world, world->plan.delays, 4) ? 3000 : 30),
+                  on_news, news);
+    }
+}
+
+static struct server_reply reply(struct server *server, unsigned code)
+{
+    char *text = json_dumps(server->lease.object, JSON_SORT_KEYS);
+    const char *body = arena_strdup(server->world->arena, text);
+    free(text);
+    return (struct server_reply){code, -1, body};
+}
+
+static const char *version_of(const json_t *object)
+{
+    const char *version = "";
+    (void)json_get_string(json_member(object, "metadata"), "resourceVersion", &version, NULL);
+    return version;
+}
+
+/* Takes the object over. */
+static struct server_reply store(struct server *server, json_t *object, unsigned code)
+{
+    struct world *world = server->world;
+    const char *version = arena_printf(world->arena, "%lld", (long long)++server->lease.rv);
+    const char *holder = "";
+    (void)json_object_set_new(json_object_get(object, "metadata"), "resourceVersion",
+                              json_string(version));
+    json_decref(server->lease.object);
+    server->lease.object = object;
+    (void)json_get_string(json_member(object, "spec"), "holderIdentity", &holder, NULL);
+    world_tell(world, "truth: the Lease %s is held by \"%s\"", version, holder);
+    const struct server_reply answer = reply(server, code);
+    tell_all(server, answer.body);
+    return answer;
+}
+
+struct server_reply server_lease(struct server *server, const char *method, const char *body)
+{
+    json_t *object = NULL;
+    const json_t *mine = server->lease.object;
+    const struct server_reply readable = server_may_read(server);
+    if (readable.status != 200)
+        return readable;
+    if (strcmp(method, "GET") == 0)
+        return mine ? reply(server, 200) : server_status(server, 404, "not found");
+    if (json_parse(body, strlen(body), 0, &object, NULL) < 0)
+        return server_status(server, 400, "not a Lease");
+    const bool makes = strcmp(method, "POST") == 0;
+    if (makes != !mine || (mine && strcmp(version_of(object), version_of(mine)) != 0)) {
+        json_decref(object);
+        return server_status(server, makes || mine ? 409 : 404, "somebody was quicker");
+    }
+    return store(server, object, makes ? 201 : 200);
+}
+
+void server_fini(struct server *server)
+{
+    json_decref(server->lease.object);
+}
