@@ -223,9 +223,9 @@ static int64_t turn_ms(const struct leadership *leadership)
     return leadership->may_decide ? (int64_t)atomic_load(&leadership->until_ms) : CLOCK_NEVER;
 }
 
-int64_t leadership_tick(void *context, int64_t now_ms)
+int64_t leadership_tick(void *leadership_context, int64_t now_ms)
 {
-    struct leadership *leadership = context;
+    struct leadership *leadership = leadership_context;
     int64_t until_ms = work_on_lease(leadership, now_ms);
     const int64_t slice_ms = work_on_slice(leadership, now_ms);
     catch_up(leadership);

@@ -212,6 +212,11 @@ static void step_stream(struct kube_stream *stream, bool renewed)
         remove_stream(stream);
         return;
     }
+    /* Who was stopped in between does not ask what nobody waits for any more. */
+    if (is_new && stream->is_whole && stream->deadline_ms <= streams->now_ms) {
+        fail_stream(stream, "no time was left to ask");
+        return;
+    }
     if (!is_new && (!renewed || stream->state != STREAM_REFUSED || stream->transfer))
         return;
     struct kube_identity identity CLEANUP(kube_identity_fini) = {0};

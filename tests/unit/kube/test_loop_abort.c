@@ -56,6 +56,21 @@ static void what_was_answered_ends_well(void **state)
     (void)close(connection);
 }
 
+/* As after a pause of the process, in which its time has gone by. */
+static void what_has_no_time_left_is_not_sent(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request late = desk_post("/late", "{}");
+    struct kube_request other = desk_get("/other");
+    late.timeout_ms = 0;
+    desk_expect_outcome(desk_ask(desk, &late), KUBE_NOT_SENT, "no time was left to ask");
+    struct box *box = desk_ask(desk, &other);
+    int connection = desk_take(desk->listener, "GET /other ");
+    desk_answer(connection, 200, "");
+    desk_expect_answer(box, 200, "");
+    (void)close(connection);
+}
+
 static int set_up(void **state)
 {
     static struct desk desk;
@@ -79,6 +94,7 @@ int main(void)
         WITH_DESK(a_change_that_is_given_up_is_cut_off),
         WITH_DESK(one_that_was_not_answered_at_a_stop_is_too),
         WITH_DESK(what_was_answered_ends_well),
+        WITH_DESK(what_has_no_time_left_is_not_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
