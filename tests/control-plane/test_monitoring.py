@@ -56,7 +56,7 @@ def test_it_knows_the_certificate(monitoring, kubectl):
 
 def test_prometheus_may_read_metrics_and_reach_them(monitoring, objects):
     role = one(objects, "ClusterRole", one(monitoring, "ClusterRoleBinding", "gpu-extender-metrics")["roleRef"]["name"])
-    assert role["rules"] == [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}]
+    assert role["rules"] == [{"nonResourceURLs": ["/metrics"], "verbs": ["get", "head"]}]
     policy = one(monitoring, "NetworkPolicy", "gpu-extender-metrics")["spec"]
     assert policy["podSelector"] == one(objects, "NetworkPolicy")["spec"]["podSelector"]
     ((port,),) = [rule["ports"] for rule in policy["ingress"]]
