@@ -1,13 +1,16 @@
 /*
- * bench_ledger: what the ledger of a large cluster weighs, and how long it takes to fill it, to
- * list it again unchanged, and to check its sums.
+ * bench_ledger: what the ledger of a large cluster weighs, how long it takes to fill it, to list it
+ * again unchanged, and to check its sums; and to decide on a pod, with few pods there and with
+ * many.
  *
  *     scripts/build bench tests/bench/bench_ledger && build/bench/tests/bench/bench_ledger
  *
  * The cluster is made of facts: names and labels as long as real ones, UIDs of 36 characters, a
  * number of pod shapes. Nothing is decoded: this is the ledger alone.
  */
+#include "base/arena.h"
 #include "base/mem.h"
+#include "core/best.h"
 #include "core/market.h"
 #include "core/reserve.h"
 
@@ -21,10 +24,14 @@
 
 #define N_NODES 5000
 #define N_PODS 150000
+#define N_FEW_PODS 10000
 #define N_SHAPES 300
 #define N_NAMESPACES 60
 #define N_LABELS 24
 #define ROUNDS 5
+#define DECISIONS 50
+/* Of so many nodes that fit, the best are handed on. */
+#define N_BEST 100
 
 static double now_s(void)
 {
@@ -244,7 +251,7 @@ static void settle_after_a_node(struct cluster *cluster)
     cluster_settle(cluster);
 }
 
-static void settle_after_a_pod(struct cluster *cluster)
+static void put_a_pod(struct cluster *cluster)
 {
     const struct amount demand[] = {{"nvidia.com/gpu", 8}, {"pods", 1}};
     const struct pod_facts facts = {.uid = "a-pod",
@@ -256,6 +263,11 @@ static void settle_after_a_pod(struct cluster *cluster)
                                     .shape = {.demand = demand, .n_demand = 2}};
     cluster_upsert_pod(cluster, &facts);
     cluster_settle(cluster);
+}
+
+static void settle_after_a_pod(struct cluster *cluster)
+{
+    put_a_pod(cluster);
     cluster_delete_pod(cluster, "a-pod");
     cluster_settle(cluster);
 }
@@ -271,6 +283,39 @@ static double time_ms(void (*act)(struct cluster *cluster), struct cluster *clus
         least_s = took_s < least_s ? took_s : least_s;
     }
     return least_s * 1e3;
+}
+
+/* What filter does for a pod that fits everywhere: all nodes are judged and ranked. */
+static void decide(struct cluster *cluster)
+{
+    struct arena *arena = arena_new();
+    const struct pod *pod = cluster_find_pod(cluster, "a-pod");
+    const struct fit_question question = {.shape = pod->shape, .asker = asker_of(pod)};
+    struct best *best = best_begin(cluster, &question, N_BEST, arena);
+    size_t n = 0;
+    for (const struct node *node = cluster_next_node(cluster, NULL); node;
+         node = cluster_next_node(cluster, node)) {
+        if (fit_judge(node, &question) == REASON_FITS)
+            best_add(best, node, n++);
+    }
+    (void)best_end(best, &n);
+    if (n != N_BEST)
+        abort();
+    arena_free(arena);
+}
+
+/* With the dearest classes, and so many pods that run. */
+static double decide_ms(const struct policy *policy, uint64_t n_pods)
+{
+    struct cluster *cluster = cluster_new(policy);
+    put_nodes(cluster);
+    for (uint64_t i = 0; i < n_pods; i++)
+        put_pod(cluster, i);
+    put_confined_pods(cluster);
+    put_a_pod(cluster);
+    const double ms = time_ms(decide, cluster, DECISIONS);
+    cluster_free(cluster);
+    return ms;
 }
 
 int main(void)
@@ -292,11 +337,13 @@ int main(void)
     printf("{\"nodes\": %d, \"pods\": %d, \"bytes_a_node\": %.0f, \"bytes_a_pod\": %.0f, "
            "\"ledger_bytes\": %.0f, \"fill_nodes_ms\": %.1f, \"fill_pods_ms\": %.1f, "
            "\"relist_ms\": %.1f, \"check_ms\": %.1f, "
-           "\"settle_after_a_node_ms\": %.1f, \"settle_after_a_pod_ms\": %.3f}\n",
+           "\"settle_after_a_node_ms\": %.1f, \"settle_after_a_pod_ms\": %.3f, ",
            N_NODES, N_PODS, (with_nodes - begin) / N_NODES, (with_pods - with_nodes) / N_PODS,
            with_pods - begin, nodes_ms, pods_ms, relist_ms, check_ms, node_settle_ms,
            pod_settle_ms);
     cluster_free(cluster);
+    printf("\"few_pods\": %d, \"decide_of_few_ms\": %.3f, \"decide_ms\": %.3f}\n", N_FEW_PODS,
+           decide_ms(&policy, N_FEW_PODS), decide_ms(&policy, N_PODS));
     policy_fini(&policy);
     return 0;
 }
