@@ -33,8 +33,8 @@ class Secured:
         live.ends.callback(live.service.stop)
 
     def start_scheduler(self, name):
-        certificate, key = self.authority.client(name)
-        shown = {"certFile": str(certificate), "keyFile": str(key), "caFile": str(self.authority.certificate)}
+        self.certificate, self.key = self.authority.client(name)
+        shown = {"certFile": str(self.certificate), "keyFile": str(self.key), "caFile": str(self.authority.certificate)}
         self.live.start_scheduler(f"127.0.0.1:{self.port}", scheme="https", enableHTTPS=True, tlsConfig=shown)
 
     def verbs_called(self):
@@ -63,12 +63,14 @@ def test_pods_are_bound_over_mutual_tls(live, secured):
 
 
 def test_a_kube_scheduler_that_is_not_named_is_refused(live, secured):
+    """Until it has another certificate, which it reads by itself."""
     live.add_nodes("a", 2, A100, 2)
     secured.start_scheduler("somebody")
     live.create("waits", 1)
     assert "code 403" in live.event_of("waits", "FailedScheduling")
     line = live.service.log.wait_for({"mod": "gates"})
     assert (line["common_name"], line["path"]) == ("somebody", "/scheduler/filter")
-    live.end_scheduler()
-    secured.start_scheduler("kube-scheduler")
+    certificate, key = secured.authority.client("kube-scheduler")
+    key.rename(secured.key)
+    certificate.rename(secured.certificate)
     assert live.node_of("waits") in ("a-0", "a-1")
