@@ -144,6 +144,12 @@ static void create_gates(struct program *program)
                program->election);
 }
 
+static const char *tell_role(void *context)
+{
+    const struct program *program = context;
+    return election_role(program->election);
+}
+
 static void create_protocols(struct program *program)
 {
     program->decisions = decisions_new(program->settings.decisions_kept);
@@ -162,6 +168,8 @@ static void create_protocols(struct program *program)
         .max_replicas = program->settings.limits.replicas,
         .more_metrics = write_server_metrics,
         .more_metrics_context = program,
+        .role = tell_role,
+        .role_context = program,
     };
 }
 

@@ -26,6 +26,10 @@ struct api {
     /* Writes the metrics of others behind ours. */
     void (*more_metrics)(void *context, struct buf *out);
     void *more_metrics_context;
+    /* What this replica is among others ("leader"); it may say NULL: the only one. NULL: so, too.
+     */
+    const char *(*role)(void *context);
+    void *role_context;
     atomic_bool snapshot_under_way;
 };
 

@@ -41,6 +41,14 @@ static void add_kind(const struct inventory_freshness *kind, struct buf *out)
     (void)buf_printf(out, "%s%s\n", kind->why.text[0] ? ": " : "", kind->why.text);
 }
 
+/* Being ready is no matter of it: a follower that was not would keep every rollout waiting. */
+static void add_role(const struct api *api, const struct exchange *exchange, struct buf *out)
+{
+    const char *role = api->role ? api->role(api->role_context) : NULL;
+    if (role && exchange_query(exchange, "verbose"))
+        (void)buf_printf(out, "this replica: %s\n", role);
+}
+
 /* A line each kind. */
 void api_readyz(void *context, struct exchange *exchange)
 {
@@ -48,19 +56,17 @@ void api_readyz(void *context, struct exchange *exchange)
     struct inventory_freshness kinds[N_CLUSTER_KINDS];
     struct buf text;
     struct err why;
-    if (inventory_usable(api->inventory, &why)) {
-        answer_line(exchange, 200, "ok");
-        return;
-    }
-    const size_t n = inventory_freshness(api->inventory, kinds);
+    const bool usable = inventory_usable(api->inventory, &why);
+    const size_t n = usable ? 0 : inventory_freshness(api->inventory, kinds);
     const size_t told = find_first(kinds, n);
     buf_init(&text, REPLY_MAX_BYTES);
-    (void)buf_printf(&text, "%s\n", why.text);
+    (void)buf_printf(&text, "%s\n", usable ? "ok" : why.text);
     for (size_t i = 0; i < n; i++) {
         if (i != told && (!kinds[i].synced || kinds[i].stale))
             add_kind(&kinds[i], &text);
     }
-    reply_text(exchange, 503, "text/plain; charset=utf-8", &text);
+    add_role(api, exchange, &text);
+    reply_text(exchange, usable ? 200 : 503, "text/plain; charset=utf-8", &text);
 }
 
 static void write_build_info(struct buf *out)

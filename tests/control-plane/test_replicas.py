@@ -73,6 +73,8 @@ def test_one_leads_and_the_other_refuses(live):
     assert "gpu_extender_leader 1\n" in leader.get("/metrics").text
     assert "gpu_extender_leader 0\n" in other.get("/metrics").text
     assert other.get("/readyz").status == 200
+    assert (leader.get("/readyz?verbose").text, leader.get("/readyz").text) == ("ok\nthis replica: leader\n", "ok\n")
+    assert other.get("/readyz?verbose").text == "ok\nthis replica: follower\n"
     assert replicas.lease()["holderIdentity"].startswith("replica-1_")
 
     item = live.api.get(f"{SLICES}/{SERVICE}")
