@@ -255,6 +255,22 @@ static void an_answer_from_before_a_long_sleep_is_no_lead(void **state)
     lease_rig_fini(&rig);
 }
 
+static void what_was_taken_before_a_long_sleep_was_never_led(void **state)
+{
+    struct lease_rig rig;
+    (void)state;
+    lease_rig_init(&rig);
+    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
+    lease_rig_answer(&rig, 404, "{}");
+    lease_rig_expect(&rig, "POST", LEASE_RIG_ALL);
+    rig.now_ms += 60000;
+    lease_rig_accept(&rig);
+    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
+    assert_int_equal(lease_status(rig.lease).term, 0);
+    assert_int_equal(lease_status(rig.lease).losses, 0);
+    lease_rig_fini(&rig);
+}
+
 static void after_a_long_sleep_it_leads_no_more(void **state)
 {
     struct lease_rig rig;
@@ -354,6 +370,7 @@ int main(void)
         cmocka_unit_test(without_a_renewal_it_stops_at_the_deadline),
         cmocka_unit_test(it_stops_at_the_deadline_while_an_answer_is_waited_for),
         cmocka_unit_test(an_answer_from_before_a_long_sleep_is_no_lead),
+        cmocka_unit_test(what_was_taken_before_a_long_sleep_was_never_led),
         cmocka_unit_test(after_a_long_sleep_it_leads_no_more),
         cmocka_unit_test(a_wall_clock_that_jumps_changes_nothing),
         cmocka_unit_test(a_write_that_nobody_answered_is_found_later),
