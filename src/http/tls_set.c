@@ -16,6 +16,8 @@
 /* Of certificates, the client's own included. */
 #define CHAIN_MAX 8
 #define ORGANIZATIONS_MAX 16
+/* Of the key of a client's certificate: more than anybody uses. */
+#define KEY_BITS_MAX 8192U
 /* How long a certificate that was found good is not judged again: one above it may have expired. */
 #define KNOWN_FOR_MS 5000
 /* Of ASN.1, as GnuTLS tells them; all hold text as it is. */
@@ -212,21 +214,39 @@ static int retrieve_certificate(gnutls_session_t session, const struct gnutls_ce
 
 tls_function *const TLS_RETRIEVE_CERTIFICATE = (tls_function *)retrieve_certificate;
 
-/* The client's Finished is the last that comes of a handshake. */
+/* Strangers choose the key that their signature is checked with, and the check takes the cube of
+ * its length. That is before anybody has judged the certificate, so the length is judged first. */
+static bool has_long_key(gnutls_session_t session)
+{
+    unsigned n = 0;
+    unsigned bits = 0;
+    gnutls_x509_crt_t crt = NULL;
+    const gnutls_datum_t *shown = gnutls_certificate_get_peers(session, &n);
+    if (!shown || n == 0 || gnutls_x509_crt_init(&crt) < 0)
+        return false;
+    if (gnutls_x509_crt_import(crt, &shown[0], GNUTLS_X509_FMT_DER) == 0)
+        (void)gnutls_x509_crt_get_pk_algorithm(crt, &bits);
+    gnutls_x509_crt_deinit(crt);
+    return bits > KEY_BITS_MAX;
+}
+
+/* The client's Finished is the last that comes of a handshake; its signature, if it has one, comes
+ * before that. */
 static int on_handshake_message(gnutls_session_t session, unsigned type, unsigned when,
                                 unsigned is_incoming, const gnutls_datum_t *message)
 {
-    (void)type;
     (void)when;
     (void)message;
-    if (is_incoming)
+    if (type == GNUTLS_HANDSHAKE_CERTIFICATE_VERIFY && is_incoming && has_long_key(session))
+        return GNUTLS_E_CERTIFICATE_ERROR;
+    if (type == GNUTLS_HANDSHAKE_FINISHED && is_incoming)
         transport_greeted(gnutls_session_get_ptr(session)); /* which the library has set */
     return 0;
 }
 
 void tls_set_watch_handshake(void *session)
 {
-    gnutls_handshake_set_hook_function(session, GNUTLS_HANDSHAKE_FINISHED, GNUTLS_HOOK_POST,
+    gnutls_handshake_set_hook_function(session, GNUTLS_HANDSHAKE_ANY, GNUTLS_HOOK_POST,
                                        on_handshake_message);
 }
 

@@ -4,6 +4,7 @@ import os
 import subprocess
 
 CONFIGURATION = "[req]\ndistinguished_name = name\n[name]\n"
+CURVE = ("ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")
 SERVER_NAMES = "DNS:localhost,IP:127.0.0.1,IP:::1"
 
 
@@ -29,14 +30,13 @@ class Authority:
     def path(self, name):
         return self.folder / name
 
-    def _with_new_key(self, *command, name, out="crt"):
+    def _with_new_key(self, *command, name, out="crt", kind=CURVE):
         files = ["-keyout", str(self.path(f"{name}.key")), "-out", str(self.path(f"{name}.{out}"))]
-        key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-        openssl(*command, "-config", str(self.path("openssl.cnf")), *key, *files)
+        openssl(*command, "-config", str(self.path("openssl.cnf")), "-newkey", *kind, "-nodes", *files)
 
-    def sign(self, name, subject, *extensions, days=2):
-        """(certificate, key) as paths. days below 0: it has expired."""
-        self._with_new_key("req", "-new", "-subj", subject, name=name, out="csr")
+    def sign(self, name, subject, *extensions, days=2, kind=CURVE):
+        """(certificate, key) as paths. days below 0: it has expired. kind: of key."""
+        self._with_new_key("req", "-new", "-subj", subject, name=name, out="csr", kind=kind)
         extended = self.path(f"{name}.ext")
         extended.write_text("\n".join(("basicConstraints=critical,CA:FALSE", *extensions)), encoding="utf-8")
         certificate = self.path(f"{name}.crt")

@@ -5,11 +5,13 @@ What a gate does with the bytes of a request is shown in tests/unit/http/test_ga
 
 import concurrent.futures
 import contextlib
+import http.client
 import json
 import os
 import re
 import socket
 import ssl
+import subprocess
 import time
 
 import pytest
@@ -168,6 +170,32 @@ def test_old_tls_is_refused(secured):
     with pytest.raises((ssl.SSLError, ConnectionError)):
         handshake(secured, ssl.TLSVersion.TLSv1_1)
     judged(secured.verb(secured.client))
+
+
+def rsa(bits):
+    """Of five primes, which are found much sooner than two."""
+    return "rsa", "-pkeyopt", f"rsa_keygen_bits:{bits}", "-pkeyopt", "rsa_keygen_primes:5"
+
+
+@pytest.mark.parametrize("version", (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3))
+def test_a_key_that_is_too_long_is_not_calculated_with(secured, version):
+    """A stranger's signature is checked with a key that the stranger has chosen, and for one of 65536 bits the library needs ten seconds."""
+    for bits, is_let_in in ((8192, True), (8208, False)):
+        tls = context(secured.authority, secured.authority.client(f"of-{bits}", kind=rsa(bits)))
+        tls.minimum_version = tls.maximum_version = version
+        with contextlib.closing(http.client.HTTPSConnection(*secured.address.rsplit(":", 1), timeout=LIMIT_S, context=tls)) as connection:
+            if is_let_in:
+                judged(ask_on(connection, "POST", "/scheduler/filter", FILTER))
+            else:
+                with pytest.raises((ssl.SSLError, ConnectionError, http.client.HTTPException)):
+                    ask_on(connection, "POST", "/scheduler/filter", FILTER)
+
+
+def test_only_curves_are_calculated_with(secured):
+    command = ["openssl", "s_client", "-connect", secured.address, "-CAfile", str(secured.authority.certificate), "-brief", "-groups"]
+    for group, is_taken in (("P-256", True), ("ffdhe2048", False)):
+        done = subprocess.run([*command, group], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        assert ("CONNECTION ESTABLISHED" in done.stderr) == is_taken, done.stderr
 
 
 def cpu_seconds(service):
