@@ -39,7 +39,8 @@ bool service_run(struct service *service, struct exchange *exchange, const struc
  * one becomes a 503 where too much of others has not left yet. */
 bool service_record(struct service *service, struct exchange *exchange, struct answer *answer);
 /* Whether it is let in to what a socket of these listeners is there for: the verbs where it serves
- * them, else people, else the kubelet. From service_open() on; a gate that asks may change it. */
+ * them, else people. What is the kubelet's alone is open to all, and makes nobody welcome. From
+ * service_open() on; a gate that asks may change it. */
 bool service_is_welcome(unsigned listeners, struct exchange *exchange);
 /* The request is over; it is not in flight any more. sent: the client got the whole answer. */
 void service_close(struct service *service, struct exchange *exchange, bool sent);

@@ -215,3 +215,13 @@ def test_who_has_no_certificate_keeps_nobody_out_who_has(tmp_path, start_service
                 judged(known)
                 with greeted(secured) as new:
                     judged(new)
+
+
+def test_who_may_ask_whether_it_lives_keeps_the_kubelet_from_it_no_longer(tmp_path, start_service):
+    """Probes are open to all, so that nobody is known by them; with all places taken for long the kubelet would end the service."""
+    secured = Secured(tmp_path, start_service, limits={"requestSeconds": 600, "connections": 60})
+    with contextlib.ExitStack() as stack:
+        for _ in range(90):
+            stranger = stack.enter_context(Raw(secured.service.addresses["probes"]))
+            stranger.send(request("GET", "/livez"))
+            assert stranger.answer()[0] == 200
