@@ -111,7 +111,7 @@ def in_cluster_tests(run, name, wanted):
     if not run.builds.ready("test", name):
         return
     if commands.command_test(run.results, f"{name}/prepare", ["tests/in-cluster/prepare"]) and has_image(run):
-        pytests.run(run.results, name, "tests/in-cluster", wanted, within=["tests/in-cluster/apart"])
+        pytests.run(run.results, name, "tests/in-cluster", wanted, within=["setpriv", "--pdeathsig", "KILL", "tests/in-cluster/apart"])
 
 
 def fuzz_targets(run, name, wanted):

@@ -64,6 +64,8 @@ class Program:
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
+                # ^C is for who started it, and may need it to tidy up.
+                start_new_session=True,
             )
 
     def says(self):
