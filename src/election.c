@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,7 @@ struct election {
     unsigned port;
     void (*turned)(void *context, bool may_decide);
     void *turned_context;
+    atomic_bool withdraws;
     pthread_mutex_t lock; /* guards is_released, and turned while it is called */
     pthread_cond_t released;
     bool is_released;
@@ -296,7 +298,7 @@ const char *election_role(const struct election *election)
 
 enum gate_verdict election_judge(const struct election *election, struct exchange *exchange)
 {
-    if (election_may_decide(election))
+    if (election_may_decide(election) && !(election && atomic_load(&election->withdraws)))
         return GATE_OPEN;
     exchange_answer(exchange, 503, "text/plain", NULL, 0, EXCHANGE_CLOSE);
     return GATE_CLOSED;
@@ -320,6 +322,11 @@ static void sleep_until(int64_t at_ms)
     const struct timespec at = moment(at_ms);
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
         ;
+}
+
+void election_withdraw(struct election *election)
+{
+    atomic_store(&election->withdraws, true);
 }
 
 void election_leave(struct election *election, int64_t quiet_ms)

@@ -44,6 +44,8 @@ const char *election_role(const struct election *election);
 enum gate_verdict election_judge(const struct election *election, struct exchange *exchange);
 void election_metrics(const struct election *election, struct buf *out);
 
+/* From now on the gate is closed; what has passed it may be finished. */
+void election_withdraw(struct election *election);
 /* When what was begun is over (quiet_ms, by clock_ms()): gives the Lease up, and waits until the
  * others know, a few seconds at the most. The loop runs. */
 void election_leave(struct election *election, int64_t quiet_ms);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SECOND_MS ((int64_t)1000)
@@ -23,6 +24,8 @@
 /* A POST must be given up by the API server before we give its outcome up. */
 #define POST_LIFE_MARGIN_S 1
 #define MAX_KINDS ((size_t)8)
+/* Between two looks whether all bindings are answered. */
+#define NAP_NS 5000000
 #define BOUND_BY_MAX 320
 
 struct follower {
@@ -35,6 +38,7 @@ struct follower {
     size_t n_watches;
     struct election *election; /* NULL: this replica is the only one */
     struct binds *binds;
+    int64_t bind_timeout_ms;
     bool started;
     char bound_by[BOUND_BY_MAX]; /* VERSION/INSTANCE */
 };
@@ -158,6 +162,7 @@ static void create_binds(struct follower *follower, const struct settings *setti
         .may_post = may_post,
         .may_post_context = follower,
     };
+    follower->bind_timeout_ms = binds.timeout_ms;
     follower->binds = binds_new(&binds, follower->inventory, &settings->policy,
                                 kube_loop_sender(follower->writing));
     kube_loop_add_task(follower->writing, binds_tick, follower->binds);
@@ -207,12 +212,26 @@ int follower_start(struct follower *follower, struct err *err)
     return r;
 }
 
-/* What was posted must be over before another replica decides. */
+static void nap(void)
+{
+    const struct timespec some = {.tv_nsec = NAP_NS};
+    (void)nanosleep(&some, NULL);
+}
+
+void follower_hand_over(struct follower *follower)
+{
+    const int64_t end_ms = clock_ms() + follower->bind_timeout_ms;
+    if (!follower->election || !follower->started)
+        return;
+    election_withdraw(follower->election);
+    while (binds_has_callers(follower->binds) && clock_ms() < end_ms)
+        nap();
+    /* What was posted must be over before another replica decides. */
+    election_leave(follower->election, binds_quiet_ms(follower->binds, clock_ms()));
+}
+
 void follower_stop(struct follower *follower)
 {
-    const int64_t quiet_ms = binds_quiet_ms(follower->binds, clock_ms());
-    if (follower->election && follower->started)
-        election_leave(follower->election, quiet_ms);
     binds_stop(follower->binds);
     kube_loop_stop(follower->writing);
     kube_loop_stop(follower->reading);

@@ -284,6 +284,8 @@ static int serve(struct program *program)
         status = complain(&err, EXIT_RUN_TIME);
     else
         wait_for_signals(program);
+    if (program->follower)
+        follower_hand_over(program->follower);
     if (program->election)
         election_on_turn(program->election, NULL, NULL);
     server_stop(program->server, drain_ms(program));

@@ -66,6 +66,8 @@ int64_t binds_tick(void *binds, int64_t now_ms);
 /* No caller is left unanswered, none is taken any more, and nothing more is sent. */
 void binds_stop(struct binds *binds);
 
+/* Whether somebody waits for an answer. */
+bool binds_has_callers(struct binds *binds);
 /* From when on nothing that was posted can take effect any more; now_ms where that is so. */
 int64_t binds_quiet_ms(struct binds *binds, int64_t now_ms);
 

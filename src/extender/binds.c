@@ -278,6 +278,16 @@ int64_t binds_tick(void *binds_context, int64_t now_ms)
     return again_ms;
 }
 
+bool binds_has_callers(struct binds *binds)
+{
+    bool has = false;
+    (void)pthread_mutex_lock(&binds->lock);
+    for (const struct entry *entry = binds->entries; entry && !has; entry = entry->hh.next)
+        has = entry->waiters != NULL;
+    (void)pthread_mutex_unlock(&binds->lock);
+    return has;
+}
+
 int64_t binds_quiet_ms(struct binds *binds, int64_t now_ms)
 {
     int64_t quiet_ms = now_ms;

@@ -1,11 +1,12 @@
 """Two replicas: one decides, and the other one does when it goes, is killed or is cut off; nothing is bound twice over."""
 
+import contextlib
 import datetime
 import signal
 import time
 
 import pytest
-from api import wait_until
+from api import LIMIT_S, wait_until
 from live import BOUND_BY, bound
 from replicas import ADDRESS, LEASE, LEASES, SERVICE, SLICES, Replicas, leads_since
 
@@ -121,6 +122,26 @@ def test_the_leader_is_stopped_where_nothing_happens(live, capsys):
     leader.stop()
     tell(capsys, "SIGTERM in a quiet cluster", took)
     assert took <= HAND_OVER_S
+
+
+def test_who_is_slow_keeps_nobody_waiting(live, capsys):
+    """A request of people that is under way: the service is there until it is answered, but leads no more."""
+    replicas = Replicas(live)
+    leader, other = replicas.start(), replicas.start()
+    leads_since(leader)
+    with contextlib.closing(leader.connection()) as slow:
+        slow.putrequest("POST", "/v1/dry-run")
+        slow.putheader("Content-Length", "2")
+        slow.endheaders(b"{")
+        slow.sock.settimeout(LIMIT_S)
+        began = now()
+        leader.signal(signal.SIGTERM)
+        took = seconds_from(began, leads_since(other))
+        tell(capsys, "SIGTERM with a slow client", took)
+        assert took <= HAND_OVER_S
+        slow.send(b"}")
+        assert slow.getresponse().status in (400, 503)
+    leader.stop()
 
 
 def test_the_leader_is_killed_in_a_burst(live, capsys):
