@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <time.h>
 
+#define WARN_EVERY_NS 1000000000U
 /* Of less there may be as many as there are connections. */
 #define LARGE_ANSWER_BYTES ((size_t)1024 * 1024)
 
@@ -27,6 +28,7 @@ void service_init(struct service *service, const struct route *routes, size_t ma
     service->traffic = traffic_new(routes);
     in_flight_init(&service->in_flight);
     atomic_init(&service->draining, false);
+    atomic_init(&service->next_warning_ns, 0);
 }
 
 void service_fini(struct service *service)
@@ -165,6 +167,17 @@ static void hold_answer(struct service *service, struct exchange *exchange, stru
                              EXCHANGE_RETRY);
 }
 
+/* Strangers may make us fail as often as they like, and need not fill the log. */
+static enum log_level level_of(struct service *service, unsigned status)
+{
+    const uint_fast64_t now = now_ns();
+    uint_fast64_t next = atomic_load(&service->next_warning_ns);
+    if (status < 500 || now < next ||
+        !atomic_compare_exchange_strong(&service->next_warning_ns, &next, now + WARN_EVERY_NS))
+        return LOG_DEBUG;
+    return LOG_WARN;
+}
+
 bool service_record(struct service *service, struct exchange *exchange, struct answer *answer)
 {
     assert(!exchange->recorded);
@@ -173,10 +186,9 @@ bool service_record(struct service *service, struct exchange *exchange, struct a
     let_go_body(service, exchange); /* freed, when its answer was taken */
     uint64_t ns = now_ns() - exchange->started_ns;
     traffic_add_request(service->traffic, exchange->route, answer->status, ns);
-    LOG(answer->status >= 500 ? LOG_WARN : LOG_DEBUG, "http", LOG_MSG("request"),
-        LOG_NUM("id", exchange->id), LOG_STR("method", exchange->method),
-        LOG_STR("path", exchange->path), LOG_NUM("status", answer->status),
-        LOG_NUM("us", ns / 1000));
+    LOG(level_of(service, answer->status), "http", LOG_MSG("request"), LOG_NUM("id", exchange->id),
+        LOG_STR("method", exchange->method), LOG_STR("path", exchange->path),
+        LOG_NUM("status", answer->status), LOG_NUM("us", ns / 1000));
     return answer->close || atomic_load(&service->draining);
 }
 

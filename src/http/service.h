@@ -18,6 +18,7 @@ struct service {
     struct traffic *traffic;
     struct in_flight in_flight;
     atomic_bool draining;
+    atomic_uint_fast64_t next_warning_ns; /* no failure is told in the log before */
 };
 
 void service_init(struct service *service, const struct route *routes, size_t max_body_bytes,
@@ -35,8 +36,9 @@ void service_refuse_body(struct service *service, struct exchange *exchange);
 /* The request is complete: asks the gate, runs the handler. True if the answer is there; else the
  * connection is suspended, and this is to be called again when it has been resumed. */
 bool service_run(struct service *service, struct exchange *exchange, const struct parking *parking);
-/* The answer is about to leave: counts and logs it. True if it must say Connection: close. A large
- * one becomes a 503 where too much of others has not left yet. */
+/* The answer is about to leave: counts and logs it, a failure as a warning at most every second.
+ * True if it must say Connection: close. A large one becomes a 503 where too much of others has not
+ * left yet. */
 bool service_record(struct service *service, struct exchange *exchange, struct answer *answer);
 /* Whether it is let in to what a socket of these listeners is there for: the verbs where it serves
  * them, else people. What is the kubelet's alone is open to all, and makes nobody welcome. From

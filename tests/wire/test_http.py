@@ -9,6 +9,7 @@ import contextlib
 import json
 import select
 import socket
+import time
 
 import pytest
 from objects import filter_args, list_text, node, pod
@@ -277,3 +278,16 @@ def test_what_is_no_manifest_is_told_with_its_place(service):
         answer = service.post("/v1/dry-run", body)
         assert (answer.status, answer.headers["content-type"]) == (400, "application/json")
         assert answer.json()["error"].startswith("manifest: " + place)
+
+
+def test_failures_at_will_do_not_fill_the_log(start_over):
+    service = start_over(node("a"))
+    began = time.monotonic()
+    for _ in range(100):
+        with Raw(service.address) as connection:
+            connection.send(b"POST /scheduler/filter HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: odd\r\n\r\n")
+            assert connection.answer()[0] == 501
+    seconds = time.monotonic() - began
+    service.stop()
+    n = sum(line.get("msg") == "request" for line in service.log.fields())
+    assert 1 <= n <= seconds + 1
