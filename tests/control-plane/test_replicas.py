@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import json
 import signal
 import time
 
@@ -179,10 +180,14 @@ def test_a_leader_that_is_cut_off_binds_no_more(proxied):
     proxied.add_nodes("node", 1, MODEL, 8)
     leader = replicas.start()
     leads_since(leader)
-    began = time.monotonic()
-    proxied.proxy.cut()
-    leader.log.wait_for({"msg": "not leading any more: kube-scheduler is refused"})
-    assert time.monotonic() - began < SHORT["lease_s"] - SHORT["bind_s"] + 1
+    with contextlib.closing(leader.connection()) as kept:
+        kept.request("POST", "/scheduler/filter", json.dumps(FILTER))
+        assert kept.getresponse().read() and kept.sock
+        began = time.monotonic()
+        proxied.proxy.cut()
+        leader.log.wait_for({"msg": "not leading any more: kube-scheduler is refused"})
+        assert time.monotonic() - began < SHORT["lease_s"] - SHORT["bind_s"] + 1
+        assert kept.sock.recv(1) == b""  # so that kube-scheduler looks for the next leader
     refused(leader)
     n_lines = len(leader.log.fields())
     proxied.proxy.mend()
