@@ -10,6 +10,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import tempfile
 
 import yaml
 from certificates import Authority
@@ -145,7 +146,7 @@ class RealCluster(Plane):
         configuration = self.write("containerd.toml", CONTAINERD % self.path("network"))
         containerd = self._keep(Program(["containerd", f"--config={configuration}"], self.path("containerd.log")))
         containerd.wait_until(lambda: os.path.exists(SOCKET))
-        self.load_image(self._busybox())
+        self._make_busybox()
 
     def _start_kubelet(self):
         configuration = {
@@ -197,18 +198,20 @@ class RealCluster(Plane):
 
     # ---- images ----
 
-    def _busybox(self):
-        shutil.copy(shutil.which("busybox"), self.path("busybox"))
-        return self.build_image(BUSYBOX, "COPY busybox /bin/", 'CMD ["/bin/busybox", "sleep", "1000000"]')
+    def _make_busybox(self):
+        with tempfile.TemporaryDirectory() as root:
+            shutil.copy(shutil.which("busybox"), root)
+            self.make_image(BUSYBOX, root, "COPY busybox /bin/", 'CMD ["/bin/busybox", "sleep", "1000000"]')
 
-    def build_image(self, name, *lines):
-        """An archive of what is in `folder`, by the lines of a Containerfile, with nothing below them."""
+    def make_image(self, name, root, *lines):
+        """An image of what is in the folder `root`, by the lines of a Containerfile, with nothing below them."""
         file = self.write("Containerfile", "\n".join(("FROM scratch", *lines, "")))
-        buildah = ["buildah", "--storage-driver=vfs", f"--root={self.path('images')}", f"--runroot={self.path('images-run')}"]
-        archive = self.path(f"{name.replace('/', '-').replace(':', '-')}.tar")
-        for command in (["bud", "--isolation=chroot", f"--file={file}", f"--tag={name}", self.folder], ["push", name, f"oci-archive:{archive}:{name}"]):
-            run(*buildah, *command, env={"TMPDIR": self.folder})
-        return archive
+        with tempfile.TemporaryDirectory() as work:
+            archive = os.path.join(work, "archive.tar")
+            buildah = ["buildah", "--storage-driver=vfs", f"--root={work}/store", f"--runroot={work}/run"]
+            for command in (["bud", "--isolation=chroot", f"--file={file}", f"--tag={name}", root], ["push", name, f"oci-archive:{archive}:{name}"]):
+                run(*buildah, *command, env={"TMPDIR": work})
+            self.load_image(archive)
 
     def load_image(self, archive):
         self.ctr("images", "import", archive)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import tempfile
 
 import gpus
 import pytest
@@ -15,15 +16,14 @@ NAME = "gpu-scheduler"
 N_PODS = 16
 
 
-def load_image(cluster, name):
+def make_image(cluster, root, name):
     """kube-scheduler as the control plane runs it, with the libraries that it needs, by the name that the overlay has."""
     program = os.path.join(cluster.binaries, "kube-scheduler")
     libraries = re.findall(r"/\S+\.so\S*", run("ldd", program))
-    root = cluster.path("kube-scheduler-image")
     os.makedirs(os.path.join(root, "usr/bin"))
     run("cp", program, os.path.join(root, "usr/bin"))
     run("cp", "--dereference", "--parents", *libraries, root)
-    cluster.load_image(cluster.build_image(name, "COPY kube-scheduler-image /", "ENV PATH=/usr/bin"))
+    cluster.make_image(name, root, "COPY . /", "ENV PATH=/usr/bin")
 
 
 @pytest.fixture
@@ -31,7 +31,8 @@ def scheduler(ours):
     """There is no DNS in this cluster: its pods are told the Service's address by their hosts file."""
     with open(os.path.join(ours.manifests, OVERLAY, "kustomization.yaml"), encoding="utf-8") as file:
         (image,) = yaml.safe_load(file)["images"]
-    load_image(ours.cluster, f"{image['newName']}:{image['newTag']}")
+    with tempfile.TemporaryDirectory() as root:
+        make_image(ours.cluster, root, f"{image['newName']}:{image['newTag']}")
     alias = {"ip": ours.address_of(VERBS), "hostnames": [server_name(VERBS)]}
     patch = [{"op": "add", "path": "/spec/template/spec/hostAliases", "value": [alias]}]
     whole = {
