@@ -1,4 +1,4 @@
-"""docs/RUNBOOKS.md's commands, run in a real cluster as they stand there."""
+"""The commands of docs/RUNBOOKS.md, and those of docs/OPERATIONS.md that look, run in a real cluster as they stand there."""
 
 import os
 import re
@@ -8,11 +8,19 @@ from api import LIMIT_S
 from ours import NAME
 from service import ROOT
 
-with open(os.path.join(ROOT, "docs/RUNBOOKS.md"), encoding="utf-8") as file:
-    DOCUMENT = file.read()
+
+def read(name):
+    with open(os.path.join(ROOT, "docs", name), encoding="utf-8") as file:
+        return file.read()
+
+
+DOCUMENT, OPERATIONS = read("RUNBOOKS.md"), read("OPERATIONS.md")
 PREPARING = re.search(r"^```sh\n(.*?ask\(\) .*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)[1]
 ASKED = sorted(set(re.findall(r"`(ask [^`|>]*[^`|> ])", DOCUMENT)))
-LOOKED_AT = [command for command in re.findall(r"`(kubectl [^`]*)`", DOCUMENT) if not re.search(r"\b(POD|NODE|NAMESPACE|certificates)\b", command)]
+IN_TEXT = re.findall(r"`(kubectl [^`\n]*)`", DOCUMENT + OPERATIONS)
+LOOKED_AT = [command for command in IN_TEXT if not re.search(r"\b(POD|NODE|NAMESPACE|certificates|edit|logs)\b", command)]
+# In blocks of their own.
+LOOKED_AT += re.findall(r"^ *(kubectl --namespace gpu-extender (?:rollout status|get lease) .*)$", OPERATIONS, re.MULTILINE)
 
 
 def shell(ours, folder, commands):
@@ -24,7 +32,10 @@ def shell(ours, folder, commands):
 
 
 def test_what_is_looked_at_can_be(ours, tmp_path):
-    assert len(LOOKED_AT) > 5
+    assert len(LOOKED_AT) > 8 and LOOKED_AT[-2:] == [
+        "kubectl --namespace gpu-extender rollout status deployment/gpu-extender",
+        "kubectl --namespace gpu-extender get lease gpu-extender",
+    ]
     for command in LOOKED_AT:
         shell(ours, tmp_path, command)
 
