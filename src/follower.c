@@ -226,7 +226,9 @@ void follower_hand_over(struct follower *follower)
     election_withdraw(follower->election);
     while (binds_has_callers(follower->binds) && clock_ms() < end_ms)
         nap();
-    /* What was posted must be over before another replica decides. */
+    /* What was posted must be over before another replica decides. A call may have passed the gate
+     * before it was closed, and come only now. */
+    binds_post_no_more(follower->binds);
     election_leave(follower->election, binds_quiet_ms(follower->binds, clock_ms()));
 }
 

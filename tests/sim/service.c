@@ -298,10 +298,12 @@ static void on_drain(void *context)
     const int64_t now_ms = world_now(service->world);
     if (!is_under_way(stop))
         return;
-    if (service->n_calls > 0)
+    if (service->n_calls > 0) {
         at(service, now_ms + DRAIN_MS, on_drain);
-    else
-        at(service, binds_quiet_ms(service->binds, now_ms), on_quiet);
+        return;
+    }
+    binds_post_no_more(service->binds);
+    at(service, binds_quiet_ms(service->binds, now_ms), on_quiet);
 }
 
 void service_stop(struct service *service, void (*on_stopped)(struct service *service))

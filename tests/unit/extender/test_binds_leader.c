@@ -63,6 +63,22 @@ static void test_what_is_open_keeps_its_room(void **state)
     assert_int_equal(binds_quiet_ms(stage->binds, stage->now_ms), quiet_ms);
 }
 
+/* A call that comes late does not make others wait longer for what it may still do. */
+static void test_who_hands_over_posts_nothing_more(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned first = call(stage, 1, "a");
+    binds_post_no_more(stage->binds);
+    const int64_t quiet_ms = binds_quiet_ms(stage->binds, stage->now_ms);
+    pass(stage, 200);
+    const unsigned late = call(stage, 2, "b");
+    check_error(stage, late, NOT_LEADING);
+    posted(stage, 1, "a", 201, CREATED);
+    check_bound(stage, first);
+    assert_true(binds_quiet_ms(stage->binds, stage->now_ms) <= quiet_ms);
+    check_silence(stage);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, bind_stage_setup, bind_stage_teardown)
 
 int main(void)
@@ -72,6 +88,7 @@ int main(void)
         TEST(test_what_was_posted_is_settled),
         TEST(test_it_is_not_posted_again),
         TEST(test_what_is_open_keeps_its_room),
+        TEST(test_who_hands_over_posts_nothing_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
