@@ -48,29 +48,48 @@ static int decide_insecure(const char *key, const char *address, bool wanted, bo
                    verbs ? "insecureVerbs" : "insecurePeople");
 }
 
+/* Whoever reads it should know which file to mend. */
+static int name_policy(const char *policy_file, int r, struct err *err)
+{
+    if (r < 0 && policy_file)
+        err_prefix(err, "%s: ", policy_file);
+    return r;
+}
+
 int listening_decide(const struct settings *settings, const struct options *options,
                      struct listening *ret_listening, struct err *err)
 {
     const char *instead = options->listen;
     *ret_listening = (struct listening){
+        .policy_file = options->config_file,
         .verbs = instead ? instead : settings->listen_verbs,
         .people = instead ? instead : settings->listen_people,
         .probes = instead ? instead : settings->listen_probes,
     };
     int r = decide_tls(&settings->tls, ret_listening, err);
     if (r < 0 || ret_listening->has_tls)
-        return r;
+        return name_policy(options->config_file, r, err);
     r = decide_insecure("verbs", ret_listening->verbs, settings->insecure_verbs,
                         &ret_listening->insecure_verbs, err);
     if (r == 0)
         r = decide_insecure("people", ret_listening->people, settings->insecure_people,
                             &ret_listening->insecure_people, err);
-    return r;
+    return instead ? r : name_policy(options->config_file, r, err);
+}
+
+/* The fault of a file says which, but not who named that file. */
+static int name_section(const struct listening *listening, int r, struct err *err)
+{
+    if (r < 0)
+        err_prefix(err, "tls: ");
+    return name_policy(listening->policy_file, r, err);
 }
 
 int listening_check(const struct listening *listening, struct err *err)
 {
-    return listening->has_tls ? tls_check(&listening->tls_files, err) : 0;
+    if (!listening->has_tls)
+        return 0;
+    return name_section(listening, tls_check(&listening->tls_files, err), err);
 }
 
 int listening_begin(struct listening *listening, struct err *err)
@@ -83,7 +102,9 @@ int listening_begin(struct listening *listening, struct err *err)
         LOG(LOG_WARN, "main",
             LOG_MSG("listen.insecurePeople: whoever reaches the port may read what runs"),
             LOG_STR("addr", listening->people));
-    return listening->has_tls ? tls_open(&listening->tls_files, &listening->tls, err) : 0;
+    if (!listening->has_tls)
+        return 0;
+    return name_section(listening, tls_open(&listening->tls_files, &listening->tls, err), err);
 }
 
 void listening_end(struct listening *listening)

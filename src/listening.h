@@ -15,6 +15,7 @@ struct listening {
     const char *verbs; /* ADDR:PORT */
     const char *people;
     const char *probes;
+    const char *policy_file; /* named in faults; NULL: there is none */
     bool has_tls;
     bool insecure_verbs; /* others than this machine reach them, and nobody is asked who they are */
     bool insecure_people;

@@ -210,9 +210,12 @@ static int start_server(struct program *program, const struct route *routes, str
         .request_timeout_s = (unsigned)settings->limits.request_s,
     };
     int r = server_start(&server_settings, routes, &program->server, err);
-    const struct err what = *err;
-    if (r == -EADDRINUSE)
-        (void)err_set(err, EADDRINUSE, "%s; another is chosen with --listen ADDR:PORT", what.text);
+    if (r == -EADDRINUSE) {
+        const struct err what = *err;
+        const bool by_policy = program->options.config_file && !program->options.listen;
+        (void)err_set(err, EADDRINUSE, "%s; another is chosen with %s", what.text,
+                      by_policy ? "listen in the policy file" : "--listen ADDR:PORT");
+    }
     return r;
 }
 

@@ -2,6 +2,7 @@
 #include "tls_set.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/text_time.h"
 #include "known_peers.h"
 #include "transport.h"
 
@@ -154,10 +155,15 @@ int64_t tls_set_not_after(const struct tls_set *set)
 int tls_set_check_dates(const struct tls_set *set, const struct tls_files *files, struct err *err)
 {
     const time_t now = time(NULL);
-    if (gnutls_x509_crt_get_expiration_time(set->chain[0]) < now)
-        return err_set(err, EINVAL, "%s: the certificate has expired", files->certificate);
-    if (gnutls_x509_crt_get_activation_time(set->chain[0]) > now)
-        return err_set(err, EINVAL, "%s: the certificate is not valid yet", files->certificate);
+    const time_t first = gnutls_x509_crt_get_activation_time(set->chain[0]);
+    const time_t last = gnutls_x509_crt_get_expiration_time(set->chain[0]);
+    char when[TEXT_TIME_SIZE];
+    if (last < now)
+        return err_set(err, EINVAL, "%s: the certificate has expired: it was valid until %s",
+                       files->certificate, text_time(last, when));
+    if (first > now)
+        return err_set(err, EINVAL, "%s: the certificate is not valid yet: it will be from %s on",
+                       files->certificate, text_time(first, when));
     return 0;
 }
 

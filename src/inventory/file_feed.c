@@ -228,7 +228,7 @@ static int read_bytes(void *context, char *bytes, size_t size, size_t *ret_n, st
         n = read(load->fd, bytes, size);
     while (n < 0 && errno == EINTR);
     if (n < 0)
-        return err_set(err, errno, "%s", strerror(errno));
+        return err_set(err, errno, "cannot be read: %s", strerror(errno));
     load->n_bytes += (size_t)n;
     if (load->n_bytes > load->limits->max_file_bytes)
         return err_set(err, EFBIG, "is larger than %zu bytes (limits.clusterFileBytes)",
@@ -262,7 +262,7 @@ int file_feed_read(const char *path, const struct policy *policy,
     struct load load = {.policy = policy, .limits = limits, .problems = problems};
     load.fd = open(path, O_RDONLY | O_CLOEXEC);
     if (load.fd < 0)
-        return err_set(err, errno, "%s: %s", path, strerror(errno));
+        return err_set(err, errno, "%s: cannot be read: %s", path, strerror(errno));
     load.cluster = cluster_new(policy);
     load.seen = seen_new();
     int r = read_all(&load, err);

@@ -228,14 +228,17 @@ def test_check_runs_no_plugin(run_binary, write):
 # ---- where it listens ----
 
 
-def test_a_port_that_is_taken(run_binary, cluster):
+@pytest.mark.parametrize("by_policy", [False, True])
+def test_a_port_that_is_taken(run_binary, write, cluster, by_policy):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        done = run_binary("--cluster-file", cluster, "--listen", address)
+        policy = write("policy.yaml", f"{HEAD}listen: {{verbs: '{address}', people: '{address}', probes: '{address}'}}\n")
+        told = ["--config", policy] if by_policy else ["--listen", address]
+        done = run_binary("--cluster-file", cluster, *told)
     assert (done.returncode, done.stdout) == (1, "")
     assert "listening" not in done.stderr
-    why = "Address already in use; another is chosen with --listen ADDR:PORT"
-    assert done.stderr.splitlines()[-1] == f"gpu-extender: listen on {address}: {why}"
+    where = "listen in the policy file" if by_policy else "--listen ADDR:PORT"
+    assert done.stderr.splitlines()[-1] == f"gpu-extender: listen on {address}: Address already in use; another is chosen with {where}"
 
 
 def test_an_address_of_another_machine(run_binary, write, cluster):

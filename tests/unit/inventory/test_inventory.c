@@ -89,7 +89,7 @@ static void test_a_bad_reload_leaves_the_old_one(void **state)
     assert_int_equal(small_cluster_load(cluster, "", &err), -EINVAL);
     check_shown(cluster->inventory, SMALL_SHOWN);
     assert_int_equal(inventory_load_file(cluster->inventory, "/nonexistent/file", &err), -ENOENT);
-    assert_string_equal(err.text, "/nonexistent/file: No such file or directory");
+    assert_string_equal(err.text, "/nonexistent/file: cannot be read: No such file or directory");
     check_shown(cluster->inventory, SMALL_SHOWN);
     assert_int_equal(inventory_load_file(cluster->inventory, "/", &err), -EISDIR);
     check_shown(cluster->inventory, SMALL_SHOWN);
