@@ -322,10 +322,10 @@ static int run(struct program *program)
     const struct options *options = &program->options;
     if (read_settings(program, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
-    if (options->print_policy)
-        return print_policy(&program->settings);
     if (listening_decide(&program->settings, options, &program->listening, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
+    if (options->print_policy)
+        return print_policy(&program->settings);
     if (!options->check)
         block_signals(program);
     if (load_inventory(program, &err) < 0)

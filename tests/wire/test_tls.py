@@ -472,6 +472,7 @@ def test_what_others_reach_needs_tls_or_a_word(judge, listener, address):
     assert judge(listen={listener: address, option: True}) == ""
     other = {"verbs": "insecurePeople", "people": "insecureVerbs"}[listener]
     assert judge(listen={listener: address, other: True}) == said
+    assert judge("--print-policy", listen={listener: address}) == said
 
 
 def test_the_option_does_not_open_what_the_policy_closes(judge, run_binary):
