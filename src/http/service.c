@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <time.h>
 
@@ -103,13 +104,18 @@ static void hold_body(struct service *service, struct exchange *exchange, const 
     let_go_body(service, exchange);
 }
 
+static bool wants_body(const struct exchange *exchange)
+{
+    return strcmp(exchange->route->method, "GET") != 0;
+}
+
 void service_add_body(struct service *service, struct exchange *exchange, const void *bytes,
                       size_t len)
 {
     exchange->received_bytes += len;
     if (exchange->received_bytes > service->max_body_bytes)
         service_refuse_body(service, exchange);
-    if (!exchange_is_answered(exchange))
+    if (!exchange_is_answered(exchange) && wants_body(exchange))
         hold_body(service, exchange, bytes, len);
 }
 

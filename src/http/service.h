@@ -28,7 +28,8 @@ void service_fini(struct service *service);
 /* The header is read: finds the route, asks its gate; answers by itself what no handler shall see.
  */
 void service_open(struct service *service, unsigned listeners, struct exchange *exchange);
-/* A piece of the body, kept if a handler will want it. Answers 503 where too much is held. */
+/* A piece of the body, kept if a handler will want it (none does with GET). Answers 503 where too
+ * much is held. */
 void service_add_body(struct service *service, struct exchange *exchange, const void *bytes,
                       size_t len);
 /* A body over the limit is coming, or has: answers 413 unless another refusal stands. */

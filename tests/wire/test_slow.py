@@ -157,6 +157,20 @@ def test_all_bodies_together_have_a_maximum(start_with):
         assert second.answer()[0] == 200
 
 
+def test_a_body_that_nobody_wants_is_not_held(start_with):
+    """Probes are open to all: what comes with them takes no room from people."""
+    service = start_with(requestBytes="64Ki", bodiesBytes="128Ki")
+    with opened(service.addresses["probes"], 2) as strangers, Raw(service.addresses["people"]) as people:
+        for stranger in strangers:
+            stranger.send(request("GET", "/livez", b"x" * 65536)[:-1])
+        people.send(request("POST", "/v1/dry-run", json.dumps(pod()).encode().ljust(65536)))
+        assert people.answer()[0] == 200
+        assert metric(service, 'gpu_extender_http_body_bytes{for="others"}') == 0
+        for stranger in strangers:
+            stranger.send(b"x")
+            assert stranger.answer()[0] == 200
+
+
 # ---- with TLS ----
 
 
