@@ -51,7 +51,7 @@ void leadership_free(struct leadership *leadership);
 void leadership_serves(struct leadership *leadership, unsigned port);
 
 /* A kube_task. */
-int64_t leadership_tick(void *leadership, int64_t now_ms);
+int64_t leadership_tick(void *leadership_context, int64_t now_ms);
 /* From any thread, as the next; whoever carries the task must be woken then. */
 void leadership_reached(struct leadership *leadership, uint64_t number);
 /* All that it decided is over: the others may know at once. */

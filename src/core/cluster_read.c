@@ -1,7 +1,6 @@
 /* cluster_read: what can be asked of a ledger about its nodes and pods. */
 #include "ledger.h"
 
-#include <string.h>
 
 size_t cluster_n_nodes(const struct cluster *cluster)
 {
@@ -60,7 +59,8 @@ void cluster_find_nodes(const struct cluster *cluster, const char *const *names,
         if (cluster->nodes)
             find_abreast(cluster->nodes->hh.tbl, &names[i], n_abreast, &ret_nodes[i]);
         else
-            memset(&ret_nodes[i], 0, n_abreast * sizeof *ret_nodes);
+            for (size_t j = 0; j < n_abreast; j++)
+                ret_nodes[i + j] = NULL;
     }
 }
 
