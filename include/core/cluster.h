@@ -37,21 +37,22 @@ struct node_resource {
 
 /* What a node is, apart from what it has: shared by a cluster and its forks, never changed. */
 struct node_traits {
+    /* What every decision reads comes first: it is fetched from memory for each node. */
     struct label_view view;
     const struct taint *taints;
     size_t n_taints;
     bool unschedulable;
     bool ready;
-    struct gpu_model model;   /* chip "" where unknown */
-    const char *model_label;  /* the key it was read from, "" */
-    const char *model_value;  /* the value as it stands on the node, "" */
-    const char *zone;         /* kept once for all nodes of it; NULL: none */
-    int64_t gpu_memory_bytes; /* label nvidia.com/gpu.memory, else the name; 0 unknown */
     /* Its plain NVIDIA GPUs are no whole ones: several pods may get the same (time slicing, MPS);
      * each is a slice of one (MIG, single strategy). Both may be so. */
     bool shares_gpus;
     bool slices_gpus;
-    uint64_t quota_models; /* policy_quota_models() of it */
+    const char *zone;         /* kept once for all nodes of it; NULL: none */
+    int64_t gpu_memory_bytes; /* label nvidia.com/gpu.memory, else the name; 0 unknown */
+    uint64_t quota_models;    /* policy_quota_models() of it */
+    struct gpu_model model;   /* chip "" where unknown */
+    const char *model_label;  /* the key it was read from, "" */
+    const char *model_value;  /* the value as it stands on the node, "" */
 };
 
 /* A pod of the ledger. Read only. */

@@ -1,7 +1,6 @@
 /* cluster_read: what can be asked of a ledger about its nodes and pods. */
 #include "ledger.h"
 
-
 size_t cluster_n_nodes(const struct cluster *cluster)
 {
     return cluster->n_present_nodes;
@@ -44,9 +43,10 @@ static void find_abreast(const UT_hash_table *table, const char *const *names, s
         struct node *node = NULL;
         HASH_FIND_IN_BKT(table, hh, *buckets[i], names[i], strlen(names[i]), hashes[i], node);
         ret_nodes[i] = node && node->traits ? node : NULL;
-        if (node) {
+        if (ret_nodes[i]) {
             __builtin_prefetch(node->resources);
             __builtin_prefetch(node->traits);
+            __builtin_prefetch(&node->traits->traits.model);
         }
     }
 }
