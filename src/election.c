@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/small_file.h"
+#include "base/wait.h"
 #include "kube/leadership.h"
 
 #include <arpa/inet.h>
@@ -223,11 +224,7 @@ static void create_leadership(struct election *election, const struct election_p
 
 static void init_lock(struct election *election)
 {
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&election->released, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
+    wait_condition_init(&election->released);
     (void)pthread_mutex_init(&election->lock, NULL);
 }
 
@@ -312,14 +309,9 @@ void election_metrics(const struct election *election, struct buf *out)
 
 /* ---- the end ---- */
 
-static struct timespec moment(int64_t at_ms)
-{
-    return (struct timespec){.tv_sec = (time_t)(at_ms / 1000), .tv_nsec = at_ms % 1000 * 1000000};
-}
-
 static void sleep_until(int64_t at_ms)
 {
-    const struct timespec at = moment(at_ms);
+    const struct timespec at = wait_moment(at_ms);
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
         ;
 }
@@ -335,7 +327,7 @@ void election_leave(struct election *election, int64_t quiet_ms)
     sleep_until(quiet_ms);
     leadership_release(election->leadership);
     kube_loop_wake(election->loop);
-    const struct timespec end = moment(clock_ms() + RELEASE_MS);
+    const struct timespec end = wait_moment(clock_ms() + RELEASE_MS);
     int r = 0;
     (void)pthread_mutex_lock(&election->lock);
     while (!election->is_released && r == 0)

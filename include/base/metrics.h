@@ -39,6 +39,10 @@ void metrics_head(struct buf *out, const char *name, const char *type, const cha
 /* One sample. labels end with one whose name is NULL; labels may be NULL. */
 void metrics_sample(struct buf *out, const char *name, const struct metric_label *labels,
                     double value);
+/* Metrics that have one sample, and no labels. */
+void metrics_counter(struct buf *out, const char *name, const char *help,
+                     const struct counter *counter);
+void metrics_gauge(struct buf *out, const char *name, const char *help, double value);
 void metrics_histogram(struct buf *out, const char *name, const struct metric_label *labels,
                        const struct histogram *histogram);
 

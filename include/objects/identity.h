@@ -28,9 +28,6 @@ int identity_from_json(const json_t *object, struct arena *arena, struct identit
  * The caller's (free()). */
 char *identity_item_kind(const json_t *list);
 
-/* "namespace/name", or "name" where there is no namespace. */
-const char *identity_text(const struct identity *identity, struct arena *arena);
-
 /* scheduling.k8s.io/v1 PriorityClass. */
 struct priority_class_facts {
     const char *name;

@@ -80,9 +80,9 @@ static void write_build_info(struct buf *out)
 static void write_ready(struct inventory *inventory, struct buf *out)
 {
     struct err why;
-    metrics_head(out, "gpu_extender_ready", "gauge",
-                 "1 where decisions are made, 0 where the data do not allow it.");
-    metrics_sample(out, "gpu_extender_ready", NULL, inventory_usable(inventory, &why));
+    metrics_gauge(out, "gpu_extender_ready",
+                  "1 where decisions are made, 0 where the data do not allow it.",
+                  inventory_usable(inventory, &why));
 }
 
 void api_metrics(void *context, struct exchange *exchange)

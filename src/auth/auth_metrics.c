@@ -54,7 +54,6 @@ void auth_metrics(struct auth *auth, struct buf *out)
     (void)pthread_mutex_unlock(&auth->lock);
     add_reviews(auth, out);
     add_lookups(auth, out);
-    metrics_head(out, "gpu_extender_auth_reviews_open", "gauge",
-                 "Tokens that the API server is being asked about.");
-    metrics_sample(out, "gpu_extender_auth_reviews_open", NULL, (double)n_open);
+    metrics_gauge(out, "gpu_extender_auth_reviews_open",
+                  "Tokens that the API server is being asked about.", (double)n_open);
 }

@@ -67,6 +67,19 @@ void metrics_sample(struct buf *out, const char *name, const struct metric_label
     sample(out, name, labels, NULL, value);
 }
 
+void metrics_counter(struct buf *out, const char *name, const char *help,
+                     const struct counter *counter)
+{
+    metrics_head(out, name, "counter", help);
+    metrics_sample(out, name, NULL, (double)counter_value(counter));
+}
+
+void metrics_gauge(struct buf *out, const char *name, const char *help, double value)
+{
+    metrics_head(out, name, "gauge", help);
+    metrics_sample(out, name, NULL, value);
+}
+
 void metrics_histogram(struct buf *out, const char *name, const struct metric_label *labels,
                        const struct histogram *histogram)
 {

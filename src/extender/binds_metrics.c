@@ -25,12 +25,6 @@ static void add_counter(struct buf *out, const char *name, const char *label, co
     metrics_sample(out, name, labels, (double)counter_value(counter));
 }
 
-static void add_gauge(struct buf *out, const char *name, const char *help, size_t value)
-{
-    metrics_head(out, name, "gauge", help);
-    metrics_sample(out, name, NULL, (double)value);
-}
-
 static void add_counters(const struct binds *binds, struct buf *out)
 {
     metrics_head(out, "gpu_extender_binds_total", "counter", "Calls of bind that were answered.");
@@ -44,10 +38,9 @@ static void add_counters(const struct binds *binds, struct buf *out)
                         &binds->settled[i]);
     }
     add_counter(out, "gpu_extender_bind_settled_total", "how", "ledger", &binds->settled_by_ledger);
-    metrics_head(out, "gpu_extender_reservations_unconfirmed_total", "counter",
-                 "Times a reservation was asked about because nothing had confirmed it.");
-    metrics_sample(out, "gpu_extender_reservations_unconfirmed_total", NULL,
-                   (double)counter_value(&binds->unconfirmed));
+    metrics_counter(out, "gpu_extender_reservations_unconfirmed_total",
+                    "Times a reservation was asked about because nothing had confirmed it.",
+                    &binds->unconfirmed);
 }
 
 void binds_metrics(struct binds *binds, struct buf *out)
@@ -59,9 +52,11 @@ void binds_metrics(struct binds *binds, struct buf *out)
     const size_t n_reservations = cluster_n_reservations(view.cluster);
     inventory_done(binds->inventory);
     add_counters(binds, out);
-    add_gauge(out, "gpu_extender_bind_attempts_open", "Pods whose binding is not settled.", n_open);
-    add_gauge(out, "gpu_extender_reservations_open",
-              "Pods for which room is held until the ledger sees them.", n_reservations);
+    metrics_gauge(out, "gpu_extender_bind_attempts_open", "Pods whose binding is not settled.",
+                  (double)n_open);
+    metrics_gauge(out, "gpu_extender_reservations_open",
+                  "Pods for which room is held until the ledger sees them.",
+                  (double)n_reservations);
     metrics_head(out, "gpu_extender_bind_duration_seconds", "histogram",
                  "From a call of bind to its answer.");
     metrics_histogram(out, "gpu_extender_bind_duration_seconds", NULL, &binds->duration);

@@ -1,13 +1,6 @@
 /* extender_metrics: see include/extender/extender.h. What binds count: binds_metrics.c. */
 #include "extender/extender.h"
 
-static void add_counter(const char *name, const char *help, const struct counter *counter,
-                        struct buf *out)
-{
-    metrics_head(out, name, "counter", help);
-    metrics_sample(out, name, NULL, (double)counter_value(counter));
-}
-
 static void add_candidates(const struct extender *extender, struct buf *out)
 {
     static const char NAME[] = "gpu_extender_preempt_candidates_total";
@@ -58,13 +51,14 @@ void extender_metrics(const struct extender *extender, struct buf *out)
     add_results(extender, out);
     if (!extender->binds)
         return;
-    add_counter("gpu_extender_filter_ledger_behind_total",
-                "Calls of filter answered with: the ledger is behind kube-scheduler.",
-                &extender->n_ledger_behind, out);
-    add_counter("gpu_extender_filter_room_kept_total",
-                "Calls of filter answered with: the free GPUs are kept for a nominated pod that "
-                "kube-scheduler does not count.",
-                &extender->n_room_kept, out);
+    metrics_counter(out, "gpu_extender_filter_ledger_behind_total",
+                    "Calls of filter answered with: the ledger is behind kube-scheduler.",
+                    &extender->n_ledger_behind);
+    metrics_counter(
+        out, "gpu_extender_filter_room_kept_total",
+        "Calls of filter answered with: the free GPUs are kept for a nominated pod that "
+        "kube-scheduler does not count.",
+        &extender->n_room_kept);
     add_verdicts(extender, out);
     add_candidates(extender, out);
     binds_metrics(extender->binds, out);

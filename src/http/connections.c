@@ -3,13 +3,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/wait.h"
 
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <utlist.h>
 
 /* So much later than its deadline a slow one may be noticed, at the most. */
@@ -69,7 +69,7 @@ static void sweep(struct connections *connections, int64_t now_ms)
 /* Under the lock, but while it waits. */
 static void wait_until(struct connections *connections, int64_t at_ms)
 {
-    const struct timespec at = {.tv_sec = at_ms / 1000, .tv_nsec = at_ms % 1000 * 1000000};
+    const struct timespec at = wait_moment(at_ms);
     (void)pthread_cond_timedwait(&connections->changed, &connections->lock, &at);
 }
 
@@ -103,11 +103,7 @@ int connections_start(const struct connection_limits *limits, struct traffic *tr
     struct connections *connections = MEM_NEW(struct connections);
     connections->traffic = traffic;
     connections->table.limits = *limits;
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&connections->changed, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
+    wait_condition_init(&connections->changed);
     (void)pthread_mutex_init(&connections->lock, NULL);
     int r = pthread_create(&connections->thread, NULL, watch, connections);
     if (r != 0) {

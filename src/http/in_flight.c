@@ -1,5 +1,6 @@
 /* in_flight: a count, a list of the parked, one lock. See in_flight.h. */
 #include "in_flight.h"
+#include "base/wait.h"
 
 #include <errno.h>
 #include <time.h>
@@ -8,11 +9,7 @@
 void in_flight_init(struct in_flight *flight)
 {
     *flight = (struct in_flight){0};
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&flight->changed, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
+    wait_condition_init(&flight->changed);
     (void)pthread_mutex_init(&flight->lock, NULL);
 }
 

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/metrics.h"
 #include "base/small_file.h"
+#include "base/wait.h"
 #include "tls_set.h"
 
 #include <assert.h>
@@ -187,11 +188,7 @@ static void tls_free(struct tls *tls)
 
 static void init_lock(struct tls *tls)
 {
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&tls->told, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
+    wait_condition_init(&tls->told);
     (void)pthread_mutex_init(&tls->lock, NULL);
 }
 
@@ -251,12 +248,12 @@ const struct exchange_peer *tls_peer(void *session, struct arena *arena, const c
 void tls_metrics(struct tls *tls, struct buf *out)
 {
     struct tls_set *set = hold_set(tls);
-    const char *metric = "gpu_extender_tls_certificate_expiration_timestamp_seconds";
-    metrics_head(out, metric, "gauge", "When the certificate that is shown to clients expires.");
-    metrics_sample(out, metric, NULL, (double)tls_set_not_after(set));
+    metrics_gauge(out, "gpu_extender_tls_certificate_expiration_timestamp_seconds",
+                  "When the certificate that is shown to clients expires.",
+                  (double)tls_set_not_after(set));
     tls_set_drop(set);
 
-    metric = "gpu_extender_tls_reloads_total";
+    const char *metric = "gpu_extender_tls_reloads_total";
     metrics_head(out, metric, "counter",
                  "Changes of the certificate files, by whether what they hold was good and taken.");
     const struct metric_label taken[] = {{"result", "taken"}, {NULL, NULL}};

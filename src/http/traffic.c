@@ -89,11 +89,9 @@ static void write_row_counters(const struct traffic_row *row, const char *metric
 
 static void write_connections(const struct traffic *traffic, struct buf *out)
 {
-    const char *metric = "gpu_extender_http_connections";
-    metrics_head(out, metric, "gauge", "Open HTTP connections.");
-    metrics_sample(out, metric, NULL,
-                   (double)atomic_load_explicit(&traffic->n_connections, memory_order_relaxed));
-    metric = "gpu_extender_http_connections_closed_total";
+    metrics_gauge(out, "gpu_extender_http_connections", "Open HTTP connections.",
+                  (double)atomic_load_explicit(&traffic->n_connections, memory_order_relaxed));
+    const char *metric = "gpu_extender_http_connections_closed_total";
     metrics_head(out, metric, "counter",
                  "Closed HTTP connections, by cause: by us where it is not \"other\".");
     for (size_t i = 0; i < N_CONNECTION_ENDS; i++) {

@@ -100,6 +100,30 @@ static enum MHD_Result set_timeout(struct MHD_Connection *connection, unsigned t
     return MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, timeout_s);
 }
 
+/* Those that depend on the answer, but for its length. */
+static void tell_headers(const struct answer *answer,
+                         void (*tell)(void *context, const char *name, const char *value),
+                         void *context)
+{
+    tell(context, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
+    if (answer->allow)
+        tell(context, MHD_HTTP_HEADER_ALLOW, answer->allow);
+    if (answer->status == MHD_HTTP_UNAUTHORIZED)
+        tell(context, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+    if (answer->retry)
+        tell(context, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+}
+
+static void add_to_response(void *response, const char *name, const char *value)
+{
+    (void)MHD_add_response_header(response, name, value);
+}
+
+static void add_to_text(void *text, const char *name, const char *value)
+{
+    (void)buf_printf(text, "%s: %s\r\n", name, value);
+}
+
 static enum MHD_Result queue_answer(struct transport *transport, struct exchange *exchange,
                                     struct MHD_Connection *connection)
 {
@@ -117,13 +141,7 @@ static enum MHD_Result queue_answer(struct transport *transport, struct exchange
         answer.body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
     if (!response)
         abort(); /* out of memory */
-    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer.content_type);
-    if (answer.allow)
-        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, answer.allow);
-    if (answer.status == MHD_HTTP_UNAUTHORIZED)
-        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
-    if (answer.retry)
-        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+    tell_headers(&answer, add_to_response, response);
     if (close)
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     enum MHD_Result result = MHD_queue_response(connection, answer.status, response);
@@ -140,14 +158,9 @@ static void send_answer(struct exchange *exchange, const struct answer *answer,
     void *session = session_of(connection);
     struct buf text;
     buf_init(&text, SIZE_MAX / 2);
-    (void)buf_printf(&text, "HTTP/1.1 %u %s\r\nContent-Type: %s\r\n", answer->status,
-                     MHD_get_reason_phrase_for(answer->status), answer->content_type);
-    if (answer->allow)
-        (void)buf_printf(&text, "Allow: %s\r\n", answer->allow);
-    if (answer->status == MHD_HTTP_UNAUTHORIZED)
-        (void)buf_add_text(&text, "WWW-Authenticate: Bearer\r\n");
-    if (answer->retry)
-        (void)buf_add_text(&text, "Retry-After: 1\r\n");
+    (void)buf_printf(&text, "HTTP/1.1 %u %s\r\n", answer->status,
+                     MHD_get_reason_phrase_for(answer->status));
+    tell_headers(answer, add_to_text, &text);
     (void)buf_printf(&text, "Content-Length: %zu\r\nConnection: close\r\n\r\n", answer->len);
     if (strcmp(exchange->method, "HEAD") != 0)
         (void)buf_add(&text, answer->body, answer->len);

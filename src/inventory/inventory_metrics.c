@@ -5,12 +5,6 @@
 #include "inventory/inventory.h"
 #include "quota_metrics.h"
 
-static void write_number(struct buf *out, const char *name, const char *help, double value)
-{
-    metrics_head(out, name, "gauge", help);
-    metrics_sample(out, name, NULL, value);
-}
-
 void inventory_metrics(struct inventory *inventory, struct buf *out)
 {
     const struct inventory_view view = inventory_read(inventory);
@@ -22,12 +16,12 @@ void inventory_metrics(struct inventory *inventory, struct buf *out)
     gpu_metrics(fork, out);
     fragmentation_metrics(fork, out);
     quota_metrics(fork, out);
-    write_number(out, "gpu_extender_nodes", "Nodes in the inventory.",
-                 (double)cluster_n_nodes(fork));
-    write_number(out, "gpu_extender_pods", "Pods in the inventory.", n_pods);
-    write_number(out, "gpu_extender_inventory_problems",
-                 "Objects that were left out because they cannot be right.", n_problems);
-    write_number(out, "gpu_extender_inventory_timestamp_seconds",
-                 "When the data was last known to be complete, in seconds since 1970.", as_of_s);
+    metrics_gauge(out, "gpu_extender_nodes", "Nodes in the inventory.",
+                  (double)cluster_n_nodes(fork));
+    metrics_gauge(out, "gpu_extender_pods", "Pods in the inventory.", n_pods);
+    metrics_gauge(out, "gpu_extender_inventory_problems",
+                  "Objects that were left out because they cannot be right.", n_problems);
+    metrics_gauge(out, "gpu_extender_inventory_timestamp_seconds",
+                  "When the data was last known to be complete, in seconds since 1970.", as_of_s);
     inventory_fork_free(inventory, fork);
 }

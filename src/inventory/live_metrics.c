@@ -95,13 +95,6 @@ static const struct {
      "1 where the API server cannot be followed, and so no decision is made.", stale_of},
 };
 
-static void write_counter(struct buf *out, const char *name, const char *help,
-                          const struct counter *counter)
-{
-    metrics_head(out, name, "counter", help);
-    metrics_sample(out, name, NULL, (double)counter_value(counter));
-}
-
 /* Names are copied under the lock, and written after it. */
 static void write_refused(struct inventory *inventory, struct buf *out)
 {
@@ -138,8 +131,8 @@ void inventory_live_metrics(struct inventory *inventory, struct buf *out)
             sample(out, ROWS[i].name, &kinds[j], ROWS[i].value(&kinds[j]));
     }
     write_refused(inventory, out);
-    write_counter(out, "gpu_extender_self_checks_total",
-                  "Times that all of the ledger's sums were made again.", &live->check.checks);
-    write_counter(out, "gpu_extender_self_check_differences_total",
-                  "Differences that this has found: must be 0.", &live->check.differences);
+    metrics_counter(out, "gpu_extender_self_checks_total",
+                    "Times that all of the ledger's sums were made again.", &live->check.checks);
+    metrics_counter(out, "gpu_extender_self_check_differences_total",
+                    "Differences that this has found: must be 0.", &live->check.differences);
 }

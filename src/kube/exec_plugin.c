@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/wait.h"
 #include "exec_pace.h"
 #include "exec_process.h"
 
@@ -63,8 +64,7 @@ static bool wait_until_due(struct exec_plugin *plugin)
     (void)pthread_mutex_lock(&plugin->lock);
     while (!plugin->stops && clock_ms() < plugin->pace.due_ms) {
         const int64_t due_ms = plugin->pace.due_ms;
-        const struct timespec due = {.tv_sec = (time_t)(due_ms / 1000),
-                                     .tv_nsec = (long)(due_ms % 1000) * 1000000};
+        const struct timespec due = wait_moment(due_ms);
         if (due_ms == CLOCK_NEVER)
             (void)pthread_cond_wait(&plugin->changed, &plugin->lock);
         else
@@ -115,11 +115,7 @@ static int start_thread(struct exec_plugin *plugin, struct err *err)
 
 static void init_lock(struct exec_plugin *plugin)
 {
-    pthread_condattr_t attributes;
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&plugin->changed, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
+    wait_condition_init(&plugin->changed);
     (void)pthread_mutex_init(&plugin->lock, NULL);
 }
 

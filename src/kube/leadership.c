@@ -258,24 +258,16 @@ const char *leadership_role(const struct leadership *leadership, int64_t now_ms)
     return atomic_load(&leadership->role) == FOLLOWER ? "follower" : "becoming the leader";
 }
 
-static void write_counter(struct buf *out, const char *name, const char *help,
-                          const struct counter *counter)
-{
-    metrics_head(out, name, "counter", help);
-    metrics_sample(out, name, NULL, (double)counter_value(counter));
-}
-
 void leadership_metrics(const struct leadership *leadership, int64_t now_ms, struct buf *out)
 {
-    static const char LEADER_NAME[] = "gpu_extender_leader";
-    metrics_head(out, LEADER_NAME, "gauge", "Whether this replica answers kube-scheduler.");
-    metrics_sample(out, LEADER_NAME, NULL, leadership_may_decide(leadership, now_ms));
-    write_counter(out, "gpu_extender_lease_acquisitions_total",
-                  "How often this replica took the Lease.", &leadership->n_terms);
-    write_counter(out, "gpu_extender_lease_losses_total",
-                  "How often it lost the Lease, other than by a stop.", &leadership->n_losses);
-    write_counter(out, "gpu_extender_lease_failures_total",
-                  "Times that the Lease could not be read or written.", &leadership->n_failures);
+    metrics_gauge(out, "gpu_extender_leader", "Whether this replica answers kube-scheduler.",
+                  leadership_may_decide(leadership, now_ms));
+    metrics_counter(out, "gpu_extender_lease_acquisitions_total",
+                    "How often this replica took the Lease.", &leadership->n_terms);
+    metrics_counter(out, "gpu_extender_lease_losses_total",
+                    "How often it lost the Lease, other than by a stop.", &leadership->n_losses);
+    metrics_counter(out, "gpu_extender_lease_failures_total",
+                    "Times that the Lease could not be read or written.", &leadership->n_failures);
 }
 
 /* ---- sights ---- */

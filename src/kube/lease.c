@@ -278,9 +278,7 @@ static void fail_round(struct lease *lease, enum question question,
 static json_t *lease_in(const struct kube_answer *answer)
 {
     struct lease_record record;
-    json_t *object = NULL;
-    if (json_parse(answer->body, answer->body_len, 0, &object, NULL) < 0)
-        return NULL;
+    json_t *object = request_object(answer);
     if (lease_object_read(object, &record, NULL) == 0)
         return object;
     json_decref(object);
@@ -347,9 +345,7 @@ static void judge_release(struct lease *lease, enum question question,
 void lease_answered(struct lease *lease, const struct kube_answer *answer)
 {
     const enum question question = lease->asked;
-    const bool is_fine =
-        answer->outcome == KUBE_ANSWERED && (answer->status == 200 || answer->status == 201);
-    json_t *object = is_fine ? lease_in(answer) : NULL;
+    json_t *object = lease_in(answer);
     lease->asked = NO_QUESTION;
     if (question == READ_LAST || question == GIVE_UP) {
         judge_release(lease, question, answer, object);

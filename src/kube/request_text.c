@@ -5,6 +5,14 @@
 
 #define MESSAGE_MAX_BYTES 200
 
+json_t *request_object(const struct kube_answer *answer)
+{
+    json_t *object = NULL;
+    if (answer->outcome == KUBE_ANSWERED && (answer->status == 200 || answer->status == 201))
+        (void)json_parse(answer->body, answer->body_len, 0, &object, NULL);
+    return object;
+}
+
 void request_explain(struct buf *out, const char *method, const char *path,
                      const struct kube_answer *answer)
 {

@@ -1,5 +1,5 @@
 /*
- * request_text: what is told of a request that came to nothing.
+ * request_text: what an answer of the API server says: the object in it, or why there is none.
  */
 #ifndef KUBE_REQUEST_TEXT_H
 #define KUBE_REQUEST_TEXT_H
@@ -7,6 +7,10 @@
 #include "base/buf.h"
 #include "kube/request.h"
 
+#include <jansson.h>
+
+/* The JSON of an answer of 200 or 201, the caller's; NULL: it is another, or has none. */
+json_t *request_object(const struct kube_answer *answer);
 /* Replaces what is in out: "PUT /apis/...: 403: the Status's message". */
 void request_explain(struct buf *out, const char *method, const char *path,
                      const struct kube_answer *answer);

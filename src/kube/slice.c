@@ -206,11 +206,7 @@ static bool is_slice(const json_t *object)
 
 static json_t *slice_in(const struct kube_answer *answer)
 {
-    json_t *object = NULL;
-    const bool is_fine =
-        answer->outcome == KUBE_ANSWERED && (answer->status == 200 || answer->status == 201);
-    if (!is_fine || json_parse(answer->body, answer->body_len, 0, &object, NULL) < 0)
-        return NULL;
+    json_t *object = request_object(answer);
     if (is_slice(object))
         return object;
     json_decref(object);

@@ -50,13 +50,6 @@ char *identity_item_kind(const json_t *list)
     return mem_strndup(kind, len - suffix_len);
 }
 
-const char *identity_text(const struct identity *identity, struct arena *arena)
-{
-    if (!identity->namespace_[0])
-        return identity->name;
-    return arena_printf(arena, "%s/%s", identity->namespace_, identity->name);
-}
-
 int priority_class_from_json(const json_t *object, struct priority_class_facts *ret_facts,
                              struct err *err)
 {

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_LATE 1024
 
@@ -201,4 +202,56 @@ void desk_free(struct desk *desk, unsigned drain_ms)
 int desk_client(const struct desk *desk, enum listener listener)
 {
     return client_open(server_address(desk->server, listener));
+}
+
+int desk_set_up(void **state)
+{
+    *state = desk_new();
+    return 0;
+}
+
+int desk_tear_down(void **state)
+{
+    desk_free(*state, 10000);
+    return 0;
+}
+
+#define N_RACING 200
+
+struct race {
+    struct exchange *exchanges[N_RACING];
+    void (*end)(struct exchange *exchange);
+};
+
+static void *end_all(void *arg)
+{
+    const struct race *race = arg;
+    for (int i = 0; i < N_RACING; i++)
+        race->end(race->exchanges[i]);
+    return NULL;
+}
+
+void desk_race_with_stop(const char *request, void (*end)(struct exchange *exchange))
+{
+    struct desk *desk = desk_new();
+    struct race race = {.end = end};
+    struct reply reply;
+    pthread_t thread;
+    int fds[N_RACING];
+    for (int i = 0; i < N_RACING; i++) {
+        fds[i] = desk_client(desk, LISTEN_VERBS);
+        client_send(fds[i], request);
+    }
+    for (int i = 0; i < N_RACING; i++)
+        race.exchanges[i] = desk_next(desk);
+    assert_int_equal(pthread_create(&thread, NULL, end_all, &race), 0);
+    server_stop(desk_take_server(desk), 0);
+    for (int i = 0; i < N_RACING; i++) {
+        client_read(fds[i], &reply);
+        assert_true(reply.status == 200 || reply.status == 503);
+        assert_true(client_at_end(fds[i]));
+        (void)close(fds[i]);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    desk_free(desk, 0);
 }

@@ -39,4 +39,12 @@ void desk_let_go(struct desk *desk);
 /* Answers 200 with what /now would have said. */
 void desk_answer(struct exchange *exchange);
 
+/* Of a cmocka test whose state is a desk of its own. */
+int desk_set_up(void **state);
+int desk_tear_down(void **state);
+
+/* Many clients send the request, which comes to desk_next(), and another thread ends each exchange
+ * so, while the server stops: every client gets one whole answer, 200 or the stop's 503. */
+void desk_race_with_stop(const char *request, void (*end)(struct exchange *exchange));
+
 #endif

@@ -10,18 +10,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int start(void **state)
-{
-    *state = desk_new();
-    return 0;
-}
-
-static int stop(void **state)
-{
-    desk_free(*state, 10000);
-    return 0;
-}
-
 static void test_a_handler_sees_the_whole_request(void **state)
 {
     struct reply reply;
@@ -329,25 +317,37 @@ static int stop_patiently(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_handler_sees_the_whole_request, start, stop),
-        cmocka_unit_test_setup_teardown(test_an_encoded_nul_does_not_end_the_path, start, stop),
-        cmocka_unit_test_setup_teardown(test_many_requests_use_one_connection, start, stop),
-        cmocka_unit_test_setup_teardown(test_an_answer_may_close_the_connection, start, stop),
-        cmocka_unit_test_setup_teardown(test_a_large_answer_arrives_whole, start, stop),
-        cmocka_unit_test_setup_teardown(test_pipelined_requests_are_answered_in_order, start, stop),
-        cmocka_unit_test_setup_teardown(test_a_request_may_come_byte_by_byte, start, stop),
-        cmocka_unit_test_setup_teardown(test_chunked_bodies_are_put_together, start, stop),
-        cmocka_unit_test_setup_teardown(test_a_client_that_asks_first_is_told_to_go_on, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(test_head_is_get_without_the_body, start, stop),
-        cmocka_unit_test_setup_teardown(test_http_1_0_works, start, stop),
-        cmocka_unit_test_setup_teardown(test_errors_are_json, start, stop),
-        cmocka_unit_test_setup_teardown(test_answers_come_later_from_other_threads, start, stop),
-        cmocka_unit_test_setup_teardown(test_an_answer_may_come_while_the_handler_runs, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(test_an_exchange_outlives_its_client, start, stop),
-        cmocka_unit_test_setup_teardown(test_a_client_may_end_its_input_first, start, stop),
-        cmocka_unit_test_setup_teardown(test_a_client_may_leave_in_the_middle, start,
+        cmocka_unit_test_setup_teardown(test_a_handler_sees_the_whole_request, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_an_encoded_nul_does_not_end_the_path, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_many_requests_use_one_connection, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_an_answer_may_close_the_connection, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_large_answer_arrives_whole, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_pipelined_requests_are_answered_in_order, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_request_may_come_byte_by_byte, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_chunked_bodies_are_put_together, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_client_that_asks_first_is_told_to_go_on, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_head_is_get_without_the_body, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_http_1_0_works, desk_set_up, desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_errors_are_json, desk_set_up, desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_answers_come_later_from_other_threads, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_an_answer_may_come_while_the_handler_runs, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_an_exchange_outlives_its_client, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_client_may_end_its_input_first, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_client_may_leave_in_the_middle, desk_set_up,
                                         stop_patiently),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,18 +12,6 @@
 #define POST(target) "POST " target " HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody"
 #define ECHO(path) "POST " path " q=(none) x-test=(none) 4 body"
 
-static int start(void **state)
-{
-    *state = desk_new();
-    return 0;
-}
-
-static int stop(void **state)
-{
-    desk_free(*state, 10000);
-    return 0;
-}
-
 static void test_an_open_gate_is_not_noticed(void **state)
 {
     struct reply reply;
@@ -205,58 +193,34 @@ static void test_a_stop_answers_those_who_wait_at_the_gate(void **state)
     desk_free(desk, 0);
 }
 
-#define N_RACING 200
-
-static void *pass_all(void *arg)
-{
-    struct exchange **exchanges = arg;
-    for (int i = 0; i < N_RACING; i++)
-        exchange_pass(exchanges[i]);
-    return NULL;
-}
-
 /* Every client gets one whole answer, the handler's or the stop's. */
 static void test_passes_race_with_the_stop(void **state)
 {
     (void)state;
-    struct desk *desk = desk_new();
-    struct exchange *exchanges[N_RACING];
-    struct reply reply;
-    pthread_t thread;
-    int fds[N_RACING];
-    for (int i = 0; i < N_RACING; i++) {
-        fds[i] = desk_client(desk, LISTEN_VERBS);
-        client_send(fds[i], POST("/gated/now?gate=ask"));
-    }
-    for (int i = 0; i < N_RACING; i++)
-        exchanges[i] = desk_next(desk);
-    assert_int_equal(pthread_create(&thread, NULL, pass_all, exchanges), 0);
-    server_stop(desk_take_server(desk), 0);
-    for (int i = 0; i < N_RACING; i++) {
-        client_read(fds[i], &reply);
-        assert_true(reply.status == 200 || reply.status == 503);
-        assert_true(client_at_end(fds[i]));
-        (void)close(fds[i]);
-    }
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    desk_free(desk, 0);
+    desk_race_with_stop(POST("/gated/now?gate=ask"), exchange_pass);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_an_open_gate_is_not_noticed, start, stop),
-        cmocka_unit_test_setup_teardown(test_a_closed_gate_does_not_wait_for_the_body, start, stop),
-        cmocka_unit_test_setup_teardown(test_a_closed_gate_keeps_a_connection_without_a_body, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(test_a_client_that_sends_it_all_still_reads_the_401, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(test_a_gate_that_is_asked_may_pass_at_once, start, stop),
-        cmocka_unit_test_setup_teardown(test_a_gate_that_is_asked_may_answer, start, stop),
+        cmocka_unit_test_setup_teardown(test_an_open_gate_is_not_noticed, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_closed_gate_does_not_wait_for_the_body, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_closed_gate_keeps_a_connection_without_a_body,
+                                        desk_set_up, desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_client_that_sends_it_all_still_reads_the_401,
+                                        desk_set_up, desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_gate_that_is_asked_may_pass_at_once, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_gate_that_is_asked_may_answer, desk_set_up,
+                                        desk_tear_down),
         cmocka_unit_test_setup_teardown(test_who_leaves_before_the_gate_is_asked_leaves_nothing,
-                                        start, stop),
-        cmocka_unit_test_setup_teardown(test_passes_come_later_from_another_thread, start, stop),
-        cmocka_unit_test_setup_teardown(test_who_was_passed_may_be_parked_again, start, stop),
+                                        desk_set_up, desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_passes_come_later_from_another_thread, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_who_was_passed_may_be_parked_again, desk_set_up,
+                                        desk_tear_down),
         cmocka_unit_test(test_a_stop_answers_those_who_wait_at_the_gate),
         cmocka_unit_test(test_passes_race_with_the_stop),
     };

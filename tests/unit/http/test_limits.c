@@ -11,18 +11,6 @@
 
 #define TOO_LARGE "{\"error\": \"the body must not be larger than 10000 bytes\"}\n"
 
-static int start(void **state)
-{
-    *state = desk_new();
-    return 0;
-}
-
-static int stop(void **state)
-{
-    desk_free(*state, 10000);
-    return 0;
-}
-
 static void test_unknown_paths_are_404(void **state)
 {
     static const char *const PATHS[] = {"/", "/no", "/now/", "/nowhere", "/NOW", "/below", "*"};
@@ -297,20 +285,26 @@ static void test_garbage_harms_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_unknown_paths_are_404, start, stop),
-        cmocka_unit_test_setup_teardown(test_other_methods_are_405, start, stop),
-        cmocka_unit_test_setup_teardown(test_the_longest_path_decides, start, stop),
-        cmocka_unit_test_setup_teardown(test_a_body_of_the_limit_is_taken, start, stop),
-        cmocka_unit_test_setup_teardown(test_an_announced_body_over_the_limit_is_413_at_once, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(test_a_client_that_sends_it_all_still_reads_the_413, start,
-                                        stop),
-        cmocka_unit_test_setup_teardown(test_a_client_that_never_ends_is_cut_off, start, stop),
-        cmocka_unit_test_setup_teardown(test_a_chunked_body_over_the_limit_is_413, start, stop),
-        cmocka_unit_test_setup_teardown(test_a_large_body_for_nobody_is_not_read, start, stop),
-        cmocka_unit_test_setup_teardown(test_other_transfer_encodings_are_501, start, stop),
-        cmocka_unit_test_setup_teardown(test_large_headers_are_refused, start, stop),
-        cmocka_unit_test_setup_teardown(test_garbage_harms_nobody, start, stop),
+        cmocka_unit_test_setup_teardown(test_unknown_paths_are_404, desk_set_up, desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_other_methods_are_405, desk_set_up, desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_the_longest_path_decides, desk_set_up, desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_body_of_the_limit_is_taken, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_an_announced_body_over_the_limit_is_413_at_once,
+                                        desk_set_up, desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_client_that_sends_it_all_still_reads_the_413,
+                                        desk_set_up, desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_client_that_never_ends_is_cut_off, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_chunked_body_over_the_limit_is_413, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_large_body_for_nobody_is_not_read, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_other_transfer_encodings_are_501, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_large_headers_are_refused, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_garbage_harms_nobody, desk_set_up, desk_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -400,41 +400,11 @@ static void test_a_handler_that_returns_too_late_to_park(void **state)
     desk_free(desk, 0);
 }
 
-#define N_RACING 200
-
-static void *answer_all(void *arg)
-{
-    struct exchange **exchanges = arg;
-    for (int i = 0; i < N_RACING; i++)
-        desk_answer(exchanges[i]);
-    return NULL;
-}
-
 /* Answers and the end of the drain race; every client gets one whole answer, this or that. */
 static void test_answers_race_with_the_stop(void **state)
 {
     (void)state;
-    struct desk *desk = desk_new();
-    struct exchange *exchanges[N_RACING];
-    struct reply reply;
-    pthread_t thread;
-    int fds[N_RACING];
-    for (int i = 0; i < N_RACING; i++) {
-        fds[i] = desk_client(desk, LISTEN_VERBS);
-        client_send(fds[i], LATER);
-    }
-    for (int i = 0; i < N_RACING; i++)
-        exchanges[i] = desk_next(desk);
-    assert_int_equal(pthread_create(&thread, NULL, answer_all, exchanges), 0);
-    server_stop(desk_take_server(desk), 0);
-    for (int i = 0; i < N_RACING; i++) {
-        client_read(fds[i], &reply);
-        assert_true(reply.status == 200 || reply.status == 503);
-        assert_true(client_at_end(fds[i]));
-        (void)close(fds[i]);
-    }
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    desk_free(desk, 0);
+    desk_race_with_stop(LATER, desk_answer);
 }
 
 int main(void)
