@@ -82,7 +82,10 @@ struct inventory_freshness {
     bool synced;      /* all of them were listed once */
     bool stale;       /* the API server cannot be followed */
     int64_t age_ms;   /* since it was last known to be complete; -1: it never was */
+    bool too_many;    /* more than the limits allow */
     struct err why;   /* of stale or of not being synced, or what is being recovered from; or "" */
+    /* Of what sort that is: "refused", "unreachable", "failed"; or "". It quotes nobody. */
+    const char *trouble;
 };
 /* One a kind, and how many: none where the inventory is not live. */
 size_t inventory_freshness(struct inventory *inventory,

@@ -58,6 +58,16 @@ enum watch_event {
 };
 const char *watch_event_name(enum watch_event event); /* "added" */
 
+/* Of what sort a failure is, in fixed words: for those who may not be told what a server said. */
+enum reflector_trouble {
+    TROUBLE_NONE,
+    TROUBLE_REFUSED,     /* 401, 403 */
+    TROUBLE_UNREACHABLE, /* nothing could be asked, or no whole answer came */
+    TROUBLE_FAILED,      /* it answered something else than what was asked for */
+    N_TROUBLES
+};
+const char *reflector_trouble_name(enum reflector_trouble trouble); /* "refused"; of none "" */
+
 #define REFLECTOR_NOT_LISTED "not listed yet"
 
 struct reflector_status {
@@ -67,7 +77,8 @@ struct reflector_status {
      * One printable line, "GET /api/v1/pods: 403: ...", valid for the call. REFLECTOR_NOT_LISTED:
      * nothing has failed so far. */
     const char *why;
-    int64_t fresh_ms; /* when the data was last known to be complete; 0: never */
+    enum reflector_trouble trouble; /* of why */
+    int64_t fresh_ms;               /* when the data was last known to be complete; 0: never */
     uint64_t relists[N_RELIST_CAUSES];
     uint64_t watches; /* opened */
     uint64_t events[N_WATCH_EVENTS];

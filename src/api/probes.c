@@ -2,8 +2,11 @@
 #include "api/api.h"
 #include "base/metrics.h"
 #include "base/process_metrics.h"
+#include "base/text_time.h"
 #include "inventory/live.h"
 #include "reply.h"
+
+#include <time.h>
 
 static void answer_line(struct exchange *exchange, unsigned status, const char *line)
 {
@@ -19,26 +22,33 @@ void api_livez(void *context, struct exchange *exchange)
     answer_line(exchange, 200, "ok");
 }
 
-/* What inventory_usable() is about: the first that was never listed, else the first that is stale.
- * n: none. */
-static size_t find_first(const struct inventory_freshness *kinds, size_t n)
-{
-    size_t first = n;
-    for (size_t i = n; i-- > 0;) {
-        const bool is_before = kinds[i].stale && (first == n || kinds[first].synced);
-        if (!kinds[i].synced || is_before)
-            first = i;
-    }
-    return first;
-}
-
+/* Where the kind is as it should be, nothing. */
 static void add_kind(const struct inventory_freshness *kind, struct buf *out)
 {
-    if (kind->synced)
-        (void)buf_printf(out, "the %s are stale", kind->kind);
+    char since[TEXT_TIME_SIZE];
+    const int64_t since_s = (int64_t)time(NULL) - kind->age_ms / 1000;
+    if (!kind->synced)
+        (void)buf_printf(out, "%s: never listed", kind->kind);
+    else if (kind->stale)
+        (void)buf_printf(out, "%s: stale since %s", kind->kind, text_time(since_s, since));
+    else if (kind->too_many)
+        (void)buf_printf(out, "%s: too many", kind->kind);
     else
-        (void)buf_printf(out, "waiting for the first list of %s", kind->kind);
-    (void)buf_printf(out, "%s%s\n", kind->why.text[0] ? ": " : "", kind->why.text);
+        return;
+    (void)buf_printf(out, "%s%s\n", kind->trouble[0] ? ": " : "", kind->trouble);
+}
+
+/* A line each kind. Whoever reaches the port may read them: what the API server said, or which
+ * file it was about, is for the log and for people. */
+static void add_troubles(struct inventory *inventory, struct buf *out)
+{
+    struct inventory_freshness kinds[N_CLUSTER_KINDS];
+    const size_t n = inventory_freshness(inventory, kinds);
+    const char *waiting_for = n == 0 ? inventory_waiting_for(inventory) : NULL;
+    for (size_t i = 0; i < n; i++)
+        add_kind(&kinds[i], out);
+    if (waiting_for)
+        (void)buf_printf(out, "waiting for %s\n", waiting_for);
 }
 
 /* Being ready is no matter of it: a follower that was not would keep every rollout waiting. */
@@ -49,24 +59,17 @@ static void add_role(const struct api *api, const struct exchange *exchange, str
         (void)buf_printf(out, "this replica: %s\n", role);
 }
 
-/* A line each kind. */
 void api_readyz(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
-    struct inventory_freshness kinds[N_CLUSTER_KINDS];
     struct buf text;
-    struct err why;
-    const bool usable = inventory_usable(api->inventory, &why);
-    const size_t n = usable ? 0 : inventory_freshness(api->inventory, kinds);
-    const size_t told = find_first(kinds, n);
     buf_init(&text, REPLY_MAX_BYTES);
-    (void)buf_printf(&text, "%s\n", usable ? "ok" : why.text);
-    for (size_t i = 0; i < n; i++) {
-        if (i != told && (!kinds[i].synced || kinds[i].stale))
-            add_kind(&kinds[i], &text);
-    }
+    add_troubles(api->inventory, &text);
+    const bool is_ready = text.len == 0;
+    if (is_ready)
+        (void)buf_add_text(&text, "ok\n");
     add_role(api, exchange, &text);
-    reply_text(exchange, usable ? 200 : 503, "text/plain; charset=utf-8", &text);
+    reply_text(exchange, is_ready ? 200 : 503, "text/plain; charset=utf-8", &text);
 }
 
 static void write_build_info(struct buf *out)

@@ -49,7 +49,9 @@ size_t inventory_freshness(struct inventory *inventory,
             .synced = status.reflector.synced,
             .stale = status.reflector.stale,
             .age_ms = fresh_ms == 0 ? -1 : clock_ms() - fresh_ms,
+            .too_many = status.too_many.text[0] != '\0',
             .why = status.why,
+            .trouble = reflector_trouble_name(status.reflector.trouble),
         };
     }
     return N_CLUSTER_KINDS;

@@ -183,7 +183,7 @@ static void judge_error_event(struct reflector *reflector, int64_t now_ms)
 
 static void judge_garbage(struct reflector *reflector, int64_t now_ms, const struct err *err)
 {
-    reflector_say(reflector, err->text);
+    reflector_say(reflector, TROUBLE_FAILED, err->text);
     reflector_failed(reflector, now_ms, FAILURE_GARBAGE, -1);
 }
 
@@ -199,7 +199,8 @@ static void begin_probe(struct reflector *reflector)
 static void judge_catch_up(struct reflector *reflector)
 {
     if (reflector->flight.n_objects == 0 && !reflector->flight.has_text) {
-        reflector_say(reflector, "silent, and nothing came after it was opened again");
+        reflector_say(reflector, TROUBLE_UNREACHABLE,
+                      "silent, and nothing came after it was opened again");
         reflector_set_stale(reflector);
     }
     reflector->fresh = true;
@@ -240,7 +241,7 @@ static void judge_flight(struct reflector *reflector, int64_t now_ms)
 static void judge_unopened(struct reflector *reflector)
 {
     if (!reflector->status.why)
-        reflector_say(reflector, "not followed for too long");
+        reflector_say(reflector, TROUBLE_UNREACHABLE, "not followed for too long");
     reflector_set_stale(reflector);
     if (!reflector->flight.is_open && reflector->step == STEP_WATCH)
         reflector->step = STEP_PROBE;
@@ -407,7 +408,7 @@ static void end_badly(struct reflector *reflector, int64_t now_ms, const char *w
 {
     if (is_out_of_time(&reflector->flight, now_ms))
         reflector->fresh = true;
-    reflector_say(reflector, why);
+    reflector_say(reflector, TROUBLE_UNREACHABLE, why);
     reflector_failed(reflector, now_ms, FAILURE_CUT, -1);
 }
 

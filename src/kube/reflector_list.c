@@ -142,7 +142,7 @@ void reflector_page_end(struct reflector *reflector, int64_t now_ms)
         return;
     }
     if (strcmp(buf_text(&listing->page_continue), buf_text(&listing->continue_)) == 0) {
-        reflector_say(reflector, "the next page is said to be the same again");
+        reflector_say(reflector, TROUBLE_FAILED, "the next page is said to be the same again");
         reflector_failed(reflector, now_ms, FAILURE_GARBAGE, -1);
         return;
     }

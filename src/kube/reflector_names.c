@@ -11,6 +11,17 @@ const char *relist_cause_name(enum relist_cause cause)
     return NAMES[cause];
 }
 
+const char *reflector_trouble_name(enum reflector_trouble trouble)
+{
+    static const char *const NAMES[N_TROUBLES] = {
+        [TROUBLE_NONE] = "",
+        [TROUBLE_REFUSED] = "refused",
+        [TROUBLE_UNREACHABLE] = "unreachable",
+        [TROUBLE_FAILED] = "failed",
+    };
+    return NAMES[trouble];
+}
+
 const char *watch_event_name(enum watch_event event)
 {
     static const char *const NAMES[N_WATCH_EVENTS] = {

@@ -136,8 +136,8 @@ void reflector_set_fresh(struct reflector *reflector, int64_t now_ms);
 /* Nothing more of the flight is read. */
 void reflector_settle(struct reflector *reflector);
 
-/* reflector_text.c: they fill reflector->why. */
-void reflector_say(struct reflector *reflector, const char *what);
+/* reflector_text.c: they fill reflector->why, and say of what sort it is. */
+void reflector_say(struct reflector *reflector, enum reflector_trouble trouble, const char *what);
 /* An answer with another status than 200. */
 void reflector_say_status(struct reflector *reflector);
 /* A 401 whose answer is not known yet. */

@@ -21,7 +21,8 @@ static void make_printable(const char *text, char *shown)
     shown[n] = '\0';
 }
 
-static void set(struct reflector *reflector, const char *number, const char *text)
+static void set(struct reflector *reflector, enum reflector_trouble trouble, const char *number,
+                const char *text)
 {
     char shown[SHOWN_MAX + 1];
     bool is_watch = reflector->step == STEP_WATCH || reflector->step == STEP_CATCH_UP;
@@ -30,17 +31,23 @@ static void set(struct reflector *reflector, const char *number, const char *tex
                    is_watch ? "watch" : "GET", reflector->settings.kind->path, number,
                    number[0] && shown[0] ? ": " : "", shown);
     reflector->status.why = reflector->why;
+    reflector->status.trouble = trouble;
     reflector->is_dirty = true;
 }
 
-void reflector_say(struct reflector *reflector, const char *what)
+static enum reflector_trouble trouble_of(unsigned status)
 {
-    set(reflector, "", what);
+    return status == 401 || status == 403 ? TROUBLE_REFUSED : TROUBLE_FAILED;
+}
+
+void reflector_say(struct reflector *reflector, enum reflector_trouble trouble, const char *what)
+{
+    set(reflector, trouble, "", what);
 }
 
 void reflector_say_refused(struct reflector *reflector, const char *why)
 {
-    set(reflector, "401", why);
+    set(reflector, TROUBLE_REFUSED, "401", why);
 }
 
 static const char *message_of(const json_t *status)
@@ -57,7 +64,7 @@ void reflector_say_status(struct reflector *reflector)
     json_t *status = NULL;
     (void)snprintf(number, sizeof number, "%u", flight->status);
     int r = json_parse(text, flight->error_body.len, 0, &status, NULL);
-    set(reflector, number, r == 0 ? message_of(status) : text);
+    set(reflector, trouble_of(flight->status), number, r == 0 ? message_of(status) : text);
     if (r == 0)
         json_decref(status);
 }
@@ -66,10 +73,11 @@ void reflector_say_error(struct reflector *reflector, const json_t *status)
 {
     char number[32];
     (void)snprintf(number, sizeof number, "ERROR %u", reflector->event_code);
-    set(reflector, number, message_of(status));
+    set(reflector, trouble_of(reflector->event_code), number, message_of(status));
 }
 
 void reflector_say_nothing(struct reflector *reflector)
 {
     reflector->status.why = NULL;
+    reflector->status.trouble = TROUBLE_NONE;
 }

@@ -183,7 +183,7 @@ void reflector_watch_end(struct reflector *reflector, int64_t now_ms)
     if (reflector->step == STEP_LIST || flight->n_objects > 0 ||
         now_ms - flight->head_ms >= VERY_SHORT_MS)
         return;
-    reflector_say(reflector, "ended at once, without an event");
+    reflector_say(reflector, TROUBLE_FAILED, "ended at once, without an event");
     reflector_failed(reflector, now_ms, FAILURE_CUT, -1);
 }
 

@@ -109,5 +109,6 @@ def test_a_server_that_does_not_know_them_has_none(api, follow):
 def test_who_may_not_list_them_is_not_ready_and_says_so(api, follow):
     api.faults.fail("list deviceclasses", 403, "Forbidden", times=None)
     service = follow(ready=False)
-    service.wait("it says what it may not", lambda: "403" in service.get("/readyz").text and "deviceclasses" in service.get("/readyz").text)
+    service.wait("it says what it may not", lambda: "403" in service.freshness("deviceclasses")["why"])
+    service.wait("all else is there", lambda: service.get("/readyz").text == "deviceclasses: never listed: refused\n")
     assert service.get("/readyz").status == 503

@@ -174,8 +174,10 @@ def test_what_stands_in_the_way_of_the_first_lists(api, follow):
     api.faults.redirect("list nodes")
     api.faults.mislabel("list namespaces", "text/html")
     service = follow(ready=False)
-    service.wait("it tells", lambda: "403: told to fail" in service.get("/readyz").text)
-    assert "pods" in service.get("/readyz").text
+    service.wait("it tells", lambda: "403: told to fail" in service.freshness("pods")["why"])
+    service.wait("a redirect is told", lambda: "nodes: never listed: failed\n" in service.get("/readyz").text)
+    assert "pods: never listed: refused\n" in service.get("/readyz").text
+    assert "told to fail" not in service.get("/readyz").text
     api.faults.heal()
     service.settle()
     assert api.faults.count("/elsewhere") == 0
@@ -189,7 +191,7 @@ def test_a_slow_answer_holds_nobody_up(api, follow):
     drip.wait_for(1)
     api.store.put(node("c"))
     service.wait("node c is known", lambda: "c" in service.ledger()[0])
-    assert "waiting for the first list of pods" in service.get("/readyz").text
+    assert service.get("/readyz").text == "pods: never listed\n"
     drip.release()
     service.settle()
     assert service.relists("pods") == 1
@@ -218,8 +220,9 @@ def test_a_token_that_is_refused_is_told_with_its_file(api, follow, tmp_path):
     api.token = "new"
     service = follow(ready=False, kubeconfig=api.kubeconfig({"tokenFile": str(token)}))
     words = f"401: the API server refused the token of {token}"
-    service.wait("it tells", lambda: words in service.get("/readyz").text)
+    service.wait("people are told", lambda: words in service.freshness("pods")["why"])
     service.wait("the log has it", lambda: service.log.text().count(words) >= len(KINDS))
+    assert service.get("/readyz").text == "".join(f"{kind}: never listed: refused\n" for kind in KINDS)
     token.write_text("new")
     service.settle()
 

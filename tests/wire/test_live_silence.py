@@ -3,6 +3,7 @@ reason, while people are answered and told how old the data is. These tests wait
 """
 
 import concurrent.futures
+import re
 
 import objects
 import pytest
@@ -13,6 +14,7 @@ from objects import filter_args, node, pod
 # Of what was waited: a request's time is noted by another process, when it has its turn.
 TOLERANCE = 0.7
 FIRST_DELAY_S = 0.8
+READY_LINE = re.compile(r"^pods: stale since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: \w+$", re.MULTILINE)
 
 
 def change(api):
@@ -26,7 +28,7 @@ def refuses(service, why):
     assert why in found["Error"] and not found.get("NodeNames"), found
     assert service.post("/scheduler/prioritize", asking).json() == [], "no opinion"
     assert why in service.bind(pod(), "b")
-    assert why in service.get("/readyz").text
+    assert READY_LINE.search(service.get("/readyz").text)
     for path in ("/v1/inventory", "/v1/pending"):
         answer = service.get(path).json()
         assert not answer["usable"] and why in answer["unusableBecause"]

@@ -121,7 +121,7 @@ static void test_probes(void **state)
     struct ask waiting;
     ask_init(&waiting, NULL);
     check_line(&waiting, api_livez, 200, "ok\n");
-    check_line(&waiting, api_readyz, 503, "not ready: waiting for the cluster file\n");
+    check_line(&waiting, api_readyz, 503, "waiting for the cluster file\n");
     ask_fini(&waiting);
     check_line(*state, api_livez, 200, "ok\n");
     check_line(*state, api_readyz, 200, "ok\n");

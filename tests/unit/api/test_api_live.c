@@ -231,30 +231,65 @@ static void test_freshness(void **state)
     json_decref(inventory);
 }
 
+/* Whoever reaches the port may read it: no word of these may be there. */
+static const char SAID[] =
+    "GET /api/v1/nodes: 401: the API server refused the token of /etc/secret/token";
+
 static void test_readyz_says_what_is_missing(void **state)
 {
     struct live_ask *live = *state;
-    live->live.statuses[CLUSTER_NODES].why = "GET /api/v1/nodes: 403: no";
+    struct reflector_status *nodes = &live->live.statuses[CLUSTER_NODES];
+    nodes->why = SAID;
+    nodes->trouble = TROUBLE_REFUSED;
     live_flush(&live->live, CLUSTER_NODES);
     check_readyz(live, 503,
-                 "not ready: waiting for the first list of nodes: GET /api/v1/nodes: 403: no\n"
-                 "waiting for the first list of pods\n"
-                 "waiting for the first list of namespaces\n"
-                 "waiting for the first list of priorityclasses\n"
-                 "waiting for the first list of deviceclasses\n");
-    live->live.statuses[CLUSTER_NODES].why = NULL;
+                 "nodes: never listed: refused\n"
+                 "pods: never listed\n"
+                 "namespaces: never listed\n"
+                 "priorityclasses: never listed\n"
+                 "deviceclasses: never listed\n");
+    nodes->why = NULL;
+    nodes->trouble = TROUBLE_NONE;
     fill(live);
     check_readyz(live, 200, "ok\n");
-    make_stale(live);
-    check_readyz(live, 503, "the pods are stale: no answer in 10 s\n");
-    live->live.statuses[CLUSTER_NODES].stale = true;
+    nodes->why = SAID;
+    nodes->trouble = TROUBLE_UNREACHABLE;
     live_flush(&live->live, CLUSTER_NODES);
-    check_readyz(live, 503, "the nodes are stale\nthe pods are stale: no answer in 10 s\n");
-    live->live.statuses[CLUSTER_PODS].synced = false;
+    check_readyz(live, 200, "ok\n");
+}
+
+static void test_readyz_says_since_when_it_is_stale(void **state)
+{
+    static const char BEFORE[] = "pods: stale since ";
+    struct live_ask *live = *state;
+    int64_t since_s = 0;
+    fill(live);
+    make_stale(live);
+    live->live.statuses[CLUSTER_PODS].trouble = TROUBLE_UNREACHABLE;
     live_flush(&live->live, CLUSTER_PODS);
-    check_readyz(live, 503,
-                 "not ready: waiting for the first list of pods: no answer in 10 s\n"
-                 "the nodes are stale\n");
+    const int64_t now_s = (int64_t)time(NULL);
+    char *text = ask_text(&live->ask, api_readyz, "", NULL, 503, "text/plain; charset=utf-8");
+    char *since = text + sizeof BEFORE - 1;
+    assert_memory_equal(text, BEFORE, sizeof BEFORE - 1);
+    char *after = strchr(since, 'Z');
+    assert_non_null(after);
+    assert_string_equal(after, "Z: unreachable\n");
+    after[1] = '\0';
+    assert_int_equal(text_time_read(since, &since_s), 0);
+    assert_in_range(since_s, now_s - 110, now_s - 100);
+    free(text);
+}
+
+static void test_readyz_says_what_is_too_many(void **state)
+{
+    static const char EXPECTED[] = "nodes: too many\n";
+    struct live_ask *live = *state;
+    fill(live);
+    LIST(&live->live, CLUSTER_NODES, NODE("a", "8"), NODE("b", "8"), NODE("c", "8"),
+         NODE("d", "8"));
+    check_readyz(live, 200, "ok\n");
+    live_upsert(&live->live, CLUSTER_NODES, NODE("e", "8"));
+    check_readyz(live, 503, EXPECTED);
 }
 
 static void test_table(void **state)
@@ -308,6 +343,8 @@ int main(void)
         TEST(test_a_dry_run_over_stale_data_says_so),
         TEST(test_freshness),
         TEST(test_readyz_says_what_is_missing),
+        TEST(test_readyz_says_since_when_it_is_stale),
+        TEST(test_readyz_says_what_is_too_many),
         TEST(test_table),
         TEST(test_metrics),
     };

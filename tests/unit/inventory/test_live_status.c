@@ -66,10 +66,13 @@ static void test_freshness(void **state)
     live->statuses[CLUSTER_PODS].fresh_ms = clock_ms() - 10 * minute_ms;
     live->statuses[CLUSTER_PODS].stale = true;
     live->statuses[CLUSTER_PODS].why = "no answer";
+    live->statuses[CLUSTER_PODS].trouble = TROUBLE_UNREACHABLE;
     live_flush(live, CLUSTER_PODS);
     assert_int_equal(inventory_freshness(live->inventory, kinds), N_CLUSTER_KINDS);
     assert_true(kinds[CLUSTER_PODS].synced && kinds[CLUSTER_PODS].stale);
     assert_string_equal(kinds[CLUSTER_PODS].why.text, "no answer");
+    assert_string_equal(kinds[CLUSTER_PODS].trouble, "unreachable");
+    assert_string_equal(kinds[CLUSTER_NODES].trouble, "");
     assert_in_range(kinds[CLUSTER_PODS].age_ms, 10 * minute_ms, 11 * minute_ms);
     assert_in_range(kinds[CLUSTER_NODES].age_ms, 0, minute_ms);
     assert_false(kinds[CLUSTER_NODES].stale);

@@ -158,6 +158,7 @@ static void a_list_that_is_cut_is_listed_again(void **state)
     rig_end(&rig, KUBE_UNKNOWN);
     assert_false(rig.status.synced);
     assert_string_equal(rig.why, "GET /api/v1/pods: connection reset by peer");
+    assert_int_equal(rig.status.trouble, TROUBLE_UNREACHABLE);
     rig_expect_wait(&rig, 800, 1600);
     rig_expect_request(&rig, RIG_LIST);
     assert_int_equal(rig.status.relists[RELIST_FAILED], 1);
@@ -188,6 +189,7 @@ static void assert_garbage(const char *body, const char *why)
     rig_answer(&rig, 200, body);
     assert_false(rig.status.synced);
     assert_non_null(strstr(rig.why, why));
+    assert_int_equal(rig.status.trouble, TROUBLE_FAILED);
     rig_expect_wait(&rig, 800, 1600);
     rig_expect_request(&rig, RIG_LIST);
     assert_int_equal(rig.status.relists[RELIST_GARBAGE], 1);
@@ -304,6 +306,7 @@ static void a_refusal_is_told_in_one_short_printable_line(void **state)
         "cannot list\\u0007\"}");
     assert_string_equal(rig.why,
                         "GET /api/v1/pods: 403: pods is forbidden: User \"x\" cannot list?");
+    assert_int_equal(rig.status.trouble, TROUBLE_REFUSED);
     rig_expect_wait(&rig, 800, 1600);
     rig_expect_request(&rig, RIG_LIST);
     assert_int_equal(rig.status.relists[RELIST_FAILED], 1);
@@ -315,6 +318,7 @@ static void a_refusal_is_told_in_one_short_printable_line(void **state)
     rig_many_bytes(&rig, 1000);
     rig_end(&rig, KUBE_ANSWERED);
     assert_int_equal(strlen(rig.why), strlen("GET /api/v1/pods: 404: ") + 200);
+    assert_int_equal(rig.status.trouble, TROUBLE_FAILED);
     rig_fini(&rig);
 }
 
@@ -327,11 +331,13 @@ static void a_token_that_is_refused_is_told_before_the_answer(void **state)
     reflector_refused(rig.reflector, "the API server refused the token of /token");
     assert_string_equal(rig.why,
                         "GET /api/v1/pods: 401: the API server refused the token of /token");
+    assert_int_equal(rig.status.trouble, TROUBLE_REFUSED);
     assert_false(rig.status.synced);
     rig_expect_quiet(&rig, 10000);
     rig_answer_list(&rig, "100", "ab", "");
     assert_true(rig.status.synced);
     assert_null(rig.status.why);
+    assert_int_equal(rig.status.trouble, TROUBLE_NONE);
     rig_fini(&rig);
 }
 

@@ -24,11 +24,23 @@ static void events_have_names_of_their_own(void **state)
     }
 }
 
+static void troubles_have_names_of_their_own(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_TROUBLES; i++) {
+        assert_non_null(reflector_trouble_name((enum reflector_trouble)i));
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(reflector_trouble_name((enum reflector_trouble)i),
+                                    reflector_trouble_name((enum reflector_trouble)j));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(causes_have_names_of_their_own),
         cmocka_unit_test(events_have_names_of_their_own),
+        cmocka_unit_test(troubles_have_names_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,6 +177,7 @@ static void a_short_watch_of_which_nothing_comes_makes_stale(void **state)
     rig_expect_cancel(&rig);
     assert_true(rig.status.stale);
     assert_non_null(strstr(rig.why, "nothing came"));
+    assert_int_equal(rig.status.trouble, TROUBLE_UNREACHABLE);
     rig_expect_request(&rig, RIG_LIST);
     assert_true(rig.request.fresh);
     assert_int_equal(rig.status.relists[RELIST_SILENT], 1);
@@ -401,6 +402,7 @@ static void stale_data_is_proven_fresh_by_a_probe(void **state)
     (void)state;
     begin_stale(&rig);
     assert_string_equal(rig.why, "watch /api/v1/pods: not followed for too long");
+    assert_int_equal(rig.status.trouble, TROUBLE_UNREACHABLE);
     rig_head(&rig, 200);
     rig_event(&rig, "ADDED", 'c', "101");
     assert_true(rig.status.stale);
