@@ -96,15 +96,31 @@ static int follow_api_server(struct program *program, struct err *err)
     return follower_new(&program->settings, program->inventory, &target, &program->follower, err);
 }
 
+/* Of what is right, but has a danger that cannot be seen from here. */
+static void tell_warnings(const struct program *program, void (*tell)(const char *text))
+{
+    const char *text = NULL;
+    for (size_t i = 0; (text = settings_warning(&program->settings, i)); i++)
+        tell(text);
+}
+
+static void print_warning(const char *text)
+{
+    (void)fprintf(stderr, "gpu-extender: warning: %s\n", text);
+}
+
+static void log_warning(const char *text)
+{
+    LOG(LOG_WARN, "main", LOG_MSG(text));
+}
+
 static int check(struct program *program)
 {
     struct err err;
     struct kube_target target;
-    const char *warning = settings_warning(&program->settings);
     if (listening_check(&program->listening, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
-    if (warning)
-        (void)fprintf(stderr, "gpu-extender: warning: %s\n", warning);
+    tell_warnings(program, print_warning);
     if (program->options.kubeconfig || program->options.context) {
         if (follower_find(&program->options, &target, &err) < 0)
             return complain(&err, EXIT_BAD_INPUT);
@@ -309,13 +325,6 @@ static void block_signals(struct program *program)
     (void)signal(SIGCHLD, SIG_DFL); /* who started us may have ignored it: no child's end is told */
 }
 
-static void warn(const struct settings *settings)
-{
-    const char *warning = settings_warning(settings);
-    if (warning)
-        LOG(LOG_WARN, "main", LOG_MSG(warning));
-}
-
 static int run(struct program *program)
 {
     struct err err;
@@ -336,7 +345,7 @@ static int run(struct program *program)
         return complain(&err, EXIT_BAD_INPUT);
     if (!options->cluster_file && follow_api_server(program, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
-    warn(&program->settings);
+    tell_warnings(program, log_warning);
     create_gates(program);
     create_protocols(program);
     return serve(program);

@@ -74,6 +74,8 @@ struct settings_tls {
     struct settings_clients people_clients; /* nobody named: none */
 };
 
+#define SETTINGS_WARNINGS_MAX 2
+
 struct settings {
     /* ADDR:PORT, owned. */
     char *listen_verbs;
@@ -89,6 +91,8 @@ struct settings {
     size_t decisions_kept; /* 0: none */
     struct settings_limits limits;
     struct policy policy;
+    struct err warnings[SETTINGS_WARNINGS_MAX];
+    size_t n_warnings;
 };
 
 void settings_init(struct settings *ret_settings);
@@ -105,8 +109,9 @@ int settings_read_text(struct settings *settings, const char *file, const char *
 /* How many nodes filter may hand on at the most; 0: all that fit, as nobody can say that our first
  * choice wins. */
 size_t settings_shortlist(const struct settings *settings);
-/* What is right, and has a danger that cannot be seen from here; NULL: nothing. */
-const char *settings_warning(const struct settings *settings);
+/* What of the file is right, and has a danger that cannot be seen from here: the i-th of them, with
+ * its place. NULL: there are no more. */
+const char *settings_warning(const struct settings *settings, size_t i);
 
 /* The policy in force, as a policy file that reads back to the same settings. */
 void settings_print(const struct settings *settings, struct buf *out);

@@ -1,22 +1,12 @@
 /* election_check: see election_check.h. */
 #include "election_check.h"
 
-#include "formats/json_get.h"
+#include "setting.h"
 
 #define SECTION "leaderElection"
 #define LEASE "leaseDurationSeconds"
 #define RENEW "renewDeadlineSeconds"
 #define RETRY "retryPeriodSeconds"
-
-/* Where the file has the key; else its section. */
-static struct yaml_value place_of(json_t *root, const char *key, const char *path)
-{
-    json_t *section = json_member(root, SECTION);
-    json_t *value = json_member(section, key);
-    if (value)
-        return (struct yaml_value){section, key, path, value};
-    return (struct yaml_value){root, SECTION, path, section};
-}
 
 /* A binding is posted only while it surely ends before another replica may lead: it lives for
  * bindTimeoutSeconds, and a second is for the network. Two renewals must have room before that, or
@@ -30,8 +20,8 @@ int election_check(const struct yaml_file *file, json_t *root, const struct sett
                    struct err *err)
 {
     const struct settings_election *election = &settings->election;
-    const struct yaml_value lease = place_of(root, LEASE, SECTION "." LEASE);
-    const struct yaml_value renew = place_of(root, RENEW, SECTION "." RENEW);
+    const struct yaml_value lease = setting_place(root, SECTION, LEASE, SECTION "." LEASE);
+    const struct yaml_value renew = setting_place(root, SECTION, RENEW, SECTION "." RENEW);
     if (!election->enabled)
         return 0;
     if (election->renew_s * 10 <= election->retry_s * 12)

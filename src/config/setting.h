@@ -57,4 +57,8 @@ size_t *setting_count(const struct setting *setting, struct settings *settings);
 int setting_read(const struct setting *setting, const struct yaml_file *file,
                  const struct yaml_value *at, struct settings *settings, struct err *err);
 
+/* Where the file has the key; else its section. */
+struct yaml_value setting_place(json_t *root, const char *section, const char *key,
+                                const char *path);
+
 #endif

@@ -310,3 +310,13 @@ int setting_read(const struct setting *setting, const struct yaml_file *file,
 {
     return READERS[setting->kind](setting, file, at, settings, err);
 }
+
+struct yaml_value setting_place(json_t *root, const char *section, const char *key,
+                                const char *path)
+{
+    json_t *object = json_member(root, section);
+    json_t *value = json_member(object, key);
+    if (value)
+        return (struct yaml_value){object, key, path, value};
+    return (struct yaml_value){root, section, path, object};
+}

@@ -10,6 +10,7 @@
 #include "quota_read.h"
 #include "setting.h"
 #include "unknown_key.h"
+#include "warnings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -289,7 +290,11 @@ static int read_root(const struct yaml_file *file, json_t *root, struct settings
         r = election_check(file, root, settings, err);
     if (r == 0)
         r = check_bodies(file, root, settings, err);
-    return r < 0 ? r : read_quotas(file, root, settings, err);
+    if (r == 0)
+        r = read_quotas(file, root, settings, err);
+    if (r == 0)
+        warnings_find(file, root, settings);
+    return r;
 }
 
 int settings_read_text(struct settings *settings, const char *file, const char *text, size_t len,
@@ -326,13 +331,4 @@ size_t settings_shortlist(const struct settings *settings)
     const struct settings_scheduler *scheduler = &settings->scheduler;
     const bool ours_wins = scheduler->weight >= WEIGHT_THAT_DECIDES && !scheduler->other_extenders;
     return ours_wins ? scheduler->shortlist : 0;
-}
-
-const char *settings_warning(const struct settings *settings)
-{
-    if (!settings->scheduler.all_pods)
-        return NULL;
-    return "scheduler.allPods: while this service is down, a kube-scheduler with ignorable: false "
-           "schedules nothing at all: this service's own pod and those of DNS and the network "
-           "plugin must be static pods, or another scheduler's";
 }

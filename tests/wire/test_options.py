@@ -12,6 +12,7 @@ import socket
 import subprocess
 
 import pytest
+from certificates import Authority
 from objects import filter_args, list_text, node, pod
 from service import BINARY, ENV, ROOT
 
@@ -161,9 +162,29 @@ def test_all_pods_are_warned_of(run_binary, start_service, write, cluster):
     done = run_binary("--check", "--config", policy, "--cluster-file", cluster)
     assert (done.returncode, done.stdout) == (0, "")
     (said,) = warnings(done)
-    assert said.startswith("scheduler.allPods: ") and "static pods" in said
+    assert said.startswith(f"{policy}:3:22: scheduler.allPods: ") and "static pods" in said
     start_service("--config", policy, "--cluster-file", cluster).log.wait_for({"level": "warn", "msg": said})
     assert not warnings(run_binary("--check", "--config", POLICY_FILE, "--cluster-file", cluster))
+
+
+def test_whom_the_verbs_let_in_is_warned_of(run_binary, start_service, write, cluster, tmp_path):
+    """Where people have certificates, whoever reads could bind, too."""
+    authority = Authority(tmp_path / "ca")
+    tls = dict(zip(("certificateFile", "privateKeyFile", "clientCAFile"), map(str, (*authority.server(), authority.certificate))))
+    people = {"peopleClients": {"organizations": ["ops"]}}
+
+    def check(**more):
+        policy = write("policy.yaml", HEAD + "listen: {verbs: '127.0.0.1:0', people: '127.0.0.1:0', probes: '127.0.0.1:0'}\n" + f"tls: {json.dumps({**tls, **more})}\n")
+        done = run_binary("--check", "--config", policy, "--cluster-file", cluster)
+        assert (done.returncode, done.stdout) == (0, "")
+        return policy, warnings(done)
+
+    policy, (said,) = check(verbClients={}, **people)
+    assert re.match(re.escape(str(policy)) + r":4:\d+: tls\.verbClients: names nobody, .* \{names: \[gpu-extender-client\]\}$", said), said
+    started = start_service("--config", policy, "--cluster-file", cluster, listen=None, ready=False)
+    started.log.wait_for({"level": "warn", "msg": said})
+    assert len(check(**people)[1]) == 1
+    assert not check()[1] and not check(verbClients={"names": ["kube-scheduler"]}, **people)[1]
 
 
 def test_check_opens_no_port(run_binary, cluster):

@@ -1,0 +1,54 @@
+/* warnings: see warnings.h. */
+#include "warnings.h"
+
+#include "setting.h"
+
+#include <assert.h>
+
+static struct err *new_warning(struct settings *settings)
+{
+    assert(settings->n_warnings < SETTINGS_WARNINGS_MAX);
+    return &settings->warnings[settings->n_warnings++];
+}
+
+static bool names_nobody(const struct settings_clients *clients)
+{
+    return clients->n_names == 0 && clients->n_organizations == 0;
+}
+
+static void warn_of_all_pods(const struct yaml_file *file, json_t *root, struct settings *settings)
+{
+    const struct yaml_value at = setting_place(root, "scheduler", "allPods", "scheduler.allPods");
+    if (settings->scheduler.all_pods)
+        (void)yaml_fault(file, &at, new_warning(settings),
+                         "while this service is down, a kube-scheduler with ignorable: false "
+                         "schedules nothing at all: this service's own pod and those of DNS and "
+                         "the network plugin must be static pods, or another scheduler's");
+}
+
+/* Who reads is another one than who binds, and both have certificates of the same authority. */
+static void warn_of_verb_clients(const struct yaml_file *file, json_t *root,
+                                 struct settings *settings)
+{
+    const struct settings_tls *tls = &settings->tls;
+    const struct yaml_value at = setting_place(root, "tls", "verbClients", "tls.verbClients");
+    if (*tls->client_ca_file && names_nobody(&tls->verb_clients) &&
+        !names_nobody(&tls->people_clients))
+        (void)yaml_fault(file, &at, new_warning(settings),
+                         "names nobody, so that every certificate that tls.clientCAFile has "
+                         "signed may bind pods, those of tls.peopleClients among them; should "
+                         "name whose certificate kube-scheduler shows, such as {names: "
+                         "[gpu-extender-client]}");
+}
+
+void warnings_find(const struct yaml_file *file, json_t *root, struct settings *settings)
+{
+    settings->n_warnings = 0;
+    warn_of_all_pods(file, root, settings);
+    warn_of_verb_clients(file, root, settings);
+}
+
+const char *settings_warning(const struct settings *settings, size_t i)
+{
+    return i < settings->n_warnings ? settings->warnings[i].text : NULL;
+}
