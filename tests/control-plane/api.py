@@ -58,9 +58,10 @@ class Api:
         with self._connection() as connection:
             return json.loads(self._send(connection, method, path, body, content_type).read())
 
-    def status_of(self, method, path):
+    def status_of(self, method, path, body=None):
         with self._connection() as connection:
-            connection.request(method, path, None, {"Authorization": f"Bearer {self.token}"})
+            headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+            connection.request(method, path, json.dumps(body) if body is not None else None, headers)
             return connection.getresponse().status
 
     def headers_of(self, method, path, body=None):

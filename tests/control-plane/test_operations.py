@@ -8,18 +8,8 @@ import pytest
 import yaml
 from api import LIMIT_S
 from kustomize import MANIFESTS, one
+from operations import DOCUMENT, block
 from plane import free_port
-
-ROOT = os.path.normpath(os.path.join(MANIFESTS, ".."))
-with open(os.path.join(ROOT, "docs/OPERATIONS.md"), encoding="utf-8") as file:
-    DOCUMENT = file.read()
-
-
-def block(language, holds):
-    """The one block of code that has this text in it."""
-    blocks = re.findall(rf"^( *)```{language}\n(.*?)^ *```$", DOCUMENT, re.MULTILINE | re.DOTALL)
-    (found,) = [(indent, text) for indent, text in blocks if holds in text]
-    return re.sub(rf"^{found[0]}", "", found[1], flags=re.MULTILINE)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 Every call has a connection of its own.
 """
 
+import collections
 import contextlib
 import http.client
 import json
@@ -11,6 +12,7 @@ import socket
 import ssl
 import threading
 import time
+import typing
 
 from api import LIMIT_S
 from service import ROOT, Answer
@@ -19,6 +21,9 @@ FILTER = "/scheduler/filter"
 with open(os.path.join(ROOT, "examples/scheduler/filter.json"), encoding="utf-8") as example:
     ASKED = json.load(example)
 PACE_S = 0.05
+# For so long nobody may answer while one replica hands over to another: ours is to be 3 s; kube-proxy may add one, and this is one machine with a
+# whole cluster on it.
+SLACK_S = 3 + 2
 
 
 class Caller:
@@ -57,20 +62,34 @@ class Caller:
         with contextlib.suppress(OSError), self.connected():
             return True
 
+    def meets(self):
+        """What who asks a verb meets: a status, or the name of an error."""
+        try:
+            return self.post(FILTER, ASKED).status
+        except (OSError, http.client.HTTPException) as error:
+            return type(error).__name__
+
     def is_answered(self):
         """Whether a verb is."""
-        with contextlib.suppress(OSError, http.client.HTTPException):
-            return self.post(FILTER, ASKED).status == 200
+        return self.meets() == 200
+
+
+class Silence(typing.NamedTuple):
+    """seconds: between two answers. until: the second one, by the clock of logs. met: by those who asked between them, and how often."""
+
+    seconds: float
+    until: str
+    met: dict
 
 
 class Asking(threading.Thread):
-    """Asks a verb all the time, and keeps when it was answered. A context manager."""
+    """Asks a verb all the time, and keeps when it met what. A context manager."""
 
     def __init__(self, caller):
         super().__init__(daemon=True)
         self.caller = caller
         self.ended = threading.Event()
-        self.answered = []
+        self.met = []
 
     def __enter__(self):
         self.start()
@@ -82,10 +101,16 @@ class Asking(threading.Thread):
 
     def run(self):
         while not self.ended.wait(PACE_S):
-            if self.caller.is_answered():
-                self.answered.append(time.monotonic())
+            what = self.caller.meets()
+            self.met.append((time.monotonic(), time.strftime("%H:%M:%SZ", time.gmtime()), what))
 
-    def longest_silence_s(self, since):
-        """Between two answers, the first of which may be from before `since`."""
-        answered = list(self.answered)
-        return max((after - before for before, after in zip(answered, answered[1:]) if after > since), default=0)
+    def longest_silence(self, since):
+        """The first of the two answers may be from before `since`."""
+        met = list(self.met)
+        answered = [i for i, (_, _, what) in enumerate(met) if what == 200]
+        silences = [
+            Silence(met[after][0] - met[before][0], met[after][1], dict(collections.Counter(what for _, _, what in met[before + 1 : after])))
+            for before, after in zip(answered, answered[1:])
+            if met[after][0] > since
+        ]
+        return max(silences, key=lambda silence: silence.seconds)

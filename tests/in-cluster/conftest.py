@@ -12,7 +12,7 @@ from plane import built
 from real import RealCluster
 
 LOG = pytest.StashKey()
-LINES = 15
+LINES = 40
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 """GPU nodes beside the real one, which KWOK runs, and pods for them alone."""
 
-from cluster import NODES, PODS, node, pod
-from live import RUN_BY_KWOK, bound
+from cluster import NODES, PODS, node, pod, scheduled
+from live import RUN_BY_KWOK, bound, node_name
 
 FAKE = {"key": "kwok.x-k8s.io/node", "value": "fake", "effect": "NoSchedule"}
 N_NODES, EACH = 20, 8
@@ -23,7 +23,13 @@ def make_pods(api, numbers, **more):
 
 
 def wait_until_bound(api, count):
-    return api.wait_for_all(PODS, lambda items: len(bound(items)) >= count, lambda items: f"{len(bound(items))} are bound")
+    return api.wait_for_all(PODS, lambda items: len(bound(items)) >= count, shown)
+
+
+def shown(items):
+    """For messages: how many are bound, and what is said of those that are not."""
+    waiting = [f"\n{item['metadata']['name']}: {scheduled(item)}" for item in items.values() if not node_name(item)]
+    return f"{len(bound(items))} of {len(items)} are bound{''.join(waiting)}"
 
 
 def delete_pods(api):

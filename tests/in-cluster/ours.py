@@ -1,16 +1,17 @@
-"""gpu-extender in the cluster, as people install it: the image of scripts/image, and an overlay of manifests/ with certificates that its
-script made; then kube-scheduler is told of it.
+"""gpu-extender in the cluster, as people install it, by the commands of docs/OPERATIONS.md: the image of scripts/image, and an overlay of
+manifests/ with certificates that its script made; then kube-scheduler is told of it.
 """
 
+import glob
 import os
 import shutil
+import subprocess
 
 import ledger
-import yaml
-from api import wait_until
+from api import LIMIT_S, wait_until
 from callers import Caller
 from cluster import MANIFESTS, configuration
-from real import run
+from operations import command
 from service import ROOT
 
 NAME = "gpu-extender"
@@ -50,19 +51,28 @@ class Ours:
     def install(self):
         shutil.copytree(MANIFESTS, self.manifests, ignore=shutil.ignore_patterns("certificates"))
         self.make_certificates()
-        with open(os.path.join(self.manifests, "base/kustomization.yaml"), encoding="utf-8") as file:
-            (image,) = yaml.safe_load(file)["images"]
-        self.cluster.load_image(os.path.join(ROOT, f"build/image/{NAME}-{image['newTag']}.oci.tar"))
+        load = command("ctr --namespace k8s.io images import")
+        archive = load.split()[-1]
+        os.symlink(os.path.join(ROOT, "build/image", archive), self.cluster.path(archive))
+        self.shell(load)
         self.apply()
         self.wait_until_rolled_out()
         wait_until(self.people().is_reached, lambda: f"the Service {PEOPLE} is reached")
 
     def make_certificates(self):
         """For the replicas and for kube-scheduler, each time new ones of the same authority."""
-        run(os.path.join(self.manifests, OVERLAY, "make-certificates"))
+        self.shell(command(f"manifests/{OVERLAY}/make-certificates"))
 
     def apply(self):
-        self.cluster.kubectl("apply", "--server-side", "-k", os.path.join(self.manifests, OVERLAY))
+        self.shell(command(f"kubectl apply --server-side -k manifests/{OVERLAY}"))
+
+    def shell(self, commands):
+        """As somebody runs them who has the cluster's administration, where manifests/ is. Returns what they print."""
+        env = {"PATH": f"{self.cluster.binaries}:{os.environ['PATH']}", "HOME": self.cluster.folder, "KUBECONFIG": self.cluster.kubeconfig()}
+        shell = ["bash", "-euo", "pipefail", "-c", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + commands]
+        done = subprocess.run(shell, cwd=self.cluster.folder, env=env, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        assert done.returncode == 0, f"{commands}\n{done.stdout}{done.stderr}"
+        return done.stdout
 
     def wait_until_rolled_out(self):
         """All replicas are of the Deployment's present template, and available; of others none is left."""
@@ -107,6 +117,17 @@ class Ours:
         shown = self.certificate(certificate) if certificate else None
         return Caller((address or self.address_of(PEOPLE), PEOPLE_PORT), server_name(PEOPLE), self.authority, shown, token)
 
+    # ---- what they say ----
+
+    def keep_logs(self):
+        """As they go on: the kubelet takes those of a pod away with it."""
+        os.makedirs(self.cluster.path("replicas"), exist_ok=True)
+        for log in glob.glob(self.cluster.path("pods", f"{NAME}_{NAME}-*", "*", "*.log")):
+            pod, _, number = log.split(os.sep)[-3:]
+            kept = self.cluster.path("replicas", f"{pod.split('_')[1]}-{number}")
+            if not os.path.exists(kept):
+                os.link(log, kept)
+
     # ---- comparing ----
 
     def used(self, token):
@@ -138,10 +159,18 @@ class Ours:
             self.frozen = None
 
     def delete(self, pod):
-        """As a drain does it: it is given time to end, and another one is made."""
+        """It is given time to end, and another one is made."""
         self.api.ask("DELETE", f"{PODS}/{pod['metadata']['name']}")
+
+    def evict(self, pod):
+        """Whether the PodDisruptionBudget lets it go: then it is deleted as any pod is."""
+        name = pod["metadata"]["name"]
+        eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name, "namespace": NAME}}
+        status = self.api.status_of("POST", f"{PODS}/{name}/eviction", eviction)
+        assert status in (201, 429), status
+        return status == 201
 
     def roll(self, pod):
         """A new template for the Deployment; comes back when the rollout has come to this pod."""
-        self.cluster.kubectl("rollout", "restart", f"deployment/{NAME}", f"--namespace={NAME}")
+        self.shell(command(f"kubectl --namespace {NAME} rollout restart"))
         self.api.wait_for(PODS, f"metadata.name={pod['metadata']['name']}", lambda seen: "deletionTimestamp" in seen["metadata"])

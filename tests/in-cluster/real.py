@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import pathlib
+import secrets
 import shutil
 import subprocess
 import tempfile
@@ -23,6 +24,7 @@ SERVICE_ADDRESSES = "10.79.0.0/24"
 FIRST_SERVICE_ADDRESS = "10.79.0.1"
 SOCKET = "/run/containerd/containerd.sock"
 BUSYBOX = "localhost/busybox:test"
+GROUP = "ml-engineers"  # of a person whom the API server knows by a token
 
 CONTAINERD = f"""
 version = 2
@@ -66,6 +68,7 @@ class RealCluster(Plane):
         self.certificate = str(self.authority.certificate)
         self.scheduler_kubeconfig = self.kubeconfig_of("kube-scheduler", "/CN=system:kube-scheduler")
         self.scheduler, self.n_schedulers = None, 0
+        self.person = secrets.token_hex(16)
 
     def __enter__(self):
         self._make_network()
@@ -112,6 +115,11 @@ class RealCluster(Plane):
             "--authorization-mode=Node,RBAC",
             "--enable-admission-plugins=NodeRestriction",
         )
+
+    def _make_keys(self):
+        super()._make_keys()
+        with open(self.path("tokens.csv"), "a", encoding="utf-8") as file:
+            file.write(f'{self.person},anna,anna,"{GROUP}"\n')
 
     def kubeconfig_of(self, name, subject):
         """For who has a certificate of that subject."""

@@ -4,12 +4,24 @@ import time
 
 import gpus
 import pytest
-from callers import Asking
+from api import wait_until
+from callers import SLACK_S, Asking
 from live import BOUND_BY, node_name
+from ours import NAME
+from real import is_ready
 
 N_PODS = gpus.N_NODES * gpus.EACH
-# Ours is to be 3 s; kube-proxy may add one, and this is one machine with a whole cluster on it.
-LEASE_S, SLACK_S = 15, 3 + 2
+LEASE_S = 15
+BUDGETS = f"/apis/policy/v1/namespaces/{NAME}/poddisruptionbudgets"
+
+
+def name_of(item):
+    return item["metadata"]["name"]
+
+
+def ready(ours):
+    """The names of replicas that are, and stay."""
+    return {name_of(replica) for replica in ours.replicas() if is_ready(replica) and "deletionTimestamp" not in replica["metadata"]}
 
 
 def everything_is_bound_once(ours, viewer):
@@ -22,19 +34,31 @@ def everything_is_bound_once(ours, viewer):
 
 
 def hand_over(ours, make, change):
-    """As many pods as there are GPUs, in two bursts: change(the leader's pod) comes in the first and before the second. For how many seconds nobody
-    answered the verbs, and how long it took until all were bound."""
+    """As many pods as there are GPUs, in two bursts: change(the leader's pod) comes in the first and before the second. How long nobody answered the
+    verbs, and for how many seconds pods waited until all were bound."""
+    ours.keep_logs()
     with Asking(ours.verbs(patience_s=1)) as asking:
         make(range(N_PODS // 2))
         gpus.wait_until_bound(ours.api, N_PODS // 4)
         since = time.monotonic()
         change(ours.leader())
+        ours.keep_logs()
         make(range(N_PODS // 2, N_PODS))
         gpus.wait_until_bound(ours.api, N_PODS)
         bound_s = time.monotonic() - since
         ours.thaw()
         ours.wait_until_rolled_out()
-    return asking.longest_silence_s(since), bound_s
+        ours.keep_logs()
+    return asking.longest_silence(since), bound_s
+
+
+def judge(ours, viewer, hand_over_of, limit_s, tell):
+    """hand_over_of: what hand_over() returned. tell(text): what is printed."""
+    silence, bound_s = hand_over_of
+    n_replicas = everything_is_bound_once(ours, viewer)
+    tell(f"no answer for {silence.seconds:.1f} s; {N_PODS} pods bound in {bound_s:.1f} s, by {n_replicas} replicas")
+    assert silence.seconds <= limit_s, silence
+    assert n_replicas >= 2
 
 
 def test_both_replicas_are_on_the_real_node(ours):
@@ -50,8 +74,28 @@ def test_as_many_pods_as_there_are_gpus(ours, viewer, make):
     "what, limit_s", [("kill", LEASE_S + SLACK_S), ("freeze", LEASE_S + SLACK_S), ("delete", SLACK_S), ("roll", SLACK_S)]
 )
 def test_a_leader_goes_while_pods_are_bound(ours, viewer, make, what, limit_s, record_property):
-    silence_s, bound_s = hand_over(ours, make, getattr(ours, what))
-    n_replicas = everything_is_bound_once(ours, viewer)
-    text = f"no answer for {silence_s:.1f} s; {N_PODS} pods bound in {bound_s:.1f} s, by {n_replicas} replicas"
-    record_property(f"hand-over: {what} the leader", text)
-    assert silence_s <= limit_s and n_replicas >= 2
+    handed_over = hand_over(ours, make, getattr(ours, what))
+    judge(ours, viewer, handed_over, limit_s, lambda text: record_property(f"hand-over: {what} the leader", text))
+
+
+def test_a_drain_takes_one_replica_after_the_other(ours, viewer, make, record_property):
+    """By the Eviction API, as kubectl drain asks it; who is refused asks again, here at once. The second one leads after the first."""
+    n_refused = 0
+
+    def is_evicted(pod):
+        nonlocal n_refused
+        evicted = ours.evict(pod)
+        n_refused += not evicted
+        return evicted
+
+    def drain(leader):
+        before = ready(ours)
+        assert is_evicted(leader) and len(before) == 2
+        (other,) = [replica for replica in ours.replicas() if name_of(replica) in before - {name_of(leader)}]
+        wait_until(lambda: is_evicted(other), lambda: f"{n_refused} evictions were refused")
+        assert n_refused and len(ready(ours) - before) == 1, f"{n_refused} evictions were refused, and there were {before}, then {ready(ours)}"
+
+    ours.api.wait_for(BUDGETS, f"metadata.name={NAME}", lambda budget: budget["status"]["disruptionsAllowed"] > 0)
+
+    handed_over = hand_over(ours, make, drain)
+    judge(ours, viewer, handed_over, SLACK_S, lambda text: record_property(f"hand-over: drain, {n_refused} evictions refused meanwhile", text))

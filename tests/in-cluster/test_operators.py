@@ -1,0 +1,125 @@
+"""The commands of docs/OPERATIONS.md that change what is installed, as they stand there, and what becomes of it. Those of installing are run by
+ours.py, and new certificates are in test_changes.py."""
+
+import os
+import pathlib
+import shutil
+
+import gpus
+import pytest
+import yaml
+from api import wait_until
+from callers import SLACK_S, Asking
+from certificates import Authority
+from cluster import PODS, scheduled
+from live import BOUND_BY
+from operations import block, command
+from ours import NAME, OVERLAY
+from real import GROUP, is_ready
+
+LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{NAME}/leases/{NAME}"
+KUBEADMS = "/etc/kubernetes"
+# cert-manager is not in this cluster.
+SHIPPED = "overlays/cert-manager"
+
+
+def wait_until_bound_by(ours):
+    """The only pod."""
+    (item,) = gpus.wait_until_bound(ours.api, 1).values()
+    assert BOUND_BY in item["metadata"]["annotations"]
+
+
+# ---- another version or policy ----
+
+
+@pytest.fixture
+def own(ours):
+    """The kustomization that is written there, with its image on the node, and its policy."""
+    folder, text = ours.cluster.folder, block("yaml", "newTag")
+    (image,) = yaml.safe_load(text)["images"]
+    ours.cluster.ctr("images", "tag", f"docker.io/library/{NAME}:{image['newTag']}", f"{image['newName']}:{image['newTag']}")
+    assert SHIPPED in text
+    ours.cluster.write("kustomization.yaml", text.replace(SHIPPED, OVERLAY) + f"replicas: [{{name: {NAME}, count: 3}}]\n")
+    policy = pathlib.Path(ours.manifests, "base/scheduler-policy.yaml").read_text(encoding="utf-8")
+    ours.cluster.write("scheduler-policy.yaml", policy + "  leaseDurationSeconds: 20\n")
+    yield f"{image['newName']}:{image['newTag']}"
+    os.remove(os.path.join(folder, "kustomization.yaml"))
+
+
+def running(ours):
+    """The images of replicas, and for how long the Lease is held."""
+    assert all(map(is_ready, ours.replicas()))
+    lease_s = ours.api.get(LEASE)["spec"]["leaseDurationSeconds"]
+    return [replica["spec"]["containers"][0]["image"] for replica in ours.replicas()], lease_s
+
+
+def test_another_version_and_policy_and_back(ours, make, own):
+    """More replicas, too. kube-scheduler is answered all the time, but while they hand over."""
+    before = running(ours)
+    with Asking(ours.verbs(patience_s=1)) as asking:
+        ours.shell(block("sh", "-k .\n"))
+        ours.wait_until_rolled_out()
+        assert running(ours) == ([own] * 3, 20)
+        make([0])
+        wait_until_bound_by(ours)
+        ours.apply()
+        ours.wait_until_rolled_out()
+    assert running(ours) == before and before[1] == 15
+    silence = asking.longest_silence(0)
+    assert silence.seconds <= SLACK_S, silence
+
+
+def test_who_scales_it_past_the_kustomization_is_in_its_way(ours):
+    def scale(replicas):
+        ours.shell(f"kubectl --namespace {NAME} scale deployment/{NAME} --replicas {replicas}")
+
+    applied = command(f"kubectl apply --server-side -k manifests/{OVERLAY}") + " --dry-run=server"
+    ours.shell(applied)
+    scale(3)
+    with pytest.raises(AssertionError, match="conflict.*replicas"):
+        ours.shell(applied)
+    scale(2)
+    ours.wait_until_rolled_out()
+    ours.shell(applied)
+
+
+# ---- who is let in ----
+
+
+def test_a_group_of_people_is_let_in(ours):
+    """An answer of the API server is kept for a while."""
+    asks = ours.people(ours.cluster.person)
+    commands = block("sh", "--clusterrole gpu-extender-viewer")
+    assert asks.get("/v1/inventory").status == 403 and f"--group {GROUP}\n" in commands
+    ours.shell(f"kubectl create namespace ml-tools\n{commands}")
+    wait_until(lambda: asks.get("/v1/inventory").status == 200, lambda: "people of the group are answered")
+
+
+# ---- kubeadm's kube-scheduler ----
+
+
+@pytest.fixture
+def copied(ours, tmp_path):
+    """What the commands for kubeadm's kube-scheduler make, and the loop of these, which copies certificates again; here for another folder."""
+    (tmp_path / "kubernetes").mkdir()
+    shutil.copy(ours.cluster.kubeconfig(), tmp_path / "kubernetes/admin.conf")
+    commands = block("sh", f"folder={KUBEADMS}/{NAME}\n").replace(KUBEADMS, str(tmp_path / "kubernetes"))
+    ours.shell(commands)
+    loop, _, _ = commands.partition("\ndone\n")
+    yield tmp_path / f"kubernetes/{NAME}", f"{loop}\ndone\n"
+    ours.configure_scheduler()
+
+
+def test_kube_scheduler_takes_the_certificate_that_is_copied_again(ours, make, copied, tmp_path):
+    """With one that is worth nothing (any more) it is refused; it goes on with the other one by itself."""
+    folder, copy = copied
+    worthless = Authority(tmp_path / "others").client(f"{NAME}-client")
+    for source, name in zip(worthless, ("tls.crt", "tls.key")):
+        shutil.copy(source, folder / name)
+    configuration = yaml.safe_load((folder / "kube-scheduler-config.yaml").read_text(encoding="utf-8"))
+    assert configuration.pop("clientConnection") == {"kubeconfig": f"{KUBEADMS}/scheduler.conf"}
+    ours.cluster.configure_scheduler(configuration)
+    make([0])
+    ours.api.wait_for(PODS, "metadata.name=burst-0", lambda seen: "403" in scheduled(seen).get("message", ""))
+    ours.shell(copy)
+    wait_until_bound_by(ours)
