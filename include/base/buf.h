@@ -4,6 +4,7 @@
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,10 +12,13 @@ struct buf {
     char *data;
     size_t len;
     size_t size;
-    size_t max; /* bytes of content at the most */
+    size_t max;     /* bytes of content at the most */
+    bool is_secret; /* memory is wiped before it is given back */
 };
 
 void buf_init(struct buf *buf, size_t max);
+/* The same for what must not lie about in memory when it is no longer needed. */
+void buf_init_secret(struct buf *buf, size_t max);
 void buf_fini(struct buf *buf);
 
 /* 0, or -ENOBUFS when the content would pass the maximum (nothing is added then). */

@@ -14,10 +14,34 @@ void buf_init(struct buf *buf, size_t max)
     *buf = (struct buf){.max = max};
 }
 
+void buf_init_secret(struct buf *buf, size_t max)
+{
+    *buf = (struct buf){.max = max, .is_secret = true};
+}
+
+static void leave_empty(struct buf *buf)
+{
+    *buf = (struct buf){.max = buf->max, .is_secret = buf->is_secret};
+}
+
 void buf_fini(struct buf *buf)
 {
+    if (buf->is_secret && buf->data)
+        explicit_bzero(buf->data, buf->size);
     free(buf->data);
-    *buf = (struct buf){.max = buf->max};
+    leave_empty(buf);
+}
+
+/* realloc() would leave a copy behind. */
+static char *grow_secret(struct buf *buf, size_t size)
+{
+    char *data = mem_new(size);
+    if (buf->data) {
+        memcpy(data, buf->data, buf->len + 1);
+        explicit_bzero(buf->data, buf->size);
+    }
+    free(buf->data);
+    return data;
 }
 
 static int make_room(struct buf *buf, size_t more)
@@ -30,7 +54,7 @@ static int make_room(struct buf *buf, size_t more)
     size_t size = buf->size ? buf->size : 256;
     while (size < need)
         size = size > SIZE_MAX / 2 ? need : size * 2;
-    buf->data = mem_grow(buf->data, size, 1);
+    buf->data = buf->is_secret ? grow_secret(buf, size) : mem_grow(buf->data, size, 1);
     buf->size = size;
     return 0;
 }
@@ -151,6 +175,8 @@ int buf_add_decimal(struct buf *buf, int64_t number)
 
 void buf_clear(struct buf *buf)
 {
+    if (buf->is_secret && buf->data)
+        explicit_bzero(buf->data, buf->size);
     buf->len = 0;
     if (buf->data)
         buf->data[0] = '\0';
@@ -164,6 +190,6 @@ const char *buf_text(const struct buf *buf)
 char *buf_take(struct buf *buf)
 {
     char *data = buf->data ? buf->data : mem_strdup("");
-    *buf = (struct buf){.max = buf->max};
+    leave_empty(buf);
     return data;
 }

@@ -24,11 +24,12 @@ static int open_checked(const char *path, bool may_wait, struct err *err)
     return err_set(err, EINVAL, "%s: cannot be read: it is no regular file", path);
 }
 
-static int read_all(int fd, const char *path, struct buf *text, struct err *err)
+#define PIECE_BYTES 4096
+
+static int read_pieces(int fd, const char *path, char *piece, struct buf *text, struct err *err)
 {
-    char piece[4096];
     for (;;) {
-        ssize_t n = read(fd, piece, sizeof piece);
+        ssize_t n = read(fd, piece, PIECE_BYTES);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -38,6 +39,15 @@ static int read_all(int fd, const char *path, struct buf *text, struct err *err)
         if (buf_add(text, piece, (size_t)n) < 0)
             return err_set(err, EFBIG, "%s: is larger than %zu bytes", path, text->max);
     }
+}
+
+static int read_all(int fd, const char *path, struct buf *text, struct err *err)
+{
+    char piece[PIECE_BYTES];
+    int r = read_pieces(fd, path, piece, text, err);
+    if (text->is_secret)
+        explicit_bzero(piece, sizeof piece);
+    return r;
 }
 
 int small_file_read(const char *path, bool may_wait, struct buf *text, struct err *err)

@@ -17,9 +17,11 @@
 
 #define FILE_BYTES_MAX ((size_t)1024 * 1024)
 #define LOOK_EVERY_S 2
-#define N_FILES ((size_t)3)
 
-/* What the files held, in the order of struct tls_files; or why they could not be read. */
+/* In the order of struct tls_files. */
+enum tls_file { CERTIFICATE, PRIVATE_KEY, CLIENT_CA, N_FILES };
+
+/* What the files held; or why they could not be read. */
 struct contents {
     struct buf texts[N_FILES];
     int r;
@@ -53,7 +55,10 @@ static void contents_read(const struct tls_files *files, struct contents *ret_co
     const char *const paths[N_FILES] = {files->certificate, files->private_key, files->client_ca};
     ret_contents->r = 0;
     for (size_t i = 0; i < N_FILES; i++) {
-        buf_init(&ret_contents->texts[i], FILE_BYTES_MAX);
+        if (i == PRIVATE_KEY)
+            buf_init_secret(&ret_contents->texts[i], FILE_BYTES_MAX);
+        else
+            buf_init(&ret_contents->texts[i], FILE_BYTES_MAX);
         if (ret_contents->r == 0)
             ret_contents->r =
                 small_file_read(paths[i], false, &ret_contents->texts[i], &ret_contents->err);
@@ -80,8 +85,8 @@ static int set_of(const struct tls_files *files, const struct contents *contents
         *err = contents->err;
         return contents->r;
     }
-    return tls_set_new(files, &contents->texts[0], &contents->texts[1], &contents->texts[2],
-                       ret_set, err);
+    return tls_set_new(files, &contents->texts[CERTIFICATE], &contents->texts[PRIVATE_KEY],
+                       &contents->texts[CLIENT_CA], ret_set, err);
 }
 
 int tls_check(const struct tls_files *files, struct err *err)

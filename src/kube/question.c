@@ -6,14 +6,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct question {
     struct kube_stream *stream;
     struct buf body;
     unsigned status;
     int64_t retry_after_s;
-    bool secret;
     kube_done *done;
     void *context;
 };
@@ -32,8 +30,6 @@ static void answer(struct question *question, int64_t now_ms, enum kube_outcome 
         .why = why,
     };
     question->done(question->context, &whole);
-    if (question->secret && question->body.data)
-        explicit_bzero(question->body.data, question->body.size);
     buf_fini(&question->body);
     free(question);
 }
@@ -67,9 +63,11 @@ struct kube_stream *question_new(const struct kube_request *request, size_t max_
 {
     struct question *question = MEM_NEW(struct question);
     const struct kube_stream_handler handler = {NULL, on_head, on_bytes, on_end, question};
-    buf_init(&question->body, max_answer_bytes);
+    if (request->secret)
+        buf_init_secret(&question->body, max_answer_bytes);
+    else
+        buf_init(&question->body, max_answer_bytes);
     question->retry_after_s = -1;
-    question->secret = request->secret;
     question->done = done;
     question->context = context;
     question->stream = stream_new(request, &handler, true);

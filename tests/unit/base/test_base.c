@@ -73,6 +73,24 @@ static void test_buf_refuses_what_passes_its_maximum(void **state)
     assert_int_equal(buf.len, 0);
 }
 
+static void test_buf_that_is_secret_keeps_its_text_and_wipes_it(void **state)
+{
+    (void)state;
+    struct buf buf;
+    char expected[1001] = "";
+    memset(expected, 'x', sizeof expected - 1);
+    buf_init_secret(&buf, sizeof expected - 1);
+    for (size_t i = 0; i + 1 < sizeof expected; i++)
+        assert_int_equal(buf_add_text(&buf, "x"), 0);
+    assert_int_equal(buf_add_text(&buf, "x"), -ENOBUFS);
+    assert_string_equal(buf_text(&buf), expected);
+    buf_clear(&buf);
+    for (size_t i = 0; i < buf.size; i++)
+        assert_int_equal(buf.data[i], 0);
+    buf_fini(&buf);
+    assert_true(buf.is_secret);
+}
+
 static void test_buf_quotes_as_json(void **state)
 {
     (void)state;
@@ -278,6 +296,7 @@ int main(void)
         cmocka_unit_test(test_arena_memory_is_zeroed_and_kept),
         cmocka_unit_test(test_buf_decimal),
         cmocka_unit_test(test_buf_refuses_what_passes_its_maximum),
+        cmocka_unit_test(test_buf_that_is_secret_keeps_its_text_and_wipes_it),
         cmocka_unit_test(test_buf_quotes_as_json),
         cmocka_unit_test(test_buf_quotes_what_is_not_utf8),
         cmocka_unit_test(test_metrics_text),
