@@ -96,12 +96,20 @@ static int follow_api_server(struct program *program, struct err *err)
     return follower_new(&program->settings, program->inventory, &target, &program->follower, err);
 }
 
-/* Of what is right, but has a danger that cannot be seen from here. */
+/* Of what is right, but has a danger or no effect. */
 static void tell_warnings(const struct program *program, void (*tell)(const char *text))
 {
     const char *text = NULL;
+    struct err err;
     for (size_t i = 0; (text = settings_warning(&program->settings, i)); i++)
         tell(text);
+    if (!program->options.cluster_file || !program->settings.election.enabled)
+        return;
+    (void)err_set(&err, EINVAL,
+                  "%s: leaderElection.enabled: has no effect with --cluster-file: the Lease is an "
+                  "API server's, and over a file every instance decides by itself",
+                  program->options.config_file);
+    tell(err.text);
 }
 
 static void print_warning(const char *text)

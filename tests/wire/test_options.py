@@ -187,6 +187,17 @@ def test_whom_the_verbs_let_in_is_warned_of(run_binary, start_service, write, cl
     assert not check()[1] and not check(verbClients={"names": ["kube-scheduler"]}, **people)[1]
 
 
+def test_an_election_over_a_file_is_warned_of(run_binary, start_service, write, cluster):
+    """Where all decide, none is elected."""
+    policy = write("policy.yaml", HEAD + "leaderElection: {enabled: true, namespace: gpus}\n")
+    done = run_binary("--check", "--config", policy, "--cluster-file", cluster)
+    assert (done.returncode, done.stdout) == (0, "")
+    (said,) = warnings(done)
+    assert said.startswith(f"{policy}: leaderElection.enabled: has no effect with --cluster-file: ")
+    start_service("--config", policy, "--cluster-file", cluster).log.wait_for({"level": "warn", "msg": said})
+    assert not warnings(run_binary("--check", "--config", policy))
+
+
 def test_check_opens_no_port(run_binary, cluster):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
