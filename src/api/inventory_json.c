@@ -7,6 +7,7 @@
 #include "inventory_table.h"
 #include "model_words.h"
 #include "reply.h"
+#include "role.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -372,8 +373,8 @@ void api_inventory(void *context, struct exchange *exchange)
     for (size_t i = 0; i < copy.n_nodes; i++)
         (void)json_array_append_new(nodes, node_json(&copy.nodes[i]));
     json_t *value = basis_json(&basis);
-    json_t *rest = json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "freshness",
-                             freshness_json(api->inventory), "nodes", nodes, "models",
+    json_t *rest = json_pack("{s:s?, s:o, s:o, s:o, s:o, s:o, s:I}", "role", api_role(api),
+                             "freshness", freshness_json(api->inventory), "nodes", nodes, "models",
                              models_json(&copy), "podsWithoutNode", astray_json(&copy), "problems",
                              problems_json(&copy), "problemCount", (json_int_t)copy.n_all_problems);
     (void)json_object_update(value, rest);

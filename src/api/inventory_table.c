@@ -189,7 +189,10 @@ static void write_source(const json_t *inventory, struct arena *arena, struct bu
     struct table *table = table_new(arena, HEADINGS);
     size_t i = 0;
     json_t *kind = NULL;
+    const json_t *role = json_object_get(inventory, "role");
     (void)buf_printf(out, "\n%s\n", json_text_of(inventory, "source"));
+    if (json_is_string(role))
+        (void)buf_printf(out, "this replica: %s\n", json_string_value(role));
     if (!is_live(inventory))
         return;
     json_array_foreach (json_object_get(inventory, "freshness"), i, kind)

@@ -5,6 +5,7 @@
 #include "base/text_time.h"
 #include "inventory/live.h"
 #include "reply.h"
+#include "role.h"
 
 #include <time.h>
 
@@ -54,7 +55,7 @@ static void add_troubles(struct inventory *inventory, struct buf *out)
 /* Being ready is no matter of it: a follower that was not would keep every rollout waiting. */
 static void add_role(const struct api *api, const struct exchange *exchange, struct buf *out)
 {
-    const char *role = api->role ? api->role(api->role_context) : NULL;
+    const char *role = api_role(api);
     if (role && exchange_query(exchange, "verbose"))
         (void)buf_printf(out, "this replica: %s\n", role);
 }

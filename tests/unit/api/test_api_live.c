@@ -196,6 +196,30 @@ static void test_a_dry_run_over_stale_data_says_so(void **state)
     check_warning(live, api_dry_run, MANIFEST);
 }
 
+static const char *tell_role(void *context)
+{
+    return context;
+}
+
+static void test_which_replica_answers(void **state)
+{
+    static char role[] = "becoming the leader";
+    struct live_ask *live = *state;
+    fill(live);
+    json_t *inventory = ask_json(&live->ask, api_inventory, "");
+    assert_true(json_is_null(json_object_get(inventory, "role")));
+    json_decref(inventory);
+    live->ask.api.role = tell_role;
+    live->ask.api.role_context = role;
+    inventory = ask_json(&live->ask, api_inventory, "");
+    assert_json(json_object_get(inventory, "role"), "'becoming the leader'");
+    json_decref(inventory);
+    char *table =
+        ask_text(&live->ask, api_inventory, "", "table", 200, "text/plain; charset=utf-8");
+    assert_non_null(strstr(table, "\n" LIVE_SERVER "\nthis replica: becoming the leader\n"));
+    free(table);
+}
+
 static void check_readyz(struct live_ask *live, unsigned status, const char *line)
 {
     char *text = ask_text(&live->ask, api_readyz, "", NULL, status, "text/plain; charset=utf-8");
@@ -342,6 +366,7 @@ int main(void)
         TEST(test_pending_pods_are_told_from_stale_data),
         TEST(test_a_dry_run_over_stale_data_says_so),
         TEST(test_freshness),
+        TEST(test_which_replica_answers),
         TEST(test_readyz_says_what_is_missing),
         TEST(test_readyz_says_since_when_it_is_stale),
         TEST(test_readyz_says_what_is_too_many),
