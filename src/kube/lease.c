@@ -383,8 +383,12 @@ static void see_change(struct lease *lease, int64_t now_ms, const json_t *object
         return;
     }
     see(lease, now_ms, json_deep_copy(object));
+    /* A write that was about to be sent would be accepted on top of it: none is sent before it is
+     * read again. */
     if (is_news && !is_held_by_another(lease, now_ms))
         hurry(lease, now_ms);
+    else if (is_news && lease->next != READ)
+        follow(lease, now_ms);
     else if (is_news && expiry_ms(lease, &record) < lease->due_ms)
         ask_next(lease, READ, expiry_ms(lease, &record));
 }

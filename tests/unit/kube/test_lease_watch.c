@@ -42,6 +42,23 @@ static void a_release_that_is_seen_before_an_older_answer_is_not_forgotten(void 
     lease_rig_fini(&rig);
 }
 
+/* A TAKE that was about to be sent would be accepted on top of what was seen. */
+static void who_is_seen_to_have_taken_it_first_keeps_it(void **state)
+{
+    struct lease_rig rig;
+    (void)state;
+    follow(&rig);
+    lease_rig_see(&rig, "", "6", RENEWED);
+    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
+    lease_rig_show(&rig, "", "6", RENEWED);
+    lease_rig_see(&rig, "third", "7", "2026-11-21T10:00:02.000000Z");
+    lease_rig_expect_nothing(&rig);
+    assert_string_equal(lease_status(rig.lease).holder, "third");
+    lease_rig_wait(&rig, 2000, 4400);
+    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
+    lease_rig_fini(&rig);
+}
+
 static void what_is_older_is_not_looked_at(void **state)
 {
     struct lease_rig rig;
@@ -227,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_that_is_released_is_taken_at_once),
         cmocka_unit_test(a_release_that_is_seen_before_an_older_answer_is_not_forgotten),
+        cmocka_unit_test(who_is_seen_to_have_taken_it_first_keeps_it),
         cmocka_unit_test(what_is_older_is_not_looked_at),
         cmocka_unit_test(a_renewal_that_is_seen_counts),
         cmocka_unit_test(the_leader_looks_when_another_is_seen_to_hold_it),
