@@ -1,6 +1,6 @@
 /*
  * client: HTTP exchanges with one API server, all carried by the one thread that waits and runs
- * here. HTTP/2 where the server speaks it; connections are kept, and can be retired.
+ * here. HTTP/1.1: a connection for each request under way; they are kept, and can be retired.
  *
  * Knows no deadlines, no renewal of credentials, no threads: those are the loop's.
  */

@@ -1,6 +1,10 @@
 /*
  * client_curl: the client over libcurl; its header's one home.
  *
+ * HTTP/1.1, a connection for each request that is under way. Over HTTP/2, libcurl 7.88 (Debian 12)
+ * loses the rest of an answer once in a thousand times that a watch on the same connection is given
+ * up: it waits until something else arrives there.
+ *
  * A generation is a curl_multi with its pool of connections. Retiring puts a new one before it; the
  * old one is freed when its last transfer is over.
  */
@@ -20,12 +24,11 @@
 #include <unistd.h>
 #include <utlist.h>
 
-/* With HTTP/1, a request needs a connection to itself. With HTTP/2, libcurl opens one for each
- * request that it takes for more than the others can carry, and those that are being opened count
- * for nothing: a burst would get hundreds. */
-#define MAX_SERIAL_CONNECTIONS 512L
-#define MAX_CONNECTIONS 4L
-#define MAX_STREAMS 250L /* of a connection; kube-apiserver's default */
+/* At once, of a generation; and idle ones that are kept. */
+#define MAX_CONNECTIONS 512L
+/* An idle one is used again for so long: kube-apiserver closes it after 90 s, and what is just
+ * being sent then gets no answer. */
+#define IDLE_S 60L
 #define KEEPALIVE_IDLE_S 30L
 #define KEEPALIVE_INTERVAL_S 10L
 #define BUFFER_BYTES (16L * 1024)
@@ -37,7 +40,6 @@ struct generation {
     CURLM *multi;
     int sockets; /* a waiter\'s set */
     bool used;   /* something was sent over it */
-    bool serial; /* may have as many connections as that takes */
     bool aborts; /* what was written and given up must not arrive later */
     struct transfer *transfers;
     struct client *client;
@@ -50,7 +52,6 @@ struct client {
     struct curl_slist *connect_to;
     struct generation *generations; /* the first takes what is new */
     struct waiter waiter;
-    bool serial; /* the server speaks no HTTP/2 */
 };
 
 struct transfer {
@@ -123,14 +124,11 @@ static size_t on_header(char *line, size_t size, size_t n, void *context)
         return transfer->trailer_bytes <= TRAILER_BYTES_MAX ? len : 0;
     }
     bool is_end = len <= 2 && (line[0] == '\r' || line[0] == '\n');
-    long status = 0, version = CURL_HTTP_VERSION_NONE;
+    long status = 0;
     (void)curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
-    (void)curl_easy_getinfo(transfer->easy, CURLINFO_HTTP_VERSION, &version);
     if (!is_end || status < 200)
         return len;
     transfer->has_head = true;
-    if (version == CURL_HTTP_VERSION_1_0 || version == CURL_HTTP_VERSION_1_1)
-        transfer->generation->client->serial = true;
     bool go_on =
         transfer->handler->on_head(transfer->context, (unsigned)status, retry_after_s(transfer));
     return go_on ? len : 0;
@@ -201,10 +199,8 @@ static void set_proxy(struct transfer *transfer, const struct client *client)
 static void set_connection(struct transfer *transfer, const struct client *client)
 {
     SET(transfer, CURLOPT_PROTOCOLS_STR, "http,https");
-    SET(transfer, CURLOPT_HTTP_VERSION,
-        client->endpoint.tls ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
-    /* Waits whether the first connection can take more; without TLS none can. */
-    SET(transfer, CURLOPT_PIPEWAIT, client->endpoint.tls ? 1L : 0L);
+    SET(transfer, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    SET(transfer, CURLOPT_MAXAGE_CONN, IDLE_S);
     SET(transfer, CURLOPT_NOSIGNAL, 1L);
     /* Else dropping one whose name is being looked up waits for the resolver. */
     SET(transfer, CURLOPT_QUICK_EXIT, 1L);
@@ -261,14 +257,6 @@ static void set_events(struct transfer *transfer)
     SET(transfer, CURLOPT_WRITEDATA, transfer);
 }
 
-static void allow_connections(struct generation *generation)
-{
-    generation->serial = generation->client->serial;
-    long max = generation->serial ? MAX_SERIAL_CONNECTIONS : MAX_CONNECTIONS;
-    (void)curl_multi_setopt(generation->multi, CURLMOPT_MAX_HOST_CONNECTIONS, max);
-    (void)curl_multi_setopt(generation->multi, CURLMOPT_MAXCONNECTS, max);
-}
-
 /* 0, or a negative errno: no descriptor is left. */
 static int begin_generation(struct client *client)
 {
@@ -283,9 +271,8 @@ static int begin_generation(struct client *client)
         abort();
     (void)curl_multi_setopt(generation->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
     (void)curl_multi_setopt(generation->multi, CURLMOPT_SOCKETDATA, generation);
-    (void)curl_multi_setopt(generation->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
-    (void)curl_multi_setopt(generation->multi, CURLMOPT_MAX_CONCURRENT_STREAMS, MAX_STREAMS);
-    allow_connections(generation);
+    (void)curl_multi_setopt(generation->multi, CURLMOPT_MAX_HOST_CONNECTIONS, MAX_CONNECTIONS);
+    (void)curl_multi_setopt(generation->multi, CURLMOPT_MAXCONNECTS, MAX_CONNECTIONS);
     DL_PREPEND(client->generations, generation);
     return 0;
 }
@@ -415,8 +402,6 @@ static int selected(const struct waiter_event *event)
 
 static bool run_generation(struct generation *generation)
 {
-    if (generation->serial != generation->client->serial)
-        allow_connections(generation); /* not possible from within a handler */
     int running = 0;
     struct waiter_event events[EVENTS_AT_ONCE];
     int n = waiter_ready(generation->sockets, events, EVENTS_AT_ONCE);
@@ -474,7 +459,6 @@ int client_new(const struct kube_target *target, struct client **ret_client, str
     struct client *client = MEM_NEW(struct client);
     client->target = target;
     endpoint_init(&client->endpoint, target);
-    client->serial = !client->endpoint.tls;
     if (client->endpoint.connect_to)
         client->connect_to = curl_slist_append(NULL, client->endpoint.connect_to);
     int code = waiter_init(&client->waiter);

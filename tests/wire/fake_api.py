@@ -237,6 +237,8 @@ class FakeApi:
         if tls:
             self.certificates = {name: make_certificate(tls, name) for name in CERTIFICATES}
             self.tls.load_cert_chain(*self.certificates["own"])
+            # As kube-apiserver would, it takes HTTP/2 from who offers it; but speaks none.
+            self.tls.set_alpn_protocols(["h2", "http/1.1"])
             self.tls.verify_mode = ssl.CERT_OPTIONAL
             for name in ("client", "other-client"):
                 self.tls.load_verify_locations(self.certificates[name][0])
