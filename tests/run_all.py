@@ -84,6 +84,11 @@ def wire_tests(run, name, wanted):
         pytests.run(run.results, name, "tests/wire", wanted, processes=WIRE_PROCESSES)
 
 
+def bench_tests(run, name, wanted):
+    if run.builds.ready("test", name):
+        pytests.run(run.results, name, "tests/bench", wanted)
+
+
 def has_control_plane(run):
     return commands.command_test(run.results, "build/control-plane", ["tests/control-plane/build"])
 
@@ -130,6 +135,7 @@ STEPS = [
     ("unit", True, unit_tests),
     ("sim", True, simulation),
     ("wire", True, wire_tests),
+    ("bench", True, bench_tests),
     ("lint/symbols", True, lint_symbols),
     ("lint/tidy", False, lint_tidy),
     ("thread/unit", False, thread_tests),

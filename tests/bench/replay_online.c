@@ -39,6 +39,7 @@ struct online {
     int64_t gpus_used;
     struct waits waits, waits_whole; /* of GPU pods; of those of 8 GPUs */
     uint64_t n_waited;
+    size_t n_warm_up_services;
 };
 
 /* The heap. */
@@ -77,7 +78,8 @@ static struct running pop_running(struct online *online)
     return top;
 }
 
-/* Durations: what the trace does not say is that of a random pod with as many GPUs. */
+/* Durations: what the trace does not say is that of a random pod with as many GPUs; a day where it
+ * says none of them. */
 
 struct durations {
     double *items[GPUS_MAX];
@@ -115,9 +117,10 @@ static double mean_gpu_s(const struct trace *trace, const struct durations *dura
         const struct trace_pod *pod = &trace->pods[i];
         double duration_s = pod->duration_s < DURATION_MAX_S ? pod->duration_s : DURATION_MAX_S;
         if (pod->duration_s < 0) {
-            duration_s = 0;
-            for (size_t k = 0; k < durations->n[pod->gpus]; k++)
-                duration_s += durations->items[pod->gpus][k] / (double)durations->n[pod->gpus];
+            const size_t n = durations->n[pod->gpus];
+            duration_s = n > 0 ? 0 : DAY_S;
+            for (size_t k = 0; k < n; k++)
+                duration_s += durations->items[pod->gpus][k] / (double)n;
         }
         sum += (double)pod->gpus * duration_s;
     }
@@ -136,9 +139,9 @@ static void pass(struct online *online, double to_s)
 
 static void start(struct online *online, const struct waiting *pod, const struct node *node)
 {
-    push_running(online,
-                 (struct running){online->now_s + pod->duration_s, pod->id, pod->pod, node});
-    online->gpus_used += pod->pod->gpus;
+    push_running(online, (struct running){online->now_s + pod->duration_s, pod->coming.id,
+                                          pod->coming.pod, node});
+    online->gpus_used += pod->coming.pod->gpus;
 }
 
 static void add_wait(struct waits *waits, double waited_s)
@@ -153,12 +156,12 @@ static void add_wait(struct waits *waits, double waited_s)
 
 static void count_wait(struct online *online, const struct waiting *pod, double until_s)
 {
-    if (pod->since_s < WARM_UP_S || pod->pod->gpus == 0)
+    if (pod->since_s < WARM_UP_S || pod->coming.pod->gpus == 0)
         return;
     const double waited_s = until_s - pod->since_s;
     add_wait(&online->waits, waited_s);
     online->n_waited += waited_s > 0;
-    if (pod->pod->gpus >= 8)
+    if (pod->coming.pod->gpus >= 8)
         add_wait(&online->waits_whole, waited_s);
 }
 
@@ -170,7 +173,7 @@ static void depart(struct online *online)
     replay_leave(online->replay, gone.id);
     online->gpus_used -= gone.pod->gpus;
     for (struct waiting pod; replay_queue_take(&online->queue, gone.node, &pod);) {
-        replay_bind(online->replay, pod.pod, pod.id, gone.node);
+        replay_bind(online->replay, &pod.coming, gone.node);
         count_wait(online, &pod, online->now_s);
         start(online, &pod, gone.node);
     }
@@ -179,9 +182,9 @@ static void depart(struct online *online)
 static void come(struct online *online, const struct waiting *pod)
 {
     pass(online, pod->since_s);
-    const struct node *node = replay_arrive(online->replay, pod->pod, pod->id);
+    const struct node *node = replay_arrive(online->replay, &pod->coming);
     if (!node) {
-        replay_queue_add(&online->queue, pod, replay_shape(online->replay, pod->id));
+        replay_queue_add(&online->queue, pod, replay_shape(online->replay, pod->coming.id));
         return;
     }
     count_wait(online, pod, pod->since_s);
@@ -216,7 +219,7 @@ static int64_t end_waits(struct online *online)
         const struct replay_line *line = &online->queue.lines[i];
         for (size_t k = line->first; k < line->end; k++) {
             count_wait(online, &line->pods[k], END_S);
-            pending_gpus += line->pods[k].pod->gpus;
+            pending_gpus += line->pods[k].coming.pod->gpus;
         }
     }
     return pending_gpus;
@@ -225,12 +228,16 @@ static int64_t end_waits(struct online *online)
 static void report(struct online *online)
 {
     const int64_t pending_gpus = end_waits(online);
+    const struct service_counts services =
+        services_count(&online->replay->services, online->n_warm_up_services);
     (void)printf("{\"utilised\":%.3f,\"meanWait\":%.1f,\"p99Wait\":%.0f,\"meanWaitOf8\":%.1f,"
-                 "\"waited\":%.3f,\"pendingGpus\":%" PRId64 ",\"pods\":%zu}\n",
+                 "\"waited\":%.3f,\"pendingGpus\":%" PRId64 ",\"pods\":%zu,",
                  100 * online->gpu_s / (END_S - WARM_UP_S) / (double)online->replay->trace.n_gpus,
                  mean_s(&online->waits), p99_s(&online->waits), mean_s(&online->waits_whole),
                  100 * (double)online->n_waited / (double)online->waits.n, pending_gpus,
                  online->waits.n);
+    services_print(&services);
+    (void)puts("}");
 }
 
 void replay_online(struct replay *replay)
@@ -240,17 +247,25 @@ void replay_online(struct replay *replay)
     const double between_s = mean_gpu_s(trace, &durations) / (LOAD * (double)replay->trace.n_gpus);
     struct online online = {.replay = replay};
     double comes_s = 0;
-    for (uint64_t id = 0;; id++) {
-        comes_s -= between_s * log(replay_random(&replay->arrivals));
+    double gap_s = 0;
+    double duration_s = 0;
+    for (;;) {
+        gap_s -= between_s * log(replay_random(&replay->arrivals));
+        const struct coming coming = replay_next(replay);
+        if (coming.replica == 0) { /* the others come with it, and run as long */
+            comes_s += gap_s;
+            gap_s = 0;
+            duration_s = duration_of(replay, &durations, coming.pod);
+        }
         while (online.n_running > 0 && online.running[0].ends_s <= comes_s &&
                online.running[0].ends_s <= END_S)
             depart(&online);
         if (comes_s > END_S)
             break;
-        const struct trace_pod *pod =
-            &trace->pods[replay_random_below(&replay->arrivals, trace->n_pods)];
-        const struct waiting coming = {comes_s, duration_of(replay, &durations, pod), id, pod};
-        come(&online, &coming);
+        if (comes_s < WARM_UP_S)
+            online.n_warm_up_services = replay->services.n;
+        const struct waiting pod = {comes_s, duration_s, coming};
+        come(&online, &pod);
     }
     pass(&online, END_S);
     report(&online);

@@ -53,7 +53,7 @@ bool replay_queue_take(struct replay_queue *queue, const struct node *node, stru
     struct replay_line *best = NULL;
     for (size_t i = 0; i < queue->n_lines; i++) {
         struct replay_line *line = &queue->lines[i];
-        if (best && line->pods[line->first].id > best->pods[best->first].id)
+        if (best && line->pods[line->first].coming.id > best->pods[best->first].coming.id)
             continue;
         const struct fit_question question = {.shape = line->shape, .scope = FIT_ALL};
         if (fit_judge(node, &question) == REASON_FITS)

@@ -6,14 +6,12 @@
 #ifndef BENCH_REPLAY_QUEUE_H
 #define BENCH_REPLAY_QUEUE_H
 
-#include "core/cluster.h"
-#include "trace.h"
+#include "replay_services.h"
 
 struct waiting {
     double since_s;
     double duration_s;
-    uint64_t id; /* grows in the order they came */
-    const struct trace_pod *pod;
+    struct coming coming;
 };
 
 struct replay_line {

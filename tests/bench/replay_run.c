@@ -3,9 +3,11 @@
  * the 0..10 of the wire, and kube-scheduler's arithmetic over them. tests/bench/replay builds and
  * runs it, and tells what the figures are.
  *
- *   replay_run FOLDER VARIANT POLICY WEIGHT SEED static|arrivals|online
+ *   replay_run FOLDER VARIANT POLICY WEIGHT SEED static|arrivals|online [SPREAD]
  *
  * POLICY "kube" and "kube-packing": no extender; kube-scheduler as it comes, and told to pack.
+ * SPREAD: placement.replicaSpread in thousandths, with replicas of services among the pods
+ * (replay_services.h); without it none is one.
  *
  * Prints one line of JSON; of arrivals, one for each. replay_static.c and replay_online.c have the
  * kinds of run.
@@ -89,10 +91,13 @@ static bool fits(const struct replay *replay, const struct node *node,
 }
 
 /* The node that kube-scheduler takes; NULL: none. Equal ones at random. */
-static const struct node *choose(struct replay *replay, const struct pod_shape *shape,
+static const struct node *choose(struct replay *replay, const struct pod_facts *facts,
                                  const struct trace_pod *pod)
 {
-    const struct fit_question question = {.shape = shape, .scope = FIT_ALL};
+    const struct fit_question question = {.shape =
+                                              cluster_find_pod(replay->cluster, facts->uid)->shape,
+                                          .replica_of = facts->replica_of,
+                                          .scope = FIT_ALL};
     size_t n = 0;
     for (const struct node *node = cluster_next_node(replay->cluster, NULL); node;
          node = cluster_next_node(replay->cluster, node)) {
@@ -120,42 +125,54 @@ static const struct node *choose(struct replay *replay, const struct pod_shape *
     return best;
 }
 
-static struct pod_facts facts_of(const struct trace_pod *pod, const char *uid)
-{
-    return (struct pod_facts){.uid = uid,
-                              .namespace_ = "trace",
-                              .name = uid,
-                              .node_name = "",
-                              .nominated_node = "",
-                              .priority_class = "",
-                              .shape = pod->shape};
-}
-
 static void write_uid(uint64_t id, char *ret_uid)
 {
     (void)snprintf(ret_uid, REPLAY_UID_MAX, "pod-%" PRIu64, id);
 }
 
-const struct node *replay_arrive(struct replay *replay, const struct trace_pod *pod, uint64_t id)
+/* The facts point to its uids. */
+struct uids {
+    char pod[REPLAY_UID_MAX];
+    char service[REPLAY_UID_MAX];
+};
+
+static struct pod_facts facts_of(const struct coming *coming, struct uids *ret_uids)
 {
-    char uid[REPLAY_UID_MAX];
-    write_uid(id, uid);
-    const struct pod_facts facts = facts_of(pod, uid);
+    write_uid(coming->id, ret_uids->pod);
+    (void)snprintf(ret_uids->service, REPLAY_UID_MAX, "service-%zu", coming->service);
+    return (struct pod_facts){.uid = ret_uids->pod,
+                              .namespace_ = "trace",
+                              .name = ret_uids->pod,
+                              .node_name = "",
+                              .nominated_node = "",
+                              .priority_class = "",
+                              .replica_of = coming->service > 0 ? ret_uids->service : NULL,
+                              .shape = coming->pod->shape};
+}
+
+struct coming replay_next(struct replay *replay)
+{
+    return services_next(&replay->services, &replay->trace, &replay->arrivals);
+}
+
+const struct node *replay_arrive(struct replay *replay, const struct coming *coming)
+{
+    struct uids uids;
+    const struct pod_facts facts = facts_of(coming, &uids);
     cluster_upsert_pod(replay->cluster, &facts);
-    const struct node *node = choose(replay, cluster_find_pod(replay->cluster, uid)->shape, pod);
+    const struct node *node = choose(replay, &facts, coming->pod);
     if (node)
-        replay_bind(replay, pod, id, node);
+        replay_bind(replay, coming, node);
     return node;
 }
 
-void replay_bind(struct replay *replay, const struct trace_pod *pod, uint64_t id,
-                 const struct node *node)
+void replay_bind(struct replay *replay, const struct coming *coming, const struct node *node)
 {
-    char uid[REPLAY_UID_MAX];
-    write_uid(id, uid);
-    struct pod_facts facts = facts_of(pod, uid);
+    struct uids uids;
+    struct pod_facts facts = facts_of(coming, &uids);
     facts.node_name = node_name(node);
     cluster_upsert_pod(replay->cluster, &facts);
+    services_place(&replay->services, coming, node);
 }
 
 void replay_leave(struct replay *replay, uint64_t id)
@@ -231,9 +248,9 @@ static replay_kind *kind_of(const char *name)
 
 int main(int argc, char **argv)
 {
-    if (argc != 7 || !kind_of(argv[6])) {
-        (void)fprintf(
-            stderr, "usage: replay_run FOLDER VARIANT POLICY WEIGHT SEED static|arrivals|online\n");
+    if (argc < 7 || argc > 8 || !kind_of(argv[6])) {
+        (void)fprintf(stderr, "usage: replay_run FOLDER VARIANT POLICY WEIGHT SEED "
+                              "static|arrivals|online [SPREAD]\n");
         return 2;
     }
     struct replay replay = {.arrivals = strtoull(argv[5], NULL, 10)};
@@ -245,6 +262,10 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "replay_run: no policy %s\n", argv[3]);
         return 2;
     }
+    if (argc == 8) {
+        replay.services.wanted = true;
+        replay.policy.replica_spread_milli = strtoll(argv[7], NULL, 10);
+    }
     if (trace_read(argv[1], argv[2], arena, &replay.trace, &err) < 0) {
         (void)fprintf(stderr, "replay_run: %s\n", err.text);
         return 1;
@@ -254,6 +275,7 @@ int main(int argc, char **argv)
     kind_of(argv[6])(&replay);
     cluster_free(replay.cluster);
     free(replay.ranked);
+    services_fini(&replay.services);
     free(replay.trace.nodes);
     free(replay.trace.pods);
     arena_free(arena);

@@ -12,6 +12,7 @@ struct tally {
     size_t n_marks;
     double first_failure; /* percent of load */
     int64_t lost_whole, lost_confined, lost_others;
+    struct service_counts services; /* when 100 % have arrived */
 };
 
 static double percent(const struct replay *replay, int64_t gpus)
@@ -31,27 +32,23 @@ static void lose(const struct replay *replay, const struct trace_pod *pod, struc
         tally->lost_others += pod->gpus;
 }
 
-static const struct trace_pod *next_pod(struct replay *replay)
-{
-    return &replay->trace.pods[replay_random_below(&replay->arrivals, replay->trace.n_pods)];
-}
-
 /* As replay_arrive(), but a pod that fits nowhere is gone. */
-static const struct node *place(struct replay *replay, const struct trace_pod *pod, uint64_t id)
+static const struct node *place(struct replay *replay, const struct coming *coming)
 {
-    const struct node *node = replay_arrive(replay, pod, id);
+    const struct node *node = replay_arrive(replay, coming);
     if (!node)
-        replay_leave(replay, id);
+        replay_leave(replay, coming->id);
     return node;
 }
 
 void replay_arrivals(struct replay *replay)
 {
     int64_t arrived = 0;
-    for (uint64_t id = 0; arrived < replay->trace.n_gpus; id++) {
-        const struct trace_pod *pod = next_pod(replay);
+    while (arrived < replay->trace.n_gpus) {
+        const struct coming coming = replay_next(replay);
+        const struct trace_pod *pod = coming.pod;
         arrived += pod->gpus;
-        const struct node *node = place(replay, pod, id);
+        const struct node *node = place(replay, &coming);
         (void)printf("{\"milliCores\":%" PRId64 ",\"memoryBytes\":%" PRId64 ",\"gpus\":%" PRId64
                      ",\"models\":\"%s\",\"node\":\"%s\"}\n",
                      pod->milli_cores, pod->memory_bytes, pod->gpus, pod->models,
@@ -62,19 +59,24 @@ void replay_arrivals(struct replay *replay)
 void replay_static(struct replay *replay)
 {
     struct tally tally = {0};
-    for (uint64_t id = 0; tally.n_marks < N_MARKS; id++) {
-        const struct trace_pod *pod = next_pod(replay);
-        tally.arrived += pod->gpus;
-        if (place(replay, pod, id))
-            tally.placed += pod->gpus;
+    while (tally.n_marks < N_MARKS) {
+        const struct coming coming = replay_next(replay);
+        tally.arrived += coming.pod->gpus;
+        if (place(replay, &coming))
+            tally.placed += coming.pod->gpus;
         else
-            lose(replay, pod, &tally);
-        if (tally.arrived * 10 >= replay->trace.n_gpus * (int64_t)(10 + tally.n_marks))
-            tally.marks[tally.n_marks++] = percent(replay, tally.placed);
+            lose(replay, coming.pod, &tally);
+        if (tally.arrived * 10 < replay->trace.n_gpus * (int64_t)(10 + tally.n_marks))
+            continue;
+        if (tally.n_marks == 0)
+            tally.services = services_count(&replay->services, 0);
+        tally.marks[tally.n_marks++] = percent(replay, tally.placed);
     }
     (void)printf("{\"allocated\":[%.3f,%.3f,%.3f,%.3f],\"firstFailure\":%.3f,\"lost\":[%" PRId64
-                 ",%" PRId64 ",%" PRId64 "]}\n",
+                 ",%" PRId64 ",%" PRId64 "],",
                  tally.marks[0], tally.marks[1], tally.marks[2], tally.marks[3],
                  tally.first_failure > 0 ? tally.first_failure : percent(replay, tally.arrived),
                  tally.lost_whole, tally.lost_confined, tally.lost_others);
+    services_print(&tally.services);
+    (void)puts("}");
 }
