@@ -274,10 +274,10 @@ void leadership_metrics(const struct leadership *leadership, int64_t now_ms, str
 
 struct reflector_store leadership_lease_store(struct leadership *leadership)
 {
-    return sight_store(&leadership->lease_sight);
+    return sight_store(&leadership->lease_sight, "leases");
 }
 
 struct reflector_store leadership_slice_store(struct leadership *leadership)
 {
-    return sight_store(&leadership->slice_sight);
+    return sight_store(&leadership->slice_sight, "endpointslices");
 }
