@@ -1,6 +1,7 @@
 /* fake_sender: see fake_sender.h. */
 #include "fake_sender.h"
 #include "base/mem.h"
+#include "kube_answers.h"
 
 #include <stdlib.h>
 #include <utlist.h>
@@ -30,8 +31,7 @@ void fake_sender_init(struct fake_sender *fake)
 
 void fake_sender_fini(struct fake_sender *fake)
 {
-    const struct kube_answer stopped = {
-        .outcome = KUBE_UNKNOWN, .retry_after_s = -1, .body = "", .why = "stopped"};
+    const struct kube_answer stopped = kube_unanswered(0, KUBE_UNKNOWN, "stopped");
     struct fake_request *request = NULL;
     while ((request = fake_sender_take(fake)))
         fake_request_answer(request, &stopped);

@@ -1,5 +1,6 @@
 /* desk: see desk.h. */
 #include "desk.h"
+#include "kube_answers.h"
 
 int desk_setup(void **state)
 {
@@ -108,13 +109,8 @@ static void give(struct desk *desk, const struct kube_answer *given)
 
 void answer_len(struct desk *desk, unsigned status, const char *body, size_t len)
 {
-    const struct kube_answer given = {.outcome = KUBE_ANSWERED,
-                                      .at_ms = desk->now_ms,
-                                      .status = status,
-                                      .retry_after_s = -1,
-                                      .body = body,
-                                      .body_len = len,
-                                      .why = ""};
+    struct kube_answer given = kube_answered(desk->now_ms, status, body);
+    given.body_len = len;
     give(desk, &given);
 }
 
@@ -127,8 +123,7 @@ void answer(struct desk *desk, unsigned status, const char *body)
 
 void no_answer(struct desk *desk, enum kube_outcome outcome)
 {
-    const struct kube_answer given = {
-        .outcome = outcome, .at_ms = desk->now_ms, .retry_after_s = -1, .body = "", .why = "gone"};
+    const struct kube_answer given = kube_unanswered(desk->now_ms, outcome, "gone");
     give(desk, &given);
 }
 

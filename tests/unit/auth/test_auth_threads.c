@@ -4,6 +4,7 @@
  * ThreadSanitizer.
  */
 #include "desk.h"
+#include "kube_answers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -52,13 +53,7 @@ static void serve(struct fake_request *request)
     else if (strcmp(request->path, TOKENS) == 0)
         text = "{\"kind\":\"TokenReview\",\"status\":{\"authenticated\":true,"
                "\"user\":{\"username\":\"f\"}}}";
-    const struct kube_answer given = {.outcome = KUBE_ANSWERED,
-                                      .status = 201,
-                                      .at_ms = 1000,
-                                      .retry_after_s = -1,
-                                      .body = text,
-                                      .body_len = strlen(text),
-                                      .why = ""};
+    const struct kube_answer given = kube_answered(1000, 201, text);
     fake_request_answer(request, &given);
 }
 

@@ -1,5 +1,6 @@
 /* lease_rig: see lease_rig.h. */
 #include "lease_rig.h"
+#include "kube_answers.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -61,23 +62,13 @@ void lease_rig_expect_nothing(struct lease_rig *rig)
 
 void lease_rig_answer(struct lease_rig *rig, unsigned status, const char *body)
 {
-    const struct kube_answer answer = {.outcome = KUBE_ANSWERED,
-                                       .at_ms = rig->now_ms,
-                                       .status = status,
-                                       .retry_after_s = -1,
-                                       .body = body,
-                                       .body_len = strlen(body),
-                                       .why = ""};
+    const struct kube_answer answer = kube_answered(rig->now_ms, status, body);
     lease_answered(rig->lease, &answer);
 }
 
 void lease_rig_lost(struct lease_rig *rig, enum kube_outcome outcome)
 {
-    const struct kube_answer answer = {.outcome = outcome,
-                                       .at_ms = rig->now_ms,
-                                       .retry_after_s = -1,
-                                       .body = "",
-                                       .why = "no answer in 3333 ms"};
+    const struct kube_answer answer = kube_unanswered(rig->now_ms, outcome, "no answer in 3333 ms");
     lease_answered(rig->lease, &answer);
 }
 

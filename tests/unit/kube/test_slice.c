@@ -1,5 +1,6 @@
 /* The EndpointSlice that says where the leader is. */
 #include "kube/slice.h"
+#include "kube_answers.h"
 #include "unit.h"
 
 #include <string.h>
@@ -69,13 +70,7 @@ static void expect_rest(struct stage *stage)
 
 static void answer(struct stage *stage, unsigned status, const char *body)
 {
-    const struct kube_answer whole = {.outcome = KUBE_ANSWERED,
-                                      .at_ms = stage->now_ms,
-                                      .status = status,
-                                      .retry_after_s = -1,
-                                      .body = body,
-                                      .body_len = strlen(body),
-                                      .why = ""};
+    const struct kube_answer whole = kube_answered(stage->now_ms, status, body);
     slice_answered(stage->slice, &whole);
 }
 
