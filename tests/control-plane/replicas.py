@@ -35,6 +35,16 @@ def allow(api, account):
     api.ask("PATCH", f"{ROLES}/rolebindings/{binding['metadata']['name']}{FIELDS}", binding, apply)
 
 
+def take_right(api, resource, verb):
+    """Until the Role is allowed anew, nobody who has it may do that."""
+    with open(RBAC, encoding="utf-8") as file:
+        role = next(yaml.safe_load_all(file))
+    for rule in role["rules"]:
+        if rule["resources"] == [resource]:
+            rule["verbs"] = [each for each in rule["verbs"] if each != verb]
+    api.ask("PATCH", f"{ROLES}/roles/{role['metadata']['name']}{FIELDS}", role, "application/apply-patch+yaml")
+
+
 class VerbsService:
     """A context manager: `address` leads to the port that the EndpointSlice says, as kube-proxy would have it."""
 

@@ -5,6 +5,7 @@ import pytest
 from api import wait_until
 from cluster import PODS, pod
 from identity import Identity, manifests, renamed, without
+from replicas import Replicas, leads_since, take_right
 from service import Service
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
@@ -54,6 +55,18 @@ def test_a_kind_that_may_not_be_read_is_named_by_readyz(start_without, verb):
     services = {kind: start_without(kind, verb) for kind in WATCHED}
     for kind, service in services.items():
         wait_until(lambda: readiness_names(service, kind), lambda: f"{kind}: {service.get('/readyz')}\n{service.log.text()}")
+
+
+@pytest.mark.parametrize("kind", ["leases", "endpointslices"])
+@pytest.mark.parametrize("verb", ["list", "watch"])
+def test_a_right_to_follow_what_replicas_share_is_named_by_the_log(live, kind, verb):
+    """It leads all the same: the others only see its end later."""
+    replicas = Replicas(live)
+    take_right(live.api, kind, verb)
+    replica = replicas.start()
+    told = replica.log.wait_for({"mod": "leader", "kind": kind, "right": verb})
+    assert "403" in told["why"] or "forbidden" in told["why"], told
+    leads_since(replica)
 
 
 BINDING = {"PodName": "pod", "PodNamespace": "gpu", "Node": "node"}
