@@ -2,6 +2,7 @@
 manifests/ with certificates that its script made; then kube-scheduler is told of it.
 """
 
+import datetime
 import glob
 import os
 import shutil
@@ -18,6 +19,7 @@ NAME = "gpu-extender"
 PODS = f"/api/v1/namespaces/{NAME}/pods"
 DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAME}/deployments"
 SLICES = f"/apis/discovery.k8s.io/v1/namespaces/{NAME}/endpointslices"
+LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAME}/leases"
 SERVICES = f"/api/v1/namespaces/{NAME}/services"
 OVERLAY = "overlays/self-signed"
 VERBS, VERBS_PORT = f"{NAME}-verbs", 8443
@@ -32,6 +34,14 @@ def server_name(service):
 def container(pod):
     (status,) = pod["status"]["containerStatuses"]
     return status["containerID"].removeprefix("containerd://")
+
+
+def is_taken(before, after):
+    """Whether a Lease was, by these states of it, from who held it and had not let its time go by."""
+    if before["holderIdentity"] in ("", after["holderIdentity"]):
+        return False
+    renewed, now = (datetime.datetime.fromisoformat(spec["renewTime"]) for spec in (before, after))
+    return after["holderIdentity"] != "" and now < renewed + datetime.timedelta(seconds=before["leaseDurationSeconds"])
 
 
 class Ours:
@@ -105,6 +115,17 @@ class Ours:
         addresses = [address for endpoint in self.api.get(f"{SLICES}/{VERBS}")["endpoints"] for address in endpoint["addresses"]]
         (leader,) = [pod for pod in self.replicas() if [pod["status"].get("podIP")] == addresses]
         return leader
+
+    def takings(self, since):
+        """[(Lease, Lease)]: as it was, and as somebody took it while it was still another's; of all that was written after `since`, a
+        resourceVersion. All replicas have one clock here."""
+        last = self.api.get(f"{LEASES}/{NAME}")
+        history = []
+        for _, lease in self.api.watch(LEASES, f"metadata.name={NAME}", LIMIT_S, since):
+            history.append(lease["spec"])
+            if lease["metadata"]["resourceVersion"] == last["metadata"]["resourceVersion"]:
+                break
+        return [(before, after) for before, after in zip(history, history[1:]) if is_taken(before, after)]
 
     def verbs(self, certificate="client", address=None, **more):
         """A caller of the verbs. certificate: one of those that the overlay's script made, or (certificate, key). address: if not the

@@ -7,7 +7,7 @@ import pytest
 from api import wait_until
 from callers import SLACK_S, Asking
 from live import BOUND_BY, node_name
-from ours import NAME
+from ours import LEASES, NAME
 from real import is_ready
 
 N_PODS = gpus.N_NODES * gpus.EACH
@@ -37,6 +37,7 @@ def hand_over(ours, make, change):
     """As many pods as there are GPUs, in two bursts: change(the leader's pod) comes in the first and before the second. How long nobody answered the
     verbs, and for how many seconds pods waited until all were bound."""
     ours.keep_logs()
+    version = ours.api.get(LEASES)["metadata"]["resourceVersion"]
     with Asking(ours.verbs(patience_s=1)) as asking:
         make(range(N_PODS // 2))
         gpus.wait_until_bound(ours.api, N_PODS // 4)
@@ -49,6 +50,7 @@ def hand_over(ours, make, change):
         ours.thaw()
         ours.wait_until_rolled_out()
         ours.keep_logs()
+    assert ours.takings(version) == []
     return asking.longest_silence(since), bound_s
 
 

@@ -14,10 +14,9 @@ from certificates import Authority
 from cluster import PODS, scheduled
 from live import BOUND_BY
 from operations import block, command
-from ours import NAME, OVERLAY
+from ours import LEASES, NAME, OVERLAY
 from real import GROUP, is_ready
 
-LEASE = f"/apis/coordination.k8s.io/v1/namespaces/{NAME}/leases/{NAME}"
 KUBEADMS = "/etc/kubernetes"
 # cert-manager is not in this cluster.
 SHIPPED = "overlays/cert-manager"
@@ -49,7 +48,7 @@ def own(ours):
 def running(ours):
     """The images of replicas, and for how long the Lease is held."""
     assert all(map(is_ready, ours.replicas()))
-    lease_s = ours.api.get(LEASE)["spec"]["leaseDurationSeconds"]
+    lease_s = ours.api.get(f"{LEASES}/{NAME}")["spec"]["leaseDurationSeconds"]
     return [replica["spec"]["containers"][0]["image"] for replica in ours.replicas()], lease_s
 
 
