@@ -100,4 +100,5 @@ def test_a_drain_takes_one_replica_after_the_other(ours, viewer, make, record_pr
     ours.api.wait_for(BUDGETS, f"metadata.name={NAME}", lambda budget: budget["status"]["disruptionsAllowed"] > 0)
 
     handed_over = hand_over(ours, make, drain)
-    judge(ours, viewer, handed_over, SLACK_S, lambda text: record_property(f"hand-over: drain, {n_refused} evictions refused meanwhile", text))
+    # One comes so soon after the other that kube-proxy may be late for both.
+    judge(ours, viewer, handed_over, 3 + SLACK_S, lambda text: record_property(f"hand-over: drain, {n_refused} evictions refused meanwhile", text))
