@@ -42,8 +42,7 @@ struct named_watch {
 };
 
 struct election {
-    struct kube_loop *loop;
-    struct kube_watch *pods;
+    struct election_parts parts;
     struct leadership *leadership;
     struct named_watch lease;
     struct named_watch slice;
@@ -123,6 +122,18 @@ static int find_address(struct election *election, const struct settings_electio
 
 /* ---- what leadership asks for ---- */
 
+static bool is_usable(void *context, struct err *ret_why)
+{
+    const struct election *election = context;
+    return election->parts.usable(election->parts.context, ret_why);
+}
+
+static int64_t quiet_ms(void *context, int64_t now_ms)
+{
+    const struct election *election = context;
+    return election->parts.quiet_ms(election->parts.context, now_ms);
+}
+
 static int64_t wall_ms(void *context)
 {
     (void)context;
@@ -133,7 +144,7 @@ static void on_reached(void *context, uint64_t number)
 {
     struct election *election = context;
     leadership_reached(election->leadership, number);
-    kube_loop_wake(election->loop);
+    kube_loop_wake(election->parts.loop);
 }
 
 static void on_reach(void *context, uint64_t number, const char *version)
@@ -141,7 +152,7 @@ static void on_reach(void *context, uint64_t number, const char *version)
     struct election *election = context;
     const struct kube_watch_goal goal = {
         .number = number, .version = version, .reached = on_reached, .context = election};
-    kube_watch_reach(election->pods, &goal);
+    kube_watch_reach(election->parts.pods, &goal);
 }
 
 static void on_turn(void *context, bool may_decide)
@@ -182,7 +193,7 @@ static void watch_named(struct election *election, struct named_watch *named, co
                                                 .silence_ms = SILENCE_MS,
                                                 .max_object_bytes = OBJECT_BYTES,
                                                 .seed = (uint64_t)clock_us()};
-    named->watch = kube_watch_new(election->loop, &settings, &store);
+    named->watch = kube_watch_new(election->parts.loop, &settings, &store);
 }
 
 static void create_leadership(struct election *election, const struct election_parts *parts)
@@ -204,6 +215,8 @@ static void create_leadership(struct election *election, const struct election_p
                   .seed = parts->seed},
         .pods_path = parts->pods_path,
         .act_ms = parts->post_life_ms + POST_MARGIN_MS,
+        .usable = is_usable,
+        .quiet_ms = quiet_ms,
         .wall_ms = wall_ms,
         .reach = on_reach,
         .turned = on_turn,
@@ -232,8 +245,7 @@ int election_new(const struct election_parts *parts, struct election **ret_elect
                  struct err *err)
 {
     struct election *election = MEM_NEW(struct election);
-    election->loop = parts->loop;
-    election->pods = parts->pods;
+    election->parts = *parts;
     init_lock(election);
     find_identity(election, parts->seed);
     int r = find_namespace(election, &parts->settings->election, err);
@@ -309,25 +321,17 @@ void election_metrics(const struct election *election, struct buf *out)
 
 /* ---- the end ---- */
 
-static void sleep_until(int64_t at_ms)
-{
-    const struct timespec at = wait_moment(at_ms);
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
-        ;
-}
-
 void election_withdraw(struct election *election)
 {
     atomic_store(&election->withdraws, true);
 }
 
-void election_leave(struct election *election, int64_t quiet_ms)
+void election_leave(struct election *election, int64_t at_most_ms)
 {
     const int64_t began_ms = clock_ms();
-    sleep_until(quiet_ms);
+    const struct timespec end = wait_moment(at_most_ms + RELEASE_MS);
     leadership_release(election->leadership);
-    kube_loop_wake(election->loop);
-    const struct timespec end = wait_moment(clock_ms() + RELEASE_MS);
+    kube_loop_wake(election->parts.loop);
     int r = 0;
     (void)pthread_mutex_lock(&election->lock);
     while (!election->is_released && r == 0)

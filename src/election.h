@@ -20,6 +20,10 @@ struct election_parts {
     const char *pods_path;
     int64_t post_life_ms; /* of a binding */
     uint64_t seed;
+    /* See kube/leadership.h. Whoever turns what usable says wakes the loop. */
+    bool (*usable)(void *context, struct err *ret_why);
+    int64_t (*quiet_ms)(void *context, int64_t now_ms);
+    void *context;
 };
 
 /* Before the loop starts. Borrows the settings. -EINVAL: the environment does not say who and where
@@ -46,8 +50,8 @@ void election_metrics(const struct election *election, struct buf *out);
 
 /* From now on the gate is closed; what has passed it may be finished. */
 void election_withdraw(struct election *election);
-/* When what was begun is over (quiet_ms, by clock_ms()): gives the Lease up, and waits until the
- * others know, a few seconds at the most. The loop runs. */
-void election_leave(struct election *election, int64_t quiet_ms);
+/* Nothing is begun any more. When what was is over (at_most_ms, by clock_ms()), the Lease is given
+ * up; waits until the others know, a few seconds beyond that at the most. The loop runs. */
+void election_leave(struct election *election, int64_t at_most_ms);
 
 #endif

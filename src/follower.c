@@ -128,6 +128,25 @@ static struct kube_watch *watch_of_pods(const struct follower *follower, const c
     return follower->watches[i];
 }
 
+static bool is_usable(void *context, struct err *ret_why)
+{
+    const struct follower *follower = context;
+    return inventory_usable(follower->inventory, ret_why);
+}
+
+static int64_t quiet_ms(void *context, int64_t now_ms)
+{
+    const struct follower *follower = context;
+    return binds_quiet_ms(follower->binds, now_ms);
+}
+
+/* Who may lead now tries at once. */
+static void on_turn(void *context)
+{
+    const struct follower *follower = context;
+    kube_loop_wake(follower->writing);
+}
+
 static int create_election(struct follower *follower, const struct settings *settings,
                            struct err *err)
 {
@@ -136,9 +155,13 @@ static int create_election(struct follower *follower, const struct settings *set
         .loop = follower->writing,
         .post_life_ms = post_life_ms(settings),
         .seed = random_seed(),
+        .usable = is_usable,
+        .quiet_ms = quiet_ms,
+        .context = follower,
     };
     if (!settings->election.enabled)
         return 0;
+    inventory_on_turn(follower->inventory, on_turn, follower);
     parts.pods = watch_of_pods(follower, &parts.pods_path);
     return election_new(&parts, &follower->election, err);
 }
@@ -226,9 +249,6 @@ void follower_hand_over(struct follower *follower)
     election_withdraw(follower->election);
     while (binds_has_callers(follower->binds) && clock_ms() < end_ms)
         nap();
-    /* What was posted must be over before another replica decides. A call may have passed the gate
-     * before it was closed, and come only now. */
-    binds_post_no_more(follower->binds);
     election_leave(follower->election, binds_quiet_ms(follower->binds, clock_ms()));
 }
 

@@ -68,9 +68,8 @@ void binds_stop(struct binds *binds);
 
 /* Whether somebody waits for an answer. */
 bool binds_has_callers(struct binds *binds);
-/* Nothing is posted any more, whoever may still ask for it; what was posted is settled. */
-void binds_post_no_more(struct binds *binds);
-/* From when on nothing that was posted can take effect any more; now_ms where that is so. */
+/* From when on nothing that was posted can take effect any more; now_ms where that is so. Whoever
+ * asks sees to it before that may_post says no. */
 int64_t binds_quiet_ms(struct binds *binds, int64_t now_ms);
 
 /* Binds by outcome, ambiguous ones settled, attempts and reservations open: Prometheus text. */

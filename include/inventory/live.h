@@ -22,6 +22,10 @@ void inventory_go_live(struct inventory *inventory, const char *server);
 /* The store of INVENTORY_KINDS[i]; its functions may be called by one thread at a time. */
 struct reflector_store inventory_store(struct inventory *inventory, size_t i);
 
+/* turned is called when inventory_usable() begins or ceases to say yes, on the thread of the store
+ * that it is because of. Before any store is used. */
+void inventory_on_turn(struct inventory *inventory, void (*turned)(void *context), void *context);
+
 /* Checks the next few nodes' sums; returns when to be called again. A kube_task. */
 int64_t inventory_self_check(void *inventory, int64_t now_ms);
 

@@ -6,6 +6,12 @@
  * listed anew), so that it knows of every binding that was made before. Meanwhile it has the
  * EndpointSlice name it, which takes others a while to notice.
  *
+ * Who cannot decide on its ledger does not take the Lease. A leader that cannot for as long as it
+ * may be without a renewal (lease.renew_deadline_ms) stands back: it decides nothing, gives the
+ * Lease up when what it began is over, so that another one may do better, and takes it again as
+ * soon as it can decide and the Lease is free. So two that cannot decide leave it alone, and one
+ * whose ledger comes and goes has it for that long at the least.
+ *
  * It may decide as long as nobody else can hold the Lease before what it begins now is over
  * (act_ms), and while it could renew the Lease. That is a time, which only passing renews: where
  * nothing runs any more it ends by itself. Nothing here is a fence: who is stopped between looking
@@ -18,6 +24,7 @@
 #define KUBE_LEADERSHIP_H
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "kube/lease.h"
 #include "kube/reflector.h"
 #include "kube/slice.h"
@@ -29,6 +36,12 @@ struct leadership_settings {
     struct slice_settings slice; /* service NULL: none is kept */
     const char *pods_path;       /* "/api/v1/pods" */
     int64_t act_ms;              /* what is begun is over within it, wherever it got to */
+    /* Whether decisions may be made on the ledger; if not, why. On the sender's thread; whoever
+     * carries the task must be woken when it turns. */
+    bool (*usable)(void *context, struct err *ret_why);
+    /* From when on nothing that was begun can take effect any more, where nothing may be begun; at
+     * the most now_ms where that is so. On the sender's thread. */
+    int64_t (*quiet_ms)(void *context, int64_t now_ms);
     /* People's time, for the Lease. */
     int64_t (*wall_ms)(void *context);
     /* The ledger is to come to that resourceVersion of the pods; NULL: to list them anew. Then
@@ -54,7 +67,7 @@ void leadership_serves(struct leadership *leadership, unsigned port);
 int64_t leadership_tick(void *leadership_context, int64_t now_ms);
 /* From any thread, as the next; whoever carries the task must be woken then. */
 void leadership_reached(struct leadership *leadership, uint64_t number);
-/* All that it decided is over: the others may know at once. */
+/* It decides nothing any more; the others are told as soon as what it began is over. */
 void leadership_release(struct leadership *leadership);
 
 /* From any thread; cheap. */

@@ -48,10 +48,19 @@ void lease_answered(struct lease *lease, const struct kube_answer *answer);
 /* A watch showed the Lease, or its end (NULL): a hint, so that who waits tries at once. */
 void lease_seen(struct lease *lease, int64_t now_ms, const json_t *object);
 
-/* It leads no more, and tells the others; to be called when all that it did is over. */
-void lease_release(struct lease *lease);
-/* Nothing is left to be told. */
-bool lease_is_released(const struct lease *lease);
+/* What it is to do with the Lease; in the beginning, to lead. */
+enum lease_aim {
+    LEASE_LEAD, /* holds it, or takes it as soon as it is free */
+    LEASE_KEEP, /* goes on where it leads, and takes nothing */
+    /* Leads no more, and tells the others; takes nothing. When all that it did is over. */
+    LEASE_LEAVE,
+};
+/* May be said again and again. Who takes nothing goes on looking, so as to know whether the Lease
+ * is free when it is to lead: then it tries at once. */
+void lease_set_aim(struct lease *lease, int64_t now_ms, enum lease_aim aim);
+/* It is to leave, and nothing is left to be told. (A write of ours that nobody answered may still
+ * arrive: who goes on looking gives that up, too.) */
+bool lease_has_left(const struct lease *lease);
 
 struct lease_status {
     bool leads;

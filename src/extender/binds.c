@@ -288,13 +288,6 @@ bool binds_has_callers(struct binds *binds)
     return has;
 }
 
-void binds_post_no_more(struct binds *binds)
-{
-    (void)pthread_mutex_lock(&binds->lock);
-    binds->posts_no_more = true;
-    (void)pthread_mutex_unlock(&binds->lock);
-}
-
 int64_t binds_quiet_ms(struct binds *binds, int64_t now_ms)
 {
     int64_t quiet_ms = now_ms;

@@ -76,7 +76,6 @@ struct binds {
     size_t n_resting;
     int64_t due_ms;  /* nothing's time comes earlier */
     int64_t care_ms; /* when reservations are looked after next */
-    bool posts_no_more;
     bool stopped;
 
     pthread_mutex_t sending; /* guards closed; taken without any other */

@@ -141,8 +141,6 @@ static void carry_out(struct turn *turn, struct entry *entry, const struct bind_
 static bool may_post(const struct turn *turn)
 {
     const struct binds *binds = turn->binds;
-    if (binds->posts_no_more)
-        return false;
     return !binds->may_post || binds->may_post(binds->may_post_context, turn->now_ms);
 }
 

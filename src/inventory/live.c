@@ -35,6 +35,12 @@ struct reflector_store inventory_store(struct inventory *inventory, size_t i)
     return live_feed_store(&inventory->live->feeds[i]);
 }
 
+void inventory_on_turn(struct inventory *inventory, void (*turned)(void *context), void *context)
+{
+    inventory->live->turned = turned;
+    inventory->live->turned_context = context;
+}
+
 size_t inventory_freshness(struct inventory *inventory,
                            struct inventory_freshness ret_kinds[N_CLUSTER_KINDS])
 {

@@ -223,6 +223,8 @@ static void tell_turn(struct live_feed *feed, enum live_turn turn)
         LOG(LOG_INFO, "inventory", LOG_MSG("decisions are made"));
     else
         LOG(LOG_WARN, "inventory", LOG_MSG("decisions are refused"), LOG_STR("why", why.text));
+    if (feed->inventory->live->turned)
+        feed->inventory->live->turned(feed->inventory->live->turned_context);
 }
 
 /* Once, however often it is tried again. */

@@ -18,7 +18,9 @@ struct live {
     struct live_status status;
     struct live_feed feeds[N_CLUSTER_KINDS];
     struct self_check check;
-    atomic_bool was_complete; /* every kind has been listed */
+    atomic_bool was_complete;      /* every kind has been listed */
+    void (*turned)(void *context); /* NULL: nobody is told */
+    void *turned_context;
 };
 
 void live_free(struct live *live);

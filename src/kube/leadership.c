@@ -21,13 +21,15 @@ struct leadership {
     struct slice *slice; /* NULL: none */
     struct sight lease_sight;
     struct sight slice_sight;
-    uint64_t term;      /* whose catching up is under way, or done */
-    uint64_t caught_up; /* the last that was */
-    bool asks;          /* a question of catching up is under way */
-    bool may_decide;    /* as last told */
-    uint64_t losses;    /* as last told */
-    bool is_released;   /* as last told */
-    char *told;         /* failures that are in the log already */
+    uint64_t term;       /* whose catching up is under way, or done */
+    uint64_t caught_up;  /* the last that was */
+    bool asks;           /* a question of catching up is under way */
+    int64_t unusable_ms; /* since when the ledger is; CLOCK_NEVER: it is not */
+    struct err unusable; /* why */
+    bool stands_back;    /* it decides nothing, whoever holds the Lease */
+    bool may_decide;     /* as last told */
+    bool is_released;    /* as last told */
+    char *told;          /* failures that are in the log already */
     char *told_of_slice;
     struct catch_up catch_up;
 
@@ -49,6 +51,7 @@ struct leadership *leadership_new(const struct leadership_settings *settings,
     leadership->settings = *settings;
     leadership->sender = sender;
     leadership->lease = lease_new(&settings->lease);
+    leadership->unusable_ms = CLOCK_NEVER;
     if (settings->slice.service)
         leadership->slice = slice_new(&settings->slice);
     leadership->told = mem_strdup("");
@@ -97,7 +100,8 @@ static void tell_turn(struct leadership *leadership, const struct lease_status *
     else
         LOG(atomic_load(&leadership->wants_release) ? LOG_INFO : LOG_WARN, "leader",
             LOG_MSG("not leading any more: kube-scheduler is refused"),
-            LOG_STR("holder", status->holder), LOG_STR("why", status->why));
+            LOG_STR("holder", status->holder),
+            LOG_STR("why", leadership->stands_back ? leadership->unusable.text : status->why));
     leadership->settings.turned(leadership->settings.context, may_decide);
 }
 
@@ -126,17 +130,19 @@ static void count(struct leadership *leadership, const struct lease_status *stat
 static void publish(struct leadership *leadership, int64_t now_ms)
 {
     const struct lease_status status = lease_status(leadership->lease);
-    const bool is_ready = status.leads && leadership->caught_up == status.term;
+    const bool holds = status.leads && !leadership->stands_back;
+    const bool is_ready = holds && leadership->caught_up == status.term;
     const int64_t until_ms = is_ready ? authority_ms(leadership, &status) : 0;
     atomic_store(&leadership->until_ms, until_ms);
-    atomic_store(&leadership->role, is_ready ? LEADER : status.leads ? HEIR : FOLLOWER);
+    atomic_store(&leadership->role, is_ready ? LEADER : holds ? HEIR : FOLLOWER);
     count(leadership, &status);
-    if (lease_is_released(leadership->lease) && !leadership->is_released) {
+    if (leadership->may_decide != (now_ms < until_ms))
+        tell_turn(leadership, &status, now_ms < until_ms);
+    if (atomic_load(&leadership->wants_release) && lease_has_left(leadership->lease) &&
+        !leadership->is_released) {
         leadership->is_released = true;
         leadership->settings.released(leadership->settings.context);
     }
-    if (leadership->may_decide != (now_ms < until_ms))
-        tell_turn(leadership, &status, now_ms < until_ms);
 }
 
 /* ---- questions ---- */
@@ -188,12 +194,54 @@ static void catch_up(struct leadership *leadership)
     leadership->caught_up = atomic_load(&leadership->reached);
 }
 
+/* ---- whether it is to lead ---- */
+
+/* Until when it leads on a ledger that it cannot decide on. */
+static int64_t patience_ms(const struct leadership *leadership)
+{
+    if (leadership->unusable_ms == CLOCK_NEVER || leadership->stands_back)
+        return CLOCK_NEVER;
+    return leadership->unusable_ms + leadership->settings.lease.renew_deadline_ms;
+}
+
+static bool is_to_lead(struct leadership *leadership, int64_t now_ms)
+{
+    const struct leadership_settings *settings = &leadership->settings;
+    leadership->unusable.text[0] = '\0';
+    if (atomic_load(&leadership->wants_release))
+        return false;
+    if (settings->usable(settings->context, &leadership->unusable)) {
+        leadership->unusable_ms = CLOCK_NEVER;
+        return true;
+    }
+    if (leadership->unusable_ms == CLOCK_NEVER)
+        leadership->unusable_ms = now_ms;
+    return lease_status(leadership->lease).leads && !leadership->stands_back &&
+           now_ms < patience_ms(leadership);
+}
+
+/* Returns when to be called again. */
+static int64_t take_aim(struct leadership *leadership, int64_t now_ms)
+{
+    const struct leadership_settings *settings = &leadership->settings;
+    int64_t quiet_ms = now_ms;
+    enum lease_aim aim = LEASE_LEAD;
+    leadership->stands_back = !is_to_lead(leadership, now_ms);
+    if (leadership->stands_back) {
+        atomic_store(&leadership->until_ms, 0); /* before it is asked what is under way */
+        quiet_ms = settings->quiet_ms(settings->context, now_ms);
+        aim = now_ms < quiet_ms ? LEASE_KEEP : LEASE_LEAVE;
+    }
+    lease_set_aim(leadership->lease, now_ms, aim);
+    return aim == LEASE_KEEP ? quiet_ms : patience_ms(leadership);
+}
+
 static int64_t work_on_lease(struct leadership *leadership, int64_t now_ms)
 {
     struct leadership_settings *settings = &leadership->settings;
     const json_t *object = NULL;
-    if (atomic_load(&leadership->wants_release))
-        lease_release(leadership->lease);
+    if (leadership->is_released)
+        return CLOCK_NEVER;
     if (sight_take(&leadership->lease_sight, &object))
         lease_seen(leadership->lease, now_ms, object);
     const struct lease_action action =
@@ -223,15 +271,20 @@ static int64_t turn_ms(const struct leadership *leadership)
     return leadership->may_decide ? (int64_t)atomic_load(&leadership->until_ms) : CLOCK_NEVER;
 }
 
+static int64_t sooner(int64_t a_ms, int64_t b_ms)
+{
+    return a_ms < b_ms ? a_ms : b_ms;
+}
+
 int64_t leadership_tick(void *leadership_context, int64_t now_ms)
 {
     struct leadership *leadership = leadership_context;
-    int64_t until_ms = work_on_lease(leadership, now_ms);
+    const int64_t aim_ms = take_aim(leadership, now_ms);
+    const int64_t lease_ms = work_on_lease(leadership, now_ms);
     const int64_t slice_ms = work_on_slice(leadership, now_ms);
     catch_up(leadership);
     publish(leadership, now_ms);
-    until_ms = slice_ms < until_ms ? slice_ms : until_ms;
-    return turn_ms(leadership) < until_ms ? turn_ms(leadership) : until_ms;
+    return sooner(sooner(aim_ms, lease_ms), sooner(slice_ms, turn_ms(leadership)));
 }
 
 /* ---- from any thread ---- */
@@ -265,7 +318,8 @@ void leadership_metrics(const struct leadership *leadership, int64_t now_ms, str
     metrics_counter(out, "gpu_extender_lease_acquisitions_total",
                     "How often this replica took the Lease.", &leadership->n_terms);
     metrics_counter(out, "gpu_extender_lease_losses_total",
-                    "How often it lost the Lease, other than by a stop.", &leadership->n_losses);
+                    "How often it lost the Lease, other than by giving it up.",
+                    &leadership->n_losses);
     metrics_counter(out, "gpu_extender_lease_failures_total",
                     "Times that the Lease could not be read or written.", &leadership->n_failures);
 }

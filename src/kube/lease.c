@@ -19,20 +19,19 @@
 /* A question takes at most this part of the renewal deadline: where one is lost there is time for
  * others. */
 #define TRIES 3
-/* Between two tries to give it up. */
-#define RELEASE_RETRY_MS 200
+/* Between two tries to give it up, while others wait for that. */
+#define LEAVE_RETRY_MS 200
 #define RETRY_AFTER_MAX_S 300
 #define PATH_MAX_BYTES ((size_t)1024)
 #define WHY_MAX_BYTES ((size_t)400)
 
 enum question {
     NO_QUESTION,
-    READ,      /* GET: its answer says what follows */
-    RENEW,     /* PUT on our own last write */
-    TAKE,      /* PUT on what was just read, to take it or to keep it */
-    MAKE,      /* POST */
-    READ_LAST, /* GET, of a release */
-    GIVE_UP,   /* PUT without a holder */
+    READ,    /* GET: its answer says what follows */
+    RENEW,   /* PUT on our own last write */
+    TAKE,    /* PUT on what was just read, to take it or to keep it */
+    MAKE,    /* POST */
+    GIVE_UP, /* PUT without a holder, on what was just read */
 };
 
 struct lease {
@@ -47,12 +46,12 @@ struct lease {
     enum question asked; /* and not answered yet */
     int64_t asked_ms;
 
-    json_t *object;   /* as it was last seen; NULL: never */
-    int64_t seen_ms;  /* since then it says what it says, by our clock */
-    bool has_written; /* a PUT or POST was sent */
-    bool is_hinted;   /* since the question was asked the Lease became free, or soon will be */
-    bool releases;
-    bool is_released;
+    json_t *object;     /* as it was last seen; NULL: never */
+    int64_t seen_ms;    /* since then it says what it says, by our clock */
+    int64_t written_ms; /* a PUT or POST that makes it ours was sent last */
+    bool may_be_ours;   /* that was not answered by anything that says otherwise */
+    bool is_hinted;     /* since the question was asked there is a reason to look again */
+    enum lease_aim aim;
     struct lease_status status;
     char *holder;
     struct buf why;
@@ -141,6 +140,8 @@ static void lose(struct lease *lease)
 static void hold(struct lease *lease, int64_t now_ms)
 {
     const int64_t again_ms = lease->asked_ms + lease->settings.retry_ms;
+    if (lease->aim == LEASE_LEAVE)
+        return; /* it is read again, and given up */
     if (lease->asked_ms + lease->settings.renew_deadline_ms <= now_ms) {
         ask_next(lease, READ, now_ms); /* the answer was so long on its way that it says nothing */
         return;
@@ -153,12 +154,20 @@ static void hold(struct lease *lease, int64_t now_ms)
     ask_next(lease, RENEW, again_ms > now_ms ? again_ms : now_ms);
 }
 
+static bool keeps_others_waiting(const struct lease *lease, int64_t now_ms)
+{
+    return lease->aim == LEASE_LEAVE && lease->may_be_ours &&
+           now_ms < lease->written_ms + lease->settings.duration_ms;
+}
+
 /* Not this time. */
 static void end_round(struct lease *lease, int64_t now_ms, int64_t retry_after_s)
 {
     const int64_t retry_ms = lease->settings.retry_ms;
     int64_t delay_ms = retry_ms;
-    if (!lease->status.leads)
+    if (keeps_others_waiting(lease, now_ms))
+        delay_ms = LEAVE_RETRY_MS;
+    else if (!lease->status.leads)
         delay_ms += random_below(&lease->random, retry_ms * JITTER_PERCENT / 100 + 1);
     if (retry_after_s > 0 && retry_after_s <= RETRY_AFTER_MAX_S && retry_after_s * 1000 > delay_ms)
         delay_ms = retry_after_s * 1000;
@@ -187,7 +196,6 @@ static const char *method_of(enum question question)
         return "POST";
     case NO_QUESTION:
     case READ:
-    case READ_LAST:
         break;
     }
     return "GET";
@@ -225,10 +233,13 @@ static struct lease_action ask(struct lease *lease, int64_t now_ms, int64_t wall
         .path = buf_text(question == MAKE ? &lease->collection : &lease->path),
         .timeout_ms = lease->settings.renew_deadline_ms / TRIES,
     };
-    if (question != READ && question != READ_LAST) {
+    if (question != READ) {
         action.request.body_len = write_body(lease, question, wall_ms);
         action.request.body = lease->body;
-        lease->has_written = true;
+    }
+    if (question != READ && question != GIVE_UP) {
+        lease->may_be_ours = true;
+        lease->written_ms = now_ms;
     }
     lease->asked = question;
     lease->asked_ms = now_ms;
@@ -252,7 +263,7 @@ struct lease_action lease_next(struct lease *lease, int64_t now_ms, int64_t wall
 {
     if (now_ms >= deadline_ms(lease))
         lose(lease);
-    if (lease->asked != NO_QUESTION || lease->is_released)
+    if (lease->asked != NO_QUESTION)
         return wait_until(deadline_ms(lease), CLOCK_NEVER);
     if (now_ms < lease->due_ms)
         return wait_until(deadline_ms(lease), lease->due_ms);
@@ -287,22 +298,28 @@ static json_t *lease_in(const struct kube_answer *answer)
 
 static void judge_read(struct lease *lease, const struct kube_answer *answer, json_t *object)
 {
-    if (object)
-        see(lease, answer->at_ms, object);
     const bool is_gone = answer->status == 404;
     if (!object && !is_gone) {
         fail_round(lease, READ, answer);
         return;
     }
+    if (object)
+        see(lease, answer->at_ms, object);
+    const struct lease_record record = record_of(lease);
+    lease->may_be_ours = object && is_ours(lease, &record);
     buf_clear(&lease->why);
     /* One that is gone still says who acted until now. */
     if (is_held_by_another(lease, answer->at_ms)) {
         if (lease->status.leads)
             lose(lease);
         follow(lease, answer->at_ms);
-        return;
+    } else if (lease->aim == LEASE_LEAD || lease->status.leads) {
+        ask_next(lease, is_gone ? MAKE : TAKE, answer->at_ms);
+    } else if (lease->aim == LEASE_LEAVE && lease->may_be_ours) {
+        ask_next(lease, GIVE_UP, answer->at_ms);
+    } else {
+        end_round(lease, answer->at_ms, -1);
     }
-    ask_next(lease, is_gone ? MAKE : TAKE, answer->at_ms);
 }
 
 static void judge_write(struct lease *lease, enum question question,
@@ -311,9 +328,7 @@ static void judge_write(struct lease *lease, enum question question,
     if (object) {
         see(lease, answer->at_ms, object);
         hold(lease, answer->at_ms);
-        return;
-    }
-    if (question == RENEW) {
+    } else if (question == RENEW) {
         explain(lease, question, answer);
         lease->status.failures += answer->status != 409;
         ask_next(lease, READ, answer->at_ms);
@@ -324,21 +339,16 @@ static void judge_write(struct lease *lease, enum question question,
     }
 }
 
-static void judge_release(struct lease *lease, enum question question,
-                          const struct kube_answer *answer, json_t *object)
+static void judge_give_up(struct lease *lease, const struct kube_answer *answer, json_t *object)
 {
-    const bool is_conflict = answer->status == 409;
-    if (object)
+    if (object) {
         see(lease, answer->at_ms, object);
-    const struct lease_record record = record_of(lease);
-    const bool is_over = question == GIVE_UP || !is_ours(lease, &record);
-    if (answer->status == 404 || (object && is_over)) {
-        lease->is_released = true;
-    } else if (object) {
-        ask_next(lease, GIVE_UP, answer->at_ms);
+        lease->may_be_ours = false;
+        end_round(lease, answer->at_ms, -1);
+    } else if (answer->status == 409) {
+        ask_next(lease, READ, answer->at_ms);
     } else {
-        explain(lease, question, answer);
-        ask_next(lease, READ_LAST, answer->at_ms + (is_conflict ? 0 : RELEASE_RETRY_MS));
+        fail_round(lease, GIVE_UP, answer);
     }
 }
 
@@ -347,17 +357,13 @@ void lease_answered(struct lease *lease, const struct kube_answer *answer)
     const enum question question = lease->asked;
     json_t *object = lease_in(answer);
     lease->asked = NO_QUESTION;
-    if (question == READ_LAST || question == GIVE_UP) {
-        judge_release(lease, question, answer, object);
-    } else if (lease->releases) {
-        json_decref(object);
-        ask_next(lease, READ_LAST, answer->at_ms);
-    } else if (question == READ) {
+    if (question == READ)
         judge_read(lease, answer, object);
-    } else {
+    else if (question == GIVE_UP)
+        judge_give_up(lease, answer, object);
+    else
         judge_write(lease, question, answer, object);
-    }
-    if (lease->is_hinted && !lease->status.leads && !lease->releases)
+    if (lease->is_hinted && !lease->status.leads)
         ask_next(lease, READ, answer->at_ms);
     lease->is_hinted = false;
 }
@@ -395,29 +401,28 @@ static void see_change(struct lease *lease, int64_t now_ms, const json_t *object
 
 void lease_seen(struct lease *lease, int64_t now_ms, const json_t *object)
 {
-    if (lease->releases)
-        return;
     if (object)
         see_change(lease, now_ms, object);
     else
         hurry(lease, now_ms);
 }
 
-/* ---- the end ---- */
+/* ---- what it is to do ---- */
 
-void lease_release(struct lease *lease)
+void lease_set_aim(struct lease *lease, int64_t now_ms, enum lease_aim aim)
 {
-    if (lease->releases)
+    if (aim == lease->aim)
         return;
-    lease->releases = true;
-    lease->status.leads = false;
-    lease->is_released = !lease->has_written;
-    ask_next(lease, READ_LAST, 0);
+    lease->aim = aim;
+    if (aim == LEASE_LEAVE)
+        lease->status.leads = false;
+    if (!lease->status.leads)
+        hurry(lease, now_ms);
 }
 
-bool lease_is_released(const struct lease *lease)
+bool lease_has_left(const struct lease *lease)
 {
-    return lease->is_released;
+    return lease->aim == LEASE_LEAVE && !lease->may_be_ours;
 }
 
 struct lease_status lease_status(const struct lease *lease)

@@ -33,8 +33,8 @@ def apply(api, objects):
         api.ask("PATCH", path, item, "application/apply-patch+yaml")
 
 
-def without(resource, verb):
-    """The manifests, but without that verb on that resource."""
+def without(resource, *verbs):
+    """The manifests, but without these verbs on that resource."""
     changed = copy.deepcopy(manifests())
     (role,) = [item for item in changed if item["kind"] == "ClusterRole"]
     rules = []
@@ -42,7 +42,7 @@ def without(resource, verb):
         rest = [name for name in rule["resources"] if name != resource]
         rules.append({**rule, "resources": rest})
         if resource in rule["resources"]:
-            rules.append({**rule, "resources": [resource], "verbs": [other for other in rule["verbs"] if other != verb]})
+            rules.append({**rule, "resources": [resource], "verbs": [other for other in rule["verbs"] if other not in verbs]})
     role["rules"] = [rule for rule in rules if rule["resources"] and rule["verbs"]]
     return changed
 

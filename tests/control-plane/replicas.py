@@ -23,11 +23,11 @@ LEADS = "leading: kube-scheduler is answered"
 FIELDS = "?fieldManager=tests&force=true"
 
 
-def allow(api, account):
-    """The Role of manifests/base/replica-rbac.yaml for an account of the tests."""
+def allow(api, accounts):
+    """The Role of manifests/base/replica-rbac.yaml for accounts of the tests."""
     with open(RBAC, encoding="utf-8") as file:
         role, binding = list(yaml.safe_load_all(file))[:2]
-    binding["subjects"] = [{"kind": "ServiceAccount", "name": account, "namespace": ACCOUNTS}]
+    binding["subjects"] = [{"kind": "ServiceAccount", "name": account, "namespace": ACCOUNTS} for account in accounts]
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
     apply = "application/apply-patch+yaml"
     api.ask("PATCH", f"/api/v1/namespaces/{NAMESPACE}{FIELDS}", space, apply)
@@ -77,16 +77,19 @@ class VerbsService:
 
 
 class Replicas:
-    """Starts replicas that follow the cluster of a LiveCluster, with these times of leader election. They end with it."""
+    """Starts replicas that follow the cluster of a LiveCluster, with these times of leader election. They end with it.
 
-    def __init__(self, live, lease_s=15, renew_s=10, retry_s=2, bind_s=8):
+    accounts: of those that have one of their own.
+    """
+
+    def __init__(self, live, accounts=(), lease_s=15, renew_s=10, retry_s=2, bind_s=8, silence_s=120):
         self.live = live
         self.number = 0
-        allow(live.api, live.identity.account)
+        allow(live.api, [live.identity.account, *accounts])
         policy = {
             "apiVersion": "gpu-extender.io/v1alpha1",
             "kind": "SchedulerPolicy",
-            "kubernetes": {"bindTimeoutSeconds": bind_s},
+            "kubernetes": {"bindTimeoutSeconds": bind_s, "watchSilenceSeconds": silence_s},
             "leaderElection": {
                 "enabled": True,
                 "leaseDurationSeconds": lease_s,
@@ -100,11 +103,11 @@ class Replicas:
                 live.api.delete(path)
         self.service = live.ends.enter_context(VerbsService(live.api))
 
-    def start(self):
+    def start(self, kubeconfig=None):
         """One that is ready."""
         self.number += 1
         env = {"POD_NAME": f"replica-{self.number}", "POD_NAMESPACE": NAMESPACE, "POD_IP": ADDRESS}
-        replica = Service("--kubeconfig", self.live.kubeconfig, "--config", self.policy, env=env)
+        replica = Service("--kubeconfig", kubeconfig or self.live.kubeconfig, "--config", self.policy, env=env)
         self.live.ends.callback(replica.stop)
         return replica
 

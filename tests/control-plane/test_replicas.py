@@ -8,13 +8,18 @@ import time
 
 import pytest
 from api import LIMIT_S, wait_until
+from identity import Identity, apply, manifests, renamed, without
 from live import BOUND_BY, bound
+from proxy import Proxy
 from replicas import ADDRESS, LEASE, LEASES, SERVICE, SLICES, Replicas, leads_since
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
 GPUS = 240
 MIDDLE = 40
 HAND_OVER_S = 3
+SILENCE_S = 5
+BLIND = "gpu-extender-blind"
+STANDS_BACK = "not leading any more: kube-scheduler is refused"
 SHORT = {"lease_s": 6, "renew_s": 4, "retry_s": 1, "bind_s": 3}
 FILTER = {"Pod": {"metadata": {"name": "p", "uid": "u"}}, "NodeNames": []}
 
@@ -49,10 +54,10 @@ def is_closed(sock):
     return sock.recv(1) == b""
 
 
-def begin(live, replicas):
-    """The leader, then the other one, and a burst of pods for exactly as many GPUs; in its middle."""
+def begin(live, replicas, kubeconfig=None):
+    """The leader, then the other one, and a burst of pods for exactly as many GPUs; in its middle. kubeconfig: the leader's."""
     live.add_nodes("node", GPUS // 8, MODEL, 8)
-    leader = replicas.start()
+    leader = replicas.start(kubeconfig)
     leads_since(leader)
     other = replicas.start()
     refused(other)
@@ -63,10 +68,10 @@ def begin(live, replicas):
     return leader, other
 
 
-def all_is_well(live, replica):
+def all_is_well(live, replica, n_pods=GPUS):
     """Everything is bound, by us, no node has more than its GPUs, and the ledger agrees."""
     live.service = replica
-    pods = live.wait_until_bound(GPUS)
+    pods = live.wait_until_bound(n_pods)
     assert not live.bound_by_others(pods)
     assert set(live.used().values()) == {8}
     return {item["metadata"]["annotations"][BOUND_BY] for item in bound(pods)}
@@ -198,7 +203,7 @@ def test_a_leader_that_is_cut_off_binds_no_more(proxied):
     with asked_over_one_connection(leader) as kept:
         began = time.monotonic()
         proxied.proxy.cut()
-        leader.log.wait_for({"msg": "not leading any more: kube-scheduler is refused"})
+        leader.log.wait_for({"msg": STANDS_BACK})
         assert time.monotonic() - began < SHORT["lease_s"] - SHORT["bind_s"] + 1
         assert is_closed(kept)
     refused(leader)
@@ -206,6 +211,38 @@ def test_a_leader_that_is_cut_off_binds_no_more(proxied):
     proxied.proxy.mend()
     leads_since(leader, after=n_lines)
     wait_until(lambda: leader.post("/scheduler/filter", FILTER).status == 200, leader.log.text)
+
+
+def test_a_leader_that_sees_nothing_gives_the_lease_up(live, capsys):
+    """It may not list and watch pods any more, but holds the Lease: the other one, of another account, has the better ledger."""
+    proxy = live.ends.enter_context(Proxy(live.plane.port))
+    blind = Identity(live.plane, f"{live.name}-blind", renamed(manifests(), BLIND))
+    replicas = Replicas(live, [BLIND], silence_s=SILENCE_S, **SHORT)
+    leader, other = begin(live, replicas, blind.kubeconfig(proxy.port))
+    began = now()
+    apply(live.api, renamed(without("pods", "list", "watch"), BLIND))
+    asking = live.api.with_token(blind.token.text)
+    wait_until(lambda: asking.status_of("GET", "/api/v1/pods?limit=1") == 403, lambda: "the right is still there")
+    proxy.cut()  # a watch that is open stays so, whatever the rights
+    proxy.mend()
+    took = seconds_from(began, leads_since(other))
+    tell(capsys, f"a leader saw nothing any more (which it bears for {SILENCE_S} + {SHORT['renew_s']} s)", took)
+    assert took <= SILENCE_S + SHORT["renew_s"] + HAND_OVER_S
+    whys = [line["why"] for line in leader.log.fields() if line["msg"] == STANDS_BACK]
+    assert whys[-1].startswith("the pods are stale"), whys
+    refused(leader)
+    assert leader.get("/readyz").status == 503
+    live.add_nodes("more", 1, MODEL, 8)
+    live.create_all("later", 8, 1)
+    assert len(all_is_well(live, other, GPUS + 8)) == 2
+
+    apply(live.api, renamed(manifests(), BLIND))
+    wait_until(lambda: leader.get("/readyz?verbose").text == "ok\nthis replica: follower\n", leader.log.text)
+    n_lines = len(leader.log.fields())
+    other.stop()
+    leads_since(leader, after=n_lines)
+    live.service = leader
+    assert set(live.used().values()) == {8}
 
 
 @pytest.mark.parametrize("leader_first", [True, False])

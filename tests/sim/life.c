@@ -225,6 +225,18 @@ static void pause_service(struct world *world)
                (long long)service->sleeps_until_ms);
 }
 
+/* Longer than others may take until one of them leads instead. */
+static void blind_service(struct world *world)
+{
+    struct service *service = world_any_service(world);
+    const int64_t until_ms = world_now(world) + world_between(world, 60000, 100000);
+    if (wire_is_blind(&service->wire))
+        return;
+    world_tell(world, "service %u: may neither list nor watch until %lld ms", service->number,
+               (long long)until_ms);
+    wire_blind(&service->wire, until_ms);
+}
+
 static void cut(struct world *world)
 {
     wire_cut_one(&world_any_service(world)->wire);
@@ -282,6 +294,7 @@ void life_begin(struct world *world)
     begin_habit(world, plan->kills, kill_service, 12000);
     begin_habit(world, plan->stops, stop_service, 15000);
     begin_habit(world, plan->pauses && plan->n_replicas > 1, pause_service, 20000);
+    begin_habit(world, plan->blindness && plan->n_replicas > 1, blind_service, 20000);
     begin_habit(world, plan->cuts, cut, 4000);
     begin_habit(world, plan->black_holes, black_hole, 20000);
 }

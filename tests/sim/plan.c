@@ -18,6 +18,7 @@ struct plan plan_make(struct dice *dice)
         &plan.cuts,       &plan.compactions,  &plan.black_holes, &plan.losses,
         &plan.delays,     &plan.duplicates,   &plan.refusals,    &plan.slow_api,
         &plan.trusting,   &plan.sickness,     &plan.stops,       &plan.pauses,
+        &plan.blindness,
     };
     const unsigned one_in = 1 + dice_below(dice, 6);
     for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)

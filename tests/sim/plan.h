@@ -27,6 +27,7 @@ struct plan {
     bool kills;        /* of our service */
     bool stops;        /* the same, but it is told before */
     bool pauses;       /* it does nothing for a while, and does not know */
+    bool blindness;    /* one of several may not list or watch for a minute or two */
     bool comparable;   /* resourceVersions are, by the API server's version */
     bool restarts;     /* of the API server */
     bool compactions;

@@ -89,6 +89,16 @@ void service_tick(struct service *service)
     wake_at(service, N_CLUSTER_KINDS, binds_tick(service->binds, now_ms));
 }
 
+/* As the loop of the reflectors wakes the other one. */
+static void on_inventory(void *context)
+{
+    struct service *service = context;
+    const int64_t now_ms = world_now(service->world);
+    struct err why;
+    service->unusable_ms = inventory_usable(service->inventory, &why) ? CLOCK_NEVER : now_ms;
+    wake_at(service, N_CLUSTER_KINDS, now_ms);
+}
+
 /* ---- its part among others ---- */
 
 static int64_t wall_ms(void *context)
@@ -153,6 +163,18 @@ static void on_released(void *context)
     at(service, world_now(service->world), on_end);
 }
 
+static bool is_usable(void *context, struct err *ret_why)
+{
+    const struct service *service = context;
+    return inventory_usable(service->inventory, ret_why);
+}
+
+static int64_t quiet_ms(void *context, int64_t now_ms)
+{
+    const struct service *service = context;
+    return binds_quiet_ms(service->binds, now_ms);
+}
+
 static void create_leadership(struct service *service)
 {
     static const char *const NAMES[] = {"", "one", "two", "three"};
@@ -167,6 +189,8 @@ static void create_leadership(struct service *service)
                   .seed = dice_next(&service->world->dice)},
         .pods_path = "/api/v1/pods",
         .act_ms = SERVICE_ACT_MS,
+        .usable = is_usable,
+        .quiet_ms = quiet_ms,
         .wall_ms = wall_ms,
         .reach = on_reach,
         .turned = on_turn,
@@ -186,10 +210,22 @@ void service_see_lease(struct service *service, const json_t *object)
     service_tick(service);
 }
 
+static bool is_awake(const struct service *service)
+{
+    return service->is_alive && !service->is_stopping &&
+           world_now(service->world) >= service->sleeps_until_ms;
+}
+
+bool service_could_decide(const struct service *service)
+{
+    struct err why;
+    return is_awake(service) && inventory_usable(service->inventory, &why);
+}
+
 bool service_may_decide(struct service *service)
 {
     const int64_t now_ms = world_now(service->world);
-    if (!service->is_alive || service->is_stopping || now_ms < service->sleeps_until_ms)
+    if (!is_awake(service))
         return false;
     return !service->leadership || leadership_may_decide(service->leadership, now_ms);
 }
@@ -246,10 +282,12 @@ void service_start(struct service *service)
     service->is_alive = true;
     service->is_stopping = false;
     service->n_calls = 0;
+    service->unusable_ms = world_now(service->world);
     service->sleeps_until_ms = 0;
     service->life++;
     service->inventory = inventory_new(&service->policy, &LIMITS);
     inventory_go_live(service->inventory, "https://sim");
+    inventory_on_turn(service->inventory, on_inventory, service);
     start_reflectors(service);
     service->binds =
         binds_new(&settings, service->inventory, &service->policy, wire_sender(&service->wire));
@@ -278,18 +316,6 @@ void service_kill(struct service *service)
     inventory_free(service->inventory);
 }
 
-static void on_quiet(void *context)
-{
-    const struct stop *stop = context;
-    struct service *service = stop->service;
-    if (!is_under_way(stop))
-        return;
-    at(service, world_now(service->world) + (service->leadership ? RELEASE_MS : 0), on_end);
-    if (service->leadership)
-        leadership_release(service->leadership);
-    service_tick(service);
-}
-
 /* Whoever was taken is answered first. */
 static void on_drain(void *context)
 {
@@ -302,8 +328,13 @@ static void on_drain(void *context)
         at(service, now_ms + DRAIN_MS, on_drain);
         return;
     }
-    binds_post_no_more(service->binds);
-    at(service, binds_quiet_ms(service->binds, now_ms), on_quiet);
+    if (!service->leadership) {
+        at(service, now_ms, on_end);
+        return;
+    }
+    at(service, binds_quiet_ms(service->binds, now_ms) + RELEASE_MS, on_end);
+    leadership_release(service->leadership);
+    service_tick(service);
 }
 
 void service_stop(struct service *service, void (*on_stopped)(struct service *service))

@@ -32,6 +32,7 @@ struct service {
     bool is_alive;
     bool is_stopping;        /* it takes no calls any more */
     unsigned n_calls;        /* of bind, not answered yet */
+    int64_t unusable_ms;     /* since when its ledger is; CLOCK_NEVER: it is not */
     int64_t sleeps_until_ms; /* until then it does nothing, and does not know */
     unsigned life;           /* so often it was started */
     struct policy policy;
@@ -56,6 +57,8 @@ void service_stop(struct service *service, void (*on_stopped)(struct service *se
 
 /* kube-scheduler is answered by it. */
 bool service_may_decide(struct service *service);
+/* It could, if it led: its ledger is usable, too. */
+bool service_could_decide(const struct service *service);
 /* A watch on the Lease shows it. */
 void service_see_lease(struct service *service, const json_t *object);
 

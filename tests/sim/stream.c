@@ -135,6 +135,8 @@ static struct server_reply refusal(struct world *world)
 static struct server_reply reply_to(struct stream *stream, bool is_watch)
 {
     struct world *world = stream->world;
+    if (wire_is_blind(&stream->service->wire))
+        return server_status(&world->server, 403, "forbidden");
     if (world_trouble(world, world->plan.refusals, 6))
         return refusal(world);
     return is_watch ? server_may_watch(&world->server, stream->path)
@@ -236,6 +238,20 @@ void wire_cut_one(struct wire *wire)
         server_unwatch(&wire->world->server, stream);
         stream_cut(stream);
         return;
+    }
+}
+
+bool wire_is_blind(const struct wire *wire)
+{
+    return world_now(wire->world) < wire->blind_until_ms;
+}
+
+void wire_blind(struct wire *wire, int64_t until_ms)
+{
+    wire->blind_until_ms = until_ms;
+    for (struct stream *stream = wire->streams; stream; stream = stream->next) {
+        server_unwatch(&wire->world->server, stream);
+        stream_cut(stream);
     }
 }
 

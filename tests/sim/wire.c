@@ -136,6 +136,8 @@ static void on_done(void *context)
         visit->reply = server_lease(server, call->method, call->body);
     else if (call->changes)
         visit->reply = server_bind(server, call->path, call->body);
+    else if (wire_is_blind(call->wire) && strstr(call->path, "limit="))
+        visit->reply = server_status(server, 403, "forbidden");
     else
         visit->reply = server_read(server, call->path);
     send_back(visit);

@@ -10,6 +10,8 @@
 #define CHECK_MS 2000
 /* From the death of a leader until the next one: the Lease, and what is promised beyond it. */
 #define LEADERLESS_MS (SERVICE_LEASE_MS + 3000)
+/* That may be blind: until it knows, and for how long it leads then. */
+#define BLIND_MS (SERVICE_SILENCE_MS + SERVICE_RENEW_MS)
 /* More within a millisecond go round in a circle. */
 #define STEPS_MAX 10000
 
@@ -83,28 +85,55 @@ struct service *world_any_service(struct world *world)
 static void check_sums(struct world *world, struct service *service)
 {
     struct err err;
-    if (!service->is_alive)
-        return;
     const struct inventory_view view = inventory_read(service->inventory);
     if (cluster_check(view.cluster, &err) > 0)
         world_fail(world, "the ledger's sums are wrong: %s", err.text);
     inventory_done(service->inventory);
 }
 
+static bool could_anybody_decide(const struct world *world)
+{
+    bool could = false;
+    for (unsigned i = 0; i < world->plan.n_replicas && !could; i++)
+        could = service_could_decide(&world->services[i]);
+    return could;
+}
+
 /* The Lease runs out, is taken, and the ledger comes to that. */
 static void check_lead(struct world *world)
 {
-    if (world_leader(world) || !plan_is_in_time(&world->plan))
+    const int64_t limit_ms = LEADERLESS_MS + (world->plan.blindness ? BLIND_MS : 0);
+    const struct service *leader = world_leader(world);
+    const bool is_fit = leader && service_could_decide(leader);
+    if (is_fit || !could_anybody_decide(world) || !plan_is_in_time(&world->plan))
         world->led_ms = world_now(world);
-    if (world_now(world) - world->led_ms > LEADERLESS_MS)
+    if (world_now(world) - world->led_ms > limit_ms)
         world_fail(world, "nobody leads since %lld ms", (long long)world->led_ms);
+}
+
+/* Who wakes finds out first. */
+static void check_patience(struct world *world, struct service *service)
+{
+    const int64_t now_ms = world_now(world);
+    if (service->leadership && now_ms > service->sleeps_until_ms && service_may_decide(service) &&
+        now_ms - service->unusable_ms > SERVICE_RENEW_MS)
+        world_fail(world, "service %u leads, and cannot decide since %lld ms", service->number,
+                   (long long)service->unusable_ms);
+}
+
+static void check_service(struct world *world, struct service *service)
+{
+    if (!service->is_alive)
+        return;
+    check_sums(world, service);
+    check_patience(world, service);
 }
 
 static void on_check(void *context)
 {
     struct world *world = context;
     for (unsigned i = 0; i < world->plan.n_replicas; i++)
-        check_sums(world, &world->services[i]);
+        check_service(world, &world->services[i]);
     check_lead(world);
     agenda_in(&world->agenda, CHECK_MS, on_check, world);
 }

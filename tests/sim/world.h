@@ -28,7 +28,7 @@ struct world {
     struct truth truth;
     struct server server;
     struct service services[PLAN_REPLICAS_MAX]; /* as many as the plan has */
-    int64_t led_ms; /* when one of them could decide last, or another trouble began */
+    int64_t led_ms; /* when one of them decided last, or nobody could, or another trouble began */
     struct scheduler *scheduler;
     bool is_quiet; /* no new trouble */
     bool failed;

@@ -68,7 +68,7 @@ static void test_who_hands_over_posts_nothing_more(void **state)
 {
     struct bind_stage *stage = *state;
     const unsigned first = call(stage, 1, "a");
-    binds_post_no_more(stage->binds);
+    stage->refuses = true;
     const int64_t quiet_ms = binds_quiet_ms(stage->binds, stage->now_ms);
     pass(stage, 200);
     const unsigned late = call(stage, 2, "b");

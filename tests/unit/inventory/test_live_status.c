@@ -53,6 +53,38 @@ static void test_stale_data_is_not_decided_on(void **state)
     live_check_usable(live, NULL);
 }
 
+/* What is told on a turn. */
+struct turns {
+    struct inventory *inventory;
+    int n;
+    bool is_usable;
+};
+
+static void on_turn(void *context)
+{
+    struct turns *turns = context;
+    struct err why;
+    turns->n++;
+    turns->is_usable = inventory_usable(turns->inventory, &why);
+}
+
+static void test_who_waits_for_it_is_told(void **state)
+{
+    struct live_cluster *live = *state;
+    struct turns turns = {.inventory = live->inventory};
+    inventory_on_turn(live->inventory, on_turn, &turns);
+    live_begin(live, CLUSTER_PODS);
+    live_flush(live, CLUSTER_PODS);
+    assert_int_equal(turns.n, 0);
+    live_list_nothing(live);
+    assert_int_equal(turns.n, 1);
+    assert_true(turns.is_usable);
+    live->statuses[CLUSTER_PODS].stale = true;
+    live_flush(live, CLUSTER_PODS);
+    assert_int_equal(turns.n, 2);
+    assert_false(turns.is_usable);
+}
+
 static void test_freshness(void **state)
 {
     struct live_cluster *live = *state;
@@ -233,6 +265,7 @@ int main(void)
         LIVE_TEST(test_it_waits_for_every_first_list),
         LIVE_TEST(test_why_it_waits),
         LIVE_TEST(test_stale_data_is_not_decided_on),
+        LIVE_TEST(test_who_waits_for_it_is_told),
         LIVE_TEST(test_freshness),
         LIVE_TEST(test_a_difference_is_found_after_a_list),
         LIVE_TEST(test_the_slow_self_check),

@@ -1,164 +1,8 @@
 /* Whether this replica may decide: the Lease, the ledger that must be as of then, and the time. */
-#include "base/clock.h"
-#include "fake_sender.h"
-#include "kube/leadership.h"
+#include "leadership_stage.h"
 #include "unit.h"
 
-#include <stdio.h>
 #include <string.h>
-
-#define LEASES "/apis/coordination.k8s.io/v1/namespaces/ns/leases"
-#define LEASE LEASES "/gpu"
-#define SLICES "/apis/discovery.k8s.io/v1/namespaces/ns/endpointslices"
-#define PODS "/api/v1/pods?limit=1"
-#define ACT_MS 9000
-
-struct stage {
-    struct fake_sender sender;
-    struct leadership *leadership;
-    int64_t now_ms;
-    int64_t next_ms; /* what the last tick returned */
-    int64_t version;
-    uint64_t reach; /* the last that was wanted */
-    char goal[64];  /* "" none: list anew */
-    int n_turns, n_released;
-    bool may_decide; /* as told */
-};
-
-static int64_t wall_ms(void *context)
-{
-    (void)context;
-    return 0;
-}
-
-static void on_reach(void *context, uint64_t number, const char *version)
-{
-    struct stage *stage = context;
-    stage->reach = number;
-    (void)snprintf(stage->goal, sizeof stage->goal, "%s", version ? version : "");
-}
-
-static void on_turn(void *context, bool may_decide)
-{
-    struct stage *stage = context;
-    stage->n_turns++;
-    stage->may_decide = may_decide;
-}
-
-static void on_released(void *context)
-{
-    struct stage *stage = context;
-    stage->n_released++;
-}
-
-static void begin(struct stage *stage, const char *service)
-{
-    *stage = (struct stage){.now_ms = 1000, .version = 1};
-    fake_sender_init(&stage->sender);
-    const struct leadership_settings settings = {
-        .lease = {.namespace_ = "ns",
-                  .name = "gpu",
-                  .identity = "me",
-                  .duration_ms = 15000,
-                  .renew_deadline_ms = 10000,
-                  .retry_ms = 2000},
-        .slice = {.namespace_ = "ns", .service = service, .address = "10.0.0.1", .port_name = "v"},
-        .pods_path = "/api/v1/pods",
-        .act_ms = ACT_MS,
-        .wall_ms = wall_ms,
-        .reach = on_reach,
-        .turned = on_turn,
-        .released = on_released,
-        .context = stage,
-    };
-    stage->leadership = leadership_new(&settings, fake_sender_of(&stage->sender));
-    leadership_serves(stage->leadership, 8443);
-}
-
-static void tick(struct stage *stage)
-{
-    stage->next_ms = leadership_tick(stage->leadership, stage->now_ms);
-}
-
-static void end(struct stage *stage)
-{
-    fake_sender_fini(&stage->sender);
-    leadership_free(stage->leadership);
-}
-
-static void reply(struct stage *stage, struct fake_request *request, unsigned status,
-                  const char *body)
-{
-    const struct kube_answer answer = {.outcome = KUBE_ANSWERED,
-                                       .at_ms = stage->now_ms,
-                                       .status = status,
-                                       .retry_after_s = -1,
-                                       .body = body,
-                                       .body_len = strlen(body),
-                                       .why = ""};
-    fake_request_answer(request, &answer);
-    tick(stage);
-}
-
-/* The next request is this. */
-static struct fake_request *asked(struct stage *stage, const char *method, const char *path)
-{
-    struct fake_request *request = fake_sender_take(&stage->sender);
-    assert_non_null(request);
-    assert_string_equal(request->method, method);
-    assert_string_equal(request->path, path);
-    return request;
-}
-
-static void answered(struct stage *stage, const char *method, const char *path, unsigned status,
-                     const char *body)
-{
-    reply(stage, asked(stage, method, path), status, body);
-}
-
-/* What was written comes back with the next resourceVersion. */
-static void accepted(struct stage *stage, const char *method, const char *path)
-{
-    struct fake_request *request = asked(stage, method, path);
-    json_t *object = json_loads(request->body, 0, NULL);
-    char version[32];
-    (void)snprintf(version, sizeof version, "%d", (int)stage->version++);
-    (void)json_object_set_new(json_object_get(object, "metadata"), "resourceVersion",
-                              json_string(version));
-    char *text = json_dumps(object, 0);
-    reply(stage, request, 200, text);
-    free(text);
-    json_decref(object);
-}
-
-static void asks_nothing(struct stage *stage)
-{
-    assert_null(fake_sender_take(&stage->sender));
-}
-
-static bool may_decide(const struct stage *stage)
-{
-    return leadership_may_decide(stage->leadership, stage->now_ms);
-}
-
-/* It has made the Lease; what catches it up is asked for next. */
-static void take_lease(struct stage *stage)
-{
-    tick(stage);
-    answered(stage, "GET", LEASE, 404, "{}");
-    accepted(stage, "POST", LEASES);
-}
-
-static void lead(struct stage *stage)
-{
-    begin(stage, NULL);
-    take_lease(stage);
-    answered(stage, "GET", "/version", 200, "{\"major\":\"1\",\"minor\":\"36\"}");
-    answered(stage, "GET", PODS, 200, "{\"metadata\":{\"resourceVersion\":\"77\"}}");
-    leadership_reached(stage->leadership, stage->reach);
-    tick(stage);
-    assert_true(may_decide(stage));
-}
 
 static void it_decides_when_its_ledger_is_as_of_then(void **state)
 {
@@ -240,9 +84,7 @@ static void it_may_decide_until_what_it_begins_would_last_too_long(void **state)
     answered(&stage, "GET", LEASE, 500, "{}");
     stage.now_ms += 2000;
     tick(&stage);
-    answered(&stage, "GET", LEASE, 200,
-             "{\"kind\":\"Lease\",\"metadata\":{\"resourceVersion\":\"1\"},\"spec\":{"
-             "\"holderIdentity\":\"me\",\"leaseDurationSeconds\":15}}");
+    answered(&stage, "GET", LEASE, 200, HELD_BY("me", "1"));
     accepted(&stage, "PUT", LEASE);
     assert_true(may_decide(&stage)); /* it was ours all the time: nothing is to be caught up */
     assert_true(stage.may_decide);
@@ -313,9 +155,7 @@ static void what_a_watch_shows_is_passed_on(void **state)
     begin(&stage, NULL);
     const struct reflector_store store = leadership_lease_store(stage.leadership);
     tick(&stage);
-    answered(&stage, "GET", LEASE, 200,
-             "{\"kind\":\"Lease\",\"metadata\":{\"resourceVersion\":\"5\"},\"spec\":{"
-             "\"holderIdentity\":\"other\",\"leaseDurationSeconds\":15}}");
+    answered(&stage, "GET", LEASE, 200, HELD_BY("other", "5"));
     asks_nothing(&stage);
     json_t *free_one = json_loads(
         "{\"kind\":\"Lease\",\"metadata\":{\"resourceVersion\":\"6\"},\"spec\":{}}", 0, NULL);
@@ -341,9 +181,7 @@ static void it_is_given_up_once_and_that_is_told_once(void **state)
     tick(&stage);
     assert_false(may_decide(&stage));
     assert_false(stage.may_decide);
-    answered(&stage, "GET", LEASE, 200,
-             "{\"kind\":\"Lease\",\"metadata\":{\"resourceVersion\":\"1\"},\"spec\":{"
-             "\"holderIdentity\":\"me\",\"leaseDurationSeconds\":15}}");
+    answered(&stage, "GET", LEASE, 200, HELD_BY("me", "1"));
     assert_int_equal(stage.n_released, 0);
     accepted(&stage, "PUT", LEASE);
     tick(&stage);

@@ -1,4 +1,4 @@
-/* What a watch on the Lease hints at, and how it is given up. */
+/* What a watch on the Lease hints at. */
 #include "lease_rig.h"
 #include "unit.h"
 
@@ -140,105 +140,6 @@ static void its_holder_makes_a_deleted_one_anew(void **state)
     lease_rig_fini(&rig);
 }
 
-/* ---- giving it up ---- */
-
-static void the_holder_gives_it_up(void **state)
-{
-    struct lease_rig rig;
-    (void)state;
-    lease_rig_init(&rig);
-    lease_rig_lead(&rig);
-    rig.now_ms += 1000;
-    lease_release(rig.lease);
-    assert_false(lease_rig_leads(&rig));
-    assert_int_equal(lease_status(rig.lease).losses, 0);
-    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
-    lease_rig_show(&rig, "me", "100", RENEWED);
-    lease_rig_expect(&rig, "PUT", LEASE_RIG_PATH);
-    assert_string_equal(lease_rig_sent(&rig, "holderIdentity"), "");
-    assert_int_equal(lease_rig_sent_number(&rig, "leaseDurationSeconds"), 1);
-    assert_int_equal(lease_rig_sent_number(&rig, "leaseTransitions"), 3);
-    assert_string_equal(lease_rig_sent(&rig, "renewTime"), "2026-11-21T10:00:01.000000Z");
-    assert_string_equal(lease_rig_sent(&rig, "acquireTime"), "2026-11-21T10:00:01.000000Z");
-    assert_false(lease_is_released(rig.lease));
-    lease_rig_accept(&rig);
-    assert_true(lease_is_released(rig.lease));
-    rig.now_ms += 3600000;
-    lease_rig_expect_nothing(&rig);
-    lease_rig_fini(&rig);
-}
-
-static void a_conflict_of_the_release_is_tried_again(void **state)
-{
-    struct lease_rig rig;
-    (void)state;
-    lease_rig_init(&rig);
-    lease_rig_lead(&rig);
-    lease_rig_wait(&rig, 2000, 2000);
-    lease_rig_expect(&rig, "PUT", LEASE_RIG_PATH); /* a renewal is on its way */
-    lease_release(rig.lease);
-    lease_rig_expect_nothing(&rig);
-    lease_rig_lost(&rig, KUBE_UNKNOWN);
-    assert_false(lease_rig_leads(&rig));
-    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
-    lease_rig_show(&rig, "me", "100", RENEWED);
-    lease_rig_expect(&rig, "PUT", LEASE_RIG_PATH);
-    lease_rig_answer(&rig, 409, "{}"); /* there it was */
-    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
-    lease_rig_show(&rig, "me", "101", RENEWED);
-    lease_rig_expect(&rig, "PUT", LEASE_RIG_PATH);
-    lease_rig_accept(&rig);
-    assert_true(lease_is_released(rig.lease));
-    lease_rig_fini(&rig);
-}
-
-static void a_release_that_fails_is_tried_again(void **state)
-{
-    struct lease_rig rig;
-    (void)state;
-    lease_rig_init(&rig);
-    lease_rig_lead(&rig);
-    lease_release(rig.lease);
-    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
-    lease_rig_answer(&rig, 500, "{}");
-    lease_rig_wait(&rig, 200, 200);
-    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
-    lease_rig_show(&rig, "me", "100", RENEWED);
-    lease_rig_expect(&rig, "PUT", LEASE_RIG_PATH);
-    lease_rig_lost(&rig, KUBE_UNKNOWN);
-    lease_rig_wait(&rig, 200, 200);
-    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
-    lease_rig_show(&rig, "", "101", RENEWED); /* it was taken */
-    assert_true(lease_is_released(rig.lease));
-    lease_rig_fini(&rig);
-}
-
-static void what_another_holds_is_not_touched(void **state)
-{
-    struct lease_rig rig;
-    (void)state;
-    lease_rig_init(&rig);
-    lease_rig_lead(&rig);
-    lease_release(rig.lease);
-    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
-    lease_rig_show(&rig, "other", "200", RENEWED);
-    assert_true(lease_is_released(rig.lease));
-    lease_rig_fini(&rig);
-}
-
-static void a_follower_has_nothing_to_give_up(void **state)
-{
-    struct lease_rig rig;
-    (void)state;
-    follow(&rig);
-    lease_release(rig.lease);
-    assert_true(lease_is_released(rig.lease));
-    lease_rig_see(&rig, "", "6", RENEWED);
-    rig.now_ms += 60000;
-    assert_false(lease_next(rig.lease, rig.now_ms, 0).sends);
-    lease_rig_fini(&rig);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,11 +151,6 @@ int main(void)
         cmocka_unit_test(the_leader_looks_when_another_is_seen_to_hold_it),
         cmocka_unit_test(one_that_is_deleted_is_its_holders_until_its_time_is_over),
         cmocka_unit_test(its_holder_makes_a_deleted_one_anew),
-        cmocka_unit_test(the_holder_gives_it_up),
-        cmocka_unit_test(a_conflict_of_the_release_is_tried_again),
-        cmocka_unit_test(a_release_that_fails_is_tried_again),
-        cmocka_unit_test(what_another_holds_is_not_touched),
-        cmocka_unit_test(a_follower_has_nothing_to_give_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,58 @@
+/*
+ * leadership_stage: a leadership in the hands of a test, which is its clock, its API server and its
+ * ledger. Every expectation fails the test where it does not hold.
+ */
+#ifndef LEADERSHIP_STAGE_H
+#define LEADERSHIP_STAGE_H
+
+#include "fake_sender.h"
+#include "kube/leadership.h"
+
+#define LEASES "/apis/coordination.k8s.io/v1/namespaces/ns/leases"
+#define LEASE LEASES "/gpu"
+#define SLICES "/apis/discovery.k8s.io/v1/namespaces/ns/endpointslices"
+#define PODS "/api/v1/pods?limit=1"
+#define ACT_MS 9000
+#define HELD_BY(holder, version)                                                                   \
+    "{\"kind\":\"Lease\",\"metadata\":{\"resourceVersion\":\"" version "\"},"                      \
+    "\"spec\":{\"holderIdentity\":\"" holder "\",\"leaseDurationSeconds\":15}}"
+
+struct stage {
+    struct fake_sender sender;
+    struct leadership *leadership;
+    int64_t now_ms;
+    int64_t next_ms; /* what the last tick returned */
+    int64_t version;
+    uint64_t reach; /* the last that was wanted */
+    char goal[64];  /* "" none: list anew */
+    int n_turns, n_released;
+    bool may_decide;  /* as told */
+    bool is_unusable; /* the ledger */
+    int64_t quiet_ms;
+    bool decided; /* when it was asked what is under way, it might still decide */
+};
+
+/* service NULL: none. */
+void begin(struct stage *stage, const char *service);
+void end(struct stage *stage);
+void tick(struct stage *stage);
+
+/* The next request is this. */
+struct fake_request *asked(struct stage *stage, const char *method, const char *path);
+void asks_nothing(struct stage *stage);
+void reply(struct stage *stage, struct fake_request *request, unsigned status, const char *body);
+/* Both. */
+void answered(struct stage *stage, const char *method, const char *path, unsigned status,
+              const char *body);
+/* What was written comes back with the next resourceVersion. */
+void accept(struct stage *stage, struct fake_request *request);
+void accepted(struct stage *stage, const char *method, const char *path);
+
+bool may_decide(const struct stage *stage);
+
+/* It has made the Lease; what catches it up is asked for next. */
+void take_lease(struct stage *stage);
+/* It has begun, and decides. */
+void lead(struct stage *stage);
+
+#endif
