@@ -1,10 +1,10 @@
 /* leadership_stage: see leadership_stage.h. */
 #include "leadership_stage.h"
+#include "kube_answers.h"
 #include "unit.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 static bool is_usable(void *context, struct err *ret_why)
 {
@@ -86,13 +86,7 @@ void end(struct stage *stage)
 
 void reply(struct stage *stage, struct fake_request *request, unsigned status, const char *body)
 {
-    const struct kube_answer answer = {.outcome = KUBE_ANSWERED,
-                                       .at_ms = stage->now_ms,
-                                       .status = status,
-                                       .retry_after_s = -1,
-                                       .body = body,
-                                       .body_len = strlen(body),
-                                       .why = ""};
+    const struct kube_answer answer = kube_answered(stage->now_ms, status, body);
     fake_request_answer(request, &answer);
     tick(stage);
 }

@@ -3,8 +3,6 @@
 #include "kube_answers.h"
 #include "unit.h"
 
-#include <string.h>
-
 #define ALL "/apis/discovery.k8s.io/v1/namespaces/ns/endpointslices"
 #define ONE ALL "/verbs"
 
