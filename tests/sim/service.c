@@ -12,6 +12,8 @@
 #define RELEASE_MS 3000
 /* Between two looks whether all are answered. */
 #define DRAIN_MS 10
+/* A loop takes in what has come for so long at the most before it looks what is to be done. */
+#define TAKE_IN_MS 200
 
 /* ---- what the loops do ---- */
 
@@ -87,6 +89,15 @@ void service_tick(struct service *service)
     if (service->leadership)
         wake_at(service, N_CLUSTER_KINDS, leadership_tick(service->leadership, now_ms));
     wake_at(service, N_CLUSTER_KINDS, binds_tick(service->binds, now_ms));
+}
+
+void service_stir(struct service *service)
+{
+    struct world *world = service->world;
+    if (world_trouble(world, world->plan.delays, 4))
+        wake_at(service, N_CLUSTER_KINDS, world_now(world) + world_between(world, 1, TAKE_IN_MS));
+    else
+        service_tick(service);
 }
 
 /* As the loop of the reflectors wakes the other one. */
@@ -207,7 +218,7 @@ static void create_leadership(struct service *service)
 void service_see_lease(struct service *service, const json_t *object)
 {
     service->lease_store.upsert(service->lease_store.context, object);
-    service_tick(service);
+    service_stir(service);
 }
 
 static bool is_awake(const struct service *service)

@@ -64,8 +64,10 @@ void service_see_lease(struct service *service, const json_t *object);
 
 /* The reflector of a kind may want something. */
 void service_pump(struct service *service, size_t kind);
-/* So may binds. */
+/* So may binds, and leadership. */
 void service_tick(struct service *service);
+/* Something came for them: they look at once, or when more has come. */
+void service_stir(struct service *service);
 
 /* May the pod go there? As filter judges it; false also where it cannot say. */
 bool service_fits(struct service *service, const char *uid, unsigned gpus, const char *node);

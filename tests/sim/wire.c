@@ -79,7 +79,7 @@ static void answer(struct call *call, enum kube_outcome outcome, const struct se
     call->is_answered = true;
     world_tell(world, "wire: %s %s: %u %s", call->method, call->path, given.status, why);
     call->done(call->context, &given);
-    service_tick(call->wire->service);
+    service_stir(call->wire->service);
 }
 
 static void on_time_out(void *context)
