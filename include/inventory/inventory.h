@@ -79,13 +79,13 @@ void inventory_release(struct inventory *inventory, const char *uid, uint64_t se
 /* How fresh what is known of one kind is. */
 struct inventory_freshness {
     const char *kind; /* "pods" */
-    bool synced;      /* all of them were listed once */
-    bool stale;       /* the API server cannot be followed */
     int64_t age_ms;   /* since it was last known to be complete; -1: it never was */
-    bool too_many;    /* more than the limits allow */
-    struct err why;   /* of stale or of not being synced, or what is being recovered from; or "" */
-    /* Of what sort that is: "refused", "unreachable", "failed"; or "". It quotes nobody. */
+    /* Of what sort why is: "refused", "unreachable", "failed"; or "". It quotes nobody. */
     const char *trouble;
+    bool synced;    /* all of them were listed once */
+    bool stale;     /* the API server cannot be followed */
+    bool too_many;  /* more than the limits allow */
+    struct err why; /* of stale or of not being synced, or what is being recovered from; or "" */
 };
 /* One a kind, and how many: none where the inventory is not live. */
 size_t inventory_freshness(struct inventory *inventory,
