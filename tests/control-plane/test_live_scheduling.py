@@ -1,5 +1,6 @@
 """Pods through the real kube-scheduler and filter, prioritize and bind of our service, which follows the real API server."""
 
+from api import wait_until
 from cluster import NOT_WANTED, PODS
 from live import BOUND_BY, node_name
 
@@ -54,17 +55,26 @@ def test_pods_that_were_there_before_us_count(live):
     assert live.node_of("all") == "here"
 
 
-def test_one_connection_serves_what_one_can(proxied):
-    """Four lists and watches share one, all bindings another: as many as at the start."""
-    for number in range(5):
-        proxied.add_node(f"node-{number}", MODELS["h100"], 8)
+# Nodes, pods, namespaces, priority classes, device classes.
+N_WATCHES = 5
+
+
+def bind_one(live, number):
+    """The pod of that number. Its binding is over, by our service's own account."""
+    live.create(f"pod-{number}", 1)
+    wait_until(lambda: live.metric("gpu_extender_binds_total") == number, live.service.log.text)
+
+
+def test_connections_are_kept(proxied):
+    """Each watch has one, and a binding that of the last one where that is over."""
+    proxied.add_node("node", MODELS["h100"], 8)
     proxied.start()
-    proxied.create("first", 1)
-    proxied.wait_until_bound(1)
+    bind_one(proxied, 1)
     before = set(proxied.proxy.connections)
-    proxied.create_all("many", 39, 1)
-    proxied.wait_until_bound(40)
-    assert len(before) == 2 and proxied.proxy.connections == before
+    for number in range(2, 9):
+        bind_one(proxied, number)
+    proxied.wait_until_bound(8)
+    assert len(before) == N_WATCHES + 1 and proxied.proxy.connections == before
 
 
 def test_who_looks_at_a_pending_pod_reads_why(live):
