@@ -27,7 +27,9 @@ def hierarchy():
 @pytest.mark.parametrize("end", ["killed", "interrupted"])
 def test_nothing_is_left(end):
     where = hierarchy()
-    running = subprocess.Popen([APART, "bash", "-c", STAYS, "-", where], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    # A shell has what it runs in the background ignore SIGINT, the tests themselves perhaps.
+    command = ["env", "--default-signal=INT", APART, "bash", "-c", STAYS, "-", where]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
     group = running.stdout.readline().strip()
     assert os.path.isdir(f"{where}/{group}/inner")
     if end == "killed":
