@@ -73,6 +73,9 @@ const char *reflector_trouble_name(enum reflector_trouble trouble); /* "refused"
 struct reflector_status {
     bool synced; /* at least one whole list was taken over */
     bool stale;
+    /* Of why, for one flush: it is to be told. A failure is, until another one comes or it ends,
+     * however often it is tried again; one of a watch ends when a watch works, not with a list. */
+    bool is_news;
     /* Of stale, or of not being synced; else the failure that is being recovered from, NULL: none.
      * One printable line, "GET /api/v1/pods: 403: ...", valid for the call. REFLECTOR_NOT_LISTED:
      * nothing has failed so far. */

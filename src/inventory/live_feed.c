@@ -5,8 +5,6 @@
 #include "live_priv.h"
 #include "objects/pod.h"
 
-#include <string.h>
-
 /* What is over the limit makes the inventory unusable, but the ledger takes more for a while, so
  * that all of it is there when there are fewer again. */
 static size_t taken_at_most(size_t limit)
@@ -227,17 +225,6 @@ static void tell_turn(struct live_feed *feed, enum live_turn turn)
         feed->inventory->live->turned(feed->inventory->live->turned_context);
 }
 
-/* Once, however often it is tried again. */
-static void tell_failure(struct live_feed *feed, const char *why)
-{
-    struct err failure;
-    (void)err_set(&failure, EAGAIN, "%s", why && strcmp(why, REFLECTOR_NOT_LISTED) != 0 ? why : "");
-    if (failure.text[0] && strcmp(failure.text, feed->told.text) != 0)
-        LOG(LOG_WARN, "inventory", LOG_MSG("following the API server failed: trying again"),
-            LOG_STR("kind", INVENTORY_KINDS[feed->kind].name), LOG_STR("why", failure.text));
-    feed->told = failure;
-}
-
 /* What the first lists took is much more than what is kept of them. */
 static void after_list(struct inventory *inventory)
 {
@@ -259,7 +246,9 @@ static void on_flush(void *context, const struct reflector_status *status)
     /* Before it is told: whoever reads it in the log may ask at once. */
     const enum live_turn turn =
         live_status_set(&feed->inventory->live->status, feed->kind, status, too_many.text);
-    tell_failure(feed, status->why);
+    if (status->is_news)
+        LOG(LOG_WARN, "inventory", LOG_MSG("following the API server failed: trying again"),
+            LOG_STR("kind", INVENTORY_KINDS[feed->kind].name), LOG_STR("why", status->why));
     tell_turn(feed, turn);
     if (feed->list_ended)
         after_list(feed->inventory);

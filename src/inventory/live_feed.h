@@ -42,7 +42,6 @@ struct live_feed {
     bool too_many;
     bool list_ended;           /* since the last flush */
     struct counter unreadable; /* times that an object could not be read */
-    struct err told;           /* the failure that was logged last; empty: none since it works */
 };
 
 void live_feed_init(struct live_feed *feed, struct inventory *inventory, enum cluster_kind kind);

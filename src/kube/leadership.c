@@ -7,10 +7,10 @@
 #include "base/metrics.h"
 #include "catch_up.h"
 #include "sight.h"
+#include "told.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum role { FOLLOWER, HEIR, LEADER };
 
@@ -29,8 +29,8 @@ struct leadership {
     bool stands_back;    /* it decides nothing, whoever holds the Lease */
     bool may_decide;     /* as last told */
     bool is_released;    /* as last told */
-    char *told;          /* failures that are in the log already */
-    char *told_of_slice;
+    struct told told;    /* of the Lease */
+    struct told told_of_slice;
     struct catch_up catch_up;
 
     atomic_int_fast64_t until_ms; /* it may decide; 0: not */
@@ -54,8 +54,6 @@ struct leadership *leadership_new(const struct leadership_settings *settings,
     leadership->unusable_ms = CLOCK_NEVER;
     if (settings->slice.service)
         leadership->slice = slice_new(&settings->slice);
-    leadership->told = mem_strdup("");
-    leadership->told_of_slice = mem_strdup("");
     return leadership;
 }
 
@@ -73,8 +71,6 @@ void leadership_free(struct leadership *leadership)
     slice_free(leadership->slice);
     sight_fini(&leadership->lease_sight);
     sight_fini(&leadership->slice_sight);
-    free(leadership->told);
-    free(leadership->told_of_slice);
     free(leadership);
 }
 
@@ -105,13 +101,9 @@ static void tell_turn(struct leadership *leadership, const struct lease_status *
     leadership->settings.turned(leadership->settings.context, may_decide);
 }
 
-static void tell_once(char **told, const char *why, const char *message)
+static void tell_once(struct told *told, const char *why, const char *message)
 {
-    if (strcmp(*told, why) == 0)
-        return;
-    free(*told);
-    *told = mem_strdup(why);
-    if (*why)
+    if (told_is_news(told, why))
         LOG(LOG_WARN, "leader", LOG_MSG(message), LOG_STR("why", why));
 }
 

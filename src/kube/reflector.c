@@ -87,6 +87,7 @@ static void flush(struct reflector *reflector)
     if (reflector->is_dirty)
         reflector->store.flush(reflector->store.context, &reflector->status);
     reflector->is_dirty = false;
+    reflector->status.is_news = false;
 }
 
 /* ---- the request in flight ---- */

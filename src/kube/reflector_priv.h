@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "formats/json_stream.h"
 #include "kube/reflector.h"
+#include "told.h"
 
 enum step {
     STEP_LIST,
@@ -59,6 +60,8 @@ struct reflector {
     bool watch_is_open; /* its head was 200 */
     bool is_absent;     /* the server did not know the collection when it was asked last */
     char why[400];
+    struct told told;
+    bool told_of_watch;
     const char **event_drop; /* kind->drop, inside the object of an event */
     uint64_t random;
     struct backoff backoff;
@@ -145,5 +148,7 @@ void reflector_say_refused(struct reflector *reflector, const char *why);
 /* A Status object, as the value of an ERROR event. */
 void reflector_say_error(struct reflector *reflector, const json_t *status);
 void reflector_say_nothing(struct reflector *reflector);
+/* It brought something, or ended well: what was told has ended. */
+void reflector_watch_works(struct reflector *reflector);
 
 #endif

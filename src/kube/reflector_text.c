@@ -33,6 +33,9 @@ static void set(struct reflector *reflector, enum reflector_trouble trouble, con
     reflector->status.why = reflector->why;
     reflector->status.trouble = trouble;
     reflector->is_dirty = true;
+    reflector->told_of_watch = is_watch;
+    if (told_is_news(&reflector->told, reflector->why))
+        reflector->status.is_news = true;
 }
 
 static enum reflector_trouble trouble_of(unsigned status)
@@ -80,4 +83,12 @@ void reflector_say_nothing(struct reflector *reflector)
 {
     reflector->status.why = NULL;
     reflector->status.trouble = TROUBLE_NONE;
+    reflector->status.is_news = false;
+    if (!reflector->told_of_watch)
+        told_forget(&reflector->told);
+}
+
+void reflector_watch_works(struct reflector *reflector)
+{
+    told_forget(&reflector->told);
 }

@@ -105,6 +105,7 @@ static void apply(struct reflector *reflector, const struct event *event,
     const struct reflector_store *store = &reflector->store;
     count(reflector, event);
     reflector->flight.n_objects++;
+    reflector_watch_works(reflector);
     if (event->type == WATCH_ADDED || event->type == WATCH_MODIFIED)
         upsert(store->context, event->object);
     else if (event->type == WATCH_DELETED)
@@ -180,9 +181,12 @@ void reflector_watch_end(struct reflector *reflector, int64_t now_ms)
     const struct flight *flight = &reflector->flight;
     if (reflector->step == STEP_CATCH_UP)
         reflector_relist(reflector, RELIST_SILENT);
-    if (reflector->step == STEP_LIST || flight->n_objects > 0 ||
-        now_ms - flight->head_ms >= VERY_SHORT_MS)
+    if (reflector->step == STEP_LIST || flight->n_objects > 0)
         return;
+    if (now_ms - flight->head_ms >= VERY_SHORT_MS) {
+        reflector_watch_works(reflector);
+        return;
+    }
     reflector_say(reflector, TROUBLE_FAILED, "ended at once, without an event");
     reflector_failed(reflector, now_ms, FAILURE_CUT, -1);
 }

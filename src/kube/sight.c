@@ -1,9 +1,7 @@
 /* sight: see sight.h. */
 #include "sight.h"
 #include "base/log.h"
-#include "base/mem.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void see(struct sight *sight, json_t *object)
@@ -16,7 +14,6 @@ static void see(struct sight *sight, json_t *object)
 void sight_fini(struct sight *sight)
 {
     json_decref(sight->object);
-    free(sight->refused);
 }
 
 static void on_list_begin(void *context)
@@ -53,16 +50,10 @@ static void on_removed(void *context, const json_t *object)
     see(context, NULL);
 }
 
-/* why is "watch /apis/...: 403: ..." and is tried again for as long as it is so, with lists in
- * between that may be allowed; of an answer's words two may take turns. */
-static void tell_refusal(struct sight *sight, const char *why)
+/* why is "watch /apis/...: 403: ...". */
+static void tell_refusal(const struct sight *sight, const char *why)
 {
-    const size_t len = strcspn(why, ":");
     const bool is_watch = strncmp(why, "watch ", 6) == 0;
-    if (sight->refused && strlen(sight->refused) == len && strncmp(sight->refused, why, len) == 0)
-        return;
-    free(sight->refused);
-    sight->refused = mem_strndup(why, len);
     LOG(LOG_WARN, "leader",
         LOG_MSG("the API server does not let this be followed: its changes are seen late"),
         LOG_STR("kind", sight->kind), LOG_STR("right", is_watch ? "watch" : "list"),
@@ -71,14 +62,8 @@ static void tell_refusal(struct sight *sight, const char *why)
 
 static void on_flush(void *context, const struct reflector_status *status)
 {
-    struct sight *sight = context;
-    if (status->watches != sight->watches) {
-        free(sight->refused);
-        sight->refused = NULL;
-    }
-    sight->watches = status->watches;
-    if (status->trouble == TROUBLE_REFUSED)
-        tell_refusal(sight, status->why);
+    if (status->is_news && status->trouble == TROUBLE_REFUSED)
+        tell_refusal(context, status->why);
 }
 
 struct reflector_store sight_store(struct sight *sight, const char *kind)

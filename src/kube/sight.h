@@ -12,8 +12,6 @@ struct sight {
     bool is_news;
     bool is_listed; /* by the list that is being read */
     const char *kind;
-    char *refused;    /* "watch /apis/...": what is in the log already; NULL: nothing */
-    uint64_t watches; /* opened */
 };
 
 void sight_fini(struct sight *sight);

@@ -88,6 +88,7 @@ static void on_flush(void *context, const struct reflector_status *status)
 {
     struct rig *rig = context;
     rig->n_flushes++;
+    rig->n_told += status->is_news;
     rig->status = *status;
     assert_true(!status->why || strlen(status->why) < sizeof rig->why);
     (void)snprintf(rig->why, sizeof rig->why, "%s", status->why ? status->why : "");

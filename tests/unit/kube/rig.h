@@ -19,6 +19,7 @@ struct rig {
     bool is_listing;
     int n_flushes;
     int n_too_large;                /* their names are kept, too */
+    int n_told;                     /* times that a failure was news */
     struct reflector_status status; /* as last flushed */
     char why[500];
     int64_t now_ms;

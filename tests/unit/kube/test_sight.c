@@ -1,14 +1,7 @@
 /* What is said where the API server does not let the Lease be followed: which right is missing, and
  * that once, however often it is tried. */
-#include "base/log.h"
-#include "base/mem.h"
+#include "followed.h"
 #include "sight.h"
-#include "unit.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define FORBIDDEN "{\"kind\":\"Status\",\"code\":403,\"message\":\"leases is forbidden\"}"
 #define LEASES                                                                                     \
@@ -17,71 +10,31 @@
 
 struct stage {
     struct sight sight;
-    struct reflector *reflector;
-    int64_t now_ms;
-    FILE *log;
+    struct followed followed;
 };
 
 static void begin(struct stage *stage)
 {
     static const struct reflector_kind KIND = {.name = "gpu", .path = "/leases"};
-    static const struct reflector_settings SETTINGS = {
-        .kind = &KIND, .page_size = 10, .silence_ms = 3600000, .max_object_bytes = 1000};
-    *stage = (struct stage){.now_ms = 1000, .log = tmpfile()};
-    assert_non_null(stage->log);
-    log_configure(LOG_INFO, LOG_KEY_VALUE);
+    *stage = (struct stage){0};
     const struct reflector_store store = sight_store(&stage->sight, "leases");
-    stage->reflector = reflector_new(&SETTINGS, &store);
+    followed_begin(&stage->followed, &KIND, &store);
 }
 
 static void end(struct stage *stage)
 {
-    (void)fclose(stage->log);
-    reflector_free(stage->reflector);
+    followed_end(&stage->followed);
     sight_fini(&stage->sight);
 }
 
-/* The next request, which must be a watch or not, is answered. */
 static void answer(struct stage *stage, bool is_watch, unsigned status, const char *body)
 {
-    struct reflector_action action = reflector_next(stage->reflector, stage->now_ms);
-    while (action.want != REFLECTOR_REQUEST) {
-        if (action.want == REFLECTOR_WAIT)
-            stage->now_ms = action.until_ms;
-        action = reflector_next(stage->reflector, stage->now_ms);
-    }
-    assert_int_equal(strstr(action.request.path, "watch=true") != NULL, is_watch);
-    const int saved = dup(STDERR_FILENO);
-    assert_true(dup2(fileno(stage->log), STDERR_FILENO) >= 0);
-    reflector_head(stage->reflector, stage->now_ms, status, -1);
-    reflector_bytes(stage->reflector, stage->now_ms, body, strlen(body));
-    reflector_end(stage->reflector, stage->now_ms, KUBE_ANSWERED, NULL);
-    assert_true(dup2(saved, STDERR_FILENO) >= 0);
-    (void)close(saved);
-}
-
-/* What the log has, without the times, and is empty again. */
-static char *said(struct stage *stage)
-{
-    char *text = mem_new(4096);
-    size_t len = 0;
-    char line[1000];
-    rewind(stage->log);
-    while (fgets(line, sizeof line, stage->log)) {
-        const char *rest = strstr(line, "level=");
-        assert_non_null(rest);
-        len += (size_t)snprintf(text + len, 4096 - len, "%s", rest);
-    }
-    rewind(stage->log);
-    assert_int_equal(ftruncate(fileno(stage->log), 0), 0);
-    return text;
+    followed_answer(&stage->followed, is_watch, status, body);
 }
 
 static void assert_said(struct stage *stage, const char *expected)
 {
-    char *text = said(stage);
-    assert_string_equal(text, expected);
-    free(text);
+    followed_check_log(&stage->followed, expected);
 }
 
 #define SAID(right, request)                                                                       \
