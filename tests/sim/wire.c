@@ -2,6 +2,7 @@
 #include "wire.h"
 
 #include "base/mem.h"
+#include "kube_answers.h"
 #include "world.h"
 
 #include <stdlib.h>
@@ -67,13 +68,10 @@ static void answer(struct call *call, enum kube_outcome outcome, const struct se
         agenda_at(&world->agenda, service->sleeps_until_ms, on_awake, late);
         return;
     }
-    const struct kube_answer given = {.outcome = outcome,
-                                      .at_ms = world_now(world),
-                                      .status = reply ? reply->status : 0,
-                                      .retry_after_s = reply ? reply->retry_after_s : -1,
-                                      .body = reply ? reply->body : "",
-                                      .body_len = reply ? strlen(reply->body) : 0,
-                                      .why = why};
+    struct kube_answer given = reply ? kube_answered(world_now(world), reply->status, reply->body)
+                                     : kube_unanswered(world_now(world), outcome, why);
+    if (reply)
+        given.retry_after_s = reply->retry_after_s;
     if (call->is_answered)
         return;
     call->is_answered = true;
@@ -232,9 +230,8 @@ struct kube_sender wire_sender(struct wire *wire)
 
 static void stop(struct call *call)
 {
-    const struct kube_answer stopped = {
-        .outcome = KUBE_UNKNOWN, .retry_after_s = -1, .body = "", .why = "stopped"};
     struct world *world = world_of(call);
+    const struct kube_answer stopped = kube_unanswered(world_now(world), KUBE_UNKNOWN, "stopped");
     call->heard_until_ms = world_now(world) + world_between(world, 0, WAY_MAX_MS);
     if (call->is_answered)
         return;

@@ -1,6 +1,7 @@
 /* bind_stage: see bind_stage.h. */
 #include "bind_stage.h"
 #include "base/mem.h"
+#include "kube_answers.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -164,17 +165,20 @@ static struct fake_request *next_request(struct bind_stage *stage, const char *m
     return request;
 }
 
-static void answer(struct bind_stage *stage, struct fake_request *request,
-                   const struct kube_answer *answer)
+static void answer(struct bind_stage *stage, struct fake_request *request, unsigned status,
+                   const char *text)
 {
-    char *body = quotes(answer->body ? answer->body : "");
-    struct kube_answer given = *answer;
-    given.at_ms = stage->now_ms;
-    given.body = body;
-    given.body_len = strlen(body);
-    given.why = "connection reset";
+    char *body = quotes(text);
+    const struct kube_answer given = kube_answered(stage->now_ms, status, body);
     fake_request_answer(request, &given);
     free(body);
+}
+
+static void answer_nothing(struct bind_stage *stage, struct fake_request *request,
+                           enum kube_outcome outcome)
+{
+    const struct kube_answer given = kube_unanswered(stage->now_ms, outcome, "connection reset");
+    fake_request_answer(request, &given);
 }
 
 static struct fake_request *next_post(struct bind_stage *stage, int pod, const char *node)
@@ -207,33 +211,30 @@ static struct fake_request *next_get(struct bind_stage *stage, int pod)
 
 void posted(struct bind_stage *stage, int pod, const char *node, unsigned status, const char *body)
 {
-    answer(stage, next_post(stage, pod, node),
-           &(struct kube_answer){.status = status, .retry_after_s = -1, .body = body});
+    answer(stage, next_post(stage, pod, node), status, body);
 }
 
 void posted_retry(struct bind_stage *stage, int pod, const char *node, unsigned status,
                   int64_t retry_after_s)
 {
-    answer(stage, next_post(stage, pod, node),
-           &(struct kube_answer){.status = status, .retry_after_s = retry_after_s});
+    struct kube_answer given = kube_answered(stage->now_ms, status, "");
+    given.retry_after_s = retry_after_s;
+    fake_request_answer(next_post(stage, pod, node), &given);
 }
 
 void posted_failed(struct bind_stage *stage, int pod, const char *node, enum kube_outcome outcome)
 {
-    answer(stage, next_post(stage, pod, node),
-           &(struct kube_answer){.outcome = outcome, .retry_after_s = -1});
+    answer_nothing(stage, next_post(stage, pod, node), outcome);
 }
 
 void got(struct bind_stage *stage, int pod, unsigned status, const char *body)
 {
-    answer(stage, next_get(stage, pod),
-           &(struct kube_answer){.status = status, .retry_after_s = -1, .body = body});
+    answer(stage, next_get(stage, pod), status, body);
 }
 
 void got_failed(struct bind_stage *stage, int pod)
 {
-    answer(stage, next_get(stage, pod),
-           &(struct kube_answer){.outcome = KUBE_UNKNOWN, .retry_after_s = -1});
+    answer_nothing(stage, next_get(stage, pod), KUBE_UNKNOWN);
 }
 
 double metric(struct bind_stage *stage, const char *line)

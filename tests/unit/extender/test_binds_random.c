@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "bind_stage.h"
 #include "binds_priv.h"
+#include "kube_answers.h"
 
 #include <stdlib.h>
 #include <utlist.h>
@@ -217,13 +218,12 @@ static void take_off(struct model *model, struct fake_request *request)
 static void land(struct model *model, struct flight *flight, enum kube_outcome outcome)
 {
     char *body = quotes(flight->body);
-    const struct kube_answer answer = {.outcome = outcome,
-                                       .at_ms = model->stage->now_ms,
-                                       .status = flight->status,
-                                       .retry_after_s = flight->status == 429 ? 1 : -1,
-                                       .body = body,
-                                       .body_len = strlen(body),
-                                       .why = "lost"};
+    const int64_t now_ms = model->stage->now_ms;
+    struct kube_answer answer = outcome == KUBE_ANSWERED
+                                    ? kube_answered(now_ms, flight->status, body)
+                                    : kube_unanswered(now_ms, outcome, "lost");
+    if (flight->status == 429)
+        answer.retry_after_s = 1;
     flight->ends_ms = CLOCK_NEVER;
     flight->answers_ms = CLOCK_NEVER;
     fake_request_answer(flight->request, &answer);

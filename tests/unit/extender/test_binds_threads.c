@@ -4,6 +4,7 @@
  * GPU is given twice. Its own executable, as it is also run under ThreadSanitizer.
  */
 #include "bind_stage.h"
+#include "kube_answers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -106,18 +107,16 @@ static void serve(struct crowd *crowd, struct fake_request *request, unsigned fa
 {
     char text[256] = "{\"kind\":\"Status\"}";
     const unsigned pod = (unsigned)(strstr(request->path, "/p-")[3] - '0');
-    struct kube_answer answer = {
-        .status = 200, .retry_after_s = -1, .body = text, .why = "", .outcome = KUBE_ANSWERED};
+    unsigned status = 200;
     if (fate == 0)
-        answer.outcome = KUBE_UNKNOWN; /* and it never came there */
+        ; /* it never came there */
     else if (*request->body)
-        answer.status = bind_pod(crowd, pod, request->body);
+        status = bind_pod(crowd, pod, request->body);
     else
         show_pod(crowd, pod, text, sizeof text);
-    if (fate == 1)
-        answer.outcome = KUBE_UNKNOWN;
-    answer.at_ms = atomic_load(&crowd->now_ms);
-    answer.body_len = strlen(text);
+    const int64_t now_ms = atomic_load(&crowd->now_ms);
+    const struct kube_answer answer = fate <= 1 ? kube_unanswered(now_ms, KUBE_UNKNOWN, "lost")
+                                                : kube_answered(now_ms, status, text);
     fake_request_answer(request, &answer);
 }
 
