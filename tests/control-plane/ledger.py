@@ -1,7 +1,9 @@
-"""Whether our ledger says what the API server says: node by node, pod by pod.
+"""Whether our ledger says what the API server says: node by node, pod by pod, and of the pods that wait what kube-scheduler says of them.
 
 What should be is counted here from the API server's own lists, for pods as the tests make them (whole GPUs, cpu in thousandths).
 """
+
+from cluster import scheduled
 
 GPU = "nvidia.com/gpu"
 FINISHED = ("Succeeded", "Failed")
@@ -60,6 +62,29 @@ def told(service):
             },
         }
     return shown
+
+
+def asks_for_gpus(pod):
+    """By whatever name."""
+    return any(each["resources"].get("requests", {}).keys() - {"cpu", "memory"} for each in pod["spec"]["containers"])
+
+
+def said_of(pod):
+    condition = scheduled(pod)
+    return {key: condition.get(key, "") for key in ("reason", "message")} if condition.get("status") == "False" else None
+
+
+def waiting(api):
+    """{GPU pod that has no node: what kube-scheduler says of it} by the API server's list."""
+    pods = [pod for pod in api.get("/api/v1/pods")["items"] if not pod["spec"].get("nodeName") and asks_for_gpus(pod)]
+    return {who(pod): {"said": said_of(pod)} for pod in pods if pod["status"].get("phase") not in FINISHED}
+
+
+def told_waiting(service):
+    """The same by GET /v1/pending."""
+    answer = service.get("/v1/pending")
+    assert answer.status == 200, answer
+    return {f"{pod['namespace']}/{pod['name']} {pod['uid']}": {"said": pod["schedulerSays"]} for pod in answer.json()["pods"]}
 
 
 def differences(ours, theirs):

@@ -75,6 +75,13 @@ class LiveCluster(Cluster):
 
     # ---- waiting and comparing ----
 
+    def wait_until_scheduler_saw(self, node_name):
+        """All that was changed of the node until now: a pod goes there that only a label of now lets go there. Once in a test."""
+        self.api.merge(f"{NODES}/{node_name}", {"metadata": {"labels": {"seen": "yes"}}})
+        self.create("looks", 0, nodeSelector={"seen": "yes"}, tolerations=[{"operator": "Exists"}])
+        self.node_of("looks")
+        self.api.delete(f"{PODS}/looks")
+
     def wait_until_bound(self, count, prefix=""):
         """All pods, as soon as `count` of those called PREFIX... are bound."""
 
@@ -92,16 +99,17 @@ class LiveCluster(Cluster):
         return f"{len(items) - len(waiting)} of {len(items)} are bound{said}\n{self.service.log.text()[-3000:]}"
 
     def wait_until_told(self):
-        """Returns what our ledger and the API server's lists both say, once they say the same."""
-        last = []
+        """Returns what our ledger and the API server's lists both say of the nodes, once they say the same, and of the pods that wait too."""
+        nodes, pods = [], []
 
         def equal():
-            last[:] = ledger.told(self.service), ledger.truth(self.api)
-            return last[0] == last[1]
+            nodes[:] = ledger.told(self.service), ledger.truth(self.api)
+            pods[:] = ledger.told_waiting(self.service), ledger.waiting(self.api)
+            return nodes[0] == nodes[1] and pods[0] == pods[1]
 
-        wait_until(equal, lambda: "\n".join(ledger.differences(*last)))
+        wait_until(equal, lambda: "\n".join(ledger.differences(*nodes) + ledger.differences(*pods)))
         assert self.metric("gpu_extender_self_check_differences_total") == 0, self.service.log.text()
-        return last[1]
+        return nodes[1]
 
     def used(self):
         """{node: GPUs used} by the API server, our ledger agreeing, and no node with more than it has."""

@@ -82,7 +82,7 @@ def pending(live):
 
 
 def is_explained(live, pods):
-    """Every pod that waits, with what kube-scheduler says of it and how many nodes lack GPUs."""
+    """Every pod that waits, with what kube-scheduler says of it and how many nodes lack GPUs. Our ledger has heard it."""
     told = pending(live)
     assert told.keys() == waiting(pods).keys()
     for item in told.values():

@@ -45,12 +45,14 @@ def test_a_node_has_fewer_gpus_than_are_used(two):
     assert two.node_of("one") == "second", "binpack would have taken the first"
     two.api.merge(f"{NODES}/first/status", {"status": {"allocatable": {GPU: "8"}}})
     two.wait_until_told()
+    two.wait_until_scheduler_saw("first")
     two.create("four", 4)
     assert two.node_of("four") == "first"
 
 
 def test_a_node_is_cordoned_and_not_any_more(two):
     two.api.merge(f"{NODES}/first", {"spec": {"unschedulable": True}})
+    two.wait_until_scheduler_saw("first")
     two.create("elsewhere", 1)
     assert two.node_of("elsewhere") == "second"
     assert two.used() == {"first": 4, "second": 1}
@@ -68,6 +70,7 @@ def test_a_node_goes_and_comes_back_with_its_pods(two):
     assert two.node_of("one") == "second"
     two.api.create(NODES, node("first", A100, 8))
     assert two.used() == {"first": 4, "second": 1}
+    two.wait_until_scheduler_saw("first")
     two.create("too-many-for-first", 5, models="A100")
     two.create("fits", 4, models="A100")
     assert two.node_of("fits") == "first"
