@@ -38,6 +38,7 @@ struct follower {
     size_t n_watches;
     struct election *election; /* NULL: this replica is the only one */
     struct binds *binds;
+    struct waits *waits;
     int64_t bind_timeout_ms;
     bool started;
     char bound_by[BOUND_BY_MAX]; /* VERSION/INSTANCE */
@@ -112,6 +113,19 @@ static void create_watches(struct follower *follower, const struct settings *set
             kube_watch_new(follower->reading, &reflector, &store);
     }
     kube_loop_add_task(follower->reading, inventory_self_check, follower->inventory);
+}
+
+static void wake_reading(void *context)
+{
+    const struct follower *follower = context;
+    kube_loop_wake(follower->reading);
+}
+
+/* Behind the watches, whose changes it looks at. */
+static void create_waits(struct follower *follower)
+{
+    follower->waits = waits_new(wake_reading, follower);
+    kube_loop_add_task(follower->reading, waits_tick, follower->waits);
 }
 
 static int64_t post_life_ms(const struct settings *settings)
@@ -215,6 +229,7 @@ int follower_new(const struct settings *settings, struct inventory *inventory,
         return r;
     }
     create_watches(follower, settings);
+    create_waits(follower);
     r = create_election(follower, settings, err);
     if (r < 0) {
         follower_free(follower);
@@ -257,6 +272,7 @@ void follower_stop(struct follower *follower)
     binds_stop(follower->binds);
     kube_loop_stop(follower->writing);
     kube_loop_stop(follower->reading);
+    waits_stop(follower->waits);
 }
 
 void follower_free(struct follower *follower)
@@ -264,6 +280,7 @@ void follower_free(struct follower *follower)
     if (!follower)
         return;
     binds_free(follower->binds);
+    waits_free(follower->waits);
     election_free(follower->election);
     for (size_t i = 0; i < follower->n_watches; i++)
         kube_watch_free(follower->watches[i]);
@@ -282,6 +299,11 @@ struct election *follower_election(struct follower *follower)
 struct binds *follower_binds(struct follower *follower)
 {
     return follower->binds;
+}
+
+struct waits *follower_waits(struct follower *follower)
+{
+    return follower->waits;
 }
 
 struct kube_sender follower_sender(struct follower *follower)

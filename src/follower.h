@@ -1,7 +1,7 @@
 /*
  * follower: what the program has more of when it follows an API server: credentials, the two loops,
- * a watch a kind, and the bindings. Belongs to main.c: creation in order, the stop in reverse
- * order.
+ * a watch a kind, the calls that wait for these, and the bindings. Belongs to main.c: creation in
+ * order, the stop in reverse order.
  */
 #ifndef FOLLOWER_H
 #define FOLLOWER_H
@@ -10,6 +10,7 @@
 #include "config/settings.h"
 #include "election.h"
 #include "extender/binds.h"
+#include "extender/waits.h"
 #include "inventory/inventory.h"
 #include "kube/request.h"
 #include "kube/target.h"
@@ -34,6 +35,7 @@ void follower_stop(struct follower *follower);
 void follower_free(struct follower *follower);
 
 struct binds *follower_binds(struct follower *follower);
+struct waits *follower_waits(struct follower *follower);
 /* The write loop's, valid until follower_stop(). */
 struct kube_sender follower_sender(struct follower *follower);
 /* NULL: this replica is the only one. */

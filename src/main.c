@@ -181,6 +181,7 @@ static void create_protocols(struct program *program)
         .policy = &program->settings.policy,
         .inventory = program->inventory,
         .binds = program->follower ? follower_binds(program->follower) : NULL,
+        .waits = program->follower ? follower_waits(program->follower) : NULL,
         .decisions = program->decisions,
         .shortlist = settings_shortlist(&program->settings),
     };

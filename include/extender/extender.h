@@ -13,6 +13,7 @@
 #include "base/metrics.h"
 #include "core/policy.h"
 #include "extender/binds.h"
+#include "extender/waits.h"
 #include "http/exchange.h"
 #include "inventory/inventory.h"
 #include "record/decisions.h"
@@ -31,16 +32,18 @@ struct extender {
     const struct policy *policy;
     struct inventory *inventory;
     struct binds *binds;            /* NULL: over a file */
+    struct waits *waits;            /* NULL: no call waits, as over a file */
     struct decisions *decisions;    /* where answers are put on record; NULL: nowhere */
     size_t shortlist;               /* nodes that filter hands on at the most; 0: all that fit */
     struct counter n_ledger_behind; /* filters answered so; over a file none is */
     struct counter n_room_kept;     /* the same */
+    struct counter n_waits_helped, n_waits_in_vain;  /* filters that waited (waits.h) */
     struct counter n_preempt_kept, n_preempt_vetoed; /* candidates */
     struct counter n_verdicts[N_REASONS];            /* of filter, a node each */
     struct counter n_results[N_DECISION_VERBS][N_VERB_RESULTS];
 };
 
-/* Routes; context is the struct extender. */
+/* Routes; context is the struct extender. Filter may answer later, from another thread: waits.h. */
 void extender_filter(void *context, struct exchange *exchange);
 void extender_prioritize(void *context, struct exchange *exchange);
 /* A veto: each node where the pod would fit once kube-scheduler's victims are gone comes back with

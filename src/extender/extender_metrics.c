@@ -12,6 +12,18 @@ static void add_candidates(const struct extender *extender, struct buf *out)
     metrics_sample(out, NAME, VETOED, (double)counter_value(&extender->n_preempt_vetoed));
 }
 
+static void add_waits(const struct extender *extender, struct buf *out)
+{
+    static const char NAME[] = "gpu_extender_filter_waits_total";
+    static const struct metric_label HELPED[] = {{"result", "helped"}, {0}};
+    static const struct metric_label IN_VAIN[] = {{"result", "in_vain"}, {0}};
+    metrics_head(out, NAME, "counter",
+                 "Calls of filter that waited for the ledger, as an error would have cost the pod "
+                 "its nomination; in vain: it came to the error.");
+    metrics_sample(out, NAME, HELPED, (double)counter_value(&extender->n_waits_helped));
+    metrics_sample(out, NAME, IN_VAIN, (double)counter_value(&extender->n_waits_in_vain));
+}
+
 static void add_verdicts(const struct extender *extender, struct buf *out)
 {
     static const char NAME[] = "gpu_extender_filter_verdicts_total";
@@ -59,6 +71,7 @@ void extender_metrics(const struct extender *extender, struct buf *out)
         "Calls of filter answered with: the free GPUs are kept for a nominated pod that "
         "kube-scheduler does not count.",
         &extender->n_room_kept);
+    add_waits(extender, out);
     add_verdicts(extender, out);
     add_candidates(extender, out);
     binds_metrics(extender->binds, out);

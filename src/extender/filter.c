@@ -10,6 +10,18 @@
 
 #include <string.h>
 
+/* In the exchange's arena, as it may wait. */
+struct call {
+    struct extender *extender;
+    struct exchange *exchange;
+    struct args args;
+    struct decision decision; /* by the last judgement of all nodes */
+    int64_t began_us;
+    /* While it waits: the node that is looked at, and the ledger it was last judged by. */
+    const char *watched;
+    uint64_t seen_version;
+};
+
 /* What is answered. */
 struct found {
     const enum reason *verdicts;
@@ -103,18 +115,19 @@ static void judge_all(const struct cluster *cluster, const struct args *args,
 }
 
 /* Not NULL: it is not to be answered but asked again, with that error. */
-static const char *judge(const struct extender *extender, const struct args *args,
-                         struct decision *decision, struct arena *arena, struct found *ret_found)
+static const char *judge(struct call *call, struct found *ret_found)
 {
+    const struct args *args = &call->args;
+    struct arena *arena = exchange_arena(call->exchange);
     const struct judged judged = {
         .nodes = ARENA_ARRAY(arena, const struct node *, args->n_names),
         .verdicts = ARENA_ARRAY(arena, enum reason, args->n_names),
         .messages = ARENA_ARRAY(arena, const char *, args->n_names),
     };
-    const struct inventory_view view = inventory_read_settled(extender->inventory);
+    const struct inventory_view view = inventory_read_settled(call->extender->inventory);
     const struct fit_question question = question_of(view.cluster, &args->pod, arena);
     struct shortlist *list =
-        shortlist_begin(view.cluster, args, &question, extender->shortlist, arena);
+        shortlist_begin(view.cluster, args, &question, call->extender->shortlist, arena);
     judge_all(view.cluster, args, &question, &judged, list);
     *ret_found = (struct found){
         .verdicts = judged.verdicts,
@@ -123,10 +136,11 @@ static const char *judge(const struct extender *extender, const struct args *arg
         .awaited = find_awaited(args, &question, &judged),
     };
     const bool live = view.live;
-    decision->ledger_version = cluster_version(view.cluster);
-    inventory_done(extender->inventory);
-    count_verdicts(decision, args, ret_found);
-    return live ? why_retry(decision->verdicts) : NULL;
+    call->decision = note_of_pod(DECISION_FILTER, &args->pod);
+    call->decision.ledger_version = cluster_version(view.cluster);
+    inventory_done(call->extender->inventory);
+    count_verdicts(&call->decision, args, ret_found);
+    return live ? why_retry(call->decision.verdicts) : NULL;
 }
 
 static bool is_handed_on(const struct found *found, size_t i)
@@ -210,41 +224,122 @@ static void add_result(const struct args *args, const struct found *found, struc
     (void)buf_add_text(out, ",\"Error\":\"\"}");
 }
 
+static void answer_retry(struct call *call, const char *retry)
+{
+    struct extender *extender = call->extender;
+    counter_add(retry == LAG ? &extender->n_ledger_behind : &extender->n_room_kept, 1);
+    call->decision.error = retry;
+    call->decision.n_handed_on = 0;
+    note_answer(extender, &call->decision, call->began_us);
+    args_fini(&call->args);
+    answer_scheduler_error(call->exchange, retry);
+}
+
+static void answer(struct call *call, const char *retry, const struct found *found)
+{
+    struct extender *extender = call->extender;
+    struct buf text;
+    count_metrics(extender, &call->decision, retry);
+    if (retry) {
+        answer_retry(call, retry);
+        return;
+    }
+    buf_init(&text, ANSWER_MAX_BYTES);
+    add_result(&call->args, found, exchange_arena(call->exchange), &text);
+    note_answer(extender, &call->decision, call->began_us);
+    args_fini(&call->args);
+    answer_text(call->exchange, &text);
+}
+
+/* Else it is answered. */
+static bool is_usable(struct call *call)
+{
+    struct err err;
+    if (inventory_usable(call->extender->inventory, &err))
+        return true;
+    err_prefix(&err, "gpu-extender: ");
+    note_result(call->extender, DECISION_FILTER, VERB_UNUSABLE);
+    args_fini(&call->args);
+    answer_scheduler_error(call->exchange, err.text);
+    return false;
+}
+
+/* ---- where the error would cost the pod its nomination: waits.h ---- */
+
+/* Its nominated node, if that may pass. Where kube-scheduler does not ask about that one, as it
+ * knows that pods are still ending there, the first that may: by an error the pod would lose both.
+ * NULL: no waiting would help, or nothing is lost. */
+static const char *find_watched(const struct args *args, const struct found *found)
+{
+    const char *first = NULL;
+    for (size_t i = 0; args->pod.nominated_node[0] && i < args->n_names; i++) {
+        if (strcmp(args->names[i], args->pod.nominated_node) == 0)
+            return may_pass(found->verdicts[i]) ? args->names[i] : NULL;
+        if (!first && may_pass(found->verdicts[i]))
+            first = args->names[i];
+    }
+    return first;
+}
+
+/* The ledger may change a thousand times meanwhile: one node is judged then, and only if it has
+ * changed. */
+static bool may_still_pass(struct call *call)
+{
+    struct arena *arena = arena_new();
+    const struct inventory_view view = inventory_read(call->extender->inventory);
+    const uint64_t version = cluster_version(view.cluster);
+    bool may = true;
+    if (version != call->seen_version) {
+        const struct fit_question question = question_of(view.cluster, &call->args.pod, arena);
+        may = may_pass(fit_judge(cluster_find_node(view.cluster, call->watched), &question));
+        call->seen_version = version;
+    }
+    inventory_done(call->extender->inventory);
+    arena_free(arena);
+    return may;
+}
+
+/* A waits_look. All nodes are judged once more only, and last: when that one has room, or never
+ * will have, or time is up. */
+static bool look(void *context, bool is_over)
+{
+    struct call *call = context;
+    struct extender *extender = call->extender;
+    struct found found;
+    if (!is_over && may_still_pass(call))
+        return false;
+    if (is_usable(call)) {
+        const char *retry = judge(call, &found);
+        counter_add(retry ? &extender->n_waits_in_vain : &extender->n_waits_helped, 1);
+        answer(call, retry, &found);
+    }
+    return true;
+}
+
+/* True: look() answers, or has. */
+static bool wait_for_room(struct call *call, const struct found *found)
+{
+    call->watched = find_watched(&call->args, found);
+    call->seen_version = call->decision.ledger_version;
+    return call->watched && call->extender->waits &&
+           waits_add(call->extender->waits, look, call, clock_ms());
+}
+
 void extender_filter(void *context, struct exchange *exchange)
 {
     struct extender *extender = context;
-    const int64_t began_us = clock_us();
-    struct arena *arena = exchange_arena(exchange);
+    struct call *call = ARENA_NEW(exchange_arena(exchange), struct call);
+    struct found found;
     struct err err;
-    if (!inventory_usable(extender->inventory, &err)) {
-        err_prefix(&err, "gpu-extender: ");
-        note_result(extender, DECISION_FILTER, VERB_UNUSABLE);
-        answer_scheduler_error(exchange, err.text);
+    *call = (struct call){.extender = extender, .exchange = exchange, .began_us = clock_us()};
+    if (!is_usable(call))
         return;
-    }
-    struct args args;
-    if (args_init(&args, exchange, extender->policy, &err) < 0) {
+    if (args_init(&call->args, exchange, extender->policy, &err) < 0) {
         note_result(extender, DECISION_FILTER, VERB_MALFORMED);
         answer_scheduler_error(exchange, err.text);
         return;
     }
-    struct found found;
-    struct decision decision = note_of_pod(DECISION_FILTER, &args.pod);
-    const char *retry = judge(extender, &args, &decision, arena, &found);
-    count_metrics(extender, &decision, retry);
-    if (!retry) {
-        struct buf text;
-        buf_init(&text, ANSWER_MAX_BYTES);
-        add_result(&args, &found, arena, &text);
-        args_fini(&args);
-        note_answer(extender, &decision, began_us);
-        answer_text(exchange, &text);
-    } else {
-        args_fini(&args);
-        counter_add(retry == LAG ? &extender->n_ledger_behind : &extender->n_room_kept, 1);
-        decision.error = retry;
-        decision.n_handed_on = 0;
-        note_answer(extender, &decision, began_us);
-        answer_scheduler_error(exchange, retry);
-    }
+    const char *retry = judge(call, &found);
+    if (!retry || !wait_for_room(call, &found))
+        answer(call, retry, &found);
 }

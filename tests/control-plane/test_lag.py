@@ -1,4 +1,4 @@
-"""Our watches 2 s behind kube-scheduler's, as in a loaded cluster: nothing is preempted for nothing, and nobody waits for long.
+"""Our watches 3 s behind kube-scheduler's, longer than filter ever waits for them: nothing is preempted for nothing, and nobody waits for long.
 
 The proxy cannot see what is a watch (TLS), but which connections are the watches': those that are open before the first binding.
 """
@@ -11,7 +11,7 @@ from live import bound
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
 BEHIND = "gpu-extender: the ledger is behind kube-scheduler: retry"
-LAG_S = 2
+LAG_S = 3
 ALL_BOUND_S = 15
 
 

@@ -9,6 +9,7 @@ H100 = "NVIDIA-H100-80GB-HBM3"
 T4 = "Tesla-T4"
 KEPT, VETOED = {"verdict": "kept"}, {"verdict": "vetoed"}
 CANDIDATES = "gpu_extender_preempt_candidates_total"
+LATE_S = 0.25
 HELD = "gpu-extender.io/held"  # a finalizer: its pods stay when they are deleted, and hold their GPUs
 
 
@@ -73,13 +74,17 @@ def fill_with_held(live):
     return names
 
 
+def wait_until_all_end(live):
+    live.api.wait_for_all(PODS, lambda items: sum("deletionTimestamp" in item["metadata"] for item in items.values()) == 4)
+
+
 def test_room_that_is_half_made_is_for_nobody_else(live):
     """While the last victim still ends, one GPU would do for another of the same priority, and three are free."""
     victims = fill_with_held(live)
     t4 = fill(live, "t4", 2, T4)
     live.start()
     live.create("first", 4, models="H100", priority_class=ABOVE)
-    live.api.wait_for_all(PODS, lambda items: sum("deletionTimestamp" in item["metadata"] for item in items.values()) == 4)
+    wait_until_all_end(live)
     live.api.wait_for(PODS, "metadata.name=first", lambda seen: seen["status"].get("nominatedNodeName") == "h100-0")
 
     let_go(live, victims[:3])
@@ -96,6 +101,24 @@ def test_room_that_is_half_made_is_for_nobody_else(live):
     assert there(live) == set().union(*t4.values()) | {"first", "second"}
     live.api.delete(f"{PODS}/first")
     assert live.node_of("second") == "h100-0"
+
+
+def test_our_watch_is_late_when_the_last_victim_has_ended(proxied):
+    """kube-scheduler asks about the room at once, and we see it a quarter of a second later: by an error in between it would be anybody's."""
+    victims = fill_with_held(proxied)
+    proxied.start()
+    proxied.create("first", 4, models="H100", priority_class=ABOVE)
+    wait_until_all_end(proxied)
+    proxied.api.wait_for(PODS, "metadata.name=first", lambda seen: seen["status"].get("nominatedNodeName") == "h100-0")
+    proxied.create("second", 1, models="H100", priority_class=ABOVE)
+    proxied.refusal_of("second")
+    proxied.proxy.delay(LATE_S)
+    let_go(proxied, victims)
+    assert proxied.node_of("first") == "h100-0"
+    assert proxied.metric("gpu_extender_filter_ledger_behind_total") == 0
+    assert proxied.metric("gpu_extender_filter_waits_total", result="helped") >= 1
+    assert "nodeName" not in proxied.api.get(f"{PODS}/second")["spec"]
+    assert there(proxied) == {"first", "second"}
 
 
 # ---- 1,000 nodes, of which 5 would do ----

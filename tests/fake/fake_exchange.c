@@ -156,6 +156,11 @@ struct exchange *fake_begin(handle_exchange *handle, void *context,
     return exchange;
 }
 
+bool fake_is_answered(const struct exchange *exchange)
+{
+    return exchange->n_answers > 0;
+}
+
 struct fake_answer fake_end(struct exchange *exchange)
 {
     const struct fake_answer answer = exchange->answer;

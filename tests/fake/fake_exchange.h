@@ -8,6 +8,8 @@
 
 #include "http/exchange.h"
 
+#include <stdbool.h>
+
 typedef void handle_exchange(void *context, struct exchange *exchange);
 
 struct fake_question {
@@ -38,6 +40,8 @@ struct fake_answer fake_ask(handle_exchange *handle, void *context,
 /* The same where the answer may come later: fake_end() takes it. */
 struct exchange *fake_begin(handle_exchange *handle, void *context,
                             const struct fake_question *question);
+/* Not to be asked while another thread may answer. */
+bool fake_is_answered(const struct exchange *exchange);
 /* Aborts where there is no answer yet. */
 struct fake_answer fake_end(struct exchange *exchange);
 void fake_answer_fini(struct fake_answer *answer);

@@ -1,0 +1,132 @@
+/*
+ * filter and waits, by several threads: some ask for a pod whose victim ends and is there again,
+ * one feeds the ledger and ticks when it is woken, as the read loop does. No change is missed, and
+ * each is answered once. Its own executable, as it is also run under ThreadSanitizer.
+ */
+#include "base/clock.h"
+#include "bind_stage.h"
+#include "extender/extender.h"
+#include "fake_exchange.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define N_INQUIRERS 2
+#define N_QUESTIONS 200
+
+#define VICTIM POD_JSON("1", "", ",'nodeName':'a'", "")
+
+struct crowd {
+    struct bind_stage *stage;
+    struct extender extender;
+    pthread_mutex_t lock; /* of woken and n_through */
+    pthread_cond_t changed;
+    bool woken;
+    unsigned n_through; /* of those who ask */
+};
+
+struct inquirer {
+    struct crowd *crowd;
+    struct exchange *asked[N_QUESTIONS];
+};
+
+static void wake(void *context)
+{
+    struct crowd *crowd = context;
+    (void)pthread_mutex_lock(&crowd->lock);
+    crowd->woken = true;
+    (void)pthread_cond_signal(&crowd->changed);
+    (void)pthread_mutex_unlock(&crowd->lock);
+}
+
+static void *ask_many(void *context)
+{
+    struct inquirer *inquirer = context;
+    struct crowd *crowd = inquirer->crowd;
+    char *body =
+        quotes("{'Pod':" POD_JSON("2", "", "", "'nominatedNodeName':'a'") ",'NodeNames':['a']}");
+    const struct fake_question question = {.body = body, .len = strlen(body)};
+    for (size_t i = 0; i < N_QUESTIONS; i++)
+        inquirer->asked[i] = fake_begin(extender_filter, &crowd->extender, &question);
+    free(body);
+    (void)pthread_mutex_lock(&crowd->lock);
+    crowd->n_through++;
+    (void)pthread_cond_signal(&crowd->changed);
+    (void)pthread_mutex_unlock(&crowd->lock);
+    return NULL;
+}
+
+/* False: nobody asks any more. */
+static bool is_asked(struct crowd *crowd)
+{
+    (void)pthread_mutex_lock(&crowd->lock);
+    while (!crowd->woken && crowd->n_through < N_INQUIRERS)
+        (void)pthread_cond_wait(&crowd->changed, &crowd->lock);
+    const bool asked = crowd->woken;
+    crowd->woken = false;
+    (void)pthread_mutex_unlock(&crowd->lock);
+    return asked;
+}
+
+/* Whoever waits is helped by the next end of the victim: by the clock, which stands still, nobody
+ * is ever out of time. */
+static void *feed_and_tick(void *context)
+{
+    struct crowd *crowd = context;
+    while (is_asked(crowd)) {
+        ledger_removes(crowd->stage, VICTIM);
+        (void)waits_tick(crowd->extender.waits, 1);
+        ledger_shows(crowd->stage, VICTIM);
+        (void)waits_tick(crowd->extender.waits, 1);
+    }
+    return NULL;
+}
+
+static size_t count_fits(struct inquirer *inquirer)
+{
+    size_t n_fits = 0;
+    for (size_t i = 0; i < N_QUESTIONS; i++) {
+        struct fake_answer answer = fake_end(inquirer->asked[i]);
+        n_fits += strstr(answer.body, "\"NodeNames\":[\"a\"]") != NULL;
+        fake_answer_fini(&answer);
+    }
+    return n_fits;
+}
+
+static void test_no_change_is_missed(void **state)
+{
+    struct bind_stage *stage = *state;
+    static struct inquirer inquirers[N_INQUIRERS];
+    struct crowd crowd = {.stage = stage};
+    pthread_t threads[1 + N_INQUIRERS];
+    crowd.extender = (struct extender){.policy = &stage->live.policy,
+                                       .inventory = stage->live.inventory,
+                                       .binds = stage->binds,
+                                       .waits = waits_new(wake, &crowd)};
+    (void)pthread_mutex_init(&crowd.lock, NULL);
+    (void)pthread_cond_init(&crowd.changed, NULL);
+    ledger_shows(stage, VICTIM);
+    assert_int_equal(pthread_create(&threads[0], NULL, feed_and_tick, &crowd), 0);
+    for (size_t i = 0; i < N_INQUIRERS; i++) {
+        inquirers[i].crowd = &crowd;
+        assert_int_equal(pthread_create(&threads[1 + i], NULL, ask_many, &inquirers[i]), 0);
+    }
+    for (size_t i = 0; i <= N_INQUIRERS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    size_t n_fits = 0;
+    for (size_t i = 0; i < N_INQUIRERS; i++)
+        n_fits += count_fits(&inquirers[i]);
+    assert_in_range(n_fits, 1, N_INQUIRERS * N_QUESTIONS);
+    assert_int_equal(counter_value(&crowd.extender.n_waits_in_vain), 0);
+    waits_free(crowd.extender.waits);
+    (void)pthread_cond_destroy(&crowd.changed);
+    (void)pthread_mutex_destroy(&crowd.lock);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_stage_setup, bind_stage_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(test_no_change_is_missed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,71 @@
+"""Filter over a watch that is late: a pod with a nominated node waits for its room a moment, as by an error it would lose that node."""
+
+import concurrent.futures
+import signal
+import time
+
+import pytest
+from objects import filter_args, pod
+
+BEHIND = "gpu-extender: the ledger is behind kube-scheduler: retry"
+# Of which a millisecond is missing, by the clock.
+WAIT_S = 1 - 0.001
+
+
+@pytest.fixture
+def first(api, follower):
+    """It wants all of b, where a victim still is by our ledger; from now on the watch of pods is silent."""
+    victim = pod("victim", 1, on="b", spec={"priority": 0})
+    api.store.put(victim, pod("other", 1))
+    follower.settle()
+    api.watch("pods").go_silent()
+    return pod("first", 4, spec={"priority": 10}, status={"nominatedNodeName": "b"})
+
+
+@pytest.fixture
+def asked(follower, first):
+    """The answer to come, of a call that waits."""
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        answer = thread.submit(follower.post, "/scheduler/filter", filter_args(first, ["b"]))
+        follower.wait("it waits", lambda: answer.done() or follower.metric("gpu_extender_http_body_bytes", **{"for": "verbs"}) > 0)
+        yield answer
+
+
+def waits(service, result):
+    return service.metric("gpu_extender_filter_waits_total", result=result)
+
+
+def test_the_watch_is_a_little_late(api, follower, first, asked):
+    """What it brings is answered from, and kube-scheduler never hears of an error."""
+    api.watch("pods").tell("DELETED", api.store.get("pods", "victim", "ml"))
+    answer = asked.result().json()
+    assert (answer["Error"], answer["NodeNames"]) == ("", ["b"])
+    assert follower.metric("gpu_extender_filter_ledger_behind_total") == waits(follower, "in_vain") == 0
+    assert follower.metric("gpu_extender_filter_verdicts_total", verdict="gpu_free") == 0, "counted as it was answered"
+    (decision,) = follower.get("/v1/decisions?verb=filter").json()["decisions"]
+    assert decision["verdicts"] == {"fits": 1}
+
+
+def test_the_watch_is_too_late(follower, first):
+    """kube-scheduler, which places nobody meanwhile, is not kept for long."""
+    began = time.monotonic()
+    answer = follower.post("/scheduler/filter", filter_args(first, ["b"])).json()
+    assert answer["Error"] == BEHIND
+    assert time.monotonic() - began >= WAIT_S
+    assert (waits(follower, "in_vain"), waits(follower, "helped")) == (1, 0)
+    assert follower.metric("gpu_extender_filter_ledger_behind_total") == 1
+    (decision,) = follower.get("/v1/decisions?verb=filter").json()["decisions"]
+    assert decision["error"] == BEHIND and decision["tookMicroseconds"] >= WAIT_S * 1000000
+
+
+def test_a_stop_waits_for_who_waits(follower, first, asked):
+    follower.signal(signal.SIGTERM)
+    assert asked.result().json()["Error"] == BEHIND
+    follower.stop()
+
+
+def test_only_who_would_lose_a_node_waits(follower, first):
+    """One without a nomination gets the error at once."""
+    del first["status"]["nominatedNodeName"]
+    assert follower.post("/scheduler/filter", filter_args(first, ["b"])).json()["Error"] == BEHIND
+    assert waits(follower, "in_vain") == waits(follower, "helped") == 0
