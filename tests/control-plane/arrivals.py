@@ -49,11 +49,12 @@ def pod(name, arrival):
 
 
 class Arrivals(threading.Thread):
-    """send() creates the pods; beside it, a watch learns what became of each. ahead: how many at most have come and are not decided."""
+    """send() creates the pods; beside it, a watch learns what became of each. ahead: how many at most have come and are not decided.
+    before_each: called before one more comes."""
 
-    def __init__(self, api, ahead):
+    def __init__(self, api, ahead, before_each=lambda: None):
         super().__init__(daemon=True)
-        self.api, self.room = api, threading.Semaphore(ahead)
+        self.api, self.room, self.before_each = api, threading.Semaphore(ahead), before_each
         self.nodes = {}  # of the pods that are decided: where they went, "" for nowhere
         self.refused = set()
         self.n_left = 0
@@ -68,6 +69,7 @@ class Arrivals(threading.Thread):
         with self.api._connection() as connection:
             for i, arrival in enumerate(arrivals):
                 assert self.room.acquire(timeout=LIMIT_S), f"pod {i} of {len(arrivals)}: none was decided for {LIMIT_S} s"
+                self.before_each()
                 self.api._send(connection, "POST", PODS, pod(f"pod-{i}", arrival), "application/json").read()
         self.join(LIMIT_S)
         assert self.n_left == 0, f"{self.n_left} of {len(arrivals)} pods were not decided in {LIMIT_S} s"

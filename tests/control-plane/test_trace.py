@@ -39,11 +39,12 @@ def replayed(folder):
 
 
 def test_pods_of_a_trace_go_where_the_replay_has_them_go(live, tmp_path):
+    """Each comes when our ledger has heard of all that came before it: what pods there are counts for the price."""
     write_trace(tmp_path)
     expected = replayed(tmp_path)
     assert {"", *(node["metadata"]["name"] for node in nodes_of(tmp_path))} > {arrival["node"] for arrival in expected} > {""}
     live.api.create_all(clusters.NODES, nodes_of(tmp_path))
     live.start(shipped=ALL_PODS)
     live.wait_until_told()
-    nodes, _ = Arrivals(live.api, ahead=1).send(expected)
+    nodes, _ = Arrivals(live.api, ahead=1, before_each=live.wait_until_told).send(expected)
     assert nodes == [arrival["node"] for arrival in expected]
