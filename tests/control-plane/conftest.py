@@ -9,6 +9,7 @@ import cluster as clusters
 import kustomize
 import pytest
 import quiet
+from api import wait_until
 from kustomize import Kubectl
 from live import LiveCluster
 from plane import NotHere, Plane, built
@@ -99,8 +100,11 @@ def installed(own_plane, kubectl):
         pytest.skip(str(error))
     status, said = kubectl.run("apply", "--server-side", "--filename", definitions)
     assert status == 0, said
-    status, said = kubectl.run("wait", "--for=condition=Established", "--timeout=60s", "--filename", definitions)
+    status, said = kubectl.run("wait", "--for=condition=Established", "--timeout=60s", "--output=name", "--filename", definitions)
     assert status == 0, said
+    # Their kinds are found a moment later.
+    names = {line.rpartition("/")[2] for line in said.split()}
+    wait_until(lambda: names <= set(kubectl.run("api-resources", "--output=name")[1].split()), lambda: f"not all of {names} are served")
     told = {overlay: kubectl.apply(overlay) for overlay in kustomize.OVERLAYS}
     # The controller-manager, which counts pods, is not there.
     hard = own_plane.api.get(kustomize.QUOTA)["spec"]["hard"]

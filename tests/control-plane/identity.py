@@ -9,11 +9,13 @@ import json
 import os
 
 import yaml
+from api import wait_until
 from plane import HOST
 
 RBAC = os.path.join(os.path.dirname(__file__), "..", "..", "manifests", "rbac", "rbac.yaml")
 NAMESPACE = "kube-system"
 SHORTEST_S = 600  # the shortest life that TokenRequest grants
+REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 PATHS = {
     "ServiceAccount": f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts",
     "ClusterRole": "/apis/rbac.authorization.k8s.io/v1/clusterroles",
@@ -56,6 +58,37 @@ def renamed(objects, name):
             if reference:
                 reference["name"] = name
     return changed
+
+
+def attributes_of(rule, namespace):
+    """A question that is answered by the first of what a rule gives, for a SubjectAccessReview."""
+    if "nonResourceURLs" in rule:
+        return {"nonResourceAttributes": {"verb": rule["verbs"][0], "path": rule["nonResourceURLs"][0]}}
+    resource, _, part = rule["resources"][0].partition("/")
+    asked = {"verb": rule["verbs"][0], "group": rule["apiGroups"][0], "resource": resource, "subresource": part, "namespace": namespace}
+    return {"resourceAttributes": {**asked, "name": rule.get("resourceNames", [""])[0]}}
+
+
+def spec_of(subject):
+    """Who asks, for the same."""
+    if subject["kind"] == "ServiceAccount":
+        return {"user": f"system:serviceaccount:{subject['namespace']}:{subject['name']}"}
+    return {"user": "somebody", "groups": [subject["name"]]} if subject["kind"] == "Group" else {"user": subject["name"]}
+
+
+def wait_until_may(api, subject, attributes, may=True):
+    """The API server's authorizer hears of roles and bindings by watches, so a moment after they were written."""
+    review = {"spec": {**spec_of(subject), **attributes}}
+    wait_until(lambda: api.create(REVIEWS, review)["status"].get("allowed", False) == may, lambda: f"{may}: {review}")
+
+
+def wait_until_given(api, binding):
+    """Until who is bound to a role has it: a RoleBinding or ClusterRoleBinding."""
+    namespace, role = binding["metadata"].get("namespace", ""), binding["roleRef"]
+    scope = f"namespaces/{namespace}/roles" if role["kind"] == "Role" else "clusterroles"
+    rule = api.get(f"/apis/rbac.authorization.k8s.io/v1/{scope}/{role['name']}")["rules"][0]
+    for subject in binding["subjects"]:
+        wait_until_may(api, subject, attributes_of(rule, namespace))
 
 
 class Token:

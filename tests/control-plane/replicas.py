@@ -8,7 +8,7 @@ import os
 import threading
 
 import yaml
-from identity import NAMESPACE as ACCOUNTS
+from identity import NAMESPACE as ACCOUNTS, attributes_of, wait_until_may
 from plane import HOST, free_port
 from proxy import Proxy
 from service import Service
@@ -35,14 +35,18 @@ def allow(api, accounts):
     api.ask("PATCH", f"{ROLES}/rolebindings/{binding['metadata']['name']}{FIELDS}", binding, apply)
 
 
-def take_right(api, resource, verb):
-    """Until the Role is allowed anew, nobody who has it may do that."""
+def take_right(live, resource, verb):
+    """Until the Role is allowed anew, nobody who has it may do that; the account of a LiveCluster is one of them."""
     with open(RBAC, encoding="utf-8") as file:
         role = next(yaml.safe_load_all(file))
+    account = {"kind": "ServiceAccount", "name": live.identity.account, "namespace": ACCOUNTS}
+    taken = [{**rule, "verbs": [verb]} for rule in role["rules"] if rule["resources"] == [resource] and verb in rule["verbs"]]
     for rule in role["rules"]:
         if rule["resources"] == [resource]:
             rule["verbs"] = [each for each in rule["verbs"] if each != verb]
-    api.ask("PATCH", f"{ROLES}/roles/{role['metadata']['name']}{FIELDS}", role, "application/apply-patch+yaml")
+    live.api.ask("PATCH", f"{ROLES}/roles/{role['metadata']['name']}{FIELDS}", role, "application/apply-patch+yaml")
+    for rule in taken:
+        wait_until_may(live.api, account, attributes_of(rule, NAMESPACE), False)
 
 
 class VerbsService:
@@ -113,10 +117,6 @@ class Replicas:
 
     def lease(self):
         return self.live.api.get(f"{LEASES}/{LEASE}")["spec"]
-
-    def slice_port(self):
-        (port,) = self.live.api.get(f"{SLICES}/{SERVICE}")["ports"]
-        return port["port"]
 
 
 def leads_since(replica, after=0):

@@ -150,12 +150,16 @@ def test_people_may_what_their_role_says(installed, kubectl):
         status, said = kubectl.run("create", "clusterrolebinding", name, "--clusterrole", role, "--user", name)
         assert status == 0, said
     urls = [("get", "/v1/inventory"), ("get", "/v1/pods/ml/train-0/explain"), ("post", "/v1/dry-run"), ("get", "/metrics"), ("post", "/scheduler/bind")]
-    answers = {name: [may(kubectl, name, verb, url) for verb, url in urls] for name in ("viewer", "prometheus", "nobody")}
-    assert answers == {
+    wanted = {
         "viewer": [True, True, True, False, False],
         "prometheus": [False, False, False, True, False],
         "nobody": [False] * 5,
     }
+
+    def answers():
+        return {name: [may(kubectl, name, verb, url) for verb, url in urls] for name in wanted}
+
+    wait_until(lambda: answers() == wanted, answers)
 
 
 # ---- the second scheduler ----

@@ -6,11 +6,10 @@ The proxy cannot see what is a watch (TLS), but which connections are the watche
 import time
 
 import pytest
-from cluster import ABOVE, EVENTS, PODS
+from cluster import ABOVE, PODS
 from live import bound
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
-BEHIND = "gpu-extender: the ledger is behind kube-scheduler: retry"
 LAG_S = 3
 ALL_BOUND_S = 15
 
@@ -35,9 +34,8 @@ def bound_within(cluster, count, prefix, since):
 
 
 def lagged(cluster):
-    """Whether kube-scheduler was told so, at least once: else the delay was none."""
-    counted = cluster.metric("gpu_extender_filter_ledger_behind_total") > 0
-    return counted and any(BEHIND in event["message"] for event in cluster.api.get(EVENTS)["items"])
+    """Whether kube-scheduler was told so, at least once: else the delay was none. (Its event may come later, or be one with another's.)"""
+    return cluster.metric("gpu_extender_filter_ledger_behind_total") > 0
 
 
 def test_pods_that_are_deleted_make_room(full):

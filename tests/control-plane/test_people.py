@@ -11,7 +11,7 @@ import yaml
 from api import wait_until
 from cluster import MANIFESTS
 from guarded import DRY_RUN, GuardedService
-from identity import NAMESPACE, PATHS, Identity, Token, apply
+from identity import NAMESPACE, PATHS, Identity, Token, apply, wait_until_given
 
 CACHE_S = 1
 READS = ("/v1/inventory", "/v1/pending", "/v1/quota", "/v1/snapshot")
@@ -43,6 +43,7 @@ def roles(plane, name):
         item = binding(f"{name}-{len(taken)}", role, subject)
         path = f"{PATHS['ClusterRoleBinding']}/{item['metadata']['name']}"
         apply(plane.api, [item])
+        wait_until_given(plane.api, item)
         taken.append(lambda: plane.api.ask("DELETE", path))
         return taken[-1]
 
@@ -166,7 +167,8 @@ def test_tokens_that_are_none(plane, guarded, roles, person):
 def test_without_the_rights_to_ask(plane, start, person):
     """Nobody is let in, and the log says why."""
     service = start()
-    assert service.visit(Token(plane.api, person("somebody")).text).status == 503
+    token = Token(plane.api, person("somebody")).text
+    wait_until(lambda: service.visit(token).status == 503, lambda: "the right that another test had is still there")
     line = service.log.wait_for({"mod": "auth", "level": "warn", "review": "TokenReview"})
     assert line["err"].startswith("403: ")
     assert service.get("/v1/inventory").status == 200, "a certificate needs no review"

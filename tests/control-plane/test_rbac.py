@@ -62,7 +62,7 @@ def test_a_kind_that_may_not_be_read_is_named_by_readyz(start_without, verb):
 def test_a_right_to_follow_what_replicas_share_is_named_by_the_log(live, kind, verb):
     """It leads all the same: the others only see its end later."""
     replicas = Replicas(live)
-    take_right(live.api, kind, verb)
+    take_right(live, kind, verb)
     replica = replicas.start()
     told = replica.log.wait_for({"mod": "leader", "kind": kind, "right": verb})
     assert "403" in told["why"] or "forbidden" in told["why"], told

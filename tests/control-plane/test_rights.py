@@ -9,7 +9,7 @@ import pytest
 import yaml
 from api import LIMIT_S, wait_until
 from cluster import NODES, PODS, node, pod, prepare
-from identity import Token
+from identity import Token, wait_until_given
 from kustomize import Kubectl, one
 from plane import Plane
 from rights import AT_HOME, AUDIT, EVERYWHERE, used
@@ -79,6 +79,9 @@ def replica(audited, programs, tmp_path):
     kubectl = Kubectl(programs, tmp_path, audited.kubeconfig())
     status, said = kubectl.apply("self-signed")
     assert status == 0, said
+    for item in kubectl.rendered("self-signed"):
+        if item["kind"].endswith("RoleBinding"):
+            wait_until_given(audited.api, item)
     # Of a kind that cannot become ours: it is made anew.
     audited.api.create(SLICES, {**SLICE, "addressType": "FQDN", "endpoints": []})
     running = Replica(audited, kubectl)

@@ -1,5 +1,7 @@
 """Accounts of people, with a right to what ours tells them or without."""
 
+from identity import wait_until_given
+
 NAMESPACE = "/api/v1/namespaces/default/serviceaccounts"
 BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 
@@ -10,5 +12,7 @@ def token(api, name, *roles):
     subject = {"kind": "ServiceAccount", "name": name, "namespace": "default"}
     for role in roles:
         reference = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role}
-        api.create(BINDINGS, {"metadata": {"name": f"{name}-{role}"}, "roleRef": reference, "subjects": [subject]})
+        binding = {"metadata": {"name": f"{name}-{role}"}, "roleRef": reference, "subjects": [subject]}
+        api.create(BINDINGS, binding)
+        wait_until_given(api, binding)
     return api.create(f"{NAMESPACE}/{name}/token", {"spec": {}})["status"]["token"]
