@@ -12,6 +12,8 @@
 /* The memory is zeroed. The caller frees it with free(). */
 void *mem_new(size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_new_array(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
+/* At an address that is a multiple of the alignment, a power of two. */
+void *mem_new_aligned(size_t alignment, size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_grow(void *old, size_t n, size_t size) __attribute__((returns_nonnull));
 char *mem_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 char *mem_strndup(const char *text, size_t len) __attribute__((malloc, returns_nonnull));

@@ -19,6 +19,14 @@ void *mem_new(size_t size)
     return mem_new_array(1, size);
 }
 
+void *mem_new_aligned(size_t alignment, size_t size)
+{
+    void *memory = NULL;
+    if (posix_memalign(&memory, alignment, size) != 0)
+        abort();
+    return memset(memory, 0, size);
+}
+
 void *mem_grow(void *old, size_t n, size_t size)
 {
     void *memory = reallocarray(old, n ? n : 1, size ? size : 1);

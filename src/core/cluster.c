@@ -95,6 +95,7 @@ void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts
     if (node_table_advertise(cluster, node, facts) || !same)
         count_change_of_nodes(cluster);
     supply_enter(cluster, node);
+    glance_renew(node);
     tenants_move(cluster, node, models);
 }
 
@@ -109,6 +110,7 @@ static void delete_node(struct cluster *cluster, struct node *node)
     count_change_of_nodes(cluster);
     const struct node_facts nothing = {.name = node->name};
     (void)node_table_advertise(cluster, node, &nothing);
+    glance_renew(node);
     node_table_release(cluster, node);
 }
 

@@ -135,6 +135,8 @@ static void check_node(struct check *check, const struct node *node)
         if (held->node != node)
             check_differs(check, node->name, held->nomination.uid, 1, 0);
     }
+    if (!glance_is_right(node))
+        check_differs(check, node->name, "what is seen of it at a glance", 0, 1);
     if (!node->traits && !node->pods && !node->reservations && !node->nominations)
         check_differs(check, node->name, "a node that is neither there nor used", 1, 0);
 }

@@ -25,6 +25,7 @@ static void fork_node(struct cluster *fork, const struct node *node)
         shapes_hold_resource_again(node->resources[i].resource);
     }
     nominate_fork_node(fork, copy, node);
+    glance_renew(copy);
     fork->n_present_nodes++;
 }
 
@@ -86,5 +87,6 @@ void cluster_place(struct cluster *fork, const struct node *node, const struct p
         entry->used = ledger_add(entry->used, times(need->amount, n));
         supply_give(entry);
     }
+    glance_renew(mine);
     fork->version++;
 }

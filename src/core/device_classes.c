@@ -167,8 +167,9 @@ static bool is_claimed(const struct cluster *cluster, const char *resource)
 /* Most clusters have no class, and every node is asked about. */
 bool node_gives_by_claim(const struct node *node, const struct resource *resource)
 {
-    if (!node->cluster->device_classes)
+    const struct cluster *cluster = node_glance(node)->cluster;
+    if (!cluster->device_classes)
         return false;
     const struct node_resource *has = node_find_resource(node, resource);
-    return (!has || has->allocatable <= 0) && is_claimed(node->cluster, resource->name);
+    return (!has || has->allocatable <= 0) && is_claimed(cluster, resource->name);
 }

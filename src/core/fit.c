@@ -2,6 +2,7 @@
 #include "core/fit.h"
 #include "core/quota.h"
 #include "core/reserve.h"
+#include "glance.h"
 #include "gpu_parts.h"
 
 #include <string.h>
@@ -342,8 +343,27 @@ bool fit_admits_model(const struct node *node, const struct pod_shape *shape)
            judge_model(node_traits(node), &shape->facts.wants) == REASON_FITS;
 }
 
+static bool wants_no_model(const struct model_wants *wants)
+{
+    return wants->n_accept + wants->n_exclude == 0 && wants->min_memory_bytes == 0;
+}
+
+/* Most pods want whole GPUs of one resource, and most nodes that are asked of have them. */
+static bool fits_at_a_glance(const struct node *node, const struct fit_question *question)
+{
+    const struct pod_shape *shape = question->shape;
+    const struct node_glance *glance = node_glance(node);
+    return shape->n_gpu_needs == 1 && glance->gpus == shape->needs[0].resource &&
+           glance->free_gpus >= shape->needs[0].amount && !glance->has_parts &&
+           !glance->has_nominations && wants_no_model(&shape->facts.wants) &&
+           !shape->facts.legacy_affinity.present && !question->quota && !question->own &&
+           question->n_freed == 0;
+}
+
 static enum reason judge_ours(const struct node *node, const struct fit_question *question)
 {
+    if (fits_at_a_glance(node, question))
+        return REASON_FITS;
     const struct pod_shape *shape = question->shape;
     const struct node_traits *traits = node_traits(node);
     if (!node_selector_holds(&shape->facts.legacy_affinity, &traits->view))

@@ -9,7 +9,6 @@
 /* One market on its way: an item a supply, and what of its free GPUs each class cannot use. */
 struct reckoning {
     const struct market *market;
-    struct room_resources resources;
     struct fragmentation *items;
     int64_t *useless; /* by supply, then class */
 };
@@ -21,7 +20,7 @@ static void add_node(struct reckoning *reckoning, const struct node *node)
     if (!gpus || !gpus->supply)
         return;
     const struct supply *supply = gpus->supply;
-    const struct room room = room_on(node, gpus, &reckoning->resources);
+    const struct room room = room_on(node, node_resource_free(gpus));
     const int64_t free = supply_offered(gpus);
     struct fragmentation *item = &reckoning->items[supply->index];
     item->n_nodes++;
@@ -62,7 +61,6 @@ static void reckon(const struct cluster *cluster, const struct market *market,
 {
     struct reckoning reckoning = {
         .market = market,
-        .resources = room_resources_of(cluster),
         .items = items,
         .useless = ARENA_ARRAY(arena, int64_t, market->n_supplies * market->n_classes),
     };

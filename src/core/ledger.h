@@ -8,6 +8,7 @@
 #include "core/market.h"
 #include "core/nominate.h"
 #include "core/reserve.h"
+#include "glance.h"
 #include "owners.h"
 #include "pod_names.h"
 #include "shapes.h"
@@ -51,9 +52,11 @@ struct reservation_entry {
 struct device_class;
 struct claimed_resource;
 
+/* A decision finds every node by its name, and reads the glance: they lie side by side. */
 struct node {
-    const char *name; /* a word */
-    const struct cluster *cluster;
+    struct node_glance glance; /* first: glance.h */
+    uint64_t seen;
+    UT_hash_handle hh;               /* by name */
     struct traits_entry *traits;     /* NULL: not there, only pods speak of it */
     struct node_resource *resources; /* GPUs first: they are asked for most */
     size_t n_resources;
@@ -61,8 +64,7 @@ struct node {
     struct pod_entry *pods;
     struct reservation_entry *reservations;
     struct nomination_entry *nominations;
-    uint64_t seen;
-    UT_hash_handle hh;
+    char name[];
 };
 
 struct market_entry {

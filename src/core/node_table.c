@@ -8,6 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of all processors that this is likely to run on, or half of it. */
+#define CACHE_LINE_BYTES 64
+
+/* Chains as long as uthash lets them grow cost a fifth of a look-up of all nodes. */
+#undef HASH_BKT_CAPACITY_THRESH
+#define HASH_BKT_CAPACITY_THRESH 4U
+
 int64_t ledger_add(int64_t a, int64_t b)
 {
     int64_t sum = 0;
@@ -19,10 +26,11 @@ struct node *node_table_hold(struct cluster *cluster, const char *name)
     struct node *node = NULL;
     HASH_FIND_STR(cluster->nodes, name, node);
     if (!node) {
-        node = MEM_NEW(struct node);
-        node->cluster = cluster;
-        node->name = words_hold(&cluster->shapes->words, name);
-        HASH_ADD_KEYPTR(hh, cluster->nodes, node->name, strlen(node->name), node);
+        const size_t size = strlen(name) + 1;
+        node = mem_new_aligned(CACHE_LINE_BYTES, sizeof *node + size);
+        memcpy(node->name, name, size);
+        node->glance.cluster = cluster;
+        HASH_ADD_STR(cluster->nodes, name, node);
     }
     return node;
 }
@@ -34,7 +42,6 @@ void node_table_free(struct cluster *cluster, struct node *node)
         shapes_drop_resource(cluster->shapes, node->resources[i].resource);
     traits_drop(cluster, node->traits);
     free(node->resources);
-    words_drop(&cluster->shapes->words, node->name);
     free(node);
 }
 
@@ -154,6 +161,7 @@ void node_table_add_pod(struct node *node, struct pod_entry *pod)
         entry->used = ledger_add(entry->used, need->amount);
         supply_give(entry);
     }
+    glance_renew(node);
 }
 
 /* Sums that passed INT64_MAX were cut there, and must be made again from what is left. */
@@ -178,6 +186,7 @@ void node_table_remove_pod(struct cluster *cluster, struct node *node, struct po
         supply_give(entry);
         forget_unused(cluster, node, entry);
     }
+    glance_renew(node);
 }
 
 void node_table_add_reservation(struct node *node, struct reservation_entry *reservation)
@@ -191,6 +200,7 @@ void node_table_add_reservation(struct node *node, struct reservation_entry *res
         entry->reserved = ledger_add(entry->reserved, shape->needs[i].amount);
         supply_give(entry);
     }
+    glance_renew(node);
 }
 
 static int64_t sum_of_reservations(const struct node *node, const struct resource *resource)
@@ -216,6 +226,7 @@ void node_table_remove_reservation(struct cluster *cluster, struct node *node,
         supply_give(entry);
         forget_unused(cluster, node, entry);
     }
+    glance_renew(node);
 }
 
 const char *node_name(const struct node *node)
@@ -255,6 +266,8 @@ int64_t node_resource_free(const struct node_resource *resource)
 int64_t node_free_gpus(const struct node *node)
 {
     int64_t sum = 0;
+    if (node->glance.gpus)
+        return node->glance.free_gpus > 0 ? node->glance.free_gpus : 0;
     for (size_t i = 0; i < node->n_gpu_resources; i++) {
         const int64_t free = node_resource_free(&node->resources[i]);
         if (free > 0)

@@ -23,6 +23,7 @@ static void begin(struct cluster *cluster, struct pod_entry *entry)
         .node = node,
     };
     DL_APPEND(node->nominations, entry->nomination);
+    glance_renew(node);
 }
 
 void nominate_end(struct cluster *cluster, struct pod_entry *entry)
@@ -32,6 +33,7 @@ void nominate_end(struct cluster *cluster, struct pod_entry *entry)
         return;
     struct node *node = nomination->node;
     DL_DELETE(node->nominations, nomination);
+    glance_renew(node);
     entry->nomination = NULL;
     free(nomination);
     node_table_release(cluster, node);

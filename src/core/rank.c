@@ -1,6 +1,7 @@
 /* rank: see include/core/rank.h. */
 #include "core/rank.h"
 #include "base/mem.h"
+#include "glance.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,13 @@ static enum gpu_work gpu_work_of(const struct node *node, const struct pod_shape
     return node_traits(node)->unschedulable ? GPU_WORK_CORDONED : GPU_WORK_NOW;
 }
 
+bool rank_goes_by_glance(const struct score *score)
+{
+    const struct pod_shape *shape = score_shape(score);
+    return shape->n_gpu_needs > 0 && shape->facts.wants.n_accept == 0 &&
+           shape->facts.n_preferred == 0 && score_goes_by_glance(score);
+}
+
 void rank_weigh(const struct score *score, struct ranked_node *ranked)
 {
     const struct node *node = ranked->node;
@@ -43,8 +51,9 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
     const struct shape_facts *facts = &score_shape(score)->facts;
     ranked->model_rank = model_rank(traits, &facts->wants);
     ranked->preferred = preferred_weight(facts->preferred, facts->n_preferred, &traits->view);
-    ranked->unpreferred = taints_unpreferred(traits->taints, traits->n_taints, facts->tolerations,
-                                             facts->n_tolerations);
+    if (node_glance(node)->has_taints)
+        ranked->unpreferred = taints_unpreferred(traits->taints, traits->n_taints,
+                                                 facts->tolerations, facts->n_tolerations);
     ranked->by_claim = fit_by_claim(node, score_shape(score)) != NULL;
     ranked->gpu_work = gpu_work_of(node, score_shape(score));
     ranked->cost = score_cost(score, node);
@@ -59,8 +68,6 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
  */
 static int compare_tier(const struct ranked_node *a, const struct ranked_node *b)
 {
-    if (!a->node || !b->node)
-        return COMPARE(!a->node, !b->node);
     if (a->model_rank != b->model_rank)
         return COMPARE(a->model_rank, b->model_rank);
     if (a->preferred != b->preferred)
@@ -72,13 +79,17 @@ static int compare_tier(const struct ranked_node *a, const struct ranked_node *b
     return COMPARE(a->gpu_work, b->gpu_work);
 }
 
-int rank_compare(const struct ranked_node *a, const struct ranked_node *b)
+int rank_compare_alike(const struct ranked_node *a, const struct ranked_node *b)
 {
     int order = compare_tier(a, b);
-    if (order == 0 && a->node)
+    if (order == 0)
         order = COMPARE(cost_sum(&a->cost), cost_sum(&b->cost));
-    if (order == 0 && a->node)
-        order = COMPARE(a->free_gpus, b->free_gpus);
+    return order != 0 ? order : COMPARE(a->free_gpus, b->free_gpus);
+}
+
+int rank_compare(const struct ranked_node *a, const struct ranked_node *b)
+{
+    int order = a->node && b->node ? rank_compare_alike(a, b) : COMPARE(!a->node, !b->node);
     if (order == 0 && a->node)
         order = strcmp(node_name(a->node), node_name(b->node));
     return order != 0 ? order : COMPARE(a->position, b->position);

@@ -1,28 +1,27 @@
 /* room: see room.h. */
 #include "room.h"
+#include "glance.h"
 
 static int64_t at_least_0(int64_t amount)
 {
     return amount > 0 ? amount : 0;
 }
 
-static int64_t free_of(const struct node *node, const struct resource *resource)
+struct gpu_offer room_offer(const struct node *node, const struct resource *gpus)
 {
-    const struct node_resource *has = node_find_resource(node, resource);
-    return has ? at_least_0(node_resource_free(has)) : 0;
+    const struct node_glance *glance = node_glance(node);
+    if (glance->gpus == gpus)
+        return (struct gpu_offer){glance->supply, glance->free_gpus, true};
+    const struct node_resource *has = node_find_resource(node, gpus);
+    return has ? (struct gpu_offer){has->supply, node_resource_free(has), true}
+               : (struct gpu_offer){0};
 }
 
-struct room_resources room_resources_of(const struct cluster *cluster)
+struct room room_on(const struct node *node, int64_t free_gpus)
 {
-    return (struct room_resources){cluster_find_resource(cluster, "cpu"),
-                                   cluster_find_resource(cluster, "memory")};
-}
-
-struct room room_on(const struct node *node, const struct node_resource *gpus,
-                    const struct room_resources *resources)
-{
-    return (struct room){at_least_0(node_resource_free(gpus)), free_of(node, resources->cpu),
-                         free_of(node, resources->memory)};
+    const struct node_glance *glance = node_glance(node);
+    return (struct room){at_least_0(free_gpus), at_least_0(glance->milli_cores),
+                         at_least_0(glance->memory_bytes)};
 }
 
 struct room room_less(const struct room *room, const struct room *taken)

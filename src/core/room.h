@@ -11,15 +11,16 @@ struct room {
     int64_t gpus, milli_cores, memory_bytes; /* free, at least 0 */
 };
 
-/* What decides it beside the GPUs, as the ledger has it; NULL: nobody speaks of it. */
-struct room_resources {
-    const struct resource *cpu, *memory;
+/* A node's GPUs of one resource. */
+struct gpu_offer {
+    const struct supply *supply; /* struct node_resource */
+    int64_t free;                /* node_resource_free() */
+    bool there;                  /* else it has none of them, and uses none */
 };
 
-struct room_resources room_resources_of(const struct cluster *cluster);
-/* gpus is the node's. */
-struct room room_on(const struct node *node, const struct node_resource *gpus,
-                    const struct room_resources *resources);
+struct gpu_offer room_offer(const struct node *node, const struct resource *gpus);
+/* What is free on the node beside so many GPUs. */
+struct room room_on(const struct node *node, int64_t free_gpus);
 /* What is left of it where so much is taken. */
 struct room room_less(const struct room *room, const struct room *taken);
 /* How many pods that need so much have it, n at the most. To divide takes far longer than to

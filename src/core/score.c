@@ -1,5 +1,6 @@
 /* score: the table of placement policies, and what they share. See include/core/score.h. */
 #include "core/score.h"
+#include "ledger.h"
 #include "replicas.h"
 #include "score_policy.h"
 
@@ -29,7 +30,6 @@ struct score *score_begin(const struct cluster *cluster, const struct fit_questi
     score->shape = shape;
     score->replicas = replicas_begin(cluster, question, arena);
     score->policy = POLICIES[cluster_policy(cluster)->placement];
-    score->resources = room_resources_of(cluster);
     score->milli_cores = shape_demand(&shape->facts, "cpu");
     score->memory_bytes = shape_demand(&shape->facts, "memory");
     score->wanted = ARENA_ARRAY(arena, struct wanted_gpus, shape->n_gpu_needs);
@@ -48,6 +48,11 @@ struct score *score_begin(const struct cluster *cluster, const struct fit_questi
 const struct pod_shape *score_shape(const struct score *score)
 {
     return score->shape;
+}
+
+bool score_goes_by_glance(const struct score *score)
+{
+    return !score->replicas && !score->cluster->device_classes;
 }
 
 void score_reprice(struct score *score)
@@ -108,25 +113,24 @@ size_t score_terms(const struct score *score, const struct node *node,
 /* Rooms. */
 
 /* What is left of the room with the score's pod there. */
-static struct room room_left(const struct score *score, const struct node_resource *gpus,
+static struct room room_left(const struct score *score, const struct resource *gpus,
                              const struct room *room)
 {
-    const struct room taken = {shape_need(score->shape, gpus->resource), score->milli_cores,
+    const struct room taken = {shape_need(score->shape, gpus), score->milli_cores,
                                score->memory_bytes};
     return room_less(room, &taken);
 }
 
 /* All that is summed is a whole number: it does not depend on the order of the classes. */
 static double reckon_loss(const struct score *score, const struct market *market,
-                          const struct node_resource *gpus, const struct room *before,
-                          class_loss *loss)
+                          const struct supply *supply, const struct room *before, class_loss *loss)
 {
-    const struct room after = room_left(score, gpus, before);
+    const struct room after = room_left(score, market->resource, before);
     double lost = 0;
     double n_live = 0;
     for (size_t i = 0; i < market->n_classes; i++) {
         const struct market_class *class = &market->classes[i];
-        lost += (double)class->n_live * loss(class, before, &after, gpus->supply);
+        lost += (double)class->n_live * loss(class, before, &after, supply);
         n_live += (double)class->n_live;
     }
     return n_live > 0 ? lost / n_live : 0;
@@ -156,14 +160,14 @@ static struct known_loss *find_place(const struct score *score, const struct sup
 static double loss_in(const struct score *score, const struct node *node,
                       const struct market *market, class_loss *loss)
 {
-    const struct node_resource *gpus = node_find_resource(node, market->resource);
-    if (!gpus || !gpus->supply)
+    const struct gpu_offer offer = room_offer(node, market->resource);
+    if (!offer.supply)
         return 0;
-    const struct room room = room_on(node, gpus, &score->resources);
-    struct known_loss *known = find_place(score, gpus->supply, &room);
-    if (!is_known(known, gpus->supply, &room))
-        *known =
-            (struct known_loss){gpus->supply, room, reckon_loss(score, market, gpus, &room, loss)};
+    const struct room room = room_on(node, offer.free);
+    struct known_loss *known = find_place(score, offer.supply, &room);
+    if (!is_known(known, offer.supply, &room))
+        *known = (struct known_loss){offer.supply, room,
+                                     reckon_loss(score, market, offer.supply, &room, loss)};
     return known->loss;
 }
 

@@ -23,13 +23,13 @@ struct score {
     const struct score_policy *policy;
     struct replicas *replicas;  /* NULL: they do not matter */
     struct wanted_gpus *wanted; /* as many as the shape's GPU needs */
-    /* What a pod takes beside GPUs, and where nodes have it. */
-    struct room_resources resources;
+    /* What a pod takes beside GPUs. */
     int64_t milli_cores, memory_bytes;
     struct known_loss *known_losses; /* score.c */
 };
 
-/* One term of a cost; reckon NULL: there is none. */
+/* One term of a cost; reckon NULL: there is none. Of a node that has GPUs of one resource it reads
+ * no more than the glance (score_goes_by_glance()). */
 struct score_part {
     const char *name;
     double (*reckon)(const struct score *score, const struct node *node);

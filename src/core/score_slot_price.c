@@ -30,10 +30,10 @@ static double gpus_lost(const struct market_class *class, const struct room *bef
 static double drain_of(const struct score *score, const struct wanted_gpus *wanted,
                        const struct node *node)
 {
-    const struct node_resource *gpus = node_find_resource(node, wanted->need->resource);
-    if (!gpus || !wanted->market || wanted->market->max_gpus == 0)
+    const struct gpu_offer offer = room_offer(node, wanted->need->resource);
+    if (!offer.there || !wanted->market || wanted->market->max_gpus == 0)
         return 0;
-    const double free = (double)node_resource_free(gpus);
+    const double free = (double)offer.free;
     const double left = free - (double)wanted->need->amount;
     return from_milli(parameters(score)->drain_weight_milli) * (free * free - left * left) /
            (double)wanted->market->max_gpus;
@@ -118,9 +118,9 @@ static double price(const struct score *score, const struct node *node)
     double sum = 0;
     for (size_t i = 0; i < score->shape->n_gpu_needs; i++) {
         const struct wanted_gpus *wanted = &score->wanted[i];
-        const struct node_resource *gpus = node_find_resource(node, wanted->need->resource);
+        const struct supply *supply = room_offer(node, wanted->need->resource).supply;
         sum += weight * (double)wanted->need->amount *
-               (gpus && gpus->supply ? wanted->pressures[gpus->supply->index] : PRESSURE_MAX);
+               (supply ? wanted->pressures[supply->index] : PRESSURE_MAX);
     }
     return sum;
 }

@@ -95,7 +95,7 @@ static void count_metrics(struct extender *extender, const struct decision *deci
 }
 
 /* What was fetched of a few nodes is at hand while they are judged. */
-#define FEW_NAMES ((size_t)32)
+#define FEW_NAMES ((size_t)256)
 
 static void judge_all(const struct cluster *cluster, const struct args *args,
                       const struct fit_question *question, const struct judged *judged,

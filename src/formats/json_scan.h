@@ -82,6 +82,9 @@ void json_scan_piece(struct json_scan *scan, const char *bytes);
 /* Reads on from *at, to the next event or to the end; *at is moved to the first byte not read.
  * After SCAN_FAULT the only thing to do is json_scan_fault(). */
 enum json_scan_event json_scan_run(struct json_scan *scan, const char **at, const char *end);
+/* The first byte from p that a string does not hold as it is (a quote, a backslash, a control
+ * character), or that is not ASCII; or the end. */
+const char *json_scan_skip_plain(const char *p, const char *end);
 /* All bytes of the piece are read. */
 void json_scan_piece_done(struct json_scan *scan, const char *end);
 

@@ -18,7 +18,7 @@ static bool is_plain(unsigned char c)
     return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
 }
 
-static const char *skip_plain(const char *p, const char *end)
+const char *json_scan_skip_plain(const char *p, const char *end)
 {
     while (end - p >= 8) {
         uint64_t special = special_bytes(json_scan_word_at(p));
@@ -75,7 +75,7 @@ const char *json_scan_utf8(struct json_scan *scan, const char *p, const char *en
 
 const char *json_scan_string(struct json_scan *scan, const char *p, const char *end)
 {
-    p = skip_plain(p, end);
+    p = json_scan_skip_plain(p, end);
     if (p == end)
         return p;
     if (*p == '"')

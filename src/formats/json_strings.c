@@ -102,6 +102,22 @@ static bool on_event(struct finder *finder, enum json_scan_event event, char *at
     return true;
 }
 
+/* Items that follow an item as most do, with nothing between but the comma. at: behind an item;
+ * the scan would be in the same state behind the last of them. */
+static char *take_plain_items(struct finder *finder, char *at, const char *end)
+{
+    while (end - at > 2 && at[0] == ',' && at[1] == '"') {
+        char *item = at + 2;
+        char *quote = item + (json_scan_skip_plain(item, end) - item);
+        if (quote == end || *quote != '"')
+            break;
+        add_item(finder, item);
+        *quote = '\0';
+        at = quote + 1;
+    }
+    return at;
+}
+
 static bool find(struct finder *finder, size_t len)
 {
     const char *at = finder->text;
@@ -110,7 +126,10 @@ static bool find(struct finder *finder, size_t len)
     json_scan_piece(&finder->scan, finder->text);
     while (usual && at < end) {
         enum json_scan_event event = json_scan_run(&finder->scan, &at, end);
-        usual = on_event(finder, event, finder->text + (at - finder->text));
+        char *seen = finder->text + (at - finder->text);
+        usual = on_event(finder, event, seen);
+        if (usual && event == SCAN_VALUE_END && finder->is_inside)
+            at = take_plain_items(finder, seen, end);
     }
     if (!usual)
         return false;

@@ -1,7 +1,6 @@
 /* best: the best few are those that a sort of all has first. */
 #include "core/best.h"
-#include "dice.h"
-#include "given.h"
+#include "given_random.h"
 #include "unit.h"
 
 #include <string.h>
@@ -20,8 +19,7 @@ static struct asked random_asked(struct given *given, struct dice *dice, bool wi
     struct asked asked = {.n = 0};
     const unsigned n_nodes = 1 + dice_below(dice, MAX_NODES);
     for (unsigned i = 0; i < n_nodes; i++)
-        given_node(given, arena_printf(given->arena, "n%02u", i),
-                   arena_printf(given->arena, GPU "=%u", 1 + dice_below(dice, 5)), "");
+        given_random_node(given, dice, arena_printf(given->arena, "n%02u", i));
     for (const struct node *node = cluster_next_node(given->cluster, NULL); node;
          node = cluster_next_node(given->cluster, node)) {
         asked.nodes[asked.n++] = node;
@@ -61,11 +59,11 @@ static bool is_twice(const struct asked *asked, const struct node *node)
     return n > 1;
 }
 
-static void check_best(struct given *given, const struct asked *asked, size_t n_most)
+static void check_best(struct given *given, const struct shape_facts *facts,
+                       const struct asked *asked, size_t n_most)
 {
-    const struct shape_facts facts = given_shape_facts(given, GPU "=1");
     cluster_settle(given->cluster);
-    const struct fit_question question = given_question(given, &facts);
+    const struct fit_question question = given_question(given, facts);
     struct ranked_node sorted[2 * MAX_NODES];
     const size_t n_sorted = sort_all(given, &question, asked, sorted);
     struct best *best = best_begin(given->cluster, &question, n_most, given->arena);
@@ -91,7 +89,8 @@ static void check_many(struct given *given, bool with_twins)
         other.cluster = cluster_new(&other.policy);
         other.policy.placement = (enum placement_policy)dice_below(&dice, N_PLACEMENT_POLICIES);
         const struct asked asked = random_asked(&other, &dice, with_twins);
-        check_best(&other, &asked, 1 + dice_below(&dice, 20));
+        const struct shape_facts facts = given_random_shape(&other, &dice);
+        check_best(&other, &facts, &asked, 1 + dice_below(&dice, 20));
         cluster_free(other.cluster);
         arena_free(other.arena);
     }
@@ -117,13 +116,15 @@ static void test_the_best_come_last(void **state)
         given_node(given, name, GPU "=8", "");
         asked.nodes[i] = given_find(given, name);
     }
-    check_best(given, &asked, 7);
+    const struct shape_facts facts = given_shape_facts(given, GPU "=1");
+    check_best(given, &facts, &asked, 7);
 }
 
 static void test_of_none_none_is_best(void **state)
 {
     struct given *given = *state;
-    check_best(given, &(struct asked){.n = 0}, 3);
+    const struct shape_facts facts = given_shape_facts(given, GPU "=1");
+    check_best(given, &facts, &(struct asked){.n = 0}, 3);
 }
 
 int main(void)

@@ -3,6 +3,7 @@
 #include "core/score.h"
 #include "dice.h"
 #include "given.h"
+#include "given_random.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -345,33 +346,6 @@ static void shuffle(struct dice *dice, size_t *order, size_t n)
     }
 }
 
-static void random_node(struct given *given, struct dice *dice, size_t i)
-{
-    static const char *const MODELS[] = {"A100", "H100", "L4", "nvidia"};
-    static const char *const TAINTS[] = {"", "a=1:PreferNoSchedule",
-                                         "a=1:PreferNoSchedule b=1:PreferNoSchedule"};
-    const char *model = MODELS[dice_below(dice, 4)];
-    const char *labels =
-        arena_printf(given->arena, "accelerator=%s,zone=%u", model, dice_below(dice, 3));
-    const char *amounts = arena_printf(given->arena, GPU "=%u", 1 + dice_below(dice, 8));
-    tainted_node(given, arena_printf(given->arena, "n%zu", i), amounts, labels,
-                 TAINTS[dice_below(dice, 3)]);
-}
-
-static struct shape_facts random_shape(struct given *given, struct dice *dice)
-{
-    struct shape_facts facts = given_shape_facts(given, dice_below(dice, 4) ? GPU "=1" : "cpu=1");
-    if (dice_below(dice, 2))
-        facts.wants.accept = given_models(given, "H100, A100, L4", &facts.wants.n_accept);
-    if (dice_below(dice, 2)) {
-        struct preferred_term *term = ARENA_NEW(given->arena, struct preferred_term);
-        *term = (struct preferred_term){5, given_term(given, "zone In 1")};
-        facts.preferred = term;
-        facts.n_preferred = 1;
-    }
-    return facts;
-}
-
 static void check_scores(const struct ranking *ranking)
 {
     for (size_t i = 0; i < ranking->n; i++) {
@@ -393,10 +367,10 @@ static const char *rank_inserted_in_random_order(struct given *given, struct dic
     shuffle(dice, order, n);
     for (size_t i = 0; i < n; i++) {
         struct dice of_the_node = {nodes_seed + order[i]};
-        random_node(&other, &of_the_node, order[i]);
+        given_random_node(&other, &of_the_node, arena_printf(given->arena, "n%zu", order[i]));
     }
     struct dice of_the_shape = {shape_seed};
-    const struct shape_facts facts = random_shape(&other, &of_the_shape);
+    const struct shape_facts facts = given_random_shape(&other, &of_the_shape);
     struct ranking ranking = all_nodes(&other);
     shuffle(dice, order, n);
     struct ranking shuffled = {.n = n};

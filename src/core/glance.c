@@ -1,0 +1,69 @@
+/* glance: see glance.h. */
+#include "glance.h"
+#include "ledger.h"
+
+#include <string.h>
+
+static void see_gpus(struct node_glance *glance, const struct node *node)
+{
+    if (node->n_gpu_resources != 1)
+        return;
+    const struct node_resource *gpus = &node->resources[0];
+    glance->gpus = gpus->resource;
+    glance->supply = gpus->supply;
+    glance->free_gpus = node_resource_free(gpus);
+}
+
+static void see_others(struct node_glance *glance, const struct node *node)
+{
+    for (size_t i = node->n_gpu_resources; i < node->n_resources; i++) {
+        const struct node_resource *has = &node->resources[i];
+        if (strcmp(has->resource->name, "cpu") == 0)
+            glance->milli_cores = node_resource_free(has);
+        if (strcmp(has->resource->name, "memory") == 0)
+            glance->memory_bytes = node_resource_free(has);
+    }
+}
+
+static struct node_glance glance_of(const struct node *node)
+{
+    const struct node_traits *traits = node->traits ? &node->traits->traits : NULL;
+    struct node_glance glance = {
+        .cluster = node->glance.cluster,
+        .has_parts = traits && (traits->shares_gpus || traits->slices_gpus),
+        .has_taints = traits && traits->n_taints > 0,
+        .has_nominations = node->nominations != NULL,
+    };
+    see_gpus(&glance, node);
+    see_others(&glance, node);
+    return glance;
+}
+
+void glance_renew(struct node *node)
+{
+    node->glance = glance_of(node);
+}
+
+bool glance_is_alike(const struct node_glance *a, const struct node_glance *b)
+{
+    return a->supply == b->supply && a->gpus == b->gpus && a->free_gpus == b->free_gpus &&
+           a->milli_cores == b->milli_cores && a->memory_bytes == b->memory_bytes &&
+           a->has_parts == b->has_parts && a->has_taints == b->has_taints &&
+           a->has_nominations == b->has_nominations;
+}
+
+uint32_t glance_hash(const struct node_glance *glance)
+{
+    const uint64_t spread = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = (uint64_t)(uintptr_t)glance->supply;
+    hash = (hash ^ (uint64_t)glance->free_gpus) * spread;
+    hash = (hash ^ (uint64_t)glance->milli_cores) * spread;
+    hash = (hash ^ (uint64_t)glance->memory_bytes) * spread;
+    return (uint32_t)(hash >> 32);
+}
+
+bool glance_is_right(const struct node *node)
+{
+    const struct node_glance should_be = glance_of(node);
+    return glance_is_alike(&node->glance, &should_be);
+}
