@@ -348,7 +348,8 @@ static bool wants_no_model(const struct model_wants *wants)
     return wants->n_accept + wants->n_exclude == 0 && wants->min_memory_bytes == 0;
 }
 
-/* Most pods want whole GPUs of one resource, and most nodes that are asked of have them. */
+/* Most pods want whole GPUs of one resource, and most nodes that are asked of have them. What the
+ * pod holds itself, or others would give back, could only add to it. */
 static bool fits_at_a_glance(const struct node *node, const struct fit_question *question)
 {
     const struct pod_shape *shape = question->shape;
@@ -356,8 +357,7 @@ static bool fits_at_a_glance(const struct node *node, const struct fit_question 
     return shape->n_gpu_needs == 1 && glance->gpus == shape->needs[0].resource &&
            glance->free_gpus >= shape->needs[0].amount && !glance->has_parts &&
            !glance->has_nominations && wants_no_model(&shape->facts.wants) &&
-           !shape->facts.legacy_affinity.present && !question->quota && !question->own &&
-           question->n_freed == 0;
+           !shape->facts.legacy_affinity.present && !question->quota;
 }
 
 static enum reason judge_ours(const struct node *node, const struct fit_question *question)

@@ -19,9 +19,14 @@ void given_random_node(struct given *given, struct dice *dice, const char *name)
                      4 * dice_below(dice, 3), 8 * dice_below(dice, 2), PICK(dice, OTHERS));
     struct node_facts facts = given_node_facts(given, name, amounts, labels);
     facts.taints = given_taints(given, PICK(dice, TAINTS), &facts.n_taints);
+    facts.unschedulable = dice_one_in(dice, 6);
     given_node_of(given, &facts);
-    if (dice_one_in(dice, 4))
-        given_pod(given, arena_printf(given->arena, "on-%s", name), name, PICK(dice, RUNNING));
+    if (dice_one_in(dice, 4)) {
+        struct pod_facts pod = given_pod_facts(given, arena_printf(given->arena, "on-%s", name),
+                                               name, PICK(dice, RUNNING));
+        pod.replica_of = dice_below(dice, 2) ? GIVEN_OWNER : "";
+        given_pod_of(given, &pod);
+    }
 }
 
 struct shape_facts given_random_shape(struct given *given, struct dice *dice)

@@ -59,14 +59,12 @@ static bool is_twice(const struct asked *asked, const struct node *node)
     return n > 1;
 }
 
-static void check_best(struct given *given, const struct shape_facts *facts,
+static void check_best(struct given *given, const struct fit_question *question,
                        const struct asked *asked, size_t n_most)
 {
-    cluster_settle(given->cluster);
-    const struct fit_question question = given_question(given, facts);
     struct ranked_node sorted[2 * MAX_NODES];
-    const size_t n_sorted = sort_all(given, &question, asked, sorted);
-    struct best *best = best_begin(given->cluster, &question, n_most, given->arena);
+    const size_t n_sorted = sort_all(given, question, asked, sorted);
+    struct best *best = best_begin(given->cluster, question, n_most, given->arena);
     for (size_t i = 0; i < asked->n; i++)
         best_add(best, asked->nodes[i], i);
     size_t n = 0;
@@ -90,10 +88,21 @@ static void check_many(struct given *given, bool with_twins)
         other.policy.placement = (enum placement_policy)dice_below(&dice, N_PLACEMENT_POLICIES);
         const struct asked asked = random_asked(&other, &dice, with_twins);
         const struct shape_facts facts = given_random_shape(&other, &dice);
-        check_best(&other, &facts, &asked, 1 + dice_below(&dice, 20));
+        cluster_settle(other.cluster);
+        struct fit_question question = given_question(&other, &facts);
+        question.replica_of = dice_one_in(&dice, 3) ? GIVEN_OWNER : NULL;
+        check_best(&other, &question, &asked, 1 + dice_below(&dice, 20));
         cluster_free(other.cluster);
         arena_free(other.arena);
     }
+}
+
+static void check_one(struct given *given, const struct asked *asked, size_t n_most)
+{
+    const struct shape_facts facts = given_shape_facts(given, GPU "=1");
+    cluster_settle(given->cluster);
+    const struct fit_question question = given_question(given, &facts);
+    check_best(given, &question, asked, n_most);
 }
 
 static void test_the_best_few_are_those_of_a_sort_of_all(void **state)
@@ -116,15 +125,58 @@ static void test_the_best_come_last(void **state)
         given_node(given, name, GPU "=8", "");
         asked.nodes[i] = given_find(given, name);
     }
-    const struct shape_facts facts = given_shape_facts(given, GPU "=1");
-    check_best(given, &facts, &asked, 7);
+    check_one(given, &asked, 7);
 }
 
 static void test_of_none_none_is_best(void **state)
 {
     struct given *given = *state;
+    check_one(given, &(struct asked){.n = 0}, 3);
+}
+
+static void check_first(struct given *given, const struct fit_question *question, const char *name)
+{
+    struct best *best = best_begin(given->cluster, question, 1, given->arena);
+    size_t n = 0;
+    for (const struct node *node = cluster_next_node(given->cluster, NULL); node;
+         node = cluster_next_node(given->cluster, node))
+        best_add(best, node, n++);
+    assert_string_equal(node_name(best_end(best, &n)->node), name);
+}
+
+/* GPUs of a node with a cordon are on offer to nobody, so the two have no model's supply. */
+static void test_a_wish_decides_among_nodes_that_are_alike_but_for_it(void **state)
+{
+    struct given *given = *state;
+    static const char *const LABELS[] = {"accelerator=A100", "accelerator=H100"};
+    for (size_t i = 0; i < 2; i++) {
+        struct node_facts facts = given_node_facts(given, i == 0 ? "a" : "b", GPU "=8", LABELS[i]);
+        facts.unschedulable = true;
+        given_node_of(given, &facts);
+    }
+    struct shape_facts facts = given_shape_facts(given, GPU "=1");
+    facts.wants.accept = given_models(given, "H100, A100", &facts.wants.n_accept);
+    cluster_settle(given->cluster);
+    const struct fit_question question = given_question(given, &facts);
+    check_first(given, &question, "b");
+}
+
+static void test_replicas_decide_among_nodes_that_are_alike_but_for_them(void **state)
+{
+    struct given *given = *state;
+    for (size_t i = 0; i < 2; i++) {
+        const char *node = i == 0 ? "a" : "b";
+        given_node(given, node, GPU "=8", "");
+        struct pod_facts pod = given_pod_facts(given, i == 0 ? "p1" : "p2", node, GPU "=1");
+        pod.replica_of = i == 0 ? GIVEN_OWNER : "";
+        given_pod_of(given, &pod);
+    }
     const struct shape_facts facts = given_shape_facts(given, GPU "=1");
-    check_best(given, &facts, &(struct asked){.n = 0}, 3);
+    cluster_settle(given->cluster);
+    struct fit_question question = given_question(given, &facts);
+    check_first(given, &question, "a");
+    question.replica_of = GIVEN_OWNER;
+    check_first(given, &question, "b");
 }
 
 int main(void)
@@ -136,6 +188,11 @@ int main(void)
                                         given_teardown),
         cmocka_unit_test_setup_teardown(test_the_best_come_last, given_setup, given_teardown),
         cmocka_unit_test_setup_teardown(test_of_none_none_is_best, given_setup, given_teardown),
+        cmocka_unit_test_setup_teardown(test_a_wish_decides_among_nodes_that_are_alike_but_for_it,
+                                        given_setup, given_teardown),
+        cmocka_unit_test_setup_teardown(
+            test_replicas_decide_among_nodes_that_are_alike_but_for_them, given_setup,
+            given_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
