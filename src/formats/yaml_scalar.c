@@ -1,7 +1,7 @@
 /* yaml_scalar: see yaml_scalar.h. The rules are those of resolve.go in gopkg.in/yaml.v2. */
 #include "yaml_scalar.h"
+#include "base/hex.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -35,17 +35,6 @@ static enum scalar_kind word_kind(const char *text, size_t len)
     return SCALAR_TEXT;
 }
 
-static int digit_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return INT_MAX;
-}
-
 /* Whether all of text, which is not empty, is digits of the base and fits. */
 static bool magnitude(const char *text, int base, uint64_t *ret_value)
 {
@@ -53,8 +42,8 @@ static bool magnitude(const char *text, int base, uint64_t *ret_value)
     if (!*text)
         return false;
     for (; *text; text++) {
-        int digit = digit_value(*text);
-        if (digit >= base || __builtin_mul_overflow(value, (uint64_t)base, &value) ||
+        int digit = hex_digit(*text);
+        if (digit < 0 || digit >= base || __builtin_mul_overflow(value, (uint64_t)base, &value) ||
             __builtin_add_overflow(value, (uint64_t)digit, &value))
             return false;
     }

@@ -10,6 +10,7 @@
  * is answered past the library, straight into the socket, and some more of it is read and thrown
  * away before the connection is closed.
  */
+#include "base/hex.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "connections.h"
@@ -303,17 +304,6 @@ static enum MHD_Result on_accept(void *cls, const struct sockaddr *address, sock
     (void)len;
     struct transport *transport = cls;
     return atomic_load(&transport->service->draining) ? MHD_NO : MHD_YES;
-}
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
 }
 
 /* Decodes %XX in place, in the path and in the query. %00 stays as it is: it would end the text. */

@@ -81,8 +81,8 @@ static void test_slot_price_charges_lost_slots_and_broken_nodes(void **state)
     check_cost(given, "four", GPU "=1", 4.0 / 2 + 0.2 * (16 - 9) / 8, price);
 }
 
-/* 3 pods of 1 GPU, one of 4: what is lost is weighed by how many pods are like that. */
-static void test_slot_price_weighs_classes_by_their_pods(void **state)
+/* Pods that wait: 3 of 1 GPU, one of 4. */
+static struct given *three_small_one_large(void **state)
 {
     struct given *given = given_of(state, PLACEMENT_SLOT_PRICE);
     given_node(given, "n", GPU "=8", T4);
@@ -90,6 +90,13 @@ static void test_slot_price_weighs_classes_by_their_pods(void **state)
     given_pod(given, "b", "", GPU "=1");
     given_pod(given, "c", "", GPU "=1");
     given_pod(given, "d", "", GPU "=4");
+    return given;
+}
+
+/* What is lost is weighed by how many pods are like that. */
+static void test_slot_price_weighs_classes_by_their_pods(void **state)
+{
+    struct given *given = three_small_one_large(state);
     const double lost = (3.0 * 1 * 1 + 1.0 * 4 * 1) / 4;
     check_cost(given, "n", GPU "=1", lost + 0.2 * (64 - 49) / 8, 3 * 500 * 0.33 / 507);
 }
@@ -187,12 +194,7 @@ static void test_every_policy_judges_an_empty_fleet(void **state)
  */
 static void test_terms_are_named_and_add_up(void **state)
 {
-    struct given *given = given_of(state, PLACEMENT_SLOT_PRICE);
-    given_node(given, "n", GPU "=8", T4);
-    given_pod(given, "a", "", GPU "=1");
-    given_pod(given, "b", "", GPU "=1");
-    given_pod(given, "c", "", GPU "=1");
-    given_pod(given, "d", "", GPU "=4");
+    struct given *given = three_small_one_large(state);
     check_terms(given, "n", "slotsLost=1.75 drain=0.375 pressure=0.9763");
     given->policy.placement = PLACEMENT_FGD;
     check_terms(given, "n", "fragmentsAdded=0");

@@ -301,18 +301,25 @@ static void what_changes_something_is_not_sent_twice(void **state)
     desk_expect_outcome(box, KUBE_UNKNOWN, "closed before the answer");
 }
 
+/* On another connection, where the first one ends without an answer. */
+static void check_asked_again(struct desk *desk, const struct kube_request *request,
+                              const char *line)
+{
+    int connection = idle_connection(desk);
+    struct box *box = desk_ask(desk, request);
+    desk_expect(connection, line);
+    (void)close(connection);
+    connection = desk_take(desk->listener, line);
+    desk_answer(connection, 200, "a");
+    desk_expect_answer(box, 200, "a");
+    (void)close(connection);
+}
+
 static void what_only_reads_is_asked_again(void **state)
 {
     struct desk *desk = *state;
     struct kube_request request = desk_get("/a");
-    int connection = idle_connection(desk);
-    struct box *box = desk_ask(desk, &request);
-    desk_expect(connection, "GET /a ");
-    (void)close(connection);
-    connection = desk_take(desk->listener, "GET /a ");
-    desk_answer(connection, 200, "a");
-    desk_expect_answer(box, 200, "a");
-    (void)close(connection);
+    check_asked_again(desk, &request, "GET /a ");
 }
 
 static void a_post_that_only_asks_is_asked_again(void **state)
@@ -320,14 +327,7 @@ static void a_post_that_only_asks_is_asked_again(void **state)
     struct desk *desk = *state;
     struct kube_request request = desk_post("/a", "{}");
     request.only_asks = true;
-    int connection = idle_connection(desk);
-    struct box *box = desk_ask(desk, &request);
-    desk_expect(connection, "POST /a ");
-    (void)close(connection);
-    connection = desk_take(desk->listener, "POST /a ");
-    desk_answer(connection, 201, "a");
-    desk_expect_answer(box, 201, "a");
-    (void)close(connection);
+    check_asked_again(desk, &request, "POST /a ");
 }
 
 static void fresh_retires_what_is_open(void **state)
