@@ -51,6 +51,7 @@ struct node_traits {
     int64_t gpu_memory_bytes; /* label nvidia.com/gpu.memory, else the name; 0 unknown */
     uint64_t quota_models;    /* policy_quota_models() of it */
     struct gpu_model model;   /* chip "" where unknown */
+    const char *model_word;   /* the same for all nodes whose model and memory are: by address */
     const char *model_label;  /* the key it was read from, "" */
     const char *model_value;  /* the value as it stands on the node, "" */
 };

@@ -45,6 +45,13 @@ enum fit_scope { FIT_OURS, FIT_ALL };
 struct reservation; /* core/reserve.h */
 struct quota_view;  /* core/quota.h */
 
+/* Models that were judged, quotas included: many nodes have the same. */
+struct known_model {
+    const char *model_word; /* struct node_traits; NULL: none is known here */
+    enum reason verdict;
+};
+#define N_KNOWN_MODELS 32
+
 struct fit_question {
     const struct pod_shape *shape;
     const char *refusal;   /* of the pod: it fits nowhere; NULL: none */
@@ -57,7 +64,9 @@ struct fit_question {
     size_t n_freed;
     /* The pod's own reservation: it holds no room against the pod itself; NULL: none. */
     const struct reservation *own;
-    struct quota_view *quota; /* what quotas leave to the pod; NULL: none limits it */
+    struct quota_view *quota;         /* what quotas leave to the pod; NULL: none limits it */
+    struct known_model *known_models; /* N_KNOWN_MODELS, for one thread, while neither
+                                         the ledger nor quota changes; NULL: none are kept */
 };
 
 /* node NULL: REASON_NODE_UNKNOWN (of a pod that is refused: REASON_POD_INVALID). Of several

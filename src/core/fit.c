@@ -343,27 +343,44 @@ bool fit_admits_model(const struct node *node, const struct pod_shape *shape)
            judge_model(node_traits(node), &shape->facts.wants) == REASON_FITS;
 }
 
-static bool wants_no_model(const struct model_wants *wants)
+/* What the model alone decides: whether the pod may have it, and whether a quota leaves any. */
+static enum reason judge_model_and_quota(const struct node *node,
+                                         const struct fit_question *question)
 {
-    return wants->n_accept + wants->n_exclude == 0 && wants->min_memory_bytes == 0;
+    const enum reason reason = judge_model(node_traits(node), &question->shape->facts.wants);
+    if (reason != REASON_FITS)
+        return reason;
+    return quota_refusal(question->quota, node) ? REASON_QUOTA : REASON_FITS;
 }
 
-/* Most pods want whole GPUs of one resource, and most nodes that are asked of have them. What the
- * pod holds itself, or others would give back, could only add to it. */
-static bool fits_at_a_glance(const struct node *node, const struct fit_question *question)
+/* The same, asked once of all nodes that have the model. */
+static enum reason judge_known_model(const struct node *node, const struct fit_question *question)
 {
-    const struct pod_shape *shape = question->shape;
+    const struct model_wants *wants = &question->shape->facts.wants;
+    const char *word = node_glance(node)->model_word;
+    if (wants->n_accept + wants->n_exclude == 0 && wants->min_memory_bytes == 0 && !question->quota)
+        return REASON_FITS;
+    if (!question->known_models)
+        return judge_model_and_quota(node, question);
+    struct known_model *known = &question->known_models[((uintptr_t)word >> 4) % N_KNOWN_MODELS];
+    if (known->model_word != word)
+        *known = (struct known_model){word, judge_model_and_quota(node, question)};
+    return known->verdict;
+}
+
+/* Most pods want whole GPUs of one resource, and most nodes that are asked of have them: then only
+ * the model is open, and who else may have the GPUs. What the pod holds itself, or others would
+ * give back, could only add to what is free. */
+static bool has_gpus_at_a_glance(const struct node *node, const struct pod_shape *shape)
+{
     const struct node_glance *glance = node_glance(node);
     return shape->n_gpu_needs == 1 && glance->gpus == shape->needs[0].resource &&
            glance->free_gpus >= shape->needs[0].amount && !glance->has_parts &&
-           !glance->has_nominations && wants_no_model(&shape->facts.wants) &&
-           !shape->facts.legacy_affinity.present && !question->quota;
+           !shape->facts.legacy_affinity.present;
 }
 
-static enum reason judge_ours(const struct node *node, const struct fit_question *question)
+static enum reason judge_step_by_step(const struct node *node, const struct fit_question *question)
 {
-    if (fits_at_a_glance(node, question))
-        return REASON_FITS;
     const struct pod_shape *shape = question->shape;
     const struct node_traits *traits = node_traits(node);
     if (!node_selector_holds(&shape->facts.legacy_affinity, &traits->view))
@@ -374,6 +391,16 @@ static enum reason judge_ours(const struct node *node, const struct fit_question
     if (reason == REASON_FITS)
         reason = judge_model(traits, &shape->facts.wants);
     return reason == REASON_FITS ? judge_gpus(node, question) : reason;
+}
+
+static enum reason judge_ours(const struct node *node, const struct fit_question *question)
+{
+    if (!has_gpus_at_a_glance(node, question->shape))
+        return judge_step_by_step(node, question);
+    const enum reason reason = judge_known_model(node, question);
+    if (reason != REASON_FITS || !node_glance(node)->has_nominations)
+        return reason;
+    return judge_room(node, question);
 }
 
 static bool is_named_elsewhere(const struct node *node, const char *name)

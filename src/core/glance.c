@@ -30,6 +30,7 @@ static struct node_glance glance_of(const struct node *node)
     const struct node_traits *traits = node->traits ? &node->traits->traits : NULL;
     struct node_glance glance = {
         .cluster = node->glance.cluster,
+        .model_word = traits ? traits->model_word : NULL,
         .has_parts = traits && (traits->shares_gpus || traits->slices_gpus),
         .has_taints = traits && traits->n_taints > 0,
         .has_nominations = node->nominations != NULL,
@@ -46,16 +47,17 @@ void glance_renew(struct node *node)
 
 bool glance_is_alike(const struct node_glance *a, const struct node_glance *b)
 {
-    return a->supply == b->supply && a->gpus == b->gpus && a->free_gpus == b->free_gpus &&
-           a->milli_cores == b->milli_cores && a->memory_bytes == b->memory_bytes &&
-           a->has_parts == b->has_parts && a->has_taints == b->has_taints &&
-           a->has_nominations == b->has_nominations;
+    return a->supply == b->supply && a->model_word == b->model_word && a->gpus == b->gpus &&
+           a->free_gpus == b->free_gpus && a->milli_cores == b->milli_cores &&
+           a->memory_bytes == b->memory_bytes && a->has_parts == b->has_parts &&
+           a->has_taints == b->has_taints && a->has_nominations == b->has_nominations;
 }
 
 uint32_t glance_hash(const struct node_glance *glance)
 {
     const uint64_t spread = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t hash = (uint64_t)(uintptr_t)glance->supply;
+    uint64_t hash = (uint64_t)(uintptr_t)glance->model_word * spread;
+    hash = (hash ^ (uint64_t)(uintptr_t)glance->supply) * spread;
     hash = (hash ^ (uint64_t)glance->free_gpus) * spread;
     hash = (hash ^ (uint64_t)glance->milli_cores) * spread;
     hash = (hash ^ (uint64_t)glance->memory_bytes) * spread;

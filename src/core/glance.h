@@ -17,6 +17,7 @@ struct node_glance {
     struct supply *supply; /* of these GPUs: struct node_resource */
     int64_t free_gpus;     /* of these, node_resource_free() */
     int64_t milli_cores, memory_bytes; /* free, the same; 0 where there are none */
+    const char *model_word;            /* struct node_traits; NULL: it is not there */
     bool has_parts;                    /* its GPUs are shared, or slices: struct node_traits */
     bool has_taints;
     bool has_nominations;

@@ -5,6 +5,8 @@
 #include "kept_labels.h"
 #include "ledger.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +52,16 @@ static int64_t find_gpu_memory(const struct node_traits *traits)
     return gpu_model_memory_bytes(&traits->model);
 }
 
+/* All that a wish for a model is judged by. */
+static const char *hold_model_word(struct words *words, const struct node_traits *traits)
+{
+    char model[2 * GPU_MODEL_TEXT_MAX];
+    char text[sizeof model + sizeof traits->model.mig_profile + 64];
+    (void)snprintf(text, sizeof text, "%s %d %s %" PRId64, gpu_model_text(&traits->model, model),
+                   (int)traits->model.sharing, traits->model.mig_profile, traits->gpu_memory_bytes);
+    return words_hold(words, text);
+}
+
 struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts *facts)
 {
     struct words *words = &cluster->shapes->words;
@@ -71,6 +83,7 @@ struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts
     traits->zone = labels_find(entry->labels, facts->n_labels, ZONE_LABEL);
     find_model(traits);
     traits->gpu_memory_bytes = find_gpu_memory(traits);
+    traits->model_word = hold_model_word(words, traits);
     traits->quota_models =
         policy_quota_models(cluster->policy, &traits->model, traits->gpu_memory_bytes);
     gpu_parts_find(facts, traits);
@@ -92,6 +105,7 @@ void traits_drop(struct cluster *cluster, struct traits_entry *entry)
         words_drop(words, entry->taints[i].key);
         words_drop(words, entry->taints[i].value);
     }
+    words_drop(words, entry->traits.model_word);
     words_drop(words, entry->traits.view.node_name);
     free(entry->taints);
     free(entry);

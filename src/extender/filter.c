@@ -125,7 +125,8 @@ static const char *judge(struct call *call, struct found *ret_found)
         .messages = ARENA_ARRAY(arena, const char *, args->n_names),
     };
     const struct inventory_view view = inventory_read_settled(call->extender->inventory);
-    const struct fit_question question = question_of(view.cluster, &args->pod, arena);
+    struct fit_question question = question_of(view.cluster, &args->pod, arena);
+    question.known_models = ARENA_ARRAY(arena, struct known_model, N_KNOWN_MODELS);
     struct shortlist *list =
         shortlist_begin(view.cluster, args, &question, call->extender->shortlist, arena);
     judge_all(view.cluster, args, &question, &judged, list);
