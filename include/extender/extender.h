@@ -13,6 +13,7 @@
 #include "base/metrics.h"
 #include "core/policy.h"
 #include "extender/binds.h"
+#include "extender/repeats.h"
 #include "extender/waits.h"
 #include "http/exchange.h"
 #include "inventory/inventory.h"
@@ -33,10 +34,12 @@ struct extender {
     struct inventory *inventory;
     struct binds *binds;            /* NULL: over a file */
     struct waits *waits;            /* NULL: no call waits, as over a file */
+    struct repeats *repeats;        /* NULL: who asks again is refused again */
     struct decisions *decisions;    /* where answers are put on record; NULL: nowhere */
     size_t shortlist;               /* nodes that filter hands on at the most; 0: all that fit */
     struct counter n_ledger_behind; /* filters answered so; over a file none is */
     struct counter n_room_kept;     /* the same */
+    struct counter n_repeats;       /* the same: answered as repeats.h says */
     struct counter n_waits_helped, n_waits_in_vain;  /* filters that waited (waits.h) */
     struct counter n_preempt_kept, n_preempt_vetoed; /* candidates */
     struct counter n_verdicts[N_REASONS];            /* of filter, a node each */

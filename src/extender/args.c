@@ -87,6 +87,13 @@ static int parse(struct args *args, struct exchange *exchange, struct err *err)
     return json_parse(names.rest, names.rest_len, 0, &args->root, err);
 }
 
+static const char *version_of(const json_t *pod)
+{
+    const char *version =
+        json_string_value(json_member(json_member(pod, "metadata"), "resourceVersion"));
+    return version ? version : "";
+}
+
 int args_init(struct args *ret_args, struct exchange *exchange, const struct policy *policy,
               struct err *err)
 {
@@ -97,6 +104,7 @@ int args_init(struct args *ret_args, struct exchange *exchange, const struct pol
                     json_type_text(args.root));
     if (r == 0)
         r = args_read_pod(args.root, exchange_arena(exchange), policy, &args.pod, err);
+    args.pod_version = version_of(json_member(args.root, "Pod"));
     args.is_deferred =
         args.pod.soft_preferences && policy->soft_preferences == SOFT_PREFERENCES_DEFER;
     if (r == 0)

@@ -12,9 +12,10 @@
 #include <jansson.h>
 
 struct args {
-    json_t *root;         /* owns everything below that points to JSON; args_fini() */
-    struct pod_facts pod; /* in the exchange's arena; refusal set where the pod is invalid */
-    const char **names;   /* the nodes asked about, in the order received */
+    json_t *root;            /* owns everything below that points to JSON; args_fini() */
+    struct pod_facts pod;    /* in the exchange's arena; refusal set where the pod is invalid */
+    const char *pod_version; /* metadata.resourceVersion; "" where it has none */
+    const char **names;      /* the nodes asked about, in the order received */
     size_t n_names;
     bool is_deferred; /* kube-scheduler decides among the nodes that fit, by what the pod prefers */
     bool has_nodes;   /* nodeCacheCapable is false: they came whole, and go back so */

@@ -71,6 +71,10 @@ void extender_metrics(const struct extender *extender, struct buf *out)
         "Calls of filter answered with: the free GPUs are kept for a nominated pod that "
         "kube-scheduler does not count.",
         &extender->n_room_kept);
+    metrics_counter(out, "gpu_extender_filter_repeats_total",
+                    "Calls of filter answered with: the ledger has not changed since the pod was "
+                    "refused.",
+                    &extender->n_repeats);
     add_waits(extender, out);
     add_verdicts(extender, out);
     add_candidates(extender, out);

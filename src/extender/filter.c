@@ -47,13 +47,31 @@ static const char LAG[] = "gpu-extender: the ledger is behind kube-scheduler: re
 static const char KEPT[] = "gpu-extender: the free GPUs are kept for a nominated pod that "
                            "kube-scheduler does not count: retry";
 
-static const char *why_retry(const size_t counts[N_REASONS])
+/* Nothing else tells that the ledger is behind on a quota, on a node's model, or on a node that has
+ * just come. */
+static const char REPEAT[] = "gpu-extender: the ledger has not changed since the pod was refused, "
+                             "and may be behind kube-scheduler: retry";
+
+/* A pod with a nominated node is asked for twice at a time, and would lose it by an error. */
+static bool is_repeat(const struct call *call)
 {
+    const struct pod_facts *pod = &call->args.pod;
+    return call->extender->repeats && !pod->refusal && !pod->nominated_node[0] &&
+           call->args.n_names > 0 &&
+           repeats_is_one(call->extender->repeats, pod->uid, call->args.pod_version,
+                          call->decision.ledger_version);
+}
+
+static const char *why_retry(const struct call *call)
+{
+    const size_t *counts = call->decision.verdicts;
     if (counts[REASON_FITS] > 0)
         return NULL;
     if (counts[REASON_GPU_FREE] > 0)
         return LAG;
-    return counts[REASON_GPU_NOMINATED] > 0 ? KEPT : NULL;
+    if (counts[REASON_GPU_NOMINATED] > 0)
+        return KEPT;
+    return is_repeat(call) ? REPEAT : NULL;
 }
 
 /* What is over when its victims have ended; a quota may count them, too. */
@@ -141,7 +159,7 @@ static const char *judge(struct call *call, struct found *ret_found)
     call->decision.ledger_version = cluster_version(view.cluster);
     inventory_done(call->extender->inventory);
     count_verdicts(&call->decision, args, ret_found);
-    return live ? why_retry(call->decision.verdicts) : NULL;
+    return live ? why_retry(call) : NULL;
 }
 
 static bool is_handed_on(const struct found *found, size_t i)
@@ -228,7 +246,10 @@ static void add_result(const struct args *args, const struct found *found, struc
 static void answer_retry(struct call *call, const char *retry)
 {
     struct extender *extender = call->extender;
-    counter_add(retry == LAG ? &extender->n_ledger_behind : &extender->n_room_kept, 1);
+    counter_add(retry == LAG    ? &extender->n_ledger_behind
+                : retry == KEPT ? &extender->n_room_kept
+                                : &extender->n_repeats,
+                1);
     call->decision.error = retry;
     call->decision.n_handed_on = 0;
     note_answer(extender, &call->decision, call->began_us);

@@ -6,6 +6,7 @@ from live import bound, node_name
 
 H100 = "NVIDIA-H100-80GB-HBM3"
 QUIET_S = 3
+LATE_S = 0.25
 OF_MODEL = "2 gpu-extender: quota team-a leaves too few GPUs of the node's model."
 POLICY = """
 apiVersion: gpu-extender.io/v1alpha1
@@ -66,6 +67,25 @@ def test_a_burst_gets_what_the_quota_allows_and_no_more(live):
     pods, most = most_seen(live, lambda items: ended not in items and len(bound(items)) == 9)
     assert most == len(on_h100(pods)) == 5 and live.used()["t4-0"] == 4
     assert covered(live) == (1, 5)
+
+
+def test_our_watch_is_late_when_a_pod_of_the_quota_has_ended(proxied):
+    """kube-scheduler asks about the next one at once, and we see the end a quarter of a second later: the same refusal would be the last word."""
+    start(proxied, "namespaces: [gpu]", 1)
+    proxied.create_all("burst", 6, 1)
+    pods, _ = most_seen(proxied, lambda items: len(bound(items)) == 5)
+    (left,), (ended,) = waiting(pods), on_h100(pods)
+    wait_until(lambda: len(asked_about(proxied, name_of(left))) >= 2, proxied.shown)  # as its own status was written
+    proxied.proxy.delay(LATE_S)
+    proxied.api.delete(f"{PODS}/{name_of(ended)}")
+    assert proxied.node_of(name_of(left)).startswith("h100")
+    assert proxied.metric("gpu_extender_filter_repeats_total") >= 1
+
+
+def asked_about(live, name):
+    """The filter calls about the pod that found nothing."""
+    calls = live.service.get(f"/v1/decisions?verb=filter&name={name}").json()["decisions"]
+    return [call for call in calls if call["nodesHandedOn"] == 0]
 
 
 def covered(live):

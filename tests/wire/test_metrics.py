@@ -60,6 +60,7 @@ def test_nothing_is_told_twice_where_an_api_server_is_followed(alone):
     assert ("gpu_extender_binds_total", (("outcome", "bound"),)) in found
     assert found["gpu_extender_filter_ledger_behind_total", ()] == 0
     assert found["gpu_extender_filter_room_kept_total", ()] == 0
+    assert found["gpu_extender_filter_repeats_total", ()] == 0
     assert found["gpu_extender_filter_waits_total", (("result", "in_vain"),)] == 0
     assert found["gpu_extender_preempt_candidates_total", (("verdict", "vetoed"),)] == 0
 

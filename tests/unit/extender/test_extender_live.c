@@ -134,6 +134,39 @@ static void test_the_ledger_is_behind(void **state)
     check_counted(verbs, "verdicts_total{verdict=\"gpu_absent\"}", 3);
 }
 
+#define ASK_AGAIN(version, status, nodes)                                                          \
+    "{'Pod':" POD_JSON("2", ",'resourceVersion':'" version "'", "", status) ",'NodeNames':[" nodes \
+                                                                            "]}"
+#define REPEAT                                                                                     \
+    "{'Error':'gpu-extender: the ledger has not changed since the pod was refused, and may be "    \
+    "behind kube-scheduler: retry'}"
+
+/* Whoever asks about a pod again has seen something that we have not: but for the pod itself, into
+ * which the refusal was written. */
+static void test_the_same_question_to_the_same_ledger_comes_from_one_that_is_ahead(void **state)
+{
+    struct verbs *verbs = *state;
+    const char *refused = ANSWER("", NO_GPUS);
+    verbs->extender.repeats = repeats_new();
+    check(verbs, extender_filter, ASK_AGAIN("7", "", "'c'"), refused);
+    check(verbs, extender_filter, ASK_AGAIN("8", "", "'c'"), refused);
+    check(verbs, extender_filter, ASK_AGAIN("8", "", "'c'"), REPEAT);
+    check(verbs, extender_filter, ASK_AGAIN("8", "", "'c'"), refused);
+    check(verbs, extender_filter, ASK_AGAIN("8", "", "'c'"), refused);
+    check(verbs, extender_filter, ASK_AGAIN("9", "", "'c'"), refused);
+    ledger_shows(verbs->stage, POD_JSON("1", "", ",'nodeName':'a'", ""));
+    check(verbs, extender_filter, ASK_AGAIN("9", "", "'c'"), refused);
+    check(verbs, extender_filter, ASK_AGAIN("9", "", "'c'"), REPEAT);
+    for (size_t i = 0; i < 3; i++) {
+        check(verbs, extender_filter, ASK("2", "'c'"), refused);
+        check(verbs, extender_filter, ASK_AGAIN("10", "'nominatedNodeName':'c'", "'c'"), refused);
+        check(verbs, extender_filter, ASK_AGAIN("11", "", "'b'"), ANSWER("'b'", ""));
+        check(verbs, extender_filter, ASK_AGAIN("12", "", ""), ANSWER("", ""));
+    }
+    check_counted(verbs, "repeats_total", 2);
+    repeats_free(verbs->extender.repeats);
+}
+
 /* kube-scheduler counts nominated pods itself: where it lets a node through whose room we keep, one
  * of the two sees an old state, or the nomination is of another scheduler. */
 static void test_room_is_kept_that_kube_scheduler_does_not_keep(void **state)
@@ -179,6 +212,7 @@ int main(void)
         TEST(test_bind_is_answered_when_it_is_known),
         TEST(test_reservations_count),
         TEST(test_the_ledger_is_behind),
+        TEST(test_the_same_question_to_the_same_ledger_comes_from_one_that_is_ahead),
         TEST(test_room_is_kept_that_kube_scheduler_does_not_keep),
         TEST(test_stale_data_decides_nothing),
     };

@@ -1,0 +1,66 @@
+/* repeats: see include/extender/repeats.h. Pods are known by 64 bits of hashes; where two have the
+ * same, a pod is asked for once too often. */
+#include "extender/repeats.h"
+#include "base/mem.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <uthash.h>
+
+struct refused {
+    uint64_t pod;
+    uint64_t ledger_version;
+    bool is_there;
+    bool was_said;
+};
+
+struct repeats {
+    pthread_mutex_t lock;
+    struct refused refused[REPEATS_MAX]; /* by the hash of the UID; what was there gives way */
+};
+
+struct repeats *repeats_new(void)
+{
+    struct repeats *repeats = MEM_NEW(struct repeats);
+    (void)pthread_mutex_init(&repeats->lock, NULL);
+    return repeats;
+}
+
+void repeats_free(struct repeats *repeats)
+{
+    if (!repeats)
+        return;
+    (void)pthread_mutex_destroy(&repeats->lock);
+    free(repeats);
+}
+
+static uint32_t hash_of(const char *text)
+{
+    unsigned hash = 0;
+    HASH_VALUE(text, strlen(text), hash);
+    return hash;
+}
+
+static bool is_repeat(struct refused *refused, uint64_t pod, uint64_t ledger_version)
+{
+    const bool is_same =
+        refused->is_there && refused->pod == pod && refused->ledger_version == ledger_version;
+    if (!is_same)
+        *refused = (struct refused){.pod = pod, .ledger_version = ledger_version, .is_there = true};
+    const bool is_repeat = is_same && !refused->was_said;
+    refused->was_said = is_same;
+    return is_repeat;
+}
+
+bool repeats_is_one(struct repeats *repeats, const char *uid, const char *resource_version,
+                    uint64_t ledger_version)
+{
+    if (!uid[0] || !resource_version[0])
+        return false;
+    const uint32_t hash = hash_of(uid);
+    const uint64_t pod = (uint64_t)hash << 32 | hash_of(resource_version);
+    (void)pthread_mutex_lock(&repeats->lock);
+    const bool is_one = is_repeat(&repeats->refused[hash % REPEATS_MAX], pod, ledger_version);
+    (void)pthread_mutex_unlock(&repeats->lock);
+    return is_one;
+}
