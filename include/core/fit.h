@@ -64,9 +64,10 @@ struct fit_question {
     size_t n_freed;
     /* The pod's own reservation: it holds no room against the pod itself; NULL: none. */
     const struct reservation *own;
-    struct quota_view *quota;         /* what quotas leave to the pod; NULL: none limits it */
-    struct known_model *known_models; /* N_KNOWN_MODELS, for one thread, while neither
-                                         the ledger nor quota changes; NULL: none are kept */
+    struct quota_view *quota; /* what quotas leave to the pod; NULL: none limits it */
+    struct known_model
+        *known_models; /* N_KNOWN_MODELS, for one thread, while neither
+                          the ledger nor quota nor this question changes; NULL: none are kept */
 };
 
 /* node NULL: REASON_NODE_UNKNOWN (of a pod that is refused: REASON_POD_INVALID). Of several

@@ -32,8 +32,9 @@ void waits_free(struct waits *waits);
 
 /* Whether a call is over, which it is by is_over at the latest. */
 typedef bool waits_look(void *call, bool is_over);
-/* From any thread. look is called by each tick, so after each change of the ledger, until it says
- * that the call is over: perhaps before this returns. False: there are too many; nothing is called.
+/* From any thread. look is called by each tick, so after each change that a watch brings, until it
+ * says that the call is over: perhaps before this returns. False: there are too many; nothing is
+ * called.
  */
 bool waits_add(struct waits *waits, waits_look *look, void *call, int64_t now_ms);
 

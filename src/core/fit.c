@@ -192,6 +192,12 @@ static bool is_one_of(const struct node_traits *traits, const struct gpu_model *
     return false;
 }
 
+/* Then any model will do: judge_model(). */
+static bool wants_no_model(const struct model_wants *wants)
+{
+    return wants->n_accept + wants->n_exclude == 0 && wants->min_memory_bytes == 0;
+}
+
 static enum reason judge_model(const struct node_traits *traits, const struct model_wants *wants)
 {
     if (wants->n_accept + wants->n_exclude > 0 && !traits->model.chip[0])
@@ -356,9 +362,8 @@ static enum reason judge_model_and_quota(const struct node *node,
 /* The same, asked once of all nodes that have the model. */
 static enum reason judge_known_model(const struct node *node, const struct fit_question *question)
 {
-    const struct model_wants *wants = &question->shape->facts.wants;
     const char *word = node_glance(node)->model_word;
-    if (wants->n_accept + wants->n_exclude == 0 && wants->min_memory_bytes == 0 && !question->quota)
+    if (wants_no_model(&question->shape->facts.wants) && !question->quota)
         return REASON_FITS;
     if (!question->known_models)
         return judge_model_and_quota(node, question);

@@ -2,7 +2,10 @@
 #include "glance.h"
 #include "ledger.h"
 
+#include <stddef.h>
 #include <string.h>
+
+_Static_assert(offsetof(struct node, glance) == 0, "node_glance() takes it for the node");
 
 static void see_gpus(struct node_glance *glance, const struct node *node)
 {

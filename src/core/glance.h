@@ -23,6 +23,8 @@ struct node_glance {
     bool has_nominations;
 };
 
+_Static_assert(sizeof(struct node_glance) <= 64, "it is to be in one line of the cache");
+
 /* A node begins with it. */
 static inline const struct node_glance *node_glance(const struct node *node)
 {

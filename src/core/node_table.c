@@ -11,9 +11,11 @@
 /* Of all processors that this is likely to run on, or half of it. */
 #define CACHE_LINE_BYTES 64
 
-/* Chains as long as uthash lets them grow cost a fifth of a look-up of all nodes. */
+/* As long as uthash would let chains grow (10), they cost a fifth of a look-up of all nodes. It
+ * doubles the buckets for the longest one, so still shorter ones would take many times the memory
+ * in a large cluster. */
 #undef HASH_BKT_CAPACITY_THRESH
-#define HASH_BKT_CAPACITY_THRESH 4U
+#define HASH_BKT_CAPACITY_THRESH 6U
 
 int64_t ledger_add(int64_t a, int64_t b)
 {

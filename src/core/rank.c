@@ -50,6 +50,7 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
     const struct shape_facts *facts = &score_shape(score)->facts;
     ranked->model_rank = model_rank(traits, &facts->wants);
     ranked->preferred = preferred_weight(facts->preferred, facts->n_preferred, &traits->view);
+    ranked->unpreferred = 0;
     if (node_glance(node)->has_taints)
         ranked->unpreferred = taints_unpreferred(traits->taints, traits->n_taints,
                                                  facts->tolerations, facts->n_tolerations);

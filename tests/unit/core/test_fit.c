@@ -1,6 +1,6 @@
 /* fit: every reason, their order, both judges, and how many more fit. */
 #include "core/fit.h"
-#include "given.h"
+#include "given_random.h"
 #include "unit.h"
 
 #include <ctype.h>
@@ -398,6 +398,35 @@ static void test_what_a_node_lacks(void **state)
 
 /* kube-scheduler wakes a pod whose message changes (extender contract 6.3); people tell reasons
  * apart by them. */
+static void check_known(struct given *given, struct dice *dice)
+{
+    struct known_model known[N_KNOWN_MODELS] = {{0}};
+    for (unsigned i = 0; i < 30; i++)
+        given_random_node(given, dice, arena_printf(given->arena, "n%u", i));
+    const struct shape_facts facts = given_random_shape(given, dice);
+    struct fit_question alone = given_question(given, &facts);
+    alone.scope = FIT_OURS;
+    struct fit_question knowing = alone;
+    knowing.known_models = known;
+    for (const struct node *node = cluster_next_node(given->cluster, NULL); node;
+         node = cluster_next_node(given->cluster, node))
+        assert_string_equal(reason_name(fit_judge(node, &knowing)),
+                            reason_name(fit_judge(node, &alone)));
+}
+
+static void test_a_model_that_is_known_is_judged_as_before(void **state)
+{
+    struct given *given = *state;
+    struct dice dice = {20261122};
+    for (size_t round = 0; round < 100; round++) {
+        struct given other = {.policy = given->policy, .arena = arena_new()};
+        other.cluster = cluster_new(&other.policy);
+        check_known(&other, &dice);
+        cluster_free(other.cluster);
+        arena_free(other.arena);
+    }
+}
+
 static void test_names_and_messages(void **state)
 {
     static const char PREFIX[] = "gpu-extender: ";
@@ -428,6 +457,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_each_reason),
+        TEST(test_a_model_that_is_known_is_judged_as_before),
         TEST(test_the_first_reason_is_told),
         TEST(test_pods_with_several_gpu_resources),
         TEST(test_an_over_full_node_still_has_room_for_what_needs_none),
