@@ -45,13 +45,6 @@ enum fit_scope { FIT_OURS, FIT_ALL };
 struct reservation; /* core/reserve.h */
 struct quota_view;  /* core/quota.h */
 
-/* Models that were judged, quotas included: many nodes have the same. */
-struct known_model {
-    const char *model_word; /* struct node_traits; NULL: none is known here */
-    enum reason verdict;
-};
-#define N_KNOWN_MODELS 32
-
 struct fit_question {
     const struct pod_shape *shape;
     const char *refusal;   /* of the pod: it fits nowhere; NULL: none */
@@ -65,14 +58,29 @@ struct fit_question {
     /* The pod's own reservation: it holds no room against the pod itself; NULL: none. */
     const struct reservation *own;
     struct quota_view *quota; /* what quotas leave to the pod; NULL: none limits it */
-    struct known_model
-        *known_models; /* N_KNOWN_MODELS, for one thread, while neither
-                          the ledger nor quota nor this question changes; NULL: none are kept */
 };
 
 /* node NULL: REASON_NODE_UNKNOWN (of a pod that is refused: REASON_POD_INVALID). Of several
  * reasons, the first in the order of the enum. */
 enum reason fit_judge(const struct node *node, const struct fit_question *question);
+
+/* A model that was judged, quotas included: many nodes have the same. */
+struct known_model {
+    const char *model_word; /* struct node_traits; NULL: none is known here */
+    enum reason verdict;
+};
+#define N_KNOWN_MODELS 32
+
+/* One question, asked about node after node by one thread. What is known of models is kept here,
+ * and not in the question, which others copy and change. While it lasts, neither the ledger nor the
+ * question changes, nor what quotas leave. */
+struct fit_round {
+    const struct fit_question *question;
+    struct known_model known[N_KNOWN_MODELS]; /* zeros, at its beginning */
+};
+
+/* As fit_judge(), and faster where many nodes are asked about. */
+enum reason fit_judge_next(struct fit_round *round, const struct node *node);
 
 /* Cordon, taints, node selector and affinities only: is it a node for such pods at all? What a
  * DaemonSet's controller asks. */

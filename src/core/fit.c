@@ -359,15 +359,16 @@ static enum reason judge_model_and_quota(const struct node *node,
     return quota_refusal(question->quota, node) ? REASON_QUOTA : REASON_FITS;
 }
 
-/* The same, asked once of all nodes that have the model. */
-static enum reason judge_known_model(const struct node *node, const struct fit_question *question)
+/* The same, asked once in a round about all nodes that have the model. */
+static enum reason judge_known_model(const struct node *node, const struct fit_question *question,
+                                     struct fit_round *round)
 {
     const char *word = node_glance(node)->model_word;
     if (wants_no_model(&question->shape->facts.wants) && !question->quota)
         return REASON_FITS;
-    if (!question->known_models)
+    if (!round)
         return judge_model_and_quota(node, question);
-    struct known_model *known = &question->known_models[((uintptr_t)word >> 4) % N_KNOWN_MODELS];
+    struct known_model *known = &round->known[((uintptr_t)word >> 4) % N_KNOWN_MODELS];
     if (known->model_word != word)
         *known = (struct known_model){word, judge_model_and_quota(node, question)};
     return known->verdict;
@@ -398,11 +399,12 @@ static enum reason judge_step_by_step(const struct node *node, const struct fit_
     return reason == REASON_FITS ? judge_gpus(node, question) : reason;
 }
 
-static enum reason judge_ours(const struct node *node, const struct fit_question *question)
+static enum reason judge_ours(const struct node *node, const struct fit_question *question,
+                              struct fit_round *round)
 {
     if (!has_gpus_at_a_glance(node, question->shape))
         return judge_step_by_step(node, question);
-    const enum reason reason = judge_known_model(node, question);
+    const enum reason reason = judge_known_model(node, question, round);
     if (reason != REASON_FITS || !node_glance(node)->has_nominations)
         return reason;
     return judge_room(node, question);
@@ -413,7 +415,9 @@ static bool is_named_elsewhere(const struct node *node, const char *name)
     return name && name[0] && strcmp(name, node_name(node)) != 0;
 }
 
-enum reason fit_judge(const struct node *node, const struct fit_question *question)
+/* round: of this question, or NULL. */
+static enum reason judge(const struct node *node, const struct fit_question *question,
+                         struct fit_round *round)
 {
     const struct pod_shape *shape = question->shape;
     if (question->refusal)
@@ -421,13 +425,23 @@ enum reason fit_judge(const struct node *node, const struct fit_question *questi
     if (!node)
         return REASON_NODE_UNKNOWN;
     if (question->scope == FIT_OURS)
-        return judge_ours(node, question);
+        return judge_ours(node, question, round);
     if (is_named_elsewhere(node, question->node_name))
         return REASON_NODE_NAME;
     enum reason reason = judge_admission(node_traits(node), &shape->facts);
     if (reason == REASON_FITS)
-        reason = judge_ours(node, question);
+        reason = judge_ours(node, question, round);
     return reason == REASON_FITS ? judge_other_resources(node, question) : reason;
+}
+
+enum reason fit_judge(const struct node *node, const struct fit_question *question)
+{
+    return judge(node, question, NULL);
+}
+
+enum reason fit_judge_next(struct fit_round *round, const struct node *node)
+{
+    return judge(node, round->question, round);
 }
 
 int64_t fit_count(const struct node *node, const struct fit_question *question)

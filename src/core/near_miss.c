@@ -89,7 +89,6 @@ struct near_miss *near_miss_of(const struct fit_question *question, struct arena
     struct near_miss *near_miss = ARENA_NEW(arena, struct near_miss);
     for (enum reason reason = REASON_FITS + 1; reason < N_REASONS; reason++) {
         near_miss->without[reason] = *question;
-        near_miss->without[reason].known_models = NULL;
         if (reason == REASON_QUOTA)
             near_miss->without[reason].quota = NULL;
         near_miss->without[reason].shape = shape_without(question->shape, reason, arena);

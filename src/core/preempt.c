@@ -75,7 +75,6 @@ enum reason preempt_judge(const struct cluster *cluster, const struct node *node
     without.scope = FIT_OURS;
     without.freed = gain.freed;
     without.n_freed = gain.n_freed;
-    without.known_models = NULL;
     without.quota = quota_without(question->quota, cluster, gain.pods, gain.n_pods, arena);
     return fit_judge(node, &without);
 }

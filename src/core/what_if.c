@@ -125,7 +125,6 @@ int64_t what_if_more(const struct cluster *fork, const struct fit_question *ques
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct fit_question next = *question;
     next.quota = quota_copy(question->quota, arena);
-    next.known_models = NULL;
     for (const struct node *node = cluster_next_node(fork, NULL); node;
          node = cluster_next_node(fork, node)) {
         int64_t more = fit_count(node, &next);

@@ -119,12 +119,13 @@ static void judge_all(const struct cluster *cluster, const struct args *args,
                       const struct fit_question *question, const struct judged *judged,
                       struct shortlist *list)
 {
+    struct fit_round round = {.question = question};
     for (size_t i = 0; i < args->n_names; i++) {
         if (i % FEW_NAMES == 0)
             cluster_find_nodes(cluster, &args->names[i],
                                args->n_names - i < FEW_NAMES ? args->n_names - i : FEW_NAMES,
                                &judged->nodes[i]);
-        judged->verdicts[i] = fit_judge(judged->nodes[i], question);
+        judged->verdicts[i] = fit_judge_next(&round, judged->nodes[i]);
         if (judged->verdicts[i] != REASON_FITS)
             judged->messages[i] = fit_message(judged->nodes[i], question, judged->verdicts[i]);
         else if (list)
@@ -143,8 +144,7 @@ static const char *judge(struct call *call, struct found *ret_found)
         .messages = ARENA_ARRAY(arena, const char *, args->n_names),
     };
     const struct inventory_view view = inventory_read_settled(call->extender->inventory);
-    struct fit_question question = question_of(view.cluster, &args->pod, arena);
-    question.known_models = ARENA_ARRAY(arena, struct known_model, N_KNOWN_MODELS);
+    const struct fit_question question = question_of(view.cluster, &args->pod, arena);
     struct shortlist *list =
         shortlist_begin(view.cluster, args, &question, call->extender->shortlist, arena);
     judge_all(view.cluster, args, &question, &judged, list);

@@ -396,22 +396,18 @@ static void test_what_a_node_lacks(void **state)
     assert_int_equal(lack(given, ROOM, "cpu=max", "cpu", INT64_MAX), INT64_MAX);
 }
 
-/* kube-scheduler wakes a pod whose message changes (extender contract 6.3); people tell reasons
- * apart by them. */
 static void check_known(struct given *given, struct dice *dice)
 {
-    struct known_model known[N_KNOWN_MODELS] = {{0}};
     for (unsigned i = 0; i < 30; i++)
         given_random_node(given, dice, arena_printf(given->arena, "n%u", i));
     const struct shape_facts facts = given_random_shape(given, dice);
-    struct fit_question alone = given_question(given, &facts);
-    alone.scope = FIT_OURS;
-    struct fit_question knowing = alone;
-    knowing.known_models = known;
+    struct fit_question question = given_question(given, &facts);
+    question.scope = FIT_OURS;
+    struct fit_round round = {.question = &question};
     for (const struct node *node = cluster_next_node(given->cluster, NULL); node;
          node = cluster_next_node(given->cluster, node))
-        assert_string_equal(reason_name(fit_judge(node, &knowing)),
-                            reason_name(fit_judge(node, &alone)));
+        assert_string_equal(reason_name(fit_judge_next(&round, node)),
+                            reason_name(fit_judge(node, &question)));
 }
 
 static void test_a_model_that_is_known_is_judged_as_before(void **state)
@@ -427,6 +423,8 @@ static void test_a_model_that_is_known_is_judged_as_before(void **state)
     }
 }
 
+/* kube-scheduler wakes a pod whose message changes (extender contract 6.3); people tell reasons
+ * apart by them. */
 static void test_names_and_messages(void **state)
 {
     static const char PREFIX[] = "gpu-extender: ";
