@@ -29,17 +29,25 @@ enum verb_result {
     N_VERB_RESULTS
 };
 
+/* Why filter has kube-scheduler ask again, by an Error, though there is no fault. A new one is its
+ * row in retry.c, too. */
+enum retry {
+    RETRY_NONE,   /* what was found is answered */
+    RETRY_BEHIND, /* kube-scheduler knows of GPUs that are free, and the ledger does not */
+    RETRY_KEPT,   /* they are free, and kept for a pod of which kube-scheduler does not know */
+    RETRY_REPEAT, /* repeats.h */
+    N_RETRIES
+};
+
 struct extender {
     const struct policy *policy;
     struct inventory *inventory;
-    struct binds *binds;            /* NULL: over a file */
-    struct waits *waits;            /* NULL: no call waits, as over a file */
-    struct repeats *repeats;        /* NULL: who asks again is refused again */
-    struct decisions *decisions;    /* where answers are put on record; NULL: nowhere */
-    size_t shortlist;               /* nodes that filter hands on at the most; 0: all that fit */
-    struct counter n_ledger_behind; /* filters answered so; over a file none is */
-    struct counter n_room_kept;     /* the same */
-    struct counter n_repeats;       /* the same: answered as repeats.h says */
+    struct binds *binds;         /* NULL: over a file */
+    struct waits *waits;         /* NULL: no call waits, as over a file */
+    struct repeats *repeats;     /* NULL: who asks again is refused again */
+    struct decisions *decisions; /* where answers are put on record; NULL: nowhere */
+    size_t shortlist;            /* nodes that filter hands on at the most; 0: all that fit */
+    struct counter n_retries[N_RETRIES];             /* filters answered so; over a file none is */
     struct counter n_waits_helped, n_waits_in_vain;  /* filters that waited (waits.h) */
     struct counter n_preempt_kept, n_preempt_vetoed; /* candidates */
     struct counter n_verdicts[N_REASONS];            /* of filter, a node each */

@@ -1,5 +1,6 @@
 /* extender_metrics: see include/extender/extender.h. What binds count: binds_metrics.c. */
 #include "extender/extender.h"
+#include "retry.h"
 
 static void add_candidates(const struct extender *extender, struct buf *out)
 {
@@ -63,18 +64,7 @@ void extender_metrics(const struct extender *extender, struct buf *out)
     add_results(extender, out);
     if (!extender->binds)
         return;
-    metrics_counter(out, "gpu_extender_filter_ledger_behind_total",
-                    "Calls of filter answered with: the ledger is behind kube-scheduler.",
-                    &extender->n_ledger_behind);
-    metrics_counter(
-        out, "gpu_extender_filter_room_kept_total",
-        "Calls of filter answered with: the free GPUs are kept for a nominated pod that "
-        "kube-scheduler does not count.",
-        &extender->n_room_kept);
-    metrics_counter(out, "gpu_extender_filter_repeats_total",
-                    "Calls of filter answered with: the ledger has not changed since the pod was "
-                    "refused.",
-                    &extender->n_repeats);
+    retry_metrics(extender, out);
     add_waits(extender, out);
     add_verdicts(extender, out);
     add_candidates(extender, out);

@@ -6,6 +6,7 @@
 #include "formats/json_put.h"
 #include "note.h"
 #include "question.h"
+#include "retry.h"
 #include "shortlist.h"
 
 #include <string.h>
@@ -37,43 +38,6 @@ struct judged {
     const char **messages;
 };
 
-/* Nodes come here only after kube-scheduler's own count let them through, which counts nominated
- * pods too. If none is left, and one has too few free, then our ledger is behind: an error makes
- * kube-scheduler try again soon, where a refusal could cost other pods their life by preemption, or
- * wake nobody. Only for what follows an API server, as a file never catches up. */
-static const char LAG[] = "gpu-extender: the ledger is behind kube-scheduler: retry";
-/* The same where it is free, and promised: to a pod that kube-scheduler has placed elsewhere since,
- * or to one of another scheduler, of which it knows nothing. */
-static const char KEPT[] = "gpu-extender: the free GPUs are kept for a nominated pod that "
-                           "kube-scheduler does not count: retry";
-
-/* Nothing else tells that the ledger is behind on a quota, on a node's model, or on a node that has
- * just come. */
-static const char REPEAT[] = "gpu-extender: the ledger has not changed since the pod was refused, "
-                             "and may be behind kube-scheduler: retry";
-
-/* A pod with a nominated node is asked for twice at a time, and would lose it by an error. */
-static bool is_repeat(const struct call *call)
-{
-    const struct pod_facts *pod = &call->args.pod;
-    return call->extender->repeats && !pod->refusal && !pod->nominated_node[0] &&
-           call->args.n_names > 0 &&
-           repeats_is_one(call->extender->repeats, pod->uid, call->args.pod_version,
-                          call->decision.ledger_version);
-}
-
-static const char *why_retry(const struct call *call)
-{
-    const size_t *counts = call->decision.verdicts;
-    if (counts[REASON_FITS] > 0)
-        return NULL;
-    if (counts[REASON_GPU_FREE] > 0)
-        return LAG;
-    if (counts[REASON_GPU_NOMINATED] > 0)
-        return KEPT;
-    return is_repeat(call) ? REPEAT : NULL;
-}
-
 /* What is over when its victims have ended; a quota may count them, too. */
 static bool may_pass(enum reason verdict)
 {
@@ -104,7 +68,7 @@ static void count_verdicts(struct decision *decision, const struct args *args,
 }
 
 static void count_metrics(struct extender *extender, const struct decision *decision,
-                          const char *retry)
+                          enum retry retry)
 {
     const enum verb_result result = decision->n_handed_on > 0 ? VERB_OK : VERB_NONE;
     note_result(extender, DECISION_FILTER, retry ? VERB_RETRY : result);
@@ -133,8 +97,7 @@ static void judge_all(const struct cluster *cluster, const struct args *args,
     }
 }
 
-/* Not NULL: it is not to be answered but asked again, with that error. */
-static const char *judge(struct call *call, struct found *ret_found)
+static enum retry judge(struct call *call, struct found *ret_found)
 {
     const struct args *args = &call->args;
     struct arena *arena = exchange_arena(call->exchange);
@@ -159,7 +122,7 @@ static const char *judge(struct call *call, struct found *ret_found)
     call->decision.ledger_version = cluster_version(view.cluster);
     inventory_done(call->extender->inventory);
     count_verdicts(&call->decision, args, ret_found);
-    return live ? why_retry(call) : NULL;
+    return live ? retry_of(call->extender, args, &call->decision) : RETRY_NONE;
 }
 
 static bool is_handed_on(const struct found *found, size_t i)
@@ -243,21 +206,19 @@ static void add_result(const struct args *args, const struct found *found, struc
     (void)buf_add_text(out, ",\"Error\":\"\"}");
 }
 
-static void answer_retry(struct call *call, const char *retry)
+static void answer_retry(struct call *call, enum retry retry)
 {
     struct extender *extender = call->extender;
-    counter_add(retry == LAG    ? &extender->n_ledger_behind
-                : retry == KEPT ? &extender->n_room_kept
-                                : &extender->n_repeats,
-                1);
-    call->decision.error = retry;
-    call->decision.n_handed_on = 0;
-    note_answer(extender, &call->decision, call->began_us);
+    struct decision *decision = &call->decision;
+    counter_add(&extender->n_retries[retry], 1);
+    decision->error = retry_text(retry, decision, exchange_arena(call->exchange));
+    decision->n_handed_on = 0;
+    note_answer(extender, decision, call->began_us);
     args_fini(&call->args);
-    answer_scheduler_error(call->exchange, retry);
+    answer_scheduler_error(call->exchange, decision->error);
 }
 
-static void answer(struct call *call, const char *retry, const struct found *found)
+static void answer(struct call *call, enum retry retry, const struct found *found)
 {
     struct extender *extender = call->extender;
     struct buf text;
@@ -331,7 +292,7 @@ static bool look(void *context, bool is_over)
     if (!is_over && may_still_pass(call))
         return false;
     if (is_usable(call)) {
-        const char *retry = judge(call, &found);
+        const enum retry retry = judge(call, &found);
         counter_add(retry ? &extender->n_waits_in_vain : &extender->n_waits_helped, 1);
         answer(call, retry, &found);
     }
@@ -361,7 +322,7 @@ void extender_filter(void *context, struct exchange *exchange)
         answer_scheduler_error(exchange, err.text);
         return;
     }
-    const char *retry = judge(call, &found);
+    const enum retry retry = judge(call, &found);
     if (!retry || !wait_for_room(call, &found))
         answer(call, retry, &found);
 }

@@ -1,11 +1,12 @@
-"""Filter over a watch that is late: a pod with a nominated node waits for its room a moment, as by an error it would lose that node."""
+"""Filter over a watch that is late: a pod with a nominated node waits for its room a moment, as by an error it would lose that node. One that
+is refused is asked about once more, by an error that says what the refusal said."""
 
 import concurrent.futures
 import signal
 import time
 
 import pytest
-from objects import filter_args, pod
+from objects import annotated, filter_args, merged, pod
 
 BEHIND = "gpu-extender: the ledger is behind kube-scheduler: retry"
 # Of which a millisecond is missing, by the clock.
@@ -69,3 +70,22 @@ def test_only_who_would_lose_a_node_waits(follower, first):
     del first["status"]["nominatedNodeName"]
     assert follower.post("/scheduler/filter", filter_args(first, ["b"])).json()["Error"] == BEHIND
     assert waits(follower, "in_vain") == waits(follower, "helped") == 0
+
+
+REASONS = "gpu-extender: 0/3 nodes fit: 1 the node is not in the inventory, 2 the node's GPU model is not one that the pod asks for"
+ONCE_MORE = f"{REASONS} (asked once more: the ledger may be behind kube-scheduler)"
+
+
+def test_who_is_asked_about_again_is_told_why(follower):
+    """By the same ledger; and the error is the same when it comes again."""
+
+    def ask(version):
+        asking = merged(annotated(models="H100"), {"metadata": {"resourceVersion": version}})
+        return follower.post("/scheduler/filter", filter_args(asking, ["a", "b", "gone"])).json()
+
+    errors = [ask(version).get("Error") for version in ("7", "7", "7", "8", "8")]
+    assert errors == ["", ONCE_MORE, "", "", ONCE_MORE]
+    assert follower.metric("gpu_extender_filter_repeats_total") == 2
+    assert follower.metric("gpu_extender_verb_calls_total", verb="filter", result="retry") == 2
+    decisions = follower.get("/v1/decisions?verb=filter").json()["decisions"]
+    assert [decision.get("error", "") for decision in reversed(decisions)] == errors

@@ -137,9 +137,10 @@ static void test_the_ledger_is_behind(void **state)
 #define ASK_AGAIN(version, status, nodes)                                                          \
     "{'Pod':" POD_JSON("2", ",'resourceVersion':'" version "'", "", status) ",'NodeNames':[" nodes \
                                                                             "]}"
-#define REPEAT                                                                                     \
-    "{'Error':'gpu-extender: the ledger has not changed since the pod was refused, and may be "    \
-    "behind kube-scheduler: retry'}"
+#define REPEAT(reasons)                                                                            \
+    "{'Error':'gpu-extender: " reasons                                                             \
+    " (asked once more: the ledger may be behind kube-scheduler)'}"
+#define REPEAT_OF_C REPEAT("0/1 nodes fit: 1 the node has no GPUs of the requested resource")
 
 /* Whoever asks about a pod again has seen something that we have not: but for the pod itself, into
  * which the refusal was written. */
@@ -150,13 +151,13 @@ static void test_the_same_question_to_the_same_ledger_comes_from_one_that_is_ahe
     verbs->extender.repeats = repeats_new();
     check(verbs, extender_filter, ASK_AGAIN("7", "", "'c'"), refused);
     check(verbs, extender_filter, ASK_AGAIN("8", "", "'c'"), refused);
-    check(verbs, extender_filter, ASK_AGAIN("8", "", "'c'"), REPEAT);
+    check(verbs, extender_filter, ASK_AGAIN("8", "", "'c'"), REPEAT_OF_C);
     check(verbs, extender_filter, ASK_AGAIN("8", "", "'c'"), refused);
     check(verbs, extender_filter, ASK_AGAIN("8", "", "'c'"), refused);
     check(verbs, extender_filter, ASK_AGAIN("9", "", "'c'"), refused);
     ledger_shows(verbs->stage, POD_JSON("1", "", ",'nodeName':'a'", ""));
     check(verbs, extender_filter, ASK_AGAIN("9", "", "'c'"), refused);
-    check(verbs, extender_filter, ASK_AGAIN("9", "", "'c'"), REPEAT);
+    check(verbs, extender_filter, ASK_AGAIN("9", "", "'c'"), REPEAT_OF_C);
     for (size_t i = 0; i < 3; i++) {
         check(verbs, extender_filter, ASK("2", "'c'"), refused);
         check(verbs, extender_filter, ASK_AGAIN("10", "'nominatedNodeName':'c'", "'c'"), refused);
@@ -164,6 +165,19 @@ static void test_the_same_question_to_the_same_ledger_comes_from_one_that_is_ahe
         check(verbs, extender_filter, ASK_AGAIN("12", "", ""), ANSWER("", ""));
     }
     check_counted(verbs, "repeats_total", 2);
+    repeats_free(verbs->extender.repeats);
+}
+
+/* The error is what users see until the next try. */
+static void test_who_is_to_be_asked_about_once_more_reads_why(void **state)
+{
+    struct verbs *verbs = *state;
+    verbs->extender.repeats = repeats_new();
+    check(verbs, extender_filter, ASK_AGAIN("7", "", "'c','z'"),
+          ANSWER("", NO_GPUS "," REFUSED("z", "the node is not in the inventory")));
+    check(verbs, extender_filter, ASK_AGAIN("7", "", "'c','z','c'"),
+          REPEAT("0/3 nodes fit: 1 the node is not in the inventory, 2 the node has no GPUs of the "
+                 "requested resource"));
     repeats_free(verbs->extender.repeats);
 }
 
@@ -213,6 +227,7 @@ int main(void)
         TEST(test_reservations_count),
         TEST(test_the_ledger_is_behind),
         TEST(test_the_same_question_to_the_same_ledger_comes_from_one_that_is_ahead),
+        TEST(test_who_is_to_be_asked_about_once_more_reads_why),
         TEST(test_room_is_kept_that_kube_scheduler_does_not_keep),
         TEST(test_stale_data_decides_nothing),
     };
