@@ -1,53 +1,20 @@
 /* extender: filter, prioritize and bind over a ledger that follows an API server. What becomes of a
  * binding: test_binds.c. */
 #include "base/mem.h"
-#include "bind_stage.h"
-#include "extender/extender.h"
-#include "fake_exchange.h"
-
-struct verbs {
-    struct bind_stage *stage;
-    struct extender extender;
-};
+#include "verbs_stage.h"
 
 static int set_up(void **state)
 {
-    struct verbs *verbs = MEM_NEW(struct verbs);
-    void *stage = NULL;
-    assert_int_equal(bind_stage_setup(&stage), 0);
-    verbs->stage = stage;
-    verbs->extender = (struct extender){.policy = &verbs->stage->live.policy,
-                                        .inventory = verbs->stage->live.inventory,
-                                        .binds = verbs->stage->binds};
-    *state = verbs;
+    *state = MEM_NEW(struct verbs);
+    verbs_init(*state);
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    struct verbs *verbs = *state;
-    void *stage = verbs->stage;
-    free(verbs);
-    return bind_stage_teardown(&stage);
-}
-
-static struct exchange *begin(struct verbs *verbs, handle_exchange *handle, const char *question)
-{
-    char *body = quotes(question);
-    const struct fake_question asked = {.body = body, .len = strlen(body)};
-    struct exchange *exchange = fake_begin(handle, &verbs->extender, &asked);
-    free(body);
-    return exchange;
-}
-
-static void end(struct exchange *exchange, const char *expected)
-{
-    char *text = quotes(expected);
-    struct fake_answer answer = fake_end(exchange);
-    assert_string_equal(answer.body, text);
-    assert_int_equal(answer.status, 200);
-    fake_answer_fini(&answer);
-    free(text);
+    verbs_fini(*state);
+    free(*state);
+    return 0;
 }
 
 static void check(struct verbs *verbs, handle_exchange *handle, const char *question,
@@ -59,15 +26,6 @@ static void check(struct verbs *verbs, handle_exchange *handle, const char *ques
 #define BIND(pod, node)                                                                            \
     "{'PodName':'p-" pod "','PodNamespace':'ml','PodUID':'u-" pod "','Node':'" node "'}"
 #define ASK(pod, nodes) "{'Pod':" POD_JSON(pod, "", "", "") ",'NodeNames':[" nodes "]}"
-#define ANSWER(names, failed)                                                                      \
-    "{'Nodes':null,'NodeNames':[" names "],'FailedNodes':{},'FailedAndUnresolvableNodes':{" failed \
-    "},'Error':''}"
-#define REFUSED(node, why) "'" node "':'gpu-extender: " why "'"
-#define NO_GPUS REFUSED("c", "the node has no GPUs of the requested resource")
-#define KEPT                                                                                       \
-    "{'Error':'gpu-extender: the free GPUs are kept for a nominated pod that kube-scheduler does " \
-    "not count: retry'}"
-#define LAG "{'Error':'gpu-extender: the ledger is behind kube-scheduler: retry'}"
 
 static void test_bind_is_answered_when_it_is_known(void **state)
 {
@@ -90,8 +48,7 @@ static void test_reservations_count(void **state)
 {
     struct verbs *verbs = *state;
     struct exchange *bound = begin(verbs, extender_bind, BIND("1", "a"));
-    check(verbs, extender_filter, ASK("2", "'a','b'"),
-          ANSWER("'b'", REFUSED("a", "the node has too few free GPUs now")));
+    check(verbs, extender_filter, ASK("2", "'a','b'"), ANSWER("'b'", TOO_FEW));
     check(verbs, extender_filter, ASK("1", "'a','b'"), ANSWER("'a','b'", ""));
     check(verbs, extender_prioritize, ASK("2", "'a','b'"),
           "[{'Host':'b','Score':10},{'Host':'a','Score':0}]");
@@ -101,18 +58,6 @@ static void test_reservations_count(void **state)
     end(bound, "{'Error':''}");
 }
 
-static void check_counted(struct verbs *verbs, const char *metric, unsigned times)
-{
-    char wanted[80];
-    struct buf text;
-    buf_init(&text, (size_t)64 * 1024);
-    extender_metrics(&verbs->extender, &text);
-    (void)snprintf(wanted, sizeof wanted, "\ngpu_extender_filter_%s %u\n", metric, times);
-    if (!strstr(buf_text(&text), wanted))
-        fail_msg("no line %s in %s", wanted, buf_text(&text));
-    buf_fini(&text);
-}
-
 /* No node is left, and one only by what is used now: kube-scheduler has let it through, so it knows
  * of a release that we do not. */
 static void test_the_ledger_is_behind(void **state)
@@ -120,18 +65,17 @@ static void test_the_ledger_is_behind(void **state)
     struct verbs *verbs = *state;
     ledger_shows(verbs->stage, POD_JSON("1", "", ",'nodeName':'a'", ""));
     check(verbs, extender_filter, ASK("2", "'a'"), LAG);
-    check_counted(verbs, "ledger_behind_total", 1);
+    check_counted(verbs, "filter_ledger_behind_total", 1);
     check(verbs, extender_filter, ASK("2", "'c','a','c'"), LAG);
-    check(verbs, extender_filter, ASK("2", "'a','b'"),
-          ANSWER("'b'", REFUSED("a", "the node has too few free GPUs now")));
+    check(verbs, extender_filter, ASK("2", "'a','b'"), ANSWER("'b'", TOO_FEW));
     check(verbs, extender_filter, ASK("2", "'c'"), ANSWER("", NO_GPUS));
     check(verbs, extender_filter, ASK("2", ""), ANSWER("", ""));
     ledger_removes(verbs->stage, POD_JSON("1", "", ",'nodeName':'a'", ""));
     check(verbs, extender_filter, ASK("2", "'a'"), ANSWER("'a'", ""));
-    check_counted(verbs, "ledger_behind_total", 2);
-    check_counted(verbs, "verdicts_total{verdict=\"fits\"}", 2);
-    check_counted(verbs, "verdicts_total{verdict=\"gpu_free\"}", 3);
-    check_counted(verbs, "verdicts_total{verdict=\"gpu_absent\"}", 3);
+    check_counted(verbs, "filter_ledger_behind_total", 2);
+    check_counted(verbs, "filter_verdicts_total{verdict=\"fits\"}", 2);
+    check_counted(verbs, "filter_verdicts_total{verdict=\"gpu_free\"}", 3);
+    check_counted(verbs, "filter_verdicts_total{verdict=\"gpu_absent\"}", 3);
 }
 
 #define ASK_AGAIN(version, status, nodes)                                                          \
@@ -164,7 +108,7 @@ static void test_the_same_question_to_the_same_ledger_comes_from_one_that_is_ahe
         check(verbs, extender_filter, ASK_AGAIN("11", "", "'b'"), ANSWER("'b'", ""));
         check(verbs, extender_filter, ASK_AGAIN("12", "", ""), ANSWER("", ""));
     }
-    check_counted(verbs, "repeats_total", 2);
+    check_counted(verbs, "filter_repeats_total", 2);
     repeats_free(verbs->extender.repeats);
 }
 
@@ -189,7 +133,7 @@ static void test_room_is_kept_that_kube_scheduler_does_not_keep(void **state)
     ledger_shows(verbs->stage, POD_JSON("1", "", "", "'nominatedNodeName':'a'"));
     check(verbs, extender_filter, ASK("2", "'a'"), KEPT);
     check(verbs, extender_filter, ASK("2", "'c','a'"), KEPT);
-    check_counted(verbs, "room_kept_total", 2);
+    check_counted(verbs, "filter_room_kept_total", 2);
     check(verbs, extender_filter, ASK("2", "'a','b'"),
           ANSWER("'b'", REFUSED("a", "the node's free GPUs are kept for a nominated pod")));
     check(verbs, extender_prioritize, ASK("2", "'a','b'"),
@@ -200,7 +144,7 @@ static void test_room_is_kept_that_kube_scheduler_does_not_keep(void **state)
     check(verbs, extender_filter, ASK("2", "'a','b'"), LAG);
     check(verbs, extender_bind, BIND("2", "a"),
           "{'Error':'gpu-extender: the node's free GPUs are kept for a nominated pod'}");
-    check_counted(verbs, "room_kept_total", 2);
+    check_counted(verbs, "filter_room_kept_total", 2);
 }
 
 static void test_stale_data_decides_nothing(void **state)

@@ -3,16 +3,13 @@
  * loop that feeds the ledger, and ticks. */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "bind_stage.h"
-#include "extender/extender.h"
-#include "fake_exchange.h"
+#include "verbs_stage.h"
 
 struct waiting_stage {
-    struct bind_stage *stage;
+    struct verbs verbs;
     struct decisions *decisions;
-    unsigned n_wakes;
     const char *removed_at_wake; /* a pod; NULL: a wake is only counted */
-    struct extender extender;
+    unsigned n_wakes;
 };
 
 /* What the loop's thread does then may come before waits_add() has returned. */
@@ -22,8 +19,8 @@ static void wake(void *context)
     waiting->n_wakes++;
     if (!waiting->removed_at_wake)
         return;
-    ledger_removes(waiting->stage, waiting->removed_at_wake);
-    assert_true(waits_tick(waiting->extender.waits, clock_ms()) == CLOCK_NEVER);
+    ledger_removes(waiting->verbs.stage, waiting->removed_at_wake);
+    assert_true(waits_tick(waiting->verbs.extender.waits, clock_ms()) == CLOCK_NEVER);
 }
 
 /* The node a has one GPU, which the pod 1 uses. */
@@ -32,16 +29,11 @@ static void wake(void *context)
 static int set_up(void **state)
 {
     struct waiting_stage *waiting = MEM_NEW(struct waiting_stage);
-    void *stage = NULL;
-    assert_int_equal(bind_stage_setup(&stage), 0);
-    waiting->stage = stage;
+    verbs_init(&waiting->verbs);
     waiting->decisions = decisions_new(8);
-    waiting->extender = (struct extender){.policy = &waiting->stage->live.policy,
-                                          .inventory = waiting->stage->live.inventory,
-                                          .binds = waiting->stage->binds,
-                                          .waits = waits_new(wake, waiting),
-                                          .decisions = waiting->decisions};
-    ledger_shows(waiting->stage, VICTIM);
+    waiting->verbs.extender.waits = waits_new(wake, waiting);
+    waiting->verbs.extender.decisions = waiting->decisions;
+    ledger_shows(waiting->verbs.stage, VICTIM);
     *state = waiting;
     return 0;
 }
@@ -49,67 +41,34 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct waiting_stage *waiting = *state;
-    void *stage = waiting->stage;
-    waits_stop(waiting->extender.waits);
-    waits_free(waiting->extender.waits);
+    waits_stop(waiting->verbs.extender.waits);
+    waits_free(waiting->verbs.extender.waits);
     decisions_free(waiting->decisions);
+    verbs_fini(&waiting->verbs);
     free(waiting);
-    return bind_stage_teardown(&stage);
+    return 0;
 }
 
 static struct exchange *ask(struct waiting_stage *waiting, const char *question)
 {
-    char *body = quotes(question);
-    const struct fake_question asked = {.body = body, .len = strlen(body)};
-    struct exchange *exchange = fake_begin(extender_filter, &waiting->extender, &asked);
-    free(body);
-    return exchange;
-}
-
-static void end(struct exchange *exchange, const char *expected)
-{
-    char *text = quotes(expected);
-    assert_true(fake_is_answered(exchange));
-    struct fake_answer answer = fake_end(exchange);
-    assert_string_equal(answer.body, text);
-    assert_int_equal(answer.status, 200);
-    fake_answer_fini(&answer);
-    free(text);
+    return begin(&waiting->verbs, extender_filter, question);
 }
 
 /* As long before the end as a test may take. */
 static int64_t tick(struct waiting_stage *waiting)
 {
-    return waits_tick(waiting->extender.waits, 1);
+    return waits_tick(waiting->verbs.extender.waits, 1);
 }
 
 /* After the end of all that wait. */
 static void tick_late(struct waiting_stage *waiting)
 {
-    assert_true(waits_tick(waiting->extender.waits, clock_ms() + WAITS_MAX_MS) == CLOCK_NEVER);
-}
-
-static void check_counted(struct waiting_stage *waiting, const char *metric, unsigned times)
-{
-    char wanted[100];
-    struct buf text;
-    buf_init(&text, (size_t)64 * 1024);
-    extender_metrics(&waiting->extender, &text);
-    (void)snprintf(wanted, sizeof wanted, "\ngpu_extender_%s %u\n", metric, times);
-    if (!strstr(buf_text(&text), wanted))
-        fail_msg("no line %s in %s", wanted, buf_text(&text));
-    buf_fini(&text);
+    assert_true(waits_tick(waiting->verbs.extender.waits, clock_ms() + WAITS_MAX_MS) ==
+                CLOCK_NEVER);
 }
 
 #define ASK_AS(status, nodes) "{'Pod':" POD_JSON("2", "", "", status) ",'NodeNames':[" nodes "]}"
 #define ASK(nodes) ASK_AS("'nominatedNodeName':'a'", nodes)
-#define ANSWER(names, failed)                                                                      \
-    "{'Nodes':null,'NodeNames':[" names "],'FailedNodes':{},'FailedAndUnresolvableNodes':{" failed \
-    "},'Error':''}"
-#define LAG "{'Error':'gpu-extender: the ledger is behind kube-scheduler: retry'}"
-#define KEPT                                                                                       \
-    "{'Error':'gpu-extender: the free GPUs are kept for a nominated pod that kube-scheduler does " \
-    "not count: retry'}"
 
 static void test_it_waits_for_the_end_of_the_victim(void **state)
 {
@@ -119,20 +78,19 @@ static void test_it_waits_for_the_end_of_the_victim(void **state)
     assert_false(fake_is_answered(asked));
     assert_int_equal(waiting->n_wakes, 1);
     assert_true(tick(waiting) >= began_ms + WAITS_MAX_MS);
-    ledger_shows(waiting->stage, POD_JSON("3", "", ",'nodeName':'b'", ""));
+    ledger_shows(waiting->verbs.stage, POD_JSON("3", "", ",'nodeName':'b'", ""));
     assert_true(tick(waiting) != CLOCK_NEVER);
     assert_false(fake_is_answered(asked));
-    ledger_removes(waiting->stage, VICTIM);
+    ledger_removes(waiting->verbs.stage, VICTIM);
     assert_true(tick(waiting) == CLOCK_NEVER);
-    end(asked, ANSWER("'a'", "'c':'gpu-extender: the node has no GPUs of the requested resource',"
-                             "'c':'gpu-extender: the node has no GPUs of the requested resource'"));
-    check_counted(waiting, "filter_waits_total{result=\"helped\"}", 1);
-    check_counted(waiting, "filter_waits_total{result=\"in_vain\"}", 0);
-    check_counted(waiting, "filter_ledger_behind_total", 0);
-    check_counted(waiting, "filter_verdicts_total{verdict=\"fits\"}", 1);
-    check_counted(waiting, "filter_verdicts_total{verdict=\"gpu_free\"}", 0);
-    check_counted(waiting, "verb_calls_total{verb=\"filter\",result=\"ok\"}", 1);
-    check_counted(waiting, "verb_calls_total{verb=\"filter\",result=\"retry\"}", 0);
+    end(asked, ANSWER("'a'", NO_GPUS "," NO_GPUS));
+    check_counted(&waiting->verbs, "filter_waits_total{result=\"helped\"}", 1);
+    check_counted(&waiting->verbs, "filter_waits_total{result=\"in_vain\"}", 0);
+    check_counted(&waiting->verbs, "filter_ledger_behind_total", 0);
+    check_counted(&waiting->verbs, "filter_verdicts_total{verdict=\"fits\"}", 1);
+    check_counted(&waiting->verbs, "filter_verdicts_total{verdict=\"gpu_free\"}", 0);
+    check_counted(&waiting->verbs, "verb_calls_total{verb=\"filter\",result=\"ok\"}", 1);
+    check_counted(&waiting->verbs, "verb_calls_total{verb=\"filter\",result=\"retry\"}", 0);
 }
 
 static void test_it_is_on_record_once(void **state)
@@ -143,7 +101,7 @@ static void test_it_is_on_record_once(void **state)
     struct decision *found = NULL;
     struct exchange *asked = ask(waiting, ASK("'a'"));
     assert_int_equal(decisions_find(waiting->decisions, &all, arena, &found), 0);
-    ledger_removes(waiting->stage, VICTIM);
+    ledger_removes(waiting->verbs.stage, VICTIM);
     (void)tick(waiting);
     end(asked, ANSWER("'a'", ""));
     assert_int_equal(decisions_find(waiting->decisions, &all, arena, &found), 1);
@@ -151,9 +109,9 @@ static void test_it_is_on_record_once(void **state)
     assert_int_equal(found->verdicts[REASON_FITS], 1);
     assert_int_equal(found->verdicts[REASON_GPU_FREE], 0);
     assert_string_equal(found->error, "");
-    const struct inventory_view view = inventory_read(waiting->extender.inventory);
+    const struct inventory_view view = inventory_read(waiting->verbs.extender.inventory);
     assert_int_equal(found->ledger_version, cluster_version(view.cluster));
-    inventory_done(waiting->extender.inventory);
+    inventory_done(waiting->verbs.extender.inventory);
     arena_free(arena);
 }
 
@@ -165,33 +123,33 @@ static void test_it_waits_no_longer_than_it_may(void **state)
     assert_false(fake_is_answered(asked));
     tick_late(waiting);
     end(asked, LAG);
-    check_counted(waiting, "filter_waits_total{result=\"in_vain\"}", 1);
-    check_counted(waiting, "filter_waits_total{result=\"helped\"}", 0);
-    check_counted(waiting, "filter_ledger_behind_total", 1);
-    check_counted(waiting, "filter_verdicts_total{verdict=\"gpu_free\"}", 1);
-    check_counted(waiting, "verb_calls_total{verb=\"filter\",result=\"retry\"}", 1);
+    check_counted(&waiting->verbs, "filter_waits_total{result=\"in_vain\"}", 1);
+    check_counted(&waiting->verbs, "filter_waits_total{result=\"helped\"}", 0);
+    check_counted(&waiting->verbs, "filter_ledger_behind_total", 1);
+    check_counted(&waiting->verbs, "filter_verdicts_total{verdict=\"gpu_free\"}", 1);
+    check_counted(&waiting->verbs, "verb_calls_total{verb=\"filter\",result=\"retry\"}", 1);
 }
 
 /* What no change of the ledger is looked at for is seen at the end. */
 static void test_at_the_end_all_nodes_are_judged_again(void **state)
 {
     struct waiting_stage *waiting = *state;
-    ledger_shows(waiting->stage, POD_JSON("3", "", ",'nodeName':'b'", ""));
-    ledger_shows(waiting->stage, POD_JSON("4", "", ",'nodeName':'b'", ""));
+    ledger_shows(waiting->verbs.stage, POD_JSON("3", "", ",'nodeName':'b'", ""));
+    ledger_shows(waiting->verbs.stage, POD_JSON("4", "", ",'nodeName':'b'", ""));
     struct exchange *asked = ask(waiting, ASK("'a','b'"));
-    ledger_removes(waiting->stage, POD_JSON("4", "", ",'nodeName':'b'", ""));
+    ledger_removes(waiting->verbs.stage, POD_JSON("4", "", ",'nodeName':'b'", ""));
     (void)tick(waiting);
     assert_false(fake_is_answered(asked));
     tick_late(waiting);
-    end(asked, ANSWER("'b'", "'a':'gpu-extender: the node has too few free GPUs now'"));
+    end(asked, ANSWER("'b'", TOO_FEW));
 }
 
 /* kube-scheduler knows of a promise's end before us. */
 static void test_it_waits_for_the_end_of_a_promise(void **state)
 {
     struct waiting_stage *waiting = *state;
-    ledger_removes(waiting->stage, VICTIM);
-    ledger_shows(waiting->stage, POD_JSON("1", "", "", "'nominatedNodeName':'a'"));
+    ledger_removes(waiting->verbs.stage, VICTIM);
+    ledger_shows(waiting->verbs.stage, POD_JSON("1", "", "", "'nominatedNodeName':'a'"));
     struct exchange *asked = ask(waiting, ASK("'a'"));
     struct exchange *late = ask(waiting, ASK("'a'"));
     (void)tick(waiting);
@@ -200,7 +158,7 @@ static void test_it_waits_for_the_end_of_a_promise(void **state)
     end(late, KEPT);
     end(asked, KEPT);
     asked = ask(waiting, ASK("'a'"));
-    ledger_shows(waiting->stage, POD_JSON("1", "", "", ""));
+    ledger_shows(waiting->verbs.stage, POD_JSON("1", "", "", ""));
     assert_true(tick(waiting) == CLOCK_NEVER);
     end(asked, ANSWER("'a'", ""));
 }
@@ -220,9 +178,9 @@ static void test_it_waits_for_another_node_too(void **state)
     struct waiting_stage *waiting = *state;
     struct exchange *asked = ask(waiting, ASK_AS("'nominatedNodeName':'b'", "'c','a'"));
     assert_false(fake_is_answered(asked));
-    ledger_removes(waiting->stage, VICTIM);
+    ledger_removes(waiting->verbs.stage, VICTIM);
     (void)tick(waiting);
-    end(asked, ANSWER("'a'", "'c':'gpu-extender: the node has no GPUs of the requested resource'"));
+    end(asked, ANSWER("'a'", NO_GPUS));
 }
 
 static void test_who_does_not_wait(void **state)
@@ -231,10 +189,8 @@ static void test_who_does_not_wait(void **state)
     end(ask(waiting, ASK_AS("", "'a'")), LAG);                            /* nothing is lost */
     end(ask(waiting, ASK_AS("'nominatedNodeName':'c'", "'a','c'")), LAG); /* it is no good */
     end(ask(waiting, ASK_AS("'nominatedNodeName':'gone'", "'a','gone'")), LAG);
-    end(ask(waiting, ASK("'a','b'")),
-        ANSWER("'b'", "'a':'gpu-extender: the node has too few free GPUs now'"));
-    end(ask(waiting, ASK("'c'")),
-        ANSWER("", "'c':'gpu-extender: the node has no GPUs of the requested resource'"));
+    end(ask(waiting, ASK("'a','b'")), ANSWER("'b'", TOO_FEW));
+    end(ask(waiting, ASK("'c'")), ANSWER("", NO_GPUS));
     assert_int_equal(waiting->n_wakes, 0);
 }
 
@@ -242,24 +198,24 @@ static void test_the_node_goes_while_it_waits(void **state)
 {
     struct waiting_stage *waiting = *state;
     struct exchange *asked = ask(waiting, ASK("'a'"));
-    live_remove(&waiting->stage->live, CLUSTER_NODES, "{'metadata':{'name':'a'}}");
+    live_remove(&waiting->verbs.stage->live, CLUSTER_NODES, "{'metadata':{'name':'a'}}");
     assert_true(tick(waiting) == CLOCK_NEVER);
-    end(asked, ANSWER("", "'a':'gpu-extender: the node is not in the inventory'"));
-    check_counted(waiting, "verb_calls_total{verb=\"filter\",result=\"none\"}", 1);
+    end(asked, ANSWER("", REFUSED("a", "the node is not in the inventory")));
+    check_counted(&waiting->verbs, "verb_calls_total{verb=\"filter\",result=\"none\"}", 1);
 }
 
 static void test_the_ledger_goes_stale_while_it_waits(void **state)
 {
     struct waiting_stage *waiting = *state;
-    struct live_cluster *live = &waiting->stage->live;
+    struct live_cluster *live = &waiting->verbs.stage->live;
     struct exchange *asked = ask(waiting, ASK("'a'"));
     live->statuses[CLUSTER_PODS].stale = true;
     live->statuses[CLUSTER_PODS].why = "no answer in 10 s";
-    ledger_removes(waiting->stage, VICTIM);
+    ledger_removes(waiting->verbs.stage, VICTIM);
     (void)tick(waiting);
     end(asked, "{'Error':'gpu-extender: the pods are stale: no answer in 10 s'}");
-    check_counted(waiting, "verb_calls_total{verb=\"filter\",result=\"unusable\"}", 1);
-    check_counted(waiting, "verb_calls_total{verb=\"filter\",result=\"ok\"}", 0);
+    check_counted(&waiting->verbs, "verb_calls_total{verb=\"filter\",result=\"unusable\"}", 1);
+    check_counted(&waiting->verbs, "verb_calls_total{verb=\"filter\",result=\"ok\"}", 0);
 }
 
 static void test_only_some_may_wait_and_all_are_answered_at_the_stop(void **state)
@@ -271,7 +227,7 @@ static void test_only_some_may_wait_and_all_are_answered_at_the_stop(void **stat
     end(ask(waiting, ASK("'a'")), LAG);
     (void)tick(waiting);
     end(ask(waiting, ASK("'a'")), LAG);
-    waits_stop(waiting->extender.waits);
+    waits_stop(waiting->verbs.extender.waits);
     for (size_t i = 0; i < WAITS_MAX_CALLS; i++)
         end(asked[i], LAG);
     end(ask(waiting, ASK("'a'")), LAG);
@@ -291,10 +247,10 @@ static void test_who_is_looked_at_keeps_its_place(void **state)
 {
     struct waiting_stage *waiting = *state;
     for (size_t i = 0; i < WAITS_MAX_CALLS; i++)
-        assert_true(waits_add(waiting->extender.waits, look_on, waiting, 1000));
-    assert_true(waits_tick(waiting->extender.waits, 1000 + WAITS_MAX_MS - 1) ==
+        assert_true(waits_add(waiting->verbs.extender.waits, look_on, waiting, 1000));
+    assert_true(waits_tick(waiting->verbs.extender.waits, 1000 + WAITS_MAX_MS - 1) ==
                 1000 + WAITS_MAX_MS);
-    assert_true(waits_tick(waiting->extender.waits, 1000 + WAITS_MAX_MS) == CLOCK_NEVER);
+    assert_true(waits_tick(waiting->verbs.extender.waits, 1000 + WAITS_MAX_MS) == CLOCK_NEVER);
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

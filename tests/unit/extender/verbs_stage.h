@@ -1,0 +1,40 @@
+/*
+ * verbs_stage: the extender's verbs over a bind_stage, asked without HTTP. Questions and answers
+ * are written with ' for ".
+ */
+#ifndef VERBS_STAGE_H
+#define VERBS_STAGE_H
+
+#include "bind_stage.h"
+#include "extender/extender.h"
+#include "fake_exchange.h"
+
+struct verbs {
+    struct bind_stage *stage;
+    struct extender extender; /* with the stage's policy, inventory and binds; no more */
+};
+
+void verbs_init(struct verbs *verbs);
+void verbs_fini(struct verbs *verbs);
+
+/* It may be answered later: end() takes the answer. By any thread. */
+struct exchange *begin(struct verbs *verbs, handle_exchange *handle, const char *question);
+/* It is answered, with 200 and this. */
+void end(struct exchange *exchange, const char *expected);
+
+/* metric: without "gpu_extender_", with its labels. */
+void check_counted(const struct verbs *verbs, const char *metric, unsigned times);
+
+/* What filter answers. */
+#define ANSWER(names, failed)                                                                      \
+    "{'Nodes':null,'NodeNames':[" names "],'FailedNodes':{},'FailedAndUnresolvableNodes':{" failed \
+    "},'Error':''}"
+#define REFUSED(node, why) "'" node "':'gpu-extender: " why "'"
+#define NO_GPUS REFUSED("c", "the node has no GPUs of the requested resource")
+#define TOO_FEW REFUSED("a", "the node has too few free GPUs now")
+#define LAG "{'Error':'gpu-extender: the ledger is behind kube-scheduler: retry'}"
+#define KEPT                                                                                       \
+    "{'Error':'gpu-extender: the free GPUs are kept for a nominated pod that kube-scheduler does " \
+    "not count: retry'}"
+
+#endif
