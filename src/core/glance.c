@@ -1,6 +1,7 @@
 /* glance: see glance.h. */
 #include "glance.h"
 #include "ledger.h"
+#include "room.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -58,13 +59,9 @@ bool glance_is_alike(const struct node_glance *a, const struct node_glance *b)
 
 uint32_t glance_hash(const struct node_glance *glance)
 {
-    const uint64_t spread = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t hash = (uint64_t)(uintptr_t)glance->model_word * spread;
-    hash = (hash ^ (uint64_t)(uintptr_t)glance->supply) * spread;
-    hash = (hash ^ (uint64_t)glance->free_gpus) * spread;
-    hash = (hash ^ (uint64_t)glance->milli_cores) * spread;
-    hash = (hash ^ (uint64_t)glance->memory_bytes) * spread;
-    return (uint32_t)(hash >> 32);
+    const struct room seen = {glance->free_gpus, glance->milli_cores, glance->memory_bytes};
+    const uint64_t model = room_mix(0, (uint64_t)(uintptr_t)glance->model_word);
+    return room_hash(&seen, room_mix(model, (uint64_t)(uintptr_t)glance->supply));
 }
 
 bool glance_is_right(const struct node *node)

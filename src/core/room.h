@@ -23,6 +23,21 @@ struct gpu_offer room_offer(const struct node *node, const struct resource *gpus
 struct room room_on(const struct node *node, int64_t free_gpus);
 /* What is left of it where so much is taken. */
 struct room room_less(const struct room *room, const struct room *taken);
+
+/* One word more of a hash, whose upper half is the better mixed. */
+static inline uint64_t room_mix(uint64_t hash, uint64_t word)
+{
+    return (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+/* Of a room, and of what was mixed before. Reckoned for every node, so it is not a call. */
+static inline uint32_t room_hash(const struct room *room, uint64_t before)
+{
+    uint64_t hash = room_mix(before, (uint64_t)room->gpus);
+    hash = room_mix(hash, (uint64_t)room->milli_cores);
+    return (uint32_t)(room_mix(hash, (uint64_t)room->memory_bytes) >> 32);
+}
+
 /* How many pods that need so much have it, n at the most. To divide takes far longer than to
  * multiply, and mostly n have it. */
 static inline int64_t room_times(int64_t have, int64_t need, int64_t n)

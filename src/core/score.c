@@ -148,12 +148,7 @@ static bool is_known(const struct known_loss *known, const struct supply *supply
 static struct known_loss *find_place(const struct score *score, const struct supply *supply,
                                      const struct room *room)
 {
-    const uint64_t spread = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t hash = supply->index;
-    hash = (hash ^ (uint64_t)room->gpus) * spread;
-    hash = (hash ^ (uint64_t)room->milli_cores) * spread;
-    hash = (hash ^ (uint64_t)room->memory_bytes) * spread;
-    return &score->known_losses[(hash >> 32) & (N_KNOWN_LOSSES - 1)];
+    return &score->known_losses[room_hash(room, supply->index) & (N_KNOWN_LOSSES - 1)];
 }
 
 /* In a large cluster many nodes are alike, the empty ones first of all. */
