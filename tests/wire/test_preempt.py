@@ -142,12 +142,33 @@ def test_it_is_on_record(service):
     assert last["verdicts"] == {"fits": 2, "gpu_nominated": 1}
 
 
-def test_victims_give_back_to_their_own_quota_only(start_over, write):
-    quotas = "quotas: [{name: team, namespaces: [ml], limits: [{total: 8}]}]\n"
-    policy = write("policy.yaml", "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n" + quotas)
+@pytest.fixture
+def with_quota(start_over, write):
+    """Starts over the nodes and pods, with this limit for the namespace ml."""
+
+    def start(limits, *objects):
+        quotas = f"quotas: [{{name: team, namespaces: [ml], limits: {limits}}}]\n"
+        policy = write("policy.yaml", "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n" + quotas)
+        return start_over(*objects, options=["--config", policy])
+
+    return start
+
+
+def test_victims_give_back_to_their_own_quota_only(with_quota):
     theirs = pod("theirs", 8, "b", metadata={"namespace": "others"})
-    service = start_over(*NODES[:2], *PODS[:4], theirs, options=["--config", policy])
+    service = with_quota("[{total: 8}]", *NODES[:2], *PODS[:4], theirs)
     victims = {"a": ["pod-a-0", "pod-a-1"], "b": ["pod-theirs"]}
     assert kept(service, asks(4), victims) == {"a"}
     assert kept(service, asks(5), victims) == set()
     assert kept(service, asks(4, metadata={"namespace": "others"}), victims) == {"a", "b"}
+
+
+def test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota(with_quota):
+    """c has free GPUs, and only the quota is in the way there; what goes from t4 is not of the model that has run out."""
+    pods = [pod("a-0", 4, "a"), pod("b-0", 2, "b"), pod("b-1", 6, "b", metadata={"namespace": "others"}), pod("c-0", 4, "c"), pod("t-0", 8, "t4")]
+    service = with_quota("[{total: 24, models: {A100: 10}}]", *NODES, node("c", 16), *pods)
+    victims = {"a": ["pod-a-0"], "b": ["pod-b-0", "pod-b-1"], "c": ["pod-c-0"], "t4": ["pod-t-0"]}
+    assert kept(service, asks(4), victims) == {"a", "c", "t4"}
+    assert kept(service, asks(3), {**victims, "a": ["pod-b-0"], "c": ["pod-t-0"]}) == {"t4"}
+    assert kept(service, asks(2), victims) == {"a", "b", "c", "t4"}
+    assert kept(service, asks(5), victims) == {"t4"}

@@ -1,5 +1,6 @@
 /* What a pod gets by evicting others: cases, and a reckoning of its own over random clusters. */
 #include "core/preempt.h"
+#include "core/quota.h"
 #include "dice.h"
 #include "given.h"
 #include "unit.h"
@@ -8,6 +9,8 @@
 #include <string.h>
 
 #define GPU "nvidia.com/gpu"
+#define H100 "nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3"
+#define A100 "nvidia.com/gpu.product=NVIDIA-A100-SXM4-80GB"
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const char *judge(struct given *given, const char *node, const char *demand,
@@ -134,6 +137,77 @@ static void test_of_a_cut_sum_nothing_is_given_back(void **state)
     assert_string_equal(JUDGE("n1", GPU "=8", "a", "b"), "fits");
 }
 
+#define QUOTA_IN_TOTAL 12
+#define QUOTA_OF_H100 6
+
+/* Of the namespace default. */
+static void given_quota(struct given *given)
+{
+    static const char *const NAMESPACES[] = {"default"};
+    static const struct quota_limit LIMITS[] = {
+        {.resource = GPU, .gpus = QUOTA_IN_TOTAL},
+        {.resource = GPU, .model = "H100", .gpus = QUOTA_OF_H100}};
+    struct err err = {""};
+    const struct quota quota = {.name = "team",
+                                .namespaces = NAMESPACES,
+                                .n_namespaces = COUNT(NAMESPACES),
+                                .limits = LIMITS,
+                                .n_limits = COUNT(LIMITS)};
+    assert_int_equal(policy_add_quota(&given->policy, &quota, &err), 0);
+    cluster_free(given->cluster);
+    given->cluster = cluster_new(&given->policy);
+}
+
+static struct pod_facts others_pod(struct given *given, const char *uid, const char *node,
+                                   const char *demand)
+{
+    struct pod_facts facts = given_pod_facts(given, uid, node, demand);
+    facts.namespace_ = "others";
+    return facts;
+}
+
+/* A quota is nobody's node: evicting on one makes room for the pod there, and there alone. */
+static void test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota(void **state)
+{
+    static const struct {
+        const char *node, *victims[2], *verdict;
+    } ROWS[] = {
+        {"h1", {"four"}, "fits"},
+        {"h2", {"two"}, "quota"},    /* of H100: two are not enough */
+        {"h2", {"theirs"}, "quota"}, /* it frees GPUs, and nothing of the quota */
+        {"h2", {"two", "theirs"}, "quota"},
+        {"h2", {"four", "two"}, "quota"}, /* who is on another node stays */
+        {"s", {"another"}, "fits"},       /* there are GPUs: the total alone stood in the way */
+        {"s", {"small"}, "quota"},
+        {"s", {"another", "small"}, "fits"},
+        {"s", {"four"}, "quota"},
+    };
+    struct given *given = *state;
+    given_quota(given);
+    given_node(given, "h1", "pods=9 " GPU "=8", H100);
+    given_node(given, "h2", "pods=9 " GPU "=8", H100);
+    given_node(given, "s", "pods=9 " GPU "=16", A100);
+    given_pod(given, "four", "h1", GPU "=4");
+    given_pod(given, "two", "h2", GPU "=2");
+    const struct pod_facts theirs = others_pod(given, "theirs", "h2", GPU "=5");
+    given_pod_of(given, &theirs);
+    given_pod(given, "another", "s", GPU "=3");
+    given_pod(given, "small", "s", GPU "=1");
+    const struct shape_facts facts = given_shape_facts(given, GPU "=4");
+    struct fit_question question = given_question(given, &facts);
+    question.asker = (struct asker){"p", 10, 0, ""};
+    question.quota = quota_begin(given->cluster, "default", question.shape, NULL, given->arena);
+    for (size_t i = 0; i < 2 * COUNT(ROWS); i++) {
+        const size_t row = i % COUNT(ROWS);
+        const char *const *victims = ROWS[row].victims;
+        const enum reason reason =
+            preempt_judge(given->cluster, given_find(given, ROWS[row].node), &question, victims,
+                          victims[1] ? 2 : 1, given->arena);
+        if (strcmp(reason_name(reason), ROWS[row].verdict) != 0)
+            fail_msg("row %zu: %s", row, reason_name(reason));
+    }
+}
+
 /* At random. */
 
 #define N_NODES 4
@@ -145,6 +219,7 @@ struct random_pod {
     unsigned gpus;
     unsigned node; /* N_NODES: it waits */
     bool is_promised;
+    bool is_ours; /* the quota counts it */
     unsigned priority;
     bool is_victim;
 };
@@ -157,13 +232,18 @@ struct world {
 
 static const char *const NAMES[] = {"n0", "n1", "n2", "n3", ""};
 
+static bool is_h100(unsigned node)
+{
+    return node < N_NODES / 2;
+}
+
 static void make_world(struct world *world, struct given *given)
 {
     struct dice *dice = &world->dice;
     for (unsigned i = 0; i < N_NODES; i++) {
         world->room[i] = 1 + dice_below(dice, 16);
         given_node(given, NAMES[i], arena_printf(given->arena, GPU "=%u pods=99", world->room[i]),
-                   "");
+                   is_h100(i) ? H100 : A100);
     }
     for (unsigned i = 0; i < N_PODS; i++) {
         struct random_pod *pod = &world->pods[i];
@@ -179,6 +259,8 @@ static void make_world(struct world *world, struct given *given)
         if (pod->is_promised)
             facts.nominated_node = NAMES[pod->node = nominated];
         facts.priority = pod->priority;
+        pod->is_ours = dice_one_in(dice, 4);
+        facts.namespace_ = pod->is_ours ? "default" : "others";
         cluster_upsert_pod(given->cluster, &facts);
     }
 }
@@ -197,12 +279,29 @@ static int left_on(const struct world *world, unsigned node, unsigned priority)
     return left;
 }
 
+/* The same, of the quota. */
+static int left_of_quota(const struct world *world, unsigned node)
+{
+    int left = QUOTA_IN_TOTAL;
+    int left_of_h100 = QUOTA_OF_H100;
+    for (unsigned i = 0; i < N_PODS; i++) {
+        const struct random_pod *pod = &world->pods[i];
+        const bool is_gone = pod->is_victim && pod->node == node;
+        if (!pod->is_ours || pod->is_promised || pod->node == N_NODES || is_gone)
+            continue;
+        left -= (int)pod->gpus;
+        left_of_h100 -= is_h100(pod->node) ? (int)pod->gpus : 0;
+    }
+    return is_h100(node) && left_of_h100 < left ? left_of_h100 : left;
+}
+
 static void test_kept_nodes_fit_without_their_victims_and_vetoed_ones_do_not(void **state)
 {
     struct given *given = *state;
     struct world world = {.dice = {20261121}};
     size_t n_kept = 0;
     size_t n_vetoed = 0;
+    given_quota(given);
     for (int round = 0; round < N_ROUNDS; round++) {
         make_world(&world, given);
         const unsigned gpus = 1 + dice_below(&world.dice, 8);
@@ -217,10 +316,14 @@ static void test_kept_nodes_fit_without_their_victims_and_vetoed_ones_do_not(voi
             given_shape_facts(given, arena_printf(given->arena, GPU "=%u", gpus));
         struct fit_question question = given_question(given, &facts);
         question.asker.priority = priority;
+        const bool is_ours = dice_one_in(&world.dice, 2);
+        question.quota = quota_begin(given->cluster, is_ours ? "default" : "others", question.shape,
+                                     NULL, given->arena);
         for (unsigned node = 0; node < N_NODES; node++) {
             const bool fits = preempt_judge(given->cluster, given_find(given, NAMES[node]),
                                             &question, victims, n, given->arena) == REASON_FITS;
-            if (fits != (left_on(&world, node, priority) >= (int)gpus))
+            const bool has_quota = !is_ours || left_of_quota(&world, node) >= (int)gpus;
+            if (fits != (has_quota && left_on(&world, node, priority) >= (int)gpus))
                 fail_msg("round %d, %s: %d", round, NAMES[node], fits);
             n_kept += fits;
             n_vetoed += !fits;
@@ -239,6 +342,7 @@ int main(void)
         TEST(test_a_reservation_is_given_back_too),
         TEST(test_freed_room_may_be_promised_to_another),
         TEST(test_models_and_broken_pods_are_not_helped),
+        TEST(test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota),
         TEST(test_of_a_cut_sum_nothing_is_given_back),
         TEST(test_kept_nodes_fit_without_their_victims_and_vetoed_ones_do_not),
     };
