@@ -7,6 +7,7 @@ FOLDER is what scripts/image-root made; which file is of which package is told b
 document's time. The same folder gives the same bytes.
 """
 
+import argparse
 import datetime
 import hashlib
 import json
@@ -168,11 +169,12 @@ def document(folder, version, revision, seconds):
 
 
 def main():
-    if len(sys.argv) != 5:
-        print("usage: scripts/image-sbom.py FOLDER VERSION REVISION SECONDS", file=sys.stderr)
-        return 2
-    folder, version, revision, seconds = sys.argv[1:]
-    print(json.dumps(document(folder, version, revision, int(seconds)), indent=1))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("FOLDER", "VERSION", "REVISION"):
+        parser.add_argument(name)
+    parser.add_argument("SECONDS", type=int)
+    given = parser.parse_args()
+    print(json.dumps(document(given.FOLDER, given.VERSION, given.REVISION, given.SECONDS), indent=1))
     return 0
 
 

@@ -13,6 +13,7 @@ FOLDER has openb_node_list_gpu_node.csv and openb_pod_list_gpuspec33.csv (Alibab
   last, until 70 % of all GPUs are used. Pods that found no room on the way stay pending.
 """
 
+import argparse
 import csv
 import datetime
 import json
@@ -152,10 +153,12 @@ def write(objects, out):
 
 
 def main():
-    if len(sys.argv) != 2 or not os.path.isdir(sys.argv[1]):
-        print(__doc__, file=sys.stderr)
-        return 2
-    nodes, pods = read_nodes(sys.argv[1]), read_pods(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("FOLDER")
+    folder = parser.parse_args().FOLDER
+    if not os.path.isdir(folder):
+        parser.error(f"{folder} is no folder")
+    nodes, pods = read_nodes(folder), read_pods(folder)
     pods = place(nodes, pods)
     write([item.manifest() for item in [*nodes, *pods]], sys.stdout)
     return 0

@@ -182,15 +182,15 @@ def options():
 
 def main():
     given = options()
-    if given.list:
-        print("\n".join(step for step, _, _ in STEPS))
-        return 0
     if unknown(given.names):
         print(
             f"no step is called {', '.join(unknown(given.names))}; scripts/test --list shows them",
             file=sys.stderr,
         )
         return 2
+    if given.list:
+        print("\n".join(step for step, _, _ in STEPS))
+        return 0
     sys.stdout.reconfigure(line_buffering=True)
     run = Run(given.quick)
     for step, quick, do in STEPS:

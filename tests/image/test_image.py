@@ -91,7 +91,7 @@ def test_another_place_and_time_give_the_same_bytes(image, tmp_path):
 
 def test_without_git_it_says_what_is_missing(tmp_path):
     os.makedirs(tmp_path / "scripts")
-    for name in ("scripts/image", "meson.build"):
+    for name in ("scripts/image", "scripts/usage", "meson.build"):
         shutil.copy(os.path.join(oci.ROOT, name), tmp_path / name)
     env = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path.parent)}
     done = subprocess.run([tmp_path / "scripts/image"], env=env, capture_output=True, text=True, check=False)
