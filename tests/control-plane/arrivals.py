@@ -10,7 +10,7 @@ import threading
 import time
 
 from api import LIMIT_S
-from cluster import GPU, PODS, scheduled
+from cluster import GPU, PODS, is_refused
 from live import RUN_BY_KWOK, node_name
 
 MODEL_LABEL = "accelerator"
@@ -90,6 +90,6 @@ class Arrivals(threading.Thread):
             self.nodes[name] = node_name(item) or ""
             self.n_left -= 1
             self.room.release()
-        elif name not in self.refused and scheduled(item).get("reason") == "Unschedulable":
+        elif name not in self.refused and is_refused(item):
             self.refused.add(name)
             self.api.delete(f"{PODS}/{name}")

@@ -66,6 +66,16 @@ def scheduled(pod_object):
     return next((condition for condition in conditions if condition["type"] == "PodScheduled"), {})
 
 
+def is_refused(pod_object):
+    """Whether kube-scheduler says that no node will do. It asks again only when something happens."""
+    return scheduled(pod_object).get("reason") == "Unschedulable"
+
+
+def is_undecided(pod_object):
+    """Whether it says that it could not find out, as who was to be asked gave an error. That is no refusal: it asks again by itself."""
+    return scheduled(pod_object).get("reason") == "SchedulerError"
+
+
 class Cluster:
     """A context manager. What it made is gone afterwards, so that the next one finds nothing."""
 
@@ -116,13 +126,16 @@ class Cluster:
         return bound["spec"]["nodeName"]
 
     def refusal_of(self, name):
-        """The condition of the pod, once kube-scheduler has written that it cannot be scheduled."""
-        return scheduled(
-            self.api.wait_for(PODS, f"metadata.name={name}", lambda seen: scheduled(seen).get("status") == "False")
-        )
+        """The condition of the pod, once it is refused."""
+        return scheduled(self.api.wait_for(PODS, f"metadata.name={name}", is_refused))
+
+    def error_of(self, name):
+        """The condition of the pod, once it is undecided."""
+        return scheduled(self.api.wait_for(PODS, f"metadata.name={name}", is_undecided))
 
     def event_of(self, name, reason):
-        """The message of the pod's first event of that reason, once there is one."""
+        """The message of the pod's first event of that reason, once there is one. (Failures that come later may be counted with it, whatever
+        they say.)"""
         event = self.api.wait_for(EVENTS, f"involvedObject.name={name}", lambda seen: seen["reason"] == reason)
         return event["message"]
 

@@ -1,7 +1,7 @@
 """Many pods at once: exactly as many as there are GPUs, more than there are, and what is left when all are gone."""
 
 import pytest
-from cluster import NODES, PODS, scheduled
+from cluster import NODES, PODS, is_refused, scheduled
 from live import bound
 
 FREE = {"H100": 60, "A100": 60, "T4": 80}  # 200
@@ -55,8 +55,8 @@ def test_more_pods_than_there_are_gpus(busy):
     busy.create_all("burst", 300, 1)
 
     def hundred_wait_and_say_why(items):
-        said = [scheduled(item).get("message", "") for item in waiting(items).values()]
-        return len(said) == 100 and all("Insufficient nvidia.com/gpu" in message for message in said)
+        left = waiting(items).values()
+        return len(left) == 100 and all(is_refused(item) and "Insufficient nvidia.com/gpu" in scheduled(item)["message"] for item in left)
 
     pods = busy.api.wait_for_all(PODS, hundred_wait_and_say_why, busy.shown)
     everything_is_used(busy)

@@ -130,9 +130,10 @@ def story(plane, folder):
         live.add_node("a100-1", "NVIDIA-A100-SXM4-80GB", 8)
         live.start()
         live.create("llama", 4, models="H100")
+        assert live.node_of("llama") == "h100-1"
+        # They come when that has been told: nothing more happens then for which kube-scheduler would ask about them again.
         live.create("huge", 16)
         live.create("picky", 1, models="T4")
-        assert live.node_of("llama") == "h100-1"
         for name in ("huge", "picky"):
             live.refusal_of(name)
         live.wait_until_told()

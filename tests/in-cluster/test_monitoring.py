@@ -3,6 +3,7 @@
 import os
 
 import yaml
+from identity import PATHS, wait_until_given
 from monitoring import alerts, queries, rule_groups
 from ours import NAME, PEOPLE_PORT
 from prometheus import Prometheus, fetched
@@ -37,6 +38,7 @@ def test_prometheus_reads_every_replica_and_others_do_not(ours, tmp_path):
     kubectl("create", "namespace", "monitoring")
     tokens = {name: account(kubectl, name) for name in ("prometheus-k8s", "somebody")}
     kubectl("--namespace", NAME, "apply", "--server-side", "--filename", os.path.join(ours.manifests, OVERLAY, "access.yaml"))
+    wait_until_given(ours.api, ours.api.get(f"{PATHS['ClusterRoleBinding']}/gpu-extender-metrics"))
     jobs = {}
     for name, token in tokens.items():
         (folder := tmp_path / name).mkdir()

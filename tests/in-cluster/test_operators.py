@@ -11,7 +11,7 @@ import yaml
 from api import wait_until
 from callers import SLACK_S, Asking
 from certificates import Authority
-from cluster import PODS, scheduled
+from cluster import PODS, is_undecided, scheduled
 from live import BOUND_BY
 from operations import block, command
 from ours import LEASES, NAME, OVERLAY
@@ -121,6 +121,6 @@ def test_kube_scheduler_takes_the_certificate_that_is_copied_again(ours, make, c
     assert configuration.pop("clientConnection") == {"kubeconfig": f"{KUBEADMS}/scheduler.conf"}
     ours.cluster.configure_scheduler(configuration)
     make([0])
-    ours.api.wait_for(PODS, "metadata.name=burst-0", lambda seen: "403" in scheduled(seen).get("message", ""))
+    ours.api.wait_for(PODS, "metadata.name=burst-0", lambda seen: is_undecided(seen) and "403" in scheduled(seen)["message"])
     ours.shell(copy)
     wait_until_bound_by(ours)

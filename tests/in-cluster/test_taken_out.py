@@ -1,7 +1,7 @@
 """How it is taken out, by docs/OPERATIONS.md. It comes last, as the tests' names go: nothing of ours is there any more."""
 
 import gpus
-from cluster import PODS, scheduled
+from cluster import PODS, is_undecided
 from live import BOUND_BY, bound
 from operations import command
 from ours import NAME, OVERLAY
@@ -19,7 +19,7 @@ def test_taken_out_no_running_pod_notices(ours, make):
     before = ours.api.wait_for_all(PODS, lambda items: [item["status"]["phase"] for item in items.values()] == ["Running"] * RUNNING)
     ours.shell(command("kubectl delete -k manifests/overlays/").replace("overlays/cert-manager", OVERLAY))
     make(range(RUNNING, RUNNING + WAITING))
-    ours.api.wait_for_all(PODS, lambda items: [scheduled(item).get("status") for item in items.values()].count("False") == WAITING)
+    ours.api.wait_for_all(PODS, lambda items: sum(map(is_undecided, items.values())) == WAITING)
     ours.cluster.configure_scheduler({})
     after = gpus.wait_until_bound(ours.api, RUNNING + WAITING)
     assert {key: seen(item) for key, item in after.items() if key in before} == {key: seen(item) for key, item in before.items()}
