@@ -36,7 +36,8 @@ struct binds_settings {
     int64_t confirm_ms;   /* a reservation older than this is asked about */
     uint64_t seed;        /* of the jitter */
     /* Whether a binding may be posted now: no other replica may bind before it is over. Asked under
-     * binds' lock. NULL: always. */
+     * binds' lock, and once more on the sender's thread when the POST is about to leave. NULL:
+     * always. */
     bool (*may_post)(void *context, int64_t now_ms);
     void *may_post_context;
 };

@@ -14,8 +14,9 @@
  *
  * It may decide as long as nobody else can hold the Lease before what it begins now is over
  * (act_ms), and while it could renew the Lease. That is a time, which only passing renews: where
- * nothing runs any more it ends by itself. Nothing here is a fence: who is stopped between looking
- * and sending may come late; what was sent ends by its own ?timeout=.
+ * nothing runs any more it ends by itself. Whoever acts asks again when it has a connection and is
+ * about to send (kube_request.may_leave). Nothing here is a fence: who is stopped between that look
+ * and the write may come late; what was sent ends by its own ?timeout=.
  *
  * It works on the sender's thread, by its answers and as a kube_task, and has no clock of its own.
  * Where it says "from any thread" so it is.

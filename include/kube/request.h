@@ -20,6 +20,11 @@ struct kube_request {
      * until its head. */
     int64_t timeout_ms;
     int64_t idle_ms; /* of a stream: between two pieces of it; 0: any time (a watch) */
+    /* Asked by the sender, on its thread, when there is a connection and it is about to leave: that
+     * may be long after it was sent on, or after the process was stopped. False: it does not, and
+     * is KUBE_NOT_SENT. NULL: it may. */
+    bool (*may_leave)(void *context, int64_t now_ms);
+    void *may_leave_context;
     /* The connections that are open may be dead without knowing it: neither this request nor any
      * later one goes over them. */
     bool fresh;
@@ -33,7 +38,7 @@ struct kube_request {
 
 enum kube_outcome {
     KUBE_ANSWERED,
-    KUBE_NOT_SENT, /* surely: it never had a connection */
+    KUBE_NOT_SENT, /* surely: it never had a connection, or might not leave */
     KUBE_UNKNOWN,  /* cut off or out of time after it began to be sent: it may have taken effect */
 };
 

@@ -28,6 +28,8 @@ bool client_run(struct client *client);
 
 /* All called from within client_run(). False: the transfer is to end; its end follows. */
 struct transfer_handler {
+    /* It has a connection, and nothing of it has left. */
+    bool (*may_leave)(void *context);
     bool (*on_head)(void *context, unsigned status, int64_t retry_after_s);
     bool (*on_bytes)(void *context, const char *bytes, size_t len);
     /* fault: one line; NULL: the answer is complete. The transfer is gone after it. */

@@ -102,6 +102,8 @@ static int on_connection(void *context, char *ip, char *local_ip, int port, int 
         transfer->cut = true;
         return CURL_PREREQFUNC_ABORT;
     }
+    if (!transfer->handler->may_leave(transfer->context))
+        return CURL_PREREQFUNC_ABORT;
     transfer->sent = true;
     return CURL_PREREQFUNC_OK;
 }

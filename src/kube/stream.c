@@ -138,6 +138,15 @@ static void extend(struct kube_stream *stream)
         stream->deadline_ms = idle_ms > 0 ? stream->streams->now_ms + idle_ms : CLOCK_NEVER;
 }
 
+static bool may_leave(void *context)
+{
+    struct kube_stream *stream = context;
+    const struct kube_request *request = &stream->request;
+    stream->is_kept =
+        request->may_leave && !request->may_leave(request->may_leave_context, clock_ms());
+    return !stream->is_kept;
+}
+
 static bool on_head(void *context, unsigned status, int64_t retry_after_s)
 {
     struct kube_stream *stream = context;
@@ -182,12 +191,12 @@ static void on_end(void *context, const char *fault)
     else if (stream->state == STREAM_REFUSED)
         wait_for_credential(stream);
     else if (fault)
-        fail_stream(stream, fault);
+        fail_stream(stream, stream->is_kept ? "it might not be sent any more" : fault);
     else
         end_stream(stream, KUBE_ANSWERED, "");
 }
 
-static const struct transfer_handler TRANSFER_HANDLER = {on_head, on_bytes, on_end};
+static const struct transfer_handler TRANSFER_HANDLER = {may_leave, on_head, on_bytes, on_end};
 
 /* ---- steps ---- */
 

@@ -24,6 +24,7 @@ struct kube_stream {
     bool told;        /* the handler knows that */
     bool has_head;    /* the handler has been told */
     bool sent;        /* may have taken effect */
+    bool is_kept;     /* it had a connection, and might not leave any more */
     enum stream_state state;
     int64_t deadline_ms;
     int64_t renewed_by_ms; /* when a refused one waits no longer */

@@ -30,6 +30,9 @@ class Proxy:
         self.target = target
         self.connections = set()
         self.is_cut = False
+        self.is_open = asyncio.Event()
+        self.is_open.set()
+        self.n_held = 0
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self.server = self.port = None
@@ -85,6 +88,13 @@ class Proxy:
             connection.delay_s = seconds
             (connection.undelayed.clear if seconds else connection.undelayed.set)()
 
+    def hold(self):
+        """Connections that are new from now on hear nothing until let_go(), as where the server is slow to take them."""
+        self.loop.call_soon_threadsafe(self.is_open.clear)
+
+    def let_go(self):
+        self.loop.call_soon_threadsafe(self.is_open.set)
+
     # ---- carrying ----
 
     async def _serve(self, client_reader, client_writer):
@@ -95,6 +105,7 @@ class Proxy:
             return
         self.connections.add(connection)
         try:
+            await self._be_held()
             server_reader, server_writer = await asyncio.open_connection(HOST, self.target)
             connection.writers.append(server_writer)
             sides = [self._carry(client_reader, server_writer), self._carry_late(server_reader, client_writer, connection)]
@@ -108,6 +119,13 @@ class Proxy:
         finally:
             connection.close()
             self.connections.discard(connection)
+
+    async def _be_held(self):
+        self.n_held += 1
+        try:
+            await self.is_open.wait()
+        finally:
+            self.n_held -= 1
 
     async def _carry(self, reader, writer):
         while piece := await reader.read(PIECE):

@@ -15,6 +15,8 @@ static void fake_send(void *sender, const struct kube_request *request, kube_don
     copy->path = mem_strdup(request->path);
     copy->body = mem_strndup(request->body ? request->body : "", request->body_len);
     copy->timeout_ms = request->timeout_ms;
+    copy->may_leave = request->may_leave;
+    copy->may_leave_context = request->may_leave_context;
     copy->done = done;
     copy->context = context;
     (void)pthread_mutex_lock(&fake->lock);

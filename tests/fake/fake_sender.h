@@ -14,6 +14,8 @@ struct fake_request {
     char *path;
     char *body; /* "" where there is none */
     int64_t timeout_ms;
+    bool (*may_leave)(void *context, int64_t now_ms); /* nobody asks it but the test */
+    void *may_leave_context;
     kube_done *done;
     void *context;
     struct fake_request *next;

@@ -13,14 +13,19 @@
  * connection of one who asked and died; what the server still did for it, it gives up then (in
  * net/http a request's context ends with its connection). */
 #define WAY_MAX_MS 800
+/* So long a question may wait for a connection before it leaves. */
+#define CONNECTING_MAX_MS 3000
 
 struct call {
     struct wire *wire;
     const char *method;
     bool changes;    /* it is no GET */
+    bool has_left;   /* else there is no connection for it yet */
     bool is_doubled; /* on its way */
     const char *path;
     const char *body;
+    bool (*may_leave)(void *context, int64_t now_ms);
+    void *may_leave_context;
     kube_done *done;
     void *context;
     bool is_answered;
@@ -82,7 +87,8 @@ static void answer(struct call *call, enum kube_outcome outcome, const struct se
 
 static void on_time_out(void *context)
 {
-    answer(context, KUBE_UNKNOWN, NULL, "timed out");
+    struct call *call = context;
+    answer(call, call->has_left ? KUBE_UNKNOWN : KUBE_NOT_SENT, NULL, "timed out");
 }
 
 static void on_cut(void *context)
@@ -183,6 +189,7 @@ static void on_arrived(void *context)
 static void set_off(struct call *call)
 {
     struct world *world = world_of(call);
+    call->has_left = true;
     if (!server_is_up(&world->server)) {
         agenda_in(&world->agenda, 1, on_refused, call);
         return;
@@ -199,6 +206,22 @@ static void set_off(struct call *call)
         agenda_in(&world->agenda, way_ms(world), on_arrived, call);
 }
 
+/* Who is asleep goes on when it wakes. */
+static void on_connected(void *context)
+{
+    struct call *call = context;
+    struct world *world = world_of(call);
+    const int64_t awake_ms = call->wire->service->sleeps_until_ms;
+    if (call->is_answered)
+        return;
+    if (world_now(world) < awake_ms)
+        agenda_at(&world->agenda, awake_ms, on_connected, call);
+    else if (call->may_leave && !call->may_leave(call->may_leave_context, world_now(world)))
+        answer(call, KUBE_NOT_SENT, NULL, "it might not be sent any more");
+    else
+        set_off(call);
+}
+
 static void send_call(void *sender, const struct kube_request *request, kube_done *done,
                       void *context)
 {
@@ -210,12 +233,17 @@ static void send_call(void *sender, const struct kube_request *request, kube_don
                           .changes = strcmp(request->method, "GET") != 0,
                           .path = arena_strdup(world->arena, request->path),
                           .body = arena_strdup(world->arena, request->body ? request->body : ""),
+                          .may_leave = request->may_leave,
+                          .may_leave_context = request->may_leave_context,
                           .heard_until_ms = INT64_MAX,
                           .done = done,
                           .context = context};
     LL_PREPEND(wire->calls, call);
     agenda_in(&world->agenda, request->timeout_ms, on_time_out, call);
-    set_off(call);
+    if (world_trouble(world, world->plan.delays, 4))
+        agenda_in(&world->agenda, world_between(world, 1, CONNECTING_MAX_MS), on_connected, call);
+    else
+        set_off(call);
 }
 
 void wire_init(struct wire *wire, struct service *service)

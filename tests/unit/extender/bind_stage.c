@@ -214,6 +214,14 @@ void posted(struct bind_stage *stage, int pod, const char *node, unsigned status
     answer(stage, next_post(stage, pod, node), status, body);
 }
 
+void posted_too_late(struct bind_stage *stage, int pod, const char *node)
+{
+    struct fake_request *request = next_post(stage, pod, node);
+    assert_non_null(request->may_leave);
+    assert_false(request->may_leave(request->may_leave_context, stage->now_ms));
+    answer_nothing(stage, request, KUBE_NOT_SENT);
+}
+
 void posted_retry(struct bind_stage *stage, int pod, const char *node, unsigned status,
                   int64_t retry_after_s)
 {

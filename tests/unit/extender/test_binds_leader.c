@@ -30,6 +30,18 @@ static void test_what_was_posted_is_settled(void **state)
     check_held(stage, 1, "a");
 }
 
+/* It waited for a connection meanwhile, or the process was stopped. */
+static void test_what_has_not_left_does_not(void **state)
+{
+    struct bind_stage *stage = *state;
+    const unsigned caller = call(stage, 1, "a");
+    stage->refuses = true;
+    posted_too_late(stage, 1, "a");
+    pass(stage, 200);
+    check_error(stage, caller, NOT_LEADING);
+    check_held(stage, 1, NULL);
+}
+
 /* A second try is none any more, and its caller need not wait for its time to be up. */
 static void test_it_is_not_posted_again(void **state)
 {
@@ -84,11 +96,9 @@ static void test_who_hands_over_posts_nothing_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_who_does_not_lead_posts_nothing),
-        TEST(test_what_was_posted_is_settled),
-        TEST(test_it_is_not_posted_again),
-        TEST(test_what_is_open_keeps_its_room),
-        TEST(test_who_hands_over_posts_nothing_more),
+        TEST(test_who_does_not_lead_posts_nothing), TEST(test_what_was_posted_is_settled),
+        TEST(test_what_has_not_left_does_not),      TEST(test_it_is_not_posted_again),
+        TEST(test_what_is_open_keeps_its_room),     TEST(test_who_hands_over_posts_nothing_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,37 @@ static void what_has_no_time_left_is_not_sent(void **state)
     (void)close(connection);
 }
 
+static bool may_not_leave(void *context, int64_t now_ms)
+{
+    int *n_asked = context;
+    (void)now_ms;
+    (*n_asked)++;
+    return false;
+}
+
+/* As after a pause of the process, in which another replica has begun to lead; with a new
+ * connection, and with one that was there. */
+static void what_may_not_leave_any_more_is_not_sent(void **state)
+{
+    struct desk *desk = *state;
+    int n_asked = 0;
+    struct kube_request kept = desk_post("/kept", "{}");
+    kept.may_leave = may_not_leave;
+    kept.may_leave_context = &n_asked;
+    desk_expect_outcome(desk_ask(desk, &kept), KUBE_NOT_SENT, "it might not be sent any more");
+    assert_int_equal(n_asked, 1);
+    desk_expect_closed(desk_accept(desk->listener));
+
+    struct kube_request other = desk_get("/other");
+    struct box *box = desk_ask(desk, &other);
+    int connection = desk_take(desk->listener, "GET /other ");
+    desk_answer(connection, 200, "");
+    desk_expect_answer(box, 200, "");
+    desk_expect_outcome(desk_ask(desk, &kept), KUBE_NOT_SENT, "it might not be sent any more");
+    assert_int_equal(n_asked, 2);
+    desk_expect_closed(connection);
+}
+
 static int set_up(void **state)
 {
     static struct desk desk;
@@ -95,6 +126,7 @@ int main(void)
         WITH_DESK(one_that_was_not_answered_at_a_stop_is_too),
         WITH_DESK(what_was_answered_ends_well),
         WITH_DESK(what_has_no_time_left_is_not_sent),
+        WITH_DESK(what_may_not_leave_any_more_is_not_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
