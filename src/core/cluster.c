@@ -41,9 +41,10 @@ void cluster_free(struct cluster *cluster)
     reserve_free_all(cluster);
     struct node *node = NULL;
     struct node *next_node = NULL;
-    HASH_ITER (hh, cluster->nodes, node, next_node) {
+    DL_FOREACH_SAFE (cluster->nodes, node, next_node) {
         node_table_free(cluster, node);
     }
+    node_index_free(&cluster->node_index);
     market_free_all(cluster);
     named_free_all(cluster);
     tenants_free_all(cluster);
@@ -116,16 +117,14 @@ static void delete_node(struct cluster *cluster, struct node *node)
 
 void cluster_delete_node(struct cluster *cluster, const char *name)
 {
-    struct node *node = NULL;
-    HASH_FIND_STR(cluster->nodes, name, node);
+    struct node *node = node_index_find(&cluster->node_index, name);
     if (node && node->traits)
         delete_node(cluster, node);
 }
 
 void cluster_keep_node(struct cluster *cluster, const char *name)
 {
-    struct node *node = NULL;
-    HASH_FIND_STR(cluster->nodes, name, node);
+    struct node *node = node_index_find(&cluster->node_index, name);
     if (node)
         node->seen = cluster->relists[CLUSTER_NODES];
 }
@@ -331,7 +330,7 @@ static void sweep_nodes(struct cluster *cluster)
 {
     struct node *node = NULL;
     struct node *next = NULL;
-    HASH_ITER (hh, cluster->nodes, node, next) {
+    DL_FOREACH_SAFE (cluster->nodes, node, next) {
         if (node->traits && node->seen != cluster->relists[CLUSTER_NODES])
             delete_node(cluster, node);
     }

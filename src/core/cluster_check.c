@@ -153,7 +153,7 @@ static void check_nodes(struct check *check, const struct cluster *cluster)
     size_t n_present = 0;
     size_t n_using = 0;
     size_t n_holding = 0;
-    for (const struct node *node = cluster->nodes; node; node = node->hh.next) {
+    for (const struct node *node = cluster->nodes; node; node = node->next) {
         n_present += node->traits != NULL;
         for (const struct pod_entry *pod = node->pods; pod; pod = pod->next)
             n_using++;
@@ -207,7 +207,7 @@ static void check_nominations(struct check *check, const struct cluster *cluster
         check_nomination(check, cluster, pod);
         n_should_be += pod->nomination != NULL;
     }
-    for (const struct node *node = cluster->nodes; node; node = node->hh.next) {
+    for (const struct node *node = cluster->nodes; node; node = node->next) {
         for (const struct nomination_entry *held = node->nominations; held; held = held->next)
             n_held++;
     }
@@ -221,6 +221,12 @@ static void check_names(struct check *check, const struct cluster *cluster)
             check_differs(check, pod->pod.uid, "being found by its name", 0, 1);
     }
     check_unless_same(check, "names of pods", cluster->pod_names.n, cluster_n_pods(cluster));
+    size_t n_nodes = 0;
+    for (const struct node *node = cluster->nodes; node; node = node->next, n_nodes++) {
+        if (node_index_find(&cluster->node_index, node->name) != node)
+            check_differs(check, node->name, "being found by its name", 0, 1);
+    }
+    check_unless_same(check, "names of nodes", cluster->node_index.n, n_nodes);
 }
 
 /* What the nodes say of their replicas is all there is, and so are those who name an owner. */
@@ -252,7 +258,7 @@ static void check_supply(struct check *check, const struct cluster *cluster,
 {
     int64_t free = 0;
     size_t n_nodes = 0;
-    for (const struct node *node = cluster->nodes; node; node = node->hh.next) {
+    for (const struct node *node = cluster->nodes; node; node = node->next) {
         for (size_t i = 0; i < node->n_resources; i++) {
             if (node->resources[i].supply != supply)
                 continue;
@@ -282,7 +288,7 @@ static void check_markets(struct check *check, const struct cluster *cluster)
         for (size_t i = 0; i < market->n_supplies; i++)
             check_supply(check, cluster, market->supplies[i]);
     }
-    for (const struct node *node = cluster->nodes; node; node = node->hh.next)
+    for (const struct node *node = cluster->nodes; node; node = node->next)
         check_offers(check, node);
     int64_t n_live = 0;
     for (const struct shape_entry *shape = cluster->shapes->shapes; shape; shape = shape->hh.next)

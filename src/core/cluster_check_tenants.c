@@ -40,7 +40,7 @@ static struct uses *add_up(const struct cluster *cluster)
     struct uses *table = NULL;
     if (policy->n_quotas == 0)
         return NULL;
-    for (const struct node *node = cluster->nodes; node; node = node->hh.next) {
+    for (const struct node *node = cluster->nodes; node; node = node->next) {
         const uint64_t models = tenants_models(node);
         for (const struct pod_entry *pod = node->pods; pod; pod = pod->next)
             add_use(&table, policy, pod->pod.namespace_, pod->pod.shape, models);

@@ -76,8 +76,7 @@ static int64_t times(int64_t amount, int64_t n)
 void cluster_place(struct cluster *fork, const struct node *node, const struct pod_shape *shape,
                    int64_t n)
 {
-    struct node *mine = NULL;
-    HASH_FIND_STR(fork->nodes, node->name, mine);
+    struct node *mine = node_index_find(&fork->node_index, node->name);
     for (size_t i = 0; i < shape->n_needs; i++) {
         const struct need *need = &shape->needs[i];
         struct node_resource *entry = node_table_resource(mine, need->resource);

@@ -9,6 +9,7 @@
 #include "core/nominate.h"
 #include "core/reserve.h"
 #include "glance.h"
+#include "node_index.h"
 #include "owners.h"
 #include "pod_names.h"
 #include "shapes.h"
@@ -55,15 +56,15 @@ struct claimed_resource;
 /* A decision finds every node by its name, and reads the glance: they lie side by side. */
 struct node {
     struct node_glance glance; /* first: glance.h */
+    struct node *prev, *next;  /* in the order of their insertion */
     uint64_t seen;
-    UT_hash_handle hh;               /* by name */
-    struct traits_entry *traits;     /* NULL: not there, only pods speak of it */
     struct node_resource *resources; /* GPUs first: they are asked for most */
     size_t n_resources;
     size_t n_gpu_resources;
     struct pod_entry *pods;
     struct reservation_entry *reservations;
     struct nomination_entry *nominations;
+    struct traits_entry *traits; /* NULL: not there, only pods speak of it; beside the name */
     char name[];
 };
 
@@ -102,6 +103,7 @@ struct cluster {
     size_t n_fork_resources;
     struct arena *fork_arena; /* of its markets and nominations */
     struct node *nodes;
+    struct node_index node_index;
     struct pod_entry *pods;
     struct pod_names pod_names;
     struct owners owners; /* none in a fork */

@@ -11,12 +11,6 @@
 /* Of all processors that this is likely to run on, or half of it. */
 #define CACHE_LINE_BYTES 64
 
-/* As long as uthash would let chains grow (10), they cost a fifth of a look-up of all nodes. It
- * doubles the buckets for the longest one, so still shorter ones would take many times the memory
- * in a large cluster. */
-#undef HASH_BKT_CAPACITY_THRESH
-#define HASH_BKT_CAPACITY_THRESH 6U
-
 int64_t ledger_add(int64_t a, int64_t b)
 {
     int64_t sum = 0;
@@ -25,21 +19,22 @@ int64_t ledger_add(int64_t a, int64_t b)
 
 struct node *node_table_hold(struct cluster *cluster, const char *name)
 {
-    struct node *node = NULL;
-    HASH_FIND_STR(cluster->nodes, name, node);
+    struct node *node = node_index_find(&cluster->node_index, name);
     if (!node) {
         const size_t size = strlen(name) + 1;
         node = mem_new_aligned(CACHE_LINE_BYTES, sizeof *node + size);
         memcpy(node->name, name, size);
         node->glance.cluster = cluster;
-        HASH_ADD_STR(cluster->nodes, name, node);
+        DL_APPEND(cluster->nodes, node);
+        node_index_add(&cluster->node_index, node);
     }
     return node;
 }
 
 void node_table_free(struct cluster *cluster, struct node *node)
 {
-    HASH_DEL(cluster->nodes, node);
+    node_index_remove(&cluster->node_index, node);
+    DL_DELETE(cluster->nodes, node);
     for (size_t i = 0; i < node->n_resources; i++)
         shapes_drop_resource(cluster->shapes, node->resources[i].resource);
     traits_drop(cluster, node->traits);

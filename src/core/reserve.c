@@ -93,8 +93,7 @@ static enum reserve_verdict hold_if_it_fits(struct cluster *cluster,
                                             const struct reserve_question *question,
                                             struct known *known, struct reserve_result *result)
 {
-    struct node *node = NULL;
-    HASH_FIND_STR(cluster->nodes, question->node_name, node);
+    struct node *node = node_index_find(&cluster->node_index, question->node_name);
     if (known->shape)
         shapes_hold_again(known->shape);
     else

@@ -299,7 +299,7 @@ static int compare_counts(struct err *err, const struct cluster *cluster, const 
     const struct shapes *shapes = cluster->shapes;
     int r = 0;
     if ((r = compare(err, "ledger", "nodes", (int64_t)cluster_n_nodes(cluster), n_there)) < 0 ||
-        (r = compare(err, "ledger", "kept nodes", HASH_COUNT(cluster->nodes), n_kept)) < 0 ||
+        (r = compare(err, "ledger", "kept nodes", (int64_t)cluster->node_index.n, n_kept)) < 0 ||
         (r = compare(err, "ledger", "pods", (int64_t)cluster_n_pods(cluster), n_pods)) < 0)
         return r;
     if (has_fork) /* which keeps what it shares */

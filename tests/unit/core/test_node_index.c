@@ -1,0 +1,100 @@
+/* node_index: whatever nodes came and went, each is found by its name, and no other is. */
+#include "dice.h"
+#include "given.h"
+#include "unit.h"
+
+#define N_NAMES 100
+#define N_STEPS 3000
+
+/* Each has a length of its own, and many are the beginning of others. */
+static const char *name_of(struct given *given, unsigned i)
+{
+    return arena_printf(given->arena, "%.*s%u", (int)(i % 40),
+                        "gpu-node-with-a-name-of-more-than-a-word", i);
+}
+
+static void assert_found(struct given *given, const char *const *names, const bool *is_there)
+{
+    const struct node *found[N_NAMES];
+    size_t n_there = 0;
+    cluster_find_nodes(given->cluster, names, N_NAMES, found);
+    for (size_t i = 0; i < N_NAMES; i++) {
+        n_there += is_there[i];
+        assert_int_equal(found[i] != NULL, is_there[i]);
+        assert_ptr_equal(cluster_find_node(given->cluster, names[i]), found[i]);
+        if (found[i])
+            assert_string_equal(node_name(found[i]), names[i]);
+    }
+    assert_int_equal(cluster_n_nodes(given->cluster), n_there);
+}
+
+/* From few nodes to all and back to few, time and again: places in the table are taken, left, and
+ * taken by others. */
+static void test_nodes_that_come_and_go_are_found(void **state)
+{
+    struct given *given = *state;
+    struct dice dice = {1};
+    const char *names[N_NAMES];
+    bool is_there[N_NAMES] = {false};
+    for (unsigned i = 0; i < N_NAMES; i++)
+        names[i] = name_of(given, i);
+    for (unsigned step = 0; step < N_STEPS; step++) {
+        const unsigned i = dice_below(&dice, N_NAMES);
+        const bool grows = step / N_NAMES / 3 % 2 == 0;
+        is_there[i] = dice_one_in(&dice, 8) != grows;
+        if (is_there[i])
+            given_node(given, names[i], "cpu=1", "");
+        else
+            cluster_delete_node(given->cluster, names[i]);
+        assert_found(given, names, is_there);
+    }
+}
+
+/* Made for it: the second word of each makes up for the first. */
+static void test_names_of_one_hash_are_two_names(void **state)
+{
+    static const char *const NAMES[] = {"gpu-nodeapfavaaa", "gpuabdgno58z9ifg"};
+    struct given *given = *state;
+    const struct node *found[2];
+    given_node(given, NAMES[0], "cpu=1", "");
+    assert_null(cluster_find_node(given->cluster, NAMES[1]));
+    given_node(given, NAMES[1], "cpu=1", "");
+    cluster_find_nodes(given->cluster, NAMES, 2, found);
+    assert_string_equal(node_name(found[0]), NAMES[0]);
+    assert_string_equal(node_name(found[1]), NAMES[1]);
+    cluster_delete_node(given->cluster, NAMES[0]);
+    cluster_find_nodes(given->cluster, NAMES, 2, found);
+    assert_null(found[0]);
+    assert_string_equal(node_name(found[1]), NAMES[1]);
+}
+
+static void test_nodes_are_met_in_the_order_in_which_they_came(void **state)
+{
+    static const char *const ORDER[] = {"n2", "n3", "n1"};
+    struct given *given = *state;
+    given_node(given, "n1", "cpu=1", "");
+    given_node(given, "n2", "cpu=1", "");
+    given_node(given, "n3", "cpu=1", "");
+    cluster_delete_node(given->cluster, "n1");
+    given_node(given, "n1", "cpu=1", "");
+    given_node(given, "n2", "cpu=2", ""); /* it was there */
+    const struct node *node = NULL;
+    for (size_t i = 0; i < 3; i++) {
+        node = cluster_next_node(given->cluster, node);
+        assert_non_null(node);
+        assert_string_equal(node_name(node), ORDER[i]);
+    }
+    assert_null(cluster_next_node(given->cluster, node));
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_nodes_that_come_and_go_are_found),
+        TEST(test_names_of_one_hash_are_two_names),
+        TEST(test_nodes_are_met_in_the_order_in_which_they_came),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
