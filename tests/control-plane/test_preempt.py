@@ -9,7 +9,7 @@ H100 = "NVIDIA-H100-80GB-HBM3"
 T4 = "Tesla-T4"
 KEPT, VETOED = {"verdict": "kept"}, {"verdict": "vetoed"}
 CANDIDATES = "gpu_extender_preempt_candidates_total"
-LATE_S = 0.25
+LATE_S = 30  # ended earlier
 HELD = "gpu-extender.io/held"  # a finalizer: its pods stay when they are deleted, and hold their GPUs
 
 
@@ -104,7 +104,7 @@ def test_room_that_is_half_made_is_for_nobody_else(live):
 
 
 def test_our_watch_is_late_when_the_last_victim_has_ended(proxied):
-    """kube-scheduler asks about the room at once, and we see it a quarter of a second later: by an error in between it would be anybody's."""
+    """kube-scheduler asks about the room at once, and we see it only then: by an error in between it would be anybody's."""
     victims = fill_with_held(proxied)
     proxied.start()
     proxied.create("first", 4, models="H100", priority_class=ABOVE)
@@ -114,6 +114,8 @@ def test_our_watch_is_late_when_the_last_victim_has_ended(proxied):
     proxied.refusal_of("second")
     proxied.proxy.delay(LATE_S)
     let_go(proxied, victims)
+    wait_until(lambda: proxied.metric("gpu_extender_http_body_bytes", **{"for": "verbs"}) > 0, lambda: "no call waits")
+    proxied.proxy.no_delay()
     assert proxied.node_of("first") == "h100-0"
     assert proxied.metric("gpu_extender_filter_ledger_behind_total") == 0
     assert proxied.metric("gpu_extender_filter_waits_total", result="helped") >= 1
