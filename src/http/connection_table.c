@@ -8,6 +8,9 @@
 #define SPARE_PART 8
 /* What a new connection has, at least, to say who it is. */
 #define STRANGER_MS 1000
+/* What the transport has, at least, to see that a request is complete whose last byte it has read.
+ */
+#define READ_MS 1000
 
 const char *connection_end_name(enum connection_end end)
 {
@@ -117,16 +120,26 @@ static bool is_slow_reader(struct connection_table *table, struct connection *co
     return false;
 }
 
+/* A request whose first bytes nobody has told of yet; and one that will have no more of them, which
+ * nobody would tell of. */
+static void notice(struct connection_table *table, struct connection *connection, int64_t now_ms,
+                   struct connection_bytes bytes)
+{
+    if (connection->phase == CONNECTION_QUIET && bytes.received != connection->n_received)
+        begin(table, connection, now_ms);
+    if (connection->phase == CONNECTION_ASKING && bytes.has_no_more &&
+        connection->deadline_ms > now_ms + READ_MS)
+        connection->deadline_ms = now_ms + READ_MS;
+}
+
 /* How long one that has been served may stay quiet is the library's business. */
 static enum connection_end judge_quiet(struct connection_table *table,
                                        struct connection *connection, int64_t now_ms,
                                        struct connection_bytes bytes)
 {
-    if (bytes.received != connection->n_received)
-        begin(table, connection, now_ms);
-    else if (now_ms >= connection->deadline_ms)
+    if (now_ms >= connection->deadline_ms)
         return CONNECTION_SILENT;
-    else if (bytes.has_more_to_take && is_slow_reader(table, connection, now_ms, bytes))
+    if (bytes.has_more_to_take && is_slow_reader(table, connection, now_ms, bytes))
         return CONNECTION_SLOW_READER;
     return CONNECTION_NOT_ENDED;
 }
@@ -153,6 +166,7 @@ bool connection_table_judge(struct connection_table *table, struct connection *c
 {
     if (connection->ended != CONNECTION_NOT_ENDED)
         return false;
+    notice(table, connection, now_ms, bytes);
     enum connection_end how = judge(table, connection, now_ms, bytes);
     if (how != CONNECTION_NOT_ENDED)
         end(table, connection, how);

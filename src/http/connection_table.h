@@ -4,11 +4,11 @@
  * connections.c has those.
  *
  * A request has a time to come in, header and body together, and its answer must be taken with some
- * speed: both hold memory. Between two requests a connection holds its place only, and
- * kube-scheduler counts on finding it again. So quiet ones stay, unless the socket is crowded: then
- * the oldest strangers go, connections on which nobody was let in yet to what the socket is there
- * for. So whoever may use the verbs always gets in. A burst of new ones is no crowd: they have some
- * time to say who they are.
+ * speed: both hold memory. One that its client has broken off is not waited for. Between two
+ * requests a connection holds its place only, and kube-scheduler counts on finding it again. So
+ * quiet ones stay, unless the socket is crowded: then the oldest strangers go, connections on which
+ * nobody was let in yet to what the socket is there for. So whoever may use the verbs always gets
+ * in. A burst of new ones is no crowd: they have some time to say who they are.
  */
 #ifndef HTTP_CONNECTION_TABLE_H
 #define HTTP_CONNECTION_TABLE_H
@@ -52,6 +52,7 @@ struct connection_bytes {
     uint64_t received;
     uint64_t taken;        /* by the client, of what was sent */
     bool has_more_to_take; /* some of what was sent is still here */
+    bool has_no_more;      /* the client has ended its input, and all of it was read */
 };
 
 struct connection {

@@ -38,6 +38,12 @@ static struct connection_bytes bytes_of(const struct connection *connection)
                                          info.tcpi_notsent_bytes > 0 || info.tcpi_unacked > 0};
 }
 
+bool connections_has_no_more(int fd)
+{
+    char byte = 0;
+    return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 /* Under the lock. A second time does no harm. */
 static void shut(const struct connection *connection)
 {
@@ -59,7 +65,9 @@ static void sweep(struct connections *connections, int64_t now_ms)
 {
     struct connection *connection = NULL;
     DL_FOREACH (connections->table.all, connection) {
-        (void)connection_table_judge(&connections->table, connection, now_ms, bytes_of(connection));
+        struct connection_bytes bytes = bytes_of(connection);
+        bytes.has_no_more = connections_has_no_more(connection->fd);
+        (void)connection_table_judge(&connections->table, connection, now_ms, bytes);
         if (connection->ended != CONNECTION_NOT_ENDED)
             shut(connection);
     }

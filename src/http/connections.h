@@ -22,6 +22,9 @@ int connections_start(const struct connection_limits *limits, struct traffic *tr
 /* All must have been removed. */
 void connections_stop(struct connections *connections);
 
+/* Whether the client of a socket has ended its input, and all of it was read. */
+bool connections_has_no_more(int fd);
+
 struct connection *connections_add(struct connections *connections, int fd);
 void connections_remove(struct connections *connections, struct connection *connection);
 

@@ -88,12 +88,10 @@ static struct connection *entry_of(struct MHD_Connection *connection)
 /* The library, with epoll, does not see the end of the input when it comes together with the last
  * bytes, and would hold the connection for the whole idle time. So this looks for it. The rest of
  * the request may still be in the library's buffer. With TLS it reads until nothing is there, and
- * needs no help. */
+ * needs no help. In the middle of a header nobody is told: that end is for connection_table.h. */
 static bool has_input_ended(struct MHD_Connection *connection)
 {
-    char byte = 0;
-    return !session_of(connection) &&
-           recv(fd_of(connection), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    return !session_of(connection) && connections_has_no_more(fd_of(connection));
 }
 
 static enum MHD_Result set_timeout(struct MHD_Connection *connection, unsigned timeout_s)

@@ -59,7 +59,8 @@ def secured(api, tmp_path, start_service):
     def start(*options, **more):
         return start_service(*options, "--log-level", "debug", **more)
 
-    limits = {"requestBytes": REQUEST_BYTES, "bodiesBytes": 2 * REQUEST_BYTES}
+    # One of those that are broken off is waited for, for a part of these seconds.
+    limits = {"requestBytes": REQUEST_BYTES, "bodiesBytes": 2 * REQUEST_BYTES, "requestSeconds": 5}
     return Secured(tmp_path, start, limits=limits, kubeconfig=api.kubeconfig({"token": OURS}), verbClients={"names": ["kube-scheduler"]})
 
 

@@ -8,7 +8,9 @@ import contextlib
 import json
 import os
 import select
+import socket
 import ssl
+import time
 
 import pytest
 from objects import filter_args, list_text, node, pod
@@ -77,6 +79,18 @@ def test_a_slow_request_is_dropped(sent, before, service):
         assert connection.is_closed()
     while not closed(service, "slow_request"):
         pass
+
+
+@pytest.mark.parametrize("sent", [FILTER[:10], FILTER[:-1]], ids=["header", "body"])
+def test_a_request_that_is_broken_off_has_not_its_whole_time(sent, start_with):
+    """The last bytes and the end come together, which the HTTP library takes for one event."""
+    service = start_with(requestSeconds=8)
+    with Raw(service.address) as connection:
+        began = time.monotonic()
+        connection.socket.send(sent, socket.MSG_MORE)
+        connection.socket.shutdown(socket.SHUT_WR)
+        assert connection.is_closed()
+        assert time.monotonic() - began < 8
 
 
 def test_a_byte_now_and_then_is_no_sign_of_life(service):

@@ -145,6 +145,42 @@ static void test_a_body_has_what_the_header_left(void **state)
     assert_int_equal(seen_at(world, i, 501 + REQUEST_MS), CONNECTION_SLOW_REQUEST);
 }
 
+/* No more will come of it: so it is not waited for, but for the last bytes to be seen. */
+static void test_a_request_that_is_broken_off(void **state)
+{
+    struct world *world = *state;
+    world->table.limits.request_ms = 30 * REQUEST_MS;
+    size_t header = come(world);
+    size_t body = come(world);
+    size_t whole = come(world);
+    size_t served = come(world);
+    world->bytes[header].received = world->bytes[body].received = 10;
+    begin(world, body);
+    begin(world, whole);
+    ask(world, served, true);
+    for (size_t i = header; i <= served; i++) {
+        world->bytes[i].has_no_more = true;
+        assert_int_equal(seen_at(world, i, 5000), CONNECTION_NOT_ENDED);
+        assert_int_equal(seen_at(world, i, 5999), CONNECTION_NOT_ENDED);
+    }
+    assert_true(complete(world, whole));
+    assert_int_equal(seen_at(world, header, 6000), CONNECTION_SLOW_REQUEST);
+    assert_int_equal(seen_at(world, body, 6000), CONNECTION_SLOW_REQUEST);
+    assert_int_equal(seen_at(world, whole, 60000), CONNECTION_NOT_ENDED);
+    assert_int_equal(seen_at(world, served, 60000), CONNECTION_NOT_ENDED); /* the library sees it */
+}
+
+/* Nor does it get more time than the others. */
+static void test_a_request_that_is_broken_off_late(void **state)
+{
+    struct world *world = *state;
+    size_t i = come(world);
+    begin(world, i);
+    world->bytes[i].has_no_more = true;
+    assert_int_equal(seen_at(world, i, REQUEST_MS), CONNECTION_NOT_ENDED);
+    assert_int_equal(seen_at(world, i, 1 + REQUEST_MS), CONNECTION_SLOW_REQUEST);
+}
+
 /* It came with the request before, which was still being answered. */
 static void test_a_header_that_began_early_has_its_time(void **state)
 {
@@ -333,6 +369,8 @@ int main(void)
         TEST(test_a_header_has_its_time_from_its_first_byte),
         TEST(test_a_handshake_has_its_time_and_then_the_first_request),
         TEST(test_a_body_has_what_the_header_left),
+        TEST(test_a_request_that_is_broken_off),
+        TEST(test_a_request_that_is_broken_off_late),
         TEST(test_a_header_that_began_early_has_its_time),
         TEST(test_a_request_that_is_complete_too_late_is_not_run),
         TEST(test_who_waits_for_us_is_not_late),
