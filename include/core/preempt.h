@@ -14,9 +14,9 @@
  * each counts once.
  *
  * A victim gives back what the ledger counts for it on that node: what it uses there, or what is
- * reserved for it. One that the ledger does not know there gives back nothing: what it may have is
- * not counted as used either. What a pod there uses is given back to its quotas, too. Nor does a
- * nomination: what of that stands in the pod's way is of a priority that it may not evict. */
+ * reserved for it, to its quotas, too. One that the ledger does not know there gives back nothing:
+ * what it may have is not counted as used either. Nor does a nomination: what of that stands in the
+ * pod's way is of a priority that it may not evict. */
 enum reason preempt_judge(const struct cluster *cluster, const struct node *node,
                           const struct fit_question *question, const char *const *victims,
                           size_t n_victims, struct arena *arena);

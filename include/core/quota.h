@@ -22,11 +22,12 @@ struct quota_view;
 struct quota_view *quota_begin(const struct cluster *cluster, const char *namespace_,
                                const struct pod_shape *shape, const struct reservation *own,
                                struct arena *arena);
-/* The same, as if these pods of the ledger (not of a fork) were gone: to judge whether it would
- * help to evict them. Those that use no node change nothing. */
-struct quota_view *quota_without(const struct quota_view *view, const struct cluster *cluster,
-                                 const struct pod *const *pods, size_t n, struct arena *arena);
 struct quota_view *quota_copy(const struct quota_view *view, struct arena *arena);
+/* As if a pod of that namespace and shape, or what is reserved for it, were gone from the node: to
+ * judge whether it would help to evict it. The cluster is the ledger, not a fork. */
+void quota_give_back(struct quota_view *view, const struct cluster *cluster,
+                     const struct node *node, const char *namespace_,
+                     const struct pod_shape *shape);
 
 /* NULL: there is enough for one more pod on the node. Else the message (core/fit.h), which names
  * the first quota in the policy's order that leaves too little; it lives as long as the policy. */

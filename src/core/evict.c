@@ -141,8 +141,10 @@ static bool quota_allows(const struct search *search, const struct cluster *ledg
                          const struct node *room, size_t n_victims)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    return !quota_refusal(
-        quota_without(search->question->quota, ledger, search->pods, n_victims, arena), room);
+    struct quota_view *left = quota_copy(search->question->quota, arena);
+    for (size_t i = 0; i < n_victims; i++)
+        quota_give_back(left, ledger, room, search->pods[i]->namespace_, search->pods[i]->shape);
+    return !quota_refusal(left, room);
 }
 
 static void keep(struct choice *best, const struct choice *choice)

@@ -16,8 +16,7 @@ static int compare_texts(const void *a, const void *b)
 struct gain {
     struct need *freed; /* of each GPU resource that the pod needs */
     size_t n_freed;
-    const struct pod **pods; /* those of the ledger, for the quotas */
-    size_t n_pods;
+    struct quota_view *quota; /* what is left to the pod then */
 };
 
 static void give_back(struct gain *gain, const struct pod_shape *shape)
@@ -34,12 +33,14 @@ static void add_victim(struct gain *gain, const struct cluster *cluster, const s
     const struct pod *pod = cluster_find_pod(cluster, uid);
     if (pod && !pod->finished && strcmp(pod->node_name, node_name(node)) == 0) {
         give_back(gain, pod->shape);
-        gain->pods[gain->n_pods++] = pod;
+        quota_give_back(gain->quota, cluster, node, pod->namespace_, pod->shape);
         return;
     }
     const struct reservation *held = cluster_find_reservation(cluster, uid);
-    if (held && strcmp(held->node_name, node_name(node)) == 0)
+    if (held && strcmp(held->node_name, node_name(node)) == 0) {
         give_back(gain, held->shape);
+        quota_give_back(gain->quota, cluster, node, held->namespace_, held->shape);
+    }
 }
 
 static struct gain gain_of(const struct cluster *cluster, const struct node *node,
@@ -50,7 +51,7 @@ static struct gain gain_of(const struct cluster *cluster, const struct node *nod
     struct gain gain = {
         .freed = arena_copy(arena, shape->needs, shape->n_gpu_needs, sizeof(struct need)),
         .n_freed = shape->n_gpu_needs,
-        .pods = ARENA_ARRAY(arena, const struct pod *, n),
+        .quota = quota_copy(question->quota, arena),
     };
     for (size_t i = 0; i < gain.n_freed; i++)
         gain.freed[i].amount = 0;
@@ -75,6 +76,6 @@ enum reason preempt_judge(const struct cluster *cluster, const struct node *node
     without.scope = FIT_OURS;
     without.freed = gain.freed;
     without.n_freed = gain.n_freed;
-    without.quota = quota_without(question->quota, cluster, gain.pods, gain.n_pods, arena);
+    without.quota = gain.quota;
     return fit_judge(node, &without);
 }

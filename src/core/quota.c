@@ -127,19 +127,13 @@ struct quota_view *quota_copy(const struct quota_view *view, struct arena *arena
     return copy;
 }
 
-struct quota_view *quota_without(const struct quota_view *view, const struct cluster *cluster,
-                                 const struct pod *const *pods, size_t n, struct arena *arena)
+void quota_give_back(struct quota_view *view, const struct cluster *cluster,
+                     const struct node *node, const char *namespace_, const struct pod_shape *shape)
 {
-    struct quota_view *copy = quota_copy(view, arena);
-    if (!copy)
-        return NULL;
-    for (size_t i = 0; i < n; i++) {
-        const struct node *node = ((const struct pod_entry *)pods[i])->node;
-        if (node)
-            give_back(copy, cluster, pods[i]->namespace_, pods[i]->shape, tenants_models(node));
-    }
-    sum_up(copy);
-    return copy;
+    if (!view)
+        return;
+    give_back(view, cluster, namespace_, shape, tenants_models(node));
+    sum_up(view);
 }
 
 const char *quota_refusal(const struct quota_view *view, const struct node *node)

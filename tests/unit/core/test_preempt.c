@@ -208,6 +208,24 @@ static void test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota(v
     }
 }
 
+static void test_what_is_reserved_is_given_back_to_the_quota_too(void **state)
+{
+    struct given *given = *state;
+    given_quota(given);
+    given_node(given, "h1", "pods=9 " GPU "=8", H100);
+    given_pod(given, "held", "", GPU "=6");
+    given_reservation(given, "held", "h1");
+    const struct shape_facts facts = given_shape_facts(given, GPU "=2");
+    struct fit_question question = given_question(given, &facts);
+    const char *const victims[] = {"held"};
+    const struct node *node = given_find(given, "h1");
+    question.quota = quota_begin(given->cluster, "default", question.shape, NULL, given->arena);
+    assert_int_equal(preempt_judge(given->cluster, node, &question, victims, 0, given->arena),
+                     REASON_QUOTA);
+    assert_int_equal(preempt_judge(given->cluster, node, &question, victims, 1, given->arena),
+                     REASON_FITS);
+}
+
 /* At random. */
 
 #define N_NODES 4
@@ -343,6 +361,7 @@ int main(void)
         TEST(test_freed_room_may_be_promised_to_another),
         TEST(test_models_and_broken_pods_are_not_helped),
         TEST(test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota),
+        TEST(test_what_is_reserved_is_given_back_to_the_quota_too),
         TEST(test_of_a_cut_sum_nothing_is_given_back),
         TEST(test_kept_nodes_fit_without_their_victims_and_vetoed_ones_do_not),
     };

@@ -318,11 +318,11 @@ static void test_as_if_pods_were_gone(void **state)
     pod(given, "b/1", "h", GPU "=4");
     const struct fit_question asked = question(given, "a", GPU "=1");
     const struct node *node = given_find(given, "h");
-    const struct pod *others[] = {cluster_find_pod(given->cluster, "b/1")};
-    const struct pod *own[] = {cluster_find_pod(given->cluster, "a/1")};
-    assert_non_null(
-        quota_refusal(quota_without(asked.quota, given->cluster, others, 1, given->arena), node));
-    struct quota_view *freed = quota_without(asked.quota, given->cluster, own, 1, given->arena);
+    const struct pod *own = cluster_find_pod(given->cluster, "a/1");
+    struct quota_view *freed = quota_copy(asked.quota, given->arena);
+    quota_give_back(freed, given->cluster, node, "b", own->shape);
+    assert_non_null(quota_refusal(freed, node));
+    quota_give_back(freed, given->cluster, node, "a", own->shape);
     assert_null(quota_refusal(freed, node));
     assert_int_equal(quota_count(freed, node), 4);
     assert_non_null(quota_refusal(asked.quota, node)); /* unchanged */
