@@ -122,7 +122,7 @@ static enum retry judge(struct call *call, struct found *ret_found)
     call->decision.ledger_version = cluster_version(view.cluster);
     inventory_done(call->extender->inventory);
     count_verdicts(&call->decision, args, ret_found);
-    return live ? retry_of(call->extender, args, &call->decision) : RETRY_NONE;
+    return live ? retry_of(call->extender, args, &call->decision, clock_ms()) : RETRY_NONE;
 }
 
 static bool is_handed_on(const struct found *found, size_t i)

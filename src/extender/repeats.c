@@ -8,10 +8,10 @@
 #include <uthash.h>
 
 struct refused {
-    uint64_t pod;
+    uint64_t pod; /* its UID and its resourceVersion, half of it each */
     uint64_t ledger_version;
-    bool is_there;
-    bool was_said;
+    int64_t gap_ms; /* the next; 0: no pod is here */
+    int64_t gap_ends_ms;
 };
 
 struct repeats {
@@ -41,26 +41,38 @@ static uint32_t hash_of(const char *text)
     return hash;
 }
 
-static bool is_repeat(struct refused *refused, uint64_t pod, uint64_t ledger_version)
+static bool is_of_one_pod(uint64_t pod, uint64_t other)
 {
-    const bool is_same =
-        refused->is_there && refused->pod == pod && refused->ledger_version == ledger_version;
-    if (!is_same)
-        *refused = (struct refused){.pod = pod, .ledger_version = ledger_version, .is_there = true};
-    const bool is_repeat = is_same && !refused->was_said;
-    refused->was_said = is_same;
-    return is_repeat;
+    return pod >> 32 == other >> 32;
+}
+
+static bool is_repeat(struct refused *refused, uint64_t pod, uint64_t ledger_version,
+                      int64_t now_ms)
+{
+    if (refused->gap_ms == 0 || !is_of_one_pod(refused->pod, pod))
+        *refused = (struct refused){.gap_ms = REPEATS_GAP_MS};
+    const bool is_same = refused->pod == pod && refused->ledger_version == ledger_version;
+    refused->pod = pod;
+    refused->ledger_version = ledger_version;
+    if (!is_same || now_ms < refused->gap_ends_ms)
+        return false;
+    refused->gap_ends_ms = now_ms + refused->gap_ms;
+    refused->gap_ms *= 2;
+    if (refused->gap_ms > REPEATS_GAP_MAX_MS)
+        refused->gap_ms = REPEATS_GAP_MAX_MS;
+    return true;
 }
 
 bool repeats_is_one(struct repeats *repeats, const char *uid, const char *resource_version,
-                    uint64_t ledger_version)
+                    uint64_t ledger_version, int64_t now_ms)
 {
     if (!uid[0] || !resource_version[0])
         return false;
     const uint32_t hash = hash_of(uid);
     const uint64_t pod = (uint64_t)hash << 32 | hash_of(resource_version);
     (void)pthread_mutex_lock(&repeats->lock);
-    const bool is_one = is_repeat(&repeats->refused[hash % REPEATS_MAX], pod, ledger_version);
+    const bool is_one =
+        is_repeat(&repeats->refused[hash % REPEATS_MAX], pod, ledger_version, now_ms);
     (void)pthread_mutex_unlock(&repeats->lock);
     return is_one;
 }

@@ -24,11 +24,12 @@ static const struct retry_row {
 
 /* A pod with a nominated node is asked for twice at a time, and would lose it by an error. */
 static bool is_repeat(const struct extender *extender, const struct args *args,
-                      const struct decision *found)
+                      const struct decision *found, int64_t now_ms)
 {
     const struct pod_facts *pod = &args->pod;
     return extender->repeats && !pod->refusal && !pod->nominated_node[0] && found->n_asked > 0 &&
-           repeats_is_one(extender->repeats, pod->uid, args->pod_version, found->ledger_version);
+           repeats_is_one(extender->repeats, pod->uid, args->pod_version, found->ledger_version,
+                          now_ms);
 }
 
 /* Nodes come here only after kube-scheduler's own count let them through, which counts nominated
@@ -38,7 +39,7 @@ static bool is_repeat(const struct extender *extender, const struct args *args,
  * scheduler, of which it knows nothing. Nothing but the question itself tells that the ledger is
  * behind on a quota, on a node's model, or on a node that has just come. */
 enum retry retry_of(const struct extender *extender, const struct args *args,
-                    const struct decision *found)
+                    const struct decision *found, int64_t now_ms)
 {
     if (found->verdicts[REASON_FITS] > 0)
         return RETRY_NONE;
@@ -46,7 +47,7 @@ enum retry retry_of(const struct extender *extender, const struct args *args,
         return RETRY_BEHIND;
     if (found->verdicts[REASON_GPU_NOMINATED] > 0)
         return RETRY_KEPT;
-    return is_repeat(extender, args, found) ? RETRY_REPEAT : RETRY_NONE;
+    return is_repeat(extender, args, found, now_ms) ? RETRY_REPEAT : RETRY_NONE;
 }
 
 /* As kube-scheduler tells refusals: "3 of this, 2 of that". Each reason is there once at the most,

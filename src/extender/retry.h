@@ -14,7 +14,7 @@
 /* Of what was found of the nodes asked about, by a ledger that follows an API server: a file never
  * catches up. That the pod is refused is remembered (extender/repeats.h). */
 enum retry retry_of(const struct extender *extender, const struct args *args,
-                    const struct decision *found);
+                    const struct decision *found, int64_t now_ms);
 /* The Error; in the arena, or it lives for ever. NULL of RETRY_NONE. */
 const char *retry_text(enum retry retry, const struct decision *found, struct arena *arena);
 /* How often each was answered. */
