@@ -9,7 +9,7 @@
 #define LEAST_SLOTS ((size_t)16)
 
 /* How many names go from one step of a look-up to the next side by side. */
-#define ABREAST ((size_t)16)
+#define ABREAST ((size_t)8)
 
 static uint64_t mixed(uint64_t hash, uint64_t word)
 {

@@ -15,11 +15,12 @@ static bool rank(struct inventory *inventory, const struct args *args, struct de
 {
     const struct inventory_view view = inventory_read_settled(inventory);
     const struct fit_question question = question_of(view.cluster, &args->pod, arena);
+    const struct node **nodes = ARENA_ARRAY(arena, const struct node *, args->n_names);
+    cluster_find_nodes(view.cluster, args->names, args->n_names, nodes);
     for (size_t i = 0; i < args->n_names; i++) {
-        const struct node *node = cluster_find_node(view.cluster, args->names[i]);
-        const enum reason reason = fit_judge(node, &question);
+        const enum reason reason = fit_judge(nodes[i], &question);
         decision->verdicts[reason]++;
-        ranked[i].node = reason == REASON_FITS ? node : NULL;
+        ranked[i].node = reason == REASON_FITS ? nodes[i] : NULL;
         ranked[i].position = i;
     }
     bool has_opinion = true;
