@@ -282,20 +282,28 @@ static bool may_still_pass(struct call *call)
     return may;
 }
 
+static void judge_again(struct call *call)
+{
+    struct extender *extender = call->extender;
+    struct found found;
+    const enum retry retry = judge(call, &found);
+    const bool helped = call->decision.n_handed_on > 0;
+    counter_add(helped ? &extender->n_waits_helped : &extender->n_waits_in_vain, 1);
+    answer(call, retry, &found);
+}
+
 /* A waits_look. All nodes are judged once more only, and last: when that one has room, or never
  * will have, or time is up. */
 static bool look(void *context, bool is_over)
 {
     struct call *call = context;
     struct extender *extender = call->extender;
-    struct found found;
     if (!is_over && may_still_pass(call))
         return false;
-    if (is_usable(call)) {
-        const enum retry retry = judge(call, &found);
-        counter_add(retry ? &extender->n_waits_in_vain : &extender->n_waits_helped, 1);
-        answer(call, retry, &found);
-    }
+    if (is_usable(call))
+        judge_again(call);
+    else
+        counter_add(&extender->n_waits_in_vain, 1);
     return true;
 }
 

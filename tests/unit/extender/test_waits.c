@@ -202,6 +202,8 @@ static void test_the_node_goes_while_it_waits(void **state)
     assert_true(tick(waiting) == CLOCK_NEVER);
     end(asked, ANSWER("", REFUSED("a", "the node is not in the inventory")));
     check_counted(&waiting->verbs, "verb_calls_total{verb=\"filter\",result=\"none\"}", 1);
+    check_counted(&waiting->verbs, "filter_waits_total{result=\"helped\"}", 0);
+    check_counted(&waiting->verbs, "filter_waits_total{result=\"in_vain\"}", 1);
 }
 
 static void test_the_ledger_goes_stale_while_it_waits(void **state)
@@ -215,6 +217,7 @@ static void test_the_ledger_goes_stale_while_it_waits(void **state)
     (void)tick(waiting);
     end(asked, "{'Error':'gpu-extender: the pods are stale: no answer in 10 s'}");
     check_counted(&waiting->verbs, "verb_calls_total{verb=\"filter\",result=\"unusable\"}", 1);
+    check_counted(&waiting->verbs, "filter_waits_total{result=\"in_vain\"}", 1);
     check_counted(&waiting->verbs, "verb_calls_total{verb=\"filter\",result=\"ok\"}", 0);
 }
 
