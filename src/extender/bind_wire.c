@@ -175,8 +175,8 @@ void bind_wire_read_reply(const struct kube_answer *answer, struct arena *arena,
                                      status_text(answer, arena));
     } else if (answer->outcome == KUBE_NOT_SENT) {
         reply.posted = POSTED_NOT_SENT;
-        reply.why = arena_printf(arena, "the API server could not be reached: %.*s", TOLD_BYTES_MAX,
-                                 answer->why);
+        reply.why =
+            arena_printf(arena, "the binding was not sent: %.*s", TOLD_BYTES_MAX, answer->why);
     } else {
         reply.posted = POSTED_UNKNOWN;
         reply.why =

@@ -191,7 +191,7 @@ static void on_end(void *context, const char *fault)
     else if (stream->state == STREAM_REFUSED)
         wait_for_credential(stream);
     else if (fault)
-        fail_stream(stream, stream->is_kept ? "it might not be sent any more" : fault);
+        fail_stream(stream, stream->is_kept ? "it was no longer allowed" : fault);
     else
         end_stream(stream, KUBE_ANSWERED, "");
 }

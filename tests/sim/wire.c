@@ -217,7 +217,7 @@ static void on_connected(void *context)
     if (world_now(world) < awake_ms)
         agenda_at(&world->agenda, awake_ms, on_connected, call);
     else if (call->may_leave && !call->may_leave(call->may_leave_context, world_now(world)))
-        answer(call, KUBE_NOT_SENT, NULL, "it might not be sent any more");
+        answer(call, KUBE_NOT_SENT, NULL, "it was no longer allowed");
     else
         set_off(call);
 }

@@ -357,7 +357,7 @@ static void test_not_reached(void **state)
     const unsigned late = call(stage, 2, "b");
     pass(stage, TIMEOUT_MS - 1);
     posted_failed(stage, 2, "b", KUBE_NOT_SENT);
-    check_error(stage, late, "the API server could not be reached: connection reset");
+    check_error(stage, late, "the binding was not sent: connection reset");
     check_held(stage, 2, NULL); /* surely nothing was sent */
     check_silence(stage);
 }

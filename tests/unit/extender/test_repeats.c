@@ -2,6 +2,8 @@
 #include "extender/repeats.h"
 #include "unit.h"
 
+#include <stdio.h>
+
 #define BEGIN_MS 1000
 
 static int set_up(void **state)
@@ -51,6 +53,21 @@ static void test_gaps_grow(void **state)
     }
 }
 
+/* Its place was another's meanwhile, whose gap is not its own. */
+static void test_who_was_forgotten_begins_anew(void **state)
+{
+    assert_false(repeats_is_one(*state, "u-1", "7", 40, BEGIN_MS));
+    assert_true(repeats_is_one(*state, "u-1", "7", 40, BEGIN_MS));
+    for (size_t i = 0; i < 32 * REPEATS_MAX; i++) {
+        char uid[32];
+        (void)snprintf(uid, sizeof uid, "other-%zu", i);
+        assert_false(repeats_is_one(*state, uid, "7", 40, BEGIN_MS));
+    }
+    assert_false(repeats_is_one(*state, "u-1", "7", 40, BEGIN_MS));
+    assert_true(repeats_is_one(*state, "u-1", "7", 40, BEGIN_MS));
+    assert_false(repeats_is_one(*state, "u-1", "7", 40, BEGIN_MS));
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -59,6 +76,7 @@ int main(void)
         TEST(test_the_same_question_to_the_same_ledger),
         TEST(test_who_does_not_say_who_it_is_is_refused),
         TEST(test_gaps_grow),
+        TEST(test_who_was_forgotten_begins_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
