@@ -396,18 +396,35 @@ static void test_what_a_node_lacks(void **state)
     assert_int_equal(lack(given, ROOM, "cpu=max", "cpu", INT64_MAX), INT64_MAX);
 }
 
-static void check_known(struct given *given, struct dice *dice)
+static void check_round(struct given *given, const struct shape_facts *facts)
 {
-    for (unsigned i = 0; i < 30; i++)
-        given_random_node(given, dice, arena_printf(given->arena, "n%u", i));
-    const struct shape_facts facts = given_random_shape(given, dice);
-    struct fit_question question = given_question(given, &facts);
+    struct fit_question question = given_question(given, facts);
     question.scope = FIT_OURS;
     struct fit_round round = {.question = &question};
     for (const struct node *node = cluster_next_node(given->cluster, NULL); node;
          node = cluster_next_node(given->cluster, node))
         assert_string_equal(reason_name(fit_judge_next(&round, node)),
                             reason_name(fit_judge(node, &question)));
+}
+
+static void check_known(struct given *given, struct dice *dice)
+{
+    for (unsigned i = 0; i < 30; i++)
+        given_random_node(given, dice, arena_printf(given->arena, "n%u", i));
+    const struct shape_facts facts = given_random_shape(given, dice);
+    check_round(given, &facts);
+}
+
+/* More than are known at a time, so that some take the place of others. */
+static void test_of_more_models_than_are_known_each_is_judged(void **state)
+{
+    struct given *given = *state;
+    struct shape_facts facts = given_shape_facts(given, GPU "=1");
+    for (unsigned i = 0; i < 4 * N_KNOWN_MODELS; i++)
+        given_node(given, arena_printf(given->arena, "n%u", i), "pods=9 " GPU "=8",
+                   arena_printf(given->arena, "accelerator=Tesla-%c%u", i % 2 ? 'X' : 'Y', i));
+    facts.wants.accept = given_models(given, "X1, X3, X5, X77, Y2", &facts.wants.n_accept);
+    check_round(given, &facts);
 }
 
 static void test_a_model_that_is_known_is_judged_as_before(void **state)
@@ -456,6 +473,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_each_reason),
         TEST(test_a_model_that_is_known_is_judged_as_before),
+        TEST(test_of_more_models_than_are_known_each_is_judged),
         TEST(test_the_first_reason_is_told),
         TEST(test_pods_with_several_gpu_resources),
         TEST(test_an_over_full_node_still_has_room_for_what_needs_none),
