@@ -149,7 +149,7 @@ static void test_a_body_has_what_the_header_left(void **state)
 static void test_a_request_that_is_broken_off(void **state)
 {
     struct world *world = *state;
-    world->table.limits.request_ms = 30 * REQUEST_MS;
+    world->table.limits.request_ms = (int64_t)30 * REQUEST_MS;
     size_t header = come(world);
     size_t body = come(world);
     size_t whole = come(world);
