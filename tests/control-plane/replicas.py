@@ -21,6 +21,7 @@ ROLES = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{NAMESPACE}"
 ADDRESS = "192.0.2.7"
 LEADS = "leading: kube-scheduler is answered"
 FIELDS = "?fieldManager=tests&force=true"
+SHORT = {"lease_s": 6, "renew_s": 4, "retry_s": 1, "bind_s": 3}  # times of Replicas, where a test waits for the end of the Lease
 
 
 def allow(api, accounts):

@@ -4,10 +4,9 @@ import concurrent.futures
 import signal
 
 from api import wait_until
-from replicas import Replicas, leads_since
+from replicas import SHORT, Replicas, leads_since
 
 GPUS = 8
-SHORT = {"lease_s": 6, "renew_s": 4, "retry_s": 1, "bind_s": 3}
 
 
 def bind(replica, item):

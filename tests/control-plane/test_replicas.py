@@ -11,7 +11,7 @@ from api import LIMIT_S, wait_until
 from identity import Identity, apply, manifests, renamed, without
 from live import BOUND_BY, bound
 from proxy import Proxy
-from replicas import ADDRESS, LEASE, LEASES, SERVICE, SLICES, Replicas, leads_since
+from replicas import ADDRESS, LEASE, LEASES, SERVICE, SHORT, SLICES, Replicas, leads_since
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
 GPUS = 240
@@ -20,7 +20,6 @@ HAND_OVER_S = 3
 SILENCE_S = 5
 BLIND = "gpu-extender-blind"
 STANDS_BACK = "not leading any more: kube-scheduler is refused"
-SHORT = {"lease_s": 6, "renew_s": 4, "retry_s": 1, "bind_s": 3}
 FILTER = {"Pod": {"metadata": {"name": "p", "uid": "u"}}, "NodeNames": []}
 
 
