@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/small_file.h"
 #include "base/wait.h"
+#include "config/timing.h"
 #include "kube/leadership.h"
 
 #include <arpa/inet.h>
@@ -28,9 +29,6 @@
 /* A Lease changes every few seconds; an EndpointSlice hardly ever. */
 #define SILENCE_MS (60 * SECOND_MS)
 #define OBJECT_BYTES ((size_t)1024 * 1024)
-/* A binding that was given up is over within its life and so much, wherever it got to: what its
- * connection's end takes to be noticed, and what it waited for an answer beyond its life. */
-#define POST_MARGIN_MS (2 * SECOND_MS)
 #define RELEASE_MS (3 * SECOND_MS)
 
 /* A watch on one object by its name. */
@@ -199,14 +197,15 @@ static void watch_named(struct election *election, struct named_watch *named, co
 static void create_leadership(struct election *election, const struct election_parts *parts)
 {
     const struct settings_election *settings = &parts->settings->election;
+    const struct timing timing = timing_of(parts->settings);
     const bool has_service = settings->service_name[0] != '\0';
     const struct leadership_settings leadership = {
         .lease = {.namespace_ = election->namespace_,
                   .name = settings->lease_name,
                   .identity = election->identity,
-                  .duration_ms = (int64_t)settings->lease_s * SECOND_MS,
-                  .renew_deadline_ms = (int64_t)settings->renew_s * SECOND_MS,
-                  .retry_ms = (int64_t)settings->retry_s * SECOND_MS,
+                  .duration_ms = timing.lease_ms,
+                  .renew_deadline_ms = timing.renew_ms,
+                  .retry_ms = timing.retry_ms,
                   .seed = parts->seed},
         .slice = {.namespace_ = election->namespace_,
                   .service = has_service ? settings->service_name : NULL,
@@ -214,7 +213,7 @@ static void create_leadership(struct election *election, const struct election_p
                   .port_name = "verbs",
                   .seed = parts->seed},
         .pods_path = parts->pods_path,
-        .act_ms = parts->post_life_ms + POST_MARGIN_MS,
+        .decide_ms = timing.decide_ms,
         .usable = is_usable,
         .quiet_ms = quiet_ms,
         .wall_ms = wall_ms,

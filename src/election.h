@@ -18,7 +18,6 @@ struct election_parts {
     struct kube_loop *loop;  /* the write loop */
     struct kube_watch *pods; /* whose store must be as of now for who begins to lead */
     const char *pods_path;
-    int64_t post_life_ms; /* of a binding */
     uint64_t seed;
     /* See kube/leadership.h. Whoever turns what usable says wakes the loop. */
     bool (*usable)(void *context, struct err *ret_why);

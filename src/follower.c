@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "config/timing.h"
 #include "inventory/live.h"
 #include "kube/credentials.h"
 #include "kube/loop.h"
@@ -21,8 +22,6 @@
 #define PAGE_SIZE 1000
 /* Longer than a watch is behind the API server in ordinary times. */
 #define CONFIRM_MS (30 * SECOND_MS)
-/* A POST must be given up by the API server before we give its outcome up. */
-#define POST_LIFE_MARGIN_S 1
 #define MAX_KINDS ((size_t)8)
 /* Between two looks whether all bindings are answered. */
 #define NAP_NS 5000000
@@ -128,11 +127,6 @@ static void create_waits(struct follower *follower)
     kube_loop_add_task(follower->reading, waits_tick, follower->waits);
 }
 
-static int64_t post_life_ms(const struct settings *settings)
-{
-    return ((int64_t)settings->kubernetes.bind_timeout_s - POST_LIFE_MARGIN_S) * SECOND_MS;
-}
-
 static struct kube_watch *watch_of_pods(const struct follower *follower, const char **ret_path)
 {
     size_t i = 0;
@@ -167,7 +161,6 @@ static int create_election(struct follower *follower, const struct settings *set
     struct election_parts parts = {
         .settings = settings,
         .loop = follower->writing,
-        .post_life_ms = post_life_ms(settings),
         .seed = random_seed(),
         .usable = is_usable,
         .quiet_ms = quiet_ms,
@@ -189,11 +182,11 @@ static bool may_post(void *context, int64_t now_ms)
 
 static void create_binds(struct follower *follower, const struct settings *settings)
 {
-    const int64_t timeout_s = (int64_t)settings->kubernetes.bind_timeout_s;
+    const struct timing timing = timing_of(settings);
     const struct binds_settings binds = {
         .bound_by = follower->bound_by,
-        .post_life_ms = post_life_ms(settings),
-        .timeout_ms = timeout_s * SECOND_MS,
+        .post_life_ms = timing.post_life_ms,
+        .timeout_ms = timing.bind_ms,
         .confirm_ms = CONFIRM_MS,
         .seed = random_seed(),
         .may_post = may_post,

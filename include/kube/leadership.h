@@ -12,8 +12,8 @@
  * soon as it can decide and the Lease is free. So two that cannot decide leave it alone, and one
  * whose ledger comes and goes has it for that long at the least.
  *
- * It may decide as long as nobody else can hold the Lease before what it begins now is over
- * (act_ms), and while it could renew the Lease. That is a time, which only passing renews: where
+ * It may decide as long as nobody else can hold the Lease before what it begins now is over, and
+ * while it could renew the Lease (decide_ms). That is a time, which only passing renews: where
  * nothing runs any more it ends by itself. Whoever acts asks again when it has a connection and is
  * about to send (kube_request.may_leave). Nothing here is a fence: who is stopped between that look
  * and the write may come late; what was sent ends by its own ?timeout=.
@@ -36,7 +36,9 @@ struct leadership_settings {
     struct lease_settings lease;
     struct slice_settings slice; /* service NULL: none is kept */
     const char *pods_path;       /* "/api/v1/pods" */
-    int64_t act_ms;              /* what is begun is over within it, wherever it got to */
+    /* From the sending of a renewal on, it may decide for so long: what is begun then is over
+     * before another replica can hold the Lease. */
+    int64_t decide_ms;
     /* Whether decisions may be made on the ledger; if not, why. On the sender's thread; whoever
      * carries the task must be woken when it turns. */
     bool (*usable)(void *context, struct err *ret_why);

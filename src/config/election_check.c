@@ -1,20 +1,13 @@
 /* election_check: see election_check.h. */
 #include "election_check.h"
 
+#include "config/timing.h"
 #include "setting.h"
 
 #define SECTION "leaderElection"
 #define LEASE "leaseDurationSeconds"
 #define RENEW "renewDeadlineSeconds"
 #define RETRY "retryPeriodSeconds"
-
-/* A binding is posted only while it surely ends before another replica may lead: it lives for
- * bindTimeoutSeconds, and a second is for the network. Two renewals must have room before that, or
- * there would be times without anybody to bind. */
-static size_t least_lease_s(const struct settings *settings)
-{
-    return settings->kubernetes.bind_timeout_s + 1 + 2 * settings->election.retry_s;
-}
 
 int election_check(const struct yaml_file *file, json_t *root, const struct settings *settings,
                    struct err *err)
@@ -31,12 +24,12 @@ int election_check(const struct yaml_file *file, json_t *root, const struct sett
     if (election->lease_s <= election->renew_s)
         return yaml_fault(file, &lease, err, "is %zu, should be more than " RENEW " (%zu)",
                           election->lease_s, election->renew_s);
-    if (election->lease_s < least_lease_s(settings))
+    if (election->lease_s < timing_least_lease_s(settings))
         return yaml_fault(
             file, &lease, err,
             "is %zu, should be at least %zu: kubernetes.bindTimeoutSeconds (%zu), one "
             "second, and twice " RETRY " (%zu)",
-            election->lease_s, least_lease_s(settings), settings->kubernetes.bind_timeout_s,
+            election->lease_s, timing_least_lease_s(settings), settings->kubernetes.bind_timeout_s,
             election->retry_s);
     return 0;
 }

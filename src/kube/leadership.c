@@ -79,11 +79,7 @@ void leadership_free(struct leadership *leadership)
 /* From when on somebody else may act. */
 static int64_t authority_ms(const struct leadership *leadership, const struct lease_status *status)
 {
-    const struct lease_settings *lease = &leadership->settings.lease;
-    const int64_t safe_ms = lease->duration_ms - leadership->settings.act_ms;
-    const int64_t least_ms =
-        safe_ms < lease->renew_deadline_ms ? safe_ms : lease->renew_deadline_ms;
-    return status->renewed_ms + least_ms;
+    return status->renewed_ms + leadership->settings.decide_ms;
 }
 
 static void tell_turn(struct leadership *leadership, const struct lease_status *status,

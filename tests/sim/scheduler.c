@@ -223,7 +223,7 @@ static void on_bind(void *context)
     service->n_calls++;
     binding->called_ms = world_now(world);
     agenda_in(&world->agenda, SCHEDULER_TIMEOUT_MS, on_time_out, binding);
-    agenda_in(&world->agenda, SERVICE_ANSWER_MS + 1, on_must_be_answered, binding);
+    agenda_in(&world->agenda, times()->bind_ms + 1, on_must_be_answered, binding);
     binds_call(service->binds, &args, world_now(world), on_answer, binding);
     service_tick(service);
 }

@@ -6,12 +6,13 @@
 #ifndef SIM_SCHEDULER_H
 #define SIM_SCHEDULER_H
 
+#include "times.h"
 #include "truth.h"
 
 struct world;
 
 /* It waits a little longer than our service takes. */
-#define SCHEDULER_TIMEOUT_MS 10000
+#define SCHEDULER_TIMEOUT_MS (times()->bind_ms + 1000)
 
 /* One pod, as it sees it. */
 struct sight {

@@ -8,18 +8,14 @@
 #include "extender/binds.h"
 #include "inventory/live.h"
 #include "kube/leadership.h"
+#include "times.h"
 #include "wire.h"
 
-/* As in production, but for the limits that would make a simulated minute an hour. */
-#define SERVICE_POST_LIFE_MS 5000
-#define SERVICE_ANSWER_MS 8000
+/* Limits that are shorter than in production, as a simulated minute would be an hour else; all
+ * other times are times(). */
 #define SERVICE_CONFIRM_MS 15000
 #define SERVICE_SILENCE_MS 20000
 #define SERVICE_PAGE 5
-#define SERVICE_LEASE_MS 15000
-#define SERVICE_RENEW_MS 10000
-#define SERVICE_RETRY_MS 2000
-#define SERVICE_ACT_MS (SERVICE_POST_LIFE_MS + 2000)
 
 struct world;
 

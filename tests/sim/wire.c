@@ -157,7 +157,7 @@ static void on_given_up(void *context)
 /* It may be done although the answer will be that it took too long. */
 static void take_long(struct world *world, struct visit *visit)
 {
-    const int64_t life_ms = SERVICE_POST_LIFE_MS;
+    const int64_t life_ms = times()->post_life_ms;
     if (dice_one_in(&world->dice, 2)) {
         struct visit *unheard = ARENA_NEW(world->arena, struct visit);
         *unheard = *visit;

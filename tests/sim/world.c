@@ -8,10 +8,8 @@
 
 /* The ledger's sums are made again so often. */
 #define CHECK_MS 2000
-/* From the death of a leader until the next one: the Lease, and what is promised beyond it. */
-#define LEADERLESS_MS (SERVICE_LEASE_MS + 3000)
 /* That may be blind: until it knows, and for how long it leads then. */
-#define BLIND_MS (SERVICE_SILENCE_MS + SERVICE_RENEW_MS)
+#define BLIND_MS (SERVICE_SILENCE_MS + times()->renew_ms)
 /* More within a millisecond go round in a circle. */
 #define STEPS_MAX 10000
 
@@ -102,7 +100,7 @@ static bool could_anybody_decide(const struct world *world)
 /* The Lease runs out, is taken, and the ledger comes to that. */
 static void check_lead(struct world *world)
 {
-    const int64_t limit_ms = LEADERLESS_MS + (world->plan.blindness ? BLIND_MS : 0);
+    const int64_t limit_ms = timing_leaderless_ms(times()) + (world->plan.blindness ? BLIND_MS : 0);
     const struct service *leader = world_leader(world);
     const bool is_fit = leader && service_could_decide(leader);
     if (is_fit || !could_anybody_decide(world) || !plan_is_in_time(&world->plan))
@@ -116,7 +114,7 @@ static void check_patience(struct world *world, struct service *service)
 {
     const int64_t now_ms = world_now(world);
     if (service->leadership && now_ms > service->sleeps_until_ms && service_may_decide(service) &&
-        now_ms - service->unusable_ms > SERVICE_RENEW_MS)
+        now_ms - service->unusable_ms > times()->renew_ms)
         world_fail(world, "service %u leads, and cannot decide since %lld ms", service->number,
                    (long long)service->unusable_ms);
 }

@@ -60,7 +60,7 @@ void begin(struct stage *stage, const char *service)
                   .retry_ms = 2000},
         .slice = {.namespace_ = "ns", .service = service, .address = "10.0.0.1", .port_name = "v"},
         .pods_path = "/api/v1/pods",
-        .act_ms = ACT_MS,
+        .decide_ms = DECIDE_MS,
         .usable = is_usable,
         .quiet_ms = quiet_ms,
         .wall_ms = wall_ms,

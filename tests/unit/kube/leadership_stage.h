@@ -12,7 +12,7 @@
 #define LEASE LEASES "/gpu"
 #define SLICES "/apis/discovery.k8s.io/v1/namespaces/ns/endpointslices"
 #define PODS "/api/v1/pods?limit=1"
-#define ACT_MS 9000
+#define DECIDE_MS 6000
 #define HELD_BY(holder, version)                                                                   \
     "{\"kind\":\"Lease\",\"metadata\":{\"resourceVersion\":\"" version "\"},"                      \
     "\"spec\":{\"holderIdentity\":\"" holder "\",\"leaseDurationSeconds\":15}}"

@@ -71,10 +71,10 @@ static void it_may_decide_until_what_it_begins_would_last_too_long(void **state)
     stage.now_ms = renewed_ms + 2000;
     tick(&stage);
     struct fake_request *renewal = asked(&stage, "PUT", LEASE);
-    stage.now_ms = renewed_ms + 15000 - ACT_MS - 1;
+    stage.now_ms = renewed_ms + DECIDE_MS - 1;
     assert_true(may_decide(&stage));
     tick(&stage);
-    assert_int_equal(stage.next_ms, renewed_ms + 15000 - ACT_MS);
+    assert_int_equal(stage.next_ms, renewed_ms + DECIDE_MS);
     stage.now_ms++;
     assert_false(may_decide(&stage)); /* without anybody's doing */
     assert_true(stage.may_decide);

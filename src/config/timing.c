@@ -1,0 +1,38 @@
+/* timing: see include/config/timing.h. */
+#include "config/timing.h"
+
+#define SECOND_MS ((int64_t)1000)
+/* Of bindTimeoutSeconds, what is left for the answer once the API server has given the POST up. */
+#define ANSWER_MS ((int64_t)1000)
+
+static int64_t least(int64_t a_ms, int64_t b_ms)
+{
+    return a_ms < b_ms ? a_ms : b_ms;
+}
+
+struct timing timing_of(const struct settings *settings)
+{
+    struct timing timing = {
+        .bind_ms = (int64_t)settings->kubernetes.bind_timeout_s * SECOND_MS,
+        .unacked_ms = TIMING_UNACKED_MS,
+        .lease_ms = (int64_t)settings->election.lease_s * SECOND_MS,
+        .renew_ms = (int64_t)settings->election.renew_s * SECOND_MS,
+        .retry_ms = (int64_t)settings->election.retry_s * SECOND_MS,
+    };
+    timing.post_life_ms = timing.bind_ms - ANSWER_MS;
+    timing.act_ms = TIMING_DELIVERY_MS + timing.post_life_ms + TIMING_SLACK_MS;
+    timing.hold_ms = timing.act_ms;
+    timing.decide_ms = least(timing.lease_ms - timing.act_ms, timing.renew_ms);
+    return timing;
+}
+
+size_t timing_least_lease_s(const struct settings *settings)
+{
+    const struct timing timing = timing_of(settings);
+    return (size_t)((timing.act_ms + 2 * timing.retry_ms) / SECOND_MS);
+}
+
+int64_t timing_leaderless_ms(const struct timing *timing)
+{
+    return timing->lease_ms + TIMING_TAKEOVER_MS;
+}
