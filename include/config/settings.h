@@ -49,6 +49,25 @@ struct settings_authentication {
     size_t cache_s; /* what a token was allowed is remembered so long; 0: not at all */
 };
 
+/* kube-scheduler adds up each default plugin's score (0 to 100) times that plugin's weight, and
+ * each extender's score times its weight times 10. From SCHEDULER_WEIGHT_THAT_DECIDES on, one point
+ * of ours outweighs all default plugins together. Source of the weights: getDefaultPlugins() and
+ * applyDynamicResources() in pkg/scheduler/apis/config/v1/default_plugins.go, Kubernetes 1.34 to
+ * 1.37; tests/control-plane/test_manifests.py compares the sum with a real kube-scheduler's. */
+enum {
+    SCHEDULER_PLUGIN_WEIGHTS = 3    /* TaintToleration */
+                               + 2  /* NodeAffinity */
+                               + 2  /* PodTopologySpread */
+                               + 2  /* InterPodAffinity */
+                               + 2  /* DynamicResources, on by default since 1.34 */
+                               + 1  /* NodeResourcesFit */
+                               + 1  /* NodeResourcesBalancedAllocation */
+                               + 1, /* ImageLocality */
+    SCHEDULER_WEIGHT_THAT_DECIDES = SCHEDULER_PLUGIN_WEIGHTS * 100 / 10 + 1,
+    /* The same without DynamicResources: what was enough, and shipped, before Kubernetes 1.34. */
+    SCHEDULER_WEIGHT_BEFORE_DRA = SCHEDULER_WEIGHT_THAT_DECIDES - 2 * 100 / 10
+};
+
 /* How kube-scheduler is configured, which we cannot see. */
 struct settings_scheduler {
     size_t weight; /* of this extender */
@@ -74,7 +93,7 @@ struct settings_tls {
     struct settings_clients people_clients; /* nobody named: none */
 };
 
-#define SETTINGS_WARNINGS_MAX 2
+#define SETTINGS_WARNINGS_MAX 3
 
 struct settings {
     /* ADDR:PORT, owned. */

@@ -21,8 +21,6 @@
 #define GI (1024 * MI)
 
 #define FILE_BYTES_MAX MI
-/* From here on one point of ours outweighs all that kube-scheduler's default plugins can give. */
-#define WEIGHT_THAT_DECIDES 121
 #define PATH_TEXT_MAX 128
 
 static const struct yaml_options YAML_LIMITS = {.max_depth = 16, .max_nodes = 10000};
@@ -81,7 +79,8 @@ const struct setting SETTINGS[] = {
     {"slotPrice.priorConfined", SETTING_DECIMAL, AT(policy.slot_price.prior_confined_milli),
      .most = 1000},
     {"quotas", SETTING_QUOTAS, AT(policy)},
-    {"scheduler.weight", SETTING_COUNT, AT(scheduler.weight), FROM_TO(1, 1000000, 121)},
+    {"scheduler.weight", SETTING_COUNT, AT(scheduler.weight),
+     FROM_TO(1, 1000000, SCHEDULER_WEIGHT_THAT_DECIDES)},
     {"scheduler.otherExtenders", SETTING_SWITCH, AT(scheduler.other_extenders)},
     {"scheduler.allPods", SETTING_SWITCH, AT(scheduler.all_pods)},
     {"filter.shortlist", SETTING_COUNT, AT(scheduler.shortlist), FROM_TO(0, 1000000, 100)},
@@ -329,6 +328,7 @@ int settings_read_file(struct settings *settings, const char *path, struct err *
 size_t settings_shortlist(const struct settings *settings)
 {
     const struct settings_scheduler *scheduler = &settings->scheduler;
-    const bool ours_wins = scheduler->weight >= WEIGHT_THAT_DECIDES && !scheduler->other_extenders;
+    const bool ours_wins =
+        scheduler->weight >= SCHEDULER_WEIGHT_THAT_DECIDES && !scheduler->other_extenders;
     return ours_wins ? scheduler->shortlist : 0;
 }

@@ -41,11 +41,27 @@ static void warn_of_verb_clients(const struct yaml_file *file, json_t *root,
                          "[gpu-extender-client]}");
 }
 
+/* The weight that was shipped until Kubernetes 1.34 gave DynamicResources a score. */
+static void warn_of_old_weight(const struct yaml_file *file, json_t *root,
+                               struct settings *settings)
+{
+    const size_t weight = settings->scheduler.weight;
+    const struct yaml_value at = setting_place(root, "scheduler", "weight", "scheduler.weight");
+    if (weight >= SCHEDULER_WEIGHT_BEFORE_DRA && weight < SCHEDULER_WEIGHT_THAT_DECIDES)
+        (void)yaml_fault(file, &at, new_warning(settings),
+                         "is %zu, should be at least %d: from Kubernetes 1.34 on, the scores of "
+                         "kube-scheduler's default plugins reach %d, so one point of this "
+                         "extender no longer decides, and filter.shortlist is not applied; set "
+                         "the same weight in KubeSchedulerConfiguration",
+                         weight, SCHEDULER_WEIGHT_THAT_DECIDES, SCHEDULER_PLUGIN_WEIGHTS * 100);
+}
+
 void warnings_find(const struct yaml_file *file, json_t *root, struct settings *settings)
 {
     settings->n_warnings = 0;
     warn_of_all_pods(file, root, settings);
     warn_of_verb_clients(file, root, settings);
+    warn_of_old_weight(file, root, settings);
 }
 
 const char *settings_warning(const struct settings *settings, size_t i)

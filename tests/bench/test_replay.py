@@ -57,7 +57,7 @@ def measured(folder):
 
 
 def static(folder, seed, *more):
-    command = [REPLAY_RUN, folder, "small", "slot-price", "121", str(seed), "static", *more]
+    command = [REPLAY_RUN, folder, "small", "slot-price", "141", str(seed), "static", *more]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 

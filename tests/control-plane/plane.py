@@ -235,9 +235,9 @@ class Plane:
         }
         return self.write(name, json.dumps(parts))
 
-    def start_scheduler(self, name, configuration, kubeconfig=None):
+    def start_scheduler(self, name, configuration, kubeconfig=None, options=()):
         """A ready kube-scheduler, the caller's to end. `name` is that of its files; the API server's address is filled in.
-        kubeconfig: if not one that may do everything."""
+        kubeconfig: if not one that may do everything. options: more of its command line."""
         kubeconfig, port = kubeconfig or self.kubeconfig(), free_port()
         whole = {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
@@ -255,6 +255,7 @@ class Plane:
             f"--bind-address={HOST}",
             f"--secure-port={port}",
             f"--cert-dir={self.path(name)}",
+            *options,
             log=f"{name}.log",
         )
         certificate = self.path(name, "kube-scheduler.crt")

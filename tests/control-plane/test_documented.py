@@ -59,7 +59,7 @@ def write_kubeconfig(live, folder):
 
 # ---- the configurations, as kubeadm's kube-scheduler takes them; first, while there is no pod to be scheduled ----
 
-CONFIGURATIONS = ["kube-scheduler-config.yaml", "kube-scheduler-config-all-pods.yaml"]
+CONFIGURATIONS = ["kube-scheduler-config.yaml", "kube-scheduler-config-all-pods.yaml", "kube-scheduler-config-gpu-profile.yaml"]
 KUBEADMS = "/etc/kubernetes/scheduler.conf"
 
 

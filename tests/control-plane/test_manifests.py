@@ -1,7 +1,9 @@
-"""The two configurations in manifests/ as the real kube-scheduler takes them, and which pods come to us with each."""
+"""The configurations in manifests/ as the real kube-scheduler takes them, and which pods come to us with each."""
 
+import json
 import os
 import re
+import subprocess
 
 import pytest
 import yaml
@@ -9,6 +11,7 @@ from cluster import GPU, MANIFESTS, NODES, PODS, node, pod
 from live import BOUND_BY
 
 USUAL, ALL_PODS = "kube-scheduler-config.yaml", "kube-scheduler-config-all-pods.yaml"
+GPU_PROFILE = "kube-scheduler-config-gpu-profile.yaml"
 LEGACY = "alpha.kubernetes.io/nvidia-gpu"
 MODEL = "NVIDIA-H100-80GB-HBM3"
 
@@ -29,7 +32,38 @@ def test_both_say_the_same_but_for_the_resources():
     assert usual == every
     assert [item["name"] for item in managed] == [GPU, "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe"]
     assert not any(item["ignoredByScheduler"] for item in managed)
-    assert (extender(usual)["weight"], usual["percentageOfNodesToScore"]) == (121, 100)
+    assert (extender(usual)["weight"], usual["percentageOfNodesToScore"]) == (141, 100)
+
+
+def test_the_one_with_a_gpu_profile_says_the_same_but_for_the_profiles():
+    usual, profiled = yaml.safe_load(read(USUAL)), yaml.safe_load(read(GPU_PROFILE))
+    ordinary, for_gpus = profiled.pop("profiles")
+    assert ordinary == {"schedulerName": "default-scheduler"}
+    assert for_gpus.pop("percentageOfNodesToScore") == usual.pop("percentageOfNodesToScore")
+    assert list(for_gpus) == ["schedulerName"] and profiled == usual
+
+
+def default_plugins(plane):
+    """{name: weight} of the plugins that kube-scheduler enables by itself and that score; written down by kube-scheduler."""
+    configuration = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "clientConnection": {"kubeconfig": plane.kubeconfig()},
+    }
+    given, written = plane.write("defaults-given.json", json.dumps(configuration)), plane.path("defaults-written.yaml")
+    command = [os.path.join(plane.binaries, "kube-scheduler"), f"--config={given}", f"--write-config-to={written}"]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    with open(written, encoding="utf-8") as file:
+        (profile,) = yaml.safe_load(file)["profiles"]
+    return {plugin["name"]: plugin["weight"] for plugin in profile["plugins"]["multiPoint"]["enabled"] if plugin["weight"] > 0}
+
+
+def test_one_point_of_ours_outweighs_all_of_kube_schedulers_plugins(plane):
+    """A plugin's score is at most 100; one point of ours counts weight x 10. One less in the weight would not do."""
+    weights = default_plugins(plane)
+    assert {"DynamicResources", "TaintToleration"} < set(weights)
+    theirs = 100 * sum(weights.values())
+    assert extender(yaml.safe_load(read(USUAL)))["weight"] == theirs // 10 + 1, weights
 
 
 def uncommented(text):
@@ -80,6 +114,21 @@ def test_every_pod_comes_to_us_without_managed_resources(live):
     live.wait_until_told()
     (told,) = live.service.get("/v1/inventory").json()["nodes"]
     assert [(item["pod"], item["gpus"]) for item in told["holders"]] == [("legacy", {LEGACY: 1})]
+
+
+def test_only_the_gpu_profile_looks_at_all_nodes(live):
+    """From 100 nodes on kube-scheduler stops when it has found enough of them: of 200 here, 96 (50 - 200 / 125 percent), but 100 at least."""
+    live.add_nodes("node", 200, MODEL, 8, kwok=False)
+    live.start(shipped=GPU_PROFILE)
+
+    def asked_about(name, **more):
+        live.create(name, 1, **more)
+        live.node_of(name)
+        (filtered,) = live.service.get(f"/v1/decisions?name={name}&verb=filter").json()["decisions"]
+        return filtered["nodesAsked"]
+
+    assert asked_about("sampled") == 100
+    assert asked_about("sees-all", schedulerName="gpu-scheduler") == 200
 
 
 def test_a_resource_that_is_not_listed_bypasses_us(live):

@@ -34,7 +34,7 @@ def write_trace(folder):
 
 
 def replayed(folder):
-    command = [REPLAY_RUN, str(folder), "small", "slot-price", "121", "1", "arrivals"]
+    command = [REPLAY_RUN, str(folder), "small", "slot-price", "141", "1", "arrivals"]
     return [json.loads(line) for line in subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()]
 
 

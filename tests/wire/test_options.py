@@ -167,6 +167,15 @@ def test_all_pods_are_warned_of(run_binary, start_service, write, cluster):
     assert not warnings(run_binary("--check", "--config", POLICY_FILE, "--cluster-file", cluster))
 
 
+@pytest.mark.parametrize("weight, is_old", [(120, False), (121, True), (140, True), (141, False)])
+def test_a_weight_from_before_kubernetes_1_34_is_warned_of(weight, is_old, run_binary, write, cluster):
+    """A weight of 121 to 140 decided before. A smaller one never did, so it is meant."""
+    policy = write("policy.yaml", f"{HEAD}scheduler: {{weight: {weight}}}\n")
+    said = warnings(run_binary("--check", "--config", policy, "--cluster-file", cluster))
+    assert len(said) == is_old
+    assert all(f"{policy}:3:" in line and f"scheduler.weight: is {weight}, should be at least 141" in line for line in said)
+
+
 def test_whom_the_verbs_let_in_is_warned_of(run_binary, start_service, write, cluster, tmp_path):
     """Where people have certificates, whoever reads could bind, too."""
     authority = Authority(tmp_path / "ca")

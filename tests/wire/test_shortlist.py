@@ -67,7 +67,7 @@ def test_nodes_that_come_whole_are_cut_too(start_with):
     assert [item["metadata"]["name"] for item in result["Nodes"]["items"]] == ask(start_with(), pod())["NodeNames"]
 
 
-@pytest.mark.parametrize("policy", ["scheduler: {weight: 120}", "scheduler: {otherExtenders: true}"])
+@pytest.mark.parametrize("policy", ["scheduler: {weight: 140}", "scheduler: {otherExtenders: true}"])
 def test_where_others_may_decide_all_are_handed_on(policy, start_with):
     assert ask(start_with(policy), pod())["NodeNames"] == FITTING
 
