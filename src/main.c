@@ -6,11 +6,13 @@
  * kubeconfig.
  */
 #include "api/api.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "config/options.h"
 #include "config/settings.h"
 #include "extender/extender.h"
 #include "follower.h"
+#include "formats/json_get.h"
 #include "gates.h"
 #include "http/server.h"
 #include "inventory/inventory.h"
@@ -18,9 +20,12 @@
 #include "listening.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
 
 enum exit_status { EXIT_FINE = 0, EXIT_RUN_TIME = 1, EXIT_BAD_INPUT = 2 };
 
@@ -363,11 +368,26 @@ static int run(struct program *program)
     return serve(program);
 }
 
+/* Before the first table: all of them hash by it. */
+static int make_hash_key(struct err *err)
+{
+    struct siphash_key key;
+    size_t json_seed = 0;
+    if (getrandom(&key, sizeof key, 0) != sizeof key ||
+        getrandom(&json_seed, sizeof json_seed, 0) != sizeof json_seed)
+        return err_set(err, errno, "getrandom: %s", strerror(errno));
+    hash_set_key(key);
+    json_set_seed(json_seed);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct program program = {0};
     struct err err;
     bool done = false;
+    if (make_hash_key(&err) < 0)
+        return complain(&err, EXIT_RUN_TIME);
     if (options_parse(argc, argv, &program.options, &done, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
     if (done)

@@ -12,6 +12,9 @@
 #include "base/err.h"
 
 #include <jansson.h>
+
+/* For the hashes of all JSON objects: before the first one, and before the first thread. */
+void json_set_seed(size_t seed);
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -3,6 +3,7 @@
  */
 #include "api/api.h"
 #include "base/clock.h"
+#include "base/table.h"
 #include "basis.h"
 #include "inventory_table.h"
 #include "model_words.h"
@@ -11,8 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-#include <uthash.h>
 
 struct holder {
     const char *namespace_, *name, *uid;

@@ -1,12 +1,11 @@
 /* model_words: see model_words.h. */
 #include "model_words.h"
+#include "base/table.h"
 #include "core/quantity.h"
 #include "few.h"
 #include "json_text.h"
 
 #include <string.h>
-
-#include <uthash.h>
 
 const char *model_words_sharing(const struct gpu_model *model, struct arena *arena)
 {

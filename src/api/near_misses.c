@@ -1,5 +1,6 @@
 /* near_misses: see near_misses.h. */
 #include "near_misses.h"
+#include "base/table.h"
 #include "core/near_miss.h"
 #include "core/quantity.h"
 #include "few.h"
@@ -9,8 +10,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <uthash.h>
 
 /* Nodes that would fit after the same change. */
 struct miss {

@@ -5,9 +5,8 @@
 #ifndef API_POD_COPY_H
 #define API_POD_COPY_H
 
+#include "base/table.h"
 #include "basis.h"
-
-#include <uthash.h>
 
 /* No more pods are copied for one answer. */
 #define POD_COPIES_MAX ((size_t)10000)

@@ -1,5 +1,6 @@
 /* verdict_table: see verdict_table.h. */
 #include "verdict_table.h"
+#include "base/table.h"
 #include "core/quantity.h"
 #include "few.h"
 #include "json_text.h"
@@ -7,8 +8,6 @@
 
 #include <stdbool.h>
 #include <string.h>
-
-#include <uthash.h>
 
 static const char *amount_text(const char *resource, int64_t n, struct arena *arena)
 {

@@ -1,10 +1,10 @@
 /* answers: see answers.h. */
 #include "answers.h"
 #include "base/mem.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 /* A table's own order is that of their coming: its head is the oldest. */
 struct kept_answer {

@@ -11,12 +11,12 @@
 #include "answers.h"
 #include "auth/auth.h"
 #include "base/metrics.h"
+#include "base/table.h"
 #include "bearer.h"
 #include "key.h"
 #include "review.h"
 
 #include <pthread.h>
-#include <uthash.h>
 
 enum review_kind { TOKEN_REVIEW, ACCESS_REVIEW, N_REVIEW_KINDS };
 enum lookup { LOOKUP_HIT, LOOKUP_MISS, LOOKUP_BUSY, N_LOOKUPS };

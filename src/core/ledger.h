@@ -4,6 +4,7 @@
 #ifndef CORE_LEDGER_H
 #define CORE_LEDGER_H
 
+#include "base/table.h"
 #include "core/cluster.h"
 #include "core/market.h"
 #include "core/nominate.h"
@@ -15,7 +16,6 @@
 #include "shapes.h"
 #include "supply.h"
 
-#include <uthash.h>
 #include <utlist.h>
 
 struct traits_entry {

@@ -1,5 +1,6 @@
 /* node_index: see node_index.h. */
 #include "node_index.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "ledger.h"
 
@@ -10,35 +11,6 @@
 
 /* How many names go from one step of a look-up to the next side by side. */
 #define ABREAST ((size_t)8)
-
-static uint64_t mixed(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0xbf58476d1ce4e5b9);
-    hash = (hash ^ (hash >> 32)) * UINT64_C(0x94d049bb133111eb);
-    return hash ^ (hash >> 32);
-}
-
-static uint64_t word_at(const char *text)
-{
-    uint64_t word = 0;
-    memcpy(&word, text, sizeof word);
-    return word;
-}
-
-/* By words, of which the last two may overlap. */
-static uint64_t hash_of(const char *name)
-{
-    const size_t len = strlen(name);
-    uint64_t hash = len;
-    size_t at = 0;
-    for (; len - at > sizeof(uint64_t); at += sizeof(uint64_t))
-        hash = mixed(hash, word_at(name + at));
-    if (len >= sizeof(uint64_t))
-        return mixed(hash, word_at(name + len - sizeof(uint64_t)));
-    for (; at < len; at++)
-        hash = mixed(hash, (unsigned char)name[at]);
-    return hash;
-}
 
 /* The first slot from there on that is free, or has the hash. */
 static size_t probe(const struct node_index *index, uint64_t hash, size_t from)
@@ -89,14 +61,14 @@ void node_index_add(struct node_index *index, struct node *node)
 {
     if (index->n + 1 > index->n_slots / 4 * 3)
         grow(index);
-    put(index, (struct node_slot){hash_of(node->name), node});
+    put(index, (struct node_slot){hash_text(node->name), node});
     index->n++;
 }
 
 void node_index_remove(struct node_index *index, const struct node *node)
 {
     const size_t mask = index->n_slots - 1;
-    size_t gap = hash_of(node->name) & mask;
+    size_t gap = hash_text(node->name) & mask;
     while (index->slots[gap].node != node)
         gap = (gap + 1) & mask;
     /* Who comes after it moves up, but not before the slot that its hash says. */
@@ -113,7 +85,7 @@ void node_index_remove(struct node_index *index, const struct node *node)
 
 struct node *node_index_find(const struct node_index *index, const char *name)
 {
-    return index->n > 0 ? find(index, name, hash_of(name)) : NULL;
+    return index->n > 0 ? find(index, name, hash_text(name)) : NULL;
 }
 
 /* ---- many at a time ---- */
@@ -127,8 +99,9 @@ struct abreast {
 
 static void fetch_slots(const struct node_index *index, struct abreast *some)
 {
+    const struct siphash_key key = hash_key();
     for (size_t i = 0; i < some->n; i++) {
-        some->hashes[i] = hash_of(some->names[i]);
+        some->hashes[i] = hash_keyed(key, some->names[i], strlen(some->names[i]));
         __builtin_prefetch(&index->slots[some->hashes[i] & (index->n_slots - 1)]);
     }
 }

@@ -8,8 +8,9 @@
 #ifndef CORE_OWNERS_H
 #define CORE_OWNERS_H
 
+#include "base/table.h"
+
 #include <stddef.h>
-#include <uthash.h>
 
 struct node;
 

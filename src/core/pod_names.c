@@ -1,5 +1,6 @@
 /* pod_names: see pod_names.h. */
 #include "pod_names.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "ledger.h"
 
@@ -8,20 +9,15 @@
 
 #define LEAST_BUCKETS 64
 
-/* FNV-1a, with the end of the text, so that "a", "bc" is not "ab", "c". */
-static uint64_t hash_more(uint64_t hash, const char *text)
-{
-    const size_t size = strlen(text) + 1;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static struct pod_entry **bucket_of(const struct pod_names *names, const char *namespace_,
                                     const char *name)
 {
-    const uint64_t hash = hash_more(hash_more(UINT64_C(0xcbf29ce484222325), namespace_), name);
-    return &names->buckets[(hash ^ (hash >> 32)) & (names->n_buckets - 1)];
+    /* With the end of the text, so that "a", "bc" is not "ab", "c". */
+    struct siphash hash = siphash_begin(hash_key(), false);
+    siphash_add(&hash, namespace_, strlen(namespace_) + 1, HASH_ROUNDS);
+    siphash_add(&hash, name, strlen(name), HASH_ROUNDS);
+    return &names->buckets[siphash_end(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS) &
+                           (names->n_buckets - 1)];
 }
 
 static void put(struct pod_names *names, struct pod_entry *pod)

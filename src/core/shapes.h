@@ -9,12 +9,11 @@
 #define CORE_SHAPES_H
 
 #include "base/arena.h"
+#include "base/table.h"
 #include "core/pod_shape.h"
 #include "core/policy.h"
 #include "wanting.h"
 #include "words.h"
-
-#include <uthash.h>
 
 struct resource_entry {
     struct resource resource; /* first: a struct resource * of a ledger is one of these */

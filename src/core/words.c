@@ -1,11 +1,11 @@
 /* words: see words.h. */
 #include "words.h"
 #include "base/mem.h"
+#include "base/table.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 struct word {
     size_t refs;

@@ -12,12 +12,12 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/table.h"
 #include "bind_attempt.h"
 #include "bind_wire.h"
 #include "extender/binds.h"
 
 #include <pthread.h>
-#include <uthash.h>
 
 /* Beyond it a call is refused: so many pods on their way is no cluster's burst. */
 #define BINDS_OPEN_MAX 4096

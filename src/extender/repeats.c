@@ -1,11 +1,12 @@
 /* repeats: see include/extender/repeats.h. Pods are known by 64 bits of hashes; where two have the
  * same, a pod is asked for once too often. */
 #include "extender/repeats.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 struct refused {
     uint64_t pod; /* its UID and its resourceVersion, half of it each */
@@ -36,9 +37,7 @@ void repeats_free(struct repeats *repeats)
 
 static uint32_t hash_of(const char *text)
 {
-    unsigned hash = 0;
-    HASH_VALUE(text, strlen(text), hash);
-    return hash;
+    return (uint32_t)hash_text(text);
 }
 
 static bool is_of_one_pod(uint64_t pod, uint64_t other)

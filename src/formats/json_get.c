@@ -8,6 +8,12 @@
 #include <errno.h>
 #include <string.h>
 
+/* With 0 jansson would choose a seed itself. */
+void json_set_seed(size_t seed)
+{
+    json_object_seed(seed != 0 ? seed : 1);
+}
+
 /* So much of a string is shown in a message. */
 #define SHOWN_BYTES_MAX 60
 

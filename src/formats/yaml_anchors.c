@@ -3,10 +3,10 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "base/table.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <uthash.h>
 
 /* In one text. Names come from strangers, who can choose them so that their hashes are equal. */
 #define ANCHORS_MAX 10000

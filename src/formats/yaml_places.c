@@ -4,11 +4,11 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "base/table.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 struct place {
     UT_hash_handle hh;

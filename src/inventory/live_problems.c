@@ -1,11 +1,10 @@
 /* live_problems: see live_problems.h. */
 #include "live_problems.h"
 #include "base/mem.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include <uthash.h>
 
 #define NOT_LISTED SIZE_MAX
 

@@ -1,10 +1,10 @@
 /* refused_pods: see refused_pods.h. */
 #include "refused_pods.h"
 #include "base/mem.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 struct entry {
     char *node;

@@ -1,11 +1,10 @@
 /* seen: see seen.h. */
 #include "seen.h"
 #include "base/mem.h"
+#include "base/table.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include <uthash.h>
 
 struct seen_object {
     char *key;

@@ -2,12 +2,12 @@
 #include "rig.h"
 
 #include "base/mem.h"
+#include "base/table.h"
 #include "formats/json_get.h"
 #include "unit.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 struct rig_name {
     char *name;

@@ -1,0 +1,26 @@
+/* hash: see include/base/hash.h. */
+#include "base/hash.h"
+
+/* Nothing is secret about it: for tests and the simulator. */
+static struct siphash_key process_key = {UINT64_C(0x0706050403020100),
+                                         UINT64_C(0x0f0e0d0c0b0a0908)};
+
+void hash_set_key(struct siphash_key key)
+{
+    process_key = key;
+}
+
+struct siphash_key hash_key(void)
+{
+    return process_key;
+}
+
+uint64_t hash_bytes(const void *data, size_t len)
+{
+    return hash_keyed(process_key, data, len);
+}
+
+uint64_t hash_text(const char *text)
+{
+    return hash_bytes(text, strlen(text));
+}
