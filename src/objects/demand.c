@@ -7,6 +7,7 @@
 #include "objects/demand.h"
 
 #include "base/mem.h"
+#include "base/table.h"
 #include "container_requests.h"
 #include "element.h"
 #include "formats/json_get.h"
@@ -14,7 +15,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 struct resource_sum {
     const char *resource; /* the key of the hash */
@@ -27,12 +27,20 @@ struct resource_sum {
 
 enum container_kind { CONTAINER, INIT_CONTAINER, SIDECAR };
 
+/* Of one pod, and of one container; nodes have a dozen. */
+#define RESOURCES_MAX 256
+
+/* What must not be left out comes first: what every node has, and GPUs by their exact names; then
+ * GPUs that a wildcard of the policy names; then all else. */
+enum importance { IMPORTANT, GPU_BY_WILDCARD, OTHER, N_IMPORTANCES };
+
 struct summing {
     const struct policy *policy;
     struct arena *arena;
     json_t *statuses; /* container's name -> its status; NULL: there are none */
     bool resize_infeasible;
     struct resource_sum *sums;
+    size_t n_sums[N_IMPORTANCES];
     const char *refusal;
 };
 
@@ -59,21 +67,52 @@ static void refuse(struct summing *summing, const char *reason)
         summing->refusal = reason;
 }
 
-static struct resource_sum *sum_of(struct summing *summing, const char *resource)
+static enum importance importance_of(const char *resource, const struct policy *policy)
+{
+    static const char *const CORE[] = {"cpu", "memory", "pods", "ephemeral-storage"};
+    for (size_t i = 0; i < sizeof CORE / sizeof *CORE; i++) {
+        if (strcmp(resource, CORE[i]) == 0)
+            return IMPORTANT;
+    }
+    for (size_t i = 0; i < policy->n_gpu_resources; i++) {
+        if (strcmp(resource, policy->gpu_resources[i]) == 0)
+            return IMPORTANT;
+    }
+    return policy_is_gpu_resource(policy, resource) ? GPU_BY_WILDCARD : OTHER;
+}
+
+static void refuse_so_many(struct summing *summing)
+{
+    refuse(summing, arena_printf(summing->arena, "asks for more than %d resources", RESOURCES_MAX));
+}
+
+/* The sum, begun if there is none. A tenant may invent names: those that are not important get no
+ * sum for a quantity of 0, and at most RESOURCES_MAX of each kind get one; NULL: it gets none. */
+static struct resource_sum *sum_of(struct summing *summing, const char *resource, int64_t amount)
 {
     struct resource_sum *sum = NULL;
     HASH_FIND_STR(summing->sums, resource, sum);
-    if (!sum) {
-        sum = ARENA_NEW(summing->arena, struct resource_sum);
-        sum->resource = resource;
-        HASH_ADD_KEYPTR(hh, summing->sums, sum->resource, strlen(sum->resource), sum);
+    if (sum)
+        return sum;
+    const enum importance importance = importance_of(resource, summing->policy);
+    if (importance != IMPORTANT && amount == 0)
+        return NULL;
+    if (summing->n_sums[importance] == RESOURCES_MAX) {
+        refuse_so_many(summing);
+        return NULL;
     }
+    summing->n_sums[importance]++;
+    sum = ARENA_NEW(summing->arena, struct resource_sum);
+    sum->resource = resource;
+    HASH_ADD_KEYPTR(hh, summing->sums, sum->resource, strlen(sum->resource), sum);
     return sum;
 }
 
 /* KEP-753: while an init container runs, the sidecars before it run too. */
 static void add_amount(struct resource_sum *sum, enum container_kind kind, int64_t amount)
 {
+    if (!sum)
+        return;
     if (kind == INIT_CONTAINER) {
         sum->peak = larger(sum->peak, plus(sum->sidecars, amount));
         return;
@@ -112,8 +151,12 @@ static int add_requests(struct summing *summing, const struct request_sources *s
     int r = container_requests(sources, summing->policy, summing->arena, &list, err);
     if (r < 0)
         return r;
-    for (size_t i = 0; i < list.n; i++)
-        add_amount(sum_of(summing, list.items[i].resource), kind, list.items[i].amount);
+    if (list.n > RESOURCES_MAX)
+        refuse_so_many(summing);
+    for (size_t i = 0; i < list.n; i++) {
+        const struct amount *item = &list.items[i];
+        add_amount(sum_of(summing, item->resource, item->amount), kind, item->amount);
+    }
     const char *fault = container_gpu_fault(sources, summing->policy, summing->arena);
     if (fault)
         refuse(summing, arena_printf(summing->arena, "%s: %s", label, fault));
@@ -273,8 +316,12 @@ static int apply_pod_level(struct summing *summing, const json_t *spec, const js
         return r;
     for (size_t i = 0; i < list.n; i++) {
         const char *resource = list.items[i].resource;
+        const int64_t amount = list.items[i].amount;
+        struct resource_sum *sum = NULL;
         if (pod_level_decides(&sources, summing->sums, resource))
-            sum_of(summing, resource)->total = list.items[i].amount;
+            sum = sum_of(summing, resource, amount);
+        if (sum)
+            sum->total = amount;
         else if (policy_is_gpu_resource(summing->policy, resource))
             refuse(summing,
                    arena_printf(summing->arena,
@@ -296,33 +343,17 @@ static int add_overhead(struct summing *summing, const json_t *spec, struct err 
     if ((r = container_requests(&sources, summing->policy, summing->arena, &list, err)) < 0)
         return r;
     for (size_t i = 0; i < list.n; i++) {
-        struct resource_sum *sum = sum_of(summing, list.items[i].resource);
-        sum->total = plus(sum->total, list.items[i].amount);
+        const int64_t amount = list.items[i].amount;
+        struct resource_sum *sum = sum_of(summing, list.items[i].resource, amount);
+        if (sum)
+            sum->total = plus(sum->total, amount);
     }
     return 0;
 }
 
-/* Of one pod; nodes have a dozen. */
-#define RESOURCES_MAX 256
-
 static int compare_resources(const void *a, const void *b)
 {
     return strcmp(((const struct amount *)a)->resource, ((const struct amount *)b)->resource);
-}
-
-/* What must never be left out: exact GPU names and what every node has. */
-static int importance(const char *resource, const struct policy *policy)
-{
-    static const char *const CORE[] = {"cpu", "memory", "pods", "ephemeral-storage"};
-    for (size_t i = 0; i < sizeof CORE / sizeof *CORE; i++) {
-        if (strcmp(resource, CORE[i]) == 0)
-            return 0;
-    }
-    for (size_t i = 0; i < policy->n_gpu_resources; i++) {
-        if (strcmp(resource, policy->gpu_resources[i]) == 0)
-            return 0;
-    }
-    return policy_is_gpu_resource(policy, resource) ? 1 : 2;
 }
 
 /* A pod that names more resources than any node has is refused; the important ones still count. */
@@ -331,11 +362,10 @@ static size_t limit_amounts(struct summing *summing, struct amount *amounts, siz
     size_t n_kept = 0;
     if (n <= RESOURCES_MAX)
         return n;
-    refuse(summing, arena_printf(summing->arena, "asks for %zu resources, should be at most %d", n,
-                                 RESOURCES_MAX));
-    for (int level = 0; level < 3; level++) {
+    refuse_so_many(summing);
+    for (int level = 0; level < N_IMPORTANCES; level++) {
         for (size_t i = n_kept; i < n && n_kept < RESOURCES_MAX; i++) {
-            if (importance(amounts[i].resource, summing->policy) != level)
+            if ((int)importance_of(amounts[i].resource, summing->policy) != level)
                 continue;
             const struct amount kept = amounts[i];
             amounts[i] = amounts[n_kept];

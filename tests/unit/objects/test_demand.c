@@ -6,7 +6,11 @@
  */
 #include "objects/demand.h"
 
+#include "base/table.h"
 #include "fixture.h"
+
+#include <stdio.h>
+#include <time.h>
 
 struct row {
     const char *what;
@@ -327,6 +331,80 @@ static void test_errors(void **state)
     }
 }
 
+#define N_INVENTED 20000
+
+/* Names that stand in one bucket of a table that hashes by uthash's own, unkeyed function. */
+static const char *invented_name(size_t *serial, struct arena *arena)
+{
+    char name[64];
+    for (;;) {
+        unsigned hash = 0;
+        const int len = snprintf(name, sizeof name, "example.com/%zu", (*serial)++);
+        HASH_JEN(name, (size_t)len, hash);
+        if (hash % 256 == 0)
+            return arena_strdup(arena, name);
+    }
+}
+
+/* spec: one container with so many invented names in its limits, and a GPU behind them. */
+static json_t *spec_of_inventor(size_t n, const char *quantity, struct arena *arena)
+{
+    json_t *limits = json_object();
+    size_t serial = 0;
+    for (size_t i = 0; i < n; i++)
+        (void)json_object_set_new(limits, invented_name(&serial, arena), json_string(quantity));
+    (void)json_object_set_new(limits, "nvidia.com/gpu", json_string("8"));
+    return json_pack("{s:[{s:{s:o}}]}", "containers", "resources", "limits", limits);
+}
+
+static int64_t thread_cpu_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* A pod with 20,000 names that collide and ask for nothing: refused, and its GPUs count. 0.1 s of
+ * a sanitized build; without the cap and the keyed hash it is 20 times as much. */
+static void test_invented_names_cost_little(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const QUANTITIES[] = {"0", "1"};
+    for (size_t i = 0; i < 2; i++) {
+        struct demand demand = {0};
+        json_auto_t *spec = spec_of_inventor(N_INVENTED, QUANTITIES[i], fixture->arena);
+        const int64_t began_ms = thread_cpu_ms();
+        assert_int_equal(
+            demand_from_json(spec, NULL, &fixture->policy, fixture->arena, &demand, &fixture->err),
+            0);
+        assert_in_range(thread_cpu_ms() - began_ms, 0, 500);
+        assert_string_equal(demand.refusal, "asks for more than 256 resources");
+        assert_in_range(demand.n_amounts, 2, 256);
+        const struct shape_facts shape = {.demand = demand.amounts, .n_demand = demand.n_amounts};
+        assert_int_equal(shape_demand(&shape, "nvidia.com/gpu"), 8);
+        assert_int_equal(shape_demand(&shape, "pods"), 1);
+    }
+}
+
+/* Names with a quantity of 0 take no place from those that ask for something. */
+static void test_names_that_ask_for_nothing_hide_none(void **state)
+{
+    struct fixture *fixture = *state;
+    struct demand demand = {0};
+    json_auto_t *limits = json_object();
+    for (size_t i = 0; i < 300; i++)
+        (void)json_object_set_new(limits, arena_printf(fixture->arena, "nvidia.com/mig-%zu", i),
+                                  json_string("0"));
+    (void)json_object_set_new(limits, "nvidia.com/mig-1g.5gb", json_string("2"));
+    json_auto_t *spec = json_pack("{s:[{s:{s:O}}]}", "containers", "resources", "limits", limits);
+    assert_int_equal(
+        demand_from_json(spec, NULL, &fixture->policy, fixture->arena, &demand, &fixture->err), 0);
+    const struct shape_facts shape = {.demand = demand.amounts, .n_demand = demand.n_amounts};
+    assert_int_equal(demand.n_amounts, 2);
+    assert_int_equal(shape_demand(&shape, "nvidia.com/mig-1g.5gb"), 2);
+    assert_string_equal(demand.refusal, "asks for more than 256 resources");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +412,8 @@ int main(void)
         FIXTURE_TEST(test_in_place_resize),
         FIXTURE_TEST(test_gpu_rules),
         FIXTURE_TEST(test_errors),
+        FIXTURE_TEST(test_invented_names_cost_little),
+        FIXTURE_TEST(test_names_that_ask_for_nothing_hide_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
