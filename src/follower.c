@@ -82,8 +82,11 @@ static void wake_loops(void *context)
 
 static int create_loops(struct follower *follower, const struct settings *settings, struct err *err)
 {
-    const struct kube_loop_settings reading = {"read", settings->limits.object_bytes};
-    const struct kube_loop_settings writing = {"write", settings->limits.object_bytes};
+    const struct kube_loop_settings reading = {.name = "read",
+                                               .max_answer_bytes = settings->limits.object_bytes};
+    const struct kube_loop_settings writing = {.name = "write",
+                                               .max_answer_bytes = settings->limits.object_bytes,
+                                               .unacked_ms = timing_of(settings).unacked_ms};
     int r = kube_credentials_new(&follower->target, &follower->credentials, err);
     if (r == 0)
         r = kube_loop_new(&reading, &follower->target, follower->credentials, &follower->reading,

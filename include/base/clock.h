@@ -6,9 +6,15 @@
 #define BASE_CLOCK_H
 
 #include <stdint.h>
+#include <time.h>
 
 /* Later than any moment: "never". */
 #define CLOCK_NEVER INT64_MAX
+
+/* Goes on while the host is suspended, as the world does: what was granted or known for a time is
+ * over when the host wakes. (CLOCK_MONOTONIC would stand still. A guest that its hypervisor pauses
+ * sees neither go on.) Source: clock_gettime(2). */
+#define CLOCK_SOURCE CLOCK_BOOTTIME
 
 /* Monotonic, milliseconds, never 0. */
 int64_t clock_ms(void);

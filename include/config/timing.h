@@ -30,7 +30,7 @@
 #define TIMING_SLACK_MS ((int64_t)1000)
 /* A new leader's requests after the old Lease has run out: GET and PUT of the Lease, the
  * resourceVersion of the pods, and the wait for the watch to come to it. */
-#define TIMING_TAKEOVER_MS ((int64_t)3000)
+#define TIMING_TAKEOVER_MS ((int64_t)1000)
 
 struct timing {
     int64_t bind_ms;      /* kube-scheduler's call of bind is answered within it */

@@ -9,6 +9,12 @@
  * never compared with ours. Every PUT carries the resourceVersion that was read; a conflict is a
  * lost round, and nothing is forced. What others wrote into the object stays.
  *
+ * A Lease that is not there may have been deleted while somebody leads by it. So whoever finds none
+ * makes it only after one duration in which every reading found none; a cluster's very first leader
+ * waits that long, too. A leader that learns of the end leads no more, and makes the Lease at once:
+ * it knows when it renewed the Lease last. What it leads then is another term. (Whoever deletes the
+ * Lease twice within its duration may still make two leaders.)
+ *
  * Who leads knows until when nobody else can: from the sending of the last renewal that succeeded,
  * as the API server took it no sooner. It is no fence for a process that was stopped between
  * looking and acting; what it does must end by itself.

@@ -25,6 +25,10 @@ struct kube_loop;
 struct kube_loop_settings {
     const char *name;        /* "read": for log lines and the thread's name */
     size_t max_answer_bytes; /* of a request that was sent by the sender */
+    /* What the server's host has not acknowledged after so long is not sent again, and ends the
+     * connection (TCP_USER_TIMEOUT): so nothing of it arrives later, though this process stands
+     * still. 0: 30 s. */
+    int64_t unacked_ms;
 };
 
 /* Both are borrowed and may be shared by several loops: target for its life, credentials until

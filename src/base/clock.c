@@ -1,12 +1,10 @@
 /* clock: see include/base/clock.h. */
 #include "base/clock.h"
 
-#include <time.h>
-
 int64_t clock_us(void)
 {
     struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(CLOCK_SOURCE, &now);
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
@@ -20,6 +18,6 @@ int64_t clock_wall_ms(void)
 int64_t clock_ms(void)
 {
     struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(CLOCK_SOURCE, &now);
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 + 1;
 }

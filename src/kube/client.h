@@ -14,8 +14,9 @@
 struct client;
 struct transfer;
 
-/* target is borrowed for its life. */
-int client_new(const struct kube_target *target, struct client **ret_client, struct err *err);
+/* target is borrowed for its life. unacked_ms: see struct kube_loop_settings. */
+int client_new(const struct kube_target *target, int64_t unacked_ms, struct client **ret_client,
+               struct err *err);
 /* Every transfer has ended or was dropped. */
 void client_free(struct client *client);
 

@@ -48,6 +48,7 @@ struct generation {
 
 struct client {
     const struct kube_target *target;
+    int64_t unacked_ms;
     struct endpoint endpoint;
     struct curl_slist *connect_to;
     struct generation *generations; /* the first takes what is new */
@@ -80,8 +81,8 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
 
 static int on_new_socket(void *context, curl_socket_t fd, curlsocktype purpose)
 {
-    (void)context;
-    socket_prepare(fd, purpose == CURLSOCKTYPE_IPCXN);
+    const struct client *client = context;
+    socket_prepare(fd, purpose == CURLSOCKTYPE_IPCXN, client->unacked_ms);
     return CURL_SOCKOPT_OK;
 }
 
@@ -210,6 +211,7 @@ static void set_connection(struct transfer *transfer, const struct client *clien
     SET(transfer, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
     SET(transfer, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S);
     SET(transfer, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
+    SET(transfer, CURLOPT_SOCKOPTDATA, client);
     SET(transfer, CURLOPT_CLOSESOCKETFUNCTION, on_close);
     SET(transfer, CURLOPT_CLOSESOCKETDATA, transfer->generation);
     SET(transfer, CURLOPT_CONNECT_TO, client->connect_to);
@@ -454,12 +456,14 @@ static void free_client(struct client *client)
     curl_global_cleanup();
 }
 
-int client_new(const struct kube_target *target, struct client **ret_client, struct err *err)
+int client_new(const struct kube_target *target, int64_t unacked_ms, struct client **ret_client,
+               struct err *err)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         return err_set(err, EIO, "libcurl could not be initialized");
     struct client *client = MEM_NEW(struct client);
     client->target = target;
+    client->unacked_ms = unacked_ms > 0 ? unacked_ms : SOCKET_UNACKED_MS;
     endpoint_init(&client->endpoint, target);
     if (client->endpoint.connect_to)
         client->connect_to = curl_slist_append(NULL, client->endpoint.connect_to);

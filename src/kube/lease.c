@@ -48,9 +48,12 @@ struct lease {
 
     json_t *object;     /* as it was last seen; NULL: never */
     int64_t seen_ms;    /* since then it says what it says, by our clock */
+    bool is_gone;       /* it was not there when it was last read */
+    int64_t gone_ms;    /* is_gone: since each reading said so */
     int64_t written_ms; /* a PUT or POST that makes it ours was sent last */
     bool may_be_ours;   /* that was not answered by anything that says otherwise */
     bool is_hinted;     /* since the question was asked there is a reason to look again */
+    bool has_ended;     /* since then a watch showed its end */
     enum lease_aim aim;
     struct lease_status status;
     char *holder;
@@ -118,6 +121,7 @@ static void see(struct lease *lease, int64_t now_ms, json_t *object)
         lease->seen_ms = now_ms;
     json_decref(lease->object);
     lease->object = object;
+    lease->is_gone = false;
     free(lease->holder);
     lease->holder = mem_strdup(record_of(lease).holder);
 }
@@ -135,6 +139,16 @@ static void lose(struct lease *lease)
     lease->status.leads = false;
     lease->status.losses++;
     lease->next = READ;
+}
+
+/* Others may make it anew, and lead. */
+static void lose_deleted(struct lease *lease)
+{
+    if (!lease->status.leads)
+        return;
+    buf_clear(&lease->why);
+    (void)buf_printf(&lease->why, "the Lease was deleted");
+    lose(lease);
 }
 
 static void hold(struct lease *lease, int64_t now_ms)
@@ -175,12 +189,17 @@ static void end_round(struct lease *lease, int64_t now_ms, int64_t retry_after_s
 }
 
 /* Who waits tries as soon as it is over. */
-static void follow(struct lease *lease, int64_t now_ms)
+static void follow(struct lease *lease, int64_t now_ms, int64_t until_ms)
+{
+    end_round(lease, now_ms, -1);
+    if (until_ms < lease->due_ms)
+        lease->due_ms = until_ms;
+}
+
+static void follow_holder(struct lease *lease, int64_t now_ms)
 {
     const struct lease_record record = record_of(lease);
-    end_round(lease, now_ms, -1);
-    if (expiry_ms(lease, &record) < lease->due_ms)
-        lease->due_ms = expiry_ms(lease, &record);
+    follow(lease, now_ms, expiry_ms(lease, &record));
 }
 
 /* ---- what is asked ---- */
@@ -244,6 +263,7 @@ static struct lease_action ask(struct lease *lease, int64_t now_ms, int64_t wall
     lease->asked = question;
     lease->asked_ms = now_ms;
     lease->is_hinted = false;
+    lease->has_ended = false;
     return action;
 }
 
@@ -282,6 +302,8 @@ static void fail_round(struct lease *lease, enum question question,
 {
     explain(lease, question, answer);
     lease->status.failures++;
+    if (question == READ)
+        lease->is_gone = false; /* it may have been there meanwhile */
     end_round(lease, answer->at_ms, answer->retry_after_s);
 }
 
@@ -296,25 +318,52 @@ static json_t *lease_in(const struct kube_answer *answer)
     return NULL;
 }
 
+/* From when on nobody leads by the one that was there. Its holder may have renewed it just before
+ * the end, unseen by us; what we know of it is no help then. We ourselves know when we did. */
+static int64_t free_ms(const struct lease *lease, int64_t now_ms)
+{
+    const struct lease_record record = record_of(lease);
+    const int64_t ours_until_ms = lease->status.renewed_ms + lease->settings.duration_ms;
+    if (lease->status.term > 0 && is_ours(lease, &record) && now_ms < ours_until_ms)
+        return now_ms;
+    return lease->gone_ms + lease->settings.duration_ms;
+}
+
+static void judge_gone(struct lease *lease, int64_t now_ms)
+{
+    if (!lease->is_gone)
+        lease->gone_ms = now_ms;
+    lease->is_gone = true;
+    lease->may_be_ours = false;
+    buf_clear(&lease->why);
+    lose_deleted(lease);
+    if (lease->aim == LEASE_LEAD && free_ms(lease, now_ms) <= now_ms)
+        ask_next(lease, MAKE, now_ms);
+    else if (lease->aim == LEASE_LEAD)
+        follow(lease, now_ms, free_ms(lease, now_ms));
+    else
+        end_round(lease, now_ms, -1);
+}
+
 static void judge_read(struct lease *lease, const struct kube_answer *answer, json_t *object)
 {
-    const bool is_gone = answer->status == 404;
-    if (!object && !is_gone) {
-        fail_round(lease, READ, answer);
+    if (!object) {
+        if (answer->status == 404)
+            judge_gone(lease, answer->at_ms);
+        else
+            fail_round(lease, READ, answer);
         return;
     }
-    if (object)
-        see(lease, answer->at_ms, object);
+    see(lease, answer->at_ms, object);
     const struct lease_record record = record_of(lease);
-    lease->may_be_ours = object && is_ours(lease, &record);
+    lease->may_be_ours = is_ours(lease, &record);
     buf_clear(&lease->why);
-    /* One that is gone still says who acted until now. */
     if (is_held_by_another(lease, answer->at_ms)) {
         if (lease->status.leads)
             lose(lease);
-        follow(lease, answer->at_ms);
+        follow_holder(lease, answer->at_ms);
     } else if (lease->aim == LEASE_LEAD || lease->status.leads) {
-        ask_next(lease, is_gone ? MAKE : TAKE, answer->at_ms);
+        ask_next(lease, TAKE, answer->at_ms);
     } else if (lease->aim == LEASE_LEAVE && lease->may_be_ours) {
         ask_next(lease, GIVE_UP, answer->at_ms);
     } else {
@@ -325,10 +374,16 @@ static void judge_read(struct lease *lease, const struct kube_answer *answer, js
 static void judge_write(struct lease *lease, enum question question,
                         const struct kube_answer *answer, json_t *object)
 {
-    if (object) {
+    if (object && lease->has_ended) {
+        /* That may have been after this write. */
+        see(lease, answer->at_ms, object);
+        ask_next(lease, READ, answer->at_ms);
+    } else if (object) {
         see(lease, answer->at_ms, object);
         hold(lease, answer->at_ms);
     } else if (question == RENEW) {
+        if (answer->status == 404)
+            lose_deleted(lease);
         explain(lease, question, answer);
         lease->status.failures += answer->status != 409;
         ask_next(lease, READ, answer->at_ms);
@@ -394,17 +449,20 @@ static void see_change(struct lease *lease, int64_t now_ms, const json_t *object
     if (is_news && !is_held_by_another(lease, now_ms))
         hurry(lease, now_ms);
     else if (is_news && lease->next != READ)
-        follow(lease, now_ms);
+        follow_holder(lease, now_ms);
     else if (is_news && expiry_ms(lease, &record) < lease->due_ms)
         ask_next(lease, READ, expiry_ms(lease, &record));
 }
 
 void lease_seen(struct lease *lease, int64_t now_ms, const json_t *object)
 {
-    if (object)
+    if (object) {
         see_change(lease, now_ms, object);
-    else
-        hurry(lease, now_ms);
+        return;
+    }
+    lease->has_ended = true;
+    lose_deleted(lease);
+    hurry(lease, now_ms);
 }
 
 /* ---- what it is to do ---- */

@@ -47,7 +47,7 @@ int kube_loop_new(const struct kube_loop_settings *settings, const struct kube_t
                   struct err *err)
 {
     struct client *client = NULL;
-    int code = client_new(target, &client, err);
+    int code = client_new(target, settings->unacked_ms, &client, err);
     if (code < 0)
         return code;
     struct kube_loop *loop = MEM_NEW(struct kube_loop);

@@ -7,11 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define UNACKNOWLEDGED_MS 30000U
-
-void socket_prepare(int fd, bool is_tcp)
+void socket_prepare(int fd, bool is_tcp, int64_t unacked_ms)
 {
-    unsigned timeout_ms = UNACKNOWLEDGED_MS;
+    const unsigned timeout_ms = (unsigned)unacked_ms;
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* not for credential plugins */
     if (is_tcp)
         (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof(timeout_ms));

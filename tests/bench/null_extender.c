@@ -155,7 +155,8 @@ static int connect_api_server(struct api_server *api_server, const char *kubecon
                               struct err *err)
 {
     const struct kube_lookup lookup = {.kubeconfig = kubeconfig};
-    const struct kube_loop_settings settings = {"bind", (size_t)1 << 20};
+    const struct kube_loop_settings settings = {.name = "bind",
+                                                .max_answer_bytes = (size_t)1 << 20};
     int r = kube_target_find(&lookup, &api_server->target, err);
     if (r == 0)
         r = kube_credentials_new(&api_server->target, &api_server->credentials, err);

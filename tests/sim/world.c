@@ -8,6 +8,8 @@
 
 /* The ledger's sums are made again so often. */
 #define CHECK_MS 2000
+/* Beyond what is promised of a network that works: simulated ways take up to 20 ms each. */
+#define SLACK_MS 2000
 /* That may be blind: until it knows, and for how long it leads then. */
 #define BLIND_MS (SERVICE_SILENCE_MS + times()->renew_ms)
 /* More within a millisecond go round in a circle. */
@@ -100,7 +102,8 @@ static bool could_anybody_decide(const struct world *world)
 /* The Lease runs out, is taken, and the ledger comes to that. */
 static void check_lead(struct world *world)
 {
-    const int64_t limit_ms = timing_leaderless_ms(times()) + (world->plan.blindness ? BLIND_MS : 0);
+    const int64_t limit_ms =
+        timing_leaderless_ms(times()) + SLACK_MS + (world->plan.blindness ? BLIND_MS : 0);
     const struct service *leader = world_leader(world);
     const bool is_fit = leader && service_could_decide(leader);
     if (is_fit || !could_anybody_decide(world) || !plan_is_in_time(&world->plan))

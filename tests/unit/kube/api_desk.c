@@ -112,7 +112,8 @@ void desk_expect_closed(int connection)
 
 void desk_open(struct desk *desk, const char *scheme)
 {
-    const struct kube_loop_settings settings = {.name = "test", .max_answer_bytes = 100};
+    const struct kube_loop_settings settings = {
+        .name = "test", .max_answer_bytes = 100, .unacked_ms = DESK_UNACKED_MS};
     struct err err;
     *desk = (struct desk){0};
     desk->listener = desk_listen(&desk->port);

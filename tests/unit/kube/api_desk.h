@@ -28,6 +28,8 @@ void desk_expect_closed(int connection);
 
 /* ---- the asker ---- */
 
+#define DESK_UNACKED_MS 700
+
 struct desk {
     int listener, port;
     struct kube_target target;

@@ -137,8 +137,8 @@ bool may_decide(const struct stage *stage)
 void take_lease(struct stage *stage)
 {
     tick(stage);
-    answered(stage, "GET", LEASE, 404, "{}");
-    accepted(stage, "POST", LEASES);
+    answered(stage, "GET", LEASE, 200, HELD_BY("", "0"));
+    accepted(stage, "PUT", LEASE);
 }
 
 void lead(struct stage *stage)

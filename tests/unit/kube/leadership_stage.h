@@ -50,7 +50,7 @@ void accepted(struct stage *stage, const char *method, const char *path);
 
 bool may_decide(const struct stage *stage);
 
-/* It has made the Lease; what catches it up is asked for next. */
+/* It has taken the Lease, which was free; what catches it up is asked for next. */
 void take_lease(struct stage *stage);
 /* It has begun, and decides. */
 void lead(struct stage *stage);

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define BEGIN_MS 1000000
+
 static const struct lease_settings SETTINGS = {.namespace_ = "ns",
                                                .name = "gpu",
                                                .identity = "me",
@@ -16,7 +18,7 @@ static const struct lease_settings SETTINGS = {.namespace_ = "ns",
 
 void lease_rig_init(struct lease_rig *rig)
 {
-    *rig = (struct lease_rig){.lease = lease_new(&SETTINGS), .now_ms = 1000, .version = 100};
+    *rig = (struct lease_rig){.lease = lease_new(&SETTINGS), .now_ms = BEGIN_MS, .version = 100};
 }
 
 void lease_rig_fini(struct lease_rig *rig)
@@ -28,7 +30,7 @@ void lease_rig_fini(struct lease_rig *rig)
 static struct lease_action next(struct lease_rig *rig)
 {
     return lease_next(rig->lease, rig->now_ms,
-                      LEASE_RIG_WALL_MS + rig->wall_step_ms + rig->now_ms - 1000);
+                      LEASE_RIG_WALL_MS + rig->wall_step_ms + rig->now_ms - BEGIN_MS);
 }
 
 void lease_rig_expect(struct lease_rig *rig, const char *method, const char *path)
@@ -134,10 +136,24 @@ bool lease_rig_leads(const struct lease_rig *rig)
     return lease_status(rig->lease).leads;
 }
 
-void lease_rig_lead(struct lease_rig *rig)
+void lease_rig_find_none(struct lease_rig *rig)
 {
+    const int64_t until_ms = rig->now_ms + SETTINGS.duration_ms;
     lease_rig_expect(rig, "GET", LEASE_RIG_PATH);
     lease_rig_answer(rig, 404, "{}");
+    while (rig->now_ms < until_ms) {
+        assert_false(lease_rig_leads(rig));
+        lease_rig_wait(rig, 1, 4400);
+        lease_rig_expect(rig, "GET", LEASE_RIG_PATH);
+        lease_rig_answer(rig, 404, "{}");
+    }
+    assert_int_equal(rig->now_ms, until_ms);
+}
+
+void lease_rig_lead(struct lease_rig *rig)
+{
+    rig->now_ms -= SETTINGS.duration_ms; /* it leads when the rig begins */
+    lease_rig_find_none(rig);
     lease_rig_expect(rig, "POST", LEASE_RIG_ALL);
     lease_rig_accept(rig);
     assert_true(lease_rig_leads(rig));

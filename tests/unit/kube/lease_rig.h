@@ -35,6 +35,8 @@ void lease_rig_answer(struct lease_rig *rig, unsigned status, const char *body);
 void lease_rig_lost(struct lease_rig *rig, enum kube_outcome outcome);
 /* The PUT or POST was taken: what was sent comes back with the next resourceVersion. */
 void lease_rig_accept(struct lease_rig *rig);
+/* Each reading finds none, until it may be made. */
+void lease_rig_find_none(struct lease_rig *rig);
 /* A Lease with a holder, for 15 s. */
 void lease_rig_show(struct lease_rig *rig, const char *holder, const char *version,
                     const char *renew_time);

@@ -12,8 +12,8 @@ static void it_decides_when_its_ledger_is_as_of_then(void **state)
     assert_false(may_decide(&stage));
     tick(&stage);
     assert_string_equal(leadership_role(stage.leadership, stage.now_ms), "follower");
-    answered(&stage, "GET", LEASE, 404, "{}");
-    accepted(&stage, "POST", LEASES);
+    answered(&stage, "GET", LEASE, 200, HELD_BY("", "5"));
+    accepted(&stage, "PUT", LEASE);
     assert_string_equal(leadership_role(stage.leadership, stage.now_ms), "becoming the leader");
     answered(&stage, "GET", "/version", 200, "{\"major\":\"1\",\"minor\":\"35+\"}");
     assert_int_equal(stage.reach, 0);
@@ -99,8 +99,8 @@ static void who_takes_it_again_catches_up_again(void **state)
     stage.now_ms += 60000;
     tick(&stage);
     assert_false(may_decide(&stage));
-    answered(&stage, "GET", LEASE, 404, "{}");
-    accepted(&stage, "POST", LEASES);
+    answered(&stage, "GET", LEASE, 200, HELD_BY("", "5"));
+    accepted(&stage, "PUT", LEASE);
     assert_false(may_decide(&stage));
     answered(&stage, "GET", "/version", 200, "{}");
     assert_int_equal(stage.reach, 2);
@@ -122,8 +122,8 @@ static void a_question_of_the_last_time_is_asked_again(void **state)
     struct fake_request *version = asked(&stage, "GET", "/version");
     stage.now_ms += 60000;
     tick(&stage);
-    answered(&stage, "GET", LEASE, 404, "{}");
-    accepted(&stage, "POST", LEASES);
+    answered(&stage, "GET", LEASE, 200, HELD_BY("", "5"));
+    accepted(&stage, "PUT", LEASE);
     asks_nothing(&stage);
     reply(&stage, version, 200, "{\"major\":\"1\",\"minor\":\"36\"}");
     answered(&stage, "GET", "/version", 200, "{\"major\":\"1\",\"minor\":\"36\"}");
@@ -136,8 +136,8 @@ static void the_slice_is_written_as_soon_as_the_lease_is_held(void **state)
     (void)state;
     begin(&stage, "verbs");
     tick(&stage);
-    answered(&stage, "GET", LEASE, 404, "{}");
-    accepted(&stage, "POST", LEASES);
+    answered(&stage, "GET", LEASE, 200, HELD_BY("", "5"));
+    accepted(&stage, "PUT", LEASE);
     struct fake_request *slice = asked(&stage, "GET", SLICES "/verbs");
     struct fake_request *version = asked(&stage, "GET", "/version");
     reply(&stage, slice, 404, "{}");
@@ -168,7 +168,32 @@ static void what_a_watch_shows_is_passed_on(void **state)
     store.list_end(store.context); /* none is there */
     tick(&stage);
     answered(&stage, "GET", LEASE, 404, "{}");
-    answered(&stage, "POST", LEASES, 409, "{}");
+    asks_nothing(&stage);
+    end(&stage);
+}
+
+/* Somebody else may make it anew, and lead. */
+static void who_sees_the_lease_deleted_decides_no_more_until_it_has_written_it(void **state)
+{
+    struct stage stage;
+    (void)state;
+    lead(&stage);
+    const struct reflector_store store = leadership_lease_store(stage.leadership);
+    store.list_begin(store.context);
+    store.list_end(store.context); /* none is there */
+    tick(&stage);
+    assert_false(may_decide(&stage));
+    assert_false(stage.may_decide);
+    answered(&stage, "GET", LEASE, 404, "{}");
+    assert_false(may_decide(&stage));
+    accepted(&stage, "POST", LEASES);
+    assert_false(may_decide(&stage)); /* bindings of another term may lie between */
+    answered(&stage, "GET", "/version", 200, "{\"major\":\"1\",\"minor\":\"36\"}");
+    answered(&stage, "GET", PODS, 200, "{\"metadata\":{\"resourceVersion\":\"78\"}}");
+    assert_int_equal(stage.reach, 2);
+    leadership_reached(stage.leadership, 2);
+    tick(&stage);
+    assert_true(may_decide(&stage));
     end(&stage);
 }
 
@@ -223,6 +248,7 @@ int main(void)
         cmocka_unit_test(a_question_of_the_last_time_is_asked_again),
         cmocka_unit_test(the_slice_is_written_as_soon_as_the_lease_is_held),
         cmocka_unit_test(what_a_watch_shows_is_passed_on),
+        cmocka_unit_test(who_sees_the_lease_deleted_decides_no_more_until_it_has_written_it),
         cmocka_unit_test(it_is_given_up_once_and_that_is_told_once),
         cmocka_unit_test(metrics_say_who_leads),
     };

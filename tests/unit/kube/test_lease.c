@@ -24,13 +24,94 @@ static void one_that_is_not_there_is_made(void **state)
     lease_rig_fini(&rig);
 }
 
-static void who_comes_second_to_make_it_tries_later(void **state)
+/* Its end may be what keeps us from seeing a holder that leads. lease_rig_find_none() has the rest.
+ */
+static void one_that_is_not_there_is_made_no_sooner_than_its_duration_later(void **state)
 {
     struct lease_rig rig;
     (void)state;
     lease_rig_init(&rig);
     lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
     lease_rig_answer(&rig, 404, "{}");
+    lease_rig_wait(&rig, 2000, 4400);
+    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
+    lease_rig_show(&rig, "other", "5", "2026-11-21T09:00:00.000000Z");
+    lease_rig_wait(&rig, 2000, 4400);
+    lease_rig_find_none(&rig); /* anew */
+    lease_rig_expect(&rig, "POST", LEASE_RIG_ALL);
+    lease_rig_fini(&rig);
+}
+
+/* It may have been made and deleted again meanwhile. */
+static void what_was_not_read_was_not_missed(void **state)
+{
+    struct lease_rig rig;
+    (void)state;
+    lease_rig_init(&rig);
+    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
+    lease_rig_answer(&rig, 404, "{}");
+    lease_rig_wait(&rig, 2000, 4400);
+    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
+    lease_rig_lost(&rig, KUBE_UNKNOWN);
+    lease_rig_wait(&rig, 2000, 4400);
+    lease_rig_find_none(&rig);
+    lease_rig_expect(&rig, "POST", LEASE_RIG_ALL);
+    lease_rig_fini(&rig);
+}
+
+/* Its holder may have renewed it just before, unseen. */
+static void one_that_was_seen_long_ago_is_no_more_free_when_it_is_gone(void **state)
+{
+    struct lease_rig rig;
+    (void)state;
+    lease_rig_init(&rig);
+    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
+    lease_rig_show(&rig, "other", "5", "2026-11-21T09:00:00.000000Z");
+    lease_rig_wait(&rig, 2000, 4400);
+    rig.now_ms += 14000;
+    lease_rig_find_none(&rig);
+    lease_rig_expect(&rig, "POST", LEASE_RIG_ALL);
+    lease_rig_fini(&rig);
+}
+
+static void a_renewal_of_what_is_gone_ends_the_lead(void **state)
+{
+    struct lease_rig rig;
+    (void)state;
+    lease_rig_init(&rig);
+    lease_rig_lead(&rig);
+    lease_rig_wait(&rig, 2000, 2000);
+    lease_rig_expect(&rig, "PUT", LEASE_RIG_PATH);
+    lease_rig_answer(&rig, 404, "{}");
+    assert_false(lease_rig_leads(&rig));
+    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
+    lease_rig_answer(&rig, 404, "{}");
+    lease_rig_expect(&rig, "POST", LEASE_RIG_ALL);
+    lease_rig_accept(&rig);
+    assert_true(lease_rig_leads(&rig));
+    assert_int_equal(lease_status(rig.lease).term, 2);
+    lease_rig_fini(&rig);
+}
+
+/* Others that found none may have made it since. */
+static void who_slept_makes_a_deleted_one_no_sooner_than_others(void **state)
+{
+    struct lease_rig rig;
+    (void)state;
+    lease_rig_init(&rig);
+    lease_rig_lead(&rig);
+    rig.now_ms += 15000;
+    lease_rig_find_none(&rig);
+    lease_rig_expect(&rig, "POST", LEASE_RIG_ALL);
+    lease_rig_fini(&rig);
+}
+
+static void who_comes_second_to_make_it_tries_later(void **state)
+{
+    struct lease_rig rig;
+    (void)state;
+    lease_rig_init(&rig);
+    lease_rig_find_none(&rig);
     lease_rig_expect(&rig, "POST", LEASE_RIG_ALL);
     lease_rig_answer(&rig, 409, "{\"reason\":\"AlreadyExists\"}");
     assert_false(lease_rig_leads(&rig));
@@ -260,8 +341,7 @@ static void what_was_taken_before_a_long_sleep_was_never_led(void **state)
     struct lease_rig rig;
     (void)state;
     lease_rig_init(&rig);
-    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
-    lease_rig_answer(&rig, 404, "{}");
+    lease_rig_find_none(&rig);
     lease_rig_expect(&rig, "POST", LEASE_RIG_ALL);
     rig.now_ms += 60000;
     lease_rig_accept(&rig);
@@ -357,6 +437,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_that_is_not_there_is_made),
+        cmocka_unit_test(one_that_is_not_there_is_made_no_sooner_than_its_duration_later),
+        cmocka_unit_test(what_was_not_read_was_not_missed),
+        cmocka_unit_test(one_that_was_seen_long_ago_is_no_more_free_when_it_is_gone),
+        cmocka_unit_test(a_renewal_of_what_is_gone_ends_the_lead),
+        cmocka_unit_test(who_slept_makes_a_deleted_one_no_sooner_than_others),
         cmocka_unit_test(who_comes_second_to_make_it_tries_later),
         cmocka_unit_test(the_holder_writes_on_its_own_last_write),
         cmocka_unit_test(milliseconds_are_six_digits),

@@ -131,12 +131,30 @@ static void its_holder_makes_a_deleted_one_anew(void **state)
     lease_rig_init(&rig);
     lease_rig_lead(&rig);
     lease_seen(rig.lease, rig.now_ms, NULL);
+    assert_false(lease_rig_leads(&rig));
+    assert_string_equal(lease_status(rig.lease).why, "the Lease was deleted");
     lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
     lease_rig_answer(&rig, 404, "{}");
     lease_rig_expect(&rig, "POST", LEASE_RIG_ALL);
     lease_rig_accept(&rig);
     assert_true(lease_rig_leads(&rig));
-    assert_int_equal(lease_status(rig.lease).term, 1);
+    assert_int_equal(lease_status(rig.lease).term, 2);
+    lease_rig_fini(&rig);
+}
+
+/* The renewal may have been taken before the end. */
+static void a_renewal_that_was_sent_before_the_end_counts_for_nothing(void **state)
+{
+    struct lease_rig rig;
+    (void)state;
+    lease_rig_init(&rig);
+    lease_rig_lead(&rig);
+    lease_rig_wait(&rig, 2000, 2000);
+    lease_rig_expect(&rig, "PUT", LEASE_RIG_PATH);
+    lease_seen(rig.lease, rig.now_ms, NULL);
+    lease_rig_accept(&rig);
+    assert_false(lease_rig_leads(&rig));
+    lease_rig_expect(&rig, "GET", LEASE_RIG_PATH);
     lease_rig_fini(&rig);
 }
 
@@ -151,6 +169,7 @@ int main(void)
         cmocka_unit_test(the_leader_looks_when_another_is_seen_to_hold_it),
         cmocka_unit_test(one_that_is_deleted_is_its_holders_until_its_time_is_over),
         cmocka_unit_test(its_holder_makes_a_deleted_one_anew),
+        cmocka_unit_test(a_renewal_that_was_sent_before_the_end_counts_for_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
  * later, when others count on its never having taken effect. */
 #include "api_desk.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -102,6 +104,39 @@ static void what_may_not_leave_any_more_is_not_sent(void **state)
     desk_expect_closed(connection);
 }
 
+/* TCP_USER_TIMEOUT of our end of the connection, whose other end the test has. */
+static unsigned given_up_after_ms(int connection)
+{
+    struct sockaddr_in wanted, peer;
+    socklen_t size = sizeof wanted;
+    unsigned timeout_ms = 0;
+    assert_int_equal(getpeername(connection, (struct sockaddr *)&wanted, &size), 0);
+    for (int fd = 3; fd < 1024; fd++) {
+        size = sizeof peer;
+        if (getsockname(fd, (struct sockaddr *)&peer, &size) < 0 || peer.sin_family != AF_INET ||
+            peer.sin_port != wanted.sin_port)
+            continue;
+        size = sizeof timeout_ms;
+        assert_int_equal(getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, &size), 0);
+        return timeout_ms;
+    }
+    fail_msg("no socket of ours has that port");
+    return 0;
+}
+
+/* The kernel goes on sending for a process that stands still. */
+static void what_is_not_acknowledged_is_given_up_by_the_kernel(void **state)
+{
+    struct desk *desk = *state;
+    struct kube_request request = desk_post("/a", "{}");
+    struct box *box = desk_ask(desk, &request);
+    int connection = desk_take(desk->listener, "POST /a ");
+    assert_int_equal(given_up_after_ms(connection), DESK_UNACKED_MS);
+    desk_answer(connection, 201, "");
+    desk_expect_answer(box, 201, "");
+    (void)close(connection);
+}
+
 static int set_up(void **state)
 {
     static struct desk desk;
@@ -126,6 +161,7 @@ int main(void)
         WITH_DESK(one_that_was_not_answered_at_a_stop_is_too),
         WITH_DESK(what_was_answered_ends_well),
         WITH_DESK(what_has_no_time_left_is_not_sent),
+        WITH_DESK(what_is_not_acknowledged_is_given_up_by_the_kernel),
         WITH_DESK(what_may_not_leave_any_more_is_not_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

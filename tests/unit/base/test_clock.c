@@ -1,0 +1,67 @@
+/* clock, wait: what happens to the program's time while the host is suspended. */
+#include "base/clock.h"
+#include "base/wait.h"
+#include "unit.h"
+
+static int64_t asleep_s; /* so long the host was suspended */
+
+int __real_clock_gettime(clockid_t clock, struct timespec *ret_time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_time);
+
+/* As Linux has it: CLOCK_MONOTONIC stands still then, CLOCK_BOOTTIME and CLOCK_REALTIME go on. */
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_time)
+{
+    const int r = __real_clock_gettime(clock, ret_time);
+    if (clock != CLOCK_MONOTONIC)
+        ret_time->tv_sec += asleep_s;
+    return r;
+}
+
+static int wake(void **state)
+{
+    (void)state;
+    asleep_s = 0;
+    return 0;
+}
+
+/* What a leader was granted is over when its host wakes. */
+static void the_time_goes_on_while_the_host_is_suspended(void **state)
+{
+    (void)state;
+    const int64_t before_ms = clock_ms();
+    const int64_t before_us = clock_us();
+    asleep_s = 3600;
+    assert_true(clock_ms() >= before_ms + 3600000);
+    assert_true(clock_us() >= before_us + 3600000000);
+}
+
+/* Conditions wait by CLOCK_MONOTONIC: a moment of our clock is told in theirs. */
+static void a_moment_is_told_in_the_clock_of_conditions(void **state)
+{
+    struct timespec now;
+    (void)state;
+    asleep_s = 3600;
+    const struct timespec moment = wait_moment(clock_ms() + 60000);
+    assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+    assert_true(moment.tv_sec <= now.tv_sec + 61);
+    assert_true(moment.tv_sec > now.tv_sec);
+}
+
+static void what_is_past_is_waited_for_no_longer(void **state)
+{
+    struct timespec now;
+    (void)state;
+    const struct timespec moment = wait_moment(clock_ms() - 60000);
+    assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+    assert_true(moment.tv_sec <= now.tv_sec + 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(the_time_goes_on_while_the_host_is_suspended, wake),
+        cmocka_unit_test_teardown(a_moment_is_told_in_the_clock_of_conditions, wake),
+        cmocka_unit_test_teardown(what_is_past_is_waited_for_no_longer, wake),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
