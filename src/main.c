@@ -135,6 +135,8 @@ static int check(struct program *program)
     if (listening_check(&program->listening, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
     tell_warnings(program, print_warning);
+    if (program->options.cluster_file)
+        inventory_warn_of_quotas(program->inventory, print_warning);
     if (program->options.kubeconfig || program->options.context) {
         if (follower_find(&program->options, &target, &err) < 0)
             return complain(&err, EXIT_BAD_INPUT);
@@ -363,6 +365,8 @@ static int run(struct program *program)
     if (!options->cluster_file && follow_api_server(program, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
     tell_warnings(program, log_warning);
+    if (options->cluster_file)
+        inventory_warn_of_quotas(program->inventory, log_warning);
     create_gates(program);
     create_protocols(program);
     return serve(program);

@@ -49,11 +49,16 @@ struct node_traits {
     bool slices_gpus;
     const char *zone;         /* kept once for all nodes of it; NULL: none */
     int64_t gpu_memory_bytes; /* label nvidia.com/gpu.memory, else the name; 0 unknown */
-    uint64_t quota_models;    /* policy_quota_models() of it */
-    struct gpu_model model;   /* chip "" where unknown */
-    const char *model_word;   /* the same for all nodes whose model and memory are: by address */
-    const char *model_label;  /* the key it was read from, "" */
-    const char *model_value;  /* the value as it stands on the node, "" */
+    /* policy_quota_models() of the model that quotas count the node by: its own, or where its
+     * labels name none now, the last one that they named of the same node, by its UID. */
+    uint64_t quota_models;
+    struct gpu_model model;  /* chip "" where unknown */
+    const char *model_word;  /* the same for all nodes whose model and memory are: by address */
+    const char *model_label; /* the key it was read from, "" */
+    const char *model_value; /* the value as it stands on the node, "" */
+    const char *uid;         /* "" where it is not known */
+    struct gpu_model counted_model; /* by quotas */
+    int64_t counted_memory_bytes;
 };
 
 /* A pod of the ledger. Read only. */
@@ -78,9 +83,15 @@ struct pod {
 struct namespace
 {
     const char *name;
-    const struct label *labels; /* sorted by key */
+    const struct label *labels; /* sorted by key; none in a fork */
     size_t n_labels;
+    bool is_enforced; /* NAMESPACE_ENFORCED_LABEL says so; in a fork too */
 };
+
+/* The admission policy of manifests/overlays/admission goes by it: pods there cannot escape quotas.
+ */
+#define NAMESPACE_ENFORCED_LABEL "gpu-extender.io/quota"
+#define NAMESPACE_ENFORCED "enforced"
 
 /* policy is borrowed for the cluster's life. */
 struct cluster *cluster_new(const struct policy *policy);

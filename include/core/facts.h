@@ -149,6 +149,7 @@ struct pod_facts {
 
 struct node_facts {
     const char *name;
+    const char *uid; /* NULL or "" where it is not said, as in many files */
     const struct label *labels;
     size_t n_labels;
     const struct taint *taints;

@@ -27,10 +27,11 @@ enum reason {
     REASON_MODEL_EXCLUDED,
     REASON_MODEL_NOT_WANTED,
     REASON_GPU_MEMORY,
-    REASON_GPU_TOTAL,     /* even an empty node has too few */
-    REASON_QUOTA,         /* of the pod's namespace: core/quota.h */
-    REASON_GPU_FREE,      /* too few are free now */
-    REASON_GPU_NOMINATED, /* they are free, and promised to another pod */
+    REASON_GPU_TOTAL,         /* even an empty node has too few */
+    REASON_NAMESPACE_UNKNOWN, /* so its quotas are, too: core/quota.h */
+    REASON_QUOTA,             /* of the pod's namespace: core/quota.h */
+    REASON_GPU_FREE,          /* too few are free now */
+    REASON_GPU_NOMINATED,     /* they are free, and promised to another pod */
     REASON_CPU,
     REASON_MEMORY,
     REASON_PODS,

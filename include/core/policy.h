@@ -40,6 +40,8 @@ struct slot_price_policy {
 
 #define QUOTAS_MAX 1000
 #define QUOTA_MODELS_MAX 63 /* different names of models, in all quotas together */
+/* Among the bits of policy_quota_models(): the model is unknown. */
+#define QUOTA_MODEL_UNKNOWN (UINT64_C(1) << QUOTA_MODELS_MAX)
 #define QUOTA_SCOPES_MAX 16 /* different names of resources, likewise */
 #define QUOTA_GPUS_MAX 1000000
 
@@ -95,6 +97,7 @@ struct policy {
     size_t n_quota_models;
     const char *quota_scopes[QUOTA_SCOPES_MAX];
     size_t n_quota_scopes;
+    bool quotas_select;  /* one of them chooses namespaces by their labels */
     struct arena *arena; /* of the quotas: whoever adds one makes its parts here */
 };
 
@@ -116,7 +119,7 @@ void policy_clear_quotas(struct policy *policy);
 /* Whether the namespace is one of the quota's; labels sorted by key. */
 bool quota_covers(const struct quota *quota, const char *namespace_, const struct label *labels,
                   size_t n_labels);
-/* Which of policy.quota_models the GPU is, as bits. */
+/* Which of policy.quota_models the GPU is, as bits; of no model, QUOTA_MODEL_UNKNOWN. */
 uint64_t policy_quota_models(const struct policy *policy, const struct gpu_model *have,
                              int64_t memory_bytes);
 /* Which of policy.quota_scopes count the resource, as bits; none where it is no GPU resource. */

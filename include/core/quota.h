@@ -2,10 +2,10 @@
  * quota: how many GPUs the namespaces of a quota (core/policy.h) may use together.
  *
  * Used is what the ledger counts as used: by pods on a node that are not finished, terminating ones
- * and those of other schedulers too, and by reservations; by the model of the node. On a node that
- * is not there GPUs are of no model, and count in total only. Of several quotas that cover a
- * namespace all must hold. A quota that is used beyond its limits lets nothing new in, and takes
- * nothing away.
+ * and those of other schedulers too, and by reservations; by the model of the node, or the last one
+ * that was known of it. On a node that is not there GPUs are of no model, and count in total only.
+ * Of several quotas that cover a namespace all must hold. A quota that is used beyond its limits
+ * lets nothing new in, and takes nothing away.
  */
 #ifndef CORE_QUOTA_H
 #define CORE_QUOTA_H
@@ -29,8 +29,12 @@ void quota_give_back(struct quota_view *view, const struct cluster *cluster,
                      const struct node *node, const char *namespace_,
                      const struct pod_shape *shape);
 
-/* NULL: there is enough for one more pod on the node. Else the message (core/fit.h), which names
- * the first quota in the policy's order that leaves too little; it lives as long as the policy. */
+/* REASON_FITS: there is enough for one more pod on the node. REASON_QUOTA: there is not.
+ * REASON_NAMESPACE_UNKNOWN: quotas select namespaces by label, and the pod's has not been seen yet,
+ * though those of the API server were listed. */
+enum reason quota_judge(const struct quota_view *view, const struct node *node);
+/* The message of REASON_QUOTA (core/fit.h). It names the first quota in the policy's order that
+ * leaves too little, and lives as long as the policy. */
 const char *quota_refusal(const struct quota_view *view, const struct node *node);
 /* How many more such pods the quotas let onto the node, INT64_MAX where none limits it. */
 int64_t quota_count(const struct quota_view *view, const struct node *node);
@@ -46,6 +50,12 @@ size_t quota_find(const struct cluster *cluster, const char *namespace_, struct 
 /* GPUs used of a limit of that quota. */
 int64_t quota_used(const struct cluster *cluster, const struct quota *quota,
                    const struct quota_limit *limit);
+/* GPUs that the quota's pods use of the limit's resource on nodes whose model is unknown: a total
+ * counts them, a limit of a model cannot. */
+int64_t quota_unknown(const struct cluster *cluster, const struct quota *quota,
+                      const struct quota_limit *limit);
+/* How many nodes count for each of policy.quota_models. */
+void quota_count_nodes(const struct cluster *cluster, size_t ret_counts[QUOTA_MODELS_MAX]);
 /* How many of a limit's GPUs a pod of the shape needs where the limit counts it. */
 int64_t quota_need(const struct pod_shape *shape, const struct quota_limit *limit);
 

@@ -32,10 +32,11 @@ enum verb_result {
 /* Why filter has kube-scheduler ask again, by an Error, though there is no fault. A new one is its
  * row in retry.c, too. */
 enum retry {
-    RETRY_NONE,   /* what was found is answered */
-    RETRY_BEHIND, /* kube-scheduler knows of GPUs that are free, and the ledger does not */
-    RETRY_KEPT,   /* they are free, and kept for a pod of which kube-scheduler does not know */
-    RETRY_REPEAT, /* repeats.h */
+    RETRY_NONE,      /* what was found is answered */
+    RETRY_BEHIND,    /* kube-scheduler knows of GPUs that are free, and the ledger does not */
+    RETRY_KEPT,      /* they are free, and kept for a pod of which kube-scheduler does not know */
+    RETRY_REPEAT,    /* repeats.h */
+    RETRY_NAMESPACE, /* the watch has not shown the pod's namespace, and quotas select by label */
     N_RETRIES
 };
 

@@ -6,30 +6,58 @@
 #include "quota_json.h"
 #include "table.h"
 
-/* How many of the namespaces that are there each quota covers. */
-static const size_t *count_namespaces(const struct cluster *fork, struct arena *arena)
+/* Names of namespaces that are told of one quota; there may be thousands. */
+#define NAMES_MAX 100
+
+/* The namespaces that are there and that a quota covers. */
+struct covered {
+    size_t n;
+    size_t n_unenforced; /* NAMESPACE_ENFORCED_LABEL */
+    json_t *unenforced;  /* names, NAMES_MAX at the most */
+};
+
+static void add_namespace(struct covered *covered, const struct namespace *namespace_)
 {
-    size_t *counts = ARENA_ARRAY(arena, size_t, cluster_policy(fork)->n_quotas);
+    covered->n++;
+    if (namespace_->is_enforced)
+        return;
+    if (covered->n_unenforced++ < NAMES_MAX)
+        (void)json_array_append_new(covered->unenforced, json_string(namespace_->name));
+}
+
+/* One a quota, whose names are to be given away. */
+static struct covered *find_covered(const struct cluster *fork, struct arena *arena)
+{
+    const size_t n_quotas = cluster_policy(fork)->n_quotas;
+    struct covered *covered = ARENA_ARRAY(arena, struct covered, n_quotas);
+    for (size_t i = 0; i < n_quotas; i++)
+        covered[i].unenforced = json_array();
     for (const struct namespace *namespace_ = cluster_next_namespace(fork, NULL); namespace_;
          namespace_ = cluster_next_namespace(fork, namespace_)) {
         const size_t *quotas = NULL;
         const size_t n = quota_find(fork, namespace_->name, arena, &quotas);
         for (size_t i = 0; i < n; i++)
-            counts[quotas[i]]++;
+            add_namespace(&covered[quotas[i]], namespace_);
     }
-    return counts;
+    return covered;
 }
 
 static void tell(const struct cluster *fork, struct arena *arena, json_t *answer)
 {
     const struct policy *policy = cluster_policy(fork);
-    const size_t *counts = count_namespaces(fork, arena);
+    const struct covered *covered = find_covered(fork, arena);
+    size_t n_nodes[QUOTA_MODELS_MAX];
     json_t *quotas = json_array();
-    for (size_t i = 0; i < policy->n_quotas; i++)
-        (void)json_array_append_new(quotas,
-                                    json_pack("{s:s, s:I, s:o}", "name", policy->quotas[i].name,
-                                              "namespaces", (json_int_t)counts[i], "limits",
-                                              quota_limits_json(fork, &policy->quotas[i])));
+    quota_count_nodes(fork, n_nodes);
+    for (size_t i = 0; i < policy->n_quotas; i++) {
+        const struct quota *quota = &policy->quotas[i];
+        (void)json_array_append_new(
+            quotas,
+            json_pack("{s:s, s:I, s:I, s:o, s:o}", "name", quota->name, "namespaces",
+                      (json_int_t)covered[i].n, "unenforcedNamespaces",
+                      (json_int_t)covered[i].n_unenforced, "unenforced", covered[i].unenforced,
+                      "limits", quota_limits_json_of_nodes(fork, quota, n_nodes)));
+    }
     (void)json_object_set_new(answer, "quotas", quotas);
 }
 
@@ -48,13 +76,17 @@ static void add_rows(const json_t *quota, struct table *table, struct arena *are
                                           text_or(json_text_of(limit, "model"), "(all)"),
                                           json_number_text(limit, "used", arena),
                                           json_number_text(limit, "limit", arena),
-                                          json_number_text(quota, "namespaces", arena)});
+                                          json_number_text(limit, "unknown", arena),
+                                          json_number_text(limit, "nodes", arena),
+                                          json_number_text(quota, "namespaces", arena),
+                                          json_number_text(quota, "unenforcedNamespaces", arena)});
 }
 
 static void write_table(const json_t *answer, struct arena *arena, struct buf *out)
 {
-    static const char *const HEADINGS[] = {"QUOTA", "RESOURCE",   "MODEL", "USED",
-                                           "LIMIT", "NAMESPACES", NULL};
+    static const char *const HEADINGS[] = {"QUOTA",      "RESOURCE", "MODEL", "USED",
+                                           "LIMIT",      "UNKNOWN",  "NODES", "NAMESPACES",
+                                           "UNENFORCED", NULL};
     struct table *table = table_new(arena, HEADINGS);
     size_t i = 0;
     json_t *quota = NULL;

@@ -19,6 +19,21 @@ json_t *quota_limits_json(const struct cluster *cluster, const struct quota *quo
     return limits;
 }
 
+json_t *quota_limits_json_of_nodes(const struct cluster *cluster, const struct quota *quota,
+                                   const size_t n_nodes[QUOTA_MODELS_MAX])
+{
+    json_t *limits = quota_limits_json(cluster, quota);
+    for (size_t i = 0; i < quota->n_limits; i++) {
+        const struct quota_limit *limit = &quota->limits[i];
+        const size_t n = limit->model ? n_nodes[limit->column - 1] : cluster_n_nodes(cluster);
+        json_t *json = json_array_get(limits, i);
+        (void)json_object_set_new(json, "unknown",
+                                  json_integer((json_int_t)quota_unknown(cluster, quota, limit)));
+        (void)json_object_set_new(json, "nodes", json_integer((json_int_t)n));
+    }
+    return limits;
+}
+
 static void add_needed(const struct cluster *fork, const struct quota *quota,
                        const struct pod_shape *shape, json_t *list)
 {

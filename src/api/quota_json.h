@@ -10,6 +10,10 @@
 
 /* {resource, model, limit, used} each; "" is all resources, all models. */
 json_t *quota_limits_json(const struct cluster *cluster, const struct quota *quota);
+/* The same, with unknown (quota_unknown()) and nodes: those that count for the limit's model, by
+ * quota_count_nodes(). */
+json_t *quota_limits_json_of_nodes(const struct cluster *cluster, const struct quota *quota,
+                                   const size_t n_nodes[QUOTA_MODELS_MAX]);
 /* {quota, resource, model, limit, used, wouldUse} of the limits that pods of the shape count
  * against, as it is on the fork now. */
 json_t *quota_of_workload(const struct cluster *fork, const char *namespace_,

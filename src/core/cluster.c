@@ -80,7 +80,7 @@ static void count_change_of_nodes(struct cluster *cluster)
 void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts)
 {
     struct node *node = node_table_hold(cluster, facts->name);
-    struct traits_entry *traits = traits_new(cluster, facts);
+    struct traits_entry *traits = traits_new(cluster, facts, node->traits);
     const uint64_t models = tenants_models(node);
     supply_leave(node);
     bool same = node->traits && traits_equal(&node->traits->traits, &traits->traits);

@@ -144,7 +144,7 @@ static bool quota_allows(const struct search *search, const struct cluster *ledg
     struct quota_view *left = quota_copy(search->question->quota, arena);
     for (size_t i = 0; i < n_victims; i++)
         quota_give_back(left, ledger, room, search->pods[i]->namespace_, search->pods[i]->shape);
-    return !quota_refusal(left, room);
+    return quota_judge(left, room) == REASON_FITS;
 }
 
 static void keep(struct choice *best, const struct choice *choice)

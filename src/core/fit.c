@@ -58,6 +58,10 @@ static const struct reason_row REASONS[N_REASONS] = {
                            "lower the pod's gpu-extender.io/min-gpu-memory"},
     [REASON_GPU_TOTAL] = {"gpu_total", PREFIX "the node has too few GPUs in total",
                           "ask for fewer GPUs a pod, and for more pods"},
+    [REASON_NAMESPACE_UNKNOWN] =
+        {"namespace_unknown",
+         PREFIX "the pod's namespace is not known yet, and quotas select by label",
+         "wait: the watch shows a new namespace within moments"},
     [REASON_QUOTA] = {"quota", PREFIX "a quota of the pod's namespace leaves too few GPUs",
                       "wait until pods of the namespaces that share the quota end, or raise the "
                       "quota"},
@@ -296,9 +300,8 @@ static enum reason judge_gpus(const struct node *node, const struct fit_question
         if (!has_total(node, &shape->needs[i]))
             return REASON_GPU_TOTAL;
     }
-    if (quota_refusal(question->quota, node))
-        return REASON_QUOTA;
-    return judge_room(node, question);
+    const enum reason reason = quota_judge(question->quota, node);
+    return reason == REASON_FITS ? judge_room(node, question) : reason;
 }
 
 enum reason reason_of_lack(const struct resource *resource)
@@ -356,7 +359,7 @@ static enum reason judge_model_and_quota(const struct node *node,
     const enum reason reason = judge_model(node_traits(node), &question->shape->facts.wants);
     if (reason != REASON_FITS)
         return reason;
-    return quota_refusal(question->quota, node) ? REASON_QUOTA : REASON_FITS;
+    return quota_judge(question->quota, node);
 }
 
 /* The same, asked once in a round about all nodes that have the model. */

@@ -178,13 +178,17 @@ void named_free_all(struct cluster *cluster);
 void named_sweep(struct cluster *cluster);
 
 /* tenants.c */
-/* Each scope of the policy's quotas has a cell for all models and one for each of them. */
+/* Each scope of the policy's quotas has a cell for all models, one for each of them, and one for
+ * GPUs on nodes whose model is unknown. */
 size_t tenants_n_cells(const struct policy *policy);
 /* Which quotas cover a namespace that is there or uses GPUs; NULL: it is neither. */
 const size_t *tenants_covering(const struct cluster *cluster, const char *namespace_,
                                size_t *ret_n);
 /* The cells of a quota, by its place in the policy's list. */
 int64_t *tenants_quota_cells(const struct cluster *cluster, size_t quota);
+/* Of such cells: column 0 is all models. */
+int64_t *tenants_cell(const struct policy *policy, int64_t *cells, size_t scope, size_t column);
+int64_t *tenants_unknown_cell(const struct policy *policy, int64_t *cells, size_t scope);
 /* So many pods of the shape more (n < 0: fewer) use GPUs on a node of these models. */
 void tenants_count(struct cluster *cluster, const char *namespace_, const struct pod_shape *shape,
                    uint64_t models, int64_t n);
@@ -208,7 +212,9 @@ void device_classes_fork(struct cluster *fork, const struct cluster *cluster);
 size_t device_classes_check(const struct cluster *cluster);
 
 /* node_traits.c */
-struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts *facts);
+/* before: the traits of the node of that name until now; NULL: there is none. */
+struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts *facts,
+                                const struct traits_entry *before);
 void traits_hold(struct traits_entry *entry);
 void traits_drop(struct cluster *cluster, struct traits_entry *entry);
 bool traits_equal(const struct node_traits *a, const struct node_traits *b);

@@ -65,6 +65,11 @@ static void drop_needs(struct pod_shape *shape, enum reason reason, struct arena
     shape->n_needs = n;
 }
 
+static bool is_of_quota(enum reason reason)
+{
+    return reason == REASON_QUOTA || reason == REASON_NAMESPACE_UNKNOWN;
+}
+
 static bool is_of_room(enum reason reason)
 {
     return reason >= REASON_GPU_TOTAL;
@@ -75,7 +80,7 @@ static const struct pod_shape *shape_without(const struct pod_shape *shape, enum
 {
     struct pod_shape *without = ARENA_NEW(arena, struct pod_shape);
     *without = *shape;
-    if (reason == REASON_QUOTA)
+    if (is_of_quota(reason))
         return shape;
     if (is_of_room(reason))
         drop_needs(without, reason, arena);
@@ -89,7 +94,7 @@ struct near_miss *near_miss_of(const struct fit_question *question, struct arena
     struct near_miss *near_miss = ARENA_NEW(arena, struct near_miss);
     for (enum reason reason = REASON_FITS + 1; reason < N_REASONS; reason++) {
         near_miss->without[reason] = *question;
-        if (reason == REASON_QUOTA)
+        if (is_of_quota(reason))
             near_miss->without[reason].quota = NULL;
         near_miss->without[reason].shape = shape_without(question->shape, reason, arena);
     }

@@ -52,17 +52,37 @@ static int64_t find_gpu_memory(const struct node_traits *traits)
     return gpu_model_memory_bytes(&traits->model);
 }
 
-/* All that a wish for a model is judged by. */
+/* GPU feature discovery drops its labels for about a minute at each restart. GPUs in use must not
+ * leave a quota meanwhile, and pods that come meanwhile must not pass it: so where the labels name
+ * no model, or no memory of the same chip, what they named before is counted on. before: the traits
+ * of that name until now, or NULL; where the UID differs it is another node. */
+static void find_counted_model(struct node_traits *traits, const struct node_traits *before)
+{
+    const bool was_here = before && strcmp(before->uid, traits->uid) == 0;
+    traits->counted_model = traits->model;
+    traits->counted_memory_bytes = traits->gpu_memory_bytes;
+    if (!was_here)
+        return;
+    if (!traits->model.chip[0])
+        traits->counted_model = before->counted_model;
+    if (traits->gpu_memory_bytes == 0 &&
+        strcmp(traits->counted_model.chip, before->counted_model.chip) == 0)
+        traits->counted_memory_bytes = before->counted_memory_bytes;
+}
+
+/* All that a wish for a model, and a quota, are judged by. */
 static const char *hold_model_word(struct words *words, const struct node_traits *traits)
 {
     char model[2 * GPU_MODEL_TEXT_MAX];
-    char text[sizeof model + sizeof traits->model.mig_profile + 64];
-    (void)snprintf(text, sizeof text, "%s %d %s %" PRId64, gpu_model_text(&traits->model, model),
-                   (int)traits->model.sharing, traits->model.mig_profile, traits->gpu_memory_bytes);
+    char text[sizeof model + sizeof traits->model.mig_profile + 96];
+    (void)snprintf(text, sizeof text, "%s %d %s %" PRId64 " %" PRIx64,
+                   gpu_model_text(&traits->model, model), (int)traits->model.sharing,
+                   traits->model.mig_profile, traits->gpu_memory_bytes, traits->quota_models);
     return words_hold(words, text);
 }
 
-struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts *facts)
+struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts *facts,
+                                const struct traits_entry *before)
 {
     struct words *words = &cluster->shapes->words;
     struct traits_entry *entry = MEM_NEW(struct traits_entry);
@@ -76,6 +96,7 @@ struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts
         .n_labels = facts->n_labels,
         .policy = cluster->policy,
     };
+    traits->uid = words_hold(words, facts->uid ? facts->uid : "");
     traits->taints = entry->taints;
     traits->n_taints = facts->n_taints;
     traits->unschedulable = facts->unschedulable;
@@ -83,9 +104,10 @@ struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts
     traits->zone = labels_find(entry->labels, facts->n_labels, ZONE_LABEL);
     find_model(traits);
     traits->gpu_memory_bytes = find_gpu_memory(traits);
-    traits->model_word = hold_model_word(words, traits);
+    find_counted_model(traits, before ? &before->traits : NULL);
     traits->quota_models =
-        policy_quota_models(cluster->policy, &traits->model, traits->gpu_memory_bytes);
+        policy_quota_models(cluster->policy, &traits->counted_model, traits->counted_memory_bytes);
+    traits->model_word = hold_model_word(words, traits);
     gpu_parts_find(facts, traits);
     return entry;
 }
@@ -107,6 +129,7 @@ void traits_drop(struct cluster *cluster, struct traits_entry *entry)
     }
     words_drop(words, entry->traits.model_word);
     words_drop(words, entry->traits.view.node_name);
+    words_drop(words, entry->traits.uid);
     free(entry->taints);
     free(entry);
 }
@@ -117,7 +140,7 @@ bool traits_equal(const struct node_traits *a, const struct node_traits *b)
 {
     if (a->unschedulable != b->unschedulable || a->ready != b->ready ||
         a->shares_gpus != b->shares_gpus || a->slices_gpus != b->slices_gpus ||
-        a->n_taints != b->n_taints ||
+        strcmp(a->uid, b->uid) != 0 || a->n_taints != b->n_taints ||
         !kept_labels_equal(a->view.labels, a->view.n_labels, b->view.labels, b->view.n_labels))
         return false;
     for (size_t i = 0; i < a->n_taints; i++) {

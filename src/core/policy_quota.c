@@ -77,12 +77,14 @@ int policy_add_quota(struct policy *policy, const struct quota *quota, struct er
                      "gpu-extender: quota %s leaves too few GPUs of the node's model", quota->name);
     policy->quotas = mem_grow(policy->quotas, policy->n_quotas + 1, sizeof *policy->quotas);
     policy->quotas[policy->n_quotas++] = added;
+    policy->quotas_select |= added.has_selector && added.selector.n_requirements > 0;
     return 0;
 }
 
 void policy_clear_quotas(struct policy *policy)
 {
     policy->n_quotas = policy->n_quota_models = policy->n_quota_scopes = 0;
+    policy->quotas_select = false;
     arena_free(policy->arena);
     policy->arena = arena_new();
 }
@@ -99,7 +101,7 @@ bool quota_covers(const struct quota *quota, const char *namespace_, const struc
 uint64_t policy_quota_models(const struct policy *policy, const struct gpu_model *have,
                              int64_t memory_bytes)
 {
-    uint64_t bits = 0;
+    uint64_t bits = have->chip[0] ? 0 : QUOTA_MODEL_UNKNOWN;
     for (size_t i = 0; i < policy->n_quota_models; i++) {
         if (gpu_model_satisfies(have, memory_bytes, &policy->quota_models[i]))
             bits |= UINT64_C(1) << i;

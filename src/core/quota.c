@@ -19,6 +19,7 @@ struct quota_view {
     size_t n_quotas;
     struct quota_row *rows; /* in the order of the policy */
     size_t n_rows;
+    bool waits_for_namespace; /* which quotas cover it is not known */
     bool refuses_all;
     uint64_t refused_models; /* bits */
 };
@@ -26,9 +27,8 @@ struct quota_view {
 static int64_t *cell_of(const struct cluster *cluster, size_t quota,
                         const struct quota_limit *limit)
 {
-    const struct policy *policy = cluster->policy;
     int64_t *cells = tenants_quota_cells(cluster, quota);
-    return &cells[limit->scope * (1 + policy->n_quota_models) + limit->column];
+    return tenants_cell(cluster->policy, cells, limit->scope, limit->column);
 }
 
 static bool counts(const struct quota_limit *limit, uint64_t models)
@@ -98,6 +98,13 @@ static void give_back(struct quota_view *view, const struct cluster *cluster,
     }
 }
 
+/* They are listed from an API server: one that is not there has only not been seen yet. A file may
+ * have been saved without them, and a fork has those that are there. */
+static bool knows_namespaces(const struct cluster *cluster)
+{
+    return cluster->relists[CLUSTER_NAMESPACES] > 0;
+}
+
 struct quota_view *quota_begin(const struct cluster *cluster, const char *namespace_,
                                const struct pod_shape *shape, const struct reservation *own,
                                struct arena *arena)
@@ -107,6 +114,8 @@ struct quota_view *quota_begin(const struct cluster *cluster, const char *namesp
     struct quota_view *view = ARENA_NEW(arena, struct quota_view);
     view->policy = cluster->policy;
     view->shape = shape;
+    view->waits_for_namespace = cluster->policy->quotas_select && knows_namespaces(cluster) &&
+                                !cluster_has_namespace(cluster, namespace_);
     view->n_quotas = quota_find(cluster, namespace_, arena, &view->quotas);
     view->rows = ARENA_ARRAY(arena, struct quota_row, count_limits(view));
     for (size_t i = 0; i < view->n_quotas; i++)
@@ -115,7 +124,7 @@ struct quota_view *quota_begin(const struct cluster *cluster, const char *namesp
         give_back(view, cluster, own->namespace_, own->shape,
                   tenants_models(((const struct reservation_entry *)own)->node));
     sum_up(view);
-    return view->n_rows > 0 ? view : NULL;
+    return view->n_rows > 0 || view->waits_for_namespace ? view : NULL;
 }
 
 struct quota_view *quota_copy(const struct quota_view *view, struct arena *arena)
@@ -136,13 +145,20 @@ void quota_give_back(struct quota_view *view, const struct cluster *cluster,
     sum_up(view);
 }
 
-const char *quota_refusal(const struct quota_view *view, const struct node *node)
+enum reason quota_judge(const struct quota_view *view, const struct node *node)
 {
     if (!view)
-        return NULL;
+        return REASON_FITS;
+    if (view->waits_for_namespace)
+        return REASON_NAMESPACE_UNKNOWN;
+    if (view->refuses_all || (view->refused_models & tenants_models(node)))
+        return REASON_QUOTA;
+    return REASON_FITS;
+}
+
+const char *quota_refusal(const struct quota_view *view, const struct node *node)
+{
     const uint64_t models = tenants_models(node);
-    if (!view->refuses_all && !(view->refused_models & models))
-        return NULL;
     const struct quota_row *row = view->rows;
     while (!is_exhausted(row) || !counts(row->limit, models))
         row++;
@@ -193,4 +209,21 @@ int64_t quota_used(const struct cluster *cluster, const struct quota *quota,
 int64_t quota_need(const struct pod_shape *shape, const struct quota_limit *limit)
 {
     return tenants_need(shape, limit->scope);
+}
+
+int64_t quota_unknown(const struct cluster *cluster, const struct quota *quota,
+                      const struct quota_limit *limit)
+{
+    int64_t *cells = tenants_quota_cells(cluster, (size_t)(quota - cluster->policy->quotas));
+    return *tenants_unknown_cell(cluster->policy, cells, limit->scope);
+}
+
+void quota_count_nodes(const struct cluster *cluster, size_t ret_counts[QUOTA_MODELS_MAX])
+{
+    memset(ret_counts, 0, QUOTA_MODELS_MAX * sizeof *ret_counts);
+    for (const struct node *node = cluster_next_node(cluster, NULL); node;
+         node = cluster_next_node(cluster, node)) {
+        for (size_t i = 0; i < cluster->policy->n_quota_models; i++)
+            ret_counts[i] += tenants_models(node) >> i & 1;
+    }
 }

@@ -15,14 +15,29 @@
 /* A pod counts for no more, so that no sum passes INT64_MAX; it is more than any limit. */
 #define POD_GPUS_MAX (INT64_C(1) << 32)
 
+static size_t n_columns(const struct policy *policy)
+{
+    return 1 + policy->n_quota_models + 1;
+}
+
 size_t tenants_n_cells(const struct policy *policy)
 {
-    return policy->n_quota_scopes * (1 + policy->n_quota_models);
+    return policy->n_quota_scopes * n_columns(policy);
+}
+
+int64_t *tenants_cell(const struct policy *policy, int64_t *cells, size_t scope, size_t column)
+{
+    return &cells[scope * n_columns(policy) + column];
+}
+
+int64_t *tenants_unknown_cell(const struct policy *policy, int64_t *cells, size_t scope)
+{
+    return tenants_cell(policy, cells, scope, 1 + policy->n_quota_models);
 }
 
 uint64_t tenants_models(const struct node *node)
 {
-    return node->traits ? node->traits->traits.quota_models : 0;
+    return node->traits ? node->traits->traits.quota_models : QUOTA_MODEL_UNKNOWN;
 }
 
 int64_t tenants_need(const struct pod_shape *shape, size_t scope)
@@ -45,15 +60,16 @@ void tenants_add(const struct policy *policy, int64_t *cells, const struct pod_s
                  uint64_t models, int64_t n)
 {
     for (size_t scope = 0; scope < policy->n_quota_scopes; scope++) {
-        int64_t *row = &cells[scope * (1 + policy->n_quota_models)];
         int64_t gpus = 0;
         if (__builtin_mul_overflow(tenants_need(shape, scope), n, &gpus))
             gpus = INT64_MAX;
-        add(&row[0], gpus);
+        add(tenants_cell(policy, cells, scope, 0), gpus);
         for (size_t i = 0; i < policy->n_quota_models; i++) {
             if (models >> i & 1)
-                add(&row[1 + i], gpus);
+                add(tenants_cell(policy, cells, scope, 1 + i), gpus);
         }
+        if (models & QUOTA_MODEL_UNKNOWN)
+            add(tenants_unknown_cell(policy, cells, scope), gpus);
     }
 }
 
@@ -226,6 +242,8 @@ static bool take_labels(struct cluster *cluster, struct tenant *tenant,
     drop_labels(cluster, tenant);
     tenant->namespace_.labels = tenant->labels = labels;
     tenant->namespace_.n_labels = facts->n_labels;
+    const char *enforced = labels_find(labels, facts->n_labels, NAMESPACE_ENFORCED_LABEL);
+    tenant->namespace_.is_enforced = enforced && strcmp(enforced, NAMESPACE_ENFORCED) == 0;
     return !same;
 }
 
@@ -301,6 +319,7 @@ void tenants_fork(struct cluster *fork, const struct cluster *cluster)
             continue;
         struct tenant *copy = add_tenant(fork, tenant->namespace_.name);
         copy->there = true;
+        copy->namespace_.is_enforced = tenant->namespace_.is_enforced;
         copy->n_quotas = tenant->n_quotas;
         copy->quotas = MEM_ARRAY(size_t, tenant->n_quotas);
         memcpy(copy->quotas, tenant->quotas, tenant->n_quotas * sizeof *copy->quotas);

@@ -14,6 +14,10 @@ static const struct retry_row {
          "gpu_extender_filter_room_kept_total",
          "Calls of filter answered with: the free GPUs are kept for a nominated pod that "
          "kube-scheduler does not count."},
+    [RETRY_NAMESPACE] = {"gpu-extender: the pod's namespace is not known yet, and quotas select by "
+                         "label: retry",
+                         "gpu_extender_filter_namespace_unknown_total",
+                         "Calls of filter answered with: the pod's namespace is not known yet."},
     /* After the reasons. */
     [RETRY_REPEAT] =
         {"asked once more: the ledger may be behind kube-scheduler",
@@ -43,6 +47,8 @@ enum retry retry_of(const struct extender *extender, const struct args *args,
 {
     if (found->verdicts[REASON_FITS] > 0)
         return RETRY_NONE;
+    if (found->verdicts[REASON_NAMESPACE_UNKNOWN] > 0)
+        return RETRY_NAMESPACE;
     if (found->verdicts[REASON_GPU_FREE] > 0)
         return RETRY_BEHIND;
     if (found->verdicts[REASON_GPU_NOMINATED] > 0)

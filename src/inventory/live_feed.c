@@ -225,13 +225,20 @@ static void tell_turn(struct live_feed *feed, enum live_turn turn)
         feed->inventory->live->turned(feed->inventory->live->turned_context);
 }
 
+static void log_warning(const char *text)
+{
+    LOG(LOG_WARN, "inventory", LOG_MSG(text));
+}
+
 /* What the first lists took is much more than what is kept of them. */
 static void after_list(struct inventory *inventory)
 {
     self_check_all(inventory);
     if (!live_status_waiting_for(&inventory->live->status) &&
-        !atomic_exchange(&inventory->live->was_complete, true))
+        !atomic_exchange(&inventory->live->was_complete, true)) {
+        inventory_warn_of_quotas(inventory, log_warning);
         mem_give_back();
+    }
 }
 
 static void on_flush(void *context, const struct reflector_status *status)

@@ -21,6 +21,46 @@ static void write_gauge(const struct cluster *fork, const char *name, bool is_us
     }
 }
 
+static bool is_first_of_scope(const struct quota *quota, size_t i)
+{
+    for (size_t k = 0; k < i; k++) {
+        if (quota->limits[k].scope == quota->limits[i].scope)
+            return false;
+    }
+    return true;
+}
+
+static void write_unknown(const struct cluster *fork, struct buf *out)
+{
+    static const char UNKNOWN[] = "gpu_extender_quota_unknown_gpus";
+    const struct policy *policy = cluster_policy(fork);
+    metrics_head(out, UNKNOWN, "gauge",
+                 "GPUs used on nodes whose model is unknown: no limit of a model counts them.");
+    for (size_t q = 0; q < policy->n_quotas; q++) {
+        const struct quota *quota = &policy->quotas[q];
+        for (size_t i = 0; i < quota->n_limits; i++) {
+            const struct quota_limit *limit = &quota->limits[i];
+            const struct metric_label labels[] = {
+                {"quota", quota->name}, {"resource", limit->resource ? limit->resource : ""}, {0}};
+            if (is_first_of_scope(quota, i))
+                metrics_sample(out, UNKNOWN, labels, (double)quota_unknown(fork, quota, limit));
+        }
+    }
+}
+
+static void write_nodes(const struct cluster *fork, struct buf *out)
+{
+    static const char NODES[] = "gpu_extender_quota_model_nodes";
+    const struct policy *policy = cluster_policy(fork);
+    size_t counts[QUOTA_MODELS_MAX];
+    quota_count_nodes(fork, counts);
+    metrics_head(out, NODES, "gauge", "Nodes that count for a model which quotas limit.");
+    for (size_t i = 0; i < policy->n_quota_models; i++) {
+        const struct metric_label labels[] = {{"model", policy->quota_model_names[i]}, {0}};
+        metrics_sample(out, NODES, labels, (double)counts[i]);
+    }
+}
+
 void quota_metrics(const struct cluster *fork, struct buf *out)
 {
     static const char LIMIT[] = "gpu_extender_quota_limit_gpus";
@@ -29,4 +69,6 @@ void quota_metrics(const struct cluster *fork, struct buf *out)
     write_gauge(fork, LIMIT, false, out);
     metrics_head(out, USED, "gauge", "GPUs of the quota that pods and bindings on their way use.");
     write_gauge(fork, USED, true, out);
+    write_unknown(fork, out);
+    write_nodes(fork, out);
 }

@@ -22,6 +22,7 @@ static int read_metadata(const json_t *object, struct arena *arena, struct node_
         return r;
     struct label_map labels = {0};
     if ((r = meta_name(metadata, "name", arena, &facts->name, err)) < 0 ||
+        (r = meta_name(metadata, "uid", arena, &facts->uid, err)) < 0 ||
         (r = label_map_read(metadata, "labels", arena, &labels, err)) < 0) {
         err_prefix(err, "metadata.");
         return r;

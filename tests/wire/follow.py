@@ -29,10 +29,11 @@ def tells_memory(binary):
 TELLS_MEMORY = tells_memory(BINARY)
 
 
-def policy(**kubernetes):
+def policy(more=None, **kubernetes):
     named = {"watchSilenceSeconds": SILENCE_S, **kubernetes}
     limits = {"objectBytes": OBJECT_BYTES}
-    return json.dumps({"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy", "kubernetes": named, "limits": limits})
+    head = {"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy"}
+    return json.dumps({**head, "kubernetes": named, "limits": limits, **(more or {})})
 
 
 def gpus_of(pod):
@@ -44,11 +45,12 @@ def holders(pods):
 
 
 class Follower(Service):
-    """A service over `api`. `folder` is for its files. ready False: it is not waited for. kubeconfig: its text, if not the usual one."""
+    """A service over `api`. `folder` is for its files. ready False: it is not waited for. kubeconfig: its text, if not the usual one.
+    more: members of the policy."""
 
-    def __init__(self, api, folder, *options, ready=True, kubeconfig=None, **kubernetes):
+    def __init__(self, api, folder, *options, ready=True, kubeconfig=None, more=None, **kubernetes):
         config, there = folder / "policy.yaml", folder / "kubeconfig"
-        config.write_text(policy(**kubernetes), encoding="utf-8")
+        config.write_text(policy(more, **kubernetes), encoding="utf-8")
         there.write_text(kubeconfig or api.kubeconfig(), encoding="utf-8")
         self.api, self.ready, self.calm = api, ready, None
         super().__init__("--kubeconfig", there, "--config", config, *options, env=LITTLE_QUARANTINE)

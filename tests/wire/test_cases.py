@@ -119,8 +119,12 @@ def test_case(name, service_for):
         assert not found, "\n".join([f"tests/cases/{name}: {question}", *found, f"because: {case.expected['because']}"])
 
 
+# Never over a file: tests/wire/test_quota_live.py shows it.
+LIVE_ONLY = {"namespace_unknown"}
+
+
 def test_every_reason_has_a_case_that_shows_it():
-    assert {name.split("/")[1] for name in CASES if name.startswith("reasons/")} == set(REASONS["enum"])
+    assert LIVE_ONLY | {name.split("/")[1] for name in CASES if name.startswith("reasons/")} == set(REASONS["enum"])
     for name, case in CASES.items():
         kind, shown = name.split("/")[:2]
         if kind == "reasons" and shown != "fits":

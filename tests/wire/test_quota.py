@@ -24,8 +24,8 @@ def service(start_over, write):
 
 
 def limits(total, h100):
-    rows = (("", 6, total), ("H100", 4, h100))
-    return [{"resource": GPU, "model": model, "limit": limit, "used": used} for model, limit, used in rows]
+    rows = (("", 6, total, 2), ("H100", 4, h100, 1))
+    return [{"resource": GPU, "model": model, "limit": limit, "used": used, "unknown": 0, "nodes": nodes} for model, limit, used, nodes in rows]
 
 
 def test_filter_names_the_quota(service):
@@ -34,9 +34,10 @@ def test_filter_names_the_quota(service):
 
 
 def test_what_is_used(service):
-    assert service.get("/v1/quota").json()["quotas"] == [{"name": "team-a", "namespaces": 0, "limits": limits(3, 3)}]
+    covered = {"namespaces": 0, "unenforcedNamespaces": 0, "unenforced": []}
+    assert service.get("/v1/quota").json()["quotas"] == [{"name": "team-a", **covered, "limits": limits(3, 3)}]
     lines = [line.split() for line in service.get("/v1/quota?output=table").text.splitlines()]
-    assert ["team-a", GPU, "H100", "3", "4", "0"] in lines
+    assert ["team-a", GPU, "H100", "3", "4", "0", "1", "0", "0"] in lines
     assert f'gpu_extender_quota_used_gpus{{quota="team-a",resource="{GPU}",model="H100"}} 3\n' in service.get("/metrics").text
 
 

@@ -195,7 +195,7 @@ static void test_its_own_reservation_is_left_to_the_pod(void **state)
     const struct pod_shape *shape = given_resolved(given, &facts);
     const struct reservation *own = cluster_find_reservation(given->cluster, "a/1");
     const struct quota_view *view = quota_begin(given->cluster, "a", shape, own, given->arena);
-    assert_null(quota_refusal(view, given_find(given, "h")));
+    assert_int_equal(quota_judge(view, given_find(given, "h")), REASON_FITS);
 }
 
 static void test_a_node_changes_its_model_and_goes(void **state)
@@ -321,11 +321,11 @@ static void test_as_if_pods_were_gone(void **state)
     const struct pod *own = cluster_find_pod(given->cluster, "a/1");
     struct quota_view *freed = quota_copy(asked.quota, given->arena);
     quota_give_back(freed, given->cluster, node, "b", own->shape);
-    assert_non_null(quota_refusal(freed, node));
+    assert_int_equal(quota_judge(freed, node), REASON_QUOTA);
     quota_give_back(freed, given->cluster, node, "a", own->shape);
-    assert_null(quota_refusal(freed, node));
+    assert_int_equal(quota_judge(freed, node), REASON_FITS);
     assert_int_equal(quota_count(freed, node), 4);
-    assert_non_null(quota_refusal(asked.quota, node)); /* unchanged */
+    assert_int_equal(quota_judge(asked.quota, node), REASON_QUOTA); /* unchanged */
 }
 
 static void test_a_fork_spends_the_quota(void **state)
@@ -359,7 +359,7 @@ static void test_where_no_quota_limits_it_there_is_no_view(void **state)
     assert_null(question(given, "b", GPU "=1").quota);
     assert_null(question(given, "a", "cpu=1").quota);
     assert_null(question(given, "a", "amd.com/gpu=1").quota);
-    assert_null(quota_refusal(NULL, given_find(given, "h")));
+    assert_int_equal(quota_judge(NULL, given_find(given, "h")), REASON_FITS);
     assert_int_equal(quota_count(NULL, given_find(given, "h")), INT64_MAX);
 }
 

@@ -1,0 +1,36 @@
+/* quota_warnings: limits that limit nothing. See include/inventory/inventory.h. */
+#include "core/quota.h"
+#include "inventory/inventory.h"
+
+/* The first quota that limits the model. */
+static const struct quota *find_quota(const struct policy *policy, size_t column)
+{
+    for (size_t q = 0; q < policy->n_quotas; q++) {
+        const struct quota *quota = &policy->quotas[q];
+        for (size_t i = 0; i < quota->n_limits; i++) {
+            if (quota->limits[i].column == column)
+                return quota;
+        }
+    }
+    return NULL;
+}
+
+void inventory_warn_of_quotas(struct inventory *inventory, void (*tell)(const char *text))
+{
+    size_t counts[QUOTA_MODELS_MAX];
+    const struct inventory_view view = inventory_read(inventory);
+    const struct policy *policy = cluster_policy(view.cluster);
+    quota_count_nodes(view.cluster, counts);
+    inventory_done(inventory);
+    for (size_t i = 0; i < policy->n_quota_models; i++) {
+        const struct quota *quota = find_quota(policy, 1 + i);
+        struct err text;
+        if (counts[i] > 0 || !quota)
+            continue;
+        (void)err_set(&text, EINVAL,
+                      "quotas: no node has the model %s, which the quota %s limits: the limit has "
+                      "no effect; should be the model of a node (GET /v1/inventory)",
+                      policy->quota_model_names[i], quota->name);
+        tell(text.text);
+    }
+}

@@ -1,0 +1,96 @@
+"""Quotas over a live API server: labels of nodes that flap, namespaces that the watch has not shown, and models that no node has."""
+
+import json
+
+from objects import GPU, filter_args, list_text, merged, node, pod
+
+H100 = "NVIDIA-H100-80GB-HBM3"
+UNKNOWN_NAMESPACE = "the pod's namespace is not known yet, and quotas select by label"
+
+
+def quotas(*limits, **who):
+    return {"quotas": [{"name": "team-a", "limits": list(limits), **(who or {"namespaces": ["ml"]})}]}
+
+
+def namespace(name, **labels):
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "uid": f"namespace-{name}", "labels": labels}}
+
+
+def limits_of(service):
+    (quota,) = service.get("/v1/quota").json()["quotas"]
+    return quota["limits"]
+
+
+def models_of(service):
+    return {item["name"]: item["model"] for item in service.get("/v1/inventory").json()["nodes"]}
+
+
+def unlabelled(item):
+    return merged(item, {"metadata": {"labels": None}})
+
+
+def test_sixteen_of_eight_while_a_label_flaps(api, follow):
+    nodes = [node("h1", 8, H100), node("h2", 8, H100)]
+    api.store.put(*nodes, pod("first", 8, on="h1"), pod("second", 8))
+    service = follow(more=quotas({"resource": GPU, "models": {"H100": 8}}))
+    service.settle()
+    api.store.put(*map(unlabelled, nodes))
+    service.wait("the labels are gone", lambda: not {"h1", "h2"} & {name for name, model in models_of(service).items() if model})
+    answer = service.post("/scheduler/filter", filter_args(pod("second", 8), ["h2"])).json()
+    assert "quota team-a" in answer["FailedAndUnresolvableNodes"]["h2"]
+    assert "quota team-a" in service.bind(pod("second", 8), "h2")
+    assert [(row["used"], row["unknown"], row["nodes"]) for row in limits_of(service)] == [(8, 0, 2)]
+
+
+def test_after_a_restart_in_the_middle_of_a_flap_gpus_are_of_an_unknown_model(api, follow):
+    api.store.put(node("h1", 8, None), pod("first", 8, on="h1"))
+    service = follow(more=quotas({"resource": GPU, "total": 11, "models": {"H100": 8}}))
+    service.settle()
+    rows = [(row["model"], row["used"], row["unknown"]) for row in limits_of(service)]
+    assert rows == [("", 8 + 3, 8), ("H100", 0, 8)]
+    assert service.metric("gpu_extender_quota_unknown_gpus", quota="team-a", resource=GPU) == 8
+    api.store.put(node("h1", 8, H100))
+    service.wait("the label is back", lambda: limits_of(service)[1]["used"] == 8)
+    assert service.metric("gpu_extender_quota_unknown_gpus") == 0
+
+
+def test_a_namespace_that_the_watch_has_not_shown(api, follow):
+    """Its pods came first: they are free of no quota meanwhile, and asked about again."""
+    waiting = merged(pod("asks", 1), {"metadata": {"namespace": "new"}})
+    api.store.put(waiting, namespace("ml"))
+    service = follow(more=quotas({"total": 0}, namespaceSelector={"matchLabels": {"stage": "test"}}))
+    service.settle()
+    error = service.post("/scheduler/filter", filter_args(waiting, ["a", "b"])).json()["Error"]
+    assert UNKNOWN_NAMESPACE in error
+    assert service.metric("gpu_extender_filter_namespace_unknown_total") == 1
+    assert UNKNOWN_NAMESPACE in service.bind(waiting, "b")
+    api.store.put(namespace("new", stage="prod"))
+    service.wait("it is shown", lambda: service.get("/v1/quota").json()["quotas"] and service.bind(waiting, "b") is None)
+
+
+def test_covered_namespaces_that_the_admission_policy_does_not_hold(api, follow):
+    api.store.put(namespace("ml"), namespace("held", **{"gpu-extender.io/quota": "enforced"}), namespace("other"))
+    service = follow(more=quotas({"total": 4}, namespaces=["ml", "held"]))
+    (quota,) = service.get("/v1/quota").json()["quotas"]
+    assert (quota["namespaces"], quota["unenforcedNamespaces"], quota["unenforced"]) == (2, 1, ["ml"])
+
+
+NO_NODE = "no node has the model H1OO, which the quota team-a limits"
+
+
+def test_a_model_that_no_node_has(api, follow):
+    more = quotas({"resource": GPU, "models": {"H1OO": 8, "A100": 8}})
+    service = follow(more=more)
+    service.settle()
+    service.wait("it is warned of", lambda: NO_NODE in service.log.text())
+    assert "the model A100, which" not in service.log.text()
+    assert [row["nodes"] for row in limits_of(service)] == [0, 2]
+    assert service.metric("gpu_extender_quota_model_nodes", model="H1OO") == 0
+    assert service.metric("gpu_extender_quota_model_nodes", model="A100") == 2
+
+
+def test_check_warns_of_a_model_that_no_node_has(run_binary, write):
+    head = {"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy"}
+    config = write("policy.yaml", json.dumps({**head, **quotas({"resource": GPU, "models": {"H1OO": 8, "H100": 8}})}))
+    done = run_binary("--config", config, "--cluster-file", write("cluster.json", list_text(node("h", 8, H100))), "--check")
+    assert done.returncode == 0 and f"warning: quotas: {NO_NODE}" in done.stderr and "model H100," not in done.stderr
