@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "config/options.h"
 #include "config/settings.h"
+#include "config/worst_case.h"
 #include "extender/extender.h"
 #include "follower.h"
 #include "formats/json_get.h"
@@ -36,6 +37,7 @@ static_assert(IDLE_TIMEOUT_S >= 120, "kube-scheduler must be the one that closes
 /* At a stop, beyond the longest that a binding may take. */
 #define DRAIN_MS 2000
 #define LEAST_DRAIN_MS 10000
+#define WORST_CASE_BYTES ((size_t)1024)
 
 /* What the program consists of, in the order of its creation. */
 struct program {
@@ -128,6 +130,18 @@ static void log_warning(const char *text)
     LOG(LOG_WARN, "main", LOG_MSG(text));
 }
 
+/* How long kube-scheduler may be stalled by ours: on standard output. */
+static void print_worst_case(const struct program *program)
+{
+    struct buf text;
+    if (program->options.cluster_file)
+        return;
+    buf_init(&text, WORST_CASE_BYTES);
+    worst_case_tell(&program->settings, &text);
+    (void)fputs(buf_text(&text), stdout);
+    buf_fini(&text);
+}
+
 static int check(struct program *program)
 {
     struct err err;
@@ -148,8 +162,10 @@ static int check(struct program *program)
     const struct inventory_view view = inventory_read(program->inventory);
     const size_t n_problems = view.n_all_problems;
     inventory_done(program->inventory);
-    if (n_problems == 0)
+    if (n_problems == 0) {
+        print_worst_case(program);
         return EXIT_FINE;
+    }
     (void)fprintf(stderr, "gpu-extender: %s: %zu problems: objects were left out\n",
                   program->options.cluster_file, n_problems);
     return EXIT_BAD_INPUT;

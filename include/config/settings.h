@@ -70,7 +70,8 @@ enum {
 
 /* How kube-scheduler is configured, which we cannot see. */
 struct settings_scheduler {
-    size_t weight; /* of this extender */
+    size_t weight;         /* of this extender */
+    size_t http_timeout_s; /* of this extender: kube-scheduler waits so long for any answer */
     bool other_extenders;
     bool all_pods;    /* all come here: only warned of */
     size_t shortlist; /* as in the policy file: settings_shortlist() says what holds */

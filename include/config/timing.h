@@ -28,8 +28,10 @@
 #define TIMING_UNACKED_MS ((int64_t)700)
 /* Within it the API server notices that the time of a request is over. */
 #define TIMING_SLACK_MS ((int64_t)1000)
-/* A new leader's requests after the old Lease has run out: GET and PUT of the Lease, the
- * resourceVersion of the pods, and the wait for the watch to come to it. */
+/* A new leader's requests after the old Lease has run out, where the API server answers at once:
+ * GET and PUT of the Lease, the resourceVersion of the pods, and the wait for the watch to come to
+ * it (300 ms at the most); and the EndpointSlice, which kube-proxy follows. tests/in-cluster
+ * measures it. */
 #define TIMING_TAKEOVER_MS ((int64_t)1000)
 
 struct timing {
@@ -44,6 +46,7 @@ struct timing {
     int64_t renew_ms;  /* without a renewal for so long, the holder gives the Lease up */
     int64_t retry_ms;  /* between two renewals */
     int64_t decide_ms; /* a leader decides for so long after it sent its last renewal */
+    int64_t http_ms;   /* kube-scheduler waits for so long for any answer */
 };
 
 struct timing timing_of(const struct settings *settings);
@@ -54,5 +57,9 @@ size_t timing_least_lease_s(const struct settings *settings);
 /* From when the leader vanishes until another replica decides, at the most, where the others reach
  * the API server. */
 int64_t timing_leaderless_ms(const struct timing *timing);
+/* For how long a leader that vanishes delays pods that ask for no GPU, at the most. kube-scheduler
+ * calls filter inside its serial scheduling cycle: each call for a GPU pod that nobody answers
+ * lasts http_ms, and the last one begins just before the next leader is reached. */
+int64_t timing_stall_ms(const struct timing *timing);
 
 #endif

@@ -18,7 +18,7 @@
 
 /* A watch is behind by milliseconds, on a busy machine by hundreds. Meanwhile kube-scheduler places
  * nobody, as its one thread waits for the answer: twice at the most, for the nominated node alone
- * and for all nodes, and then the nomination is gone. Far below its httpTimeout (10 s). */
+ * and for all nodes, and then the nomination is gone. Far below its httpTimeout (3 s). */
 #define WAITS_MAX_MS 1000
 /* A kube-scheduler asks one thing at a time, and there are seldom several; each call is held in
  * memory. Those beyond get the error at once. */

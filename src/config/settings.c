@@ -9,6 +9,7 @@
 #include "formats/json_get.h"
 #include "quota_read.h"
 #include "setting.h"
+#include "timeout_check.h"
 #include "unknown_key.h"
 #include "warnings.h"
 
@@ -81,13 +82,15 @@ const struct setting SETTINGS[] = {
     {"quotas", SETTING_QUOTAS, AT(policy)},
     {"scheduler.weight", SETTING_COUNT, AT(scheduler.weight),
      FROM_TO(1, 1000000, SCHEDULER_WEIGHT_THAT_DECIDES)},
+    {"scheduler.httpTimeoutSeconds", SETTING_COUNT, AT(scheduler.http_timeout_s),
+     FROM_TO(1, 600, 3)},
     {"scheduler.otherExtenders", SETTING_SWITCH, AT(scheduler.other_extenders)},
     {"scheduler.allPods", SETTING_SWITCH, AT(scheduler.all_pods)},
     {"filter.shortlist", SETTING_COUNT, AT(scheduler.shortlist), FROM_TO(0, 1000000, 100)},
     {"kubernetes.watchSilenceSeconds", SETTING_COUNT, AT(kubernetes.watch_silence_s),
      FROM_TO(5, 3600, 120)},
     {"kubernetes.bindTimeoutSeconds", SETTING_COUNT, AT(kubernetes.bind_timeout_s),
-     FROM_TO(2, 120, 8)},
+     FROM_TO(2, 120, 2)},
     {"leaderElection.enabled", SETTING_SWITCH, AT(election.enabled)},
     {"leaderElection.namespace", SETTING_TEXT, AT(election.namespace_),
      .check = syntax_dns_label_or_none, .text = ""},
@@ -96,10 +99,10 @@ const struct setting SETTINGS[] = {
     {"leaderElection.serviceName", SETTING_TEXT, AT(election.service_name),
      .check = syntax_dns_label_or_none, .text = "gpu-extender-verbs"},
     {"leaderElection.leaseDurationSeconds", SETTING_COUNT, AT(election.lease_s),
-     FROM_TO(2, 3600, 15)},
+     FROM_TO(2, 3600, 6)},
     {"leaderElection.renewDeadlineSeconds", SETTING_COUNT, AT(election.renew_s),
-     FROM_TO(1, 3600, 10)},
-    {"leaderElection.retryPeriodSeconds", SETTING_COUNT, AT(election.retry_s), FROM_TO(1, 600, 2)},
+     FROM_TO(1, 3600, 4)},
+    {"leaderElection.retryPeriodSeconds", SETTING_COUNT, AT(election.retry_s), FROM_TO(1, 600, 1)},
     {"decisions.keep", SETTING_COUNT, AT(decisions_kept), FROM_TO(0, 10000, 256)},
     {"limits.requestBytes", SETTING_BYTES, AT(limits.request_bytes), FROM_TO(KI, GI, 64 * MI)},
     {"limits.bodiesBytes", SETTING_BYTES, AT(limits.bodies_bytes),
@@ -285,6 +288,8 @@ static int read_root(const struct yaml_file *file, json_t *root, struct settings
     int r = check_words(file, root, err);
     if (r == 0)
         r = read_settings(file, "", root, settings, err);
+    if (r == 0)
+        r = timeout_check(file, root, settings, err);
     if (r == 0)
         r = election_check(file, root, settings, err);
     if (r == 0)

@@ -18,6 +18,7 @@ struct timing timing_of(const struct settings *settings)
         .lease_ms = (int64_t)settings->election.lease_s * SECOND_MS,
         .renew_ms = (int64_t)settings->election.renew_s * SECOND_MS,
         .retry_ms = (int64_t)settings->election.retry_s * SECOND_MS,
+        .http_ms = (int64_t)settings->scheduler.http_timeout_s * SECOND_MS,
     };
     timing.post_life_ms = timing.bind_ms - ANSWER_MS;
     timing.act_ms = TIMING_DELIVERY_MS + timing.post_life_ms + TIMING_SLACK_MS;
@@ -35,4 +36,9 @@ size_t timing_least_lease_s(const struct settings *settings)
 int64_t timing_leaderless_ms(const struct timing *timing)
 {
     return timing->lease_ms + TIMING_TAKEOVER_MS;
+}
+
+int64_t timing_stall_ms(const struct timing *timing)
+{
+    return timing_leaderless_ms(timing) + timing->http_ms;
 }

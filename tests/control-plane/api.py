@@ -81,9 +81,10 @@ class Api:
         """changes: a JSON merge patch."""
         return self.ask("PATCH", path, changes, "application/merge-patch+json")
 
-    def create_all(self, path, things):
+    def create_all(self, path, things, create=None):
+        """create(path, thing): if not create()."""
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as threads:
-            return list(threads.map(lambda thing: self.create(path, thing), things))
+            return list(threads.map(lambda thing: (create or self.create)(path, thing), things))
 
     def delete(self, path):
         """At once, whoever holds it."""

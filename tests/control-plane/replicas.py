@@ -21,7 +21,17 @@ ROLES = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{NAMESPACE}"
 ADDRESS = "192.0.2.7"
 LEADS = "leading: kube-scheduler is answered"
 FIELDS = "?fieldManager=tests&force=true"
-SHORT = {"lease_s": 6, "renew_s": 4, "retry_s": 1, "bind_s": 3}  # times of Replicas, where a test waits for the end of the Lease
+POLICY = os.path.join(os.path.dirname(__file__), "..", "..", "config", "scheduler-policy.yaml")
+
+
+def shipped(section, key):
+    """A value of config/scheduler-policy.yaml, which has the defaults."""
+    with open(POLICY, encoding="utf-8") as file:
+        return yaml.safe_load(file)[section][key]
+
+
+LEASE_S, RENEW_S = (shipped("leaderElection", key) for key in ("leaseDurationSeconds", "renewDeadlineSeconds"))
+BIND_S = shipped("kubernetes", "bindTimeoutSeconds")
 
 
 def allow(api, accounts):
@@ -82,25 +92,20 @@ class VerbsService:
 
 
 class Replicas:
-    """Starts replicas that follow the cluster of a LiveCluster, with these times of leader election. They end with it.
+    """Starts replicas that follow the cluster of a LiveCluster, with the times of leader election that ship. They end with it.
 
     accounts: of those that have one of their own.
     """
 
-    def __init__(self, live, accounts=(), lease_s=15, renew_s=10, retry_s=2, bind_s=8, silence_s=120):
+    def __init__(self, live, accounts=(), silence_s=120):
         self.live = live
         self.number = 0
         allow(live.api, [live.identity.account, *accounts])
         policy = {
             "apiVersion": "gpu-extender.io/v1alpha1",
             "kind": "SchedulerPolicy",
-            "kubernetes": {"bindTimeoutSeconds": bind_s, "watchSilenceSeconds": silence_s},
-            "leaderElection": {
-                "enabled": True,
-                "leaseDurationSeconds": lease_s,
-                "renewDeadlineSeconds": renew_s,
-                "retryPeriodSeconds": retry_s,
-            },
+            "kubernetes": {"watchSilenceSeconds": silence_s},
+            "leaderElection": {"enabled": True},
         }
         self.policy = live.plane.write(f"policy-{live.name}.yaml", yaml.safe_dump(policy))
         for path in (f"{LEASES}/{LEASE}", f"{SLICES}/{SERVICE}"):

@@ -4,7 +4,7 @@ import concurrent.futures
 import signal
 
 from api import wait_until
-from replicas import SHORT, Replicas, leads_since
+from replicas import Replicas, leads_since
 
 GPUS = 8
 
@@ -19,7 +19,7 @@ def bind(replica, item):
 def test_who_was_stopped_sends_nothing_late(proxied):
     live, proxy = proxied, proxied.proxy
     live.add_node("node", "NVIDIA-H100-80GB-HBM3", GPUS)
-    replicas = Replicas(live, **SHORT)
+    replicas = Replicas(live)
     leader = live.service = replicas.start()
     leads_since(leader)
     other = replicas.start()

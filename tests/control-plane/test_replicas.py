@@ -11,7 +11,7 @@ from api import LIMIT_S, wait_until
 from identity import Identity, apply, manifests, renamed, without
 from live import BOUND_BY, bound
 from proxy import Proxy
-from replicas import ADDRESS, LEASE, LEASES, SERVICE, SHORT, SLICES, Replicas, leads_since
+from replicas import ADDRESS, BIND_S, LEASE, LEASE_S, LEASES, RENEW_S, SERVICE, SLICES, Replicas, leads_since
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
 GPUS = 240
@@ -164,19 +164,19 @@ def test_who_is_slow_keeps_nobody_waiting(live, capsys):
 
 
 def test_the_leader_is_killed_in_a_burst(live, capsys):
-    replicas = Replicas(live, **SHORT)
+    replicas = Replicas(live)
     leader, other = begin(live, replicas)
     began = now()
     leader.kill()
     took = seconds_from(began, leads_since(other))
-    tell(capsys, f"SIGKILL with a lease of {SHORT['lease_s']} s", took)
-    assert took <= SHORT["lease_s"] + HAND_OVER_S, f"after {began}:\n{other.log.text()}"
+    tell(capsys, f"SIGKILL with a lease of {LEASE_S} s", took)
+    assert took <= LEASE_S + HAND_OVER_S, f"after {began}:\n{other.log.text()}"
     assert len(all_is_well(live, other)) == 2
 
 
 def test_the_leader_sleeps_in_a_burst(live, capsys):
     """SIGSTOP, as a paused machine: when it wakes, another one leads."""
-    replicas = Replicas(live, **SHORT)
+    replicas = Replicas(live)
     leader, other = begin(live, replicas)
     with asked_over_one_connection(leader) as kept:
         began = now()
@@ -184,7 +184,7 @@ def test_the_leader_sleeps_in_a_burst(live, capsys):
         took = seconds_from(began, leads_since(other))
         leader.signal(signal.SIGCONT)
         tell(capsys, "a pause", took)
-        assert took <= SHORT["lease_s"] + HAND_OVER_S, f"after {began}:\n{other.log.text()}"
+        assert took <= LEASE_S + HAND_OVER_S, f"after {began}:\n{other.log.text()}"
         assert is_closed(kept)  # and so is whatever else was open when it woke, a call or none on it
     refused(leader)
     all_is_well(live, other)
@@ -196,7 +196,7 @@ def test_the_leader_sleeps_in_a_burst(live, capsys):
 
 def test_a_leader_that_is_cut_off_binds_no_more(proxied):
     """It follows, and leads again when it can."""
-    replicas = Replicas(proxied, **SHORT)
+    replicas = Replicas(proxied)
     proxied.add_nodes("node", 1, MODEL, 8)
     leader = replicas.start()
     leads_since(leader)
@@ -204,7 +204,7 @@ def test_a_leader_that_is_cut_off_binds_no_more(proxied):
         began = time.monotonic()
         proxied.proxy.cut()
         leader.log.wait_for({"msg": STANDS_BACK})
-        assert time.monotonic() - began < SHORT["lease_s"] - SHORT["bind_s"] + 1
+        assert time.monotonic() - began < LEASE_S - BIND_S + 1
         assert is_closed(kept)
     refused(leader)
     n_lines = len(leader.log.fields())
@@ -222,7 +222,7 @@ def test_a_leader_that_sees_nothing_gives_the_lease_up(live, capsys):
     """It may not list and watch pods any more, but holds the Lease: the other one, of another account, has the better ledger."""
     proxy = live.ends.enter_context(Proxy(live.plane.port))
     blind = Identity(live.plane, f"{live.name}-blind", renamed(manifests(), BLIND))
-    replicas = Replicas(live, [BLIND], silence_s=SILENCE_S, **SHORT)
+    replicas = Replicas(live, [BLIND], silence_s=SILENCE_S)
     leader, other = begin(live, replicas, blind.kubeconfig(proxy.port))
     began = now()
     apply(live.api, renamed(without("pods", "list", "watch"), BLIND))
@@ -231,8 +231,8 @@ def test_a_leader_that_sees_nothing_gives_the_lease_up(live, capsys):
     proxy.cut()  # a watch that is open stays so, whatever the rights
     proxy.mend()
     took = seconds_from(began, leads_since(other))
-    tell(capsys, f"a leader saw nothing any more (which it bears for {SILENCE_S} + {SHORT['renew_s']} s)", took)
-    assert took <= SILENCE_S + SHORT["renew_s"] + HAND_OVER_S
+    tell(capsys, f"a leader saw nothing any more (which it bears for {SILENCE_S} + {RENEW_S} s)", took)
+    assert took <= SILENCE_S + RENEW_S + HAND_OVER_S
     # Where a renewal took too long it stood back before, for a moment.
     wait_until(lambda: any(why.startswith("the pods are stale") for why in whys(leader)), lambda: whys(leader))
     refused(leader)

@@ -52,7 +52,7 @@ class Ours:
         self.manifests = cluster.path("manifests")
         self.certificates = os.path.join(self.manifests, OVERLAY, "certificates")
         self.authority = os.path.join(self.certificates, "ca.crt")
-        self.frozen = None
+        self.frozen = []
 
     def certificate(self, name):
         """Of those that the overlay's script made: (certificate, key)."""
@@ -170,14 +170,13 @@ class Ours:
         self.cluster.ctr("tasks", "kill", "--signal", "SIGKILL", container(pod))
 
     def freeze(self, pod):
-        """Its process is stopped, wherever it is, and knows nothing of it; until thaw()."""
-        self.frozen = container(pod)
-        self.cluster.ctr("tasks", "pause", self.frozen)
+        """Its process is stopped, wherever it is, and knows nothing of it; until thaw(), which wakes all that are."""
+        self.cluster.ctr("tasks", "pause", container(pod))
+        self.frozen.append(container(pod))
 
     def thaw(self):
-        if self.frozen:
-            self.cluster.ctr("tasks", "resume", self.frozen)
-            self.frozen = None
+        while self.frozen:
+            self.cluster.ctr("tasks", "resume", self.frozen.pop())
 
     def delete(self, pod):
         """It is given time to end, and another one is made."""

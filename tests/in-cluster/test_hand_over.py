@@ -9,9 +9,9 @@ from callers import SLACK_S, Asking
 from live import BOUND_BY, node_name
 from ours import LEASES, NAME
 from real import is_ready
+from replicas import LEASE_S
 
 N_PODS = gpus.N_NODES * gpus.EACH
-LEASE_S = 15
 BUDGETS = f"/apis/policy/v1/namespaces/{NAME}/poddisruptionbudgets"
 
 

@@ -16,6 +16,7 @@ from live import BOUND_BY
 from operations import block, command
 from ours import LEASES, NAME, OVERLAY
 from real import GROUP, is_ready
+from replicas import LEASE_S
 
 KUBEADMS = "/etc/kubernetes"
 # cert-manager is not in this cluster.
@@ -64,7 +65,7 @@ def test_another_version_and_policy_and_back(ours, make, own):
         wait_until_bound_by(ours)
         ours.apply()
         ours.wait_until_rolled_out()
-    assert before[1] == 15
+    assert before[1] == LEASE_S
     wait_until(lambda: running(ours) == before, lambda: running(ours))
     silence = asking.longest_silence(0)
     assert silence.seconds <= SLACK_S, silence

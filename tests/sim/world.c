@@ -99,7 +99,8 @@ static bool could_anybody_decide(const struct world *world)
     return could;
 }
 
-/* The Lease runs out, is taken, and the ledger comes to that. */
+/* The Lease runs out, is taken, and the ledger comes to that: with delays and losses that
+ * TIMING_TAKEOVER_MS leaves out. */
 static void check_lead(struct world *world)
 {
     const int64_t limit_ms =

@@ -30,10 +30,13 @@ TELLS_MEMORY = tells_memory(BINARY)
 
 
 def policy(more=None, **kubernetes):
-    named = {"watchSilenceSeconds": SILENCE_S, **kubernetes}
-    limits = {"objectBytes": OBJECT_BYTES}
-    head = {"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy"}
-    return json.dumps({**head, "kubernetes": named, "limits": limits, **(more or {})})
+    """Bindings have more time than in a cluster, as sanitizers and busy machines are slow."""
+    sections = {
+        "kubernetes": {"watchSilenceSeconds": SILENCE_S, "bindTimeoutSeconds": 8, **kubernetes},
+        "scheduler": {"httpTimeoutSeconds": 120},
+        "limits": {"objectBytes": OBJECT_BYTES},
+    }
+    return json.dumps({"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy", **sections, **(more or {})})
 
 
 def gpus_of(pod):

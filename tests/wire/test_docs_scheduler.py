@@ -17,6 +17,9 @@ from objects import filter_args, node, pod, preempt_args
 from service import BINARY, ROOT, run_to_end
 from test_openapi import documented_metrics
 
+# What scheduler of the policy file must say as they do, and what all of them must say.
+ALWAYS = {"nodeCacheCapable": True, "ignorable": False}
+FENCED = re.compile(r"^ *```yaml\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 CONFIGURATIONS = ["kube-scheduler-config.yaml", "kube-scheduler-config-all-pods.yaml", "kube-scheduler-config-gpu-profile.yaml"]
 # What stands there as a comment, to be taken off where it is needed. Prose begins with a capital.
 COMMENTED_KEY = re.compile(r"^ *# +(?:- )?([a-z]\w*):", re.MULTILINE)
@@ -81,11 +84,45 @@ def test_the_lines_that_are_told_of_stand_there():
         assert last in text, f"{line}: does not stand in {CONFIGURATIONS[0]}"
 
 
+def shipped():
+    """{place: KubeSchedulerConfiguration} of all files that ship."""
+    found = {}
+    for path in glob.glob("**/*.yaml", root_dir=os.path.join(ROOT, "manifests"), recursive=True):
+        text = read("manifests", path)
+        if "kind: KubeSchedulerConfiguration" in text:
+            found[path] = yaml.safe_load(text)
+    return found
+
+
+def fragments():
+    """{place: extender} of what documents show of such a file."""
+    found = {}
+    for path in glob.glob("docs/*.md", root_dir=ROOT) + ["README.md"]:
+        for number, text in enumerate(FENCED.findall(read(path))):
+            if re.search(r"^extenders:", text, re.MULTILINE):
+                found |= {f"{path}: {number}": extender for extender in yaml.safe_load(text)["extenders"]}
+    return found
+
+
+def test_every_configuration_that_ships_is_what_the_policy_takes_it_for():
+    ours = yaml.safe_load(run_to_end("--print-policy").stdout)
+    policy = {"weight": ours["scheduler"]["weight"], "httpTimeout": f"{ours['scheduler']['httpTimeoutSeconds']}s", **ALWAYS}
+    configurations = shipped()
+    assert len(configurations) > 2
+    for place, whole in configurations.items():
+        (extender,) = whole["extenders"]
+        assert {key: extender.get(key) for key in policy} == policy, place
+    assert fragments()
+    for place, extender in fragments().items():
+        assert {key: extender.get(key, value) for key, value in policy.items()} == policy, place
+    for documented in re.findall(r"`(?:httpTimeout|weight): ?(\w+)`", PROSE):
+        assert documented in map(str, policy.values())
+
+
 def test_a_bind_is_answered_before_kube_scheduler_has_given_up():
-    defaults = yaml.safe_load(run_to_end("--print-policy").stdout)["kubernetes"]
-    for name in CONFIGURATIONS:
-        (extender,) = configuration(name)["extenders"]
-        assert int(extender["httpTimeout"].removesuffix("s")) > defaults["bindTimeoutSeconds"]
+    whole = yaml.safe_load(run_to_end("--print-policy").stdout)
+    defaults = whole["kubernetes"]
+    assert whole["scheduler"]["httpTimeoutSeconds"] > defaults["bindTimeoutSeconds"]
     told = re.findall(r"`kubernetes\.(\w+)`[^`|(]*\((\d+)\)", PROSE)
     assert {key for key, _ in told} == set(defaults)
     assert all(defaults[key] == int(number) for key, number in told), told

@@ -207,6 +207,21 @@ def test_an_election_over_a_file_is_warned_of(run_binary, start_service, write, 
     assert not warnings(run_binary("--check", "--config", policy))
 
 
+def test_check_prints_the_worst_case(run_binary, write):
+    """As shipped, a leader that vanishes delays pods that ask for no GPU by at most 10 s; and it is the sum of what the policy says."""
+
+    def check(*options, sections=""):
+        policy = write("policy.yaml", HEAD + "leaderElection: {enabled: true, namespace: gpus}\n" + sections)
+        done = run_binary("--check", "--config", policy, *options)
+        assert (done.returncode, done.stderr) == (0, "") or options, done
+        return re.findall(r"by up to (\d+) s: (\d+) s leaderElection\.leaseDurationSeconds, (\d+) s takeover, (\d+) s scheduler\.httpTimeoutSeconds\n$", done.stdout)
+
+    assert check() == [("10", "6", "1", "3")]
+    assert check(sections="scheduler: {httpTimeoutSeconds: 10}\n") == [("17", "6", "1", "10")]
+    cluster = write("cluster.yaml", list_text(node("a")))
+    assert check("--cluster-file", cluster) == [], "over a file nobody is elected"
+
+
 def test_check_opens_no_port(run_binary, cluster):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

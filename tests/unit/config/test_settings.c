@@ -111,11 +111,15 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_clients_equal(&a->tls.people_clients, &b->tls.people_clients);
     assert_int_equal(a->authentication.cache_s, b->authentication.cache_s);
     assert_int_equal(a->scheduler.weight, b->scheduler.weight);
+    assert_int_equal(a->scheduler.http_timeout_s, b->scheduler.http_timeout_s);
     assert_int_equal(a->scheduler.other_extenders, b->scheduler.other_extenders);
     assert_int_equal(a->scheduler.all_pods, b->scheduler.all_pods);
     assert_int_equal(a->scheduler.shortlist, b->scheduler.shortlist);
     assert_int_equal(a->kubernetes.watch_silence_s, b->kubernetes.watch_silence_s);
     assert_int_equal(a->kubernetes.bind_timeout_s, b->kubernetes.bind_timeout_s);
+    assert_int_equal(a->election.lease_s, b->election.lease_s);
+    assert_int_equal(a->election.renew_s, b->election.renew_s);
+    assert_int_equal(a->election.retry_s, b->election.retry_s);
     assert_int_equal(a->limits.request_bytes, b->limits.request_bytes);
     assert_int_equal(a->limits.bodies_bytes, b->limits.bodies_bytes);
     assert_int_equal(a->limits.request_s, b->limits.request_s);
@@ -165,11 +169,11 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "admission: {extendedResourceToleration: yes}\n"
     "placement: {policy: binpack, softPreferences: override, replicaSpread: 0.125}\n"
     "slotPrice: {pressureWeight: 1.5, drainWeight: 0, priorGpus: 1000000, priorConfined: 0.001}\n"
-    "scheduler: {weight: 7, otherExtenders: yes, allPods: yes}\n"
+    "scheduler: {weight: 7, httpTimeoutSeconds: 4, otherExtenders: yes, allPods: yes}\n"
     "filter: {shortlist: 0}\n"
-    "kubernetes: {watchSilenceSeconds: 5, bindTimeoutSeconds: 2}\n"
+    "kubernetes: {watchSilenceSeconds: 5, bindTimeoutSeconds: 3}\n"
     "leaderElection: {enabled: yes, namespace: gpus, leaseName: one, serviceName: '',\n"
-    "                 leaseDurationSeconds: 5, renewDeadlineSeconds: 4, retryPeriodSeconds: 1}\n"
+    "                 leaseDurationSeconds: 9, renewDeadlineSeconds: 5, retryPeriodSeconds: 2}\n"
     "limits:\n"
     "  requestBytes: 2k\n"
     "  bodiesBytes: 4k\n"
@@ -214,15 +218,16 @@ static void test_every_key_is_read(void **state)
     assert_string_equal(settings->election.namespace_, "gpus");
     assert_string_equal(settings->election.lease_name, "one");
     assert_string_equal(settings->election.service_name, "");
-    assert_int_equal(settings->election.lease_s, 5);
-    assert_int_equal(settings->election.renew_s, 4);
-    assert_int_equal(settings->election.retry_s, 1);
+    assert_int_equal(settings->election.lease_s, 9);
+    assert_int_equal(settings->election.renew_s, 5);
+    assert_int_equal(settings->election.retry_s, 2);
     assert_int_equal(settings->scheduler.weight, 7);
+    assert_int_equal(settings->scheduler.http_timeout_s, 4);
     assert_true(settings->scheduler.other_extenders);
     assert_true(settings->scheduler.all_pods);
     assert_int_equal(settings->scheduler.shortlist, 0);
     assert_int_equal(settings->kubernetes.watch_silence_s, 5);
-    assert_int_equal(settings->kubernetes.bind_timeout_s, 2);
+    assert_int_equal(settings->kubernetes.bind_timeout_s, 3);
     const struct settings_limits limits = {2000, 4000, 17, 65536, 4096, 1 << 20, 1, 2, 3};
     assert_memory_equal(&settings->limits, &limits, sizeof limits);
 }

@@ -335,20 +335,39 @@ static void test_lists(void **state)
     ASSERT_FAULTS(FAULTS);
 }
 
+/* kube-scheduler must hear of a binding before it gives its call up. */
+static void test_a_binding_is_over_before_kube_scheduler_gives_up(void **state)
+{
+    (void)state;
+    static const struct fault FAULTS[] = {
+        {HEAD "kubernetes: {bindTimeoutSeconds: 8}\n",
+         "3:34: kubernetes.bindTimeoutSeconds: is 8, should be less than "
+         "scheduler.httpTimeoutSeconds (3)"},
+        {HEAD "scheduler: {httpTimeoutSeconds: 10}\nkubernetes: {bindTimeoutSeconds: 10}\n",
+         "4:34: kubernetes.bindTimeoutSeconds: is 10, should be less than "
+         "scheduler.httpTimeoutSeconds (10)"},
+        {HEAD "scheduler: {weight: 130, httpTimeoutSeconds: 2}\n",
+         "3:46: scheduler.httpTimeoutSeconds: is 2, should be more than "
+         "kubernetes.bindTimeoutSeconds (2)"},
+    };
+    ASSERT_FAULTS(FAULTS);
+}
+
 /* The first in the file is told, not the first in some table. */
 static void test_times_of_leader_election(void **state)
 {
     (void)state;
     static const struct fault FAULTS[] = {
-        {HEAD "leaderElection: {enabled: true, retryPeriodSeconds: 9}\n",
-         "3:17: leaderElection.renewDeadlineSeconds: is 10, should be more than 1.2 times "
-         "retryPeriodSeconds (9)"},
-        {HEAD "leaderElection: {enabled: true, leaseDurationSeconds: 10}\n",
-         "3:55: leaderElection.leaseDurationSeconds: is 10, should be more than "
-         "renewDeadlineSeconds (10)"},
-        {HEAD "kubernetes: {bindTimeoutSeconds: 11}\nleaderElection: {enabled: true}\n",
-         "4:17: leaderElection.leaseDurationSeconds: is 15, should be at least 16: "
-         "kubernetes.bindTimeoutSeconds (11), one second, and twice retryPeriodSeconds (2)"},
+        {HEAD "leaderElection: {enabled: true, retryPeriodSeconds: 4}\n",
+         "3:17: leaderElection.renewDeadlineSeconds: is 4, should be more than 1.2 times "
+         "retryPeriodSeconds (4)"},
+        {HEAD "leaderElection: {enabled: true, leaseDurationSeconds: 4}\n",
+         "3:55: leaderElection.leaseDurationSeconds: is 4, should be more than "
+         "renewDeadlineSeconds (4)"},
+        {HEAD "kubernetes: {bindTimeoutSeconds: 4}\nscheduler: {httpTimeoutSeconds: 5}\n"
+              "leaderElection: {enabled: true}\n",
+         "5:17: leaderElection.leaseDurationSeconds: is 6, should be at least 7: "
+         "kubernetes.bindTimeoutSeconds (4), one second, and twice retryPeriodSeconds (1)"},
         {HEAD "leaderElection: {leaseName: ''}\n",
          "3:29: leaderElection.leaseName: is the string \"\", should be a name of at most 63 small "
          "letters, digits and '-', such as team-a"},
@@ -410,6 +429,7 @@ int main(void)
         cmocka_unit_test(test_ranges_and_spellings),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_times_of_leader_election),
+        cmocka_unit_test(test_a_binding_is_over_before_kube_scheduler_gives_up),
         cmocka_unit_test(test_the_first_fault_is_told),
         cmocka_unit_test(test_yaml_faults_have_file_line_and_column),
     };

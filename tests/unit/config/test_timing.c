@@ -62,9 +62,23 @@ static void test_another_leads_after_the_lease(void **state)
     assert_int_equal(timing_leaderless_ms(&timing), 6000 + TIMING_TAKEOVER_MS);
 }
 
+/* What ships. */
+static void test_a_vanished_leader_delays_other_pods_by_at_most_10_s(void **state)
+{
+    (void)state;
+    struct settings settings;
+    settings_init(&settings);
+    const struct timing timing = timing_of(&settings);
+    assert_true(timing_stall_ms(&timing) <= 10000);
+    assert_true(timing.bind_ms >= 2000 && timing.bind_ms < timing.http_ms);
+    assert_true(settings.election.lease_s >= timing_least_lease_s(&settings));
+    settings_fini(&settings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_vanished_leader_delays_other_pods_by_at_most_10_s),
         cmocka_unit_test(test_what_a_leader_begins_is_over_within_its_lease),
         cmocka_unit_test(test_the_kernel_gives_a_post_up_before_it_must_be_there),
         cmocka_unit_test(test_who_renews_late_decides_no_longer),

@@ -1,0 +1,69 @@
+"""What a pod with a resource claim loses when its binding takes effect and kube-scheduler is answered an Error.
+
+kube-scheduler then runs Unreserve: DynamicResources takes the pod out of the claim's status.reservedFor, though the pod is on its node. (A
+kube-controller-manager reserves the claim anew for such a pod; none runs here.) So bindTimeoutSeconds may not be too short.
+"""
+
+import pytest
+from api import wait_until
+from between import Between
+from cluster import PODS
+
+MODEL = "NVIDIA-H100-80GB-HBM3"
+GROUP = "/apis/resource.k8s.io/v1"
+CLASSES, SLICES = f"{GROUP}/deviceclasses", f"{GROUP}/resourceslices"
+CLAIMS = f"{GROUP}/namespaces/gpu/resourceclaims"
+DRIVER = "nic.example.com"
+LAG_S = 30  # ended earlier
+CLAIM = {"spec": {"devices": {"requests": [{"name": "nic", "exactly": {"deviceClassName": DRIVER}}]}}}
+
+
+def reserved_for(claim):
+    return [consumer["name"] for consumer in claim.get("status", {}).get("reservedFor", [])]
+
+
+@pytest.fixture
+def live(proxied):
+    """A node with GPUs, and with two devices that a driver tells of."""
+    api = proxied.api
+    proxied.add_node("node", MODEL, 8)
+    devices = [{"name": f"nic-{number}"} for number in range(2)]
+    pool = {"name": "node", "generation": 1, "resourceSliceCount": 1}
+    for path in (CLAIMS, SLICES, CLASSES):
+        proxied.ends.callback(api.delete_all, path)
+    api.create(CLASSES, {"metadata": {"name": DRIVER}, "spec": {}})
+    api.create(SLICES, {"metadata": {"name": "node"}, "spec": {"driver": DRIVER, "nodeName": "node", "pool": pool, "devices": devices}})
+    return proxied
+
+
+def create(live, name):
+    """A pod for one GPU and one of these devices."""
+    live.api.create(CLAIMS, {"metadata": {"name": name}, **CLAIM})
+    live.create(name, 1, resourceClaims=[{"name": "nic", "resourceClaimName": name}])
+
+
+def test_a_binding_that_took_effect_and_was_answered_error_loses_the_reservation(live):
+    def lose_the_answer(body):
+        """The POST leaves on the connection that is open since the first binding; its answer, and the answers to all that is asked then, are
+        held back."""
+        if b'"late"' in body:
+            live.proxy.delay(LAG_S)
+            live.proxy.hold()
+
+    live.start_service()
+    with Between(live.service, lose_the_answer) as between:
+        live.start_scheduler(between.address)
+        create(live, "in-time")
+        live.node_of("in-time")
+        create(live, "late")
+        assert live.node_of("late") == "node"
+        answers = wait_until(lambda: [said for asked, said in between.binds if b'"late"' in asked], live.service.log.text)
+        assert "not known" in answers[0]["Error"], answers
+        # Reserved before bind was called, and not any more after its answer.
+        live.api.wait_for(CLAIMS, "metadata.name=late", lambda claim: not reserved_for(claim))
+        live.proxy.let_go()
+        live.proxy.no_delay()
+    assert reserved_for(live.api.get(f"{CLAIMS}/late")) == [], "kube-scheduler undoes what it reserved"
+    assert reserved_for(live.api.get(f"{CLAIMS}/in-time")) == ["in-time"]
+    assert [item["spec"].get("nodeName") for item in live.api.get(PODS)["items"]] == ["node", "node"]
+    assert live.used() == {"node": 2}
