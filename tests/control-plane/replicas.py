@@ -94,17 +94,18 @@ class VerbsService:
 class Replicas:
     """Starts replicas that follow the cluster of a LiveCluster, with the times of leader election that ship. They end with it.
 
-    accounts: of those that have one of their own.
+    accounts: of those that have one of their own. bind_s: bindTimeoutSeconds, if another is wanted.
     """
 
-    def __init__(self, live, accounts=(), silence_s=120):
+    def __init__(self, live, accounts=(), silence_s=120, bind_s=BIND_S):
         self.live = live
         self.number = 0
         allow(live.api, [live.identity.account, *accounts])
         policy = {
             "apiVersion": "gpu-extender.io/v1alpha1",
             "kind": "SchedulerPolicy",
-            "kubernetes": {"watchSilenceSeconds": silence_s},
+            "kubernetes": {"watchSilenceSeconds": silence_s, "bindTimeoutSeconds": bind_s},
+            "scheduler": {"httpTimeoutSeconds": bind_s + 1},
             "leaderElection": {"enabled": True},
         }
         self.policy = live.plane.write(f"policy-{live.name}.yaml", yaml.safe_dump(policy))
