@@ -48,7 +48,7 @@ struct program {
     struct inventory *inventory;
     struct follower *follower; /* NULL: over a file */
     struct decisions *decisions;
-    struct repeats *repeats;
+    struct budgets *budgets;
     struct extender extender;
     struct api api;
     struct server *server;
@@ -201,13 +201,13 @@ static const char *tell_role(void *context)
 static void create_protocols(struct program *program)
 {
     program->decisions = decisions_new(program->settings.decisions_kept);
-    program->repeats = repeats_new();
+    program->budgets = budgets_new();
     program->extender = (struct extender){
         .policy = &program->settings.policy,
         .inventory = program->inventory,
         .binds = program->follower ? follower_binds(program->follower) : NULL,
         .waits = program->follower ? follower_waits(program->follower) : NULL,
-        .repeats = program->repeats,
+        .budgets = program->budgets,
         .decisions = program->decisions,
         .shortlist = settings_shortlist(&program->settings),
     };
@@ -418,7 +418,7 @@ int main(int argc, char **argv)
     gates_fini(&program.gates);
     follower_free(program.follower);
     decisions_free(program.decisions);
-    repeats_free(program.repeats);
+    budgets_free(program.budgets);
     inventory_free(program.inventory);
     settings_fini(&program.settings);
     return status;

@@ -161,6 +161,14 @@ const char *cluster_next_device_class(const struct cluster *cluster, const char 
  * none. */
 uint64_t cluster_version(const struct cluster *cluster);
 
+/* The owner's time (milliseconds, any origin), noted with each later change of a node; 0 until it
+ * is set. */
+void cluster_set_now(struct cluster *cluster, int64_t now_ms);
+/* When a node last came, went or changed (labels, taints, what it advertises), by that time. */
+int64_t cluster_nodes_changed_ms(const struct cluster *cluster);
+/* The same of one node. 0 in a fork. */
+int64_t node_changed_ms(const struct node *node);
+
 size_t cluster_n_nodes(const struct cluster *cluster);
 size_t cluster_n_pods(const struct cluster *cluster);
 /* NULL where the node is not there (also where only pods speak of it). */

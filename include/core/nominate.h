@@ -53,4 +53,14 @@ int64_t nominate_kept(const struct node *node, const struct asker *asker,
 bool nominate_is_being_made(const struct node *node, const struct asker *asker,
                             const struct pod_shape *shape);
 
+/* Whether pods of a lower priority than the asker's are terminating on the node, whatever they use.
+ * On the asker's nominated node kube-scheduler then keeps the nomination
+ * (PodEligibleToPreemptOthers in plugins/defaultpreemption). False in a fork. */
+bool nominate_has_victims(const struct node *node, const struct asker *asker);
+
+/* A nomination that keeps GPUs of the shape on the node from the asker: the one of the lowest UID,
+ * so that the answer is the same while it lasts. NULL: there is none. */
+const struct nomination *nominate_blocker(const struct node *node, const struct asker *asker,
+                                          const struct pod_shape *shape);
+
 #endif

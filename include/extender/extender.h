@@ -13,7 +13,7 @@
 #include "base/metrics.h"
 #include "core/policy.h"
 #include "extender/binds.h"
-#include "extender/repeats.h"
+#include "extender/budgets.h"
 #include "extender/waits.h"
 #include "http/exchange.h"
 #include "inventory/inventory.h"
@@ -30,12 +30,12 @@ enum verb_result {
 };
 
 /* Why filter has kube-scheduler ask again, by an Error, though there is no fault. A new one is its
- * row in retry.c, too. */
+ * rows in src/extender/rules.c, too. */
 enum retry {
     RETRY_NONE,      /* what was found is answered */
     RETRY_BEHIND,    /* kube-scheduler knows of GPUs that are free, and the ledger does not */
     RETRY_KEPT,      /* they are free, and kept for a pod of which kube-scheduler does not know */
-    RETRY_REPEAT,    /* repeats.h */
+    RETRY_REPEAT,    /* the same question again: the ledger may be late */
     RETRY_NAMESPACE, /* the watch has not shown the pod's namespace, and quotas select by label */
     N_RETRIES
 };
@@ -45,7 +45,7 @@ struct extender {
     struct inventory *inventory;
     struct binds *binds;         /* NULL: over a file */
     struct waits *waits;         /* NULL: no call waits, as over a file */
-    struct repeats *repeats;     /* NULL: who asks again is refused again */
+    struct budgets *budgets;     /* NULL: none but RETRY_BEHIND is answered */
     struct decisions *decisions; /* where answers are put on record; NULL: nowhere */
     size_t shortlist;            /* nodes that filter hands on at the most; 0: all that fit */
     struct counter n_retries[N_RETRIES];             /* filters answered so; over a file none is */

@@ -70,11 +70,28 @@ uint64_t cluster_version(const struct cluster *cluster)
 
 /* Nodes. */
 
-static void count_change_of_nodes(struct cluster *cluster)
+void cluster_set_now(struct cluster *cluster, int64_t now_ms)
+{
+    cluster->now_ms = now_ms;
+}
+
+int64_t cluster_nodes_changed_ms(const struct cluster *cluster)
+{
+    return cluster->nodes_changed_ms;
+}
+
+int64_t node_changed_ms(const struct node *node)
+{
+    return node->changed_ms;
+}
+
+static void count_change_of_nodes(struct cluster *cluster, struct node *node)
 {
     cluster->version++;
     cluster->nodes_version++;
     cluster->settled = false;
+    cluster->nodes_changed_ms = cluster->now_ms;
+    node->changed_ms = cluster->now_ms;
 }
 
 void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts)
@@ -94,7 +111,7 @@ void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts
     }
     node->seen = cluster->relists[CLUSTER_NODES];
     if (node_table_advertise(cluster, node, facts) || !same)
-        count_change_of_nodes(cluster);
+        count_change_of_nodes(cluster, node);
     supply_enter(cluster, node);
     glance_renew(node);
     tenants_move(cluster, node, models);
@@ -108,7 +125,7 @@ static void delete_node(struct cluster *cluster, struct node *node)
     node->traits = NULL;
     tenants_move(cluster, node, models);
     cluster->n_present_nodes--;
-    count_change_of_nodes(cluster);
+    count_change_of_nodes(cluster, node);
     const struct node_facts nothing = {.name = node->name};
     (void)node_table_advertise(cluster, node, &nothing);
     glance_renew(node);

@@ -58,6 +58,7 @@ struct node {
     struct node_glance glance; /* first: glance.h */
     struct node *prev, *next;  /* in the order of their insertion */
     uint64_t seen;
+    int64_t changed_ms;              /* cluster_set_now() */
     struct node_resource *resources; /* GPUs first: they are asked for most */
     size_t n_resources;
     size_t n_gpu_resources;
@@ -119,8 +120,9 @@ struct cluster {
     uint64_t version;
     uint64_t n_serials; /* of reservations, so far */
     struct market_entry *markets;
-    uint64_t nodes_version; /* grows with every change of what a node is or has */
-    uint64_t settled_nodes; /* the one that the markets' classes were chosen by */
+    int64_t now_ms, nodes_changed_ms; /* cluster_set_now() */
+    uint64_t nodes_version;           /* grows with every change of what a node is or has */
+    uint64_t settled_nodes;           /* the one that the markets' classes were chosen by */
     bool settled;
 };
 

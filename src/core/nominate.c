@@ -120,6 +120,28 @@ int64_t nominate_kept(const struct node *node, const struct asker *asker,
     return kept;
 }
 
+static bool needs_any(const struct pod_shape *shape, const struct nomination *other)
+{
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        if (needs_find(other->needs, other->n_needs, shape->needs[i].resource) > 0)
+            return true;
+    }
+    return false;
+}
+
+const struct nomination *nominate_blocker(const struct node *node, const struct asker *asker,
+                                          const struct pod_shape *shape)
+{
+    const struct nomination *blocker = NULL;
+    for (const struct nomination *other = node_next_nomination(node, NULL); other;
+         other = node_next_nomination(node, other)) {
+        if (is_kept_from(node, other, asker) && needs_any(shape, other) &&
+            (!blocker || strcmp(other->uid, blocker->uid) < 0))
+            blocker = other;
+    }
+    return blocker;
+}
+
 static bool needs_some_of(const struct pod_shape *shape, const struct pod_shape *used)
 {
     for (size_t i = 0; i < shape->n_gpu_needs; i++) {
@@ -129,12 +151,25 @@ static bool needs_some_of(const struct pod_shape *shape, const struct pod_shape 
     return false;
 }
 
+static bool is_victim(const struct pod *pod, const struct asker *asker)
+{
+    return pod->terminating && pod->priority < asker->priority;
+}
+
+bool nominate_has_victims(const struct node *node, const struct asker *asker)
+{
+    const struct pod *pod = node_next_pod(node, NULL);
+    while (pod && !is_victim(pod, asker))
+        pod = node_next_pod(node, pod);
+    return pod;
+}
+
 bool nominate_is_being_made(const struct node *node, const struct asker *asker,
                             const struct pod_shape *shape)
 {
     const struct pod *pod = was_promised(node, asker) ? node_next_pod(node, NULL) : NULL;
     for (; pod; pod = node_next_pod(node, pod)) {
-        if (pod->terminating && pod->priority < asker->priority && needs_some_of(shape, pod->shape))
+        if (is_victim(pod, asker) && needs_some_of(shape, pod->shape))
             return true;
     }
     return false;

@@ -1,6 +1,6 @@
 /* extender_metrics: see include/extender/extender.h. What binds count: binds_metrics.c. */
 #include "extender/extender.h"
-#include "retry.h"
+#include "rules.h"
 
 static void add_candidates(const struct extender *extender, struct buf *out)
 {
@@ -19,8 +19,8 @@ static void add_waits(const struct extender *extender, struct buf *out)
     static const struct metric_label HELPED[] = {{"result", "helped"}, {0}};
     static const struct metric_label IN_VAIN[] = {{"result", "in_vain"}, {0}};
     metrics_head(out, NAME, "counter",
-                 "Calls of filter that waited for the ledger, as an error would have cost the pod "
-                 "its nomination; in vain: it came to the error.");
+                 "Calls of filter that waited for the ledger, for a pod with a nominated node; in "
+                 "vain: no node was handed on then.");
     metrics_sample(out, NAME, HELPED, (double)counter_value(&extender->n_waits_helped));
     metrics_sample(out, NAME, IN_VAIN, (double)counter_value(&extender->n_waits_in_vain));
 }
@@ -64,7 +64,7 @@ void extender_metrics(const struct extender *extender, struct buf *out)
     add_results(extender, out);
     if (!extender->binds)
         return;
-    retry_metrics(extender, out);
+    rules_metrics(extender, out);
     add_waits(extender, out);
     add_verdicts(extender, out);
     add_candidates(extender, out);

@@ -6,7 +6,7 @@
 #include "formats/json_put.h"
 #include "note.h"
 #include "question.h"
-#include "retry.h"
+#include "rules.h"
 #include "shortlist.h"
 
 #include <string.h>
@@ -18,9 +18,8 @@ struct call {
     struct args args;
     struct decision decision; /* by the last judgement of all nodes */
     int64_t began_us;
-    /* While it waits: the node that is looked at, and the ledger it was last judged by. */
-    const char *watched;
-    uint64_t seen_version;
+    struct rule_case rule_case; /* of the first judgement */
+    uint64_t seen_version;      /* while it waits: the ledger that it was last judged by */
 };
 
 /* What is answered. */
@@ -38,7 +37,7 @@ struct judged {
     const char **messages;
 };
 
-/* What is over when its victims have ended; a quota may count them, too. */
+/* Verdicts that may pass when the victims have ended; a quota may count them, too. */
 static bool may_pass(enum reason verdict)
 {
     return verdict == REASON_GPU_FREE || verdict == REASON_GPU_NOMINATED || verdict == REASON_QUOTA;
@@ -97,7 +96,23 @@ static void judge_all(const struct cluster *cluster, const struct args *args,
     }
 }
 
-static enum retry judge(struct call *call, struct found *ret_found)
+/* Under the inventory's lock. Over a file nothing catches up. */
+static struct rule_case case_of(const struct inventory_view *view, const struct args *args,
+                                const struct fit_question *question, const struct judged *judged,
+                                struct arena *arena)
+{
+    const struct rule_input input = {
+        .cluster = view->cluster,
+        .args = args,
+        .question = question,
+        .nodes = judged->nodes,
+        .verdicts = judged->verdicts,
+        .now_ms = clock_ms(),
+    };
+    return view->live ? rules_case_of(&input, arena) : (struct rule_case){.cause = CAUSE_OURS};
+}
+
+static struct rule_case judge(struct call *call, struct found *ret_found)
 {
     const struct args *args = &call->args;
     struct arena *arena = exchange_arena(call->exchange);
@@ -117,12 +132,12 @@ static enum retry judge(struct call *call, struct found *ret_found)
         .left_out = shortlist_left_out(list, judged.nodes),
         .awaited = find_awaited(args, &question, &judged),
     };
-    const bool live = view.live;
+    const struct rule_case rule_case = case_of(&view, args, &question, &judged, arena);
     call->decision = note_of_pod(DECISION_FILTER, &args->pod);
     call->decision.ledger_version = cluster_version(view.cluster);
     inventory_done(call->extender->inventory);
     count_verdicts(&call->decision, args, ret_found);
-    return live ? retry_of(call->extender, args, &call->decision, clock_ms()) : RETRY_NONE;
+    return rule_case;
 }
 
 static bool is_handed_on(const struct found *found, size_t i)
@@ -211,7 +226,7 @@ static void answer_retry(struct call *call, enum retry retry)
     struct extender *extender = call->extender;
     struct decision *decision = &call->decision;
     counter_add(&extender->n_retries[retry], 1);
-    decision->error = retry_text(retry, decision, exchange_arena(call->exchange));
+    decision->error = rules_text(retry, decision, exchange_arena(call->exchange));
     decision->n_handed_on = 0;
     note_answer(extender, decision, call->began_us);
     args_fini(&call->args);
@@ -247,22 +262,7 @@ static bool is_usable(struct call *call)
     return false;
 }
 
-/* ---- where the error would cost the pod its nomination: waits.h ---- */
-
-/* Its nominated node, if that may pass. Where kube-scheduler does not ask about that one, as it
- * knows that pods are still ending there, the first that may: by an error the pod would lose both.
- * NULL: no waiting would help, or nothing is lost. */
-static const char *find_watched(const struct args *args, const struct found *found)
-{
-    const char *first = NULL;
-    for (size_t i = 0; args->pod.nominated_node[0] && i < args->n_names; i++) {
-        if (strcmp(args->names[i], args->pod.nominated_node) == 0)
-            return may_pass(found->verdicts[i]) ? args->names[i] : NULL;
-        if (!first && may_pass(found->verdicts[i]))
-            first = args->names[i];
-    }
-    return first;
-}
+/* ---- a call that waits: waits.h ---- */
 
 /* The ledger may change a thousand times meanwhile: one node is judged then, and only if it has
  * changed. */
@@ -274,7 +274,7 @@ static bool may_still_pass(struct call *call)
     bool may = true;
     if (version != call->seen_version) {
         const struct fit_question question = question_of(view.cluster, &call->args.pod, arena);
-        may = may_pass(fit_judge(cluster_find_node(view.cluster, call->watched), &question));
+        may = rules_may_pass(&call->rule_case, view.cluster, &question, arena);
         call->seen_version = version;
     }
     inventory_done(call->extender->inventory);
@@ -286,10 +286,11 @@ static void judge_again(struct call *call)
 {
     struct extender *extender = call->extender;
     struct found found;
-    const enum retry retry = judge(call, &found);
+    const struct rule_case now = judge(call, &found);
     const bool helped = call->decision.n_handed_on > 0;
     counter_add(helped ? &extender->n_waits_helped : &extender->n_waits_in_vain, 1);
-    answer(call, retry, &found);
+    answer(call, rules_apply_after_wait(extender, &call->args, &call->rule_case, &now, clock_ms()),
+           &found);
 }
 
 /* A waits_look. All nodes are judged once more only, and last: when that one has room, or never
@@ -308,11 +309,10 @@ static bool look(void *context, bool is_over)
 }
 
 /* True: look() answers, or has. */
-static bool wait_for_room(struct call *call, const struct found *found)
+static bool wait_for_room(struct call *call)
 {
-    call->watched = find_watched(&call->args, found);
     call->seen_version = call->decision.ledger_version;
-    return call->watched && call->extender->waits &&
+    return call->rule_case.watched && call->extender->waits &&
            waits_add(call->extender->waits, look, call, clock_ms());
 }
 
@@ -330,7 +330,9 @@ void extender_filter(void *context, struct exchange *exchange)
         answer_scheduler_error(exchange, err.text);
         return;
     }
-    const enum retry retry = judge(call, &found);
-    if (!retry || !wait_for_room(call, &found))
-        answer(call, retry, &found);
+    call->rule_case = judge(call, &found);
+    const struct ruling ruling = rules_apply(extender, &call->args, &call->rule_case,
+                                             call->decision.ledger_version, clock_ms());
+    if (!ruling.waits || !wait_for_room(call))
+        answer(call, ruling.error, &found);
 }

@@ -1,4 +1,4 @@
-/* waits: places and their lock. See include/extender/waits.h. */
+/* waits: the place, its lock and the budget. See include/extender/waits.h. */
 #include "extender/waits.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -7,17 +7,26 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#define N_PAST (WAITS_TOTAL_MS / WAITS_LEAST_MS)
+
 struct place {
-    waits_look *look; /* NULL: nobody's */
+    waits_look *look; /* NULL: no call waits */
     void *call;
-    int64_t until_ms;
+    int64_t since_ms, until_ms;
+};
+
+/* A wait that is over. */
+struct past {
+    int64_t ended_ms, cost_ms;
 };
 
 struct waits {
     void (*wake)(void *context);
     void *context;
-    pthread_mutex_t lock; /* of what follows; a place is given back by who ticks only */
-    struct place places[WAITS_MAX_CALLS];
+    pthread_mutex_t lock; /* of what follows; only the thread that ticks frees the place */
+    struct place place;
+    struct past past[N_PAST]; /* a ring: no more than these fit into the budget of a window */
+    size_t n_past;            /* so far */
     bool stopped;
 };
 
@@ -38,41 +47,61 @@ void waits_free(struct waits *waits)
     free(waits);
 }
 
-/* Under the lock. */
-static struct place *find_free(struct waits *waits)
+/* Under the lock. A window that has this moment in it reaches back to any wait that ended within
+ * WAITS_WINDOW_MS before it. */
+static int64_t budget_left_ms(const struct waits *waits, int64_t now_ms)
 {
-    for (size_t i = 0; !waits->stopped && i < WAITS_MAX_CALLS; i++) {
-        if (!waits->places[i].look)
-            return &waits->places[i];
+    int64_t left_ms = WAITS_TOTAL_MS;
+    for (size_t i = 0; i < N_PAST && i < waits->n_past; i++) {
+        if (waits->past[i].ended_ms > now_ms - WAITS_WINDOW_MS)
+            left_ms -= waits->past[i].cost_ms;
     }
-    return NULL;
+    return left_ms;
+}
+
+static bool has_time(const struct waits *waits, int64_t now_ms)
+{
+    return !waits->stopped && !waits->place.look && budget_left_ms(waits, now_ms) >= WAITS_LEAST_MS;
+}
+
+bool waits_have_time(struct waits *waits, int64_t now_ms)
+{
+    if (!waits)
+        return false;
+    (void)pthread_mutex_lock(&waits->lock);
+    const bool has = has_time(waits, now_ms);
+    (void)pthread_mutex_unlock(&waits->lock);
+    return has;
 }
 
 /* Woken after it has its place: what changed in the ledger before that is looked at, too. */
 bool waits_add(struct waits *waits, waits_look *look, void *call, int64_t now_ms)
 {
     (void)pthread_mutex_lock(&waits->lock);
-    struct place *place = find_free(waits);
-    if (place)
-        *place = (struct place){look, call, now_ms + WAITS_MAX_MS};
+    const bool may = has_time(waits, now_ms);
+    if (may)
+        waits->place = (struct place){look, call, now_ms, now_ms + budget_left_ms(waits, now_ms)};
     (void)pthread_mutex_unlock(&waits->lock);
-    if (place)
+    if (may)
         waits->wake(waits->context);
-    return place;
+    return may;
 }
 
-static struct place read_place(struct waits *waits, size_t i)
+static struct place read_place(struct waits *waits)
 {
     (void)pthread_mutex_lock(&waits->lock);
-    const struct place place = waits->places[i];
+    const struct place place = waits->place;
     (void)pthread_mutex_unlock(&waits->lock);
     return place;
 }
 
-static void give_back(struct waits *waits, size_t i)
+static void end_wait(struct waits *waits, int64_t now_ms)
 {
     (void)pthread_mutex_lock(&waits->lock);
-    waits->places[i].look = NULL;
+    const int64_t took_ms = now_ms - waits->place.since_ms;
+    const int64_t cost_ms = took_ms > WAITS_LEAST_MS ? took_ms : WAITS_LEAST_MS;
+    waits->past[waits->n_past++ % N_PAST] = (struct past){now_ms, cost_ms};
+    waits->place.look = NULL;
     (void)pthread_mutex_unlock(&waits->lock);
 }
 
@@ -80,17 +109,13 @@ static void give_back(struct waits *waits, size_t i)
 int64_t waits_tick(void *context, int64_t now_ms)
 {
     struct waits *waits = context;
-    int64_t next_ms = CLOCK_NEVER;
-    for (size_t i = 0; i < WAITS_MAX_CALLS; i++) {
-        const struct place place = read_place(waits, i);
-        if (!place.look)
-            continue;
-        if (place.look(place.call, now_ms >= place.until_ms))
-            give_back(waits, i);
-        else if (place.until_ms < next_ms)
-            next_ms = place.until_ms;
-    }
-    return next_ms;
+    const struct place place = read_place(waits);
+    if (!place.look)
+        return CLOCK_NEVER;
+    if (!place.look(place.call, now_ms >= place.until_ms))
+        return place.until_ms;
+    end_wait(waits, now_ms);
+    return CLOCK_NEVER;
 }
 
 void waits_stop(struct waits *waits)

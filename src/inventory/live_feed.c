@@ -1,5 +1,6 @@
 /* live_feed: see live_feed.h, and include/inventory/live.h. */
 #include "live_feed.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "live_priv.h"
@@ -118,7 +119,9 @@ static void take_over(struct live_feed *feed)
 {
     if (feed->n_changes == 0)
         return;
+    const int64_t now_ms = clock_ms();
     (void)pthread_rwlock_wrlock(&feed->inventory->lock);
+    cluster_set_now(feed->inventory->state.cluster, now_ms);
     for (size_t i = 0; i < feed->n_changes; i++)
         apply(feed, &feed->changes[i]);
     count(feed);

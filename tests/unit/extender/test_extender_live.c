@@ -92,7 +92,7 @@ static void test_the_same_question_to_the_same_ledger_comes_from_one_that_is_ahe
 {
     struct verbs *verbs = *state;
     const char *refused = ANSWER("", NO_GPUS);
-    verbs->extender.repeats = repeats_new();
+    verbs->extender.budgets = budgets_new();
     check(verbs, extender_filter, ASK_AGAIN("7", "", "'c'"), refused);
     check(verbs, extender_filter, ASK_AGAIN("8", "", "'c'"), refused);
     check(verbs, extender_filter, ASK_AGAIN("8", "", "'c'"), REPEAT_OF_C);
@@ -106,20 +106,20 @@ static void test_the_same_question_to_the_same_ledger_comes_from_one_that_is_ahe
         check(verbs, extender_filter, ASK_AGAIN("12", "", ""), ANSWER("", ""));
     }
     check_counted(verbs, "filter_repeats_total", 1);
-    repeats_free(verbs->extender.repeats);
+    budgets_free(verbs->extender.budgets);
 }
 
 /* The error is what users see until the next try. */
 static void test_who_is_to_be_asked_about_once_more_reads_why(void **state)
 {
     struct verbs *verbs = *state;
-    verbs->extender.repeats = repeats_new();
+    verbs->extender.budgets = budgets_new();
     check(verbs, extender_filter, ASK_AGAIN("7", "", "'c','z'"),
           ANSWER("", NO_GPUS "," REFUSED("z", "the node is not in the inventory")));
     check(verbs, extender_filter, ASK_AGAIN("7", "", "'c','z','c'"),
           REPEAT("0/3 nodes fit: 1 the node is not in the inventory, 2 the node has no GPUs of the "
                  "requested resource"));
-    repeats_free(verbs->extender.repeats);
+    budgets_free(verbs->extender.budgets);
 }
 
 /* kube-scheduler counts nominated pods itself: where it lets a node through whose room we keep, one
@@ -127,6 +127,7 @@ static void test_who_is_to_be_asked_about_once_more_reads_why(void **state)
 static void test_room_is_kept_that_kube_scheduler_does_not_keep(void **state)
 {
     struct verbs *verbs = *state;
+    verbs->extender.budgets = budgets_new();
     ledger_shows(verbs->stage, POD_JSON("1", "", "", "'nominatedNodeName':'a'"));
     check(verbs, extender_filter, ASK("2", "'a'"), KEPT);
     check(verbs, extender_filter, ASK("2", "'c','a'"), KEPT);
@@ -142,6 +143,7 @@ static void test_room_is_kept_that_kube_scheduler_does_not_keep(void **state)
     check(verbs, extender_bind, BIND("2", "a"),
           "{'Error':'gpu-extender: the node's free GPUs are kept for a nominated pod'}");
     check_counted(verbs, "filter_room_kept_total", 2);
+    budgets_free(verbs->extender.budgets);
 }
 
 static void test_stale_data_decides_nothing(void **state)

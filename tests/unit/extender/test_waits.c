@@ -32,6 +32,7 @@ static int set_up(void **state)
     verbs_init(&waiting->verbs);
     waiting->decisions = decisions_new(8);
     waiting->verbs.extender.waits = waits_new(wake, waiting);
+    waiting->verbs.extender.budgets = budgets_new();
     waiting->verbs.extender.decisions = waiting->decisions;
     ledger_shows(waiting->verbs.stage, VICTIM);
     *state = waiting;
@@ -43,6 +44,7 @@ static int tear_down(void **state)
     struct waiting_stage *waiting = *state;
     waits_stop(waiting->verbs.extender.waits);
     waits_free(waiting->verbs.extender.waits);
+    budgets_free(waiting->verbs.extender.budgets);
     decisions_free(waiting->decisions);
     verbs_fini(&waiting->verbs);
     free(waiting);
@@ -63,7 +65,7 @@ static int64_t tick(struct waiting_stage *waiting)
 /* After the end of all that wait. */
 static void tick_late(struct waiting_stage *waiting)
 {
-    assert_true(waits_tick(waiting->verbs.extender.waits, clock_ms() + WAITS_MAX_MS) ==
+    assert_true(waits_tick(waiting->verbs.extender.waits, clock_ms() + WAITS_TOTAL_MS) ==
                 CLOCK_NEVER);
 }
 
@@ -77,7 +79,7 @@ static void test_it_waits_for_the_end_of_the_victim(void **state)
     struct exchange *asked = ask(waiting, ASK("'c','a','c'"));
     assert_false(fake_is_answered(asked));
     assert_int_equal(waiting->n_wakes, 1);
-    assert_true(tick(waiting) >= began_ms + WAITS_MAX_MS);
+    assert_true(tick(waiting) >= began_ms + WAITS_TOTAL_MS);
     ledger_shows(waiting->verbs.stage, POD_JSON("3", "", ",'nodeName':'b'", ""));
     assert_true(tick(waiting) != CLOCK_NEVER);
     assert_false(fake_is_answered(asked));
@@ -151,13 +153,8 @@ static void test_it_waits_for_the_end_of_a_promise(void **state)
     ledger_removes(waiting->verbs.stage, VICTIM);
     ledger_shows(waiting->verbs.stage, POD_JSON("1", "", "", "'nominatedNodeName':'a'"));
     struct exchange *asked = ask(waiting, ASK("'a'"));
-    struct exchange *late = ask(waiting, ASK("'a'"));
     (void)tick(waiting);
     assert_false(fake_is_answered(asked));
-    tick_late(waiting);
-    end(late, KEPT);
-    end(asked, KEPT);
-    asked = ask(waiting, ASK("'a'"));
     ledger_shows(waiting->verbs.stage, POD_JSON("1", "", "", ""));
     assert_true(tick(waiting) == CLOCK_NEVER);
     end(asked, ANSWER("'a'", ""));
@@ -221,20 +218,17 @@ static void test_the_ledger_goes_stale_while_it_waits(void **state)
     check_counted(&waiting->verbs, "verb_calls_total{verb=\"filter\",result=\"ok\"}", 0);
 }
 
-static void test_only_some_may_wait_and_all_are_answered_at_the_stop(void **state)
+static void test_one_waits_at_a_time_and_is_answered_at_the_stop(void **state)
 {
     struct waiting_stage *waiting = *state;
-    struct exchange *asked[WAITS_MAX_CALLS];
-    for (size_t i = 0; i < WAITS_MAX_CALLS; i++)
-        asked[i] = ask(waiting, ASK("'a'"));
+    struct exchange *asked = ask(waiting, ASK("'a'"));
     end(ask(waiting, ASK("'a'")), LAG);
     (void)tick(waiting);
     end(ask(waiting, ASK("'a'")), LAG);
     waits_stop(waiting->verbs.extender.waits);
-    for (size_t i = 0; i < WAITS_MAX_CALLS; i++)
-        end(asked[i], LAG);
+    end(asked, LAG);
     end(ask(waiting, ASK("'a'")), LAG);
-    assert_int_equal(waiting->n_wakes, WAITS_MAX_CALLS);
+    assert_int_equal(waiting->n_wakes, 1);
 }
 
 /* A call that is looked at while another comes. */
@@ -249,11 +243,83 @@ static bool look_on(void *context, bool is_over)
 static void test_who_is_looked_at_keeps_its_place(void **state)
 {
     struct waiting_stage *waiting = *state;
-    for (size_t i = 0; i < WAITS_MAX_CALLS; i++)
-        assert_true(waits_add(waiting->verbs.extender.waits, look_on, waiting, 1000));
-    assert_true(waits_tick(waiting->verbs.extender.waits, 1000 + WAITS_MAX_MS - 1) ==
-                1000 + WAITS_MAX_MS);
-    assert_true(waits_tick(waiting->verbs.extender.waits, 1000 + WAITS_MAX_MS) == CLOCK_NEVER);
+    struct waits *waits = waiting->verbs.extender.waits;
+    assert_true(waits_add(waits, look_on, waiting, 1000));
+    assert_true(waits_tick(waits, 1000 + WAITS_TOTAL_MS - 1) == 1000 + WAITS_TOTAL_MS);
+    assert_true(waits_tick(waits, 1000 + WAITS_TOTAL_MS) == CLOCK_NEVER);
+}
+
+/* ---- the budget ---- */
+
+static bool is_over_as_told(void *context, bool is_over)
+{
+    const bool *ends = context;
+    return *ends || is_over;
+}
+
+#define BEGIN_MS 1000000
+
+/* What a call waited that nothing helped, at that time; -1: it did not wait. */
+static int64_t waited_ms(struct waits *waits, int64_t at_ms)
+{
+    bool never = false;
+    if (!waits_add(waits, is_over_as_told, &never, at_ms))
+        return -1;
+    const int64_t until_ms = waits_tick(waits, at_ms);
+    assert_true(waits_tick(waits, until_ms) == CLOCK_NEVER);
+    return until_ms - at_ms;
+}
+
+static void test_all_wait_a_second_in_any_twenty(void **state)
+{
+    struct waiting_stage *waiting = *state;
+    struct waits *waits = waiting->verbs.extender.waits;
+    assert_int_equal(waited_ms(waits, BEGIN_MS), WAITS_TOTAL_MS);
+    const int64_t ended_ms = BEGIN_MS + WAITS_TOTAL_MS;
+    assert_int_equal(waited_ms(waits, ended_ms), -1);
+    assert_false(waits_have_time(waits, ended_ms));
+    assert_int_equal(waited_ms(waits, ended_ms + WAITS_WINDOW_MS - 1), -1);
+    assert_true(waits_have_time(waits, ended_ms + WAITS_WINDOW_MS));
+    assert_int_equal(waited_ms(waits, ended_ms + WAITS_WINDOW_MS), WAITS_TOTAL_MS);
+}
+
+static void test_a_wait_that_helps_leaves_the_rest(void **state)
+{
+    struct waiting_stage *waiting = *state;
+    struct waits *waits = waiting->verbs.extender.waits;
+    bool ends = true;
+    assert_true(waits_add(waits, is_over_as_told, &ends, BEGIN_MS));
+    assert_true(waits_tick(waits, BEGIN_MS + 300) == CLOCK_NEVER);
+    assert_int_equal(waited_ms(waits, BEGIN_MS + 5000), WAITS_TOTAL_MS - 300);
+    assert_int_equal(waited_ms(waits, BEGIN_MS + 6000), -1);
+    assert_int_equal(waited_ms(waits, BEGIN_MS + 300 + WAITS_WINDOW_MS), 300);
+}
+
+/* Many short ones cost something, too. */
+static void test_the_shortest_wait_costs(void **state)
+{
+    struct waiting_stage *waiting = *state;
+    struct waits *waits = waiting->verbs.extender.waits;
+    bool ends = true;
+    size_t n = 0;
+    while (waits_add(waits, is_over_as_told, &ends, BEGIN_MS + (int64_t)n)) {
+        assert_true(waits_tick(waits, BEGIN_MS + (int64_t)n) == CLOCK_NEVER);
+        n++;
+    }
+    assert_int_equal(n, WAITS_TOTAL_MS / WAITS_LEAST_MS);
+    assert_int_equal(waited_ms(waits, BEGIN_MS + WAITS_WINDOW_MS - 1), -1);
+    assert_int_equal(waited_ms(waits, BEGIN_MS + WAITS_WINDOW_MS), WAITS_LEAST_MS);
+}
+
+/* The second call of a cycle, about all nodes, finds nothing left: the Error comes at once. */
+static void test_without_budget_the_error_comes_at_once(void **state)
+{
+    struct waiting_stage *waiting = *state;
+    struct exchange *asked = ask(waiting, ASK("'a'"));
+    tick_late(waiting);
+    end(asked, LAG);
+    end(ask(waiting, ASK("'a','c'")), LAG);
+    assert_int_equal(waiting->n_wakes, 1);
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -272,7 +338,11 @@ int main(void)
         TEST(test_the_node_goes_while_it_waits),
         TEST(test_the_ledger_goes_stale_while_it_waits),
         TEST(test_who_is_looked_at_keeps_its_place),
-        TEST(test_only_some_may_wait_and_all_are_answered_at_the_stop),
+        TEST(test_one_waits_at_a_time_and_is_answered_at_the_stop),
+        TEST(test_all_wait_a_second_in_any_twenty),
+        TEST(test_a_wait_that_helps_leaves_the_rest),
+        TEST(test_the_shortest_wait_costs),
+        TEST(test_without_budget_the_error_comes_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

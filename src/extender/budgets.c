@@ -1,0 +1,142 @@
+/* budgets: see include/extender/budgets.h. Entries are known by 64 bits of hashes; two with the
+ * same hashes share a budget. */
+#include "extender/budgets.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Places that an entry may have. */
+#define WAYS ((size_t)8)
+
+struct entry {
+    uint64_t key;
+    uint64_t question; /* of budgets_repeat(): the last one */
+    int64_t used_ms;   /* 0: free */
+    int64_t next_ms;   /* of budgets_repeat(): none before */
+    int spent;
+};
+
+struct budgets {
+    pthread_mutex_t lock;
+    int64_t
+        tokens_ms; /* when the bucket was, or will be, empty: it fills by one a BUDGETS_TOKEN_MS */
+    struct entry entries[BUDGETS_ENTRIES]; /* in sets of WAYS, by key */
+};
+
+struct budgets *budgets_new(void)
+{
+    struct budgets *budgets = MEM_NEW(struct budgets);
+    (void)pthread_mutex_init(&budgets->lock, NULL);
+    budgets->tokens_ms = INT64_MIN;
+    return budgets;
+}
+
+void budgets_free(struct budgets *budgets)
+{
+    if (!budgets)
+        return;
+    (void)pthread_mutex_destroy(&budgets->lock);
+    free(budgets);
+}
+
+enum kind { KIND_REPEAT, KIND_KEPT, KIND_QUOTA_WAIT };
+
+/* The budgets of one pod are apart by kind. "" where less belongs to the key. */
+static uint64_t key_of(enum kind kind, const char *uid, const char *nominee, const char *node)
+{
+    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+    return ((hash_text(uid) * odd + hash_text(nominee)) * odd + hash_text(node)) * odd + kind;
+}
+
+/* NULL: all places are taken by entries that must stay. */
+static struct entry *find(struct budgets *budgets, uint64_t key, int64_t now_ms)
+{
+    struct entry *set = &budgets->entries[(key >> 32) % (BUDGETS_ENTRIES / WAYS) * WAYS];
+    struct entry *oldest = &set[0];
+    for (size_t i = 0; i < WAYS; i++) {
+        if (set[i].used_ms > 0 && set[i].key == key) {
+            set[i].used_ms = now_ms;
+            return &set[i];
+        }
+        if (set[i].used_ms < oldest->used_ms)
+            oldest = &set[i];
+    }
+    if (oldest->used_ms > 0 && now_ms - oldest->used_ms < BUDGETS_KEEP_MS)
+        return NULL;
+    *oldest = (struct entry){.key = key, .used_ms = now_ms};
+    return oldest;
+}
+
+static bool spend(struct budgets *budgets, uint64_t key, int most, int64_t now_ms)
+{
+    (void)pthread_mutex_lock(&budgets->lock);
+    struct entry *entry = find(budgets, key, now_ms);
+    const bool allowed = entry && entry->spent < most;
+    if (allowed)
+        entry->spent++;
+    (void)pthread_mutex_unlock(&budgets->lock);
+    return allowed;
+}
+
+bool budgets_kept(struct budgets *budgets, const char *uid, const char *nominee, const char *node,
+                  int64_t now_ms)
+{
+    const uint64_t key = key_of(KIND_KEPT, uid, nominee, node);
+    return uid[0] && spend(budgets, key, BUDGETS_KEPT, now_ms);
+}
+
+bool budgets_quota_wait(struct budgets *budgets, const char *uid, const char *node, int64_t now_ms)
+{
+    const uint64_t key = key_of(KIND_QUOTA_WAIT, uid, "", node);
+    return uid[0] && spend(budgets, key, BUDGETS_QUOTA_WAITS, now_ms);
+}
+
+/* Under the lock. */
+static bool take_token(struct budgets *budgets, int64_t now_ms)
+{
+    const int64_t full_ms = now_ms - BUDGETS_TOKENS * BUDGETS_TOKEN_MS;
+    if (budgets->tokens_ms < full_ms)
+        budgets->tokens_ms = full_ms;
+    if (now_ms - budgets->tokens_ms < BUDGETS_TOKEN_MS)
+        return false;
+    budgets->tokens_ms += BUDGETS_TOKEN_MS;
+    return true;
+}
+
+bool budgets_token(struct budgets *budgets, int64_t now_ms)
+{
+    (void)pthread_mutex_lock(&budgets->lock);
+    const bool taken = take_token(budgets, now_ms);
+    (void)pthread_mutex_unlock(&budgets->lock);
+    return taken;
+}
+
+/* Under the lock. */
+static bool is_repeat(struct budgets *budgets, uint64_t key, uint64_t question, int64_t now_ms)
+{
+    struct entry *entry = find(budgets, key, now_ms);
+    if (!entry)
+        return false;
+    const bool is_same = entry->question == question;
+    entry->question = question;
+    if (!is_same || now_ms < entry->next_ms || !take_token(budgets, now_ms))
+        return false;
+    entry->next_ms = now_ms + BUDGETS_REPEAT_GAP_MS;
+    return true;
+}
+
+bool budgets_repeat(struct budgets *budgets, const char *uid, const char *resource_version,
+                    uint64_t ledger_version, int64_t now_ms)
+{
+    if (!uid[0] || !resource_version[0])
+        return false;
+    /* Never 0, which is the question of a new entry. */
+    const uint64_t question = (hash_text(resource_version) ^ ledger_version) | UINT64_C(1) << 63;
+    const uint64_t key = key_of(KIND_REPEAT, uid, "", "");
+    (void)pthread_mutex_lock(&budgets->lock);
+    const bool allowed = is_repeat(budgets, key, question, now_ms);
+    (void)pthread_mutex_unlock(&budgets->lock);
+    return allowed;
+}

@@ -1,0 +1,173 @@
+/* rules: what filter answers when no node fits, by what was judged and by the pod's nomination. How
+ * a call waits: test_waits.c; quotas: tests/wire/test_live_waits.py. */
+#include "base/mem.h"
+#include "rules.h"
+#include "verbs_stage.h"
+
+struct ruled {
+    struct verbs verbs;
+    unsigned n_wakes;
+};
+
+static void wake(void *context)
+{
+    struct ruled *ruled = context;
+    ruled->n_wakes++;
+}
+
+static int set_up(void **state)
+{
+    struct ruled *ruled = MEM_NEW(struct ruled);
+    verbs_init(&ruled->verbs);
+    ruled->verbs.extender.budgets = budgets_new();
+    ruled->verbs.extender.waits = waits_new(wake, ruled);
+    *state = ruled;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct ruled *ruled = *state;
+    waits_stop(ruled->verbs.extender.waits);
+    waits_free(ruled->verbs.extender.waits);
+    budgets_free(ruled->verbs.extender.budgets);
+    verbs_fini(&ruled->verbs);
+    free(ruled);
+    return 0;
+}
+
+static void check(struct ruled *ruled, const char *question, const char *expected)
+{
+    end(begin(&ruled->verbs, extender_filter, question), expected);
+}
+
+#define ASK_AS(pod, metadata, status, nodes)                                                       \
+    "{'Pod':" POD_JSON(pod, metadata, "", status) ",'NodeNames':[" nodes "]}"
+#define ASK(pod, nodes) ASK_AS(pod, "", "", nodes)
+#define IS_KEPT "the node's free GPUs are kept for a nominated pod"
+
+/* Another scheduler's nomination, of which kube-scheduler knows nothing: by an Error for ever the
+ * pod could never preempt elsewhere. */
+static void test_room_that_is_kept_is_an_error_twice(void **state)
+{
+    struct ruled *ruled = *state;
+    ledger_shows(ruled->verbs.stage, POD_JSON("1", "", "", "'nominatedNodeName':'a'"));
+    check(ruled, ASK("2", "'a'"), KEPT);
+    check(ruled, ASK("2", "'c','a'"), KEPT);
+    check(ruled, ASK("2", "'a'"), ANSWER("", REFUSED("a", IS_KEPT)));
+    check(ruled, ASK("2", "'a','c'"), ANSWER("", REFUSED("a", IS_KEPT) "," NO_GPUS));
+    check(ruled, ASK("3", "'a'"), KEPT); /* another pod */
+    check_counted(&ruled->verbs, "filter_room_kept_total", 3);
+    check_counted(&ruled->verbs, "verb_calls_total{verb=\"filter\",result=\"none\"}", 2);
+    ledger_removes(ruled->verbs.stage, POD_JSON("1", "", "", ""));
+    ledger_shows(ruled->verbs.stage, POD_JSON("4", "", "", "'nominatedNodeName':'a'"));
+    check(ruled, ASK("2", "'a'"), KEPT); /* another nomination */
+}
+
+/* A pod of priority 5 that is ending on b; it uses what it says. */
+#define ENDS_ON_B(uid, uses)                                                                       \
+    "{'metadata':{'name':'" uid "','namespace':'ml','uid':'" uid                                   \
+    "','deletionTimestamp':'2026-01-01T00:00:00Z'},'spec':{'priority':5,'nodeName':'b',"           \
+    "'containers':[{'name':'c','resources':{'limits':{" uses "}}}]}}"
+#define NOMINATED_TO_B                                                                             \
+    "{'Pod':{'metadata':{'name':'p-2','namespace':'ml','uid':'u-2'},'spec':{'priority':10,"        \
+    "'containers':[{'name':'c','resources':{'limits':{'nvidia.com/gpu':'1'}}}]},"                  \
+    "'status':{'nominatedNodeName':'b'}},'NodeNames':['a','c']}"
+
+/* An Error would clear the nomination, and the victims would have been evicted for nothing. Neither
+ * is there anything to wait for. */
+static void test_while_victims_end_elsewhere_the_pod_is_refused_at_once(void **state)
+{
+    struct ruled *ruled = *state;
+    ledger_shows(ruled->verbs.stage, POD_JSON("1", "", ",'nodeName':'a'", ""));
+    ledger_shows(ruled->verbs.stage, ENDS_ON_B("v", "'cpu':'1'"));
+    check(ruled, NOMINATED_TO_B, ANSWER("", TOO_FEW "," NO_GPUS));
+    assert_int_equal(ruled->n_wakes, 0);
+    check_counted(&ruled->verbs, "filter_ledger_behind_total", 0);
+}
+
+/* The watch may show only while the call waits that victims end. */
+static void test_victims_that_are_seen_late_end_the_wait(void **state)
+{
+    struct ruled *ruled = *state;
+    ledger_shows(ruled->verbs.stage, POD_JSON("1", "", ",'nodeName':'a'", ""));
+    struct exchange *asked = begin(&ruled->verbs, extender_filter, NOMINATED_TO_B);
+    assert_false(fake_is_answered(asked));
+    ledger_shows(ruled->verbs.stage, ENDS_ON_B("v", "'nvidia.com/gpu':'1'"));
+    assert_true(waits_tick(ruled->verbs.extender.waits, 1) == CLOCK_NEVER);
+    end(asked, ANSWER("", TOO_FEW "," NO_GPUS));
+}
+
+#define AGAIN(status, node) ASK_AS("2", ",'resourceVersion':'7'", status, node)
+#define GONE REFUSED("z", "the node is not in the inventory")
+#define REPEAT_OF(reason)                                                                          \
+    "{'Error':'gpu-extender: 0/1 nodes fit: 1 " reason                                             \
+    " (asked once more: the ledger may be behind kube-scheduler)'}"
+
+static void test_lag_is_asked_once_more(void **state)
+{
+    struct ruled *ruled = *state;
+    check(ruled, AGAIN("", "'z'"), ANSWER("", GONE));
+    check(ruled, AGAIN("", "'z'"), REPEAT_OF("the node is not in the inventory"));
+    for (size_t i = 0; i < 3; i++)
+        check(ruled, AGAIN("", "'z'"), ANSWER("", GONE));
+    check_counted(&ruled->verbs, "filter_repeats_total", 1);
+}
+
+static void test_a_pod_with_a_nomination_is_never_asked_once_more(void **state)
+{
+    struct ruled *ruled = *state;
+    for (size_t i = 0; i < 3; i++)
+        check(ruled, AGAIN("'nominatedNodeName':'z'", "'z'"), ANSWER("", GONE));
+}
+
+/* As judged at that time: the cause for a node of no GPUs. */
+static enum cause cause_at(struct ruled *ruled, int64_t after_ms)
+{
+    const char *names[] = {"c"};
+    static const enum reason VERDICTS[] = {REASON_GPU_ABSENT};
+    const struct pod_facts pod = {.uid = "u-2", .nominated_node = ""};
+    const struct args args = {.pod = pod, .names = names, .n_names = 1};
+    struct arena *arena = arena_new();
+    const struct inventory_view view = inventory_read(ruled->verbs.extender.inventory);
+    const struct node *node = cluster_find_node(view.cluster, "c");
+    const struct fit_question question = {.asker = asker_of_facts(&pod)};
+    const struct rule_input input = {
+        .cluster = view.cluster,
+        .args = &args,
+        .question = &question,
+        .nodes = &node,
+        .verdicts = VERDICTS,
+        .now_ms = node_changed_ms(node) + after_ms,
+    };
+    const enum cause cause = rules_case_of(&input, arena).cause;
+    inventory_done(ruled->verbs.extender.inventory);
+    arena_free(arena);
+    return cause;
+}
+
+/* Lag explains what a node is only while the node changes. */
+static void test_a_node_that_has_not_changed_lately_is_what_it_seems(void **state)
+{
+    struct ruled *ruled = *state;
+    assert_int_equal(cause_at(ruled, 0), CAUSE_LAG);
+    assert_int_equal(cause_at(ruled, 60000), CAUSE_LAG);
+    assert_int_equal(cause_at(ruled, 600000), CAUSE_OURS);
+    check(ruled, AGAIN("", "'c'"), ANSWER("", NO_GPUS));
+    check(ruled, AGAIN("", "'c'"), REPEAT_OF("the node has no GPUs of the requested resource"));
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_room_that_is_kept_is_an_error_twice),
+        TEST(test_while_victims_end_elsewhere_the_pod_is_refused_at_once),
+        TEST(test_victims_that_are_seen_late_end_the_wait),
+        TEST(test_lag_is_asked_once_more),
+        TEST(test_a_pod_with_a_nomination_is_never_asked_once_more),
+        TEST(test_a_node_that_has_not_changed_lately_is_what_it_seems),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

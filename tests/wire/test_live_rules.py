@@ -1,0 +1,90 @@
+"""What filter answers when no node fits, over a ledger that is behind kube-scheduler: an Error, a refusal, or a wait first."""
+
+import concurrent.futures
+
+import pytest
+from objects import GPU, filter_args, pod
+
+QUOTA = {"name": "team-a", "namespaces": ["ml"], "limits": [{"resource": GPU, "total": 7}]}
+OVER_QUOTA = "gpu-extender: quota team-a leaves too few GPUs in total"
+IS_KEPT = "gpu-extender: the node's free GPUs are kept for a nominated pod"
+ENDING = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
+
+
+def waits(service, result):
+    return service.metric("gpu_extender_filter_waits_total", result=result)
+
+
+def ask(service, asking, names):
+    return service.post("/scheduler/filter", filter_args(asking, names)).json()
+
+
+# ---- a quota that counts the victims (7 GPUs: three are used on node a) ----
+
+
+@pytest.fixture
+def limited(follow):
+    service = follow(more={"quotas": [QUOTA]})
+    service.settle()
+    return service
+
+
+@pytest.fixture
+def first(api, limited):
+    """It wants all of b, where its victim of the same quota still ends by our ledger; from now on the watch of pods is silent."""
+    api.store.put(pod("victim", 4, on="b", spec={"priority": 0}, **ENDING), pod("other", 1))
+    limited.settle()
+    api.watch("pods").go_silent()
+    return pod("first", 4, spec={"priority": 10}, status={"nominatedNodeName": "b"})
+
+
+def test_a_quota_that_holds_without_the_victims_is_waited_for(api, limited, first):
+    """Refused at once, the pod would preempt a second victim, and the room on b would be abandoned."""
+    with concurrent.futures.ThreadPoolExecutor(1) as thread:
+        answer = thread.submit(ask, limited, first, ["b"])
+        limited.wait("it waits", lambda: answer.done() or limited.metric("gpu_extender_http_body_bytes", **{"for": "verbs"}) > 0)
+        api.watch("pods").tell("DELETED", api.store.get("pods", "victim", "ml"))
+        assert (answer.result()["Error"], answer.result()["NodeNames"]) == ("", ["b"])
+    assert waits(limited, "helped") == 1
+
+
+def test_it_waits_once_per_nomination_and_is_refused_then(limited, first):
+    """The node is in FailedNodes: kube-scheduler waits for the victims. An Error would clear the nomination."""
+    for _ in range(3):
+        answer = ask(limited, first, ["b"])
+        assert (answer["Error"], answer["NodeNames"], answer["FailedNodes"]) == ("", [], {"b": OVER_QUOTA})
+    assert (waits(limited, "in_vain"), waits(limited, "helped")) == (1, 0)
+
+
+def test_a_quota_that_would_not_hold_either_is_not_waited_for(api, limited):
+    """As others use it up; or as the pods that end do so on another node than the pod's own."""
+    api.store.put(pod("victim", 4, on="b", spec={"priority": 0}, **ENDING), pod("runs", 1, on="a"))
+    limited.settle()
+    for node in ("a", "b"):
+        answer = ask(limited, pod("first", 4, spec={"priority": 10}, status={"nominatedNodeName": node}), [node])
+        assert (answer["Error"], {**answer["FailedNodes"], **answer["FailedAndUnresolvableNodes"]}) == ("", {node: OVER_QUOTA})
+    api.store.remove(pod("runs", 1, on="a"))
+    limited.settle()
+    assert ask(limited, pod("next", 4, spec={"priority": 10}, status={"nominatedNodeName": "a"}), ["a"])["Error"] == ""
+    assert waits(limited, "in_vain") == waits(limited, "helped") == 0
+
+
+# ---- without a quota ----
+
+
+def test_room_that_is_kept_for_another_schedulers_pod_is_an_error_twice(api, follower):
+    """Of that nomination kube-scheduler knows nothing: an Error for ever would keep the pod from preempting elsewhere."""
+    api.store.put(pod("theirs", 4, status={"nominatedNodeName": "b"}))
+    follower.wait("the nomination is known", lambda: "kept" in ask(follower, pod("looks", 1), ["b"])["Error"])
+    answers = [ask(follower, pod("asks", 1), ["b"]) for _ in range(4)]
+    assert [bool(answer["Error"]) for answer in answers] == [True, True, False, False]
+    assert answers[3]["FailedAndUnresolvableNodes"] == {"b": IS_KEPT}
+
+
+def test_victims_that_end_elsewhere_are_left_to_kube_scheduler(api, follower):
+    """It offers only a, which is full by our ledger: an Error would clear the nomination to b, and the eviction was for nothing."""
+    api.store.put(pod("full", 5, on="a"), pod("victim", 4, on="b", spec={"priority": 0}, **ENDING))
+    follower.settle()
+    answer = ask(follower, pod("first", 4, spec={"priority": 10}, status={"nominatedNodeName": "b"}), ["a"])
+    assert (answer.get("Error"), answer.get("NodeNames")) == ("", [])
+    assert waits(follower, "in_vain") == waits(follower, "helped") == 0
