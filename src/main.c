@@ -88,6 +88,7 @@ static int load_inventory(struct program *program, struct err *err)
         .max_object_bytes = limits->object_bytes,
         .max_nodes = limits->nodes,
         .max_pods = limits->pods,
+        .max_lag_ms = (int64_t)program->settings.kubernetes.watch_lag_s * 1000,
     };
     program->inventory = inventory_new(&program->settings.policy, &inventory_limits);
     if (program->options.cluster_file)

@@ -30,6 +30,7 @@ struct settings_limits {
 /* Of a live cluster. */
 struct settings_kubernetes {
     size_t watch_silence_s; /* on a watch, before the API server is asked about it */
+    size_t watch_lag_s;     /* events may have waited unread, before the data are stale */
     size_t bind_timeout_s;  /* kube-scheduler is answered within it */
 };
 

@@ -63,6 +63,8 @@ void json_stream_free(struct json_stream *stream);
  * that come twice, numbers that are too large) is told at the place of its object. "items" may not
  * come twice. -EMSGSIZE: a limit. Or what a handler returned. */
 int json_stream_feed(struct json_stream *stream, const char *bytes, size_t len, struct err *err);
+/* Everything that was fed ended with a whole object: nothing is half read. */
+bool json_stream_is_between(const struct json_stream *stream);
 /* The end of the input: an error if it lies inside an object, or if nothing was there at all. */
 int json_stream_end(struct json_stream *stream, struct err *err);
 

@@ -23,6 +23,7 @@ struct inventory_limits {
     size_t max_object_bytes;
     size_t max_nodes;
     size_t max_pods;
+    int64_t max_lag_ms; /* of a live inventory that may be decided on; 0: any */
 };
 
 /* An object that was left out, and why. */
@@ -85,6 +86,8 @@ struct inventory_freshness {
     bool synced;    /* all of them were listed once */
     bool stale;     /* the API server cannot be followed */
     bool too_many;  /* more than the limits allow */
+    bool behind;    /* its lag is over the limit */
+    int64_t lag_ms; /* reflector_lag_ms(): how long events may have waited unread */
     struct err why; /* of stale or of not being synced, or what is being recovered from; or "" */
 };
 /* One a kind, and how many: none where the inventory is not live. */

@@ -66,6 +66,10 @@ struct kube_stream_handler {
     void (*on_bytes)(void *context, int64_t now_ms, const char *bytes, size_t len);
     /* The last one. outcome KUBE_ANSWERED: the server ended it well. */
     void (*on_end)(void *context, int64_t now_ms, enum kube_outcome outcome, const char *why);
+    /* At now_ms every byte of the answer that had arrived was handed over. Called whenever the loop
+     * finds that so, and at least once a second while nothing comes and the loop runs. NULL: nobody
+     * asks. */
+    void (*on_drained)(void *context, int64_t now_ms);
     void *context;
 };
 struct kube_stream;

@@ -20,6 +20,13 @@
  * that for silence_ms could not be opened, or ended at once without an event whenever it was. A
  * complete list, or having caught up, ends that.
  *
+ * Lag: the store has caught up at a moment when the watch had no unread bytes and no half event. An
+ * event alone shows nothing of the kind: it may be old. No resourceVersion is compared for it, so a
+ * quiet cluster, or a server whose versions do not compare, never lags. While no watch is open the
+ * lag stands still; silence_ms judges that. A list takes it back to 0, but the first one to the
+ * time that it took: a service that has just started waits for its watch to catch up with a long
+ * list.
+ *
  * It can be demanded that the data be as of now: they are once the watch has come as far as a list
  * has that was asked for in between (the caller does, ?limit=1), and where it has not in a moment
  * (in a quiet cluster nothing comes), once the collection was listed anew.
@@ -104,7 +111,20 @@ struct reflector_store {
      * status: what was batched must be taken over now. */
     void (*flush)(void *context, const struct reflector_status *status);
     void *context;
+    /* How far the store may be behind the API server, as reflector_lag_ms() reads it. Called when
+     * it changes, and with each look at an open watch. NULL: nobody asks. */
+    void (*lags)(void *context, int64_t lag_since_ms);
 };
+
+/* lag_since_ms > 0: a watch is open, and at that moment everything that had arrived was in the
+ * store. So the lag grows by itself while the watch is read too slowly or not at all. <= 0: no
+ * watch is open, and the lag stands at -lag_since_ms. */
+static inline int64_t reflector_lag_ms(int64_t lag_since_ms, int64_t now_ms)
+{
+    if (lag_since_ms <= 0)
+        return -lag_since_ms;
+    return now_ms > lag_since_ms ? now_ms - lag_since_ms : 0;
+}
 
 /* One collection. */
 struct reflector_kind {
@@ -157,5 +177,8 @@ void reflector_head(struct reflector *reflector, int64_t now_ms, unsigned status
 void reflector_bytes(struct reflector *reflector, int64_t now_ms, const char *bytes, size_t len);
 void reflector_end(struct reflector *reflector, int64_t now_ms, enum kube_outcome outcome,
                    const char *why);
+/* At now_ms nothing of the request's answer was unread. To be told regularly while a watch is open,
+ * at least once a second. */
+void reflector_drained(struct reflector *reflector, int64_t now_ms);
 
 #endif

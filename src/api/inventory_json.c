@@ -353,10 +353,11 @@ static json_t *freshness_json(struct inventory *inventory)
     for (size_t i = 0; i < n; i++) {
         const bool is_known = kinds[i].age_ms >= 0;
         (void)json_array_append_new(
-            list, json_pack("{s:s, s:b, s:b, s:o, s:s}", "kind", kinds[i].kind, "synced",
-                            kinds[i].synced, "stale", kinds[i].stale, "ageSeconds",
-                            is_known ? json_integer(kinds[i].age_ms / 1000) : json_null(), "why",
-                            kinds[i].why.text));
+            list,
+            json_pack("{s:s, s:b, s:b, s:o, s:f, s:s}", "kind", kinds[i].kind, "synced",
+                      kinds[i].synced, "stale", kinds[i].stale, "ageSeconds",
+                      is_known ? json_integer(kinds[i].age_ms / 1000) : json_null(), "lagSeconds",
+                      (double)kinds[i].lag_ms / 1000, "why", kinds[i].why.text));
     }
     return list;
 }

@@ -32,6 +32,8 @@ static void add_kind(const struct inventory_freshness *kind, struct buf *out)
         (void)buf_printf(out, "%s: never listed", kind->kind);
     else if (kind->stale)
         (void)buf_printf(out, "%s: stale since %s", kind->kind, text_time(since_s, since));
+    else if (kind->behind)
+        (void)buf_printf(out, "%s: behind by %lld s", kind->kind, (long long)kind->lag_ms / 1000);
     else if (kind->too_many)
         (void)buf_printf(out, "%s: too many", kind->kind);
     else

@@ -89,6 +89,7 @@ const struct setting SETTINGS[] = {
     {"filter.shortlist", SETTING_COUNT, AT(scheduler.shortlist), FROM_TO(0, 1000000, 100)},
     {"kubernetes.watchSilenceSeconds", SETTING_COUNT, AT(kubernetes.watch_silence_s),
      FROM_TO(5, 3600, 120)},
+    {"kubernetes.watchLagSeconds", SETTING_COUNT, AT(kubernetes.watch_lag_s), FROM_TO(2, 600, 10)},
     {"kubernetes.bindTimeoutSeconds", SETTING_COUNT, AT(kubernetes.bind_timeout_s),
      FROM_TO(2, 120, 2)},
     {"leaderElection.enabled", SETTING_SWITCH, AT(election.enabled)},

@@ -448,6 +448,11 @@ int json_stream_feed(struct json_stream *stream, const char *bytes, size_t len, 
     return r;
 }
 
+bool json_stream_is_between(const struct json_stream *stream)
+{
+    return stream->scan.state == STATE_TOP;
+}
+
 int json_stream_end(struct json_stream *stream, struct err *err)
 {
     if (json_scan_end(&stream->scan) == SCAN_FAULT)

@@ -10,7 +10,7 @@ void inventory_go_live(struct inventory *inventory, const char *server)
     struct live *live = MEM_NEW(struct live);
     live->problems = live_problems_new();
     live->refused = refused_pods_new();
-    live_status_init(&live->status);
+    live_status_init(&live->status, inventory->limits.max_lag_ms);
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
         live_feed_init(&live->feeds[i], inventory, (enum cluster_kind)i);
     free(inventory->state.source);
@@ -56,6 +56,8 @@ size_t inventory_freshness(struct inventory *inventory,
             .stale = status.reflector.stale,
             .age_ms = fresh_ms == 0 ? -1 : clock_ms() - fresh_ms,
             .too_many = status.too_many.text[0] != '\0',
+            .behind = status.behind,
+            .lag_ms = status.lag_ms,
             .why = status.why,
             .trouble = reflector_trouble_name(status.reflector.trouble),
         };

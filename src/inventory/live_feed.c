@@ -265,6 +265,12 @@ static void on_flush(void *context, const struct reflector_status *status)
     feed->list_ended = false;
 }
 
+static void on_lags(void *context, int64_t lag_since_ms)
+{
+    struct live_feed *feed = context;
+    tell_turn(feed, live_status_lags(&feed->inventory->live->status, feed->kind, lag_since_ms));
+}
+
 void live_feed_init(struct live_feed *feed, struct inventory *inventory, enum cluster_kind kind)
 {
     feed->inventory = inventory;
@@ -287,5 +293,6 @@ struct reflector_store live_feed_store(struct live_feed *feed)
         .removed = on_removed,
         .flush = on_flush,
         .context = feed,
+        .lags = on_lags,
     };
 }

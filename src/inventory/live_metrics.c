@@ -77,6 +77,11 @@ static double age_s_of(const struct kind_row_now *kind)
     return fresh_ms == 0 ? NO_VALUE : (double)(clock_ms() - fresh_ms) / 1000;
 }
 
+static double lag_s_of(const struct kind_row_now *kind)
+{
+    return (double)kind->status.lag_ms / 1000;
+}
+
 static const struct {
     const char *name;
     const char *type;
@@ -91,6 +96,10 @@ static const struct {
      unreadable_of},
     {"gpu_extender_data_age_seconds", "gauge",
      "How long ago the data was last known to be complete.", age_s_of},
+    {"gpu_extender_watch_lag_seconds", "gauge",
+     "How long events of the API server may have waited unread. Up to 1 s is normal; over "
+     "kubernetes.watchLagSeconds no decision is made.",
+     lag_s_of},
     {"gpu_extender_data_stale", "gauge",
      "1 where the API server cannot be followed, and so no decision is made.", stale_of},
 };

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-void live_status_init(struct live_status *status)
+void live_status_init(struct live_status *status, int64_t max_lag_ms)
 {
-    *status = (struct live_status){0};
+    *status = (struct live_status){.max_lag_ms = max_lag_ms};
     if (pthread_mutex_init(&status->mutex, NULL) != 0)
         abort();
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
@@ -35,8 +35,36 @@ static void put_why(const struct kind_status *kind, struct err *err)
         (void)err_set(err, EAGAIN, "%s: %s", what.text, kind->why.text);
 }
 
-/* The first that is not as it should be: not there, not followed, too many. Texts are the same as
- * long as the cause is. */
+static int64_t lag_ms(const struct live_status *status, size_t kind, int64_t now_ms)
+{
+    return reflector_lag_ms(atomic_load(&status->lag_since_ms[kind]), now_ms);
+}
+
+/* From any thread, without the lock. N_CLUSTER_KINDS: none is. */
+static size_t first_behind(const struct live_status *status)
+{
+    const int64_t now_ms = status->max_lag_ms > 0 ? clock_ms() : 0;
+    size_t i = 0;
+    while (i < N_CLUSTER_KINDS &&
+           (status->max_lag_ms == 0 || lag_ms(status, i, now_ms) <= status->max_lag_ms))
+        i++;
+    return i;
+}
+
+static bool keeps_up(const struct live_status *status, struct err *err)
+{
+    const size_t i = first_behind(status);
+    if (i == N_CLUSTER_KINDS)
+        return true;
+    (void)err_set(err, EAGAIN,
+                  "the %s are behind: events of the API server have waited unread for more than "
+                  "%lld s (kubernetes.watchLagSeconds)",
+                  INVENTORY_KINDS[i].name, (long long)(status->max_lag_ms / 1000));
+    return false;
+}
+
+/* The first that is not as it should be: not there, not followed, behind, too many. Texts are the
+ * same as long as the cause is. */
 static bool is_complete(const struct live_status *status, struct err *err)
 {
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
@@ -55,6 +83,8 @@ static bool is_complete(const struct live_status *status, struct err *err)
         put_why(kind, err);
         return false;
     }
+    if (!keeps_up(status, err))
+        return false;
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
         *err = status->kinds[i].too_many;
         if (err->text[0])
@@ -73,24 +103,43 @@ static int64_t all_complete_ms(const struct live_status *status)
     return first_ms;
 }
 
+/* Under the lock. */
+static enum live_turn judge(struct live_status *status)
+{
+    struct err err;
+    const bool usable = is_complete(status, &err);
+    const bool was_usable = atomic_exchange(&status->usable, usable);
+    if (usable == was_usable)
+        return LIVE_AS_BEFORE;
+    return usable ? LIVE_USABLE_AGAIN : LIVE_UNUSABLE_NOW;
+}
+
 enum live_turn live_status_set(struct live_status *status, enum cluster_kind kind,
                                const struct reflector_status *reflector, const char *too_many)
 {
     struct kind_status *mine = &status->kinds[kind];
-    struct err err;
     (void)pthread_mutex_lock(&status->mutex);
     mine->reflector = *reflector;
     mine->reflector.why = NULL;
     (void)err_set(&mine->why, EAGAIN, "%s", reflector->why ? reflector->why : "");
     make_plain(mine->why.text);
     (void)err_set(&mine->too_many, E2BIG, "%s", too_many);
-    const bool usable = is_complete(status, &err);
     atomic_store(&status->complete_ms, all_complete_ms(status));
-    const bool was_usable = atomic_exchange(&status->usable, usable);
+    const enum live_turn turn = judge(status);
     (void)pthread_mutex_unlock(&status->mutex);
-    if (usable == was_usable)
+    return turn;
+}
+
+enum live_turn live_status_lags(struct live_status *status, enum cluster_kind kind,
+                                int64_t lag_since_ms)
+{
+    atomic_store(&status->lag_since_ms[kind], lag_since_ms);
+    if (atomic_load(&status->usable) == (first_behind(status) == N_CLUSTER_KINDS))
         return LIVE_AS_BEFORE;
-    return usable ? LIVE_USABLE_AGAIN : LIVE_UNUSABLE_NOW;
+    (void)pthread_mutex_lock(&status->mutex);
+    const enum live_turn turn = judge(status);
+    (void)pthread_mutex_unlock(&status->mutex);
+    return turn;
 }
 
 const char *live_status_waiting_for(struct live_status *status)
@@ -108,7 +157,7 @@ const char *live_status_waiting_for(struct live_status *status)
 bool live_status_usable(struct live_status *status, struct err *ret_why)
 {
     struct err why;
-    if (atomic_load(&status->usable))
+    if (atomic_load(&status->usable) && first_behind(status) == N_CLUSTER_KINDS)
         return true;
     (void)pthread_mutex_lock(&status->mutex);
     const bool usable = is_complete(status, &why);
@@ -131,5 +180,7 @@ void live_status_get(struct live_status *status, enum cluster_kind kind,
 {
     (void)pthread_mutex_lock(&status->mutex);
     *ret_kind = status->kinds[kind];
+    ret_kind->lag_ms = lag_ms(status, kind, clock_ms());
+    ret_kind->behind = status->max_lag_ms > 0 && ret_kind->lag_ms > status->max_lag_ms;
     (void)pthread_mutex_unlock(&status->mutex);
 }

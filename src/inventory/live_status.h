@@ -15,16 +15,23 @@ struct kind_status {
     struct err why;
     struct err too_many;  /* "": there are not more than may be */
     char waiting_for[64]; /* "the first list of pods" */
+    int64_t lag_ms;       /* only in what live_status_get() returns; so is the next */
+    bool behind;
 };
 
 struct live_status {
     pthread_mutex_t mutex;
     struct kind_status kinds[N_CLUSTER_KINDS];
-    atomic_bool usable;              /* asked at every decision */
+    atomic_bool usable;              /* as last judged; asked at every decision */
     atomic_int_fast64_t complete_ms; /* when all kinds were last known to be complete; 0: never */
+    /* reflector_lag_ms(): compared with the clock by whoever asks, as the read loop may be stuck.
+     */
+    atomic_int_fast64_t lag_since_ms[N_CLUSTER_KINDS];
+    int64_t max_lag_ms;
 };
 
-void live_status_init(struct live_status *status);
+/* max_lag_ms 0: a lag is reported, and never makes the data unusable. */
+void live_status_init(struct live_status *status, int64_t max_lag_ms);
 void live_status_fini(struct live_status *status);
 
 enum live_turn { LIVE_AS_BEFORE, LIVE_USABLE_AGAIN, LIVE_UNUSABLE_NOW };
@@ -33,6 +40,10 @@ enum live_turn { LIVE_AS_BEFORE, LIVE_USABLE_AGAIN, LIVE_UNUSABLE_NOW };
  * turned something. */
 enum live_turn live_status_set(struct live_status *status, enum cluster_kind kind,
                                const struct reflector_status *reflector, const char *too_many);
+
+/* Takes over how far a kind may be behind; cheap where nothing turns. */
+enum live_turn live_status_lags(struct live_status *status, enum cluster_kind kind,
+                                int64_t lag_since_ms);
 
 /* See inventory_waiting_for() and inventory_usable(). */
 const char *live_status_waiting_for(struct live_status *status);

@@ -35,6 +35,9 @@ struct transfer_handler {
     bool (*on_bytes)(void *context, const char *bytes, size_t len);
     /* fault: one line; NULL: the answer is complete. The transfer is gone after it. */
     void (*on_end)(void *context, const char *fault);
+    /* Of a transfer that is_long: when this client_run() began, nothing of the answer was unread,
+     * neither in the socket nor in libcurl. */
+    void (*on_empty)(void *context);
 };
 
 struct transfer_request {

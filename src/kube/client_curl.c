@@ -61,7 +61,8 @@ struct transfer {
     char fault[CURL_ERROR_SIZE];
     CURLcode unfit; /* an option could not be set: it is not begun */
     bool changes;   /* it is no GET */
-    bool sent, cut, has_head;
+    bool sent, cut, has_head, is_long;
+    bool heard;           /* something came in this round */
     size_t trailer_bytes; /* that follow the body */
     const struct transfer_handler *handler;
     void *context;
@@ -121,8 +122,8 @@ static size_t on_header(char *line, size_t size, size_t n, void *context)
 {
     struct transfer *transfer = context;
     size_t len = size * n;
-    if (transfer
-            ->has_head) { /* a trailer: only the header is limited by libcurl, which keeps both */
+    transfer->heard = true;
+    if (transfer->has_head) { /* a trailer: libcurl keeps it, and limits only the header */
         transfer->trailer_bytes += len;
         return transfer->trailer_bytes <= TRAILER_BYTES_MAX ? len : 0;
     }
@@ -140,8 +141,8 @@ static size_t on_header(char *line, size_t size, size_t n, void *context)
 static size_t on_body(char *bytes, size_t size, size_t n, void *context)
 {
     struct transfer *transfer = context;
-    size_t len = size * n;
-    return transfer->handler->on_bytes(transfer->context, bytes, len) ? len : 0;
+    transfer->heard = true;
+    return transfer->handler->on_bytes(transfer->context, bytes, size * n) ? size * n : 0;
 }
 
 /* Keeps the first refusal. In parentheses it is the function, not the macro that wants constants.
@@ -318,6 +319,7 @@ struct transfer *client_send(struct client *client, const struct transfer_reques
     transfer->handler = handler;
     transfer->context = context;
     transfer->generation = client->generations;
+    transfer->is_long = request->is_long;
     transfer->easy = curl_easy_init();
     if (!transfer->easy)
         abort();
@@ -404,6 +406,18 @@ static int selected(const struct waiter_event *event)
            (event->broken ? CURL_CSELECT_ERR : 0);
 }
 
+/* After a round. One that served every socket with something to read, and the timer that libcurl
+ * sets where it keeps bytes back: a transfer that got nothing had nothing. */
+static void tell_empty(struct generation *generation, bool served_all)
+{
+    struct transfer *transfer = NULL;
+    DL_FOREACH (generation->transfers, transfer) {
+        if (served_all && transfer->is_long && transfer->has_head && !transfer->heard)
+            transfer->handler->on_empty(transfer->context);
+        transfer->heard = false;
+    }
+}
+
 static bool run_generation(struct generation *generation)
 {
     int running = 0;
@@ -416,6 +430,7 @@ static bool run_generation(struct generation *generation)
     if (is_due)
         (void)curl_multi_socket_action(generation->multi, CURL_SOCKET_TIMEOUT, 0, &running);
     end_done(generation);
+    tell_empty(generation, n < EVENTS_AT_ONCE);
     return end_unfit(generation) || is_due || n > 0;
 }
 

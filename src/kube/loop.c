@@ -21,6 +21,9 @@
 
 /* How long arrivals are handed over before time-outs and tasks have their turn again. */
 #define HAND_OVER_MS 200
+/* How long a loop waits at most before it looks again whether a stream is drained: a caller that
+ * sees an older look knows that the loop is frozen or busy. */
+#define LOOK_MS 1000
 
 struct task {
     kube_task *run;
@@ -153,11 +156,14 @@ static int64_t due_ms(const struct kube_loop *loop)
 
 static int64_t wait_ms(const struct kube_loop *loop)
 {
-    int64_t until_ms = due_ms(loop);
+    const int64_t until_ms = due_ms(loop);
+    const int64_t most_ms = streams_are_looked_at(&loop->streams) ? LOOK_MS : -1;
     if (until_ms == CLOCK_NEVER)
-        return -1;
-    int64_t now_ms = clock_ms();
-    return until_ms > now_ms ? until_ms - now_ms : 0;
+        return most_ms;
+    const int64_t left_ms = until_ms - clock_ms();
+    if (most_ms >= 0 && left_ms > most_ms)
+        return most_ms;
+    return left_ms > 0 ? left_ms : 0;
 }
 
 static void *run(void *context)

@@ -62,7 +62,7 @@ struct kube_stream *question_new(const struct kube_request *request, size_t max_
                                  kube_done *done, void *context)
 {
     struct question *question = MEM_NEW(struct question);
-    const struct kube_stream_handler handler = {NULL, on_head, on_bytes, on_end, question};
+    const struct kube_stream_handler handler = {NULL, on_head, on_bytes, on_end, NULL, question};
     if (request->secret)
         buf_init_secret(&question->body, max_answer_bytes);
     else

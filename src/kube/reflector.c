@@ -102,7 +102,7 @@ static bool is_refused(const struct flight *flight)
     return flight->head_ms && flight->status != 200;
 }
 
-static void count_request(struct reflector *reflector)
+static void count_request(struct reflector *reflector, int64_t now_ms)
 {
     struct listing *listing = &reflector->listing;
     if (reflector->step == STEP_PROBE) {
@@ -111,6 +111,7 @@ static void count_request(struct reflector *reflector)
     } else if (reflector->step == STEP_LIST && !listing->is_counted) {
         listing->is_counted = true;
         listing->meets = reflector->demand;
+        listing->began_ms = now_ms;
         reflector->status.relists[listing->cause]++;
         reflector->is_dirty = true;
     }
@@ -121,7 +122,7 @@ static struct reflector_action take_off(struct reflector *reflector, int64_t now
     struct flight *flight = &reflector->flight;
     if (reflector->step == STEP_PROBE)
         reflector->fresh = true;
-    count_request(reflector);
+    count_request(reflector, now_ms);
     flight->request = reflector_request(reflector);
     flight->is_open = true;
     flight->settled = false;
@@ -153,6 +154,8 @@ static void land(struct reflector *reflector, int64_t now_ms)
     flight->is_open = false;
     if (reflector->watch_is_open && !watch_was_in_vain(reflector, now_ms))
         reflector->unopened_ms = now_ms;
+    if (reflector->watch_is_open)
+        reflector_lag_stands(reflector, now_ms);
     reflector->watch_is_open = false;
 }
 
@@ -293,8 +296,10 @@ struct reflector_action reflector_next(struct reflector *reflector, int64_t now_
 
 /* ---- what came ---- */
 
-static void open_watch(struct reflector *reflector)
+static void open_watch(struct reflector *reflector, int64_t now_ms)
 {
+    reflector_lag_runs(reflector, now_ms);
+    reflector->has_news = false;
     reflector->watch_is_open = true;
     reflector->status.watches++;
     reflector->is_dirty = true;
@@ -322,7 +327,7 @@ void reflector_head(struct reflector *reflector, int64_t now_ms, unsigned status
     flight->status = status;
     flight->retry_after_s = retry_after_s;
     if (status == 200 && is_watch(reflector))
-        open_watch(reflector);
+        open_watch(reflector, now_ms);
     else if (status == 200)
         flight->stream = reflector_page_stream(reflector);
     flush(reflector);
@@ -428,5 +433,17 @@ void reflector_end(struct reflector *reflector, int64_t now_ms, enum kube_outcom
     else
         end_badly(reflector, now_ms, why ? why : "answered without a head");
     land(reflector, now_ms);
+    flush(reflector);
+}
+
+void reflector_drained(struct reflector *reflector, int64_t now_ms)
+{
+    const struct flight *flight = &reflector->flight;
+    if (!reflector->watch_is_open || flight->settled)
+        return;
+    if (json_stream_is_between(flight->stream))
+        reflector_lag_drained(reflector, now_ms);
+    else
+        reflector_lag_tell(reflector); /* half an event is unread, however slowly it comes */
     flush(reflector);
 }

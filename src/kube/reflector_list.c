@@ -123,6 +123,7 @@ static void list_end(struct reflector *reflector, int64_t now_ms)
     reflector->is_absent = false;
     copy(&reflector->version, &reflector->listing.version);
     reflector->store.list_end(reflector->store.context);
+    reflector_lag_ends(reflector, now_ms, !reflector->status.synced);
     reflector->status.synced = true;
     reflector->step = STEP_WATCH;
     reflector->listed_ms = now_ms;

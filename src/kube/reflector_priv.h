@@ -3,7 +3,8 @@
  *
  * reflector.c has the public functions, the time and what every answer shares; reflector_list.c
  * reads pages (of a list and of a probe), reflector_watch.c events, reflector_verdict.c says what
- * follows from a failure, reflector_request.c writes the requests, reflector_text.c what is told.
+ * follows from a failure, reflector_request.c writes the requests, reflector_text.c what is told,
+ * reflector_lag.c says how far the store may be behind.
  */
 #ifndef KUBE_REFLECTOR_PRIV_H
 #define KUBE_REFLECTOR_PRIV_H
@@ -41,10 +42,11 @@ struct flight {
 /* A list that is being taken over, page by page. */
 struct listing {
     enum relist_cause cause;
-    bool is_counted; /* as a relist */
-    bool has_begun;  /* the store knows of it */
-    bool has_items;  /* in the page that is being read */
-    uint64_t meets;  /* the demand that was there when its first page was asked for */
+    bool is_counted;  /* as a relist */
+    bool has_begun;   /* the store knows of it */
+    bool has_items;   /* in the page that is being read */
+    uint64_t meets;   /* the demand that was there when its first page was asked for */
+    int64_t began_ms; /* when that was */
     struct buf version;
     struct buf continue_; /* the next page; empty: the first */
     struct buf page_version;
@@ -70,15 +72,17 @@ struct reflector {
     struct flight flight;
     struct listing listing;
     struct buf path;
-    struct buf version;  /* to watch on from */
-    struct buf goal;     /* what the probe saw */
-    uint64_t demand;     /* the last */
-    uint64_t reached;    /* the last that was met */
-    struct buf demanded; /* the resourceVersion to come to; empty: none */
-    int64_t demand_ms;   /* when it is listed anew */
-    int64_t heard_ms;    /* the last byte of a watch, or when the data was fresh */
-    int64_t unopened_ms; /* since then, where no watch is open, there was none */
-    int64_t listed_ms;   /* the end of the last whole list */
+    struct buf version;   /* to watch on from */
+    struct buf goal;      /* what the probe saw */
+    uint64_t demand;      /* the last */
+    uint64_t reached;     /* the last that was met */
+    struct buf demanded;  /* the resourceVersion to come to; empty: none */
+    int64_t demand_ms;    /* when it is listed anew */
+    int64_t heard_ms;     /* the last byte of a watch, or when the data was fresh */
+    int64_t unopened_ms;  /* since then, where no watch is open, there was none */
+    int64_t listed_ms;    /* the end of the last whole list */
+    int64_t lag_since_ms; /* reflector_lag_ms() */
+    bool has_news;        /* events came since the watch was last drained */
     enum { EVENT_FINE, EVENT_FAILED } event_verdict;
     unsigned event_code; /* of an ERROR event: its Status's code */
     int64_t event_retry_after_s;
@@ -111,10 +115,19 @@ void reflector_came_to(struct reflector *reflector);
 /* A whole list was taken over. */
 void reflector_listed(struct reflector *reflector, int64_t now_ms);
 
+/* reflector_lag.c */
+void reflector_lag_runs(struct reflector *reflector, int64_t now_ms);
+void reflector_lag_stands(struct reflector *reflector, int64_t now_ms);
+/* Nothing of the open watch is unread. */
+void reflector_lag_drained(struct reflector *reflector, int64_t now_ms);
+void reflector_lag_tell(const struct reflector *reflector);
+/* A whole list was taken over; is_first: nothing was there before. */
+void reflector_lag_ends(struct reflector *reflector, int64_t now_ms, bool is_first);
+
 /* reflector_watch.c */
 struct json_stream *reflector_event_stream(struct reflector *reflector);
 bool reflector_event_failed(const struct reflector *reflector);
-/* After the events of some bytes: has it caught up? */
+/* After the events of some bytes: has it come to what the probe saw? */
 void reflector_events_end(struct reflector *reflector, int64_t now_ms);
 /* The server ended the watch between two events. */
 void reflector_watch_end(struct reflector *reflector, int64_t now_ms);

@@ -166,8 +166,7 @@ bool reflector_event_failed(const struct reflector *reflector)
 
 void reflector_events_end(struct reflector *reflector, int64_t now_ms)
 {
-    if (reflector->step == STEP_WATCH && !reflector->status.stale)
-        reflector_set_fresh(reflector, now_ms);
+    reflector->has_news = true;
     reflector_came_to(reflector);
     if (reflector->step != STEP_CATCH_UP ||
         !resource_version_reaches(buf_text(&reflector->version), buf_text(&reflector->goal)))

@@ -196,7 +196,16 @@ static void on_end(void *context, const char *fault)
         end_stream(stream, KUBE_ANSWERED, "");
 }
 
-static const struct transfer_handler TRANSFER_HANDLER = {may_leave, on_head, on_bytes, on_end};
+/* The time is that of before the round. */
+static void on_empty(void *context)
+{
+    const struct kube_stream *stream = context;
+    if (stream->has_head && !stream->cancelled && stream->handler.on_drained)
+        stream->handler.on_drained(stream->handler.context, stream->streams->now_ms);
+}
+
+static const struct transfer_handler TRANSFER_HANDLER = {may_leave, on_head, on_bytes, on_end,
+                                                         on_empty};
 
 /* ---- steps ---- */
 
@@ -281,6 +290,16 @@ int64_t streams_due_ms(const struct streams *streams)
             least_ms = due_ms(stream);
     }
     return least_ms;
+}
+
+bool streams_are_looked_at(const struct streams *streams)
+{
+    const struct kube_stream *stream = NULL;
+    DL_FOREACH (streams->list, stream) {
+        if (stream->has_head && stream->handler.on_drained)
+            return true;
+    }
+    return false;
 }
 
 void streams_stop(struct streams *streams)

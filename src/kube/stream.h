@@ -56,6 +56,8 @@ void streams_step(struct streams *streams);
 void streams_expire(struct streams *streams);
 /* When the next step or end is due. */
 int64_t streams_due_ms(const struct streams *streams);
+/* A stream has a handler that must hear on_drained regularly. */
+bool streams_are_looked_at(const struct streams *streams);
 /* Ends all there are, with an event where is_whole. */
 void streams_stop(struct streams *streams);
 

@@ -41,6 +41,12 @@ static void on_end(void *context, int64_t now_ms, enum kube_outcome outcome, con
     reflector_end(watch->reflector, now_ms, outcome, why);
 }
 
+static void on_drained(void *context, int64_t now_ms)
+{
+    struct kube_watch *watch = context;
+    reflector_drained(watch->reflector, now_ms);
+}
+
 static void cancel(struct kube_watch *watch)
 {
     if (watch->stream)
@@ -87,7 +93,8 @@ static int64_t run(void *context, int64_t now_ms)
 {
     struct kube_watch *watch = context;
     take_goal(watch, now_ms);
-    const struct kube_stream_handler handler = {on_refused, on_head, on_bytes, on_end, watch};
+    const struct kube_stream_handler handler = {on_refused, on_head,    on_bytes,
+                                                on_end,     on_drained, watch};
     struct reflector_action action = reflector_next(watch->reflector, now_ms);
     while (action.want != REFLECTOR_WAIT) {
         cancel(watch);

@@ -3,7 +3,7 @@
  * it wants follows its own rules, it never asks in a loop, and it keeps no more than its limits.
  *
  * The input is commands, one a line: "h200" a head, "+500" so many milliseconds, "e" an end, "c" a
- * cut, "n" not sent, ":" and anything else: bytes with their newline.
+ * cut, "n" not sent, "d" nothing is unread, ":" and anything else: bytes with their newline.
  */
 #include "kube/reflector.h"
 
@@ -58,6 +58,12 @@ static void on_flush(void *context, const struct reflector_status *status)
     require((!status->stale && status->synced) || status->why);
     for (const char *at = status->why; at && *at; at++)
         require(*at >= ' ' && *at <= '~');
+}
+
+static void on_lags(void *context, int64_t lag_since_ms)
+{
+    const struct world *world = context;
+    require(reflector_lag_ms(lag_since_ms, world->now_ms) <= world->now_ms);
 }
 
 static void take(struct world *world, const struct kube_request *request)
@@ -118,6 +124,12 @@ static void bytes(struct world *world, const char *text, size_t len)
     free(piece);
 }
 
+static void drained(struct world *world)
+{
+    if (world->is_open && world->has_head)
+        reflector_drained(world->reflector, world->now_ms);
+}
+
 static void command(struct world *world, const char *line, size_t len)
 {
     char text[16] = "";
@@ -128,6 +140,8 @@ static void command(struct world *world, const char *line, size_t len)
         world->now_ms += (int64_t)(strtoul(text + 1, NULL, 10) % LONGEST_STEP_MS);
     else if (text[0] == 'e')
         end(world, KUBE_ANSWERED);
+    else if (text[0] == 'd')
+        drained(world);
     else if (text[0] == 'c')
         end(world, KUBE_UNKNOWN);
     else if (text[0] == 'n')
@@ -159,8 +173,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                        .max_object_bytes = OBJECT_MAX,
                                                        .seed = 1};
     struct world world = {.now_ms = 1};
-    const struct reflector_store store = {on_list_begin, on_object, on_object, on_list_end,
-                                          on_object,     on_flush,  &world};
+    const struct reflector_store store = {
+        .list_begin = on_list_begin,
+        .upsert = on_object,
+        .too_large = on_object,
+        .list_end = on_list_end,
+        .removed = on_object,
+        .flush = on_flush,
+        .context = &world,
+        .lags = on_lags,
+    };
     world.reflector = reflector_new(&SETTINGS, &store);
     run(&world);
     all(&world, (const char *)data, size);

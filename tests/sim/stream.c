@@ -56,6 +56,7 @@ static void on_piece(void *context)
     } else if (piece->what == PIECE_BYTES) {
         reflector_bytes(service->reflectors[stream->kind], now_ms, piece->bytes,
                         strlen(piece->bytes));
+        reflector_drained(service->reflectors[stream->kind], now_ms);
     } else {
         world_tell(stream->world, "wire: %s ends: %s", stream->path, piece->why);
         stream->is_over = true;

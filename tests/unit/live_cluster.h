@@ -26,17 +26,23 @@ struct live_cluster {
     struct reflector_status statuses[N_CLUSTER_KINDS];
 };
 
+static inline void live_init_limited(struct live_cluster *live,
+                                     const struct inventory_limits *limits)
+{
+    log_configure(LOG_ERROR, LOG_KEY_VALUE);
+    *live = (struct live_cluster){0};
+    policy_init(&live->policy);
+    live->inventory = inventory_new(&live->policy, limits);
+    inventory_go_live(live->inventory, LIVE_SERVER);
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
+        live->stores[i] = inventory_store(live->inventory, i);
+}
+
 static inline void live_init(struct live_cluster *live)
 {
     static const struct inventory_limits LIMITS = {
         .max_object_bytes = 4096, .max_nodes = LIVE_MAX_NODES, .max_pods = LIVE_MAX_PODS};
-    log_configure(LOG_ERROR, LOG_KEY_VALUE);
-    *live = (struct live_cluster){0};
-    policy_init(&live->policy);
-    live->inventory = inventory_new(&live->policy, &LIMITS);
-    inventory_go_live(live->inventory, LIVE_SERVER);
-    for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
-        live->stores[i] = inventory_store(live->inventory, i);
+    live_init_limited(live, &LIMITS);
 }
 
 static inline void live_fini(struct live_cluster *live)

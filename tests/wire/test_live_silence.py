@@ -55,6 +55,7 @@ def a_quiet_cluster_is_no_fault(api, service):
     """Asked twice, and twice nothing was missed."""
     service.wait("asked", lambda: service.metric("gpu_extender_watch_probes_total", kind="nodes") >= 2)
     assert service.metric("gpu_extender_data_stale") == 0
+    assert service.metric("gpu_extender_ready") == 1, "silence is no lag, either, whatever the limit"
     assert service.relists("nodes") == 1
     lists = service.metric("gpu_extender_watch_relists_total")
     assert service.metric("gpu_extender_self_checks_total") > lists + 2, "the ledger is checked in quiet times, too"
@@ -115,7 +116,7 @@ SCENARIOS = [
 def run(scenario, folder):
     with FakeApi() as api:
         objects.fill(api.store)
-        service = Follower(api, folder)
+        service = Follower(api, folder, watchLagSeconds=2)
         try:
             service.settle()
             scenario(api, service)

@@ -235,7 +235,8 @@ static void test_freshness(void **state)
     assert_json(json_object_get(inventory, "unusableBecause"),
                 "'not ready: waiting for the first list of nodes'");
     assert_json(json_array_get(json_object_get(inventory, "freshness"), 1),
-                "{'kind':'pods','synced':false,'stale':false,'ageSeconds':null,'why':''}");
+                "{'kind':'pods','synced':false,'stale':false,'ageSeconds':null,"
+                "'lagSeconds':0.0,'why':''}");
     json_decref(inventory);
     fill(live);
     make_stale(live);
@@ -248,9 +249,11 @@ static void test_freshness(void **state)
     json_t *kinds = json_object_get(inventory, "freshness");
     take_age(json_array_get(kinds, 0), 0);
     take_age(json_array_get(kinds, 1), 100);
-    assert_json(json_array_get(kinds, 0), "{'kind':'nodes','synced':true,'stale':false,'why':''}");
+    assert_json(json_array_get(kinds, 0),
+                "{'kind':'nodes','synced':true,'stale':false,'lagSeconds':0.0,'why':''}");
     assert_json(json_array_get(kinds, 1),
-                "{'kind':'pods','synced':true,'stale':true,'why':'no answer in 10 s'}");
+                "{'kind':'pods','synced':true,'stale':true,'lagSeconds':0.0,"
+                "'why':'no answer in 10 s'}");
     assert_int_equal(json_array_size(kinds), N_CLUSTER_KINDS);
     json_decref(inventory);
 }

@@ -171,7 +171,7 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "slotPrice: {pressureWeight: 1.5, drainWeight: 0, priorGpus: 1000000, priorConfined: 0.001}\n"
     "scheduler: {weight: 7, httpTimeoutSeconds: 4, otherExtenders: yes, allPods: yes}\n"
     "filter: {shortlist: 0}\n"
-    "kubernetes: {watchSilenceSeconds: 5, bindTimeoutSeconds: 3}\n"
+    "kubernetes: {watchSilenceSeconds: 5, watchLagSeconds: 600, bindTimeoutSeconds: 3}\n"
     "leaderElection: {enabled: yes, namespace: gpus, leaseName: one, serviceName: '',\n"
     "                 leaseDurationSeconds: 9, renewDeadlineSeconds: 5, retryPeriodSeconds: 2}\n"
     "limits:\n"

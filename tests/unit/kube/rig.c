@@ -94,6 +94,12 @@ static void on_flush(void *context, const struct reflector_status *status)
     (void)snprintf(rig->why, sizeof rig->why, "%s", status->why ? status->why : "");
 }
 
+static void on_lags(void *context, int64_t lag_since_ms)
+{
+    struct rig *rig = context;
+    rig->lag_since_ms = lag_since_ms;
+}
+
 static int by_name(struct rig_name *a, struct rig_name *b)
 {
     return strcmp(a->name, b->name);
@@ -126,8 +132,16 @@ static void init(struct rig *rig, const struct reflector_kind *what, uint64_t se
         .max_object_bytes = RIG_OBJECT_MAX,
         .seed = seed,
     };
-    const struct reflector_store store = {on_list_begin, on_upsert, on_too_large, on_list_end,
-                                          on_removed,    on_flush,  rig};
+    const struct reflector_store store = {
+        .list_begin = on_list_begin,
+        .upsert = on_upsert,
+        .too_large = on_too_large,
+        .list_end = on_list_end,
+        .removed = on_removed,
+        .flush = on_flush,
+        .context = rig,
+        .lags = on_lags,
+    };
     *rig = (struct rig){.now_ms = 1000};
     buf_init(&rig->shown, 1000);
     rig->reflector = reflector_new(&settings, &store);
@@ -205,6 +219,12 @@ void rig_head(struct rig *rig, unsigned status)
 }
 
 void rig_bytes(struct rig *rig, const char *text)
+{
+    rig_bytes_before_others(rig, text);
+    reflector_drained(rig->reflector, rig->now_ms);
+}
+
+void rig_bytes_before_others(struct rig *rig, const char *text)
 {
     reflector_bytes(rig->reflector, rig->now_ms, text, strlen(text));
 }

@@ -23,6 +23,7 @@ struct rig {
     struct reflector_status status; /* as last flushed */
     char why[500];
     int64_t now_ms;
+    int64_t lag_since_ms; /* as last told */
     /* The request in flight. */
     char path[20000];
     struct kube_request request;
@@ -44,7 +45,10 @@ void rig_expect_wait(struct rig *rig, int64_t at_least_ms, int64_t at_most_ms);
 void rig_expect_quiet(struct rig *rig, int64_t ms);
 
 void rig_head(struct rig *rig, unsigned status);
+/* Nothing more is unread behind them. */
 void rig_bytes(struct rig *rig, const char *text);
+/* More is. */
+void rig_bytes_before_others(struct rig *rig, const char *text);
 /* So many 'x'. */
 void rig_many_bytes(struct rig *rig, size_t n);
 void rig_end(struct rig *rig, enum kube_outcome outcome);

@@ -14,6 +14,7 @@ struct reflector {
     struct journal *journal;
     const char *wishes; /* a letter each: Request, Cancel, '.': wait for an event */
     uint64_t demanded, reached;
+    bool tells_drained; /* the next time */
 };
 
 struct reflector *reflector_new(const struct reflector_settings *settings,
@@ -71,6 +72,14 @@ void reflector_bytes(struct reflector *reflector, int64_t now_ms, const char *by
     journal_add(reflector->journal, "bytes %.*s", (int)len, bytes);
     reflector->reached = reflector->demanded;
     go_on(reflector);
+}
+
+void reflector_drained(struct reflector *reflector, int64_t now_ms)
+{
+    (void)now_ms;
+    if (reflector->tells_drained)
+        journal_add(reflector->journal, "drained");
+    reflector->tells_drained = false;
 }
 
 void reflector_end(struct reflector *reflector, int64_t now_ms, enum kube_outcome outcome,
