@@ -33,6 +33,7 @@ struct follower {
     struct kube_credentials *credentials;
     struct kube_loop *reading;
     struct kube_loop *writing;
+    struct kube_loop *reviewing; /* NULL: nobody is asked for a token */
     struct kube_watch *watches[MAX_KINDS];
     size_t n_watches;
     struct election *election; /* NULL: this replica is the only one */
@@ -78,6 +79,21 @@ static void wake_loops(void *context)
     const struct follower *follower = context;
     kube_loop_wake(follower->reading);
     kube_loop_wake(follower->writing);
+    if (follower->reviewing)
+        kube_loop_wake(follower->reviewing);
+}
+
+/* Strangers make us ask about tokens: no binding and no renewal of the Lease shares a thread or a
+ * connection with that. */
+static int create_reviewing(struct follower *follower, const struct settings *settings,
+                            struct err *err)
+{
+    const struct kube_loop_settings reviewing = {.name = "review",
+                                                 .max_answer_bytes = settings->limits.object_bytes};
+    if (!settings->tls.certificate_file[0])
+        return 0;
+    return kube_loop_new(&reviewing, &follower->target, follower->credentials, &follower->reviewing,
+                         err);
 }
 
 static int create_loops(struct follower *follower, const struct settings *settings, struct err *err)
@@ -94,6 +110,8 @@ static int create_loops(struct follower *follower, const struct settings *settin
     if (r == 0)
         r = kube_loop_new(&writing, &follower->target, follower->credentials, &follower->writing,
                           err);
+    if (r == 0)
+        r = create_reviewing(follower, settings, err);
     if (r == 0)
         kube_credentials_on_change(follower->credentials, wake_loops, follower);
     return r;
@@ -242,6 +260,8 @@ int follower_start(struct follower *follower, struct err *err)
     int r = kube_loop_start(follower->reading, err);
     if (r == 0)
         r = kube_loop_start(follower->writing, err);
+    if (r == 0 && follower->reviewing)
+        r = kube_loop_start(follower->reviewing, err);
     follower->started = r == 0;
     return r;
 }
@@ -268,6 +288,8 @@ void follower_stop(struct follower *follower)
     binds_stop(follower->binds);
     kube_loop_stop(follower->writing);
     kube_loop_stop(follower->reading);
+    if (follower->reviewing)
+        kube_loop_stop(follower->reviewing);
     waits_stop(follower->waits);
 }
 
@@ -283,6 +305,7 @@ void follower_free(struct follower *follower)
     kube_credentials_free(follower->credentials); /* until then a plugin may wake the loops */
     kube_loop_free(follower->writing);
     kube_loop_free(follower->reading);
+    kube_loop_free(follower->reviewing);
     kube_target_fini(&follower->target);
     free(follower);
 }
@@ -302,7 +325,7 @@ struct waits *follower_waits(struct follower *follower)
     return follower->waits;
 }
 
-struct kube_sender follower_sender(struct follower *follower)
+struct kube_sender follower_reviewer(struct follower *follower)
 {
-    return kube_loop_sender(follower->writing);
+    return follower->reviewing ? kube_loop_sender(follower->reviewing) : (struct kube_sender){0};
 }

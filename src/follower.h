@@ -1,5 +1,5 @@
 /*
- * follower: what the program has more of when it follows an API server: credentials, the two loops,
+ * follower: what the program has more of when it follows an API server: credentials, the loops,
  * a watch a kind, the calls that wait for these, and the bindings. Belongs to main.c: creation in
  * order, the stop in reverse order.
  */
@@ -36,8 +36,8 @@ void follower_free(struct follower *follower);
 
 struct binds *follower_binds(struct follower *follower);
 struct waits *follower_waits(struct follower *follower);
-/* The write loop's, valid until follower_stop(). */
-struct kube_sender follower_sender(struct follower *follower);
+/* For reviews of tokens, valid until follower_stop(); without TLS none. */
+struct kube_sender follower_reviewer(struct follower *follower);
 /* NULL: this replica is the only one. */
 struct election *follower_election(struct follower *follower);
 

@@ -186,7 +186,7 @@ static void create_gates(struct program *program)
 {
     struct kube_sender sender = {0};
     if (program->follower) {
-        sender = follower_sender(program->follower);
+        sender = follower_reviewer(program->follower);
         program->election = follower_election(program->follower);
     }
     gates_init(&program->gates, &program->settings, program->listening.has_tls, sender,

@@ -7,7 +7,8 @@
  * short time by a keyed digest of token, verb and path; what could not be asked is refused (503),
  * and not kept. Those who ask the same at the same time wait for one review. How many reviews are
  * under way, how many wait and how much is kept is bounded, and tokens that were good lately go
- * before those that nobody knows.
+ * before those that nobody knows. Unknown tokens share one token bucket, 10 reviews a second and 64
+ * at once: a flood of them delays a new caller, who is told to try again, and no known one.
  *
  * No thread waits: questions go to the sender, the time comes in. It is locked inside; the sender
  * and the exchanges are called without the lock. A token is in no log line and no message; it is

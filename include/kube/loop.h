@@ -1,9 +1,9 @@
 /*
  * loop: a thread that carries requests to the API server and answers back, over one curl_multi.
  *
- * HTTP/1.1: a connection for each request under way. There are two loops in the program: reading
- * (all reflectors) and writing (bindings and what settles them), so that a large list never delays
- * a binding.
+ * HTTP/1.1: a connection for each request under way. The program has three loops: reading (all
+ * reflectors), writing (bindings, what settles them, the Lease) and, with TLS, reviewing (tokens).
+ * So neither a large list nor a flood of tokens delays a binding.
  *
  * A request that gets a 401 waits for a newer credential and is sent once more within its time;
  * only the second 401 is given out. The first one's body, where none came, says whose credential

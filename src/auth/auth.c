@@ -84,10 +84,13 @@ static void refuse(struct exchange *exchange, const struct answer *answer)
                              "may: try again");
 }
 
-static void refuse_busy(struct auth *auth, struct exchange *exchange)
+/* Anything but ROOM_YES. */
+static void refuse_for_room(struct auth *auth, struct exchange *exchange, enum room room)
 {
-    counter_add(&auth->lookups[LOOKUP_BUSY], 1);
-    exchange_answer_busy(exchange, "too many tokens are being checked: try again");
+    const bool is_full = room == ROOM_FULL;
+    counter_add(&auth->lookups[is_full ? LOOKUP_BUSY : LOOKUP_LIMITED], 1);
+    exchange_answer_busy(exchange, is_full ? "too many tokens are being checked: try again"
+                                           : "too many unknown tokens were shown: try again");
 }
 
 void auth_settle(struct exchange *exchange, const struct answer *answer)
@@ -111,10 +114,10 @@ enum auth_verdict auth_judge(struct auth *auth, struct exchange *exchange, int64
     (void)pthread_mutex_lock(&auth->lock);
     const struct answer answer = answers_find(&auth->answers, &asking.key, now_ms);
     const bool known = answer.kind != ANSWER_NONE;
-    const bool busy = !known && !auth_inquiry_has_room(auth, &asking.key);
+    const enum room room = known ? ROOM_YES : auth_inquiry_room(auth, &asking.key, now_ms);
     (void)pthread_mutex_unlock(&auth->lock);
-    if (busy) {
-        refuse_busy(auth, exchange);
+    if (room != ROOM_YES) {
+        refuse_for_room(auth, exchange, room);
         return AUTH_CLOSED;
     }
     counter_add(&auth->lookups[known ? LOOKUP_HIT : LOOKUP_MISS], 1);
@@ -133,16 +136,16 @@ static void ask(struct auth *auth, const struct asking *asking, struct exchange 
     (void)pthread_mutex_lock(&auth->lock);
     const struct answer answer = answers_find(&auth->answers, &asking->key, now_ms);
     const bool known = answer.kind != ANSWER_NONE;
-    const bool busy = !known && !auth_inquiry_has_room(auth, &asking->key);
-    if (!known && !busy)
+    const enum room room = known ? ROOM_YES : auth_inquiry_room(auth, &asking->key, now_ms);
+    if (!known && room == ROOM_YES)
         begun = auth_inquiry_join(auth, asking, exchange, now_ms);
     (void)pthread_mutex_unlock(&auth->lock);
     if (begun)
         auth_inquiry_send(begun);
     else if (known)
         auth_settle(exchange, &answer);
-    else if (busy)
-        refuse_busy(auth, exchange);
+    else if (room != ROOM_YES)
+        refuse_for_room(auth, exchange, room);
 }
 
 void auth_ask(struct auth *auth, struct exchange *exchange, int64_t now_ms)

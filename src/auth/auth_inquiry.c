@@ -16,6 +16,11 @@
 #define INQUIRIES_OF_STRANGERS_MAX 24
 #define WAITING_MAX 256
 #define WAITING_OF_STRANGERS_MAX 192
+/* New inquiries about tokens that were not allowed anything lately: so many a second, and at once.
+ */
+#define STRANGERS_PER_S 10
+#define STRANGERS_BURST 64
+#define TICKET_MILLI ((int64_t)1000)
 /* A failure is told in the log so often at the most. */
 #define TELL_AGAIN_MS 60000
 
@@ -28,13 +33,27 @@ static struct inquiry *find_inquiry(const struct auth *auth, const struct answer
     return inquiry;
 }
 
-bool auth_inquiry_has_room(const struct auth *auth, const struct answer_key *key)
+static void refill(struct auth *auth, int64_t now_ms)
 {
-    const size_t n = HASH_COUNT(auth->inquiries) + (find_inquiry(auth, key) ? 0 : 1);
-    if (n <= INQUIRIES_OF_STRANGERS_MAX && auth->n_waiting < WAITING_OF_STRANGERS_MAX)
-        return true;
-    return n <= INQUIRIES_MAX && auth->n_waiting < WAITING_MAX &&
-           answers_know_token(&auth->answers, key);
+    const int64_t most_milli = STRANGERS_BURST * TICKET_MILLI;
+    const int64_t passed_ms = now_ms - auth->tickets_ms;
+    if (auth->tickets_ms == 0 || passed_ms * STRANGERS_PER_S > most_milli - auth->tickets_milli)
+        auth->tickets_milli = most_milli;
+    else if (passed_ms > 0)
+        auth->tickets_milli += passed_ms * STRANGERS_PER_S;
+    auth->tickets_ms = now_ms;
+}
+
+enum room auth_inquiry_room(struct auth *auth, const struct answer_key *key, int64_t now_ms)
+{
+    const bool is_open = find_inquiry(auth, key) != NULL;
+    const bool is_known = answers_know_token(&auth->answers, key);
+    const size_t n = HASH_COUNT(auth->inquiries) + (is_open ? 0 : 1);
+    if (n > (is_known ? INQUIRIES_MAX : INQUIRIES_OF_STRANGERS_MAX) ||
+        auth->n_waiting >= (is_known ? WAITING_MAX : WAITING_OF_STRANGERS_MAX))
+        return ROOM_FULL;
+    refill(auth, now_ms);
+    return is_open || is_known || auth->tickets_milli >= TICKET_MILLI ? ROOM_YES : ROOM_LIMITED;
 }
 
 static void wait_for(struct inquiry *inquiry, struct exchange *exchange)
@@ -51,6 +70,8 @@ static struct inquiry *inquiry_new(struct auth *auth, const struct asking *askin
     inquiry->auth = auth;
     inquiry->asking = *asking;
     inquiry->began_ms = now_ms;
+    if (!answers_know_token(&auth->answers, &asking->key))
+        auth->tickets_milli -= TICKET_MILLI;
     HASH_ADD(hh, auth->inquiries, asking.key, sizeof asking->key, inquiry);
     return inquiry;
 }
@@ -71,7 +92,8 @@ static void keep(struct inquiry *inquiry, const struct answer *answer)
     struct auth *auth = inquiry->auth;
     const int64_t for_ms =
         answer->kind == ANSWER_ALLOWED ? auth->settings.allowed_ms : auth->settings.refused_ms;
-    if (answer->kind != ANSWER_NONE && for_ms > 0)
+    /* What was allowed is kept even where it counts for no time: the token is known by it. */
+    if (answer->kind == ANSWER_ALLOWED || (answer->kind != ANSWER_NONE && for_ms > 0))
         answers_keep(&auth->answers, &inquiry->asking.key, answer, inquiry->began_ms + for_ms);
 }
 

@@ -14,6 +14,7 @@ static const char *const LOOKUPS[N_LOOKUPS] = {
     [LOOKUP_HIT] = "hit",
     [LOOKUP_MISS] = "miss",
     [LOOKUP_BUSY] = "busy",
+    [LOOKUP_LIMITED] = "limited",
 };
 
 const char *auth_review_name(enum review_kind kind)
@@ -38,8 +39,9 @@ static void add_reviews(const struct auth *auth, struct buf *out)
 static void add_lookups(const struct auth *auth, struct buf *out)
 {
     metrics_head(out, "gpu_extender_auth_lookups_total", "counter",
-                 "People's requests with a token: answered from memory, to be asked about, or "
-                 "refused as too many are being asked about.");
+                 "People's requests with a token: answered from memory, to be asked about, "
+                 "refused as too many are being asked about, or as too many unknown tokens "
+                 "were shown.");
     for (size_t i = 0; i < N_LOOKUPS; i++) {
         const struct metric_label labels[] = {{"result", LOOKUPS[i]}, {0}};
         metrics_sample(out, "gpu_extender_auth_lookups_total", labels,

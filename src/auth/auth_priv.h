@@ -19,7 +19,9 @@
 #include <pthread.h>
 
 enum review_kind { TOKEN_REVIEW, ACCESS_REVIEW, N_REVIEW_KINDS };
-enum lookup { LOOKUP_HIT, LOOKUP_MISS, LOOKUP_BUSY, N_LOOKUPS };
+enum lookup { LOOKUP_HIT, LOOKUP_MISS, LOOKUP_BUSY, LOOKUP_LIMITED, N_LOOKUPS };
+/* Whether an exchange may wait for an answer. */
+enum room { ROOM_YES, ROOM_FULL, ROOM_LIMITED };
 
 /* What an exchange asks for. All but the key is borrowed from it. */
 struct asking {
@@ -49,11 +51,14 @@ struct auth {
     struct kube_sender sender;
     struct key_secret secret;
 
-    pthread_mutex_t lock; /* guards all down to tell_ms */
+    pthread_mutex_t lock; /* guards all down to tickets_ms */
     struct answers answers;
     struct inquiry *inquiries;
     size_t n_waiting;
     int64_t tell_ms; /* no failure is told before */
+    /* The token bucket of unknown callers, in reviews × 1000; as of tickets_ms. */
+    int64_t tickets_milli;
+    int64_t tickets_ms;
 
     struct counter reviews[N_REVIEW_KINDS][N_REVIEW_RESULTS];
     struct counter lookups[N_LOOKUPS];
@@ -65,10 +70,12 @@ const char *auth_review_name(enum review_kind kind);
 /* Answers the exchange, or lets it pass. ANSWER_NONE: the API server could not be asked. */
 void auth_settle(struct exchange *exchange, const struct answer *answer);
 
-/* These two under the lock. Whether one more exchange may wait for an answer about this. */
-bool auth_inquiry_has_room(const struct auth *auth, const struct answer_key *key);
-/* The exchange waits. An inquiry that is new is for auth_inquiry_send(), without the lock; else
- * NULL. */
+/* These two under the lock. ROOM_FULL: too many inquiries are open, or exchanges wait.
+ * ROOM_LIMITED: this would be a new inquiry about an unknown token, of which too many were begun
+ * lately. */
+enum room auth_inquiry_room(struct auth *auth, const struct answer_key *key, int64_t now_ms);
+/* After ROOM_YES. The exchange waits. An inquiry that is new is for auth_inquiry_send(), without
+ * the lock; else NULL. */
 struct inquiry *auth_inquiry_join(struct auth *auth, const struct asking *asking,
                                   struct exchange *exchange, int64_t now_ms);
 void auth_inquiry_send(struct inquiry *inquiry);

@@ -101,6 +101,7 @@ REQUESTS = [
     ("POST", "/api/v1/namespaces/default/pods/none/binding", {"target": {"name": "none"}}, ("gpu-extender", "workload-high")),
     ("POST", SLICES, {"addressType": "IPv4", "endpoints": []}, ("gpu-extender", "workload-high")),
     ("GET", "/version", None, ("gpu-extender", "workload-high")),
+    ("POST", "/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": "none"}}, ("gpu-extender-reviews", "workload-low")),
 ]
 
 

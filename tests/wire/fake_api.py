@@ -158,6 +158,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.era != self.api.era:
             return self.hang_up()
         self.api.callers.add(self.certificate_name())
+        self.api.ways.setdefault(name, set()).add(self.client_address)
         if self.api.token and self.headers.get("Authorization") != f"Bearer {self.api.token}":
             self.api.faults.note(f"refused {name}")
             return self.answer((401, status(401, "Unauthorized", "Unauthorized"), ()))
@@ -228,6 +229,7 @@ class FakeApi:
         self.rights = set()  # (user's name, verb, path)
         self.is_deaf = False  # connections are closed before anything is read
         self.era = 0  # connections of an earlier one are closed at their next request
+        self.ways = {}  # what was asked ("bind"): the other ends of the connections that it came by
         self.callers = set()  # with TLS, who asked by client certificate; None: without one
         self.connected = set()  # the addresses of all connections' other ends
         self.closing = False

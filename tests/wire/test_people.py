@@ -181,7 +181,7 @@ def test_nobody_else_waits_for_a_review(api, guarded, review):
 
 
 def test_a_binding_does_not_wait_for_reviews(api, guarded):
-    """They are on their way by the same loop."""
+    """They are on their way by a loop of their own."""
     item = pod("train-0", 2)
     api.store.put(item)
     guarded.wait("the pod is known", lambda: item["metadata"]["uid"] in guarded.ledger()[1])
@@ -190,6 +190,15 @@ def test_a_binding_does_not_wait_for_reviews(api, guarded):
         hold.wait_for(OF_STRANGERS)
         assert guarded.bind(item, "b") is None
     assert all(visit.result(LIMIT_S).status in (200, 401) for visit in waiting)
+
+
+def test_bindings_and_reviews_share_no_connection(api, guarded):
+    """Though one comes after the other, and an idle connection would do."""
+    for number in range(3):
+        assert guarded.visit(f"{STRANGER}-{number}").status == 401
+        api.store.put(pod(f"new-{number}", 1))
+        assert guarded.bind(pod(f"new-{number}", 1), "b") is None
+    assert not api.ways["bind"] & api.ways["review token"]
 
 
 def test_a_flood_of_tokens_is_turned_away(api, guarded):

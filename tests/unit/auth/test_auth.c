@@ -214,6 +214,76 @@ static void test_reviews_under_way_are_bounded(void **state)
     let_in(desk, "/v1/more", "t");
 }
 
+#define LIMITED "too many unknown tokens were shown: try again"
+#define N_BURST 64
+#define PER_S 10
+
+/* Answered at once, so that the reviews under way are few. */
+static void turn_away(struct desk *desk, unsigned from, unsigned to)
+{
+    for (; from < to; from++) {
+        struct guest guest = stranger(desk, from);
+        assert_int_equal(guest.verdict, AUTH_ASK);
+        token_is_nobodys(desk);
+        check_answer(&guest, 401, STRANGER);
+    }
+}
+
+static void check_limited(struct desk *desk, unsigned number)
+{
+    struct guest guest = stranger(desk, number);
+    assert_int_equal(guest.verdict, AUTH_CLOSED);
+    check_answer(&guest, 503, LIMITED);
+    check_silence(desk);
+}
+
+static void test_unknown_tokens_share_a_bucket(void **state)
+{
+    struct desk *desk = *state;
+    turn_away(desk, 0, N_BURST);
+    check_limited(desk, N_BURST);
+    desk->now_ms += 99;
+    check_limited(desk, N_BURST);
+    desk->now_ms += 1;
+    turn_away(desk, N_BURST, N_BURST + 1);
+    check_limited(desk, N_BURST + 1);
+    desk->now_ms += 3600000;
+    turn_away(desk, 1000, 1000 + N_BURST);
+    check_limited(desk, 1000 + N_BURST);
+    desk->now_ms += 1000;
+    turn_away(desk, 2000, 2000 + PER_S);
+    check_limited(desk, 2000 + PER_S);
+    assert_float_equal(metric(desk, "gpu_extender_auth_lookups_total{result=\"limited\"} "), 5, 0);
+}
+
+/* On any path, and after its answer's time is over. */
+static void test_a_flood_of_strangers_keeps_no_known_token_out(void **state)
+{
+    struct desk *desk = *state;
+    let_in(desk, "/metrics", "t");
+    desk->now_ms += ALLOWED_MS;
+    turn_away(desk, 0, N_BURST);
+    check_limited(desk, N_BURST);
+    let_in(desk, "/metrics", "t");
+    let_in(desk, "/v1/inventory", "t");
+}
+
+/* Who asks what is being asked already costs nothing. */
+static void test_an_open_inquiry_may_be_joined(void **state)
+{
+    struct desk *desk = *state;
+    turn_away(desk, 0, N_BURST - 1);
+    struct guest first = come(desk, "/metrics", "new");
+    struct guest second = come(desk, "/metrics", "new");
+    assert_int_equal(second.verdict, AUTH_ASK);
+    struct guest third = stranger(desk, N_BURST);
+    check_answer(&third, 503, LIMITED);
+    token_is_of(desk, "jane");
+    may(desk, true);
+    check_in(&first);
+    check_in(&second);
+}
+
 #define N_WAITING 192
 
 static void test_who_waits_is_bounded(void **state)
@@ -262,18 +332,18 @@ static void test_no_room_is_left_when_the_body_is_there(void **state)
     }
 }
 
-static void test_a_flood_pushes_out_no_good_answer(void **state)
+/* As many as come through. */
+static void test_a_flood_pushes_out_no_good_token(void **state)
 {
     struct desk *desk = *state;
     let_in(desk, "/metrics", "t");
     for (unsigned i = 0; i < 3000; i++) {
-        struct guest guest = stranger(desk, i);
-        token_is_nobodys(desk);
-        check_answer(&guest, 401, STRANGER);
+        turn_away(desk, i, i + 1);
+        desk->now_ms += 1000 / PER_S;
     }
-    struct guest guest = come(desk, "/metrics", "t");
-    assert_int_equal(guest.verdict, AUTH_OPEN);
-    check_in(&guest);
+    turn_away(desk, 5000, 5000 + N_BURST - 1);
+    check_limited(desk, 9999);
+    let_in(desk, "/metrics", "t");
 }
 
 static void test_nothing_is_kept_where_the_time_is_none(void **state)
@@ -283,7 +353,9 @@ static void test_nothing_is_kept_where_the_time_is_none(void **state)
     auth_free(desk->auth);
     desk->auth = auth_new(&settings, fake_sender_of(&desk->server));
     let_in(desk, "/metrics", "t");
-    let_in(desk, "/metrics", "t");
+    turn_away(desk, 0, N_BURST - 1);
+    check_limited(desk, N_BURST);
+    let_in(desk, "/metrics", "t"); /* it is known all the same */
 }
 
 /* As when a loop stops: what is under way is answered, and nothing is asked. */
@@ -316,7 +388,10 @@ int main(void)
         TEST(test_reviews_under_way_are_bounded),
         TEST(test_who_waits_is_bounded),
         TEST(test_no_room_is_left_when_the_body_is_there),
-        TEST(test_a_flood_pushes_out_no_good_answer),
+        TEST(test_a_flood_pushes_out_no_good_token),
+        TEST(test_unknown_tokens_share_a_bucket),
+        TEST(test_a_flood_of_strangers_keeps_no_known_token_out),
+        TEST(test_an_open_inquiry_may_be_joined),
         TEST(test_nothing_is_kept_where_the_time_is_none),
         TEST(test_the_sender_stops),
     };
