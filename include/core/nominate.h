@@ -18,6 +18,7 @@
 
 struct nomination {
     const char *uid;
+    const char *namespace_;
     int64_t priority;
     int64_t created_s;
     const struct need *needs;

@@ -22,6 +22,13 @@ struct quota_view;
 struct quota_view *quota_begin(const struct cluster *cluster, const char *namespace_,
                                const struct pod_shape *shape, const struct reservation *own,
                                struct arena *arena);
+/* Takes from the view what is promised to other pods: to those that are nominated and outrank the
+ * asker (nominate_kept()), and by claims (core/claim.h) that last at now_ms. QUOTA_NO_CLAIMS:
+ * claims do not count, as for a binding. Of nominations the QUOTA_NOMINATIONS_MAX oldest count. */
+void quota_promise(struct quota_view *view, const struct cluster *cluster,
+                   const struct asker *asker, int64_t now_ms, struct arena *arena);
+#define QUOTA_NO_CLAIMS INT64_MAX
+#define QUOTA_NOMINATIONS_MAX 1024
 struct quota_view *quota_copy(const struct quota_view *view, struct arena *arena);
 /* As if a pod of that namespace and shape, or what is reserved for it, were gone from the node: to
  * judge whether it would help to evict it. The cluster is the ledger, not a fork. */
@@ -30,6 +37,7 @@ void quota_give_back(struct quota_view *view, const struct cluster *cluster,
                      const struct pod_shape *shape);
 
 /* REASON_FITS: there is enough for one more pod on the node. REASON_QUOTA: there is not.
+ * REASON_QUOTA_CLAIMED: there would be, but for what other pods have claimed.
  * REASON_NAMESPACE_UNKNOWN: quotas select namespaces by label, and the pod's has not been seen yet,
  * though those of the API server were listed. */
 enum reason quota_judge(const struct quota_view *view, const struct node *node);

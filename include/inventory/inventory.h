@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "core/claim.h"
 #include "core/reserve.h"
 
 #include <stdbool.h>
@@ -76,6 +77,10 @@ enum reserve_verdict inventory_reserve(struct inventory *inventory,
                                        const struct reserve_question *question, struct arena *arena,
                                        struct reserve_result *ret_result);
 void inventory_release(struct inventory *inventory, const char *uid, uint64_t serial);
+
+/* core/claim.h, under the lock. */
+bool inventory_claim(struct inventory *inventory, const struct claim_question *question);
+void inventory_end_claim(struct inventory *inventory, const char *uid);
 
 /* How fresh what is known of one kind is. */
 struct inventory_freshness {

@@ -33,6 +33,8 @@ static void ask(struct trial *trial)
         .quota = quota_begin(dry_run->fork, workload->namespace_, shape, NULL, dry_run->arena),
         .replica_of = workload->pod.replica_of,
     };
+    quota_promise(trial->asking.question.quota, dry_run->fork, &trial->asking.question.asker,
+                  QUOTA_NO_CLAIMS, dry_run->arena);
     asking_with_admission(&trial->asking);
     trial->n_replicas = workload->replicas;
     if (!trial->asking.question.refusal)

@@ -15,7 +15,7 @@ struct asking pod_asking(const struct telling *telling, const struct pod_copy *c
 {
     const struct shape_facts *facts = &copy->shape->facts;
     const struct pod_shape *shape = cluster_resolve(telling->fork, facts, telling->arena);
-    return (struct asking){
+    const struct asking asking = {
         .question = {.shape = shape,
                      .refusal = copy->pod.refusal,
                      .scope = FIT_ALL,
@@ -24,6 +24,9 @@ struct asking pod_asking(const struct telling *telling, const struct pod_copy *c
                                           telling->arena)},
         .arena = telling->arena,
     };
+    quota_promise(asking.question.quota, telling->fork, &asking.question.asker, QUOTA_NO_CLAIMS,
+                  telling->arena);
+    return asking;
 }
 
 static const char *state_of(const struct pod *pod)

@@ -1,5 +1,6 @@
 /* cluster: the ledger's changes. See include/core/cluster.h; nodes are in node_table.c. */
 #include "base/mem.h"
+#include "core/claim.h"
 #include "ledger.h"
 
 #include <stdlib.h>
@@ -39,6 +40,7 @@ void cluster_free(struct cluster *cluster)
     }
     pod_names_free(&cluster->pod_names);
     reserve_free_all(cluster);
+    claims_free_all(cluster);
     struct node *node = NULL;
     struct node *next_node = NULL;
     DL_FOREACH_SAFE (cluster->nodes, node, next_node) {
@@ -287,6 +289,7 @@ static void add_pod(struct cluster *cluster, const struct pod_facts *facts,
 static void delete_pod(struct cluster *cluster, struct pod_entry *entry)
 {
     reserve_forget(cluster, entry->pod.uid);
+    cluster_end_claim(cluster, entry->pod.uid);
     remove_pod(cluster, entry);
     cluster->version++;
 }
@@ -314,8 +317,10 @@ void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
         pod_names_find(&cluster->pod_names, facts->namespace_, facts->name);
     if (predecessor)
         delete_pod(cluster, predecessor);
-    if (settles_reservation(facts))
+    if (settles_reservation(facts)) {
         reserve_forget(cluster, facts->uid);
+        cluster_end_claim(cluster, facts->uid);
+    }
     add_pod(cluster, facts, shape);
     cluster->version += same ? 0 : 1;
 }
@@ -327,6 +332,7 @@ void cluster_delete_pod(struct cluster *cluster, const char *uid)
         delete_pod(cluster, entry);
     else
         reserve_forget(cluster, uid);
+    cluster_end_claim(cluster, uid);
 }
 
 void cluster_keep_pod(struct cluster *cluster, const char *uid)

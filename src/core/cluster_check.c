@@ -199,6 +199,17 @@ static void check_nomination(struct check *check, const struct cluster *cluster,
                       pod->pod.priority);
 }
 
+/* A pod counts once. */
+static void check_claim(struct check *check, const struct cluster *cluster,
+                        const struct claim_entry *claim)
+{
+    const struct pod_entry *pod = NULL;
+    HASH_FIND_STR(cluster->pods, claim->uid, pod);
+    if (cluster_find_reservation(cluster, claim->uid) ||
+        (pod && (pod->node || pod->nomination || pod->pod.finished || pod->pod.terminating)))
+        check_differs(check, claim->uid, "a claim of a pod that counts otherwise", 1, 0);
+}
+
 static void check_nominations(struct check *check, const struct cluster *cluster)
 {
     size_t n_held = 0;
@@ -212,6 +223,15 @@ static void check_nominations(struct check *check, const struct cluster *cluster
             n_held++;
     }
     check_unless_same(check, "nominations on nodes", n_held, n_should_be);
+    size_t n_listed = 0;
+    size_t n_should_be_listed = 0;
+    for (const struct nomination_entry *held = cluster->nominations; held; held = held->all_next)
+        n_listed++;
+    for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next)
+        n_should_be_listed += pod->nomination && pod->nomination->counts_for_quotas;
+    check_unless_same(check, "nominations that quotas count", n_listed, n_should_be_listed);
+    for (const struct claim_entry *claim = cluster->claims; claim; claim = claim->hh.next)
+        check_claim(check, cluster, claim);
 }
 
 static void check_names(struct check *check, const struct cluster *cluster)

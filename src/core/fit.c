@@ -71,6 +71,10 @@ static const struct reason_row REASONS[N_REASONS] = {
                               PREFIX "the node's free GPUs are kept for a nominated pod",
                               "wait, or give the pod a higher priority than that of the "
                               "nominated one"},
+    [REASON_QUOTA_CLAIMED] = {"quota_claimed",
+                              PREFIX
+                              "the rest of the quota is claimed by pods that are being bound",
+                              "wait until these pods are bound, or have failed to be"},
     [REASON_CPU] = {"cpu", PREFIX "the node has too little free CPU",
                     "ask for less CPU, or wait until pods there end"},
     [REASON_MEMORY] = {"memory", PREFIX "the node has too little free memory",
@@ -301,7 +305,10 @@ static enum reason judge_gpus(const struct node *node, const struct fit_question
             return REASON_GPU_TOTAL;
     }
     const enum reason reason = quota_judge(question->quota, node);
-    return reason == REASON_FITS ? judge_room(node, question) : reason;
+    if (reason != REASON_FITS && reason != REASON_QUOTA_CLAIMED)
+        return reason;
+    const enum reason room = judge_room(node, question);
+    return room == REASON_FITS ? reason : room;
 }
 
 enum reason reason_of_lack(const struct resource *resource)
@@ -408,9 +415,11 @@ static enum reason judge_ours(const struct node *node, const struct fit_question
     if (!has_gpus_at_a_glance(node, question->shape))
         return judge_step_by_step(node, question);
     const enum reason reason = judge_known_model(node, question, round);
-    if (reason != REASON_FITS || !node_glance(node)->has_nominations)
+    if ((reason != REASON_FITS && reason != REASON_QUOTA_CLAIMED) ||
+        !node_glance(node)->has_nominations)
         return reason;
-    return judge_room(node, question);
+    const enum reason room = judge_room(node, question);
+    return room == REASON_FITS ? reason : room;
 }
 
 static bool is_named_elsewhere(const struct node *node, const char *name)

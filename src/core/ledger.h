@@ -28,7 +28,9 @@ struct traits_entry {
 struct nomination_entry {
     struct nomination nomination; /* first, as below; its strings and needs are the pod's */
     struct node *node;
-    struct nomination_entry *prev, *next; /* of the node's nominations */
+    bool counts_for_quotas;                       /* it is among the cluster's */
+    struct nomination_entry *prev, *next;         /* of the node's nominations */
+    struct nomination_entry *all_prev, *all_next; /* of the cluster's */
 };
 
 struct pod_entry {
@@ -47,6 +49,16 @@ struct reservation_entry {
     struct node *node;
     struct reservation_entry *prev, *next; /* of the node's reservations */
     UT_hash_handle hh;                     /* by uid, the oldest first */
+};
+
+/* What a pod is about to use of its quotas: core/claim.h. */
+struct claim_entry {
+    const char *namespace_; /* a word */
+    uint64_t models;        /* of the node, when it was claimed */
+    int64_t until_ms;
+    int64_t gpus[QUOTA_SCOPES_MAX];
+    UT_hash_handle hh; /* by uid, the oldest first */
+    char uid[];
 };
 
 /* device_classes.c */
@@ -109,6 +121,9 @@ struct cluster {
     struct pod_names pod_names;
     struct owners owners; /* none in a fork */
     struct reservation_entry *reservations;
+    struct claim_entry *claims;           /* none in a fork */
+    struct nomination_entry *nominations; /* of GPUs; none where there are no quotas */
+    uint64_t claims_version;
     struct named_entry *priority_classes;
     struct tenant *tenants;
     int64_t *quota_used; /* tenants_n_cells() GPUs a quota; NULL where there is none */
@@ -152,7 +167,13 @@ void reserve_forget(struct cluster *cluster, const char *uid);
 /* The ledger goes, and its nodes with it. */
 void reserve_free_all(struct cluster *cluster);
 
+/* claims.c */
+void claims_free_all(struct cluster *cluster);
+
 /* nominate.c */
+/* In the order of nominate_kept(), on whatever node: whether what was promised to the nominated pod
+ * is kept from the asker. Of two pods it never is so both ways. */
+bool nominate_outranks(const struct nomination *nomination, const struct asker *asker);
 /* Whether room is to be promised to the pod, as all else is. */
 bool nominate_is_due(const struct cluster *cluster, const struct pod *pod);
 /* Begins the pod's nomination or ends it, as is due. */
@@ -199,6 +220,8 @@ void tenants_add(const struct policy *policy, int64_t *cells, const struct pod_s
                  uint64_t models, int64_t n);
 /* How many GPUs of the scope a pod of the shape uses. */
 int64_t tenants_need(const struct pod_shape *shape, size_t scope);
+/* The same of needs; those of other resources count for no scope. */
+int64_t tenants_need_of(const struct need *needs, size_t n_needs, size_t scope);
 /* The node is of other models than before, or is gone, or has come. */
 void tenants_move(struct cluster *cluster, const struct node *node, uint64_t before);
 uint64_t tenants_models(const struct node *node);

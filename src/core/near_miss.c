@@ -52,7 +52,7 @@ static bool drop_fact(struct shape_facts *facts, enum reason reason, struct aren
 /* All that was judged before is as it was; a total is room, too, and so is what is kept. */
 static void drop_needs(struct pod_shape *shape, enum reason reason, struct arena *arena)
 {
-    const bool is_of_gpus = reason <= REASON_GPU_NOMINATED;
+    const bool is_of_gpus = reason <= REASON_QUOTA_CLAIMED;
     const enum reason lack = is_of_gpus ? REASON_GPU_FREE : reason;
     struct need *needs = ARENA_ARRAY(arena, struct need, shape->n_needs);
     size_t n = 0;
@@ -67,7 +67,8 @@ static void drop_needs(struct pod_shape *shape, enum reason reason, struct arena
 
 static bool is_of_quota(enum reason reason)
 {
-    return reason == REASON_QUOTA || reason == REASON_NAMESPACE_UNKNOWN;
+    return reason == REASON_QUOTA || reason == REASON_NAMESPACE_UNKNOWN ||
+           reason == REASON_QUOTA_CLAIMED;
 }
 
 static bool is_of_room(enum reason reason)

@@ -1,6 +1,7 @@
 /* nominate: see include/core/nominate.h. */
 #include "core/nominate.h"
 #include "base/mem.h"
+#include "core/claim.h"
 #include "ledger.h"
 
 #include <stdlib.h>
@@ -12,18 +13,27 @@ bool nominate_is_due(const struct cluster *cluster, const struct pod *pod)
            !pod->gated && !pod->refusal && !cluster_find_reservation(cluster, pod->uid);
 }
 
+static void list_for_quotas(struct cluster *cluster, struct nomination_entry *entry)
+{
+    if (entry->counts_for_quotas)
+        DL_APPEND2(cluster->nominations, entry, all_prev, all_next);
+}
+
 static void begin(struct cluster *cluster, struct pod_entry *entry)
 {
     const struct pod *pod = &entry->pod;
     struct node *node = node_table_hold(cluster, pod->nominated_node);
     entry->nomination = MEM_NEW(struct nomination_entry);
     *entry->nomination = (struct nomination_entry){
-        .nomination = {pod->uid, pod->priority, pod->created_s, pod->shape->needs,
+        .nomination = {pod->uid, pod->namespace_, pod->priority, pod->created_s, pod->shape->needs,
                        pod->shape->n_needs},
         .node = node,
+        .counts_for_quotas = cluster->policy->n_quotas > 0 && pod->shape->n_gpu_needs > 0,
     };
     DL_APPEND(node->nominations, entry->nomination);
+    list_for_quotas(cluster, entry->nomination);
     glance_renew(node);
+    cluster_end_claim(cluster, pod->uid);
 }
 
 void nominate_end(struct cluster *cluster, struct pod_entry *entry)
@@ -33,6 +43,8 @@ void nominate_end(struct cluster *cluster, struct pod_entry *entry)
         return;
     struct node *node = nomination->node;
     DL_DELETE(node->nominations, nomination);
+    if (nomination->counts_for_quotas)
+        DL_DELETE2(cluster->nominations, nomination, all_prev, all_next);
     glance_renew(node);
     entry->nomination = NULL;
     free(nomination);
@@ -55,10 +67,13 @@ void nominate_fork_node(struct cluster *fork, struct node *copy, const struct no
         struct nomination_entry *mine = ARENA_NEW(fork->fork_arena, struct nomination_entry);
         mine->nomination = entry->nomination;
         mine->nomination.uid = arena_strdup(fork->fork_arena, entry->nomination.uid);
+        mine->nomination.namespace_ = arena_strdup(fork->fork_arena, entry->nomination.namespace_);
         mine->nomination.needs = arena_copy(fork->fork_arena, entry->nomination.needs,
                                             entry->nomination.n_needs, sizeof(struct need));
         mine->node = copy;
+        mine->counts_for_quotas = entry->counts_for_quotas;
         DL_APPEND(copy->nominations, mine);
+        list_for_quotas(fork, mine);
     }
 }
 
@@ -106,6 +121,16 @@ static bool is_kept_from(const struct node *node, const struct nomination *nomin
     if (nomination->priority != asker->priority)
         return nomination->priority > asker->priority;
     return !was_promised(node, asker) || is_older(nomination, asker);
+}
+
+bool nominate_outranks(const struct nomination *nomination, const struct asker *asker)
+{
+    const bool is_nominated = asker->nominated_node && asker->nominated_node[0];
+    if (asker->uid && strcmp(nomination->uid, asker->uid) == 0)
+        return false;
+    if (nomination->priority != asker->priority)
+        return nomination->priority > asker->priority;
+    return !is_nominated || is_older(nomination, asker);
 }
 
 int64_t nominate_kept(const struct node *node, const struct asker *asker,

@@ -8,8 +8,15 @@
 struct quota_row {
     size_t quota; /* its place in the policy's list */
     const struct quota_limit *limit;
-    int64_t need; /* > 0 */
-    int64_t left; /* below 0 where more is used than the limit allows */
+    int64_t need;    /* > 0 */
+    int64_t left;    /* below 0 where more is used and nominated than the limit allows */
+    int64_t claimed; /* of that, by other pods */
+};
+
+/* Limits that leave too little. */
+struct exhausted {
+    bool all;        /* of the total */
+    uint64_t models; /* bits */
 };
 
 struct quota_view {
@@ -20,8 +27,8 @@ struct quota_view {
     struct quota_row *rows; /* in the order of the policy */
     size_t n_rows;
     bool waits_for_namespace; /* which quotas cover it is not known */
-    bool refuses_all;
-    uint64_t refused_models; /* bits */
+    struct exhausted exhausted;
+    struct exhausted claimed; /* the same with claims */
 };
 
 static int64_t *cell_of(const struct cluster *cluster, size_t quota,
@@ -41,17 +48,31 @@ static bool is_exhausted(const struct quota_row *row)
     return row->left < row->need;
 }
 
+static bool is_claimed(const struct quota_row *row)
+{
+    return is_exhausted(row) || row->left - row->need < row->claimed;
+}
+
+static void exhaust(struct exhausted *exhausted, const struct quota_limit *limit)
+{
+    exhausted->all |= limit->column == 0;
+    exhausted->models |= limit->column > 0 ? UINT64_C(1) << (limit->column - 1) : 0;
+}
+
+static bool refuses(const struct exhausted *exhausted, const struct node *node)
+{
+    return exhausted->all || (exhausted->models & tenants_models(node));
+}
+
 /* So that most nodes cost no walk over the rows. */
 static void sum_up(struct quota_view *view)
 {
-    view->refuses_all = false;
-    view->refused_models = 0;
+    view->exhausted = view->claimed = (struct exhausted){0};
     for (size_t i = 0; i < view->n_rows; i++) {
-        if (!is_exhausted(&view->rows[i]))
-            continue;
-        const size_t column = view->rows[i].limit->column;
-        view->refuses_all |= column == 0;
-        view->refused_models |= column > 0 ? UINT64_C(1) << (column - 1) : 0;
+        if (is_exhausted(&view->rows[i]))
+            exhaust(&view->exhausted, view->rows[i].limit);
+        if (is_claimed(&view->rows[i]))
+            exhaust(&view->claimed, view->rows[i].limit);
     }
 }
 
@@ -64,7 +85,7 @@ static void add_rows(const struct cluster *cluster, struct quota_view *view, siz
         if (need == 0)
             continue;
         const int64_t left = limit->gpus - *cell_of(cluster, quota, limit);
-        view->rows[view->n_rows++] = (struct quota_row){quota, limit, need, left};
+        view->rows[view->n_rows++] = (struct quota_row){quota, limit, need, left, 0};
     }
 }
 
@@ -127,6 +148,77 @@ struct quota_view *quota_begin(const struct cluster *cluster, const char *namesp
     return view->n_rows > 0 || view->waits_for_namespace ? view : NULL;
 }
 
+/* Which quotas cover the namespace of the last promise: promises come in bursts. */
+struct coverage {
+    const char *namespace_; /* by address */
+    const size_t *quotas;
+    size_t n;
+};
+
+static void find_coverage(struct coverage *last, const struct cluster *cluster,
+                          const char *namespace_, struct arena *arena)
+{
+    if (last->namespace_ == namespace_)
+        return;
+    last->n = quota_find(cluster, namespace_, arena, &last->quotas);
+    last->namespace_ = namespace_;
+}
+
+static bool is_promised(const struct quota_row *row, uint64_t models,
+                        const struct coverage *coverage)
+{
+    return counts(row->limit, models) && is_covered(coverage->quotas, coverage->n, row->quota);
+}
+
+static void promise_nominated(struct quota_view *view, const struct nomination_entry *entry,
+                              const struct coverage *coverage)
+{
+    const struct nomination *to = &entry->nomination;
+    for (size_t i = 0; i < view->n_rows; i++) {
+        struct quota_row *row = &view->rows[i];
+        if (!is_promised(row, tenants_models(entry->node), coverage))
+            continue;
+        const int64_t gpus = tenants_need_of(to->needs, to->n_needs, row->limit->scope);
+        if (__builtin_sub_overflow(row->left, gpus, &row->left))
+            row->left = INT64_MIN;
+    }
+}
+
+/* CLAIMS_MAX of at most 2^32 GPUs: the sum does not overflow. */
+static void promise_claimed(struct quota_view *view, const struct claim_entry *entry,
+                            const struct coverage *coverage)
+{
+    for (size_t i = 0; i < view->n_rows; i++) {
+        struct quota_row *row = &view->rows[i];
+        if (is_promised(row, entry->models, coverage))
+            row->claimed += entry->gpus[row->limit->scope];
+    }
+}
+
+void quota_promise(struct quota_view *view, const struct cluster *cluster,
+                   const struct asker *asker, int64_t now_ms, struct arena *arena)
+{
+    struct coverage coverage = {0};
+    size_t n = 0;
+    if (!view || view->n_rows == 0)
+        return;
+    for (const struct nomination_entry *entry = cluster->nominations;
+         entry && n < QUOTA_NOMINATIONS_MAX; entry = entry->all_next, n++) {
+        if (!nominate_outranks(&entry->nomination, asker))
+            continue;
+        find_coverage(&coverage, cluster, entry->nomination.namespace_, arena);
+        promise_nominated(view, entry, &coverage);
+    }
+    const struct claim_entry *claims = now_ms == QUOTA_NO_CLAIMS ? NULL : cluster->claims;
+    for (const struct claim_entry *entry = claims; entry; entry = entry->hh.next) {
+        if (entry->until_ms <= now_ms || (asker->uid && strcmp(entry->uid, asker->uid) == 0))
+            continue;
+        find_coverage(&coverage, cluster, entry->namespace_, arena);
+        promise_claimed(view, entry, &coverage);
+    }
+    sum_up(view);
+}
+
 struct quota_view *quota_copy(const struct quota_view *view, struct arena *arena)
 {
     if (!view)
@@ -151,9 +243,9 @@ enum reason quota_judge(const struct quota_view *view, const struct node *node)
         return REASON_FITS;
     if (view->waits_for_namespace)
         return REASON_NAMESPACE_UNKNOWN;
-    if (view->refuses_all || (view->refused_models & tenants_models(node)))
+    if (refuses(&view->exhausted, node))
         return REASON_QUOTA;
-    return REASON_FITS;
+    return refuses(&view->claimed, node) ? REASON_QUOTA_CLAIMED : REASON_FITS;
 }
 
 const char *quota_refusal(const struct quota_view *view, const struct node *node)
@@ -173,7 +265,7 @@ int64_t quota_count(const struct quota_view *view, const struct node *node)
         const struct quota_row *row = &view->rows[i];
         if (!counts(row->limit, tenants_models(node)))
             continue;
-        const int64_t more = is_exhausted(row) ? 0 : row->left / row->need;
+        const int64_t more = is_claimed(row) ? 0 : (row->left - row->claimed) / row->need;
         count = more < count ? more : count;
     }
     return count;

@@ -1,6 +1,7 @@
 /* reserve: see include/core/reserve.h. */
 #include "core/reserve.h"
 #include "base/mem.h"
+#include "core/claim.h"
 #include "core/quota.h"
 #include "ledger.h"
 
@@ -81,6 +82,7 @@ static uint64_t hold(struct cluster *cluster, const struct reserve_question *que
     const char *uid = entry->reservation.uid;
     HASH_ADD_KEYPTR(hh, cluster->reservations, uid, strlen(uid), entry);
     node_table_add_reservation(node, entry);
+    cluster_end_claim(cluster, uid);
     renew_nomination(cluster, uid);
     tenants_count(cluster, known->namespace_, known->shape, tenants_models(node), 1);
     entry->reservation.owner = owners_hold(&cluster->owners, known->replica_of);
@@ -107,6 +109,7 @@ static enum reserve_verdict hold_if_it_fits(struct cluster *cluster,
         .scope = FIT_OURS,
         .asker = known->asker,
         .quota = quota_begin(cluster, known->namespace_, known->shape, NULL, arena)};
+    quota_promise(fit.quota, cluster, &known->asker, QUOTA_NO_CLAIMS, arena);
     result->reason = fit_judge(node, &fit);
     if (!node || result->reason != REASON_FITS) {
         result->why = fit_text(node, &fit, result->reason);

@@ -40,14 +40,19 @@ uint64_t tenants_models(const struct node *node)
     return node->traits ? node->traits->traits.quota_models : QUOTA_MODEL_UNKNOWN;
 }
 
-int64_t tenants_need(const struct pod_shape *shape, size_t scope)
+int64_t tenants_need_of(const struct need *needs, size_t n_needs, size_t scope)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
-        if (shape->needs[i].resource->quota_scopes >> scope & 1)
-            sum = ledger_add(sum, shape->needs[i].amount);
+    for (size_t i = 0; i < n_needs; i++) {
+        if (needs[i].resource->quota_scopes >> scope & 1)
+            sum = ledger_add(sum, needs[i].amount);
     }
     return sum < POD_GPUS_MAX ? sum : POD_GPUS_MAX;
+}
+
+int64_t tenants_need(const struct pod_shape *shape, size_t scope)
+{
+    return tenants_need_of(shape->needs, shape->n_gpu_needs, scope);
 }
 
 static void add(int64_t *cell, int64_t more)

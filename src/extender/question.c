@@ -1,5 +1,6 @@
 /* question: see question.h. */
 #include "question.h"
+#include "base/clock.h"
 #include "core/quota.h"
 
 struct fit_question question_of(const struct cluster *cluster, const struct pod_facts *pod,
@@ -7,7 +8,7 @@ struct fit_question question_of(const struct cluster *cluster, const struct pod_
 {
     const struct pod_shape *shape = cluster_resolve(cluster, &pod->shape, arena);
     const struct reservation *own = cluster_find_reservation(cluster, pod->uid);
-    return (struct fit_question){
+    const struct fit_question question = {
         .shape = shape,
         .refusal = pod->refusal,
         .scope = FIT_OURS,
@@ -16,4 +17,6 @@ struct fit_question question_of(const struct cluster *cluster, const struct pod_
         .own = own,
         .quota = quota_begin(cluster, pod->namespace_, shape, own, arena),
     };
+    quota_promise(question.quota, cluster, &question.asker, clock_ms(), arena);
+    return question;
 }

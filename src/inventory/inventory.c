@@ -194,6 +194,21 @@ enum reserve_verdict inventory_reserve(struct inventory *inventory,
     return verdict;
 }
 
+bool inventory_claim(struct inventory *inventory, const struct claim_question *question)
+{
+    (void)pthread_rwlock_wrlock(&inventory->lock);
+    const bool is_done = cluster_claim(inventory->state.cluster, question);
+    (void)pthread_rwlock_unlock(&inventory->lock);
+    return is_done;
+}
+
+void inventory_end_claim(struct inventory *inventory, const char *uid)
+{
+    (void)pthread_rwlock_wrlock(&inventory->lock);
+    cluster_end_claim(inventory->state.cluster, uid);
+    (void)pthread_rwlock_unlock(&inventory->lock);
+}
+
 void inventory_release(struct inventory *inventory, const char *uid, uint64_t serial)
 {
     (void)pthread_rwlock_wrlock(&inventory->lock);
