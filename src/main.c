@@ -211,6 +211,7 @@ static void create_protocols(struct program *program)
         .budgets = program->budgets,
         .decisions = program->decisions,
         .shortlist = settings_shortlist(&program->settings),
+        .quota_claim_ms = (int64_t)program->settings.scheduler.quota_claim_s * 1000,
     };
     program->api = (struct api){
         .policy = &program->settings.policy,

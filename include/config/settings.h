@@ -74,8 +74,9 @@ struct settings_scheduler {
     size_t weight;         /* of this extender */
     size_t http_timeout_s; /* of this extender: kube-scheduler waits so long for any answer */
     bool other_extenders;
-    bool all_pods;    /* all come here: only warned of */
-    size_t shortlist; /* as in the policy file: settings_shortlist() says what holds */
+    bool all_pods;        /* all come here: only warned of */
+    size_t quota_claim_s; /* how long filter's claim on quotas lasts; 0: it makes none */
+    size_t shortlist;     /* as in the policy file: settings_shortlist() says what holds */
 };
 
 /* Client certificates, by what their subject says: one of these is enough. */

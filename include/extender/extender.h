@@ -36,6 +36,7 @@ enum retry {
     RETRY_BEHIND,    /* kube-scheduler knows of GPUs that are free, and the ledger does not */
     RETRY_KEPT,      /* they are free, and kept for a pod of which kube-scheduler does not know */
     RETRY_REPEAT,    /* the same question again: the ledger may be late */
+    RETRY_CLAIMED,   /* other pods are about to use the rest of the quota: core/claim.h */
     RETRY_NAMESPACE, /* the watch has not shown the pod's namespace, and quotas select by label */
     N_RETRIES
 };
@@ -47,6 +48,7 @@ struct extender {
     struct waits *waits;         /* NULL: no call waits, as over a file */
     struct budgets *budgets;     /* NULL: none but RETRY_BEHIND is answered */
     struct decisions *decisions; /* where answers are put on record; NULL: nowhere */
+    int64_t quota_claim_ms;      /* how long a claim on quotas lasts; 0: none is made */
     size_t shortlist;            /* nodes that filter hands on at the most; 0: all that fit */
     struct counter n_retries[N_RETRIES];             /* filters answered so; over a file none is */
     struct counter n_waits_helped, n_waits_in_vain;  /* filters that waited (waits.h) */

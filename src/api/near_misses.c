@@ -142,6 +142,7 @@ static const char *change_of(const struct misses *misses, const struct node *nod
         [REASON_GPU_MIG] = "if the pod allowed slices of GPUs (gpu-extender.io/allow-shared)",
         [REASON_MODEL_UNKNOWN] = "if the pod did not choose GPU models",
         [REASON_GPU_NOMINATED] = "if its free GPUs were not kept for a nominated pod",
+        [REASON_QUOTA_CLAIMED] = "if the quota were not claimed by other pods",
         [REASON_PODS] = "with a free pod slot",
     };
     struct arena *arena = misses->asking->arena;

@@ -86,6 +86,7 @@ const struct setting SETTINGS[] = {
      FROM_TO(1, 600, 3)},
     {"scheduler.otherExtenders", SETTING_SWITCH, AT(scheduler.other_extenders)},
     {"scheduler.allPods", SETTING_SWITCH, AT(scheduler.all_pods)},
+    {"filter.quotaClaimSeconds", SETTING_COUNT, AT(scheduler.quota_claim_s), FROM_TO(0, 3600, 60)},
     {"filter.shortlist", SETTING_COUNT, AT(scheduler.shortlist), FROM_TO(0, 1000000, 100)},
     {"kubernetes.watchSilenceSeconds", SETTING_COUNT, AT(kubernetes.watch_silence_s),
      FROM_TO(5, 3600, 120)},

@@ -2,6 +2,7 @@
 #include "answer.h"
 #include "args.h"
 #include "base/clock.h"
+#include "claims.h"
 #include "extender/extender.h"
 #include "formats/json_put.h"
 #include "note.h"
@@ -19,7 +20,10 @@ struct call {
     struct decision decision; /* by the last judgement of all nodes */
     int64_t began_us;
     struct rule_case rule_case; /* of the first judgement */
-    uint64_t seen_version;      /* while it waits: the ledger that it was last judged by */
+    /* Of the last one. */
+    struct rule_case judged_case;
+    struct claim_wish wish;
+    uint64_t seen_version; /* while it waits: the ledger that it was last judged by */
 };
 
 /* What is answered. */
@@ -96,23 +100,29 @@ static void judge_all(const struct cluster *cluster, const struct args *args,
     }
 }
 
-/* Under the inventory's lock. Over a file nothing catches up. */
-static struct rule_case case_of(const struct inventory_view *view, const struct args *args,
-                                const struct fit_question *question, const struct judged *judged,
-                                struct arena *arena)
+/* Under the inventory's lock. Over a file nothing catches up, and nothing is bound. */
+static void find_case(struct call *call, const struct inventory_view *view,
+                      const struct fit_question *question, const struct judged *judged,
+                      const struct found *found)
 {
+    struct arena *arena = exchange_arena(call->exchange);
     const struct rule_input input = {
         .cluster = view->cluster,
-        .args = args,
+        .args = &call->args,
         .question = question,
         .nodes = judged->nodes,
         .verdicts = judged->verdicts,
         .now_ms = clock_ms(),
     };
-    return view->live ? rules_case_of(&input, arena) : (struct rule_case){.cause = CAUSE_OURS};
+    call->judged_case = (struct rule_case){.cause = CAUSE_OURS};
+    call->wish = (struct claim_wish){0};
+    if (!view->live)
+        return;
+    call->judged_case = rules_case_of(&input, arena);
+    call->wish = claims_wish(call->extender, &input, found->left_out, arena);
 }
 
-static struct rule_case judge(struct call *call, struct found *ret_found)
+static void judge_once(struct call *call, struct found *ret_found)
 {
     const struct args *args = &call->args;
     struct arena *arena = exchange_arena(call->exchange);
@@ -132,12 +142,25 @@ static struct rule_case judge(struct call *call, struct found *ret_found)
         .left_out = shortlist_left_out(list, judged.nodes),
         .awaited = find_awaited(args, &question, &judged),
     };
-    const struct rule_case rule_case = case_of(&view, args, &question, &judged, arena);
+    find_case(call, &view, &question, &judged, ret_found);
     call->decision = note_of_pod(DECISION_FILTER, &args->pod);
     call->decision.ledger_version = cluster_version(view.cluster);
     inventory_done(call->extender->inventory);
     count_verdicts(&call->decision, args, ret_found);
-    return rule_case;
+}
+
+/* Where several kube-schedulers ask at once, another call may claim the rest of the quota while
+ * this one judges. After the last try the pod goes without a claim: bind judges by what is used. */
+#define CLAIM_TRIES 3
+
+static struct rule_case judge(struct call *call, struct found *ret_found)
+{
+    for (int i = 0; i < CLAIM_TRIES; i++) {
+        judge_once(call, ret_found);
+        if (claims_settle(call->extender, &call->args, &call->wish, clock_ms()))
+            break;
+    }
+    return call->judged_case;
 }
 
 static bool is_handed_on(const struct found *found, size_t i)

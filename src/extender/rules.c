@@ -6,9 +6,13 @@
 
 /* What each verdict hints at; CAUSE_OURS where it is not named. */
 static const enum cause CAUSES[N_REASONS] = {
-    [REASON_FITS] = CAUSE_FITS,     [REASON_NAMESPACE_UNKNOWN] = CAUSE_NAMESPACE,
-    [REASON_GPU_FREE] = CAUSE_FREE, [REASON_GPU_NOMINATED] = CAUSE_KEPT,
-    [REASON_QUOTA] = CAUSE_LAG,     [REASON_NODE_UNKNOWN] = CAUSE_LAG,
+    [REASON_FITS] = CAUSE_FITS,
+    [REASON_NAMESPACE_UNKNOWN] = CAUSE_NAMESPACE,
+    [REASON_GPU_FREE] = CAUSE_FREE,
+    [REASON_GPU_NOMINATED] = CAUSE_KEPT,
+    [REASON_QUOTA] = CAUSE_LAG,
+    [REASON_NODE_UNKNOWN] = CAUSE_LAG,
+    [REASON_QUOTA_CLAIMED] = CAUSE_CLAIMED,
 };
 
 /* How often a rule applies; beyond it, the refusal. */
@@ -17,6 +21,7 @@ enum limit {
     LIMIT_NOMINATION, /* budgets_kept() */
     LIMIT_QUOTA_WAIT, /* budgets_quota_wait() */
     LIMIT_REPEAT,     /* budgets_repeat() */
+    LIMIT_TOKEN,      /* budgets_token() */
 };
 
 struct rule {
@@ -73,6 +78,16 @@ static const struct rule RULES[N_CAUSES][N_POD_STATES] =
                 [POD_OPEN] = {false, RETRY_NAMESPACE, LIMIT_NONE},
                 [POD_SHUT] = {false, RETRY_NAMESPACE, LIMIT_NONE},
                 [POD_AWAY] = {false, RETRY_NAMESPACE, LIMIT_NONE},
+            },
+        /* kube-scheduler assumes a pod before it binds it, and a quota counts that as a claim. If
+         * these pods are bound, the quota is used, and their end wakes others. If they are not, the
+         * claims lapse, and nothing wakes anybody: hence the Error. POD_VICTIMS: as above. */
+        [CAUSE_CLAIMED] =
+            {
+                [POD_NONE] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
+                [POD_OPEN] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
+                [POD_SHUT] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
+                [POD_AWAY] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
             },
         /* kube-scheduler asks again after an event that may help, often before our watch has it:
          * then the same refusal would be the last word for up to five minutes. Most events help
@@ -256,6 +271,8 @@ static bool is_within(enum limit limit, const struct extender *extender, const s
     if (limit == LIMIT_QUOTA_WAIT)
         return waits_have_time(extender->waits, now_ms) &&
                budgets_quota_wait(budgets, pod->uid, pod->nominated_node, now_ms);
+    if (limit == LIMIT_TOKEN)
+        return budgets_token(budgets, now_ms);
     return budgets_repeat(budgets, pod->uid, args->pod_version, ledger_version, now_ms);
 }
 
@@ -296,6 +313,11 @@ static const struct retry_row {
          "gpu_extender_filter_room_kept_total",
          "Calls of filter answered with: the free GPUs are kept for a nominated pod that "
          "kube-scheduler does not count."},
+    [RETRY_CLAIMED] =
+        {"gpu-extender: the rest of the quota is claimed by pods that are being bound: "
+         "retry",
+         "gpu_extender_filter_quota_claimed_total",
+         "Calls of filter answered with: the rest of the quota is claimed."},
     [RETRY_NAMESPACE] = {"gpu-extender: the pod's namespace is not known yet, and quotas select by "
                          "label: retry",
                          "gpu_extender_filter_namespace_unknown_total",

@@ -17,10 +17,11 @@
 /* Why no node fits: of all nodes that were judged, the strongest hint that our ledger, and not
  * kube-scheduler, is mistaken. The later ones are stronger. */
 enum cause {
-    CAUSE_OURS, /* nothing that kube-scheduler knows */
-    CAUSE_LAG,  /* what a late watch may explain: a quota, an unknown node, a node's model */
-    CAUSE_KEPT, /* gpu_nominated */
-    CAUSE_FREE, /* gpu_free */
+    CAUSE_OURS,    /* nothing that kube-scheduler knows */
+    CAUSE_LAG,     /* what a late watch may explain: a quota, an unknown node, a node's model */
+    CAUSE_KEPT,    /* gpu_nominated */
+    CAUSE_CLAIMED, /* quota_claimed */
+    CAUSE_FREE,    /* gpu_free */
     CAUSE_QUOTA_ENDING, /* on the pod's nominated node, the quota counts pods that end there */
     CAUSE_NAMESPACE,    /* the pod's namespace is unknown, and quotas select by label */
     CAUSE_FITS,         /* a node does */

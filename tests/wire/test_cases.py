@@ -119,8 +119,8 @@ def test_case(name, service_for):
         assert not found, "\n".join([f"tests/cases/{name}: {question}", *found, f"because: {case.expected['because']}"])
 
 
-# Never over a file: tests/wire/test_quota_live.py shows it.
-LIVE_ONLY = {"namespace_unknown"}
+# Never over a file: tests/wire/test_quota_live.py and test_quota_claims.py show them.
+LIVE_ONLY = {"namespace_unknown", "quota_claimed"}
 
 
 def test_every_reason_has_a_case_that_shows_it():

@@ -115,6 +115,7 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_int_equal(a->scheduler.other_extenders, b->scheduler.other_extenders);
     assert_int_equal(a->scheduler.all_pods, b->scheduler.all_pods);
     assert_int_equal(a->scheduler.shortlist, b->scheduler.shortlist);
+    assert_int_equal(a->scheduler.quota_claim_s, b->scheduler.quota_claim_s);
     assert_int_equal(a->kubernetes.watch_silence_s, b->kubernetes.watch_silence_s);
     assert_int_equal(a->kubernetes.bind_timeout_s, b->kubernetes.bind_timeout_s);
     assert_int_equal(a->election.lease_s, b->election.lease_s);
@@ -170,7 +171,7 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "placement: {policy: binpack, softPreferences: override, replicaSpread: 0.125}\n"
     "slotPrice: {pressureWeight: 1.5, drainWeight: 0, priorGpus: 1000000, priorConfined: 0.001}\n"
     "scheduler: {weight: 7, httpTimeoutSeconds: 4, otherExtenders: yes, allPods: yes}\n"
-    "filter: {shortlist: 0}\n"
+    "filter: {shortlist: 0, quotaClaimSeconds: 7}\n"
     "kubernetes: {watchSilenceSeconds: 5, watchLagSeconds: 600, bindTimeoutSeconds: 3}\n"
     "leaderElection: {enabled: yes, namespace: gpus, leaseName: one, serviceName: '',\n"
     "                 leaseDurationSeconds: 9, renewDeadlineSeconds: 5, retryPeriodSeconds: 2}\n"
@@ -226,6 +227,7 @@ static void test_every_key_is_read(void **state)
     assert_true(settings->scheduler.other_extenders);
     assert_true(settings->scheduler.all_pods);
     assert_int_equal(settings->scheduler.shortlist, 0);
+    assert_int_equal(settings->scheduler.quota_claim_s, 7);
     assert_int_equal(settings->kubernetes.watch_silence_s, 5);
     assert_int_equal(settings->kubernetes.bind_timeout_s, 3);
     const struct settings_limits limits = {2000, 4000, 17, 65536, 4096, 1 << 20, 1, 2, 3};

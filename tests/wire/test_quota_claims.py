@@ -1,0 +1,94 @@
+"""Soft claims: pods that kube-scheduler has assumed and not bound yet count against their quotas, in filter."""
+
+import pytest
+from objects import GPU, filter_args, merged, node, pod
+
+NODES = ["h1", "h2", "h3", "h4"]
+CLAIMED = "the rest of the quota is claimed by pods that are being bound: retry"
+
+
+def policy(seconds):
+    limits = [{"resource": GPU, "total": 16}]
+    return {"quotas": [{"name": "team-a", "namespaces": ["gang"], "limits": limits}], "filter": {"quotaClaimSeconds": seconds}}
+
+
+def member(i):
+    return merged(pod(f"gang-{i}", 8), {"metadata": {"namespace": "gang"}})
+
+
+@pytest.fixture
+def start(api, follow):
+    """start(seconds) -> a service over four nodes of 8 GPUs and a gang of four pods of 8, whose namespace may use 16."""
+    api.store.put(*[node(name, 8) for name in NODES], *[member(i) for i in range(4)])
+
+    def begin(seconds=60):
+        service = follow(more=policy(seconds))
+        service.settle()
+        return service
+
+    return begin
+
+
+def ask(service, i, nodes=None):
+    """The names of the nodes, or the error, or the refusals."""
+    answer = service.post("/scheduler/filter", filter_args(member(i), nodes or NODES)).json()
+    return answer["Error"] or answer["NodeNames"] or answer["FailedAndUnresolvableNodes"]
+
+
+def test_a_gang_does_not_pass_its_quota_whole(start):
+    service = start()
+    assert ask(service, 0) == ask(service, 1) == NODES
+    assert CLAIMED in ask(service, 2) and CLAIMED in ask(service, 3)
+    assert ask(service, 1) == NODES, "its own claim is no obstacle: the next call of the cycle replaces it"
+    assert service.bind(member(0), "h1") is None and service.bind(member(1), "h2") is None
+    assert "quota team-a leaves too few GPUs in total" in str(ask(service, 2))
+    assert service.metric("gpu_extender_filter_quota_claimed_total") == 2
+
+
+def test_errors_are_few(start):
+    """Five at once for all pods together, then refusals, which kube-scheduler does not try again by itself."""
+    service = start()
+    ask(service, 0), ask(service, 1)
+    said = [ask(service, 2) for _ in range(12)]
+    refused = [answer for answer in said if not isinstance(answer, str)]
+    assert len(refused) >= 12 - 8, "five, and one a second"
+    assert set(refused[0].values()) == {"gpu-extender: the rest of the quota is claimed by pods that are being bound"}
+
+
+def test_a_claim_of_a_failed_gang_lapses(start):
+    service = start(seconds=1)
+    ask(service, 0), ask(service, 1)
+    assert CLAIMED in ask(service, 2)
+    service.wait("the claims have lapsed", lambda: ask(service, 2) == NODES)
+
+
+def test_a_deleted_pod_claims_nothing(api, start):
+    service = start()
+    ask(service, 0), ask(service, 1)
+    api.store.remove(member(0))
+    service.wait("its claim has ended", lambda: ask(service, 2) == NODES)
+
+
+def test_a_call_that_hands_on_nothing_ends_the_claim(start):
+    service = start()
+    ask(service, 0), ask(service, 1)
+    ask(service, 0, ["unknown"])
+    assert ask(service, 2) == NODES
+
+
+def test_a_new_leader_knows_no_claims(start):
+    service = start()
+    ask(service, 0), ask(service, 1)
+    service.stop()
+    assert ask(start(), 2) == NODES
+
+
+def test_bind_ignores_the_claims_of_others(start):
+    service = start()
+    ask(service, 0), ask(service, 1)
+    assert service.bind(member(2), "h3") is None
+
+
+def test_none_are_made_where_the_policy_says_so(start):
+    service = start(seconds=0)
+    assert [ask(service, i) for i in range(4)] == [NODES] * 4
