@@ -123,6 +123,39 @@ def test_our_watch_is_late_when_the_last_victim_has_ended(proxied):
     assert there(proxied) == {"first", "second"}
 
 
+QUOTA = """
+apiVersion: gpu-extender.io/v1alpha1
+kind: SchedulerPolicy
+quotas: [{name: team-a, namespaces: [gpu], limits: [{resource: nvidia.com/gpu, total: 8}]}]
+"""
+
+
+def test_a_quota_that_counts_the_victim_costs_no_second_eviction(proxied):
+    """All 8 GPUs of the quota are used, and our watch is late when the victim has ended: refused then, the pod would have others evicted on the
+    second node, and the room on the first would be abandoned."""
+    proxied.add_nodes("h100", 2, H100, 4)
+    victim = pod("victim", 4, node_name="h100-0", terminationGracePeriodSeconds=0)
+    victim["metadata"]["finalizers"] = [HELD]
+    proxied.api.create(PODS, victim)
+    proxied.ends.callback(lambda: let_go(proxied, {item["metadata"]["name"] for item in proxied.api.get(PODS)["items"]} & {"victim"}))
+    others = {f"other-{i}" for i in range(4)}  # more victims than on the first node: the second choice
+    for name in others:
+        proxied.add_running(name, "h100-1", 1)
+    proxied.start("--config", proxied.plane.write(f"policy-{proxied.name}.yaml", QUOTA))
+    proxied.create("first", 4, models="H100", priority_class=ABOVE)
+    proxied.api.wait_for(PODS, "metadata.name=first", lambda seen: seen["status"].get("nominatedNodeName") == "h100-0")
+    proxied.api.wait_for(PODS, "metadata.name=victim", lambda seen: "deletionTimestamp" in seen["metadata"])
+    shown = lambda: proxied.service.get("/v1/pods/gpu/victim/explain").json()["pod"]  # noqa: E731
+    wait_until(lambda: shown()["terminating"], shown)
+    proxied.proxy.delay(LATE_S)
+    let_go(proxied, ["victim"])
+    wait_until(lambda: proxied.metric("gpu_extender_http_body_bytes", **{"for": "verbs"}) > 0, lambda: "no call waits")
+    proxied.proxy.no_delay()
+    assert proxied.node_of("first") == "h100-0"
+    assert there(proxied) == others | {"first"}
+    assert proxied.metric("gpu_extender_filter_waits_total", result="helped") >= 1
+
+
 # ---- 1,000 nodes, of which 5 would do ----
 
 

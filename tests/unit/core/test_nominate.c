@@ -312,6 +312,49 @@ static void test_room_is_being_made_while_victims_end(void **state)
     assert_false(is_being_made(given, "n2", GPU "=6"));
 }
 
+/* kube-scheduler does not ask what the victims use. */
+static void test_victims_are_those_of_a_lower_priority(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    const struct asker asker = {"p", 10, 100, "n1"};
+    struct pod_facts victim = given_pod_facts(given, "v", "n1", "cpu=1");
+    victim.priority = 9;
+    given_pod_of(given, &victim);
+    assert_false(nominate_has_victims(given_find(given, "n1"), &asker));
+    victim.terminating = true;
+    given_pod_of(given, &victim);
+    assert_true(nominate_has_victims(given_find(given, "n1"), &asker));
+    assert_false(nominate_has_victims(given_find(given, "n2"), &asker));
+    victim.priority = 10;
+    given_pod_of(given, &victim);
+    assert_false(nominate_has_victims(given_find(given, "n1"), &asker));
+}
+
+static const char *blocker_of(struct given *given, int64_t priority, const char *demand)
+{
+    const struct shape_facts facts = given_shape_facts(given, demand);
+    const struct asker asker = {"q", priority, 500, ""};
+    const struct nomination *blocker =
+        nominate_blocker(given_find(given, "n1"), &asker, given_resolved(given, &facts));
+    return blocker ? blocker->uid : "nobody";
+}
+
+static void test_the_blocker_is_the_same_while_it_lasts(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    struct pod_facts facts = promised(given);
+    facts.uid = facts.name = "z";
+    given_pod_of(given, &facts);
+    assert_string_equal(blocker_of(given, 10, GPU "=1"), "z");
+    facts.uid = facts.name = "b";
+    given_pod_of(given, &facts);
+    facts.uid = facts.name = "c";
+    given_pod_of(given, &facts);
+    assert_string_equal(blocker_of(given, 10, GPU "=1"), "b");
+    assert_string_equal(blocker_of(given, 11, GPU "=1"), "nobody");
+    assert_string_equal(blocker_of(given, 10, "amd.com/gpu=1"), "nobody");
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, given_setup, given_teardown)
 
 int main(void)
@@ -330,6 +373,8 @@ int main(void)
         TEST(test_a_node_that_comes_later_has_its_nominations),
         TEST(test_a_fork_answers_the_same),
         TEST(test_room_is_being_made_while_victims_end),
+        TEST(test_victims_are_those_of_a_lower_priority),
+        TEST(test_the_blocker_is_the_same_while_it_lasts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
