@@ -9,6 +9,13 @@
 struct arena;
 
 struct arena *arena_new(void) __attribute__((returns_nonnull));
+/* One that has room for so many bytes at once, where it is known how many there will be: the sum of
+ * arena_padded() of each piece. */
+struct arena *arena_new_sized(size_t bytes) __attribute__((returns_nonnull));
+/* What a piece of that size takes from an arena. */
+size_t arena_padded(size_t size);
+/* Of memory that the arena has, used or not, and itself. */
+size_t arena_bytes(const struct arena *arena);
 void arena_free(struct arena *arena);
 /* arena_free() for CLEANUP. */
 void arena_free_ptr(struct arena **arena);

@@ -171,6 +171,19 @@ int64_t node_changed_ms(const struct node *node);
 
 size_t cluster_n_nodes(const struct cluster *cluster);
 size_t cluster_n_pods(const struct cluster *cluster);
+
+/* What the shapes of the ledger's pods and reservations cost to keep. */
+struct shape_use {
+    size_t n_shapes;
+    size_t bytes;
+    size_t n_pods_over[N_SHAPE_LIMITS]; /* pods, by the limit that their shapes are over */
+};
+/* Not of a fork. */
+struct shape_use cluster_shape_use(const struct cluster *cluster);
+/* Bytes of the shapes that pods and reservations of the namespace have; shapes that are reduced to
+ * their demand are not counted. Not of a fork. */
+size_t cluster_shape_bytes_of(const struct cluster *cluster, const char *namespace_);
+
 /* NULL where the node is not there (also where only pods speak of it). */
 const struct node *cluster_find_node(const struct cluster *cluster, const char *name);
 /* The same for each of many names: what memory takes long to give is asked for ahead. */

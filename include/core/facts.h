@@ -99,8 +99,15 @@ struct model_wants {
  * gpu-extender.io/allow-shared). */
 enum allow_shared { ALLOW_SHARED_BY_POLICY, ALLOW_SHARED_YES, ALLOW_SHARED_NO };
 
+/* Which limit of the policy a shape is over: core/shape_limits.h. */
+enum shape_limit { SHAPE_LIMIT_NONE, SHAPE_LIMIT_POD, SHAPE_LIMIT_SUM, N_SHAPE_LIMITS };
+
 /* What of a pod decides where it may go: pods that are equal in all of this share a shape. */
 struct shape_facts {
+    /* Not SHAPE_LIMIT_NONE: some of what follows was left out, and the pod cannot be judged whole.
+     */
+    enum shape_limit over;
+    bool demand_only; /* nothing but demand is kept of it; only where it is over a limit */
     /* Effective requests, > 0 each, sorted by resource; "pods" among them. */
     const struct amount *demand;
     size_t n_demand;

@@ -5,9 +5,9 @@
  * A pure function of the present ledger. Live pods are those that have a node and are not finished,
  * and those that wait for one: not gated, not refused. Their shapes are the classes; of those that
  * some node is large enough for, the MARKET_CLASSES_MAX whose pods take most GPUs together count,
- * of equal ones the lower key. Which models a class may go to does not ask for free room; one of
- * MARKET_COMPARISONS_MAX or more (shape_comparisons()) is taken to go everywhere. Nodes that are
- * cordoned offer nothing.
+ * of equal ones the one that shape_order() puts first. A shape over a limit is no class. Which
+ * models a class may go to does not ask for free room; one of MARKET_COMPARISONS_MAX or more
+ * (shape_comparisons()) is taken to go everywhere. Nodes that are cordoned offer nothing.
  *
  * Counting is part of each change of the ledger; the choice of classes and their models is made by
  * cluster_settle(), once after many changes.

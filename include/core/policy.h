@@ -89,6 +89,8 @@ struct policy {
     enum soft_preferences soft_preferences;
     struct slot_price_policy slot_price;
     int64_t replica_spread_milli; /* GPUs that it costs to have all replicas on one node */
+    size_t pod_shape_bytes;       /* kept of one pod's shape, at most: core/shape_limits.h */
+    size_t pod_shapes_bytes;      /* of all together */
     struct quota *quotas;
     size_t n_quotas;
     /* What their limits speak of, each once. A scope that is NULL is all GPU resources. */
@@ -109,6 +111,9 @@ void policy_fini(struct policy *policy);
 /* Equal, or what a pattern that ends in '*' stands for. */
 bool policy_resource_matches(const char *pattern, const char *resource);
 bool policy_is_gpu_resource(const struct policy *policy, const char *resource);
+/* A resource that every cluster knows: what every node has, and GPUs that the policy names exactly,
+ * not by a pattern. Tenants cannot invent such names. */
+bool policy_is_common_resource(const struct policy *policy, const char *resource);
 bool policy_is_model_label(const struct policy *policy, const char *key);
 
 /* Its parts are in policy->arena; the models' names are read by the policy's aliases, so these come

@@ -15,7 +15,8 @@ enum reserve_verdict {
     RESERVE_HELD,       /* room is held (newly, or still from before, on this node) */
     RESERVE_BOUND_HERE, /* the ledger shows the pod on this node already: nothing to do */
     RESERVE_BOUND_ELSEWHERE,
-    RESERVE_POD_UNKNOWN,    /* the ledger has no such UID, and no facts were given */
+    RESERVE_POD_UNKNOWN,    /* the ledger has no such UID, or keeps no more of the pod than its
+                               demand (core/shape_limits.h), and no facts were given */
     RESERVE_POD_GONE,       /* finished, or being deleted */
     RESERVE_HELD_ELSEWHERE, /* a reservation of its own on another node is still open */
     RESERVE_REFUSED,        /* does not fit: the reason says why */
@@ -24,8 +25,8 @@ enum reserve_verdict {
 struct reserve_question {
     const char *uid;
     const char *node_name;
-    /* The pod as a GET showed it, for when the ledger has not seen it yet; NULL: none. What the
-     * ledger knows wins. Facts of another UID are none. */
+    /* The pod as a GET showed it, for when the ledger has not seen it yet, or keeps no more of it
+     * than its demand; NULL: none. What the ledger knows wins. Facts of another UID are none. */
     const struct pod_facts *facts;
     int64_t now_ms; /* when the reservation was made, for people and for looking after old ones */
 };
@@ -40,9 +41,9 @@ struct reserve_result {
 };
 
 /* The first verdict that holds, in this order: bound here or elsewhere, gone, unknown, held
- * elsewhere, held already, refused (FIT_OURS; the node must be there), held anew. Room that is held
- * already stays held, whatever became of the node: whether that binding takes effect is not ours to
- * say any more. */
+ * elsewhere, held already, its shape unknown, refused (FIT_OURS; the node must be there), held
+ * anew. Room that is held already stays held, whatever became of the node: whether that binding
+ * takes effect is not ours to say any more. */
 enum reserve_verdict cluster_reserve(struct cluster *cluster,
                                      const struct reserve_question *question,
                                      struct reserve_result *ret_result);

@@ -4,6 +4,7 @@
  */
 #include "core/market.h"
 #include "core/quota.h"
+#include "core/shape_limits.h"
 #include "eviction.h"
 #include "quota_json.h"
 #include "trial.h"
@@ -16,6 +17,17 @@ static int64_t priority_of(const struct cluster *fork, const struct pod_facts *p
     return priority;
 }
 
+/* Why nothing is judged of the workload; NULL: it is. */
+static const char *unjudged_because(const struct workload *workload, struct arena *arena)
+{
+    const enum shape_limit over = workload->pod.shape.over;
+    if (workload->problem)
+        return workload->problem;
+    if (over && !workload->pod.refusal)
+        return arena_printf(arena, "not judged: %s", shape_limit_text(over));
+    return workload->pod.refusal;
+}
+
 /* A template that cannot be read is refused everywhere. */
 static void ask(struct trial *trial)
 {
@@ -26,7 +38,7 @@ static void ask(struct trial *trial)
     const struct pod_shape *shape = cluster_resolve(dry_run->fork, facts, dry_run->arena);
     trial->asking.question = (struct fit_question){
         .shape = shape,
-        .refusal = workload->problem ? workload->problem : workload->pod.refusal,
+        .refusal = unjudged_because(workload, dry_run->arena),
         .node_name = workload->pod.node_name,
         .scope = FIT_ALL,
         .asker = {.priority = workload->problem ? 0 : priority_of(dry_run->fork, &workload->pod)},

@@ -65,10 +65,11 @@ static json_t *explain(const struct telling *telling, const struct pod_copy *cop
                      "nearMisses", near_misses);
 }
 
-/* Its own reservation would be in its own way: such a pod is not judged. */
+/* Its own reservation would be in its own way, and of a shape over a limit not all is known: such a
+ * pod is not judged. */
 static bool is_judged(const struct pod_copy *copy)
 {
-    return pod_is_pending(&copy->pod) && !copy->reserved_node;
+    return pod_is_pending(&copy->pod) && !copy->reserved_node && !copy->shape->facts.over;
 }
 
 static json_t *explanation_json(const struct pod_copies *copies, const struct cluster *fork,

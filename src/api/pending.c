@@ -63,6 +63,10 @@ static bool is_alone(struct pending *pending, const struct pod_copy *copy)
 
 static json_t *pending_pod_json(struct pending *pending, const struct pod_copy *copy)
 {
+    if (copy->shape->facts.over) {
+        pending->n_not_judged++;
+        return pod_json(&pending->telling, copy, NULL);
+    }
     if (is_alone(pending, copy)) {
         const struct asking asking = pod_asking(&pending->telling, copy);
         struct judged judged = judged_by(&pending->candidates, &asking);

@@ -1,4 +1,5 @@
 /* pod_words: a pod of the ledger in one sentence. See pod_json.h. */
+#include "core/shape_limits.h"
 #include "pod_json.h"
 
 #include <inttypes.h>
@@ -35,6 +36,8 @@ static const char *verdict_text(const struct telling *telling, const struct pod_
     if (copy->reserved_node)
         return arena_printf(arena, "is being bound to %s, where room is held for it",
                             copy->reserved_node);
+    if (copy->shape->facts.over)
+        return arena_printf(arena, "was not judged: %s", shape_limit_text(copy->shape->facts.over));
     if (!judged)
         return "was not judged, as too many different pods are pending: ask about it alone";
     if (judged->n_nodes == 0)

@@ -45,6 +45,15 @@ void arena_free_ptr(struct arena **arena)
     arena_free(*arena);
 }
 
+static struct chunk *add_chunk(struct arena *arena, size_t bytes)
+{
+    struct chunk *chunk = mem_new(sizeof *chunk + bytes);
+    chunk->size = bytes;
+    chunk->next = arena->chunks;
+    arena->chunks = chunk;
+    return chunk;
+}
+
 static struct chunk *chunk_with_room(struct arena *arena, size_t size)
 {
     struct chunk *chunk = arena->chunks;
@@ -53,21 +62,35 @@ static struct chunk *chunk_with_room(struct arena *arena, size_t size)
     size_t bytes = chunk ? chunk->size * 2 : FIRST_CHUNK_BYTES;
     if (bytes > LAST_CHUNK_BYTES)
         bytes = LAST_CHUNK_BYTES;
-    if (bytes < size)
-        bytes = size;
-    chunk = mem_new(sizeof *chunk + bytes);
-    chunk->size = bytes;
-    chunk->next = arena->chunks;
-    arena->chunks = chunk;
-    return chunk;
+    return add_chunk(arena, bytes < size ? size : bytes);
+}
+
+struct arena *arena_new_sized(size_t bytes)
+{
+    struct arena *arena = arena_new();
+    (void)add_chunk(arena, bytes);
+    return arena;
+}
+
+size_t arena_padded(size_t size)
+{
+    const size_t align = alignof(max_align_t);
+    return size ? (size + align - 1) / align * align : align;
+}
+
+size_t arena_bytes(const struct arena *arena)
+{
+    size_t bytes = sizeof *arena;
+    for (const struct chunk *chunk = arena->chunks; chunk; chunk = chunk->next)
+        bytes += sizeof *chunk + chunk->size;
+    return bytes;
 }
 
 void *arena_alloc(struct arena *arena, size_t size)
 {
-    const size_t align = alignof(max_align_t);
     if (size > SIZE_MAX / 2)
         abort();
-    size = size ? (size + align - 1) / align * align : align;
+    size = arena_padded(size);
     struct chunk *chunk = chunk_with_room(arena, size);
     void *memory = chunk->bytes + chunk->used;
     chunk->used += size;

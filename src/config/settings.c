@@ -115,6 +115,10 @@ const struct setting SETTINGS[] = {
     {"limits.objectBytes", SETTING_BYTES, AT(limits.object_bytes), FROM_TO(KI, 64 * MI, 16 * MI)},
     {"limits.nodes", SETTING_COUNT, AT(limits.nodes), FROM_TO(1, 1000000, 20000)},
     {"limits.pods", SETTING_COUNT, AT(limits.pods), FROM_TO(1, 10000000, 500000)},
+    {"limits.podShapeBytes", SETTING_BYTES, AT(policy.pod_shape_bytes),
+     FROM_TO(4 * KI, 16 * MI, 64 * KI)},
+    {"limits.podShapesBytes", SETTING_BYTES, AT(policy.pod_shapes_bytes),
+     FROM_TO(MI, 64 * GI, 128 * MI)},
     {"limits.dryRunReplicas", SETTING_COUNT, AT(limits.replicas), FROM_TO(1, 1000000, 1000)},
 };
 const size_t N_SETTINGS = sizeof SETTINGS / sizeof *SETTINGS;

@@ -18,7 +18,7 @@ struct cluster *cluster_new(const struct policy *policy)
 static void free_pod(struct cluster *cluster, struct pod_entry *entry)
 {
     struct words *words = &cluster->shapes->words;
-    shapes_drop(cluster->shapes, entry->pod.shape);
+    shapes_drop(cluster->shapes, entry->pod.namespace_, entry->pod.shape);
     owners_drop(&cluster->owners, entry->pod.owner);
     words_drop(words, entry->pod.namespace_);
     words_drop(words, entry->pod.node_name);
@@ -270,6 +270,7 @@ static void remove_pod(struct cluster *cluster, struct pod_entry *entry)
     nominate_end(cluster, entry);
     market_count(cluster, &entry->pod, -1);
     pod_names_remove(&cluster->pod_names, entry);
+    cluster->n_pods_over[entry->pod.shape->facts.over]--;
     HASH_DEL(cluster->pods, entry);
     free_pod(cluster, entry);
 }
@@ -280,6 +281,7 @@ static void add_pod(struct cluster *cluster, const struct pod_facts *facts,
     struct pod_entry *entry = new_entry(cluster, facts, shape);
     HASH_ADD_KEYPTR(hh, cluster->pods, entry->pod.uid, strlen(entry->pod.uid), entry);
     pod_names_add(&cluster->pod_names, entry);
+    cluster->n_pods_over[shape->facts.over]++;
     market_count(cluster, &entry->pod, 1);
     attach_pod(cluster, entry);
     nominate_renew(cluster, entry);
@@ -303,11 +305,11 @@ static bool settles_reservation(const struct pod_facts *facts)
 
 void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
 {
-    const struct pod_shape *shape = shapes_hold(cluster->shapes, &facts->shape);
+    const struct pod_shape *shape = shapes_hold(cluster->shapes, facts->namespace_, &facts->shape);
     struct pod_entry *entry = find_pod(cluster, facts->uid);
     const bool same = entry && pod_equal(&entry->pod, facts, shape);
     if (same && words_equal(&entry->pod, facts)) {
-        shapes_drop(cluster->shapes, shape);
+        shapes_drop(cluster->shapes, facts->namespace_, shape);
         entry->seen = cluster->relists[CLUSTER_PODS];
         return;
     }

@@ -340,8 +340,13 @@ size_t cluster_check(const struct cluster *cluster, struct err *err)
     check_tenants(&check, cluster);
     check_unless_same(&check, "wrong counts of device classes", device_classes_check(cluster), 0);
     size_t n_shape_refs = 0;
-    for (const struct shape_entry *shape = cluster->shapes->shapes; shape; shape = shape->hh.next)
+    size_t n_shape_bytes = 0;
+    for (const struct shape_entry *shape = cluster->shapes->shapes; shape; shape = shape->hh.next) {
         n_shape_refs += shape->refs;
+        n_shape_bytes += shape->bytes;
+    }
+    check_unless_same(&check, "bytes of shapes", n_shape_bytes,
+                      cluster->shapes->limited_bytes + cluster->shapes->demand_bytes);
     check_unless_same(&check, "users of shapes", n_shape_refs,
                       cluster_n_pods(cluster) + cluster_n_reservations(cluster) +
                           n_classes(cluster));

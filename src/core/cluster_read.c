@@ -1,6 +1,8 @@
 /* cluster_read: what can be asked of a ledger about its nodes and pods. */
 #include "ledger.h"
 
+#include <string.h>
+
 size_t cluster_n_nodes(const struct cluster *cluster)
 {
     return cluster->n_present_nodes;
@@ -53,6 +55,20 @@ const struct pod *cluster_next_pod(const struct cluster *cluster, const struct p
 {
     const struct pod_entry *next = pod ? ((const struct pod_entry *)pod)->hh.next : cluster->pods;
     return next ? &next->pod : NULL;
+}
+
+struct shape_use cluster_shape_use(const struct cluster *cluster)
+{
+    const struct shapes *shapes = cluster->shapes;
+    struct shape_use use = {
+        HASH_COUNT(shapes->shapes), shapes->limited_bytes + shapes->demand_bytes, {0}};
+    memcpy(use.n_pods_over, cluster->n_pods_over, sizeof use.n_pods_over);
+    return use;
+}
+
+size_t cluster_shape_bytes_of(const struct cluster *cluster, const char *namespace_)
+{
+    return shape_accounts_kept(&cluster->shapes->accounts, namespace_);
 }
 
 const struct resource *cluster_find_resource(const struct cluster *cluster, const char *name)

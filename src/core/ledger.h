@@ -119,7 +119,8 @@ struct cluster {
     struct node_index node_index;
     struct pod_entry *pods;
     struct pod_names pod_names;
-    struct owners owners; /* none in a fork */
+    size_t n_pods_over[N_SHAPE_LIMITS]; /* by the limit that their shapes are over */
+    struct owners owners;               /* none in a fork */
     struct reservation_entry *reservations;
     struct claim_entry *claims;           /* none in a fork */
     struct nomination_entry *nominations; /* of GPUs; none where there are no quotas */

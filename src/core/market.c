@@ -43,7 +43,7 @@ static void drop_class(struct cluster *cluster, struct market_class *class)
 {
     free(class->admitted);
     if (!cluster->is_fork)
-        shapes_drop(cluster->shapes, class->shape);
+        shapes_drop(cluster->shapes, NULL, class->shape);
 }
 
 static void free_market(struct cluster *cluster, struct market_entry *entry)
@@ -212,7 +212,7 @@ static void choose_classes(struct cluster *cluster, struct market *market, bool 
         *class = class_of(&item->shape->shape, item->amount, item->shape->n_live);
         if (!same_nodes || !admit_as_before(market, class))
             admit(cluster, market, class);
-        shapes_hold_again(class->shape);
+        shapes_hold_again(cluster->shapes, NULL, class->shape);
     }
     for (size_t i = 0; i < market->n_classes; i++)
         drop_class(cluster, &market->classes[i]);
@@ -286,13 +286,9 @@ void market_fork_all(struct cluster *fork, const struct cluster *cluster)
 
 static bool same_shape(const struct pod_shape *a, const struct pod_shape *b)
 {
-    struct buf key_a CLEANUP(buf_fini);
-    struct buf key_b CLEANUP(buf_fini);
-    buf_init(&key_a, SIZE_MAX / 2);
-    buf_init(&key_b, SIZE_MAX / 2);
-    shape_write_key(&a->facts, &key_a);
-    shape_write_key(&b->facts, &key_b);
-    return key_a.len == key_b.len && memcmp(key_a.data, key_b.data, key_a.len) == 0;
+    const struct siphash128 digest_a = shape_digest(&a->facts);
+    const struct siphash128 digest_b = shape_digest(&b->facts);
+    return digest_a.low == digest_b.low && digest_a.high == digest_b.high;
 }
 
 static struct market_class *find_class(struct market *market, const struct pod_shape *shape)
@@ -319,7 +315,8 @@ static void expect(struct cluster *fork, struct market *market, struct market_cl
 
 void market_expect(struct cluster *fork, const struct pod_shape *shape, int64_t n)
 {
-    for (size_t i = 0; i < shape->n_gpu_needs && n > 0; i++) {
+    const size_t n_needs = shape->facts.over ? 0 : shape->n_gpu_needs;
+    for (size_t i = 0; i < n_needs && n > 0; i++) {
         struct market_entry *entry = NULL;
         LL_SEARCH_SCALAR(fork->markets, entry, market.resource, shape->needs[i].resource);
         if (!entry)

@@ -62,6 +62,8 @@ void policy_init(struct policy *ret_policy)
                        .prior_gpus_milli = 500000,
                        .prior_confined_milli = 330},
         .replica_spread_milli = 1000,
+        .pod_shape_bytes = (size_t)64 * 1024,
+        .pod_shapes_bytes = (size_t)128 * 1024 * 1024,
         .arena = arena_new(),
     };
 }
@@ -99,6 +101,20 @@ bool policy_is_gpu_resource(const struct policy *policy, const char *resource)
 {
     for (size_t i = 0; i < policy->n_gpu_resources; i++) {
         if (policy_resource_matches(policy->gpu_resources[i], resource))
+            return true;
+    }
+    return false;
+}
+
+bool policy_is_common_resource(const struct policy *policy, const char *resource)
+{
+    static const char *const EVERYWHERE[] = {"cpu", "memory", "pods", "ephemeral-storage"};
+    for (size_t i = 0; i < N_OF(EVERYWHERE); i++) {
+        if (strcmp(resource, EVERYWHERE[i]) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < policy->n_gpu_resources; i++) {
+        if (strcmp(resource, policy->gpu_resources[i]) == 0)
             return true;
     }
     return false;

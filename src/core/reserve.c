@@ -34,7 +34,13 @@ struct known {
     bool gone;
     struct asker asker;
     const struct pod_shape *shape; /* NULL: that of the facts */
+    bool needs_facts; /* the ledger keeps no more than the demand: the facts are judged */
 };
+
+static bool are_facts_of(const struct pod_facts *facts, const char *uid)
+{
+    return facts && strcmp(facts->uid, uid) == 0;
+}
 
 static bool find_known(const struct cluster *cluster, const struct reserve_question *question,
                        struct known *ret_known)
@@ -42,15 +48,25 @@ static bool find_known(const struct cluster *cluster, const struct reserve_quest
     const struct pod *pod = cluster_find_pod(cluster, question->uid);
     const struct pod_facts *facts = question->facts;
     if (pod)
-        *ret_known = (struct known){pod->namespace_,       pod->name,
-                                    pod->node_name,        pod->refusal,
-                                    owner_uid(pod->owner), pod->finished || pod->terminating,
-                                    asker_of(pod),         pod->shape};
-    else if (facts && strcmp(facts->uid, question->uid) == 0)
-        *ret_known = (struct known){facts->namespace_,     facts->name,
-                                    facts->node_name,      facts->refusal,
-                                    facts->replica_of,     facts->finished || facts->terminating,
-                                    asker_of_facts(facts), NULL};
+        *ret_known = (struct known){pod->namespace_,
+                                    pod->name,
+                                    pod->node_name,
+                                    pod->refusal,
+                                    owner_uid(pod->owner),
+                                    pod->finished || pod->terminating,
+                                    asker_of(pod),
+                                    pod->shape,
+                                    pod->shape->facts.demand_only};
+    else if (are_facts_of(facts, question->uid))
+        *ret_known = (struct known){facts->namespace_,
+                                    facts->name,
+                                    facts->node_name,
+                                    facts->refusal,
+                                    facts->replica_of,
+                                    facts->finished || facts->terminating,
+                                    asker_of_facts(facts),
+                                    NULL,
+                                    false};
     else
         return false;
     return true;
@@ -97,14 +113,16 @@ static enum reserve_verdict hold_if_it_fits(struct cluster *cluster,
 {
     struct node *node = node_index_find(&cluster->node_index, question->node_name);
     if (known->shape)
-        shapes_hold_again(known->shape);
+        shapes_hold_again(cluster->shapes, known->namespace_, known->shape);
     else
-        known->shape = shapes_hold(cluster->shapes, &question->facts->shape);
+        known->shape = shapes_hold(cluster->shapes, known->namespace_, &question->facts->shape);
     if (node && !node->traits)
         node = NULL;
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct fit_question fit = {
-        .shape = known->shape,
+        .shape = known->shape->facts.demand_only
+                     ? cluster_resolve(cluster, &question->facts->shape, arena)
+                     : known->shape,
         .refusal = known->refusal,
         .scope = FIT_OURS,
         .asker = known->asker,
@@ -113,7 +131,7 @@ static enum reserve_verdict hold_if_it_fits(struct cluster *cluster,
     result->reason = fit_judge(node, &fit);
     if (!node || result->reason != REASON_FITS) {
         result->why = fit_text(node, &fit, result->reason);
-        shapes_drop(cluster->shapes, known->shape);
+        shapes_drop(cluster->shapes, known->namespace_, known->shape);
         return RESERVE_REFUSED;
     }
     result->serial = hold(cluster, question, known, node);
@@ -156,6 +174,8 @@ enum reserve_verdict cluster_reserve(struct cluster *cluster,
     struct reservation_entry *held = find(cluster, question->uid);
     if (held)
         return hold_again(cluster, held, question->node_name, ret_result);
+    if (known.needs_facts && !are_facts_of(question->facts, question->uid))
+        return RESERVE_POD_UNKNOWN;
     return hold_if_it_fits(cluster, question, &known, ret_result);
 }
 
@@ -170,13 +190,14 @@ void cluster_hold(struct cluster *cluster, const struct pod_facts *facts, const 
     const struct known known = {.namespace_ = facts->namespace_,
                                 .name = facts->name,
                                 .replica_of = facts->replica_of,
-                                .shape = shapes_hold(cluster->shapes, &facts->shape)};
+                                .shape =
+                                    shapes_hold(cluster->shapes, facts->namespace_, &facts->shape)};
     (void)hold(cluster, &question, &known, node_table_hold(cluster, node_name));
 }
 
 static void free_entry(struct cluster *cluster, struct reservation_entry *entry)
 {
-    shapes_drop(cluster->shapes, entry->reservation.shape);
+    shapes_drop(cluster->shapes, entry->reservation.namespace_, entry->reservation.shape);
     owners_drop(&cluster->owners, entry->reservation.owner);
     free((void *)(uintptr_t)entry->reservation.uid);
     free(entry);

@@ -1,88 +1,104 @@
-/* shape_copy: see include/core/shape_copy.h. Texts are written with their length, so that no two
+/* shape_copy: see include/core/shape_copy.h. Texts are hashed with their length, so that no two
  * shapes run together. */
 #include "core/shape_copy.h"
 
 #include <string.h>
 
-static void put_number(struct buf *out, int64_t number)
+static void put_number(struct siphash *hash, int64_t number)
 {
-    (void)buf_add(out, &number, sizeof number);
+    siphash_add(hash, &number, sizeof number, HASH_ROUNDS);
 }
 
-static void put_text(struct buf *out, const char *text)
+static void put_text(struct siphash *hash, const char *text)
 {
-    put_number(out, text ? (int64_t)strlen(text) : -1);
+    put_number(hash, text ? (int64_t)strlen(text) : -1);
     if (text)
-        (void)buf_add_text(out, text);
+        siphash_add(hash, text, strlen(text), HASH_ROUNDS);
 }
 
-static void put_models(struct buf *out, const struct gpu_model *models, size_t n)
+static void put_models(struct siphash *hash, const struct gpu_model *models, size_t n)
 {
-    put_number(out, (int64_t)n);
+    put_number(hash, (int64_t)n);
     for (size_t i = 0; i < n; i++) {
-        put_text(out, models[i].chip);
-        put_text(out, models[i].form);
-        put_text(out, models[i].memory_type);
-        put_number(out, models[i].memory_gb);
-        put_number(out, models[i].sharing);
-        put_text(out, models[i].mig_profile);
+        put_text(hash, models[i].chip);
+        put_text(hash, models[i].form);
+        put_text(hash, models[i].memory_type);
+        put_number(hash, models[i].memory_gb);
+        put_number(hash, models[i].sharing);
+        put_text(hash, models[i].mig_profile);
     }
 }
 
-static void put_term(struct buf *out, const struct selector_term *term)
+static void put_term(struct siphash *hash, const struct selector_term *term)
 {
-    put_number(out, (int64_t)term->n_requirements);
+    put_number(hash, (int64_t)term->n_requirements);
     for (size_t i = 0; i < term->n_requirements; i++) {
         const struct requirement *requirement = &term->requirements[i];
-        put_text(out, requirement->key);
-        put_number(out, requirement->op);
-        put_number(out, requirement->is_field);
-        put_number(out, (int64_t)requirement->n_values);
+        put_text(hash, requirement->key);
+        put_number(hash, requirement->op);
+        put_number(hash, requirement->is_field);
+        put_number(hash, (int64_t)requirement->n_values);
         for (size_t j = 0; j < requirement->n_values; j++)
-            put_text(out, requirement->values[j]);
-        put_models(out, requirement->models, requirement->models ? requirement->n_values : 0);
+            put_text(hash, requirement->values[j]);
+        put_models(hash, requirement->models, requirement->models ? requirement->n_values : 0);
     }
 }
 
-static void put_selector(struct buf *out, const struct node_selector *selector)
+static void put_selector(struct siphash *hash, const struct node_selector *selector)
 {
-    put_number(out, selector->present);
-    put_number(out, (int64_t)selector->n_terms);
+    put_number(hash, selector->present);
+    put_number(hash, (int64_t)selector->n_terms);
     for (size_t i = 0; i < selector->n_terms; i++)
-        put_term(out, &selector->terms[i]);
+        put_term(hash, &selector->terms[i]);
 }
 
-static void put_tolerations(struct buf *out, const struct toleration *tolerations, size_t n)
+static void put_tolerations(struct siphash *hash, const struct toleration *tolerations, size_t n)
 {
-    put_number(out, (int64_t)n);
+    put_number(hash, (int64_t)n);
     for (size_t i = 0; i < n; i++) {
-        put_text(out, tolerations[i].key);
-        put_text(out, tolerations[i].value);
-        put_number(out, tolerations[i].op);
-        put_number(out, tolerations[i].any_effect ? -1 : (int64_t)tolerations[i].effect);
+        put_text(hash, tolerations[i].key);
+        put_text(hash, tolerations[i].value);
+        put_number(hash, tolerations[i].op);
+        put_number(hash, tolerations[i].any_effect ? -1 : (int64_t)tolerations[i].effect);
     }
 }
 
-void shape_write_key(const struct shape_facts *facts, struct buf *out)
+static void put_facts(struct siphash *hash, const struct shape_facts *facts)
 {
-    put_number(out, (int64_t)facts->n_demand);
+    put_number(hash, facts->over);
+    put_number(hash, facts->demand_only);
+    put_number(hash, (int64_t)facts->n_demand);
     for (size_t i = 0; i < facts->n_demand; i++) {
-        put_text(out, facts->demand[i].resource);
-        put_number(out, facts->demand[i].amount);
+        put_text(hash, facts->demand[i].resource);
+        put_number(hash, facts->demand[i].amount);
     }
-    put_term(out, &facts->node_selector);
-    put_selector(out, &facts->affinity);
-    put_selector(out, &facts->legacy_affinity);
-    put_number(out, (int64_t)facts->n_preferred);
+    put_term(hash, &facts->node_selector);
+    put_selector(hash, &facts->affinity);
+    put_selector(hash, &facts->legacy_affinity);
+    put_number(hash, (int64_t)facts->n_preferred);
     for (size_t i = 0; i < facts->n_preferred; i++) {
-        put_number(out, facts->preferred[i].weight);
-        put_term(out, &facts->preferred[i].term);
+        put_number(hash, facts->preferred[i].weight);
+        put_term(hash, &facts->preferred[i].term);
     }
-    put_tolerations(out, facts->tolerations, facts->n_tolerations);
-    put_models(out, facts->wants.accept, facts->wants.n_accept);
-    put_models(out, facts->wants.exclude, facts->wants.n_exclude);
-    put_number(out, facts->wants.min_memory_bytes);
-    put_number(out, facts->allow_shared);
+    put_tolerations(hash, facts->tolerations, facts->n_tolerations);
+    put_models(hash, facts->wants.accept, facts->wants.n_accept);
+    put_models(hash, facts->wants.exclude, facts->wants.n_exclude);
+    put_number(hash, facts->wants.min_memory_bytes);
+    put_number(hash, facts->allow_shared);
+}
+
+struct siphash128 shape_digest(const struct shape_facts *facts)
+{
+    struct siphash hash = siphash_begin(hash_key(), true);
+    put_facts(&hash, facts);
+    return siphash_end128(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
+}
+
+uint64_t shape_order(const struct shape_facts *facts)
+{
+    struct siphash hash = siphash_begin((struct siphash_key){0, 0}, false);
+    put_facts(&hash, facts);
+    return siphash_end(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
 }
 
 static struct selector_term copy_term(const struct selector_term *term, struct arena *arena)

@@ -2,12 +2,13 @@
 #include "shapes.h"
 #include "base/mem.h"
 #include "core/shape_copy.h"
+#include "core/shape_limits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A key is as long as what a pod's JSON may be, at the most; that is bounded where it is read. */
-#define KEY_MAX_BYTES (SIZE_MAX / 2)
+/* More GPU resources than a node has MIG profiles. */
+#define DEMAND_NEW_GPUS_MAX 16
 
 struct shapes *shapes_new(const struct policy *policy)
 {
@@ -114,23 +115,83 @@ static void make_needs(struct shapes *shapes, struct shape_entry *entry)
     shape->n_gpu_needs = needs_put_gpus_first(needs, shape->n_needs);
 }
 
-const struct pod_shape *shapes_hold(struct shapes *shapes, const struct shape_facts *facts)
+static struct shape_entry *find_shape(const struct shapes *shapes, const struct siphash128 *digest)
 {
-    struct buf key;
-    buf_init(&key, KEY_MAX_BYTES);
-    shape_write_key(facts, &key);
     struct shape_entry *entry = NULL;
-    HASH_FIND(hh, shapes->shapes, key.data, key.len, entry);
-    if (!entry) {
-        entry = MEM_NEW(struct shape_entry);
-        entry->arena = arena_new();
-        entry->shape.facts = shape_copy(facts, entry->arena);
-        entry->key_len = key.len;
-        entry->key = buf_take(&key);
-        make_needs(shapes, entry);
-        HASH_ADD_KEYPTR(hh, shapes->shapes, entry->key, entry->key_len, entry);
+    HASH_FIND(hh, shapes->shapes, digest, sizeof *digest, entry);
+    return entry;
+}
+
+/* bytes: shape_bytes() of the facts. */
+static struct shape_entry *new_shape(struct shapes *shapes, const struct shape_facts *facts,
+                                     const struct siphash128 *digest, size_t bytes)
+{
+    struct shape_entry *entry = MEM_NEW(struct shape_entry);
+    const size_t names_bytes = shape_names_bytes(facts, shapes->policy);
+    entry->arena = arena_new_sized(bytes - names_bytes);
+    entry->shape.facts = shape_copy(facts, entry->arena);
+    entry->bytes = sizeof *entry + arena_bytes(entry->arena) + names_bytes;
+    entry->digest = *digest;
+    entry->order = shape_order(facts);
+    entry->serial = ++shapes->n_serials;
+    make_needs(shapes, entry);
+    HASH_ADD(hh, shapes->shapes, digest, sizeof entry->digest, entry);
+    *(facts->demand_only ? &shapes->demand_bytes : &shapes->limited_bytes) += entry->bytes;
+    return entry;
+}
+
+/* What is kept of a demand that has no room; in the arena. */
+static void keep_known_names(const struct shapes *shapes, struct shape_facts *facts,
+                             struct arena *arena)
+{
+    struct amount *kept = ARENA_ARRAY(arena, struct amount, facts->n_demand);
+    size_t n = 0;
+    size_t n_new = 0;
+    for (size_t i = 0; i < facts->n_demand; i++) {
+        const char *name = facts->demand[i].resource;
+        const bool is_known =
+            policy_is_common_resource(shapes->policy, name) || shapes_find_resource(shapes, name);
+        if (is_known ||
+            (policy_is_gpu_resource(shapes->policy, name) && n_new++ < DEMAND_NEW_GPUS_MAX))
+            kept[n++] = facts->demand[i];
     }
-    buf_fini(&key);
+    facts->demand = kept;
+    facts->n_demand = n;
+}
+
+static const struct pod_shape *hold_demand(struct shapes *shapes, const struct shape_facts *facts,
+                                           enum shape_limit over)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct shape_facts demand = shape_demand_only(facts, over);
+    keep_known_names(shapes, &demand, arena);
+    const struct siphash128 digest = shape_digest(&demand);
+    struct shape_entry *entry = find_shape(shapes, &digest);
+    if (!entry)
+        entry = new_shape(shapes, &demand, &digest, shape_bytes(&demand, shapes->policy, SIZE_MAX));
+    entry->refs++;
+    return &entry->shape;
+}
+
+const struct pod_shape *shapes_hold(struct shapes *shapes, const char *namespace_,
+                                    const struct shape_facts *facts)
+{
+    const size_t max_bytes = shapes->policy->pod_shape_bytes;
+    const size_t max_sum = shapes->policy->pod_shapes_bytes;
+    const size_t bytes = shape_bytes(facts, shapes->policy, max_bytes);
+    if (facts->demand_only || bytes > max_bytes)
+        return hold_demand(shapes, facts, facts->over ? facts->over : SHAPE_LIMIT_POD);
+    const struct siphash128 digest = shape_digest(facts);
+    struct shape_entry *entry = find_shape(shapes, &digest);
+    const bool may = entry ? shape_accounts_may_have(&shapes->accounts, namespace_, entry,
+                                                     shapes->limited_bytes, max_sum)
+                           : shape_accounts_may_add(&shapes->accounts, namespace_, bytes,
+                                                    shapes->limited_bytes + bytes, max_sum);
+    if (!may)
+        return hold_demand(shapes, facts, facts->over ? facts->over : SHAPE_LIMIT_SUM);
+    if (!entry)
+        entry = new_shape(shapes, facts, &digest, bytes);
+    shape_accounts_charge(&shapes->accounts, namespace_, entry);
     entry->refs++;
     return &entry->shape;
 }
@@ -141,8 +202,10 @@ static struct shape_entry *shape_entry_of(const struct pod_shape *shape)
     return (struct shape_entry *)(uintptr_t)shape;
 }
 
-void shapes_hold_again(const struct pod_shape *shape)
+void shapes_hold_again(struct shapes *shapes, const char *namespace_, const struct pod_shape *shape)
 {
+    if (namespace_ && !shape->facts.demand_only)
+        shape_accounts_charge(&shapes->accounts, namespace_, shape_entry_of(shape));
     shape_entry_of(shape)->refs++;
 }
 
@@ -155,12 +218,14 @@ size_t shapes_count_live(const struct pod_shape *shape, int64_t n)
 {
     struct shape_entry *entry = shape_entry_of(shape);
     size_t first = SIZE_MAX;
-    for (size_t i = 0; i < shape->n_gpu_needs && entry->n_live > 0; i++) {
+    /* Where it may go is not known of a shape over a limit. */
+    const size_t n_needs = shape->facts.over ? 0 : shape->n_gpu_needs;
+    for (size_t i = 0; i < n_needs && entry->n_live > 0; i++) {
         struct wanting *wanting = &entry_of(shape->needs[i].resource)->wanting;
         first = least(first, wanting_remove(wanting, entry, shape->needs[i].amount));
     }
     entry->n_live += n;
-    for (size_t i = 0; i < shape->n_gpu_needs && entry->n_live > 0; i++) {
+    for (size_t i = 0; i < n_needs && entry->n_live > 0; i++) {
         struct wanting *wanting = &entry_of(shape->needs[i].resource)->wanting;
         first = least(first, wanting_add(wanting, entry, shape->needs[i].amount));
     }
@@ -172,15 +237,18 @@ const struct wanting *shapes_wanting(const struct resource *resource)
     return &entry_of(resource)->wanting;
 }
 
-void shapes_drop(struct shapes *shapes, const struct pod_shape *shape)
+void shapes_drop(struct shapes *shapes, const char *namespace_, const struct pod_shape *shape)
 {
     struct shape_entry *entry = shape_entry_of(shape);
+    const bool demand_only = shape->facts.demand_only;
+    if (namespace_ && !demand_only)
+        shape_accounts_release(&shapes->accounts, namespace_, entry);
     if (--entry->refs > 0)
         return;
+    *(demand_only ? &shapes->demand_bytes : &shapes->limited_bytes) -= entry->bytes;
     HASH_DEL(shapes->shapes, entry);
     for (size_t i = 0; i < shape->n_needs; i++)
         shapes_drop_resource(shapes, shape->needs[i].resource);
     arena_free(entry->arena);
-    free(entry->key);
     free(entry);
 }

@@ -12,6 +12,7 @@
 #include "base/table.h"
 #include "core/pod_shape.h"
 #include "core/policy.h"
+#include "shape_accounts.h"
 #include "wanting.h"
 #include "words.h"
 
@@ -28,8 +29,10 @@ struct shape_entry {
     size_t refs;
     int64_t n_live; /* pods, of core/market.h */
     struct arena *arena;
-    char *key;
-    size_t key_len;
+    size_t bytes; /* of all that is kept for it: shape_bytes(), the arena's own and the entry's */
+    struct siphash128 digest; /* of the facts */
+    uint64_t order;           /* of shapes that want as much: shape_order(), then the serial */
+    uint64_t serial;
     UT_hash_handle hh;
 };
 
@@ -38,7 +41,11 @@ struct shapes {
     size_t refs; /* the ledger and its forks */
     struct resource_entry *resources;
     struct shape_entry *shapes;
-    struct words words; /* of the ledger's objects */
+    uint64_t n_serials;             /* of shapes, so far */
+    struct shape_accounts accounts; /* of those that are not reduced to their demand */
+    size_t limited_bytes;           /* of the same */
+    size_t demand_bytes;            /* of those that are */
+    struct words words;             /* of the ledger's objects */
 };
 
 struct shapes *shapes_new(const struct policy *policy);
@@ -52,11 +59,22 @@ const struct resource *shapes_find_resource(const struct shapes *shapes, const c
 void shapes_hold_resource_again(const struct resource *resource);
 void shapes_drop_resource(struct shapes *shapes, const struct resource *resource);
 
-/* The shape with these facts, made if it was not known, with one more user. */
-const struct pod_shape *shapes_hold(struct shapes *shapes, const struct shape_facts *facts);
-/* The same shape once more, for one more user. */
-void shapes_hold_again(const struct pod_shape *shape);
-void shapes_drop(struct shapes *shapes, const struct pod_shape *shape);
+/* The shape with these facts, made if it was not known, with one more user in the namespace. Where
+ * it is over policy->pod_shape_bytes, or the namespace may not keep as much more of
+ * policy->pod_shapes_bytes: its demand alone (facts.demand_only), which always counts. Of that,
+ * names that neither the policy nor the ledger knows are left out, but for DEMAND_NEW_GPUS_MAX that
+ * a pattern of the policy calls GPUs. */
+const struct pod_shape *shapes_hold(struct shapes *shapes, const char *namespace_,
+                                    const struct shape_facts *facts);
+/* The same shape once more, for one more user; namespace_ NULL: of none. */
+void shapes_hold_again(struct shapes *shapes, const char *namespace_,
+                       const struct pod_shape *shape);
+/* Of the namespace that held it. */
+void shapes_drop(struct shapes *shapes, const char *namespace_, const struct pod_shape *shape);
+
+/* Of shape_bytes(): what the ledger's table of resources needs for names that only tenants use.
+ * Each shape is charged for all it names, also those that others name too. */
+size_t shape_names_bytes(const struct shape_facts *facts, const struct policy *policy);
 
 /* n more live pods have the shape (or fewer, n < 0). The first place that changed in the lists of
  * those who want its GPUs; SIZE_MAX where it wants none. */

@@ -13,11 +13,12 @@ static int64_t taken(const struct wanting_item *item)
                                                                                : product;
 }
 
-static int compare_keys(const struct shape_entry *a, const struct shape_entry *b)
+/* By contents; the serial only tells apart two that somebody has made to have the same order. */
+static int compare_orders(const struct shape_entry *a, const struct shape_entry *b)
 {
-    const size_t len = a->key_len < b->key_len ? a->key_len : b->key_len;
-    const int order = memcmp(a->key, b->key, len);
-    return order != 0 ? order : (a->key_len > b->key_len) - (a->key_len < b->key_len);
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
+    return (a->serial > b->serial) - (a->serial < b->serial);
 }
 
 static int compare(const struct wanting_item *a, const struct wanting_item *b)
@@ -26,7 +27,7 @@ static int compare(const struct wanting_item *a, const struct wanting_item *b)
     const int64_t taken_b = taken(b);
     if (taken_a != taken_b)
         return taken_a > taken_b ? -1 : 1;
-    return compare_keys(a->shape, b->shape);
+    return compare_orders(a->shape, b->shape);
 }
 
 /* The first item that does not come before this one. */

@@ -1,6 +1,6 @@
 /*
  * wanting: the shapes whose live pods want a GPU resource, those that take most of it together
- * first, equal ones by key. Private to core.
+ * first, equal ones by shape_order(). Private to core.
  */
 #ifndef CORE_WANTING_H
 #define CORE_WANTING_H

@@ -1,9 +1,26 @@
 /* inventory_metrics: the ledger as Prometheus gauges. See include/inventory/inventory.h. */
 #include "base/metrics.h"
+#include "core/shape_limits.h"
 #include "fragmentation_metrics.h"
 #include "gpu_metrics.h"
 #include "inventory/inventory.h"
 #include "quota_metrics.h"
+
+static void shape_metrics(const struct shape_use *use, struct buf *out)
+{
+    static const char NAME[] = "gpu_extender_pods_over_shape_limits";
+    metrics_gauge(out, "gpu_extender_pod_shapes",
+                  "Different shapes of pods (requests, selectors, tolerations).",
+                  (double)use->n_shapes);
+    metrics_gauge(out, "gpu_extender_pod_shapes_bytes", "Memory that the shapes of pods take.",
+                  (double)use->bytes);
+    metrics_head(out, NAME, "gauge",
+                 "Pods of whose shape some is not kept, by the limit that it is over.");
+    for (enum shape_limit over = SHAPE_LIMIT_NONE + 1; over < N_SHAPE_LIMITS; over++)
+        metrics_sample(out, NAME,
+                       (struct metric_label[]){{"limit", shape_limit_name(over)}, {NULL, NULL}},
+                       (double)use->n_pods_over[over]);
+}
 
 void inventory_metrics(struct inventory *inventory, struct buf *out)
 {
@@ -11,6 +28,7 @@ void inventory_metrics(struct inventory *inventory, struct buf *out)
     const double n_pods = (double)cluster_n_pods(view.cluster);
     const double n_problems = (double)view.n_all_problems;
     const double as_of_s = (double)view.as_of_s;
+    const struct shape_use use = cluster_shape_use(view.cluster);
     inventory_done(inventory);
     struct cluster *fork = inventory_fork(inventory); /* no text is made under the lock */
     gpu_metrics(fork, out);
@@ -19,6 +37,7 @@ void inventory_metrics(struct inventory *inventory, struct buf *out)
     metrics_gauge(out, "gpu_extender_nodes", "Nodes in the inventory.",
                   (double)cluster_n_nodes(fork));
     metrics_gauge(out, "gpu_extender_pods", "Pods in the inventory.", n_pods);
+    shape_metrics(&use, out);
     metrics_gauge(out, "gpu_extender_inventory_problems",
                   "Objects that were left out because they cannot be right.", n_problems);
     metrics_gauge(out, "gpu_extender_inventory_timestamp_seconds",

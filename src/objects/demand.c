@@ -69,15 +69,8 @@ static void refuse(struct summing *summing, const char *reason)
 
 static enum importance importance_of(const char *resource, const struct policy *policy)
 {
-    static const char *const CORE[] = {"cpu", "memory", "pods", "ephemeral-storage"};
-    for (size_t i = 0; i < sizeof CORE / sizeof *CORE; i++) {
-        if (strcmp(resource, CORE[i]) == 0)
-            return IMPORTANT;
-    }
-    for (size_t i = 0; i < policy->n_gpu_resources; i++) {
-        if (strcmp(resource, policy->gpu_resources[i]) == 0)
-            return IMPORTANT;
-    }
+    if (policy_is_common_resource(policy, resource))
+        return IMPORTANT;
     return policy_is_gpu_resource(policy, resource) ? GPU_BY_WILDCARD : OTHER;
 }
 

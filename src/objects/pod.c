@@ -3,6 +3,7 @@
 
 #include "affinity.h"
 #include "annotations.h"
+#include "core/shape_limits.h"
 #include "formats/json_get.h"
 #include "meta.h"
 #include "objects/demand.h"
@@ -235,6 +236,7 @@ int pod_from_json(const json_t *object, const struct policy *policy, struct aren
         (r = read_tolerations(&reading, spec, err)) < 0 ||
         (r = read_annotations(&reading, metadata, err)) < 0)
         return r;
+    shape_limit(&facts.shape, policy);
     *ret_facts = facts;
     return 0;
 }

@@ -1,10 +1,14 @@
 /* snapshot: see include/objects/snapshot.h. */
 #include "objects/snapshot.h"
 #include "base/text_time.h"
+#include "core/shape_limits.h"
 #include "formats/json_get.h"
 #include "meta.h"
 #include "objects/pod.h"
 #include "objects/to_json.h"
+
+#include <errno.h>
+#include <string.h>
 
 /* Pods. */
 
@@ -14,13 +18,43 @@ static void make_own(json_t *object, const char *kind)
     (void)json_object_set_new(object, "kind", json_string(kind));
 }
 
+/* Some of the shape was left out, as it was over a limit. */
+static void set_limit(json_t *object, const struct shape_facts *shape)
+{
+    if (!shape->over)
+        return;
+    (void)json_object_set_new(object, "shapeOver", json_string(shape_limit_name(shape->over)));
+    (void)json_object_set_new(object, "demandOnly", json_boolean(shape->demand_only));
+}
+
+/* What decoding adds to every pod (tolerations of its GPUs) was left out of such a shape, too. */
+static int read_limit(const json_t *object, struct shape_facts *shape, struct err *err)
+{
+    const char *name = NULL;
+    int r = json_get_string(object, "shapeOver", &name, err);
+    enum shape_limit over = SHAPE_LIMIT_NONE + 1;
+    if (r < 0 || !name)
+        return r;
+    while (over < N_SHAPE_LIMITS && strcmp(name, shape_limit_name(over)) != 0)
+        over++;
+    if (over == N_SHAPE_LIMITS)
+        return err_set(err, EINVAL, "shapeOver: is \"%.40s\", should be %s or %s", name,
+                       shape_limit_name(SHAPE_LIMIT_POD), shape_limit_name(SHAPE_LIMIT_SUM));
+    if (json_is_true(json_member(object, "demandOnly")))
+        *shape = shape_demand_only(shape, over);
+    else
+        shape_reduce(shape, over);
+    return 0;
+}
+
 /* Of a gated pod the lines that are not evaluated name the gates, which the ledger does not. */
 json_t *kept_pod_to_json(const struct pod_facts *facts, const struct policy *policy)
 {
     json_t *object = pod_to_json(facts, policy);
-    if (!facts->refusal && !facts->not_evaluated && !facts->gated)
+    if (!facts->refusal && !facts->not_evaluated && !facts->gated && !facts->shape.over)
         return object;
     make_own(object, "KeptPod");
+    set_limit(object, &facts->shape);
     if (facts->refusal)
         (void)json_object_set_new(object, "refusal", json_string(facts->refusal));
     if (facts->not_evaluated)
@@ -44,6 +78,7 @@ int kept_pod_from_json(const json_t *object, const struct policy *policy, struct
     struct pod_facts facts;
     int r = 0;
     if ((r = pod_from_json(object, policy, arena, &facts, err)) < 0 ||
+        (r = read_limit(object, &facts.shape, err)) < 0 ||
         (r = read_text(object, "refusal", arena, &facts.refusal, err)) < 0 ||
         (r = read_text(object, "notEvaluated", arena, &facts.not_evaluated, err)) < 0)
         return r;
@@ -55,6 +90,7 @@ json_t *reservation_to_json(const struct reservation_facts *facts, const struct 
 {
     json_t *object = pod_to_json(&facts->pod, policy);
     make_own(object, "Reservation");
+    set_limit(object, &facts->pod.shape);
     (void)json_object_del(object, "status");
     (void)json_object_set_new(object, "node", json_string(facts->node_name));
     return object;
@@ -66,6 +102,7 @@ int reservation_from_json(const json_t *object, const struct policy *policy, str
     struct reservation_facts facts = {.node_name = ""};
     int r = 0;
     if ((r = pod_from_json(object, policy, arena, &facts.pod, err)) < 0 ||
+        (r = read_limit(object, &facts.pod.shape, err)) < 0 ||
         (r = meta_name(object, "node", arena, &facts.node_name, err)) < 0)
         return r;
     if (!facts.node_name[0])

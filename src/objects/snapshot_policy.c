@@ -72,10 +72,12 @@ static json_t *quotas_json(const struct policy *policy)
 json_t *snapshot_policy(const struct policy *policy)
 {
     const char *const *gpu_resources = (const char *const *)policy->gpu_resources;
-    return json_pack("{s:o, s:o, s:{s:b}, s:{s:b}, s:o, s:o, s:o}", "gpuResources",
+    return json_pack("{s:o, s:o, s:{s:b}, s:{s:b}, s:o, s:o, s:o, s:{s:I, s:I}}", "gpuResources",
                      names_json(gpu_resources, policy->n_gpu_resources), "models",
                      models_json(policy), "admission", "extendedResourceToleration",
                      policy->extended_resource_toleration, "sharing", "allow", policy->allow_shared,
                      "placement", placement_json(policy), "slotPrice",
-                     slot_price_json(&policy->slot_price), "quotas", quotas_json(policy));
+                     slot_price_json(&policy->slot_price), "quotas", quotas_json(policy), "limits",
+                     "podShapeBytes", (json_int_t)policy->pod_shape_bytes, "podShapesBytes",
+                     (json_int_t)policy->pod_shapes_bytes);
 }

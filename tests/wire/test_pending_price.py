@@ -39,11 +39,16 @@ COSTLY = {
 }
 
 
+# What it would cost to keep such pods is not the question here (test_shape_limits.py).
+POLICY = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nlimits: {podShapeBytes: 16Mi}\n"
+
+
 @pytest.mark.parametrize("costly", COSTLY)
-def test_a_pod_that_takes_too_long_is_not_judged(start_over, costly):
+def test_a_pod_that_takes_too_long_is_not_judged(start_over, write, costly):
     nodes = [node(f"n-{i}", 1) for i in range(N_NODES)]
     first = {**COSTLY[costly], "priority": 1}
-    service = start_over(*nodes, pod("costly", 1, spec=first), pod("plain", 1))
+    options = ["--config", write("policy.yaml", POLICY)]
+    service = start_over(*nodes, pod("costly", 1, spec=first), pod("plain", 1), options=options)
     answer = service.get("/v1/pending").json()
     assert [(item["name"], item["judged"]) for item in answer["pods"]] == [("costly", False), ("plain", True)]
     assert answer["notJudged"] == 1

@@ -88,6 +88,8 @@ static void assert_policies_equal(const struct policy *a, const struct policy *b
     for (size_t i = 0; i < a->n_quotas; i++)
         assert_quotas_equal(&a->quotas[i], &b->quotas[i]);
     assert_int_equal(a->replica_spread_milli, b->replica_spread_milli);
+    assert_int_equal(a->pod_shape_bytes, b->pod_shape_bytes);
+    assert_int_equal(a->pod_shapes_bytes, b->pod_shapes_bytes);
     assert_memory_equal(&a->slot_price, &b->slot_price, sizeof a->slot_price);
 }
 
@@ -184,6 +186,8 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "  objectBytes: 1Mi\n"
     "  nodes: 1\n"
     "  pods: 2\n"
+    "  podShapeBytes: 5Ki\n"
+    "  podShapesBytes: 2Mi\n"
     "  dryRunReplicas: 3\n";
 
 static void test_every_key_is_read(void **state)

@@ -146,6 +146,11 @@ static void test_any_number_makes_another_policy(void **state)
         assert_differs(&policy);
         --*numbers[i];
     }
+    policy.pod_shape_bytes++;
+    assert_differs(&policy);
+    policy.pod_shape_bytes--;
+    policy.pod_shapes_bytes++;
+    assert_differs(&policy);
     policy_fini(&policy);
 }
 
