@@ -10,7 +10,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 MANIFESTS = os.path.join(HERE, "..", "..", "manifests")
 # In each of which is all that makes the service run.
 WHOLE = ("cert-manager", "self-signed")
-OVERLAYS = (*WHOLE, "second-scheduler", "monitoring")
+OVERLAYS = (*WHOLE, "second-scheduler", "monitoring", "admission")
 QUOTA = "/api/v1/namespaces/gpu-extender/resourcequotas/critical-pods"
 MAKE_CERTIFICATES = "overlays/self-signed/make-certificates"
 
