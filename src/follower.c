@@ -23,6 +23,12 @@
 /* Longer than a watch is behind the API server in ordinary times. */
 #define CONFIRM_MS (30 * SECOND_MS)
 #define MAX_KINDS ((size_t)8)
+/* Open at once: a watch or list each kind; bindings; reviews (auth/ has 32 under way at most). */
+#define READ_CONNECTIONS 16
+#define WRITE_CONNECTIONS 256
+#define REVIEW_CONNECTIONS 32
+/* A credential plugin's pipes, and files of credentials that are being read. */
+#define CREDENTIAL_FILES 16
 /* Between two looks whether all bindings are answered. */
 #define NAP_NS 5000000
 #define BOUND_BY_MAX 320
@@ -89,7 +95,8 @@ static int create_reviewing(struct follower *follower, const struct settings *se
                             struct err *err)
 {
     const struct kube_loop_settings reviewing = {.name = "review",
-                                                 .max_answer_bytes = settings->limits.object_bytes};
+                                                 .max_answer_bytes = settings->limits.object_bytes,
+                                                 .max_connections = REVIEW_CONNECTIONS};
     if (!settings->tls.certificate_file[0])
         return 0;
     return kube_loop_new(&reviewing, &follower->target, follower->credentials, &follower->reviewing,
@@ -99,10 +106,12 @@ static int create_reviewing(struct follower *follower, const struct settings *se
 static int create_loops(struct follower *follower, const struct settings *settings, struct err *err)
 {
     const struct kube_loop_settings reading = {.name = "read",
-                                               .max_answer_bytes = settings->limits.object_bytes};
+                                               .max_answer_bytes = settings->limits.object_bytes,
+                                               .max_connections = READ_CONNECTIONS};
     const struct kube_loop_settings writing = {.name = "write",
                                                .max_answer_bytes = settings->limits.object_bytes,
-                                               .unacked_ms = timing_of(settings).unacked_ms};
+                                               .unacked_ms = timing_of(settings).unacked_ms,
+                                               .max_connections = WRITE_CONNECTIONS};
     int r = kube_credentials_new(&follower->target, &follower->credentials, err);
     if (r == 0)
         r = kube_loop_new(&reading, &follower->target, follower->credentials, &follower->reading,
@@ -253,6 +262,13 @@ int follower_new(const struct settings *settings, struct inventory *inventory,
     log_target(&follower->target);
     *ret_follower = follower;
     return 0;
+}
+
+unsigned follower_files(const struct follower *follower)
+{
+    const unsigned reviewing = follower->reviewing ? KUBE_LOOP_FILES(REVIEW_CONNECTIONS) : 0;
+    return KUBE_LOOP_FILES(READ_CONNECTIONS) + KUBE_LOOP_FILES(WRITE_CONNECTIONS) + reviewing +
+           CREDENTIAL_FILES;
 }
 
 int follower_start(struct follower *follower, struct err *err)

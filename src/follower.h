@@ -25,6 +25,8 @@ int follower_find(const struct options *options, struct kube_target *ret_target,
  */
 int follower_new(const struct settings *settings, struct inventory *inventory,
                  struct kube_target *target, struct follower **ret_follower, struct err *err);
+/* How many file descriptors it may have open. */
+unsigned follower_files(const struct follower *follower);
 int follower_start(struct follower *follower, struct err *err);
 /* Where there are other replicas: answers kube-scheduler no more but for the bindings that are
  * under way, and lets another one lead. Before the HTTP server drains: who else is slow to be

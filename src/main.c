@@ -261,6 +261,7 @@ static int start_server(struct program *program, const struct route *routes, str
         .max_bodies_bytes = settings->limits.bodies_bytes,
         .idle_timeout_s = IDLE_TIMEOUT_S,
         .request_timeout_s = (unsigned)settings->limits.request_s,
+        .other_files = program->follower ? follower_files(program->follower) : 0,
     };
     int r = server_start(&server_settings, routes, &program->server, err);
     if (r == -EADDRINUSE) {

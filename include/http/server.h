@@ -69,6 +69,7 @@ struct server_settings {
     /* In total, fewer where the process may not open so many files; each socket has an equal share,
      * and each of its threads an equal share of that. More wait until one closes. */
     unsigned max_connections;
+    unsigned other_files;    /* that the rest of the program may have open */
     unsigned idle_timeout_s; /* of a kept-alive connection; must be well above 90 */
     /* From a request's first byte to its last; and how long a client may take less than 64 KiB/s of
      * an answer. At least 1. */
@@ -79,9 +80,9 @@ struct server_settings {
 struct server;
 
 /* Listens, and serves until server_stop(). The routes (ended by one whose path is NULL) must
- * outlive it. -EADDRINUSE, -EINVAL ...: the message names the address. *ret_server is set before
- * the first handler runs, so that one may find the server there; after a failure it may be NULL.
- * The threads have the signal mask of the caller. */
+ * outlive it. -EADDRINUSE, -EINVAL ...: the message names the address. -EMFILE: the process may not
+ * open enough files. *ret_server is set before the first handler runs, so that one may find the
+ * server there; after a failure it may be NULL. The threads have the signal mask of the caller. */
 int server_start(const struct server_settings *settings, const struct route *routes,
                  struct server **ret_server, struct err *err);
 

@@ -29,7 +29,12 @@ struct kube_loop_settings {
      * connection (TCP_USER_TIMEOUT): so nothing of it arrives later, though this process stands
      * still. 0: 30 s. */
     int64_t unacked_ms;
+    unsigned max_connections; /* open at once; more requests wait for one. 0: 512 */
 };
+
+/* File descriptors that a loop may have open: connections that were retired may end beside as many
+ * new ones; the waiter's and a proxy's or resolver's few. */
+#define KUBE_LOOP_FILES(max_connections) (2 * (max_connections) + 16)
 
 /* Both are borrowed and may be shared by several loops: target for its life, credentials until
  * kube_loop_stop(). */

@@ -2,27 +2,40 @@
 #include "fd_limit.h"
 #include "base/log.h"
 
+#include <errno.h>
 #include <sys/resource.h>
 
-/* For what else is open: sockets, two a thread, the log, files that are read. */
-#define OTHER_FDS ((rlim_t)256)
+/* With fewer connections nobody could be served well. */
+#define LEAST_CONNECTIONS 16U
 
-unsigned fd_limit_for(unsigned wanted)
+static rlim_t allowed(rlim_t needed)
 {
     struct rlimit limit;
-    const rlim_t needed = wanted + OTHER_FDS;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= needed)
-        return wanted;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return needed;
+    if (limit.rlim_cur >= needed)
+        return limit.rlim_cur;
     limit.rlim_cur = limit.rlim_max < needed ? limit.rlim_max : needed;
     (void)setrlimit(RLIMIT_NOFILE, &limit);
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= needed)
-        return wanted;
-    const rlim_t half = limit.rlim_cur / 2;
-    const rlim_t room = limit.rlim_cur > 2 * OTHER_FDS ? limit.rlim_cur - OTHER_FDS : half;
-    const unsigned n = room < wanted ? (unsigned)room : wanted;
+    return getrlimit(RLIMIT_NOFILE, &limit) < 0 ? needed : limit.rlim_cur;
+}
+
+int fd_limit_for(unsigned wanted, unsigned others, unsigned *ret_connections, struct err *err)
+{
+    const rlim_t files = allowed((rlim_t)wanted + others);
+    const unsigned least = wanted < LEAST_CONNECTIONS ? wanted : LEAST_CONNECTIONS;
+    *ret_connections = wanted;
+    if (files >= (rlim_t)wanted + others)
+        return 0;
+    if (files < (rlim_t)least + others)
+        return err_set(err, EMFILE,
+                       "only %llu files may be open (ulimit -n), should be at least %u: %u for "
+                       "connections to it (limits.connections wants %u), and %u for all else",
+                       (unsigned long long)files, least + others, least, wanted, others);
+    *ret_connections = (unsigned)files - others;
     LOG(LOG_WARN, "http",
         LOG_MSG("fewer connections than limits.connections: too few files may be "
                 "open (ulimit -n)"),
-        LOG_NUM("connections", n), LOG_NUM("files", limit.rlim_cur));
-    return n > 0 ? n : 1;
+        LOG_NUM("connections", *ret_connections), LOG_NUM("files", files));
+    return 0;
 }

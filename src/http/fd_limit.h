@@ -7,8 +7,11 @@
 #ifndef HTTP_FD_LIMIT_H
 #define HTTP_FD_LIMIT_H
 
-/* Raises the process's own limit as far as it may and must. How many connections there is room for:
- * `wanted`, or fewer (which is logged), at least 1. */
-unsigned fd_limit_for(unsigned wanted);
+#include "base/err.h"
+
+/* Raises the process's own limit (RLIMIT_NOFILE) as far as it may and must, for so many connections
+ * and `others`, all other files that may be open. How many connections there is room for: `wanted`,
+ * or fewer, which is logged. -EMFILE: hardly any; nothing should be started then. */
+int fd_limit_for(unsigned wanted, unsigned others, unsigned *ret_connections, struct err *err);
 
 #endif

@@ -15,6 +15,10 @@
 #define N_LISTENERS 3
 /* Threads of a socket that does not serve the verbs. */
 #define N_SIDE_THREADS 2
+/* Two each for waiting, and what it is accepting just now. */
+#define FILES_OF_A_THREAD 4
+/* Standard streams, listening sockets, certificate and cluster files, /proc for the metrics. */
+#define OTHER_FILES 64
 /* kube-scheduler opens more connections than it comes to use, keeps them for 90 s, and fails a call
  * where the server was quicker to close (contract 2.2). */
 #define SILENCE_TIMEOUT_S 120U
@@ -89,22 +93,33 @@ static unsigned silence_timeout_s(const struct outlet *outlet,
     return for_kube_scheduler && request_s < SILENCE_TIMEOUT_S ? SILENCE_TIMEOUT_S : request_s;
 }
 
+static unsigned threads_of(const struct server_settings *settings)
+{
+    const long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (settings->n_threads > 0)
+        return settings->n_threads;
+    return n_cores > 0 ? (unsigned)n_cores : 1;
+}
+
+/* All but the connections of clients. */
+static unsigned other_files(const struct server_settings *settings)
+{
+    return settings->other_files + FILES_OF_A_THREAD * (threads_of(settings) + 2 * N_SIDE_THREADS) +
+           OTHER_FILES;
+}
+
 static int start_outlet(struct server *server, struct outlet *outlet,
                         const struct server_settings *settings, unsigned max_connections,
                         struct err *err)
 {
     unsigned share = max_connections / (unsigned)server->n_outlets;
-    long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
-    unsigned n_threads = settings->n_threads;
-    if (n_threads == 0)
-        n_threads = n_cores > 0 ? (unsigned)n_cores : 1;
     const struct transport_settings transport = {
         .listeners = outlet->listeners,
         .max_connections = share > 0 ? share : 1,
         .idle_timeout_s = settings->idle_timeout_s,
         .request_timeout_s = settings->request_timeout_s,
         .silence_timeout_s = silence_timeout_s(outlet, settings),
-        .n_threads = outlet->listeners & LISTEN_VERBS ? n_threads : N_SIDE_THREADS,
+        .n_threads = outlet->listeners & LISTEN_VERBS ? threads_of(settings) : N_SIDE_THREADS,
         .tls = settings->tls && (outlet->listeners & (LISTEN_VERBS | LISTEN_PEOPLE))};
     int fd = outlet->fd;
     outlet->fd = -1;
@@ -127,14 +142,16 @@ int server_start(const struct server_settings *settings, const struct route *rou
 {
     struct server *server = MEM_NEW(struct server);
     service_init(&server->service, routes, settings->max_body_bytes, settings->max_bodies_bytes);
+    unsigned max_connections = 0;
     int r = add_listeners(server, settings, err);
     if (r == 0)
         r = open_outlets(server, err);
+    if (r == 0)
+        r = fd_limit_for(settings->max_connections, other_files(settings), &max_connections, err);
     if (r < 0) {
         server_free(server);
         return r;
     }
-    const unsigned max_connections = fd_limit_for(settings->max_connections);
     *ret_server = server; /* before the first thread, whose handlers may look for it there */
     for (size_t i = 0; r == 0 && i < server->n_outlets; i++)
         r = start_outlet(server, &server->outlets[i], settings, max_connections, err);

@@ -14,9 +14,15 @@
 struct client;
 struct transfer;
 
-/* target is borrowed for its life. unacked_ms: see struct kube_loop_settings. */
-int client_new(const struct kube_target *target, int64_t unacked_ms, struct client **ret_client,
-               struct err *err);
+/* See struct kube_loop_settings; both are above 0. */
+struct client_limits {
+    int64_t unacked_ms;
+    long max_connections;
+};
+
+/* target is borrowed for its life. */
+int client_new(const struct kube_target *target, const struct client_limits *limits,
+               struct client **ret_client, struct err *err);
 /* Every transfer has ended or was dropped. */
 void client_free(struct client *client);
 

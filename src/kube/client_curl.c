@@ -24,13 +24,9 @@
 #include <unistd.h>
 #include <utlist.h>
 
-/* At once, of a generation; and idle ones that are kept. */
-#define MAX_CONNECTIONS 512L
 /* An idle one is used again for so long: kube-apiserver closes it after 90 s, and what is just
  * being sent then gets no answer. */
 #define IDLE_S 60L
-#define KEEPALIVE_IDLE_S 30L
-#define KEEPALIVE_INTERVAL_S 10L
 #define BUFFER_BYTES (16L * 1024)
 #define LONG_BUFFER_BYTES (128L * 1024)
 #define EVENTS_AT_ONCE 64
@@ -48,7 +44,7 @@ struct generation {
 
 struct client {
     const struct kube_target *target;
-    int64_t unacked_ms;
+    struct client_limits limits;
     struct endpoint endpoint;
     struct curl_slist *connect_to;
     struct generation *generations; /* the first takes what is new */
@@ -83,7 +79,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void
 static int on_new_socket(void *context, curl_socket_t fd, curlsocktype purpose)
 {
     const struct client *client = context;
-    socket_prepare(fd, purpose == CURLSOCKTYPE_IPCXN, client->unacked_ms);
+    socket_prepare(fd, purpose == CURLSOCKTYPE_IPCXN, client->limits.unacked_ms);
     return CURL_SOCKOPT_OK;
 }
 
@@ -208,9 +204,6 @@ static void set_connection(struct transfer *transfer, const struct client *clien
     SET(transfer, CURLOPT_NOSIGNAL, 1L);
     /* Else dropping one whose name is being looked up waits for the resolver. */
     SET(transfer, CURLOPT_QUICK_EXIT, 1L);
-    SET(transfer, CURLOPT_TCP_KEEPALIVE, 1L);
-    SET(transfer, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE_S);
-    SET(transfer, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_INTERVAL_S);
     SET(transfer, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
     SET(transfer, CURLOPT_SOCKOPTDATA, client);
     SET(transfer, CURLOPT_CLOSESOCKETFUNCTION, on_close);
@@ -272,12 +265,13 @@ static int begin_generation(struct client *client)
     generation->client = client;
     generation->sockets = sockets;
     generation->multi = curl_multi_init();
+    const long most = client->limits.max_connections;
     if (!generation->multi)
         abort();
     (void)curl_multi_setopt(generation->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
     (void)curl_multi_setopt(generation->multi, CURLMOPT_SOCKETDATA, generation);
-    (void)curl_multi_setopt(generation->multi, CURLMOPT_MAX_HOST_CONNECTIONS, MAX_CONNECTIONS);
-    (void)curl_multi_setopt(generation->multi, CURLMOPT_MAXCONNECTS, MAX_CONNECTIONS);
+    (void)curl_multi_setopt(generation->multi, CURLMOPT_MAX_HOST_CONNECTIONS, most);
+    (void)curl_multi_setopt(generation->multi, CURLMOPT_MAXCONNECTS, most);
     DL_PREPEND(client->generations, generation);
     return 0;
 }
@@ -471,14 +465,14 @@ static void free_client(struct client *client)
     curl_global_cleanup();
 }
 
-int client_new(const struct kube_target *target, int64_t unacked_ms, struct client **ret_client,
-               struct err *err)
+int client_new(const struct kube_target *target, const struct client_limits *limits,
+               struct client **ret_client, struct err *err)
 {
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         return err_set(err, EIO, "libcurl could not be initialized");
     struct client *client = MEM_NEW(struct client);
     client->target = target;
-    client->unacked_ms = unacked_ms > 0 ? unacked_ms : SOCKET_UNACKED_MS;
+    client->limits = *limits;
     endpoint_init(&client->endpoint, target);
     if (client->endpoint.connect_to)
         client->connect_to = curl_slist_append(NULL, client->endpoint.connect_to);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "question.h"
+#include "socket.h"
 #include "stream.h"
 
 #include <pthread.h>
@@ -21,6 +22,7 @@
 
 /* How long arrivals are handed over before time-outs and tasks have their turn again. */
 #define HAND_OVER_MS 200
+#define CONNECTIONS_MAX 512
 /* How long a loop waits at most before it looks again whether a stream is drained: a caller that
  * sees an older look knows that the loop is frozen or busy. */
 #define LOOK_MS 1000
@@ -50,7 +52,12 @@ int kube_loop_new(const struct kube_loop_settings *settings, const struct kube_t
                   struct err *err)
 {
     struct client *client = NULL;
-    int code = client_new(target, settings->unacked_ms, &client, err);
+    const struct client_limits limits = {
+        .unacked_ms = settings->unacked_ms > 0 ? settings->unacked_ms : SOCKET_UNACKED_MS,
+        .max_connections =
+            settings->max_connections > 0 ? settings->max_connections : CONNECTIONS_MAX,
+    };
+    int code = client_new(target, &limits, &client, err);
     if (code < 0)
         return code;
     struct kube_loop *loop = MEM_NEW(struct kube_loop);

@@ -51,12 +51,12 @@ class Follower(Service):
     """A service over `api`. `folder` is for its files. ready False: it is not waited for. kubeconfig: its text, if not the usual one.
     more: members of the policy."""
 
-    def __init__(self, api, folder, *options, ready=True, kubeconfig=None, more=None, **kubernetes):
+    def __init__(self, api, folder, *options, ready=True, kubeconfig=None, more=None, under=(), **kubernetes):
         config, there = folder / "policy.yaml", folder / "kubeconfig"
         config.write_text(policy(more, **kubernetes), encoding="utf-8")
         there.write_text(kubeconfig or api.kubeconfig(), encoding="utf-8")
         self.api, self.ready, self.calm = api, ready, None
-        super().__init__("--kubeconfig", there, "--config", config, *options, env=LITTLE_QUARANTINE)
+        super().__init__("--kubeconfig", there, "--config", config, *options, env=LITTLE_QUARANTINE, under=under)
 
     def _wait_until_ready(self):
         if self.ready:

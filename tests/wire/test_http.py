@@ -201,7 +201,7 @@ def test_with_few_files_fewer_connections_are_taken(start_service, write):
     path = write("c.json", list_text(node("a")))
     service = start_service("--cluster-file", path, "--log-level", "debug", under=["prlimit", "--nofile=400:400"])
     (warning,) = [line for line in service.log.fields() if "ulimit" in line["msg"]]
-    assert (warning["level"], warning["files"]) == ("warn", "400") and int(warning["connections"]) == 200
+    assert (warning["level"], warning["files"]) == ("warn", "400") and 100 < int(warning["connections"]) < 400
     waiting = {}
     for _ in range(450):
         connection = Raw(service.address)
