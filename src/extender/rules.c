@@ -131,7 +131,7 @@ static bool is_by_late_node(const struct rule_input *input)
 static enum cause strongest_of(const struct rule_input *input)
 {
     enum cause cause = CAUSE_OURS;
-    for (size_t i = 0; i < input->args->n_names; i++) {
+    for (size_t i = 0; cause < CAUSE_FITS && i < input->args->n_names; i++) {
         const enum cause of_node = CAUSES[input->verdicts[i]];
         if (of_node > cause)
             cause = of_node;
