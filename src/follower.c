@@ -6,6 +6,7 @@
 #include "config/timing.h"
 #include "inventory/live.h"
 #include "kube/credentials.h"
+#include "kube/hold.h"
 #include "kube/loop.h"
 #include "kube/watch.h"
 
@@ -43,6 +44,7 @@ struct follower {
     struct kube_watch *watches[MAX_KINDS];
     size_t n_watches;
     struct election *election; /* NULL: this replica is the only one */
+    struct hold *hold;         /* NULL: with a Lease */
     struct binds *binds;
     struct waits *waits;
     int64_t bind_timeout_ms;
@@ -203,6 +205,42 @@ static int create_election(struct follower *follower, const struct settings *set
     return election_new(&parts, &follower->election, err);
 }
 
+static void on_reached(void *context, uint64_t number)
+{
+    const struct follower *follower = context;
+    hold_reached(follower->hold, number);
+    kube_loop_wake(follower->writing);
+}
+
+static void on_reach(void *context, uint64_t number, const char *version)
+{
+    const char *path = NULL;
+    const struct kube_watch_goal goal = {
+        .number = number, .version = version, .reached = on_reached, .context = context};
+    kube_watch_reach(watch_of_pods(context, &path), &goal);
+}
+
+/* What a predecessor posted may still take effect; with a Lease the Lease has been waited for. */
+static void create_hold(struct follower *follower, const struct settings *settings)
+{
+    const int64_t hold_ms = timing_of(settings).hold_ms;
+    struct hold_settings hold = {
+        .until_ms = clock_ms() + hold_ms, .reach = on_reach, .context = follower};
+    if (follower->election)
+        return;
+    (void)watch_of_pods(follower, &hold.pods_path);
+    follower->hold = hold_new(&hold, kube_loop_sender(follower->writing));
+    kube_loop_add_task(follower->writing, hold_tick, follower->hold);
+    LOG(LOG_INFO, "main", LOG_MSG("bindings wait until those of a predecessor are over"),
+        LOG_NUM("ms", hold_ms));
+}
+
+static int64_t held_until_ms(void *context, int64_t now_ms)
+{
+    const struct follower *follower = context;
+    return follower->hold ? hold_until_ms(follower->hold, now_ms) : now_ms;
+}
+
 static bool may_post(void *context, int64_t now_ms)
 {
     const struct follower *follower = context;
@@ -221,6 +259,8 @@ static void create_binds(struct follower *follower, const struct settings *setti
         .seed = random_seed(),
         .may_post = may_post,
         .may_post_context = follower,
+        .held_until_ms = held_until_ms,
+        .held_context = follower,
     };
     follower->bind_timeout_ms = binds.timeout_ms;
     follower->binds = binds_new(&binds, follower->inventory, &settings->policy,
@@ -258,6 +298,7 @@ int follower_new(const struct settings *settings, struct inventory *inventory,
         follower_free(follower);
         return r;
     }
+    create_hold(follower, settings);
     create_binds(follower, settings);
     log_target(&follower->target);
     *ret_follower = follower;
@@ -314,6 +355,7 @@ void follower_free(struct follower *follower)
     if (!follower)
         return;
     binds_free(follower->binds);
+    hold_free(follower->hold);
     waits_free(follower->waits);
     election_free(follower->election);
     for (size_t i = 0; i < follower->n_watches; i++)

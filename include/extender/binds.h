@@ -40,6 +40,11 @@ struct binds_settings {
      * always. */
     bool (*may_post)(void *context, int64_t now_ms);
     void *may_post_context;
+    /* Before then nothing is posted, as what a predecessor posted may still take effect; now_ms:
+     * not held. A call waits for it where its time allows, and fails at once where it does not.
+     * Under binds' lock. NULL: never held. */
+    int64_t (*held_until_ms)(void *context, int64_t now_ms);
+    void *held_context;
 };
 
 /* All borrowed for its life. */

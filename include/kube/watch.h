@@ -13,7 +13,8 @@ struct kube_watch;
 struct kube_watch *kube_watch_new(struct kube_loop *loop, const struct reflector_settings *settings,
                                   const struct reflector_store *store);
 /* What is to be reached (reflector_reach()); reached is called with the number on the loop's thread
- * when it is. A newer goal replaces one that is not reached yet. From any thread. */
+ * when it is. A newer goal replaces one of the same context that is not reached yet; goals of other
+ * contexts are reached together with it. From any thread. */
 struct kube_watch_goal {
     uint64_t number;
     const char *version; /* NULL: list anew */

@@ -238,6 +238,14 @@ struct bind_step bind_attempt_posted(struct bind_attempt *attempt, int64_t now_m
     }
 }
 
+struct bind_step bind_attempt_held(struct bind_attempt *attempt, int64_t now_ms, int64_t until_ms)
+{
+    attempt->n_posts--;
+    if (is_time_to_post(attempt, until_ms))
+        return wait_until(attempt, BIND_WAITING_TO_POST, until_ms);
+    return no_more_posts(attempt, now_ms);
+}
+
 int64_t bind_attempt_quiet_ms(const struct bind_attempt *attempt, int64_t now_ms)
 {
     if (attempt->state == BIND_POSTING)

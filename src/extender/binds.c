@@ -24,6 +24,8 @@ struct binds *binds_new(const struct binds_settings *settings, struct inventory 
     binds->seed = settings->seed;
     binds->may_post = settings->may_post;
     binds->may_post_context = settings->may_post_context;
+    binds->held_until_ms = settings->held_until_ms;
+    binds->held_context = settings->held_context;
     binds->inventory = inventory;
     binds->policy = policy;
     binds->sender = sender;

@@ -67,6 +67,8 @@ struct binds {
     uint64_t seed;
     bool (*may_post)(void *context, int64_t now_ms); /* NULL: always */
     void *may_post_context;
+    int64_t (*held_until_ms)(void *context, int64_t now_ms); /* NULL: never held */
+    void *held_context;
     struct inventory *inventory;
     const struct policy *policy;
     struct kube_sender sender;

@@ -154,6 +154,25 @@ static struct bind_step refuse_to_post(struct turn *turn, struct entry *entry)
     return step;
 }
 
+static int64_t held_until_ms(const struct turn *turn)
+{
+    const struct binds *binds = turn->binds;
+    return binds->held_until_ms ? binds->held_until_ms(binds->held_context, turn->now_ms)
+                                : turn->now_ms;
+}
+
+/* What was posted before the start may still take effect. */
+static struct bind_step hold_back(struct turn *turn, struct entry *entry)
+{
+    binds_entry_fails(entry, BIND_OUTCOME_FAILED,
+                      "the service has just started, and bindings of the one before may still take "
+                      "effect: retry");
+    const struct bind_step step =
+        bind_attempt_held(&entry->attempt, turn->now_ms, held_until_ms(turn));
+    carry_out(turn, entry, &step);
+    return step;
+}
+
 void binds_steps_take(struct turn *turn, struct entry *entry, struct bind_step step,
                       const struct pod_facts *facts)
 {
@@ -164,6 +183,8 @@ void binds_steps_take(struct turn *turn, struct entry *entry, struct bind_step s
     }
     if (step.next == BIND_POST && !may_post(turn))
         step = refuse_to_post(turn, entry);
+    if (step.next == BIND_POST && held_until_ms(turn) > turn->now_ms)
+        step = hold_back(turn, entry);
     count_resting(entry);
     const bool forgotten = entry->rests && turn->binds->n_resting > BINDS_RESTING_MAX;
     if (step.next == BIND_END || forgotten) {

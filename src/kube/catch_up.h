@@ -1,5 +1,5 @@
 /*
- * catch_up: how far the ledger of a new leader has to come. Private to leadership.
+ * catch_up: how far the ledger of a new leader has to come. Private to kube.
  *
  * resourceVersions may be compared from Kubernetes 1.35 on (extender contract 8.1): there a
  * consistent list of one pod says the one to come to. Whatever keeps that from being known, the

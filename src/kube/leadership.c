@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metrics.h"
-#include "catch_up.h"
+#include "catcher.h"
 #include "sight.h"
 #include "told.h"
 
@@ -21,9 +21,6 @@ struct leadership {
     struct slice *slice; /* NULL: none */
     struct sight lease_sight;
     struct sight slice_sight;
-    uint64_t term;       /* whose catching up is under way, or done */
-    uint64_t caught_up;  /* the last that was */
-    bool asks;           /* a question of catching up is under way */
     int64_t unusable_ms; /* since when the ledger is; CLOCK_NEVER: it is not */
     struct err unusable; /* why */
     bool stands_back;    /* it decides nothing, whoever holds the Lease */
@@ -31,18 +28,16 @@ struct leadership {
     bool is_released;    /* as last told */
     struct told told;    /* of the Lease */
     struct told told_of_slice;
-    struct catch_up catch_up;
+    struct catcher catcher; /* by the term */
 
     atomic_int_fast64_t until_ms; /* it may decide; 0: not */
     atomic_int role;
-    atomic_uint_fast64_t reached;
     atomic_bool wants_release;
     struct counter n_terms, n_losses, n_failures;
 };
 
 static kube_done on_lease_answer;
 static kube_done on_slice_answer;
-static kube_done on_catch_up_answer;
 
 struct leadership *leadership_new(const struct leadership_settings *settings,
                                   struct kube_sender sender)
@@ -52,6 +47,9 @@ struct leadership *leadership_new(const struct leadership_settings *settings,
     leadership->sender = sender;
     leadership->lease = lease_new(&settings->lease);
     leadership->unusable_ms = CLOCK_NEVER;
+    catcher_init(&leadership->catcher, settings->pods_path, sender);
+    leadership->catcher.reach = settings->reach;
+    leadership->catcher.context = settings->context;
     if (settings->slice.service)
         leadership->slice = slice_new(&settings->slice);
     return leadership;
@@ -119,7 +117,7 @@ static void publish(struct leadership *leadership, int64_t now_ms)
 {
     const struct lease_status status = lease_status(leadership->lease);
     const bool holds = status.leads && !leadership->stands_back;
-    const bool is_ready = holds && leadership->caught_up == status.term;
+    const bool is_ready = holds && catcher_has_reached(&leadership->catcher, status.term);
     const int64_t until_ms = is_ready ? authority_ms(leadership, &status) : 0;
     atomic_store(&leadership->until_ms, until_ms);
     atomic_store(&leadership->role, is_ready ? LEADER : holds ? HEIR : FOLLOWER);
@@ -148,13 +146,6 @@ static void on_slice_answer(void *context, const struct kube_answer *answer)
     slice_answered(leadership->slice, answer);
 }
 
-static void on_catch_up_answer(void *context, const struct kube_answer *answer)
-{
-    struct leadership *leadership = context;
-    leadership->asks = false;
-    catch_up_answered(&leadership->catch_up, answer);
-}
-
 static void send(struct leadership *leadership, const struct kube_request *request, kube_done *done)
 {
     leadership->sender.send(leadership->sender.sender, request, done, leadership);
@@ -164,22 +155,9 @@ static void send(struct leadership *leadership, const struct kube_request *reque
 static void catch_up(struct leadership *leadership)
 {
     const struct lease_status status = lease_status(leadership->lease);
-    if (!status.leads || leadership->asks)
-        return;
-    if (leadership->term != status.term) {
-        leadership->term = status.term;
-        catch_up_begin(&leadership->catch_up, leadership->settings.pods_path);
+    if (status.leads && catcher_work(&leadership->catcher, status.term))
         LOG(LOG_INFO, "leader", LOG_MSG("the Lease is ours: the ledger catches up"),
             LOG_NUM("term", status.term));
-    }
-    const struct catch_up_action action = catch_up_next(&leadership->catch_up);
-    if (action.want == CATCH_UP_ASK) {
-        leadership->asks = true;
-        send(leadership, &action.request, on_catch_up_answer);
-    } else if (action.want == CATCH_UP_REACH) {
-        leadership->settings.reach(leadership->settings.context, status.term, action.version);
-    }
-    leadership->caught_up = atomic_load(&leadership->reached);
 }
 
 /* ---- whether it is to lead ---- */
@@ -279,7 +257,7 @@ int64_t leadership_tick(void *leadership_context, int64_t now_ms)
 
 void leadership_reached(struct leadership *leadership, uint64_t number)
 {
-    atomic_store(&leadership->reached, number);
+    catcher_reached(&leadership->catcher, number);
 }
 
 void leadership_release(struct leadership *leadership)

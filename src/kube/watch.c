@@ -2,18 +2,26 @@
 #include "kube/watch.h"
 
 #include "base/mem.h"
+#include "resource_version.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <utlist.h>
+
+/* One of those who want something reached. */
+struct wish {
+    struct kube_watch_goal goal; /* its version is ours */
+    struct wish *next;
+};
 
 struct kube_watch {
     struct kube_loop *loop;
     struct reflector *reflector;
     struct kube_stream *stream; /* NULL: none is open */
-    uint64_t reached;           /* the last that was told */
-    struct kube_watch_goal goal;
-    pthread_mutex_t lock;          /* guards wanted */
-    struct kube_watch_goal wanted; /* not taken over yet; its version is ours. number 0: none */
+    uint64_t n_demands;         /* of the reflector: what is reached by the last is by all */
+    struct wish *wishes;        /* of that demand; one a context */
+    pthread_mutex_t lock;       /* guards wanted */
+    struct wish *wanted;        /* not taken over yet, the oldest first */
 };
 
 static void on_refused(void *context, const char *why)
@@ -54,37 +62,86 @@ static void cancel(struct kube_watch *watch)
     watch->stream = NULL;
 }
 
-static void take_goal(struct kube_watch *watch, int64_t now_ms)
+static void free_wish(struct wish *wish)
 {
+    free((void *)(uintptr_t)wish->goal.version);
+    free(wish);
+}
+
+static void free_wishes(struct wish *wishes)
+{
+    struct wish *wish = NULL;
+    struct wish *next = NULL;
+    LL_FOREACH_SAFE(wishes, wish, next)
+    free_wish(wish);
+}
+
+/* A newer one of the same context replaces it. */
+static void add_wish(struct kube_watch *watch, struct wish *wish)
+{
+    struct wish *other = NULL;
+    struct wish *next = NULL;
+    LL_FOREACH_SAFE(watch->wishes, other, next)
+    {
+        if (other->goal.context == wish->goal.context) {
+            LL_DELETE(watch->wishes, other);
+            free_wish(other);
+        }
+    }
+    LL_APPEND(watch->wishes, wish);
+}
+
+/* The version by which all of them are reached; NULL: a list. */
+static const char *version_of_all(const struct kube_watch *watch)
+{
+    const char *version = watch->wishes->goal.version;
+    const struct wish *wish = NULL;
+    LL_FOREACH (watch->wishes, wish) {
+        if (!version || !wish->goal.version)
+            return NULL;
+        if (resource_version_less(version, wish->goal.version))
+            version = wish->goal.version;
+    }
+    return version;
+}
+
+static void take_wishes(struct kube_watch *watch, int64_t now_ms)
+{
+    struct wish *wish = NULL;
+    struct wish *next = NULL;
     (void)pthread_mutex_lock(&watch->lock);
-    const struct kube_watch_goal wanted = watch->wanted;
-    watch->wanted = (struct kube_watch_goal){0};
+    struct wish *wanted = watch->wanted;
+    watch->wanted = NULL;
     (void)pthread_mutex_unlock(&watch->lock);
-    if (wanted.number == 0)
+    if (!wanted)
         return;
-    watch->goal = wanted;
-    reflector_reach(watch->reflector, now_ms, wanted.number, wanted.version);
-    free((void *)(uintptr_t)wanted.version);
-    watch->goal.version = NULL;
+    LL_FOREACH_SAFE(wanted, wish, next)
+    {
+        wish->next = NULL;
+        add_wish(watch, wish);
+    }
+    reflector_reach(watch->reflector, now_ms, ++watch->n_demands, version_of_all(watch));
 }
 
 /* After the store was told. */
 static void tell_reached(struct kube_watch *watch)
 {
-    const uint64_t number = reflector_reached(watch->reflector);
-    if (number == watch->reached)
+    struct wish *wish = NULL;
+    if (!watch->wishes || reflector_reached(watch->reflector) != watch->n_demands)
         return;
-    watch->reached = number;
-    watch->goal.reached(watch->goal.context, number);
+    LL_FOREACH (watch->wishes, wish)
+        wish->goal.reached(wish->goal.context, wish->goal.number);
+    free_wishes(watch->wishes);
+    watch->wishes = NULL;
 }
 
 void kube_watch_reach(struct kube_watch *watch, const struct kube_watch_goal *goal)
 {
-    char *version = goal->version ? mem_strdup(goal->version) : NULL;
+    struct wish *wish = MEM_NEW(struct wish);
+    wish->goal = *goal;
+    wish->goal.version = goal->version ? mem_strdup(goal->version) : NULL;
     (void)pthread_mutex_lock(&watch->lock);
-    free((void *)(uintptr_t)watch->wanted.version);
-    watch->wanted = *goal;
-    watch->wanted.version = version;
+    LL_APPEND(watch->wanted, wish);
     (void)pthread_mutex_unlock(&watch->lock);
     kube_loop_wake(watch->loop);
 }
@@ -92,7 +149,7 @@ void kube_watch_reach(struct kube_watch *watch, const struct kube_watch_goal *go
 static int64_t run(void *context, int64_t now_ms)
 {
     struct kube_watch *watch = context;
-    take_goal(watch, now_ms);
+    take_wishes(watch, now_ms);
     const struct kube_stream_handler handler = {on_refused, on_head,    on_bytes,
                                                 on_end,     on_drained, watch};
     struct reflector_action action = reflector_next(watch->reflector, now_ms);
@@ -120,7 +177,8 @@ struct kube_watch *kube_watch_new(struct kube_loop *loop, const struct reflector
 void kube_watch_free(struct kube_watch *watch)
 {
     reflector_free(watch->reflector);
-    free((void *)(uintptr_t)watch->wanted.version);
+    free_wishes(watch->wishes);
+    free_wishes(watch->wanted);
     (void)pthread_mutex_destroy(&watch->lock);
     free(watch);
 }

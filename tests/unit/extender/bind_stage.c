@@ -35,6 +35,12 @@ static bool may_post(void *context, int64_t now_ms)
     return !stage->refuses;
 }
 
+static int64_t held_until_ms(void *context, int64_t now_ms)
+{
+    const struct bind_stage *stage = context;
+    return stage->held_until_ms > now_ms ? stage->held_until_ms : now_ms;
+}
+
 int bind_stage_setup(void **state)
 {
     struct bind_stage *stage = MEM_NEW(struct bind_stage);
@@ -44,7 +50,9 @@ int bind_stage_setup(void **state)
                                             .confirm_ms = CONFIRM_MS,
                                             .seed = 1,
                                             .may_post = may_post,
-                                            .may_post_context = stage};
+                                            .may_post_context = stage,
+                                            .held_until_ms = held_until_ms,
+                                            .held_context = stage};
     live_init(&stage->live);
     fill(&stage->live);
     fake_sender_init(&stage->server);

@@ -25,7 +25,8 @@ struct bind_stage {
     struct fake_sender server;
     struct binds *binds;
     int64_t now_ms;
-    bool refuses; /* to let anything be posted */
+    bool refuses;          /* to let anything be posted */
+    int64_t held_until_ms; /* before then nothing may be */
     struct caller callers[16];
     unsigned n_callers;
 };

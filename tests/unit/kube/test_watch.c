@@ -188,12 +188,38 @@ static void what_is_demanded_is_told_when_it_is_reached(void **state)
     const struct kube_watch_goal goal = {3, "120", note_reached, scene.journal};
     const struct kube_watch_goal later = {4, NULL, note_reached, scene.journal};
     kube_watch_reach(scene.watch, &goal);
-    journal_wait(scene.journal, "reach 3 120");
+    journal_wait(scene.journal, "reach 1 120");
     kube_watch_reach(scene.watch, &later);
-    journal_wait(scene.journal, "reach 4 nothing");
+    journal_wait(scene.journal, "reach 2 nothing");
     desk_write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab");
     journal_wait(scene.journal, "reached 4");
-    journal_expect(scene.journal, "reach 3 120, reach 4 nothing, head 200, bytes ab, reached 4");
+    journal_expect(scene.journal, "reach 1 120, reach 2 nothing, head 200, bytes ab, reached 4");
+    end(&scene);
+    (void)close(connection);
+}
+
+static void note_other(void *context, uint64_t number)
+{
+    const struct scene *scene = context;
+    journal_add(scene->journal, "other reached %d", (int)number);
+}
+
+/* Each is told when all is reached. */
+static void two_may_demand_at_a_time(void **state)
+{
+    (void)state;
+    struct scene scene;
+    int connection = begin(&scene, "R.");
+    const struct kube_watch_goal goal = {3, "120", note_reached, scene.journal};
+    const struct kube_watch_goal other = {1, "119", note_other, &scene};
+    kube_watch_reach(scene.watch, &goal);
+    journal_wait(scene.journal, "reach 1 120");
+    kube_watch_reach(scene.watch, &other);
+    journal_wait(scene.journal, "reach 2 120");
+    desk_write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab");
+    journal_wait(scene.journal, "other reached 1");
+    journal_expect(scene.journal,
+                   "reach 1 120, reach 2 120, head 200, bytes ab, reached 3, other reached 1");
     end(&scene);
     (void)close(connection);
 }
@@ -214,6 +240,7 @@ int main(void)
         cmocka_unit_test(what_is_cancelled_is_silent),
         cmocka_unit_test(a_refused_token_is_told_before_anything_else),
         cmocka_unit_test(what_is_demanded_is_told_when_it_is_reached),
+        cmocka_unit_test(two_may_demand_at_a_time),
         cmocka_unit_test(it_may_be_freed_with_a_request_in_flight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

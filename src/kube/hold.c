@@ -1,0 +1,54 @@
+/* hold: see include/kube/hold.h. */
+#include "kube/hold.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "catcher.h"
+
+#include <stdlib.h>
+
+/* Between two looks whether the ledger has come to where it should. */
+#define LOOK_MS 20
+/* There is one catching up. */
+#define NUMBER 1
+
+struct hold {
+    int64_t until_ms;
+    struct catcher catcher;
+};
+
+struct hold *hold_new(const struct hold_settings *settings, struct kube_sender sender)
+{
+    struct hold *hold = MEM_NEW(struct hold);
+    hold->until_ms = settings->until_ms;
+    catcher_init(&hold->catcher, settings->pods_path, sender);
+    hold->catcher.reach = settings->reach;
+    hold->catcher.context = settings->context;
+    return hold;
+}
+
+void hold_free(struct hold *hold)
+{
+    free(hold);
+}
+
+int64_t hold_tick(void *hold_context, int64_t now_ms)
+{
+    struct hold *hold = hold_context;
+    if (now_ms < hold->until_ms)
+        return hold->until_ms;
+    catcher_work(&hold->catcher, NUMBER);
+    return CLOCK_NEVER;
+}
+
+void hold_reached(struct hold *hold, uint64_t number)
+{
+    catcher_reached(&hold->catcher, number);
+}
+
+int64_t hold_until_ms(const struct hold *hold, int64_t now_ms)
+{
+    if (now_ms < hold->until_ms)
+        return hold->until_ms;
+    return catcher_has_reached(&hold->catcher, NUMBER) ? now_ms : now_ms + LOOK_MS;
+}
