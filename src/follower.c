@@ -209,6 +209,7 @@ static void on_reached(void *context, uint64_t number)
 {
     const struct follower *follower = context;
     hold_reached(follower->hold, number);
+    LOG(LOG_INFO, "main", LOG_MSG("bindings are sent from now on"));
     kube_loop_wake(follower->writing);
 }
 

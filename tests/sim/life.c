@@ -191,12 +191,11 @@ static void on_start(void *context)
     service_start(context);
 }
 
-/* No sooner than the server has heard of its end: a kubelet takes longer. */
 static void begin_again(struct service *service)
 {
     struct world *world = service->world;
     world->led_ms = world_now(world);
-    agenda_in(&world->agenda, world_between(world, 1000, 5000), on_start, service);
+    agenda_in(&world->agenda, world_between(world, 1, 5000), on_start, service);
 }
 
 static void kill_service(struct world *world)
@@ -220,9 +219,30 @@ static void pause_service(struct world *world)
     struct service *service = world_any_service(world);
     if (world_now(world) < service->sleeps_until_ms)
         return;
-    service->sleeps_until_ms = world_now(world) + world_between(world, 100, 25000);
-    world_tell(world, "service %u: sleeps until %lld ms", service->number,
-               (long long)service->sleeps_until_ms);
+    service_sleep(service, world_now(world) + world_between(world, 100, 25000),
+                  world_trouble(world, world->plan.suspensions, 2));
+}
+
+/* As by a flow of its own that is throttled. */
+static void lose_lease(struct world *world)
+{
+    struct service *service = world_leader(world);
+    if (!service)
+        return;
+    const int64_t until_ms = world_now(world) + world_between(world, 1000, 2 * times()->lease_ms);
+    world_tell(world, "wire: what service %u asks about the Lease is lost until %lld ms",
+               service->number, (long long)until_ms);
+    wire_lose_lease(&service->wire, until_ms);
+}
+
+/* Not twice within its duration: that is said to be dangerous. */
+static void end_lease(struct world *world)
+{
+    if (world_now(world) < world->lease_ended_ms + 2 * times()->lease_ms)
+        return;
+    world->lease_ended_ms = world_now(world);
+    world->led_ms = world_now(world);
+    server_end_lease(&world->server);
 }
 
 /* Longer than others may take until one of them leads instead. */
@@ -295,6 +315,8 @@ void life_begin(struct world *world)
     begin_habit(world, plan->stops, stop_service, 15000);
     begin_habit(world, plan->pauses && plan->n_replicas > 1, pause_service, 20000);
     begin_habit(world, plan->blindness && plan->n_replicas > 1, blind_service, 20000);
+    begin_habit(world, plan->lease_ends && plan->n_replicas > 1, end_lease, 20000);
+    begin_habit(world, plan->lease_loses && plan->n_replicas > 1, lose_lease, 10000);
     begin_habit(world, plan->cuts, cut, 4000);
     begin_habit(world, plan->black_holes, black_hole, 20000);
 }

@@ -13,12 +13,13 @@ struct plan plan_make(struct dice *dice)
         .comparable = dice_one_in(dice, 2),
     };
     bool *const faults[] = {
-        &plan.others,     &plan.node_changes, &plan.deletions,   &plan.failovers,
-        &plan.slow_binds, &plan.double_calls, &plan.kills,       &plan.restarts,
-        &plan.cuts,       &plan.compactions,  &plan.black_holes, &plan.losses,
-        &plan.delays,     &plan.duplicates,   &plan.refusals,    &plan.slow_api,
-        &plan.trusting,   &plan.sickness,     &plan.stops,       &plan.pauses,
-        &plan.blindness,
+        &plan.others,      &plan.node_changes, &plan.deletions,   &plan.failovers,
+        &plan.slow_binds,  &plan.double_calls, &plan.kills,       &plan.restarts,
+        &plan.cuts,        &plan.compactions,  &plan.black_holes, &plan.losses,
+        &plan.delays,      &plan.duplicates,   &plan.refusals,    &plan.slow_api,
+        &plan.trusting,    &plan.sickness,     &plan.stops,       &plan.pauses,
+        &plan.blindness,   &plan.lingering,    &plan.suspensions, &plan.lease_ends,
+        &plan.lease_loses,
     };
     const unsigned one_in = 1 + dice_below(dice, 6);
     for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
@@ -29,6 +30,6 @@ struct plan plan_make(struct dice *dice)
 bool plan_is_in_time(const struct plan *plan)
 {
     return !plan->restarts && !plan->cuts && !plan->black_holes && !plan->losses && !plan->delays &&
-           !plan->refusals && !plan->slow_api && !plan->sickness && !plan->pauses &&
-           !plan->compactions;
+           !plan->refusals && !plan->slow_api && !plan->lingering && !plan->lease_loses &&
+           !plan->sickness && !plan->pauses && !plan->compactions;
 }

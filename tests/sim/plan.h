@@ -35,6 +35,10 @@ struct plan {
     bool cuts;        /* of lists, watches */
     bool black_holes; /* connections that say nothing any more */
     bool losses;      /* of questions and answers about a binding */
+    bool lingering;   /* questions that the kernel sends again, and ends that nobody hears of */
+    bool suspensions; /* some of the pauses are of the host: CLOCK_MONOTONIC stands still */
+    bool lease_loses; /* what one replica asks about the Lease is lost for some seconds */
+    bool lease_ends;  /* somebody deletes the Lease, now and then */
     bool duplicates;  /* of questions */
     bool delays;
     bool refusals; /* 429, 500 */

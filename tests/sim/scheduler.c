@@ -224,7 +224,7 @@ static void on_bind(void *context)
     binding->called_ms = world_now(world);
     agenda_in(&world->agenda, SCHEDULER_TIMEOUT_MS, on_time_out, binding);
     agenda_in(&world->agenda, times()->bind_ms + 1, on_must_be_answered, binding);
-    binds_call(service->binds, &args, world_now(world), on_answer, binding);
+    binds_call(service->binds, &args, service_now(service), on_answer, binding);
     service_tick(service);
 }
 

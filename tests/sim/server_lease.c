@@ -8,16 +8,21 @@
 struct news {
     struct service *service;
     unsigned life;
-    const char *text;
+    const char *text; /* NULL: it was deleted */
 };
 
 static void on_news(void *context)
 {
     const struct news *news = context;
-    if (!news->service->is_alive || news->service->life != news->life)
+    struct service *service = news->service;
+    if (!service->is_alive || service->life != news->life)
         return;
-    json_t *object = json_loads(news->text, 0, NULL);
-    service_see_lease(news->service, object);
+    if (world_now(service->world) < service->sleeps_until_ms && !news->text) {
+        agenda_at(&service->world->agenda, service->sleeps_until_ms, on_news, context);
+        return;
+    }
+    json_t *object = news->text ? json_loads(news->text, 0, NULL) : NULL;
+    service_see_lease(service, object);
     json_decref(object);
 }
 
@@ -66,6 +71,17 @@ static struct server_reply store(struct server *server, json_t *object, unsigned
     const struct server_reply answer = reply(server, code);
     tell_all(server, answer.body);
     return answer;
+}
+
+void server_end_lease(struct server *server)
+{
+    if (!server->lease.object)
+        return;
+    json_decref(server->lease.object);
+    server->lease.object = NULL;
+    server->lease.rv++;
+    world_tell(server->world, "truth: the Lease is deleted");
+    tell_all(server, NULL);
 }
 
 struct server_reply server_lease(struct server *server, const char *method, const char *body)

@@ -41,8 +41,41 @@ static void on_wake(void *context)
         service_tick(service);
 }
 
+/* ---- its clock ---- */
+
+/* So long its clock stood still. */
+static int64_t missed_ms(const struct service *service)
+{
+    const int64_t now_ms = world_now(service->world);
+    const int64_t until_ms = service->sleeps_until_ms;
+    if (CLOCK_SOURCE == CLOCK_BOOTTIME)
+        return 0;
+    if (service->suspended_ms == 0)
+        return service->missed_ms;
+    return service->missed_ms + (now_ms < until_ms ? now_ms : until_ms) - service->suspended_ms;
+}
+
+int64_t service_now(const struct service *service)
+{
+    return world_now(service->world) - missed_ms(service);
+}
+
+void service_sleep(struct service *service, int64_t until_ms, bool suspended)
+{
+    const int64_t now_ms = world_now(service->world);
+    world_tell(service->world, "service %u: %s until %lld ms", service->number,
+               suspended ? "its host is suspended" : "sleeps", (long long)until_ms);
+    service->missed_ms = missed_ms(service);
+    service->suspended_ms = suspended ? now_ms : 0;
+    service->sleeps_until_ms = until_ms;
+}
+
+/* at_ms is by its clock. */
 static void wake_at(struct service *service, size_t task, int64_t at_ms)
 {
+    if (at_ms == CLOCK_NEVER)
+        return;
+    at_ms += missed_ms(service);
     if (at_ms >= service->wakes_ms[task])
         return;
     struct wake *wake = ARENA_NEW(service->world->arena, struct wake);
@@ -60,7 +93,7 @@ static void cancel(struct service *service, size_t kind)
 
 void service_pump(struct service *service, size_t kind)
 {
-    const int64_t now_ms = world_now(service->world);
+    const int64_t now_ms = service_now(service);
     struct reflector_action action = reflector_next(service->reflectors[kind], now_ms);
     for (int i = 0; action.want != REFLECTOR_WAIT; i++) {
         if (i == 10) {
@@ -75,19 +108,24 @@ void service_pump(struct service *service, size_t kind)
     if (action.until_ms <= now_ms)
         world_fail(service->world, "the reflector of kind %zu waits for the past", kind);
     wake_at(service, kind, action.until_ms);
-    if (kind == CLUSTER_PODS && service->leadership) {
-        leadership_reached(service->leadership, reflector_reached(service->reflectors[kind]));
+    if (kind == CLUSTER_PODS) {
+        const uint64_t reached = reflector_reached(service->reflectors[kind]);
+        if (service->leadership)
+            leadership_reached(service->leadership, reached);
+        else
+            hold_reached(service->hold, reached);
         wake_at(service, N_CLUSTER_KINDS, now_ms);
     }
 }
 
 void service_tick(struct service *service)
 {
-    const int64_t now_ms = world_now(service->world);
-    if (!service->is_alive || now_ms < service->sleeps_until_ms)
+    const int64_t now_ms = service_now(service);
+    if (!service->is_alive || world_now(service->world) < service->sleeps_until_ms)
         return;
-    if (service->leadership)
-        wake_at(service, N_CLUSTER_KINDS, leadership_tick(service->leadership, now_ms));
+    wake_at(service, N_CLUSTER_KINDS,
+            service->leadership ? leadership_tick(service->leadership, now_ms)
+                                : hold_tick(service->hold, now_ms));
     wake_at(service, N_CLUSTER_KINDS, binds_tick(service->binds, now_ms));
 }
 
@@ -95,7 +133,8 @@ void service_stir(struct service *service)
 {
     struct world *world = service->world;
     if (world_trouble(world, world->plan.delays, 4))
-        wake_at(service, N_CLUSTER_KINDS, world_now(world) + world_between(world, 1, TAKE_IN_MS));
+        wake_at(service, N_CLUSTER_KINDS,
+                service_now(service) + world_between(world, 1, TAKE_IN_MS));
     else
         service_tick(service);
 }
@@ -107,7 +146,7 @@ static void on_inventory(void *context)
     const int64_t now_ms = world_now(service->world);
     struct err why;
     service->unusable_ms = inventory_usable(service->inventory, &why) ? CLOCK_NEVER : now_ms;
-    wake_at(service, N_CLUSTER_KINDS, now_ms);
+    wake_at(service, N_CLUSTER_KINDS, service_now(service));
 }
 
 /* ---- its part among others ---- */
@@ -128,16 +167,20 @@ static void on_pump_pods(void *context)
 static void on_reach(void *context, uint64_t number, const char *version)
 {
     struct service *service = context;
-    const int64_t now_ms = world_now(service->world);
-    reflector_reach(service->reflectors[CLUSTER_PODS], now_ms, number, version);
-    agenda_at(&service->world->agenda, now_ms, on_pump_pods, service);
+    reflector_reach(service->reflectors[CLUSTER_PODS], service_now(service), number, version);
+    agenda_in(&service->world->agenda, 0, on_pump_pods, service);
 }
 
 static void on_turn(void *context, bool may_decide)
 {
     const struct service *service = context;
-    world_tell(service->world, "service %u: %s", service->number,
-               may_decide ? "leads" : "leads no more");
+    struct world *world = service->world;
+    world_tell(world, "service %u: %s", service->number, may_decide ? "leads" : "leads no more");
+    for (unsigned i = 0; i < world->plan.n_replicas && may_decide; i++) {
+        struct service *other = &world->services[i];
+        if (other != service && other->is_alive && service_may_decide(other))
+            world_fail(world, "services %u and %u may decide", service->number, other->number);
+    }
 }
 
 /* One end, of one life. */
@@ -186,6 +229,23 @@ static int64_t quiet_ms(void *context, int64_t now_ms)
     return binds_quiet_ms(service->binds, now_ms);
 }
 
+static void create_hold(struct service *service)
+{
+    const struct hold_settings settings = {
+        .until_ms = service_now(service) + times()->hold_ms,
+        .pods_path = "/api/v1/pods",
+        .reach = on_reach,
+        .context = service,
+    };
+    service->hold = hold_new(&settings, wire_sender(&service->wire));
+}
+
+static int64_t held_until_ms(void *context, int64_t now_ms)
+{
+    const struct service *service = context;
+    return service->hold ? hold_until_ms(service->hold, now_ms) : now_ms;
+}
+
 static void create_leadership(struct service *service)
 {
     static const char *const NAMES[] = {"", "one", "two", "three"};
@@ -209,16 +269,28 @@ static void create_leadership(struct service *service)
         .context = service,
     };
     service->leadership = NULL;
-    if (service->world->plan.n_replicas == 1)
+    service->hold = NULL;
+    if (service->world->plan.n_replicas == 1) {
+        create_hold(service);
         return;
+    }
     service->leadership = leadership_new(&settings, wire_sender(&service->wire));
     service->lease_store = leadership_lease_store(service->leadership);
 }
 
 void service_see_lease(struct service *service, const json_t *object)
 {
-    service->lease_store.upsert(service->lease_store.context, object);
-    service_stir(service);
+    struct world *world = service->world;
+    if (object) {
+        service->lease_store.upsert(service->lease_store.context, object);
+        service_stir(service);
+        return;
+    }
+    service->lease_store.removed(service->lease_store.context, NULL);
+    service_tick(service);
+    if (service_may_decide(service))
+        world_fail(world, "service %u decides, and knows that the Lease was deleted",
+                   service->number);
 }
 
 static bool is_awake(const struct service *service)
@@ -235,10 +307,9 @@ bool service_could_decide(const struct service *service)
 
 bool service_may_decide(struct service *service)
 {
-    const int64_t now_ms = world_now(service->world);
     if (!is_awake(service))
         return false;
-    return !service->leadership || leadership_may_decide(service->leadership, now_ms);
+    return !service->leadership || leadership_may_decide(service->leadership, service_now(service));
 }
 
 static bool may_post(void *context, int64_t now_ms)
@@ -288,6 +359,8 @@ void service_start(struct service *service)
         .seed = dice_next(&service->world->dice),
         .may_post = may_post,
         .may_post_context = service,
+        .held_until_ms = held_until_ms,
+        .held_context = service,
     };
     world_tell(service->world, "service %u: starts", service->number);
     service->is_alive = true;
@@ -295,6 +368,8 @@ void service_start(struct service *service)
     service->n_calls = 0;
     service->unusable_ms = world_now(service->world);
     service->sleeps_until_ms = 0;
+    service->suspended_ms = 0;
+    service->missed_ms = 0;
     service->life++;
     service->inventory = inventory_new(&service->policy, &LIMITS);
     inventory_go_live(service->inventory, "https://sim");
@@ -320,6 +395,7 @@ void service_kill(struct service *service)
     wire_stop(&service->wire);
     binds_free(service->binds);
     leadership_free(service->leadership);
+    hold_free(service->hold);
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
         cancel(service, i);
         reflector_free(service->reflectors[i]);
@@ -343,7 +419,9 @@ static void on_drain(void *context)
         at(service, now_ms, on_end);
         return;
     }
-    at(service, binds_quiet_ms(service->binds, now_ms) + RELEASE_MS, on_end);
+    at(service,
+       binds_quiet_ms(service->binds, service_now(service)) + missed_ms(service) + RELEASE_MS,
+       on_end);
     leadership_release(service->leadership);
     service_tick(service);
 }

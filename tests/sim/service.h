@@ -7,6 +7,7 @@
 
 #include "extender/binds.h"
 #include "inventory/live.h"
+#include "kube/hold.h"
 #include "kube/leadership.h"
 #include "times.h"
 #include "wire.h"
@@ -30,6 +31,8 @@ struct service {
     unsigned n_calls;        /* of bind, not answered yet */
     int64_t unusable_ms;     /* since when its ledger is; CLOCK_NEVER: it is not */
     int64_t sleeps_until_ms; /* until then it does nothing, and does not know */
+    int64_t suspended_ms;    /* since when its host is, or was last; 0: it never was */
+    int64_t missed_ms;       /* so long its host was, before that */
     unsigned life;           /* so often it was started */
     struct policy policy;
     struct inventory *inventory;
@@ -37,6 +40,7 @@ struct service {
     struct stream *streams[N_CLUSTER_KINDS];
     struct binds *binds;
     struct leadership *leadership;         /* NULL: it is the only one */
+    struct hold *hold;                     /* NULL: there is a Lease */
     struct reflector_store lease_store;    /* whom a watch on the Lease tells */
     int64_t wakes_ms[N_CLUSTER_KINDS + 1]; /* already on the agenda; the last: of binds */
     void (*on_stopped)(struct service *service);
@@ -55,8 +59,14 @@ void service_stop(struct service *service, void (*on_stopped)(struct service *se
 bool service_may_decide(struct service *service);
 /* It could, if it led: its ledger is usable, too. */
 bool service_could_decide(const struct service *service);
-/* A watch on the Lease shows it. */
+/* A watch on the Lease shows it, or its end (NULL). */
 void service_see_lease(struct service *service, const json_t *object);
+
+/* It does nothing until then, and does not know. suspended: its host does nothing, either, and
+ * CLOCK_MONOTONIC stands still. */
+void service_sleep(struct service *service, int64_t until_ms, bool suspended);
+/* What its clock says. */
+int64_t service_now(const struct service *service);
 
 /* The reflector of a kind may want something. */
 void service_pump(struct service *service, size_t kind);

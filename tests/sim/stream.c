@@ -45,10 +45,10 @@ static void on_piece(void *context)
     struct piece *piece = context;
     struct stream *stream = piece->stream;
     struct service *service = stream->service;
-    const int64_t now_ms = world_now(stream->world);
+    const int64_t now_ms = service_now(service);
     if (must_wait(piece) || !is_heard(stream))
         return;
-    stream->heard_ms = now_ms;
+    stream->heard_ms = world_now(stream->world);
     if (piece->what == PIECE_HEAD) {
         stream->has_head = true;
         reflector_head(service->reflectors[stream->kind], now_ms, piece->reply.status,

@@ -1,6 +1,7 @@
 /* wire: see wire.h. The questions of binds; streams are in stream.c. */
 #include "wire.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "kube_answers.h"
 #include "world.h"
@@ -29,6 +30,7 @@ struct call {
     kube_done *done;
     void *context;
     bool is_answered;
+    int64_t sent_until_ms;  /* by the kernel */
     int64_t heard_until_ms; /* by the server: who asked has died */
     struct call *next;
 };
@@ -43,6 +45,14 @@ struct visit {
 static struct world *world_of(const struct call *call)
 {
     return call->wire->world;
+}
+
+/* By a reset: nothing of it is sent any more, and the server ends what it still does for it. */
+static void end_connection(struct call *call)
+{
+    const int64_t now_ms = world_now(world_of(call));
+    call->sent_until_ms = now_ms + WAY_MAX_MS;
+    call->heard_until_ms = now_ms + times()->post_life_ms + TIMING_SLACK_MS - 1;
 }
 
 /* To who is asleep it comes later. */
@@ -73,13 +83,16 @@ static void answer(struct call *call, enum kube_outcome outcome, const struct se
         agenda_at(&world->agenda, service->sleeps_until_ms, on_awake, late);
         return;
     }
-    struct kube_answer given = reply ? kube_answered(world_now(world), reply->status, reply->body)
-                                     : kube_unanswered(world_now(world), outcome, why);
+    const int64_t now_ms = service_now(service);
+    struct kube_answer given = reply ? kube_answered(now_ms, reply->status, reply->body)
+                                     : kube_unanswered(now_ms, outcome, why);
     if (reply)
         given.retry_after_s = reply->retry_after_s;
     if (call->is_answered)
         return;
     call->is_answered = true;
+    if (!reply)
+        end_connection(call);
     world_tell(world, "wire: %s %s: %u %s", call->method, call->path, given.status, why);
     call->done(call->context, &given);
     service_stir(call->wire->service);
@@ -112,6 +125,20 @@ static int64_t way_ms(struct world *world)
     if (world_trouble(world, world->plan.delays, 4))
         return world_between(world, 1, WAY_MAX_MS);
     return world_between(world, 1, 20);
+}
+
+/* The kernel sends again what is lost, for as long as it may: it counts from the first time that it
+ * sends again. What is not there by then never is. */
+#define FIRST_AGAIN_MS 300
+#define LINGERING_MAX_MS 40000
+
+/* CLOCK_NEVER: it is given up. */
+static int64_t outward_ms(struct world *world)
+{
+    if (!world_trouble(world, world->plan.lingering, 4))
+        return way_ms(world);
+    const int64_t ms = world_between(world, 1, LINGERING_MAX_MS);
+    return ms <= times()->unacked_ms + FIRST_AGAIN_MS ? ms : CLOCK_NEVER;
 }
 
 static void send_back(struct visit *visit)
@@ -157,7 +184,9 @@ static void on_given_up(void *context)
 /* It may be done although the answer will be that it took too long. */
 static void take_long(struct world *world, struct visit *visit)
 {
-    const int64_t life_ms = times()->post_life_ms;
+    int64_t life_ms = times()->post_life_ms;
+    if (world_trouble(world, world->plan.lingering, 2))
+        life_ms += TIMING_SLACK_MS - 1;
     if (dice_one_in(&world->dice, 2)) {
         struct visit *unheard = ARENA_NEW(world->arena, struct visit);
         *unheard = *visit;
@@ -173,6 +202,8 @@ static void on_arrived(void *context)
     struct world *world = world_of(call);
     struct visit *visit = ARENA_NEW(world->arena, struct visit);
     *visit = (struct visit){.call = call, .lifetime = world->server.lifetimes};
+    if (world_now(world) > call->sent_until_ms)
+        return;
     if (world_trouble(world, world->plan.refusals, 8)) {
         /* 429 says that nothing was done, or will be: nobody says so of one of two. */
         const bool is_word = !call->is_doubled && dice_one_in(&world->dice, 2);
@@ -194,13 +225,20 @@ static void set_off(struct call *call)
         agenda_in(&world->agenda, 1, on_refused, call);
         return;
     }
+    if (world_now(world) < call->wire->no_lease_until_ms && strstr(call->path, "/leases"))
+        return;
     if (world_trouble(world, world->plan.losses, 8)) {
         world_tell(world, "wire: %s is lost on its way", call->path);
         if (dice_one_in(&world->dice, 2))
             agenda_in(&world->agenda, 1, on_cut, call);
         return;
     }
-    agenda_in(&world->agenda, way_ms(world), on_arrived, call);
+    const int64_t ms = outward_ms(world);
+    if (ms == CLOCK_NEVER) {
+        agenda_in(&world->agenda, times()->unacked_ms + FIRST_AGAIN_MS, on_cut, call);
+        return;
+    }
+    agenda_in(&world->agenda, ms, on_arrived, call);
     call->is_doubled = world_trouble(world, world->plan.duplicates, 6);
     if (call->is_doubled)
         agenda_in(&world->agenda, way_ms(world), on_arrived, call);
@@ -216,7 +254,8 @@ static void on_connected(void *context)
         return;
     if (world_now(world) < awake_ms)
         agenda_at(&world->agenda, awake_ms, on_connected, call);
-    else if (call->may_leave && !call->may_leave(call->may_leave_context, world_now(world)))
+    else if (call->may_leave &&
+             !call->may_leave(call->may_leave_context, service_now(call->wire->service)))
         answer(call, KUBE_NOT_SENT, NULL, "it was no longer allowed");
     else
         set_off(call);
@@ -235,6 +274,7 @@ static void send_call(void *sender, const struct kube_request *request, kube_don
                           .body = arena_strdup(world->arena, request->body ? request->body : ""),
                           .may_leave = request->may_leave,
                           .may_leave_context = request->may_leave_context,
+                          .sent_until_ms = INT64_MAX,
                           .heard_until_ms = INT64_MAX,
                           .done = done,
                           .context = context};
@@ -259,12 +299,20 @@ struct kube_sender wire_sender(struct wire *wire)
 static void stop(struct call *call)
 {
     struct world *world = world_of(call);
-    const struct kube_answer stopped = kube_unanswered(world_now(world), KUBE_UNKNOWN, "stopped");
-    call->heard_until_ms = world_now(world) + world_between(world, 0, WAY_MAX_MS);
+    const struct kube_answer stopped =
+        kube_unanswered(service_now(call->wire->service), KUBE_UNKNOWN, "stopped");
+    /* Where the host died, nobody hears of it, either. */
+    if (!world_trouble(world, world->plan.lingering, 2))
+        call->heard_until_ms = world_now(world) + world_between(world, 0, WAY_MAX_MS);
     if (call->is_answered)
         return;
     call->is_answered = true;
     call->done(call->context, &stopped);
+}
+
+void wire_lose_lease(struct wire *wire, int64_t until_ms)
+{
+    wire->no_lease_until_ms = until_ms;
 }
 
 void wire_stop(struct wire *wire)

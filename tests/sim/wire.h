@@ -36,8 +36,9 @@ struct wire {
     struct service *service;
     struct call *calls; /* of this life of the service, the last first */
     struct stream *streams;
-    int64_t blind_until_ms; /* until then it may neither list nor watch */
-    bool is_dead;           /* new streams are silent, too, until another connection is asked for */
+    int64_t no_lease_until_ms; /* until then what it asks about the Lease is lost */
+    int64_t blind_until_ms;    /* until then it may neither list nor watch */
+    bool is_dead; /* new streams are silent, too, until another connection is asked for */
 };
 
 void wire_init(struct wire *wire, struct service *service);
@@ -61,6 +62,8 @@ void wire_cut_one(struct wire *wire);
 /* Until then it may neither list nor watch, and all its watches end; the Lease and bindings are
  * another matter. */
 void wire_blind(struct wire *wire, int64_t until_ms);
+/* Until then what it asks about the Lease is lost; bindings are not. */
+void wire_lose_lease(struct wire *wire, int64_t until_ms);
 bool wire_is_blind(const struct wire *wire);
 /* The connection of all streams says nothing any more. */
 void wire_black_hole(struct wire *wire);

@@ -15,6 +15,8 @@ SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
 LABEL = re.compile(r'([a-z]+)="([^"]*)"')
 # The least that the policy allows for the silence of a watch.
 SILENCE_S = 5
+# What the log says when bindings of a predecessor can take effect no more.
+SENT = "bindings are sent from now on"
 OBJECT_BYTES = 4 * 1024 * 1024
 # Of resident memory, beyond what was there when all was well first: sanitizers keep some of what was freed.
 BACK_BYTES = 96 * 1024 * 1024
@@ -80,7 +82,9 @@ class Follower(Service):
         return total
 
     def relists(self, kind="pods", **labels):
-        return self.metric("gpu_extender_watch_relists_total", kind=kind, **labels)
+        """Without the one that follows every start, before the first binding (cause "behind")."""
+        n = self.metric("gpu_extender_watch_relists_total", kind=kind, **labels)
+        return n if labels else n - self.metric("gpu_extender_watch_relists_total", kind=kind, cause="behind")
 
     def freshness(self, kind="pods"):
         """What /v1/inventory says of how a kind is followed."""
@@ -127,11 +131,16 @@ class Follower(Service):
         assert self.threads() == self.calm[0]
         assert not TELLS_MEMORY or self.memory("VmRSS") < self.calm[1] + BACK_BYTES
 
+    def wait_until_it_binds(self):
+        """After its start it holds bindings."""
+        self.log.wait_for({"msg": SENT})
+
     def threads(self):
         return len(os.listdir(f"/proc/{self.process.pid}/task"))
 
     def bind(self, pod, node):
         """The error, or None."""
+        self.wait_until_it_binds()
         metadata = pod["metadata"]
         names = {"PodName": metadata["name"], "PodNamespace": metadata["namespace"], "PodUID": metadata["uid"]}
         answer = self.post("/scheduler/bind", {**names, "Node": node})

@@ -13,7 +13,8 @@ SHORT_S = 2
 
 
 def arrive(api, service, *pods):
-    """They are there, and the service knows them."""
+    """They are there, and the service knows them and binds."""
+    service.wait_until_it_binds()
     api.store.put(*pods)
     known = {item["metadata"]["uid"] for item in pods}
     service.wait("the pods are known", lambda: known <= service.ledger()[1])
@@ -175,6 +176,7 @@ OTHERS = {"metadata": {"annotations": {"gpu-extender.io/bound-by": "0.0.9/anothe
 @pytest.mark.parametrize("known", [True, False])
 def test_somebody_else_was_first(api, follower, waiting, known):
     """Our watch does not show it yet: it is a success on the node asked for, and the log says whose it is."""
+    follower.wait_until_it_binds()
     if known:
         arrive(api, follower, waiting)
     api.watch("pods").go_silent()
@@ -188,7 +190,7 @@ def test_somebody_else_was_first(api, follower, waiting, known):
 
 def test_many_binds_wait_and_filter_answers(api, follow):
     """300 bindings wait in the API server; filter is asked meanwhile, and answered by the same few threads."""
-    service = follow(bindTimeoutSeconds=60)
+    service = follow(bindTimeoutSeconds=30)
     service.settle()
     names = [f"n-{i:02}" for i in range(40)]
     waiting = [pod(f"train-{i}") for i in range(300)]

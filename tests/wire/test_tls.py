@@ -16,6 +16,7 @@ import time
 
 import pytest
 from certificates import Authority, mount
+from follow import SENT
 from objects import node, pod
 from raw import LIMIT_S, Raw, request
 from secured import FILTER, HEAD, Secured, ask_on, context
@@ -300,6 +301,7 @@ def bind_each(connection, pods):
 def test_bindings_that_wait_are_answered_on_their_connections(api, large, tmp_path, start_service):
     """Each is put aside until the API server has answered."""
     secured = Secured(tmp_path, start_service, kubeconfig=api.kubeconfig())
+    secured.service.log.wait_for({"msg": SENT})
     api.faults.delay("bind", 0.02)
 
     def call(pods):
