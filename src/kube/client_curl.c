@@ -5,8 +5,7 @@
  * loses the rest of an answer once in a thousand times that a watch on the same connection is given
  * up: it waits until something else arrives there.
  *
- * A generation is a curl_multi with its pool of connections. Retiring puts a new one before it; the
- * old one is freed when its last transfer is over.
+ * A generation is a curl_multi with its connections. A retired one ends with its last transfer.
  */
 #include "client.h"
 
@@ -68,11 +67,9 @@ struct transfer {
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *unused)
 {
-    (void)easy, (void)unused;
     const struct generation *generation = context;
-    bool in = what == CURL_POLL_IN || what == CURL_POLL_INOUT;
-    bool out = what == CURL_POLL_OUT || what == CURL_POLL_INOUT;
-    waiter_watch(generation->sockets, fd, in, out);
+    (void)easy, (void)unused;
+    waiter_watch(generation->sockets, fd, what & CURL_POLL_IN, what & CURL_POLL_OUT);
     return 0;
 }
 
@@ -123,7 +120,7 @@ static size_t on_header(char *line, size_t size, size_t n, void *context)
         transfer->trailer_bytes += len;
         return transfer->trailer_bytes <= TRAILER_BYTES_MAX ? len : 0;
     }
-    bool is_end = len <= 2 && (line[0] == '\r' || line[0] == '\n');
+    const bool is_end = len <= 2 && (line[0] == '\r' || line[0] == '\n');
     long status = 0;
     (void)curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
     if (!is_end || status < 200)
@@ -141,8 +138,7 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *context)
     return transfer->handler->on_bytes(transfer->context, bytes, size * n) ? size * n : 0;
 }
 
-/* Keeps the first refusal. In parentheses it is the function, not the macro that wants constants.
- */
+/* Keeps the first refusal. In parentheses it is the function, not the macro for constants. */
 #define SET(transfer, option, value)                                                               \
     do {                                                                                           \
         CURLcode code_ = (curl_easy_setopt)((transfer)->easy, (option), (value));                  \

@@ -241,7 +241,7 @@ static void end_lease(struct world *world)
     if (world_now(world) < world->lease_ended_ms + 2 * times()->lease_ms)
         return;
     world->lease_ended_ms = world_now(world);
-    world->led_ms = world_now(world);
+    world->led_ms = world_now(world) + times()->lease_ms; /* it may be missed for so long */
     server_end_lease(&world->server);
 }
 

@@ -179,7 +179,7 @@ static void begin(struct world *world)
     life_begin(world);
     for (unsigned i = 0; i < world->plan.n_replicas; i++)
         service_init(&world->services[i], world, i + 1);
-    world->led_ms = world_now(world);
+    world->led_ms = world_now(world) + times()->lease_ms; /* it is missed for so long */
     scheduler_start(world);
     agenda_in(&world->agenda, CHECK_MS, on_check, world);
     agenda_in(&world->agenda, PLAN_BURST_MS, on_quiet, world);
