@@ -1,5 +1,7 @@
 """Soft claims: pods that kube-scheduler has assumed and not bound yet count against their quotas, in filter."""
 
+import concurrent.futures
+
 import pytest
 from objects import GPU, filter_args, merged, node, pod
 
@@ -87,6 +89,18 @@ def test_bind_ignores_the_claims_of_others(start):
     service = start()
     ask(service, 0), ask(service, 1)
     assert service.bind(member(2), "h3") is None
+
+
+def test_of_two_kube_schedulers_at_once_one_gets_the_rest(start):
+    """A claim is made only by the claims that were judged: who was slower judges again."""
+    service = start()
+    assert ask(service, 0) == NODES
+    with concurrent.futures.ThreadPoolExecutor(2) as threads:
+        for _ in range(20):
+            said = list(threads.map(lambda i: ask(service, i), (1, 2)))
+            assert said.count(NODES) == 1
+            for i in (1, 2):
+                ask(service, i, ["unknown"])
 
 
 def test_none_are_made_where_the_policy_says_so(start):
