@@ -70,7 +70,7 @@ def test_rights_and_priority_are_those_of_the_pods_account(objects):
     ours = one(objects, "ServiceAccount")["metadata"]
     assert pod_of(objects)[0]["serviceAccountName"] == ours["name"]
     named = [item for item in objects if item["kind"] in ("RoleBinding", "ClusterRoleBinding", "FlowSchema")]
-    assert len(named) == 5
+    assert len(named) == 6
     for item in named:
         assert list(accounts_of(item)) == [(ours["namespace"], ours["name"])], item
 
