@@ -29,7 +29,6 @@ static inline void ask_write_metrics(void *context, struct buf *out)
 static inline void ask_init(struct ask *ask, const char *cluster)
 {
     small_cluster_init(&ask->cluster, cluster);
-    ask->path = NULL;
     ask->api = (struct api){
         .policy = &ask->cluster.policy,
         .inventory = ask->cluster.inventory,

@@ -69,7 +69,7 @@ static void test_inventory_problems(void **state)
 static void test_inventory_of_nothing(void **state)
 {
     (void)state;
-    struct ask ask;
+    struct ask ask = {0};
     ask_init(&ask, NULL);
     json_t *inventory = ask_json(&ask, api_inventory, "");
     assert_json(json_object_get(inventory, "nodes"), "[]");
@@ -118,7 +118,7 @@ static void check_line(struct ask *ask, handle_exchange *handle, unsigned status
 
 static void test_probes(void **state)
 {
-    struct ask waiting;
+    struct ask waiting = {0};
     ask_init(&waiting, NULL);
     check_line(&waiting, api_livez, 200, "ok\n");
     check_line(&waiting, api_readyz, 503, "waiting for the cluster file\n");

@@ -253,7 +253,7 @@ static void test_an_object_over_the_limit(void **state)
 static void test_not_ready(void **state)
 {
     (void)state;
-    struct ask ask;
+    struct ask ask = {0};
     ask_init(&ask, NULL);
     check_refused(&ask, DEPLOYMENT("1"), 503,
                   "{\"error\": \"not ready: waiting for the cluster file\"}\n");
