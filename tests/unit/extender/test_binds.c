@@ -382,9 +382,32 @@ static void test_stop(void **state)
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, bind_stage_setup, bind_stage_teardown)
 
+/* Of a pod whose namespace has no room for its shape, the ledger knows the demand alone: what bind
+ * judges beside that comes from the API server. */
+static void test_a_pod_over_the_shape_limits_is_judged_by_a_get(void **state)
+{
+    struct bind_stage *stage = *state;
+    stage->live.policy.pod_shapes_bytes = 0;
+    ledger_removes(stage, POD_JSON("1", "", "", ""));
+    ledger_removes(stage, POD_JSON("2", "", "", ""));
+    ledger_removes(stage, POD_JSON("3", "", "", ""));
+    ledger_shows(stage, POD_JSON("1", "", "", ""));
+    const unsigned refused = call(stage, 1, "a");
+    got(stage, 1, 200, POD_JSON("1", ",'annotations':{'gpu-extender.io/models':'K80'}", "", ""));
+    check_held(stage, 1, NULL);
+    check_silence(stage);
+    check_error(stage, refused, "the node's GPU model is not known");
+    const unsigned bound = call(stage, 1, "a");
+    got(stage, 1, 200, POD_JSON("1", "", "", ""));
+    check_held(stage, 1, "a");
+    posted(stage, 1, "a", 201, CREATED);
+    check_bound(stage, bound);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_a_pod_over_the_shape_limits_is_judged_by_a_get),
         TEST(test_bound),
         TEST(test_the_same_call_again),
         TEST(test_two_race_for_one_gpu),
