@@ -15,6 +15,7 @@ static int decide_tls(const struct settings_tls *tls, struct listening *listenin
                  {"privateKeyFile", tls->private_key_file},
                  {"clientCAFile", tls->client_ca_file}};
     const char *missing = NULL;
+    listening->has_tls = *tls->client_crl_file != '\0';
     for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
         if (*FILES[i].path)
             listening->has_tls = true;
@@ -26,8 +27,8 @@ static int decide_tls(const struct settings_tls *tls, struct listening *listenin
                        "tls.%s: is missing: certificateFile, privateKeyFile and clientCAFile are "
                        "given together, or none of them for no TLS",
                        missing);
-    listening->tls_files =
-        (struct tls_files){tls->certificate_file, tls->private_key_file, tls->client_ca_file};
+    listening->tls_files = (struct tls_files){tls->certificate_file, tls->private_key_file,
+                                              tls->client_ca_file, tls->client_crl_file};
     return 0;
 }
 

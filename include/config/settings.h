@@ -92,6 +92,7 @@ struct settings_tls {
     char *certificate_file;
     char *private_key_file;
     char *client_ca_file;
+    char *client_crl_file;                  /* "": none is revoked */
     struct settings_clients verb_clients;   /* nobody named: all that are trusted */
     struct settings_clients people_clients; /* nobody named: none */
 };

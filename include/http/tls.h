@@ -5,8 +5,10 @@
  * Connections are TLS 1.2 or 1.3. A client may show a certificate; without one it may connect too,
  * and has no exchange_peer(). Its certificate is judged at each request: signatures up to one of
  * the trusted ones, dates, that it may be a client's. (One that was found good is not judged again
- * for five seconds, until it expires or the files change.) So one that has expired, or whose
- * authority is trusted no more, is refused on a connection that is open, too.
+ * for five seconds, until it expires or the files change.) So one that has expired or is revoked,
+ * or whose authority is trusted no more, is refused on a connection that is open, too. A list of
+ * revoked certificates that should have been renewed by now stays in force: without it they would
+ * be let in again, and refusing everybody would stop scheduling. The log and a metric say so.
  */
 #ifndef HTTP_TLS_H
 #define HTTP_TLS_H
@@ -19,11 +21,14 @@ struct tls_files {
     const char *certificate; /* the server's, and those between it and its authority */
     const char *private_key;
     const char *client_ca; /* who signs the certificates of clients; one or more */
+    /* Which of those are revoked: lists (CRLs) of authorities in client_ca. "": none are. */
+    const char *client_crl;
 };
 
 struct tls;
 
-/* What tls_open() would say; and that the certificate is valid now is demanded too. */
+/* What tls_open() would say; and the certificate, and the list of revoked ones, must be valid now.
+ */
 int tls_check(const struct tls_files *files, struct err *err);
 
 /* Reads the files (their names are borrowed), which must be whole and belong together; that the

@@ -56,6 +56,7 @@ const struct setting SETTINGS[] = {
     {"tls.privateKeyFile", SETTING_TEXT, AT(tls.private_key_file), .check = syntax_path,
      .text = ""},
     {"tls.clientCAFile", SETTING_TEXT, AT(tls.client_ca_file), .check = syntax_path, .text = ""},
+    {"tls.clientCRLFile", SETTING_TEXT, AT(tls.client_crl_file), .check = syntax_path, .text = ""},
     {"tls.verbClients", SETTING_CLIENTS, AT(tls.verb_clients)},
     {"tls.peopleClients", SETTING_CLIENTS, AT(tls.people_clients)},
     {"authentication.cacheSeconds", SETTING_COUNT, AT(authentication.cache_s), FROM_TO(0, 300, 10)},

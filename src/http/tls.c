@@ -18,12 +18,9 @@
 #define FILE_BYTES_MAX ((size_t)1024 * 1024)
 #define LOOK_EVERY_S 2
 
-/* In the order of struct tls_files. */
-enum tls_file { CERTIFICATE, PRIVATE_KEY, CLIENT_CA, N_FILES };
-
 /* What the files held; or why they could not be read. */
 struct contents {
-    struct buf texts[N_FILES];
+    struct buf texts[N_TLS_FILES];
     int r;
     struct err err;
 };
@@ -46,20 +43,21 @@ static struct tls *serving;
 
 static void contents_fini(struct contents *contents)
 {
-    for (size_t i = 0; i < N_FILES; i++)
+    for (size_t i = 0; i < N_TLS_FILES; i++)
         buf_fini(&contents->texts[i]);
 }
 
 static void contents_read(const struct tls_files *files, struct contents *ret_contents)
 {
-    const char *const paths[N_FILES] = {files->certificate, files->private_key, files->client_ca};
+    const char *const paths[N_TLS_FILES] = {files->certificate, files->private_key,
+                                            files->client_ca, files->client_crl};
     ret_contents->r = 0;
-    for (size_t i = 0; i < N_FILES; i++) {
-        if (i == PRIVATE_KEY)
+    for (size_t i = 0; i < N_TLS_FILES; i++) {
+        if (i == TLS_PRIVATE_KEY)
             buf_init_secret(&ret_contents->texts[i], FILE_BYTES_MAX);
         else
             buf_init(&ret_contents->texts[i], FILE_BYTES_MAX);
-        if (ret_contents->r == 0)
+        if (ret_contents->r == 0 && *paths[i])
             ret_contents->r =
                 small_file_read(paths[i], false, &ret_contents->texts[i], &ret_contents->err);
     }
@@ -69,7 +67,7 @@ static bool contents_equal(const struct contents *a, const struct contents *b)
 {
     if (a->r < 0 || b->r < 0)
         return a->r == b->r && strcmp(a->err.text, b->err.text) == 0;
-    for (size_t i = 0; i < N_FILES; i++) {
+    for (size_t i = 0; i < N_TLS_FILES; i++) {
         const struct buf *left = &a->texts[i];
         const struct buf *right = &b->texts[i];
         if (left->len != right->len || memcmp(buf_text(left), buf_text(right), left->len) != 0)
@@ -85,8 +83,7 @@ static int set_of(const struct tls_files *files, const struct contents *contents
         *err = contents->err;
         return contents->r;
     }
-    return tls_set_new(files, &contents->texts[CERTIFICATE], &contents->texts[PRIVATE_KEY],
-                       &contents->texts[CLIENT_CA], ret_set, err);
+    return tls_set_new(files, contents->texts, ret_set, err);
 }
 
 int tls_check(const struct tls_files *files, struct err *err)
@@ -97,6 +94,8 @@ int tls_check(const struct tls_files *files, struct err *err)
     int r = set_of(files, &contents, &set, err);
     if (r == 0)
         r = tls_set_check_dates(set, files, err);
+    if (r == 0)
+        r = tls_set_check_crl_dates(set, files, err);
     tls_set_drop(set);
     contents_fini(&contents);
     return r;
@@ -107,6 +106,9 @@ static void warn_of_dates(const struct tls *tls, const struct tls_set *set)
     struct err err;
     if (tls_set_check_dates(set, &tls->files, &err) < 0)
         LOG(LOG_WARN, "tls", LOG_MSG("nobody will trust this server"), LOG_STR("err", err.text));
+    if (tls_set_check_crl_dates(set, &tls->files, &err) < 0)
+        LOG(LOG_WARN, "tls", LOG_MSG("certificates that were revoked since are still let in"),
+            LOG_STR("err", err.text));
 }
 
 static void take(struct tls *tls, struct tls_set *set)
@@ -256,6 +258,10 @@ void tls_metrics(struct tls *tls, struct buf *out)
     metrics_gauge(out, "gpu_extender_tls_certificate_expiration_timestamp_seconds",
                   "When the certificate that is shown to clients expires.",
                   (double)tls_set_not_after(set));
+    if (tls_set_crl_next_update(set) >= 0)
+        metrics_gauge(out, "gpu_extender_tls_crl_next_update_timestamp_seconds",
+                      "When the list of revoked client certificates should be renewed.",
+                      (double)tls_set_crl_next_update(set));
     tls_set_drop(set);
 
     const char *metric = "gpu_extender_tls_reloads_total";

@@ -32,6 +32,7 @@ struct tls_set {
     unsigned n_chain;
     gnutls_x509_privkey_t key;
     gnutls_x509_trust_list_t authorities;
+    int64_t crl_next_update;  /* the first; -1: none */
     struct known_peers known; /* by them */
 };
 
@@ -107,20 +108,71 @@ static int read_authorities(struct tls_set *set, const char *path, const struct 
     return r < 0 ? fault(path, "cannot be used", r, err) : 0;
 }
 
-int tls_set_new(const struct tls_files *files, const struct buf *certificate,
-                const struct buf *private_key, const struct buf *client_ca,
+static bool is_by_authority(const struct tls_set *set, gnutls_x509_crl_t crl)
+{
+    bool is = false;
+    gnutls_x509_crt_t crt = NULL;
+    gnutls_x509_trust_list_iter_t iter = NULL;
+    while (!is && gnutls_x509_trust_list_iter_get_ca(set->authorities, &iter, &crt) == 0) {
+        is = gnutls_x509_crl_check_issuer(crl, crt) == 1;
+        gnutls_x509_crt_deinit(crt);
+    }
+    gnutls_x509_trust_list_iter_deinit(iter);
+    return is;
+}
+
+static void note_next_update(struct tls_set *set, gnutls_x509_crl_t crl)
+{
+    const time_t next = gnutls_x509_crl_get_next_update(crl);
+    if (next >= 0 && (set->crl_next_update < 0 || next < set->crl_next_update))
+        set->crl_next_update = next;
+}
+
+/* The lists are as good as their file, which the operator writes like that of the authorities:
+ * their signatures are not checked, as many authorities in clusters (kubeadm's) lack the usage
+ * cRLSign. */
+static int read_revoked(struct tls_set *set, const char *path, const struct buf *text,
+                        struct err *err)
+{
+    const gnutls_datum_t datum = datum_of(text);
+    gnutls_x509_crl_t *crls = NULL;
+    unsigned n = 0;
+    int r = gnutls_x509_crl_list_import2(&crls, &n, &datum, GNUTLS_X509_FMT_PEM, 0);
+    if (r < 0)
+        return fault(path, "holds no list of revoked certificates (CRL) in PEM that can be read", r,
+                     err);
+    bool are_ours = true;
+    for (unsigned i = 0; i < n; i++) {
+        are_ours = are_ours && is_by_authority(set, crls[i]);
+        note_next_update(set, crls[i]);
+    }
+    /* takes the lists over */
+    const int n_added = gnutls_x509_trust_list_add_crls(set->authorities, crls, n, 0, 0);
+    gnutls_free(crls);
+    if (!are_ours)
+        return err_set(err, EINVAL,
+                       "%s: a list of revoked certificates is by none of the authorities in "
+                       "tls.clientCAFile",
+                       path);
+    return n_added == (int)n ? 0 : err_set(err, EINVAL, "%s: two lists are by one authority", path);
+}
+
+int tls_set_new(const struct tls_files *files, const struct buf texts[N_TLS_FILES],
                 struct tls_set **ret_set, struct err *err)
 {
     struct tls_set *set = MEM_NEW(struct tls_set);
     atomic_init(&set->n_holders, 1);
     known_peers_init(&set->known);
-    int r = read_chain(set, files->certificate, certificate, err);
+    set->crl_next_update = -1;
+    int r = read_chain(set, files->certificate, &texts[TLS_CERTIFICATE], err);
     if (r == 0)
-        r = read_key(set, files->private_key, private_key, err);
+        r = read_key(set, files->private_key, &texts[TLS_PRIVATE_KEY], err);
     if (r == 0)
         r = check_pair(set, files, err);
     if (r == 0)
-        r = read_authorities(set, files->client_ca, client_ca, err);
+        r = read_authorities(set, files->client_ca, &texts[TLS_CLIENT_CA], err);
+    if (r == 0 && *files->client_crl)
+        r = read_revoked(set, files->client_crl, &texts[TLS_CLIENT_CRL], err);
     if (r == 0)
         *ret_set = set;
     else
@@ -150,6 +202,21 @@ void tls_set_drop(struct tls_set *set)
 int64_t tls_set_not_after(const struct tls_set *set)
 {
     return gnutls_x509_crt_get_expiration_time(set->chain[0]);
+}
+
+int64_t tls_set_crl_next_update(const struct tls_set *set)
+{
+    return set->crl_next_update;
+}
+
+int tls_set_check_crl_dates(const struct tls_set *set, const struct tls_files *files,
+                            struct err *err)
+{
+    char when[TEXT_TIME_SIZE];
+    if (set->crl_next_update < 0 || set->crl_next_update >= time(NULL))
+        return 0;
+    return err_set(err, EINVAL, "%s: a list of revoked certificates should have been renewed by %s",
+                   files->client_crl, text_time(set->crl_next_update, when));
 }
 
 int tls_set_check_dates(const struct tls_set *set, const struct tls_files *files, struct err *err)
@@ -270,6 +337,7 @@ static const char *fault_of_status(unsigned status)
         unsigned bit;
         const char *fault;
     } FAULTS[] = {
+        {GNUTLS_CERT_REVOKED, "the client certificate, or one above it, has been revoked"},
         {GNUTLS_CERT_SIGNER_NOT_FOUND,
          "the client certificate is signed by none of the authorities in tls.clientCAFile"},
         {GNUTLS_CERT_EXPIRED, "the client certificate, or one above it, has expired"},

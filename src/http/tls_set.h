@@ -16,10 +16,12 @@
 
 struct tls_set;
 
+/* In the order of struct tls_files. */
+enum tls_file { TLS_CERTIFICATE, TLS_PRIVATE_KEY, TLS_CLIENT_CA, TLS_CLIENT_CRL, N_TLS_FILES };
+
 /* The texts are those of the files, whose names are for the messages. -EINVAL: one is not what it
  * should be, or they do not belong together. */
-int tls_set_new(const struct tls_files *files, const struct buf *certificate,
-                const struct buf *private_key, const struct buf *client_ca,
+int tls_set_new(const struct tls_files *files, const struct buf texts[N_TLS_FILES],
                 struct tls_set **ret_set, struct err *err);
 struct tls_set *tls_set_hold(struct tls_set *set);
 /* NULL does nothing. */
@@ -27,6 +29,12 @@ void tls_set_drop(struct tls_set *set);
 
 /* When the server's certificate ends, in seconds since 1970. */
 int64_t tls_set_not_after(const struct tls_set *set);
+/* When the first list of revoked certificates should be renewed, in seconds since 1970; -1: there
+ * is none, or none that says so. */
+int64_t tls_set_crl_next_update(const struct tls_set *set);
+/* -EINVAL: that is over. */
+int tls_set_check_crl_dates(const struct tls_set *set, const struct tls_files *files,
+                            struct err *err);
 /* -EINVAL: it is not valid now. */
 int tls_set_check_dates(const struct tls_set *set, const struct tls_files *files, struct err *err);
 

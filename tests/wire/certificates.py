@@ -44,6 +44,19 @@ class Authority:
         openssl("x509", "-req", "-in", str(self.path(f"{name}.csr")), *signer, "-days", str(days), "-out", str(certificate))
         return certificate, self.path(f"{name}.key")
 
+    def revoke(self, *certificates, out="revoked.pem", over=False):
+        """The path of a list (CRL) of all certificates that were revoked so far, these among them. over: it should have been renewed."""
+        database, folder = self.path("index.txt"), self.path("openssl-ca.cnf")
+        database.touch()
+        text = f"[ca]\ndefault_ca = it\n[it]\ndatabase = {database}\ndefault_md = sha256\ndefault_crl_days = 1\nunique_subject = no\n"
+        folder.write_text(text, encoding="utf-8")
+        us = ["-config", str(folder), "-cert", str(self.certificate), "-keyfile", str(self.key)]
+        for certificate in certificates:
+            openssl("ca", *us, "-revoke", str(certificate))
+        when = ["-crl_lastupdate", "20250101000000Z", "-crl_nextupdate", "20250102000000Z"] if over else []
+        openssl("ca", *us, "-gencrl", *when, "-out", str(self.path(out)))
+        return self.path(out)
+
     def server(self, name="server", **more):
         return self.sign(name, f"/CN={name}", f"subjectAltName={SERVER_NAMES}", "extendedKeyUsage=serverAuth", **more)
 

@@ -36,6 +36,7 @@ def tls_policy(folder, **authentication):
     whole = json.loads(policy())
     whole["listen"] = {"verbs": f"{HOST}:0", "people": f"{HOST}:0", "probes": "127.0.0.2:0"}
     whole["tls"] = {"certificateFile": str(server[0]), "privateKeyFile": str(server[1]), "clientCAFile": str(authority.certificate)}
+    whole["tls"]["clientCRLFile"] = str(authority.revoke())
     whole["tls"]["peopleClients"] = {"names": ["operator"]}
     whole["authentication"] = authentication
     nobody, known = (ssl.create_default_context(cafile=str(authority.certificate)) for _ in range(2))

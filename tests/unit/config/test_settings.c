@@ -162,6 +162,7 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "  certificateFile: /etc/tls/tls.crt\n"
     "  privateKeyFile: keys/a b.key\n"
     "  clientCAFile: '12'\n"
+    "  clientCRLFile: revoked.pem\n"
     "  verbClients: {names: [kube-scheduler, 'system:\"x\"']}\n"
     "  peopleClients: {organizations: ['ops, EU'], names: null}\n"
     "authentication: {cacheSeconds: 300}\n"
