@@ -17,7 +17,7 @@ struct counter {
 };
 
 /* Latencies in seconds; the bucket bounds are METRICS_LATENCY_BOUNDS, and +Inf. */
-#define METRICS_N_BOUNDS 17
+#define METRICS_N_BOUNDS 18
 extern const double METRICS_LATENCY_BOUNDS[METRICS_N_BOUNDS];
 
 struct histogram {

@@ -25,14 +25,22 @@ struct node;
 struct owner;  /* of replicas: owner_uid() */
 struct supply; /* core/market.h */
 
+/* n_over * 2^63 + low. See src/core/exact_sum.h. */
+struct exact_sum {
+    int64_t low; /* >= 0 */
+    uint64_t n_over;
+};
+
 struct node_resource {
     const struct resource *resource;
     int64_t capacity;
     int64_t allocatable;
-    int64_t used;          /* by pods that the ledger shows on the node */
-    int64_t reserved;      /* by bindings on their way: core/reserve.h */
+    int64_t used;          /* by pods that the ledger shows on the node; at most INT64_MAX */
+    int64_t reserved;      /* by bindings on their way: core/reserve.h; at most INT64_MAX */
     bool advertised;       /* the node itself names it; else only its pods do */
+    bool is_uncounted;     /* the row is new, and what pods use of it is not summed yet */
     struct supply *supply; /* of GPUs: where those that are free are counted; NULL: nowhere */
+    struct exact_sum used_sum, reserved_sum; /* behind used and reserved; not kept in forks */
 };
 
 /* What a node is, apart from what it has: shared by a cluster and its forks, never changed. */
@@ -125,6 +133,11 @@ enum cluster_kind {
 };
 void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind);
 void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind);
+/* The same of pods in pieces, so that others may have the ledger in between: a pod that is looked
+ * at is work of 1, one that is deleted work of CLUSTER_SWEEP_DELETION. True when there is nothing
+ * left to look at. */
+#define CLUSTER_SWEEP_DELETION 20
+bool cluster_relist_sweep_pods(struct cluster *cluster, size_t work);
 
 /* Namespaces and priority classes: names, labels, and the classes' values. */
 void cluster_upsert_namespace(struct cluster *cluster, const struct namespace_facts *facts);
@@ -189,8 +202,11 @@ const struct node *cluster_find_node(const struct cluster *cluster, const char *
 /* The same for each of many names: what memory takes long to give is asked for ahead. */
 void cluster_find_nodes(const struct cluster *cluster, const char *const *names, size_t n,
                         const struct node **ret_nodes);
-/* Nodes that are there, one after another from NULL to NULL, in the order of their insertion. */
+/* Nodes that are there, one after another from NULL to NULL, in the order in which they came. */
 const struct node *cluster_next_node(const struct cluster *cluster, const struct node *node);
+/* Nodes that are not there, but that pods, reservations or nominations name; from NULL to NULL. */
+const struct node *cluster_next_missing_node(const struct cluster *cluster,
+                                             const struct node *node);
 const struct pod *cluster_find_pod(const struct cluster *cluster, const char *uid);
 const struct pod *cluster_find_pod_named(const struct cluster *cluster, const char *namespace_,
                                          const char *name);
@@ -199,11 +215,15 @@ const struct pod *cluster_next_pod(const struct cluster *cluster, const struct p
 
 const char *node_name(const struct node *node);
 const struct node_traits *node_traits(const struct node *node);
-/* Every resource that the node has or that its pods and reservations use. */
+/* The resources that the node advertises, and those always kept that its pods or reservations use
+ * (policy_is_common_resource()). */
 const struct node_resource *node_resources(const struct node *node, size_t *ret_n);
-/* NULL where the node neither has it nor uses it. */
+/* NULL where the node has no row for it: then nothing of it is there, whatever pods ask for. */
 const struct node_resource *node_find_resource(const struct node *node,
                                                const struct resource *resource);
+/* What its pods and reservations ask for of GPU resources that it has no row for, all together; at
+ * most INT64_MAX. */
+int64_t node_unlisted_gpus(const struct node *node);
 /* The node has none of the resource to allocate, but a device class maps it: a pod would get it
  * there by a claim. Whether there are devices, and free ones, nothing of the ledger tells. */
 bool node_gives_by_claim(const struct node *node, const struct resource *resource);
@@ -236,7 +256,11 @@ void cluster_place(struct cluster *fork, const struct node *node, const struct p
 /* Recomputes all sums from the pods and reservations. The number of differences (0 is right); the
  * first is told in err. */
 size_t cluster_check(const struct cluster *cluster, struct err *err);
-/* The same of one node. */
-size_t cluster_check_node(const struct node *node, struct err *err);
+/* Recomputes the sums of some nodes, and of what is free of each GPU model, in rounds over all of
+ * them: it stops after so much work (a pod, or one of its needs, is 1) and goes on there with the
+ * next call, even in the middle of a node's pods. Adds to *ret_n_differences; the first is told in
+ * err. True when a round is complete. */
+bool cluster_check_some(struct cluster *cluster, size_t work, size_t *ret_n_differences,
+                        struct err *err);
 
 #endif

@@ -89,32 +89,32 @@ static void copy_holders(const struct node *node, struct arena *arena, struct no
     }
 }
 
-static bool is_astray(const struct cluster *cluster, const struct pod *pod)
-{
-    return pod->node_name[0] && !pod->finished && pod->shape->n_gpu_needs > 0 &&
-           !cluster_find_node(cluster, pod->node_name);
-}
-
 static size_t count_astray(const struct cluster *cluster)
 {
     size_t n = 0;
-    for (const struct pod *pod = cluster_next_pod(cluster, NULL); pod;
-         pod = cluster_next_pod(cluster, pod))
-        n += is_astray(cluster, pod);
+    for (const struct node *node = cluster_next_missing_node(cluster, NULL); node;
+         node = cluster_next_missing_node(cluster, node))
+        n += count_holders(node);
     return n;
 }
 
-static void copy_astray(const struct cluster *cluster, struct copy *copy)
+static void copy_astray_of(const struct node *node, struct copy *copy)
 {
-    copy->astray = ARENA_ARRAY(copy->arena, struct holder, count_astray(cluster));
-    for (const struct pod *pod = cluster_next_pod(cluster, NULL); pod;
-         pod = cluster_next_pod(cluster, pod)) {
-        if (!is_astray(cluster, pod))
+    for (const struct pod *pod = node_next_pod(node, NULL); pod; pod = node_next_pod(node, pod)) {
+        if (pod->shape->n_gpu_needs == 0)
             continue;
         struct holder *holder = &copy->astray[copy->n_astray++];
         *holder = copy_holder(pod, copy->arena);
         holder->node_name = arena_strdup(copy->arena, pod->node_name);
     }
+}
+
+static void copy_astray(const struct cluster *cluster, struct copy *copy)
+{
+    copy->astray = ARENA_ARRAY(copy->arena, struct holder, count_astray(cluster));
+    for (const struct node *node = cluster_next_missing_node(cluster, NULL); node;
+         node = cluster_next_missing_node(cluster, node))
+        copy_astray_of(node, copy);
 }
 
 static size_t count_reservations(const struct node *node)

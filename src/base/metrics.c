@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 const double METRICS_LATENCY_BOUNDS[METRICS_N_BOUNDS] = {
-    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
-    0.1,    0.25,    0.5,    1,     2.5,    5,     10,   30};
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.025,
+    0.05,   0.1,     0.25,   0.5,   1,      2.5,   5,    10,   30};
 
 void counter_add(struct counter *counter, uint64_t n)
 {

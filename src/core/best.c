@@ -23,7 +23,8 @@ struct alike {
 
 struct best {
     const struct score *score;
-    struct alike *alike; /* by what is seen at a glance; NULL: more decides */
+    struct alike *alike;           /* by what is seen at a glance; NULL: more decides */
+    const struct resource *wanted; /* the one GPU resource that the pod asks for */
     struct ranked_node *kept;
     size_t n, n_most;
     size_t n_cuts;
@@ -38,8 +39,10 @@ struct best *best_begin(const struct cluster *cluster, const struct fit_question
     best->score = score_begin(cluster, question, arena);
     best->kept = ARENA_ARRAY(arena, struct ranked_node, 2 * n_most);
     best->n_most = n_most;
-    if (rank_goes_by_glance(best->score))
+    if (rank_goes_by_glance(best->score)) {
         best->alike = ARENA_ARRAY(arena, struct alike, N_ALIKE);
+        best->wanted = question->shape->needs[0].resource;
+    }
     return best;
 }
 
@@ -76,7 +79,7 @@ static void cut(struct best *best)
 static struct alike *find_alike(const struct best *best, const struct node *node)
 {
     const struct node_glance *glance = node_glance(node);
-    if (!best->alike || !glance->gpus || glance->has_taints)
+    if (!best->alike || glance->gpus != best->wanted || glance->has_taints)
         return NULL;
     struct alike *alike = &best->alike[glance_hash(glance) & (N_ALIKE - 1)];
     if (!alike->glance.gpus || !glance_is_alike(&alike->glance, glance)) {

@@ -46,7 +46,11 @@ void cluster_free(struct cluster *cluster)
     DL_FOREACH_SAFE (cluster->nodes, node, next_node) {
         node_table_free(cluster, node);
     }
+    DL_FOREACH_SAFE (cluster->missing_nodes, node, next_node) {
+        node_table_free(cluster, node);
+    }
     node_index_free(&cluster->node_index);
+    free(cluster->check_walk.used);
     market_free_all(cluster);
     named_free_all(cluster);
     tenants_free_all(cluster);
@@ -103,14 +107,10 @@ void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts
     const uint64_t models = tenants_models(node);
     supply_leave(node);
     bool same = node->traits && traits_equal(&node->traits->traits, &traits->traits);
-    if (!node->traits)
-        cluster->n_present_nodes++;
-    if (same) {
+    if (same)
         traits_drop(cluster, traits);
-    } else {
-        traits_drop(cluster, node->traits);
-        node->traits = traits;
-    }
+    else
+        node_table_set_traits(cluster, node, traits);
     node->seen = cluster->relists[CLUSTER_NODES];
     if (node_table_advertise(cluster, node, facts) || !same)
         count_change_of_nodes(cluster, node);
@@ -123,10 +123,8 @@ static void delete_node(struct cluster *cluster, struct node *node)
 {
     const uint64_t models = tenants_models(node);
     supply_leave(node);
-    traits_drop(cluster, node->traits);
-    node->traits = NULL;
+    node_table_set_traits(cluster, node, NULL);
     tenants_move(cluster, node, models);
-    cluster->n_present_nodes--;
     count_change_of_nodes(cluster, node);
     const struct node_facts nothing = {.name = node->name};
     (void)node_table_advertise(cluster, node, &nothing);
@@ -266,6 +264,8 @@ static struct pod_entry *find_pod(const struct cluster *cluster, const char *uid
 
 static void remove_pod(struct cluster *cluster, struct pod_entry *entry)
 {
+    if (cluster->swept_to == entry)
+        cluster->swept_to = entry->hh.next;
     detach_pod(cluster, entry);
     nominate_end(cluster, entry);
     market_count(cluster, &entry->pod, -1);
@@ -349,6 +349,8 @@ void cluster_keep_pod(struct cluster *cluster, const char *uid)
 void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind)
 {
     cluster->relists[kind]++;
+    if (kind == CLUSTER_PODS)
+        cluster->is_sweeping = false; /* of a list that broke off */
 }
 
 static void sweep_nodes(struct cluster *cluster)
@@ -356,19 +358,27 @@ static void sweep_nodes(struct cluster *cluster)
     struct node *node = NULL;
     struct node *next = NULL;
     DL_FOREACH_SAFE (cluster->nodes, node, next) {
-        if (node->traits && node->seen != cluster->relists[CLUSTER_NODES])
+        if (node->seen != cluster->relists[CLUSTER_NODES])
             delete_node(cluster, node);
     }
 }
 
-static void sweep_pods(struct cluster *cluster)
+/* What comes while the sweep is under way has been seen, so it does not matter whether the sweep
+ * passes it. */
+bool cluster_relist_sweep_pods(struct cluster *cluster, size_t work)
 {
-    struct pod_entry *pod = NULL;
-    struct pod_entry *next = NULL;
-    HASH_ITER (hh, cluster->pods, pod, next) {
-        if (pod->seen != cluster->relists[CLUSTER_PODS])
-            delete_pod(cluster, pod);
+    if (!cluster->is_sweeping)
+        cluster->swept_to = cluster->pods;
+    for (size_t done = 0; cluster->swept_to && done < work; done++) {
+        struct pod_entry *pod = cluster->swept_to;
+        cluster->swept_to = pod->hh.next;
+        if (pod->seen == cluster->relists[CLUSTER_PODS])
+            continue;
+        delete_pod(cluster, pod);
+        done += CLUSTER_SWEEP_DELETION - 1;
     }
+    cluster->is_sweeping = cluster->swept_to != NULL;
+    return !cluster->is_sweeping;
 }
 
 void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind)
@@ -376,7 +386,7 @@ void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind)
     if (kind == CLUSTER_NODES)
         sweep_nodes(cluster);
     else if (kind == CLUSTER_PODS)
-        sweep_pods(cluster);
+        (void)cluster_relist_sweep_pods(cluster, SIZE_MAX);
     else if (kind == CLUSTER_NAMESPACES)
         tenants_sweep(cluster);
     else if (kind == CLUSTER_DEVICE_CLASSES)

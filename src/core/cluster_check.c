@@ -3,6 +3,7 @@
  */
 #include "cluster_check.h"
 #include "base/mem.h"
+#include "exact_sum.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -27,48 +28,73 @@ static bool uses(const struct pod *pod, const char *node_name)
     return !pod->finished && pod->node_name[0] && strcmp(pod->node_name, node_name) == 0;
 }
 
-static int64_t sum_of_pods(const struct node *node, const char *resource)
+struct exact_sum *check_sums_new(const struct node *node)
 {
-    int64_t sum = 0;
-    for (const struct pod_entry *pod = node->pods; pod; pod = pod->next)
-        sum = ledger_add(sum, shape_demand(&pod->pod.shape->facts, resource));
-    return sum;
+    return MEM_ARRAY(struct exact_sum, node->n_resources + 1);
 }
 
-static int64_t sum_of_reservations(const struct node *node, const char *resource)
-{
-    int64_t sum = 0;
-    for (const struct reservation_entry *held = node->reservations; held; held = held->next)
-        sum = ledger_add(sum, shape_demand(&held->reservation.shape->facts, resource));
-    return sum;
-}
-
-static void check_sums(struct check *check, const struct node *node)
-{
-    for (size_t i = 0; i < node->n_resources; i++) {
-        const struct node_resource *resource = &node->resources[i];
-        const char *name = resource->resource->name;
-        const bool among_gpus = i < node->n_gpu_resources;
-        const int64_t used = sum_of_pods(node, name);
-        const int64_t reserved = sum_of_reservations(node, name);
-        if (resource->used != used)
-            check_differs(check, node->name, name, resource->used, used);
-        if (resource->reserved != reserved)
-            check_differs(check, node->name, "what is reserved", resource->reserved, reserved);
-        if (resource->resource->is_gpu != among_gpus)
-            check_differs(check, node->name, "a resource among GPUs", among_gpus, !among_gpus);
-        if (!resource->advertised && resource->used == 0 && resource->reserved == 0)
-            check_differs(check, node->name, "an unused, unadvertised resource", 1, 0);
-    }
-}
-
-static void check_needs(struct check *check, const struct node *node, const struct pod_shape *shape)
+static void add_shape(struct check *check, const struct node *node, const struct pod_shape *shape,
+                      struct exact_sum *sums)
 {
     for (size_t i = 0; i < shape->n_needs; i++) {
-        const struct resource *resource = shape->needs[i].resource;
-        if (!node_find_resource(node, resource))
-            check_differs(check, node->name, resource->name, 0, shape->needs[i].amount);
+        const struct need *need = &shape->needs[i];
+        const struct node_resource *row = node_find_resource(node, need->resource);
+        if (row)
+            exact_sum_add(&sums[row - node->resources], need->amount);
+        else if (need->resource->is_gpu && !need->resource->is_always_kept)
+            exact_sum_add(&sums[node->n_resources], need->amount);
+        else if (need->resource->is_always_kept && need->amount > 0)
+            check_differs(check, node->name, need->resource->name, 0, need->amount);
     }
+}
+
+size_t check_pod(struct check *check, const struct node *node, const struct pod_entry *pod,
+                 struct exact_sum *used)
+{
+    if (!uses(&pod->pod, node->name) || pod->node != node)
+        check_differs(check, node->name, pod->pod.uid, 1, 0);
+    add_shape(check, node, pod->pod.shape, used);
+    return 1 + pod->pod.shape->n_needs;
+}
+
+static void check_row(struct check *check, const struct node *node, size_t i,
+                      const struct exact_sum *used, const struct exact_sum *reserved)
+{
+    const struct node_resource *row = &node->resources[i];
+    const bool among_gpus = i < node->n_gpu_resources;
+    const bool is_needed = row->resource->is_always_kept && (row->used != 0 || row->reserved != 0);
+    if (!exact_sum_equal(&row->used_sum, used) || row->used != exact_sum_shown(used))
+        check_differs(check, node->name, row->resource->name, row->used, exact_sum_shown(used));
+    if (!exact_sum_equal(&row->reserved_sum, reserved) ||
+        row->reserved != exact_sum_shown(reserved))
+        check_differs(check, node->name, "what is reserved", row->reserved,
+                      exact_sum_shown(reserved));
+    if (row->resource->is_gpu != among_gpus)
+        check_differs(check, node->name, "a resource among GPUs", among_gpus, !among_gpus);
+    if (!row->advertised && !is_needed)
+        check_differs(check, node->name, "an unused, unadvertised resource", 1, 0);
+}
+
+size_t check_rows(struct check *check, const struct node *node, const struct exact_sum *used)
+{
+    size_t n_visited = node->n_resources;
+    struct exact_sum *reserved = check_sums_new(node);
+    for (const struct reservation_entry *held = node->reservations; held; held = held->next) {
+        if (strcmp(held->reservation.node_name, node->name) != 0 || held->node != node)
+            check_differs(check, node->name, held->reservation.uid, 1, 0);
+        add_shape(check, node, held->reservation.shape, reserved);
+        n_visited += 1 + held->reservation.shape->n_needs;
+    }
+    for (size_t i = 0; i < node->n_resources; i++)
+        check_row(check, node, i, &used[i], &reserved[i]);
+    exact_sum_join(&reserved[node->n_resources], &used[node->n_resources]);
+    if (!exact_sum_equal(&node->unlisted_gpus, &reserved[node->n_resources]))
+        check_differs(check, node->name, "GPUs that it does not list", node_unlisted_gpus(node),
+                      exact_sum_shown(&reserved[node->n_resources]));
+    free(reserved);
+    if (!glance_is_right(node))
+        check_differs(check, node->name, "what is seen of it at a glance", 0, 1);
+    return n_visited;
 }
 
 static int compare_owners(const void *a, const void *b)
@@ -117,56 +143,60 @@ static void check_replicas(struct check *check, const struct node *node)
     free(owners);
 }
 
-static void check_node(struct check *check, const struct node *node)
+size_t check_node(struct check *check, const struct node *node)
 {
-    check_sums(check, node);
+    size_t n_pods = 0;
+    size_t n_visited = 0;
+    struct exact_sum *used = check_sums_new(node);
+    for (const struct pod_entry *pod = node->pods; pod; pod = pod->next, n_pods++)
+        n_visited += check_pod(check, node, pod, used);
+    n_visited += check_rows(check, node, used);
+    free(used);
     check_replicas(check, node);
-    for (const struct pod_entry *pod = node->pods; pod; pod = pod->next) {
-        if (!uses(&pod->pod, node->name) || pod->node != node)
-            check_differs(check, node->name, pod->pod.uid, 1, 0);
-        check_needs(check, node, pod->pod.shape);
-    }
-    for (const struct reservation_entry *held = node->reservations; held; held = held->next) {
-        if (strcmp(held->reservation.node_name, node->name) != 0 || held->node != node)
-            check_differs(check, node->name, held->reservation.uid, 1, 0);
-        check_needs(check, node, held->reservation.shape);
-    }
     for (const struct nomination_entry *held = node->nominations; held; held = held->next) {
         if (held->node != node)
             check_differs(check, node->name, held->nomination.uid, 1, 0);
     }
-    if (!glance_is_right(node))
-        check_differs(check, node->name, "what is seen of it at a glance", 0, 1);
+    if (node->n_pods != n_pods)
+        check_differs(check, node->name, "pods", (int64_t)node->n_pods, (int64_t)n_pods);
     if (!node->traits && !node->pods && !node->reservations && !node->nominations)
         check_differs(check, node->name, "a node that is neither there nor used", 1, 0);
+    return n_visited;
 }
 
-size_t cluster_check_node(const struct node *node, struct err *err)
+/* Nodes of one list, and what is on them. */
+struct nodes_seen {
+    size_t n, n_using, n_holding;
+};
+
+static void check_list(struct check *check, const struct node *first, bool is_there,
+                       struct nodes_seen *seen)
 {
-    struct check check = {.err = err};
-    check_node(&check, node);
-    return check.n_differences;
+    for (const struct node *node = first; node; node = node->next) {
+        for (const struct pod_entry *pod = node->pods; pod; pod = pod->next)
+            seen->n_using++;
+        for (const struct reservation_entry *held = node->reservations; held; held = held->next)
+            seen->n_holding++;
+        seen->n++;
+        if ((node->traits != NULL) != is_there)
+            check_differs(check, node->name, "being there", !is_there, is_there);
+        (void)check_node(check, node);
+    }
 }
 
 static void check_nodes(struct check *check, const struct cluster *cluster)
 {
-    size_t n_present = 0;
-    size_t n_using = 0;
-    size_t n_holding = 0;
-    for (const struct node *node = cluster->nodes; node; node = node->next) {
-        n_present += node->traits != NULL;
-        for (const struct pod_entry *pod = node->pods; pod; pod = pod->next)
-            n_using++;
-        for (const struct reservation_entry *held = node->reservations; held; held = held->next)
-            n_holding++;
-        check_node(check, node);
-    }
+    struct nodes_seen seen = {0};
+    check_list(check, cluster->nodes, true, &seen);
+    check_unless_same(check, "nodes", cluster->n_present_nodes, seen.n);
+    check_list(check, cluster->missing_nodes, false, &seen);
+    check_unless_same(check, "names of nodes", cluster->node_index.n, seen.n);
     size_t n_should_use = 0;
     for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next)
         n_should_use += !pod->pod.finished && pod->pod.node_name[0] != '\0';
-    check_unless_same(check, "nodes", cluster->n_present_nodes, n_present);
-    check_unless_same(check, "pods that use a node", n_using, n_should_use);
-    check_unless_same(check, "reservations of nodes", n_holding, cluster_n_reservations(cluster));
+    check_unless_same(check, "pods that use a node", seen.n_using, n_should_use);
+    check_unless_same(check, "reservations of nodes", seen.n_holding,
+                      cluster_n_reservations(cluster));
 }
 
 /* A reservation whose pod is on a node would count twice; one whose pod can be bound no more would
@@ -210,6 +240,14 @@ static void check_claim(struct check *check, const struct cluster *cluster,
         check_differs(check, claim->uid, "a claim of a pod that counts otherwise", 1, 0);
 }
 
+static size_t n_nominations(const struct node *node)
+{
+    size_t n = 0;
+    for (const struct nomination_entry *held = node->nominations; held; held = held->next)
+        n++;
+    return n;
+}
+
 static void check_nominations(struct check *check, const struct cluster *cluster)
 {
     size_t n_held = 0;
@@ -218,10 +256,10 @@ static void check_nominations(struct check *check, const struct cluster *cluster
         check_nomination(check, cluster, pod);
         n_should_be += pod->nomination != NULL;
     }
-    for (const struct node *node = cluster->nodes; node; node = node->next) {
-        for (const struct nomination_entry *held = node->nominations; held; held = held->next)
-            n_held++;
-    }
+    for (const struct node *node = cluster->nodes; node; node = node->next)
+        n_held += n_nominations(node);
+    for (const struct node *node = cluster->missing_nodes; node; node = node->next)
+        n_held += n_nominations(node);
     check_unless_same(check, "nominations on nodes", n_held, n_should_be);
     size_t n_listed = 0;
     size_t n_should_be_listed = 0;
@@ -234,6 +272,15 @@ static void check_nominations(struct check *check, const struct cluster *cluster
         check_claim(check, cluster, claim);
 }
 
+static void check_names_of_nodes(struct check *check, const struct cluster *cluster,
+                                 const struct node *first)
+{
+    for (const struct node *node = first; node; node = node->next) {
+        if (node_index_find(&cluster->node_index, node->name) != node)
+            check_differs(check, node->name, "being found by its name", 0, 1);
+    }
+}
+
 static void check_names(struct check *check, const struct cluster *cluster)
 {
     for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next) {
@@ -241,12 +288,8 @@ static void check_names(struct check *check, const struct cluster *cluster)
             check_differs(check, pod->pod.uid, "being found by its name", 0, 1);
     }
     check_unless_same(check, "names of pods", cluster->pod_names.n, cluster_n_pods(cluster));
-    size_t n_nodes = 0;
-    for (const struct node *node = cluster->nodes; node; node = node->next, n_nodes++) {
-        if (node_index_find(&cluster->node_index, node->name) != node)
-            check_differs(check, node->name, "being found by its name", 0, 1);
-    }
-    check_unless_same(check, "names of nodes", cluster->node_index.n, n_nodes);
+    check_names_of_nodes(check, cluster, cluster->nodes);
+    check_names_of_nodes(check, cluster, cluster->missing_nodes);
 }
 
 /* What the nodes say of their replicas is all there is, and so are those who name an owner. */
@@ -273,22 +316,36 @@ static void check_owners(struct check *check, const struct cluster *cluster)
     check_unless_same(check, "users of owners", n_naming, n_should_name);
 }
 
-static void check_supply(struct check *check, const struct cluster *cluster,
-                         const struct supply *supply)
+/* What is offered of one resource, by the place of its supply. */
+struct offered {
+    int64_t free;
+    size_t n_nodes;
+};
+
+static void add_offered(const struct cluster *cluster, const struct market *market,
+                        struct offered *offered)
 {
-    int64_t free = 0;
-    size_t n_nodes = 0;
     for (const struct node *node = cluster->nodes; node; node = node->next) {
-        for (size_t i = 0; i < node->n_resources; i++) {
-            if (node->resources[i].supply != supply)
-                continue;
-            free += supply_offered(&node->resources[i]);
-            n_nodes++;
-        }
+        const struct node_resource *row = node_find_resource(node, market->resource);
+        if (!row || !row->supply)
+            continue;
+        offered[row->supply->index].free += supply_offered(row);
+        offered[row->supply->index].n_nodes++;
     }
-    if (supply->free != free)
-        check_differs(check, supply->model, "what is free", supply->free, free);
-    check_unless_same(check, "nodes of a model", supply->n_nodes, n_nodes);
+}
+
+static void check_market(struct check *check, const struct cluster *cluster,
+                         const struct market *market)
+{
+    struct offered *offered = MEM_ARRAY(struct offered, market->n_supplies);
+    add_offered(cluster, market, offered);
+    for (size_t i = 0; i < market->n_supplies; i++) {
+        const struct supply *supply = market->supplies[i];
+        if (supply->free != offered[i].free)
+            check_differs(check, supply->model, "what is free", supply->free, offered[i].free);
+        check_unless_same(check, "nodes of a model", supply->n_nodes, offered[i].n_nodes);
+    }
+    free(offered);
 }
 
 static void check_offers(struct check *check, const struct node *node)
@@ -301,15 +358,18 @@ static void check_offers(struct check *check, const struct node *node)
     }
 }
 
-static void check_markets(struct check *check, const struct cluster *cluster)
+void check_supplies(struct check *check, const struct cluster *cluster)
 {
     for (const struct market *market = cluster_next_market(cluster, NULL); market;
-         market = cluster_next_market(cluster, market)) {
-        for (size_t i = 0; i < market->n_supplies; i++)
-            check_supply(check, cluster, market->supplies[i]);
-    }
+         market = cluster_next_market(cluster, market))
+        check_market(check, cluster, market);
     for (const struct node *node = cluster->nodes; node; node = node->next)
         check_offers(check, node);
+}
+
+static void check_markets(struct check *check, const struct cluster *cluster)
+{
+    check_supplies(check, cluster);
     int64_t n_live = 0;
     for (const struct shape_entry *shape = cluster->shapes->shapes; shape; shape = shape->hh.next)
         n_live += shape->n_live;

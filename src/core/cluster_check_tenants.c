@@ -40,13 +40,13 @@ static struct uses *add_up(const struct cluster *cluster)
     struct uses *table = NULL;
     if (policy->n_quotas == 0)
         return NULL;
-    for (const struct node *node = cluster->nodes; node; node = node->next) {
-        const uint64_t models = tenants_models(node);
-        for (const struct pod_entry *pod = node->pods; pod; pod = pod->next)
-            add_use(&table, policy, pod->pod.namespace_, pod->pod.shape, models);
-        for (const struct reservation_entry *held = node->reservations; held; held = held->next)
-            add_use(&table, policy, held->reservation.namespace_, held->reservation.shape, models);
+    for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next) {
+        if (pod->node)
+            add_use(&table, policy, pod->pod.namespace_, pod->pod.shape, tenants_models(pod->node));
     }
+    for (const struct reservation_entry *held = cluster->reservations; held; held = held->hh.next)
+        add_use(&table, policy, held->reservation.namespace_, held->reservation.shape,
+                tenants_models(held->node));
     return table;
 }
 

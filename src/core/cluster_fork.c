@@ -14,8 +14,9 @@ static struct supply *supply_of_fork(const struct cluster *fork, const struct no
 static void fork_node(struct cluster *fork, const struct node *node)
 {
     struct node *copy = node_table_hold(fork, node->name);
-    copy->traits = node->traits;
-    traits_hold(copy->traits);
+    traits_hold(node->traits);
+    node_table_set_traits(fork, copy, node->traits);
+    copy->unlisted_gpus = node->unlisted_gpus;
     copy->n_resources = node->n_resources;
     copy->n_gpu_resources = node->n_gpu_resources;
     copy->resources = MEM_ARRAY(struct node_resource, node->n_resources);
@@ -26,16 +27,29 @@ static void fork_node(struct cluster *fork, const struct node *node)
     }
     nominate_fork_node(fork, copy, node);
     glance_renew(copy);
-    fork->n_present_nodes++;
 }
 
-static void fork_resources(struct cluster *fork)
+static void add_resource(struct cluster *fork, const struct resource *resource)
 {
-    const struct shapes *shapes = fork->shapes;
-    fork->fork_resources = MEM_ARRAY(const struct resource *, HASH_COUNT(shapes->resources));
-    for (const struct resource_entry *entry = shapes->resources; entry; entry = entry->hh.next) {
-        shapes_hold_resource_again(&entry->resource);
-        fork->fork_resources[fork->n_fork_resources++] = &entry->resource;
+    const size_t n = fork->n_fork_resources;
+    if ((n & (n - 1)) == 0)
+        fork->fork_resources =
+            mem_grow(fork->fork_resources, n > 0 ? 2 * n : 1, sizeof(const struct resource *));
+    shapes_hold_resource_again(resource);
+    fork->fork_resources[fork->n_fork_resources++] = resource;
+}
+
+/* The names that its nodes have rows for. Others are in no need of an address: nothing of them is
+ * anywhere, and tenants may invent any number. */
+static void fork_resources(struct cluster *fork, const struct cluster *cluster)
+{
+    const uint64_t mark = shapes_begin_marks(fork->shapes);
+    for (const struct node *node = cluster_next_node(cluster, NULL); node;
+         node = cluster_next_node(cluster, node)) {
+        for (size_t i = 0; i < node->n_resources; i++) {
+            if (shapes_mark(node->resources[i].resource, mark))
+                add_resource(fork, node->resources[i].resource);
+        }
     }
 }
 
@@ -47,7 +61,7 @@ struct cluster *cluster_fork(struct cluster *cluster)
     fork->shapes = cluster->shapes;
     shapes_ref(fork->shapes);
     fork->is_fork = true;
-    fork_resources(fork);
+    fork_resources(fork, cluster);
     market_fork_all(fork, cluster);
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node))

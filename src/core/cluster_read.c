@@ -31,10 +31,12 @@ void cluster_find_nodes(const struct cluster *cluster, const char *const *names,
 
 const struct node *cluster_next_node(const struct cluster *cluster, const struct node *node)
 {
-    const struct node *next = node ? node->next : cluster->nodes;
-    while (next && !next->traits)
-        next = next->next;
-    return next;
+    return node ? node->next : cluster->nodes;
+}
+
+const struct node *cluster_next_missing_node(const struct cluster *cluster, const struct node *node)
+{
+    return node ? node->next : cluster->missing_nodes;
 }
 
 const struct pod *cluster_find_pod(const struct cluster *cluster, const char *uid)
@@ -89,6 +91,7 @@ static const struct resource *unknown_resource(const struct policy *policy, cons
     struct resource *resource = ARENA_NEW(arena, struct resource);
     resource->name = name;
     resource->is_gpu = policy_is_gpu_resource(policy, name);
+    resource->is_always_kept = policy_is_common_resource(policy, name);
     resource->quota_scopes = policy_quota_scopes(policy, name);
     return resource;
 }

@@ -63,12 +63,21 @@ static int64_t plus(int64_t a, int64_t b)
     return sum;
 }
 
+/* Then no victim gives any of it back, whatever it asks for. */
+static bool is_nowhere(const struct node *room, const struct need *need)
+{
+    return need->amount > 0 && !node_find_resource(room, need->resource) &&
+           !node_gives_by_claim(room, need->resource);
+}
+
 /* Whether the pod has room with all of them gone. */
 static bool fits_without(struct search *search, const struct node *room)
 {
     const struct pod_shape *shape = search->question->shape;
     for (size_t i = 0; i < shape->n_needs; i++) {
         const struct need *need = &shape->needs[i];
+        if (is_nowhere(room, need))
+            return false;
         int64_t spare = plus(fit_left(room, search->question, need->resource), -need->amount);
         for (size_t j = 0; j < search->n_pods; j++)
             spare = plus(spare, shape_need(search->pods[j]->shape, need->resource));

@@ -8,11 +8,25 @@
 
 _Static_assert(offsetof(struct node, glance) == 0, "node_glance() takes it for the node");
 
+/* Of what the node advertises: what else its pods ask for must not make decisions dearer. */
+static const struct node_resource *only_gpus(const struct node *node)
+{
+    const struct node_resource *only = NULL;
+    for (size_t i = 0; i < node->n_gpu_resources; i++) {
+        if (!node->resources[i].advertised)
+            continue;
+        if (only)
+            return NULL;
+        only = &node->resources[i];
+    }
+    return only;
+}
+
 static void see_gpus(struct node_glance *glance, const struct node *node)
 {
-    if (node->n_gpu_resources != 1)
+    const struct node_resource *gpus = only_gpus(node);
+    if (!gpus)
         return;
-    const struct node_resource *gpus = &node->resources[0];
     glance->gpus = gpus->resource;
     glance->supply = gpus->supply;
     glance->free_gpus = node_resource_free(gpus);

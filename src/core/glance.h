@@ -13,9 +13,9 @@
 struct node_glance {
     const struct cluster *cluster;
     const struct resource
-        *gpus;             /* the one GPU resource that the node has; NULL: none, or several */
-    struct supply *supply; /* of these GPUs: struct node_resource */
-    int64_t free_gpus;     /* of these, node_resource_free() */
+        *gpus; /* the one GPU resource that the node advertises; NULL: none, or several */
+    struct supply *supply;             /* of these GPUs: struct node_resource */
+    int64_t free_gpus;                 /* of these, node_resource_free() */
     int64_t milli_cores, memory_bytes; /* free, the same; 0 where there are none */
     const char *model_word;            /* struct node_traits; NULL: it is not there */
     bool has_parts;                    /* its GPUs are shared, or slices: struct node_traits */

@@ -68,13 +68,16 @@ struct claimed_resource;
 /* A decision finds every node by its name, and reads the glance: they lie side by side. */
 struct node {
     struct node_glance glance; /* first: glance.h */
-    struct node *prev, *next;  /* in the order of their insertion */
+    struct node *prev, *next;  /* of the nodes that are there, or of those that are not */
     uint64_t seen;
     int64_t changed_ms;              /* cluster_set_now() */
     struct node_resource *resources; /* GPUs first: they are asked for most */
     size_t n_resources;
     size_t n_gpu_resources;
     struct pod_entry *pods;
+    size_t n_pods;
+    struct exact_sum unlisted_gpus; /* node_unlisted_gpus() */
+    uint64_t n_changes;             /* of its rows, pods and reservations */
     struct reservation_entry *reservations;
     struct nomination_entry *nominations;
     struct traits_entry *traits; /* NULL: not there, only pods speak of it; beside the name */
@@ -107,6 +110,16 @@ struct named_entry {
     UT_hash_handle hh;
 };
 
+/* Where cluster_check_some() goes on. Of a node that has more pods than are checked at once, what
+ * is summed so far; begun again where the node has changed since. */
+struct check_walk {
+    struct node *node; /* NULL: a new round */
+    const struct pod_entry *pod;
+    uint64_t n_changes;     /* of the node when its sums were begun */
+    struct exact_sum *used; /* of each row; NULL: the node is not begun */
+    size_t n_tries;
+};
+
 struct cluster {
     const struct policy *policy;
     struct shapes
@@ -114,10 +127,14 @@ struct cluster {
     bool is_fork;
     const struct resource **fork_resources; /* of a fork: all names it knows */
     size_t n_fork_resources;
-    struct arena *fork_arena; /* of its markets and nominations */
-    struct node *nodes;
+    struct arena *fork_arena;   /* of its markets and nominations */
+    struct node *nodes;         /* that are there */
+    struct node *missing_nodes; /* that only pods, reservations and nominations name */
     struct node_index node_index;
+    struct check_walk check_walk;
     struct pod_entry *pods;
+    struct pod_entry *swept_to; /* where cluster_relist_sweep_pods() goes on; NULL: at the first */
+    bool is_sweeping;
     struct pod_names pod_names;
     size_t n_pods_over[N_SHAPE_LIMITS]; /* by the limit that their shapes are over */
     struct owners owners;               /* none in a fork */
@@ -145,6 +162,9 @@ struct cluster {
 /* node_table.c */
 struct node *node_table_hold(struct cluster *cluster, const char *name);
 void node_table_release(struct cluster *cluster, struct node *node);
+/* The node is there from now on, with these traits, or no longer (NULL); those it had are dropped.
+ */
+void node_table_set_traits(struct cluster *cluster, struct node *node, struct traits_entry *traits);
 /* Takes over what the node says it has. Whether anything changed. */
 bool node_table_advertise(struct cluster *cluster, struct node *node,
                           const struct node_facts *facts);
@@ -229,6 +249,10 @@ uint64_t tenants_models(const struct node *node);
 void tenants_sweep(struct cluster *cluster);
 void tenants_fork(struct cluster *fork, const struct cluster *cluster);
 void tenants_free_all(struct cluster *cluster);
+
+/* cluster_check_some.c */
+/* The node is about to go, or to leave its list. */
+void check_walk_leave(struct cluster *cluster, const struct node *node);
 
 /* device_classes.c */
 void device_classes_free_all(struct cluster *cluster);

@@ -38,7 +38,7 @@ static enum gpu_work gpu_work_of(const struct node *node, const struct pod_shape
 bool rank_goes_by_glance(const struct score *score)
 {
     const struct pod_shape *shape = score_shape(score);
-    return shape->n_gpu_needs > 0 && shape->facts.n_preferred == 0 && score_goes_by_glance(score);
+    return shape->n_gpu_needs == 1 && shape->facts.n_preferred == 0 && score_goes_by_glance(score);
 }
 
 void rank_weigh(const struct score *score, struct ranked_node *ranked)

@@ -46,6 +46,7 @@ const struct resource *shapes_hold_resource(struct shapes *shapes, const char *n
         memcpy(entry->name, name, size);
         entry->resource.name = entry->name;
         entry->resource.is_gpu = policy_is_gpu_resource(shapes->policy, name);
+        entry->resource.is_always_kept = policy_is_common_resource(shapes->policy, name);
         entry->resource.quota_scopes = policy_quota_scopes(shapes->policy, name);
         HASH_ADD_STR(shapes->resources, name, entry);
     }
@@ -62,6 +63,19 @@ static struct resource_entry *entry_of(const struct resource *resource)
 void shapes_hold_resource_again(const struct resource *resource)
 {
     entry_of(resource)->refs++;
+}
+
+uint64_t shapes_begin_marks(struct shapes *shapes)
+{
+    return ++shapes->n_marks;
+}
+
+bool shapes_mark(const struct resource *resource, uint64_t mark)
+{
+    struct resource_entry *entry = entry_of(resource);
+    const bool is_first = entry->mark != mark;
+    entry->mark = mark;
+    return is_first;
 }
 
 void shapes_drop_resource(struct shapes *shapes, const struct resource *resource)

@@ -19,6 +19,7 @@
 struct resource_entry {
     struct resource resource; /* first: a struct resource * of a ledger is one of these */
     size_t refs;
+    uint64_t mark;          /* shapes_mark() */
     struct wanting wanting; /* of GPUs */
     UT_hash_handle hh;
     char name[];
@@ -39,6 +40,7 @@ struct shape_entry {
 struct shapes {
     const struct policy *policy;
     size_t refs; /* the ledger and its forks */
+    uint64_t n_marks;
     struct resource_entry *resources;
     struct shape_entry *shapes;
     uint64_t n_serials;             /* of shapes, so far */
@@ -57,6 +59,10 @@ void shapes_unref(struct shapes *shapes);
 const struct resource *shapes_hold_resource(struct shapes *shapes, const char *name);
 const struct resource *shapes_find_resource(const struct shapes *shapes, const char *name);
 void shapes_hold_resource_again(const struct resource *resource);
+/* To go over resources and meet each once: a mark that none has, and whether the resource gets it
+ * for the first time. */
+uint64_t shapes_begin_marks(struct shapes *shapes);
+bool shapes_mark(const struct resource *resource, uint64_t mark);
 void shapes_drop_resource(struct shapes *shapes, const struct resource *resource);
 
 /* The shape with these facts, made if it was not known, with one more user in the namespace. Where

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* No resource name: those have a '/'. */
+#define OTHER_RESOURCES "other"
+
 enum gpu_state {
     GPUS_USED,
     GPUS_RESERVED,
@@ -42,9 +45,15 @@ static size_t count_rows(const struct cluster *cluster)
          node = cluster_next_node(cluster, node)) {
         size_t n = 0;
         (void)node_resources(node, &n);
-        n_rows += n;
+        n_rows += n + 1;
     }
     return n_rows;
+}
+
+static void name_row(struct gpu_row *row, const struct node *node, const char *resource)
+{
+    *row = (struct gpu_row){.node = node_name(node), .resource = resource};
+    (void)gpu_model_text(&node_traits(node)->model, row->model);
 }
 
 static void fill(struct gpu_row *row, const struct node *node, const struct node_resource *amounts)
@@ -52,12 +61,27 @@ static void fill(struct gpu_row *row, const struct node *node, const struct node
     const struct node_traits *traits = node_traits(node);
     const double n_free = (double)node_resource_free(amounts);
     const bool is_closed = (traits->unschedulable || !traits->ready) && n_free > 0;
-    *row = (struct gpu_row){.node = node_name(node), .resource = amounts->resource->name};
-    (void)gpu_model_text(&traits->model, row->model);
+    name_row(row, node, amounts->resource->name);
     row->gpus[GPUS_USED] = (double)amounts->used;
     row->gpus[GPUS_RESERVED] = (double)amounts->reserved;
     row->gpus[is_closed ? GPUS_CLOSED : GPUS_FREE] = n_free;
     row->gpus[GPUS_UNALLOCATABLE] = (double)amounts->capacity - (double)amounts->allocatable;
+}
+
+/* Tenants may invent any number of names; of what the node does not advertise there is one row. */
+static bool fill_other(struct gpu_row *row, const struct node *node)
+{
+    size_t n = 0;
+    const struct node_resource *resources = node_resources(node, &n);
+    double n_used = (double)node_unlisted_gpus(node);
+    for (size_t i = 0; i < n; i++) {
+        if (resources[i].resource->is_gpu && !resources[i].advertised)
+            n_used += (double)resources[i].used + (double)resources[i].reserved;
+    }
+    name_row(row, node, OTHER_RESOURCES);
+    row->gpus[GPUS_USED] = n_used;
+    row->gpus[GPUS_FREE] = -n_used;
+    return n_used > 0;
 }
 
 static size_t add_rows(const struct node *node, struct gpu_row *rows)
@@ -66,10 +90,10 @@ static size_t add_rows(const struct node *node, struct gpu_row *rows)
     size_t n_rows = 0;
     const struct node_resource *resources = node_resources(node, &n);
     for (size_t i = 0; i < n; i++) {
-        if (resources[i].resource->is_gpu)
+        if (resources[i].resource->is_gpu && resources[i].advertised)
             fill(&rows[n_rows++], node, &resources[i]);
     }
-    return n_rows;
+    return n_rows + fill_other(&rows[n_rows], node);
 }
 
 static int compare_models(const struct gpu_row *a, const struct gpu_row *b)

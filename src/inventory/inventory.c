@@ -10,24 +10,12 @@
 
 #define SETTLE_TRIES 3
 
-/* Writers first: else readers that always overlap keep a reload or a fork waiting for ever. */
-static void init_lock(pthread_rwlock_t *lock)
-{
-    pthread_rwlockattr_t attributes;
-    if (pthread_rwlockattr_init(&attributes) != 0 ||
-        pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP) !=
-            0 ||
-        pthread_rwlock_init(lock, &attributes) != 0)
-        abort();
-    (void)pthread_rwlockattr_destroy(&attributes);
-}
-
 struct inventory *inventory_new(const struct policy *policy, const struct inventory_limits *limits)
 {
     struct inventory *inventory = MEM_NEW(struct inventory);
     inventory->policy = policy;
     inventory->limits = *limits;
-    init_lock(&inventory->lock);
+    inventory_lock_init(&inventory->lock);
     inventory->state = (struct state){
         .cluster = cluster_new(policy), .problems = problems_new(), .source = mem_strdup("")};
     return inventory;
@@ -46,7 +34,7 @@ void inventory_free(struct inventory *inventory)
         return;
     live_free(inventory->live);
     free_state(&inventory->state);
-    (void)pthread_rwlock_destroy(&inventory->lock);
+    inventory_lock_fini(&inventory->lock);
     free(inventory);
 }
 
@@ -65,11 +53,11 @@ static char *source_of_file(const char *path)
 /* Swaps the states; the old one is freed under the lock, as forks share parts of it. */
 static void replace(struct inventory *inventory, const struct state *state)
 {
-    (void)pthread_rwlock_wrlock(&inventory->lock);
+    inventory_lock_to_write(inventory);
     free_state(&inventory->state);
     inventory->state = *state;
     inventory->loaded = true;
-    (void)pthread_rwlock_unlock(&inventory->lock);
+    inventory_unlock(inventory);
 }
 
 int inventory_load_file(struct inventory *inventory, const char *path, struct err *err)
@@ -90,9 +78,9 @@ const char *inventory_waiting_for(struct inventory *inventory)
 {
     if (inventory->live)
         return live_status_waiting_for(&inventory->live->status);
-    (void)pthread_rwlock_rdlock(&inventory->lock);
+    inventory_lock_to_read(inventory);
     bool loaded = inventory->loaded;
-    (void)pthread_rwlock_unlock(&inventory->lock);
+    inventory_unlock(inventory);
     return loaded ? NULL : "the cluster file";
 }
 
@@ -119,14 +107,14 @@ static void view_of_live(const struct live *live, struct inventory_view *view)
 static void lock_settled(struct inventory *inventory)
 {
     for (int i = 0; i < SETTLE_TRIES; i++) {
-        (void)pthread_rwlock_rdlock(&inventory->lock);
+        inventory_lock_to_read(inventory);
         if (cluster_is_settled(inventory->state.cluster))
             return;
-        (void)pthread_rwlock_unlock(&inventory->lock);
-        (void)pthread_rwlock_wrlock(&inventory->lock);
+        inventory_unlock(inventory);
+        inventory_lock_to_write(inventory);
         cluster_settle(inventory->state.cluster);
         if (i + 1 < SETTLE_TRIES)
-            (void)pthread_rwlock_unlock(&inventory->lock);
+            inventory_unlock(inventory);
     }
 }
 
@@ -149,7 +137,7 @@ static struct inventory_view view_of(const struct inventory *inventory)
 
 struct inventory_view inventory_read(struct inventory *inventory)
 {
-    (void)pthread_rwlock_rdlock(&inventory->lock);
+    inventory_lock_to_read(inventory);
     return view_of(inventory);
 }
 
@@ -161,23 +149,23 @@ struct inventory_view inventory_read_settled(struct inventory *inventory)
 
 void inventory_done(struct inventory *inventory)
 {
-    (void)pthread_rwlock_unlock(&inventory->lock);
+    inventory_unlock(inventory);
 }
 
 /* Forks count who shares what, which only one thread may do at a time. */
 struct cluster *inventory_fork(struct inventory *inventory)
 {
-    (void)pthread_rwlock_wrlock(&inventory->lock);
+    inventory_lock_to_write(inventory);
     struct cluster *fork = cluster_fork(inventory->state.cluster);
-    (void)pthread_rwlock_unlock(&inventory->lock);
+    inventory_unlock(inventory);
     return fork;
 }
 
 void inventory_fork_free(struct inventory *inventory, struct cluster *fork)
 {
-    (void)pthread_rwlock_wrlock(&inventory->lock);
+    inventory_lock_to_write(inventory);
     cluster_fork_free(fork);
-    (void)pthread_rwlock_unlock(&inventory->lock);
+    inventory_unlock(inventory);
 }
 
 enum reserve_verdict inventory_reserve(struct inventory *inventory,
@@ -185,11 +173,11 @@ enum reserve_verdict inventory_reserve(struct inventory *inventory,
                                        struct reserve_result *ret_result)
 {
     struct reserve_result result = {0};
-    (void)pthread_rwlock_wrlock(&inventory->lock);
+    inventory_lock_to_write(inventory);
     enum reserve_verdict verdict = cluster_reserve(inventory->state.cluster, question, &result);
     if (result.node_name)
         result.node_name = arena_strdup(arena, result.node_name);
-    (void)pthread_rwlock_unlock(&inventory->lock);
+    inventory_unlock(inventory);
     *ret_result = result;
     return verdict;
 }
@@ -211,7 +199,7 @@ void inventory_end_claim(struct inventory *inventory, const char *uid)
 
 void inventory_release(struct inventory *inventory, const char *uid, uint64_t serial)
 {
-    (void)pthread_rwlock_wrlock(&inventory->lock);
+    inventory_lock_to_write(inventory);
     cluster_release(inventory->state.cluster, uid, serial);
-    (void)pthread_rwlock_unlock(&inventory->lock);
+    inventory_unlock(inventory);
 }

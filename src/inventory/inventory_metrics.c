@@ -4,6 +4,7 @@
 #include "fragmentation_metrics.h"
 #include "gpu_metrics.h"
 #include "inventory/inventory.h"
+#include "inventory_priv.h"
 #include "quota_metrics.h"
 
 static void shape_metrics(const struct shape_use *use, struct buf *out)
@@ -43,4 +44,5 @@ void inventory_metrics(struct inventory *inventory, struct buf *out)
     metrics_gauge(out, "gpu_extender_inventory_timestamp_seconds",
                   "When the data was last known to be complete, in seconds since 1970.", as_of_s);
     inventory_fork_free(inventory, fork);
+    inventory_lock_metrics(&inventory->lock, out);
 }

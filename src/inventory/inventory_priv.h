@@ -6,9 +6,8 @@
 #define INVENTORY_INVENTORY_PRIV_H
 
 #include "inventory/inventory.h"
+#include "inventory_lock.h"
 #include "problems.h"
-
-#include <pthread.h>
 
 struct live;
 
@@ -23,7 +22,7 @@ struct state {
 struct inventory {
     const struct policy *policy;
     struct inventory_limits limits;
-    pthread_rwlock_t lock; /* guards state, and live's problems and refused pods */
+    struct inventory_lock lock; /* guards state, and live's problems and refused pods */
     struct state state;
     bool loaded;
     struct live *live; /* NULL: it is fed from a file. Set once, before any thread asks. */

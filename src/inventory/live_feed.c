@@ -6,6 +6,9 @@
 #include "live_priv.h"
 #include "objects/pod.h"
 
+/* Under one hold of the lock when a list has ended: about a millisecond. */
+#define SWEEP_WORK ((size_t)8000)
+
 /* What is over the limit makes the inventory unusable, but the ledger takes more for a while, so
  * that all of it is there when there are fewer again. */
 static size_t taken_at_most(size_t limit)
@@ -65,9 +68,22 @@ static void begin_list(struct live_feed *feed)
     feed->left_out = false;
 }
 
+/* Others get the lock between two pieces. What is not swept yet is counted still, as while the list
+ * came. */
+static void sweep_pods(struct inventory *inventory)
+{
+    while (!cluster_relist_sweep_pods(inventory->state.cluster, SWEEP_WORK)) {
+        inventory_unlock(inventory);
+        inventory_lock_to_write(inventory);
+    }
+}
+
 static void end_list(struct live_feed *feed)
 {
-    cluster_relist_end(feed->inventory->state.cluster, feed->kind);
+    if (feed->kind == CLUSTER_PODS)
+        sweep_pods(feed->inventory);
+    else
+        cluster_relist_end(feed->inventory->state.cluster, feed->kind);
     live_problems_relist_end(feed->inventory->live->problems, feed->kind);
     feed->listing = false;
     feed->list_ended = true;
@@ -120,12 +136,12 @@ static void take_over(struct live_feed *feed)
     if (feed->n_changes == 0)
         return;
     const int64_t now_ms = clock_ms();
-    (void)pthread_rwlock_wrlock(&feed->inventory->lock);
+    inventory_lock_to_write(feed->inventory);
     cluster_set_now(feed->inventory->state.cluster, now_ms);
     for (size_t i = 0; i < feed->n_changes; i++)
         apply(feed, &feed->changes[i]);
     count(feed);
-    (void)pthread_rwlock_unlock(&feed->inventory->lock);
+    inventory_unlock(feed->inventory);
     for (size_t i = 0; i < feed->n_changes; i++)
         tell_unreadable(feed, &feed->changes[i]);
     feed->n_changes = 0;
@@ -233,10 +249,18 @@ static void log_warning(const char *text)
     LOG(LOG_WARN, "inventory", LOG_MSG(text));
 }
 
+/* Until all kinds have been listed nothing is decided, and nobody waits for the lock. */
+static void check_list(struct inventory *inventory)
+{
+    if (live_status_waiting_for(&inventory->live->status))
+        self_check_all(inventory);
+    else
+        self_check_nodes(inventory);
+}
+
 /* What the first lists took is much more than what is kept of them. */
 static void after_list(struct inventory *inventory)
 {
-    self_check_all(inventory);
     if (!live_status_waiting_for(&inventory->live->status) &&
         !atomic_exchange(&inventory->live->was_complete, true)) {
         inventory_warn_of_quotas(inventory, log_warning);
@@ -249,6 +273,8 @@ static void on_flush(void *context, const struct reflector_status *status)
     struct live_feed *feed = context;
     struct err too_many = {""};
     take_over(feed);
+    if (feed->list_ended)
+        check_list(feed->inventory);
     if (feed->too_many)
         (void)err_set(&too_many, E2BIG, "there are more than %zu %s (limits.%s)", limit_of(feed),
                       INVENTORY_KINDS[feed->kind].name,

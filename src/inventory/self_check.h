@@ -8,15 +8,18 @@
 #include "base/metrics.h"
 #include "inventory/inventory.h"
 
+/* Pods, and needs of pods, that are looked at under one hold of the lock: some milliseconds. */
+#define SELF_CHECK_WORK ((size_t)20000)
+
 struct self_check {
-    struct counter checks; /* of the whole ledger, at once or in steps */
+    struct counter checks; /* rounds over the whole ledger */
     struct counter differences;
-    /* Of the slow one, only in its own thread. */
-    int64_t next_ms;
-    size_t next_node;
+    int64_t next_ms; /* only in its own thread */
 };
 
-/* The whole ledger, at once. */
+/* The whole ledger, under one hold of the lock: before anybody is kept waiting by it. */
 void self_check_all(struct inventory *inventory);
+/* The nodes from the first to the last, in steps, with the lock free in between. */
+void self_check_nodes(struct inventory *inventory);
 
 #endif

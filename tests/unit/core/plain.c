@@ -5,9 +5,17 @@
 #include <string.h>
 
 const char *const PLAIN_RESOURCE_NAMES[N_PLAIN_RESOURCES] = {
-    [AMD_GPU] = "amd.com/gpu",       [CPU] = "cpu",
-    [FPGA] = "example.com/fpga",     [MEMORY] = "memory",
-    [NVIDIA_GPU] = "nvidia.com/gpu", [PODS] = "pods",
+    [AMD_GPU] = "amd.com/gpu",
+    [CPU] = "cpu",
+    [FPGA] = "example.com/fpga",
+    [MEMORY] = "memory",
+    [NVIDIA_GPU] = "nvidia.com/gpu",
+    [MIG] = "nvidia.com/mig-1g.5gb",
+    [PODS] = "pods",
+};
+
+const bool PLAIN_ALWAYS_KEPT[N_PLAIN_RESOURCES] = {
+    [AMD_GPU] = true, [CPU] = true, [MEMORY] = true, [NVIDIA_GPU] = true, [PODS] = true,
 };
 
 /* Nodes. */

@@ -16,9 +16,11 @@
 #define PLAIN_NOWHERE (-1)     /* the node of a pod that has none */
 
 /* In the order of their names. */
-enum plain_resource { AMD_GPU, CPU, FPGA, MEMORY, NVIDIA_GPU, PODS, N_PLAIN_RESOURCES };
+enum plain_resource { AMD_GPU, CPU, FPGA, MEMORY, NVIDIA_GPU, MIG, PODS, N_PLAIN_RESOURCES };
 
 extern const char *const PLAIN_RESOURCE_NAMES[N_PLAIN_RESOURCES];
+/* Those that a node has a row for when only its pods ask for it. The policy names MIG by a '*'. */
+extern const bool PLAIN_ALWAYS_KEPT[N_PLAIN_RESOURCES];
 
 /* Every member has eight bytes, so that two values are equal when their bytes are. */
 struct plain_node {

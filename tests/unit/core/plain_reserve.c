@@ -1,7 +1,7 @@
 /* plain_reserve: see plain_reserve.h. */
 #include "plain_reserve.h"
 
-static const enum plain_resource GPUS[] = {AMD_GPU, NVIDIA_GPU};
+static const enum plain_resource GPUS[] = {AMD_GPU, NVIDIA_GPU, MIG};
 #define N_GPUS (sizeof GPUS / sizeof *GPUS)
 
 static bool has_free(const struct plain *plain, size_t node, size_t resource, int64_t demand,

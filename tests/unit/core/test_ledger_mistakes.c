@@ -328,20 +328,26 @@ static void test_an_empty_relist_empties_the_ledger(void **state)
     assert_int_equal(cluster_n_pods(given->cluster), 0);
 }
 
-/* Init containers, sidecars: their demand is the facts' affair (objects/). What the ledger must do
- * is count every resource name that is asked for, whatever the node says it has. */
-static void test_every_resource_that_a_pod_names_is_counted(void **state)
+/* Of a resource that the node does not advertise nothing is there, and no sum is kept: tenants may
+ * invent any number of names. What its pods ask for counts when it is advertised. */
+static void test_a_resource_is_counted_once_it_is_advertised(void **state)
 {
     struct given *given = *state;
     given_node(given, "n1", "pods=110 cpu=8000", "");
     given_pod(given, "p1", "n1", "example.com/fpga=3 hugepages-2Mi=4 ephemeral-storage=5");
-    assert_int_equal(given_free(given, "n1", "example.com/fpga"), -3);
-    assert_int_equal(given_used(given, "n1", "hugepages-2Mi"), 4);
+    assert_int_equal(given_used(given, "n1", "example.com/fpga"), -1);
+    assert_int_equal(given_used(given, "n1", "hugepages-2Mi"), -1);
     assert_int_equal(given_used(given, "n1", "ephemeral-storage"), 5);
     assert_string_equal(given_verdict(given, "n1", "example.com/fpga=1"), "resource");
     given_node(given, "n1", "pods=110 cpu=8000 example.com/fpga=4", "");
     assert_int_equal(given_free(given, "n1", "example.com/fpga"), 1);
     assert_string_equal(given_verdict(given, "n1", "example.com/fpga=1"), "fits");
+    given_node(given, "n1", "pods=110 cpu=8000", "");
+    assert_int_equal(given_used(given, "n1", "example.com/fpga"), -1);
+    given_node(given, "n1", "pods=110 cpu=8000 example.com/fpga=4", "");
+    assert_int_equal(given_free(given, "n1", "example.com/fpga"), 1);
+    given_no_pod(given, "p1");
+    assert_int_equal(given_free(given, "n1", "example.com/fpga"), 4);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
@@ -368,7 +374,7 @@ int main(void)
         TEST(test_a_relist_sweeps_what_is_gone),
         TEST(test_a_list_that_broke_off_sweeps_nothing),
         TEST(test_an_empty_relist_empties_the_ledger),
-        TEST(test_every_resource_that_a_pod_names_is_counted),
+        TEST(test_a_resource_is_counted_once_it_is_advertised),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,8 +60,9 @@ static int compare_resource(struct err *err, const struct node *node, const stru
     const int64_t capacity = advertised ? want->capacity[r] : 0;
     const int64_t allocatable = advertised ? want->allocatable[r] : 0;
     const int64_t free = free_of(allocatable, sums->used, sums->reserved);
+    const bool is_used = sums->used != 0 || sums->reserved != 0;
     int result = compare(err, node_name(node), resource, has != NULL,
-                         advertised || sums->used != 0 || sums->reserved != 0);
+                         advertised || (PLAIN_ALWAYS_KEPT[r] && is_used));
     if (!has || result < 0)
         return result;
     if ((result = compare(err, resource, "used", has->used, sums->used)) < 0 ||
@@ -258,6 +259,12 @@ static int64_t kept_on(const struct cluster *cluster, const struct node *node, s
                          cluster_find_resource(cluster, PLAIN_RESOURCE_NAMES[resource]));
 }
 
+/* A fork forgets the names that no node has a row for: nothing is free of them anyway. */
+static bool is_known(const struct cluster *cluster, size_t resource)
+{
+    return !cluster->is_fork || cluster_find_resource(cluster, PLAIN_RESOURCE_NAMES[resource]);
+}
+
 /* What is kept on the node from pods of each priority that are not there. */
 static int compare_promises(struct err *err, const struct cluster *cluster,
                             const struct plain *plain, size_t i)
@@ -273,9 +280,11 @@ static int compare_promises(struct err *err, const struct cluster *cluster,
         n++;
     int r = compare(err, name, "nominations", n, (int64_t)plain_n_promised(plain, i));
     for (; r == 0 && asker.priority < 4; asker.priority++) {
-        for (size_t j = 0; r == 0 && j < N_PLAIN_RESOURCES; j++)
-            r = compare(err, name, "kept", kept_on(cluster, node, j, asker.priority),
-                        plain_kept(plain, i, j, PLAIN_PODS, &asker));
+        for (size_t j = 0; r == 0 && j < N_PLAIN_RESOURCES; j++) {
+            if (is_known(cluster, j))
+                r = compare(err, name, "kept", kept_on(cluster, node, j, asker.priority),
+                            plain_kept(plain, i, j, PLAIN_PODS, &asker));
+        }
     }
     return r;
 }
@@ -352,9 +361,9 @@ int twin_compare_fork(const struct cluster *fork, const struct plain *plain,
 int twin_compare_empty(const struct cluster *cluster, struct err *err)
 {
     const struct plain nothing = {.n_changes = 0};
-    if (cluster->nodes || cluster->pods || cluster->reservations || cluster->pod_names.n > 0 ||
-        cluster->owners.table || cluster->shapes->shapes || cluster->shapes->resources ||
-        words_n(&cluster->shapes->words) > 0)
+    if (cluster->nodes || cluster->missing_nodes || cluster->pods || cluster->reservations ||
+        cluster->pod_names.n > 0 || cluster->owners.table || cluster->shapes->shapes ||
+        cluster->shapes->resources || words_n(&cluster->shapes->words) > 0)
         return err_set(err, EINVAL, "everything was removed, but the ledger keeps something");
     return twin_compare_ledger(cluster, &nothing, false, err);
 }
