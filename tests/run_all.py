@@ -79,6 +79,11 @@ def simulation(run, name, _):
         commands.command_test(run.results, f"{name}/replay", ["tests/sim/replay", "build/test/tests/sim/sim", REPLAYED])
 
 
+def hostile_tests(run, name, wanted):
+    if run.builds.ready("test", name):
+        commands.command_test(run.results, name, ["build/test/tests/hostile/hostile", *wanted])
+
+
 def wire_tests(run, name, wanted):
     if run.builds.ready("test", name):
         pytests.run(run.results, name, "tests/wire", wanted, processes=WIRE_PROCESSES)
@@ -134,6 +139,7 @@ STEPS = [
     ("lint/tests", True, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
     ("unit", True, unit_tests),
     ("sim", True, simulation),
+    ("hostile", True, hostile_tests),
     ("wire", True, wire_tests),
     ("bench", True, bench_tests),
     ("lint/symbols", True, lint_symbols),

@@ -184,17 +184,17 @@ enum reserve_verdict inventory_reserve(struct inventory *inventory,
 
 bool inventory_claim(struct inventory *inventory, const struct claim_question *question)
 {
-    (void)pthread_rwlock_wrlock(&inventory->lock);
+    inventory_lock_to_write(inventory);
     const bool is_done = cluster_claim(inventory->state.cluster, question);
-    (void)pthread_rwlock_unlock(&inventory->lock);
+    inventory_unlock(inventory);
     return is_done;
 }
 
 void inventory_end_claim(struct inventory *inventory, const char *uid)
 {
-    (void)pthread_rwlock_wrlock(&inventory->lock);
+    inventory_lock_to_write(inventory);
     cluster_end_claim(inventory->state.cluster, uid);
-    (void)pthread_rwlock_unlock(&inventory->lock);
+    inventory_unlock(inventory);
 }
 
 void inventory_release(struct inventory *inventory, const char *uid, uint64_t serial)

@@ -1,5 +1,6 @@
 """Servers that are measured, and connections to them."""
 
+import contextlib
 import os
 import re
 import select
@@ -7,6 +8,8 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATA = os.path.join(ROOT, "build/bench-data")  # what is made for them, and their logs
@@ -48,6 +51,16 @@ class Process:
         self.process.terminate()
         self.process.wait(LIMIT_S)
         self.log.close()
+
+
+def wait_ready(server, limit_s=LIMIT_S):
+    end = time.monotonic() + limit_s
+    while time.monotonic() < end:
+        with contextlib.suppress(urllib.error.HTTPError):
+            urllib.request.urlopen(f"http://{server.host}:{server.port}/readyz", timeout=LIMIT_S).close()
+            return
+        time.sleep(0.1)
+    sys.exit("the service does not get ready")
 
 
 class Connection:

@@ -1,0 +1,246 @@
+/*
+ * attacks: see attacks.h. To add one: a function that makes its pods, and a row of the table below.
+ * Bounds are about three times what was seen, so that they hold on a slow machine; what grows with
+ * the product of two things that tenants choose passes them by far.
+ */
+#include "attacks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Until it has been called four times more. */
+static const char *text_of(const char *prefix, size_t number)
+{
+    static char texts[4][128];
+    static size_t n;
+    char *text = texts[n++ % 4];
+    (void)snprintf(text, sizeof texts[0], "%s%zu", prefix, number);
+    return text;
+}
+
+/* As long as one may be: a label of 63 characters, and a UID of 36 is the API server's own. */
+static const char *long_name(size_t i)
+{
+    static char names[2][254];
+    char *name = names[i % 2];
+    memset(name, 'a', 253);
+    for (size_t at = 63; at < 240; at += 64)
+        name[at] = '.';
+    (void)snprintf(&name[240], sizeof names[0] - 240, "%013zu", i);
+    return name;
+}
+
+/* The pod with one container that asks for nothing. node NULL: it waits. */
+static json_t *pod_of(size_t i, const char *node)
+{
+    char uid[40];
+    (void)snprintf(uid, sizeof uid, "00000000-0000-4000-8000-%012zu", i);
+    json_t *pod =
+        json_pack("{s:s, s:s, s:{s:s, s:s, s:s}, s:{s:[{s:s, s:{s:{}}}]}, s:{s:s}}", "apiVersion",
+                  "v1", "kind", "Pod", "metadata", "name", text_of("hostile-", i), "namespace",
+                  "tenant", "uid", uid, "spec", "containers", "name", "c", "resources", "requests",
+                  "status", "phase", node ? "Running" : "Pending");
+    if (node)
+        (void)json_object_set_new(json_object_get(pod, "spec"), "nodeName", json_string(node));
+    return pod;
+}
+
+static json_t *node_name_of(size_t i)
+{
+    return json_string(text_of("node-", i % ATTACKED_NODES));
+}
+
+static json_t *pod_on_some_node(size_t i)
+{
+    json_t *pod = pod_of(i, NULL);
+    (void)json_object_set_new(json_object_get(pod, "spec"), "nodeName", node_name_of(i));
+    return pod;
+}
+
+static json_t *requests_of(json_t *pod)
+{
+    json_t *containers = json_object_get(json_object_get(pod, "spec"), "containers");
+    json_t *resources = json_object_get(json_array_get(containers, 0), "resources");
+    return json_object_get(resources, "requests");
+}
+
+static json_t *part_of(json_t *pod, const char *parent, const char *name, json_t *part)
+{
+    (void)json_object_set_new(json_object_get(pod, parent), name, part);
+    return part;
+}
+
+static void ask(json_t *pod, const char *resource, const char *amount)
+{
+    (void)json_object_set_new(requests_of(pod), resource, json_string(amount));
+}
+
+/* The kubelet takes away what the node lacks, so they run. */
+static json_t *invented_resources(size_t i)
+{
+    json_t *pod = pod_on_some_node(i);
+    for (size_t r = 0; r < 250; r++)
+        ask(pod, text_of("example.com/invented-", r), text_of("1", i));
+    return pod;
+}
+
+static json_t *invented_mig(size_t i)
+{
+    json_t *pod = pod_on_some_node(i);
+    for (size_t r = 0; r < 250; r++)
+        ask(pod, text_of("nvidia.com/mig-", r), "1");
+    return pod;
+}
+
+static json_t *many_on_one_node(size_t i)
+{
+    json_t *pod = pod_of(i, "node-0");
+    ask(pod, "cpu", text_of("1", i));
+    ask(pod, "nvidia.com/gpu", "1");
+    return pod;
+}
+
+static json_t *nodes_that_do_not_exist(size_t i)
+{
+    char node[64];
+    (void)snprintf(node, sizeof node, "no-such-node-%zu", i);
+    json_t *pod = pod_of(i, node);
+    ask(pod, "nvidia.com/gpu", "1");
+    return pod;
+}
+
+static json_t *huge_amounts(size_t i)
+{
+    json_t *pod = pod_of(i, "node-0");
+    ask(pod, "nvidia.com/gpu", "9223372036854775807");
+    ask(pod, "memory", "9223372036854775807");
+    return pod;
+}
+
+static json_t *labels(size_t i)
+{
+    json_t *pod = pod_of(i, NULL);
+    json_t *map = part_of(pod, "metadata", "labels", json_object());
+    for (size_t l = 0; l < 1000; l++)
+        (void)json_object_set_new(map, text_of("example.com/label-", l),
+                                  json_string(text_of("value-", i)));
+    return pod;
+}
+
+static json_t *annotations(size_t i)
+{
+    json_t *pod = pod_of(i, NULL);
+    json_t *map = part_of(pod, "metadata", "annotations", json_object());
+    for (size_t l = 0; l < 1000; l++)
+        (void)json_object_set_new(map, text_of("gpu-extender.io/annotation-", l),
+                                  json_string(text_of("value-", i)));
+    return pod;
+}
+
+static json_t *tolerations(size_t i)
+{
+    json_t *pod = pod_of(i, NULL);
+    json_t *list = part_of(pod, "spec", "tolerations", json_array());
+    for (size_t t = 0; t < 200; t++)
+        (void)json_array_append_new(list, json_pack("{s:s, s:s, s:s}", "key",
+                                                    text_of("example.com/key-", t), "operator",
+                                                    "Equal", "value", text_of("", i)));
+    ask(pod, "nvidia.com/gpu", "1");
+    return pod;
+}
+
+static json_t *owner_references(size_t i)
+{
+    json_t *pod = pod_on_some_node(i);
+    json_t *list = part_of(pod, "metadata", "ownerReferences", json_array());
+    for (size_t o = 0; o < 500; o++)
+        (void)json_array_append_new(
+            list, json_pack("{s:s, s:s, s:s, s:b}", "kind", "ReplicaSet", "name", "x", "uid",
+                            text_of("owner-", 1000 * i + o), "controller", o == 0));
+    return pod;
+}
+
+/* All replicas of one owner, each on a node of its own. */
+static json_t *one_owner_everywhere(size_t i)
+{
+    json_t *pod = nodes_that_do_not_exist(i);
+    json_t *list = part_of(pod, "metadata", "ownerReferences", json_array());
+    (void)json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:b}", "kind", "ReplicaSet",
+                                                "name", "x", "uid", "owner", "controller", 1));
+    return pod;
+}
+
+static json_t *long_names(size_t i)
+{
+    json_t *pod = pod_of(i, long_name(i));
+    json_t *metadata = json_object_get(pod, "metadata");
+    (void)json_object_set_new(metadata, "name", json_string(long_name(i)));
+    (void)json_object_set_new(json_object_get(pod, "spec"), "priorityClassName",
+                              json_string(long_name(i + 1)));
+    return pod;
+}
+
+static json_t *containers(size_t i)
+{
+    json_t *pod = pod_on_some_node(i);
+    json_t *list = json_object_get(json_object_get(pod, "spec"), "containers");
+    for (size_t c = 0; c < 1000; c++)
+        (void)json_array_append_new(list, json_pack("{s:s, s:{s:{s:s, s:s}}}", "name",
+                                                    text_of("c", c), "resources", "requests", "cpu",
+                                                    "1m", "nvidia.com/gpu", text_of("", i % 3)));
+    return pod;
+}
+
+static json_t *nominated_to_one_node(size_t i)
+{
+    json_t *pod = pod_of(i, NULL);
+    (void)part_of(pod, "status", "nominatedNodeName", json_string("node-0"));
+    ask(pod, "nvidia.com/gpu", "1");
+    return pod;
+}
+
+static json_t *nominated_elsewhere(size_t i)
+{
+    json_t *pod = pod_of(i, NULL);
+    (void)part_of(pod, "status", "nominatedNodeName", json_string(text_of("no-such-node-", i)));
+    ask(pod, "nvidia.com/gpu", "1");
+    return pod;
+}
+
+/* What grows with the product of two things that a tenant chooses takes seconds. The clock of a
+ * thread's processor time may be as coarse as some 10 ms. */
+#define HOLD_MS 200
+#define FILTER_MS 60
+
+const struct attack ATTACKS[] = {
+    /* name, what it attacks, pods, maker, bytes a pod, hold ms, filter ms, bytes of metrics */
+    {"invented-resources", "sums a node: 250 names a pod", 2000, invented_resources, 70000, HOLD_MS,
+     FILTER_MS, 4000},
+    {"invented-mig", "metrics and the fast path: 250 GPU names a pod", 2000, invented_mig, 30000,
+     HOLD_MS, FILTER_MS, 60000},
+    {"many-on-one-node", "the self-check and removal: one node", 20000, many_on_one_node, 3000,
+     HOLD_MS, FILTER_MS, 4000},
+    {"no-such-node", "the table of nodes: a name a pod", 20000, nodes_that_do_not_exist, 2500,
+     HOLD_MS, FILTER_MS, 4000},
+    {"huge-amounts", "sums that stop at their maximum", 5000, huge_amounts, 2500, HOLD_MS,
+     FILTER_MS, 4000},
+    {"labels", "memory: 1,000 labels a pod", 300, labels, 4000, HOLD_MS, FILTER_MS, 4000},
+    {"annotations", "memory: 1,000 annotations a pod", 300, annotations, 12000, HOLD_MS, FILTER_MS,
+     4000},
+    {"tolerations", "filter and memory: 200 tolerations a pod", 1000, tolerations, 60000, HOLD_MS,
+     FILTER_MS, 4000},
+    {"owner-references", "the table of owners: 500 a pod", 300, owner_references, 4000, HOLD_MS,
+     FILTER_MS, 4000},
+    {"one-owner", "an owner's list of nodes: a node a pod", 20000, one_owner_everywhere, 2500,
+     HOLD_MS, FILTER_MS, 4000},
+    {"long-names", "memory: names of 253 characters", 5000, long_names, 4000, HOLD_MS, FILTER_MS,
+     4000},
+    {"containers", "decoding: 1,000 containers a pod", 100, containers, 4000, HOLD_MS, FILTER_MS,
+     4000},
+    {"nominated-to-one-node", "what filter must keep for others", 5000, nominated_to_one_node, 2500,
+     HOLD_MS, FILTER_MS, 4000},
+    {"nominated-elsewhere", "the table of nodes: a nomination a pod", 5000, nominated_elsewhere,
+     2500, HOLD_MS, FILTER_MS, 4000},
+};
+
+const size_t N_ATTACKS = sizeof ATTACKS / sizeof *ATTACKS;

@@ -1,0 +1,271 @@
+/*
+ * hostile: each attack of the catalogue (attacks.c) against a live inventory, through the decoders
+ * of objects. It comes by a watch, is decided on, checked, scraped, listed again, and goes.
+ *
+ *     hostile [NAME...]      all attacks, or those of these names
+ *     hostile --print NAME   no attack, but its pods as JSON, one a line: for tests/bench/hostile
+ *
+ * Prints a row an attack. Exits with 1 where a bound is passed, where the self-check finds a
+ * difference, or where memory is kept when all is over.
+ */
+#include "attacks.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "extender/extender.h"
+#include "fake_exchange.h"
+#include "inventory/live.h"
+#include "meter.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FLUSH_EVERY 64
+#define ROUNDS 5
+/* Tables keep their size when they empty. */
+#define KEPT_BYTES_MAX (4.0 * 1024 * 1024)
+
+struct stage {
+    struct policy policy;
+    struct inventory *inventory;
+    struct extender extender;
+    struct reflector_store stores[N_CLUSTER_KINDS];
+    struct buf question;
+};
+
+static const struct inventory_limits LIMITS = {
+    .max_object_bytes = 1 << 20, .max_nodes = 10000, .max_pods = 300000};
+
+static void flush(const struct stage *stage, enum cluster_kind kind)
+{
+    const struct reflector_status status = {.synced = true, .fresh_ms = clock_ms()};
+    stage->stores[kind].flush(stage->stores[kind].context, &status);
+}
+
+static void put(const struct stage *stage, enum cluster_kind kind, json_t *object)
+{
+    stage->stores[kind].upsert(stage->stores[kind].context, object);
+    json_decref(object);
+}
+
+static json_t *node_of(size_t i)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "node-%zu", i);
+    return json_pack("{s:{s:s, s:{s:s}}, s:{s:{s:s, s:s, s:s, s:s}, s:[{s:s, s:s}]}}", "metadata",
+                     "name", name, "labels", "nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3",
+                     "status", "allocatable", "cpu", "96", "memory", "1Ti", "nvidia.com/gpu", "8",
+                     "pods", "110", "conditions", "type", "Ready", "status", "True");
+}
+
+static void list(const struct stage *stage, enum cluster_kind kind, size_t n,
+                 json_t *(*make)(size_t i))
+{
+    stage->stores[kind].list_begin(stage->stores[kind].context);
+    for (size_t i = 0; i < n; i++)
+        put(stage, kind, make(i));
+    stage->stores[kind].list_end(stage->stores[kind].context);
+    flush(stage, kind);
+}
+
+static void make_question(struct buf *question)
+{
+    buf_init(question, 1 << 20);
+    (void)buf_add_text(question,
+                       "{\"Pod\":{\"metadata\":{\"name\":\"p\",\"namespace\":\"other\","
+                       "\"uid\":\"u\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":"
+                       "{\"limits\":{\"nvidia.com/gpu\":\"1\"}}}]}},\"NodeNames\":[");
+    for (size_t i = 0; i < ATTACKED_NODES; i++)
+        (void)buf_printf(question, "%s\"node-%zu\"", i ? "," : "", i);
+    (void)buf_add_text(question, "]}");
+}
+
+static void stage_begin(struct stage *stage)
+{
+    *stage = (struct stage){.extender = {.shortlist = 100}};
+    policy_init(&stage->policy);
+    stage->inventory = inventory_new(&stage->policy, &LIMITS);
+    inventory_go_live(stage->inventory, "https://127.0.0.1:6443");
+    stage->extender.policy = &stage->policy;
+    stage->extender.inventory = stage->inventory;
+    for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
+        stage->stores[i] = inventory_store(stage->inventory, i);
+    for (enum cluster_kind kind = 0; kind < N_CLUSTER_KINDS; kind++)
+        list(stage, kind, kind == CLUSTER_NODES ? ATTACKED_NODES : 0, node_of);
+    make_question(&stage->question);
+}
+
+static void stage_end(struct stage *stage)
+{
+    buf_fini(&stage->question);
+    inventory_free(stage->inventory);
+    policy_fini(&stage->policy);
+}
+
+static void fail(const char *answer)
+{
+    printf("FAILED: filter finds no node: %.300s\n", answer);
+    exit(EXIT_FAILURE);
+}
+
+/* The least of some calls. */
+static double filter_ms(struct stage *stage)
+{
+    double least = 0;
+    const struct fake_question question = {.body = stage->question.data,
+                                           .len = stage->question.len};
+    for (int round = 0; round < ROUNDS; round++) {
+        const double began_ms = meter_cpu_ms();
+        struct fake_answer answer = fake_ask(extender_filter, &stage->extender, &question);
+        const double took_ms = meter_cpu_ms() - began_ms;
+        least = round == 0 || took_ms < least ? took_ms : least;
+        if (!strstr(answer.body, "\"NodeNames\":[\"node-"))
+            fail(answer.body);
+        fake_answer_fini(&answer);
+    }
+    return least;
+}
+
+static void check_sums(const struct stage *stage)
+{
+    /* At most a step a pod, or one a thousand of its needs. */
+    for (int64_t now_ms = 1, step = 0; step < 1000; step++)
+        now_ms = inventory_self_check(stage->inventory, now_ms);
+}
+
+/* How long /metrics is; negative where the self-check has found a difference. */
+static double metrics_bytes(const struct stage *stage)
+{
+    struct buf text;
+    buf_init(&text, SIZE_MAX / 2);
+    inventory_metrics(stage->inventory, &text);
+    const double bytes = (double)text.len;
+    inventory_live_metrics(stage->inventory, &text);
+    const bool is_right =
+        strstr(buf_text(&text), "\ngpu_extender_self_check_differences_total 0\n") != NULL;
+    buf_fini(&text);
+    return is_right ? bytes : -1;
+}
+
+struct cost {
+    double bytes_a_pod, hold_ms, filter_ms, metrics_bytes, kept_bytes;
+    size_t n_holds;
+    bool sums_are_right;
+};
+
+static void come(const struct stage *stage, const struct attack *attack)
+{
+    for (size_t i = 0; i < attack->n_pods; i++) {
+        put(stage, CLUSTER_PODS, attack->make(i));
+        if (i % FLUSH_EVERY == 0)
+            flush(stage, CLUSTER_PODS);
+    }
+    flush(stage, CLUSTER_PODS);
+}
+
+static void go(const struct stage *stage, const struct attack *attack)
+{
+    const struct reflector_store *pods = &stage->stores[CLUSTER_PODS];
+    for (size_t i = 0; i < attack->n_pods; i += 2) {
+        json_t *pod = attack->make(i);
+        pods->removed(pods->context, pod);
+        json_decref(pod);
+        if (i % FLUSH_EVERY == 0)
+            flush(stage, CLUSTER_PODS);
+    }
+    list(stage, CLUSTER_PODS, 0, NULL); /* the others: a list that does not name them */
+}
+
+static struct cost measure(const struct attack *attack)
+{
+    struct stage stage;
+    struct cost cost;
+    stage_begin(&stage);
+    (void)filter_ms(&stage);
+    const double before = meter_bytes();
+    const double metrics_before = metrics_bytes(&stage);
+    meter_reset();
+    come(&stage, attack);
+    cost.bytes_a_pod = (meter_bytes() - before) / (double)attack->n_pods;
+    cost.filter_ms = filter_ms(&stage);
+    check_sums(&stage);
+    put(&stage, CLUSTER_NODES, node_of(ATTACKED_NODES)); /* so that markets are settled anew */
+    flush(&stage, CLUSTER_NODES);
+    (void)filter_ms(&stage);
+    list(&stage, CLUSTER_NODES, ATTACKED_NODES, node_of);
+    list(&stage, CLUSTER_PODS, attack->n_pods, attack->make);
+    cost.metrics_bytes = metrics_bytes(&stage) - metrics_before;
+    go(&stage, attack);
+    cost.sums_are_right = metrics_bytes(&stage) >= 0;
+    cost.hold_ms = meter_longest_hold_ms();
+    cost.n_holds = meter_n_holds();
+    cost.kept_bytes = meter_bytes() - before;
+    stage_end(&stage);
+    return cost;
+}
+
+static bool is_within(const char *what, double is, double bound)
+{
+    if (is > bound)
+        printf("    FAILED: %s is %.1f, at most %.1f is allowed\n", what, is, bound);
+    return is <= bound;
+}
+
+static bool run(const struct attack *attack)
+{
+    const struct cost cost = measure(attack);
+    bool ok = cost.sums_are_right;
+    printf("%-22s %7zu %12.0f %11.2f %11.2f %14.0f %8zu  %s\n", attack->name, attack->n_pods,
+           cost.bytes_a_pod, cost.hold_ms, cost.filter_ms, cost.metrics_bytes, cost.n_holds,
+           attack->what);
+    if (!ok)
+        printf("    FAILED: the self-check has found a difference\n");
+    ok &= is_within("bytes a pod", cost.bytes_a_pod, attack->max_bytes_a_pod);
+    ok &= is_within("the longest hold, CPU ms,", cost.hold_ms, attack->max_hold_ms);
+    ok &= is_within("a filter call, CPU ms,", cost.filter_ms, attack->max_filter_ms);
+    ok &= is_within("more of metrics, bytes,", cost.metrics_bytes, attack->max_metrics_bytes);
+    ok &= is_within("what is kept in the end, bytes,", cost.kept_bytes, KEPT_BYTES_MAX);
+    return ok;
+}
+
+static bool is_wanted(const struct attack *attack, char **names, int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (strcmp(names[i], attack->name) == 0)
+            return true;
+    }
+    return n == 0;
+}
+
+static int print_pods(const char *name)
+{
+    for (size_t i = 0; i < N_ATTACKS; i++) {
+        for (size_t p = 0; strcmp(name, ATTACKS[i].name) == 0 && p < ATTACKS[i].n_pods; p++) {
+            json_t *pod = ATTACKS[i].make(p);
+            (void)json_dumpf(pod, stdout, JSON_COMPACT);
+            (void)putchar('\n');
+            json_decref(pod);
+        }
+    }
+    return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "--print") == 0)
+        return print_pods(argv[2]);
+    bool ok = true;
+    size_t n_run = 0;
+    log_configure(LOG_ERROR, LOG_KEY_VALUE);
+    printf("%-22s %7s %12s %11s %11s %14s %8s  %s\n", "attack", "pods", "bytes a pod", "hold, ms",
+           "filter, ms", "metrics, bytes", "holds", "what it attacks");
+    for (size_t i = 0; i < N_ATTACKS; i++) {
+        if (!is_wanted(&ATTACKS[i], argv + 1, argc - 1))
+            continue;
+        ok &= run(&ATTACKS[i]);
+        (void)fflush(stdout);
+        n_run++;
+    }
+    return ok && n_run > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
