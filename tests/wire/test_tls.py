@@ -7,6 +7,7 @@ import concurrent.futures
 import contextlib
 import http.client
 import json
+import os
 import re
 import socket
 import ssl
