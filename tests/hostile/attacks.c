@@ -207,6 +207,43 @@ static json_t *nominated_elsewhere(size_t i)
     return pod;
 }
 
+static json_t *zero_names(size_t i)
+{
+    json_t *pod = pod_of(i, NULL);
+    for (size_t r = 0; r < 20000; r++)
+        ask(pod, text_of("example.com/", r), "0");
+    ask(pod, "nvidia.com/gpu", "1");
+    return pod;
+}
+
+/* With a node affinity for one of so many hosts that no other pod names. */
+static json_t *pod_with_hosts(size_t i, size_t n_hosts)
+{
+    json_t *pod = pod_of(i, NULL);
+    json_t *values = json_array();
+    for (size_t h = 0; h < n_hosts; h++)
+        (void)json_array_append_new(values, json_sprintf("%zu-%zu", i, h));
+    json_t *required =
+        json_pack("{s:[{s:[{s:s, s:s, s:o}]}]}", "nodeSelectorTerms", "matchExpressions", "key",
+                  "kubernetes.io/hostname", "operator", "In", "values", values);
+    (void)json_object_set_new(json_object_get(pod, "spec"), "affinity",
+                              json_pack("{s:{s:o}}", "nodeAffinity",
+                                        "requiredDuringSchedulingIgnoredDuringExecution",
+                                        required));
+    ask(pod, "nvidia.com/gpu", "1");
+    return pod;
+}
+
+static json_t *huge_affinity(size_t i)
+{
+    return pod_with_hosts(i, 100000);
+}
+
+static json_t *own_affinity(size_t i)
+{
+    return pod_with_hosts(i, 1000);
+}
+
 /* What grows with the product of two things that a tenant chooses takes seconds. The clock of a
  * thread's processor time may be as coarse as some 10 ms. */
 #define HOLD_MS 200
@@ -229,6 +266,13 @@ const struct attack ATTACKS[] = {
      4000},
     {"tolerations", "filter and memory: 200 tolerations a pod", 1000, tolerations, 60000, HOLD_MS,
      FILTER_MS, 4000},
+    {"zero-names", "the sums of one pod: 20,000 names with quantity 0", 30, zero_names, 8000,
+     HOLD_MS, FILTER_MS, 4000},
+    {"huge-affinity", "memory and explain: 100,000 values a pod", 30, huge_affinity, 8000, HOLD_MS,
+     FILTER_MS, 4000},
+    /* A namespace may keep half of limits.podShapesBytes, 64 MiB: 16 KiB a pod of these. */
+    {"own-affinity", "memory: another shape of 24 KB with each pod", 4000, own_affinity, 24000,
+     HOLD_MS, FILTER_MS, 4000},
     {"owner-references", "the table of owners: 500 a pod", 300, owner_references, 4000, HOLD_MS,
      FILTER_MS, 4000},
     {"one-owner", "an owner's list of nodes: a node a pod", 20000, one_owner_everywhere, 2500,
