@@ -49,6 +49,18 @@ static int decide_insecure(const char *key, const char *address, bool wanted, bo
                    verbs ? "insecureVerbs" : "insecurePeople");
 }
 
+/* The kube-scheduler of another machine must not ask this instance. */
+static int check_beside(const struct settings *settings, const struct listening *listening,
+                        struct err *err)
+{
+    if (!settings->scheduler.beside || server_is_loopback(listening->verbs))
+        return 0;
+    return err_set(err, EINVAL,
+                   "listen.verbs: is \"%s\", should be on loopback, such as \"127.0.0.1:8888\", with "
+                   "scheduler.beside: only the kube-scheduler of this machine may ask",
+                   listening->verbs);
+}
+
 /* Whoever reads it should know which file to mend. */
 static int name_policy(const char *policy_file, int r, struct err *err)
 {
@@ -67,7 +79,9 @@ int listening_decide(const struct settings *settings, const struct options *opti
         .people = instead ? instead : settings->listen_people,
         .probes = instead ? instead : settings->listen_probes,
     };
-    int r = decide_tls(&settings->tls, ret_listening, err);
+    int r = check_beside(settings, ret_listening, err);
+    if (r == 0)
+        r = decide_tls(&settings->tls, ret_listening, err);
     if (r < 0 || ret_listening->has_tls)
         return name_policy(options->config_file, r, err);
     r = decide_insecure("verbs", ret_listening->verbs, settings->insecure_verbs,

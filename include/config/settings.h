@@ -75,6 +75,9 @@ struct settings_scheduler {
     size_t http_timeout_s; /* of this extender: kube-scheduler waits so long for any answer */
     bool other_extenders;
     bool all_pods;        /* all come here: only warned of */
+    bool beside;          /* an instance of ours runs beside each kube-scheduler, without a Lease */
+    size_t lease_s;       /* kube-scheduler's leaderElection.leaseDuration */
+    size_t renew_s;       /* and its renewDeadline */
     size_t quota_claim_s; /* how long filter's claim on quotas lasts; 0: it makes none */
     size_t shortlist;     /* as in the policy file: settings_shortlist() says what holds */
 };

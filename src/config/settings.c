@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/small_file.h"
+#include "beside_check.h"
 #include "clients.h"
 #include "election_check.h"
 #include "formats/json_get.h"
@@ -87,6 +88,9 @@ const struct setting SETTINGS[] = {
      FROM_TO(1, 600, 3)},
     {"scheduler.otherExtenders", SETTING_SWITCH, AT(scheduler.other_extenders)},
     {"scheduler.allPods", SETTING_SWITCH, AT(scheduler.all_pods)},
+    {"scheduler.beside", SETTING_SWITCH, AT(scheduler.beside)},
+    {"scheduler.leaseDurationSeconds", SETTING_COUNT, AT(scheduler.lease_s), FROM_TO(2, 3600, 15)},
+    {"scheduler.renewDeadlineSeconds", SETTING_COUNT, AT(scheduler.renew_s), FROM_TO(1, 3600, 10)},
     {"filter.quotaClaimSeconds", SETTING_COUNT, AT(scheduler.quota_claim_s), FROM_TO(0, 3600, 60)},
     {"filter.shortlist", SETTING_COUNT, AT(scheduler.shortlist), FROM_TO(0, 1000000, 100)},
     {"kubernetes.watchSilenceSeconds", SETTING_COUNT, AT(kubernetes.watch_silence_s),
@@ -299,6 +303,8 @@ static int read_root(const struct yaml_file *file, json_t *root, struct settings
         r = timeout_check(file, root, settings, err);
     if (r == 0)
         r = election_check(file, root, settings, err);
+    if (r == 0)
+        r = beside_check(file, root, settings, err);
     if (r == 0)
         r = check_bodies(file, root, settings, err);
     if (r == 0)

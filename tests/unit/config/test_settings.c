@@ -116,6 +116,9 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_int_equal(a->scheduler.http_timeout_s, b->scheduler.http_timeout_s);
     assert_int_equal(a->scheduler.other_extenders, b->scheduler.other_extenders);
     assert_int_equal(a->scheduler.all_pods, b->scheduler.all_pods);
+    assert_int_equal(a->scheduler.beside, b->scheduler.beside);
+    assert_int_equal(a->scheduler.lease_s, b->scheduler.lease_s);
+    assert_int_equal(a->scheduler.renew_s, b->scheduler.renew_s);
     assert_int_equal(a->scheduler.shortlist, b->scheduler.shortlist);
     assert_int_equal(a->scheduler.quota_claim_s, b->scheduler.quota_claim_s);
     assert_int_equal(a->kubernetes.watch_silence_s, b->kubernetes.watch_silence_s);
@@ -173,7 +176,8 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "admission: {extendedResourceToleration: yes}\n"
     "placement: {policy: binpack, softPreferences: override, replicaSpread: 0.125}\n"
     "slotPrice: {pressureWeight: 1.5, drainWeight: 0, priorGpus: 1000000, priorConfined: 0.001}\n"
-    "scheduler: {weight: 7, httpTimeoutSeconds: 4, otherExtenders: yes, allPods: yes}\n"
+    "scheduler: {weight: 7, httpTimeoutSeconds: 4, otherExtenders: yes, allPods: yes,\n"
+    "            beside: no, leaseDurationSeconds: 60, renewDeadlineSeconds: 40}\n"
     "filter: {shortlist: 0, quotaClaimSeconds: 7}\n"
     "kubernetes: {watchSilenceSeconds: 5, watchLagSeconds: 600, bindTimeoutSeconds: 3}\n"
     "leaderElection: {enabled: yes, namespace: gpus, leaseName: one, serviceName: '',\n"
@@ -231,6 +235,9 @@ static void test_every_key_is_read(void **state)
     assert_int_equal(settings->scheduler.http_timeout_s, 4);
     assert_true(settings->scheduler.other_extenders);
     assert_true(settings->scheduler.all_pods);
+    assert_false(settings->scheduler.beside);
+    assert_int_equal(settings->scheduler.lease_s, 60);
+    assert_int_equal(settings->scheduler.renew_s, 40);
     assert_int_equal(settings->scheduler.shortlist, 0);
     assert_int_equal(settings->scheduler.quota_claim_s, 7);
     assert_int_equal(settings->kubernetes.watch_silence_s, 5);

@@ -379,6 +379,28 @@ static void test_times_of_leader_election(void **state)
     ASSERT_FAULTS(FAULTS);
 }
 
+/* An instance beside each kube-scheduler has no Lease, and its bindings end before another
+ * kube-scheduler may lead. */
+static void test_beside_each_kube_scheduler(void **state)
+{
+    (void)state;
+    static const struct fault FAULTS[] = {
+        {HEAD "scheduler: {beside: true}\nleaderElection: {enabled: true}\n"
+              "kubernetes: {bindTimeoutSeconds: 2}\n",
+         "3:21: scheduler.beside: excludes leaderElection.enabled: the instance beside the leading "
+         "kube-scheduler decides, and there is no Lease of ours"},
+        {HEAD "scheduler: {beside: true, leaseDurationSeconds: 13}\n",
+         "3:49: scheduler.leaseDurationSeconds: is 13, should be at least 14: renewDeadlineSeconds "
+         "(10) + 4"},
+        {HEAD "scheduler: {beside: true, httpTimeoutSeconds: 5}\n"
+              "kubernetes: {bindTimeoutSeconds: 4}\n",
+         "4:34: kubernetes.bindTimeoutSeconds: is 4, should be at most 3 with scheduler.beside: a "
+         "binding and one second must be over before another kube-scheduler may lead "
+         "(scheduler.leaseDurationSeconds 15 - renewDeadlineSeconds 10)"},
+    };
+    ASSERT_FAULTS(FAULTS);
+}
+
 static void test_the_first_fault_is_told(void **state)
 {
     (void)state;
@@ -431,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_times_of_leader_election),
         cmocka_unit_test(test_a_binding_is_over_before_kube_scheduler_gives_up),
+        cmocka_unit_test(test_beside_each_kube_scheduler),
         cmocka_unit_test(test_the_first_fault_is_told),
         cmocka_unit_test(test_yaml_faults_have_file_line_and_column),
     };
