@@ -33,6 +33,7 @@ struct binds_settings {
     const char *bound_by; /* value of the annotation gpu-extender.io/bound-by: VERSION/INSTANCE */
     int64_t post_life_ms; /* whole seconds: the API server gives a POST up after it */
     int64_t timeout_ms;   /* a caller is answered within it; below kube-scheduler's httpTimeout */
+    int64_t leave_ms;     /* a POST leaves within it after a call; 0: as long as the caller waits */
     int64_t confirm_ms;   /* a reservation older than this is asked about */
     uint64_t seed;        /* of the jitter */
     /* Whether a binding may be posted now: no other replica may bind before it is over. Asked under
@@ -58,6 +59,9 @@ struct bind_args {
     const char *namespace_;
     const char *name;
     const char *node_name;
+    /* Whether the caller, by its context, waits no longer: a binding for nobody is not sent. NULL:
+     * unknown. From any thread, under binds' lock, until the caller is answered. */
+    bool (*hung_up)(void *context);
 };
 
 /* error NULL: the pod is bound to that node, and the API server said so. Called exactly once, maybe

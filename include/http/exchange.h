@@ -3,13 +3,14 @@
  *
  * A handler gets the exchange with the whole body. It answers now, or keeps the pointer and answers
  * later from any thread; it must answer exactly once, also when the client has gone meanwhile
- * (which it does not learn). After exchange_answer() the exchange is gone.
+ * (exchange_has_left()). After exchange_answer() the exchange is gone.
  */
 #ifndef HTTP_EXCHANGE_H
 #define HTTP_EXCHANGE_H
 
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,6 +42,10 @@ struct exchange_peer {
 const struct exchange_peer *exchange_peer(const struct exchange *exchange);
 /* Why there is none, a literal: "there is no client certificate", "the client certificate ..." */
 const char *exchange_peer_fault(const struct exchange *exchange);
+
+/* Whether the client has closed its connection, or at least its side of it, or it was reset. From
+ * any thread, until the answer is given. */
+bool exchange_has_left(struct exchange *exchange);
 
 enum exchange_flags {
     EXCHANGE_CLOSE = 1, /* Connection: close, as the last answer on it */

@@ -65,6 +65,12 @@ static void answer_bind(void *context, const char *error)
     answer_text(exchange, &text);
 }
 
+static bool hung_up(void *context)
+{
+    const struct call *call = context;
+    return exchange_has_left(call->exchange);
+}
+
 static uint64_t version_of(struct inventory *inventory)
 {
     const uint64_t version = cluster_version(inventory_read(inventory).cluster);
@@ -105,7 +111,9 @@ static int begin(struct call *call, const struct bind_args *args, struct err *er
         call->failure = VERB_UNUSABLE;
         return -EAGAIN;
     }
-    binds_call(extender->binds, args, clock_ms(), answer_bind, call);
+    struct bind_args watched = *args;
+    watched.hung_up = hung_up;
+    binds_call(extender->binds, &watched, clock_ms(), answer_bind, call);
     return 0;
 }
 

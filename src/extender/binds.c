@@ -21,6 +21,7 @@ struct binds *binds_new(const struct binds_settings *settings, struct inventory 
     binds->bound_by = mem_strdup(settings->bound_by);
     binds->timing = (struct bind_timing){settings->post_life_ms, settings->confirm_ms};
     binds->timeout_ms = settings->timeout_ms;
+    binds->leave_ms = settings->leave_ms;
     binds->seed = settings->seed;
     binds->may_post = settings->may_post;
     binds->may_post_context = settings->may_post_context;
@@ -125,6 +126,7 @@ static struct waiter *waiter_new(const struct turn *turn, const struct bind_args
 {
     struct waiter *waiter = MEM_NEW(struct waiter);
     waiter->answer = answer;
+    waiter->hung_up = args->hung_up;
     waiter->context = context;
     waiter->uid = mem_strdup(args->uid);
     waiter->namespace_ = mem_strdup(args->namespace_);

@@ -1,8 +1,8 @@
 /*
  * binds_priv: how the pods on their way are kept. Private to the files binds*.c, which each take
- * one part: binds.c the calls and the time, binds_steps.c what an attempt wants done, binds_care.c
- * the reservations that nothing confirms, binds_turn.c what is done without the lock,
- * binds_metrics.c.
+ * one part: binds.c the calls and the time, binds_steps.c what an attempt wants done, binds_leave.c
+ * whether a binding may still be sent, binds_care.c the reservations that nothing confirms,
+ * binds_turn.c what is done without the lock, binds_metrics.c.
  *
  * An attempt's entry lives until there is nothing left to do for it, and then only ends in an event
  * of its own: while a question of it is under way it stays.
@@ -39,6 +39,7 @@ enum bind_outcome {
 
 struct waiter {
     bind_answer *answer;
+    bool (*hung_up)(void *context); /* NULL: unknown */
     void *context;
     char *uid, *namespace_, *name, *node_name;
     int64_t called_ms;
@@ -64,6 +65,7 @@ struct binds {
     char *bound_by;
     struct bind_timing timing;
     int64_t timeout_ms;
+    int64_t leave_ms; /* 0: as long as the caller waits */
     uint64_t seed;
     bool (*may_post)(void *context, int64_t now_ms); /* NULL: always */
     void *may_post_context;
@@ -135,6 +137,12 @@ void binds_steps_take(struct turn *turn, struct entry *entry, struct bind_step s
 /* outcome and why as the entry has them; why NULL: bound. */
 void binds_steps_tell(struct turn *turn, struct entry *entry, struct waiter *waiter,
                       enum bind_outcome outcome, const char *why);
+
+/* Whether somebody who still listens, and whose time is not over, waits for the binding. Under the
+ * lock. */
+bool binds_leave_is_awaited(const struct entry *entry, int64_t now_ms);
+/* kube_request.may_leave of a binding; the context is the entry. Takes the lock. */
+bool binds_leave_may(void *entry_context, int64_t now_ms);
 
 /* Entries whose room the ledger has let go are removed; the others, and reservations without an
  * entry, are asked about when they are old. */

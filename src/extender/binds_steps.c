@@ -144,10 +144,10 @@ static bool may_post(const struct turn *turn)
     return !binds->may_post || binds->may_post(binds->may_post_context, turn->now_ms);
 }
 
-/* Another replica leads, or soon may: what was posted before is settled. */
-static struct bind_step refuse_to_post(struct turn *turn, struct entry *entry)
+/* What was posted before is settled. */
+static struct bind_step refuse_to_post(struct turn *turn, struct entry *entry, const char *why)
 {
-    binds_entry_fails(entry, BIND_OUTCOME_FAILED, "this replica does not lead: retry");
+    binds_entry_fails(entry, BIND_OUTCOME_FAILED, why);
     const struct bind_step step =
         bind_attempt_posted(&entry->attempt, turn->now_ms, POSTED_REFUSED, 0);
     carry_out(turn, entry, &step);
@@ -181,8 +181,10 @@ void binds_steps_take(struct turn *turn, struct entry *entry, struct bind_step s
         step = hold(turn, entry, facts);
         carry_out(turn, entry, &step);
     }
-    if (step.next == BIND_POST && !may_post(turn))
-        step = refuse_to_post(turn, entry);
+    if (step.next == BIND_POST && !may_post(turn)) /* another replica leads, or soon may */
+        step = refuse_to_post(turn, entry, "this replica does not lead: retry");
+    if (step.next == BIND_POST && !binds_leave_is_awaited(entry, turn->now_ms))
+        step = refuse_to_post(turn, entry, "the caller hung up, or its time is over");
     if (step.next == BIND_POST && held_until_ms(turn) > turn->now_ms)
         step = hold_back(turn, entry);
     count_resting(entry);

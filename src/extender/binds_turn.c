@@ -56,8 +56,8 @@ void binds_turn_post(struct turn *turn, struct entry *entry, int64_t timeout_ms,
         .body = body,
         .body_len = strlen(body),
         .timeout_ms = timeout_ms,
-        .may_leave = binds->may_post,
-        .may_leave_context = binds->may_post_context,
+        .may_leave = binds_leave_may,
+        .may_leave_context = entry,
     };
     ask(turn, entry, &request, done);
 }

@@ -14,6 +14,8 @@
 
 /* So much later than its deadline a slow one may be noticed, at the most. */
 #define LATE_PART 4
+/* TCP_ESTABLISHED of the kernel's include/net/tcp_states.h. */
+#define STATE_ESTABLISHED 1
 /* While few places are left. */
 #define CROWDED_PERIOD_MS 250
 
@@ -42,6 +44,14 @@ bool connections_has_no_more(int fd)
 {
     char byte = 0;
     return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+bool connections_has_left(int fd)
+{
+    struct tcp_info info = {0};
+    socklen_t len = sizeof info;
+    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+           info.tcpi_state != STATE_ESTABLISHED;
 }
 
 /* Under the lock. A second time does no harm. */

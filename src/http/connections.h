@@ -24,6 +24,8 @@ void connections_stop(struct connections *connections);
 
 /* Whether the client of a socket has ended its input, and all of it was read. */
 bool connections_has_no_more(int fd);
+/* Whether it has ended its input, whatever of it is still to be read, or the connection is gone. */
+bool connections_has_left(int fd);
 
 struct connection *connections_add(struct connections *connections, int fd);
 void connections_remove(struct connections *connections, struct connection *connection);

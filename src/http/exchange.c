@@ -157,6 +157,22 @@ const char *exchange_peer_fault(const struct exchange *exchange)
     return exchange->peer_fault;
 }
 
+void exchange_watch(struct exchange *exchange, bool (*has_left)(void *connection), void *connection)
+{
+    (void)pthread_mutex_lock(&exchange->lock);
+    exchange->has_left = has_left;
+    exchange->watched = connection;
+    (void)pthread_mutex_unlock(&exchange->lock);
+}
+
+bool exchange_has_left(struct exchange *exchange)
+{
+    (void)pthread_mutex_lock(&exchange->lock);
+    const bool has_left = exchange->has_left && exchange->has_left(exchange->watched);
+    (void)pthread_mutex_unlock(&exchange->lock);
+    return has_left;
+}
+
 /* Under the lock. Waking up the connection here, under it, is what makes it safe: the transport
  * cannot be through with the connection before it has had the lock in turn. */
 static void wake(struct exchange *exchange)

@@ -75,7 +75,9 @@ struct exchange {
     bool passed;     /* by its gate, which the transport's thread has not seen yet */
     bool taken_back; /* the server has answered in the handler's place */
     struct answer answer;
-    struct parking parked; /* resume is NULL unless parked */
+    struct parking parked;              /* resume is NULL unless parked */
+    bool (*has_left)(void *connection); /* NULL: the connection must not be looked at */
+    void *watched;                      /* the connection */
 
     /* Set before the answer, called by the last owner. */
     void (*on_end)(void *context);
@@ -86,6 +88,10 @@ struct exchange {
 struct exchange *exchange_new(const char *method, const char *path, size_t max_body_bytes);
 void exchange_add_header(struct exchange *exchange, const char *name, const char *value);
 void exchange_add_query(struct exchange *exchange, const char *name, const char *value);
+/* has_left says of the connection whether its client has closed it, from any thread, until it is
+ * NULL here: before the connection ends. */
+void exchange_watch(struct exchange *exchange, bool (*has_left)(void *connection),
+                    void *connection);
 /* Makes a gate or a handler the second owner. */
 void exchange_lend(struct exchange *exchange);
 /* The gate that judged it did not answer, and has it no more. */

@@ -72,6 +72,12 @@ static int fd_of(struct MHD_Connection *connection)
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
+/* While the connection is suspended the library does not look at it. */
+static bool has_left(void *connection)
+{
+    return connections_has_left(fd_of(connection));
+}
+
 /* NULL on plain HTTP. */
 static void *session_of(struct MHD_Connection *connection)
 {
@@ -238,6 +244,7 @@ static enum MHD_Result finish(struct transport *transport, struct exchange *exch
     if (exchange->cut_off || !connections_complete(transport->connections, entry_of(connection)))
         return MHD_NO;
     const struct parking parking = {suspend_connection, resume_connection, connection};
+    exchange_watch(exchange, has_left, connection);
     if (!service_run(transport->service, exchange, &parking))
         return MHD_YES;
     return queue_answer(transport, exchange, connection);
@@ -273,6 +280,7 @@ static void on_request_end(void *cls, struct MHD_Connection *connection, void **
     *con_cls = NULL;
     if (!exchange)
         return;
+    exchange_watch(exchange, NULL, NULL);
     connections_rest(transport->connections, entry_of(connection),
                      service_is_welcome(transport->listeners, exchange));
     service_close(transport->service, exchange, how == MHD_REQUEST_TERMINATED_COMPLETED_OK);

@@ -54,6 +54,12 @@ const char *exchange_query_name(const struct exchange *exchange, size_t index)
     return NULL;
 }
 
+bool exchange_has_left(struct exchange *exchange)
+{
+    (void)exchange;
+    return false;
+}
+
 const char *exchange_header(const struct exchange *exchange, const char *name)
 {
     return strcasecmp(name, "Authorization") == 0 ? exchange->authorization : NULL;

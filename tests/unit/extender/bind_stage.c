@@ -222,6 +222,14 @@ void posted(struct bind_stage *stage, int pod, const char *node, unsigned status
     answer(stage, next_post(stage, pod, node), status, body);
 }
 
+void posted_in_time(struct bind_stage *stage, int pod, const char *node, unsigned status,
+                    const char *body)
+{
+    struct fake_request *request = next_post(stage, pod, node);
+    assert_true(request->may_leave(request->may_leave_context, stage->now_ms));
+    answer(stage, request, status, body);
+}
+
 void posted_too_late(struct bind_stage *stage, int pod, const char *node)
 {
     struct fake_request *request = next_post(stage, pod, node);

@@ -51,6 +51,9 @@ void check_silence(const struct bind_stage *stage);
 
 /* The next request is this, and is answered. Bodies with ' for ". */
 void posted(struct bind_stage *stage, int pod, const char *node, unsigned status, const char *body);
+/* It has a connection, and may leave. */
+void posted_in_time(struct bind_stage *stage, int pod, const char *node, unsigned status,
+                    const char *body);
 /* It has a connection, and is to leave: it might not, and does not. */
 void posted_too_late(struct bind_stage *stage, int pod, const char *node);
 void posted_retry(struct bind_stage *stage, int pod, const char *node, unsigned status,

@@ -72,18 +72,20 @@ static void test_names_that_are_none(void **state)
         struct bind_args args;
         const char *error;
     } ROWS[] = {
-        {{"u", "ml", "../../nodes/x", "a"},
+        {{"u", "ml", "../../nodes/x", "a", NULL},
          "request: PodName: is \"../../nodes/x\", should be a DNS subdomain"},
-        {{"u", "ml", "p?timeout=9s", "a"},
+        {{"u", "ml", "p?timeout=9s", "a", NULL},
          "request: PodName: is \"p?timeout=9s\", should be a DNS subdomain"},
-        {{"u", "ml", "p..q", "a"}, "request: PodName: is \"p..q\", should be a DNS subdomain"},
-        {{"u", "ml", "p.-q", "a"}, "request: PodName: is \"p.-q\", should be a DNS subdomain"},
-        {{"u", "ml", "", "a"}, "request: PodName: is \"\", should be a DNS subdomain"},
-        {{"u", "m.l", "p", "a"}, "request: PodNamespace: is \"m.l\", should be a DNS label"},
-        {{"u", "ML", "p", "a"}, "request: PodNamespace: is \"ML\", should be a DNS label"},
-        {{"u", "ml", "p", "a/b"}, "request: Node: is \"a/b\", should be a DNS subdomain"},
-        {{"u", "ml", "p", "a."}, "request: Node: is \"a.\", should be a DNS subdomain"},
-        {{"u v", "ml", "p", "a"},
+        {{"u", "ml", "p..q", "a", NULL},
+         "request: PodName: is \"p..q\", should be a DNS subdomain"},
+        {{"u", "ml", "p.-q", "a", NULL},
+         "request: PodName: is \"p.-q\", should be a DNS subdomain"},
+        {{"u", "ml", "", "a", NULL}, "request: PodName: is \"\", should be a DNS subdomain"},
+        {{"u", "m.l", "p", "a", NULL}, "request: PodNamespace: is \"m.l\", should be a DNS label"},
+        {{"u", "ML", "p", "a", NULL}, "request: PodNamespace: is \"ML\", should be a DNS label"},
+        {{"u", "ml", "p", "a/b", NULL}, "request: Node: is \"a/b\", should be a DNS subdomain"},
+        {{"u", "ml", "p", "a.", NULL}, "request: Node: is \"a.\", should be a DNS subdomain"},
+        {{"u v", "ml", "p", "a", NULL},
          "request: PodUID: is \"u v\", should be at most 128 visible ASCII characters"},
     };
     struct bind_stage *stage = *state;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 static void test_a_handler_sees_the_whole_request(void **state)
@@ -308,6 +309,37 @@ static void test_a_client_may_leave_in_the_middle(void **state)
     (void)close(fd);
 }
 
+/* Sooner or later: a close takes its time, on loopback too. */
+static void expect_left(struct exchange *exchange)
+{
+    const struct timespec some = {.tv_nsec = 1000000};
+    for (int i = 0; i < 60000 && !exchange_has_left(exchange); i++)
+        (void)nanosleep(&some, NULL);
+    assert_true(exchange_has_left(exchange));
+}
+
+/* While its answer is awaited nothing reads the connection, and the handler may ask. */
+static void test_a_handler_may_ask_whether_the_client_left(void **state)
+{
+    static const char REQUEST[] = "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n";
+    enum { CLOSES, RESETS, HAS_MORE_TO_SAY, N };
+    for (int how = 0; how < N; how++) {
+        int fd = desk_client(*state, LISTEN_VERBS);
+        client_send(fd, REQUEST);
+        struct exchange *exchange = desk_next(*state);
+        assert_false(exchange_has_left(exchange));
+        if (how == HAS_MORE_TO_SAY)
+            client_send(fd, "GET /"); /* it is not read, and a close comes behind it */
+        assert_false(exchange_has_left(exchange));
+        if (how == RESETS)
+            client_reset(fd);
+        else
+            (void)close(fd);
+        expect_left(exchange);
+        desk_answer(exchange);
+    }
+}
+
 static int stop_patiently(void **state)
 {
     desk_free(*state, 1000000);
@@ -318,6 +350,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_handler_sees_the_whole_request, desk_set_up,
+                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_a_handler_may_ask_whether_the_client_left, desk_set_up,
                                         desk_tear_down),
         cmocka_unit_test_setup_teardown(test_an_encoded_nul_does_not_end_the_path, desk_set_up,
                                         desk_tear_down),
