@@ -9,6 +9,7 @@
 #define API_API_H
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "core/policy.h"
 #include "http/exchange.h"
 #include "inventory/inventory.h"
@@ -26,6 +27,9 @@ struct api {
     /* Writes the metrics of others behind ours. */
     void (*more_metrics)(void *context, struct buf *out);
     void *more_metrics_context;
+    /* Whether the threads that follow the API server go on; if not, why. NULL: there are none. */
+    bool (*alive)(void *context, struct err *ret_why);
+    void *alive_context;
     /* What this replica is among others ("leader"); it may say NULL: the only one. NULL: so, too.
      */
     const char *(*role)(void *context);

@@ -50,6 +50,9 @@ typedef int64_t kube_task(void *context, int64_t now_ms);
 void kube_loop_add_task(struct kube_loop *loop, kube_task *run, void *context);
 
 int kube_loop_start(struct kube_loop *loop, struct err *err);
+/* How long the loop has not gone round: it does so at least every few seconds unless a task, or the
+ * process, is stuck. 0 before the start. From any thread. */
+int64_t kube_loop_silence_ms(const struct kube_loop *loop, int64_t now_ms);
 /* From any thread. */
 void kube_loop_wake(struct kube_loop *loop);
 /* Ends the thread; requests in flight are answered KUBE_UNKNOWN (NOT_SENT where that is sure)

@@ -19,8 +19,12 @@ static void answer_line(struct exchange *exchange, unsigned status, const char *
 
 void api_livez(void *context, struct exchange *exchange)
 {
-    (void)context;
-    answer_line(exchange, 200, "ok");
+    const struct api *api = context;
+    struct err why;
+    if (api->alive && !api->alive(api->alive_context, &why))
+        answer_line(exchange, 503, why.text);
+    else
+        answer_line(exchange, 200, "ok");
 }
 
 /* Where the kind is as it should be, nothing. */

@@ -26,6 +26,8 @@
 /* How long a loop waits at most before it looks again whether a stream is drained: a caller that
  * sees an older look knows that the loop is frozen or busy. */
 #define LOOK_MS 1000
+/* It goes round at least so often, which shows that it is not stuck. */
+#define ROUND_MS 5000
 
 struct task {
     kube_task *run;
@@ -43,6 +45,7 @@ struct kube_loop {
     pthread_mutex_t lock;      /* of inbox */
     struct kube_stream *inbox; /* questions that were sent and not yet taken over */
     atomic_bool woken, stopping;
+    atomic_int_fast64_t round_ms; /* when the last round began; 0: none did */
     pthread_t thread;
     bool started;
 };
@@ -99,6 +102,12 @@ void kube_loop_wake(struct kube_loop *loop)
 {
     atomic_store(&loop->woken, true);
     client_wake(loop->client);
+}
+
+int64_t kube_loop_silence_ms(const struct kube_loop *loop, int64_t now_ms)
+{
+    const int64_t round_ms = atomic_load(&loop->round_ms);
+    return round_ms > 0 && now_ms > round_ms ? now_ms - round_ms : 0;
 }
 
 /* ---- on the loop's thread ---- */
@@ -164,19 +173,18 @@ static int64_t due_ms(const struct kube_loop *loop)
 static int64_t wait_ms(const struct kube_loop *loop)
 {
     const int64_t until_ms = due_ms(loop);
-    const int64_t most_ms = streams_are_looked_at(&loop->streams) ? LOOK_MS : -1;
-    if (until_ms == CLOCK_NEVER)
-        return most_ms;
-    const int64_t left_ms = until_ms - clock_ms();
-    if (most_ms >= 0 && left_ms > most_ms)
-        return most_ms;
-    return left_ms > 0 ? left_ms : 0;
+    const int64_t most_ms = streams_are_looked_at(&loop->streams) ? LOOK_MS : ROUND_MS;
+    const int64_t now_ms = clock_ms();
+    if (until_ms <= now_ms)
+        return 0;
+    return until_ms - now_ms < most_ms ? until_ms - now_ms : most_ms;
 }
 
 static void *run(void *context)
 {
     struct kube_loop *loop = context;
     while (!atomic_load(&loop->stopping)) {
+        atomic_store(&loop->round_ms, clock_ms());
         hand_over(loop);
         streams_expire(&loop->streams);
         run_tasks(loop);

@@ -1,6 +1,8 @@
 /* api: the inventory and the probes, asked over the small cluster without HTTP. */
 #include "ask.h"
 
+#include <errno.h>
+
 static const json_t *node_called(const json_t *inventory, const char *name)
 {
     size_t i = 0;
@@ -127,6 +129,26 @@ static void test_probes(void **state)
     check_line(*state, api_readyz, 200, "ok\n");
 }
 
+static bool is_alive(void *context, struct err *ret_why)
+{
+    const bool *alive = context;
+    if (!*alive)
+        (void)err_set(ret_why, EAGAIN, "the write loop is stuck");
+    return *alive;
+}
+
+/* A liveness probe ends who answers people and has ceased to follow the API server. */
+static void test_who_is_stuck_is_not_alive(void **state)
+{
+    struct ask *ask = *state;
+    bool alive = true;
+    ask->api.alive = is_alive;
+    ask->api.alive_context = &alive;
+    check_line(ask, api_livez, 200, "ok\n");
+    alive = false;
+    check_line(ask, api_livez, 503, "the write loop is stuck\n");
+}
+
 static void test_metrics(void **state)
 {
     char *text =
@@ -149,6 +171,7 @@ int main(void)
         ASK_TEST(test_inventory_table),
         ASK_TEST(test_an_unknown_output_is_refused),
         ASK_TEST(test_probes),
+        ASK_TEST(test_who_is_stuck_is_not_alive),
         ASK_TEST(test_metrics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

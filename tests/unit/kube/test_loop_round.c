@@ -1,0 +1,60 @@
+/* Whether a loop goes round, as /livez asks: a task that is stuck shows. */
+#include "api_desk.h"
+#include "base/clock.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+#define LONG_MS 60000
+
+struct sticky {
+    atomic_bool sticks;
+    atomic_uint n_entered, n_left;
+};
+
+static void nap(void)
+{
+    const struct timespec some = {.tv_nsec = 1000000};
+    (void)nanosleep(&some, NULL);
+}
+
+static int64_t stick(void *context, int64_t now_ms)
+{
+    struct sticky *sticky = context;
+    (void)now_ms;
+    atomic_fetch_add(&sticky->n_entered, 1);
+    while (atomic_load(&sticky->sticks))
+        nap();
+    atomic_fetch_add(&sticky->n_left, 1);
+    return CLOCK_NEVER;
+}
+
+static void a_loop_that_is_stuck_is_noticed(void **state)
+{
+    struct sticky sticky = {.sticks = true};
+    struct desk desk;
+    (void)state;
+    desk_open(&desk, "http");
+    kube_loop_add_task(desk.loop, stick, &sticky);
+    assert_int_equal(kube_loop_silence_ms(desk.loop, clock_ms() + LONG_MS), 0);
+    desk_start(&desk);
+    while (atomic_load(&sticky.n_entered) == 0)
+        nap();
+    const int64_t entered_ms = clock_ms();
+    assert_true(kube_loop_silence_ms(desk.loop, entered_ms + LONG_MS) >= LONG_MS);
+    while (clock_ms() < entered_ms + 2)
+        nap();
+    atomic_store(&sticky.sticks, false);
+    while (atomic_load(&sticky.n_left) < 2) {
+        kube_loop_wake(desk.loop);
+        nap();
+    }
+    assert_true(kube_loop_silence_ms(desk.loop, entered_ms + LONG_MS) < LONG_MS);
+    desk_close(&desk);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_loop_that_is_stuck_is_noticed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
