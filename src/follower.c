@@ -10,6 +10,7 @@
 #include "kube/loop.h"
 #include "kube/watch.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,9 @@
 /* Between two looks whether all bindings are answered. */
 #define NAP_NS 5000000
 #define BOUND_BY_MAX 320
+/* A loop that has not gone round for so long is stuck: several times what its longest task takes.
+ */
+#define STUCK_MS (20 * SECOND_MS)
 
 struct follower {
     struct inventory *inventory;
@@ -45,6 +49,7 @@ struct follower {
     size_t n_watches;
     struct election *election; /* NULL: this replica is the only one */
     struct hold *hold;         /* NULL: with a Lease */
+    struct beside *beside;     /* NULL: no instance beside each kube-scheduler */
     struct binds *binds;
     struct waits *waits;
     int64_t bind_timeout_ms;
@@ -227,7 +232,7 @@ static void create_hold(struct follower *follower, const struct settings *settin
     const int64_t hold_ms = timing_of(settings).hold_ms;
     struct hold_settings hold = {
         .until_ms = clock_ms() + hold_ms, .reach = on_reach, .context = follower};
-    if (follower->election)
+    if (follower->election || settings->scheduler.beside) /* beside waits itself */
         return;
     (void)watch_of_pods(follower, &hold.pods_path);
     follower->hold = hold_new(&hold, kube_loop_sender(follower->writing));
@@ -240,6 +245,14 @@ static int64_t held_until_ms(void *context, int64_t now_ms)
 {
     const struct follower *follower = context;
     return follower->hold ? hold_until_ms(follower->hold, now_ms) : now_ms;
+}
+
+static void create_beside(struct follower *follower, const struct settings *settings)
+{
+    const char *path = NULL;
+    struct kube_watch *pods = watch_of_pods(follower, &path);
+    if (settings->scheduler.beside)
+        follower->beside = beside_new(settings, follower->writing, pods, path);
 }
 
 static bool may_post(void *context, int64_t now_ms)
@@ -256,6 +269,7 @@ static void create_binds(struct follower *follower, const struct settings *setti
         .bound_by = follower->bound_by,
         .post_life_ms = timing.post_life_ms,
         .timeout_ms = timing.bind_ms,
+        .leave_ms = settings->scheduler.beside ? beside_leave_ms(settings) : 0,
         .confirm_ms = CONFIRM_MS,
         .seed = random_seed(),
         .may_post = may_post,
@@ -300,6 +314,7 @@ int follower_new(const struct settings *settings, struct inventory *inventory,
         return r;
     }
     create_hold(follower, settings);
+    create_beside(follower, settings);
     create_binds(follower, settings);
     log_target(&follower->target);
     *ret_follower = follower;
@@ -322,6 +337,21 @@ int follower_start(struct follower *follower, struct err *err)
         r = kube_loop_start(follower->reviewing, err);
     follower->started = r == 0;
     return r;
+}
+
+bool follower_is_alive(void *follower_context, struct err *ret_why)
+{
+    const struct follower *follower = follower_context;
+    const struct kube_loop *loops[] = {follower->reading, follower->writing};
+    static const char *const NAMES[] = {"read", "write"};
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+        const int64_t silence_ms = kube_loop_silence_ms(loops[i], clock_ms());
+        if (silence_ms < STUCK_MS)
+            continue;
+        (void)err_set(ret_why, EAGAIN, "the %s loop is stuck", NAMES[i]);
+        return false;
+    }
+    return true;
 }
 
 static void nap(void)
@@ -365,6 +395,7 @@ void follower_free(struct follower *follower)
     kube_loop_free(follower->writing);
     kube_loop_free(follower->reading);
     kube_loop_free(follower->reviewing);
+    beside_free(follower->beside);
     kube_target_fini(&follower->target);
     free(follower);
 }
@@ -372,6 +403,11 @@ void follower_free(struct follower *follower)
 struct election *follower_election(struct follower *follower)
 {
     return follower->election;
+}
+
+struct beside *follower_beside(struct follower *follower)
+{
+    return follower->beside;
 }
 
 struct binds *follower_binds(struct follower *follower)

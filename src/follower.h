@@ -6,6 +6,7 @@
 #ifndef FOLLOWER_H
 #define FOLLOWER_H
 
+#include "beside.h"
 #include "config/options.h"
 #include "config/settings.h"
 #include "election.h"
@@ -32,6 +33,8 @@ int follower_start(struct follower *follower, struct err *err);
  * under way, and lets another one lead. Before the HTTP server drains: who else is slow to be
  * answered keeps nobody waiting. */
 void follower_hand_over(struct follower *follower);
+/* Whether both loops go round; else which one does not. From any thread. */
+bool follower_is_alive(void *follower, struct err *ret_why);
 /* After the HTTP server has drained. */
 void follower_stop(struct follower *follower);
 void follower_free(struct follower *follower);
@@ -40,6 +43,8 @@ struct binds *follower_binds(struct follower *follower);
 struct waits *follower_waits(struct follower *follower);
 /* For reviews of tokens, valid until follower_stop(); without TLS none. */
 struct kube_sender follower_reviewer(struct follower *follower);
+/* NULL: no instance beside each kube-scheduler. */
+struct beside *follower_beside(struct follower *follower);
 /* NULL: this replica is the only one. */
 struct election *follower_election(struct follower *follower);
 

@@ -48,6 +48,19 @@ static void warn_of_refusal(struct gates *gates, const struct exchange *exchange
             LOG_STR("path", exchange_path(exchange)));
 }
 
+/* Beside a kube-scheduler the call is judged when it is complete: a process may be stopped between
+ * its header and its end. */
+static enum gate_verdict judge_turn(const struct gates *gates, struct exchange *exchange)
+{
+    return gates->beside ? GATE_ASK : election_judge(gates->election, exchange);
+}
+
+static void ask_verbs(void *context, struct exchange *exchange)
+{
+    const struct gates *gates = context;
+    beside_ask(gates->beside, exchange);
+}
+
 static enum gate_verdict judge_verbs(void *context, struct exchange *exchange)
 {
     struct gates *gates = context;
@@ -55,13 +68,13 @@ static enum gate_verdict judge_verbs(void *context, struct exchange *exchange)
     const struct exchange_peer *peer = exchange_peer(exchange);
     const char *fault = NULL;
     if (!gates->has_tls)
-        return election_judge(gates->election, exchange);
+        return judge_turn(gates, exchange);
     if (!peer)
         fault = exchange_peer_fault(exchange);
     else if (!names_nobody(clients) && !is_named(peer, clients))
         fault = "the client certificate is of nobody whom tls.verbClients names";
     if (!fault)
-        return election_judge(gates->election, exchange);
+        return judge_turn(gates, exchange);
     warn_of_refusal(gates, exchange, fault);
     exchange_answer_error(exchange, 403, fault);
     return GATE_CLOSED;
@@ -117,10 +130,11 @@ static struct auth *create_auth(const struct settings *settings, struct kube_sen
 }
 
 void gates_init(struct gates *ret_gates, const struct settings *settings, bool has_tls,
-                struct kube_sender sender, const struct election *election)
+                struct kube_sender sender, const struct election *election, struct beside *beside)
 {
-    *ret_gates = (struct gates){.settings = settings, .has_tls = has_tls, .election = election};
-    ret_gates->verbs = (struct gate){judge_verbs, NULL, ret_gates};
+    *ret_gates = (struct gates){
+        .settings = settings, .has_tls = has_tls, .election = election, .beside = beside};
+    ret_gates->verbs = (struct gate){judge_verbs, ask_verbs, ret_gates};
     ret_gates->people = (struct gate){judge_people, ask_people, ret_gates};
     ret_gates->auth = create_auth(settings, sender);
 }

@@ -5,6 +5,7 @@
 #define GATES_H
 
 #include "auth/auth.h"
+#include "beside.h"
 #include "config/settings.h"
 #include "election.h"
 #include "http/server.h"
@@ -16,6 +17,7 @@ struct gates {
     const struct settings *settings;
     bool has_tls;
     const struct election *election; /* NULL: there is one replica */
+    struct beside *beside;           /* NULL: no instance beside each kube-scheduler */
     atomic_llong warned_at;          /* of who is not let in to the verbs */
 
     struct gate verbs;  /* kube-scheduler, by its certificate, where this replica decides */
@@ -23,10 +25,10 @@ struct gates {
     struct auth *auth;
 };
 
-/* Borrows the settings and the election. The gates must stay where they are. sender: to the API
- * server; sender.send NULL: there is none. */
+/* Borrows the settings, the election and beside (both may be NULL). The gates must stay where they
+ * are. sender: to the API server; sender.send NULL: there is none. */
 void gates_init(struct gates *ret_gates, const struct settings *settings, bool has_tls,
-                struct kube_sender sender, const struct election *election);
+                struct kube_sender sender, const struct election *election, struct beside *beside);
 /* After the sender has stopped. */
 void gates_fini(struct gates *gates);
 

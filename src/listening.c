@@ -55,10 +55,11 @@ static int check_beside(const struct settings *settings, const struct listening 
 {
     if (!settings->scheduler.beside || server_is_loopback(listening->verbs))
         return 0;
-    return err_set(err, EINVAL,
-                   "listen.verbs: is \"%s\", should be on loopback, such as \"127.0.0.1:8888\", with "
-                   "scheduler.beside: only the kube-scheduler of this machine may ask",
-                   listening->verbs);
+    return err_set(
+        err, EINVAL,
+        "listen.verbs: is \"%s\", should be on loopback, such as \"127.0.0.1:8888\", with "
+        "scheduler.beside: only the kube-scheduler of this machine may ask",
+        listening->verbs);
 }
 
 /* Whoever reads it should know which file to mend. */

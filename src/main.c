@@ -112,13 +112,22 @@ static void tell_warnings(const struct program *program, void (*tell)(const char
     struct err err;
     for (size_t i = 0; (text = settings_warning(&program->settings, i)); i++)
         tell(text);
-    if (!program->options.cluster_file || !program->settings.election.enabled)
+    if (!program->options.cluster_file)
         return;
-    (void)err_set(&err, EINVAL,
-                  "%s: leaderElection.enabled: has no effect with --cluster-file: the Lease is an "
-                  "API server's, and over a file every instance decides by itself",
-                  program->options.config_file);
-    tell(err.text);
+    if (program->settings.election.enabled) {
+        (void)err_set(&err, EINVAL,
+                      "%s: leaderElection.enabled: has no effect with --cluster-file: the Lease is "
+                      "an API server's, and over a file every instance decides by itself",
+                      program->options.config_file);
+        tell(err.text);
+    }
+    if (program->settings.scheduler.beside) {
+        (void)err_set(&err, EINVAL,
+                      "%s: scheduler.beside: has no effect with --cluster-file: nothing is bound "
+                      "over a file",
+                      program->options.config_file);
+        tell(err.text);
+    }
 }
 
 static void print_warning(const char *text)
@@ -180,17 +189,20 @@ static void write_server_metrics(void *context, struct buf *out)
     extender_metrics(&program->extender, out);
     gates_metrics(&program->gates, out);
     election_metrics(program->election, out);
+    beside_metrics(program->gates.beside, out);
 }
 
 static void create_gates(struct program *program)
 {
     struct kube_sender sender = {0};
+    struct beside *beside = NULL;
     if (program->follower) {
         sender = follower_reviewer(program->follower);
         program->election = follower_election(program->follower);
+        beside = follower_beside(program->follower);
     }
     gates_init(&program->gates, &program->settings, program->listening.has_tls, sender,
-               program->election);
+               program->election, beside);
 }
 
 static const char *tell_role(void *context)
@@ -221,6 +233,8 @@ static void create_protocols(struct program *program)
         .max_replicas = program->settings.limits.replicas,
         .more_metrics = write_server_metrics,
         .more_metrics_context = program,
+        .alive = program->follower ? follower_is_alive : NULL,
+        .alive_context = program->follower,
         .role = tell_role,
         .role_context = program,
     };

@@ -1,0 +1,163 @@
+/* beside: see beside.h. */
+#include "beside.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "config/timing.h"
+#include "kube/regain.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* filter is called within kube-scheduler's scheduling cycle: every other pod waits with it. */
+#define WAIT_MS 1000
+#define SECOND_MS ((int64_t)1000)
+#define IDLE_S_MAX ((size_t)5)
+
+struct visitor {
+    struct exchange *exchange;
+    struct visitor *next;
+};
+
+struct beside {
+    struct regain *regain;
+    struct kube_loop *loop;
+    struct kube_watch *pods;
+    pthread_mutex_t lock; /* guards the rest */
+    struct visitor *waiting;
+    int64_t until_ms; /* calls wait for this pause's catching up; 0: none is under way */
+};
+
+static void on_reached(void *context, uint64_t number)
+{
+    struct beside *beside = context;
+    regain_reached(beside->regain, number);
+    kube_loop_wake(beside->loop);
+}
+
+static void on_reach(void *context, uint64_t number, const char *version)
+{
+    struct beside *beside = context;
+    const struct kube_watch_goal goal = {
+        .number = number, .version = version, .reached = on_reached, .context = beside};
+    kube_watch_reach(beside->pods, &goal);
+}
+
+static void reject(struct exchange *exchange)
+{
+    exchange_answer(exchange, 503, "text/plain", NULL, 0, 0);
+}
+
+/* Lets all who wait go: on to their handlers, or with a 503. */
+static void dismiss(struct visitor *waiting, bool passes)
+{
+    while (waiting) {
+        struct visitor *visitor = waiting;
+        waiting = visitor->next;
+        if (passes)
+            exchange_pass(visitor->exchange);
+        else
+            reject(visitor->exchange);
+        free(visitor);
+    }
+}
+
+/* A kube_task, behind regain's. */
+static int64_t tick(void *context, int64_t now_ms)
+{
+    struct beside *beside = context;
+    const bool is_done = regain_is_done(beside->regain);
+    struct visitor *waiting = NULL;
+    (void)pthread_mutex_lock(&beside->lock);
+    const bool is_over = beside->until_ms > 0 && now_ms >= beside->until_ms;
+    const int64_t again_ms =
+        !is_done && !is_over && beside->until_ms > 0 ? beside->until_ms : CLOCK_NEVER;
+    if (is_done || is_over) {
+        waiting = beside->waiting;
+        beside->waiting = NULL;
+    }
+    if (is_done)
+        beside->until_ms = 0;
+    (void)pthread_mutex_unlock(&beside->lock);
+    if (waiting && !is_done)
+        LOG(LOG_WARN, "beside", LOG_MSG("verbs are rejected until the ledger is up to date"));
+    dismiss(waiting, is_done);
+    return again_ms;
+}
+
+int64_t beside_leave_ms(const struct settings *settings)
+{
+    const struct settings_scheduler *scheduler = &settings->scheduler;
+    const int64_t gap_ms = (int64_t)(scheduler->lease_s - scheduler->renew_s) * SECOND_MS;
+    return gap_ms - timing_of(settings).act_ms;
+}
+
+static int64_t idle_ms(const struct settings_scheduler *scheduler)
+{
+    const size_t gap_s = scheduler->lease_s - scheduler->renew_s;
+    return (int64_t)(gap_s < IDLE_S_MAX ? gap_s : IDLE_S_MAX) * SECOND_MS;
+}
+
+struct beside *beside_new(const struct settings *settings, struct kube_loop *loop,
+                          struct kube_watch *pods, const char *pods_path)
+{
+    struct beside *beside = MEM_NEW(struct beside);
+    const struct regain_settings regain = {.pods_path = pods_path,
+                                           .idle_ms = idle_ms(&settings->scheduler),
+                                           .reach = on_reach,
+                                           .context = beside};
+    beside->loop = loop;
+    beside->pods = pods;
+    (void)pthread_mutex_init(&beside->lock, NULL);
+    beside->regain = regain_new(&regain, kube_loop_sender(loop));
+    kube_loop_add_task(loop, regain_tick, beside->regain);
+    kube_loop_add_task(loop, tick, beside);
+    LOG(LOG_INFO, "beside", LOG_MSG("one of several instances, each beside a kube-scheduler"));
+    return beside;
+}
+
+void beside_free(struct beside *beside)
+{
+    if (!beside)
+        return;
+    dismiss(beside->waiting, false);
+    regain_free(beside->regain);
+    (void)pthread_mutex_destroy(&beside->lock);
+    free(beside);
+}
+
+/* Whether it waits; its time may be over. */
+static bool join(struct beside *beside, struct exchange *exchange, int64_t now_ms)
+{
+    (void)pthread_mutex_lock(&beside->lock);
+    if (beside->until_ms == 0)
+        beside->until_ms = now_ms + WAIT_MS;
+    const bool waits = now_ms < beside->until_ms;
+    if (waits) {
+        struct visitor *visitor = MEM_NEW(struct visitor);
+        visitor->exchange = exchange;
+        visitor->next = beside->waiting;
+        beside->waiting = visitor;
+    }
+    (void)pthread_mutex_unlock(&beside->lock);
+    return waits;
+}
+
+void beside_ask(struct beside *beside, struct exchange *exchange)
+{
+    const int64_t now_ms = clock_ms();
+    if (regain_heard(beside->regain, now_ms)) {
+        exchange_pass(exchange);
+        return;
+    }
+    if (!join(beside, exchange, now_ms))
+        reject(exchange);
+    kube_loop_wake(beside->loop);
+}
+
+void beside_metrics(const struct beside *beside, struct buf *out)
+{
+    if (beside)
+        regain_metrics(beside->regain, out);
+}

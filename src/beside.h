@@ -1,0 +1,36 @@
+/*
+ * beside: an instance beside each kube-scheduler (scheduler.beside): calls of verbs that come after
+ * a pause wait, for a moment, until the ledger is up to date (kube/regain.h). Belongs to
+ * follower.c; the verbs' gate asks it.
+ */
+#ifndef BESIDE_H
+#define BESIDE_H
+
+#include "base/buf.h"
+#include "config/settings.h"
+#include "http/exchange.h"
+#include "kube/loop.h"
+#include "kube/watch.h"
+
+struct beside;
+
+/* Before the loop starts. All borrowed. loop: the write loop. pods: whose store is to be up to
+ * date. */
+struct beside *beside_new(const struct settings *settings, struct kube_loop *loop,
+                          struct kube_watch *pods, const char *pods_path);
+/* After the loop and the server have stopped: whoever still waits is answered. */
+void beside_free(struct beside *beside);
+
+/* What was asked of this instance must be over before another kube-scheduler may lead: a binding
+ * leaves within so much after its call. */
+int64_t beside_leave_ms(const struct settings *settings);
+
+/* Of a gate that is asked, when a verb's request is complete: it passes, at once or when the ledger
+ * is up to date, or is answered 503 with no body. kube-scheduler then tries the pod again. All
+ * waiting for one pause ends within a second. */
+void beside_ask(struct beside *beside, struct exchange *exchange);
+
+/* Prometheus text; nothing where beside is NULL. */
+void beside_metrics(const struct beside *beside, struct buf *out);
+
+#endif

@@ -1,0 +1,211 @@
+/* regain: see include/kube/regain.h. */
+#include "kube/regain.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/metrics.h"
+#include "catch_up.h"
+#include "formats/json_get.h"
+#include "told.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* kube-scheduler's own, by its defaults. */
+#define LEASE "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+#define QUESTION_MS 1000
+#define TERM_BYTES ((size_t)512)
+
+enum step { IDLE, LEASE_WANTED, CATCHING_UP };
+
+struct regain {
+    struct regain_settings settings;
+    struct kube_sender sender;
+
+    /* The sender's thread. */
+    enum step step;
+    uint64_t working_on; /* the number of the pause that the step is for */
+    bool asks;           /* a question is under way */
+    struct catch_up catch_up;
+    char seen[TERM_BYTES];  /* the Lease as it was read for this pause; "": it was not */
+    char known[TERM_BYTES]; /* when the ledger last was up to date */
+    struct told told;       /* why the Lease could not be read */
+
+    pthread_mutex_t lock; /* guards the rest */
+    int64_t heard_ms;     /* the last verb; 0: none */
+    uint64_t wanted;      /* pauses that ended */
+    uint64_t done;        /* up to which of them the ledger is up to date */
+    uint64_t reached;     /* of what was to be reached */
+    struct counter n_unchanged, n_caught_up;
+};
+
+struct regain *regain_new(const struct regain_settings *settings, struct kube_sender sender)
+{
+    struct regain *regain = MEM_NEW(struct regain);
+    regain->settings = *settings;
+    regain->sender = sender;
+    (void)pthread_mutex_init(&regain->lock, NULL);
+    return regain;
+}
+
+void regain_free(struct regain *regain)
+{
+    if (!regain)
+        return;
+    (void)pthread_mutex_destroy(&regain->lock);
+    free(regain);
+}
+
+bool regain_heard(struct regain *regain, int64_t now_ms)
+{
+    (void)pthread_mutex_lock(&regain->lock);
+    if (regain->heard_ms == 0 || now_ms - regain->heard_ms >= regain->settings.idle_ms)
+        regain->wanted++;
+    regain->heard_ms = now_ms;
+    const bool is_done = regain->done == regain->wanted;
+    (void)pthread_mutex_unlock(&regain->lock);
+    return is_done;
+}
+
+bool regain_is_done(struct regain *regain)
+{
+    (void)pthread_mutex_lock(&regain->lock);
+    const bool is_done = regain->done == regain->wanted;
+    (void)pthread_mutex_unlock(&regain->lock);
+    return is_done;
+}
+
+void regain_reached(struct regain *regain, uint64_t number)
+{
+    (void)pthread_mutex_lock(&regain->lock);
+    regain->reached = number;
+    (void)pthread_mutex_unlock(&regain->lock);
+}
+
+/* ---- the Lease ---- */
+
+/* Who holds it, and since when: "UID HOLDER TRANSITIONS". A kube-scheduler's identity is new with
+ * each process, and transitions count each change of the holder, so equal terms are one reign,
+ * whenever it was renewed. */
+static void read_term(const json_t *root, char *ret_term, size_t size)
+{
+    const char *uid = "";
+    const char *holder = "";
+    const json_t *spec = json_member(root, "spec");
+    (void)json_get_string(json_member(root, "metadata"), "uid", &uid, NULL);
+    (void)json_get_string(spec, "holderIdentity", &holder, NULL);
+    const long long n = json_integer_value(json_member(spec, "leaseTransitions"));
+    const int len = *uid && *holder ? snprintf(ret_term, size, "%s %s %lld", uid, holder, n) : 0;
+    if (len <= 0 || (size_t)len >= size)
+        ret_term[0] = '\0';
+}
+
+static void finish(struct regain *regain, struct counter *n)
+{
+    (void)snprintf(regain->known, sizeof regain->known, "%s", regain->seen);
+    regain->step = IDLE;
+    counter_add(n, 1);
+    (void)pthread_mutex_lock(&regain->lock);
+    regain->done = regain->working_on;
+    (void)pthread_mutex_unlock(&regain->lock);
+}
+
+static void tell_fault(struct regain *regain, const struct kube_answer *answer)
+{
+    char why[256] = "";
+    if (answer->outcome != KUBE_ANSWERED)
+        (void)snprintf(why, sizeof why, "%s", answer->why);
+    else if (answer->status != 200 || !*regain->seen)
+        (void)snprintf(why, sizeof why, "HTTP status %u", answer->status);
+    if (told_is_news(&regain->told, why))
+        LOG(LOG_WARN, "beside",
+            LOG_MSG("kube-scheduler's Lease cannot be read: each pause costs a look at all pods"),
+            LOG_STR("lease", "kube-system/kube-scheduler"), LOG_STR("why", why));
+}
+
+static void on_lease(void *context, const struct kube_answer *answer)
+{
+    struct regain *regain = context;
+    json_t *root = NULL;
+    regain->asks = false;
+    regain->seen[0] = '\0';
+    if (answer->outcome == KUBE_ANSWERED && answer->status == 200)
+        (void)json_parse(answer->body, answer->body_len, 0, &root, NULL);
+    read_term(root, regain->seen, sizeof regain->seen);
+    json_decref(root);
+    tell_fault(regain, answer);
+    if (*regain->seen && strcmp(regain->seen, regain->known) == 0) {
+        finish(regain, &regain->n_unchanged);
+        return;
+    }
+    catch_up_begin(&regain->catch_up, regain->settings.pods_path);
+    regain->step = CATCHING_UP;
+}
+
+static void on_catch_up(void *context, const struct kube_answer *answer)
+{
+    struct regain *regain = context;
+    regain->asks = false;
+    catch_up_answered(&regain->catch_up, answer);
+}
+
+/* ---- the task ---- */
+
+/* A pause that ends while the ledger still catches up for the one before waits for that: a list
+ * that takes longer than a pause would never end otherwise. */
+static void take_news(struct regain *regain)
+{
+    (void)pthread_mutex_lock(&regain->lock);
+    const bool is_reached = regain->reached == regain->working_on;
+    const uint64_t wanted = regain->wanted;
+    (void)pthread_mutex_unlock(&regain->lock);
+    if (regain->step == CATCHING_UP && is_reached)
+        finish(regain, &regain->n_caught_up);
+    if (regain->step != IDLE || regain->working_on == wanted)
+        return;
+    regain->working_on = wanted;
+    regain->step = LEASE_WANTED;
+}
+
+static void ask(struct regain *regain, const struct kube_request *request, kube_done *done)
+{
+    regain->asks = true;
+    regain->sender.send(regain->sender.sender, request, done, regain);
+}
+
+int64_t regain_tick(void *regain_context, int64_t now_ms)
+{
+    struct regain *regain = regain_context;
+    const struct kube_request lease = {.method = "GET", .path = LEASE, .timeout_ms = QUESTION_MS};
+    (void)now_ms;
+    if (regain->asks)
+        return CLOCK_NEVER;
+    take_news(regain);
+    if (regain->step == IDLE)
+        return CLOCK_NEVER;
+    if (regain->step == LEASE_WANTED) {
+        ask(regain, &lease, on_lease);
+        return CLOCK_NEVER;
+    }
+    const struct catch_up_action action = catch_up_next(&regain->catch_up);
+    if (action.want == CATCH_UP_ASK)
+        ask(regain, &action.request, on_catch_up);
+    else if (action.want == CATCH_UP_REACH)
+        regain->settings.reach(regain->settings.context, regain->working_on, action.version);
+    return CLOCK_NEVER;
+}
+
+void regain_metrics(struct regain *regain, struct buf *out)
+{
+    static const char METRIC[] = "gpu_extender_beside_pauses_total";
+    const struct metric_label unchanged[] = {{"ledger", "current"}, {NULL, NULL}};
+    const struct metric_label caught_up[] = {{"ledger", "caught_up"}, {NULL, NULL}};
+    metrics_head(out, METRIC, "counter",
+                 "Pauses without a verb that ended, by what the ledger needed before the next "
+                 "answer: nothing, as kube-scheduler's Lease was unchanged, or to catch up.");
+    metrics_sample(out, METRIC, unchanged, (double)counter_value(&regain->n_unchanged));
+    metrics_sample(out, METRIC, caught_up, (double)counter_value(&regain->n_caught_up));
+}

@@ -1,0 +1,218 @@
+/* regain: verbs after a pause find a ledger that is up to date. */
+#include "fake_sender.h"
+#include "kube/regain.h"
+#include "kube_answers.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define IDLE_MS 5000
+#define LEASE "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+#define PODS "/api/v1/pods?limit=1"
+#define HELD(uid, holder, n)                                                                       \
+    "{\"metadata\":{\"uid\":\"" uid "\"},\"spec\":{\"holderIdentity\":\"" holder                   \
+    "\",\"leaseTransitions\":" n ",\"renewTime\":\"2026-01-01T00:00:00.000000Z\"}}"
+
+struct stage {
+    struct fake_sender sender;
+    struct regain *regain;
+    int64_t now_ms;
+    uint64_t reach; /* the last that was wanted */
+    char goal[64];  /* "": list anew */
+};
+
+static void on_reach(void *context, uint64_t number, const char *version)
+{
+    struct stage *stage = context;
+    stage->reach = number;
+    (void)snprintf(stage->goal, sizeof stage->goal, "%s", version ? version : "");
+}
+
+static void begin(struct stage *stage)
+{
+    *stage = (struct stage){.now_ms = 1000000};
+    fake_sender_init(&stage->sender);
+    const struct regain_settings settings = {
+        .pods_path = "/api/v1/pods", .idle_ms = IDLE_MS, .reach = on_reach, .context = stage};
+    stage->regain = regain_new(&settings, fake_sender_of(&stage->sender));
+}
+
+static void end(struct stage *stage)
+{
+    fake_sender_fini(&stage->sender);
+    regain_free(stage->regain);
+}
+
+static void tick(struct stage *stage)
+{
+    (void)regain_tick(stage->regain, stage->now_ms);
+}
+
+static bool heard(struct stage *stage)
+{
+    const bool is_done = regain_heard(stage->regain, stage->now_ms);
+    tick(stage);
+    return is_done;
+}
+
+static void answered(struct stage *stage, const char *path, unsigned status, const char *body)
+{
+    struct fake_request *request = fake_sender_take(&stage->sender);
+    assert_non_null(request);
+    assert_string_equal(request->path, path);
+    const struct kube_answer answer = kube_answered(stage->now_ms, status, body);
+    fake_request_answer(request, &answer);
+    tick(stage);
+}
+
+static void asks_nothing(struct stage *stage)
+{
+    assert_null(fake_sender_take(&stage->sender));
+}
+
+/* The questions of a new leader. */
+static void catches_up(struct stage *stage, const char *version)
+{
+    char body[128];
+    (void)snprintf(body, sizeof body, "{\"metadata\":{\"resourceVersion\":\"%s\"}}", version);
+    answered(stage, "/version", 200, "{\"major\":\"1\",\"minor\":\"36\"}");
+    answered(stage, PODS, 200, body);
+    assert_string_equal(stage->goal, version);
+    assert_false(regain_is_done(stage->regain));
+    regain_reached(stage->regain, stage->reach);
+    tick(stage);
+}
+
+static void lead(struct stage *stage)
+{
+    begin(stage);
+    assert_false(heard(stage));
+    answered(stage, LEASE, 200, HELD("u", "host_1", "7"));
+    catches_up(stage, "77");
+    assert_true(regain_is_done(stage->regain));
+    asks_nothing(stage);
+}
+
+static void test_the_first_verb_waits_until_the_ledger_caught_up(void **state)
+{
+    struct stage stage;
+    (void)state;
+    lead(&stage);
+    end(&stage);
+}
+
+static void test_verbs_that_follow_each_other_wait_for_nothing(void **state)
+{
+    struct stage stage;
+    (void)state;
+    lead(&stage);
+    for (int i = 0; i < 4; i++) {
+        stage.now_ms += IDLE_MS - 1;
+        assert_true(heard(&stage));
+    }
+    asks_nothing(&stage);
+    end(&stage);
+}
+
+/* One question, and no list: nobody else can have led. */
+static void test_after_a_pause_an_unchanged_lease_is_enough(void **state)
+{
+    struct stage stage;
+    (void)state;
+    lead(&stage);
+    stage.now_ms += IDLE_MS;
+    assert_false(heard(&stage));
+    answered(&stage, LEASE, 200, HELD("u", "host_1", "7"));
+    assert_true(regain_is_done(stage.regain));
+    asks_nothing(&stage);
+    end(&stage);
+}
+
+static void test_after_a_pause_a_changed_lease_is_caught_up_with(void **state)
+{
+    static const char *const CHANGED[] = {HELD("u", "host_2", "8"), HELD("u", "host_1", "9"),
+                                          HELD("v", "host_1", "7"), "{}", "?"};
+    (void)state;
+    for (size_t i = 0; i < sizeof CHANGED / sizeof *CHANGED; i++) {
+        struct stage stage;
+        lead(&stage);
+        stage.now_ms += IDLE_MS;
+        assert_false(heard(&stage));
+        answered(&stage, LEASE, 200, CHANGED[i]);
+        catches_up(&stage, "78");
+        assert_true(regain_is_done(stage.regain));
+        end(&stage);
+    }
+}
+
+/* No right to read it, another name, no answer: it costs a look at the pods, each time. */
+static void test_a_lease_that_cannot_be_read_is_no_excuse(void **state)
+{
+    struct stage stage;
+    (void)state;
+    lead(&stage);
+    for (int i = 0; i < 2; i++) {
+        stage.now_ms += IDLE_MS;
+        assert_false(heard(&stage));
+        answered(&stage, LEASE, 403, "{}");
+        catches_up(&stage, i == 0 ? "78" : "79");
+        assert_true(regain_is_done(stage.regain));
+    }
+    stage.now_ms += IDLE_MS;
+    assert_false(heard(&stage));
+    answered(&stage, LEASE, 200, HELD("u", "host_1", "7"));
+    catches_up(&stage, "80");
+    end(&stage);
+}
+
+/* The list takes longer than a pause: it is not begun anew, and the pause that ended meanwhile
+ * costs one more question. */
+static void test_a_pause_in_the_middle_of_catching_up(void **state)
+{
+    struct stage stage;
+    (void)state;
+    begin(&stage);
+    assert_false(heard(&stage));
+    answered(&stage, LEASE, 200, HELD("u", "host_1", "7"));
+    answered(&stage, "/version", 200, "{\"major\":\"1\",\"minor\":\"30\"}");
+    stage.now_ms += IDLE_MS;
+    assert_false(heard(&stage));
+    asks_nothing(&stage);
+    regain_reached(stage.regain, stage.reach);
+    tick(&stage);
+    assert_false(regain_is_done(stage.regain));
+    answered(&stage, LEASE, 200, HELD("u", "host_1", "7"));
+    assert_true(regain_is_done(stage.regain));
+    end(&stage);
+}
+
+/* Calls that come meanwhile, with no pause between them, are part of the same. */
+static void test_many_verbs_ask_once(void **state)
+{
+    struct stage stage;
+    (void)state;
+    begin(&stage);
+    for (int i = 0; i < 3; i++)
+        assert_false(heard(&stage));
+    answered(&stage, LEASE, 200, HELD("u", "host_1", "7"));
+    assert_false(heard(&stage));
+    catches_up(&stage, "77");
+    assert_true(heard(&stage));
+    asks_nothing(&stage);
+    end(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_first_verb_waits_until_the_ledger_caught_up),
+        cmocka_unit_test(test_verbs_that_follow_each_other_wait_for_nothing),
+        cmocka_unit_test(test_after_a_pause_an_unchanged_lease_is_enough),
+        cmocka_unit_test(test_after_a_pause_a_changed_lease_is_caught_up_with),
+        cmocka_unit_test(test_a_lease_that_cannot_be_read_is_no_excuse),
+        cmocka_unit_test(test_a_pause_in_the_middle_of_catching_up),
+        cmocka_unit_test(test_many_verbs_ask_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

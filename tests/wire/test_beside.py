@@ -1,0 +1,126 @@
+"""scheduler.beside: an instance beside each kube-scheduler. What it refuses to start with, verbs after a pause, and callers that hung up."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+
+import pytest
+from objects import BIND_ARGS, filter_args, pod
+from service import BINARY
+
+HEAD = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n"
+BESIDE = HEAD + "scheduler: {beside: true}\nkubernetes: {bindTimeoutSeconds: 2}\n"
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+
+
+# ---- --check and the start ----
+
+
+def check(path, *options):
+    done = subprocess.run([BINARY, "--config", path, "--check", *options], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_shipped_policy_is_consistent():
+    shipped = os.path.join(os.path.dirname(__file__), "..", "..", "manifests/overlays/control-plane/scheduler-policy.yaml")
+    assert check(shipped) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "more, said",
+    [
+        ("leaderElection: {enabled: true}\n", "scheduler.beside: excludes leaderElection.enabled"),
+        ('listen: {verbs: "0.0.0.0:8888", insecureVerbs: true}\n', 'listen.verbs: is "0.0.0.0:8888", should be on loopback'),
+    ],
+)
+def test_nonsense_is_refused(write, more, said):
+    path = write("policy.yaml", BESIDE + more)
+    status, text = check(path)
+    assert status == 2 and said in text
+    assert subprocess.run([BINARY, "--config", path], capture_output=True, check=False).returncode == 2
+
+
+def test_a_binding_must_end_before_another_kube_scheduler_may_lead(write):
+    longer = BESIDE.replace("beside: true", "beside: true, httpTimeoutSeconds: 5").replace("bindTimeoutSeconds: 2", "bindTimeoutSeconds: 4")
+    status, text = check(write("policy.yaml", longer))
+    assert status == 2 and "bindTimeoutSeconds: is 4, should be at most 3" in text
+
+
+def test_over_a_file_it_has_no_effect(write):
+    path = write("policy.yaml", BESIDE)
+    status, text = check(path, "--cluster-file", "examples/sample-cluster.yaml")
+    assert status == 0 and "scheduler.beside: has no effect with --cluster-file" in text
+
+
+# ---- over a fake API server ----
+
+
+@pytest.fixture
+def beside(api, follow, write):
+    """An instance that follows `api`, and knows two pods: train-0 and train-1."""
+    service = follow("--config", write("beside.yaml", BESIDE))
+    api.store.put(pod("train-0", 2), pod("train-1", 2))
+    service.wait("the pods are known", lambda: len(service.ledger()[1]) == 2)
+    return service
+
+
+def pauses(service, ledger):
+    return service.metric("gpu_extender_beside_pauses_total", ledger=ledger)
+
+
+def ask_filter(service):
+    return service.post("/scheduler/filter", filter_args(pod("train-0", 2), ["a", "b"]))
+
+
+def test_the_first_verb_waits_until_the_ledger_caught_up(api, beside):
+    assert ask_filter(beside).status == 200
+    assert (pauses(beside, "caught_up"), pauses(beside, "current")) == (1, 0)
+    assert api.faults.count(LEASE) == 1
+    assert ask_filter(beside).status == 200
+    assert api.faults.count(LEASE) == 1
+
+
+def test_a_ledger_that_does_not_catch_up_rejects_verbs_after_a_moment(api, beside):
+    """503 without a body, as that of a replica that does not lead; later calls of the same pause do not wait at all."""
+    held = api.faults.hold(LEASE)
+    began = time.monotonic()
+    answer = ask_filter(beside)
+    assert (answer.status, answer.body) == (503, b"")
+    assert time.monotonic() - began >= 0.99
+    assert beside.post("/scheduler/bind", BIND_ARGS).status == 503
+    held.release()
+    beside.wait("the ledger caught up", lambda: pauses(beside, "caught_up") == 1)
+    assert ask_filter(beside).status == 200
+
+
+def request_of(path, body):
+    return f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
+def bind_args(item, node):
+    metadata = item["metadata"]
+    return {"PodName": metadata["name"], "PodNamespace": metadata["namespace"], "PodUID": metadata["uid"], "Node": node}
+
+
+def test_a_binding_whose_caller_hung_up_is_not_sent(api, beside):
+    """It came while the instance was stopped, and its caller left before it went on."""
+    assert ask_filter(beside).status == 200
+    waiting = api.store.get("pods", "train-0", "ml")
+    beside.signal(signal.SIGSTOP)
+    host, _, port = beside.address.rpartition(":")
+    with socket.create_connection((host, int(port))) as caller:
+        caller.sendall(request_of("/scheduler/bind", json.dumps(bind_args(waiting, "b"))))
+    beside.signal(signal.SIGCONT)
+    line = beside.log.wait_for({"mod": "binds", "msg": "not bound"})
+    assert line["why"] == "gpu-extender: the caller hung up, or its time is over"
+    assert api.faults.count("bind") == 0 and not api.store.bound
+    beside.wait("no room is held", lambda: beside.metric("gpu_extender_reservations_open") == 0)
+
+
+def test_one_who_waits_is_bound(api, beside):
+    waiting = api.store.get("pods", "train-0", "ml")
+    assert beside.bind(waiting, "b") is None
+    assert api.store.bound == [("pod-train-0", "b")]
