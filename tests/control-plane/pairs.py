@@ -1,0 +1,100 @@
+"""A kube-scheduler with leader election and our instance beside it, as manifests/overlays/control-plane has them: one pair a machine.
+
+All pairs of a test share one Lease of kube-scheduler's, the default one. Judges nothing.
+"""
+
+import os
+import signal
+
+import yaml
+from cluster import configuration
+from identity import NAMESPACE as ACCOUNTS, attributes_of, wait_until_may
+from plane import HOST, free_port
+from service import Service
+
+OVERLAY = os.path.join(os.path.dirname(__file__), "..", "..", "manifests", "overlays", "control-plane")
+LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+LEASE = "kube-scheduler"
+# kube-scheduler's, shorter than it has them by itself: the gap is long enough for a binding and a second.
+LEASE_S, RENEW_S, RETRY_S, BIND_S = 8, 4, 1, 2
+ROLES = "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system"
+
+
+def policy(**scheduler):
+    with open(os.path.join(OVERLAY, "scheduler-policy.yaml"), encoding="utf-8") as file:
+        shipped = yaml.safe_load(file)
+    shipped["scheduler"].update({"leaseDurationSeconds": LEASE_S, "renewDeadlineSeconds": RENEW_S}, **scheduler)
+    shipped["kubernetes"]["bindTimeoutSeconds"] = BIND_S
+    return shipped
+
+
+def allow(live):
+    """The account of a LiveCluster may read the Lease."""
+    with open(os.path.join(OVERLAY, "rbac.yaml"), encoding="utf-8") as file:
+        _, role, binding = yaml.safe_load_all(file)
+    account = {"kind": "ServiceAccount", "name": live.identity.account, "namespace": ACCOUNTS}
+    binding["subjects"] = [account]
+    for kind, item in (("roles", role), ("rolebindings", binding)):
+        path = f"{ROLES}/{kind}/{item['metadata']['name']}?fieldManager=tests&force=true"
+        live.api.ask("PATCH", path, item, "application/apply-patch+yaml")
+    wait_until_may(live.api, account, attributes_of(role["rules"][0], "kube-system"))
+
+
+class Pair:
+    """One that is ready. It ends with the LiveCluster."""
+
+    def __init__(self, live, number, config):
+        self.live, self.config = live, config
+        self.port = free_port()
+        self.start_service()
+        election = {"leaderElect": True, "leaseDuration": f"{LEASE_S}s", "renewDeadline": f"{RENEW_S}s", "retryPeriod": f"{RETRY_S}s"}
+        asks = {**configuration(self.service.address, httpTimeout=f"{BIND_S + 1}s"), "leaderElection": election}
+        self.scheduler = live.plane.start_scheduler(f"kube-scheduler-{live.name}-{number}", asks)
+        live.ends.callback(self.scheduler.kill)
+
+    def start_service(self):
+        """Always at the same address."""
+        self.service = Service("--kubeconfig", self.live.kubeconfig, "--config", self.config, listen=f"{HOST}:{self.port}")
+        self.live.ends.callback(self.service.stop)
+
+    def kill(self):
+        self.scheduler.process.kill()
+        self.service.kill()
+        self.scheduler.process.wait()
+
+    def freeze(self):
+        self.scheduler.process.send_signal(signal.SIGSTOP)
+        self.service.signal(signal.SIGSTOP)
+
+    def thaw(self):
+        """Ours first: it has as much time as can be to do what it should not."""
+        self.service.signal(signal.SIGCONT)
+        self.scheduler.process.send_signal(signal.SIGCONT)
+
+    def pauses(self, ledger):
+        """Pauses that ended, and what the ledger needed then."""
+        self.live.service = self.service
+        return self.live.metric("gpu_extender_beside_pauses_total", ledger=ledger)
+
+
+class Pairs:
+    """Starts pairs over the cluster of a LiveCluster."""
+
+    def __init__(self, live):
+        self.live, self.number = live, 0
+        self.config = live.plane.write(f"policy-{live.name}.yaml", yaml.safe_dump(policy()))
+        allow(live)
+        if live.api.status_of("GET", f"{LEASES}/{LEASE}") == 200:
+            live.api.delete(f"{LEASES}/{LEASE}")
+
+    def start(self):
+        self.number += 1
+        return Pair(self.live, self.number, self.config)
+
+    def holder(self):
+        """Who holds the Lease, once somebody does; and how often that changed."""
+        held = self.live.api.wait_for(LEASES, f"metadata.name={LEASE}", lambda item: item["spec"].get("holderIdentity"))
+        return held["spec"]["holderIdentity"], held["spec"].get("leaseTransitions", 0)
+
+    def wait_for_another(self, holder):
+        self.live.api.wait_for(LEASES, f"metadata.name={LEASE}", lambda item: item["spec"].get("holderIdentity") not in (None, "", holder))

@@ -1,0 +1,249 @@
+"""docs/CONTROL-PLANE.md does what it says: its commands are run as written, on a machine whose /etc/kubernetes is a folder of the test,
+and what they leave is started as the kubelet would: our instance, and kube-scheduler by its edited manifest."""
+
+import os
+import re
+import shlex
+import subprocess
+
+import pytest
+import yaml
+from api import LIMIT_S
+from cluster import PODS, node, pod, prepare
+from kustomize import MANIFESTS
+from plane import HOST, Plane, free_port, says_ready
+from service import BINARY, ROOT, Service
+
+with open(os.path.join(ROOT, "docs/CONTROL-PLANE.md"), encoding="utf-8") as document:
+    DOCUMENT = document.read()
+BLOCKS = [re.sub(rf"^{indent}", "", text, flags=re.MULTILINE) for indent, text in re.findall(r"^( *)```sh\n(.*?)^ *```$", DOCUMENT, re.M | re.S)]
+LISTENS = "127.0.0.1:8888"
+# As kubeadm 1.36 writes it, with what matters here.
+KUBEADMS = """apiVersion: v1
+kind: Pod
+metadata:
+  labels:
+    component: kube-scheduler
+    tier: control-plane
+  name: kube-scheduler
+  namespace: kube-system
+spec:
+  containers:
+  - command:
+    - kube-scheduler
+    - --authentication-kubeconfig=/etc/kubernetes/scheduler.conf
+    - --authorization-kubeconfig=/etc/kubernetes/scheduler.conf
+    - --bind-address=127.0.0.1
+    - --kubeconfig=/etc/kubernetes/scheduler.conf
+    - --leader-elect=true
+    image: registry.k8s.io/kube-scheduler:v1.36.3
+    imagePullPolicy: IfNotPresent
+    name: kube-scheduler
+    resources:
+      requests:
+        cpu: 100m
+    volumeMounts:
+    - mountPath: /etc/kubernetes/scheduler.conf
+      name: kubeconfig
+      readOnly: true
+  hostNetwork: true
+  priority: 2000001000
+  priorityClassName: system-node-critical
+  securityContext:
+    seccompProfile:
+      type: RuntimeDefault
+  volumes:
+  - hostPath:
+      path: /etc/kubernetes/scheduler.conf
+      type: FileOrCreate
+    name: kubeconfig
+status: {}
+"""
+
+
+def block(holds):
+    (found,) = [text for text in BLOCKS if holds in text]
+    return found
+
+
+class Kubeadms(Plane):
+    """An API server that knows clients by certificates of /etc/kubernetes/pki/ca.crt, and that authority."""
+
+    def __init__(self, binaries, folder):
+        super().__init__(binaries, folder)
+        os.makedirs(self.path("kubernetes/pki"))
+        os.makedirs(self.path("kubernetes/manifests"))
+        authority, key = self.path("kubernetes/pki/ca.crt"), self.path("kubernetes/pki/ca.key")
+        made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=kubernetes", "-days", "1", "-keyout", key, "-out", authority]
+        subprocess.run(made, check=True, capture_output=True)
+
+    def apiserver_options(self):
+        return (*super().apiserver_options(), f"--client-ca-file={self.path('kubernetes/pki/ca.crt')}")
+
+
+@pytest.fixture(scope="module")
+def machine(programs, tmp_path_factory):
+    """The plane of a machine whose /etc/kubernetes is FOLDER/kubernetes."""
+    with Kubeadms(programs, tmp_path_factory.mktemp("kubeadm")) as plane:
+        prepare(plane.api)
+        plane.start_kwok()
+        # kube-apiserver's own certificate is of the same authority with kubeadm; here it has signed itself.
+        with open(plane.certificate, encoding="ascii") as its, open(plane.path("kubernetes/pki/ca.crt"), "a", encoding="ascii") as authorities:
+            authorities.write(its.read())
+        for name in ("admin.conf", "scheduler.conf"):
+            os.rename(plane.kubeconfig(), plane.path("kubernetes", name))
+        plane.write("kubernetes/manifests/kube-scheduler.yaml", KUBEADMS)
+        yield plane
+
+
+def as_here(machine, commands):
+    """Who is not root can give a file to nobody else."""
+    owned = commands if os.geteuid() == 0 else commands.replace("-o 65534 ", "")
+    return owned.replace("/etc/kubernetes", machine.path("kubernetes"))
+
+
+@pytest.fixture(scope="module")
+def run(machine):
+    """run(commands) -> what they print, in a checkout."""
+
+    def ran(commands):
+        path = f"{machine.binaries}:{os.environ['PATH']}"
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", as_here(machine, commands)],
+            cwd=ROOT,
+            env={**os.environ, "PATH": path, "HOME": machine.folder},
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return ran
+
+
+def manifest(machine, name):
+    with open(machine.path("kubernetes/manifests", name), encoding="utf-8") as file:
+        return yaml.safe_load(file)
+
+
+def command_of(machine, name):
+    (container,) = manifest(machine, name)["spec"]["containers"]
+    return container.get("command", []) + container.get("args", [])
+
+
+def start_scheduler(machine, number):
+    """As the edited manifest says; ports and certificates beside it. The caller's to end."""
+    port = free_port()
+    command = [part.replace("/etc/kubernetes", machine.path("kubernetes")) for part in command_of(machine, "kube-scheduler.yaml")]
+    keys = machine.path(f"scheduler-{number}")
+    scheduler = machine.start(*command, f"--secure-port={port}", f"--cert-dir={keys}", log=f"kube-scheduler-{number}.log")
+    scheduler.wait_until(lambda: says_ready(port, os.path.join(keys, "kube-scheduler.crt")))
+    return scheduler
+
+
+@pytest.fixture(scope="module")
+def installed(machine, run):
+    """Steps 1 to 5, in this order; our instance runs from what is in the folder of manifests. Its address."""
+    run(block("kubectl apply --server-side -k"))
+    run(block("openssl req -new"))
+    run(block("manifests/kube-scheduler-config.yaml"))
+    run(block("sha256sum"))
+    address = f"{HOST}:{free_port()}"
+    for name in ("scheduler-policy.yaml", "kube-scheduler-config.yaml"):
+        path = machine.path("kubernetes/gpu-extender", name)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        assert LISTENS in text
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace(LISTENS, address).replace("/etc/kubernetes", machine.path("kubernetes")))
+    options = [part.replace("/etc/kubernetes", machine.path("kubernetes")) for part in command_of(machine, "gpu-extender.yaml")]
+    service = Service(*options, listen=None)
+    try:
+        run(block("until curl").replace(LISTENS, address))
+        run(block("kube-scheduler.yaml.backup\"\nsed"))
+        yield address
+    finally:
+        service.stop()
+
+
+def test_the_commands_are_for_one_folder():
+    assert len(BLOCKS) == 10
+    assert all("kubectl" in text or "/etc/kubernetes" in text or "curl" in text or "pgrep" in text for text in BLOCKS)
+
+
+def test_the_static_pod_needs_nothing_of_the_api_server():
+    """No ServiceAccount, Secret or ConfigMap; on loopback of its host; a probe ends a freeze."""
+    with open(os.path.join(MANIFESTS, "overlays/control-plane/gpu-extender.yaml"), encoding="utf-8") as file:
+        spec = yaml.safe_load(file)["spec"]
+    assert spec["hostNetwork"] is True and spec["automountServiceAccountToken"] is False and "serviceAccountName" not in spec
+    assert [set(volume) for volume in spec["volumes"]] == [{"name", "hostPath"}]
+    (container,) = spec["containers"]
+    assert "env" not in container and "envFrom" not in container
+    probe = container["livenessProbe"]
+    assert probe["httpGet"] == {"host": "127.0.0.1", "path": "/livez", "port": 8888}
+    assert probe["periodSeconds"] * probe["failureThreshold"] + probe["timeoutSeconds"] <= 20
+
+
+def test_the_policy_is_consistent(machine, installed):
+    path = machine.path("kubernetes/gpu-extender/scheduler-policy.yaml")
+    done = subprocess.run([BINARY, "--config", path, "--check"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_a_changed_file_changes_the_manifest(machine, run, installed):
+    """Else the kubelet would not restart the pod."""
+    before = manifest(machine, "gpu-extender.yaml")["metadata"]["annotations"]["gpu-extender.io/configuration"]
+    run(block("sha256sum"))
+    after = manifest(machine, "gpu-extender.yaml")["metadata"]["annotations"]["gpu-extender.io/configuration"]
+    assert re.fullmatch("[0-9a-f]{64}", before) and re.fullmatch("[0-9a-f]{64}", after) and before != after
+
+
+def test_nothing_else_lies_in_the_folder_of_manifests(machine, installed):
+    assert sorted(os.listdir(machine.path("kubernetes/manifests"))) == ["gpu-extender.yaml", "kube-scheduler.yaml"]
+
+
+def test_kube_schedulers_manifest_has_the_configuration_and_sees_it(machine, installed):
+    folder = machine.path("kubernetes/gpu-extender")
+    edited, kubeadms = manifest(machine, "kube-scheduler.yaml"), yaml.safe_load(KUBEADMS)
+    (container,) = edited["spec"]["containers"]
+    assert container["command"].pop(1) == f"--config={folder}/kube-scheduler-config.yaml"
+    assert container["volumeMounts"].pop(0) == {"mountPath": folder, "name": "gpu-extender", "readOnly": True}
+    assert edited["spec"]["volumes"].pop(0) == {"hostPath": {"path": folder, "type": "Directory"}, "name": "gpu-extender"}
+    assert edited == kubeadms
+
+
+def test_gpu_pods_are_bound_by_the_instance_until_it_is_switched_off(machine, run, installed):
+    api = machine.api
+    api.create("/api/v1/nodes", {**node("h100-1", "NVIDIA-H100-80GB-HBM3", 8)})
+    scheduler = start_scheduler(machine, 1)
+    try:
+        api.create(PODS, pod("first", 1))
+        bound = api.wait_for(PODS, "metadata.name=first", lambda item: item["spec"].get("nodeName"))
+        assert "gpu-extender.io/bound-by" in bound["metadata"]["annotations"]
+        said = run(block("beside_pauses_total").replace(LISTENS, installed))
+        assert said.startswith("ok\n") and 'gpu_extender_binds_total{outcome="bound"} 1\n' in said
+    finally:
+        scheduler.kill()
+    api.delete("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler")
+
+    run(block("off.yaml"))
+    assert manifest(machine, "kube-scheduler.yaml")["spec"]["containers"][0]["command"] == yaml.safe_load(KUBEADMS)["spec"]["containers"][0]["command"]
+    scheduler = start_scheduler(machine, 2)
+    try:
+        api.create(PODS, pod("second", 1))
+        bound = api.wait_for(PODS, "metadata.name=second", lambda item: item["spec"].get("nodeName"))
+        assert "gpu-extender.io/bound-by" not in bound["metadata"].get("annotations", {})
+    finally:
+        scheduler.kill()
+
+
+def test_rolled_back_it_is_as_before(machine, run, installed):
+    """The last of this file: our instance's manifest is gone."""
+    run(block("old.yaml"))
+    with open(machine.path("kubernetes/manifests/kube-scheduler.yaml"), encoding="utf-8") as file:
+        assert file.read() == KUBEADMS
+    assert os.listdir(machine.path("kubernetes/manifests")) == ["kube-scheduler.yaml"]
+    inline = re.search(r"`(kubectl delete -k manifests/overlays/control-plane)`", DOCUMENT)[1]
+    run(f"export KUBECONFIG=/etc/kubernetes/admin.conf\n{shlex.join(shlex.split(inline))}")
