@@ -105,6 +105,7 @@ struct beside *beside_new(const struct settings *settings, struct kube_loop *loo
     struct beside *beside = MEM_NEW(struct beside);
     const struct regain_settings regain = {.pods_path = pods_path,
                                            .idle_ms = idle_ms(&settings->scheduler),
+                                           .start_ms = clock_ms() + timing_of(settings).hold_ms,
                                            .reach = on_reach,
                                            .context = beside};
     beside->loop = loop;

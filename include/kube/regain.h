@@ -25,6 +25,8 @@ struct regain;
 struct regain_settings {
     const char *pods_path; /* "/api/v1/pods" */
     int64_t idle_ms;
+    /* Until then what an instance before this one posted may take effect: nothing is asked. */
+    int64_t start_ms;
     /* The ledger is to come to that resourceVersion of the pods; NULL: to list them anew. Then
      * regain_reached() with the number. */
     void (*reach)(void *context, uint64_t number, const char *version);

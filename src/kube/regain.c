@@ -180,7 +180,8 @@ int64_t regain_tick(void *regain_context, int64_t now_ms)
 {
     struct regain *regain = regain_context;
     const struct kube_request lease = {.method = "GET", .path = LEASE, .timeout_ms = QUESTION_MS};
-    (void)now_ms;
+    if (now_ms < regain->settings.start_ms)
+        return regain->settings.start_ms;
     if (regain->asks)
         return CLOCK_NEVER;
     take_news(regain);

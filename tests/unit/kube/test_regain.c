@@ -94,6 +94,30 @@ static void lead(struct stage *stage)
     asks_nothing(stage);
 }
 
+/* What an instance before this one posted may still take effect. */
+static void test_after_a_start_nothing_is_asked_for_a_while(void **state)
+{
+    struct stage stage;
+    (void)state;
+    begin(&stage);
+    regain_free(stage.regain);
+    const struct regain_settings settings = {.pods_path = "/api/v1/pods",
+                                             .idle_ms = IDLE_MS,
+                                             .start_ms = stage.now_ms + 3000,
+                                             .reach = on_reach,
+                                             .context = &stage};
+    stage.regain = regain_new(&settings, fake_sender_of(&stage.sender));
+    assert_false(heard(&stage));
+    assert_int_equal(regain_tick(stage.regain, stage.now_ms), stage.now_ms + 3000);
+    asks_nothing(&stage);
+    stage.now_ms += 3000;
+    tick(&stage);
+    answered(&stage, LEASE, 200, HELD("u", "host_1", "7"));
+    catches_up(&stage, "77");
+    assert_true(heard(&stage));
+    end(&stage);
+}
+
 static void test_the_first_verb_waits_until_the_ledger_caught_up(void **state)
 {
     struct stage stage;
@@ -206,6 +230,7 @@ static void test_many_verbs_ask_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_after_a_start_nothing_is_asked_for_a_while),
         cmocka_unit_test(test_the_first_verb_waits_until_the_ledger_caught_up),
         cmocka_unit_test(test_verbs_that_follow_each_other_wait_for_nothing),
         cmocka_unit_test(test_after_a_pause_an_unchanged_lease_is_enough),
