@@ -23,7 +23,7 @@ static void fork_node(struct cluster *fork, const struct node *node)
     for (size_t i = 0; i < node->n_resources; i++) {
         copy->resources[i] = node->resources[i];
         copy->resources[i].supply = supply_of_fork(fork, &node->resources[i]);
-        shapes_hold_resource_again(node->resources[i].resource);
+        shapes_hold_row(node->resources[i].resource);
     }
     nominate_fork_node(fork, copy, node);
     glance_renew(copy);

@@ -68,7 +68,7 @@ void node_table_free(struct cluster *cluster, struct node *node)
     node_index_remove(&cluster->node_index, node);
     leave_list(cluster, node);
     for (size_t i = 0; i < node->n_resources; i++)
-        shapes_drop_resource(cluster->shapes, node->resources[i].resource);
+        shapes_drop_row(cluster->shapes, node->resources[i].resource);
     traits_drop(cluster, node->traits);
     free(node->resources);
     free(node);
@@ -103,7 +103,7 @@ static struct node_resource *resource_made(struct node *node, const struct resou
     /* Of what is always kept, no row means that nothing uses it. */
     *found =
         (struct node_resource){.resource = resource, .is_uncounted = !resource->is_always_kept};
-    shapes_hold_resource_again(resource);
+    shapes_hold_row(resource);
     return found;
 }
 
@@ -126,7 +126,7 @@ static void forget_unwanted(struct cluster *cluster, struct node *node, struct n
         entry = last_gpu;
     }
     *entry = node->resources[--node->n_resources];
-    shapes_drop_resource(cluster->shapes, resource);
+    shapes_drop_row(cluster->shapes, resource);
 }
 
 static const struct amount *find_amount(const struct amount *amounts, size_t n,

@@ -78,6 +78,18 @@ bool shapes_mark(const struct resource *resource, uint64_t mark)
     return is_first;
 }
 
+void shapes_hold_row(const struct resource *resource)
+{
+    shapes_hold_resource_again(resource);
+    entry_of(resource)->n_rows++;
+}
+
+void shapes_drop_row(struct shapes *shapes, const struct resource *resource)
+{
+    entry_of(resource)->n_rows--;
+    shapes_drop_resource(shapes, resource);
+}
+
 void shapes_drop_resource(struct shapes *shapes, const struct resource *resource)
 {
     struct resource_entry *entry = entry_of(resource);
@@ -154,6 +166,12 @@ static struct shape_entry *new_shape(struct shapes *shapes, const struct shape_f
     return entry;
 }
 
+static bool is_had_by_nodes(const struct shapes *shapes, const char *name)
+{
+    const struct resource *resource = shapes_find_resource(shapes, name);
+    return resource && entry_of(resource)->n_rows > 0;
+}
+
 /* What is kept of a demand that has no room; in the arena. */
 static void keep_known_names(const struct shapes *shapes, struct shape_facts *facts,
                              struct arena *arena)
@@ -164,7 +182,7 @@ static void keep_known_names(const struct shapes *shapes, struct shape_facts *fa
     for (size_t i = 0; i < facts->n_demand; i++) {
         const char *name = facts->demand[i].resource;
         const bool is_known =
-            policy_is_common_resource(shapes->policy, name) || shapes_find_resource(shapes, name);
+            policy_is_common_resource(shapes->policy, name) || is_had_by_nodes(shapes, name);
         if (is_known ||
             (policy_is_gpu_resource(shapes->policy, name) && n_new++ < DEMAND_NEW_GPUS_MAX))
             kept[n++] = facts->demand[i];

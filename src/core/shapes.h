@@ -19,6 +19,7 @@
 struct resource_entry {
     struct resource resource; /* first: a struct resource * of a ledger is one of these */
     size_t refs;
+    size_t n_rows; /* of these users, rows of nodes */
     uint64_t mark;          /* shapes_mark() */
     struct wanting wanting; /* of GPUs */
     UT_hash_handle hh;
@@ -64,12 +65,16 @@ void shapes_hold_resource_again(const struct resource *resource);
 uint64_t shapes_begin_marks(struct shapes *shapes);
 bool shapes_mark(const struct resource *resource, uint64_t mark);
 void shapes_drop_resource(struct shapes *shapes, const struct resource *resource);
+/* The same for a node's row (struct node_resource). */
+void shapes_hold_row(const struct resource *resource);
+void shapes_drop_row(struct shapes *shapes, const struct resource *resource);
 
 /* The shape with these facts, made if it was not known, with one more user in the namespace. Where
  * it is over policy->pod_shape_bytes, or the namespace may not keep as much more of
  * policy->pod_shapes_bytes: its demand alone (facts.demand_only), which always counts. Of that,
- * names that neither the policy nor the ledger knows are left out, but for DEMAND_NEW_GPUS_MAX that
- * a pattern of the policy calls GPUs. */
+ * names that the policy does not name and no node has a row for are left out, but for
+ * DEMAND_NEW_GPUS_MAX that a pattern of the policy calls GPUs. That other pods use a name is no
+ * reason to keep it: tenants would decide how much is kept beyond both limits. */
 const struct pod_shape *shapes_hold(struct shapes *shapes, const char *namespace_,
                                     const struct shape_facts *facts);
 /* The same shape once more, for one more user; namespace_ NULL: of none. */

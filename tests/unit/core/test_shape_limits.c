@@ -198,6 +198,34 @@ static void test_a_demand_without_room_keeps_gpus(void **state)
     assert_int_equal(shape_demand(kept, "example.com/other"), 0);
 }
 
+/* That pods name a resource, too, makes it none that nodes have: else a few pods could have their
+ * names kept for any number of others, beyond both limits. */
+static void test_a_demand_without_room_keeps_no_names_of_other_pods(void **state)
+{
+    enum { N_PODS = 200, N_NAMES = 256 };
+    struct given *given = *state;
+    given->policy.pod_shapes_bytes = 1024 * KI;
+    for (size_t pod = 0; pod < N_PODS; pod++) {
+        const char *uid = arena_printf(given->arena, "p%03zu", pod);
+        struct amount *demand = ARENA_ARRAY(given->arena, struct amount, N_NAMES);
+        /* The first ones name a few each, which are kept; the others all of them. */
+        const size_t n = pod < 8 ? N_NAMES / 8 : N_NAMES;
+        for (size_t i = 0; i < n; i++) {
+            const size_t name = pod < 8 ? pod * n + i : i;
+            demand[i] = (struct amount){
+                arena_printf(given->arena, "example.com/%0200zu", name), (int64_t)(pod + 1)};
+        }
+        struct pod_facts facts = pod_of(given, "a", uid, 0);
+        facts.shape.demand = demand;
+        facts.shape.n_demand = n;
+        add(given, &facts);
+    }
+    assert_int_equal(kept_of(given, "p000")->n_demand, N_NAMES / 8);
+    assert_true(kept_of(given, "p199")->demand_only);
+    assert_int_equal(kept_of(given, "p199")->n_demand, 0);
+    assert_in_range(kept_bytes(given), 1, 1024 * KI);
+}
+
 /* Of such a pod bind judges what the API server says of it now. */
 static void test_bind_asks_for_what_is_not_kept(void **state)
 {
@@ -265,6 +293,7 @@ int main(void)
         TEST(test_taking_over_a_shape_is_counted),
         TEST(test_room_that_is_free_again_is_used),
         TEST(test_a_demand_without_room_keeps_gpus),
+        TEST(test_a_demand_without_room_keeps_no_names_of_other_pods),
         TEST(test_bind_asks_for_what_is_not_kept),
         TEST(test_prices_leave_out_what_is_not_known),
         TEST(test_the_order_of_shapes_is_the_same_for_every_key),
