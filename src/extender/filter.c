@@ -44,7 +44,8 @@ struct judged {
 /* Verdicts that may pass when the victims have ended; a quota may count them, too. */
 static bool may_pass(enum reason verdict)
 {
-    return verdict == REASON_GPU_FREE || verdict == REASON_GPU_NOMINATED || verdict == REASON_QUOTA;
+    return verdict == REASON_GPU_FREE || verdict == REASON_GPU_NOMINATED ||
+           verdict == REASON_QUOTA || verdict == REASON_QUOTA_CLAIMED;
 }
 
 /* A pod has at most one nominated node. */

@@ -164,6 +164,11 @@ static bool is_quota_ending(const struct cluster *cluster, const struct node *no
            judge_without_ending(cluster, node, question, arena) != REASON_QUOTA;
 }
 
+static bool is_quota(enum reason verdict)
+{
+    return verdict == REASON_QUOTA || verdict == REASON_QUOTA_CLAIMED;
+}
+
 static bool is_room(enum reason verdict)
 {
     return verdict == REASON_GPU_FREE || verdict == REASON_GPU_NOMINATED;
@@ -190,7 +195,7 @@ static void judge_offered(const struct rule_input *input, size_t i, struct arena
     if (is_ending || is_room(verdict)) {
         found->state = POD_OPEN;
         found->watched = input->args->names[i];
-    } else if (verdict == REASON_QUOTA && nominate_has_victims(node, &input->question->asker)) {
+    } else if (is_quota(verdict) && nominate_has_victims(node, &input->question->asker)) {
         found->state = POD_VICTIMS;
     } else {
         found->state = POD_SHUT;

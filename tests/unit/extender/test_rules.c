@@ -121,29 +121,50 @@ static void test_a_pod_with_a_nomination_is_never_asked_once_more(void **state)
         check(ruled, AGAIN("'nominatedNodeName':'z'", "'z'"), ANSWER("", GONE));
 }
 
-/* As judged at that time: the cause for a node of no GPUs. */
-static enum cause cause_at(struct ruled *ruled, int64_t after_ms)
+/* What a verdict on one node makes of a pod of priority 10, so long after the node changed. */
+static struct rule_case case_of(struct ruled *ruled, const char *name, enum reason verdict,
+                                const char *nominated_node, int64_t after_ms)
 {
-    const char *names[] = {"c"};
-    static const enum reason VERDICTS[] = {REASON_GPU_ABSENT};
-    const struct pod_facts pod = {.uid = "u-2", .nominated_node = ""};
+    const char *names[] = {name};
+    const struct pod_facts pod = {.uid = "u-2", .priority = 10, .nominated_node = nominated_node};
     const struct args args = {.pod = pod, .names = names, .n_names = 1};
     struct arena *arena = arena_new();
     const struct inventory_view view = inventory_read(ruled->verbs.extender.inventory);
-    const struct node *node = cluster_find_node(view.cluster, "c");
+    const struct node *node = cluster_find_node(view.cluster, name);
     const struct fit_question question = {.asker = asker_of_facts(&pod)};
     const struct rule_input input = {
         .cluster = view.cluster,
         .args = &args,
         .question = &question,
         .nodes = &node,
-        .verdicts = VERDICTS,
+        .verdicts = &verdict,
         .now_ms = node_changed_ms(node) + after_ms,
     };
-    const enum cause cause = rules_case_of(&input, arena).cause;
+    const struct rule_case found = rules_case_of(&input, arena);
     inventory_done(ruled->verbs.extender.inventory);
     arena_free(arena);
-    return cause;
+    return found;
+}
+
+static enum cause cause_at(struct ruled *ruled, int64_t after_ms)
+{
+    return case_of(ruled, "c", REASON_GPU_ABSENT, "", after_ms).cause;
+}
+
+/* An Error would clear the nomination, whatever the quota lacks. */
+static void test_while_victims_end_a_claimed_quota_is_no_error(void **state)
+{
+    struct ruled *ruled = *state;
+    const struct rule_case alone = case_of(ruled, "b", REASON_QUOTA_CLAIMED, "b", 0);
+    assert_int_equal(alone.state, POD_SHUT);
+    ledger_shows(ruled->verbs.stage, ENDS_ON_B("v", "'nvidia.com/gpu':'1'"));
+    const struct rule_case found = case_of(ruled, "b", REASON_QUOTA_CLAIMED, "b", 0);
+    assert_int_equal(found.cause, CAUSE_CLAIMED);
+    assert_int_equal(found.state, POD_VICTIMS);
+    const struct args args = {.pod = {.uid = "u-2"}};
+    const struct ruling ruling = rules_apply(&ruled->verbs.extender, &args, &found, 1, 1);
+    assert_false(ruling.waits);
+    assert_int_equal(ruling.error, RETRY_NONE);
 }
 
 /* Lag explains what a node is only while the node changes. */
@@ -167,6 +188,7 @@ int main(void)
         TEST(test_victims_that_are_seen_late_end_the_wait),
         TEST(test_lag_is_asked_once_more),
         TEST(test_a_pod_with_a_nomination_is_never_asked_once_more),
+        TEST(test_while_victims_end_a_claimed_quota_is_no_error),
         TEST(test_a_node_that_has_not_changed_lately_is_what_it_seems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
