@@ -8,6 +8,7 @@ struct plan plan_make(struct dice *dice)
         .n_nodes = 1 + dice_below(dice, PLAN_NODES_MAX),
         .gpus = 1 + dice_below(dice, 8),
         .pod_every_ms = 200 + dice_below(dice, 4000),
+        .is_new = dice_one_in(dice, 4),
         .bookmarks = !dice_one_in(dice, 4),
         .gone_events = dice_one_in(dice, 2),
         .comparable = dice_one_in(dice, 2),

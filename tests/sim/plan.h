@@ -16,6 +16,7 @@ struct plan {
     unsigned n_nodes;
     unsigned gpus; /* of a node, at the most */
     unsigned pod_every_ms;
+    bool is_new; /* there never was a Lease */
     bool bookmarks;
     bool trusting;     /* kube-scheduler leaves counting GPUs to us (ignoredByScheduler) */
     bool others;       /* bind pods themselves, now and then */

@@ -166,9 +166,11 @@ struct server_reply server_read(struct server *server, const char *path)
 /* What one replica began is over before another may decide. */
 static void check_authority(struct world *world, const char *bound_by)
 {
-    const struct service *leader = world_leader(world);
-    if (leader && strcmp(leader->bound_by, bound_by) != 0)
-        world_fail(world, "%s binds while %s may decide", bound_by, leader->bound_by);
+    for (unsigned i = 0; i < world->plan.n_replicas; i++) {
+        struct service *service = &world->services[i];
+        if (service_may_decide(service) && strcmp(service->bound_by, bound_by) != 0)
+            world_fail(world, "%s binds while %s may decide", bound_by, service->bound_by);
+    }
 }
 
 static struct server_reply give_to_node(struct server *server, const struct truth_object *object,

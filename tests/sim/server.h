@@ -57,6 +57,8 @@ void server_sicken(struct server *server, int64_t how_long_ms);
 struct server_reply server_read(struct server *server, const char *path);
 /* The one there is, by GET, POST and PUT; all replicas are told of a change. (server_lease.c) */
 struct server_reply server_lease(struct server *server, const char *method, const char *body);
+/* It was given up long ago. */
+void server_begin_lease(struct server *server);
 /* Somebody deletes it. */
 void server_end_lease(struct server *server);
 struct server_reply server_bind(struct server *server, const char *path, const char *body);

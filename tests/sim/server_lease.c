@@ -73,6 +73,15 @@ static struct server_reply store(struct server *server, json_t *object, unsigned
     return answer;
 }
 
+void server_begin_lease(struct server *server)
+{
+    server->lease.rv = 1;
+    server->lease.object = json_pack(
+        "{s:s, s:s, s:{s:s, s:s, s:s}, s:{s:s, s:i, s:i}}", "apiVersion", "coordination.k8s.io/v1",
+        "kind", "Lease", "metadata", "name", "gpu", "namespace", "ns", "resourceVersion", "1",
+        "spec", "holderIdentity", "", "leaseDurationSeconds", 1, "leaseTransitions", 1);
+}
+
 void server_end_lease(struct server *server)
 {
     if (!server->lease.object)

@@ -118,6 +118,19 @@ void service_pump(struct service *service, size_t kind)
     }
 }
 
+/* No two may decide at a time. */
+static void check_alone(struct service *service)
+{
+    struct world *world = service->world;
+    if (!service_may_decide(service))
+        return;
+    for (unsigned i = 0; i < world->plan.n_replicas; i++) {
+        struct service *other = &world->services[i];
+        if (other != service && service_may_decide(other))
+            world_fail(world, "services %u and %u may decide", service->number, other->number);
+    }
+}
+
 void service_tick(struct service *service)
 {
     const int64_t now_ms = service_now(service);
@@ -127,6 +140,7 @@ void service_tick(struct service *service)
             service->leadership ? leadership_tick(service->leadership, now_ms)
                                 : hold_tick(service->hold, now_ms));
     wake_at(service, N_CLUSTER_KINDS, binds_tick(service->binds, now_ms));
+    check_alone(service);
 }
 
 void service_stir(struct service *service)
@@ -174,13 +188,8 @@ static void on_reach(void *context, uint64_t number, const char *version)
 static void on_turn(void *context, bool may_decide)
 {
     const struct service *service = context;
-    struct world *world = service->world;
-    world_tell(world, "service %u: %s", service->number, may_decide ? "leads" : "leads no more");
-    for (unsigned i = 0; i < world->plan.n_replicas && may_decide; i++) {
-        struct service *other = &world->services[i];
-        if (other != service && other->is_alive && service_may_decide(other))
-            world_fail(world, "services %u and %u may decide", service->number, other->number);
-    }
+    world_tell(service->world, "service %u: %s", service->number,
+               may_decide ? "leads" : "leads no more");
 }
 
 /* One end, of one life. */

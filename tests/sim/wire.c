@@ -130,6 +130,7 @@ static int64_t way_ms(struct world *world)
 /* The kernel sends again what is lost, for as long as it may: it counts from the first time that it
  * sends again. What is not there by then never is. */
 #define FIRST_AGAIN_MS 300
+#define LINGERING_MS 1500
 #define LINGERING_MAX_MS 40000
 
 /* CLOCK_NEVER: it is given up. */
@@ -137,7 +138,8 @@ static int64_t outward_ms(struct world *world)
 {
     if (!world_trouble(world, world->plan.lingering, 4))
         return way_ms(world);
-    const int64_t ms = world_between(world, 1, LINGERING_MAX_MS);
+    const int64_t most_ms = dice_one_in(&world->dice, 2) ? LINGERING_MAX_MS : LINGERING_MS;
+    const int64_t ms = world_between(world, 1, most_ms);
     return ms <= times()->unacked_ms + FIRST_AGAIN_MS ? ms : CLOCK_NEVER;
 }
 

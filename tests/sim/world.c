@@ -175,6 +175,8 @@ static void begin(struct world *world)
     agenda_init(&world->agenda, WORLD_BEGIN_MS);
     truth_init(&world->truth, world->arena);
     server_init(&world->server, world);
+    if (!world->plan.is_new)
+        server_begin_lease(&world->server);
     truth_listen(&world->truth, on_truth, world);
     life_begin(world);
     for (unsigned i = 0; i < world->plan.n_replicas; i++)
