@@ -18,7 +18,10 @@ LAG = "gpu_extender_watch_lag_seconds"
 
 @pytest.fixture
 def lagging(follow):
-    return follow(watchLagSeconds=LAG_S)
+    """Its bindings are held no more: the half event must not be told by another watch meanwhile."""
+    service = follow(watchLagSeconds=LAG_S)
+    service.wait_until_it_binds()
+    return service
 
 
 def refuses(service):
