@@ -19,7 +19,7 @@
 struct resource_entry {
     struct resource resource; /* first: a struct resource * of a ledger is one of these */
     size_t refs;
-    size_t n_rows; /* of these users, rows of nodes */
+    size_t n_rows;          /* of these users, rows of nodes */
     uint64_t mark;          /* shapes_mark() */
     struct wanting wanting; /* of GPUs */
     UT_hash_handle hh;

@@ -16,6 +16,7 @@ struct entry {
     int64_t used_ms;   /* 0: free */
     int64_t next_ms;   /* of budgets_repeat(): none before */
     int spent;
+    bool is_of_repeats;
 };
 
 struct budgets {
@@ -50,29 +51,36 @@ static uint64_t key_of(enum kind kind, const char *uid, const char *nominee, con
     return ((hash_text(uid) * odd + hash_text(nominee)) * odd + hash_text(node)) * odd + kind;
 }
 
+/* Each rejected pod has an entry of repeats. It gives way to other kinds: without it the pod is
+ * asked once more too soon at worst, which the bucket bounds. */
+static bool must_stay(const struct entry *entry, bool for_repeats, int64_t now_ms)
+{
+    return entry->used_ms > 0 && now_ms - entry->used_ms < BUDGETS_KEEP_MS &&
+           (for_repeats || !entry->is_of_repeats);
+}
+
 /* NULL: all places are taken by entries that must stay. */
-static struct entry *find(struct budgets *budgets, uint64_t key, int64_t now_ms)
+static struct entry *find(struct budgets *budgets, uint64_t key, bool for_repeats, int64_t now_ms)
 {
     struct entry *set = &budgets->entries[(key >> 32) % (BUDGETS_ENTRIES / WAYS) * WAYS];
-    struct entry *oldest = &set[0];
+    struct entry *place = NULL;
     for (size_t i = 0; i < WAYS; i++) {
         if (set[i].used_ms > 0 && set[i].key == key) {
             set[i].used_ms = now_ms;
             return &set[i];
         }
-        if (set[i].used_ms < oldest->used_ms)
-            oldest = &set[i];
+        if (!must_stay(&set[i], for_repeats, now_ms) && (!place || set[i].used_ms < place->used_ms))
+            place = &set[i];
     }
-    if (oldest->used_ms > 0 && now_ms - oldest->used_ms < BUDGETS_KEEP_MS)
-        return NULL;
-    *oldest = (struct entry){.key = key, .used_ms = now_ms};
-    return oldest;
+    if (place)
+        *place = (struct entry){.key = key, .used_ms = now_ms, .is_of_repeats = for_repeats};
+    return place;
 }
 
 static bool spend(struct budgets *budgets, uint64_t key, int most, int64_t now_ms)
 {
     (void)pthread_mutex_lock(&budgets->lock);
-    struct entry *entry = find(budgets, key, now_ms);
+    struct entry *entry = find(budgets, key, false, now_ms);
     const bool allowed = entry && entry->spent < most;
     if (allowed)
         entry->spent++;
@@ -116,7 +124,7 @@ bool budgets_token(struct budgets *budgets, int64_t now_ms)
 /* Under the lock. */
 static bool is_repeat(struct budgets *budgets, uint64_t key, uint64_t question, int64_t now_ms)
 {
-    struct entry *entry = find(budgets, key, now_ms);
+    struct entry *entry = find(budgets, key, true, now_ms);
     if (!entry)
         return false;
     const bool is_same = entry->question == question;

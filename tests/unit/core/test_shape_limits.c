@@ -212,8 +212,8 @@ static void test_a_demand_without_room_keeps_no_names_of_other_pods(void **state
         const size_t n = pod < 8 ? N_NAMES / 8 : N_NAMES;
         for (size_t i = 0; i < n; i++) {
             const size_t name = pod < 8 ? pod * n + i : i;
-            demand[i] = (struct amount){
-                arena_printf(given->arena, "example.com/%0200zu", name), (int64_t)(pod + 1)};
+            demand[i] = (struct amount){arena_printf(given->arena, "example.com/%0200zu", name),
+                                        (int64_t)(pod + 1)};
         }
         struct pod_facts facts = pod_of(given, "a", uid, 0);
         facts.shape.demand = demand;

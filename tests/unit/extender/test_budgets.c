@@ -119,6 +119,22 @@ static void test_a_crowd_evicts_nobody(void **state)
     assert_true(budgets_kept(*state, "u-2", "n-1", "a", BEGIN_MS + 1 + BUDGETS_KEEP_MS));
 }
 
+/* Nor can many rejected pods take from others what they never used. */
+static void test_a_crowd_that_is_asked_about_again_leaves_room(void **state)
+{
+    char uid[32];
+    for (size_t i = 0; i < 16 * BUDGETS_ENTRIES; i++) {
+        (void)snprintf(uid, sizeof uid, "other-%zu", i);
+        (void)budgets_repeat(*state, uid, "7", 40, BEGIN_MS);
+    }
+    for (size_t i = 0; i < 100; i++) {
+        (void)snprintf(uid, sizeof uid, "u-%zu", i);
+        assert_true(budgets_kept(*state, uid, "n-1", "a", BEGIN_MS + 1));
+        assert_true(budgets_quota_wait(*state, uid, "a", BEGIN_MS + 1));
+        assert_false(budgets_quota_wait(*state, uid, "a", BEGIN_MS + 2));
+    }
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -131,6 +147,7 @@ int main(void)
         TEST(test_all_pods_share_a_bucket),
         TEST(test_many_pods_are_asked_once_more_by_turns),
         TEST(test_a_crowd_evicts_nobody),
+        TEST(test_a_crowd_that_is_asked_about_again_leaves_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
