@@ -18,8 +18,8 @@ LAG = "gpu_extender_watch_lag_seconds"
 
 @pytest.fixture
 def lagging(follow):
-    """Its bindings are held no more: the half event must not be told by another watch meanwhile."""
-    service = follow(watchLagSeconds=LAG_S)
+    """Its bindings are held no more, and silence opens no other watch than that which a test has in its hands."""
+    service = follow(watchLagSeconds=LAG_S, watchSilenceSeconds=600)
     service.wait_until_it_binds()
     return service
 
