@@ -6,10 +6,10 @@
  * duration less its renew deadline) no other can have led. After a longer pause another instance
  * may have bound pods, so the ledger must be as of now before the next verb is answered.
  *
- * It reads kube-scheduler's Lease first, which costs one GET: unchanged (UID, holder, transitions)
- * since the ledger was last up to date, nobody else has led. Else, or where the Lease cannot be
- * read, the ledger catches up as a new leader's does (leadership.h). The Lease is read before the
- * catching up begins, so a later change of it is seen by the next reading.
+ * It reads kube-scheduler's Lease first, which costs one GET: renewed, and else unchanged (UID,
+ * holder, transitions) since the ledger was last up to date, nobody else has led. Else, or where
+ * the Lease cannot be read, the ledger catches up as a new leader's does (leadership.h). The Lease
+ * is read before the catching up begins, so a later change of it is seen by the next reading.
  *
  * It works on the sender's thread, by its answers and as a kube_task, and has no clock of its own.
  * Where it says "from any thread" so it is.

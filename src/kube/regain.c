@@ -18,8 +18,15 @@
 #define LEASE "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
 #define QUESTION_MS 1000
 #define TERM_BYTES ((size_t)512)
+#define TIME_BYTES ((size_t)64)
 
 enum step { IDLE, LEASE_WANTED, CATCHING_UP };
+
+/* What the Lease says. */
+struct reign {
+    char term[TERM_BYTES];    /* "": it could not be read */
+    char renewed[TIME_BYTES]; /* as it is written there */
+};
 
 struct regain {
     struct regain_settings settings;
@@ -30,9 +37,9 @@ struct regain {
     uint64_t working_on; /* the number of the pause that the step is for */
     bool asks;           /* a question is under way */
     struct catch_up catch_up;
-    char seen[TERM_BYTES];  /* the Lease as it was read for this pause; "": it was not */
-    char known[TERM_BYTES]; /* when the ledger last was up to date */
-    struct told told;       /* why the Lease could not be read */
+    struct reign seen;  /* as it was read for this pause */
+    struct reign known; /* when the ledger last was up to date */
+    struct told told;   /* why the Lease could not be read */
 
     pthread_mutex_t lock; /* guards the rest */
     int64_t heard_ms;     /* the last verb; 0: none */
@@ -90,22 +97,36 @@ void regain_reached(struct regain *regain, uint64_t number)
 /* Who holds it, and since when: "UID HOLDER TRANSITIONS". A kube-scheduler's identity is new with
  * each process, and transitions count each change of the holder, so equal terms are one reign,
  * whenever it was renewed. */
-static void read_term(const json_t *root, char *ret_term, size_t size)
+static void read_reign(const json_t *root, struct reign *ret_reign)
 {
+    const size_t size = sizeof ret_reign->term;
     const char *uid = "";
     const char *holder = "";
+    const char *renewed = "";
     const json_t *spec = json_member(root, "spec");
     (void)json_get_string(json_member(root, "metadata"), "uid", &uid, NULL);
     (void)json_get_string(spec, "holderIdentity", &holder, NULL);
+    (void)json_get_string(spec, "renewTime", &renewed, NULL);
     const long long n = json_integer_value(json_member(spec, "leaseTransitions"));
-    const int len = *uid && *holder ? snprintf(ret_term, size, "%s %s %lld", uid, holder, n) : 0;
+    const int len =
+        *uid && *holder ? snprintf(ret_reign->term, size, "%s %s %lld", uid, holder, n) : 0;
     if (len <= 0 || (size_t)len >= size)
-        ret_term[0] = '\0';
+        ret_reign->term[0] = '\0';
+    (void)snprintf(ret_reign->renewed, sizeof ret_reign->renewed, "%s", renewed);
+}
+
+/* One that nobody renews is no kube-scheduler's any more: theirs may have another name now. They
+ * renew it every few seconds, more often than a pause is long. */
+static bool is_same_reign(const struct regain *regain)
+{
+    const struct reign *seen = &regain->seen;
+    return *seen->term && strcmp(seen->term, regain->known.term) == 0 &&
+           strcmp(seen->renewed, regain->known.renewed) != 0;
 }
 
 static void finish(struct regain *regain, struct counter *n)
 {
-    (void)snprintf(regain->known, sizeof regain->known, "%s", regain->seen);
+    regain->known = regain->seen;
     regain->step = IDLE;
     counter_add(n, 1);
     (void)pthread_mutex_lock(&regain->lock);
@@ -118,7 +139,7 @@ static void tell_fault(struct regain *regain, const struct kube_answer *answer)
     char why[256] = "";
     if (answer->outcome != KUBE_ANSWERED)
         (void)snprintf(why, sizeof why, "%s", answer->why);
-    else if (answer->status != 200 || !*regain->seen)
+    else if (answer->status != 200 || !*regain->seen.term)
         (void)snprintf(why, sizeof why, "HTTP status %u", answer->status);
     if (told_is_news(&regain->told, why))
         LOG(LOG_WARN, "beside",
@@ -131,13 +152,13 @@ static void on_lease(void *context, const struct kube_answer *answer)
     struct regain *regain = context;
     json_t *root = NULL;
     regain->asks = false;
-    regain->seen[0] = '\0';
+    regain->seen = (struct reign){0};
     if (answer->outcome == KUBE_ANSWERED && answer->status == 200)
         (void)json_parse(answer->body, answer->body_len, 0, &root, NULL);
-    read_term(root, regain->seen, sizeof regain->seen);
+    read_reign(root, &regain->seen);
     json_decref(root);
     tell_fault(regain, answer);
-    if (*regain->seen && strcmp(regain->seen, regain->known) == 0) {
+    if (is_same_reign(regain)) {
         finish(regain, &regain->n_unchanged);
         return;
     }

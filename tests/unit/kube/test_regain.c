@@ -10,9 +10,10 @@
 #define IDLE_MS 5000
 #define LEASE "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
 #define PODS "/api/v1/pods?limit=1"
-#define HELD(uid, holder, n)                                                                       \
+#define HELD_AT(uid, holder, n, time)                                                              \
     "{\"metadata\":{\"uid\":\"" uid "\"},\"spec\":{\"holderIdentity\":\"" holder                   \
-    "\",\"leaseTransitions\":" n ",\"renewTime\":\"2026-01-01T00:00:00.000000Z\"}}"
+    "\",\"leaseTransitions\":" n ",\"renewTime\":\"2026-01-01T00:00:" time ".000000Z\"}}"
+#define HELD(uid, holder, n) HELD_AT(uid, holder, n, "00")
 
 struct stage {
     struct fake_sender sender;
@@ -147,7 +148,7 @@ static void test_after_a_pause_an_unchanged_lease_is_enough(void **state)
     lead(&stage);
     stage.now_ms += IDLE_MS;
     assert_false(heard(&stage));
-    answered(&stage, LEASE, 200, HELD("u", "host_1", "7"));
+    answered(&stage, LEASE, 200, HELD_AT("u", "host_1", "7", "04"));
     assert_true(regain_is_done(stage.regain));
     asks_nothing(&stage);
     end(&stage);
@@ -168,6 +169,20 @@ static void test_after_a_pause_a_changed_lease_is_caught_up_with(void **state)
         assert_true(regain_is_done(stage.regain));
         end(&stage);
     }
+}
+
+/* kube-schedulers with a Lease of another name leave the old one behind: it never changes again. */
+static void test_a_lease_that_nobody_renews_is_no_excuse(void **state)
+{
+    struct stage stage;
+    (void)state;
+    lead(&stage);
+    stage.now_ms += IDLE_MS;
+    assert_false(heard(&stage));
+    answered(&stage, LEASE, 200, HELD("u", "host_1", "7"));
+    catches_up(&stage, "78");
+    assert_true(regain_is_done(stage.regain));
+    end(&stage);
 }
 
 /* No right to read it, another name, no answer: it costs a look at the pods, each time. */
@@ -206,7 +221,7 @@ static void test_a_pause_in_the_middle_of_catching_up(void **state)
     regain_reached(stage.regain, stage.reach);
     tick(&stage);
     assert_false(regain_is_done(stage.regain));
-    answered(&stage, LEASE, 200, HELD("u", "host_1", "7"));
+    answered(&stage, LEASE, 200, HELD_AT("u", "host_1", "7", "04"));
     assert_true(regain_is_done(stage.regain));
     end(&stage);
 }
@@ -235,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_verbs_that_follow_each_other_wait_for_nothing),
         cmocka_unit_test(test_after_a_pause_an_unchanged_lease_is_enough),
         cmocka_unit_test(test_after_a_pause_a_changed_lease_is_caught_up_with),
+        cmocka_unit_test(test_a_lease_that_nobody_renews_is_no_excuse),
         cmocka_unit_test(test_a_lease_that_cannot_be_read_is_no_excuse),
         cmocka_unit_test(test_a_pause_in_the_middle_of_catching_up),
         cmocka_unit_test(test_many_verbs_ask_once),
