@@ -249,6 +249,24 @@ static json_t *own_affinity(size_t i)
 #define HOLD_MS 200
 #define FILTER_MS 60
 
+/* The first ones name a few each, which are kept. So all these names are known when others name
+ * 256 of them, and are over limits.podShapeBytes. */
+static json_t *names_of_others(size_t i)
+{
+    enum { N_KEPT = 8, N_NAMES = 256, N_FEW = N_NAMES / N_KEPT };
+    json_t *pod = pod_on_some_node(i);
+    const size_t first = i < N_KEPT ? i * N_FEW : 0;
+    const size_t n = i < N_KEPT ? N_FEW : N_NAMES;
+    char amount[24];
+    (void)snprintf(amount, sizeof amount, "%zu", i + 1);
+    for (size_t k = first; k < first + n; k++) {
+        char name[260];
+        (void)snprintf(name, sizeof name, "%s/r", long_name(k));
+        ask(pod, name, amount);
+    }
+    return pod;
+}
+
 const struct attack ATTACKS[] = {
     /* name, what it attacks, pods, maker, bytes a pod, hold ms, filter ms, bytes of metrics */
     {"invented-resources", "sums a node: 250 names a pod", 2000, invented_resources, 70000, HOLD_MS,
@@ -267,6 +285,8 @@ const struct attack ATTACKS[] = {
     {"tolerations", "filter and memory: 200 tolerations a pod", 1000, tolerations, 60000, HOLD_MS,
      FILTER_MS, 4000},
     {"zero-names", "the sums of one pod: 20,000 names with quantity 0", 30, zero_names, 8000,
+     HOLD_MS, FILTER_MS, 4000},
+    {"names-of-others", "memory: 256 names a pod that other pods keep", 300, names_of_others, 8000,
      HOLD_MS, FILTER_MS, 4000},
     {"huge-affinity", "memory and explain: 100,000 values a pod", 30, huge_affinity, 8000, HOLD_MS,
      FILTER_MS, 4000},
