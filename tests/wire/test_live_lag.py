@@ -21,6 +21,7 @@ def lagging(follow):
     """Its bindings are held no more, and silence opens no other watch than that which a test has in its hands."""
     service = follow(watchLagSeconds=LAG_S, watchSilenceSeconds=600)
     service.wait_until_it_binds()
+    service.wait("the list after that is followed", lambda: service.metric("gpu_extender_watches_total", kind="pods") >= 2)
     return service
 
 
