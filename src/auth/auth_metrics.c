@@ -39,9 +39,7 @@ static void add_reviews(const struct auth *auth, struct buf *out)
 static void add_lookups(const struct auth *auth, struct buf *out)
 {
     metrics_head(out, "gpu_extender_auth_lookups_total", "counter",
-                 "People's requests with a token: answered from memory, to be asked about, "
-                 "refused as too many are being asked about, or as too many unknown tokens "
-                 "were shown.");
+                 "People's requests with a token: from memory, by a review, or refused.");
     for (size_t i = 0; i < N_LOOKUPS; i++) {
         const struct metric_label labels[] = {{"result", LOOKUPS[i]}, {0}};
         metrics_sample(out, "gpu_extender_auth_lookups_total", labels,

@@ -13,8 +13,8 @@ void worst_case_tell(const struct settings *settings, struct buf *out)
     if (!settings->election.enabled)
         return;
     (void)buf_printf(out,
-                     "a leader that vanishes delays GPU pods, and the pods queued behind them, by "
-                     "up to %" PRId64 " s: %zu s leaderElection.leaseDurationSeconds, %" PRId64
+                     "a vanished leader delays pods without GPUs by up to %" PRId64
+                     " s: %zu s leaderElection.leaseDurationSeconds, %" PRId64
                      " s takeover, %zu s scheduler.httpTimeoutSeconds\n",
                      timing_stall_ms(&timing) / SECOND_MS, settings->election.lease_s,
                      TIMING_TAKEOVER_MS / SECOND_MS, settings->scheduler.http_timeout_s);

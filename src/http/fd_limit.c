@@ -30,7 +30,7 @@ int fd_limit_for(unsigned wanted, unsigned others, unsigned *ret_connections, st
     if (files < (rlim_t)least + others)
         return err_set(err, EMFILE,
                        "only %llu files may be open (ulimit -n), should be at least %u: %u for "
-                       "connections to it (limits.connections wants %u), and %u for all else",
+                       "clients (limits.connections wants %u), and %u for all other files",
                        (unsigned long long)files, least + others, least, wanted, others);
     *ret_connections = (unsigned)files - others;
     LOG(LOG_WARN, "http",

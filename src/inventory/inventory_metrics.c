@@ -16,7 +16,7 @@ static void shape_metrics(const struct shape_use *use, struct buf *out)
     metrics_gauge(out, "gpu_extender_pod_shapes_bytes", "Memory that the shapes of pods take.",
                   (double)use->bytes);
     metrics_head(out, NAME, "gauge",
-                 "Pods of whose shape some is not kept, by the limit that it is over.");
+                 "Pods whose shape the ledger keeps only in part, by the limit exceeded.");
     for (enum shape_limit over = SHAPE_LIMIT_NONE + 1; over < N_SHAPE_LIMITS; over++)
         metrics_sample(out, NAME,
                        (struct metric_label[]){{"limit", shape_limit_name(over)}, {NULL, NULL}},

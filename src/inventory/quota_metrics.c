@@ -54,7 +54,7 @@ static void write_nodes(const struct cluster *fork, struct buf *out)
     const struct policy *policy = cluster_policy(fork);
     size_t counts[QUOTA_MODELS_MAX];
     quota_count_nodes(fork, counts);
-    metrics_head(out, NODES, "gauge", "Nodes that count for a model which quotas limit.");
+    metrics_head(out, NODES, "gauge", "Nodes that quotas count under each model that they limit.");
     for (size_t i = 0; i < policy->n_quota_models; i++) {
         const struct metric_label labels[] = {{"model", policy->quota_model_names[i]}, {0}};
         metrics_sample(out, NODES, labels, (double)counts[i]);

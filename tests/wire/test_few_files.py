@@ -8,7 +8,7 @@ from objects import pod
 from raw import Raw
 from service import BINARY, ENV, LIMIT_S
 
-TOO_FEW = re.compile(r"only 500 files may be open \(ulimit -n\), should be at least (\d+): 16 for connections to it")
+TOO_FEW = re.compile(r"only 500 files may be open \(ulimit -n\), should be at least (\d+): 16 for clients")
 API_FILES = 2 * (16 + 256)  # of the read and the write loop: retired connections beside as many new ones
 
 
