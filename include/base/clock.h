@@ -11,9 +11,9 @@
 /* Later than any moment: "never". */
 #define CLOCK_NEVER INT64_MAX
 
-/* Goes on while the host is suspended, as the world does: what was granted or known for a time is
- * over when the host wakes. (CLOCK_MONOTONIC would stand still. A guest that its hypervisor pauses
- * sees neither go on.) Source: clock_gettime(2). */
+/* Goes on while the host is suspended, unlike CLOCK_MONOTONIC: a Lease or a deadline that expired
+ * meanwhile is over when the host wakes. In a guest that its hypervisor pauses, neither clock goes
+ * on. Source: clock_gettime(2). */
 #define CLOCK_SOURCE CLOCK_BOOTTIME
 
 /* Monotonic, milliseconds, never 0. */

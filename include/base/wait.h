@@ -10,8 +10,8 @@
 
 /* A condition whose timed waits go by that clock. */
 void wait_condition_init(pthread_cond_t *condition);
-/* A time of clock_ms() as pthread_cond_timedwait() takes it, by CLOCK_MONOTONIC; of what is past,
- * now. A wait that the host's suspension interrupts lasts as much longer. */
+/* Converts a time of clock_ms() for pthread_cond_timedwait(), which uses CLOCK_MONOTONIC; a time in
+ * the past becomes now. If the host is suspended meanwhile, the wait lasts that much longer. */
 struct timespec wait_moment(int64_t at_ms);
 
 #endif

@@ -35,7 +35,7 @@ struct node_resource {
     const struct resource *resource;
     int64_t capacity;
     int64_t allocatable;
-    int64_t used;          /* by pods that the ledger shows on the node; at most INT64_MAX */
+    int64_t used;          /* by pods of the ledger on the node; at most INT64_MAX */
     int64_t reserved;      /* by bindings on their way: core/reserve.h; at most INT64_MAX */
     bool advertised;       /* the node itself names it; else only its pods do */
     bool is_uncounted;     /* the row is new, and what pods use of it is not summed yet */
@@ -133,9 +133,9 @@ enum cluster_kind {
 };
 void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind);
 void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind);
-/* The same of pods in pieces, so that others may have the ledger in between: a pod that is looked
- * at is work of 1, one that is deleted work of CLUSTER_SWEEP_DELETION. True when there is nothing
- * left to look at. */
+/* The same for pods, in pieces, so that other threads can take the ledger's lock in between. It
+ * stops after `work`: looking at a pod costs 1, deleting one CLUSTER_SWEEP_DELETION. True: all pods
+ * are done. */
 #define CLUSTER_SWEEP_DELETION 20
 bool cluster_relist_sweep_pods(struct cluster *cluster, size_t work);
 
@@ -177,9 +177,10 @@ uint64_t cluster_version(const struct cluster *cluster);
 /* The owner's time (milliseconds, any origin), noted with each later change of a node; 0 until it
  * is set. */
 void cluster_set_now(struct cluster *cluster, int64_t now_ms);
-/* When a node last came, went or changed (labels, taints, what it advertises), by that time. */
+/* When a node last came, went or changed (labels, taints, what it advertises), in the time of
+ * cluster_set_now(). */
 int64_t cluster_nodes_changed_ms(const struct cluster *cluster);
-/* The same of one node. 0 in a fork. */
+/* The same for one node. 0 in a fork. */
 int64_t node_changed_ms(const struct node *node);
 
 size_t cluster_n_nodes(const struct cluster *cluster);
@@ -204,7 +205,7 @@ void cluster_find_nodes(const struct cluster *cluster, const char *const *names,
                         const struct node **ret_nodes);
 /* Nodes that are there, one after another from NULL to NULL, in the order in which they came. */
 const struct node *cluster_next_node(const struct cluster *cluster, const struct node *node);
-/* Nodes that are not there, but that pods, reservations or nominations name; from NULL to NULL. */
+/* Nodes that do not exist, but that pods, reservations or nominations name; from NULL to NULL. */
 const struct node *cluster_next_missing_node(const struct cluster *cluster,
                                              const struct node *node);
 const struct pod *cluster_find_pod(const struct cluster *cluster, const char *uid);
@@ -218,11 +219,11 @@ const struct node_traits *node_traits(const struct node *node);
 /* The resources that the node advertises, and those always kept that its pods or reservations use
  * (policy_is_common_resource()). */
 const struct node_resource *node_resources(const struct node *node, size_t *ret_n);
-/* NULL where the node has no row for it: then nothing of it is there, whatever pods ask for. */
+/* NULL: the node has no row for the resource, so it has none of it, whatever pods ask for. */
 const struct node_resource *node_find_resource(const struct node *node,
                                                const struct resource *resource);
-/* What its pods and reservations ask for of GPU resources that it has no row for, all together; at
- * most INT64_MAX. */
+/* The sum of GPUs that its pods and reservations ask for, of resources for which the node has no
+ * row; at most INT64_MAX. */
 int64_t node_unlisted_gpus(const struct node *node);
 /* The node has none of the resource to allocate, but a device class maps it: a pod would get it
  * there by a claim. Whether there are devices, and free ones, nothing of the ledger tells. */

@@ -59,8 +59,8 @@ bool nominate_is_being_made(const struct node *node, const struct asker *asker,
  * (PodEligibleToPreemptOthers in plugins/defaultpreemption). False in a fork. */
 bool nominate_has_victims(const struct node *node, const struct asker *asker);
 
-/* A nomination that keeps GPUs of the shape on the node from the asker: the one of the lowest UID,
- * so that the answer is the same while it lasts. NULL: there is none. */
+/* The nomination that keeps GPUs of the shape on the node from the asker; of several, the one of
+ * the lowest UID, so that the answer stays the same. NULL: there is none. */
 const struct nomination *nominate_blocker(const struct node *node, const struct asker *asker,
                                           const struct pod_shape *shape);
 

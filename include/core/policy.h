@@ -111,9 +111,9 @@ void policy_fini(struct policy *policy);
 /* Equal, or what a pattern that ends in '*' stands for. */
 bool policy_resource_matches(const char *pattern, const char *resource);
 bool policy_is_gpu_resource(const struct policy *policy, const char *resource);
-/* A resource that every cluster knows: what every node has, and GPUs that the policy names exactly,
- * not by a pattern. Tenants cannot invent such names. So a node has a row for it as soon as one of
- * its pods asks for it; for other resources only while it advertises them. */
+/* A resource that every node has, or a GPU resource that the policy names exactly and not by a
+ * pattern. Tenants cannot invent such names. So a node has a row for it as soon as one of its pods
+ * asks for it; for other resources only while it advertises them. */
 bool policy_is_common_resource(const struct policy *policy, const char *resource);
 bool policy_is_model_label(const struct policy *policy, const char *key);
 

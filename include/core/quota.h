@@ -22,9 +22,10 @@ struct quota_view;
 struct quota_view *quota_begin(const struct cluster *cluster, const char *namespace_,
                                const struct pod_shape *shape, const struct reservation *own,
                                struct arena *arena);
-/* Takes from the view what is promised to other pods: to those that are nominated and outrank the
- * asker (nominate_kept()), and by claims (core/claim.h) that last at now_ms. QUOTA_NO_CLAIMS:
- * claims do not count, as for a binding. Of nominations the QUOTA_NOMINATIONS_MAX oldest count. */
+/* Subtracts from the view what is promised to other pods: to nominated pods that outrank the asker
+ * (nominate_kept()), and by claims (core/claim.h) that have not lapsed at now_ms. now_ms
+ * QUOTA_NO_CLAIMS: claims do not count, as for a binding. Only the QUOTA_NOMINATIONS_MAX oldest
+ * nominations count. */
 void quota_promise(struct quota_view *view, const struct cluster *cluster,
                    const struct asker *asker, int64_t now_ms, struct arena *arena);
 #define QUOTA_NO_CLAIMS INT64_MAX
@@ -36,10 +37,10 @@ void quota_give_back(struct quota_view *view, const struct cluster *cluster,
                      const struct node *node, const char *namespace_,
                      const struct pod_shape *shape);
 
-/* REASON_FITS: there is enough for one more pod on the node. REASON_QUOTA: there is not.
- * REASON_QUOTA_CLAIMED: there would be, but for what other pods have claimed.
- * REASON_NAMESPACE_UNKNOWN: quotas select namespaces by label, and the pod's has not been seen yet,
- * though those of the API server were listed. */
+/* REASON_FITS: the quotas leave enough for one more pod on the node. REASON_QUOTA: they do not.
+ * REASON_QUOTA_CLAIMED: they would without the claims of other pods. REASON_NAMESPACE_UNKNOWN:
+ * quotas select namespaces by label, and the pod's namespace is still unknown after the API
+ * server's were listed. */
 enum reason quota_judge(const struct quota_view *view, const struct node *node);
 /* The message of REASON_QUOTA (core/fit.h). It names the first quota in the policy's order that
  * leaves too little, and lives as long as the policy. */
@@ -62,7 +63,7 @@ int64_t quota_used(const struct cluster *cluster, const struct quota *quota,
  * counts them, a limit of a model cannot. */
 int64_t quota_unknown(const struct cluster *cluster, const struct quota *quota,
                       const struct quota_limit *limit);
-/* How many nodes count for each of policy.quota_models. */
+/* How many nodes quotas count under each of policy.quota_models. */
 void quota_count_nodes(const struct cluster *cluster, size_t ret_counts[QUOTA_MODELS_MAX]);
 /* How many of a limit's GPUs a pod of the shape needs where the limit counts it. */
 int64_t quota_need(const struct pod_shape *shape, const struct quota_limit *limit);

@@ -15,8 +15,8 @@ enum reserve_verdict {
     RESERVE_HELD,       /* room is held (newly, or still from before, on this node) */
     RESERVE_BOUND_HERE, /* the ledger shows the pod on this node already: nothing to do */
     RESERVE_BOUND_ELSEWHERE,
-    RESERVE_POD_UNKNOWN,    /* the ledger has no such UID, or keeps no more of the pod than its
-                               demand (core/shape_limits.h), and no facts were given */
+    RESERVE_POD_UNKNOWN,    /* no facts were given, and the ledger has no such UID or keeps only
+                               the pod's demand (core/shape_limits.h) */
     RESERVE_POD_GONE,       /* finished, or being deleted */
     RESERVE_HELD_ELSEWHERE, /* a reservation of its own on another node is still open */
     RESERVE_REFUSED,        /* does not fit: the reason says why */
@@ -25,8 +25,8 @@ enum reserve_verdict {
 struct reserve_question {
     const char *uid;
     const char *node_name;
-    /* The pod as a GET showed it, for when the ledger has not seen it yet, or keeps no more of it
-     * than its demand; NULL: none. What the ledger knows wins. Facts of another UID are none. */
+    /* The pod as a GET showed it, used if the ledger has not seen it yet or keeps only its demand;
+     * NULL: none. What the ledger knows wins. Facts of another UID are ignored. */
     const struct pod_facts *facts;
     int64_t now_ms; /* when the reservation was made, for people and for looking after old ones */
 };

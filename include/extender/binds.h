@@ -41,9 +41,9 @@ struct binds_settings {
      * always. */
     bool (*may_post)(void *context, int64_t now_ms);
     void *may_post_context;
-    /* Before then nothing is posted, as what a predecessor posted may still take effect; now_ms:
-     * not held. A call waits for it where its time allows, and fails at once where it does not.
-     * Under binds' lock. NULL: never held. */
+    /* Until when bindings are held, as those of a predecessor may still take effect; now_ms: they
+     * are not held. A call waits for that time if its own time allows, else it fails at once.
+     * Called under binds' lock. NULL: never held. */
     int64_t (*held_until_ms)(void *context, int64_t now_ms);
     void *held_context;
 };

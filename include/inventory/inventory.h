@@ -99,8 +99,8 @@ struct inventory_freshness {
 size_t inventory_freshness(struct inventory *inventory,
                            struct inventory_freshness ret_kinds[N_CLUSTER_KINDS]);
 
-/* Tells of each model that quotas limit and no node has: a slip of the pen, or nodes yet to come.
- */
+/* Calls tell with a warning for each model that quotas limit and no node has: the name may be
+ * misspelled, or the nodes do not exist yet. */
 void inventory_warn_of_quotas(struct inventory *inventory, void (*tell)(const char *text));
 
 /* Gauges per node and model: Prometheus text. */

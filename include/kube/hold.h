@@ -1,10 +1,10 @@
 /*
  * hold: after a start without a Lease, when bindings may be sent.
  *
- * The process that was there before may have died a moment ago, and what it sent may still take
- * effect. So for a time that outlasts that (hold_ms) nothing is bound, and then the ledger comes to
- * the pods as they are (as a new leader's does: leadership.h), so that it has all that the
- * predecessor bound. With a Lease this is not needed: who takes one waits longer.
+ * The previous process may have died a moment ago, and its last bindings may still take effect. So
+ * nothing is bound until that is over (hold_ms). Then the ledger catches up with the pods as a new
+ * leader's does (leadership.h), so that it has every binding of the predecessor. With a Lease this
+ * is not needed: a replica waits longer than that before it takes the Lease.
  *
  * It works on the sender's thread, by its answers and as a kube_task, and has no clock of its own.
  * Where it says "from any thread" so it is.
@@ -17,10 +17,10 @@
 struct hold;
 
 struct hold_settings {
-    int64_t until_ms;      /* from then on nothing of a predecessor can take effect */
+    int64_t until_ms;      /* from then on no binding of a predecessor can take effect */
     const char *pods_path; /* "/api/v1/pods" */
-    /* The ledger is to come to that resourceVersion of the pods; NULL: to list them anew. Then
-     * hold_reached() with the number. */
+    /* Asks for a ledger that has reached that resourceVersion of the pods; version NULL: for a new
+     * list of them. When it has, the callee calls hold_reached() with the number. */
     void (*reach)(void *context, uint64_t number, const char *version);
     void *context;
 };
@@ -32,11 +32,11 @@ void hold_free(struct hold *hold);
 
 /* A kube_task. */
 int64_t hold_tick(void *hold_context, int64_t now_ms);
-/* From any thread; whoever carries the task must be woken then. */
+/* From any thread. The caller must then wake the loop that runs the task. */
 void hold_reached(struct hold *hold, uint64_t number);
 
-/* Nothing may be bound before; now_ms: it may. While the ledger is catching up, a little later than
- * now_ms. From any thread. */
+/* When bindings may be sent: now_ms, if they may now; a little later than now_ms, while the ledger
+ * is catching up. From any thread. */
 int64_t hold_until_ms(const struct hold *hold, int64_t now_ms);
 
 #endif

@@ -9,11 +9,11 @@
  * never compared with ours. Every PUT carries the resourceVersion that was read; a conflict is a
  * lost round, and nothing is forced. What others wrote into the object stays.
  *
- * A Lease that is not there may have been deleted while somebody leads by it. So whoever finds none
- * makes it only after one duration in which every reading found none; a cluster's very first leader
- * waits that long, too. A leader that learns of the end leads no more, and makes the Lease at once:
- * it knows when it renewed the Lease last. What it leads then is another term. (Whoever deletes the
- * Lease twice within its duration may still make two leaders.)
+ * A missing Lease may have been deleted while its holder still leads. So a replica that finds none
+ * creates it only after one duration in which every reading found none; a cluster's very first
+ * leader waits that long, too. A leader that learns of the deletion stops leading and creates the
+ * Lease at once, as it knows when it renewed it last. It then leads a new term. (If the Lease is
+ * deleted twice within its duration, there may still be two leaders.)
  *
  * Who leads knows until when nobody else can: from the sending of the last renewal that succeeded,
  * as the API server took it no sooner. It is no fence for a process that was stopped between

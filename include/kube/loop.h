@@ -25,9 +25,9 @@ struct kube_loop;
 struct kube_loop_settings {
     const char *name;        /* "read": for log lines and the thread's name */
     size_t max_answer_bytes; /* of a request that was sent by the sender */
-    /* What the server's host has not acknowledged after so long is not sent again, and ends the
-     * connection (TCP_USER_TIMEOUT): so nothing of it arrives later, though this process stands
-     * still. 0: 30 s. */
+    /* TCP_USER_TIMEOUT: data that the server's host has not acknowledged after so long are not sent
+     * again, and the connection ends. So they never arrive later, even while this process is
+     * stopped. 0: 30 s. */
     int64_t unacked_ms;
     unsigned max_connections; /* open at once; more requests wait for one. 0: 512 */
 };

@@ -20,12 +20,11 @@
  * that for silence_ms could not be opened, or ended at once without an event whenever it was. A
  * complete list, or having caught up, ends that.
  *
- * Lag: the store has caught up at a moment when the watch had no unread bytes and no half event. An
- * event alone shows nothing of the kind: it may be old. No resourceVersion is compared for it, so a
- * quiet cluster, or a server whose versions do not compare, never lags. While no watch is open the
- * lag stands still; silence_ms judges that. A list takes it back to 0, but the first one to the
- * time that it took: a service that has just started waits for its watch to catch up with a long
- * list.
+ * Lag: the store has caught up whenever the watch has no unread bytes and no half event. An event
+ * alone does not show this: it may be old. No resourceVersions are compared, so a quiet cluster, or
+ * a server whose versions do not compare, never lags. While no watch is open the lag stands still;
+ * silence_ms covers that case. A list resets the lag to 0. Only the first list sets it to the time
+ * that the list took, so that a new service waits until its watch has caught up with a long list.
  *
  * It can be demanded that the data be as of now: they are once the watch has come as far as a list
  * has that was asked for in between (the caller does, ?limit=1), and where it has not in a moment

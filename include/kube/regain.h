@@ -1,15 +1,16 @@
 /*
  * regain: an instance beside a kube-scheduler brings its ledger up to date after a pause.
  *
- * There is no Lease of ours here: kube-scheduler's decides which instance is asked. Each verb shows
- * that its kube-scheduler led then. Within idle_ms after one (at most kube-scheduler's lease
- * duration less its renew deadline) no other can have led. After a longer pause another instance
- * may have bound pods, so the ledger must be as of now before the next verb is answered.
+ * We have no Lease here: kube-scheduler's Lease decides which instance is called. Each verb shows
+ * that its kube-scheduler led then. Within idle_ms after a verb no other kube-scheduler can have
+ * led (idle_ms is at most its lease duration less its renew deadline). After a longer pause another
+ * instance may have bound pods, so the ledger must be brought up to date before the next answer.
  *
- * It reads kube-scheduler's Lease first, which costs one GET: renewed, and else unchanged (UID,
- * holder, transitions) since the ledger was last up to date, nobody else has led. Else, or where
- * the Lease cannot be read, the ledger catches up as a new leader's does (leadership.h). The Lease
- * is read before the catching up begins, so a later change of it is seen by the next reading.
+ * It reads kube-scheduler's Lease first, which costs one GET. If the Lease was renewed, and is
+ * otherwise unchanged (UID, holder, transitions) since the ledger was last up to date, no other
+ * kube-scheduler has led. In all other cases, and if the Lease cannot be read, the ledger catches
+ * up as a new leader's does (leadership.h). The Lease is read before the catching up begins, so the
+ * next reading sees a later change.
  *
  * It works on the sender's thread, by its answers and as a kube_task, and has no clock of its own.
  * Where it says "from any thread" so it is.
@@ -25,10 +26,11 @@ struct regain;
 struct regain_settings {
     const char *pods_path; /* "/api/v1/pods" */
     int64_t idle_ms;
-    /* Until then what an instance before this one posted may take effect: nothing is asked. */
+    /* Until then a binding of this instance's predecessor may take effect, so regain sends nothing.
+     */
     int64_t start_ms;
-    /* The ledger is to come to that resourceVersion of the pods; NULL: to list them anew. Then
-     * regain_reached() with the number. */
+    /* Asks for a ledger that has reached that resourceVersion of the pods; version NULL: for a new
+     * list of them. When it has, the callee calls regain_reached() with the number. */
     void (*reach)(void *context, uint64_t number, const char *version);
     void *context;
 };
@@ -38,15 +40,15 @@ struct regain *regain_new(const struct regain_settings *settings, struct kube_se
 /* After the sender has stopped. */
 void regain_free(struct regain *regain);
 
-/* A verb was heard. True: the ledger is as of now. False: it is being brought up to date, and
- * whoever carries the task must be woken. From any thread. */
+/* Reports a verb. True: the ledger is up to date. False: it is being brought up to date, and the
+ * caller must wake the loop that runs the task. From any thread. */
 bool regain_heard(struct regain *regain, int64_t now_ms);
 /* Whether it is up to date since the last verb that was heard. From any thread. */
 bool regain_is_done(struct regain *regain);
 
 /* A kube_task. */
 int64_t regain_tick(void *regain_context, int64_t now_ms);
-/* From any thread; whoever carries the task must be woken then. */
+/* From any thread. The caller must then wake the loop that runs the task. */
 void regain_reached(struct regain *regain, uint64_t number);
 
 /* Prometheus text. From any thread. */
