@@ -1,14 +1,16 @@
 """docs/CONTROL-PLANE.md does what it says: its commands are run as written, on a machine whose /etc/kubernetes is a folder of the test,
 and what they leave is started as the kubelet would: our instance, and kube-scheduler by its edited manifest."""
 
+import base64
 import os
 import re
 import shlex
+import ssl
 import subprocess
 
 import pytest
 import yaml
-from api import LIMIT_S
+from api import LIMIT_S, wait_until
 from cluster import PODS, node, pod, prepare
 from kustomize import MANIFESTS
 from plane import HOST, Plane, free_port, says_ready
@@ -184,6 +186,23 @@ def test_the_static_pod_needs_nothing_of_the_api_server():
     probe = container["livenessProbe"]
     assert probe["httpGet"] == {"host": "127.0.0.1", "path": "/livez", "port": 8888}
     assert probe["periodSeconds"] * probe["failureThreshold"] + probe["timeoutSeconds"] <= 20
+
+
+def test_its_requests_have_their_priority(machine, installed, tmp_path):
+    """Those of the certificate that step 1 made, as the API server classifies them."""
+    with open(machine.path("kubernetes/gpu-extender/gpu-extender.kubeconfig"), encoding="utf-8") as file:
+        user = yaml.safe_load(file)["users"][0]["user"]
+    (tmp_path / "both.pem").write_bytes(base64.b64decode(user["client-certificate-data"]) + base64.b64decode(user["client-key-data"]))
+    us = machine.api.with_token("")
+    us.tls = ssl.create_default_context(cafile=machine.certificate)
+    us.tls.load_cert_chain(tmp_path / "both.pem")
+    schema = machine.api.get("/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/gpu-extender-control-plane")
+    assert schema["spec"]["priorityLevelConfiguration"]["name"] == "workload-high"
+
+    def its_schema():
+        return us.headers_of("GET", "/api/v1/nodes?limit=1")["x-kubernetes-pf-flowschema-uid"]
+
+    wait_until(lambda: its_schema() == schema["metadata"]["uid"], its_schema)
 
 
 def test_the_policy_is_consistent(machine, installed):
