@@ -124,8 +124,8 @@ def test_only_the_gpu_profile_looks_at_all_nodes(live):
     def asked_about(name, **more):
         live.create(name, 1, **more)
         live.node_of(name)
-        (filtered,) = live.service.get(f"/v1/decisions?name={name}&verb=filter").json()["decisions"]
-        return filtered["nodesAsked"]
+        # The last one: a binding that is held after our start ends in an Error, and filter is called again.
+        return live.service.get(f"/v1/decisions?name={name}&verb=filter").json()["decisions"][0]["nodesAsked"]
 
     assert asked_about("sampled") == 100
     assert asked_about("sees-all", schedulerName="gpu-scheduler") == 200
