@@ -33,14 +33,14 @@ struct rule {
 /* Zero rows are refusals. */
 static const struct rule RULES[N_CAUSES][N_POD_STATES] =
     {
-        /* kube-scheduler counts GPUs itself, pods that it has assumed included, and offers only
-         * nodes with room. Where all would do but are full by our ledger, our watch is late: a
-         * refusal could make it evict for nothing. */
+        /* kube-scheduler counts GPUs itself, including assumed pods, and offers only nodes with
+         * room. If a node is full only by our ledger, our watch is late, and after a refusal
+         * kube-scheduler might evict pods in vain. */
         [CAUSE_FREE] =
             {
                 [POD_NONE] = {false, RETRY_BEHIND, LIMIT_NONE},
-                /* The Error would clear the nomination, and the room that was made would be
-                 * anybody's. The watch is mostly milliseconds behind the end of the last victim. */
+                /* The Error would clear the nomination, and any pod could take the room. The watch
+                 * is mostly milliseconds behind the end of the last victim. */
                 [POD_OPEN] = {true, RETRY_BEHIND, LIMIT_NONE},
                 /* The nomination is of no use: nothing is lost by the Error. */
                 [POD_SHUT] = {false, RETRY_BEHIND, LIMIT_NONE},
@@ -53,8 +53,8 @@ static const struct rule RULES[N_CAUSES][N_POD_STATES] =
             },
         /* kube-scheduler counts nominated pods, too. It offers a node whose room we keep if the
          * nomination has just ended and our watch is late: an Error is right. Or if the nomination
-         * is another scheduler's: an Error would be so for ever, and the pod could never preempt.
-         * So there are few, and then refusals. */
+         * is another scheduler's: Errors would never end, and the pod could never preempt. So the
+         * pod gets few Errors, and then refusals. */
         [CAUSE_KEPT] =
             {
                 [POD_NONE] = {false, RETRY_KEPT, LIMIT_NOMINATION},
@@ -63,9 +63,9 @@ static const struct rule RULES[N_CAUSES][N_POD_STATES] =
                 [POD_AWAY] = {true, RETRY_KEPT, LIMIT_NOMINATION},
             },
         /* The quota is judged before the room, so it hides a gpu_free that lag explains: the
-         * victims count against the pod's own quota. kube-scheduler knows no quota, so it may also
-         * offer the node long before they end: a refusal then, which keeps the nomination
-         * (FailedNodes), and no second wait. */
+         * victims count against the pod's own quota. kube-scheduler does not know quotas, so it may
+         * also offer the node long before the victims end. So filter waits only once, and then
+         * refuses, which keeps the nomination (FailedNodes). */
         [CAUSE_QUOTA_ENDING] =
             {
                 [POD_OPEN] = {true, RETRY_NONE, LIMIT_QUOTA_WAIT},
@@ -80,8 +80,8 @@ static const struct rule RULES[N_CAUSES][N_POD_STATES] =
                 [POD_AWAY] = {false, RETRY_NAMESPACE, LIMIT_NONE},
             },
         /* kube-scheduler assumes a pod before it binds it, and a quota counts that as a claim. If
-         * these pods are bound, the quota is used, and their end wakes others. If they are not, the
-         * claims lapse, and nothing wakes anybody: hence the Error. POD_VICTIMS: as above. */
+         * these pods are bound, their end wakes the pods that wait. If they are not, the claims
+         * lapse and no event wakes the waiting pods: hence the Error. POD_VICTIMS: as above. */
         [CAUSE_CLAIMED] =
             {
                 [POD_NONE] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
@@ -89,10 +89,10 @@ static const struct rule RULES[N_CAUSES][N_POD_STATES] =
                 [POD_SHUT] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
                 [POD_AWAY] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
             },
-        /* kube-scheduler asks again after an event that may help, often before our watch has it:
-         * then the same refusal would be the last word for up to five minutes. Most events help
-         * nobody, and each Error costs two status changes: so the budget is small. A pod with a
-         * nomination would lose it, and is asked about twice in a cycle anyway. */
+        /* kube-scheduler retries a pod after an event that may help, often before our watch has
+         * the event. The same refusal would then hold for up to five minutes. Most events help no
+         * pod, and each Error costs two status changes: so the budget is small. A pod with a
+         * nomination would lose it, and comes here twice in a cycle anyway. */
         [CAUSE_LAG] =
             {
                 [POD_NONE] = {false, RETRY_REPEAT, LIMIT_REPEAT},
