@@ -21,8 +21,8 @@ struct beside *beside_new(const struct settings *settings, struct kube_loop *loo
 /* After the loop and the server have stopped: whoever still waits is answered. */
 void beside_free(struct beside *beside);
 
-/* What was asked of this instance must be over before another kube-scheduler may lead: a binding
- * leaves within so much after its call. */
+/* How long after its call a binding may still be sent: it must be over before another
+ * kube-scheduler may lead. */
 int64_t beside_leave_ms(const struct settings *settings);
 
 /* Of a gate that is asked, when a verb's request is complete: it passes, at once or when the ledger

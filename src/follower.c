@@ -226,7 +226,7 @@ static void on_reach(void *context, uint64_t number, const char *version)
     kube_watch_reach(watch_of_pods(context, &path), &goal);
 }
 
-/* What a predecessor posted may still take effect; with a Lease the Lease has been waited for. */
+/* Bindings of a predecessor may still take effect. With a Lease, the wait for it covers that. */
 static void create_hold(struct follower *follower, const struct settings *settings)
 {
     const int64_t hold_ms = timing_of(settings).hold_ms;

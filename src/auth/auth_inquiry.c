@@ -92,7 +92,7 @@ static void keep(struct inquiry *inquiry, const struct answer *answer)
     struct auth *auth = inquiry->auth;
     const int64_t for_ms =
         answer->kind == ANSWER_ALLOWED ? auth->settings.allowed_ms : auth->settings.refused_ms;
-    /* What was allowed is kept even where it counts for no time: the token is known by it. */
+    /* An allowed answer is kept even if it is valid for no time: it makes the token a known one. */
     if (answer->kind == ANSWER_ALLOWED || (answer->kind != ANSWER_NONE && for_ms > 0))
         answers_keep(&auth->answers, &inquiry->asking.key, answer, inquiry->began_ms + for_ms);
 }

@@ -363,8 +363,8 @@ static void sweep_nodes(struct cluster *cluster)
     }
 }
 
-/* What comes while the sweep is under way has been seen, so it does not matter whether the sweep
- * passes it. */
+/* Pods that arrive during the sweep are marked as seen, so it does not matter whether the sweep
+ * reaches them. */
 bool cluster_relist_sweep_pods(struct cluster *cluster, size_t work)
 {
     if (!cluster->is_sweeping)

@@ -316,7 +316,7 @@ static void check_owners(struct check *check, const struct cluster *cluster)
     check_unless_same(check, "users of owners", n_naming, n_should_name);
 }
 
-/* What is offered of one resource, by the place of its supply. */
+/* The recomputed supply of one resource, at the index of the supply that it is compared with. */
 struct offered {
     int64_t free;
     size_t n_nodes;

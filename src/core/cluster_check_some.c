@@ -1,7 +1,7 @@
 /*
  * cluster_check_some: the ledger's sums made again a little at a time, while it is in use.
  *
- * What tenants write decides how long a step takes only up to the work that the caller allows.
+ * The caller bounds the work of a step, whatever tenants write.
  * A kubelet runs a few hundred pods; but any number may name one node. So the pods of a node that
  * has more than PODS_AT_ONCE are summed in several steps, which count only if the node did not
  * change in between. Its replicas and nominations are left out then.

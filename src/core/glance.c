@@ -8,7 +8,8 @@
 
 _Static_assert(offsetof(struct node, glance) == 0, "node_glance() takes it for the node");
 
-/* Of what the node advertises: what else its pods ask for must not make decisions dearer. */
+/* Only of resources that the node advertises: other names that its pods ask for must not make
+ * decisions slower. */
 static const struct node_resource *only_gpus(const struct node *node)
 {
     const struct node_resource *only = NULL;

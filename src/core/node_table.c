@@ -100,7 +100,7 @@ static struct node_resource *resource_made(struct node *node, const struct resou
         *found = node->resources[node->n_gpu_resources];
         found = &node->resources[node->n_gpu_resources++];
     }
-    /* Of what is always kept, no row means that nothing uses it. */
+    /* For a resource that is always kept, a missing row means that no pod used it. */
     *found =
         (struct node_resource){.resource = resource, .is_uncounted = !resource->is_always_kept};
     shapes_hold_row(resource);
@@ -170,7 +170,7 @@ static bool advertise(struct cluster *cluster, struct node *node, const struct a
     return changed;
 }
 
-/* What the sums of a node are of. */
+/* Which of a node's two sums. */
 enum use { USE_BY_PODS, USE_BY_RESERVATIONS };
 
 static void show(struct node_resource *entry)

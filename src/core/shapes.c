@@ -172,7 +172,7 @@ static bool is_had_by_nodes(const struct shapes *shapes, const char *name)
     return resource && entry_of(resource)->n_rows > 0;
 }
 
-/* What is kept of a demand that has no room; in the arena. */
+/* Reduces the demand of a namespace without room to the names that are kept; in the arena. */
 static void keep_known_names(const struct shapes *shapes, struct shape_facts *facts,
                              struct arena *arena)
 {

@@ -144,7 +144,7 @@ static bool may_post(const struct turn *turn)
     return !binds->may_post || binds->may_post(binds->may_post_context, turn->now_ms);
 }
 
-/* What was posted before is settled. */
+/* If a POST was sent before, its outcome must still be settled. */
 static struct bind_step refuse_to_post(struct turn *turn, struct entry *entry, const char *why)
 {
     binds_entry_fails(entry, BIND_OUTCOME_FAILED, why);
@@ -161,7 +161,7 @@ static int64_t held_until_ms(const struct turn *turn)
                                 : turn->now_ms;
 }
 
-/* What was posted before the start may still take effect. */
+/* Bindings of the previous process may still take effect. */
 static struct bind_step hold_back(struct turn *turn, struct entry *entry)
 {
     binds_entry_fails(entry, BIND_OUTCOME_FAILED,

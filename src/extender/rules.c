@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What each verdict hints at; CAUSE_OURS where it is not named. */
+/* The cause that each verdict hints at; CAUSE_OURS for verdicts that are not listed. */
 static const enum cause CAUSES[N_REASONS] = {
     [REASON_FITS] = CAUSE_FITS,
     [REASON_NAMESPACE_UNKNOWN] = CAUSE_NAMESPACE,

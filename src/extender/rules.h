@@ -38,7 +38,7 @@ enum pod_state {
     N_POD_STATES
 };
 
-/* What was found of a call; strings in the arena or of the request. */
+/* The findings about a call; strings in the arena or of the request. */
 struct rule_case {
     enum cause cause;
     enum pod_state state;

@@ -141,7 +141,7 @@ static void lose(struct lease *lease)
     lease->next = READ;
 }
 
-/* Others may make it anew, and lead. */
+/* Other replicas may create the Lease again, and lead. */
 static void lose_deleted(struct lease *lease)
 {
     if (!lease->status.leads)
@@ -318,8 +318,8 @@ static json_t *lease_in(const struct kube_answer *answer)
     return NULL;
 }
 
-/* From when on nobody leads by the one that was there. Its holder may have renewed it just before
- * the end, unseen by us; what we know of it is no help then. We ourselves know when we did. */
+/* From when on no replica can lead by the deleted Lease. Another holder may have renewed it just
+ * before the deletion, unseen by us, so its last known renewal does not help. Our own does. */
 static int64_t free_ms(const struct lease *lease, int64_t now_ms)
 {
     const struct lease_record record = record_of(lease);

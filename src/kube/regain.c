@@ -94,9 +94,9 @@ void regain_reached(struct regain *regain, uint64_t number)
 
 /* ---- the Lease ---- */
 
-/* Who holds it, and since when: "UID HOLDER TRANSITIONS". A kube-scheduler's identity is new with
- * each process, and transitions count each change of the holder, so equal terms are one reign,
- * whenever it was renewed. */
+/* Reads the holder and its term: "UID HOLDER TRANSITIONS". Each kube-scheduler process has a new
+ * identity, and transitions count each change of the holder. So equal terms mean that no other
+ * kube-scheduler has led in between. */
 static void read_reign(const json_t *root, struct reign *ret_reign)
 {
     const size_t size = sizeof ret_reign->term;

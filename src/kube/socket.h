@@ -5,10 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What was written and is not acknowledged after so long ends a connection. */
+/* A connection ends if written data are not acknowledged for so long. */
 #define SOCKET_UNACKED_MS 30000
 
-/* Of a new socket; is_tcp: what it is to become a connection of. unacked_ms: TCP_USER_TIMEOUT. */
+/* Sets the options of a new socket. is_tcp: it will be a TCP connection. unacked_ms:
+ * TCP_USER_TIMEOUT. */
 void socket_prepare(int fd, bool is_tcp, int64_t unacked_ms);
 /* As close(). abort: nothing more of what was written is sent; what has not arrived by now never
  * does. */

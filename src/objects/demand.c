@@ -30,8 +30,8 @@ enum container_kind { CONTAINER, INIT_CONTAINER, SIDECAR };
 /* Of one pod, and of one container; nodes have a dozen. */
 #define RESOURCES_MAX 256
 
-/* What must not be left out comes first: what every node has, and GPUs by their exact names; then
- * GPUs that a wildcard of the policy names; then all else. */
+/* Which resources are kept first if a demand has too many: those that every node has and GPUs by
+ * their exact names; then GPUs that a wildcard of the policy matches; then all others. */
 enum importance { IMPORTANT, GPU_BY_WILDCARD, OTHER, N_IMPORTANCES };
 
 struct summing {

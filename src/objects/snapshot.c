@@ -27,7 +27,7 @@ static void set_limit(json_t *object, const struct shape_facts *shape)
     (void)json_object_set_new(object, "demandOnly", json_boolean(shape->demand_only));
 }
 
-/* What decoding adds to every pod (tolerations of its GPUs) was left out of such a shape, too. */
+/* A reduced shape also lacks the tolerations of its GPUs, which decoding adds to every pod. */
 static int read_limit(const json_t *object, struct shape_facts *shape, struct err *err)
 {
     const char *name = NULL;
