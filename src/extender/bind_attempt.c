@@ -238,10 +238,12 @@ struct bind_step bind_attempt_posted(struct bind_attempt *attempt, int64_t now_m
     }
 }
 
+/* All that wait are sent at one moment, faster than kube-scheduler ever asks. With little time left
+ * most of them would time out, break their connections and leave their outcome unknown. */
 struct bind_step bind_attempt_held(struct bind_attempt *attempt, int64_t now_ms, int64_t until_ms)
 {
     attempt->n_posts--;
-    if (is_time_to_post(attempt, until_ms))
+    if (attempt->until_ms - until_ms >= attempt->timing->post_life_ms)
         return wait_until(attempt, BIND_WAITING_TO_POST, until_ms);
     return no_more_posts(attempt, now_ms);
 }

@@ -97,7 +97,8 @@ enum bind_posted {
 struct bind_step bind_attempt_posted(struct bind_attempt *attempt, int64_t now_ms,
                                      enum bind_posted posted, int64_t retry_after_ms);
 
-/* Instead of the POST: it may be sent from until_ms on. */
+/* Instead of the POST: it may be sent from until_ms on. It waits where a whole post_life_ms is left
+ * then; else it fails at once. */
 struct bind_step bind_attempt_held(struct bind_attempt *attempt, int64_t now_ms, int64_t until_ms);
 
 /* From when on no POST of it can take effect; in the past: none can. */

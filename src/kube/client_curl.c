@@ -29,6 +29,10 @@
 #define BUFFER_BYTES (16L * 1024)
 #define LONG_BUFFER_BYTES (128L * 1024)
 #define EVENTS_AT_ONCE 64
+/* Requests that have begun and have no connection yet. A handshake costs both sides milliseconds of
+ * processor time: where hundreds of bindings began theirs at once, all would be out of time before
+ * the first is through. The others wait for these, or for connections that become free. */
+#define CONNECTING_MAX 8
 #define TRAILER_BYTES_MAX ((size_t)64 * 1024)
 
 struct generation {
@@ -47,6 +51,8 @@ struct client {
     struct endpoint endpoint;
     struct curl_slist *connect_to;
     struct generation *generations; /* the first takes what is new */
+    struct transfer *waiting;       /* to begin, the oldest first */
+    size_t n_connecting;            /* CONNECTING_MAX */
     struct waiter waiter;
 };
 
@@ -56,13 +62,15 @@ struct transfer {
     char fault[CURL_ERROR_SIZE];
     CURLcode unfit; /* an option could not be set: it is not begun */
     bool changes;   /* it is no GET */
+    bool is_connecting;
     bool sent, cut, has_head, is_long;
     bool heard;           /* something came in this round */
     size_t trailer_bytes; /* that follow the body */
     const struct transfer_handler *handler;
     void *context;
-    struct generation *generation;
-    struct transfer *prev, *next;
+    struct client *client;
+    struct generation *generation; /* NULL: it has not begun */
+    struct transfer *prev, *next;  /* of the generation's, or of those that wait */
 };
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *unused)
@@ -86,6 +94,12 @@ static int on_close(void *context, curl_socket_t fd)
     return socket_close(fd, generation->aborts);
 }
 
+static void end_connecting(struct transfer *transfer)
+{
+    transfer->client->n_connecting -= transfer->is_connecting;
+    transfer->is_connecting = false;
+}
+
 /* The connection is there, the request has not begun to leave. Called again when libcurl wants to
  * send it once more, because a connection that was used before ended without a word. What changes
  * something may have taken effect then. */
@@ -93,6 +107,7 @@ static int on_connection(void *context, char *ip, char *local_ip, int port, int 
 {
     (void)ip, (void)local_ip, (void)port, (void)local_port;
     struct transfer *transfer = context;
+    end_connecting(transfer);
     if (transfer->sent && transfer->changes) {
         transfer->cut = true;
         return CURL_PREREQFUNC_ABORT;
@@ -203,7 +218,6 @@ static void set_connection(struct transfer *transfer, const struct client *clien
     SET(transfer, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
     SET(transfer, CURLOPT_SOCKOPTDATA, client);
     SET(transfer, CURLOPT_CLOSESOCKETFUNCTION, on_close);
-    SET(transfer, CURLOPT_CLOSESOCKETDATA, transfer->generation);
     SET(transfer, CURLOPT_CONNECT_TO, client->connect_to);
     set_proxy(transfer, client);
     if (client->endpoint.tls)
@@ -298,8 +312,35 @@ void client_retire(struct client *client)
 
 void transfer_retire(struct transfer *transfer)
 {
-    if (transfer->generation == transfer->generation->client->generations)
+    if (transfer->generation == transfer->client->generations)
         retire(transfer->generation);
+}
+
+static void begin_transfer(struct transfer *transfer)
+{
+    struct client *client = transfer->client;
+    struct generation *generation = client->generations;
+    DL_DELETE(client->waiting, transfer);
+    DL_APPEND(generation->transfers, transfer);
+    transfer->generation = generation;
+    generation->used = true;
+    SET(transfer, CURLOPT_CLOSESOCKETDATA, generation);
+    if (transfer->unfit)
+        return;
+    transfer->is_connecting = true;
+    client->n_connecting++;
+    (void)curl_multi_add_handle(generation->multi, transfer->easy);
+}
+
+/* Whether any did. */
+static bool begin_waiting(struct client *client)
+{
+    bool any = false;
+    while (client->waiting && client->n_connecting < CONNECTING_MAX) {
+        begin_transfer(client->waiting);
+        any = true;
+    }
+    return any;
 }
 
 struct transfer *client_send(struct client *client, const struct transfer_request *request,
@@ -308,7 +349,7 @@ struct transfer *client_send(struct client *client, const struct transfer_reques
     struct transfer *transfer = MEM_NEW(struct transfer);
     transfer->handler = handler;
     transfer->context = context;
-    transfer->generation = client->generations;
+    transfer->client = client;
     transfer->is_long = request->is_long;
     transfer->easy = curl_easy_init();
     if (!transfer->easy)
@@ -318,10 +359,8 @@ struct transfer *client_send(struct client *client, const struct transfer_reques
     set_head(transfer, client, request);
     set_request(transfer, request);
     set_events(transfer);
-    transfer->generation->used = true;
-    DL_APPEND(transfer->generation->transfers, transfer);
-    if (!transfer->unfit)
-        (void)curl_multi_add_handle(transfer->generation->multi, transfer->easy);
+    DL_APPEND(client->waiting, transfer);
+    (void)begin_waiting(client);
     return transfer;
 }
 
@@ -333,8 +372,13 @@ bool transfer_was_sent(const struct transfer *transfer)
 static void free_transfer(struct transfer *transfer)
 {
     struct generation *generation = transfer->generation;
-    DL_DELETE(generation->transfers, transfer);
-    (void)curl_multi_remove_handle(generation->multi, transfer->easy);
+    end_connecting(transfer);
+    if (generation) {
+        DL_DELETE(generation->transfers, transfer);
+        (void)curl_multi_remove_handle(generation->multi, transfer->easy);
+    } else {
+        DL_DELETE(transfer->client->waiting, transfer);
+    }
     curl_easy_cleanup(transfer->easy);
     curl_slist_free_all(transfer->headers);
     free(transfer);
@@ -342,8 +386,11 @@ static void free_transfer(struct transfer *transfer)
 
 void transfer_drop(struct transfer *transfer)
 {
-    transfer->generation->aborts |= transfer->sent && transfer->changes;
+    struct client *client = transfer->client;
+    if (transfer->sent && transfer->changes)
+        transfer->generation->aborts = true;
     free_transfer(transfer);
+    (void)begin_waiting(client);
 }
 
 static void end_transfer(struct transfer *transfer, CURLcode code)
@@ -433,7 +480,7 @@ bool client_run(struct client *client)
         if (!generation->transfers && generation != client->generations)
             generation_free(generation);
     }
-    return any;
+    return begin_waiting(client) || any;
 }
 
 void client_wait(struct client *client, int64_t timeout_ms)

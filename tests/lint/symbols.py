@@ -23,7 +23,8 @@ _GLOBAL_OFFSET_TABLE_ __assert_fail __ctype_b_loc __ctype_tolower_loc __ctype_to
 __stack_chk_fail __isoc23_strtol __isoc23_strtoll __isoc23_strtoul __isoc23_strtoull
 __memcpy_chk __memmove_chk __memset_chk __snprintf_chk __vsnprintf_chk __strcpy_chk __strncpy_chk
 """.split())
-BASE_PREFIXES = ("arena_", "buf_", "err_", "mem_")
+# hash_: by a key that main sets before there is any table.
+BASE_PREFIXES = ("arena_", "buf_", "err_", "hash_", "mem_")
 
 
 def nm(library, option):
