@@ -2,6 +2,7 @@
  * later, when others count on its never having taken effect. */
 #include "api_desk.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -154,6 +155,32 @@ static int tear_down(void **state)
 
 #define WITH_DESK(test) cmocka_unit_test_setup_teardown((test), set_up, tear_down)
 
+/* A handshake costs time: where all begin theirs at once, none is through in time. The server here
+ * answers no handshake. */
+static void few_connect_at_a_time(void **state)
+{
+    enum { N_REQUESTS = 40, N_AT_A_TIME = 8 };
+    (void)state;
+    struct desk desk;
+    struct box *boxes[N_REQUESTS];
+    desk_open(&desk, "https");
+    desk_start(&desk);
+    struct kube_request request = desk_get("/a");
+    request.timeout_ms = 500;
+    for (size_t i = 0; i < N_REQUESTS; i++)
+        boxes[i] = desk_ask(&desk, &request);
+    for (size_t i = 0; i < N_REQUESTS; i++)
+        desk_expect_outcome(boxes[i], KUBE_NOT_SENT, "no answer in 500 ms");
+    int n_connections = 0;
+    for (int fd = 0; (fd = accept4(desk.listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;
+         n_connections++) {
+        (void)close(fd);
+        assert_int_equal(fcntl(desk.listener, F_SETFL, O_NONBLOCK), 0);
+    }
+    assert_in_range(n_connections, 1, N_AT_A_TIME);
+    desk_close(&desk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +190,7 @@ int main(void)
         WITH_DESK(what_has_no_time_left_is_not_sent),
         WITH_DESK(what_is_not_acknowledged_is_given_up_by_the_kernel),
         WITH_DESK(what_may_not_leave_any_more_is_not_sent),
+        cmocka_unit_test(few_connect_at_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
