@@ -342,16 +342,15 @@ int follower_start(struct follower *follower, struct err *err)
 bool follower_is_alive(void *follower_context, struct err *ret_why)
 {
     const struct follower *follower = follower_context;
-    const struct kube_loop *loops[] = {follower->reading, follower->writing};
-    static const char *const NAMES[] = {"read", "write"};
-    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
-        const int64_t silence_ms = kube_loop_silence_ms(loops[i], clock_ms());
-        if (silence_ms < STUCK_MS)
-            continue;
-        (void)err_set(ret_why, EAGAIN, "the %s loop is stuck", NAMES[i]);
-        return false;
-    }
-    return true;
+    const int64_t now_ms = clock_ms();
+    const char *stuck = NULL;
+    if (kube_loop_silence_ms(follower->reading, now_ms) >= STUCK_MS)
+        stuck = "read";
+    else if (kube_loop_silence_ms(follower->writing, now_ms) >= STUCK_MS)
+        stuck = "write";
+    if (stuck)
+        (void)err_set(ret_why, EAGAIN, "the %s loop is stuck", stuck);
+    return !stuck;
 }
 
 static void nap(void)

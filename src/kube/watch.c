@@ -79,14 +79,12 @@ static void free_wishes(struct wish *wishes)
 /* A newer one of the same context replaces it. */
 static void add_wish(struct kube_watch *watch, struct wish *wish)
 {
-    struct wish *other = NULL;
-    struct wish *next = NULL;
-    LL_FOREACH_SAFE(watch->wishes, other, next)
-    {
-        if (other->goal.context == wish->goal.context) {
-            LL_DELETE(watch->wishes, other);
-            free_wish(other);
-        }
+    struct wish *other = watch->wishes;
+    while (other && other->goal.context != wish->goal.context)
+        other = other->next;
+    if (other) {
+        LL_DELETE(watch->wishes, other);
+        free_wish(other);
     }
     LL_APPEND(watch->wishes, wish);
 }

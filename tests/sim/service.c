@@ -46,12 +46,12 @@ static void on_wake(void *context)
 /* So long its clock stood still. */
 static int64_t missed_ms(const struct service *service)
 {
-    const int64_t now_ms = world_now(service->world);
-    const int64_t until_ms = service->sleeps_until_ms;
     if (CLOCK_SOURCE == CLOCK_BOOTTIME)
         return 0;
     if (service->suspended_ms == 0)
         return service->missed_ms;
+    const int64_t now_ms = world_now(service->world);
+    const int64_t until_ms = service->sleeps_until_ms;
     return service->missed_ms + (now_ms < until_ms ? now_ms : until_ms) - service->suspended_ms;
 }
 

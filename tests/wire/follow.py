@@ -132,8 +132,12 @@ class Follower(Service):
         assert not TELLS_MEMORY or self.memory("VmRSS") < self.calm[1] + BACK_BYTES
 
     def wait_until_it_binds(self):
-        """After its start it holds bindings."""
+        """After its start it holds bindings, and mostly lists the pods once more. The newest watch is the one that stays."""
         self.log.wait_for({"msg": SENT})
+        self.wait(
+            "the watch after that list is open",
+            lambda: sum(1 for stream in self.api.streams if stream.kind == "pods") > self.relists(cause="behind"),
+        )
 
     def threads(self):
         return len(os.listdir(f"/proc/{self.process.pid}/task"))

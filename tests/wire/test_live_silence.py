@@ -118,11 +118,8 @@ def run(scenario, folder):
         objects.fill(api.store)
         service = Follower(api, folder, watchLagSeconds=2, bindTimeoutSeconds=2)
         try:
-            first = api.watch("pods")
             service.settle()
             service.wait_until_it_binds()
-            if service.relists(cause="behind"):
-                api.watch("pods", after=first)
             scenario(api, service)
         finally:
             service.stop()

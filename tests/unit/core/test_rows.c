@@ -187,11 +187,11 @@ static void test_a_list_ends_in_pieces(void **state)
     fill(given);
     cluster_relist_begin(given->cluster, CLUSTER_PODS);
     given_pod(given, "p7", "n1", "cpu=1 " GPU "=1");
-    assert_false(cluster_relist_sweep_pods(given->cluster, 10 * CLUSTER_SWEEP_DELETION));
+    assert_false(cluster_relist_sweep_pods(given->cluster, (size_t)10 * CLUSTER_SWEEP_DELETION));
     assert_int_equal(cluster_n_pods(given->cluster), N_MANY - 10);
     given_no_pod(given, "p11"); /* the next one */
     given_pod(given, "new", "n1", GPU "=1");
-    while (!cluster_relist_sweep_pods(given->cluster, 10 * CLUSTER_SWEEP_DELETION)) {
+    while (!cluster_relist_sweep_pods(given->cluster, (size_t)10 * CLUSTER_SWEEP_DELETION)) {
     }
     assert_int_equal(cluster_n_pods(given->cluster), 2);
     assert_int_equal(given_used(given, "n1", GPU), 2);

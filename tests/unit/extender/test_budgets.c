@@ -69,14 +69,14 @@ static void test_a_repeat_per_pod_and_gap(void **state)
 static void test_all_pods_share_a_bucket(void **state)
 {
     size_t n = 0;
-    for (size_t i = 0; i < 2 * BUDGETS_TOKENS; i++)
+    for (size_t i = 0; i < (size_t)2 * BUDGETS_TOKENS; i++)
         n += budgets_token(*state, BEGIN_MS);
     assert_int_equal(n, BUDGETS_TOKENS);
     assert_false(budgets_token(*state, BEGIN_MS + BUDGETS_TOKEN_MS - 1));
     assert_true(budgets_token(*state, BEGIN_MS + BUDGETS_TOKEN_MS));
     assert_false(budgets_token(*state, BEGIN_MS + BUDGETS_TOKEN_MS));
     n = 0;
-    for (size_t i = 0; i < 2 * BUDGETS_TOKENS; i++)
+    for (size_t i = 0; i < (size_t)2 * BUDGETS_TOKENS; i++)
         n += budgets_token(*state, BEGIN_MS + 100 * BUDGETS_TOKEN_MS);
     assert_int_equal(n, BUDGETS_TOKENS);
 }

@@ -108,7 +108,8 @@ static void what_may_not_leave_any_more_is_not_sent(void **state)
 /* TCP_USER_TIMEOUT of our end of the connection, whose other end the test has. */
 static unsigned given_up_after_ms(int connection)
 {
-    struct sockaddr_in wanted, peer;
+    struct sockaddr_in wanted = {0};
+    struct sockaddr_in peer = {0};
     socklen_t size = sizeof wanted;
     unsigned timeout_ms = 0;
     assert_int_equal(getpeername(connection, (struct sockaddr *)&wanted, &size), 0);
