@@ -336,8 +336,11 @@ static void begin_transfer(struct transfer *transfer)
 static bool begin_waiting(struct client *client)
 {
     bool any = false;
-    while (client->waiting && client->n_connecting < CONNECTING_MAX) {
-        begin_transfer(client->waiting);
+    struct transfer *transfer = NULL, *next = NULL;
+    DL_FOREACH_SAFE (client->waiting, transfer, next) {
+        if (client->n_connecting == CONNECTING_MAX)
+            break;
+        begin_transfer(transfer);
         any = true;
     }
     return any;

@@ -79,14 +79,15 @@ static void free_wishes(struct wish *wishes)
 /* A newer one of the same context replaces it. */
 static void add_wish(struct kube_watch *watch, struct wish *wish)
 {
-    struct wish *other = watch->wishes;
-    while (other && other->goal.context != wish->goal.context)
-        other = other->next;
-    if (other) {
-        LL_DELETE(watch->wishes, other);
-        free_wish(other);
+    struct wish **at = &watch->wishes;
+    while (*at && (*at)->goal.context != wish->goal.context)
+        at = &(*at)->next;
+    struct wish *replaced = *at;
+    if (replaced) {
+        wish->next = replaced->next;
+        free_wish(replaced);
     }
-    LL_APPEND(watch->wishes, wish);
+    *at = wish;
 }
 
 /* The version by which all of them are reached; NULL: a list. */
