@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 from harness import commands
 
-TIMEOUT_S = 1200
+TIMEOUT_S = 1800
 
 
 def outcome(case):
