@@ -15,6 +15,11 @@ BOUND_BY = "gpu-extender.io/bound-by"
 RUN_BY_KWOK = {"kwok.x-k8s.io/node": "fake"}
 
 
+def wait_until_it_binds(service):
+    """After a start without a Lease it holds bindings, and mostly lists the pods once more."""
+    service.log.wait_for({"msg": "bindings are sent from now on"})
+
+
 def node_name(item):
     return item["spec"].get("nodeName")
 

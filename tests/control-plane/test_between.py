@@ -10,7 +10,7 @@ import pytest
 from api import wait_until
 from between import Between
 from cluster import GPU, PODS, pod
-from live import bound
+from live import bound, wait_until_it_binds
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
 LAG_S = 30  # ended earlier
@@ -48,6 +48,7 @@ def answer(live):
             for name in ("one", "other"):
                 live.add_node(name, MODEL, 8)
             live.start_service()
+            wait_until_it_binds(live.service)
             between = ends.enter_context(Between(live.service, once))
             live.start_scheduler(between.address)
             live.create("wanted", 8)

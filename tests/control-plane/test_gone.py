@@ -8,7 +8,7 @@ import cluster as clusters
 import pytest
 from api import wait_until
 from cluster import NODES, PODS
-from live import LiveCluster
+from live import LiveCluster, wait_until_it_binds
 from plane import Plane
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
@@ -40,6 +40,7 @@ def prepare(cluster):
     cluster.create("on-a-node-that-goes", 1, node_name="leaves")
     cluster.start_service()
     cluster.wait_until_told()
+    wait_until_it_binds(cluster.service)
     assert not any(relisted(cluster).values())
 
 

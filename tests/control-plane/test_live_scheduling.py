@@ -2,7 +2,7 @@
 
 from api import wait_until
 from cluster import NOT_WANTED, PODS
-from live import BOUND_BY, node_name
+from live import BOUND_BY, node_name, wait_until_it_binds
 
 MODELS = {"a100": "NVIDIA-A100-SXM4-80GB", "h100": "NVIDIA-H100-80GB-HBM3", "t4": "Tesla-T4"}
 
@@ -69,6 +69,7 @@ def test_connections_are_kept(proxied):
     """Each watch has one, and a binding that of the last one where that is over."""
     proxied.add_node("node", MODELS["h100"], 8)
     proxied.start()
+    wait_until_it_binds(proxied.service)
     bind_one(proxied, 1)
     before = set(proxied.proxy.connections)
     for number in range(2, 9):

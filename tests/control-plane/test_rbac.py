@@ -5,6 +5,7 @@ import pytest
 from api import wait_until
 from cluster import PODS, pod
 from identity import Identity, manifests, renamed, without
+from live import wait_until_it_binds
 from replicas import Replicas, leads_since, take_right
 from service import Service
 
@@ -81,6 +82,7 @@ def test_a_binding_that_may_not_be_made_is_told(live, start_without):
     uid = live.api.create(PODS, pod("pod", 1))["metadata"]["uid"]
     service = start_without("pods/binding", "create")
     wait_until_ready(service)
+    wait_until_it_binds(service)
     said = service.post("/scheduler/bind", {**BINDING, "PodUID": uid}).json()["Error"]
     assert "403" in said or "forbidden" in said, said
     assert not live.api.get(f"{PODS}/pod")["spec"].get("nodeName")
