@@ -3,6 +3,7 @@
 import pytest
 from api import wait_until
 from cluster import ABOVE, NODES, PODS, node, pod, scheduled
+from live import wait_until_it_binds
 from objects import filter_args
 
 H100 = "NVIDIA-H100-80GB-HBM3"
@@ -25,6 +26,13 @@ def fill(live, prefix, count, model):
     return running
 
 
+def start(live, *options):
+    """A binding that is refused because the service has just started costs the pod its nomination."""
+    live.start_service(*options)
+    wait_until_it_binds(live.service)
+    live.start_scheduler()
+
+
 def there(live):
     return {item["metadata"]["name"] for item in live.api.get(PODS)["items"] if "deletionTimestamp" not in item["metadata"]}
 
@@ -33,7 +41,7 @@ def test_only_nodes_of_the_wanted_model_are_evicted_from(live):
     """A pod of a higher priority that wants 4 H100; all nodes are full. What is freed is not for one of a lower priority."""
     h100, t4 = fill(live, "h100", 2, H100), fill(live, "t4", 3, T4)
     before = set().union(*h100.values(), *t4.values())
-    live.start()
+    start(live)
     live.create("first", 4, models="H100", priority_class=ABOVE)
     live.create("low", 1)  # kube-scheduler's next: the room is not for it
     node = live.node_of("first")
@@ -46,7 +54,7 @@ def test_only_nodes_of_the_wanted_model_are_evicted_from(live):
 def test_where_no_node_would_do_nobody_is_evicted(live):
     t4 = fill(live, "t4", 3, T4)
     before = set().union(*t4.values())
-    live.start()
+    start(live)
     live.create("first", 4, models="H100", priority_class=ABOVE)
     condition = live.refusal_of("first")
     assert "no candidate node for preemption" in condition["message"], condition
@@ -82,7 +90,7 @@ def test_room_that_is_half_made_is_for_nobody_else(live):
     """While the last victim still ends, one GPU would do for another of the same priority, and three are free."""
     victims = fill_with_held(live)
     t4 = fill(live, "t4", 2, T4)
-    live.start()
+    start(live)
     live.create("first", 4, models="H100", priority_class=ABOVE)
     wait_until_all_end(live)
     live.api.wait_for(PODS, "metadata.name=first", lambda seen: seen["status"].get("nominatedNodeName") == "h100-0")
@@ -106,7 +114,7 @@ def test_room_that_is_half_made_is_for_nobody_else(live):
 def test_our_watch_is_late_when_the_last_victim_has_ended(proxied):
     """kube-scheduler asks about the room at once, and we see it only then: by an error in between it would be anybody's."""
     victims = fill_with_held(proxied)
-    proxied.start()
+    start(proxied)
     proxied.create("first", 4, models="H100", priority_class=ABOVE)
     wait_until_all_end(proxied)
     proxied.api.wait_for(PODS, "metadata.name=first", lambda seen: seen["status"].get("nominatedNodeName") == "h100-0")
@@ -141,7 +149,7 @@ def test_a_quota_that_counts_the_victim_costs_no_second_eviction(proxied):
     others = {f"other-{i}" for i in range(4)}  # more victims than on the first node: the second choice
     for name in others:
         proxied.add_running(name, "h100-1", 1)
-    proxied.start("--config", proxied.plane.write(f"policy-{proxied.name}.yaml", QUOTA))
+    start(proxied, "--config", proxied.plane.write(f"policy-{proxied.name}.yaml", QUOTA))
     proxied.create("first", 4, models="H100", priority_class=ABOVE)
     proxied.api.wait_for(PODS, "metadata.name=first", lambda seen: seen["status"].get("nominatedNodeName") == "h100-0")
     proxied.api.wait_for(PODS, "metadata.name=victim", lambda seen: "deletionTimestamp" in seen["metadata"])
@@ -165,7 +173,7 @@ def large(live):
     models = {f"node-{i}": H100 if i % 200 == 77 else T4 for i in range(1000)}
     live.api.create_all(NODES, [node(name, model, 1) for name, model in models.items()])
     live.api.create_all(PODS, [pod(f"on-{name}", 1, node_name=name, terminationGracePeriodSeconds=0) for name in models])
-    live.start()
+    start(live)
     live.wait_until_told()
     return live
 
