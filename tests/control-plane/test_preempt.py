@@ -111,6 +111,26 @@ def test_room_that_is_half_made_is_for_nobody_else(live):
     assert live.node_of("second") == "h100-0"
 
 
+def test_the_nomination_lasts_while_another_node_is_offered(live):
+    """An Error about room that another scheduler keeps would clear it, and the victims would have been evicted for nothing."""
+    victims = fill_with_held(live)
+    live.add_nodes("other", 1, H100, 4)
+    live.api.merge(f"{NODES}/other-0", {"spec": {"unschedulable": True}})
+    live.create("theirs", 4, models="H100", priority_class=ABOVE, schedulerName="another-scheduler")
+    live.api.merge(f"{PODS}/theirs/status", {"status": {"nominatedNodeName": "other-0"}})
+    start(live)
+    live.create("first", 4, models="H100", priority_class=ABOVE)
+    wait_until_all_end(live)
+    live.api.wait_for(PODS, "metadata.name=first", lambda seen: seen["status"].get("nominatedNodeName") == "h100-0")
+
+    live.api.merge(f"{NODES}/other-0", {"spec": {"unschedulable": None}})
+    first = live.api.wait_for(PODS, "metadata.name=first", lambda seen: "kept for a nominated pod" in scheduled(seen).get("message", ""))
+    assert first["status"].get("nominatedNodeName") == "h100-0"
+    assert scheduled(first)["reason"] == "Unschedulable", "an Error is SchedulerError"
+    let_go(live, victims)
+    assert live.node_of("first") == "h100-0"
+
+
 def test_our_watch_is_late_when_the_last_victim_has_ended(proxied):
     """kube-scheduler asks about the room at once, and we see it only then: by an error in between it would be anybody's."""
     victims = fill_with_held(proxied)
