@@ -1,11 +1,10 @@
 /* probes: is it alive, is it ready, and its metrics. See include/api/api.h. */
 #include "api/api.h"
+#include "api/reply.h"
 #include "base/metrics.h"
 #include "base/process_metrics.h"
 #include "base/text_time.h"
 #include "inventory/live.h"
-#include "reply.h"
-#include "role.h"
 
 #include <time.h>
 
@@ -61,7 +60,7 @@ static void add_troubles(struct inventory *inventory, struct buf *out)
 /* Being ready is no matter of it: a follower that was not would keep every rollout waiting. */
 static void add_role(const struct api *api, const struct exchange *exchange, struct buf *out)
 {
-    const char *role = api_role(api);
+    const char *role = reply_role(api);
     if (role && exchange_query(exchange, "verbose"))
         (void)buf_printf(out, "this replica: %s\n", role);
 }

@@ -1,5 +1,6 @@
 /* reply: see reply.h. */
-#include "reply.h"
+#include "api/reply.h"
+#include "api/provenance.h"
 #include "formats/json_put.h"
 
 #include <string.h>
@@ -81,8 +82,7 @@ void reply_text(struct exchange *exchange, unsigned status, const char *content_
     exchange_answer(exchange, status, content_type, buf_take(text), len, 0);
 }
 
-void reply(struct exchange *exchange, json_t *value,
-           void (*write_table)(const json_t *value, struct arena *arena, struct buf *out))
+void reply(struct exchange *exchange, json_t *value, reply_write_table *write_table)
 {
     if (!wants_table(exchange)) {
         size_t len = 0;
@@ -95,4 +95,23 @@ void reply(struct exchange *exchange, json_t *value,
     write_table(value, exchange_arena(exchange), &out);
     json_decref(value);
     reply_text(exchange, 200, "text/plain; charset=utf-8", &out);
+}
+
+void reply_of_fork(struct inventory *inventory, struct exchange *exchange,
+                   reply_add_members *add_members, reply_write_table *write_table)
+{
+    struct arena *arena = exchange_arena(exchange);
+    if (!reply_is_possible(exchange) || !reply_from(inventory, exchange))
+        return;
+    const struct provenance provenance = provenance_of(inventory, arena);
+    struct cluster *fork = inventory_fork(inventory);
+    json_t *answer = provenance_json(&provenance);
+    add_members(fork, arena, answer);
+    inventory_fork_free(inventory, fork);
+    reply(exchange, answer, write_table);
+}
+
+const char *reply_role(const struct api *api)
+{
+    return api->role ? api->role(api->role_context) : NULL;
 }

@@ -4,6 +4,7 @@
 #ifndef API_REPLY_H
 #define API_REPLY_H
 
+#include "api/api.h"
 #include "base/buf.h"
 #include "http/exchange.h"
 #include "inventory/inventory.h"
@@ -15,10 +16,16 @@
  */
 #define REPLY_MAX_BYTES ((size_t)1024 * 1024 * 1024)
 
+/* Writes a whole answer for people. */
+typedef void reply_write_table(const json_t *answer, struct arena *arena, struct buf *out);
 /* Answers with the value, which it takes over: as JSON, or with ?output=table through write_table.
  */
-void reply(struct exchange *exchange, json_t *value,
-           void (*write_table)(const json_t *value, struct arena *arena, struct buf *out));
+void reply(struct exchange *exchange, json_t *value, reply_write_table *write_table);
+/* Adds what a fork of the ledger shows to an answer that already says what it rests on. */
+typedef void reply_add_members(const struct cluster *fork, struct arena *arena, json_t *answer);
+/* Answers by a fork of the ledger as it is now. */
+void reply_of_fork(struct inventory *inventory, struct exchange *exchange,
+                   reply_add_members *add_members, reply_write_table *write_table);
 /* Whether ?output= is one we know; else it has answered 400. To be asked before any work is done.
  */
 bool reply_is_possible(struct exchange *exchange);
@@ -37,5 +44,8 @@ bool reply_from(struct inventory *inventory, struct exchange *exchange);
 
 void reply_text(struct exchange *exchange, unsigned status, const char *content_type,
                 struct buf *text);
+
+/* What this replica is among others; NULL: it is the only one. */
+const char *reply_role(const struct api *api);
 
 #endif

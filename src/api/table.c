@@ -1,5 +1,5 @@
 /* table: see table.h. */
-#include "table.h"
+#include "api/table.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -85,7 +85,7 @@ def fault_of_own(root, path, folder, header):
     private = header if "/" in header else os.path.join(os.path.dirname(path)[4:], header)
     if not os.path.isfile(os.path.join(root, "src", private)):
         return f"{header} is neither in include/ nor in src/{folder}/"
-    if os.path.dirname(private) != folder:
+    if os.path.dirname(private).split("/")[0] != folder:
         return f"{header} is private to src/{os.path.dirname(private)}/"
     return None
 

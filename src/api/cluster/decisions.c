@@ -1,0 +1,196 @@
+/* decisions: GET /v1/decisions: the last answers to kube-scheduler, newest first. */
+#include "record/decisions.h"
+#include "api/api.h"
+#include "api/reply.h"
+#include "api/table.h"
+#include "api/text.h"
+#include "base/text_time.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static json_t *verdicts_json(const struct decision *decision)
+{
+    json_t *verdicts = json_object();
+    for (enum reason reason = 0; reason < N_REASONS; reason++) {
+        const size_t n = decision->verdicts[reason];
+        if (n > 0)
+            (void)json_object_set_new(verdicts, reason_name(reason), json_integer((json_int_t)n));
+    }
+    return verdicts;
+}
+
+/* A whole number: costs are compared here, not reckoned with. */
+static json_int_t millionths(double cost)
+{
+    const double most = 1e18;
+    const double scaled = cost * 1e6 + (cost < 0 ? -0.5 : 0.5);
+    if (scaled > -most && scaled < most)
+        return (json_int_t)scaled;
+    return (json_int_t)(scaled < 0 ? -most : most);
+}
+
+static json_t *best_json(const struct decision *decision)
+{
+    json_t *best = json_array();
+    for (size_t i = 0; i < decision->n_best; i++) {
+        const struct decision_choice *choice = &decision->best[i];
+        (void)json_array_append_new(best, json_pack("{s:s, s:i, s:I}", "node", choice->node,
+                                                    "score", choice->score, "costMillionths",
+                                                    millionths(choice->cost)));
+    }
+    return best;
+}
+
+/* RFC 3339, with milliseconds. */
+static const char *moment(int64_t at_ms, struct arena *arena)
+{
+    char seconds[TEXT_TIME_SIZE];
+    const size_t len = strlen(text_time(at_ms / 1000, seconds));
+    return arena_printf(arena, "%.*s.%03dZ", len > 0 ? (int)len - 1 : 0, seconds,
+                        (int)(at_ms % 1000));
+}
+
+static json_t *decision_json(const struct decision *decision, struct arena *arena)
+{
+    json_t *pod = json_pack("{s:s, s:s, s:s}", "namespace", decision->namespace_, "name",
+                            decision->name, "uid", decision->uid);
+    return json_pack("{s:I, s:s, s:s, s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:s, s:s}", "number",
+                     (json_int_t)decision->number, "time", moment(decision->at_ms, arena), "verb",
+                     decision_verb_name(decision->verb), "pod", pod, "tookMicroseconds",
+                     (json_int_t)decision->took_us, "ledgerVersion",
+                     (json_int_t)decision->ledger_version, "nodesAsked",
+                     (json_int_t)decision->n_asked, "nodesHandedOn",
+                     (json_int_t)decision->n_handed_on, "verdicts", verdicts_json(decision), "best",
+                     best_json(decision), "node", decision->node, "error", decision->error);
+}
+
+static const char *wrong(const char *name, const char *value, const char *right,
+                         struct arena *arena)
+{
+    return arena_printf(arena, "?%s=%.60s: is not known, should be %s", name, value, right);
+}
+
+/* A whole number from 1 to DECISIONS_KEEP_MAX. */
+static bool read_limit(const char *text, size_t *ret_limit)
+{
+    char *end = NULL;
+    errno = 0;
+    const unsigned long number = strtoul(text, &end, 10);
+    if (strspn(text, "0123456789") != strlen(text) || !*text || errno != 0 || number < 1 ||
+        number > DECISIONS_KEEP_MAX)
+        return false;
+    *ret_limit = number;
+    return true;
+}
+
+/* NULL, or what is wrong. */
+static const char *read_query(struct exchange *exchange, struct decision_query *ret_query)
+{
+    struct arena *arena = exchange_arena(exchange);
+    const char *verb = exchange_query(exchange, "verb");
+    const char *limit = exchange_query(exchange, "limit");
+    *ret_query = (struct decision_query){
+        .namespace_ = exchange_query(exchange, "namespace"),
+        .name = exchange_query(exchange, "name"),
+        .verb = verb ? decision_verb_of(verb) : N_DECISION_VERBS,
+        .limit = DECISIONS_KEEP_MAX,
+    };
+    const char *verbs = "";
+    for (enum decision_verb i = 0; i < N_DECISION_VERBS; i++)
+        verbs = arena_printf(arena, "%s%s%s", verbs, i > 0 ? ", " : "", decision_verb_name(i));
+    if (verb && ret_query->verb == N_DECISION_VERBS)
+        return wrong("verb", verb, arena_printf(arena, "one of %s", verbs), arena);
+    if (limit && !read_limit(limit, &ret_query->limit))
+        return wrong("limit", limit, "a whole number from 1 to 10000", arena);
+    return NULL;
+}
+
+/* "3 fits, 2 gpu_free" */
+static const char *verdicts_text(const json_t *verdicts, struct arena *arena)
+{
+    const char *text = "";
+    const char *reason = NULL;
+    json_t *n = NULL;
+    json_object_foreach ((json_t *)(uintptr_t)verdicts, reason, n)
+        text = arena_printf(arena, "%s%s%lld %s", text, *text ? ", " : "",
+                            (long long)json_integer_value(n), reason);
+    return text;
+}
+
+/* "h100-1 10 (0.25), h100-2 9 (0.5)": score and cost */
+static const char *best_text(const json_t *best, struct arena *arena)
+{
+    const char *text = "";
+    size_t i = 0;
+    json_t *choice = NULL;
+    json_array_foreach (best, i, choice)
+        text = arena_printf(arena, "%s%s%s %s (%g)", text, *text ? ", " : "",
+                            text_member(choice, "node"), text_number(choice, "score", arena),
+                            (double)json_integer_value(json_object_get(choice, "costMillionths")) /
+                                1e6);
+    return text;
+}
+
+static const char *outcome_text(const json_t *decision, struct arena *arena)
+{
+    const char *node = text_member(decision, "node");
+    const char *error = text_member(decision, "error");
+    const json_t *best = json_object_get(decision, "best");
+    if (*node)
+        return arena_printf(arena, "%s: %s", node, *error ? error : "bound");
+    if (*error)
+        return error;
+    return json_array_size(best) > 0 ? best_text(best, arena)
+                                     : verdicts_text(json_object_get(decision, "verdicts"), arena);
+}
+
+static void write_table(const json_t *decisions, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"TIME", "VERB",   "POD",     "ASKED", "ON",
+                                           "TOOK", "LEDGER", "OUTCOME", NULL};
+    struct table *table = table_new(arena, HEADINGS);
+    size_t i = 0;
+    json_t *decision = NULL;
+    json_array_foreach (json_object_get(decisions, "decisions"), i, decision) {
+        const json_t *pod = json_object_get(decision, "pod");
+        table_add(table,
+                  (const char *[]){text_member(decision, "time"), text_member(decision, "verb"),
+                                   arena_printf(arena, "%s/%s", text_member(pod, "namespace"),
+                                                text_member(pod, "name")),
+                                   text_number(decision, "nodesAsked", arena),
+                                   text_number(decision, "nodesHandedOn", arena),
+                                   arena_printf(arena, "%s us",
+                                                text_number(decision, "tookMicroseconds", arena)),
+                                   text_number(decision, "ledgerVersion", arena),
+                                   outcome_text(decision, arena)});
+    }
+    if (json_integer_value(json_object_get(decisions, "keep")) == 0)
+        (void)buf_add_text(out, "none are kept: decisions.keep of the policy is 0\n\n");
+    table_write(table, out);
+}
+
+static const char *const KNOWN[] = {"namespace", "name", "verb", "limit", "output", NULL};
+
+void api_decisions(void *context, struct exchange *exchange)
+{
+    const struct api *api = context;
+    struct arena *arena = exchange_arena(exchange);
+    struct decision_query query;
+    struct decision *found = NULL;
+    if (!reply_is_possible(exchange) || !reply_knows(exchange, KNOWN))
+        return;
+    const char *fault = read_query(exchange, &query);
+    if (fault) {
+        exchange_answer_error(exchange, 400, fault);
+        return;
+    }
+    const size_t n = decisions_find(api->decisions, &query, arena, &found);
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        (void)json_array_append_new(list, decision_json(&found[i], arena));
+    json_t *answer = json_pack("{s:I, s:o}", "keep", (json_int_t)decisions_keep(api->decisions),
+                               "decisions", list);
+    reply(exchange, answer, write_table);
+}

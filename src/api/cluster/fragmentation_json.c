@@ -1,0 +1,95 @@
+/* fragmentation_json: see fragmentation_json.h; GET /v1/fragmentation: include/api/api.h. */
+#include "api/cluster/fragmentation_json.h"
+#include "api/api.h"
+#include "api/provenance.h"
+#include "api/reply.h"
+#include "api/table.h"
+#include "api/text.h"
+
+#include <inttypes.h>
+
+static json_t *amounts_json(const struct fragmentation *item)
+{
+    return json_pack("{s:I, s:f, s:I, s:I}", "free", (json_int_t)item->free, "fragmented",
+                     item->fragmented, "largestBlock", (json_int_t)item->largest_block,
+                     "wholeNodes", (json_int_t)item->n_whole);
+}
+
+static json_t *item_json(const struct fragmentation *item)
+{
+    json_t *json = json_pack("{s:s, s:s, s:I}", "resource", item->resource->name, "model",
+                             item->model, "nodes", (json_int_t)item->n_nodes);
+    json_t *amounts = amounts_json(item);
+    (void)json_object_update_new(json, amounts);
+    return json;
+}
+
+json_t *fragmentation_list(const struct fragmentations *all)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < all->n; i++)
+        (void)json_array_append_new(list, item_json(&all->items[i]));
+    return list;
+}
+
+json_t *fragmentation_changes(const struct fragmentations *before,
+                              const struct fragmentations *after)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < before->n; i++) {
+        const struct fragmentation *old = &before->items[i];
+        json_t *was = amounts_json(old);
+        json_t *is = amounts_json(&after->items[i]);
+        if (!json_equal(was, is))
+            (void)json_array_append_new(list, json_pack("{s:s, s:s, s:O, s:O}", "resource",
+                                                        old->resource->name, "model", old->model,
+                                                        "before", was, "after", is));
+        json_decref(was);
+        json_decref(is);
+    }
+    return list;
+}
+
+static const char *summary_of(const struct fragmentations *all, struct arena *arena)
+{
+    int64_t free = 0;
+    double fragmented = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        free += all->items[i].free;
+        fragmented += all->items[i].fragmented;
+    }
+    return arena_printf(arena, "of %" PRId64 " free GPUs %.1f are of no use to the typical pod",
+                        free, fragmented);
+}
+
+static void write_table(const json_t *answer, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"RESOURCE",  "MODEL",         "NODES",       "FREE",
+                                           "OF NO USE", "LARGEST BLOCK", "WHOLE NODES", NULL};
+    struct table *table = table_new(arena, HEADINGS);
+    size_t i = 0;
+    json_t *item = NULL;
+    provenance_write_warning(answer, arena, out);
+    (void)buf_printf(out, "%s\n\n", text_member(answer, "summary"));
+    json_array_foreach (json_object_get(answer, "models"), i, item)
+        table_add(table, (const char *[]){text_member(item, "resource"), text_member(item, "model"),
+                                          text_number(item, "nodes", arena),
+                                          text_number(item, "free", arena),
+                                          text_decimal(item, "fragmented", arena),
+                                          text_number(item, "largestBlock", arena),
+                                          text_number(item, "wholeNodes", arena)});
+    table_write(table, out);
+}
+
+static void add_members(const struct cluster *fork, struct arena *arena, json_t *answer)
+{
+    const struct fragmentations all = fragmentation_of(fork, arena);
+    (void)json_object_set_new(answer, "summary", json_string(summary_of(&all, arena)));
+    (void)json_object_set_new(answer, "models", fragmentation_list(&all));
+}
+
+void api_fragmentation(void *context, struct exchange *exchange)
+{
+    const struct api *api = context;
+    reply_of_fork(api->inventory, exchange, add_members, write_table);
+}

@@ -1,0 +1,17 @@
+/*
+ * fragmentation_json: free GPUs and how useful they are, as JSON. Private to api.
+ */
+#ifndef API_CLUSTER_FRAGMENTATION_JSON_H
+#define API_CLUSTER_FRAGMENTATION_JSON_H
+
+#include "core/fragmentation.h"
+
+#include <jansson.h>
+
+/* A ModelFragmentation for each. */
+json_t *fragmentation_list(const struct fragmentations *all);
+/* A FragmentationChange for each that differs; both of one cluster, before and after. */
+json_t *fragmentation_changes(const struct fragmentations *before,
+                              const struct fragmentations *after);
+
+#endif

@@ -1,0 +1,381 @@
+/*
+ * inventory_json: GET /v1/inventory. Copies what it needs under the lock, writes JSON after it.
+ */
+#include "api/api.h"
+#include "api/cluster/inventory_table.h"
+#include "api/provenance.h"
+#include "api/reply.h"
+#include "api/verdicts/model_words.h"
+#include "base/clock.h"
+#include "base/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct holder {
+    const char *namespace_, *name, *uid;
+    const struct amount *gpus;
+    size_t n_gpus;
+    int64_t made_ms;       /* of a reservation */
+    const char *node_name; /* of a pod whose node is not there */
+};
+
+struct node_row {
+    const char *name;
+    char model[128];
+    const char *model_label; /* "KEY=VALUE" */
+    const char *sharing;
+    bool ready, unschedulable;
+    struct resource_row {
+        const char *name;
+        bool is_gpu;
+        int64_t capacity, allocatable, used, reserved, free;
+    } * resources;
+    size_t n_resources;
+    struct holder *holders;
+    size_t n_holders;
+    struct holder *reservations;
+    size_t n_reservations;
+};
+
+struct copy {
+    struct arena *arena;
+    struct node_row *nodes;
+    size_t n_nodes;
+    struct holder *astray; /* pods whose node is not there */
+    size_t n_astray;
+    struct inventory_problem *problems;
+    size_t n_problems, n_all_problems;
+};
+
+/* What it is of GPUs. */
+static void copy_gpus(const struct pod_shape *shape, struct arena *arena, struct holder *holder)
+{
+    struct amount *gpus = ARENA_ARRAY(arena, struct amount, shape->n_gpu_needs);
+    for (size_t i = 0; i < shape->n_gpu_needs; i++)
+        gpus[i] = (struct amount){arena_strdup(arena, shape->needs[i].resource->name),
+                                  shape->needs[i].amount};
+    holder->gpus = gpus;
+    holder->n_gpus = shape->n_gpu_needs;
+}
+
+static size_t count_holders(const struct node *node)
+{
+    size_t n = 0;
+    for (const struct pod *pod = node_next_pod(node, NULL); pod; pod = node_next_pod(node, pod))
+        n += pod->shape->n_gpu_needs > 0;
+    return n;
+}
+
+static struct holder copy_holder(const struct pod *pod, struct arena *arena)
+{
+    struct holder holder = {
+        .namespace_ = arena_strdup(arena, pod->namespace_),
+        .name = arena_strdup(arena, pod->name),
+        .uid = arena_strdup(arena, pod->uid),
+    };
+    copy_gpus(pod->shape, arena, &holder);
+    return holder;
+}
+
+static void copy_holders(const struct node *node, struct arena *arena, struct node_row *row)
+{
+    row->holders = ARENA_ARRAY(arena, struct holder, count_holders(node));
+    for (const struct pod *pod = node_next_pod(node, NULL); pod; pod = node_next_pod(node, pod)) {
+        if (pod->shape->n_gpu_needs == 0)
+            continue;
+        row->holders[row->n_holders++] = copy_holder(pod, arena);
+    }
+}
+
+static size_t count_astray(const struct cluster *cluster)
+{
+    size_t n = 0;
+    for (const struct node *node = cluster_next_missing_node(cluster, NULL); node;
+         node = cluster_next_missing_node(cluster, node))
+        n += count_holders(node);
+    return n;
+}
+
+static void copy_astray_of(const struct node *node, struct copy *copy)
+{
+    for (const struct pod *pod = node_next_pod(node, NULL); pod; pod = node_next_pod(node, pod)) {
+        if (pod->shape->n_gpu_needs == 0)
+            continue;
+        struct holder *holder = &copy->astray[copy->n_astray++];
+        *holder = copy_holder(pod, copy->arena);
+        holder->node_name = arena_strdup(copy->arena, pod->node_name);
+    }
+}
+
+static void copy_astray(const struct cluster *cluster, struct copy *copy)
+{
+    copy->astray = ARENA_ARRAY(copy->arena, struct holder, count_astray(cluster));
+    for (const struct node *node = cluster_next_missing_node(cluster, NULL); node;
+         node = cluster_next_missing_node(cluster, node))
+        copy_astray_of(node, copy);
+}
+
+static size_t count_reservations(const struct node *node)
+{
+    size_t n = 0;
+    for (const struct reservation *held = node_next_reservation(node, NULL); held;
+         held = node_next_reservation(node, held))
+        n++;
+    return n;
+}
+
+static void copy_reservations(const struct node *node, struct arena *arena, struct node_row *row)
+{
+    row->reservations = ARENA_ARRAY(arena, struct holder, count_reservations(node));
+    for (const struct reservation *held = node_next_reservation(node, NULL); held;
+         held = node_next_reservation(node, held)) {
+        struct holder *copy = &row->reservations[row->n_reservations++];
+        copy->namespace_ = arena_strdup(arena, held->namespace_);
+        copy->name = arena_strdup(arena, held->name);
+        copy->uid = arena_strdup(arena, held->uid);
+        copy->made_ms = held->made_ms;
+        copy_gpus(held->shape, arena, copy);
+    }
+}
+
+static int compare_resources(const void *a, const void *b)
+{
+    return strcmp(((const struct resource_row *)a)->name, ((const struct resource_row *)b)->name);
+}
+
+static void copy_resources(const struct node *node, struct arena *arena, struct node_row *row)
+{
+    const struct node_resource *resources = node_resources(node, &row->n_resources);
+    row->resources = ARENA_ARRAY(arena, struct resource_row, row->n_resources);
+    for (size_t i = 0; i < row->n_resources; i++)
+        row->resources[i] = (struct resource_row){
+            .name = arena_strdup(arena, resources[i].resource->name),
+            .is_gpu = resources[i].resource->is_gpu,
+            .capacity = resources[i].capacity,
+            .allocatable = resources[i].allocatable,
+            .used = resources[i].used,
+            .reserved = resources[i].reserved,
+            .free = node_resource_free(&resources[i]),
+        };
+    if (row->n_resources > 1)
+        qsort(row->resources, row->n_resources, sizeof *row->resources, compare_resources);
+}
+
+static void copy_node(const struct node *node, struct copy *copy)
+{
+    struct node_row *row = &copy->nodes[copy->n_nodes++];
+    const struct node_traits *traits = node_traits(node);
+    row->name = arena_strdup(copy->arena, node_name(node));
+    (void)gpu_model_text(&traits->model, row->model);
+    row->sharing = model_words_sharing(&traits->model, copy->arena);
+    row->model_label = "";
+    if (traits->model_label[0])
+        row->model_label =
+            arena_printf(copy->arena, "%s=%s", traits->model_label, traits->model_value);
+    row->ready = traits->ready;
+    row->unschedulable = traits->unschedulable;
+    copy_resources(node, copy->arena, row);
+    copy_holders(node, copy->arena, row);
+    copy_reservations(node, copy->arena, row);
+}
+
+static void copy_problems(const struct inventory_view *view, struct copy *copy)
+{
+    copy->problems = ARENA_ARRAY(copy->arena, struct inventory_problem, view->n_problems);
+    for (size_t i = 0; i < view->n_problems; i++)
+        copy->problems[i] = (struct inventory_problem){
+            arena_strdup(copy->arena, view->problems[i].kind),
+            arena_strdup(copy->arena, view->problems[i].name),
+            arena_strdup(copy->arena, view->problems[i].what),
+        };
+    copy->n_problems = view->n_problems;
+    copy->n_all_problems = view->n_all_problems;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    return strcmp(((const struct node_row *)a)->name, ((const struct node_row *)b)->name);
+}
+
+static struct copy copy_inventory(struct inventory *inventory, struct arena *arena)
+{
+    struct copy copy = {.arena = arena};
+    const struct inventory_view view = inventory_read(inventory);
+    copy.nodes = ARENA_ARRAY(arena, struct node_row, cluster_n_nodes(view.cluster));
+    for (const struct node *node = cluster_next_node(view.cluster, NULL); node;
+         node = cluster_next_node(view.cluster, node))
+        copy_node(node, &copy);
+    copy_astray(view.cluster, &copy);
+    copy_problems(&view, &copy);
+    inventory_done(inventory);
+    qsort(copy.nodes, copy.n_nodes, sizeof *copy.nodes, compare_rows);
+    return copy;
+}
+
+static json_t *amounts_json(const struct resource_row *row)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "capacity", (json_int_t)row->capacity,
+                     "allocatable", (json_int_t)row->allocatable, "used", (json_int_t)row->used,
+                     "reserved", (json_int_t)row->reserved, "free", (json_int_t)row->free);
+}
+
+static json_t *holder_json(const struct holder *holder)
+{
+    json_t *gpus = json_object();
+    for (size_t i = 0; i < holder->n_gpus; i++)
+        (void)json_object_set_new(gpus, holder->gpus[i].resource,
+                                  json_integer(holder->gpus[i].amount));
+    return json_pack("{s:s, s:s, s:s, s:o}", "namespace", holder->namespace_, "pod", holder->name,
+                     "uid", holder->uid, "gpus", gpus);
+}
+
+static json_t *holders_json(const struct holder *holders, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        (void)json_array_append_new(list, holder_json(&holders[i]));
+    return list;
+}
+
+static json_t *reservations_json(const struct node_row *row)
+{
+    json_t *list = holders_json(row->reservations, row->n_reservations);
+    const int64_t now_ms = clock_ms();
+    for (size_t i = 0; i < row->n_reservations; i++)
+        (void)json_object_set_new(json_array_get(list, i), "ageSeconds",
+                                  json_integer((now_ms - row->reservations[i].made_ms) / 1000));
+    return list;
+}
+
+static json_t *astray_json(const struct copy *copy)
+{
+    json_t *list = holders_json(copy->astray, copy->n_astray);
+    for (size_t i = 0; i < copy->n_astray; i++)
+        (void)json_object_set_new(json_array_get(list, i), "node",
+                                  json_string(copy->astray[i].node_name));
+    return list;
+}
+
+static json_t *node_json(const struct node_row *row)
+{
+    json_t *resources = json_object();
+    for (size_t i = 0; i < row->n_resources; i++)
+        (void)json_object_set_new(resources, row->resources[i].name,
+                                  amounts_json(&row->resources[i]));
+    return json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:o, s:o, s:o}", "name", row->name, "model",
+                     row->model, "modelLabel", row->model_label, "sharing", row->sharing, "ready",
+                     row->ready, "unschedulable", row->unschedulable, "resources", resources,
+                     "holders", holders_json(row->holders, row->n_holders), "reservations",
+                     reservations_json(row));
+}
+
+/* The totals so far, by model and resource. */
+struct total {
+    const char *key;
+    json_t *sums; /* borrowed from the list */
+    UT_hash_handle hh;
+};
+
+/* Made at the first node that has it. */
+static json_t *find_total(struct total **totals, json_t *list, const char *model,
+                          const char *resource, struct arena *arena)
+{
+    struct total *total = NULL;
+    const char *key = arena_printf(arena, "%s %s", model, resource);
+    HASH_FIND_STR(*totals, key, total);
+    if (total)
+        return total->sums;
+    total = ARENA_NEW(arena, struct total);
+    total->key = key;
+    total->sums =
+        json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i}", "model", model, "resource", resource,
+                  "nodes", 0, "capacity", 0, "allocatable", 0, "used", 0, "reserved", 0, "free", 0);
+    (void)json_array_append_new(list, total->sums);
+    HASH_ADD_KEYPTR(hh, *totals, total->key, strlen(total->key), total);
+    return total->sums;
+}
+
+static void add_to(json_t *total, const char *key, int64_t amount)
+{
+    json_t *old = json_object_get(total, key);
+    json_int_t sum = 0;
+    if (__builtin_add_overflow(json_integer_value(old), (json_int_t)amount, &sum))
+        sum = amount > 0 ? INT64_MAX : INT64_MIN;
+    (void)json_integer_set(old, sum);
+}
+
+static bool has_any(const struct resource_row *row)
+{
+    return row->capacity != 0 || row->allocatable != 0 || row->used != 0 || row->reserved != 0;
+}
+
+static json_t *models_json(const struct copy *copy)
+{
+    json_t *models = json_array();
+    struct total *totals = NULL;
+    for (size_t i = 0; i < copy->n_nodes; i++) {
+        const struct node_row *node = &copy->nodes[i];
+        for (size_t j = 0; j < node->n_resources; j++) {
+            const struct resource_row *row = &node->resources[j];
+            if (!row->is_gpu || !has_any(row))
+                continue;
+            json_t *total = find_total(&totals, models, node->model, row->name, copy->arena);
+            add_to(total, "nodes", 1);
+            add_to(total, "capacity", row->capacity);
+            add_to(total, "allocatable", row->allocatable);
+            add_to(total, "used", row->used);
+            add_to(total, "reserved", row->reserved);
+            add_to(total, "free", row->free);
+        }
+    }
+    HASH_CLEAR(hh, totals);
+    return models;
+}
+
+static json_t *problems_json(const struct copy *copy)
+{
+    json_t *problems = json_array();
+    for (size_t i = 0; i < copy->n_problems; i++)
+        (void)json_array_append_new(
+            problems, json_pack("{s:s, s:s, s:s}", "kind", copy->problems[i].kind, "name",
+                                copy->problems[i].name, "what", copy->problems[i].what));
+    return problems;
+}
+
+/* A list, a member a kind; empty where the inventory is not live. */
+static json_t *freshness_json(struct inventory *inventory)
+{
+    struct inventory_freshness kinds[N_CLUSTER_KINDS];
+    const size_t n = inventory_freshness(inventory, kinds);
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++) {
+        const bool is_known = kinds[i].age_ms >= 0;
+        (void)json_array_append_new(
+            list,
+            json_pack("{s:s, s:b, s:b, s:o, s:f, s:s}", "kind", kinds[i].kind, "synced",
+                      kinds[i].synced, "stale", kinds[i].stale, "ageSeconds",
+                      is_known ? json_integer(kinds[i].age_ms / 1000) : json_null(), "lagSeconds",
+                      (double)kinds[i].lag_ms / 1000, "why", kinds[i].why.text));
+    }
+    return list;
+}
+
+void api_inventory(void *context, struct exchange *exchange)
+{
+    const struct api *api = context;
+    if (!reply_is_possible(exchange))
+        return;
+    const struct provenance provenance = provenance_of(api->inventory, exchange_arena(exchange));
+    const struct copy copy = copy_inventory(api->inventory, exchange_arena(exchange));
+    json_t *nodes = json_array();
+    for (size_t i = 0; i < copy.n_nodes; i++)
+        (void)json_array_append_new(nodes, node_json(&copy.nodes[i]));
+    json_t *value = provenance_json(&provenance);
+    json_t *rest = json_pack("{s:s?, s:o, s:o, s:o, s:o, s:o, s:I}", "role", reply_role(api),
+                             "freshness", freshness_json(api->inventory), "nodes", nodes, "models",
+                             models_json(&copy), "podsWithoutNode", astray_json(&copy), "problems",
+                             problems_json(&copy), "problemCount", (json_int_t)copy.n_all_problems);
+    (void)json_object_update_new(value, rest);
+    reply(exchange, value, inventory_table_write);
+}

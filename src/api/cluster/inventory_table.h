@@ -1,0 +1,12 @@
+/* inventory_table: an Inventory for people. Private to api. */
+#ifndef API_CLUSTER_INVENTORY_TABLE_H
+#define API_CLUSTER_INVENTORY_TABLE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+#include <jansson.h>
+
+void inventory_table_write(const json_t *inventory, struct arena *arena, struct buf *out);
+
+#endif

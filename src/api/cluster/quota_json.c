@@ -1,0 +1,176 @@
+/* quota_json: see quota_json.h; GET /v1/quota: include/api/api.h. */
+#include "api/cluster/quota_json.h"
+#include "api/api.h"
+#include "api/provenance.h"
+#include "api/reply.h"
+#include "api/table.h"
+#include "api/text.h"
+
+static const char *or_all(const char *name)
+{
+    return name ? name : "";
+}
+
+json_t *quota_limits_json(const struct cluster *cluster, const struct quota *quota)
+{
+    json_t *limits = json_array();
+    for (size_t i = 0; i < quota->n_limits; i++) {
+        const struct quota_limit *limit = &quota->limits[i];
+        (void)json_array_append_new(
+            limits, json_pack("{s:s, s:s, s:I, s:I}", "resource", or_all(limit->resource), "model",
+                              or_all(limit->model), "limit", (json_int_t)limit->gpus, "used",
+                              (json_int_t)quota_used(cluster, quota, limit)));
+    }
+    return limits;
+}
+
+json_t *quota_limits_json_of_nodes(const struct cluster *cluster, const struct quota *quota,
+                                   const size_t n_nodes[QUOTA_MODELS_MAX])
+{
+    json_t *limits = quota_limits_json(cluster, quota);
+    for (size_t i = 0; i < quota->n_limits; i++) {
+        const struct quota_limit *limit = &quota->limits[i];
+        const size_t n = limit->model ? n_nodes[limit->column - 1] : cluster_n_nodes(cluster);
+        json_t *json = json_array_get(limits, i);
+        (void)json_object_set_new(json, "unknown",
+                                  json_integer((json_int_t)quota_unknown(cluster, quota, limit)));
+        (void)json_object_set_new(json, "nodes", json_integer((json_int_t)n));
+    }
+    return limits;
+}
+
+static void add_needed(const struct cluster *fork, const struct quota *quota,
+                       const struct pod_shape *shape, json_t *list)
+{
+    size_t i = 0;
+    json_t *json = NULL;
+    json_t *limits = quota_limits_json(fork, quota);
+    json_array_foreach (limits, i, json) {
+        if (quota_need(shape, &quota->limits[i]) == 0)
+            continue;
+        (void)json_object_set_new(json, "quota", json_string(quota->name));
+        (void)json_object_set(json, "wouldUse", json_object_get(json, "used"));
+        (void)json_array_append(list, json);
+    }
+    json_decref(limits);
+}
+
+json_t *quota_of_workload(const struct cluster *fork, const char *namespace_,
+                          const struct pod_shape *shape, struct arena *arena)
+{
+    const size_t *quotas = NULL;
+    const size_t n = quota_find(fork, namespace_, arena, &quotas);
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        add_needed(fork, &cluster_policy(fork)->quotas[quotas[i]], shape, list);
+    return list;
+}
+
+void quota_of_workload_after(json_t *list, const struct cluster *fork, const char *namespace_,
+                             const struct pod_shape *shape, struct arena *arena)
+{
+    size_t i = 0;
+    json_t *json = NULL;
+    json_t *after = quota_of_workload(fork, namespace_, shape, arena);
+    json_array_foreach (after, i, json)
+        (void)json_object_set(json_array_get(list, i), "wouldUse", json_object_get(json, "used"));
+    json_decref(after);
+}
+
+/* Names of namespaces that are told of one quota; there may be thousands. */
+#define NAMES_MAX 100
+
+/* The namespaces that are there and that a quota covers. */
+struct covered {
+    size_t n;
+    size_t n_unenforced; /* NAMESPACE_ENFORCED_LABEL */
+    json_t *unenforced;  /* names, NAMES_MAX at the most */
+};
+
+static void add_namespace(struct covered *covered, const struct namespace *namespace_)
+{
+    covered->n++;
+    if (namespace_->is_enforced)
+        return;
+    if (covered->n_unenforced++ < NAMES_MAX)
+        (void)json_array_append_new(covered->unenforced, json_string(namespace_->name));
+}
+
+/* One a quota, whose names are to be given away. */
+static struct covered *find_covered(const struct cluster *fork, struct arena *arena)
+{
+    const size_t n_quotas = cluster_policy(fork)->n_quotas;
+    struct covered *covered = ARENA_ARRAY(arena, struct covered, n_quotas);
+    for (size_t i = 0; i < n_quotas; i++)
+        covered[i].unenforced = json_array();
+    for (const struct namespace *namespace_ = cluster_next_namespace(fork, NULL); namespace_;
+         namespace_ = cluster_next_namespace(fork, namespace_)) {
+        const size_t *quotas = NULL;
+        const size_t n = quota_find(fork, namespace_->name, arena, &quotas);
+        for (size_t i = 0; i < n; i++)
+            add_namespace(&covered[quotas[i]], namespace_);
+    }
+    return covered;
+}
+
+static void add_members(const struct cluster *fork, struct arena *arena, json_t *answer)
+{
+    const struct policy *policy = cluster_policy(fork);
+    const struct covered *covered = find_covered(fork, arena);
+    size_t n_nodes[QUOTA_MODELS_MAX];
+    json_t *quotas = json_array();
+    quota_count_nodes(fork, n_nodes);
+    for (size_t i = 0; i < policy->n_quotas; i++) {
+        const struct quota *quota = &policy->quotas[i];
+        (void)json_array_append_new(
+            quotas,
+            json_pack("{s:s, s:I, s:I, s:o, s:o}", "name", quota->name, "namespaces",
+                      (json_int_t)covered[i].n, "unenforcedNamespaces",
+                      (json_int_t)covered[i].n_unenforced, "unenforced", covered[i].unenforced,
+                      "limits", quota_limits_json_of_nodes(fork, quota, n_nodes)));
+    }
+    (void)json_object_set_new(answer, "quotas", quotas);
+}
+
+static const char *text_or(const char *text, const char *otherwise)
+{
+    return text[0] ? text : otherwise;
+}
+
+static void add_rows(const json_t *quota, struct table *table, struct arena *arena)
+{
+    size_t i = 0;
+    json_t *limit = NULL;
+    json_array_foreach (json_object_get(quota, "limits"), i, limit)
+        table_add(table,
+                  (const char *[]){
+                      text_member(quota, "name"), text_or(text_member(limit, "resource"), "(all)"),
+                      text_or(text_member(limit, "model"), "(all)"),
+                      text_number(limit, "used", arena), text_number(limit, "limit", arena),
+                      text_number(limit, "unknown", arena), text_number(limit, "nodes", arena),
+                      text_number(quota, "namespaces", arena),
+                      text_number(quota, "unenforcedNamespaces", arena)});
+}
+
+static void write_table(const json_t *answer, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"QUOTA",      "RESOURCE", "MODEL", "USED",
+                                           "LIMIT",      "UNKNOWN",  "NODES", "NAMESPACES",
+                                           "UNENFORCED", NULL};
+    struct table *table = table_new(arena, HEADINGS);
+    size_t i = 0;
+    json_t *quota = NULL;
+    provenance_write_warning(answer, arena, out);
+    json_array_foreach (json_object_get(answer, "quotas"), i, quota)
+        add_rows(quota, table, arena);
+    if (i == 0)
+        (void)buf_add_text(out, "no quotas: the policy file has none\n");
+    else
+        table_write(table, out);
+}
+
+void api_quota(void *context, struct exchange *exchange)
+{
+    const struct api *api = context;
+    reply_of_fork(api->inventory, exchange, add_members, write_table);
+}

@@ -1,0 +1,355 @@
+/*
+ * snapshot: GET /v1/snapshot: the ledger as a cluster file. It is copied under the lock and written
+ * without it, one object after another into one text.
+ */
+#include "objects/snapshot.h"
+#include "api/api.h"
+#include "api/pods/pod_copy.h"
+#include "api/reply.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "core/reserve.h"
+#include "core/shape_copy.h"
+#include "formats/json_put.h"
+#include "inventory/inventory.h"
+#include "objects/identity.h"
+#include "objects/to_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_MS 1000
+
+struct snapshot_device_class {
+    const char *name, *resource;
+};
+
+struct snapshot_reservation {
+    const char *uid, *namespace_, *name, *node_name;
+    const char *replica_of; /* as in pod_facts */
+    struct shape_facts shape;
+    int64_t made_ms; /* clock_ms() */
+};
+
+/* Each in the ledger's order. */
+struct snapshot_copy {
+    struct arena *arena;
+    struct node_facts *nodes;
+    size_t n_nodes;
+    struct pod_copies pods;
+    struct snapshot_reservation *reservations; /* the oldest first */
+    size_t n_reservations;
+    struct namespace_facts *namespaces;
+    size_t n_namespaces;
+    struct priority_class_facts *classes;
+    size_t n_classes;
+    struct snapshot_device_class *device_classes;
+    size_t n_device_classes;
+    struct snapshot_problem *problems;
+    size_t n_problems, n_all_problems;
+    struct snapshot_lines reckoned;
+};
+
+static struct label *copy_labels(const struct label *labels, size_t n, struct arena *arena)
+{
+    struct label *copies = ARENA_ARRAY(arena, struct label, n);
+    for (size_t i = 0; i < n; i++)
+        copies[i] = (struct label){arena_strdup(arena, labels[i].key),
+                                   arena_strdup(arena, labels[i].value)};
+    return copies;
+}
+
+static struct taint *copy_taints(const struct node_traits *traits, struct arena *arena)
+{
+    struct taint *taints = ARENA_ARRAY(arena, struct taint, traits->n_taints);
+    for (size_t i = 0; i < traits->n_taints; i++)
+        taints[i] =
+            (struct taint){arena_strdup(arena, traits->taints[i].key),
+                           arena_strdup(arena, traits->taints[i].value), traits->taints[i].effect};
+    return taints;
+}
+
+static int compare_amounts(const void *a, const void *b)
+{
+    return strcmp(((const struct amount *)a)->resource, ((const struct amount *)b)->resource);
+}
+
+/* What the node itself names; of what only its pods name they tell. By name: the ledger has them
+ * as they became known, and it may have seen the pods first. */
+static void copy_amounts(const struct node *node, struct arena *arena, struct node_facts *facts)
+{
+    size_t n_resources = 0;
+    const struct node_resource *resources = node_resources(node, &n_resources);
+    struct amount *capacity = ARENA_ARRAY(arena, struct amount, n_resources);
+    struct amount *allocatable = ARENA_ARRAY(arena, struct amount, n_resources);
+    size_t n = 0;
+    for (size_t i = 0; i < n_resources; i++) {
+        if (!resources[i].advertised)
+            continue;
+        const char *name = arena_strdup(arena, resources[i].resource->name);
+        capacity[n] = (struct amount){name, resources[i].capacity};
+        allocatable[n++] = (struct amount){name, resources[i].allocatable};
+    }
+    qsort(capacity, n, sizeof *capacity, compare_amounts);
+    qsort(allocatable, n, sizeof *allocatable, compare_amounts);
+    facts->capacity = capacity;
+    facts->allocatable = allocatable;
+    facts->n_capacity = facts->n_allocatable = n;
+}
+
+static struct node_facts copy_node(const struct node *node, struct arena *arena)
+{
+    const struct node_traits *traits = node_traits(node);
+    struct node_facts facts = {
+        .name = arena_strdup(arena, node_name(node)),
+        .labels = copy_labels(traits->view.labels, traits->view.n_labels, arena),
+        .n_labels = traits->view.n_labels,
+        .taints = copy_taints(traits, arena),
+        .n_taints = traits->n_taints,
+        .unschedulable = traits->unschedulable,
+        .ready = traits->ready,
+    };
+    copy_amounts(node, arena, &facts);
+    return facts;
+}
+
+static void copy_nodes(const struct cluster *cluster, struct snapshot_copy *copy)
+{
+    copy->nodes = ARENA_ARRAY(copy->arena, struct node_facts, cluster_n_nodes(cluster));
+    for (const struct node *node = cluster_next_node(cluster, NULL); node;
+         node = cluster_next_node(cluster, node))
+        copy->nodes[copy->n_nodes++] = copy_node(node, copy->arena);
+}
+
+static void copy_reservations(const struct cluster *cluster, struct snapshot_copy *copy)
+{
+    struct arena *arena = copy->arena;
+    copy->reservations =
+        ARENA_ARRAY(arena, struct snapshot_reservation, cluster_n_reservations(cluster));
+    for (const struct reservation *held = cluster_next_reservation(cluster, NULL); held;
+         held = cluster_next_reservation(cluster, held))
+        copy->reservations[copy->n_reservations++] = (struct snapshot_reservation){
+            .uid = arena_strdup(arena, held->uid),
+            .namespace_ = arena_strdup(arena, held->namespace_),
+            .name = arena_strdup(arena, held->name),
+            .node_name = arena_strdup(arena, held->node_name),
+            .replica_of = arena_strdup(arena, owner_uid(held->owner)),
+            .shape = shape_copy(&held->shape->facts, arena),
+            .made_ms = held->made_ms,
+        };
+}
+
+static void copy_namespaces(const struct cluster *cluster, struct snapshot_copy *copy)
+{
+    struct arena *arena = copy->arena;
+    copy->namespaces = ARENA_ARRAY(arena, struct namespace_facts, cluster_n_namespaces(cluster));
+    for (const struct namespace *item = cluster_next_namespace(cluster, NULL); item;
+         item = cluster_next_namespace(cluster, item))
+        copy->namespaces[copy->n_namespaces++] = (struct namespace_facts){
+            arena_strdup(arena, item->name), copy_labels(item->labels, item->n_labels, arena),
+            item->n_labels};
+}
+
+static void copy_classes(const struct cluster *cluster, struct snapshot_copy *copy)
+{
+    struct arena *arena = copy->arena;
+    const char *name = NULL;
+    int64_t value = 0;
+    bool is_default = false;
+    copy->classes =
+        ARENA_ARRAY(arena, struct priority_class_facts, cluster_n_priority_classes(cluster));
+    while ((name = cluster_next_priority_class(cluster, name, &value, &is_default)))
+        copy->classes[copy->n_classes++] = (struct priority_class_facts){
+            .name = arena_strdup(arena, name),
+            .value = value,
+            .is_default = is_default,
+            .never_preempts = cluster_class_never_preempts(cluster, name)};
+}
+
+static void copy_device_classes(const struct cluster *cluster, struct snapshot_copy *copy)
+{
+    struct arena *arena = copy->arena;
+    const char *name = NULL;
+    const char *resource = "";
+    copy->device_classes =
+        ARENA_ARRAY(arena, struct snapshot_device_class, cluster_n_device_classes(cluster));
+    while ((name = cluster_next_device_class(cluster, name, &resource)))
+        copy->device_classes[copy->n_device_classes++] = (struct snapshot_device_class){
+            arena_strdup(arena, name), arena_strdup(arena, resource)};
+}
+
+static void copy_problems(const struct inventory_view *view, struct snapshot_copy *copy)
+{
+    struct arena *arena = copy->arena;
+    copy->problems = ARENA_ARRAY(arena, struct snapshot_problem, view->n_problems);
+    copy->n_problems = view->n_problems;
+    copy->n_all_problems = view->n_all_problems;
+    for (size_t i = 0; i < view->n_problems; i++)
+        copy->problems[i] = (struct snapshot_problem){arena_strdup(arena, view->problems[i].kind),
+                                                      arena_strdup(arena, view->problems[i].name),
+                                                      arena_strdup(arena, view->problems[i].what)};
+}
+
+/* All in the arena, but for pods (pod_copies_fini()). */
+static struct snapshot_copy copy_all(struct inventory *inventory, struct arena *arena)
+{
+    struct snapshot_copy copy = {.arena = arena};
+    const struct provenance provenance = provenance_of(inventory, arena);
+    const struct inventory_view view = inventory_read_settled(inventory);
+    copy.pods = pod_copies_all(view.cluster, arena);
+    copy_nodes(view.cluster, &copy);
+    copy_reservations(view.cluster, &copy);
+    copy_namespaces(view.cluster, &copy);
+    copy_classes(view.cluster, &copy);
+    copy_device_classes(view.cluster, &copy);
+    copy_problems(&view, &copy);
+    copy.reckoned = snapshot_reckon(view.cluster, arena);
+    inventory_done(inventory);
+    copy.pods.provenance = provenance;
+    return copy;
+}
+
+struct writing {
+    const struct policy *policy;
+    struct buf *out;
+    const char *separator;
+    bool is_full;
+};
+
+static void write_object(struct writing *writing, json_t *object)
+{
+    struct buf *out = writing->out;
+    if (!writing->is_full)
+        writing->is_full =
+            buf_add_text(out, writing->separator) < 0 || json_put(object, JSON_COMPACT, out) < 0;
+    json_decref(object);
+    writing->separator = ",\n";
+}
+
+static void write_head(struct writing *writing, const struct snapshot_copy *copy)
+{
+    const struct provenance *provenance = &copy->pods.provenance;
+    const struct snapshot snapshot = {
+        .made_s = clock_wall_ms() / SECOND_MS,
+        .as_of_s = provenance->as_of_s,
+        .source = provenance->source,
+        .problems = copy->problems,
+        .n_problems = copy->n_problems,
+        .n_all_problems = copy->n_all_problems,
+        .reckoned = snapshot_lines_json(&copy->reckoned),
+        .policy = snapshot_policy(writing->policy),
+    };
+    write_object(writing, snapshot_to_json(&snapshot));
+}
+
+static struct pod_facts facts_of(const struct pod_copy *copy)
+{
+    const struct pod *pod = &copy->pod;
+    return (struct pod_facts){
+        .uid = pod->uid,
+        .namespace_ = pod->namespace_,
+        .name = pod->name,
+        .node_name = pod->node_name,
+        .nominated_node = pod->nominated_node,
+        .priority_class = pod->priority_class,
+        .finished = pod->finished,
+        .terminating = pod->terminating,
+        .gated = pod->gated,
+        .priority = pod->priority,
+        .created_s = pod->created_s,
+        .refusal = pod->refusal,
+        .unscheduled_reason = pod->unscheduled_reason,
+        .unscheduled_message = pod->unscheduled_message,
+        .not_evaluated = pod->not_evaluated,
+        .replica_of = copy->replica_of,
+        .shape = copy->shape->facts,
+    };
+}
+
+/* To the nearest second, which comes back the same when it is written again. */
+static int64_t wall_s(int64_t made_ms)
+{
+    return (clock_wall_ms() - (clock_ms() - made_ms) + SECOND_MS / 2) / SECOND_MS;
+}
+
+static void write_reservation(struct writing *writing, const struct snapshot_reservation *held)
+{
+    const struct reservation_facts facts = {
+        .pod = {.uid = held->uid,
+                .namespace_ = held->namespace_,
+                .name = held->name,
+                .node_name = "",
+                .nominated_node = "",
+                .priority_class = "",
+                .replica_of = held->replica_of,
+                .created_s = wall_s(held->made_ms),
+                .shape = held->shape},
+        .node_name = held->node_name,
+    };
+    write_object(writing, reservation_to_json(&facts, writing->policy));
+}
+
+/* Nodes first: those whose node is there are then read in one go. */
+static void write_objects(struct writing *writing, const struct snapshot_copy *copy)
+{
+    write_head(writing, copy);
+    for (size_t i = 0; i < copy->n_namespaces; i++)
+        write_object(writing, namespace_to_json(&copy->namespaces[i]));
+    for (size_t i = 0; i < copy->n_classes; i++)
+        write_object(writing, priority_class_to_json(&copy->classes[i]));
+    for (size_t i = 0; i < copy->n_device_classes; i++)
+        write_object(writing, device_class_to_json(copy->device_classes[i].name,
+                                                   copy->device_classes[i].resource));
+    for (size_t i = 0; i < copy->n_nodes; i++)
+        write_object(writing, node_to_json(&copy->nodes[i]));
+    for (size_t i = 0; i < copy->pods.n; i++) {
+        const struct pod_facts facts = facts_of(&copy->pods.items[i]);
+        write_object(writing, kept_pod_to_json(&facts, writing->policy));
+    }
+    for (size_t i = 0; i < copy->n_reservations; i++)
+        write_reservation(writing, &copy->reservations[i]);
+}
+
+/* False: it would be larger than REPLY_MAX_BYTES. */
+static bool write_snapshot(const struct api *api, struct arena *arena, struct buf *out)
+{
+    struct snapshot_copy copy = copy_all(api->inventory, arena);
+    struct writing writing = {.policy = api->policy, .out = out, .separator = ""};
+    (void)buf_add_text(out, "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[\n");
+    write_objects(&writing, &copy);
+    writing.is_full |= buf_add_text(out, "\n]}\n") < 0;
+    pod_copies_fini(&copy.pods);
+    return !writing.is_full;
+}
+
+static void give_way(void *context)
+{
+    struct api *api = context;
+    atomic_store(&api->snapshot_under_way, false);
+}
+
+static void answer_snapshot(struct api *api, struct exchange *exchange)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct buf text;
+    buf_init(&text, REPLY_MAX_BYTES);
+    exchange_on_end(exchange, give_way, api);
+    if (write_snapshot(api, arena, &text)) {
+        reply_text(exchange, 200, "application/json", &text);
+        return;
+    }
+    buf_fini(&text);
+    exchange_answer_error(exchange, 500, "the snapshot would be larger than 1 GiB");
+}
+
+void api_snapshot(void *context, struct exchange *exchange)
+{
+    static const char *const KNOWN[] = {NULL};
+    struct api *api = context;
+    if (!reply_knows(exchange, KNOWN) || !reply_from(api->inventory, exchange))
+        return;
+    if (atomic_exchange(&api->snapshot_under_way, true))
+        exchange_answer_busy(exchange, "another snapshot is being made or sent: try again");
+    else
+        answer_snapshot(api, exchange);
+}

@@ -1,0 +1,129 @@
+/* eviction: see eviction.h. The ledger's pods are looked at under its lock, and copied. */
+#include "api/dry_run/eviction.h"
+#include "api/text.h"
+#include "core/evict.h"
+
+#include <inttypes.h>
+
+/* No more victims are listed; the others are counted. */
+#define VICTIMS_LISTED ((size_t)100)
+
+struct victim {
+    const char *namespace_;
+    const char *name;
+    int64_t priority;
+    const struct amount *gpus;
+    size_t n_gpus;
+};
+
+struct victims {
+    const struct node *node; /* of the fork; NULL: nothing would help */
+    struct victim *items;
+    size_t n;     /* listed */
+    size_t n_all; /* that there are */
+};
+
+static struct victim copy_of(const struct pod *pod, struct arena *arena)
+{
+    const struct pod_shape *shape = pod->shape;
+    struct amount *gpus = ARENA_ARRAY(arena, struct amount, shape->n_gpu_needs);
+    for (size_t i = 0; i < shape->n_gpu_needs; i++)
+        gpus[i] = (struct amount){arena_strdup(arena, shape->needs[i].resource->name),
+                                  shape->needs[i].amount};
+    return (struct victim){arena_strdup(arena, pod->namespace_), arena_strdup(arena, pod->name),
+                           pod->priority, gpus, shape->n_gpu_needs};
+}
+
+static struct victims find_victims(struct inventory *inventory, const struct cluster *fork,
+                                   const struct fit_question *question, struct arena *arena)
+{
+    const struct inventory_view view = inventory_read(inventory);
+    const struct eviction eviction = evict_for(view.cluster, fork, question, arena);
+    struct victims victims = {.node = eviction.node, .n_all = eviction.n_victims};
+    victims.items = ARENA_ARRAY(arena, struct victim, VICTIMS_LISTED);
+    for (; victims.n < eviction.n_victims && victims.n < VICTIMS_LISTED; victims.n++)
+        victims.items[victims.n] = copy_of(eviction.victims[victims.n], arena);
+    inventory_done(inventory);
+    return victims;
+}
+
+/* "ml/train-0 (priority 0, 2 nvidia.com/gpu)" */
+static const char *victim_text(const struct victim *victim, struct arena *arena)
+{
+    const char *text = arena_printf(arena, "%s/%s (priority %" PRId64, victim->namespace_,
+                                    victim->name, victim->priority);
+    for (size_t i = 0; i < victim->n_gpus; i++)
+        text = arena_printf(arena, "%s, %" PRId64 " %s", text, victim->gpus[i].amount,
+                            victim->gpus[i].resource);
+    return arena_printf(arena, "%s)", text);
+}
+
+static const char *victims_text(const struct victims *victims, struct arena *arena)
+{
+    struct name_list shown = {.text = ""};
+    for (size_t i = 0; i < victims->n; i++)
+        text_names_add(&shown,
+                       text_names_are_full(&shown) ? NULL : victim_text(&victims->items[i], arena),
+                       arena);
+    shown.n = victims->n_all;
+    return text_names(&shown, arena);
+}
+
+static const char *summary_of(const struct victims *victims, int64_t priority, struct arena *arena)
+{
+    if (!victims->node)
+        return arena_printf(
+            arena, "evicting pods of a priority below %" PRId64 " makes room on no node", priority);
+    return arena_printf(arena,
+                        "for the next one, kube-scheduler would evict %zu pod%s from %s: %s; "
+                        "PodDisruptionBudgets are not read",
+                        victims->n_all, victims->n_all == 1 ? "" : "s", node_name(victims->node),
+                        victims_text(victims, arena));
+}
+
+static json_t *victim_json(const struct victim *victim)
+{
+    json_t *gpus = json_object();
+    for (size_t i = 0; i < victim->n_gpus; i++)
+        (void)json_object_set_new(gpus, victim->gpus[i].resource,
+                                  json_integer(victim->gpus[i].amount));
+    return json_pack("{s:s, s:s, s:I, s:o}", "namespace", victim->namespace_, "name", victim->name,
+                     "priority", (json_int_t)victim->priority, "gpus", gpus);
+}
+
+static json_t *victims_json(const struct victims *victims)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < victims->n; i++)
+        (void)json_array_append_new(list, victim_json(&victims->items[i]));
+    return list;
+}
+
+static json_t *json_of(const struct victims *victims, int64_t priority, const char *summary)
+{
+    return json_pack("{s:I, s:s, s:o, s:o, s:I}", "priority", (json_int_t)priority, "summary",
+                     summary, "node",
+                     victims->node ? json_string(node_name(victims->node)) : json_null(), "victims",
+                     victims_json(victims), "victimCount", (json_int_t)victims->n_all);
+}
+
+json_t *eviction_json_of_never(const struct fit_question *question)
+{
+    static const struct victims NONE;
+    return json_of(&NONE, question->asker.priority,
+                   "its preemptionPolicy is Never: nobody is evicted for it");
+}
+
+json_t *eviction_json(struct inventory *inventory, const struct cluster *fork,
+                      const struct fit_question *question, struct arena *arena)
+{
+    const struct victims victims = find_victims(inventory, fork, question, arena);
+    const int64_t priority = question->asker.priority;
+    return json_of(&victims, priority, summary_of(&victims, priority, arena));
+}
+
+void eviction_write(const json_t *preemption, struct buf *out)
+{
+    if (json_is_object(preemption))
+        (void)buf_printf(out, "\nPreemption: %s\n", text_member(preemption, "summary"));
+}

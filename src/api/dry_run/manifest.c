@@ -1,0 +1,88 @@
+/* manifest: see manifest.h. */
+#include "api/dry_run/manifest.h"
+#include "base/mem.h"
+#include "formats/documents.h"
+#include "formats/json_get.h"
+#include "objects/identity.h"
+
+#define MAX_DEPTH ((size_t)100)
+#define MAX_YAML_NODES ((size_t)1000000)
+
+struct manifest_reader {
+    const struct api *api;
+    struct arena *arena;
+    struct workload_list list;
+    json_t *kindless; /* items without a kind, until the list's own kind is known */
+};
+
+static int read_object(struct manifest_reader *reader, json_t *object, struct text_position at,
+                       struct err *err)
+{
+    int r = workload_from_json(object, reader->api->policy, reader->arena, &reader->list, err);
+    if (r < 0)
+        err_prefix(err, "%zu:%zu: ", at.line, at.column);
+    return r;
+}
+
+static int on_item(void *context, json_t *item, struct text_position at, struct err *err)
+{
+    struct manifest_reader *reader = context;
+    if (!json_is_object(item) || json_member(item, "kind"))
+        return read_object(reader, item, at, err);
+    if (!reader->kindless)
+        reader->kindless = json_array();
+    (void)json_array_append(reader->kindless, item);
+    return 0;
+}
+
+/* The items of a PodList need not say that they are Pods. */
+static int read_kindless(struct manifest_reader *reader, const char *kind, struct text_position at,
+                         struct err *err)
+{
+    size_t i = 0;
+    json_t *item = NULL;
+    int r = 0;
+    json_array_foreach (reader->kindless, i, item) {
+        if (kind && kind[0])
+            (void)json_object_set_new(item, "kind", json_string(kind));
+        r = read_object(reader, item, at, err);
+        if (r < 0)
+            break;
+    }
+    json_decref(reader->kindless);
+    reader->kindless = NULL;
+    return r;
+}
+
+/* What is left of a list once its items were handed over holds nothing. */
+static int on_envelope(void *context, json_t *envelope, struct text_position at, struct err *err)
+{
+    struct manifest_reader *reader = context;
+    char *item_kind CLEANUP(mem_free_ptr) = identity_item_kind(envelope);
+    int r = read_kindless(reader, item_kind, at, err);
+    return r < 0 || item_kind ? r : read_object(reader, envelope, at, err);
+}
+
+int manifest_read(const char *text, size_t len, const struct api *api, struct arena *arena,
+                  struct workload_list *ret_list, struct err *err)
+{
+    struct manifest_reader reader = {.api = api, .arena = arena};
+    const struct document_options options = {
+        .max_object_bytes = api->max_object_bytes,
+        .max_nodes = MAX_YAML_NODES,
+        .max_depth = MAX_DEPTH,
+        .json_flags = JSON_REJECT_DUPLICATES,
+    };
+    const struct json_stream_handler handler = {
+        .on_item = on_item, .on_envelope = on_envelope, .context = &reader};
+    int r = documents_each_text(text, len, &options, &handler, err);
+    json_decref(reader.kindless);
+    if (r == 0 && reader.list.n + reader.list.n_skipped == 0)
+        r = err_set(err, EINVAL, "there is nothing in it, should be one or more manifests");
+    if (r < 0) {
+        err_prefix(err, "manifest: ");
+        return r;
+    }
+    *ret_list = reader.list;
+    return 0;
+}

@@ -1,0 +1,427 @@
+/*
+ * placement_run: see placement_run.h. First the sentences, then the replicas, one after another,
+ * then why nodes rank as they do.
+ */
+#include "api/dry_run/placement_run.h"
+#include "api/cluster/fragmentation_json.h"
+#include "api/cluster/quota_json.h"
+#include "api/dry_run/eviction.h"
+#include "api/verdicts/model_words.h"
+#include "api/verdicts/near_misses.h"
+#include "api/verdicts/verdict.h"
+#include "core/fragmentation.h"
+#include "core/market.h"
+#include "core/policy.h"
+#include "core/quota.h"
+#include "core/score.h"
+#include "core/shape_limits.h"
+#include "core/what_if.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What is asked of one workload, and what was found. */
+struct placement_run {
+    struct dry_run *dry_run;
+    const struct workload *workload;
+    struct pod_query query;
+    struct candidates candidates; /* of the fork, before anything is placed */
+    int64_t n_replicas;
+    int64_t n_placed;
+    int64_t n_more;              /* that would fit beyond */
+    size_t n_by_claim;           /* nodes that fit where something would come by a claim */
+    const char *no_more;         /* why a replica was not placed; "" if all were */
+    json_t *near_misses;         /* what would let another fit; NULL: all were placed */
+    const char *refused_because; /* why the API server would not take the pods; NULL: it would */
+};
+
+/* Why the next replica fits nowhere, or, of a DaemonSet, why some nodes have no room. */
+static const char *why_no_more(const struct placement_run *run)
+{
+    struct arena *arena = run->dry_run->arena;
+    const struct pod_query *query = &run->query;
+    const struct candidates *candidates = &run->candidates;
+    size_t counts[N_REASONS] = {0};
+    size_t n_helped = 0;
+    if (query->question.refusal)
+        return query->question.refusal;
+    if (candidates->n == 0)
+        return "there are no nodes";
+    for (size_t i = 0; i < candidates->n; i++) {
+        const struct node *node = candidates->items[i].node;
+        enum reason reason = fit_judge(node, &query->question);
+        counts[reason]++;
+        n_helped += reason == REASON_TAINT && verdict_admission_would_help(query, node);
+    }
+    const char *text = arena_printf(
+        arena, "%s%s", verdict_counts_text(counts, candidates->n, arena),
+        model_words_hint(counts, &query->question.shape->facts.wants, candidates, arena));
+    if (n_helped == 0)
+        return text;
+    return arena_printf(arena,
+                        "%s; on %zu only the toleration is missing that the admission plugin "
+                        "ExtendedResourceToleration adds",
+                        text, n_helped);
+}
+
+/* What keeps pods from running even where they fit. */
+static const char *caveat_of(const struct placement_run *run)
+{
+    if (run->refused_because)
+        return arena_printf(run->dry_run->arena, ", but the API server would refuse the pods (%s)",
+                            run->refused_because);
+    if (run->n_by_claim > 0)
+        return arena_printf(run->dry_run->arena, ", claims not yet judged on %zu nodes",
+                            run->n_by_claim);
+    if (run->workload->has_claims)
+        return ", its resource claims not yet judged";
+    return run->workload->pod.gated ? ", once its scheduling gates are gone" : "";
+}
+
+static const char *placed_text(const struct placement_run *run)
+{
+    struct arena *arena = run->dry_run->arena;
+    const char *unit =
+        run->workload->per_node ? "eligible nodes get a pod" : "replicas can be placed";
+    return arena_printf(arena, "%" PRId64 " of %" PRId64 " %s", run->n_placed, run->n_replicas,
+                        unit);
+}
+
+static const char *summary_of(const struct placement_run *run)
+{
+    struct arena *arena = run->dry_run->arena;
+    const struct workload *workload = run->workload;
+    const char *text = arena_printf(arena, "%s %s/%s: %s%s", workload->kind, workload->namespace_,
+                                    workload->name, placed_text(run), caveat_of(run));
+    if (run->no_more[0] && run->n_placed > 0 && !workload->per_node)
+        return arena_printf(arena, "%s; for the next one, %s", text, run->no_more);
+    if (run->no_more[0])
+        return arena_printf(arena, "%s: %s", text, run->no_more);
+    if (workload->per_node)
+        return text;
+    return arena_printf(arena, "%s, and %" PRId64 " more would fit", text, run->n_more);
+}
+
+static void note(json_t *notes, const char *text)
+{
+    (void)json_array_append_new(notes, json_string(text));
+}
+
+static void note_namespace(struct placement_run *run, json_t *notes)
+{
+    const struct cluster *fork = run->dry_run->fork;
+    struct arena *arena = run->dry_run->arena;
+    const char *name = run->workload->namespace_;
+    if (cluster_has_namespace(fork, name))
+        return;
+    if (cluster_n_namespaces(fork) > 0) {
+        run->refused_because = arena_printf(arena, "there is no namespace %s", name);
+        note(notes, arena_printf(arena,
+                                 "namespace %s: is not in the cluster, the API server would refuse "
+                                 "the pods",
+                                 name));
+    } else if (strcmp(name, "default") != 0) {
+        note(notes,
+             arena_printf(arena, "namespace %s: not checked, the cluster file has no namespaces",
+                          name));
+    }
+}
+
+static void note_priority(struct placement_run *run, json_t *notes)
+{
+    const struct cluster *fork = run->dry_run->fork;
+    struct arena *arena = run->dry_run->arena;
+    const char *class = run->workload->pod.priority_class;
+    const char *what = NULL;
+    int64_t value = 0;
+    if (!class[0] || cluster_priority_of_class(fork, class, &value))
+        return;
+    if (cluster_n_priority_classes(fork) == 0) {
+        what = "not checked, the cluster file has no priority classes";
+    } else {
+        what = "is not in the cluster, the API server would refuse the pods";
+        run->refused_because = arena_printf(arena, "there is no priority class %s", class);
+    }
+    note(notes, arena_printf(arena, "priorityClassName %s: %s", class, what));
+}
+
+static void note_soft_preferences(const struct placement_run *run, json_t *notes)
+{
+    if (run->workload->pod.soft_preferences &&
+        cluster_policy(run->dry_run->fork)->soft_preferences == SOFT_PREFERENCES_DEFER)
+        note(notes, "soft preferences: kube-scheduler decides by them among the nodes that fit; "
+                    "the order here is only a guess");
+}
+
+static void note_claims(struct placement_run *run, json_t *notes)
+{
+    const struct candidates *candidates = &run->candidates;
+    const struct pod_shape *shape = run->query.question.shape;
+    const struct need *need = NULL;
+    for (size_t i = 0; i < candidates->n_fitting; i++) {
+        const struct need *claimed = fit_by_claim(candidates->fitting[i].node, shape);
+        run->n_by_claim += claimed != NULL;
+        need = need ? need : claimed;
+    }
+    if (need)
+        note(notes,
+             arena_printf(run->dry_run->arena,
+                          "%s: claims not yet judged: %zu of the nodes that fit have none of "
+                          "it, and would give it by a device class; moreReplicas leaves them "
+                          "out",
+                          need->resource->name, run->n_by_claim));
+}
+
+static json_t *notes_of(struct placement_run *run)
+{
+    json_t *notes = json_array();
+    const struct workload *workload = run->workload;
+    for (size_t i = 0; i < workload->not_evaluated.n; i++)
+        note(notes, workload->not_evaluated.items[i]);
+    if (workload->problem)
+        return notes;
+    if (!workload->replicas_known)
+        note(notes, "replicas: cannot be told from the object, 1 was taken");
+    note_namespace(run, notes);
+    note_priority(run, notes);
+    note_claims(run, notes);
+    note_soft_preferences(run, notes);
+    return notes;
+}
+
+static json_t *placement_json(size_t replica, const struct node *node, int score,
+                              const char *reason)
+{
+    return json_pack("{s:I, s:o, s:o, s:s}", "replica", (json_int_t)replica, "node",
+                     node ? json_string(node_name(node)) : json_null(), "score",
+                     node ? json_integer(score) : json_null(), "reason", reason);
+}
+
+/* A replica goes to the node that is best at its turn, which has the best score on the wire. */
+static json_t *placements_json(const struct node *const *nodes, size_t n, const char *why_not)
+{
+    json_t *placements = json_array();
+    for (size_t i = 0; i < n; i++)
+        (void)json_array_append_new(placements,
+                                    placement_json(i, nodes[i], RANK_BEST_SCORE,
+                                                   nodes[i] ? reason_name(REASON_FITS) : why_not));
+    return placements;
+}
+
+/* So many are placed one by one; the others are only counted, but take their room too. */
+static json_t *place_replicas(struct placement_run *run, json_t *notes)
+{
+    struct dry_run *dry_run = run->dry_run;
+    size_t n = dry_run->n_replicas_left;
+    if ((uint64_t)run->n_replicas < n)
+        n = (size_t)run->n_replicas;
+    const struct node **nodes = ARENA_ARRAY(dry_run->arena, const struct node *, n);
+    run->n_placed = (int64_t)what_if_place(dry_run->fork, &run->query.question, n, nodes);
+    dry_run->n_replicas_left -= n;
+    if ((uint64_t)run->n_replicas > n)
+        (void)json_array_append_new(
+            notes, json_sprintf("placements: only the first %zu replicas are listed "
+                                "(limits.dryRunReplicas); the others are counted",
+                                n));
+    run->n_placed +=
+        what_if_fill(dry_run->fork, &run->query.question, run->n_replicas - (int64_t)n);
+    run->n_more = what_if_more(dry_run->fork, &run->query.question);
+    if (run->n_placed < run->n_replicas) {
+        run->no_more = why_no_more(run);
+        run->near_misses = near_misses_json(&run->query, &run->candidates);
+    }
+    return placements_json(nodes, n, run->no_more);
+}
+
+static json_t *place_on_each_node(struct placement_run *run)
+{
+    struct dry_run *dry_run = run->dry_run;
+    struct arena *arena = dry_run->arena;
+    const struct node **nodes = ARENA_ARRAY(arena, const struct node *, run->candidates.n);
+    enum reason *verdicts = ARENA_ARRAY(arena, enum reason, run->candidates.n);
+    json_t *near_misses = near_misses_json(&run->query, &run->candidates);
+    size_t n = what_if_place_each(dry_run->fork, &run->query.question, nodes, verdicts);
+    json_t *placements = json_array();
+    run->n_replicas = (int64_t)n;
+    for (size_t i = 0; i < n; i++) {
+        const char *reason = reason_name(REASON_FITS);
+        const struct node *node = verdicts[i] == REASON_FITS ? nodes[i] : NULL;
+        if (!node)
+            reason = arena_printf(arena, "%s: %s", node_name(nodes[i]),
+                                  verdict_message(&run->query, nodes[i], verdicts[i]));
+        run->n_placed += node != NULL;
+        (void)json_array_append_new(
+            placements,
+            placement_json(i, node,
+                           node ? candidates_find(&run->candidates, node_name(node))->score : 0,
+                           reason));
+    }
+    if (run->n_placed < run->n_replicas || n == 0) {
+        run->no_more = why_no_more(run);
+        run->near_misses = json_incref(near_misses);
+    }
+    json_decref(near_misses);
+    return placements;
+}
+
+/* Takes the room on the fork, and says where each replica goes. Fills in the counts. */
+static json_t *place_all(struct placement_run *run, json_t *notes)
+{
+    run->no_more = "";
+    return run->workload->per_node ? place_on_each_node(run) : place_replicas(run, notes);
+}
+
+/* Before anything is placed. */
+struct ranking {
+    json_t *json;
+    struct fragmentations fragmentations;
+};
+
+/* No more of the best nodes are told, of each workload. */
+#define RANKED_MAX ((size_t)100)
+
+static json_t *terms_json(const struct score *score, const struct node *node)
+{
+    struct score_term terms[SCORE_TERMS_MAX];
+    const size_t n = score_terms(score, node, terms);
+    json_t *json = json_object();
+    for (size_t i = 0; i < n; i++)
+        (void)json_object_set_new(json, terms[i].name, json_real(terms[i].value));
+    return json;
+}
+
+static json_t *ranked_json(const struct score *score, const struct ranked_node *ranked,
+                           size_t position)
+{
+    return json_pack("{s:I, s:s, s:i, s:I, s:I, s:I, s:i, s:f, s:o, s:I}", "position",
+                     (json_int_t)position, "node", node_name(ranked->node), "score", ranked->score,
+                     "modelRank", (json_int_t)ranked->model_rank, "preferredWeight",
+                     (json_int_t)ranked->preferred, "unpreferredTaints",
+                     (json_int_t)ranked->unpreferred, "gpuWork", (int)ranked->gpu_work, "cost",
+                     cost_sum(&ranked->cost), "terms", terms_json(score, ranked->node), "freeGpus",
+                     (json_int_t)ranked->free_gpus);
+}
+
+static json_t *ranking_json(const struct placement_run *run)
+{
+    const struct candidates *candidates = &run->candidates;
+    const struct dry_run *dry_run = run->dry_run;
+    const struct score *score = score_begin(dry_run->fork, &run->query.question, dry_run->arena);
+    json_t *list = json_array();
+    for (size_t i = 0; i < candidates->n_fitting && i < RANKED_MAX; i++)
+        (void)json_array_append_new(list, ranked_json(score, &candidates->fitting[i], i + 1));
+    return list;
+}
+
+static struct ranking rank(const struct placement_run *run)
+{
+    const struct dry_run *dry_run = run->dry_run;
+    return (struct ranking){ranking_json(run), fragmentation_of(dry_run->fork, dry_run->arena)};
+}
+
+/* The member explain of the answer, which takes the ranking over: also what placing changed. */
+static json_t *explanation_of(const struct placement_run *run, const struct ranking *before)
+{
+    const struct dry_run *dry_run = run->dry_run;
+    const struct fragmentations after = fragmentation_of(dry_run->fork, dry_run->arena);
+    const enum placement_policy placement = cluster_policy(dry_run->fork)->placement;
+    return json_pack("{s:s, s:I, s:o, s:o}", "policy", placement_policy_name(placement),
+                     "fittingNodes", (json_int_t)run->candidates.n_fitting, "ranking", before->json,
+                     "fragmentation", fragmentation_changes(&before->fragmentations, &after));
+}
+
+/* As the API server's admission gives it: the class's, or that of the default class. */
+static int64_t priority_of(const struct cluster *fork, const struct pod_facts *pod)
+{
+    int64_t priority = pod->priority;
+    (void)cluster_priority_of_class(fork, pod->priority_class, &priority);
+    return priority;
+}
+
+/* Why nothing is judged of the workload; NULL: it is. */
+static const char *unjudged_because(const struct workload *workload, struct arena *arena)
+{
+    const enum shape_limit over = workload->pod.shape.over;
+    if (workload->problem)
+        return workload->problem;
+    if (over && !workload->pod.refusal)
+        return arena_printf(arena, "not judged: %s", shape_limit_text(over));
+    return workload->pod.refusal;
+}
+
+/* A template that cannot be read is refused everywhere. */
+static void ask(struct placement_run *run)
+{
+    const struct workload *workload = run->workload;
+    static const struct shape_facts NOTHING;
+    const struct shape_facts *facts = workload->problem ? &NOTHING : &workload->pod.shape;
+    struct dry_run *dry_run = run->dry_run;
+    const struct pod_shape *shape = cluster_resolve(dry_run->fork, facts, dry_run->arena);
+    run->query.question = (struct fit_question){
+        .shape = shape,
+        .refusal = unjudged_because(workload, dry_run->arena),
+        .node_name = workload->pod.node_name,
+        .scope = FIT_ALL,
+        .asker = {.priority = workload->problem ? 0 : priority_of(dry_run->fork, &workload->pod)},
+        .quota = quota_begin(dry_run->fork, workload->namespace_, shape, NULL, dry_run->arena),
+        .replica_of = workload->pod.replica_of,
+    };
+    quota_promise(run->query.question.quota, dry_run->fork, &run->query.question.asker,
+                  QUOTA_NO_CLAIMS, dry_run->arena);
+    verdict_query_admission(&run->query);
+    run->n_replicas = workload->replicas;
+    if (!run->query.question.refusal)
+        market_expect(run->dry_run->fork, run->query.question.shape, workload->replicas);
+}
+
+static json_t *place(struct placement_run *run, json_t *notes, json_t **ret_explain)
+{
+    if (!run->dry_run->explain)
+        return place_all(run, notes);
+    const struct ranking before = rank(run);
+    json_t *placements = place_all(run, notes);
+    *ret_explain = explanation_of(run, &before);
+    return placements;
+}
+
+/* For the next replica. null where that is not asked: of a DaemonSet, of pods that the API server
+ * or we refuse, and of more workloads than so many. */
+static json_t *preemption_json(const struct placement_run *run)
+{
+    struct dry_run *dry_run = run->dry_run;
+    const struct workload *workload = run->workload;
+    const struct pod_facts *pod = &workload->pod;
+    if (run->n_placed >= run->n_replicas || workload->per_node || run->refused_because ||
+        run->query.question.refusal || dry_run->n_evictions_left == 0)
+        return json_null();
+    dry_run->n_evictions_left--;
+    if (pod->never_preempts || cluster_class_never_preempts(dry_run->fork, pod->priority_class))
+        return eviction_json_of_never(&run->query.question);
+    return eviction_json(dry_run->api->inventory, dry_run->fork, &run->query.question,
+                         dry_run->arena);
+}
+
+json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workload)
+{
+    json_t *explain = NULL;
+    struct placement_run run = {.dry_run = dry_run,
+                                .workload = workload,
+                                .query = {.arena = dry_run->arena},
+                                .candidates = candidates_of(dry_run->fork, dry_run->arena)};
+    ask(&run);
+    candidates_judge(&run.candidates, &run.query.question);
+    json_t *nodes = verdict_list(&run.query, &run.candidates);
+    json_t *notes = notes_of(&run);
+    const struct pod_shape *shape = run.query.question.shape;
+    json_t *quotas = quota_of_workload(dry_run->fork, workload->namespace_, shape, dry_run->arena);
+    json_t *placements = place(&run, notes, &explain);
+    quota_of_workload_after(quotas, dry_run->fork, workload->namespace_, shape, dry_run->arena);
+    dry_run->n_placed_whole += !run.no_more[0] && !run.refused_because;
+    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}",
+                     "kind", workload->kind, "name", workload->name, "namespace",
+                     workload->namespace_, "summary", summary_of(&run), "replicas",
+                     (json_int_t)run.n_replicas, "placed", (json_int_t)run.n_placed, "moreReplicas",
+                     (json_int_t)run.n_more, "placements", placements, "nodes", nodes, "nearMisses",
+                     run.near_misses ? run.near_misses : json_array(), "notEvaluated", notes,
+                     "preemption", preemption_json(&run), "quotas", quotas, "explain", explain);
+}

@@ -1,0 +1,125 @@
+/*
+ * explain: GET /v1/pods/NAMESPACE/NAME/explain: one pod of the ledger, and what every node says to
+ * it while it is pending.
+ */
+#include "api/api.h"
+#include "api/pods/pod_json.h"
+#include "api/pods/pod_table.h"
+#include "api/reply.h"
+#include "api/verdicts/near_misses.h"
+#include "base/clock.h"
+
+#include <string.h>
+#include <time.h>
+
+#define BASE "/v1/pods/"
+#define VERB "explain"
+/* Of names in messages; Kubernetes knows no longer ones. */
+#define SHOWN_BYTES 253
+
+struct pod_path {
+    const char *namespace_;
+    const char *name;
+};
+
+/* The part up to the next '/', which it takes off the path; NULL: there is none, or it is empty. */
+static const char *take_part(const char **path, struct arena *arena)
+{
+    const char *end = strchr(*path, '/');
+    if (!end || end == *path)
+        return NULL;
+    const char *part = arena_strndup(arena, *path, (size_t)(end - *path));
+    *path = end + 1;
+    return part;
+}
+
+static bool read_path(const char *path, struct arena *arena, struct pod_path *ret_path)
+{
+    struct pod_path found;
+    if (strncmp(path, BASE, strlen(BASE)) != 0)
+        return false;
+    path += strlen(BASE);
+    found.namespace_ = take_part(&path, arena);
+    found.name = found.namespace_ ? take_part(&path, arena) : NULL;
+    if (!found.name || strcmp(path, VERB) != 0)
+        return false;
+    *ret_path = found;
+    return true;
+}
+
+static json_t *explain_unjudged(const struct pod_report *report, const struct pod_copy *copy)
+{
+    return json_pack("{s:o, s:[], s:[]}", "pod", pod_json(report, copy, NULL), "nodes",
+                     "nearMisses");
+}
+
+static json_t *explain(const struct pod_report *report, const struct pod_copy *copy)
+{
+    struct candidates candidates = candidates_of(report->fork, report->arena);
+    const struct pod_query query = pod_json_query(report, copy);
+    struct verdicts verdicts = verdicts_of(&candidates, &query);
+    json_t *pod = pod_json(report, copy, &verdicts);
+    json_t *near_misses =
+        verdicts.n_fits > 0 ? json_array() : near_misses_json(&query, &candidates);
+    verdicts_fini(&verdicts);
+    return json_pack("{s:o, s:o, s:o}", "pod", pod, "nodes", verdict_list(&query, &candidates),
+                     "nearMisses", near_misses);
+}
+
+/* Its own reservation would be in its own way, and of a shape over a limit not all is known: such a
+ * pod is not judged. */
+static bool is_judged(const struct pod_copy *copy)
+{
+    return pod_json_is_pending(&copy->pod) && !copy->reserved_node && !copy->shape->facts.over;
+}
+
+static json_t *explanation_json(const struct pod_copies *copies, const struct cluster *fork,
+                                struct arena *arena)
+{
+    const struct pod_report report = {fork, arena, (int64_t)time(NULL), clock_ms()};
+    const struct pod_copy *copy = &copies->items[0];
+    json_t *answer = provenance_json(&copies->provenance);
+    json_t *rest = is_judged(copy) ? explain(&report, copy) : explain_unjudged(&report, copy);
+    (void)json_object_update_new(answer, rest);
+    return answer;
+}
+
+static void answer_unknown(struct exchange *exchange, const struct pod_path *path)
+{
+    exchange_answer_error(
+        exchange, 404,
+        arena_printf(exchange_arena(exchange),
+                     "pod %.*s/%.*s: is not in the inventory, should be NAMESPACE/NAME of a pod "
+                     "that has not ended (GET /v1/pending has those that wait for GPUs)",
+                     SHOWN_BYTES, path->namespace_, SHOWN_BYTES, path->name));
+}
+
+static void answer_explanation(const struct api *api, struct exchange *exchange,
+                               const struct pod_path *path)
+{
+    struct arena *arena = exchange_arena(exchange);
+    struct pod_copies copies =
+        pod_copies_named(api->inventory, path->namespace_, path->name, arena);
+    if (copies.n == 0) {
+        answer_unknown(exchange, path);
+        return;
+    }
+    struct cluster *fork = inventory_fork(api->inventory);
+    json_t *answer = explanation_json(&copies, fork, arena);
+    inventory_fork_free(api->inventory, fork);
+    pod_copies_fini(&copies);
+    reply(exchange, answer, pod_table_write_explanation);
+}
+
+void api_explain(void *context, struct exchange *exchange)
+{
+    const struct api *api = context;
+    struct pod_path path;
+    if (!read_path(exchange_path(exchange), exchange_arena(exchange), &path)) {
+        exchange_answer_error(exchange, 404,
+                              "there is no such path, should be " BASE "NAMESPACE/NAME/" VERB);
+        return;
+    }
+    if (reply_is_possible(exchange) && reply_from(api->inventory, exchange))
+        answer_explanation(api, exchange, &path);
+}

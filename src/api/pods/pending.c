@@ -1,0 +1,159 @@
+/*
+ * pending: GET /v1/pending. Pods are copied under the lock and judged on a fork, each kind of pod
+ * once.
+ */
+#include "api/api.h"
+#include "api/pods/pod_json.h"
+#include "api/pods/pod_table.h"
+#include "api/reply.h"
+#include "base/clock.h"
+#include "core/facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Each kind of pod is judged against each node; beyond that, pods are listed and not judged. What
+ * takes as long as several verdicts counts as several. */
+#define MAX_VERDICTS ((size_t)1000000)
+
+/* So many comparisons cost as much as the rest of a verdict. */
+#define COMPARISONS_OF_A_VERDICT 16
+
+static size_t of_preferred(const struct shape_facts *facts)
+{
+    size_t n = facts->n_preferred;
+    for (size_t i = 0; i < facts->n_preferred; i++)
+        n += term_comparisons(&facts->preferred[i].term);
+    return n;
+}
+
+/* How long it takes to judge the pod on one node, before that is done; 1 for an ordinary pod. A
+ * tenant may write hundreds of thousands of values into an affinity, and each node is compared with
+ * each of them. */
+static size_t price_of(const struct shape_facts *facts)
+{
+    const size_t n = shape_comparisons(facts) + of_preferred(facts);
+    return 1 + n / COMPARISONS_OF_A_VERDICT;
+}
+
+struct pending {
+    struct pod_report report;
+    struct candidates candidates;
+    size_t n_left; /* verdicts that may still be made */
+    size_t n_not_judged;
+};
+
+/* Whether a pod of that kind may still be judged. */
+static bool pay(struct pending *pending, const struct shape_facts *facts)
+{
+    const size_t n_affordable = pending->n_left / (1 + pending->candidates.n);
+    const size_t price = price_of(facts);
+    if (price > n_affordable)
+        return false;
+    pending->n_left -= price * (1 + pending->candidates.n);
+    return true;
+}
+
+/* NULL where that is one kind too many. Pods come by priority, on which it depends what room is
+ * kept for others. */
+static const struct verdicts *judge(struct pending *pending, const struct pod_copy *copy)
+{
+    struct shared_shape *shape = copy->shape;
+    if (shape->verdicts && shape->judged_priority == copy->pod.priority)
+        return shape->verdicts;
+    if (!pay(pending, &shape->facts))
+        return NULL;
+    const struct pod_query query = pod_json_query(&pending->report, copy);
+    if (shape->verdicts)
+        verdicts_fini(shape->verdicts);
+    else
+        shape->verdicts = ARENA_NEW(pending->report.arena, struct verdicts);
+    *shape->verdicts = verdicts_of(&pending->candidates, &query);
+    shape->judged_priority = copy->pod.priority;
+    return shape->verdicts;
+}
+
+/* No pod is its like: what is refused of it, or the room that is promised to it, is its own. */
+static bool is_alone(struct pending *pending, const struct pod_copy *copy)
+{
+    return copy->pod.refusal || (copy->pod.nominated_node[0] && !copy->reserved_node &&
+                                 pay(pending, &copy->shape->facts));
+}
+
+static json_t *pending_pod_json(struct pending *pending, const struct pod_copy *copy)
+{
+    if (copy->shape->facts.over) {
+        pending->n_not_judged++;
+        return pod_json(&pending->report, copy, NULL);
+    }
+    if (is_alone(pending, copy)) {
+        const struct pod_query query = pod_json_query(&pending->report, copy);
+        struct verdicts verdicts = verdicts_of(&pending->candidates, &query);
+        json_t *json = pod_json(&pending->report, copy, &verdicts);
+        verdicts_fini(&verdicts);
+        return json;
+    }
+    const bool is_judged = !copy->reserved_node && !copy->pod.nominated_node[0];
+    const struct verdicts *verdicts = is_judged ? judge(pending, copy) : NULL;
+    pending->n_not_judged += verdicts == NULL;
+    return pod_json(&pending->report, copy, verdicts);
+}
+
+static int compare_pods(const void *a, const void *b)
+{
+    const struct pod *left = &((const struct pod_copy *)a)->pod;
+    const struct pod *right = &((const struct pod_copy *)b)->pod;
+    if (left->priority != right->priority)
+        return left->priority > right->priority ? -1 : 1;
+    if (left->created_s != right->created_s)
+        return left->created_s < right->created_s ? -1 : 1;
+    int order = strcmp(left->namespace_, right->namespace_);
+    return order != 0 ? order : strcmp(left->name, right->name);
+}
+
+static json_t *pods_json(struct pending *pending, struct pod_copies *copies)
+{
+    json_t *pods = json_array();
+    if (copies->n > 1)
+        qsort(copies->items, copies->n, sizeof *copies->items, compare_pods);
+    for (size_t i = 0; i < copies->n; i++)
+        (void)json_array_append_new(pods, pending_pod_json(pending, &copies->items[i]));
+    for (struct shared_shape *shape = copies->shapes; shape; shape = shape->hh.next) {
+        if (shape->verdicts)
+            verdicts_fini(shape->verdicts);
+    }
+    return pods;
+}
+
+static json_t *pending_json(struct pod_copies *copies, const struct cluster *fork,
+                            struct arena *arena)
+{
+    struct pending pending = {
+        .report = {fork, arena, (int64_t)time(NULL), clock_ms()},
+        .candidates = candidates_of(fork, arena),
+        .n_left = 1 + cluster_n_nodes(fork) + MAX_VERDICTS,
+    };
+    json_t *pods = pods_json(&pending, copies);
+    json_t *answer = provenance_json(&copies->provenance);
+    json_t *rest = json_pack(
+        "{s:I, s:I, s:I, s:I, s:o}", "nodeCount", (json_int_t)pending.candidates.n, "podCount",
+        (json_int_t)copies->n_all, "omitted", (json_int_t)(copies->n_all - copies->n), "notJudged",
+        (json_int_t)pending.n_not_judged, "pods", pods);
+    (void)json_object_update_new(answer, rest);
+    return answer;
+}
+
+void api_pending(void *context, struct exchange *exchange)
+{
+    const struct api *api = context;
+    struct arena *arena = exchange_arena(exchange);
+    if (!reply_is_possible(exchange) || !reply_from(api->inventory, exchange))
+        return;
+    struct pod_copies copies = pod_copies_pending(api->inventory, arena);
+    struct cluster *fork = inventory_fork(api->inventory);
+    json_t *answer = pending_json(&copies, fork, arena);
+    inventory_fork_free(api->inventory, fork);
+    pod_copies_fini(&copies);
+    reply(exchange, answer, pod_table_write_pending);
+}

@@ -1,0 +1,170 @@
+/* pod_copy: see pod_copy.h. */
+#include "api/pods/pod_copy.h"
+#include "base/mem.h"
+#include "core/quota.h"
+#include "core/shape_copy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct copying {
+    struct arena *arena;
+    struct pod_copies copies;
+};
+
+static const char *copy_text(const char *text, struct arena *arena)
+{
+    return text ? arena_strdup(arena, text) : NULL;
+}
+
+static bool has_quotas(const struct copying *copying, const struct cluster *cluster,
+                       const char *namespace_)
+{
+    const size_t *quotas = NULL;
+    return quota_find(cluster, namespace_, copying->arena, &quotas) > 0;
+}
+
+static struct shared_shape *share_shape(struct copying *copying, const struct cluster *cluster,
+                                        const struct pod *pod)
+{
+    struct shared_shape *copy = NULL;
+    const bool alone = has_quotas(copying, cluster, pod->namespace_);
+    const struct kind_of_pod kind = {pod->shape, alone ? pod->namespace_ : NULL};
+    HASH_FIND(hh, copying->copies.shapes, &kind, sizeof kind, copy);
+    if (copy)
+        return copy;
+    copy = ARENA_NEW(copying->arena, struct shared_shape);
+    copy->origin = kind;
+    copy->facts = shape_copy(&pod->shape->facts, copying->arena);
+    HASH_ADD(hh, copying->copies.shapes, origin, sizeof copy->origin, copy);
+    return copy;
+}
+
+static void copy_reservation(const struct cluster *cluster, struct pod_copy *copy,
+                             struct arena *arena)
+{
+    const struct reservation *reservation = cluster_find_reservation(cluster, copy->pod.uid);
+    if (!reservation)
+        return;
+    copy->reserved_node = arena_strdup(arena, reservation->node_name);
+    copy->reserved_ms = reservation->made_ms;
+}
+
+static void copy_pod(struct copying *copying, const struct cluster *cluster, const struct pod *pod)
+{
+    struct arena *arena = copying->arena;
+    struct pod_copy *copy = &copying->copies.items[copying->copies.n++];
+    copy->shape = share_shape(copying, cluster, pod);
+    copy->pod = *pod;
+    copy->pod.shape = NULL;
+    copy->pod.owner = NULL;
+    copy->pod.uid = arena_strdup(arena, pod->uid);
+    copy->pod.namespace_ = arena_strdup(arena, pod->namespace_);
+    copy->pod.name = arena_strdup(arena, pod->name);
+    copy->pod.node_name = arena_strdup(arena, pod->node_name);
+    copy->pod.nominated_node = arena_strdup(arena, pod->nominated_node);
+    copy->pod.priority_class = arena_strdup(arena, pod->priority_class);
+    copy->pod.refusal = copy_text(pod->refusal, arena);
+    copy->pod.unscheduled_reason = copy_text(pod->unscheduled_reason, arena);
+    copy->pod.unscheduled_message = copy_text(pod->unscheduled_message, arena);
+    copy->pod.not_evaluated = copy_text(pod->not_evaluated, arena);
+    copy->replica_of = arena_strdup(arena, owner_uid(pod->owner));
+    copy_reservation(cluster, copy, arena);
+}
+
+/* A pod among those that wait, with what decides who is first: read once, as sorting looks often.
+ */
+struct queued_pod {
+    int64_t priority;
+    int64_t created_s;
+    size_t position;
+    const struct pod *pod;
+};
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+static int compare_waiting(const void *a, const void *b)
+{
+    const struct queued_pod *left = a;
+    const struct queued_pod *right = b;
+    if (left->priority != right->priority)
+        return COMPARE(right->priority, left->priority);
+    if (left->created_s != right->created_s)
+        return COMPARE(left->created_s, right->created_s);
+    return COMPARE(left->position, right->position);
+}
+
+static bool is_pending(const struct pod *pod)
+{
+    return !pod->node_name[0] && !pod->finished && pod->shape->n_gpu_needs > 0;
+}
+
+static struct queued_pod *collect_pending(const struct cluster *cluster, size_t *ret_n)
+{
+    struct queued_pod *queued = MEM_ARRAY(struct queued_pod, cluster_n_pods(cluster));
+    size_t n = 0;
+    for (const struct pod *pod = cluster_next_pod(cluster, NULL); pod;
+         pod = cluster_next_pod(cluster, pod)) {
+        if (!is_pending(pod))
+            continue;
+        queued[n] = (struct queued_pod){pod->priority, pod->created_s, n, pod};
+        n++;
+    }
+    if (n > 1)
+        qsort(queued, n, sizeof *queued, compare_waiting);
+    *ret_n = n;
+    return queued;
+}
+
+static void copy_pending(struct copying *copying, const struct cluster *cluster)
+{
+    struct pod_copies *copies = &copying->copies;
+    struct queued_pod *queued CLEANUP(mem_free_ptr) = collect_pending(cluster, &copies->n_all);
+    const size_t n = copies->n_all < POD_COPIES_MAX ? copies->n_all : POD_COPIES_MAX;
+    copies->items = ARENA_ARRAY(copying->arena, struct pod_copy, n);
+    for (size_t i = 0; i < n; i++)
+        copy_pod(copying, cluster, queued[i].pod);
+}
+
+struct pod_copies pod_copies_pending(struct inventory *inventory, struct arena *arena)
+{
+    struct copying copying = {.arena = arena,
+                              .copies = {.provenance = provenance_of(inventory, arena)}};
+    const struct inventory_view view = inventory_read(inventory);
+    copy_pending(&copying, view.cluster);
+    inventory_done(inventory);
+    return copying.copies;
+}
+
+struct pod_copies pod_copies_named(struct inventory *inventory, const char *namespace_,
+                                   const char *name, struct arena *arena)
+{
+    struct copying copying = {.arena = arena,
+                              .copies = {.provenance = provenance_of(inventory, arena)}};
+    const struct inventory_view view = inventory_read(inventory);
+    const struct pod *pod = cluster_find_pod_named(view.cluster, namespace_, name);
+    if (pod) {
+        copying.copies.items = ARENA_NEW(arena, struct pod_copy);
+        copying.copies.n_all = 1;
+        copy_pod(&copying, view.cluster, pod);
+    }
+    inventory_done(inventory);
+    return copying.copies;
+}
+
+struct pod_copies pod_copies_all(const struct cluster *cluster, struct arena *arena)
+{
+    struct copying copying = {.arena = arena};
+    struct pod_copies *copies = &copying.copies;
+    copies->n_all = cluster_n_pods(cluster);
+    copies->items = ARENA_ARRAY(arena, struct pod_copy, copies->n_all);
+    for (const struct pod *pod = cluster_next_pod(cluster, NULL); pod;
+         pod = cluster_next_pod(cluster, pod))
+        copy_pod(&copying, cluster, pod);
+    return copying.copies;
+}
+
+void pod_copies_fini(struct pod_copies *copies)
+{
+    HASH_CLEAR(hh, copies->shapes);
+}

@@ -1,0 +1,210 @@
+/* pod_json: see pod_json.h. Its sentence first. */
+#include "api/pods/pod_json.h"
+#include "api/verdicts/model_words.h"
+#include "base/text_time.h"
+#include "core/quota.h"
+#include "core/shape_limits.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+bool pod_json_is_pending(const struct pod *pod)
+{
+    return !pod->node_name[0] && !pod->finished;
+}
+
+/* "5 nvidia.com/gpu" */
+static const char *gpus_text(const struct pod_report *report, const struct shape_facts *facts)
+{
+    const struct policy *policy = cluster_policy(report->fork);
+    const char *text = "";
+    for (size_t i = 0; i < facts->n_demand; i++) {
+        if (policy_is_gpu_resource(policy, facts->demand[i].resource))
+            text = arena_printf(report->arena, "%s%s%" PRId64 " %s", text, text[0] ? ", " : "",
+                                facts->demand[i].amount, facts->demand[i].resource);
+    }
+    return text[0] ? text : "no GPUs";
+}
+
+static const char *bound_text(const struct pod_report *report, const struct pod_copy *copy)
+{
+    const struct pod *pod = &copy->pod;
+    const bool is_there = cluster_find_node(report->fork, pod->node_name) != NULL;
+    return arena_printf(report->arena, "is on the node %s and uses %s there%s%s", pod->node_name,
+                        gpus_text(report, &copy->shape->facts),
+                        pod->terminating ? " until it is gone: it is being deleted" : "",
+                        is_there ? "" : "; that node is not in the inventory");
+}
+
+static const char *verdict_text(const struct pod_report *report, const struct pod_copy *copy,
+                                const struct verdicts *verdicts)
+{
+    struct arena *arena = report->arena;
+    if (copy->pod.refusal)
+        return arena_printf(arena, "can run nowhere: %s", copy->pod.refusal);
+    if (copy->reserved_node)
+        return arena_printf(arena, "is being bound to %s, where room is held for it",
+                            copy->reserved_node);
+    if (copy->shape->facts.over)
+        return arena_printf(arena, "was not judged: %s", shape_limit_text(copy->shape->facts.over));
+    if (!verdicts)
+        return "was not judged, as too many different pods are pending: ask about it alone";
+    if (verdicts->n_nodes == 0)
+        return "there are no nodes";
+    if (verdicts->n_fits == 0)
+        return verdicts->counts;
+    return arena_printf(arena, "would fit on %zu of %zu nodes now%s, best on %s", verdicts->n_fits,
+                        verdicts->n_nodes,
+                        copy->pod.not_evaluated || verdicts->has_claims ? " by what is judged" : "",
+                        verdicts->best);
+}
+
+static const char *pending_text(const struct pod_report *report, const struct pod_copy *copy,
+                                const struct verdicts *verdicts)
+{
+    const struct pod *pod = &copy->pod;
+    struct arena *arena = report->arena;
+    const char *text = verdict_text(report, copy, verdicts);
+    if (pod->nominated_node[0])
+        text =
+            arena_printf(arena, "%s; room is being made for it on %s", text, pod->nominated_node);
+    if (pod->gated)
+        text = arena_printf(arena, "waits until its scheduling gates are gone; %s", text);
+    return pod->terminating ? arena_printf(arena, "is being deleted; %s", text) : text;
+}
+
+static const char *summary_of(const struct pod_report *report, const struct pod_copy *copy,
+                              const struct verdicts *verdicts)
+{
+    const struct pod *pod = &copy->pod;
+    const char *text = "has ended and uses nothing";
+    if (pod_json_is_pending(pod))
+        text = pending_text(report, copy, verdicts);
+    else if (!pod->finished)
+        text = bound_text(report, copy);
+    return arena_printf(report->arena, "%s/%s: %s", pod->namespace_, pod->name, text);
+}
+
+struct pod_query pod_json_query(const struct pod_report *report, const struct pod_copy *copy)
+{
+    const struct shape_facts *facts = &copy->shape->facts;
+    const struct pod_shape *shape = cluster_resolve(report->fork, facts, report->arena);
+    const struct pod_query query = {
+        .question = {.shape = shape,
+                     .refusal = copy->pod.refusal,
+                     .scope = FIT_ALL,
+                     .asker = asker_of(&copy->pod),
+                     .quota = quota_begin(report->fork, copy->pod.namespace_, shape, NULL,
+                                          report->arena)},
+        .arena = report->arena,
+    };
+    quota_promise(query.question.quota, report->fork, &query.question.asker, QUOTA_NO_CLAIMS,
+                  report->arena);
+    return query;
+}
+
+static const char *state_of(const struct pod *pod)
+{
+    if (pod->finished)
+        return "finished";
+    return pod->node_name[0] ? "bound" : "pending";
+}
+
+static json_t *text_or_null(const char *text)
+{
+    return text && text[0] ? json_string(text) : json_null();
+}
+
+static void set(json_t *object, const char *key, json_t *value)
+{
+    (void)json_object_set_new(object, key, value);
+}
+
+/* GPUs first. A pod slot is what every pod needs, and is not told. */
+static json_t *requests_json(const struct policy *policy, const struct shape_facts *facts)
+{
+    json_t *requests = json_object();
+    json_t *others = json_object();
+    for (size_t i = 0; i < facts->n_demand; i++) {
+        const struct amount *amount = &facts->demand[i];
+        const bool is_gpu = policy_is_gpu_resource(policy, amount->resource);
+        if (is_gpu || strcmp(amount->resource, "pods") != 0)
+            set(is_gpu ? requests : others, amount->resource, json_integer(amount->amount));
+    }
+    (void)json_object_update_new(requests, others);
+    return requests;
+}
+
+static json_t *scheduler_json(const struct pod *pod)
+{
+    if (!pod->unscheduled_reason)
+        return json_null();
+    return json_pack("{s:s, s:s}", "reason", pod->unscheduled_reason, "message",
+                     pod->unscheduled_message);
+}
+
+static json_t *age_json(int64_t since, int64_t now)
+{
+    return json_integer(now > since ? now - since : 0);
+}
+
+static json_t *reservation_json(const struct pod_report *report, const struct pod_copy *copy)
+{
+    if (!copy->reserved_node)
+        return json_null();
+    return json_pack("{s:s, s:o}", "node", copy->reserved_node, "ageSeconds",
+                     age_json(copy->reserved_ms / 1000, report->now_ms / 1000));
+}
+
+/* Names in the lines may be anything, and so a line may be empty. */
+static json_t *not_evaluated_json(const struct pod *pod)
+{
+    json_t *lines = json_array();
+    for (const char *at = pod->not_evaluated; at && *at;) {
+        const size_t len = strcspn(at, "\n");
+        if (len > 0)
+            (void)json_array_append_new(lines, json_stringn(at, len));
+        at += len + (at[len] != '\0');
+    }
+    return lines;
+}
+
+static void set_creation(json_t *object, const struct pod_report *report, const struct pod *pod)
+{
+    char created[TEXT_TIME_SIZE];
+    const bool is_known = pod->created_s != 0;
+    set(object, "created",
+        is_known ? json_string(text_time(pod->created_s, created)) : json_null());
+    set(object, "ageSeconds", is_known ? age_json(pod->created_s, report->now_s) : json_null());
+}
+
+static void set_verdicts(json_t *object, const struct verdicts *verdicts)
+{
+    set(object, "judged", json_boolean(verdicts));
+    set(object, "fits", json_integer(verdicts ? (json_int_t)verdicts->n_fits : 0));
+    set(object, "fitsOn", verdicts ? json_incref(verdicts->fits_on) : json_array());
+    set(object, "reasons", verdicts ? json_incref(verdicts->reasons) : json_array());
+    set(object, "closest", verdicts ? json_incref(verdicts->closest) : json_null());
+}
+
+json_t *pod_json(const struct pod_report *report, const struct pod_copy *copy,
+                 const struct verdicts *verdicts)
+{
+    const struct pod *pod = &copy->pod;
+    json_t *object = json_pack(
+        "{s:s, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:I, s:s}", "namespace", pod->namespace_, "name",
+        pod->name, "uid", pod->uid, "state", state_of(pod), "node", text_or_null(pod->node_name),
+        "summary", summary_of(report, copy, verdicts), "schedulerSays", scheduler_json(pod),
+        "requests", requests_json(cluster_policy(report->fork), &copy->shape->facts), "priority",
+        (json_int_t)pod->priority, "priorityClass", pod->priority_class);
+    set(object, "gpuModels", model_words_json(&copy->shape->facts.wants, report->arena));
+    set_creation(object, report, pod);
+    set(object, "gated", json_boolean(pod->gated));
+    set(object, "terminating", json_boolean(pod->terminating));
+    set(object, "refusal", text_or_null(pod->refusal));
+    set(object, "nominatedNode", text_or_null(pod->nominated_node));
+    set(object, "reservation", reservation_json(report, copy));
+    set(object, "notEvaluated", not_evaluated_json(pod));
+    set_verdicts(object, verdicts);
+    return object;
+}

@@ -1,0 +1,156 @@
+/*
+ * pod_table: see pod_table.h. A pod is a block of lines; a value takes one line, whatever bytes are
+ * in it.
+ */
+#include "api/pods/pod_table.h"
+#include "api/provenance.h"
+#include "api/text.h"
+#include "api/verdicts/model_words.h"
+#include "api/verdicts/near_misses.h"
+#include "api/verdicts/verdict.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Of the control character that the text begins with, 0: none. C1 has two bytes in UTF-8. */
+static size_t control_bytes(const unsigned char *text)
+{
+    if (text[0] < ' ' || text[0] == 0x7f)
+        return 1;
+    return text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0 ? 2 : 0;
+}
+
+/* Others wrote these texts: nothing in them may look like a line of ours, or steer a terminal. */
+static const char *one_line(const char *text, struct arena *arena)
+{
+    char *copy = arena_strdup(arena, text);
+    for (char *at = copy; *at; at++) {
+        const size_t len = control_bytes((const unsigned char *)at);
+        memset(at, ' ', len);
+        at += len > 0 ? len - 1 : 0;
+    }
+    return copy;
+}
+
+static void write_line(const char *name, const char *text, struct arena *arena, struct buf *out)
+{
+    (void)buf_printf(out, "  %-15s ", name);
+    (void)buf_add_text(out, one_line(text, arena));
+    (void)buf_add_text(out, "\n");
+}
+
+static void write_age(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    const json_t *age = json_object_get(pod, "ageSeconds");
+    if (json_is_integer(age))
+        write_line("created",
+                   arena_printf(arena, "%s, %s ago", text_member(pod, "created"),
+                                text_age(json_integer_value(age), arena)),
+                   arena, out);
+}
+
+static void write_scheduler(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    const json_t *says = json_object_get(pod, "schedulerSays");
+    if (json_is_object(says))
+        write_line("kube-scheduler",
+                   arena_printf(arena, "%s: %s", text_member(says, "reason"),
+                                text_member(says, "message")),
+                   arena, out);
+}
+
+static void write_requests(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    const json_t *requests = json_object_get(pod, "requests");
+    if (json_object_size(requests) > 0)
+        write_line("asks for", verdict_amounts_text(requests, arena), arena, out);
+    const json_t *models = json_object_get(pod, "gpuModels");
+    if (json_is_object(models))
+        write_line("on GPU models", model_words_text(models, arena), arena, out);
+}
+
+static void write_priority(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    const char *class = text_member(pod, "priorityClass");
+    if (class[0] || json_integer_value(json_object_get(pod, "priority")) != 0)
+        write_line("priority",
+                   arena_printf(arena, "%s%s%s%s", text_number(pod, "priority", arena),
+                                class[0] ? " (" : "", class, class[0] ? ")" : ""),
+                   arena, out);
+}
+
+static void write_fits_on(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    struct name_list shown = {.text = ""};
+    size_t i = 0;
+    json_t *name = NULL;
+    json_array_foreach (json_object_get(pod, "fitsOn"), i, name)
+        text_names_add(&shown, json_string_value(name), arena);
+    const json_int_t n = json_integer_value(json_object_get(pod, "fits"));
+    if (n > (json_int_t)shown.n)
+        shown.n = (size_t)n;
+    if (shown.n > 0)
+        write_line("fits on", text_names(&shown, arena), arena, out);
+}
+
+/* Where it fits somewhere, nothing is missing. On a node that a quota alone keeps from it, no room
+ * is. */
+static void write_closest(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    const json_t *closest = json_object_get(pod, "closest");
+    if (!json_is_object(closest) || json_integer_value(json_object_get(pod, "fits")) > 0)
+        return;
+    const json_t *amounts = json_object_get(closest, "lacks");
+    const char *lacks = "";
+    if (json_object_size(amounts) > 0)
+        lacks = arena_printf(arena, " lacks %s now", verdict_amounts_text(amounts, arena));
+    write_line("closest",
+               arena_printf(arena, "%s%s: %s", text_member(closest, "node"), lacks,
+                            text_member(closest, "message")),
+               arena, out);
+}
+
+static void write_notes(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    size_t i = 0;
+    json_t *note = NULL;
+    json_array_foreach (json_object_get(pod, "notEvaluated"), i, note)
+        write_line("not evaluated", json_string_value(note), arena, out);
+}
+
+static void write_pod(const json_t *pod, struct arena *arena, struct buf *out)
+{
+    (void)buf_printf(out, "%s\n", one_line(text_member(pod, "summary"), arena));
+    write_scheduler(pod, arena, out);
+    write_requests(pod, arena, out);
+    write_notes(pod, arena, out);
+    write_fits_on(pod, arena, out);
+    write_closest(pod, arena, out);
+    write_priority(pod, arena, out);
+    write_age(pod, arena, out);
+}
+
+void pod_table_write_pending(const json_t *pending, struct arena *arena, struct buf *out)
+{
+    const json_int_t count = json_integer_value(json_object_get(pending, "podCount"));
+    const json_int_t omitted = json_integer_value(json_object_get(pending, "omitted"));
+    size_t i = 0;
+    json_t *pod = NULL;
+    provenance_write_warning(pending, arena, out);
+    (void)buf_printf(out, "%lld pending GPU pod%s", (long long)count, count == 1 ? "" : "s");
+    if (omitted > 0)
+        (void)buf_printf(out, ", of which the last %lld are not shown", (long long)omitted);
+    (void)buf_add_text(out, "\n");
+    json_array_foreach (json_object_get(pending, "pods"), i, pod) {
+        (void)buf_add_text(out, "\n");
+        write_pod(pod, arena, out);
+    }
+}
+
+void pod_table_write_explanation(const json_t *explanation, struct arena *arena, struct buf *out)
+{
+    provenance_write_warning(explanation, arena, out);
+    write_pod(json_object_get(explanation, "pod"), arena, out);
+    verdict_write_table(json_object_get(explanation, "nodes"), arena, out);
+    near_misses_write(json_object_get(explanation, "nearMisses"), out);
+}

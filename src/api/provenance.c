@@ -1,0 +1,43 @@
+/* provenance: see provenance.h. */
+#include "api/provenance.h"
+#include "api/text.h"
+#include "base/text_time.h"
+
+#include <time.h>
+
+struct provenance provenance_of(struct inventory *inventory, struct arena *arena)
+{
+    struct provenance provenance = {0};
+    if (inventory_usable(inventory, &provenance.unusable))
+        provenance.unusable.text[0] = '\0';
+    const struct inventory_view view = inventory_read(inventory);
+    provenance.as_of_s = view.as_of_s;
+    provenance.source = arena_strdup(arena, view.source);
+    provenance.live = view.live;
+    inventory_done(inventory);
+    return provenance;
+}
+
+json_t *provenance_json(const struct provenance *provenance)
+{
+    char as_of[TEXT_TIME_SIZE];
+    return json_pack("{s:s, s:s, s:b, s:b, s:s}", "asOf", text_time(provenance->as_of_s, as_of),
+                     "source", provenance->source, "live", provenance->live, "usable",
+                     provenance->unusable.text[0] == '\0', "unusableBecause",
+                     provenance->unusable.text);
+}
+
+void provenance_write_warning(const json_t *answer, struct arena *arena, struct buf *out)
+{
+    const char *as_of = text_member(answer, "asOf");
+    int64_t as_of_s = 0;
+    if (json_is_true(json_object_get(answer, "usable")))
+        return;
+    (void)buf_printf(out, "NO DECISIONS ARE MADE: %s\n", text_member(answer, "unusableBecause"));
+    (void)text_time_read(as_of, &as_of_s);
+    const int64_t age_s = (int64_t)time(NULL) - as_of_s;
+    if (as_of_s > 0)
+        (void)buf_printf(out, "What follows is as it was at %s, %s ago.\n", as_of,
+                         text_age(age_s > 0 ? age_s : 0, arena));
+    (void)buf_add_text(out, "\n");
+}

@@ -1,0 +1,56 @@
+/* text: see text.h. */
+#include "api/text.h"
+
+#include <inttypes.h>
+
+const char *text_member(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+const char *text_number(const json_t *object, const char *key, struct arena *arena)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!json_is_integer(value))
+        return "";
+    return arena_printf(arena, "%lld", (long long)json_integer_value(value));
+}
+
+const char *text_decimal(const json_t *object, const char *key, struct arena *arena)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? arena_printf(arena, "%.3f", json_number_value(value)) : "";
+}
+
+const char *text_age(int64_t seconds, struct arena *arena)
+{
+    const int64_t minutes = seconds / 60;
+    const int64_t hours = minutes / 60;
+    if (minutes == 0)
+        return arena_printf(arena, "%" PRId64 "s", seconds);
+    if (hours == 0)
+        return arena_printf(arena, "%" PRId64 "m", minutes);
+    if (hours < 24)
+        return arena_printf(arena, "%" PRId64 "h%" PRId64 "m", hours, minutes % 60);
+    return arena_printf(arena, "%" PRId64 "d%" PRId64 "h", hours / 24, hours % 24);
+}
+
+bool text_names_are_full(const struct name_list *shown)
+{
+    return shown->n >= TEXT_NAMES_SHOWN;
+}
+
+void text_names_add(struct name_list *shown, const char *name, struct arena *arena)
+{
+    if (!text_names_are_full(shown))
+        shown->text = arena_printf(arena, "%s%s%s", shown->text, shown->text[0] ? ", " : "", name);
+    shown->n++;
+}
+
+const char *text_names(const struct name_list *shown, struct arena *arena)
+{
+    if (shown->n <= TEXT_NAMES_SHOWN)
+        return shown->text;
+    return arena_printf(arena, "%s and %zu more", shown->text, shown->n - TEXT_NAMES_SHOWN);
+}

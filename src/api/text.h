@@ -1,0 +1,38 @@
+/*
+ * text: what tables for people are made of: members of our own answers, ages, and lists that are
+ * cut short. Private to api.
+ */
+#ifndef API_TEXT_H
+#define API_TEXT_H
+
+#include "base/arena.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The string; "" where there is none. Borrowed. */
+const char *text_member(const json_t *object, const char *key);
+/* The integer in decimal; "" where there is none. */
+const char *text_number(const json_t *object, const char *key, struct arena *arena);
+/* The number with three decimals; "" where there is none. */
+const char *text_decimal(const json_t *object, const char *key, struct arena *arena);
+
+/* "45s", "12m", "7h5m", "3d4h" */
+const char *text_age(int64_t seconds, struct arena *arena);
+
+#define TEXT_NAMES_SHOWN ((size_t)6)
+
+struct name_list {
+    const char *text; /* begins as "" */
+    size_t n;
+};
+
+/* Whether further names are only counted; the name given to text_names_add() may be NULL then. */
+bool text_names_are_full(const struct name_list *shown);
+void text_names_add(struct name_list *shown, const char *name, struct arena *arena);
+/* "a, b, c, d, e, f and 3 more" */
+const char *text_names(const struct name_list *shown, struct arena *arena);
+
+#endif

@@ -1,0 +1,118 @@
+/* model_words: see model_words.h. */
+#include "api/verdicts/model_words.h"
+#include "api/text.h"
+#include "base/table.h"
+#include "core/quantity.h"
+
+#include <string.h>
+
+const char *model_words_sharing(const struct gpu_model *model, struct arena *arena)
+{
+    if (model->sharing == GPU_MIG_SLICED)
+        return arena_printf(arena, "MIG%s%s", model->mig_profile[0] ? "-" : "", model->mig_profile);
+    return model->sharing == GPU_TIME_SHARED ? "SHARED" : "";
+}
+
+static const char *name_of(const struct gpu_model *model, struct arena *arena)
+{
+    char text[128];
+    const char *sharing = model_words_sharing(model, arena);
+    return arena_printf(arena, "%s%s%s", gpu_model_text(model, text), sharing[0] ? "-" : "",
+                        sharing);
+}
+
+static json_t *names_json(const struct gpu_model *models, size_t n, struct arena *arena)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; i < n; i++)
+        (void)json_array_append_new(names, json_string(name_of(&models[i], arena)));
+    return names;
+}
+
+json_t *model_words_json(const struct model_wants *wants, struct arena *arena)
+{
+    if (wants->n_accept == 0 && wants->n_exclude == 0 && wants->min_memory_bytes == 0)
+        return json_null();
+    return json_pack("{s:o, s:o, s:I}", "models", names_json(wants->accept, wants->n_accept, arena),
+                     "excludeModels", names_json(wants->exclude, wants->n_exclude, arena),
+                     "minMemoryBytes", (json_int_t)wants->min_memory_bytes);
+}
+
+/* "T4 or A100"; "" for none. */
+static const char *either_text(const json_t *names, struct arena *arena)
+{
+    const char *text = "";
+    size_t i = 0;
+    json_t *name = NULL;
+    json_array_foreach (names, i, name) {
+        if (i == TEXT_NAMES_SHOWN)
+            return arena_printf(arena, "%s or %zu more", text, json_array_size(names) - i);
+        text = arena_printf(arena, "%s%s%s", text, i > 0 ? " or " : "", json_string_value(name));
+    }
+    return text;
+}
+
+/* Parts with commas between them. */
+static const char *join(const char *left, const char *right, struct arena *arena)
+{
+    return arena_printf(arena, "%s%s%s", left, left[0] && right[0] ? ", " : "", right);
+}
+
+const char *model_words_text(const json_t *wants, struct arena *arena)
+{
+    const char *text = either_text(json_object_get(wants, "models"), arena);
+    const char *excluded = either_text(json_object_get(wants, "excludeModels"), arena);
+    const json_int_t memory = json_integer_value(json_object_get(wants, "minMemoryBytes"));
+    char bytes[32];
+    if (excluded[0])
+        text = join(text, arena_printf(arena, "not %s", excluded), arena);
+    if (memory > 0)
+        text = join(
+            text, arena_printf(arena, "at least %s of memory", quantity_bytes_text(memory, bytes)),
+            arena);
+    return text;
+}
+
+struct seen_model {
+    const char *name;
+    UT_hash_handle hh;
+};
+
+static void add_once(const char *name, struct seen_model **seen, struct name_list *shown,
+                     struct arena *arena)
+{
+    struct seen_model *known = NULL;
+    HASH_FIND_STR(*seen, name, known);
+    if (known)
+        return;
+    known = ARENA_NEW(arena, struct seen_model);
+    known->name = name;
+    HASH_ADD_KEYPTR(hh, *seen, known->name, strlen(known->name), known);
+    text_names_add(shown, name, arena);
+}
+
+/* Each once, in the order of the nodes' names. */
+static const char *models_here(const struct candidates *candidates, struct arena *arena)
+{
+    struct name_list shown = {.text = ""};
+    struct seen_model *seen = NULL;
+    for (size_t i = 0; i < candidates->n; i++) {
+        const struct gpu_model *model = &node_traits(candidates->items[i].node)->model;
+        if (model->chip[0])
+            add_once(name_of(model, arena), &seen, &shown, arena);
+    }
+    HASH_CLEAR(hh, seen);
+    return shown.n > 0 ? text_names(&shown, arena) : "of models that are not known";
+}
+
+const char *model_words_hint(const size_t counts[N_REASONS], const struct model_wants *wants,
+                             const struct candidates *candidates, struct arena *arena)
+{
+    if (counts[REASON_MODEL_UNKNOWN] + counts[REASON_MODEL_EXCLUDED] +
+            counts[REASON_MODEL_NOT_WANTED] + counts[REASON_GPU_MEMORY] ==
+        0)
+        return "";
+    json_auto_t *json = model_words_json(wants, arena);
+    return arena_printf(arena, "; it asks for %s, the GPUs here are %s",
+                        model_words_text(json, arena), models_here(candidates, arena));
+}

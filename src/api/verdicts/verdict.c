@@ -1,0 +1,311 @@
+/* verdict: see verdict.h. Of one node first, then the table of all. */
+#include "api/verdicts/verdict.h"
+#include "api/table.h"
+#include "api/text.h"
+#include "base/table.h"
+#include "core/quantity.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* For every GPU resource that is asked for: key = its name, operator Exists, effect NoSchedule. */
+static const struct pod_shape *tolerant_shape(const struct pod_shape *shape, struct arena *arena)
+{
+    struct pod_shape *tolerant = ARENA_NEW(arena, struct pod_shape);
+    size_t n = shape->facts.n_tolerations;
+    struct toleration *tolerations = ARENA_ARRAY(arena, struct toleration, n + shape->n_gpu_needs);
+    for (size_t i = 0; i < n; i++)
+        tolerations[i] = shape->facts.tolerations[i];
+    for (size_t i = 0; i < shape->n_gpu_needs; i++)
+        tolerations[n++] = (struct toleration){.key = shape->needs[i].resource->name,
+                                               .value = "",
+                                               .op = TOLERATION_EXISTS,
+                                               .effect = TAINT_NO_SCHEDULE};
+    *tolerant = *shape;
+    tolerant->facts.tolerations = tolerations;
+    tolerant->facts.n_tolerations = n;
+    return tolerant;
+}
+
+void verdict_query_admission(struct pod_query *query)
+{
+    query->tolerant = query->question;
+    query->tolerant.shape = tolerant_shape(query->question.shape, query->arena);
+}
+
+bool verdict_admission_would_help(const struct pod_query *query, const struct node *node)
+{
+    return query->tolerant.shape && fit_judge(node, &query->tolerant) == REASON_FITS;
+}
+
+const char *verdict_taint_text(const struct taint *taint, struct arena *arena)
+{
+    static const char *const EFFECTS[] = {[TAINT_NO_SCHEDULE] = "NoSchedule",
+                                          [TAINT_PREFER_NO_SCHEDULE] = "PreferNoSchedule",
+                                          [TAINT_NO_EXECUTE] = "NoExecute"};
+    return arena_printf(arena, "%s%s%s:%s", taint->key, taint->value[0] ? "=" : "", taint->value,
+                        EFFECTS[taint->effect]);
+}
+
+static const char *taint_message(const struct pod_query *query, const struct node *node)
+{
+    const struct shape_facts *facts = &query->question.shape->facts;
+    const struct node_traits *traits = node_traits(node);
+    const struct taint *taint = taints_first_untolerated(traits->taints, traits->n_taints,
+                                                         facts->tolerations, facts->n_tolerations);
+    const char *hint = "";
+    if (verdict_admission_would_help(query, node))
+        hint = "; only that is missing, and clusters that run the admission plugin "
+               "ExtendedResourceToleration add it (policy admission.extendedResourceToleration)";
+    return arena_printf(query->arena, "%s: %s%s", reason_text(REASON_TAINT),
+                        verdict_taint_text(taint, query->arena), hint);
+}
+
+static int64_t total_of(const struct node *node, const struct need *need)
+{
+    const struct node_resource *there = node_find_resource(node, need->resource);
+    return there ? there->allocatable : 0;
+}
+
+/* "...: 8 nvidia.com/gpu": what is there of the first that even an empty node has too few of. */
+static const char *total_message(const struct pod_query *query, const struct node *node)
+{
+    const struct pod_shape *shape = query->question.shape;
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        const struct need *need = &shape->needs[i];
+        const int64_t total = total_of(node, need);
+        if (total < need->amount)
+            return arena_printf(query->arena, "%s: %" PRId64 " %s", reason_text(REASON_GPU_TOTAL),
+                                total, need->resource->name);
+    }
+    return reason_text(REASON_GPU_TOTAL);
+}
+
+/* "...: nvidia.com/gpu": the first of the needs that the node lacks. */
+static const char *resource_message(const struct pod_query *query, const struct node *node,
+                                    enum reason reason)
+{
+    const struct pod_shape *shape = query->question.shape;
+    const bool is_gpu = reason != REASON_RESOURCE;
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        const struct need *need = &shape->needs[i];
+        if (need->resource->is_gpu != is_gpu || fit_lack(node, &query->question, need) == 0)
+            continue;
+        const char *name = need->resource->name;
+        if (is_gpu ||
+            (strcmp(name, "cpu") != 0 && strcmp(name, "memory") != 0 && strcmp(name, "pods") != 0))
+            return arena_printf(query->arena, "%s: %s", reason_text(reason), name);
+    }
+    return reason_text(reason);
+}
+
+static const char *fits_message(const struct pod_query *query, const struct node *node)
+{
+    const struct need *need = fit_by_claim(node, query->question.shape);
+    if (!need)
+        return reason_text(REASON_FITS);
+    return arena_printf(query->arena, "%s, claims not yet judged: %s would come by a device class",
+                        reason_text(REASON_FITS), need->resource->name);
+}
+
+const char *verdict_message(const struct pod_query *query, const struct node *node,
+                            enum reason reason)
+{
+    if (reason == REASON_FITS)
+        return fits_message(query, node);
+    if (reason == REASON_POD_INVALID)
+        return query->question.refusal;
+    if (reason == REASON_TAINT)
+        return taint_message(query, node);
+    if (reason == REASON_GPU_TOTAL)
+        return total_message(query, node);
+    if (reason == REASON_GPU_ABSENT || reason == REASON_GPU_FREE ||
+        reason == REASON_GPU_NOMINATED || reason == REASON_RESOURCE)
+        return resource_message(query, node, reason);
+    return fit_text(node, &query->question, reason);
+}
+
+int64_t verdict_lacking_gpus(const struct fit_question *question, const struct node *node)
+{
+    const struct pod_shape *shape = question->shape;
+    int64_t sum = 0;
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        int64_t lack = fit_lack(node, question, &shape->needs[i]);
+        if (__builtin_add_overflow(sum, lack, &sum))
+            return INT64_MAX;
+    }
+    return sum;
+}
+
+json_t *verdict_lacks(const struct fit_question *question, const struct node *node)
+{
+    const struct pod_shape *shape = question->shape;
+    json_t *lacks = json_object();
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        int64_t lack = fit_lack(node, question, &shape->needs[i]);
+        if (lack > 0)
+            (void)json_object_set_new(lacks, shape->needs[i].resource->name, json_integer(lack));
+    }
+    return lacks;
+}
+
+static json_t *candidate_json(const struct pod_query *query, const struct node_verdict *candidate)
+{
+    const enum reason reason = candidate->verdict;
+    const struct node *node = candidate->node;
+    return json_pack("{s:s, s:b, s:o, s:s, s:s, s:s, s:o}", "node", node_name(node), "fits",
+                     reason == REASON_FITS, "score",
+                     reason == REASON_FITS ? json_integer(candidate->score) : json_null(), "reason",
+                     reason_name(reason), "message", verdict_message(query, node, reason), "help",
+                     reason_help(reason), "lacks", verdict_lacks(&query->question, node));
+}
+
+json_t *verdict_list(const struct pod_query *query, const struct candidates *candidates)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < candidates->n; i++)
+        (void)json_array_append_new(list, candidate_json(query, &candidates->items[i]));
+    return list;
+}
+
+const char *verdict_counts_text(const size_t counts[N_REASONS], size_t n_nodes, struct arena *arena)
+{
+    const char *text = "";
+    for (enum reason reason = REASON_FITS + 1; reason < N_REASONS; reason++) {
+        if (counts[reason] > 0)
+            text = arena_printf(arena, "%s%s%zu × %s", text, text[0] ? "; " : "", counts[reason],
+                                reason_text(reason));
+    }
+    return arena_printf(arena, "%zu of %zu nodes fit (%s)", counts[REASON_FITS], n_nodes, text);
+}
+
+static const char *amount_text(const char *resource, int64_t n, struct arena *arena)
+{
+    char bytes[32];
+    if (strcmp(resource, "memory") == 0 || strcmp(resource, "ephemeral-storage") == 0)
+        return arena_printf(arena, "%s %s", quantity_bytes_text(n, bytes), resource);
+    if (strcmp(resource, "cpu") != 0)
+        return arena_printf(arena, "%lld %s", (long long)n, resource);
+    if (n % 1000 == 0)
+        return arena_printf(arena, "%lld cpu", (long long)n / 1000);
+    return arena_printf(arena, "%lldm cpu", (long long)n);
+}
+
+const char *verdict_amounts_text(const json_t *amounts, struct arena *arena)
+{
+    struct name_list shown = {.text = ""};
+    const char *resource = NULL;
+    json_t *amount = NULL;
+    json_object_foreach ((json_t *)(uintptr_t)amounts, resource, amount)
+        text_names_add(&shown,
+                       text_names_are_full(&shown)
+                           ? NULL
+                           : amount_text(resource, json_integer_value(amount), arena),
+                       arena);
+    return text_names(&shown, arena);
+}
+
+static bool fits(const json_t *node)
+{
+    return json_is_true(json_object_get(node, "fits"));
+}
+
+static void write_fitting_nodes(const json_t *nodes, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"FITS ON", "SCORE", NULL};
+    struct table *table = table_new(arena, HEADINGS);
+    size_t n = 0;
+    size_t i = 0;
+    json_t *node = NULL;
+    json_array_foreach (nodes, i, node) {
+        if (!fits(node))
+            continue;
+        n++;
+        table_add(table,
+                  (const char *[]){text_member(node, "node"), text_number(node, "score", arena)});
+    }
+    if (n > 0) {
+        (void)buf_add_text(out, "\n");
+        table_write(table, out);
+    }
+}
+
+/* Whether what the node lacks is why it does not fit. */
+static bool is_about_room(const char *reason)
+{
+    static const char *const REASONS[] = {"gpu_total", "gpu_free", "cpu",
+                                          "memory",    "pods",     "resource"};
+    for (size_t i = 0; i < sizeof REASONS / sizeof *REASONS; i++) {
+        if (strcmp(REASONS[i], reason) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "k80-alpha-2 (lacks 2 nvidia.com/gpu now)" */
+static const char *node_text(const json_t *node, struct arena *arena)
+{
+    const char *name = text_member(node, "node");
+    if (!is_about_room(text_member(node, "reason")))
+        return name;
+    return arena_printf(arena, "%s (lacks %s now)", name,
+                        verdict_amounts_text(json_object_get(node, "lacks"), arena));
+}
+
+/* The nodes that one reason keeps from the workload. */
+struct refusal {
+    const char *message;
+    struct name_list nodes;
+    UT_hash_handle hh;
+};
+
+static struct refusal *find_refusal(struct refusal **refusals, const char *message,
+                                    struct arena *arena)
+{
+    struct refusal *refusal = NULL;
+    HASH_FIND_STR(*refusals, message, refusal);
+    if (!refusal) {
+        refusal = ARENA_NEW(arena, struct refusal);
+        refusal->message = message;
+        refusal->nodes.text = "";
+        HASH_ADD_KEYPTR(hh, *refusals, refusal->message, strlen(refusal->message), refusal);
+    }
+    return refusal;
+}
+
+static struct refusal *collect_refusals(const json_t *nodes, struct arena *arena)
+{
+    struct refusal *refusals = NULL;
+    size_t i = 0;
+    json_t *node = NULL;
+    json_array_foreach (nodes, i, node) {
+        if (fits(node))
+            continue;
+        struct refusal *refusal = find_refusal(&refusals, text_member(node, "message"), arena);
+        text_names_add(&refusal->nodes,
+                       text_names_are_full(&refusal->nodes) ? NULL : node_text(node, arena), arena);
+    }
+    return refusals;
+}
+
+static void write_refusals(const json_t *nodes, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"NODES", "WHY NOT", "WHICH", NULL};
+    struct refusal *refusals = collect_refusals(nodes, arena);
+    struct table *table = table_new(arena, HEADINGS);
+    if (!refusals)
+        return;
+    for (const struct refusal *refusal = refusals; refusal; refusal = refusal->hh.next)
+        table_add(table, (const char *[]){arena_printf(arena, "%zu", refusal->nodes.n),
+                                          refusal->message, text_names(&refusal->nodes, arena)});
+    (void)buf_add_text(out, "\n");
+    table_write(table, out);
+    HASH_CLEAR(hh, refusals);
+}
+
+void verdict_write_table(const json_t *nodes, struct arena *arena, struct buf *out)
+{
+    write_fitting_nodes(nodes, arena, out);
+    write_refusals(nodes, arena, out);
+}
