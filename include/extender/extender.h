@@ -30,7 +30,7 @@ enum verb_result {
 };
 
 /* Why filter has kube-scheduler ask again, by an Error, though there is no fault. A new one is its
- * rows in src/extender/rules.c, too. */
+ * rows in src/extender/filter/rules.c, too. */
 enum retry {
     RETRY_NONE,      /* what was found is answered */
     RETRY_BEHIND,    /* kube-scheduler knows of GPUs that are free, and the ledger does not */

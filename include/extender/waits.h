@@ -1,8 +1,9 @@
 /*
  * waits: a call of filter that waits for the ledger to catch up with kube-scheduler.
  *
- * When it waits, and what is answered then, is in src/extender/rules.c. Here is how, and for how
- * long: kube-scheduler schedules no pod meanwhile, so all waiting together is bounded by a budget.
+ * When it waits, and what is answered then, is in src/extender/filter/rules.c. Here is how, and for
+ * how long: kube-scheduler schedules no pod meanwhile, so all waiting together is bounded by a
+ * budget.
  *
  * No thread waits: the exchange is answered later, as those of bindings are, on the thread that
  * feeds the ledger. One call waits at a time, as a kube-scheduler asks one thing at a time.

@@ -1,5 +1,6 @@
 /* answer: see answer.h. */
-#include "answer.h"
+#include "extender/answer.h"
+#include "base/clock.h"
 #include "base/log.h"
 
 void answer_text(struct exchange *exchange, struct buf *text)
@@ -19,4 +20,35 @@ void answer_scheduler_error(struct exchange *exchange, const char *text)
     (void)buf_add_quoted(&answer, text);
     (void)buf_add_text(&answer, "}");
     answer_text(exchange, &answer);
+}
+
+struct decision answer_record_of(enum decision_verb verb, const struct pod_facts *pod)
+{
+    return (struct decision){.verb = verb,
+                             .namespace_ = pod->namespace_,
+                             .name = pod->name,
+                             .uid = pod->uid,
+                             .error = pod->refusal};
+}
+
+void answer_record_best(struct decision *decision, const struct ranked_node *ranked, size_t n,
+                        const char *const *names)
+{
+    for (size_t i = 0; i < n && i < DECISION_BEST_MAX && ranked[i].node; i++)
+        decision->best[decision->n_best++] =
+            (struct decision_choice){.node = names[ranked[i].position],
+                                     .score = ranked[i].score,
+                                     .cost = cost_sum(&ranked[i].cost)};
+}
+
+void answer_record(const struct extender *extender, struct decision *decision, int64_t began_us)
+{
+    decision->at_ms = clock_wall_ms();
+    decision->took_us = clock_us() - began_us;
+    decisions_add(extender->decisions, decision);
+}
+
+void answer_count(struct extender *extender, enum decision_verb verb, enum verb_result result)
+{
+    counter_add(&extender->n_results[verb][result], 1);
 }

@@ -1,5 +1,5 @@
 /* args: see args.h. */
-#include "args.h"
+#include "extender/args.h"
 #include "formats/json_get.h"
 #include "formats/json_strings.h"
 #include "objects/pod.h"

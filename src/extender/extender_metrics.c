@@ -1,6 +1,6 @@
-/* extender_metrics: see include/extender/extender.h. What binds count: binds_metrics.c. */
+/* extender_metrics: see include/extender/extender.h. What binds count: bind/binds.c. */
 #include "extender/extender.h"
-#include "rules.h"
+#include "extender/filter/rules.h"
 
 static void add_candidates(const struct extender *extender, struct buf *out)
 {

@@ -1,16 +1,15 @@
 /* preempt: on which of these nodes would evicting these pods help? See
  * include/extender/extender.h. */
 #include "core/preempt.h"
-#include "answer.h"
-#include "args.h"
 #include "base/clock.h"
+#include "extender/answer.h"
+#include "extender/args.h"
 #include "extender/extender.h"
+#include "extender/question.h"
 #include "formats/json_get.h"
-#include "note.h"
-#include "question.h"
 
 /* A node of the request, with the pods that kube-scheduler would evict there. */
-struct candidate {
+struct node_victims {
     const char *node;
     const char **uids;
     size_t n_uids;
@@ -18,8 +17,8 @@ struct candidate {
     bool is_kept;
 };
 
-struct candidates {
-    struct candidate *items; /* in the order received */
+struct victims_by_node {
+    struct node_victims *items; /* in the order received */
     size_t n;
 };
 
@@ -35,7 +34,7 @@ static int read_uid(const json_t *pod, bool is_meta, const char **ret_uid, struc
 }
 
 static int read_victims(json_t *victims, bool is_meta, struct arena *arena,
-                        struct candidate *candidate, struct err *err)
+                        struct node_victims *candidate, struct err *err)
 {
     json_t *pods = NULL;
     size_t i = 0;
@@ -52,14 +51,14 @@ static int read_victims(json_t *victims, bool is_meta, struct arena *arena,
     return r;
 }
 
-static int read_map(json_t *map, bool is_meta, struct arena *arena, struct candidates *candidates,
-                    struct err *err)
+static int read_map(json_t *map, bool is_meta, struct arena *arena,
+                    struct victims_by_node *candidates, struct err *err)
 {
     const char *node = NULL;
     json_t *victims = NULL;
-    candidates->items = ARENA_ARRAY(arena, struct candidate, json_object_size(map));
+    candidates->items = ARENA_ARRAY(arena, struct node_victims, json_object_size(map));
     json_object_foreach (map, node, victims) {
-        struct candidate *candidate = &candidates->items[candidates->n++];
+        struct node_victims *candidate = &candidates->items[candidates->n++];
         candidate->node = node;
         int r = 0;
         if (!json_is_null(victims) && !json_is_object(victims))
@@ -76,7 +75,7 @@ static int read_map(json_t *map, bool is_meta, struct arena *arena, struct candi
 }
 
 /* Where both are there, the UIDs decide. */
-static int read_candidates(json_t *root, struct arena *arena, struct candidates *candidates,
+static int read_candidates(json_t *root, struct arena *arena, struct victims_by_node *candidates,
                            struct err *err)
 {
     json_t *whole = NULL;
@@ -94,7 +93,7 @@ static int read_candidates(json_t *root, struct arena *arena, struct candidates 
 }
 
 static int read_args(json_t **ret_root, struct exchange *exchange, const struct policy *policy,
-                     struct pod_facts *pod, struct candidates *candidates, struct err *err)
+                     struct pod_facts *pod, struct victims_by_node *candidates, struct err *err)
 {
     size_t len = 0;
     const char *body = exchange_body(exchange, &len);
@@ -113,12 +112,13 @@ static int read_args(json_t **ret_root, struct exchange *exchange, const struct 
 
 /* Without a victim there is nothing to gain: kube-scheduler takes an empty list for a fault. */
 static void judge(struct extender *extender, const struct pod_facts *pod,
-                  struct candidates *candidates, struct decision *decision, struct arena *arena)
+                  struct victims_by_node *candidates, struct decision *decision,
+                  struct arena *arena)
 {
     const struct inventory_view view = inventory_read(extender->inventory);
     const struct fit_question question = question_of(view.cluster, pod, arena);
     for (size_t i = 0; i < candidates->n; i++) {
-        struct candidate *candidate = &candidates->items[i];
+        struct node_victims *candidate = &candidates->items[i];
         const enum reason reason =
             preempt_judge(view.cluster, cluster_find_node(view.cluster, candidate->node), &question,
                           candidate->uids, candidate->n_uids, arena);
@@ -133,7 +133,7 @@ static void judge(struct extender *extender, const struct pod_facts *pod,
     counter_add(&extender->n_preempt_vetoed, candidates->n - decision->n_handed_on);
 }
 
-static void add_victims(const struct candidate *candidate, struct buf *out)
+static void add_victims(const struct node_victims *candidate, struct buf *out)
 {
     (void)buf_add_text(out, "{\"Pods\":[");
     for (size_t i = 0; i < candidate->n_uids; i++) {
@@ -148,7 +148,7 @@ static void add_victims(const struct candidate *candidate, struct buf *out)
 
 /* ExtenderPreemptionResult (contract 1.7): UIDs, in whatever form the victims came. Never null:
  * kube-scheduler would fall over it. */
-static void add_result(const struct candidates *candidates, struct buf *out)
+static void add_result(const struct victims_by_node *candidates, struct buf *out)
 {
     const char *separator = "";
     (void)buf_add_text(out, "{\"NodeNameToMetaVictims\":{");
@@ -165,16 +165,16 @@ static void add_result(const struct candidates *candidates, struct buf *out)
 }
 
 static void answer_candidates(struct extender *extender, struct exchange *exchange,
-                              const struct pod_facts *pod, struct candidates *candidates)
+                              const struct pod_facts *pod, struct victims_by_node *candidates)
 {
     const int64_t began_us = clock_us();
-    struct decision decision = note_of_pod(DECISION_PREEMPT, pod);
+    struct decision decision = answer_record_of(DECISION_PREEMPT, pod);
     struct buf text;
     judge(extender, pod, candidates, &decision, exchange_arena(exchange));
-    note_result(extender, DECISION_PREEMPT, decision.n_handed_on > 0 ? VERB_OK : VERB_NONE);
+    answer_count(extender, DECISION_PREEMPT, decision.n_handed_on > 0 ? VERB_OK : VERB_NONE);
     buf_init(&text, ANSWER_MAX_BYTES);
     add_result(candidates, &text);
-    note_answer(extender, &decision, began_us);
+    answer_record(extender, &decision, began_us);
     answer_text(exchange, &text);
 }
 
@@ -186,13 +186,13 @@ void extender_preempt(void *context, struct exchange *exchange)
     struct err err;
     json_t *root = NULL;
     struct pod_facts pod;
-    struct candidates candidates = {NULL, 0};
+    struct victims_by_node candidates = {NULL, 0};
     if (!inventory_usable(extender->inventory, &err)) {
         err_prefix(&err, "gpu-extender: ");
-        note_result(extender, DECISION_PREEMPT, VERB_UNUSABLE);
+        answer_count(extender, DECISION_PREEMPT, VERB_UNUSABLE);
         exchange_answer_error(exchange, 503, err.text);
     } else if (read_args(&root, exchange, extender->policy, &pod, &candidates, &err) < 0) {
-        note_result(extender, DECISION_PREEMPT, VERB_MALFORMED);
+        answer_count(extender, DECISION_PREEMPT, VERB_MALFORMED);
         exchange_answer_error(exchange, 400, err.text);
     } else {
         answer_candidates(extender, exchange, &pod, &candidates);

@@ -1,11 +1,10 @@
 /* prioritize: which of these nodes is best? See include/extender/extender.h. */
-#include "answer.h"
-#include "args.h"
 #include "base/clock.h"
 #include "core/rank.h"
+#include "extender/answer.h"
+#include "extender/args.h"
 #include "extender/extender.h"
-#include "note.h"
-#include "question.h"
+#include "extender/question.h"
 
 /* Ranks the nodes; ranked[i].position says which name it is. Nodes that the pod fits no more (they
  * may have changed since filter) come last. False: there is nothing to say, as kube-scheduler
@@ -31,7 +30,7 @@ static bool rank(struct inventory *inventory, const struct args *args, struct de
     decision->ledger_version = cluster_version(view.cluster);
     inventory_done(inventory);
     if (!args->is_deferred)
-        note_best(decision, ranked, args->n_names, args->names);
+        answer_record_best(decision, ranked, args->n_names, args->names);
     decision->n_handed_on = args->n_names;
     return has_opinion;
 }
@@ -61,12 +60,12 @@ void extender_prioritize(void *context, struct exchange *exchange)
     struct err err;
     struct args args;
     if (args_init(&args, exchange, extender->policy, &err) < 0) {
-        note_result(extender, DECISION_PRIORITIZE, VERB_MALFORMED);
+        answer_count(extender, DECISION_PRIORITIZE, VERB_MALFORMED);
         exchange_answer_error(exchange, 400, err.text);
         return;
     }
     struct buf text;
-    struct decision decision = note_of_pod(DECISION_PRIORITIZE, &args.pod);
+    struct decision decision = answer_record_of(DECISION_PRIORITIZE, &args.pod);
     decision.n_asked = args.n_names;
     buf_init(&text, ANSWER_MAX_BYTES);
     struct arena *arena = exchange_arena(exchange);
@@ -84,8 +83,8 @@ void extender_prioritize(void *context, struct exchange *exchange)
         add_priorities(&args, ranked, &text);
     else
         (void)buf_add_text(&text, "[]");
-    note_result(extender, DECISION_PRIORITIZE, result);
-    note_answer(extender, &decision, began_us);
+    answer_count(extender, DECISION_PRIORITIZE, result);
+    answer_record(extender, &decision, began_us);
     args_fini(&args);
     answer_text(exchange, &text);
 }

@@ -1,5 +1,5 @@
 /* question: see question.h. */
-#include "question.h"
+#include "extender/question.h"
 #include "base/clock.h"
 #include "core/quota.h"
 

@@ -21,6 +21,7 @@ PUBLIC = {
 }
 PUBLIC["include/http/server.h"] = "/* a header */\n"
 PUBLIC["src/core/ledger.h"] = "/* private */\n"
+PUBLIC["src/api/pods/pod.h"] = "/* private, in a subfolder */\n"
 
 
 def faults(tree_of, path, *lines):
@@ -44,6 +45,7 @@ def faults(tree_of, path, *lines):
         ("src/http/x.c", "<microhttpd.h>"),
         ("src/http/x.c", "<pthread.h>"),
         ("src/main.c", '"http/server.h"'),
+        ("src/api/dry_run/x.c", '"api/pods/pod.h"'),
     ],
 )
 def test_right_includes_pass(tree_of, path, line):
@@ -69,6 +71,7 @@ def test_right_includes_pass(tree_of, path, line):
         ("include/http/x.h", "<microhttpd.h>", "belongs in one .c file"),
         ("src/base/x.c", "<zlib.h>", "is in no row"),
         ("src/objects/x.c", '"core/ledger.h"', "is private to src/core/"),
+        ("src/extender/x.c", '"api/pods/pod.h"', "is private to src/api/pods/"),
         ("src/objects/x.c", '"../core/ledger.h"', "is neither in include/ nor in src/objects/"),
         ("include/core/x.h", '"core/ledger.h"', "public headers only"),
         ("src/core/x.c", '"core/nothing.h"', "is neither in include/ nor in src/core/"),

@@ -1,6 +1,6 @@
 /* binds: callers who hang up, and bindings whose time is over when they might leave. */
 #include "bind_stage.h"
-#include "binds_priv.h"
+#include "extender/bind/bind_entry.h"
 
 #define UNBOUND POD_JSON("1", "", "", "")
 #define HUNG_UP "the caller hung up, or its time is over"

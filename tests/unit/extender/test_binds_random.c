@@ -8,7 +8,7 @@
  */
 #include "base/mem.h"
 #include "bind_stage.h"
-#include "binds_priv.h"
+#include "extender/bind/bind_entry.h"
 #include "kube_answers.h"
 
 #include <stdlib.h>

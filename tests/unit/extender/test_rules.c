@@ -1,7 +1,7 @@
 /* rules: what filter answers when no node fits, by what was judged and by the pod's nomination. How
  * a call waits: test_waits.c; quotas: tests/wire/test_live_waits.py. */
 #include "base/mem.h"
-#include "rules.h"
+#include "extender/filter/rules.h"
 #include "verbs_stage.h"
 
 struct ruled {

@@ -1,5 +1,5 @@
 /* bind_attempt: see bind_attempt.h. */
-#include "bind_attempt.h"
+#include "extender/bind/bind_attempt.h"
 #include "base/clock.h"
 
 /* A POST is not worth sending with less than this left. */
@@ -108,7 +108,7 @@ static struct bind_step bound(struct bind_attempt *attempt, int64_t now_ms)
     attempt->quiet_ms = 0;
     attempt->ambiguous = false;
     if (attempt->holds)
-        step = wait_until(attempt, BIND_RESTING, now_ms + attempt->timing->confirm_ms);
+        step = wait_until(attempt, BIND_BOUND, now_ms + attempt->timing->confirm_ms);
     return telling(attempt, step, BIND_TELL_BOUND, now_ms);
 }
 

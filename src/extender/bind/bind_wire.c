@@ -1,5 +1,5 @@
 /* bind_wire: see bind_wire.h. */
-#include "bind_wire.h"
+#include "extender/bind/bind_wire.h"
 #include "formats/json_get.h"
 #include "objects/pod.h"
 

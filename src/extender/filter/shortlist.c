@@ -1,5 +1,5 @@
 /* shortlist: see shortlist.h. */
-#include "shortlist.h"
+#include "extender/filter/shortlist.h"
 #include "core/best.h"
 
 struct shortlist {

@@ -5,14 +5,14 @@
  * No state and no decision. Source: Kubernetes API v1, Binding, Pod and Status (extender contract
  * 3.2 and 3.3).
  */
-#ifndef EXTENDER_BIND_WIRE_H
-#define EXTENDER_BIND_WIRE_H
+#ifndef EXTENDER_BIND_BIND_WIRE_H
+#define EXTENDER_BIND_BIND_WIRE_H
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "bind_attempt.h"
 #include "core/facts.h"
 #include "core/policy.h"
+#include "extender/bind/bind_attempt.h"
 #include "extender/binds.h"
 #include "kube/request.h"
 

@@ -5,11 +5,11 @@
  * that fit one is taken. Where our first choice wins whatever kube-scheduler's own scores are, it
  * is enough to hand on the best.
  */
-#ifndef EXTENDER_SHORTLIST_H
-#define EXTENDER_SHORTLIST_H
+#ifndef EXTENDER_FILTER_SHORTLIST_H
+#define EXTENDER_FILTER_SHORTLIST_H
 
-#include "args.h"
 #include "core/fit.h"
+#include "extender/args.h"
 
 struct shortlist;
 

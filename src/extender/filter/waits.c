@@ -9,7 +9,7 @@
 
 #define N_PAST (WAITS_TOTAL_MS / WAITS_LEAST_MS)
 
-struct place {
+struct waiting_call {
     waits_look *look; /* NULL: no call waits */
     void *call;
     int64_t since_ms, until_ms;
@@ -24,7 +24,7 @@ struct waits {
     void (*wake)(void *context);
     void *context;
     pthread_mutex_t lock; /* of what follows; only the thread that ticks frees the place */
-    struct place place;
+    struct waiting_call place;
     struct past past[N_PAST]; /* a ring: no more than these fit into the budget of a window */
     size_t n_past;            /* so far */
     bool stopped;
@@ -80,17 +80,18 @@ bool waits_add(struct waits *waits, waits_look *look, void *call, int64_t now_ms
     (void)pthread_mutex_lock(&waits->lock);
     const bool may = has_time(waits, now_ms);
     if (may)
-        waits->place = (struct place){look, call, now_ms, now_ms + budget_left_ms(waits, now_ms)};
+        waits->place =
+            (struct waiting_call){look, call, now_ms, now_ms + budget_left_ms(waits, now_ms)};
     (void)pthread_mutex_unlock(&waits->lock);
     if (may)
         waits->wake(waits->context);
     return may;
 }
 
-static struct place read_place(struct waits *waits)
+static struct waiting_call read_place(struct waits *waits)
 {
     (void)pthread_mutex_lock(&waits->lock);
-    const struct place place = waits->place;
+    const struct waiting_call place = waits->place;
     (void)pthread_mutex_unlock(&waits->lock);
     return place;
 }
@@ -109,7 +110,7 @@ static void end_wait(struct waits *waits, int64_t now_ms)
 int64_t waits_tick(void *context, int64_t now_ms)
 {
     struct waits *waits = context;
-    const struct place place = read_place(waits);
+    const struct waiting_call place = read_place(waits);
     if (!place.look)
         return CLOCK_NEVER;
     if (!place.look(place.call, now_ms >= place.until_ms))

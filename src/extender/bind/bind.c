@@ -1,9 +1,8 @@
 /* bind: see include/extender/extender.h. What becomes of a binding: include/extender/binds.h. */
-#include "answer.h"
 #include "base/clock.h"
+#include "extender/answer.h"
 #include "extender/extender.h"
 #include "formats/json_get.h"
-#include "note.h"
 
 /* ExtenderBindingArgs (contract 1.6). The texts are root's. */
 static int read_arguments(const json_t *root, struct bind_args *ret_args, struct err *err)
@@ -33,7 +32,7 @@ static int read_arguments(const json_t *root, struct bind_args *ret_args, struct
 }
 
 /* One call, until it is answered. In the exchange's arena. */
-struct call {
+struct bind_call {
     struct extender *extender;
     struct exchange *exchange;
     struct decision decision;
@@ -41,18 +40,18 @@ struct call {
     enum verb_result failure; /* what it is if it fails */
 };
 
-static void note_call(struct call *call, const char *error)
+static void note_call(struct bind_call *call, const char *error)
 {
     call->decision.error = error;
     call->decision.n_handed_on = !error;
-    note_result(call->extender, DECISION_BIND, error ? call->failure : VERB_OK);
-    note_answer(call->extender, &call->decision, call->began_us);
+    answer_count(call->extender, DECISION_BIND, error ? call->failure : VERB_OK);
+    answer_record(call->extender, &call->decision, call->began_us);
 }
 
 /* ExtenderBindingResult. */
 static void answer_bind(void *context, const char *error)
 {
-    struct call *call = context;
+    struct bind_call *call = context;
     struct exchange *exchange = call->exchange;
     struct buf text;
     note_call(call, error);
@@ -67,7 +66,7 @@ static void answer_bind(void *context, const char *error)
 
 static bool hung_up(void *context)
 {
-    const struct call *call = context;
+    const struct bind_call *call = context;
     return exchange_has_left(call->exchange);
 }
 
@@ -78,12 +77,12 @@ static uint64_t version_of(struct inventory *inventory)
     return version;
 }
 
-static struct call *call_new(struct extender *extender, const struct bind_args *args,
-                             struct exchange *exchange)
+static struct bind_call *call_new(struct extender *extender, const struct bind_args *args,
+                                  struct exchange *exchange)
 {
     struct arena *arena = exchange_arena(exchange);
-    struct call *call = ARENA_NEW(arena, struct call);
-    *call = (struct call){
+    struct bind_call *call = ARENA_NEW(arena, struct bind_call);
+    *call = (struct bind_call){
         .extender = extender,
         .exchange = exchange,
         .decision = {.verb = DECISION_BIND,
@@ -100,7 +99,7 @@ static struct call *call_new(struct extender *extender, const struct bind_args *
 }
 
 /* A failure is for the caller to answer. */
-static int begin(struct call *call, const struct bind_args *args, struct err *err)
+static int begin(struct bind_call *call, const struct bind_args *args, struct err *err)
 {
     const struct extender *extender = call->extender;
     if (!extender->binds)
@@ -120,7 +119,7 @@ static int begin(struct call *call, const struct bind_args *args, struct err *er
 static void bind(struct extender *extender, const struct bind_args *args, struct exchange *exchange)
 {
     struct err err;
-    struct call *call = call_new(extender, args, exchange);
+    struct bind_call *call = call_new(extender, args, exchange);
     if (begin(call, args, &err) < 0) {
         err_prefix(&err, "gpu-extender: ");
         answer_bind(call, err.text);
@@ -139,7 +138,7 @@ void extender_bind(void *context, struct exchange *exchange)
         r = read_arguments(root, &args, &err);
     if (r < 0) {
         err_prefix(&err, "gpu-extender: request: ");
-        note_result(context, DECISION_BIND, VERB_MALFORMED);
+        answer_count(context, DECISION_BIND, VERB_MALFORMED);
         answer_scheduler_error(exchange, err.text);
     } else {
         bind(context, &args, exchange);

@@ -2,15 +2,15 @@
  * bind_attempt: what to do next about one pod that is to be bound. Private to extender.
  *
  * A state machine without I/O and without a clock: what happened and the time go in, the next step
- * comes out. It knows no names, no texts and no callers: binds.c and its files carry the steps out.
+ * comes out. It knows no names, no texts and no callers: bind_steps.c carries the steps out.
  * At any moment it has at most one question under way.
  *
  * Room that is held is given up only when nothing of ours can take effect any more: every POST was
  * answered definitely, or the pod was seen unbound by a GET that was sent when the API server had
  * given the last POST up. Source: extender contract 3.3 to 3.5.
  */
-#ifndef EXTENDER_BIND_ATTEMPT_H
-#define EXTENDER_BIND_ATTEMPT_H
+#ifndef EXTENDER_BIND_BIND_ATTEMPT_H
+#define EXTENDER_BIND_BIND_ATTEMPT_H
 
 #include "core/reserve.h"
 
@@ -40,7 +40,7 @@ enum bind_state {
     BIND_ASKING,
     BIND_WAITING_TO_POST,
     BIND_WAITING_TO_ASK,
-    BIND_RESTING, /* bound, by the API server's word; the ledger will see it */
+    BIND_BOUND, /* bound, by the API server's word; the ledger will see it */
 };
 
 struct bind_timing {

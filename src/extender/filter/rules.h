@@ -7,11 +7,11 @@
  * pod's status and counts an error. A call that waits holds up all scheduling. Which of the three
  * it is, is one table, in rules.c.
  */
-#ifndef EXTENDER_RULES_H
-#define EXTENDER_RULES_H
+#ifndef EXTENDER_FILTER_RULES_H
+#define EXTENDER_FILTER_RULES_H
 
-#include "args.h"
 #include "core/fit.h"
+#include "extender/args.h"
 #include "extender/extender.h"
 
 /* Why no node fits: of all nodes that were judged, the strongest hint that our ledger, and not

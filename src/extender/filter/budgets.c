@@ -10,7 +10,7 @@
 /* Places that an entry may have. */
 #define WAYS ((size_t)8)
 
-struct entry {
+struct budget {
     uint64_t key;
     uint64_t question; /* of budgets_repeat(): the last one */
     int64_t used_ms;   /* 0: free */
@@ -23,7 +23,7 @@ struct budgets {
     pthread_mutex_t lock;
     int64_t
         tokens_ms; /* when the bucket was, or will be, empty: it fills by one a BUDGETS_TOKEN_MS */
-    struct entry entries[BUDGETS_ENTRIES]; /* in sets of WAYS, by key */
+    struct budget entries[BUDGETS_ENTRIES]; /* in sets of WAYS, by key */
 };
 
 struct budgets *budgets_new(void)
@@ -53,17 +53,17 @@ static uint64_t key_of(enum kind kind, const char *uid, const char *nominee, con
 
 /* Each rejected pod has an entry of repeats. It gives way to other kinds: without it the pod is
  * asked once more too soon at worst, which the bucket bounds. */
-static bool must_stay(const struct entry *entry, bool for_repeats, int64_t now_ms)
+static bool must_stay(const struct budget *entry, bool for_repeats, int64_t now_ms)
 {
     return entry->used_ms > 0 && now_ms - entry->used_ms < BUDGETS_KEEP_MS &&
            (for_repeats || !entry->is_of_repeats);
 }
 
 /* NULL: all places are taken by entries that must stay. */
-static struct entry *find(struct budgets *budgets, uint64_t key, bool for_repeats, int64_t now_ms)
+static struct budget *find(struct budgets *budgets, uint64_t key, bool for_repeats, int64_t now_ms)
 {
-    struct entry *set = &budgets->entries[(key >> 32) % (BUDGETS_ENTRIES / WAYS) * WAYS];
-    struct entry *place = NULL;
+    struct budget *set = &budgets->entries[(key >> 32) % (BUDGETS_ENTRIES / WAYS) * WAYS];
+    struct budget *place = NULL;
     for (size_t i = 0; i < WAYS; i++) {
         if (set[i].used_ms > 0 && set[i].key == key) {
             set[i].used_ms = now_ms;
@@ -73,14 +73,14 @@ static struct entry *find(struct budgets *budgets, uint64_t key, bool for_repeat
             place = &set[i];
     }
     if (place)
-        *place = (struct entry){.key = key, .used_ms = now_ms, .is_of_repeats = for_repeats};
+        *place = (struct budget){.key = key, .used_ms = now_ms, .is_of_repeats = for_repeats};
     return place;
 }
 
 static bool spend(struct budgets *budgets, uint64_t key, int most, int64_t now_ms)
 {
     (void)pthread_mutex_lock(&budgets->lock);
-    struct entry *entry = find(budgets, key, false, now_ms);
+    struct budget *entry = find(budgets, key, false, now_ms);
     const bool allowed = entry && entry->spent < most;
     if (allowed)
         entry->spent++;
@@ -124,7 +124,7 @@ bool budgets_token(struct budgets *budgets, int64_t now_ms)
 /* Under the lock. */
 static bool is_repeat(struct budgets *budgets, uint64_t key, uint64_t question, int64_t now_ms)
 {
-    struct entry *entry = find(budgets, key, true, now_ms);
+    struct budget *entry = find(budgets, key, true, now_ms);
     if (!entry)
         return false;
     const bool is_same = entry->question == question;

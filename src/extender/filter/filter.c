@@ -1,19 +1,80 @@
 /* filter: which of these nodes may the pod run on? See include/extender/extender.h. */
-#include "answer.h"
-#include "args.h"
 #include "base/clock.h"
-#include "claims.h"
+#include "core/best.h"
+#include "extender/answer.h"
+#include "extender/args.h"
 #include "extender/extender.h"
+#include "extender/filter/rules.h"
+#include "extender/filter/shortlist.h"
+#include "extender/question.h"
 #include "formats/json_put.h"
-#include "note.h"
-#include "question.h"
-#include "rules.h"
-#include "shortlist.h"
 
 #include <string.h>
 
+/* ---- soft claims on quotas (core/claim.h) ----
+ *
+ * A call that hands on a node claims the pod's share of its quotas, under the model of the node
+ * that it ranks first; a call that hands on none ends the pod's claim. Pods that no quota covers
+ * cost nothing here. */
+
+struct claim_wish {
+    const char *node_name; /* of the request; NULL: nothing is claimed */
+    bool has_claim;        /* the pod has one already */
+    uint64_t claims_version;
+};
+
+/* NULL: none is handed on. */
+static const char *best_name(const struct rule_input *input, const bool *left_out,
+                             struct arena *arena)
+{
+    size_t n = 0;
+    struct best *best = best_begin(input->cluster, input->question, 1, arena);
+    for (size_t i = 0; i < input->args->n_names; i++) {
+        if (input->verdicts[i] == REASON_FITS && !(left_out && left_out[i]))
+            best_add(best, input->nodes[i], i);
+    }
+    const struct ranked_node *first = best_end(best, &n);
+    return n > 0 ? input->args->names[first->position] : NULL;
+}
+
+/* Under the inventory's lock, of a settled ledger that follows an API server. left_out: as of
+ * shortlist_left_out(). */
+static struct claim_wish wish_of(const struct extender *extender, const struct rule_input *input,
+                                 const bool *left_out, struct arena *arena)
+{
+    const char *uid = input->args->pod.uid;
+    struct claim_wish wish = {0};
+    if (extender->quota_claim_ms == 0 || !uid[0] || extender->policy->n_quotas == 0)
+        return wish;
+    wish.has_claim = cluster_has_claim(input->cluster, uid);
+    wish.claims_version = cluster_claims_version(input->cluster);
+    if (input->question->quota)
+        wish.node_name = best_name(input, left_out, arena);
+    return wish;
+}
+
+/* Without the lock. False: another call has claimed since the nodes were judged. */
+static bool claim(const struct extender *extender, const struct args *args,
+                  const struct claim_wish *wish, int64_t now_ms)
+{
+    if (wish->node_name)
+        return inventory_claim(extender->inventory,
+                               &(struct claim_question){
+                                   .pod = &args->pod,
+                                   .node_name = wish->node_name,
+                                   .claims_version = wish->claims_version,
+                                   .now_ms = now_ms,
+                                   .until_ms = now_ms + extender->quota_claim_ms,
+                               });
+    if (wish->has_claim)
+        inventory_end_claim(extender->inventory, args->pod.uid);
+    return true;
+}
+
+/* ---- the nodes, judged ---- */
+
 /* In the exchange's arena, as it may wait. */
-struct call {
+struct filter_call {
     struct extender *extender;
     struct exchange *exchange;
     struct args args;
@@ -26,19 +87,13 @@ struct call {
     uint64_t seen_version; /* while it waits: the ledger that it was last judged by */
 };
 
-/* What is answered. */
-struct found {
-    const enum reason *verdicts;
+/* What was found of each name, in their order, and what is answered. */
+struct filter_result {
+    const struct node **nodes; /* NULL: unknown; only under the inventory's lock */
+    enum reason *verdicts;
     const char **messages; /* of those that are refused */
     const bool *left_out;  /* shortlist.h */
     const char *awaited;   /* the node whose room is being made for the pod; NULL: none */
-};
-
-/* What was found of each name, in their order, under the inventory's lock. */
-struct judged {
-    const struct node **nodes; /* NULL: unknown */
-    enum reason *verdicts;
-    const char **messages;
 };
 
 /* Verdicts that may pass when the victims have ended; a quota may count them, too. */
@@ -50,18 +105,18 @@ static bool may_pass(enum reason verdict)
 
 /* A pod has at most one nominated node. */
 static const char *find_awaited(const struct args *args, const struct fit_question *question,
-                                const struct judged *judged)
+                                const struct filter_result *found)
 {
     for (size_t i = 0; i < args->n_names; i++) {
-        if (may_pass(judged->verdicts[i]) &&
-            nominate_is_being_made(judged->nodes[i], &question->asker, question->shape))
+        if (may_pass(found->verdicts[i]) &&
+            nominate_is_being_made(found->nodes[i], &question->asker, question->shape))
             return args->names[i];
     }
     return NULL;
 }
 
 static void count_verdicts(struct decision *decision, const struct args *args,
-                           const struct found *found)
+                           const struct filter_result *found)
 {
     decision->n_asked = args->n_names;
     for (size_t i = 0; i < args->n_names; i++)
@@ -75,7 +130,7 @@ static void count_metrics(struct extender *extender, const struct decision *deci
                           enum retry retry)
 {
     const enum verb_result result = decision->n_handed_on > 0 ? VERB_OK : VERB_NONE;
-    note_result(extender, DECISION_FILTER, retry ? VERB_RETRY : result);
+    answer_count(extender, DECISION_FILTER, retry ? VERB_RETRY : result);
     for (size_t i = 0; i < N_REASONS; i++)
         counter_add(&extender->n_verdicts[i], decision->verdicts[i]);
 }
@@ -84,7 +139,7 @@ static void count_metrics(struct extender *extender, const struct decision *deci
 #define FEW_NAMES ((size_t)256)
 
 static void judge_all(const struct cluster *cluster, const struct args *args,
-                      const struct fit_question *question, const struct judged *judged,
+                      const struct fit_question *question, const struct filter_result *found,
                       struct shortlist *list)
 {
     struct fit_round round = {.question = question};
@@ -92,27 +147,26 @@ static void judge_all(const struct cluster *cluster, const struct args *args,
         if (i % FEW_NAMES == 0)
             cluster_find_nodes(cluster, &args->names[i],
                                args->n_names - i < FEW_NAMES ? args->n_names - i : FEW_NAMES,
-                               &judged->nodes[i]);
-        judged->verdicts[i] = fit_judge_next(&round, judged->nodes[i]);
-        if (judged->verdicts[i] != REASON_FITS)
-            judged->messages[i] = fit_message(judged->nodes[i], question, judged->verdicts[i]);
+                               &found->nodes[i]);
+        found->verdicts[i] = fit_judge_next(&round, found->nodes[i]);
+        if (found->verdicts[i] != REASON_FITS)
+            found->messages[i] = fit_message(found->nodes[i], question, found->verdicts[i]);
         else if (list)
-            shortlist_add(list, judged->nodes[i], i);
+            shortlist_add(list, found->nodes[i], i);
     }
 }
 
 /* Under the inventory's lock. Over a file nothing catches up, and nothing is bound. */
-static void find_case(struct call *call, const struct inventory_view *view,
-                      const struct fit_question *question, const struct judged *judged,
-                      const struct found *found)
+static void find_case(struct filter_call *call, const struct inventory_view *view,
+                      const struct fit_question *question, const struct filter_result *found)
 {
     struct arena *arena = exchange_arena(call->exchange);
     const struct rule_input input = {
         .cluster = view->cluster,
         .args = &call->args,
         .question = question,
-        .nodes = judged->nodes,
-        .verdicts = judged->verdicts,
+        .nodes = found->nodes,
+        .verdicts = found->verdicts,
         .now_ms = clock_ms(),
     };
     call->judged_case = (struct rule_case){.cause = CAUSE_OURS};
@@ -120,14 +174,14 @@ static void find_case(struct call *call, const struct inventory_view *view,
     if (!view->live)
         return;
     call->judged_case = rules_case_of(&input, arena);
-    call->wish = claims_wish(call->extender, &input, found->left_out, arena);
+    call->wish = wish_of(call->extender, &input, found->left_out, arena);
 }
 
-static void judge_once(struct call *call, struct found *ret_found)
+static void judge_once(struct filter_call *call, struct filter_result *ret_found)
 {
     const struct args *args = &call->args;
     struct arena *arena = exchange_arena(call->exchange);
-    const struct judged judged = {
+    *ret_found = (struct filter_result){
         .nodes = ARENA_ARRAY(arena, const struct node *, args->n_names),
         .verdicts = ARENA_ARRAY(arena, enum reason, args->n_names),
         .messages = ARENA_ARRAY(arena, const char *, args->n_names),
@@ -136,15 +190,11 @@ static void judge_once(struct call *call, struct found *ret_found)
     const struct fit_question question = question_of(view.cluster, &args->pod, arena);
     struct shortlist *list =
         shortlist_begin(view.cluster, args, &question, call->extender->shortlist, arena);
-    judge_all(view.cluster, args, &question, &judged, list);
-    *ret_found = (struct found){
-        .verdicts = judged.verdicts,
-        .messages = judged.messages,
-        .left_out = shortlist_left_out(list, judged.nodes),
-        .awaited = find_awaited(args, &question, &judged),
-    };
-    find_case(call, &view, &question, &judged, ret_found);
-    call->decision = note_of_pod(DECISION_FILTER, &args->pod);
+    judge_all(view.cluster, args, &question, ret_found, list);
+    ret_found->left_out = shortlist_left_out(list, ret_found->nodes);
+    ret_found->awaited = find_awaited(args, &question, ret_found);
+    find_case(call, &view, &question, ret_found);
+    call->decision = answer_record_of(DECISION_FILTER, &args->pod);
     call->decision.ledger_version = cluster_version(view.cluster);
     inventory_done(call->extender->inventory);
     count_verdicts(&call->decision, args, ret_found);
@@ -154,22 +204,23 @@ static void judge_once(struct call *call, struct found *ret_found)
  * this one judges. After the last try the pod goes without a claim: bind judges by what is used. */
 #define CLAIM_TRIES 3
 
-static struct rule_case judge(struct call *call, struct found *ret_found)
+static struct rule_case judge(struct filter_call *call, struct filter_result *ret_found)
 {
     for (int i = 0; i < CLAIM_TRIES; i++) {
         judge_once(call, ret_found);
-        if (claims_settle(call->extender, &call->args, &call->wish, clock_ms()))
+        if (claim(call->extender, &call->args, &call->wish, clock_ms()))
             break;
     }
     return call->judged_case;
 }
 
-static bool is_handed_on(const struct found *found, size_t i)
+static bool is_handed_on(const struct filter_result *found, size_t i)
 {
     return found->verdicts[i] == REASON_FITS && !(found->left_out && found->left_out[i]);
 }
 
-static void add_fitting_names(const struct args *args, const struct found *found, struct buf *out)
+static void add_fitting_names(const struct args *args, const struct filter_result *found,
+                              struct buf *out)
 {
     const char *separator = "";
     (void)buf_add_text(out, "[");
@@ -184,7 +235,8 @@ static void add_fitting_names(const struct args *args, const struct found *found
 }
 
 /* A NodeList of them, as they came. */
-static void add_fitting_nodes(const struct args *args, const struct found *found, struct buf *out)
+static void add_fitting_nodes(const struct args *args, const struct filter_result *found,
+                              struct buf *out)
 {
     const char *separator = "";
     (void)buf_add_text(out, "{\"metadata\":{},\"items\":[");
@@ -198,7 +250,7 @@ static void add_fitting_nodes(const struct args *args, const struct found *found
     (void)buf_add_text(out, "]}");
 }
 
-static bool is_awaited(const struct found *found, const char *name)
+static bool is_awaited(const struct filter_result *found, const char *name)
 {
     return found->awaited && strcmp(found->awaited, name) == 0;
 }
@@ -207,8 +259,8 @@ static bool is_awaited(const struct found *found, const char *name)
  * not help, and FailedNodes would make it try (contract 5). The one exception is the node where it
  * has evicted pods for this one already, and they are still ending: called unresolvable, it would
  * evict others elsewhere. A name that was asked twice is here twice, with the same message. */
-static void add_failed_nodes(const struct args *args, const struct found *found, bool awaited,
-                             struct arena *arena, struct buf *out)
+static void add_failed_nodes(const struct args *args, const struct filter_result *found,
+                             bool awaited, struct arena *arena, struct buf *out)
 {
     const char *separator = "";
     const char *refusal =
@@ -227,8 +279,8 @@ static void add_failed_nodes(const struct args *args, const struct found *found,
 }
 
 /* ExtenderFilterResult, in the form in which the nodes came (contract 1.4). */
-static void add_result(const struct args *args, const struct found *found, struct arena *arena,
-                       struct buf *out)
+static void add_result(const struct args *args, const struct filter_result *found,
+                       struct arena *arena, struct buf *out)
 {
     (void)buf_add_text(out, "{\"Nodes\":");
     if (args->has_nodes) {
@@ -245,19 +297,19 @@ static void add_result(const struct args *args, const struct found *found, struc
     (void)buf_add_text(out, ",\"Error\":\"\"}");
 }
 
-static void answer_retry(struct call *call, enum retry retry)
+static void answer_retry(struct filter_call *call, enum retry retry)
 {
     struct extender *extender = call->extender;
     struct decision *decision = &call->decision;
     counter_add(&extender->n_retries[retry], 1);
     decision->error = rules_text(retry, decision, exchange_arena(call->exchange));
     decision->n_handed_on = 0;
-    note_answer(extender, decision, call->began_us);
+    answer_record(extender, decision, call->began_us);
     args_fini(&call->args);
     answer_scheduler_error(call->exchange, decision->error);
 }
 
-static void answer(struct call *call, enum retry retry, const struct found *found)
+static void answer(struct filter_call *call, enum retry retry, const struct filter_result *found)
 {
     struct extender *extender = call->extender;
     struct buf text;
@@ -268,19 +320,19 @@ static void answer(struct call *call, enum retry retry, const struct found *foun
     }
     buf_init(&text, ANSWER_MAX_BYTES);
     add_result(&call->args, found, exchange_arena(call->exchange), &text);
-    note_answer(extender, &call->decision, call->began_us);
+    answer_record(extender, &call->decision, call->began_us);
     args_fini(&call->args);
     answer_text(call->exchange, &text);
 }
 
 /* Else it is answered. */
-static bool is_usable(struct call *call)
+static bool is_usable(struct filter_call *call)
 {
     struct err err;
     if (inventory_usable(call->extender->inventory, &err))
         return true;
     err_prefix(&err, "gpu-extender: ");
-    note_result(call->extender, DECISION_FILTER, VERB_UNUSABLE);
+    answer_count(call->extender, DECISION_FILTER, VERB_UNUSABLE);
     args_fini(&call->args);
     answer_scheduler_error(call->exchange, err.text);
     return false;
@@ -290,7 +342,7 @@ static bool is_usable(struct call *call)
 
 /* The ledger may change a thousand times meanwhile: one node is judged then, and only if it has
  * changed. */
-static bool may_still_pass(struct call *call)
+static bool may_still_pass(struct filter_call *call)
 {
     struct arena *arena = arena_new();
     const struct inventory_view view = inventory_read(call->extender->inventory);
@@ -306,10 +358,10 @@ static bool may_still_pass(struct call *call)
     return may;
 }
 
-static void judge_again(struct call *call)
+static void judge_again(struct filter_call *call)
 {
     struct extender *extender = call->extender;
-    struct found found;
+    struct filter_result found;
     const struct rule_case now = judge(call, &found);
     const bool helped = call->decision.n_handed_on > 0;
     counter_add(helped ? &extender->n_waits_helped : &extender->n_waits_in_vain, 1);
@@ -321,7 +373,7 @@ static void judge_again(struct call *call)
  * will have, or time is up. */
 static bool look(void *context, bool is_over)
 {
-    struct call *call = context;
+    struct filter_call *call = context;
     struct extender *extender = call->extender;
     if (!is_over && may_still_pass(call))
         return false;
@@ -333,7 +385,7 @@ static bool look(void *context, bool is_over)
 }
 
 /* True: look() answers, or has. */
-static bool wait_for_room(struct call *call)
+static bool wait_for_room(struct filter_call *call)
 {
     call->seen_version = call->decision.ledger_version;
     return call->rule_case.watched && call->extender->waits &&
@@ -343,14 +395,15 @@ static bool wait_for_room(struct call *call)
 void extender_filter(void *context, struct exchange *exchange)
 {
     struct extender *extender = context;
-    struct call *call = ARENA_NEW(exchange_arena(exchange), struct call);
-    struct found found;
+    struct filter_call *call = ARENA_NEW(exchange_arena(exchange), struct filter_call);
+    struct filter_result found;
     struct err err;
-    *call = (struct call){.extender = extender, .exchange = exchange, .began_us = clock_us()};
+    *call =
+        (struct filter_call){.extender = extender, .exchange = exchange, .began_us = clock_us()};
     if (!is_usable(call))
         return;
     if (args_init(&call->args, exchange, extender->policy, &err) < 0) {
-        note_result(extender, DECISION_FILTER, VERB_MALFORMED);
+        answer_count(extender, DECISION_FILTER, VERB_MALFORMED);
         answer_scheduler_error(exchange, err.text);
         return;
     }

@@ -1,5 +1,5 @@
 /* rules: see rules.h. The table comes first, then what is looked up in it, then the words. */
-#include "rules.h"
+#include "extender/filter/rules.h"
 #include "core/preempt.h"
 
 #include <string.h>
@@ -24,14 +24,14 @@ enum limit {
     LIMIT_TOKEN,      /* budgets_token() */
 };
 
-struct rule {
+struct retry_rule {
     bool waits;       /* first, if there is time in the budget of waits.h */
     enum retry error; /* RETRY_NONE: the refusals as they were judged */
     enum limit limit;
 };
 
 /* Zero rows are refusals. */
-static const struct rule RULES[N_CAUSES][N_POD_STATES] =
+static const struct retry_rule RULES[N_CAUSES][N_POD_STATES] =
     {
         /* kube-scheduler counts GPUs itself, including assumed pods, and offers only nodes with
          * room. If a node is full only by our ledger, our watch is late, and after a refusal
@@ -284,7 +284,7 @@ static bool is_within(enum limit limit, const struct extender *extender, const s
 struct ruling rules_apply(const struct extender *extender, const struct args *args,
                           const struct rule_case *found, uint64_t ledger_version, int64_t now_ms)
 {
-    const struct rule *rule = &RULES[found->cause][found->state];
+    const struct retry_rule *rule = &RULES[found->cause][found->state];
     if (!is_within(rule->limit, extender, args, found, ledger_version, now_ms))
         return (struct ruling){.error = RETRY_NONE};
     return (struct ruling){.waits = rule->waits, .error = rule->error};
@@ -294,7 +294,7 @@ enum retry rules_apply_after_wait(const struct extender *extender, const struct 
                                   const struct rule_case *first, const struct rule_case *found,
                                   int64_t now_ms)
 {
-    const struct rule *rule = &RULES[found->cause][found->state];
+    const struct retry_rule *rule = &RULES[found->cause][found->state];
     /* It waited for a quota: never an Error, whatever is found. */
     if (first->cause == CAUSE_QUOTA_ENDING || rule->limit == LIMIT_REPEAT)
         return RETRY_NONE;

@@ -1,0 +1,412 @@
+/* binds: see include/extender/binds.h. The calls, the time, reservations, the counts. */
+#include "extender/binds.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "extender/bind/bind_entry.h"
+#include "extender/bind/bind_steps.h"
+#include "extender/bind/bind_wire.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+/* Reservations are looked after so often. */
+#define RECONCILE_MS 1000
+
+struct binds *binds_new(const struct binds_settings *settings, struct inventory *inventory,
+                        const struct policy *policy, struct kube_sender sender)
+{
+    /* The API server takes ?timeout=0s for no limit of ours. */
+    assert(settings->post_life_ms >= 1000);
+    struct binds *binds = MEM_NEW(struct binds);
+    binds->bound_by = mem_strdup(settings->bound_by);
+    binds->timing = (struct bind_timing){settings->post_life_ms, settings->confirm_ms};
+    binds->timeout_ms = settings->timeout_ms;
+    binds->leave_ms = settings->leave_ms;
+    binds->seed = settings->seed;
+    binds->may_post = settings->may_post;
+    binds->may_post_context = settings->may_post_context;
+    binds->held_until_ms = settings->held_until_ms;
+    binds->held_context = settings->held_context;
+    binds->inventory = inventory;
+    binds->policy = policy;
+    binds->sender = sender;
+    binds->due_ms = CLOCK_NEVER;
+    (void)pthread_mutex_init(&binds->lock, NULL);
+    (void)pthread_mutex_init(&binds->sending, NULL);
+    return binds;
+}
+
+void binds_free(struct binds *binds)
+{
+    if (!binds)
+        return;
+    struct bind_entry *entry = NULL;
+    struct bind_entry *next = NULL;
+    HASH_ITER (hh, binds->entries, entry, next)
+        bind_entry_remove(entry);
+    (void)pthread_mutex_destroy(&binds->lock);
+    (void)pthread_mutex_destroy(&binds->sending);
+    free(binds->bound_by);
+    free(binds);
+}
+
+/* Whether the ledger shows the pod on the node. */
+static bool is_here(struct binds *binds, const char *uid, const char *node_name)
+{
+    const struct inventory_view view = inventory_read(binds->inventory);
+    const struct pod *pod = cluster_find_pod(view.cluster, uid);
+    const bool here = pod && strcmp(pod->node_name, node_name) == 0;
+    inventory_done(binds->inventory);
+    return here;
+}
+
+static bool is_held(struct binds *binds, const char *uid)
+{
+    const struct inventory_view view = inventory_read(binds->inventory);
+    const bool held = cluster_find_reservation(view.cluster, uid) != NULL;
+    inventory_done(binds->inventory);
+    return held;
+}
+
+static struct bind_caller *caller_new(const struct bind_event *event, const struct bind_args *args,
+                                      bind_answer *answer, void *context)
+{
+    struct bind_caller *caller = MEM_NEW(struct bind_caller);
+    caller->answer = answer;
+    caller->hung_up = args->hung_up;
+    caller->context = context;
+    caller->uid = mem_strdup(args->uid);
+    caller->namespace_ = mem_strdup(args->namespace_);
+    caller->name = mem_strdup(args->name);
+    caller->node_name = mem_strdup(args->node_name);
+    caller->called_ms = event->now_ms;
+    caller->deadline_ms = event->now_ms + event->binds->timeout_ms;
+    return caller;
+}
+
+/* One pod goes to one node at a time. */
+static void join(struct bind_event *event, struct bind_entry *entry, struct bind_caller *caller)
+{
+    const bool is_same = strcmp(entry->node_name, caller->node_name) == 0;
+    if (is_same && entry->is_bound) {
+        bind_event_tell(event, caller, BIND_OUTCOME_ALREADY_BOUND, NULL);
+        return;
+    }
+    if (!is_same && entry->attempt.until_ms > event->now_ms) {
+        bind_event_tell(event, caller, BIND_OUTCOME_CONFLICT,
+                        "gpu-extender: the pod is being bound to another node");
+        return;
+    }
+    DL_APPEND(entry->callers, caller);
+    const struct bind_step step =
+        is_same ? bind_attempt_joined(&entry->attempt, event->now_ms, caller->deadline_ms)
+                : bind_attempt_hurry(&entry->attempt, event->now_ms);
+    bind_steps_take(event, entry, step, NULL);
+}
+
+static void begin(struct bind_event *event, const struct bind_args *args,
+                  struct bind_caller *caller)
+{
+    struct binds *binds = event->binds;
+    if (HASH_COUNT(binds->entries) - binds->n_bound >= BINDS_OPEN_MAX) {
+        bind_event_tell(event, caller, BIND_OUTCOME_BUSY,
+                        "gpu-extender: too many bindings are under way: retry");
+        return;
+    }
+    struct bind_entry *entry = bind_entry_new(binds, args);
+    DL_APPEND(entry->callers, caller);
+    const struct bind_step step = bind_attempt_begin(&entry->attempt, &binds->timing,
+                                                     bind_entry_seed(entry), caller->deadline_ms);
+    bind_steps_take(event, entry, step, NULL);
+}
+
+static void call(struct bind_event *event, const struct bind_args *args, struct bind_caller *caller)
+{
+    struct binds *binds = event->binds;
+    struct bind_entry *entry = NULL;
+    struct err err;
+    if (binds->stopped) {
+        bind_event_tell(event, caller, BIND_OUTCOME_BUSY, "gpu-extender: the service is stopping");
+        return;
+    }
+    if (bind_wire_check(args, &err) < 0) {
+        err_prefix(&err, "gpu-extender: request: ");
+        bind_event_tell(event, caller, BIND_OUTCOME_REFUSED, err.text);
+        return;
+    }
+    HASH_FIND_STR(binds->entries, args->uid, entry);
+    if (entry && entry->is_bound && !is_held(binds, args->uid)) {
+        bind_entry_remove(entry); /* the ledger knows better */
+        entry = NULL;
+    }
+    if (entry)
+        join(event, entry, caller);
+    else
+        begin(event, args, caller);
+}
+
+void binds_call(struct binds *binds, const struct bind_args *args, int64_t now_ms,
+                bind_answer *answer, void *context)
+{
+    struct bind_event event;
+    bind_event_init(&event, binds, now_ms);
+    bind_event_lock(&event);
+    call(&event, args, caller_new(&event, args, answer, context));
+    bind_event_end(&event);
+}
+
+/* The watch may have brought what the API server has not answered yet. */
+static void tell_the_late(struct bind_event *event, struct bind_entry *entry)
+{
+    struct bind_caller *caller = NULL;
+    struct bind_caller *next = NULL;
+    DL_FOREACH_SAFE (entry->callers, caller, next) {
+        if (caller->deadline_ms > event->now_ms)
+            continue;
+        if (is_here(event->binds, entry->uid, caller->node_name))
+            bind_steps_tell(event, entry, caller, BIND_OUTCOME_BOUND, NULL);
+        else
+            bind_steps_tell(event, entry, caller,
+                            entry->attempt.holds ? BIND_OUTCOME_UNKNOWN : BIND_OUTCOME_FAILED,
+                            *entry->why ? entry->why : "the API server has not answered");
+    }
+}
+
+/* Whether the ledger has settled it. Where room is no longer held, though nothing of ours gave it
+ * up, the pod was seen on a node, or gone. */
+static bool settled_by_ledger(struct bind_event *event, struct bind_entry *entry)
+{
+    struct binds *binds = event->binds;
+    if (is_here(binds, entry->uid, entry->node_name))
+        entry->outcome = BIND_OUTCOME_BOUND;
+    else if (entry->callers || !entry->attempt.holds || is_held(binds, entry->uid))
+        return false;
+    counter_add(&binds->settled_by_ledger, 1);
+    const struct bind_step end = {.next = BIND_END, .tell = BIND_TELL_BOUND};
+    bind_steps_take(event, entry, end, NULL);
+    return true;
+}
+
+/* The entry may be gone then. */
+static void wake(struct bind_event *event, struct bind_entry *entry)
+{
+    struct bind_step step = {.next = BIND_WAIT};
+    if (!entry->is_bound && entry->attempt.wake_ms <= event->now_ms) {
+        if (entry->attempt.state == BIND_WAITING_TO_ASK && settled_by_ledger(event, entry))
+            return;
+        step = bind_attempt_time(&entry->attempt, event->now_ms);
+    }
+    bind_steps_take(event, entry, step, NULL);
+}
+
+static void visit_all(struct bind_event *event)
+{
+    struct bind_entry *entry = NULL;
+    struct bind_entry *next = NULL;
+    event->binds->due_ms = CLOCK_NEVER;
+    HASH_ITER (hh, event->binds->entries, entry, next) {
+        tell_the_late(event, entry);
+        wake(event, entry);
+    }
+}
+
+/* ---- room that nothing has confirmed for too long is reported and asked about ----
+ *
+ * The ledger lets room go when it sees the pod; a watch that lost an event, or a binding that was
+ * undone, would keep it for ever. */
+
+/* Asked about at once. */
+#define CHECKS_MAX 64
+
+/* Room that is held, as it was in the ledger. In the event's arena. */
+struct old_room {
+    struct bind_args args;
+    uint64_t serial;
+    int64_t age_ms;
+    struct bind_entry *entry; /* that is bound; NULL: none */
+    struct old_room *next;
+};
+
+static struct old_room *copy_room(struct bind_event *event, const struct reservation *reservation)
+{
+    struct old_room *room = ARENA_NEW(event->arena, struct old_room);
+    room->args =
+        (struct bind_args){.uid = arena_strdup(event->arena, reservation->uid),
+                           .namespace_ = arena_strdup(event->arena, reservation->namespace_),
+                           .name = arena_strdup(event->arena, reservation->name),
+                           .node_name = arena_strdup(event->arena, reservation->node_name)};
+    room->serial = reservation->serial;
+    room->age_ms = event->now_ms - reservation->made_ms;
+    return room;
+}
+
+/* Those that are old, the oldest first, and that nobody asks about. */
+static struct old_room *find_old(struct bind_event *event, const struct cluster *cluster)
+{
+    struct binds *binds = event->binds;
+    struct old_room *rooms = NULL;
+    size_t n = 0;
+    const struct reservation *reservation = NULL;
+    while (n < CHECKS_MAX && (reservation = cluster_next_reservation(cluster, reservation)) &&
+           event->now_ms - reservation->made_ms >= binds->timing.confirm_ms) {
+        struct bind_entry *entry = NULL;
+        HASH_FIND_STR(binds->entries, reservation->uid, entry);
+        if (entry && (!entry->is_bound || entry->attempt.wake_ms > event->now_ms))
+            continue;
+        struct old_room *room = copy_room(event, reservation);
+        room->entry = entry;
+        LL_APPEND(rooms, room);
+        n++;
+    }
+    return rooms;
+}
+
+static void forget_what_is_seen(struct binds *binds, const struct cluster *cluster)
+{
+    struct bind_entry *entry = NULL;
+    struct bind_entry *next = NULL;
+    HASH_ITER (hh, binds->entries, entry, next) {
+        if (entry->is_bound && !cluster_find_reservation(cluster, entry->uid))
+            bind_entry_remove(entry);
+    }
+}
+
+static void check_room(struct bind_event *event, const struct old_room *room)
+{
+    struct binds *binds = event->binds;
+    struct bind_entry *entry = room->entry ? room->entry : bind_entry_new(binds, &room->args);
+    const char *age = arena_printf(event->arena, "%lld", (long long)room->age_ms);
+    entry->serial = room->serial;
+    counter_add(&binds->unconfirmed, 1);
+    bind_event_note(event, entry, LOG_WARN, "nothing has confirmed the reservation yet: asking",
+                    "age_ms", age);
+    const struct bind_step step =
+        bind_attempt_check(&entry->attempt, &binds->timing, bind_entry_seed(entry), event->now_ms);
+    bind_steps_take(event, entry, step, NULL);
+}
+
+/* Entries whose room the ledger has let go are removed; the others, and reservations without an
+ * entry, are asked about when they are old. */
+static void reconcile(struct bind_event *event)
+{
+    struct binds *binds = event->binds;
+    const struct inventory_view view = inventory_read(binds->inventory);
+    forget_what_is_seen(binds, view.cluster);
+    const struct old_room *rooms = find_old(event, view.cluster);
+    inventory_done(binds->inventory);
+    const struct old_room *room = NULL;
+    LL_FOREACH (rooms, room)
+        check_room(event, room);
+}
+
+int64_t binds_tick(void *binds_context, int64_t now_ms)
+{
+    struct binds *binds = binds_context;
+    struct bind_event event;
+    int64_t again_ms = CLOCK_NEVER;
+    bind_event_init(&event, binds, now_ms);
+    bind_event_lock(&event);
+    if (!binds->stopped) {
+        if (now_ms >= binds->due_ms)
+            visit_all(&event);
+        if (now_ms >= binds->reconcile_ms) {
+            reconcile(&event);
+            binds->reconcile_ms = now_ms + RECONCILE_MS;
+        }
+        again_ms = binds->due_ms < binds->reconcile_ms ? binds->due_ms : binds->reconcile_ms;
+    }
+    bind_event_end(&event);
+    return again_ms;
+}
+
+bool binds_has_callers(struct binds *binds)
+{
+    bool has = false;
+    (void)pthread_mutex_lock(&binds->lock);
+    for (const struct bind_entry *entry = binds->entries; entry && !has; entry = entry->hh.next)
+        has = entry->callers != NULL;
+    (void)pthread_mutex_unlock(&binds->lock);
+    return has;
+}
+
+int64_t binds_quiet_ms(struct binds *binds, int64_t now_ms)
+{
+    int64_t quiet_ms = now_ms;
+    const struct bind_entry *entry = NULL;
+    (void)pthread_mutex_lock(&binds->lock);
+    for (entry = binds->entries; entry; entry = entry->hh.next) {
+        const int64_t entry_ms = bind_attempt_quiet_ms(&entry->attempt, now_ms);
+        quiet_ms = entry_ms > quiet_ms ? entry_ms : quiet_ms;
+    }
+    (void)pthread_mutex_unlock(&binds->lock);
+    return quiet_ms;
+}
+
+void binds_stop(struct binds *binds)
+{
+    struct bind_event event;
+    struct bind_entry *entry = NULL;
+    struct bind_entry *next = NULL;
+    bind_event_close(binds);
+    bind_event_init(&event, binds, 0);
+    bind_event_lock(&event);
+    binds->stopped = true;
+    HASH_ITER (hh, binds->entries, entry, next) {
+        while (entry->callers)
+            bind_steps_tell(&event, entry, entry->callers, BIND_OUTCOME_UNKNOWN,
+                            "the service is stopping");
+    }
+    bind_event_end(&event);
+}
+
+static const char *const FINDINGS[N_BIND_FINDINGS] = {
+    [FOUND_BOUND] = "bound",     [FOUND_ELSEWHERE] = "elsewhere", [FOUND_GONE] = "gone",
+    [FOUND_UNBOUND] = "unbound", [FOUND_NOTHING] = NULL, /* that settles nothing */
+};
+
+static void add_counter(struct buf *out, const char *name, const char *label, const char *value,
+                        const struct counter *counter)
+{
+    const struct metric_label labels[] = {{label, value}, {0}};
+    metrics_sample(out, name, labels, (double)counter_value(counter));
+}
+
+static void add_counters(const struct binds *binds, struct buf *out)
+{
+    metrics_head(out, "gpu_extender_binds_total", "counter", "Calls of bind that were answered.");
+    for (size_t i = 0; i < N_BIND_OUTCOMES; i++)
+        add_counter(out, "gpu_extender_binds_total", "outcome",
+                    bind_entry_outcome_name((enum bind_outcome)i), &binds->outcomes[i]);
+    metrics_head(out, "gpu_extender_bind_settled_total", "counter",
+                 "Bindings whose outcome the answer did not say, by what was found.");
+    for (size_t i = 0; i < N_BIND_FINDINGS; i++) {
+        if (FINDINGS[i])
+            add_counter(out, "gpu_extender_bind_settled_total", "how", FINDINGS[i],
+                        &binds->settled[i]);
+    }
+    add_counter(out, "gpu_extender_bind_settled_total", "how", "ledger", &binds->settled_by_ledger);
+    metrics_counter(out, "gpu_extender_reservations_unconfirmed_total",
+                    "Times a reservation was asked about because nothing had confirmed it.",
+                    &binds->unconfirmed);
+}
+
+void binds_metrics(struct binds *binds, struct buf *out)
+{
+    (void)pthread_mutex_lock(&binds->lock);
+    const size_t n_open = HASH_COUNT(binds->entries) - binds->n_bound;
+    (void)pthread_mutex_unlock(&binds->lock);
+    const struct inventory_view view = inventory_read(binds->inventory);
+    const size_t n_reservations = cluster_n_reservations(view.cluster);
+    inventory_done(binds->inventory);
+    add_counters(binds, out);
+    metrics_gauge(out, "gpu_extender_bind_attempts_open", "Pods whose binding is not settled.",
+                  (double)n_open);
+    metrics_gauge(out, "gpu_extender_reservations_open",
+                  "Pods for which room is held until the ledger sees them.",
+                  (double)n_reservations);
+    metrics_head(out, "gpu_extender_bind_duration_seconds", "histogram",
+                 "From a call of bind to its answer.");
+    metrics_histogram(out, "gpu_extender_bind_duration_seconds", NULL, &binds->duration);
+}
