@@ -11,14 +11,14 @@
 #include "config/options.h"
 #include "config/settings.h"
 #include "config/worst_case.h"
+#include "daemon/gates.h"
+#include "daemon/listening.h"
+#include "daemon/live_mode.h"
 #include "extender/extender.h"
-#include "follower.h"
 #include "formats/json_get.h"
-#include "gates.h"
 #include "http/server.h"
 #include "inventory/inventory.h"
 #include "kube/credentials.h"
-#include "listening.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -46,7 +46,7 @@ struct program {
     struct listening listening;
     struct gates gates;
     struct inventory *inventory;
-    struct follower *follower; /* NULL: over a file */
+    struct live_mode *live; /* NULL: over a file */
     struct decisions *decisions;
     struct budgets *budgets;
     struct extender extender;
@@ -99,10 +99,10 @@ static int load_inventory(struct program *program, struct err *err)
 static int follow_api_server(struct program *program, struct err *err)
 {
     struct kube_target target;
-    int r = follower_find(&program->options, &target, err);
+    int r = live_mode_find(&program->options, &target, err);
     if (r < 0)
         return r;
-    return follower_new(&program->settings, program->inventory, &target, &program->follower, err);
+    return live_mode_new(&program->settings, program->inventory, &target, &program->live, err);
 }
 
 /* Of what is right, but has a danger or no effect. */
@@ -162,7 +162,7 @@ static int check(struct program *program)
     if (program->options.cluster_file)
         inventory_warn_of_quotas(program->inventory, print_warning);
     if (program->options.kubeconfig || program->options.context) {
-        if (follower_find(&program->options, &target, &err) < 0)
+        if (live_mode_find(&program->options, &target, &err) < 0)
             return complain(&err, EXIT_BAD_INPUT);
         int r = kube_credentials_check(&target, &err);
         kube_target_fini(&target);
@@ -196,10 +196,10 @@ static void create_gates(struct program *program)
 {
     struct kube_sender sender = {0};
     struct beside *beside = NULL;
-    if (program->follower) {
-        sender = follower_reviewer(program->follower);
-        program->election = follower_election(program->follower);
-        beside = follower_beside(program->follower);
+    if (program->live) {
+        sender = live_mode_reviewer(program->live);
+        program->election = live_mode_election(program->live);
+        beside = live_mode_beside(program->live);
     }
     gates_init(&program->gates, &program->settings, program->listening.has_tls, sender,
                program->election, beside);
@@ -218,8 +218,8 @@ static void create_protocols(struct program *program)
     program->extender = (struct extender){
         .policy = &program->settings.policy,
         .inventory = program->inventory,
-        .binds = program->follower ? follower_binds(program->follower) : NULL,
-        .waits = program->follower ? follower_waits(program->follower) : NULL,
+        .binds = program->live ? live_mode_binds(program->live) : NULL,
+        .waits = program->live ? live_mode_waits(program->live) : NULL,
         .budgets = program->budgets,
         .decisions = program->decisions,
         .shortlist = settings_shortlist(&program->settings),
@@ -233,8 +233,8 @@ static void create_protocols(struct program *program)
         .max_replicas = program->settings.limits.replicas,
         .more_metrics = write_server_metrics,
         .more_metrics_context = program,
-        .alive = program->follower ? follower_is_alive : NULL,
-        .alive_context = program->follower,
+        .alive = program->live ? live_mode_is_alive : NULL,
+        .alive_context = program->live,
         .role = tell_role,
         .role_context = program,
     };
@@ -243,7 +243,7 @@ static void create_protocols(struct program *program)
 static void reload(struct program *program)
 {
     struct err err;
-    if (program->follower)
+    if (program->live)
         LOG(LOG_INFO, "main", LOG_MSG("SIGHUP: there is no file to read again"));
     else if (inventory_load_file(program->inventory, program->options.cluster_file, &err) < 0)
         LOG(LOG_ERROR, "main", LOG_MSG("reload failed, the old cluster stays"),
@@ -275,7 +275,7 @@ static int start_server(struct program *program, const struct route *routes, str
         .max_bodies_bytes = settings->limits.bodies_bytes,
         .idle_timeout_s = IDLE_TIMEOUT_S,
         .request_timeout_s = (unsigned)settings->limits.request_s,
-        .other_files = program->follower ? follower_files(program->follower) : 0,
+        .other_files = program->live ? live_mode_files(program->live) : 0,
     };
     int r = server_start(&server_settings, routes, &program->server, err);
     if (r == -EADDRINUSE) {
@@ -351,17 +351,17 @@ static int serve(struct program *program)
     if (program->election)
         join_election(program);
     int status = EXIT_FINE;
-    if (program->follower && follower_start(program->follower, &err) < 0)
+    if (program->live && live_mode_start(program->live, &err) < 0)
         status = complain(&err, EXIT_RUN_TIME);
     else
         wait_for_signals(program);
-    if (program->follower)
-        follower_hand_over(program->follower);
+    if (program->live)
+        live_mode_hand_over(program->live);
     if (program->election)
         election_on_turn(program->election, NULL, NULL);
     server_stop(program->server, drain_ms(program));
-    if (program->follower)
-        follower_stop(program->follower);
+    if (program->live)
+        live_mode_stop(program->live);
     return status;
 }
 
@@ -433,7 +433,7 @@ int main(int argc, char **argv)
     int status = run(&program);
     listening_end(&program.listening);
     gates_fini(&program.gates);
-    follower_free(program.follower);
+    live_mode_free(program.live);
     decisions_free(program.decisions);
     budgets_free(program.budgets);
     inventory_free(program.inventory);

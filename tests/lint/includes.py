@@ -25,6 +25,7 @@ MAY_INCLUDE = {
     "auth": ["base", "formats", "http/exchange.h", "kube/request.h"],
     "extender": ["base", "core", "inventory", "objects", "formats", "record", "http/exchange.h", "kube/request.h"],
     "api": ["base", "core", "inventory", "objects", "formats", "record", "http/exchange.h"],
+    "daemon": ["base", "config", "extender", "inventory", "kube", "http", "auth"],
 }
 ALL_FOLDERS = list(MAY_INCLUDE)
 

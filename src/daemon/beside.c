@@ -1,5 +1,5 @@
-/* beside: see beside.h. */
-#include "beside.h"
+/* beside: see include/daemon/beside.h. */
+#include "daemon/beside.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"

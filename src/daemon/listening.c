@@ -1,5 +1,5 @@
-/* listening: see listening.h. */
-#include "listening.h"
+/* listening: see include/daemon/listening.h. */
+#include "daemon/listening.h"
 #include "base/log.h"
 #include "base/metrics.h"
 

@@ -1,10 +1,10 @@
 /*
  * beside: an instance beside each kube-scheduler (scheduler.beside): calls of verbs that come after
- * a pause wait, for a moment, until the ledger is up to date (kube/regain.h). Belongs to
- * follower.c; the verbs' gate asks it.
+ * a pause wait, for a moment, until the ledger is up to date (kube/regain.h). live_mode
+ * owns it; the verbs' gate asks it.
  */
-#ifndef BESIDE_H
-#define BESIDE_H
+#ifndef DAEMON_BESIDE_H
+#define DAEMON_BESIDE_H
 
 #include "base/buf.h"
 #include "config/settings.h"

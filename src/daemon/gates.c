@@ -1,5 +1,6 @@
-/* gates: see gates.h. Without TLS they are open: listening.c has seen to where that may be. */
-#include "gates.h"
+/* gates: see include/daemon/gates.h. Without TLS they are open: listening.c has checked where that
+ * may be. */
+#include "daemon/gates.h"
 #include "base/clock.h"
 #include "base/log.h"
 

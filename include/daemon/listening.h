@@ -1,8 +1,8 @@
 /*
  * listening: by which rules the service may listen where it is told to, and with which certificate.
  */
-#ifndef LISTENING_H
-#define LISTENING_H
+#ifndef DAEMON_LISTENING_H
+#define DAEMON_LISTENING_H
 
 #include "base/buf.h"
 #include "config/options.h"

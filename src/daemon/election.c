@@ -1,5 +1,5 @@
-/* election: see election.h. */
-#include "election.h"
+/* election: see include/daemon/election.h. */
+#include "daemon/election.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"

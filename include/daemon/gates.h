@@ -1,13 +1,13 @@
 /*
  * gates: who is let in to which routes, by the policy.
  */
-#ifndef GATES_H
-#define GATES_H
+#ifndef DAEMON_GATES_H
+#define DAEMON_GATES_H
 
 #include "auth/auth.h"
-#include "beside.h"
 #include "config/settings.h"
-#include "election.h"
+#include "daemon/beside.h"
+#include "daemon/election.h"
 #include "http/server.h"
 
 #include <stdatomic.h>

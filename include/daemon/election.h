@@ -1,9 +1,9 @@
 /*
  * election: this replica among others: its names, its leadership on the write loop, and what the
- * verbs' gate asks. Belongs to follower.c.
+ * verbs' gate asks. live_mode owns it.
  */
-#ifndef ELECTION_H
-#define ELECTION_H
+#ifndef DAEMON_ELECTION_H
+#define DAEMON_ELECTION_H
 
 #include "base/buf.h"
 #include "config/settings.h"

@@ -1,0 +1,420 @@
+/* live_mode: see include/daemon/live_mode.h. */
+#include "daemon/live_mode.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "config/timing.h"
+#include "inventory/live.h"
+#include "kube/credentials.h"
+#include "kube/hold.h"
+#include "kube/loop.h"
+#include "kube/watch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SECOND_MS ((int64_t)1000)
+/* Of a list; larger pages save requests, and are held by the API server as a whole. */
+#define PAGE_SIZE 1000
+/* Longer than a watch is behind the API server in ordinary times. */
+#define CONFIRM_MS (30 * SECOND_MS)
+#define MAX_KINDS ((size_t)8)
+/* Open at once: a watch or list each kind; bindings; reviews (auth/ has 32 under way at most). */
+#define READ_CONNECTIONS 16
+#define WRITE_CONNECTIONS 256
+#define REVIEW_CONNECTIONS 32
+/* A credential plugin's pipes, and files of credentials that are being read. */
+#define CREDENTIAL_FILES 16
+/* Between two looks whether all bindings are answered. */
+#define NAP_NS 5000000
+#define BOUND_BY_MAX 320
+/* A loop that has not gone round for so long is stuck: several times what its longest task takes.
+ */
+#define STUCK_MS (20 * SECOND_MS)
+
+struct live_mode {
+    struct inventory *inventory;
+    struct kube_target target;
+    struct kube_credentials *credentials;
+    struct kube_loop *reading;
+    struct kube_loop *writing;
+    struct kube_loop *reviewing; /* NULL: nobody is asked for a token */
+    struct kube_watch *watches[MAX_KINDS];
+    size_t n_watches;
+    struct election *election; /* NULL: this replica is the only one */
+    struct hold *hold;         /* NULL: with a Lease */
+    struct beside *beside;     /* NULL: no instance beside each kube-scheduler */
+    struct binds *binds;
+    struct waits *waits;
+    int64_t bind_timeout_ms;
+    bool started;
+    char bound_by[BOUND_BY_MAX]; /* VERSION/INSTANCE */
+};
+
+int live_mode_find(const struct options *options, struct kube_target *ret_target, struct err *err)
+{
+    struct kube_lookup lookup;
+    kube_lookup_from_env(&lookup);
+    lookup.kubeconfig = options->kubeconfig;
+    lookup.context = options->context;
+    struct err why;
+    int r = kube_target_find(&lookup, ret_target, &why);
+    if (r == -ENOENT && !options->kubeconfig)
+        return err_set(err, ENOENT, "%s; a saved cluster is given with --cluster-file", why.text);
+    return r < 0 ? err_set(err, -r, "%s", why.text) : 0;
+}
+
+static uint64_t random_seed(void)
+{
+    uint64_t seed = 0;
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        abort();
+    return seed;
+}
+
+/* The host's name is the pod's in a cluster. */
+static void name_instance(struct live_mode *live)
+{
+    char host[HOST_NAME_MAX + 1] = "";
+    (void)gethostname(host, sizeof host - 1);
+    (void)snprintf(live->bound_by, sizeof live->bound_by, "%s/%s_%ld", GPU_EXTENDER_VERSION, host,
+                   (long)getpid());
+}
+
+static void wake_loops(void *context)
+{
+    const struct live_mode *live = context;
+    kube_loop_wake(live->reading);
+    kube_loop_wake(live->writing);
+    if (live->reviewing)
+        kube_loop_wake(live->reviewing);
+}
+
+/* Strangers make us ask about tokens: no binding and no renewal of the Lease shares a thread or a
+ * connection with that. */
+static int create_reviewing(struct live_mode *live, const struct settings *settings,
+                            struct err *err)
+{
+    const struct kube_loop_settings reviewing = {.name = "review",
+                                                 .max_answer_bytes = settings->limits.object_bytes,
+                                                 .max_connections = REVIEW_CONNECTIONS};
+    if (!settings->tls.certificate_file[0])
+        return 0;
+    return kube_loop_new(&reviewing, &live->target, live->credentials, &live->reviewing, err);
+}
+
+static int create_loops(struct live_mode *live, const struct settings *settings, struct err *err)
+{
+    const struct kube_loop_settings reading = {.name = "read",
+                                               .max_answer_bytes = settings->limits.object_bytes,
+                                               .max_connections = READ_CONNECTIONS};
+    const struct kube_loop_settings writing = {.name = "write",
+                                               .max_answer_bytes = settings->limits.object_bytes,
+                                               .unacked_ms = timing_of(settings).unacked_ms,
+                                               .max_connections = WRITE_CONNECTIONS};
+    int r = kube_credentials_new(&live->target, &live->credentials, err);
+    if (r == 0)
+        r = kube_loop_new(&reading, &live->target, live->credentials, &live->reading, err);
+    if (r == 0)
+        r = kube_loop_new(&writing, &live->target, live->credentials, &live->writing, err);
+    if (r == 0)
+        r = create_reviewing(live, settings, err);
+    if (r == 0)
+        kube_credentials_on_change(live->credentials, wake_loops, live);
+    return r;
+}
+
+static void create_watches(struct live_mode *live, const struct settings *settings)
+{
+    inventory_go_live(live->inventory, live->target.server);
+    for (size_t i = 0; i < MAX_KINDS && INVENTORY_KINDS[i].name; i++) {
+        const struct reflector_settings reflector = {
+            .kind = &INVENTORY_KINDS[i],
+            .page_size = PAGE_SIZE,
+            .silence_ms = (int64_t)settings->kubernetes.watch_silence_s * SECOND_MS,
+            .max_object_bytes = settings->limits.object_bytes,
+            .seed = random_seed(),
+        };
+        const struct reflector_store store = inventory_store(live->inventory, i);
+        live->watches[live->n_watches++] = kube_watch_new(live->reading, &reflector, &store);
+    }
+    kube_loop_add_task(live->reading, inventory_self_check, live->inventory);
+}
+
+static void wake_reading(void *context)
+{
+    const struct live_mode *live = context;
+    kube_loop_wake(live->reading);
+}
+
+/* Behind the watches, whose changes it looks at. */
+static void create_waits(struct live_mode *live)
+{
+    live->waits = waits_new(wake_reading, live);
+    kube_loop_add_task(live->reading, waits_tick, live->waits);
+}
+
+static struct kube_watch *watch_of_pods(const struct live_mode *live, const char **ret_path)
+{
+    size_t i = 0;
+    while (strcmp(INVENTORY_KINDS[i].name, "pods") != 0)
+        i++;
+    *ret_path = INVENTORY_KINDS[i].path;
+    return live->watches[i];
+}
+
+static bool is_usable(void *context, struct err *ret_why)
+{
+    const struct live_mode *live = context;
+    return inventory_usable(live->inventory, ret_why);
+}
+
+static int64_t quiet_ms(void *context, int64_t now_ms)
+{
+    const struct live_mode *live = context;
+    return binds_quiet_ms(live->binds, now_ms);
+}
+
+/* Who may lead now tries at once. */
+static void on_turn(void *context)
+{
+    const struct live_mode *live = context;
+    kube_loop_wake(live->writing);
+}
+
+static int create_election(struct live_mode *live, const struct settings *settings, struct err *err)
+{
+    struct election_parts parts = {
+        .settings = settings,
+        .loop = live->writing,
+        .seed = random_seed(),
+        .usable = is_usable,
+        .quiet_ms = quiet_ms,
+        .context = live,
+    };
+    if (!settings->election.enabled)
+        return 0;
+    inventory_on_turn(live->inventory, on_turn, live);
+    parts.pods = watch_of_pods(live, &parts.pods_path);
+    return election_new(&parts, &live->election, err);
+}
+
+static void on_reached(void *context, uint64_t number)
+{
+    const struct live_mode *live = context;
+    hold_reached(live->hold, number);
+    LOG(LOG_INFO, "main", LOG_MSG("bindings are sent from now on"));
+    kube_loop_wake(live->writing);
+}
+
+static void on_reach(void *context, uint64_t number, const char *version)
+{
+    const char *path = NULL;
+    const struct kube_watch_goal goal = {
+        .number = number, .version = version, .reached = on_reached, .context = context};
+    kube_watch_reach(watch_of_pods(context, &path), &goal);
+}
+
+/* Bindings of a predecessor may still take effect. With a Lease, the wait for it covers that. */
+static void create_hold(struct live_mode *live, const struct settings *settings)
+{
+    const int64_t hold_ms = timing_of(settings).hold_ms;
+    struct hold_settings hold = {
+        .until_ms = clock_ms() + hold_ms, .reach = on_reach, .context = live};
+    if (live->election || settings->scheduler.beside) /* beside waits itself */
+        return;
+    (void)watch_of_pods(live, &hold.pods_path);
+    live->hold = hold_new(&hold, kube_loop_sender(live->writing));
+    kube_loop_add_task(live->writing, hold_tick, live->hold);
+    LOG(LOG_INFO, "main", LOG_MSG("bindings wait until those of a predecessor are over"),
+        LOG_NUM("ms", hold_ms));
+}
+
+static int64_t held_until_ms(void *context, int64_t now_ms)
+{
+    const struct live_mode *live = context;
+    return live->hold ? hold_until_ms(live->hold, now_ms) : now_ms;
+}
+
+static void create_beside(struct live_mode *live, const struct settings *settings)
+{
+    const char *path = NULL;
+    struct kube_watch *pods = watch_of_pods(live, &path);
+    if (settings->scheduler.beside)
+        live->beside = beside_new(settings, live->writing, pods, path);
+}
+
+static bool may_post(void *context, int64_t now_ms)
+{
+    const struct live_mode *live = context;
+    (void)now_ms;
+    return election_may_decide(live->election);
+}
+
+static void create_binds(struct live_mode *live, const struct settings *settings)
+{
+    const struct timing timing = timing_of(settings);
+    const struct binds_settings binds = {
+        .bound_by = live->bound_by,
+        .post_life_ms = timing.post_life_ms,
+        .timeout_ms = timing.bind_ms,
+        .leave_ms = settings->scheduler.beside ? beside_leave_ms(settings) : 0,
+        .confirm_ms = CONFIRM_MS,
+        .seed = random_seed(),
+        .may_post = may_post,
+        .may_post_context = live,
+        .held_until_ms = held_until_ms,
+        .held_context = live,
+    };
+    live->bind_timeout_ms = binds.timeout_ms;
+    live->binds =
+        binds_new(&binds, live->inventory, &settings->policy, kube_loop_sender(live->writing));
+    kube_loop_add_task(live->writing, binds_tick, live->binds);
+}
+
+static void log_target(const struct kube_target *target)
+{
+    LOG(LOG_INFO, "main", LOG_MSG("following an API server"), LOG_STR("server", target->server),
+        LOG_STR("source", target->source));
+    if (target->insecure)
+        LOG(LOG_WARN, "main",
+            LOG_MSG("insecure-skip-tls-verify: whoever answers there is believed to be the API "
+                    "server, and is shown our credentials"));
+}
+
+int live_mode_new(const struct settings *settings, struct inventory *inventory,
+                  struct kube_target *target, struct live_mode **ret_live, struct err *err)
+{
+    struct live_mode *live = MEM_NEW(struct live_mode);
+    live->inventory = inventory;
+    live->target = *target;
+    *target = (struct kube_target){0};
+    name_instance(live);
+    int r = create_loops(live, settings, err);
+    if (r < 0) {
+        live_mode_free(live);
+        return r;
+    }
+    create_watches(live, settings);
+    create_waits(live);
+    r = create_election(live, settings, err);
+    if (r < 0) {
+        live_mode_free(live);
+        return r;
+    }
+    create_hold(live, settings);
+    create_beside(live, settings);
+    create_binds(live, settings);
+    log_target(&live->target);
+    *ret_live = live;
+    return 0;
+}
+
+unsigned live_mode_files(const struct live_mode *live)
+{
+    const unsigned reviewing = live->reviewing ? KUBE_LOOP_FILES(REVIEW_CONNECTIONS) : 0;
+    return KUBE_LOOP_FILES(READ_CONNECTIONS) + KUBE_LOOP_FILES(WRITE_CONNECTIONS) + reviewing +
+           CREDENTIAL_FILES;
+}
+
+int live_mode_start(struct live_mode *live, struct err *err)
+{
+    int r = kube_loop_start(live->reading, err);
+    if (r == 0)
+        r = kube_loop_start(live->writing, err);
+    if (r == 0 && live->reviewing)
+        r = kube_loop_start(live->reviewing, err);
+    live->started = r == 0;
+    return r;
+}
+
+bool live_mode_is_alive(void *live_context, struct err *ret_why)
+{
+    const struct live_mode *live = live_context;
+    const int64_t now_ms = clock_ms();
+    const char *stuck = NULL;
+    if (kube_loop_silence_ms(live->reading, now_ms) >= STUCK_MS)
+        stuck = "read";
+    else if (kube_loop_silence_ms(live->writing, now_ms) >= STUCK_MS)
+        stuck = "write";
+    if (stuck)
+        (void)err_set(ret_why, EAGAIN, "the %s loop is stuck", stuck);
+    return !stuck;
+}
+
+static void nap(void)
+{
+    const struct timespec some = {.tv_nsec = NAP_NS};
+    (void)nanosleep(&some, NULL);
+}
+
+void live_mode_hand_over(struct live_mode *live)
+{
+    const int64_t end_ms = clock_ms() + live->bind_timeout_ms;
+    if (!live->election || !live->started)
+        return;
+    election_withdraw(live->election);
+    while (binds_has_callers(live->binds) && clock_ms() < end_ms)
+        nap();
+    election_leave(live->election, binds_quiet_ms(live->binds, clock_ms()));
+}
+
+void live_mode_stop(struct live_mode *live)
+{
+    binds_stop(live->binds);
+    kube_loop_stop(live->writing);
+    kube_loop_stop(live->reading);
+    if (live->reviewing)
+        kube_loop_stop(live->reviewing);
+    waits_stop(live->waits);
+}
+
+void live_mode_free(struct live_mode *live)
+{
+    if (!live)
+        return;
+    binds_free(live->binds);
+    hold_free(live->hold);
+    waits_free(live->waits);
+    election_free(live->election);
+    for (size_t i = 0; i < live->n_watches; i++)
+        kube_watch_free(live->watches[i]);
+    kube_credentials_free(live->credentials); /* until then a plugin may wake the loops */
+    kube_loop_free(live->writing);
+    kube_loop_free(live->reading);
+    kube_loop_free(live->reviewing);
+    beside_free(live->beside);
+    kube_target_fini(&live->target);
+    free(live);
+}
+
+struct election *live_mode_election(struct live_mode *live)
+{
+    return live->election;
+}
+
+struct beside *live_mode_beside(struct live_mode *live)
+{
+    return live->beside;
+}
+
+struct binds *live_mode_binds(struct live_mode *live)
+{
+    return live->binds;
+}
+
+struct waits *live_mode_waits(struct live_mode *live)
+{
+    return live->waits;
+}
+
+struct kube_sender live_mode_reviewer(struct live_mode *live)
+{
+    return live->reviewing ? kube_loop_sender(live->reviewing) : (struct kube_sender){0};
+}
