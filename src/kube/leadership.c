@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-enum role { FOLLOWER, HEIR, LEADER };
+enum role { FOLLOWER, ACQUIRING, LEADER };
 
 struct leadership {
     struct leadership_settings settings;
@@ -120,7 +120,7 @@ static void publish(struct leadership *leadership, int64_t now_ms)
     const bool is_ready = holds && catcher_has_reached(&leadership->catcher, status.term);
     const int64_t until_ms = is_ready ? authority_ms(leadership, &status) : 0;
     atomic_store(&leadership->until_ms, until_ms);
-    atomic_store(&leadership->role, is_ready ? LEADER : holds ? HEIR : FOLLOWER);
+    atomic_store(&leadership->role, is_ready ? LEADER : holds ? ACQUIRING : FOLLOWER);
     count(leadership, &status);
     if (leadership->may_decide != (now_ms < until_ms))
         tell_turn(leadership, &status, now_ms < until_ms);
