@@ -19,12 +19,12 @@ static json_t *item_json(const struct fragmentation *item)
 {
     json_t *json = json_pack("{s:s, s:s, s:I}", "resource", item->resource->name, "model",
                              item->model, "nodes", (json_int_t)item->n_nodes);
-    json_t *amounts = amounts_json(item);
-    (void)json_object_update_new(json, amounts);
+    (void)json_object_update_new(json, amounts_json(item));
     return json;
 }
 
-json_t *fragmentation_list(const struct fragmentations *all)
+/* A ModelFragmentation for each. */
+static json_t *list_json(const struct fragmentations *all)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < all->n; i++)
@@ -32,8 +32,8 @@ json_t *fragmentation_list(const struct fragmentations *all)
     return list;
 }
 
-json_t *fragmentation_changes(const struct fragmentations *before,
-                              const struct fragmentations *after)
+json_t *fragmentation_json_changes(const struct fragmentations *before,
+                                   const struct fragmentations *after)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < before->n; i++) {
@@ -85,7 +85,7 @@ static void add_members(const struct cluster *fork, struct arena *arena, json_t 
 {
     const struct fragmentations all = fragmentation_of(fork, arena);
     (void)json_object_set_new(answer, "summary", json_string(summary_of(&all, arena)));
-    (void)json_object_set_new(answer, "models", fragmentation_list(&all));
+    (void)json_object_set_new(answer, "models", list_json(&all));
 }
 
 void api_fragmentation(void *context, struct exchange *exchange)

@@ -8,10 +8,8 @@
 
 #include <jansson.h>
 
-/* A ModelFragmentation for each. */
-json_t *fragmentation_list(const struct fragmentations *all);
 /* A FragmentationChange for each that differs; both of one cluster, before and after. */
-json_t *fragmentation_changes(const struct fragmentations *before,
-                              const struct fragmentations *after);
+json_t *fragmentation_json_changes(const struct fragmentations *before,
+                                   const struct fragmentations *after);
 
 #endif

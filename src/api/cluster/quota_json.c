@@ -11,7 +11,8 @@ static const char *or_all(const char *name)
     return name ? name : "";
 }
 
-json_t *quota_limits_json(const struct cluster *cluster, const struct quota *quota)
+/* {resource, model, limit, used} each; "" is all resources, all models. */
+static json_t *limits_json(const struct cluster *cluster, const struct quota *quota)
 {
     json_t *limits = json_array();
     for (size_t i = 0; i < quota->n_limits; i++) {
@@ -24,10 +25,12 @@ json_t *quota_limits_json(const struct cluster *cluster, const struct quota *quo
     return limits;
 }
 
-json_t *quota_limits_json_of_nodes(const struct cluster *cluster, const struct quota *quota,
-                                   const size_t n_nodes[QUOTA_MODELS_MAX])
+/* The same, with unknown (quota_unknown()) and nodes: those that count for the limit's model, by
+ * quota_count_nodes(). */
+static json_t *limits_of_nodes(const struct cluster *cluster, const struct quota *quota,
+                               const size_t n_nodes[QUOTA_MODELS_MAX])
 {
-    json_t *limits = quota_limits_json(cluster, quota);
+    json_t *limits = limits_json(cluster, quota);
     for (size_t i = 0; i < quota->n_limits; i++) {
         const struct quota_limit *limit = &quota->limits[i];
         const size_t n = limit->model ? n_nodes[limit->column - 1] : cluster_n_nodes(cluster);
@@ -44,7 +47,7 @@ static void add_needed(const struct cluster *fork, const struct quota *quota,
 {
     size_t i = 0;
     json_t *json = NULL;
-    json_t *limits = quota_limits_json(fork, quota);
+    json_t *limits = limits_json(fork, quota);
     json_array_foreach (limits, i, json) {
         if (quota_need(shape, &quota->limits[i]) == 0)
             continue;
@@ -55,8 +58,8 @@ static void add_needed(const struct cluster *fork, const struct quota *quota,
     json_decref(limits);
 }
 
-json_t *quota_of_workload(const struct cluster *fork, const char *namespace_,
-                          const struct pod_shape *shape, struct arena *arena)
+json_t *quota_json_of_workload(const struct cluster *fork, const char *namespace_,
+                               const struct pod_shape *shape, struct arena *arena)
 {
     const size_t *quotas = NULL;
     const size_t n = quota_find(fork, namespace_, arena, &quotas);
@@ -66,12 +69,12 @@ json_t *quota_of_workload(const struct cluster *fork, const char *namespace_,
     return list;
 }
 
-void quota_of_workload_after(json_t *list, const struct cluster *fork, const char *namespace_,
-                             const struct pod_shape *shape, struct arena *arena)
+void quota_json_update(json_t *list, const struct cluster *fork, const char *namespace_,
+                       const struct pod_shape *shape, struct arena *arena)
 {
     size_t i = 0;
     json_t *json = NULL;
-    json_t *after = quota_of_workload(fork, namespace_, shape, arena);
+    json_t *after = quota_json_of_workload(fork, namespace_, shape, arena);
     json_array_foreach (after, i, json)
         (void)json_object_set(json_array_get(list, i), "wouldUse", json_object_get(json, "used"));
     json_decref(after);
@@ -127,7 +130,7 @@ static void add_members(const struct cluster *fork, struct arena *arena, json_t 
             json_pack("{s:s, s:I, s:I, s:o, s:o}", "name", quota->name, "namespaces",
                       (json_int_t)covered[i].n, "unenforcedNamespaces",
                       (json_int_t)covered[i].n_unenforced, "unenforced", covered[i].unenforced,
-                      "limits", quota_limits_json_of_nodes(fork, quota, n_nodes)));
+                      "limits", limits_of_nodes(fork, quota, n_nodes)));
     }
     (void)json_object_set_new(answer, "quotas", quotas);
 }

@@ -8,18 +8,12 @@
 
 #include <jansson.h>
 
-/* {resource, model, limit, used} each; "" is all resources, all models. */
-json_t *quota_limits_json(const struct cluster *cluster, const struct quota *quota);
-/* The same, with unknown (quota_unknown()) and nodes: those that count for the limit's model, by
- * quota_count_nodes(). */
-json_t *quota_limits_json_of_nodes(const struct cluster *cluster, const struct quota *quota,
-                                   const size_t n_nodes[QUOTA_MODELS_MAX]);
 /* {quota, resource, model, limit, used, wouldUse} of the limits that pods of the shape count
  * against, as it is on the fork now. */
-json_t *quota_of_workload(const struct cluster *fork, const char *namespace_,
-                          const struct pod_shape *shape, struct arena *arena);
+json_t *quota_json_of_workload(const struct cluster *fork, const char *namespace_,
+                               const struct pod_shape *shape, struct arena *arena);
 /* Their wouldUse is what is used on the fork by now. */
-void quota_of_workload_after(json_t *list, const struct cluster *fork, const char *namespace_,
-                             const struct pod_shape *shape, struct arena *arena);
+void quota_json_update(json_t *list, const struct cluster *fork, const char *namespace_,
+                       const struct pod_shape *shape, struct arena *arena);
 
 #endif

@@ -190,13 +190,13 @@ static void copy_problems(const struct inventory_view *view, struct snapshot_cop
                                                       arena_strdup(arena, view->problems[i].what)};
 }
 
-/* All in the arena, but for pods (pod_copies_fini()). */
+/* All in the arena, but for pods (pod_copy_fini()). */
 static struct snapshot_copy copy_all(struct inventory *inventory, struct arena *arena)
 {
     struct snapshot_copy copy = {.arena = arena};
     const struct provenance provenance = provenance_of(inventory, arena);
     const struct inventory_view view = inventory_read_settled(inventory);
-    copy.pods = pod_copies_all(view.cluster, arena);
+    copy.pods = pod_copy_all(view.cluster, arena);
     copy_nodes(view.cluster, &copy);
     copy_reservations(view.cluster, &copy);
     copy_namespaces(view.cluster, &copy);
@@ -318,7 +318,7 @@ static bool write_snapshot(const struct api *api, struct arena *arena, struct bu
     (void)buf_add_text(out, "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[\n");
     write_objects(&writing, &copy);
     writing.is_full |= buf_add_text(out, "\n]}\n") < 0;
-    pod_copies_fini(&copy.pods);
+    pod_copy_fini(&copy.pods);
     return !writing.is_full;
 }
 

@@ -1,8 +1,16 @@
 /* dry_run: POST /v1/dry-run. See include/api/api.h; one workload: placement_run.c. */
-#include "api/dry_run/dry_run_table.h"
+#include "api/dry_run/eviction.h"
 #include "api/dry_run/manifest.h"
 #include "api/dry_run/placement_run.h"
+#include "api/provenance.h"
 #include "api/reply.h"
+#include "api/table.h"
+#include "api/text.h"
+#include "api/verdicts/near_misses.h"
+#include "api/verdicts/verdict.h"
+
+#include <stdbool.h>
+#include <string.h>
 
 /* Each workload is judged against each node, which may lack each resource: an answer has so many
  * verdicts and lacks at the most (some 400 bytes each). */
@@ -76,6 +84,191 @@ static bool is_too_much(const struct workload_list *list, const struct cluster *
     return true;
 }
 
+/* Whether the order of the pod's models sets any two of the nodes apart. */
+static bool models_differ(const json_t *ranking)
+{
+    size_t i = 0;
+    json_t *ranked = NULL;
+    json_array_foreach (ranking, i, ranked) {
+        if (json_integer_value(json_object_get(ranked, "modelRank")) > 0)
+            return true;
+    }
+    return false;
+}
+
+/* "model 2, weight 50, 1 unpreferred taint, GPU node": what sets the node apart before its cost;
+ * "-": nothing does. */
+static const char *preference_text(const json_t *ranked, bool with_model, struct arena *arena)
+{
+    const long long model = json_integer_value(json_object_get(ranked, "modelRank"));
+    const long long weight = json_integer_value(json_object_get(ranked, "preferredWeight"));
+    const long long taints = json_integer_value(json_object_get(ranked, "unpreferredTaints"));
+    const char *text = "";
+    if (with_model)
+        text = arena_printf(arena, ", model %lld", model + 1);
+    if (weight > 0)
+        text = arena_printf(arena, "%s, weight %lld", text, weight);
+    if (taints > 0)
+        text = arena_printf(arena, "%s, %lld unpreferred taint%s", text, taints,
+                            taints == 1 ? "" : "s");
+    if (json_integer_value(json_object_get(ranked, "gpuWork")) > 0)
+        text = arena_printf(arena, "%s, GPU node", text);
+    return text[0] ? text + strlen(", ") : "-";
+}
+
+/* "slotsLost 2.000 + drain 0.375" */
+static const char *terms_text(const json_t *ranked, struct arena *arena)
+{
+    const char *text = "";
+    const char *name = NULL;
+    json_t *value = NULL;
+    json_object_foreach (json_object_get(ranked, "terms"), name, value)
+        text = arena_printf(arena, "%s%s%s %.3f", text, text[0] ? " + " : "", name,
+                            json_real_value(value));
+    return text;
+}
+
+static void write_ranking(const json_t *explain, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"PLACE", "NODE",    "SCORE",     "PREFERENCE",
+                                           "COST",  "MADE OF", "FREE GPUS", NULL};
+    const json_t *ranking = json_object_get(explain, "ranking");
+    const bool with_model = models_differ(ranking);
+    struct table *table = table_new(arena, HEADINGS);
+    size_t i = 0;
+    json_t *ranked = NULL;
+    json_array_foreach (ranking, i, ranked)
+        table_add(table,
+                  (const char *[]){text_number(ranked, "position", arena),
+                                   text_member(ranked, "node"), text_number(ranked, "score", arena),
+                                   preference_text(ranked, with_model, arena),
+                                   text_decimal(ranked, "cost", arena), terms_text(ranked, arena),
+                                   text_number(ranked, "freeGpus", arena)});
+    if (i == 0)
+        return;
+    (void)buf_printf(out, "\nHow %s ranks them", text_member(explain, "policy"));
+    const long long n_fitting = json_integer_value(json_object_get(explain, "fittingNodes"));
+    if (n_fitting > (long long)i)
+        (void)buf_printf(out, ", the best %zu of %lld", i, n_fitting);
+    (void)buf_add_text(out, ":\n");
+    table_write(table, out);
+}
+
+/* "12 -> 10" */
+static const char *change_text(const json_t *change, const char *key, bool decimal,
+                               struct arena *arena)
+{
+    const json_t *before = json_object_get(change, "before");
+    const json_t *after = json_object_get(change, "after");
+    const char *(*text_of)(const json_t *, const char *, struct arena *) =
+        decimal ? text_decimal : text_number;
+    const char *was = text_of(before, key, arena);
+    const char *is = text_of(after, key, arena);
+    return strcmp(was, is) == 0 ? was : arena_printf(arena, "%s -> %s", was, is);
+}
+
+static void write_fragmentation(const json_t *explain, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"RESOURCE",      "MODEL",       "FREE", "OF NO USE",
+                                           "LARGEST BLOCK", "WHOLE NODES", NULL};
+    struct table *table = table_new(arena, HEADINGS);
+    size_t i = 0;
+    json_t *change = NULL;
+    json_array_foreach (json_object_get(explain, "fragmentation"), i, change)
+        table_add(table,
+                  (const char *[]){text_member(change, "resource"), text_member(change, "model"),
+                                   change_text(change, "free", false, arena),
+                                   change_text(change, "fragmented", true, arena),
+                                   change_text(change, "largestBlock", false, arena),
+                                   change_text(change, "wholeNodes", false, arena)});
+    if (i == 0)
+        return;
+    (void)buf_add_text(out, "\nFree GPUs before and after:\n");
+    table_write(table, out);
+}
+
+/* The member explain of a workload; nothing where it is NULL. */
+static void write_explanation(const json_t *explain, struct arena *arena, struct buf *out)
+{
+    write_ranking(explain, arena, out);
+    write_fragmentation(explain, arena, out);
+}
+
+/* Replicas that follow each other and fare alike take one row. */
+static size_t last_alike(const json_t *placements, size_t first)
+{
+    const json_t *placement = json_array_get(placements, first);
+    size_t last = first;
+    while (last + 1 < json_array_size(placements)) {
+        const json_t *next = json_array_get(placements, last + 1);
+        if (strcmp(text_member(placement, "node"), text_member(next, "node")) != 0 ||
+            strcmp(text_member(placement, "reason"), text_member(next, "reason")) != 0)
+            break;
+        last++;
+    }
+    return last;
+}
+
+static void write_placements(const json_t *workload, struct arena *arena, struct buf *out)
+{
+    static const char *const HEADINGS[] = {"REPLICA", "GOES TO", "WHY NOT", NULL};
+    const json_t *placements = json_object_get(workload, "placements");
+    struct table *table = table_new(arena, HEADINGS);
+    size_t i = 0;
+    json_t *placement = NULL;
+    if (json_array_size(placements) == 0)
+        return;
+    json_array_foreach (placements, i, placement) {
+        const char *node = text_member(placement, "node");
+        const char *replica = text_number(placement, "replica", arena);
+        const size_t last = last_alike(placements, i);
+        if (last > i)
+            replica = arena_printf(arena, "%s-%zu", replica, last);
+        table_add(table,
+                  (const char *[]){replica, node, node[0] ? "" : text_member(placement, "reason")});
+        i = last;
+    }
+    (void)buf_add_text(out, "\n");
+    table_write(table, out);
+}
+
+static void write_notes(const json_t *workload, struct buf *out)
+{
+    size_t i = 0;
+    json_t *note = NULL;
+    json_array_foreach (json_object_get(workload, "notEvaluated"), i, note)
+        (void)buf_printf(out, "not evaluated: %s\n", json_string_value(note));
+}
+
+static void write_skipped(const json_t *result, struct buf *out)
+{
+    size_t i = 0;
+    json_t *skipped = NULL;
+    json_array_foreach (json_object_get(result, "skipped"), i, skipped)
+        (void)buf_printf(out, "skipped: %s %s: %s\n", text_member(skipped, "kind"),
+                         text_member(skipped, "name"), text_member(skipped, "why"));
+}
+
+static void write_table(const json_t *result, struct arena *arena, struct buf *out)
+{
+    const json_t *workloads = json_object_get(result, "workloads");
+    size_t i = 0;
+    json_t *workload = NULL;
+    provenance_write_warning(result, arena, out);
+    if (json_array_size(workloads) != 1)
+        (void)buf_printf(out, "%s\n", text_member(result, "summary"));
+    json_array_foreach (workloads, i, workload) {
+        (void)buf_printf(out, "%s%s\n", i > 0 ? "\n" : "", text_member(workload, "summary"));
+        write_notes(workload, out);
+        write_placements(workload, arena, out);
+        verdict_write_table(json_object_get(workload, "nodes"), arena, out);
+        near_misses_write(json_object_get(workload, "nearMisses"), out);
+        eviction_write(json_object_get(workload, "preemption"), out);
+        write_explanation(json_object_get(workload, "explain"), arena, out);
+    }
+    write_skipped(result, out);
+}
+
 void api_dry_run(void *context, struct exchange *exchange)
 {
     const struct api *api = context;
@@ -94,6 +287,6 @@ void api_dry_run(void *context, struct exchange *exchange)
         .explain = explain,
     };
     if (!is_too_much(&list, dry_run.fork, exchange))
-        reply(exchange, run(&dry_run, &list), dry_run_table_write);
+        reply(exchange, run(&dry_run, &list), write_table);
     inventory_fork_free(api->inventory, dry_run.fork);
 }

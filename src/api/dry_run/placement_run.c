@@ -327,7 +327,7 @@ static json_t *explanation_of(const struct placement_run *run, const struct rank
     const enum placement_policy placement = cluster_policy(dry_run->fork)->placement;
     return json_pack("{s:s, s:I, s:o, s:o}", "policy", placement_policy_name(placement),
                      "fittingNodes", (json_int_t)run->candidates.n_fitting, "ranking", before->json,
-                     "fragmentation", fragmentation_changes(&before->fragmentations, &after));
+                     "fragmentation", fragmentation_json_changes(&before->fragmentations, &after));
 }
 
 /* As the API server's admission gives it: the class's, or that of the default class. */
@@ -413,9 +413,10 @@ json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workl
     json_t *nodes = verdict_list(&run.query, &run.candidates);
     json_t *notes = notes_of(&run);
     const struct pod_shape *shape = run.query.question.shape;
-    json_t *quotas = quota_of_workload(dry_run->fork, workload->namespace_, shape, dry_run->arena);
+    json_t *quotas =
+        quota_json_of_workload(dry_run->fork, workload->namespace_, shape, dry_run->arena);
     json_t *placements = place(&run, notes, &explain);
-    quota_of_workload_after(quotas, dry_run->fork, workload->namespace_, shape, dry_run->arena);
+    quota_json_update(quotas, dry_run->fork, workload->namespace_, shape, dry_run->arena);
     dry_run->n_placed_whole += !run.no_more[0] && !run.refused_because;
     return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}",
                      "kind", workload->kind, "name", workload->name, "namespace",

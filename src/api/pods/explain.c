@@ -98,8 +98,7 @@ static void answer_explanation(const struct api *api, struct exchange *exchange,
                                const struct pod_path *path)
 {
     struct arena *arena = exchange_arena(exchange);
-    struct pod_copies copies =
-        pod_copies_named(api->inventory, path->namespace_, path->name, arena);
+    struct pod_copies copies = pod_copy_named(api->inventory, path->namespace_, path->name, arena);
     if (copies.n == 0) {
         answer_unknown(exchange, path);
         return;
@@ -107,7 +106,7 @@ static void answer_explanation(const struct api *api, struct exchange *exchange,
     struct cluster *fork = inventory_fork(api->inventory);
     json_t *answer = explanation_json(&copies, fork, arena);
     inventory_fork_free(api->inventory, fork);
-    pod_copies_fini(&copies);
+    pod_copy_fini(&copies);
     reply(exchange, answer, pod_table_write_explanation);
 }
 

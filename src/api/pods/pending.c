@@ -150,10 +150,10 @@ void api_pending(void *context, struct exchange *exchange)
     struct arena *arena = exchange_arena(exchange);
     if (!reply_is_possible(exchange) || !reply_from(api->inventory, exchange))
         return;
-    struct pod_copies copies = pod_copies_pending(api->inventory, arena);
+    struct pod_copies copies = pod_copy_pending(api->inventory, arena);
     struct cluster *fork = inventory_fork(api->inventory);
     json_t *answer = pending_json(&copies, fork, arena);
     inventory_fork_free(api->inventory, fork);
-    pod_copies_fini(&copies);
+    pod_copy_fini(&copies);
     reply(exchange, answer, pod_table_write_pending);
 }

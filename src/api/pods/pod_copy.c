@@ -126,7 +126,7 @@ static void copy_pending(struct copying *copying, const struct cluster *cluster)
         copy_pod(copying, cluster, queued[i].pod);
 }
 
-struct pod_copies pod_copies_pending(struct inventory *inventory, struct arena *arena)
+struct pod_copies pod_copy_pending(struct inventory *inventory, struct arena *arena)
 {
     struct copying copying = {.arena = arena,
                               .copies = {.provenance = provenance_of(inventory, arena)}};
@@ -136,8 +136,8 @@ struct pod_copies pod_copies_pending(struct inventory *inventory, struct arena *
     return copying.copies;
 }
 
-struct pod_copies pod_copies_named(struct inventory *inventory, const char *namespace_,
-                                   const char *name, struct arena *arena)
+struct pod_copies pod_copy_named(struct inventory *inventory, const char *namespace_,
+                                 const char *name, struct arena *arena)
 {
     struct copying copying = {.arena = arena,
                               .copies = {.provenance = provenance_of(inventory, arena)}};
@@ -152,7 +152,7 @@ struct pod_copies pod_copies_named(struct inventory *inventory, const char *name
     return copying.copies;
 }
 
-struct pod_copies pod_copies_all(const struct cluster *cluster, struct arena *arena)
+struct pod_copies pod_copy_all(const struct cluster *cluster, struct arena *arena)
 {
     struct copying copying = {.arena = arena};
     struct pod_copies *copies = &copying.copies;
@@ -164,7 +164,7 @@ struct pod_copies pod_copies_all(const struct cluster *cluster, struct arena *ar
     return copying.copies;
 }
 
-void pod_copies_fini(struct pod_copies *copies)
+void pod_copy_fini(struct pod_copies *copies)
 {
     HASH_CLEAR(hh, copies->shapes);
 }

@@ -46,12 +46,12 @@ struct pod_copies {
 
 /* GPU pods without a node that are not finished; of too many, those that kube-scheduler would take
  * first: by priority, then by age. All in the arena. */
-struct pod_copies pod_copies_pending(struct inventory *inventory, struct arena *arena);
+struct pod_copies pod_copy_pending(struct inventory *inventory, struct arena *arena);
 /* One pod, or none. */
-struct pod_copies pod_copies_named(struct inventory *inventory, const char *namespace_,
-                                   const char *name, struct arena *arena);
+struct pod_copies pod_copy_named(struct inventory *inventory, const char *namespace_,
+                                 const char *name, struct arena *arena);
 /* All pods, in the ledger's order; under the inventory's lock. provenance is left to the caller. */
-struct pod_copies pod_copies_all(const struct cluster *cluster, struct arena *arena);
-void pod_copies_fini(struct pod_copies *copies);
+struct pod_copies pod_copy_all(const struct cluster *cluster, struct arena *arena);
+void pod_copy_fini(struct pod_copies *copies);
 
 #endif

@@ -20,7 +20,7 @@ struct verdicts {
     json_t *closest; /* {node, reason, message, lacks}: where the least is missing; or null */
 };
 
-/* Judges the candidates anew. To be freed with judged_fini(). */
+/* Judges the candidates anew. To be freed with verdicts_fini(). */
 struct verdicts verdicts_of(struct candidates *candidates, const struct pod_query *query);
 void verdicts_fini(struct verdicts *verdicts);
 
