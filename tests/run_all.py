@@ -22,7 +22,7 @@ THREADED_WIRE = ("test_bind", "test_concurrency", "test_http", "test_live", "tes
 THREADED_CONTROL_PLANE = ("test_burst", "test_crash")
 # Each service that they start has a thread a core; and some wait more than they work.
 WIRE_PROCESSES = min(os.cpu_count() or 1, 4)
-# What takes long by sheer number takes less of it with --quick, and under ThreadSanitizer: tests/unit/core/prop_ledger.c has a million
+# What takes long by sheer number takes less of it with --quick, and under ThreadSanitizer: tests/unit/decide/prop_ledger.c has a million
 # events where nobody says otherwise.
 QUICK_ENV = {"LEDGER_EVENTS": "50000"}
 THREADED_BINARY = {"GPU_EXTENDER": os.path.join(commands.ROOT, "build/thread/gpu-extender")}
@@ -178,7 +178,7 @@ def options():
         "names",
         nargs="*",
         metavar="NAME",
-        help='a step ("wire", "lint"), or a part of one: "unit/core/test_fit", "wire/test_filter", "fuzz/quantity"',
+        help='a step ("wire", "lint"), or a part of one: "unit/decide/test_fit", "wire/test_filter", "fuzz/quantity"',
     )
     given = parser.parse_args()
     if given.in_cluster:

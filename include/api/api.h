@@ -10,10 +10,10 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "core/policy.h"
 #include "http/exchange.h"
 #include "inventory/inventory.h"
 #include "record/decisions.h"
+#include "types/policy.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

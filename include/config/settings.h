@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "core/policy.h"
+#include "types/policy.h"
 
 #include <stdbool.h>
 #include <stddef.h>

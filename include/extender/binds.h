@@ -1,8 +1,8 @@
 /*
  * binds: pods on their way to being bound: attempts, who waits for them, and what is left open.
  *
- * One attempt a pod UID. The ledger holds room for it (core/reserve.h), the Binding is posted with
- * the UID as precondition, and what came of it is settled by GET where the answer does not say
+ * One attempt a pod UID. The ledger holds room for it (decide/reserve.h), the Binding is posted
+ * with the UID as precondition, and what came of it is settled by GET where the answer does not say
  * (409, a cut connection, no time left): bound to the node asked for under that UID is success,
  * whoever did it; anything else is an error. A second call for the same UID and node joins the
  * first. When the time is up and the outcome still unknown the callers are told an error, the

@@ -2,7 +2,7 @@
  * extender: the kube-scheduler extender protocol: filter, prioritize, preempt,
  * bind.
  *
- * Source: k8s.io/kube-scheduler/extender/v1. Every handler decodes, asks core under the lock, and
+ * Source: k8s.io/kube-scheduler/extender/v1. Every handler decodes, decides under the lock, and
  * encodes after it. Filter, prioritize and preempt have no side effects. Answers to the scheduler
  * are always HTTP 200 where it reads the body; what is refused how is in docs/openapi.yaml.
  */
@@ -11,13 +11,13 @@
 
 #include "base/buf.h"
 #include "base/metrics.h"
-#include "core/policy.h"
 #include "extender/binds.h"
 #include "extender/budgets.h"
 #include "extender/waits.h"
 #include "http/exchange.h"
 #include "inventory/inventory.h"
 #include "record/decisions.h"
+#include "types/policy.h"
 
 /* What became of a call of a verb. */
 enum verb_result {
@@ -36,7 +36,7 @@ enum retry {
     RETRY_BEHIND,    /* kube-scheduler knows of GPUs that are free, and the ledger does not */
     RETRY_KEPT,      /* they are free, and kept for a pod of which kube-scheduler does not know */
     RETRY_REPEAT,    /* the same question again: the ledger may be late */
-    RETRY_CLAIMED,   /* other pods are about to use the rest of the quota: core/claim.h */
+    RETRY_CLAIMED,   /* other pods are about to use the rest of the quota: ledger/claim.h */
     RETRY_NAMESPACE, /* the watch has not shown the pod's namespace, and quotas select by label */
     N_RETRIES
 };

@@ -2,16 +2,16 @@
  * inventory: owns the ledger and its lock, and feeds it.
  *
  * From a file (kubectl get nodes,pods,namespaces,priorityclasses,deviceclasses -A -o yaml, or
- * json), or live from an API server (live.h). Under the lock: core calls only; no I/O, no JSON, no
- * logging.
+ * json), or live from an API server (live.h). Under the lock: ledger and decisions only;
+ * no I/O, no JSON, no logging.
  */
 #ifndef INVENTORY_INVENTORY_H
 #define INVENTORY_INVENTORY_H
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "core/claim.h"
-#include "core/reserve.h"
+#include "decide/reserve.h"
+#include "ledger/claim.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,7 +64,7 @@ struct inventory_view {
 /* Locks for reading; every call needs its inventory_done(). Until then the thread must call nothing
  * else of this header but that. */
 struct inventory_view inventory_read(struct inventory *inventory);
-/* The same, for those who rank nodes: the cluster is settled (core/market.h). */
+/* The same, for those who rank nodes: the cluster is settled (ledger/market.h). */
 struct inventory_view inventory_read_settled(struct inventory *inventory);
 void inventory_done(struct inventory *inventory);
 
@@ -72,13 +72,13 @@ void inventory_done(struct inventory *inventory);
 struct cluster *inventory_fork(struct inventory *inventory);
 void inventory_fork_free(struct inventory *inventory, struct cluster *fork);
 
-/* core/reserve.h, under the lock. The result's strings are in the arena. */
+/* decide/reserve.h, under the lock. The result's strings are in the arena. */
 enum reserve_verdict inventory_reserve(struct inventory *inventory,
                                        const struct reserve_question *question, struct arena *arena,
                                        struct reserve_result *ret_result);
 void inventory_release(struct inventory *inventory, const char *uid, uint64_t serial);
 
-/* core/claim.h, under the lock. */
+/* ledger/claim.h, under the lock. */
 bool inventory_claim(struct inventory *inventory, const struct claim_question *question);
 void inventory_end_claim(struct inventory *inventory, const char *uid);
 

@@ -13,8 +13,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "core/facts.h"
-#include "core/policy.h"
+#include "types/facts.h"
+#include "types/policy.h"
 
 #include <jansson.h>
 

@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "core/facts.h"
-#include "core/policy.h"
+#include "types/facts.h"
+#include "types/policy.h"
 
 #include <jansson.h>
 
@@ -17,9 +17,9 @@
  * GPU request that is not its limit, an annotation that can't be read, an affinity or toleration
  * that Kubernetes' validation refuses) is ret_facts->refusal, not an error. Texts of its condition
  * PodScheduled are cut at 4 KiB. A shape over the policy's limits.podShapeBytes is reduced to what
- * filter and bind judge (core/shape_limits.h). -EINVAL: a member of the wrong type, a quantity that
- * is none; the message names the path. A pod without a UID gets "NAMESPACE/NAME" for one; without a
- * namespace, "default". */
+ * filter and bind judge (ledger/shape_limits.h). -EINVAL: a member of the wrong type, a quantity
+ * that is none; the message names the path. A pod without a UID gets "NAMESPACE/NAME" for one;
+ * without a namespace, "default". */
 int pod_from_json(const json_t *object, const struct policy *policy, struct arena *arena,
                   struct pod_facts *ret_facts, struct err *err);
 

@@ -11,9 +11,9 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "core/cluster.h"
-#include "core/facts.h"
-#include "core/policy.h"
+#include "ledger/cluster.h"
+#include "types/facts.h"
+#include "types/policy.h"
 
 #include <jansson.h>
 

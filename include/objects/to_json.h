@@ -9,9 +9,9 @@
 #ifndef OBJECTS_TO_JSON_H
 #define OBJECTS_TO_JSON_H
 
-#include "core/facts.h"
-#include "core/policy.h"
 #include "objects/identity.h"
+#include "types/facts.h"
+#include "types/policy.h"
 
 #include <jansson.h>
 

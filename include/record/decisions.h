@@ -9,7 +9,7 @@
 #define RECORD_DECISIONS_H
 
 #include "base/arena.h"
-#include "core/fit.h"
+#include "types/reason.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
 #ifndef CONFIG_QUOTA_READ_H
 #define CONFIG_QUOTA_READ_H
 
-#include "core/policy.h"
 #include "formats/yaml_fault.h"
+#include "types/policy.h"
 
 /* The policy's quotas are those of the list from now on. What they are checked against
  * (gpuResources, models.aliases) must have been read. -EINVAL and a message. */

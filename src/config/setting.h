@@ -38,7 +38,7 @@ struct setting {
     syntax_check *check; /* of the text, or of each name */
     setting_choice *choice;
     size_t least, most; /* of a number, both allowed */
-    size_t number;      /* the default; that of the policy's values stands in core/policy.c */
+    size_t number;      /* the default; that of the policy's values stands in types/policy.c */
     const char *text;   /* the default */
 };
 

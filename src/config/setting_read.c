@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "clients.h"
-#include "core/quantity.h"
 #include "formats/json_get.h"
+#include "types/quantity.h"
 
 #include <ctype.h>
 #include <inttypes.h>

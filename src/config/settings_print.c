@@ -2,8 +2,8 @@
  * that any YAML reader takes for nothing else stand without quotes. */
 #include "config/settings.h"
 
-#include "core/quantity.h"
 #include "setting.h"
+#include "types/quantity.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
  * Selectors", and k8s.io/apimachinery/pkg/util/validation (IsQualifiedName, IsDNS1123Subdomain). */
 #include "syntax.h"
 
-#include "core/gpu_model.h"
+#include "types/gpu_model.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

@@ -24,7 +24,7 @@ syntax_check syntax_dns_label;
 syntax_check syntax_dns_label_or_none;
 /* Left side of an alias: printable ASCII with at least a letter or digit. */
 syntax_check syntax_alias;
-/* A model name that core/gpu_model can read. */
+/* A model name that types/gpu_model.h can read. */
 syntax_check syntax_model;
 
 #endif

@@ -8,7 +8,7 @@
 #define EXTENDER_ANSWER_H
 
 #include "base/buf.h"
-#include "core/rank.h"
+#include "decide/rank.h"
 #include "extender/extender.h"
 #include "http/exchange.h"
 

@@ -5,9 +5,9 @@
 #define EXTENDER_ARGS_H
 
 #include "base/err.h"
-#include "core/facts.h"
-#include "core/policy.h"
 #include "http/exchange.h"
+#include "types/facts.h"
+#include "types/policy.h"
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 /* preempt: on which of these nodes would evicting these pods help? See
  * include/extender/extender.h. */
-#include "core/preempt.h"
+#include "decide/preempt.h"
 #include "base/clock.h"
 #include "extender/answer.h"
 #include "extender/args.h"

@@ -1,6 +1,6 @@
 /* prioritize: which of these nodes is best? See include/extender/extender.h. */
 #include "base/clock.h"
-#include "core/rank.h"
+#include "decide/rank.h"
 #include "extender/answer.h"
 #include "extender/args.h"
 #include "extender/extender.h"

@@ -1,7 +1,7 @@
 /* question: see question.h. */
 #include "extender/question.h"
 #include "base/clock.h"
-#include "core/quota.h"
+#include "decide/quota.h"
 
 struct fit_question question_of(const struct cluster *cluster, const struct pod_facts *pod,
                                 struct arena *arena)

@@ -4,7 +4,7 @@
 #ifndef EXTENDER_QUESTION_H
 #define EXTENDER_QUESTION_H
 
-#include "core/fit.h"
+#include "decide/fit.h"
 
 /* In the arena; valid while the cluster does not change. */
 struct fit_question question_of(const struct cluster *cluster, const struct pod_facts *pod,

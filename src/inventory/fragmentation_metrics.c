@@ -2,7 +2,7 @@
 #include "fragmentation_metrics.h"
 #include "base/mem.h"
 #include "base/metrics.h"
-#include "core/fragmentation.h"
+#include "decide/fragmentation.h"
 #include "gpu_metrics.h"
 
 static double fragmented_of(const struct fragmentation *item)

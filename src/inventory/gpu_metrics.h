@@ -9,7 +9,7 @@
 #define INVENTORY_GPU_METRICS_H
 
 #include "base/buf.h"
-#include "core/cluster.h"
+#include "ledger/cluster.h"
 
 /* Who names nodes makes models: the first so many, by resource and name, have series. */
 #define METRIC_MODELS_MAX 100

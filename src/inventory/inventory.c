@@ -1,8 +1,9 @@
 /* inventory: the ledger behind its lock. See include/inventory/inventory.h. */
 #include "inventory/inventory.h"
 #include "base/mem.h"
-#include "core/market.h"
+#include "decide/quota.h"
 #include "file_feed.h"
+#include "ledger/market.h"
 #include "live_priv.h"
 
 #include <stdlib.h>
@@ -185,7 +186,7 @@ enum reserve_verdict inventory_reserve(struct inventory *inventory,
 bool inventory_claim(struct inventory *inventory, const struct claim_question *question)
 {
     inventory_lock_to_write(inventory);
-    const bool is_done = cluster_claim(inventory->state.cluster, question);
+    const bool is_done = quota_claim(inventory->state.cluster, question);
     inventory_unlock(inventory);
     return is_done;
 }

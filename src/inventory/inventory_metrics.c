@@ -1,10 +1,10 @@
 /* inventory_metrics: the ledger as Prometheus gauges. See include/inventory/inventory.h. */
 #include "base/metrics.h"
-#include "core/shape_limits.h"
 #include "fragmentation_metrics.h"
 #include "gpu_metrics.h"
 #include "inventory/inventory.h"
 #include "inventory_priv.h"
+#include "ledger/shape_limits.h"
 #include "quota_metrics.h"
 
 static void shape_metrics(const struct shape_use *use, struct buf *out)

@@ -1,7 +1,7 @@
 /* kinds: see kinds.h. */
 #include "kinds.h"
 #include "base/clock.h"
-#include "core/reserve.h"
+#include "decide/reserve.h"
 #include "objects/device_class.h"
 #include "objects/namespace.h"
 #include "objects/node.h"

@@ -5,7 +5,7 @@
 #ifndef INVENTORY_KINDS_H
 #define INVENTORY_KINDS_H
 
-#include "core/cluster.h"
+#include "ledger/cluster.h"
 #include "objects/identity.h"
 #include "objects/snapshot.h"
 

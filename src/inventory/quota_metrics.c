@@ -1,7 +1,7 @@
 /* quota_metrics: see quota_metrics.h. The policy file bounds the labels. */
 #include "quota_metrics.h"
 #include "base/metrics.h"
-#include "core/quota.h"
+#include "decide/quota.h"
 
 static void write_gauge(const struct cluster *fork, const char *name, bool is_use, struct buf *out)
 {

@@ -3,7 +3,7 @@
 #define INVENTORY_QUOTA_METRICS_H
 
 #include "base/buf.h"
-#include "core/cluster.h"
+#include "ledger/cluster.h"
 
 void quota_metrics(const struct cluster *fork, struct buf *out);
 

@@ -1,5 +1,5 @@
 /* quota_warnings: limits that limit nothing. See include/inventory/inventory.h. */
-#include "core/quota.h"
+#include "decide/quota.h"
 #include "inventory/inventory.h"
 
 /* The first quota that limits the model. */

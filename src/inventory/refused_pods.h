@@ -8,7 +8,7 @@
 #define INVENTORY_REFUSED_PODS_H
 
 #include "base/arena.h"
-#include "core/cluster.h"
+#include "ledger/cluster.h"
 
 struct refused_pods;
 

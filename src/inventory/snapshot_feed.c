@@ -1,7 +1,7 @@
 /* snapshot_feed: see snapshot_feed.h. */
 #include "snapshot_feed.h"
 #include "base/log.h"
-#include "core/market.h"
+#include "ledger/market.h"
 
 #include <string.h>
 

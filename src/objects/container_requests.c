@@ -1,10 +1,10 @@
 /* container_requests: see container_requests.h. */
 #include "container_requests.h"
 
-#include "core/quantity.h"
 #include "formats/json_get.h"
 #include "quantity_json.h"
 #include "quoted.h"
+#include "types/quantity.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "core/facts.h"
+#include "types/facts.h"
 
 #include <jansson.h>
 

@@ -5,7 +5,7 @@
 #define OBJECTS_MODEL_NAMES_H
 
 #include "base/buf.h"
-#include "core/policy.h"
+#include "types/policy.h"
 
 /* Adds its canonical name with how it is shared; where an alias of the policy takes that for
  * another model, one that it does not. */

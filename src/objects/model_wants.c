@@ -2,8 +2,8 @@
 #include "model_wants.h"
 
 #include "annotations.h"
-#include "core/quantity.h"
 #include "quoted.h"
+#include "types/quantity.h"
 
 #include <ctype.h>
 #include <string.h>

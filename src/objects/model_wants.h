@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "core/facts.h"
-#include "core/policy.h"
+#include "types/facts.h"
+#include "types/policy.h"
 
 /* The texts of the annotations; NULL where they are missing. */
 struct model_wants_texts {

@@ -1,7 +1,6 @@
 /* node: see include/objects/node.h. */
 #include "objects/node.h"
 
-#include "core/quantity.h"
 #include "element.h"
 #include "formats/json_get.h"
 #include "label_map.h"
@@ -9,6 +8,7 @@
 #include "quantity_json.h"
 #include "quoted.h"
 #include "taint_effect.h"
+#include "types/quantity.h"
 
 #include <stdlib.h>
 #include <string.h>

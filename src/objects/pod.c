@@ -3,8 +3,8 @@
 
 #include "affinity.h"
 #include "annotations.h"
-#include "core/shape_limits.h"
 #include "formats/json_get.h"
+#include "ledger/shape_limits.h"
 #include "meta.h"
 #include "objects/demand.h"
 #include "owner.h"

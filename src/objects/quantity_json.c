@@ -1,8 +1,8 @@
 /* quantity_json: see quantity_json.h. */
 #include "quantity_json.h"
 
-#include "core/quantity.h"
 #include "formats/json_get.h"
+#include "types/quantity.h"
 
 #include <inttypes.h>
 #include <stdio.h>

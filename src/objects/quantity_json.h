@@ -18,7 +18,7 @@
  * QUANTITY_JSON_NUMBER_BYTES. -EINVAL: neither a string nor a whole number. */
 int quantity_json_text(const json_t *value, char *number, const char **ret_text, struct err *err);
 
-/* In the unit of the resource (core/facts.h), rounded up. -EINVAL: no quantity, or a negative one;
+/* In the unit of the resource (types/facts.h), rounded up. -EINVAL: no quantity, or a negative one;
  * -ERANGE: does not fit. */
 int quantity_json_amount(const json_t *value, const char *resource, int64_t *ret_amount,
                          struct err *err);

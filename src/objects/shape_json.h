@@ -4,8 +4,8 @@
 #ifndef OBJECTS_SHAPE_JSON_H
 #define OBJECTS_SHAPE_JSON_H
 
-#include "core/facts.h"
-#include "core/policy.h"
+#include "types/facts.h"
+#include "types/policy.h"
 
 #include <jansson.h>
 

@@ -1,8 +1,8 @@
 /* snapshot: see include/objects/snapshot.h. */
 #include "objects/snapshot.h"
 #include "base/text_time.h"
-#include "core/shape_limits.h"
 #include "formats/json_get.h"
+#include "ledger/shape_limits.h"
 #include "meta.h"
 #include "objects/pod.h"
 #include "objects/to_json.h"

@@ -1,6 +1,6 @@
 /* snapshot_reckoned: what a ledger reckons, to be compared. See include/objects/snapshot.h. */
-#include "core/market.h"
-#include "core/reserve.h"
+#include "ledger/market.h"
+#include "ledger/reservation.h"
 #include "objects/snapshot.h"
 
 #include <stdint.h>

@@ -4,7 +4,7 @@
 #ifndef OBJECTS_TAINT_EFFECT_H
 #define OBJECTS_TAINT_EFFECT_H
 
-#include "core/facts.h"
+#include "types/facts.h"
 
 #include <stdbool.h>
 

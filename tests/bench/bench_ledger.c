@@ -10,9 +10,9 @@
  */
 #include "base/arena.h"
 #include "base/mem.h"
-#include "core/best.h"
-#include "core/market.h"
-#include "core/reserve.h"
+#include "decide/best.h"
+#include "decide/reserve.h"
+#include "ledger/market.h"
 
 #include <inttypes.h>
 #include <malloc.h>

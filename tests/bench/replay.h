@@ -4,7 +4,7 @@
 #ifndef BENCH_REPLAY_H
 #define BENCH_REPLAY_H
 
-#include "core/rank.h"
+#include "decide/rank.h"
 #include "replay_services.h"
 #include "trace.h"
 

@@ -1,7 +1,7 @@
 /* replay_queue: see replay_queue.h. */
 #include "replay_queue.h"
 #include "base/mem.h"
-#include "core/fit.h"
+#include "decide/fit.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /*
- * replay_run: sends the pods of a trace through the real decisions: core's filter, its ranking as
- * the 0..10 of the wire, and kube-scheduler's arithmetic over them. tests/bench/replay builds and
+ * replay_run: sends the pods of a trace through the real decisions: fit, and the ranking as the
+ * 0..10 of the wire, and kube-scheduler's arithmetic over them. tests/bench/replay builds and
  * runs it, and tells what the figures are.
  *
  *   replay_run FOLDER VARIANT POLICY WEIGHT SEED static|arrivals|online [SPREAD]
@@ -13,8 +13,8 @@
  * kinds of run.
  */
 #include "base/mem.h"
-#include "core/fit.h"
-#include "core/rank.h"
+#include "decide/fit.h"
+#include "decide/rank.h"
 #include "replay.h"
 
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 #ifndef BENCH_REPLAY_SERVICES_H
 #define BENCH_REPLAY_SERVICES_H
 
-#include "core/cluster.h"
+#include "ledger/cluster.h"
 #include "trace.h"
 
 #define SERVICE_REPLICAS 3

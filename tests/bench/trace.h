@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "core/facts.h"
+#include "types/facts.h"
 
 struct trace_pod {
     int64_t milli_cores, memory_bytes, gpus;

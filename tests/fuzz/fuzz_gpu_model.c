@@ -1,6 +1,6 @@
 /* Any text as a GPU's name, and, cut at the first newlines, with an alias: what is read is read
  * again from its canonical text as the same, and satisfies itself. */
-#include "core/gpu_model.h"
+#include "types/gpu_model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Any text as a quantity: no fault, and what is accepted fits together. */
-#include "core/quantity.h"
+#include "types/quantity.h"
 
 #include <stddef.h>
 #include <stdlib.h>

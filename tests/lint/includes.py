@@ -1,7 +1,7 @@
 """The layering of src/ and include/, checked include by include.
 
 The table is that of docs/ARCHITECTURE.md: which folder may include which, and where each third-party
-header is at home. It reads the text only (symbols.py looks at what core's objects really call), and does not
+header is at home. It reads the text only (symbols.py looks at what the objects of pure folders really call), and does not
 look at tests/, where linking enforces the same.
 """
 
@@ -11,20 +11,25 @@ import sys
 
 import tree
 
+# Folders that are pure: no I/O, clock, thread, signal, and this of base alone.
+PURE = ("types", "ledger", "decide")
+PURE_BASE = ["base/arena.h", "base/buf.h", "base/err.h", "base/hash.h", "base/mem.h", "base/table.h"]
 # Entries are folders, or single headers of a folder.
 MAY_INCLUDE = {
     "base": [],
-    "core": ["base/arena.h", "base/buf.h", "base/err.h", "base/hash.h", "base/mem.h", "base/table.h"],
+    "types": PURE_BASE,
+    "ledger": PURE_BASE + ["types"],
+    "decide": PURE_BASE + ["types", "ledger"],
     "formats": ["base"],
-    "config": ["base", "formats", "core/policy.h", "core/quantity.h", "core/gpu_model.h"],
-    "objects": ["base", "core", "formats"],
+    "config": ["base", "formats", "types/policy.h", "types/quantity.h", "types/gpu_model.h"],
+    "objects": ["base", "types", "ledger", "formats"],
     "kube": ["base", "formats"],
-    "inventory": ["base", "core", "formats", "objects", "kube"],
-    "record": ["base", "core/fit.h"],
+    "inventory": ["base", "types", "ledger", "decide", "formats", "objects", "kube"],
+    "record": ["base", "types/reason.h"],
     "http": ["base"],
     "auth": ["base", "formats", "http/exchange.h", "kube/request.h"],
-    "extender": ["base", "core", "inventory", "objects", "formats", "record", "http/exchange.h", "kube/request.h"],
-    "api": ["base", "core", "inventory", "objects", "formats", "record", "http/exchange.h"],
+    "extender": ["base", "types", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h", "kube/request.h"],
+    "api": ["base", "types", "ledger", "decide", "inventory", "objects", "formats", "record", "http/exchange.h"],
     "daemon": ["base", "config", "extender", "inventory", "kube", "http", "auth"],
 }
 ALL_FOLDERS = list(MAY_INCLUDE)
@@ -44,7 +49,7 @@ THIRD_PARTY = {
     "curl/curl.h": (["kube"], True),
 }
 
-# Core is pure: no I/O, clock, thread, signal. stdio.h is there for snprintf (symbols.py refuses the rest).
+# stdio.h is there for snprintf (symbols.py refuses the rest).
 PURE_LIBC = set(
     """assert.h ctype.h errno.h inttypes.h limits.h stdalign.h stdarg.h stdbool.h stddef.h stdint.h
 stdio.h stdlib.h string.h strings.h""".split()
@@ -63,7 +68,7 @@ INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTIL
 
 
 def folder_of(path):
-    """include/core/fit.h and src/core/fit.c are core; src/main.c is "", and may use all."""
+    """include/decide/fit.h and src/decide/fit.c are decide; src/main.c is "", and may use all."""
     parts = path.split("/")
     return parts[1] if len(parts) > 2 else ""
 
@@ -105,8 +110,8 @@ def fault_of_system(path, folder, header):
         return None if path == UTHASH_HOME else f'<{UTHASH}> has unkeyed hashes: include "base/table.h" instead'
     if header in THIRD_PARTY:
         return fault_of_third_party(path, folder, header)
-    if folder == "core" and header not in PURE_LIBC:
-        return f"<{header}>: core is pure, it may include {', '.join(sorted(PURE_LIBC))}"
+    if folder in PURE and header not in PURE_LIBC:
+        return f"<{header}>: {folder}/ is pure, it may include {', '.join(sorted(PURE_LIBC))}"
     if header not in LIBC:
         return f"<{header}> is in no row of tests/lint/includes.py: give a new library its one home there"
     return None

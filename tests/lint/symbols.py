@@ -1,5 +1,5 @@
-"""Core is pure, checked on its object code: every symbol that core's library takes from elsewhere must be one of
-base's, or a libc function that only computes.
+"""types/, ledger/ and decide/ are pure, checked on their object code: every symbol that their libraries take from
+elsewhere must be one of theirs, one of base's, or a libc function that only computes.
 
 Usage: symbols.py [BUILD-DIRECTORY], which must be built; build/release where nothing is said.
 """
@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 
+import includes
 import tree
 
 PURE_LIBC = set("""
@@ -37,22 +38,24 @@ def nm(library, option):
         yield place.rstrip("]").rpartition("[")[2], rest.split()[0]
 
 
-def faults_of(library):
-    own = {symbol for _, symbol in nm(library, "--defined-only")}
+def faults_of(libraries):
+    own = {symbol for library in libraries for _, symbol in nm(library, "--defined-only")}
     known = own | PURE_LIBC | COMPILER
     return [
-        f"{member}: calls {symbol}, which is not in tests/lint/symbols.py's list: core does no I/O, asks no clock, "
+        f"{member}: calls {symbol}, which is not in tests/lint/symbols.py's list: this folder does no I/O, asks no clock, "
         "starts no thread, logs nothing"
+        for library in libraries
         for member, symbol in nm(library, "--undefined-only")
         if symbol not in known and not symbol.startswith(BASE_PREFIXES)
     ]
 
 
 def main(build):
-    library = os.path.join(tree.ROOT, build, "src", "core", "libcore.a")
-    if not os.path.exists(library):
-        return tree.report([f"{library} is not there: build it with scripts/build release"])
-    return tree.report(faults_of(library))
+    libraries = [os.path.join(tree.ROOT, build, "src", folder, f"lib{folder}.a") for folder in includes.PURE]
+    missing = [library for library in libraries if not os.path.exists(library)]
+    if missing:
+        return tree.report([f"{missing[0]} is not there: build it with scripts/build release"])
+    return tree.report(faults_of(libraries))
 
 
 if __name__ == "__main__":

@@ -13,14 +13,15 @@ PUBLIC = {
         "base/err.h",
         "base/log.h",
         "base/table.h",
-        "core/fit.h",
-        "core/policy.h",
+        "types/policy.h",
+        "ledger/cluster.h",
+        "decide/fit.h",
         "formats/json_get.h",
         "http/exchange.h",
     )
 }
 PUBLIC["include/http/server.h"] = "/* a header */\n"
-PUBLIC["src/core/ledger.h"] = "/* private */\n"
+PUBLIC["src/ledger/ledger.h"] = "/* private */\n"
 PUBLIC["src/api/pods/pod.h"] = "/* private, in a subfolder */\n"
 
 
@@ -32,14 +33,15 @@ def faults(tree_of, path, *lines):
 @pytest.mark.parametrize(
     "path, line",
     [
-        ("src/core/x.c", '"base/err.h"'),
-        ("src/core/x.c", '"core/fit.h"'),
-        ("src/core/x.c", '"ledger.h"'),
-        ("src/core/x.c", '"core/ledger.h"'),
-        ("src/core/x.c", '"base/table.h"'),
+        ("src/types/x.c", '"base/err.h"'),
+        ("src/decide/x.c", '"decide/fit.h"'),
+        ("src/decide/x.c", '"ledger/cluster.h"'),
+        ("src/ledger/x.c", '"ledger.h"'),
+        ("src/ledger/x.c", '"ledger/ledger.h"'),
+        ("src/ledger/x.c", '"base/table.h"'),
         ("include/base/table.h", "<uthash.h>"),
-        ("src/core/x.c", "<stdio.h>"),
-        ("src/config/x.c", '"core/policy.h"'),
+        ("src/types/x.c", "<stdio.h>"),
+        ("src/config/x.c", '"types/policy.h"'),
         ("src/extender/x.c", '"http/exchange.h"'),
         ("src/objects/x.c", "<jansson.h>"),
         ("src/http/x.c", "<microhttpd.h>"),
@@ -55,26 +57,29 @@ def test_right_includes_pass(tree_of, path, line):
 @pytest.mark.parametrize(
     "path, line, says",
     [
-        ("src/core/x.c", '"formats/json_get.h"', "core/ must not include formats/json_get.h"),
-        ("src/core/x.c", '"base/log.h"', "core/ must not include base/log.h"),
-        ("src/core/x.c", "<uthash.h>", "unkeyed hashes"),
-        ("src/core/x.c", "<jansson.h>", "is not allowed in core/"),
-        ("src/core/x.c", "<time.h>", "core is pure"),
-        ("src/core/x.c", "<pthread.h>", "core is pure"),
-        ("src/core/x.c", "<sys/socket.h>", "core is pure"),
-        ("include/core/x.h", "<time.h>", "core is pure"),
-        ("src/formats/x.c", '"core/fit.h"', "formats/ must not include core/fit.h"),
-        ("src/config/x.c", '"core/fit.h"', "config/ must not include core/fit.h"),
+        ("src/types/x.c", '"formats/json_get.h"', "types/ must not include formats/json_get.h"),
+        ("src/types/x.c", '"ledger/cluster.h"', "types/ must not include ledger/cluster.h"),
+        ("src/ledger/x.c", '"decide/fit.h"', "ledger/ must not include decide/fit.h"),
+        ("src/decide/x.c", '"ledger/ledger.h"', "is private to src/ledger/"),
+        ("src/decide/x.c", '"base/log.h"', "decide/ must not include base/log.h"),
+        ("src/ledger/x.c", "<uthash.h>", "unkeyed hashes"),
+        ("src/decide/x.c", "<jansson.h>", "is not allowed in decide/"),
+        ("src/types/x.c", "<time.h>", "types/ is pure"),
+        ("src/ledger/x.c", "<pthread.h>", "ledger/ is pure"),
+        ("src/decide/x.c", "<sys/socket.h>", "decide/ is pure"),
+        ("include/decide/x.h", "<time.h>", "decide/ is pure"),
+        ("src/formats/x.c", '"decide/fit.h"', "formats/ must not include decide/fit.h"),
+        ("src/config/x.c", '"decide/fit.h"', "config/ must not include decide/fit.h"),
         ("src/extender/x.c", '"http/server.h"', "extender/ must not include http/server.h"),
         ("src/http/x.c", "<jansson.h>", "is not allowed in http/"),
         ("src/main.c", "<microhttpd.h>", "is not allowed here"),
         ("include/http/x.h", "<microhttpd.h>", "belongs in one .c file"),
         ("src/base/x.c", "<zlib.h>", "is in no row"),
-        ("src/objects/x.c", '"core/ledger.h"', "is private to src/core/"),
+        ("src/objects/x.c", '"ledger/ledger.h"', "is private to src/ledger/"),
+        ("src/objects/x.c", '"../ledger/ledger.h"', "is neither in include/ nor in src/objects/"),
+        ("include/ledger/x.h", '"ledger/ledger.h"', "public headers only"),
+        ("src/ledger/x.c", '"ledger/nothing.h"', "is neither in include/ nor in src/ledger/"),
         ("src/extender/x.c", '"api/pods/pod.h"', "is private to src/api/pods/"),
-        ("src/objects/x.c", '"../core/ledger.h"', "is neither in include/ nor in src/objects/"),
-        ("include/core/x.h", '"core/ledger.h"', "public headers only"),
-        ("src/core/x.c", '"core/nothing.h"', "is neither in include/ nor in src/core/"),
         ("src/novel/x.c", '"base/err.h"', "has no row"),
     ],
 )
@@ -122,8 +127,9 @@ def test_the_documented_table_is_the_one_that_is_checked():
                 assert not in_one_file or folder not in where or f"`{header}` (one file)" in homes
 
 
-def test_every_file_of_the_core_is_documented():
+def test_every_file_of_the_pure_folders_is_documented():
     told = {name.removesuffix(".h") for row in rows("file") for name in re.findall(r"`([\w*.]+)`", row[0])}
-    files = {name.removesuffix(".c") for name in os.listdir(os.path.join(tree.ROOT, "src/core")) if name.endswith(".c")}
+    folders = [os.path.join(tree.ROOT, "src", folder) for folder in includes.PURE]
+    files = {name.removesuffix(".c") for folder in folders for name in os.listdir(folder) if name.endswith(".c")}
     patterns = tuple(name[:-1] for name in told if name.endswith("*"))
     assert {name for name in files - told if not name.startswith(patterns)} == set()

@@ -1,4 +1,4 @@
-"""The check of core's object code, on a library made here: what only computes passes, a clock is named."""
+"""The check of the pure folders' object code, on a library made here: what only computes passes, a clock is named."""
 
 import subprocess
 
@@ -15,14 +15,14 @@ def library(tmp_path, **sources):
     for name, text in sources.items():
         (tmp_path / f"{name}.c").write_text(text, encoding="utf-8")
         subprocess.run(["gcc", "-O1", "-fno-builtin", "-c", f"{name}.c"], cwd=tmp_path, check=True)
-    subprocess.run(["ar", "rcs", "libcore.a", *(f"{name}.o" for name in sources)], cwd=tmp_path, check=True)
-    return str(tmp_path / "libcore.a")
+    subprocess.run(["ar", "rcs", "libpure.a", *(f"{name}.o" for name in sources)], cwd=tmp_path, check=True)
+    return str(tmp_path / "libpure.a")
 
 
 def test_computing_passes(tmp_path):
-    assert symbols.faults_of(library(tmp_path, pure=PURE, own=OWN)) == []
+    assert symbols.faults_of([library(tmp_path, pure=PURE, own=OWN)]) == []
 
 
 def test_a_clock_is_named(tmp_path):
-    found = symbols.faults_of(library(tmp_path, pure=PURE, clock=CLOCK))
+    found = symbols.faults_of([library(tmp_path, pure=PURE, clock=CLOCK)])
     assert len(found) == 1 and found[0].startswith("clock.o: calls time,")

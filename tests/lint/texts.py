@@ -42,7 +42,7 @@ HOST = re.compile("|".join(map(re.escape, _HOSTS)))
 
 
 def guard_of(path):
-    """include/core/gpu_model.h -> CORE_GPU_MODEL_H; a private header has its file's name only or its folder's too."""
+    """include/types/gpu_model.h -> TYPES_GPU_MODEL_H; a private header has its file's name only or its folder's too."""
     return re.sub(r"\W", "_", path.split("/", 1)[1]).upper()
 
 

@@ -2,7 +2,7 @@
 #include "service.h"
 
 #include "base/clock.h"
-#include "core/fit.h"
+#include "decide/fit.h"
 #include "world.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-"""Who would be evicted for a workload of a dry run. How they are chosen is reckoned in tests/unit/core/test_evict.c."""
+"""Who would be evicted for a workload of a dry run. How they are chosen is reckoned in tests/unit/decide/test_evict.c."""
 
 import pytest
 from objects import GPU, merged, node, pod

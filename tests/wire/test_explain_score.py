@@ -1,4 +1,4 @@
-"""POST /v1/dry-run?explain=true: why the nodes rank as they do. What each term is worth is reckoned in tests/unit/core/test_score.c."""
+"""POST /v1/dry-run?explain=true: why the nodes rank as they do. What each term is worth is reckoned in tests/unit/decide/test_score.c."""
 
 import re
 

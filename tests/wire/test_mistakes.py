@@ -1,6 +1,6 @@
 """Mistakes found in other extenders' code, and for each the test that would fail with it here, from outside.
 
-Those of the ledger are also tested next to it, in tests/unit/core/test_ledger_mistakes.c. docs/MISTAKES.md has them all, and says which
+Those of the ledger are also tested next to it, in tests/unit/decide/test_ledger_mistakes.c. docs/MISTAKES.md has them all, and says which
 tests guard each.
 """
 

@@ -129,7 +129,7 @@ def columns(row):
 
 
 def test_reasons_messages_and_help_are_those_of_the_table_in_core():
-    table = [columns(row) for row in REASON.findall(read("src/core/fit.c"))]
+    table = [columns(row) for row in REASON.findall(read("src/types/reason.c"))]
     schema = JUDGE.document["components"]["schemas"]["Reason"]
     assert schema["enum"] == [name for name, _, _ in table]
     rows = re.findall(r"^\| `(\w+)` \| ([^|(]*?) (?:\([^)]*\) )?\| ([^|]*?) ?\|$", schema["description"], re.MULTILINE)

@@ -1,6 +1,6 @@
 """Pods with long affinities: placed like any other, and not judged where that would cost what they make it cost.
 
-What the ledger keeps of them, and who may keep how much, is in tests/unit/core/test_shape_limits.c.
+What the ledger keeps of them, and who may keep how much, is in tests/unit/decide/test_shape_limits.c.
 """
 
 import json

@@ -4,7 +4,7 @@
 #ifndef API_CLUSTER_FRAGMENTATION_JSON_H
 #define API_CLUSTER_FRAGMENTATION_JSON_H
 
-#include "core/fragmentation.h"
+#include "decide/fragmentation.h"
 
 #include <jansson.h>
 

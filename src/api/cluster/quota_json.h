@@ -4,7 +4,7 @@
 #ifndef API_CLUSTER_QUOTA_JSON_H
 #define API_CLUSTER_QUOTA_JSON_H
 
-#include "core/quota.h"
+#include "decide/quota.h"
 
 #include <jansson.h>
 

@@ -8,10 +8,10 @@
 #include "api/reply.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "core/reserve.h"
-#include "core/shape_copy.h"
+#include "decide/reserve.h"
 #include "formats/json_put.h"
 #include "inventory/inventory.h"
+#include "ledger/shape_copy.h"
 #include "objects/identity.h"
 #include "objects/to_json.h"
 

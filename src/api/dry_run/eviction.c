@@ -1,7 +1,7 @@
 /* eviction: see eviction.h. The ledger's pods are looked at under its lock, and copied. */
 #include "api/dry_run/eviction.h"
 #include "api/text.h"
-#include "core/evict.h"
+#include "decide/evict.h"
 
 #include <inttypes.h>
 

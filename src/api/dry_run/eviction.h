@@ -5,7 +5,7 @@
 #define API_DRY_RUN_EVICTION_H
 
 #include "base/buf.h"
-#include "core/fit.h"
+#include "decide/fit.h"
 #include "inventory/inventory.h"
 
 #include <jansson.h>

@@ -9,13 +9,13 @@
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/near_misses.h"
 #include "api/verdicts/verdict.h"
-#include "core/fragmentation.h"
-#include "core/market.h"
-#include "core/policy.h"
-#include "core/quota.h"
-#include "core/score.h"
-#include "core/shape_limits.h"
-#include "core/what_if.h"
+#include "decide/fragmentation.h"
+#include "decide/quota.h"
+#include "decide/score.h"
+#include "decide/what_if.h"
+#include "ledger/market.h"
+#include "ledger/shape_limits.h"
+#include "types/policy.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "api/pods/pod_table.h"
 #include "api/reply.h"
 #include "base/clock.h"
-#include "core/facts.h"
+#include "types/facts.h"
 
 #include <stdlib.h>
 #include <string.h>

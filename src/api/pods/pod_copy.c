@@ -1,8 +1,8 @@
 /* pod_copy: see pod_copy.h. */
 #include "api/pods/pod_copy.h"
 #include "base/mem.h"
-#include "core/quota.h"
-#include "core/shape_copy.h"
+#include "decide/quota.h"
+#include "ledger/shape_copy.h"
 
 #include <stdlib.h>
 #include <string.h>

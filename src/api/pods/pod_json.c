@@ -2,8 +2,8 @@
 #include "api/pods/pod_json.h"
 #include "api/verdicts/model_words.h"
 #include "base/text_time.h"
-#include "core/quota.h"
-#include "core/shape_limits.h"
+#include "decide/quota.h"
+#include "ledger/shape_limits.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #ifndef API_VERDICTS_CANDIDATES_H
 #define API_VERDICTS_CANDIDATES_H
 
-#include "core/fit.h"
-#include "core/rank.h"
+#include "decide/fit.h"
+#include "decide/rank.h"
 
 struct node_verdict {
     const struct node *node;

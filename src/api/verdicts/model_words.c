@@ -2,7 +2,7 @@
 #include "api/verdicts/model_words.h"
 #include "api/text.h"
 #include "base/table.h"
-#include "core/quantity.h"
+#include "types/quantity.h"
 
 #include <string.h>
 

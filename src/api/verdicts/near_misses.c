@@ -3,8 +3,8 @@
 #include "api/text.h"
 #include "api/verdicts/verdict.h"
 #include "base/table.h"
-#include "core/near_miss.h"
-#include "core/quantity.h"
+#include "decide/near_miss.h"
+#include "types/quantity.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

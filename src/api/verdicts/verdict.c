@@ -3,7 +3,7 @@
 #include "api/table.h"
 #include "api/text.h"
 #include "base/table.h"
-#include "core/quantity.h"
+#include "types/quantity.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -12,7 +12,7 @@
 #ifndef EXTENDER_BIND_BIND_ATTEMPT_H
 #define EXTENDER_BIND_BIND_ATTEMPT_H
 
-#include "core/reserve.h"
+#include "decide/reserve.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,11 +10,11 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "core/facts.h"
-#include "core/policy.h"
 #include "extender/bind/bind_attempt.h"
 #include "extender/binds.h"
 #include "kube/request.h"
+#include "types/facts.h"
+#include "types/policy.h"
 
 /* Names go into paths as they are: only what Kubernetes allows to be one is. -EINVAL: the message
  * names the first that is none. */

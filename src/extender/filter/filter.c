@@ -1,6 +1,6 @@
 /* filter: which of these nodes may the pod run on? See include/extender/extender.h. */
 #include "base/clock.h"
-#include "core/best.h"
+#include "decide/best.h"
 #include "extender/answer.h"
 #include "extender/args.h"
 #include "extender/extender.h"
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* ---- soft claims on quotas (core/claim.h) ----
+/* ---- soft claims on quotas (ledger/claim.h) ----
  *
  * A call that hands on a node claims the pod's share of its quotas, under the model of the node
  * that it ranks first; a call that hands on none ends the pod's claim. Pods that no quota covers

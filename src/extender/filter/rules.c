@@ -1,6 +1,6 @@
 /* rules: see rules.h. The table comes first, then what is looked up in it, then the words. */
 #include "extender/filter/rules.h"
-#include "core/preempt.h"
+#include "decide/preempt.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #ifndef EXTENDER_FILTER_RULES_H
 #define EXTENDER_FILTER_RULES_H
 
-#include "core/fit.h"
+#include "decide/fit.h"
 #include "extender/args.h"
 #include "extender/extender.h"
 

@@ -1,6 +1,6 @@
 /* shortlist: see shortlist.h. */
 #include "extender/filter/shortlist.h"
-#include "core/best.h"
+#include "decide/best.h"
 
 struct shortlist {
     struct best *best;

@@ -8,7 +8,7 @@
 #ifndef EXTENDER_FILTER_SHORTLIST_H
 #define EXTENDER_FILTER_SHORTLIST_H
 
-#include "core/fit.h"
+#include "decide/fit.h"
 #include "extender/args.h"
 
 struct shortlist;

@@ -3,7 +3,7 @@
  * when all have tried it is used up. Its own executable, as it is also run under ThreadSanitizer.
  */
 #include "base/log.h"
-#include "core/quota.h"
+#include "decide/quota.h"
 #include "small_cluster.h"
 #include "unit.h"
 

@@ -4,8 +4,8 @@
 #define FACTS_BY_SEED_H
 
 #include "base/arena.h"
-#include "core/facts.h"
 #include "formats/json_get.h"
+#include "types/facts.h"
 #include "unit.h"
 
 #include <jansson.h>

@@ -5,8 +5,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "core/policy.h"
 #include "formats/json_get.h"
+#include "types/policy.h"
 #include "unit.h"
 
 #include <jansson.h>

@@ -10,7 +10,7 @@
 #define SHAPE_TEXT_H
 
 #include "base/buf.h"
-#include "core/facts.h"
+#include "types/facts.h"
 
 static inline void shape_text_requirement(struct buf *out, const struct requirement *requirement)
 {

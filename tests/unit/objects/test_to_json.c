@@ -1,8 +1,8 @@
 /* objects/to_json, objects/snapshot: what is written of facts is read back to the same facts. */
 #include "base/buf.h"
-#include "core/shape_copy.h"
-#include "core/shape_limits.h"
 #include "facts_by_seed.h"
+#include "ledger/shape_copy.h"
+#include "ledger/shape_limits.h"
 #include "objects/pod.h"
 #include "objects/snapshot.h"
 

@@ -1,0 +1,52 @@
+/*
+ * reason: what keeps a pod from a node, one of a closed list.
+ *
+ * The messages are constant: kube-scheduler wakes a pod whose message changes (extender contract
+ * 6.3).
+ */
+#ifndef TYPES_REASON_H
+#define TYPES_REASON_H
+
+enum reason {
+    REASON_FITS,
+    REASON_POD_INVALID, /* its message is the pod's refusal */
+    REASON_NODE_UNKNOWN,
+    REASON_NODE_NAME,
+    REASON_UNSCHEDULABLE,
+    REASON_TAINT,
+    REASON_NODE_SELECTOR,
+    REASON_NODE_AFFINITY,
+    REASON_LEGACY_AFFINITY,
+    REASON_GPU_ABSENT,
+    REASON_GPU_SHARED, /* the node's GPUs are not whole ones, and the pod allows no others */
+    REASON_GPU_MIG,
+    REASON_MODEL_UNKNOWN,
+    REASON_MODEL_EXCLUDED,
+    REASON_MODEL_NOT_WANTED,
+    REASON_GPU_MEMORY,
+    REASON_GPU_TOTAL,         /* even an empty node has too few */
+    REASON_NAMESPACE_UNKNOWN, /* so its quotas are, too: decide/quota.h */
+    REASON_QUOTA,             /* of the pod's namespace: decide/quota.h */
+    REASON_GPU_FREE,          /* too few are free now */
+    REASON_GPU_NOMINATED,     /* they are free, and promised to another pod */
+    REASON_QUOTA_CLAIMED, /* the quota has enough, which other pods have claimed: ledger/claim.h */
+    REASON_CPU,
+    REASON_MEMORY,
+    REASON_PODS,
+    REASON_RESOURCE, /* any other resource */
+    N_REASONS
+};
+
+/* What every message begins with. */
+#define REASON_PREFIX "gpu-extender: "
+
+/* "gpu_free": for metrics and answers. */
+const char *reason_name(enum reason reason);
+/* The message on the wire, beginning with REASON_PREFIX. */
+const char *reason_message(enum reason reason);
+/* The same, for people, without the prefix. */
+const char *reason_text(enum reason reason);
+/* What would help, a sentence for people; "" of REASON_FITS. */
+const char *reason_help(enum reason reason);
+
+#endif

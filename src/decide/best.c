@@ -1,0 +1,132 @@
+/*
+ * best: see include/decide/best.h. A buffer of twice as many as are wanted; when it is full it is
+ * sorted and cut. From then on most nodes are worse than the last one kept, and one comparison each
+ * says so. In a large cluster many nodes are alike, the empty ones first of all: what was weighed
+ * and compared once is known of all of them.
+ */
+#include "decide/best.h"
+#include "ledger/glance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Nodes that are alike. */
+struct alike {
+    struct node_glance glance; /* gpus NULL: none are known here */
+    struct ranked_node ranked; /* the first of them */
+    size_t n_cuts;             /* of the list, when order was found */
+    int order;                 /* to the last one kept, by all but the name */
+};
+
+/* A power of two. */
+#define N_ALIKE ((size_t)256)
+
+struct best {
+    const struct score *score;
+    struct alike *alike;           /* by what is seen at a glance; NULL: more decides */
+    const struct resource *wanted; /* the one GPU resource that the pod asks for */
+    struct ranked_node *kept;
+    size_t n, n_most;
+    size_t n_cuts;
+    const struct ranked_node *last; /* what is worse is not wanted; NULL: all are */
+    bool saw_twins;
+};
+
+struct best *best_begin(const struct cluster *cluster, const struct fit_question *question,
+                        size_t n_most, struct arena *arena)
+{
+    struct best *best = ARENA_NEW(arena, struct best);
+    best->score = score_begin(cluster, question, arena);
+    best->kept = ARENA_ARRAY(arena, struct ranked_node, 2 * n_most);
+    best->n_most = n_most;
+    if (rank_goes_by_glance(best->score)) {
+        best->alike = ARENA_ARRAY(arena, struct alike, N_ALIKE);
+        best->wanted = question->shape->needs[0].resource;
+    }
+    return best;
+}
+
+static int compare_for_sort(const void *a, const void *b)
+{
+    return rank_compare(a, b);
+}
+
+static void drop_twins(struct best *best)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < best->n; i++) {
+        if (n > 0 && best->kept[n - 1].node == best->kept[i].node)
+            best->saw_twins = true;
+        else
+            best->kept[n++] = best->kept[i];
+    }
+    best->n = n;
+}
+
+static void cut(struct best *best)
+{
+    if (best->n > 1)
+        qsort(best->kept, best->n, sizeof *best->kept, compare_for_sort);
+    drop_twins(best);
+    if (best->n < best->n_most)
+        return;
+    best->n = best->n_most;
+    best->n_cuts++;
+    best->last = &best->kept[best->n_most - 1];
+}
+
+/* Where what is known of such nodes is kept; what was there gives way. */
+static struct alike *find_alike(const struct best *best, const struct node *node)
+{
+    const struct node_glance *glance = node_glance(node);
+    if (!best->alike || glance->gpus != best->wanted || glance->has_taints)
+        return NULL;
+    struct alike *alike = &best->alike[glance_hash(glance) & (N_ALIKE - 1)];
+    if (!alike->glance.gpus || !glance_is_alike(&alike->glance, glance)) {
+        *alike = (struct alike){.glance = *glance, .ranked = {.node = node}};
+        rank_weigh(best->score, &alike->ranked);
+    }
+    return alike;
+}
+
+/* Whether it is known without weighing the node that it is not wanted. */
+static bool is_worse(const struct best *best, struct alike *alike, const struct node *node)
+{
+    if (alike->n_cuts != best->n_cuts) {
+        alike->n_cuts = best->n_cuts;
+        alike->order = rank_compare_alike(&alike->ranked, best->last);
+    }
+    return alike->order > 0 ||
+           (alike->order == 0 && strcmp(node_name(node), node_name(best->last->node)) > 0);
+}
+
+void best_add(struct best *best, const struct node *node, size_t position)
+{
+    struct alike *alike = find_alike(best, node);
+    if (alike && best->last && is_worse(best, alike, node))
+        return;
+    struct ranked_node ranked = {0};
+    if (alike)
+        ranked = alike->ranked;
+    ranked.node = node;
+    ranked.position = position;
+    if (!alike)
+        rank_weigh(best->score, &ranked);
+    if (best->last && node != best->last->node && rank_compare(&ranked, best->last) > 0)
+        return;
+    best->kept[best->n++] = ranked;
+    if (best->n == 2 * best->n_most)
+        cut(best);
+}
+
+const struct ranked_node *best_end(struct best *best, size_t *ret_n)
+{
+    cut(best);
+    *ret_n = best->n;
+    return best->kept;
+}
+
+bool best_saw_twins(const struct best *best)
+{
+    return best->saw_twins;
+}

@@ -1,0 +1,202 @@
+/* evict: see include/decide/evict.h. */
+#include "decide/evict.h"
+#include "base/mem.h"
+#include "decide/quota.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* util.GetPodPriority() plus this is never negative: with it more victims are a larger sum. */
+#define PRIORITY_OFFSET ((int64_t)INT32_MAX + 1)
+
+/* One search, with room for what one node has. */
+struct search {
+    const struct fit_question *question;
+    const struct pod **pods; /* of lower priority, on the node that is looked at */
+    size_t n_pods, n_room;
+    int64_t *spare; /* by need: what is left with the pod there, and none of them */
+};
+
+/* A node's victims, as nodes are compared. */
+struct choice {
+    const struct node *node;
+    const struct pod **victims;
+    size_t n_victims;
+    int64_t sum;
+    int64_t began_s; /* the first of the highest */
+};
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* Less than 0: a is more important. */
+static int compare_pods(const void *a, const void *b)
+{
+    const struct pod *left = *(const struct pod *const *)a;
+    const struct pod *right = *(const struct pod *const *)b;
+    if (left->priority != right->priority)
+        return COMPARE(right->priority, left->priority);
+    if (left->created_s != right->created_s)
+        return COMPARE(left->created_s, right->created_s);
+    return strcmp(left->uid, right->uid);
+}
+
+static void collect_lower(struct search *search, const struct node *node)
+{
+    search->n_pods = 0;
+    for (const struct pod *pod = node_next_pod(node, NULL); pod; pod = node_next_pod(node, pod)) {
+        if (pod->priority >= search->question->asker.priority)
+            continue;
+        if (search->n_pods == search->n_room) {
+            search->n_room = search->n_room > 0 ? 2 * search->n_room : 64;
+            search->pods = mem_grow(search->pods, search->n_room, sizeof(const struct pod *));
+        }
+        search->pods[search->n_pods++] = pod;
+    }
+}
+
+/* At most and at least what an int64_t holds. */
+static int64_t plus(int64_t a, int64_t b)
+{
+    int64_t sum = 0;
+    if (__builtin_add_overflow(a, b, &sum))
+        return b > 0 ? INT64_MAX : INT64_MIN;
+    return sum;
+}
+
+/* Then no victim gives any of it back, whatever it asks for. */
+static bool is_nowhere(const struct node *room, const struct need *need)
+{
+    return need->amount > 0 && !node_find_resource(room, need->resource) &&
+           !node_gives_by_claim(room, need->resource);
+}
+
+/* Whether the pod has room with all of them gone. */
+static bool fits_without(struct search *search, const struct node *room)
+{
+    const struct pod_shape *shape = search->question->shape;
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        const struct need *need = &shape->needs[i];
+        if (is_nowhere(room, need))
+            return false;
+        int64_t spare = plus(fit_left(room, search->question, need->resource), -need->amount);
+        for (size_t j = 0; j < search->n_pods; j++)
+            spare = plus(spare, shape_need(search->pods[j]->shape, need->resource));
+        if (spare < 0)
+            return false;
+        search->spare[i] = spare;
+    }
+    return true;
+}
+
+/* Whether there is room for it too; then it takes that. */
+static bool put_back(struct search *search, const struct pod *pod)
+{
+    const struct pod_shape *shape = search->question->shape;
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        if (shape_need(pod->shape, shape->needs[i].resource) > search->spare[i])
+            return false;
+    }
+    for (size_t i = 0; i < shape->n_needs; i++)
+        search->spare[i] -= shape_need(pod->shape, shape->needs[i].resource);
+    return true;
+}
+
+/* The pods that can't be put back come to the front. */
+static size_t choose_victims(struct search *search)
+{
+    size_t n = 0;
+    qsort(search->pods, search->n_pods, sizeof(const struct pod *), compare_pods);
+    for (size_t i = 0; i < search->n_pods; i++) {
+        if (!put_back(search, search->pods[i]))
+            search->pods[n++] = search->pods[i];
+    }
+    return n;
+}
+
+static struct choice choice_of(const struct search *search, const struct node *room, size_t n)
+{
+    struct choice choice = {.node = room, .victims = search->pods, .n_victims = n};
+    choice.began_s = search->pods[0]->created_s; /* of equal priority the oldest is first */
+    for (size_t i = 0; i < n; i++)
+        choice.sum = plus(choice.sum, plus(search->pods[i]->priority, PRIORITY_OFFSET));
+    return choice;
+}
+
+static bool is_better(const struct choice *a, const struct choice *b)
+{
+    const int64_t highest_a = a->victims[0]->priority;
+    const int64_t highest_b = b->victims[0]->priority;
+    if (highest_a != highest_b)
+        return highest_a < highest_b;
+    if (a->sum != b->sum)
+        return a->sum < b->sum;
+    if (a->n_victims != b->n_victims)
+        return a->n_victims < b->n_victims;
+    if (a->began_s != b->began_s)
+        return a->began_s > b->began_s;
+    return strcmp(node_name(a->node), node_name(b->node)) < 0;
+}
+
+/* Whether nothing is in the way but room, which fit judges last, and quotas, of which the victims'
+ * namespaces may share. */
+static bool lacks_room(const struct node *node, const struct fit_question *question)
+{
+    const enum reason reason = fit_judge(node, question);
+    return reason == REASON_QUOTA || reason >= REASON_GPU_FREE;
+}
+
+/* kube-scheduler knows no quotas: it chooses the victims without them, and asks then. */
+static bool quota_allows(const struct search *search, const struct cluster *ledger,
+                         const struct node *room, size_t n_victims)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    struct quota_view *left = quota_copy(search->question->quota, arena);
+    for (size_t i = 0; i < n_victims; i++)
+        quota_give_back(left, ledger, room, search->pods[i]->namespace_, search->pods[i]->shape);
+    return quota_judge(left, room) == REASON_FITS;
+}
+
+static void keep(struct choice *best, const struct choice *choice)
+{
+    const size_t bytes = choice->n_victims * sizeof(const struct pod *);
+    const struct pod **victims =
+        mem_grow(best->victims, choice->n_victims, sizeof(const struct pod *));
+    memcpy(victims, choice->victims, bytes);
+    *best = *choice;
+    best->victims = victims;
+}
+
+static void look_at(struct search *search, const struct cluster *ledger, const struct node *room,
+                    struct choice *best)
+{
+    const struct node *node = cluster_find_node(ledger, node_name(room));
+    if (!node || !lacks_room(room, search->question))
+        return;
+    collect_lower(search, node);
+    if (search->n_pods == 0 || !fits_without(search, room))
+        return;
+    const size_t n = choose_victims(search);
+    if (n == 0 || !quota_allows(search, ledger, room, n))
+        return;
+    const struct choice choice = choice_of(search, room, n);
+    if (!best->node || is_better(&choice, best))
+        keep(best, &choice);
+}
+
+struct eviction evict_for(const struct cluster *ledger, const struct cluster *room,
+                          const struct fit_question *question, struct arena *arena)
+{
+    struct search search = {.question = question};
+    struct choice best = {0};
+    search.spare = MEM_ARRAY(int64_t, question->shape->n_needs);
+    for (const struct node *node = cluster_next_node(room, NULL); node;
+         node = cluster_next_node(room, node))
+        look_at(&search, ledger, node, &best);
+    const struct eviction eviction = {
+        best.node, arena_copy(arena, best.victims, best.n_victims, sizeof(const struct pod *)),
+        best.n_victims};
+    free(best.victims);
+    free(search.pods);
+    free(search.spare);
+    return eviction;
+}

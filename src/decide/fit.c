@@ -1,0 +1,274 @@
+/* fit: see include/decide/fit.h. */
+#include "decide/fit.h"
+#include "decide/quota.h"
+#include "ledger/admit.h"
+#include "ledger/glance.h"
+#include "ledger/reservation.h"
+
+#include <string.h>
+
+const char *fit_message(const struct node *node, const struct fit_question *question,
+                        enum reason verdict)
+{
+    return verdict == REASON_QUOTA ? quota_refusal(question->quota, node) : reason_message(verdict);
+}
+
+const char *fit_text(const struct node *node, const struct fit_question *question,
+                     enum reason verdict)
+{
+    return fit_message(node, question, verdict) + strlen(REASON_PREFIX);
+}
+
+/* What is free on the node, to the pod that asks: what it holds itself too, and what others would
+ * give back. Where a sum was cut at INT64_MAX, no share of it is known, and nothing of it is free.
+ */
+static int64_t free_to(const struct node *node, const struct fit_question *question,
+                       const struct resource *resource)
+{
+    const struct node_resource *has = node_find_resource(node, resource);
+    const struct reservation *own = question->own;
+    if (!has)
+        return 0;
+    struct node_resource without = *has;
+    if (own && has->reserved < INT64_MAX && strcmp(own->node_name, node_name(node)) == 0)
+        without.reserved -= shape_need(own->shape, resource);
+    if (has->used < INT64_MAX && has->reserved < INT64_MAX)
+        without.used -= needs_find(question->freed, question->n_freed, resource);
+    return node_resource_free(&without);
+}
+
+/* What is free, without what is kept for others. */
+static int64_t less_kept(int64_t free, const struct node *node, const struct fit_question *question,
+                         const struct resource *resource)
+{
+    int64_t left = 0;
+    const int64_t kept = nominate_kept(node, &question->asker, resource);
+    return __builtin_sub_overflow(free, kept, &left) ? INT64_MIN : left;
+}
+
+int64_t fit_left(const struct node *node, const struct fit_question *question,
+                 const struct resource *resource)
+{
+    if (node_gives_by_claim(node, resource))
+        return INT64_MAX;
+    return less_kept(free_to(node, question, resource), node, question, resource);
+}
+
+static int64_t lack_of(int64_t amount, int64_t there)
+{
+    if (there >= amount)
+        return 0;
+    int64_t lack = 0;
+    return __builtin_sub_overflow(amount, there, &lack) ? INT64_MAX : lack;
+}
+
+int64_t fit_lack(const struct node *node, const struct fit_question *question,
+                 const struct need *need)
+{
+    if (node_gives_by_claim(node, need->resource))
+        return 0;
+    const int64_t lack = lack_of(need->amount, free_to(node, question, need->resource));
+    return lack > 0 ? lack : lack_of(need->amount, fit_left(node, question, need->resource));
+}
+
+static bool has_any(const struct node *node, const struct need *need)
+{
+    const struct node_resource *has = node_find_resource(node, need->resource);
+    return has && (has->capacity > 0 || has->allocatable > 0);
+}
+
+static bool has_total(const struct node *node, const struct need *need)
+{
+    return node_gives_by_claim(node, need->resource) ||
+           node_find_resource(node, need->resource)->allocatable >= need->amount;
+}
+
+static bool lacks_any_gpu_resource(const struct node *node, const struct pod_shape *shape)
+{
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        if (!has_any(node, &shape->needs[i]) &&
+            !node_gives_by_claim(node, shape->needs[i].resource))
+            return true;
+    }
+    return false;
+}
+
+static enum reason judge_room(const struct node *node, const struct fit_question *question)
+{
+    const struct pod_shape *shape = question->shape;
+    enum reason reason = REASON_FITS;
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        const struct need *need = &shape->needs[i];
+        if (node_gives_by_claim(node, need->resource))
+            continue;
+        const int64_t free = free_to(node, question, need->resource);
+        if (free < need->amount)
+            return REASON_GPU_FREE;
+        if (less_kept(free, node, question, need->resource) < need->amount)
+            reason = REASON_GPU_NOMINATED;
+    }
+    return reason;
+}
+
+static enum reason judge_gpus(const struct node *node, const struct fit_question *question)
+{
+    const struct pod_shape *shape = question->shape;
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        if (!has_total(node, &shape->needs[i]))
+            return REASON_GPU_TOTAL;
+    }
+    const enum reason reason = quota_judge(question->quota, node);
+    if (reason != REASON_FITS && reason != REASON_QUOTA_CLAIMED)
+        return reason;
+    const enum reason room = judge_room(node, question);
+    return room == REASON_FITS ? reason : room;
+}
+
+enum reason reason_of_lack(const struct resource *resource)
+{
+    if (resource->is_gpu)
+        return REASON_GPU_FREE;
+    if (strcmp(resource->name, "cpu") == 0)
+        return REASON_CPU;
+    if (strcmp(resource->name, "memory") == 0)
+        return REASON_MEMORY;
+    return strcmp(resource->name, "pods") == 0 ? REASON_PODS : REASON_RESOURCE;
+}
+
+static enum reason judge_other_resources(const struct node *node,
+                                         const struct fit_question *question)
+{
+    const struct pod_shape *shape = question->shape;
+    enum reason first = REASON_FITS;
+    for (size_t i = shape->n_gpu_needs; i < shape->n_needs; i++) {
+        if (fit_lack(node, question, &shape->needs[i]) == 0)
+            continue;
+        enum reason reason = reason_of_lack(shape->needs[i].resource);
+        if (first == REASON_FITS || reason < first)
+            first = reason;
+    }
+    return first;
+}
+
+const struct need *fit_by_claim(const struct node *node, const struct pod_shape *shape)
+{
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        if (node_gives_by_claim(node, shape->needs[i].resource))
+            return &shape->needs[i];
+    }
+    return NULL;
+}
+
+/* What the model alone decides: whether the pod may have it, and whether a quota leaves any. */
+static enum reason judge_model_and_quota(const struct node *node,
+                                         const struct fit_question *question)
+{
+    const enum reason reason = admit_model(node_traits(node), &question->shape->facts.wants);
+    if (reason != REASON_FITS)
+        return reason;
+    return quota_judge(question->quota, node);
+}
+
+/* The same, asked once in a round about all nodes that have the model. */
+static enum reason judge_known_model(const struct node *node, const struct fit_question *question,
+                                     struct fit_round *round)
+{
+    const char *word = node_glance(node)->model_word;
+    if (admit_takes_any_model(&question->shape->facts.wants) && !question->quota)
+        return REASON_FITS;
+    if (!round)
+        return judge_model_and_quota(node, question);
+    struct known_model *known = &round->known[((uintptr_t)word >> 4) % N_KNOWN_MODELS];
+    if (known->model_word != word)
+        *known = (struct known_model){word, judge_model_and_quota(node, question)};
+    return known->verdict;
+}
+
+/* Most pods want whole GPUs of one resource, and most nodes that are asked of have them: then only
+ * the model is open, and who else may have the GPUs. What the pod holds itself, or others would
+ * give back, could only add to what is free. */
+static bool has_gpus_at_a_glance(const struct node *node, const struct pod_shape *shape)
+{
+    const struct node_glance *glance = node_glance(node);
+    return shape->n_gpu_needs == 1 && glance->gpus == shape->needs[0].resource &&
+           glance->free_gpus >= shape->needs[0].amount && !glance->has_parts &&
+           !shape->facts.legacy_affinity.present;
+}
+
+static enum reason judge_step_by_step(const struct node *node, const struct fit_question *question)
+{
+    const struct pod_shape *shape = question->shape;
+    const struct node_traits *traits = node_traits(node);
+    if (!node_selector_holds(&shape->facts.legacy_affinity, &traits->view))
+        return REASON_LEGACY_AFFINITY;
+    if (lacks_any_gpu_resource(node, shape))
+        return REASON_GPU_ABSENT;
+    enum reason reason = admit_wholeness(node, shape);
+    if (reason == REASON_FITS)
+        reason = admit_model(traits, &shape->facts.wants);
+    return reason == REASON_FITS ? judge_gpus(node, question) : reason;
+}
+
+static enum reason judge_ours(const struct node *node, const struct fit_question *question,
+                              struct fit_round *round)
+{
+    if (!has_gpus_at_a_glance(node, question->shape))
+        return judge_step_by_step(node, question);
+    const enum reason reason = judge_known_model(node, question, round);
+    if ((reason != REASON_FITS && reason != REASON_QUOTA_CLAIMED) ||
+        !node_glance(node)->has_nominations)
+        return reason;
+    const enum reason room = judge_room(node, question);
+    return room == REASON_FITS ? reason : room;
+}
+
+static bool is_named_elsewhere(const struct node *node, const char *name)
+{
+    return name && name[0] && strcmp(name, node_name(node)) != 0;
+}
+
+/* round: of this question, or NULL. */
+static enum reason judge(const struct node *node, const struct fit_question *question,
+                         struct fit_round *round)
+{
+    const struct pod_shape *shape = question->shape;
+    if (question->refusal)
+        return REASON_POD_INVALID;
+    if (!node)
+        return REASON_NODE_UNKNOWN;
+    if (question->scope == FIT_OURS)
+        return judge_ours(node, question, round);
+    if (is_named_elsewhere(node, question->node_name))
+        return REASON_NODE_NAME;
+    enum reason reason = admit_by_labels(node_traits(node), &shape->facts);
+    if (reason == REASON_FITS)
+        reason = judge_ours(node, question, round);
+    return reason == REASON_FITS ? judge_other_resources(node, question) : reason;
+}
+
+enum reason fit_judge(const struct node *node, const struct fit_question *question)
+{
+    return judge(node, question, NULL);
+}
+
+enum reason fit_judge_next(struct fit_round *round, const struct node *node)
+{
+    return judge(node, round->question, round);
+}
+
+int64_t fit_count(const struct node *node, const struct fit_question *question)
+{
+    if (fit_judge(node, question) != REASON_FITS)
+        return 0;
+    const struct pod_shape *shape = question->shape;
+    const size_t n_judged = question->scope == FIT_OURS ? shape->n_gpu_needs : shape->n_needs;
+    int64_t count = quota_count(question->quota, node);
+    for (size_t i = 0; i < n_judged; i++) {
+        const struct need *need = &shape->needs[i];
+        if (node_gives_by_claim(node, need->resource))
+            return 0;
+        int64_t more = fit_left(node, question, need->resource) / need->amount;
+        count = more < count ? more : count;
+    }
+    return count;
+}

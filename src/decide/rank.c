@@ -1,0 +1,188 @@
+/* rank: see include/decide/rank.h. */
+#include "decide/rank.h"
+#include "base/mem.h"
+#include "ledger/glance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define N_OTHER_SCORES 10 /* 0..9, for all but the first */
+
+static size_t model_rank(const struct node_traits *traits, const struct model_wants *wants)
+{
+    size_t rank = 0;
+    while (rank < wants->n_accept &&
+           !gpu_model_satisfies(&traits->model, traits->gpu_memory_bytes, &wants->accept[rank]))
+        rank++;
+    return rank;
+}
+
+static bool is_for_gpus(const struct node *node)
+{
+    size_t n = 0;
+    const struct node_resource *resources = node_resources(node, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (resources[i].resource->is_gpu && resources[i].allocatable > 0)
+            return true;
+    }
+    return node_traits(node)->model.chip[0] != '\0';
+}
+
+static enum gpu_work gpu_work_of(const struct node *node, const struct pod_shape *shape)
+{
+    if (shape->n_gpu_needs > 0 || !is_for_gpus(node))
+        return GPU_WORK_NONE;
+    return node_traits(node)->unschedulable ? GPU_WORK_CORDONED : GPU_WORK_NOW;
+}
+
+bool rank_goes_by_glance(const struct score *score)
+{
+    const struct pod_shape *shape = score_shape(score);
+    return shape->n_gpu_needs == 1 && shape->facts.n_preferred == 0 && score_goes_by_glance(score);
+}
+
+void rank_weigh(const struct score *score, struct ranked_node *ranked)
+{
+    const struct node *node = ranked->node;
+    if (!node)
+        return;
+    const struct node_traits *traits = node_traits(node);
+    const struct shape_facts *facts = &score_shape(score)->facts;
+    ranked->model_rank = model_rank(traits, &facts->wants);
+    ranked->preferred = preferred_weight(facts->preferred, facts->n_preferred, &traits->view);
+    ranked->unpreferred = 0;
+    if (node_glance(node)->has_taints)
+        ranked->unpreferred = taints_unpreferred(traits->taints, traits->n_taints,
+                                                 facts->tolerations, facts->n_tolerations);
+    ranked->by_claim = fit_by_claim(node, score_shape(score)) != NULL;
+    ranked->gpu_work = gpu_work_of(node, score_shape(score));
+    ranked->cost = score_cost(score, node);
+    ranked->near = score_near(score, node);
+    ranked->free_gpus = node_free_gpus(node);
+}
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* What the pod itself prefers, known room before claims, what it is in the way of: nodes that are
+ * equal in it form a tier.
+ */
+static int compare_tier(const struct ranked_node *a, const struct ranked_node *b)
+{
+    if (a->model_rank != b->model_rank)
+        return COMPARE(a->model_rank, b->model_rank);
+    if (a->preferred != b->preferred)
+        return COMPARE(b->preferred, a->preferred);
+    if (a->unpreferred != b->unpreferred)
+        return COMPARE(a->unpreferred, b->unpreferred);
+    if (a->by_claim != b->by_claim)
+        return COMPARE(a->by_claim, b->by_claim);
+    return COMPARE(a->gpu_work, b->gpu_work);
+}
+
+int rank_compare_alike(const struct ranked_node *a, const struct ranked_node *b)
+{
+    int order = compare_tier(a, b);
+    if (order == 0)
+        order = COMPARE(cost_sum(&a->cost), cost_sum(&b->cost));
+    return order != 0 ? order : COMPARE(a->free_gpus, b->free_gpus);
+}
+
+int rank_compare(const struct ranked_node *a, const struct ranked_node *b)
+{
+    int order = a->node && b->node ? rank_compare_alike(a, b) : COMPARE(!a->node, !b->node);
+    if (order == 0 && a->node)
+        order = strcmp(node_name(a->node), node_name(b->node));
+    return order != 0 ? order : COMPARE(a->position, b->position);
+}
+
+static int compare_for_sort(const void *a, const void *b)
+{
+    return rank_compare(a, b);
+}
+
+static size_t tier_end(const struct ranked_node *nodes, size_t n_nodes, size_t begin)
+{
+    size_t end = begin + 1;
+    while (end < n_nodes && compare_tier(&nodes[begin], &nodes[end]) == 0)
+        end++;
+    return end;
+}
+
+static size_t count_tiers(const struct ranked_node *nodes, size_t n_nodes)
+{
+    size_t n = 0;
+    for (size_t begin = 0; begin < n_nodes; begin = tier_end(nodes, n_nodes, begin))
+        n++;
+    return n;
+}
+
+/* The scores from lowest to highest are spread over the tier's costs, the cheapest the highest; all
+ * get the lowest where costs are equal. */
+static void score_tier(struct ranked_node *nodes, size_t n_nodes, int lowest, int highest)
+{
+    double min = cost_sum(&nodes[0].cost);
+    double max = cost_sum(&nodes[n_nodes - 1].cost);
+    int n_scores = highest - lowest + 1;
+    for (size_t i = 0; i < n_nodes; i++) {
+        int step = max > min ? (int)(n_scores * (max - cost_sum(&nodes[i].cost)) / (max - min)) : 0;
+        nodes[i].score = lowest + (step < n_scores ? step : n_scores - 1);
+    }
+}
+
+static void score_all(struct ranked_node *nodes, size_t n_nodes)
+{
+    const int n_tiers = (int)count_tiers(nodes, n_nodes);
+    int tier = 0;
+    for (size_t begin = 0, end = 0; begin < n_nodes; begin = end, tier++) {
+        end = tier_end(nodes, n_nodes, begin);
+        int highest = N_OTHER_SCORES - 1 - tier;
+        int lowest = highest;
+        if (n_tiers <= N_OTHER_SCORES) {
+            highest = N_OTHER_SCORES - 1 - N_OTHER_SCORES * tier / n_tiers;
+            lowest = N_OTHER_SCORES - N_OTHER_SCORES * (tier + 1) / n_tiers;
+        }
+        score_tier(&nodes[begin], end - begin, lowest > 0 ? lowest : 0, highest > 0 ? highest : 0);
+    }
+}
+
+bool rank_by_models(const struct pod_shape *shape, struct ranked_node *nodes, size_t n_nodes)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct model_wants *wants = &shape->facts.wants;
+    bool *is_there = ARENA_ARRAY(arena, bool, wants->n_accept + 1);
+    int *scores = ARENA_ARRAY(arena, int, wants->n_accept + 1);
+    for (size_t i = 0; i < n_nodes; i++) {
+        if (!nodes[i].node)
+            continue;
+        nodes[i].model_rank = model_rank(node_traits(nodes[i].node), wants);
+        is_there[nodes[i].model_rank] = true;
+    }
+    int n_ranks = 0;
+    for (size_t rank = 0; rank <= wants->n_accept; rank++) {
+        scores[rank] = n_ranks < RANK_BEST_SCORE ? RANK_BEST_SCORE - n_ranks : 0;
+        n_ranks += is_there[rank];
+    }
+    for (size_t i = 0; i < n_nodes; i++)
+        nodes[i].score = nodes[i].node ? scores[nodes[i].model_rank] : 0;
+    return n_ranks > 1;
+}
+
+void rank_nodes(const struct cluster *cluster, const struct fit_question *question,
+                struct ranked_node *nodes, size_t n_nodes)
+{
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct score *score = score_begin(cluster, question, arena);
+    for (size_t i = 0; i < n_nodes; i++)
+        rank_weigh(score, &nodes[i]);
+    if (n_nodes > 1)
+        qsort(nodes, n_nodes, sizeof *nodes, compare_for_sort);
+    size_t n_known = n_nodes;
+    while (n_known > 0 && !nodes[n_known - 1].node)
+        nodes[--n_known].score = 0;
+    if (n_known == 0)
+        return;
+    /* The best alone in its tier needs none of the scores below its own. */
+    size_t first = tier_end(nodes, n_known, 0) == 1 ? 1 : 0;
+    score_all(&nodes[first], n_known - first);
+    nodes[0].score = RANK_BEST_SCORE;
+}

@@ -1,0 +1,133 @@
+/* reserve: see include/decide/reserve.h. */
+#include "decide/reserve.h"
+#include "base/mem.h"
+#include "decide/fit.h"
+#include "decide/quota.h"
+
+#include <string.h>
+
+/* What is known of the pod: by the ledger, else by the facts. */
+struct known {
+    struct reservation_draft draft; /* without a shape: that of the facts */
+    const char *node_name;
+    const char *refusal;
+    bool gone;
+    bool needs_facts; /* the ledger keeps no more than the demand: the facts are judged */
+    struct asker asker;
+};
+
+static bool are_facts_of(const struct pod_facts *facts, const char *uid)
+{
+    return facts && strcmp(facts->uid, uid) == 0;
+}
+
+static struct known known_of(const struct pod *pod)
+{
+    return (struct known){.draft = {.namespace_ = pod->namespace_,
+                                    .name = pod->name,
+                                    .replica_of = owner_uid(pod->owner),
+                                    .shape = pod->shape},
+                          .node_name = pod->node_name,
+                          .refusal = pod->refusal,
+                          .gone = pod->finished || pod->terminating,
+                          .needs_facts = pod->shape->facts.demand_only,
+                          .asker = asker_of(pod)};
+}
+
+static struct known known_of_facts(const struct pod_facts *facts)
+{
+    return (struct known){.draft = {.namespace_ = facts->namespace_,
+                                    .name = facts->name,
+                                    .replica_of = facts->replica_of},
+                          .node_name = facts->node_name,
+                          .refusal = facts->refusal,
+                          .gone = facts->finished || facts->terminating,
+                          .asker = asker_of_facts(facts)};
+}
+
+static bool find_known(const struct cluster *cluster, const struct reserve_question *question,
+                       struct known *ret_known)
+{
+    const struct pod *pod = cluster_find_pod(cluster, question->uid);
+    if (!pod && !are_facts_of(question->facts, question->uid))
+        return false;
+    *ret_known = pod ? known_of(pod) : known_of_facts(question->facts);
+    ret_known->draft.uid = question->uid;
+    ret_known->draft.node_name = question->node_name;
+    ret_known->draft.made_ms = question->now_ms;
+    return true;
+}
+
+/* shape: the one that is kept, whose names the quotas count. */
+static enum reason judge(const struct cluster *cluster, const struct reserve_question *question,
+                         const struct known *known, struct reserve_result *result)
+{
+    const struct pod_shape *shape = known->draft.shape;
+    const struct node *node = cluster_find_node(cluster, question->node_name);
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct fit_question fit = {
+        .shape = shape->facts.demand_only ? cluster_resolve(cluster, &question->facts->shape, arena)
+                                          : shape,
+        .refusal = known->refusal,
+        .scope = FIT_OURS,
+        .asker = known->asker,
+        .quota = quota_begin(cluster, known->draft.namespace_, shape, NULL, arena)};
+    quota_promise(fit.quota, cluster, &known->asker, QUOTA_NO_CLAIMS, arena);
+    result->reason = fit_judge(node, &fit);
+    if (result->reason != REASON_FITS)
+        result->why = fit_text(node, &fit, result->reason);
+    return result->reason;
+}
+
+static enum reserve_verdict hold_if_it_fits(struct cluster *cluster,
+                                            const struct reserve_question *question,
+                                            struct known *known, struct reserve_result *result)
+{
+    reservation_begin(cluster, &known->draft, question->facts ? &question->facts->shape : NULL);
+    if (judge(cluster, question, known, result) != REASON_FITS) {
+        reservation_abort(cluster, &known->draft);
+        return RESERVE_REFUSED;
+    }
+    result->serial = reservation_commit(cluster, &known->draft);
+    return RESERVE_HELD;
+}
+
+static enum reserve_verdict hold_again(struct cluster *cluster, const struct reservation *held,
+                                       const char *node_name, struct reserve_result *result)
+{
+    if (strcmp(held->node_name, node_name) != 0) {
+        result->node_name = held->node_name;
+        return RESERVE_HELD_ELSEWHERE;
+    }
+    result->serial = reservation_renew(cluster, held->uid);
+    return RESERVE_HELD;
+}
+
+static enum reserve_verdict judge_bound(const struct known *known, const char *node_name,
+                                        struct reserve_result *result)
+{
+    if (strcmp(known->node_name, node_name) == 0)
+        return RESERVE_BOUND_HERE;
+    result->node_name = known->node_name;
+    return RESERVE_BOUND_ELSEWHERE;
+}
+
+enum reserve_verdict cluster_reserve(struct cluster *cluster,
+                                     const struct reserve_question *question,
+                                     struct reserve_result *ret_result)
+{
+    struct known known = {0};
+    *ret_result = (struct reserve_result){0};
+    if (!find_known(cluster, question, &known))
+        return RESERVE_POD_UNKNOWN;
+    if (known.node_name[0])
+        return judge_bound(&known, question->node_name, ret_result);
+    if (known.gone)
+        return RESERVE_POD_GONE;
+    const struct reservation *held = cluster_find_reservation(cluster, question->uid);
+    if (held)
+        return hold_again(cluster, held, question->node_name, ret_result);
+    if (known.needs_facts && !are_facts_of(question->facts, question->uid))
+        return RESERVE_POD_UNKNOWN;
+    return hold_if_it_fits(cluster, question, &known, ret_result);
+}

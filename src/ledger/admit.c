@@ -1,0 +1,103 @@
+/* admit: see include/ledger/admit.h. */
+#include "ledger/admit.h"
+#include "gpu_parts.h"
+
+/* The cordon is judged as the taint that Kubernetes' NodeUnschedulable plugin sees in it. */
+static bool tolerates_cordon(const struct shape_facts *facts)
+{
+    static const struct taint CORDON = {"node.kubernetes.io/unschedulable", "", TAINT_NO_SCHEDULE};
+    return !taints_first_untolerated(&CORDON, 1, facts->tolerations, facts->n_tolerations);
+}
+
+enum reason admit_by_labels(const struct node_traits *traits, const struct shape_facts *facts)
+{
+    if (traits->unschedulable && !tolerates_cordon(facts))
+        return REASON_UNSCHEDULABLE;
+    if (taints_first_untolerated(traits->taints, traits->n_taints, facts->tolerations,
+                                 facts->n_tolerations))
+        return REASON_TAINT;
+    if (!selector_term_holds(&facts->node_selector, &traits->view))
+        return REASON_NODE_SELECTOR;
+    if (!node_selector_holds(&facts->affinity, &traits->view))
+        return REASON_NODE_AFFINITY;
+    return REASON_FITS;
+}
+
+static bool is_one_of(const struct node_traits *traits, const struct gpu_model *models, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (gpu_model_satisfies(&traits->model, traits->gpu_memory_bytes, &models[i]))
+            return true;
+    }
+    return false;
+}
+
+bool admit_takes_any_model(const struct model_wants *wants)
+{
+    return wants->n_accept + wants->n_exclude == 0 && wants->min_memory_bytes == 0;
+}
+
+enum reason admit_model(const struct node_traits *traits, const struct model_wants *wants)
+{
+    if (wants->n_accept + wants->n_exclude > 0 && !traits->model.chip[0])
+        return REASON_MODEL_UNKNOWN;
+    if (is_one_of(traits, wants->exclude, wants->n_exclude))
+        return REASON_MODEL_EXCLUDED;
+    if (wants->n_accept > 0 && !is_one_of(traits, wants->accept, wants->n_accept))
+        return REASON_MODEL_NOT_WANTED;
+    if (wants->min_memory_bytes > 0 &&
+        !gpu_memory_is_enough(traits->gpu_memory_bytes, wants->min_memory_bytes))
+        return REASON_GPU_MEMORY;
+    return REASON_FITS;
+}
+
+/* What comes by a claim is no GPU that the labels speak of. */
+static bool asks_for_whole_gpus(const struct node *node, const struct pod_shape *shape)
+{
+    for (size_t i = 0; i < shape->n_gpu_needs; i++) {
+        const struct resource *resource = shape->needs[i].resource;
+        if (gpu_parts_concern(resource->name) && !node_gives_by_claim(node, resource))
+            return true;
+    }
+    return false;
+}
+
+/* The pod's own word counts for more than the policy's. Who names a way of sharing among the models
+ * wants that one, and the model is judged later. */
+static bool allows(const struct node_traits *traits, const struct shape_facts *facts,
+                   enum gpu_sharing sharing)
+{
+    if (facts->allow_shared != ALLOW_SHARED_BY_POLICY)
+        return facts->allow_shared == ALLOW_SHARED_YES;
+    for (size_t i = 0; i < facts->wants.n_accept; i++) {
+        if (facts->wants.accept[i].sharing == sharing &&
+            is_one_of(traits, &facts->wants.accept[i], 1))
+            return true;
+    }
+    return traits->view.policy->allow_shared;
+}
+
+enum reason admit_wholeness(const struct node *node, const struct pod_shape *shape)
+{
+    const struct node_traits *traits = node_traits(node);
+    if ((!traits->shares_gpus && !traits->slices_gpus) || !asks_for_whole_gpus(node, shape))
+        return REASON_FITS;
+    if (traits->shares_gpus && !allows(traits, &shape->facts, GPU_TIME_SHARED))
+        return REASON_GPU_SHARED;
+    if (traits->slices_gpus && !allows(traits, &shape->facts, GPU_MIG_SLICED))
+        return REASON_GPU_MIG;
+    return REASON_FITS;
+}
+
+bool admit_node(const struct node *node, const struct pod_shape *shape)
+{
+    const struct node_traits *traits = node_traits(node);
+    return admit_by_labels(traits, &shape->facts) == REASON_FITS &&
+           node_selector_holds(&shape->facts.legacy_affinity, &traits->view);
+}
+
+bool admit_gpus(const struct node *node, const struct pod_shape *shape)
+{
+    return admit_node(node, shape) && admit_wholeness(node, shape) == REASON_FITS &&
+           admit_model(node_traits(node), &shape->facts.wants) == REASON_FITS;
+}

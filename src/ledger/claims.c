@@ -1,0 +1,106 @@
+/* claims: see include/ledger/claim.h. The oldest come first: a claim that is made again is the
+ * newest, so all that have lapsed are at the beginning. */
+#include "base/mem.h"
+#include "ledger.h"
+#include "ledger/claim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct claim_entry *find(const struct cluster *cluster, const char *uid)
+{
+    struct claim_entry *entry = NULL;
+    HASH_FIND_STR(cluster->claims, uid, entry);
+    return entry;
+}
+
+static void end(struct cluster *cluster, struct claim_entry *entry)
+{
+    HASH_DEL(cluster->claims, entry);
+    words_drop(&cluster->shapes->words, entry->claim.namespace_);
+    free(entry);
+}
+
+void cluster_end_claim(struct cluster *cluster, const char *uid)
+{
+    struct claim_entry *entry = find(cluster, uid);
+    if (entry)
+        end(cluster, entry);
+}
+
+void claims_free_all(struct cluster *cluster)
+{
+    struct claim_entry *entry = NULL;
+    struct claim_entry *next = NULL;
+    HASH_ITER (hh, cluster->claims, entry, next) {
+        end(cluster, entry);
+    }
+}
+
+bool cluster_has_claim(const struct cluster *cluster, const char *uid)
+{
+    return find(cluster, uid);
+}
+
+uint64_t cluster_claims_version(const struct cluster *cluster)
+{
+    return cluster->claims_version;
+}
+
+size_t cluster_n_claims(const struct cluster *cluster)
+{
+    return HASH_COUNT(cluster->claims);
+}
+
+static void drop_old(struct cluster *cluster, int64_t now_ms)
+{
+    while (cluster->claims &&
+           (cluster->claims->claim.until_ms <= now_ms || HASH_COUNT(cluster->claims) >= CLAIMS_MAX))
+        end(cluster, cluster->claims);
+}
+
+/* It is bound, reserved, nominated, or will not be scheduled any more. */
+static bool counts_otherwise(const struct cluster *cluster, const char *uid)
+{
+    const struct pod_entry *pod = NULL;
+    HASH_FIND_STR(cluster->pods, uid, pod);
+    return cluster_find_reservation(cluster, uid) ||
+           (pod && (pod->pod.node_name[0] || pod->pod.finished || pod->pod.terminating ||
+                    pod->nomination));
+}
+
+static void add(struct cluster *cluster, const struct claim_question *question,
+                const struct pod_shape *shape, uint64_t models)
+{
+    const struct policy *policy = cluster->policy;
+    const char *uid = question->pod->uid;
+    const size_t uid_size = strlen(uid) + 1;
+    struct claim_entry *entry = mem_new(sizeof *entry + uid_size);
+    struct claim *claim = &entry->claim;
+    claim->uid = memcpy(entry->text, uid, uid_size);
+    claim->namespace_ = words_hold(&cluster->shapes->words, question->pod->namespace_);
+    claim->models = models;
+    claim->until_ms = question->until_ms;
+    for (size_t scope = 0; scope < policy->n_quota_scopes; scope++)
+        claim->gpus[scope] = tenants_need(shape, scope);
+    HASH_ADD_KEYPTR(hh, cluster->claims, claim->uid, uid_size - 1, entry);
+    cluster->claims_version++;
+}
+
+void cluster_renew_claim(struct cluster *cluster, const struct claim_question *question,
+                         const struct pod_shape *shape)
+{
+    const char *uid = question->pod->uid;
+    const struct node *node = cluster_find_node(cluster, question->node_name);
+    cluster_end_claim(cluster, uid);
+    drop_old(cluster, question->now_ms);
+    if (node && shape && !counts_otherwise(cluster, uid))
+        add(cluster, question, shape, tenants_models(node));
+}
+
+const struct claim *cluster_next_claim(const struct cluster *cluster, const struct claim *claim)
+{
+    const struct claim_entry *next =
+        claim ? ((const struct claim_entry *)claim)->hh.next : cluster->claims;
+    return next ? &next->claim : NULL;
+}

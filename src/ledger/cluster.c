@@ -1,0 +1,396 @@
+/* cluster: the ledger's changes. See include/ledger/cluster.h; nodes are in node_table.c. */
+#include "base/mem.h"
+#include "ledger.h"
+#include "ledger/claim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cluster *cluster_new(const struct policy *policy)
+{
+    struct cluster *cluster = MEM_NEW(struct cluster);
+    cluster->policy = policy;
+    cluster->shapes = shapes_new(policy);
+    cluster->quota_used = MEM_ARRAY(int64_t, policy->n_quotas * tenants_n_cells(policy));
+    return cluster;
+}
+
+static void free_pod(struct cluster *cluster, struct pod_entry *entry)
+{
+    struct words *words = &cluster->shapes->words;
+    shapes_drop(cluster->shapes, entry->pod.namespace_, entry->pod.shape);
+    owners_drop(&cluster->owners, entry->pod.owner);
+    words_drop(words, entry->pod.namespace_);
+    words_drop(words, entry->pod.node_name);
+    words_drop(words, entry->pod.nominated_node);
+    words_drop(words, entry->pod.priority_class);
+    free(entry->nomination);
+    free(entry);
+}
+
+void cluster_free(struct cluster *cluster)
+{
+    if (!cluster)
+        return;
+    struct pod_entry *pod = NULL;
+    struct pod_entry *next_pod = NULL;
+    HASH_ITER (hh, cluster->pods, pod, next_pod) {
+        HASH_DEL(cluster->pods, pod);
+        free_pod(cluster, pod);
+    }
+    pod_names_free(&cluster->pod_names);
+    reserve_free_all(cluster);
+    claims_free_all(cluster);
+    struct node *node = NULL;
+    struct node *next_node = NULL;
+    DL_FOREACH_SAFE (cluster->nodes, node, next_node) {
+        node_table_free(cluster, node);
+    }
+    DL_FOREACH_SAFE (cluster->missing_nodes, node, next_node) {
+        node_table_free(cluster, node);
+    }
+    node_index_free(&cluster->node_index);
+    free(cluster->check_walk.used);
+    market_free_all(cluster);
+    named_free_all(cluster);
+    tenants_free_all(cluster);
+    device_classes_free_all(cluster);
+    for (size_t i = 0; i < cluster->n_fork_resources; i++)
+        shapes_drop_resource(cluster->shapes, cluster->fork_resources[i]);
+    free(cluster->fork_resources);
+    if (cluster->is_fork)
+        arena_free(cluster->fork_arena);
+    shapes_unref(cluster->shapes);
+    free(cluster);
+}
+
+const struct policy *cluster_policy(const struct cluster *cluster)
+{
+    return cluster->policy;
+}
+
+uint64_t cluster_version(const struct cluster *cluster)
+{
+    return cluster->version;
+}
+
+/* Nodes. */
+
+void cluster_set_now(struct cluster *cluster, int64_t now_ms)
+{
+    cluster->now_ms = now_ms;
+}
+
+int64_t cluster_nodes_changed_ms(const struct cluster *cluster)
+{
+    return cluster->nodes_changed_ms;
+}
+
+int64_t node_changed_ms(const struct node *node)
+{
+    return node->changed_ms;
+}
+
+static void count_change_of_nodes(struct cluster *cluster, struct node *node)
+{
+    cluster->version++;
+    cluster->nodes_version++;
+    cluster->settled = false;
+    cluster->nodes_changed_ms = cluster->now_ms;
+    node->changed_ms = cluster->now_ms;
+}
+
+void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts)
+{
+    struct node *node = node_table_hold(cluster, facts->name);
+    struct traits_entry *traits = traits_new(cluster, facts, node->traits);
+    const uint64_t models = tenants_models(node);
+    supply_leave(node);
+    bool same = node->traits && traits_equal(&node->traits->traits, &traits->traits);
+    if (same)
+        traits_drop(cluster, traits);
+    else
+        node_table_set_traits(cluster, node, traits);
+    node->seen = cluster->relists[CLUSTER_NODES];
+    if (node_table_advertise(cluster, node, facts) || !same)
+        count_change_of_nodes(cluster, node);
+    supply_enter(cluster, node);
+    glance_renew(node);
+    tenants_move(cluster, node, models);
+}
+
+static void delete_node(struct cluster *cluster, struct node *node)
+{
+    const uint64_t models = tenants_models(node);
+    supply_leave(node);
+    node_table_set_traits(cluster, node, NULL);
+    tenants_move(cluster, node, models);
+    count_change_of_nodes(cluster, node);
+    const struct node_facts nothing = {.name = node->name};
+    (void)node_table_advertise(cluster, node, &nothing);
+    glance_renew(node);
+    node_table_release(cluster, node);
+}
+
+void cluster_delete_node(struct cluster *cluster, const char *name)
+{
+    struct node *node = node_index_find(&cluster->node_index, name);
+    if (node && node->traits)
+        delete_node(cluster, node);
+}
+
+void cluster_keep_node(struct cluster *cluster, const char *name)
+{
+    struct node *node = node_index_find(&cluster->node_index, name);
+    if (node)
+        node->seen = cluster->relists[CLUSTER_NODES];
+}
+
+/* Pods. */
+
+static bool text_equal(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool pod_equal(const struct pod *pod, const struct pod_facts *facts,
+                      const struct pod_shape *shape)
+{
+    return text_equal(pod->refusal, facts->refusal) && pod->shape == shape &&
+           pod->finished == facts->finished && pod->terminating == facts->terminating &&
+           pod->gated == facts->gated && pod->priority == facts->priority &&
+           pod->created_s == facts->created_s &&
+           strcmp(owner_uid(pod->owner), facts->replica_of ? facts->replica_of : "") == 0 &&
+           strcmp(pod->namespace_, facts->namespace_) == 0 && strcmp(pod->name, facts->name) == 0 &&
+           strcmp(pod->node_name, facts->node_name) == 0 &&
+           strcmp(pod->nominated_node, facts->nominated_node) == 0 &&
+           strcmp(pod->priority_class, facts->priority_class) == 0;
+}
+
+static bool words_equal(const struct pod *pod, const struct pod_facts *facts)
+{
+    return text_equal(pod->unscheduled_reason, facts->unscheduled_reason) &&
+           text_equal(pod->unscheduled_message, facts->unscheduled_message) &&
+           text_equal(pod->not_evaluated, facts->not_evaluated);
+}
+
+/* One that is being deleted is about to be replaced by another. */
+bool pod_is_placed_replica(const struct pod *pod)
+{
+    return pod->owner && pod->node_name[0] && !pod->finished && !pod->terminating;
+}
+
+static void detach_pod(struct cluster *cluster, struct pod_entry *entry)
+{
+    struct node *node = entry->node;
+    if (!node)
+        return;
+    tenants_count(cluster, entry->pod.namespace_, entry->pod.shape, tenants_models(node), -1);
+    if (pod_is_placed_replica(&entry->pod))
+        owner_remove(entry->pod.owner, node);
+    node_table_remove_pod(cluster, node, entry);
+    node_table_release(cluster, node);
+}
+
+static void attach_pod(struct cluster *cluster, struct pod_entry *entry)
+{
+    if (!entry->pod.node_name[0] || entry->pod.finished)
+        return;
+    struct node *node = node_table_hold(cluster, entry->pod.node_name);
+    node_table_add_pod(node, entry);
+    tenants_count(cluster, entry->pod.namespace_, entry->pod.shape, tenants_models(node), 1);
+    if (pod_is_placed_replica(&entry->pod))
+        owner_add(entry->pod.owner, node);
+}
+
+static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
+{
+    const char *const sources[] = {facts->uid,
+                                   facts->name,
+                                   facts->refusal,
+                                   facts->unscheduled_reason,
+                                   facts->unscheduled_message,
+                                   facts->not_evaluated};
+    const size_t n = sizeof sources / sizeof *sources;
+    size_t size = 0;
+    for (size_t i = 0; i < n; i++)
+        size += sources[i] ? strlen(sources[i]) + 1 : 0;
+    struct pod_entry *entry = mem_new(sizeof *entry + size);
+    struct pod *pod = &entry->pod;
+    const char **const targets[] = {&pod->uid,
+                                    &pod->name,
+                                    &pod->refusal,
+                                    &pod->unscheduled_reason,
+                                    &pod->unscheduled_message,
+                                    &pod->not_evaluated};
+    char *at = entry->texts;
+    for (size_t i = 0; i < n; i++) {
+        if (!sources[i])
+            continue;
+        const size_t len = strlen(sources[i]) + 1;
+        *targets[i] = memcpy(at, sources[i], len);
+        at += len;
+    }
+    return entry;
+}
+
+static struct pod_entry *new_entry(struct cluster *cluster, const struct pod_facts *facts,
+                                   const struct pod_shape *shape)
+{
+    struct words *words = &cluster->shapes->words;
+    struct pod_entry *entry = entry_with_texts(facts);
+    struct pod *pod = &entry->pod;
+    pod->namespace_ = words_hold(words, facts->namespace_);
+    pod->node_name = words_hold(words, facts->node_name);
+    pod->nominated_node = words_hold(words, facts->nominated_node);
+    pod->priority_class = words_hold(words, facts->priority_class);
+    pod->finished = facts->finished;
+    pod->terminating = facts->terminating;
+    pod->gated = facts->gated;
+    pod->priority = facts->priority;
+    pod->created_s = facts->created_s;
+    pod->shape = shape;
+    pod->owner = owners_hold(&cluster->owners, facts->replica_of);
+    entry->seen = cluster->relists[CLUSTER_PODS];
+    return entry;
+}
+
+static struct pod_entry *find_pod(const struct cluster *cluster, const char *uid)
+{
+    struct pod_entry *entry = NULL;
+    HASH_FIND_STR(cluster->pods, uid, entry);
+    return entry;
+}
+
+static void remove_pod(struct cluster *cluster, struct pod_entry *entry)
+{
+    if (cluster->swept_to == entry)
+        cluster->swept_to = entry->hh.next;
+    detach_pod(cluster, entry);
+    nominate_end(cluster, entry);
+    market_count(cluster, &entry->pod, -1);
+    pod_names_remove(&cluster->pod_names, entry);
+    cluster->n_pods_over[entry->pod.shape->facts.over]--;
+    HASH_DEL(cluster->pods, entry);
+    free_pod(cluster, entry);
+}
+
+static void add_pod(struct cluster *cluster, const struct pod_facts *facts,
+                    const struct pod_shape *shape)
+{
+    struct pod_entry *entry = new_entry(cluster, facts, shape);
+    HASH_ADD_KEYPTR(hh, cluster->pods, entry->pod.uid, strlen(entry->pod.uid), entry);
+    pod_names_add(&cluster->pod_names, entry);
+    cluster->n_pods_over[shape->facts.over]++;
+    market_count(cluster, &entry->pod, 1);
+    attach_pod(cluster, entry);
+    nominate_renew(cluster, entry);
+}
+
+/* Its reservation is that of the pod, and goes with it. */
+static void delete_pod(struct cluster *cluster, struct pod_entry *entry)
+{
+    reserve_forget(cluster, entry->pod.uid);
+    cluster_end_claim(cluster, entry->pod.uid);
+    remove_pod(cluster, entry);
+    cluster->version++;
+}
+
+/* A reservation waits for one of two things: that the pod is on a node (where it counts as used,
+ * whichever node that is), or that no binding can take effect any more. */
+static bool settles_reservation(const struct pod_facts *facts)
+{
+    return facts->node_name[0] || facts->finished || facts->terminating;
+}
+
+void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
+{
+    const struct pod_shape *shape = shapes_hold(cluster->shapes, facts->namespace_, &facts->shape);
+    struct pod_entry *entry = find_pod(cluster, facts->uid);
+    const bool same = entry && pod_equal(&entry->pod, facts, shape);
+    if (same && words_equal(&entry->pod, facts)) {
+        shapes_drop(cluster->shapes, facts->namespace_, shape);
+        entry->seen = cluster->relists[CLUSTER_PODS];
+        return;
+    }
+    if (entry)
+        remove_pod(cluster, entry);
+    struct pod_entry *predecessor =
+        pod_names_find(&cluster->pod_names, facts->namespace_, facts->name);
+    if (predecessor)
+        delete_pod(cluster, predecessor);
+    if (settles_reservation(facts)) {
+        reserve_forget(cluster, facts->uid);
+        cluster_end_claim(cluster, facts->uid);
+    }
+    add_pod(cluster, facts, shape);
+    cluster->version += same ? 0 : 1;
+}
+
+void cluster_delete_pod(struct cluster *cluster, const char *uid)
+{
+    struct pod_entry *entry = find_pod(cluster, uid);
+    if (entry)
+        delete_pod(cluster, entry);
+    else
+        reserve_forget(cluster, uid);
+    cluster_end_claim(cluster, uid);
+}
+
+void cluster_keep_pod(struct cluster *cluster, const char *uid)
+{
+    struct pod_entry *entry = find_pod(cluster, uid);
+    if (entry)
+        entry->seen = cluster->relists[CLUSTER_PODS];
+}
+
+/* Replace all. */
+
+void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind)
+{
+    cluster->relists[kind]++;
+    if (kind == CLUSTER_PODS)
+        cluster->is_sweeping = false; /* of a list that broke off */
+}
+
+static void sweep_nodes(struct cluster *cluster)
+{
+    struct node *node = NULL;
+    struct node *next = NULL;
+    DL_FOREACH_SAFE (cluster->nodes, node, next) {
+        if (node->seen != cluster->relists[CLUSTER_NODES])
+            delete_node(cluster, node);
+    }
+}
+
+/* Pods that arrive during the sweep are marked as seen, so it does not matter whether the sweep
+ * reaches them. */
+bool cluster_relist_sweep_pods(struct cluster *cluster, size_t work)
+{
+    if (!cluster->is_sweeping)
+        cluster->swept_to = cluster->pods;
+    for (size_t done = 0; cluster->swept_to && done < work; done++) {
+        struct pod_entry *pod = cluster->swept_to;
+        cluster->swept_to = pod->hh.next;
+        if (pod->seen == cluster->relists[CLUSTER_PODS])
+            continue;
+        delete_pod(cluster, pod);
+        done += CLUSTER_SWEEP_DELETION - 1;
+    }
+    cluster->is_sweeping = cluster->swept_to != NULL;
+    return !cluster->is_sweeping;
+}
+
+void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind)
+{
+    if (kind == CLUSTER_NODES)
+        sweep_nodes(cluster);
+    else if (kind == CLUSTER_PODS)
+        (void)cluster_relist_sweep_pods(cluster, SIZE_MAX);
+    else if (kind == CLUSTER_NAMESPACES)
+        tenants_sweep(cluster);
+    else if (kind == CLUSTER_DEVICE_CLASSES)
+        device_classes_sweep(cluster);
+    else
+        named_sweep(cluster);
+}

@@ -1,0 +1,175 @@
+/*
+ * device_classes: which extended resources kube-scheduler would allocate by a claim. See
+ * include/ledger/cluster.h.
+ *
+ * Source: Kubernetes' DRAExtendedResource (KEP-5004): spec.extendedResourceName, and for every
+ * class the name deviceclass.resource.kubernetes.io/CLASS.
+ */
+#include "base/mem.h"
+#include "ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define IMPLICIT "deviceclass.resource.kubernetes.io/"
+
+struct device_class {
+    char *name;
+    struct claimed_resource *claimed; /* NULL: none but its implicit name */
+    uint64_t seen;
+    UT_hash_handle hh;
+};
+
+/* A resource that classes map. */
+struct claimed_resource {
+    size_t n_classes;
+    UT_hash_handle hh;
+    char name[];
+};
+
+static struct device_class *find(const struct cluster *cluster, const char *name)
+{
+    struct device_class *class = NULL;
+    HASH_FIND_STR(cluster->device_classes, name, class);
+    return class;
+}
+
+static struct claimed_resource *find_claimed(const struct cluster *cluster, const char *name)
+{
+    struct claimed_resource *claimed = NULL;
+    HASH_FIND_STR(cluster->claimed_resources, name, claimed);
+    return claimed;
+}
+
+static struct claimed_resource *hold_claimed(struct cluster *cluster, const char *name)
+{
+    if (!name[0])
+        return NULL;
+    struct claimed_resource *claimed = find_claimed(cluster, name);
+    if (!claimed) {
+        const size_t size = strlen(name) + 1;
+        claimed = mem_new(sizeof *claimed + size);
+        memcpy(claimed->name, name, size);
+        HASH_ADD_STR(cluster->claimed_resources, name, claimed);
+    }
+    claimed->n_classes++;
+    return claimed;
+}
+
+static void drop_claimed(struct cluster *cluster, struct claimed_resource *claimed)
+{
+    if (!claimed || --claimed->n_classes > 0)
+        return;
+    HASH_DEL(cluster->claimed_resources, claimed);
+    free(claimed);
+}
+
+static void remove_class(struct cluster *cluster, struct device_class *class)
+{
+    HASH_DEL(cluster->device_classes, class);
+    drop_claimed(cluster, class->claimed);
+    free(class->name);
+    free(class);
+}
+
+void cluster_upsert_device_class(struct cluster *cluster, const char *name, const char *resource)
+{
+    struct device_class *class = find(cluster, name);
+    const bool is_new = !class;
+    if (is_new) {
+        class = MEM_NEW(struct device_class);
+        class->name = mem_strdup(name);
+        HASH_ADD_KEYPTR(hh, cluster->device_classes, class->name, strlen(class->name), class);
+    }
+    class->seen = cluster->relists[CLUSTER_DEVICE_CLASSES];
+    if (!is_new && strcmp(class->claimed ? class->claimed->name : "", resource) == 0)
+        return;
+    drop_claimed(cluster, class->claimed);
+    class->claimed = hold_claimed(cluster, resource);
+    cluster->version++;
+}
+
+void cluster_delete_device_class(struct cluster *cluster, const char *name)
+{
+    struct device_class *class = find(cluster, name);
+    if (!class)
+        return;
+    remove_class(cluster, class);
+    cluster->version++;
+}
+
+size_t cluster_n_device_classes(const struct cluster *cluster)
+{
+    return HASH_COUNT(cluster->device_classes);
+}
+
+void device_classes_free_all(struct cluster *cluster)
+{
+    struct device_class *class = NULL;
+    struct device_class *next = NULL;
+    HASH_ITER (hh, cluster->device_classes, class, next) {
+        remove_class(cluster, class);
+    }
+}
+
+void device_classes_sweep(struct cluster *cluster)
+{
+    struct device_class *class = NULL;
+    struct device_class *next = NULL;
+    HASH_ITER (hh, cluster->device_classes, class, next) {
+        if (class->seen == cluster->relists[CLUSTER_DEVICE_CLASSES])
+            continue;
+        remove_class(cluster, class);
+        cluster->version++;
+    }
+}
+
+const char *cluster_next_device_class(const struct cluster *cluster, const char *name,
+                                      const char **ret_resource)
+{
+    const struct device_class *next = name ? find(cluster, name)->hh.next : cluster->device_classes;
+    if (!next)
+        return NULL;
+    *ret_resource = next->claimed ? next->claimed->name : "";
+    return next->name;
+}
+
+void device_classes_fork(struct cluster *fork, const struct cluster *cluster)
+{
+    const char *resource = "";
+    const char *name = NULL;
+    while ((name = cluster_next_device_class(cluster, name, &resource)))
+        cluster_upsert_device_class(fork, name, resource);
+}
+
+size_t device_classes_check(const struct cluster *cluster)
+{
+    size_t n_wrong = 0;
+    const struct claimed_resource *claimed = cluster->claimed_resources;
+    for (; claimed; claimed = claimed->hh.next) {
+        size_t n = 0;
+        const struct device_class *class = cluster->device_classes;
+        for (; class; class = class->hh.next)
+            n += class->claimed == claimed;
+        n_wrong += n == 0 || n != claimed->n_classes;
+    }
+    return n_wrong;
+}
+
+static bool is_claimed(const struct cluster *cluster, const char *resource)
+{
+    const size_t len = strlen(IMPLICIT);
+    if (find_claimed(cluster, resource))
+        return true;
+    return strncmp(resource, IMPLICIT, len) == 0 && find(cluster, resource + len);
+}
+
+/* Most clusters have no class, and every node is asked about. */
+bool node_gives_by_claim(const struct node *node, const struct resource *resource)
+{
+    const struct cluster *cluster = node_glance(node)->cluster;
+    if (!cluster->device_classes)
+        return false;
+    const struct node_resource *has = node_find_resource(node, resource);
+    return (!has || has->allocatable <= 0) && is_claimed(cluster, resource->name);
+}

@@ -1,0 +1,28 @@
+/*
+ * pod_names: the ledger's pods by namespace and name. Private to ledger.
+ *
+ * A table of chains that run through the pods themselves: a second uthash handle would cost every
+ * pod five times as much.
+ */
+#ifndef LEDGER_POD_NAMES_H
+#define LEDGER_POD_NAMES_H
+
+#include <stddef.h>
+
+struct pod_entry;
+
+struct pod_names {
+    struct pod_entry **buckets;
+    size_t n_buckets; /* a power of two, or 0 */
+    size_t n;
+};
+
+void pod_names_free(struct pod_names *names);
+/* No pod of that name may be in. */
+void pod_names_add(struct pod_names *names, struct pod_entry *pod);
+/* It must be in. */
+void pod_names_remove(struct pod_names *names, struct pod_entry *pod);
+struct pod_entry *pod_names_find(const struct pod_names *names, const char *namespace_,
+                                 const char *name);
+
+#endif

@@ -1,0 +1,169 @@
+/* shape_copy: see include/ledger/shape_copy.h. Texts are hashed with their length, so that no two
+ * shapes run together. */
+#include "ledger/shape_copy.h"
+
+#include <string.h>
+
+static void put_number(struct siphash *hash, int64_t number)
+{
+    siphash_add(hash, &number, sizeof number, HASH_ROUNDS);
+}
+
+static void put_text(struct siphash *hash, const char *text)
+{
+    put_number(hash, text ? (int64_t)strlen(text) : -1);
+    if (text)
+        siphash_add(hash, text, strlen(text), HASH_ROUNDS);
+}
+
+static void put_models(struct siphash *hash, const struct gpu_model *models, size_t n)
+{
+    put_number(hash, (int64_t)n);
+    for (size_t i = 0; i < n; i++) {
+        put_text(hash, models[i].chip);
+        put_text(hash, models[i].form);
+        put_text(hash, models[i].memory_type);
+        put_number(hash, models[i].memory_gb);
+        put_number(hash, models[i].sharing);
+        put_text(hash, models[i].mig_profile);
+    }
+}
+
+static void put_term(struct siphash *hash, const struct selector_term *term)
+{
+    put_number(hash, (int64_t)term->n_requirements);
+    for (size_t i = 0; i < term->n_requirements; i++) {
+        const struct requirement *requirement = &term->requirements[i];
+        put_text(hash, requirement->key);
+        put_number(hash, requirement->op);
+        put_number(hash, requirement->is_field);
+        put_number(hash, (int64_t)requirement->n_values);
+        for (size_t j = 0; j < requirement->n_values; j++)
+            put_text(hash, requirement->values[j]);
+        put_models(hash, requirement->models, requirement->models ? requirement->n_values : 0);
+    }
+}
+
+static void put_selector(struct siphash *hash, const struct node_selector *selector)
+{
+    put_number(hash, selector->present);
+    put_number(hash, (int64_t)selector->n_terms);
+    for (size_t i = 0; i < selector->n_terms; i++)
+        put_term(hash, &selector->terms[i]);
+}
+
+static void put_tolerations(struct siphash *hash, const struct toleration *tolerations, size_t n)
+{
+    put_number(hash, (int64_t)n);
+    for (size_t i = 0; i < n; i++) {
+        put_text(hash, tolerations[i].key);
+        put_text(hash, tolerations[i].value);
+        put_number(hash, tolerations[i].op);
+        put_number(hash, tolerations[i].any_effect ? -1 : (int64_t)tolerations[i].effect);
+    }
+}
+
+static void put_facts(struct siphash *hash, const struct shape_facts *facts)
+{
+    put_number(hash, facts->over);
+    put_number(hash, facts->demand_only);
+    put_number(hash, (int64_t)facts->n_demand);
+    for (size_t i = 0; i < facts->n_demand; i++) {
+        put_text(hash, facts->demand[i].resource);
+        put_number(hash, facts->demand[i].amount);
+    }
+    put_term(hash, &facts->node_selector);
+    put_selector(hash, &facts->affinity);
+    put_selector(hash, &facts->legacy_affinity);
+    put_number(hash, (int64_t)facts->n_preferred);
+    for (size_t i = 0; i < facts->n_preferred; i++) {
+        put_number(hash, facts->preferred[i].weight);
+        put_term(hash, &facts->preferred[i].term);
+    }
+    put_tolerations(hash, facts->tolerations, facts->n_tolerations);
+    put_models(hash, facts->wants.accept, facts->wants.n_accept);
+    put_models(hash, facts->wants.exclude, facts->wants.n_exclude);
+    put_number(hash, facts->wants.min_memory_bytes);
+    put_number(hash, facts->allow_shared);
+}
+
+struct siphash128 shape_digest(const struct shape_facts *facts)
+{
+    struct siphash hash = siphash_begin(hash_key(), true);
+    put_facts(&hash, facts);
+    return siphash_end128(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
+}
+
+uint64_t shape_order(const struct shape_facts *facts)
+{
+    struct siphash hash = siphash_begin((struct siphash_key){0, 0}, false);
+    put_facts(&hash, facts);
+    return siphash_end(&hash, HASH_ROUNDS, HASH_LAST_ROUNDS);
+}
+
+static struct selector_term copy_term(const struct selector_term *term, struct arena *arena)
+{
+    struct requirement *copies =
+        arena_copy(arena, term->requirements, term->n_requirements, sizeof *copies);
+    for (size_t i = 0; i < term->n_requirements; i++) {
+        struct requirement *copy = &copies[i];
+        const char **values = ARENA_ARRAY(arena, const char *, copy->n_values);
+        for (size_t j = 0; j < copy->n_values; j++)
+            values[j] = arena_strdup(arena, copy->values[j]);
+        copy->key = arena_strdup(arena, copy->key);
+        copy->values = values;
+        if (copy->models)
+            copy->models = arena_copy(arena, copy->models, copy->n_values, sizeof *copy->models);
+    }
+    return (struct selector_term){copies, term->n_requirements};
+}
+
+static struct node_selector copy_selector(const struct node_selector *selector, struct arena *arena)
+{
+    struct selector_term *terms =
+        arena_copy(arena, selector->terms, selector->n_terms, sizeof *terms);
+    for (size_t i = 0; i < selector->n_terms; i++)
+        terms[i] = copy_term(&selector->terms[i], arena);
+    return (struct node_selector){selector->present, terms, selector->n_terms};
+}
+
+static const struct toleration *copy_tolerations(const struct shape_facts *facts,
+                                                 struct arena *arena)
+{
+    struct toleration *copies =
+        arena_copy(arena, facts->tolerations, facts->n_tolerations, sizeof *copies);
+    for (size_t i = 0; i < facts->n_tolerations; i++) {
+        copies[i].key = copies[i].key ? arena_strdup(arena, copies[i].key) : NULL;
+        copies[i].value = copies[i].value ? arena_strdup(arena, copies[i].value) : NULL;
+    }
+    return copies;
+}
+
+static const struct preferred_term *copy_preferred(const struct shape_facts *facts,
+                                                   struct arena *arena)
+{
+    struct preferred_term *copies =
+        arena_copy(arena, facts->preferred, facts->n_preferred, sizeof *copies);
+    for (size_t i = 0; i < facts->n_preferred; i++)
+        copies[i].term = copy_term(&facts->preferred[i].term, arena);
+    return copies;
+}
+
+struct shape_facts shape_copy(const struct shape_facts *facts, struct arena *arena)
+{
+    struct shape_facts copy = *facts;
+    struct amount *demand = arena_copy(arena, facts->demand, facts->n_demand, sizeof *demand);
+    for (size_t i = 0; i < facts->n_demand; i++)
+        demand[i].resource = arena_strdup(arena, demand[i].resource);
+    copy.demand = demand;
+    copy.node_selector = copy_term(&facts->node_selector, arena);
+    copy.affinity = copy_selector(&facts->affinity, arena);
+    copy.legacy_affinity = copy_selector(&facts->legacy_affinity, arena);
+    copy.preferred = copy_preferred(facts, arena);
+    copy.tolerations = copy_tolerations(facts, arena);
+    const struct model_wants *wants = &facts->wants;
+    copy.wants.accept = arena_copy(arena, wants->accept, wants->n_accept, sizeof *wants->accept);
+    copy.wants.exclude =
+        arena_copy(arena, wants->exclude, wants->n_exclude, sizeof *wants->exclude);
+    return copy;
+}

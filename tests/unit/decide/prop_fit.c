@@ -1,0 +1,399 @@
+/*
+ * prop_fit: what holds of every cluster and every pod, over random ones. As many pods are placed as
+ * was said; and room that comes free, or a node that is added, never takes a place from anybody.
+ *
+ * Of one workload, that is. Where several are placed one after another, one more node may be where
+ * the first goes, and what it leaves alone may draw the second to where only the third could go:
+ * see the last test. Nor does it hold of reservations that end for a pod which is nominated
+ * elsewhere: its room is kept there again.
+ */
+#include "decide/quota.h"
+#include "decide/rank.h"
+#include "decide/what_if.h"
+#include "dice.h"
+#include "given_question.h"
+#include "unit.h"
+
+#define GPU "nvidia.com/gpu"
+#define MAX_NODES 8
+#define MAX_PODS (3 * MAX_NODES)
+#define MAX_PLACED 128
+#define ROUNDS 300
+
+struct any_node {
+    unsigned pods, cpu, nvidia, amd;
+    const char *labels;
+    bool unschedulable;
+};
+
+struct world {
+    struct given *given;
+    struct dice *dice;
+    struct any_node nodes[MAX_NODES];
+    unsigned n_nodes, n_pods;
+    int64_t priority; /* of the pod that asks */
+};
+
+static const char *name_of(const struct world *world, char kind, unsigned i)
+{
+    return arena_printf(world->given->arena, "%c%u", kind, i);
+}
+
+static void tell_node(const struct world *world, unsigned i)
+{
+    const struct any_node *node = &world->nodes[i];
+    const char *amounts =
+        arena_printf(world->given->arena, "pods=%u cpu=%u " GPU "=%u amd.com/gpu=%u", node->pods,
+                     node->cpu, node->nvidia, node->amd);
+    struct node_facts facts =
+        given_node_facts(world->given, name_of(world, 'n', i), amounts, node->labels);
+    facts.unschedulable = node->unschedulable;
+    given_node_of(world->given, &facts);
+}
+
+static void add_node(struct world *world)
+{
+    static const char *const LABELS[] = {"accelerator=A100", "accelerator=H100", "zone=a", ""};
+    struct any_node *node = &world->nodes[world->n_nodes];
+    node->pods = dice_below(world->dice, 12);
+    node->cpu = dice_below(world->dice, 9);
+    node->nvidia = dice_below(world->dice, 9);
+    node->amd = dice_below(world->dice, 3);
+    node->labels = LABELS[dice_below(world->dice, 4)];
+    node->unschedulable = dice_one_in(world->dice, 10);
+    tell_node(world, world->n_nodes++);
+}
+
+/* On any node, there or not; or on none, and then perhaps nominated, or with room held for it. */
+static void add_pod(struct world *world)
+{
+    struct given *given = world->given;
+    const char *node = name_of(world, 'n', dice_below(world->dice, MAX_NODES));
+    const char *uid = name_of(world, 'p', world->n_pods++);
+    const unsigned cpu = 1 + dice_below(world->dice, 3);
+    const unsigned gpus = 1 + dice_below(world->dice, 4);
+    const char *demand = arena_printf(given->arena, "cpu=%u " GPU "=%u", cpu, gpus);
+    const unsigned way = dice_below(world->dice, 8);
+    struct pod_facts facts = given_pod_facts(given, uid, way > 1 ? node : "", demand);
+    facts.priority = dice_below(world->dice, 2);
+    if (way == 0)
+        facts.nominated_node = node;
+    given_pod_of(given, &facts);
+    if (way == 1 && cluster_find_node(given->cluster, node))
+        given_reserve(given, uid, node, NULL);
+}
+
+/* Of the namespace that all pods are in. */
+static void add_quota(const struct world *world)
+{
+    struct policy *policy = &world->given->policy;
+    struct quota_limit limits[] = {
+        {.resource = GPU}, {.resource = GPU, .model = "A100"}, {.resource = GPU, .model = "H100"}};
+    static const char *const NAMES[] = {"default"};
+    struct err err = {""};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        limits[i].gpus = dice_below(world->dice, i == 0 ? 50 : 25);
+    const struct quota quota = {.name = "all",
+                                .namespaces = NAMES,
+                                .n_namespaces = 1,
+                                .limits = arena_copy(policy->arena, limits, 3, sizeof *limits),
+                                .n_limits = 3};
+    if (policy_add_quota(policy, &quota, &err) < 0)
+        fail_msg("%s", err.text);
+    cluster_free(world->given->cluster);
+    world->given->cluster = cluster_new(policy);
+}
+
+static struct world new_world(struct dice *dice, enum placement_policy placement, bool has_quota)
+{
+    struct world world = {.dice = dice};
+    void *state = NULL;
+    assert_int_equal(given_setup(&state), 0);
+    world.given = state;
+    world.given->policy.placement = placement;
+    world.priority = dice_below(dice, 3);
+    if (has_quota)
+        add_quota(&world);
+    for (unsigned n = 1 + dice_below(dice, MAX_NODES - 1); n > 0; n--)
+        add_node(&world);
+    for (unsigned n = dice_below(dice, 3 * world.n_nodes); n > 0; n--)
+        add_pod(&world);
+    return world;
+}
+
+static void end_world(const struct world *world)
+{
+    void *state = world->given;
+    assert_int_equal(given_teardown(&state), 0);
+}
+
+static struct shape_facts random_shape(const struct world *world)
+{
+    static const char *const DEMANDS[] = {"cpu=1", GPU "=1", GPU "=3", "cpu=2 " GPU "=2",
+                                          "amd.com/gpu=1 " GPU "=1"};
+    struct given *given = world->given;
+    struct shape_facts facts = given_shape_facts(given, DEMANDS[dice_below(world->dice, 5)]);
+    if (dice_one_in(world->dice, 3))
+        facts.wants.accept = given_models(given, "H100, A100", &facts.wants.n_accept);
+    return facts;
+}
+
+/* A fork, and the pod's question for it. */
+static struct cluster *fork_for(const struct world *world, const struct shape_facts *facts,
+                                struct fit_question *question)
+{
+    cluster_settle(world->given->cluster);
+    struct cluster *fork = cluster_fork(world->given->cluster);
+    question->asker.priority = world->priority;
+    question->shape = cluster_resolve(fork, facts, world->given->arena);
+    question->quota = quota_begin(fork, "default", question->shape, NULL, world->given->arena);
+    return fork;
+}
+
+/* As many as was said. */
+
+/* The node that rank_nodes() puts first of those that fit. */
+static const struct node *ranked_first(const struct cluster *fork,
+                                       const struct fit_question *question)
+{
+    struct ranked_node ranked[MAX_NODES] = {{.node = NULL}};
+    size_t n = 0;
+    for (const struct node *node = cluster_next_node(fork, NULL); node;
+         node = cluster_next_node(fork, node)) {
+        if (fit_judge(node, question) == REASON_FITS)
+            ranked[n++].node = node;
+    }
+    rank_nodes(fork, question, ranked, n);
+    assert_true(n == 0 || ranked[0].score == RANK_BEST_SCORE);
+    return ranked[0].node;
+}
+
+static void check_places(const struct world *world)
+{
+    const struct shape_facts facts = random_shape(world);
+    struct fit_question question = {.scope = FIT_ALL};
+    struct cluster *fork = fork_for(world, &facts, &question);
+    const struct node *nodes[MAX_PLACED];
+    int64_t more = what_if_more(fork, &question);
+    assert_in_range(more, 0, MAX_PLACED - 1);
+    for (int64_t placed = 0; placed <= more; placed++) {
+        assert_int_equal(what_if_more(fork, &question), more - placed);
+        const struct node *best = ranked_first(fork, &question);
+        size_t n = what_if_place(fork, &question, 1, &nodes[placed]);
+        assert_int_equal(n, placed < more ? 1 : 0);
+        assert_ptr_equal(nodes[placed], best);
+    }
+    struct cluster *again = fork_for(world, &facts, &question);
+    const struct node *at_once[MAX_PLACED];
+    assert_int_equal(what_if_place(again, &question, MAX_PLACED, at_once), more);
+    for (int64_t i = 0; i < more; i++)
+        assert_string_equal(node_name(at_once[i]), node_name(nodes[i]));
+    cluster_fork_free(again);
+    cluster_fork_free(fork);
+}
+
+/* At once or one by one, each on the node ranked first. */
+static void test_as_many_are_placed_as_was_said(void **state)
+{
+    (void)state;
+    struct dice dice = {4711};
+    for (unsigned round = 0; round < ROUNDS * N_PLACEMENT_POLICIES; round++) {
+        struct world world = new_world(&dice, round % N_PLACEMENT_POLICIES, dice_one_in(&dice, 2));
+        check_places(&world);
+        end_world(&world);
+    }
+}
+
+/* More room. */
+
+struct answers {
+    enum reason verdicts[MAX_NODES]; /* REASON_NODE_UNKNOWN where there is no such node */
+    int64_t counts[MAX_NODES];
+    int64_t more;   /* how many replicas fit */
+    int64_t placed; /* how many of five are placed */
+    int64_t each;   /* how many of a DaemonSet */
+};
+
+static int64_t count_fits(const enum reason *verdicts, size_t n)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += verdicts[i] == REASON_FITS;
+    return count;
+}
+
+static struct answers ask(const struct world *world, const struct shape_facts *facts,
+                          enum fit_scope scope)
+{
+    struct answers answers;
+    struct fit_question question = {.scope = scope};
+    struct cluster *fork = fork_for(world, facts, &question);
+    for (unsigned i = 0; i < MAX_NODES; i++) {
+        const struct node *node = cluster_find_node(fork, name_of(world, 'n', i));
+        answers.verdicts[i] = fit_judge(node, &question);
+        answers.counts[i] = node ? fit_count(node, &question) : 0;
+    }
+    answers.more = what_if_more(fork, &question);
+    const struct node *nodes[MAX_NODES];
+    answers.placed = (int64_t)what_if_place(fork, &question, 5, nodes);
+    cluster_fork_free(fork);
+    enum reason verdicts[MAX_NODES];
+    fork = fork_for(world, facts, &question);
+    answers.each = count_fits(verdicts, what_if_place_each(fork, &question, nodes, verdicts));
+    cluster_fork_free(fork);
+    return answers;
+}
+
+/* Reasons are looked for in the order of the enum: with more room, the first that is left is the
+ * same one or a later one. */
+static void check_not_less(const struct answers *before, const struct answers *after)
+{
+    for (unsigned i = 0; i < MAX_NODES; i++) {
+        if (after->verdicts[i] != REASON_FITS) {
+            assert_int_not_equal(before->verdicts[i], REASON_FITS);
+            assert_true(after->verdicts[i] >= before->verdicts[i]);
+        }
+        assert_true(after->counts[i] >= before->counts[i]);
+    }
+    assert_true(after->more >= before->more);
+    assert_true(after->placed >= before->placed);
+    assert_true(after->each >= before->each);
+}
+
+typedef void event(struct world *world);
+
+static void delete_a_pod(struct world *world)
+{
+    given_no_pod(world->given, name_of(world, 'p', dice_below(world->dice, MAX_PODS)));
+}
+
+static void finish_a_pod(struct world *world)
+{
+    const char *uid = name_of(world, 'p', dice_below(world->dice, MAX_PODS));
+    const struct pod *pod = cluster_find_pod(world->given->cluster, uid);
+    if (!pod)
+        return;
+    const char *node = arena_printf(world->given->arena, "%s", pod->node_name);
+    struct pod_facts facts = given_pod_facts(world->given, uid, node, "");
+    facts.finished = true;
+    given_pod_of(world->given, &facts);
+}
+
+static void grow_a_node(struct world *world)
+{
+    const unsigned i = dice_below(world->dice, world->n_nodes);
+    world->nodes[i].nvidia += dice_below(world->dice, 5);
+    world->nodes[i].amd += dice_below(world->dice, 3);
+    tell_node(world, i);
+}
+
+static void add_a_node(struct world *world)
+{
+    if (world->n_nodes < MAX_NODES)
+        add_node(world);
+}
+
+static void release_a_reservation(struct world *world)
+{
+    struct cluster *cluster = world->given->cluster;
+    const struct reservation *held = cluster_next_reservation(cluster, NULL);
+    if (held)
+        cluster_release(cluster, held->uid, held->serial);
+}
+
+static void check_event(struct world *world, event *make_room)
+{
+    const struct shape_facts facts = random_shape(world);
+    const struct answers wire = ask(world, &facts, FIT_OURS);
+    const struct answers people = ask(world, &facts, FIT_ALL);
+    make_room(world);
+    const struct answers wire_after = ask(world, &facts, FIT_OURS);
+    const struct answers people_after = ask(world, &facts, FIT_ALL);
+    check_not_less(&wire, &wire_after);
+    check_not_less(&people, &people_after);
+}
+
+static void check_room(event *make_room, bool by_quota_too)
+{
+    struct dice dice = {20171115};
+    for (unsigned round = 0; round < ROUNDS * N_PLACEMENT_POLICIES; round++) {
+        const bool has_quota = by_quota_too && dice_one_in(&dice, 2);
+        struct world world = new_world(&dice, round % N_PLACEMENT_POLICIES, has_quota);
+        check_event(&world, make_room);
+        end_world(&world);
+    }
+}
+
+static void test_a_pod_that_is_deleted_makes_no_node_unfit(void **state)
+{
+    (void)state;
+    check_room(delete_a_pod, true);
+}
+
+static void test_a_pod_that_ends_makes_no_node_unfit(void **state)
+{
+    (void)state;
+    check_room(finish_a_pod, true);
+}
+
+static void test_more_gpus_make_no_node_unfit(void **state)
+{
+    (void)state;
+    check_room(grow_a_node, true);
+}
+
+static void test_one_more_node_takes_no_place_away(void **state)
+{
+    (void)state;
+    check_room(add_a_node, false);
+}
+
+static void test_a_reservation_that_ends_makes_no_node_unfit(void **state)
+{
+    (void)state;
+    check_room(release_a_reservation, true);
+}
+
+/* Placed one after another, by packing: 1 GPU, 4, and 3 in zone a. */
+static size_t place_three_workloads(struct given *given)
+{
+    struct shape_facts facts[] = {given_shape_facts(given, GPU "=1"),
+                                  given_shape_facts(given, GPU "=4"),
+                                  given_shape_facts(given, GPU "=3")};
+    facts[2].node_selector = given_term(given, "zone In a");
+    struct cluster *fork = cluster_fork(given->cluster);
+    size_t n_placed = 0;
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        const struct fit_question question = {
+            .shape = cluster_resolve(fork, &facts[i], given->arena), .scope = FIT_ALL};
+        const struct node *node = NULL;
+        n_placed += what_if_place(fork, &question, 1, &node);
+    }
+    cluster_fork_free(fork);
+    return n_placed;
+}
+
+static void test_of_several_workloads_one_more_node_may_let_fewer_in(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "in-zone", "pods=9 " GPU "=4", "zone=a");
+    given_node(given, "large", "pods=9 " GPU "=8", "");
+    assert_int_equal(place_three_workloads(given), 3);
+    given_node(given, "small", "pods=9 " GPU "=1", ""); /* where the first goes now, and ... */
+    assert_int_equal(place_three_workloads(given), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_as_many_are_placed_as_was_said),
+        cmocka_unit_test(test_a_pod_that_is_deleted_makes_no_node_unfit),
+        cmocka_unit_test(test_a_pod_that_ends_makes_no_node_unfit),
+        cmocka_unit_test(test_more_gpus_make_no_node_unfit),
+        cmocka_unit_test(test_one_more_node_takes_no_place_away),
+        cmocka_unit_test(test_a_reservation_that_ends_makes_no_node_unfit),
+        cmocka_unit_test_setup_teardown(test_of_several_workloads_one_more_node_may_let_fewer_in,
+                                        given_setup, given_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

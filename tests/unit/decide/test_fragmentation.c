@@ -1,0 +1,130 @@
+/* fragmentation: what of the free GPUs is of no use, reckoned by hand. */
+#include "decide/fragmentation.h"
+#include "given_question.h"
+#include "unit.h"
+
+#define GPU "nvidia.com/gpu"
+#define T4 "accelerator=T4"
+#define A100 "accelerator=A100"
+
+/* "RESOURCE MODEL: FRAGMENTED of FREE, largest LARGEST, whole WHOLE/NODES", a line each. */
+static const char *told(struct given *given, const struct cluster *cluster)
+{
+    const struct fragmentations all = fragmentation_of(cluster, given->arena);
+    const char *text = "";
+    for (size_t i = 0; i < all.n; i++) {
+        const struct fragmentation *item = &all.items[i];
+        text =
+            arena_printf(given->arena, "%s%s %s: %.4g of %lld, largest %lld, whole %zu/%zu\n", text,
+                         item->resource->name, item->model, item->fragmented, (long long)item->free,
+                         (long long)item->largest_block, item->n_whole, item->n_nodes);
+    }
+    return text;
+}
+
+static void check(struct given *given, const char *expected)
+{
+    cluster_settle(given->cluster);
+    assert_string_equal(told(given, given->cluster), expected);
+}
+
+/* What is wanted: 6 GPUs by pods of 6, 2 by pods of 1. The 2 that are free on "two" are of no use
+ * to three quarters of it. */
+static void test_weighed_by_the_gpus_that_are_wanted(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "two", GPU "=8", T4);
+    given_node(given, "eight", GPU "=8", T4);
+    given_pod(given, "six", "two", GPU "=6");
+    given_pod(given, "a", "", GPU "=1");
+    given_pod(given, "b", "", GPU "=1");
+    check(given, GPU " T4: 1.5 of 10, largest 8, whole 1/2\n");
+}
+
+/* GPUs without the CPU that goes with them are of no use either. */
+static void test_other_resources_count(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n", GPU "=8 cpu=8000", T4);
+    given_pod(given, "cpu-only", "n", "cpu=7500");
+    given_pod(given, "typical", "", GPU "=1 cpu=1000");
+    check(given, GPU " T4: 8 of 8, largest 8, whole 1/1\n");
+}
+
+/* By resource and model, by name; each resource has typical pods of its own, and what may go to one
+ * model only has no use for others. */
+static void test_by_resource_and_model(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "t4", GPU "=4", T4);
+    given_node(given, "a100", GPU "=8", A100);
+    given_node(given, "amd", "amd.com/gpu=4", "accelerator=MI300X");
+    struct pod_facts confined = given_pod_facts(given, "p", "", GPU "=2");
+    confined.shape.wants.accept = given_models(given, "A100", &confined.shape.wants.n_accept);
+    given_pod_of(given, &confined);
+    given_pod(given, "q", "", GPU "=6");
+    given_pod(given, "r", "", "amd.com/gpu=1");
+    check(given, "amd.com/gpu MI300X: 0 of 4, largest 4, whole 1/1\n" GPU
+                 " A100: 0 of 8, largest 8, whole 1/1\n" GPU " T4: 4 of 4, largest 4, whole 1/1\n");
+}
+
+static void test_nothing_is_wanted(void **state)
+{
+    struct given *given = *state;
+    check(given, "");
+    given_node(given, "n", GPU "=8", T4);
+    check(given, GPU " T4: 0 of 8, largest 8, whole 1/1\n");
+}
+
+/* Cordoned nodes offer nothing; an over-full one has nothing free. */
+static void test_what_is_not_on_offer(void **state)
+{
+    struct given *given = *state;
+    struct node_facts cordoned = given_node_facts(given, "cordoned", GPU "=8", T4);
+    cordoned.unschedulable = true;
+    given_node_of(given, &cordoned);
+    given_node(given, "over", GPU "=4", T4);
+    given_pod(given, "p", "over", GPU "=6");
+    check(given, GPU " T4: 0 of 0, largest 0, whole 0/1\n");
+}
+
+/* Nodes that say they have all the GPUs there can be. */
+static void test_sums_have_an_end(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "a", GPU "=max", T4);
+    given_node(given, "b", GPU "=max", T4);
+    given_pod(given, "p", "", GPU "=1");
+    check(given, GPU " T4: 0 of 2199023255552, largest 1099511627776, whole 2/2\n");
+}
+
+/* Before and after: what is placed on a fork is gone from its fragments. */
+static void test_on_a_fork(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n", GPU "=8", T4);
+    given_pod(given, "typical", "", GPU "=4");
+    struct cluster *fork = cluster_fork(given->cluster);
+    const struct shape_facts facts = given_shape_facts(given, GPU "=5");
+    const struct pod_shape *shape = cluster_resolve(fork, &facts, given->arena);
+    assert_string_equal(told(given, fork), GPU " T4: 0 of 8, largest 8, whole 1/1\n");
+    cluster_place(fork, cluster_find_node(fork, "n"), shape, 1);
+    assert_string_equal(told(given, fork), GPU " T4: 3 of 3, largest 3, whole 0/1\n");
+    cluster_fork_free(fork);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_weighed_by_the_gpus_that_are_wanted),
+        TEST(test_other_resources_count),
+        TEST(test_by_resource_and_model),
+        TEST(test_nothing_is_wanted),
+        TEST(test_what_is_not_on_offer),
+        TEST(test_sums_have_an_end),
+        TEST(test_on_a_fork),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

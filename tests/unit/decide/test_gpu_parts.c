@@ -1,0 +1,222 @@
+/* gpu_parts: nodes whose GPUs are no whole ones, and who may have them all the same. */
+#include "decide/fit.h"
+#include "given_question.h"
+#include "ledger/market.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define N_OF(array) (sizeof(array) / sizeof *(array))
+#define GPU "nvidia.com/gpu"
+
+/* One node and one pod. NULL: a free GPU, and a pod that asks for it. */
+struct part_row {
+    const char *amounts;
+    const char *labels;
+    const char *demand;
+    const char *accept;
+    enum allow_shared allow_shared;
+    const char *reason; /* by both judges */
+};
+
+static void check_rows(struct given *given, const struct part_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct part_row *row = &rows[i];
+        given_node(given, "n1", row->amounts ? row->amounts : "cpu=8 pods=9 " GPU "=1",
+                   row->labels);
+        struct shape_facts facts =
+            given_shape_facts(given, row->demand ? row->demand : "cpu=1 " GPU "=1");
+        facts.wants.accept =
+            given_models(given, row->accept ? row->accept : "", &facts.wants.n_accept);
+        facts.allow_shared = row->allow_shared;
+        struct fit_question question = given_question(given, &facts);
+        const char *all = reason_name(fit_judge(given_find(given, "n1"), &question));
+        question.scope = FIT_OURS;
+        const char *ours = reason_name(fit_judge(given_find(given, "n1"), &question));
+        if (strcmp(ours, row->reason) != 0 || strcmp(all, row->reason) != 0)
+            fail_msg("row %zu: ours %s, all %s; should be %s", i, ours, all, row->reason);
+    }
+}
+
+#define PRODUCT "nvidia.com/gpu.product="
+#define REPLICAS ",nvidia.com/gpu.replicas="
+#define STRATEGY ",nvidia.com/gpu.sharing-strategy="
+
+static void test_gpus_that_are_shared(void **state)
+{
+    static const struct part_row ROWS[] = {
+        {.labels = PRODUCT "Tesla-T4-SHARED", .reason = "gpu_shared"},
+        {.labels = PRODUCT "Tesla-T4" REPLICAS "2", .reason = "gpu_shared"},
+        {.labels = PRODUCT "Tesla-T4" STRATEGY "mps", .reason = "gpu_shared"},
+        {.labels = "zone=a" STRATEGY "time-slicing", .reason = "gpu_shared"},
+        {.labels = PRODUCT "Tesla-T4" STRATEGY "none" REPLICAS "1", .reason = "fits"},
+        {.labels = PRODUCT "Tesla-T4" REPLICAS "0", .reason = "fits"},
+        {.labels = PRODUCT "Tesla-T4" REPLICAS "many", .reason = "fits"},
+        /* the policy may ask another label for the model */
+        {.labels = "accelerator=L4-SHARED", .reason = "gpu_shared"},
+        /* before the model, after there being any */
+        {.labels = PRODUCT "Tesla-T4-SHARED", .accept = "A100", .reason = "gpu_shared"},
+        {.amounts = "pods=9",
+         .labels = PRODUCT "Tesla-T4-SHARED",
+         .demand = GPU "=1",
+         .reason = "gpu_absent"},
+        /* who allows it */
+        {.labels = PRODUCT "Tesla-T4-SHARED", .allow_shared = ALLOW_SHARED_YES, .reason = "fits"},
+        {.labels = PRODUCT "Tesla-T4-SHARED",
+         .allow_shared = ALLOW_SHARED_NO,
+         .reason = "gpu_shared"},
+        {.labels = PRODUCT "Tesla-T4-SHARED", .accept = "T4", .reason = "gpu_shared"},
+        {.labels = PRODUCT "Tesla-T4-SHARED", .accept = "A100, T4-SHARED", .reason = "fits"},
+        {.labels = PRODUCT "Tesla-T4-SHARED",
+         .accept = "T4-SHARED",
+         .allow_shared = ALLOW_SHARED_NO,
+         .reason = "gpu_shared"},
+        {.labels = PRODUCT "Tesla-T4-SHARED", .accept = "L4-SHARED", .reason = "gpu_shared"},
+        /* whose GPUs they are not */
+        {.labels = PRODUCT "Tesla-T4-SHARED", .demand = "cpu=1", .reason = "fits"},
+        {.amounts = "pods=9 amd.com/gpu=1",
+         .labels = PRODUCT "Tesla-T4-SHARED",
+         .demand = "amd.com/gpu=1",
+         .reason = "fits"},
+        {.amounts = "pods=9 nvidia.com/mig-1g.5gb=1 " GPU "=1",
+         .labels = PRODUCT "A100-SHARED",
+         .demand = "nvidia.com/mig-1g.5gb=1",
+         .reason = "fits"},
+    };
+    check_rows(*state, ROWS, N_OF(ROWS));
+}
+
+/* NVIDIA's device plugin with renameByDefault: the labels speak of nvidia.com/gpu.shared, and the
+ * product has no -SHARED. */
+static void test_shared_gpus_under_a_name_of_their_own(void **state)
+{
+#define RENAMED PRODUCT "Tesla-T4" REPLICAS "4" STRATEGY "time-slicing"
+    static const struct part_row ROWS[] = {
+        {.amounts = "pods=9 nvidia.com/gpu.shared=4 " GPU "=1",
+         .labels = RENAMED,
+         .demand = GPU "=1",
+         .reason = "fits"},
+        {.amounts = "pods=9 nvidia.com/gpu.shared=4 " GPU "=1",
+         .labels = RENAMED,
+         .demand = "nvidia.com/gpu.shared=2",
+         .reason = "fits"},
+        {.amounts = "pods=9 nvidia.com/gpu.shared=4 " GPU "=0",
+         .labels = RENAMED,
+         .demand = GPU "=1",
+         .reason = "gpu_absent"},
+        /* left behind by a device plugin that renames no longer */
+        {.amounts = "pods=9 nvidia.com/gpu.shared=0 " GPU "=4",
+         .labels = PRODUCT "Tesla-T4" REPLICAS "4",
+         .demand = GPU "=1",
+         .reason = "gpu_shared"},
+        {.amounts = "pods=9 nvidia.com/gpu.shared=4 " GPU "=4",
+         .labels = PRODUCT "Tesla-T4-SHARED" REPLICAS "4",
+         .demand = GPU "=1",
+         .reason = "gpu_shared"},
+        /* slices that are shared are not what is called nvidia.com/gpu */
+        {.amounts = "pods=9 nvidia.com/mig-1g.5gb.shared=4 " GPU "=4",
+         .labels = PRODUCT "A100" REPLICAS "4",
+         .demand = GPU "=1",
+         .reason = "gpu_shared"},
+    };
+#undef RENAMED
+    struct given *given = *state;
+    char shared[] = "nvidia.com/gpu.shared";
+    char plain[] = GPU;
+    char *resources[] = {plain, shared};
+    const struct policy kept = given->policy;
+    given->policy.gpu_resources = resources;
+    given->policy.n_gpu_resources = N_OF(resources);
+    check_rows(given, ROWS, N_OF(ROWS));
+    given->policy = kept;
+}
+
+static void test_gpus_that_are_slices(void **state)
+{
+#define SLICED PRODUCT "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"
+    static const struct part_row ROWS[] = {
+        {.labels = SLICED, .reason = "gpu_mig"},
+        {.labels = "accelerator=A100," SLICED, .reason = "gpu_mig"},
+        {.labels = PRODUCT "NVIDIA-A100-SXM4-40GB,nvidia.com/mig.strategy=single",
+         .reason = "fits"},
+        {.labels = SLICED, .allow_shared = ALLOW_SHARED_YES, .reason = "fits"},
+        {.labels = SLICED, .allow_shared = ALLOW_SHARED_NO, .reason = "gpu_mig"},
+        {.labels = SLICED, .accept = "A100", .reason = "gpu_mig"},
+        {.labels = SLICED, .accept = "A100-MIG-1g.5gb", .reason = "fits"},
+        {.labels = SLICED, .accept = "A100-MIG", .reason = "fits"},
+        {.labels = SLICED, .accept = "A100-MIG-2g.10gb", .reason = "gpu_mig"},
+        {.labels = SLICED "-SHARED", .reason = "gpu_shared"},
+        {.labels = SLICED "-SHARED", .accept = "A100-MIG-1g.5gb", .reason = "gpu_shared"},
+        {.labels = SLICED "-SHARED", .allow_shared = ALLOW_SHARED_YES, .reason = "fits"},
+    };
+#undef SLICED
+    check_rows(*state, ROWS, N_OF(ROWS));
+}
+
+static void test_the_policy_allows_parts(void **state)
+{
+    static const struct part_row ROWS[] = {
+        {.labels = PRODUCT "Tesla-T4-SHARED", .reason = "fits"},
+        {.labels = PRODUCT "A100-MIG-1g.5gb", .reason = "fits"},
+        {.labels = PRODUCT "Tesla-T4-SHARED",
+         .allow_shared = ALLOW_SHARED_NO,
+         .reason = "gpu_shared"},
+        {.labels = PRODUCT "A100-MIG-1g.5gb", .allow_shared = ALLOW_SHARED_NO, .reason = "gpu_mig"},
+    };
+    struct given *given = *state;
+    given->policy.allow_shared = true;
+    check_rows(given, ROWS, N_OF(ROWS));
+}
+
+/* The labels stay, and what they are about is gone. */
+static void test_a_node_that_renames_no_longer(void **state)
+{
+    struct given *given = *state;
+    const char *labels = PRODUCT "Tesla-T4" REPLICAS "4";
+    given_node(given, "n1", "pods=9 nvidia.com/gpu.shared=4 " GPU "=4", labels);
+    assert_string_equal(given_verdict(given, "n1", GPU "=1"), "fits");
+    const uint64_t version = cluster_version(given->cluster);
+    given_node(given, "n1", "pods=9 " GPU "=4", labels);
+    assert_string_equal(given_verdict(given, "n1", GPU "=1"), "gpu_shared");
+    assert_true(cluster_version(given->cluster) > version);
+}
+
+/* One A100 of each kind: a class that needs whole ones may go to one of the three supplies. */
+static void test_parts_are_a_supply_of_their_own(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "whole", GPU "=8", PRODUCT "A100-SXM4-40GB");
+    given_node(given, "slices", GPU "=7", PRODUCT "A100-SXM4-40GB-MIG-1g.5gb");
+    given_node(given, "shares", GPU "=32", PRODUCT "A100-SXM4-40GB-SHARED");
+    given_pod(given, "p", "", GPU "=1");
+    cluster_settle(given->cluster);
+    const struct market *market =
+        cluster_market(given->cluster, cluster_find_resource(given->cluster, GPU));
+    static const struct {
+        const char *model;
+        int64_t free;
+        bool admitted;
+    } ROWS[] = {{"A100-SXM4-40GB", 8, true},
+                {"A100-SXM4-40GB-MIG-1g.5gb", 7, false},
+                {"A100-SXM4-40GB-SHARED", 32, false}};
+    assert_int_equal(market->n_supplies, N_OF(ROWS));
+    assert_int_equal(market->n_classes, 1);
+    for (size_t i = 0; i < N_OF(ROWS); i++) {
+        assert_string_equal(market->supplies[i]->model, ROWS[i].model);
+        assert_int_equal(market->supplies[i]->free, ROWS[i].free);
+        assert_int_equal(market->classes[0].admitted[i], ROWS[i].admitted);
+    }
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_gpus_that_are_shared),          TEST(test_shared_gpus_under_a_name_of_their_own),
+        TEST(test_gpus_that_are_slices),          TEST(test_the_policy_allows_parts),
+        TEST(test_a_node_that_renames_no_longer), TEST(test_parts_are_a_supply_of_their_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

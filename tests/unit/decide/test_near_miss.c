@@ -1,0 +1,105 @@
+/* near_miss: what alone keeps a pod from a node. Every reason is asked through the wire, too
+ * (tests/wire/test_near_misses.py). */
+#include "decide/near_miss.h"
+#include "given_question.h"
+#include "unit.h"
+
+#define GPU "nvidia.com/gpu"
+
+/* Whether what fit_judge() says is all that is in the way. */
+static bool is_near(struct given *given, const struct fit_question *question)
+{
+    const struct node *node = given_find(given, "n");
+    const enum reason reason = fit_judge(node, question);
+    return near_miss_is(near_miss_of(question, given->arena), node, reason);
+}
+
+static void given_small_node(struct given *given)
+{
+    struct node_facts facts =
+        given_node_facts(given, "n", GPU "=4 cpu=1000 pods=10", "accelerator=T4");
+    facts.taints = given_taints(given, "team=ml:NoSchedule", &facts.n_taints);
+    given_node_of(given, &facts);
+}
+
+static struct shape_facts tolerant(struct given *given, const char *demand)
+{
+    struct shape_facts facts = given_shape_facts(given, demand);
+    facts.tolerations = given_tolerations(given, "team", &facts.n_tolerations);
+    return facts;
+}
+
+static void test_one_thing_and_two(void **state)
+{
+    struct given *given = *state;
+    given_small_node(given);
+    struct shape_facts facts = given_shape_facts(given, GPU "=4");
+    struct fit_question question = given_question(given, &facts);
+    assert_true(is_near(given, &question));
+    facts.node_selector = given_term(given, "zone In a");
+    question = given_question(given, &facts);
+    assert_false(is_near(given, &question));
+    facts = tolerant(given, GPU "=4");
+    facts.node_selector = given_term(given, "zone In a");
+    question = given_question(given, &facts);
+    assert_true(is_near(given, &question));
+}
+
+/* What is lacking of one kind is one thing; of another kind, a second one. */
+static void test_room(void **state)
+{
+    struct given *given = *state;
+    given_small_node(given);
+    const struct {
+        const char *demand;
+        bool near;
+    } ROWS[] = {
+        {GPU "=5", true},
+        {GPU "=5 cpu=2000", false},
+        {GPU "=4 cpu=2000", true},
+        {GPU "=4 cpu=2000 memory=1", false},
+        {GPU "=4 memory=1", true},
+        {GPU "=4 rdma/hca=1", true},
+        {GPU "=4 memory=1 rdma/hca=1", false},
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        const struct shape_facts facts = tolerant(given, ROWS[i].demand);
+        const struct fit_question question = given_question(given, &facts);
+        if (is_near(given, &question) != ROWS[i].near)
+            fail_msg("%s", ROWS[i].demand);
+    }
+    given_pod(given, "p", "n", GPU "=2");
+    const struct shape_facts facts = tolerant(given, GPU "=3");
+    const struct fit_question question = given_question(given, &facts);
+    assert_int_equal(fit_judge(given_find(given, "n"), &question), REASON_GPU_FREE);
+    assert_true(is_near(given, &question));
+}
+
+/* Nothing on the node can make up for these. */
+static void test_what_cannot_be_changed(void **state)
+{
+    struct given *given = *state;
+    given_small_node(given);
+    const struct shape_facts amd = tolerant(given, "amd.com/gpu=1");
+    struct fit_question question = given_question(given, &amd);
+    assert_false(is_near(given, &question));
+    const struct shape_facts facts = tolerant(given, GPU "=1");
+    question = given_question(given, &facts);
+    question.node_name = "elsewhere";
+    assert_false(is_near(given, &question));
+    question.node_name = NULL;
+    question.refusal = "broken";
+    assert_false(is_near(given, &question));
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_one_thing_and_two),
+        TEST(test_room),
+        TEST(test_what_cannot_be_changed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,380 @@
+/* Nominations: for whom room is kept, from whom, and how that begins and ends. */
+#include "decide/what_if.h"
+#include "given_question.h"
+#include "ledger/nominate.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define GPU "nvidia.com/gpu"
+
+/* A pod that waits for 6 GPUs, of priority 10, to which n1 was promised. */
+static struct pod_facts promised(struct given *given)
+{
+    struct pod_facts facts = given_pod_facts(given, "p", "", GPU "=6");
+    facts.nominated_node = "n1";
+    facts.priority = 10;
+    facts.created_s = 100;
+    return facts;
+}
+
+static const char *verdict_of(struct given *given, const char *node, const char *demand,
+                              const struct asker *asker)
+{
+    const struct shape_facts facts = given_shape_facts(given, demand);
+    struct fit_question question = given_question(given, &facts);
+    question.asker = *asker;
+    const enum reason all = fit_judge(given_find(given, node), &question);
+    question.scope = FIT_OURS;
+    assert_int_equal(fit_judge(given_find(given, node), &question), all);
+    return reason_name(all);
+}
+
+/* What a pod of priority 10 that is not there yet hears of n1 when it asks for n GPUs. */
+static void check(struct given *given, const char *demand, const char *verdict)
+{
+    const struct asker asker = {.priority = 10};
+    assert_string_equal(verdict_of(given, "n1", demand, &asker), verdict);
+}
+
+#define ALL_FREE "fits"
+#define KEPT "gpu_nominated"
+
+/* Nothing is kept on n1 or, from the start, n2. */
+static void check_kept(struct given *given, bool is_kept)
+{
+    check(given, GPU "=3", is_kept ? KEPT : ALL_FREE);
+    check(given, GPU "=2", ALL_FREE);
+}
+
+static const struct row {
+    const char *what;
+    struct asker asker;
+    const char *verdict;
+} ROWS[] = {
+    {"of no priority, nobody's", {.priority = 0}, KEPT},
+    {"a little lower", {"q", 9, 50, ""}, KEPT},
+    {"as high", {"q", 10, 50, ""}, KEPT},
+    {"as high, promised elsewhere", {"q", 10, 50, "n2"}, KEPT},
+    {"higher", {"q", 11, 500, ""}, ALL_FREE},
+    {"negative", {"q", -5, 50, "n1"}, KEPT},
+    {"the pod itself", {"p", 10, 100, "n1"}, ALL_FREE},
+    {"the pod itself, as it is read now", {"p", 0, 0, ""}, ALL_FREE},
+    {"of two that were promised it, the older", {"q", 10, 99, "n1"}, ALL_FREE},
+    {"of two that were promised it, the younger", {"q", 10, 101, "n1"}, KEPT},
+    {"equally old, the lower UID", {"o", 10, 100, "n1"}, ALL_FREE},
+    {"equally old, the higher UID", {"q", 10, 100, "n1"}, KEPT},
+    {"promised it at a lower priority", {"o", 9, 1, "n1"}, KEPT},
+    {"promised it at a higher priority", {"q", 11, 999, "n1"}, ALL_FREE},
+};
+
+static void test_from_whom_room_is_kept(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    const struct pod_facts facts = promised(given);
+    given_pod_of(given, &facts);
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
+        const char *verdict = verdict_of(given, "n1", GPU "=3", &ROWS[i].asker);
+        if (strcmp(verdict, ROWS[i].verdict) != 0)
+            fail_msg("%s: %s, should be %s", ROWS[i].what, verdict, ROWS[i].verdict);
+        assert_string_equal(verdict_of(given, "n1", GPU "=2", &ROWS[i].asker), "fits");
+        assert_string_equal(verdict_of(given, "n2", GPU "=8", &ROWS[i].asker), "fits");
+    }
+}
+
+/* Of two that were promised more than there is, one gets it: neither waits for the other for ever.
+ */
+static void test_of_rivals_one_always_fits(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    struct pod_facts facts[3] = {promised(given), promised(given), promised(given)};
+    facts[1].uid = facts[1].name = "q";
+    facts[2].uid = facts[2].name = "r";
+    facts[2].created_s = 5;
+    for (size_t i = 0; i < 3; i++)
+        given_pod_of(given, &facts[i]);
+    struct reserve_result result;
+    assert_int_equal(given_reserve(given, "p", "n1", &result), RESERVE_REFUSED);
+    assert_int_equal(result.reason, REASON_GPU_NOMINATED);
+    assert_int_equal(given_reserve(given, "q", "n1", &result), RESERVE_REFUSED);
+    given_reservation(given, "r", "n1");
+    given_no_pod(given, "r");
+    assert_int_equal(given_reserve(given, "q", "n1", &result), RESERVE_REFUSED);
+    given_reservation(given, "p", "n1");
+}
+
+static void test_several_nominations_add_up(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    struct pod_facts facts = promised(given);
+    facts.shape = given_shape_facts(given, GPU "=3");
+    given_pod_of(given, &facts);
+    facts.uid = facts.name = "q";
+    facts.priority = 20;
+    given_pod_of(given, &facts);
+    check(given, GPU "=2", "fits");
+    check(given, GPU "=3", KEPT);
+    const struct asker between = {.priority = 15};
+    assert_string_equal(verdict_of(given, "n1", GPU "=5", &between), "fits");
+    assert_string_equal(verdict_of(given, "n1", GPU "=6", &between), KEPT);
+    facts.uid = facts.name = "r";
+    facts.shape = given_shape_facts(given, GPU "=max");
+    given_pod_of(given, &facts);
+    check(given, GPU "=1", KEPT);
+}
+
+/* Too few free stays what it is, whoever else was promised what. */
+static void test_what_is_not_free_is_not_kept(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    const struct pod_facts facts = promised(given);
+    given_pod_of(given, &facts);
+    given_pod(given, "x", "n1", GPU "=6");
+    check(given, GPU "=3", "gpu_free");
+    check(given, GPU "=2", KEPT);
+    check(given, GPU "=9", "gpu_total");
+}
+
+static void test_other_resources_are_kept_for_those_who_ask_for_all(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", "pods=9 cpu=1000 " GPU "=8", "");
+    struct pod_facts facts = promised(given);
+    facts.shape = given_shape_facts(given, "cpu=600 " GPU "=1");
+    given_pod_of(given, &facts);
+    const struct shape_facts asked = given_shape_facts(given, "cpu=500 " GPU "=1");
+    struct fit_question question = given_question(given, &asked);
+    assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_CPU);
+    assert_int_equal(fit_lack(given_find(given, "n1"), &question, &question.shape->needs[1]), 100);
+    assert_int_equal(fit_count(given_find(given, "n1"), &question), 0);
+    question.scope = FIT_OURS;
+    assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_FITS);
+    assert_int_equal(fit_count(given_find(given, "n1"), &question), 7);
+    question.asker.priority = 11;
+    assert_int_equal(fit_count(given_find(given, "n1"), &question), 8);
+}
+
+/* How it ends, and what has none. */
+
+static void change_and_check(struct given *given, const struct pod_facts *facts, bool is_kept)
+{
+    const uint64_t version = cluster_version(given->cluster);
+    given_pod_of(given, facts);
+    assert_true(cluster_version(given->cluster) > version);
+    check_kept(given, is_kept);
+}
+
+static void test_a_nomination_ends_with_the_field(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    struct pod_facts facts = promised(given);
+    change_and_check(given, &facts, true);
+    facts.nominated_node = "";
+    change_and_check(given, &facts, false);
+    facts.nominated_node = "n1";
+    change_and_check(given, &facts, true);
+    facts.nominated_node = "n2";
+    change_and_check(given, &facts, false);
+    const struct asker asker = {.priority = 10};
+    assert_string_equal(verdict_of(given, "n2", GPU "=3", &asker), KEPT);
+}
+
+static void test_a_nomination_ends_with_what_becomes_of_the_pod(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    for (int i = 0; i < 6; i++) {
+        struct pod_facts facts = promised(given);
+        change_and_check(given, &facts, true);
+        facts.finished = i == 0;
+        facts.terminating = i == 1;
+        facts.gated = i == 2;
+        facts.refusal = i == 3 ? "half a GPU" : NULL;
+        facts.node_name = i == 4 ? "n2" : "";
+        if (i == 5)
+            given_no_pod(given, "p");
+        else
+            change_and_check(given, &facts, false);
+        check_kept(given, false);
+        given_no_pod(given, "p");
+    }
+}
+
+/* It counts once: what it uses on the node itself is used, and kept no more. */
+static void test_a_bound_pod_counts_once(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    struct pod_facts facts = promised(given);
+    given_pod_of(given, &facts);
+    facts.node_name = "n1";
+    given_pod_of(given, &facts);
+    check(given, GPU "=2", "fits");
+    check(given, GPU "=3", "gpu_free");
+}
+
+static void test_a_reservation_takes_the_nominations_place(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    const struct pod_facts facts = promised(given);
+    struct reserve_result result;
+    given_pod_of(given, &facts);
+    assert_int_equal(given_reserve(given, "p", "n1", &result), RESERVE_HELD);
+    check(given, GPU "=2", "fits");
+    check(given, GPU "=3", "gpu_free");
+    cluster_release(given->cluster, "p", result.serial);
+    check_kept(given, true);
+    assert_int_equal(given_reserve(given, "p", "n2", &result), RESERVE_HELD);
+    check_kept(given, false);
+    cluster_release(given->cluster, "p", result.serial);
+    check_kept(given, true);
+}
+
+static void test_others_are_not_bound_to_promised_room(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    struct pod_facts facts = promised(given);
+    struct reserve_result result;
+    given_pod_of(given, &facts);
+    facts = given_pod_facts(given, "q", "", GPU "=3");
+    facts.priority = 10;
+    given_pod_of(given, &facts);
+    assert_int_equal(given_reserve(given, "q", "n1", &result), RESERVE_REFUSED);
+    assert_int_equal(result.reason, REASON_GPU_NOMINATED);
+    given_reservation(given, "q", "n2");
+    /* A pod that the ledger does not know yet, as a GET showed it. */
+    struct pod_facts unseen = given_pod_facts(given, "r", "", GPU "=3");
+    const struct reserve_question question = {.uid = "r", .node_name = "n1", .facts = &unseen};
+    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_REFUSED);
+    unseen.priority = 11;
+    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_HELD);
+}
+
+static void test_a_node_that_comes_later_has_its_nominations(void **state)
+{
+    struct given *given = *state;
+    const struct pod_facts facts = promised(given);
+    given_pod_of(given, &facts);
+    assert_null(cluster_find_node(given->cluster, "n1"));
+    given_node(given, "n1", GPU "=8 pods=9", "");
+    check_kept(given, true);
+    given_no_node(given, "n1");
+    given_node(given, "n1", GPU "=8 pods=9", "");
+    check_kept(given, true);
+}
+
+static void test_a_fork_answers_the_same(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    const struct pod_facts facts = promised(given);
+    given_pod_of(given, &facts);
+    struct cluster *fork = cluster_fork(given->cluster);
+    given_no_pod(given, "p"); /* the fork keeps what it was */
+    const struct shape_facts asked = given_shape_facts(given, GPU "=3");
+    struct fit_question question = {.shape = cluster_resolve(fork, &asked, given->arena),
+                                    .scope = FIT_ALL,
+                                    .asker = {.priority = 10}};
+    const struct node *n1 = cluster_find_node(fork, "n1");
+    assert_int_equal(fit_judge(n1, &question), REASON_GPU_NOMINATED);
+    assert_int_equal(what_if_more(fork, &question), 2); /* both on n2 */
+    question.asker.priority = 11;
+    assert_int_equal(fit_judge(n1, &question), REASON_FITS);
+    assert_int_equal(what_if_more(fork, &question), 4);
+    cluster_fork_free(fork);
+}
+
+/* Where victims are still ending. */
+
+static bool is_being_made(struct given *given, const char *node, const char *demand)
+{
+    const struct shape_facts facts = given_shape_facts(given, demand);
+    const struct asker asker = {"p", 10, 100, "n1"};
+    return nominate_is_being_made(given_find(given, node), &asker, given_resolved(given, &facts));
+}
+
+static void test_room_is_being_made_while_victims_end(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    struct pod_facts victim = given_pod_facts(given, "v", "n1", GPU "=4");
+    victim.priority = 9;
+    given_pod_of(given, &victim);
+    assert_false(is_being_made(given, "n1", GPU "=6"));
+    victim.terminating = true;
+    given_pod_of(given, &victim);
+    assert_true(is_being_made(given, "n1", GPU "=6"));
+    assert_false(is_being_made(given, "n1", "amd.com/gpu=6")); /* none of its GPUs */
+    assert_false(is_being_made(given, "n1", "cpu=1"));
+    victim.priority = 10; /* nobody evicted it for this pod */
+    given_pod_of(given, &victim);
+    assert_false(is_being_made(given, "n1", GPU "=6"));
+    victim.priority = 9;
+    victim.node_name = "n2"; /* where nothing was promised */
+    given_pod_of(given, &victim);
+    assert_false(is_being_made(given, "n1", GPU "=6"));
+    assert_false(is_being_made(given, "n2", GPU "=6"));
+}
+
+/* kube-scheduler does not ask what the victims use. */
+static void test_victims_are_those_of_a_lower_priority(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    const struct asker asker = {"p", 10, 100, "n1"};
+    struct pod_facts victim = given_pod_facts(given, "v", "n1", "cpu=1");
+    victim.priority = 9;
+    given_pod_of(given, &victim);
+    assert_false(nominate_has_victims(given_find(given, "n1"), &asker));
+    victim.terminating = true;
+    given_pod_of(given, &victim);
+    assert_true(nominate_has_victims(given_find(given, "n1"), &asker));
+    assert_false(nominate_has_victims(given_find(given, "n2"), &asker));
+    victim.priority = 10;
+    given_pod_of(given, &victim);
+    assert_false(nominate_has_victims(given_find(given, "n1"), &asker));
+}
+
+static const char *blocker_of(struct given *given, int64_t priority, const char *demand)
+{
+    const struct shape_facts facts = given_shape_facts(given, demand);
+    const struct asker asker = {"q", priority, 500, ""};
+    const struct nomination *blocker =
+        nominate_blocker(given_find(given, "n1"), &asker, given_resolved(given, &facts));
+    return blocker ? blocker->uid : "nobody";
+}
+
+static void test_the_blocker_is_the_same_while_it_lasts(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    struct pod_facts facts = promised(given);
+    facts.uid = facts.name = "z";
+    given_pod_of(given, &facts);
+    assert_string_equal(blocker_of(given, 10, GPU "=1"), "z");
+    facts.uid = facts.name = "b";
+    given_pod_of(given, &facts);
+    facts.uid = facts.name = "c";
+    given_pod_of(given, &facts);
+    assert_string_equal(blocker_of(given, 10, GPU "=1"), "b");
+    assert_string_equal(blocker_of(given, 11, GPU "=1"), "nobody");
+    assert_string_equal(blocker_of(given, 10, "amd.com/gpu=1"), "nobody");
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, given_setup, given_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_from_whom_room_is_kept),
+        TEST(test_of_rivals_one_always_fits),
+        TEST(test_several_nominations_add_up),
+        TEST(test_what_is_not_free_is_not_kept),
+        TEST(test_other_resources_are_kept_for_those_who_ask_for_all),
+        TEST(test_a_nomination_ends_with_the_field),
+        TEST(test_a_nomination_ends_with_what_becomes_of_the_pod),
+        TEST(test_a_bound_pod_counts_once),
+        TEST(test_a_reservation_takes_the_nominations_place),
+        TEST(test_others_are_not_bound_to_promised_room),
+        TEST(test_a_node_that_comes_later_has_its_nominations),
+        TEST(test_a_fork_answers_the_same),
+        TEST(test_room_is_being_made_while_victims_end),
+        TEST(test_victims_are_those_of_a_lower_priority),
+        TEST(test_the_blocker_is_the_same_while_it_lasts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

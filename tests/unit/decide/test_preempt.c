@@ -1,0 +1,369 @@
+/* What a pod gets by evicting others: cases, and a reckoning of its own over random clusters. */
+#include "decide/preempt.h"
+#include "decide/quota.h"
+#include "dice.h"
+#include "given_question.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define GPU "nvidia.com/gpu"
+#define H100 "nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3"
+#define A100 "nvidia.com/gpu.product=NVIDIA-A100-SXM4-80GB"
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const char *judge(struct given *given, const char *node, const char *demand,
+                         const char *const *victims, size_t n_victims)
+{
+    const struct shape_facts facts = given_shape_facts(given, demand);
+    struct fit_question question = given_question(given, &facts);
+    question.asker = (struct asker){"p", 10, 0, ""};
+    return reason_name(preempt_judge(given->cluster, cluster_find_node(given->cluster, node),
+                                     &question, victims, n_victims, given->arena));
+}
+
+#define JUDGE(node, demand, ...)                                                                   \
+    judge(given, node, demand, (const char *const[]){__VA_ARGS__},                                 \
+          COUNT(((const char *const[]){__VA_ARGS__})))
+
+/* n1 with 8 GPUs, of which a uses 3, b 4 and c none; n2 with 8, of which d uses 8. */
+static struct given *given_busy_nodes(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", "cpu=64 pods=9 " GPU "=8", "");
+    given_node(given, "n2", "cpu=64 pods=9 " GPU "=8", "");
+    given_pod(given, "a", "n1", GPU "=3");
+    given_pod(given, "b", "n1", GPU "=4");
+    given_pod(given, "c", "n1", "cpu=1");
+    given_pod(given, "d", "n2", GPU "=8");
+    return given;
+}
+
+static void test_what_victims_give_back(void **state)
+{
+    struct given *given = given_busy_nodes(state);
+    assert_string_equal(JUDGE("n1", GPU "=4", "a"), "fits");
+    assert_string_equal(JUDGE("n1", GPU "=5", "a"), "gpu_free");
+    assert_string_equal(JUDGE("n1", GPU "=5", "b"), "fits");
+    assert_string_equal(JUDGE("n1", GPU "=8", "a", "b"), "fits");
+    assert_string_equal(JUDGE("n1", GPU "=8", "b", "c", "a"), "fits");
+    assert_string_equal(JUDGE("n1", GPU "=9", "a", "b"), "gpu_total");
+    assert_string_equal(JUDGE("n1", "amd.com/gpu=1", "a", "b"), "gpu_absent");
+    assert_string_equal(JUDGE("n1", "cpu=1000", "c"), "fits"); /* not ours to judge */
+    assert_string_equal(JUDGE("n3", GPU "=1", "a"), "node_unknown");
+    assert_int_equal(given_used(given, "n1", GPU), 7); /* and nothing was changed */
+}
+
+static void test_what_is_not_on_the_node_gives_nothing_back(void **state)
+{
+    struct given *given = given_busy_nodes(state);
+    assert_string_equal(JUDGE("n1", GPU "=2", "d"), "gpu_free");
+    assert_string_equal(JUDGE("n1", GPU "=2", "nobody", "c"), "gpu_free");
+    assert_string_equal(JUDGE("n1", GPU "=5", "a", "a", "a"), "gpu_free");
+    given_pod(given, "p", "n1", GPU "=1"); /* itself */
+    assert_string_equal(JUDGE("n1", GPU "=1", "p"), "gpu_free");
+    given_pod(given, "w", "", GPU "=3"); /* it waits */
+    assert_string_equal(JUDGE("n1", GPU "=1", "w"), "gpu_free");
+}
+
+/* kube-scheduler counts a pod that is on its way to the node like one that is there. */
+static void test_a_reservation_is_given_back_too(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    given_reservation(given, "p", "n1");
+    const struct shape_facts facts = given_shape_facts(given, GPU "=8");
+    struct fit_question question = given_question(given, &facts);
+    const char *const victims[] = {"p"};
+    question.asker = (struct asker){"q", 10, 0, ""};
+    assert_int_equal(
+        preempt_judge(given->cluster, given_find(given, "n1"), &question, victims, 1, given->arena),
+        REASON_FITS);
+    given_pod(given, "x", "n2", GPU "=8");
+    assert_int_equal(
+        preempt_judge(given->cluster, given_find(given, "n2"), &question, victims, 1, given->arena),
+        REASON_GPU_FREE);
+}
+
+static void test_freed_room_may_be_promised_to_another(void **state)
+{
+    struct given *given = given_busy_nodes(state);
+    struct pod_facts other = given_pod_facts(given, "o", "", GPU "=4");
+    other.nominated_node = "n1";
+    other.priority = 10;
+    given_pod_of(given, &other);
+    assert_string_equal(JUDGE("n1", GPU "=4", "a"), "gpu_nominated");
+    assert_string_equal(JUDGE("n1", GPU "=4", "a", "b"), "fits");
+    assert_string_equal(JUDGE("n1", GPU "=5", "a", "b"), "gpu_nominated");
+    other.priority = 9;
+    given_pod_of(given, &other);
+    assert_string_equal(JUDGE("n1", GPU "=4", "a"), "fits");
+}
+
+static void test_models_and_broken_pods_are_not_helped(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "t4", "pods=9 " GPU "=8", "accelerator=Tesla-T4");
+    given_pod(given, "a", "t4", GPU "=8");
+    struct shape_facts facts = given_shape_facts(given, GPU "=4");
+    facts.wants.accept = given_models(given, "A100", &facts.wants.n_accept);
+    struct fit_question question = given_question(given, &facts);
+    const char *const victims[] = {"a"};
+    const struct node *t4 = given_find(given, "t4");
+    assert_int_equal(preempt_judge(given->cluster, t4, &question, victims, 1, given->arena),
+                     REASON_MODEL_NOT_WANTED);
+    facts.wants.n_accept = 0;
+    question = given_question(given, &facts);
+    question.refusal = "half a GPU";
+    assert_int_equal(preempt_judge(given->cluster, t4, &question, victims, 1, given->arena),
+                     REASON_POD_INVALID);
+    question.refusal = NULL;
+    assert_int_equal(preempt_judge(given->cluster, t4, &question, victims, 1, given->arena),
+                     REASON_FITS);
+}
+
+static void test_of_a_cut_sum_nothing_is_given_back(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", "pods=9 " GPU "=8", "");
+    given_pod(given, "a", "n1", GPU "=max");
+    given_pod(given, "b", "n1", GPU "=max");
+    assert_string_equal(JUDGE("n1", GPU "=1", "a"), "gpu_free");
+    assert_string_equal(JUDGE("n1", GPU "=1", "a", "b"), "gpu_free");
+    given_no_pod(given, "b");
+    given_pod(given, "b", "n1", GPU "=1");
+    given_no_pod(given, "a");
+    given_pod(given, "a", "n1", GPU "=7");
+    assert_string_equal(JUDGE("n1", GPU "=8", "a", "b"), "fits");
+}
+
+#define QUOTA_IN_TOTAL 12
+#define QUOTA_OF_H100 6
+
+/* Of the namespace default. */
+static void given_quota(struct given *given)
+{
+    static const char *const NAMESPACES[] = {"default"};
+    static const struct quota_limit LIMITS[] = {
+        {.resource = GPU, .gpus = QUOTA_IN_TOTAL},
+        {.resource = GPU, .model = "H100", .gpus = QUOTA_OF_H100}};
+    struct err err = {""};
+    const struct quota quota = {.name = "team",
+                                .namespaces = NAMESPACES,
+                                .n_namespaces = COUNT(NAMESPACES),
+                                .limits = LIMITS,
+                                .n_limits = COUNT(LIMITS)};
+    assert_int_equal(policy_add_quota(&given->policy, &quota, &err), 0);
+    cluster_free(given->cluster);
+    given->cluster = cluster_new(&given->policy);
+}
+
+static struct pod_facts others_pod(struct given *given, const char *uid, const char *node,
+                                   const char *demand)
+{
+    struct pod_facts facts = given_pod_facts(given, uid, node, demand);
+    facts.namespace_ = "others";
+    return facts;
+}
+
+/* A quota is nobody's node: evicting on one makes room for the pod there, and there alone. */
+static void test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota(void **state)
+{
+    static const struct {
+        const char *node, *victims[2], *verdict;
+    } ROWS[] = {
+        {"h1", {"four"}, "fits"},
+        {"h2", {"two"}, "quota"},    /* of H100: two are not enough */
+        {"h2", {"theirs"}, "quota"}, /* it frees GPUs, and nothing of the quota */
+        {"h2", {"two", "theirs"}, "quota"},
+        {"h2", {"four", "two"}, "quota"}, /* who is on another node stays */
+        {"s", {"another"}, "fits"},       /* there are GPUs: the total alone stood in the way */
+        {"s", {"small"}, "quota"},
+        {"s", {"another", "small"}, "fits"},
+        {"s", {"four"}, "quota"},
+    };
+    struct given *given = *state;
+    given_quota(given);
+    given_node(given, "h1", "pods=9 " GPU "=8", H100);
+    given_node(given, "h2", "pods=9 " GPU "=8", H100);
+    given_node(given, "s", "pods=9 " GPU "=16", A100);
+    given_pod(given, "four", "h1", GPU "=4");
+    given_pod(given, "two", "h2", GPU "=2");
+    const struct pod_facts theirs = others_pod(given, "theirs", "h2", GPU "=5");
+    given_pod_of(given, &theirs);
+    given_pod(given, "another", "s", GPU "=3");
+    given_pod(given, "small", "s", GPU "=1");
+    const struct shape_facts facts = given_shape_facts(given, GPU "=4");
+    struct fit_question question = given_question(given, &facts);
+    question.asker = (struct asker){"p", 10, 0, ""};
+    question.quota = quota_begin(given->cluster, "default", question.shape, NULL, given->arena);
+    for (size_t i = 0; i < 2 * COUNT(ROWS); i++) {
+        const size_t row = i % COUNT(ROWS);
+        const char *const *victims = ROWS[row].victims;
+        const enum reason reason =
+            preempt_judge(given->cluster, given_find(given, ROWS[row].node), &question, victims,
+                          victims[1] ? 2 : 1, given->arena);
+        if (strcmp(reason_name(reason), ROWS[row].verdict) != 0)
+            fail_msg("row %zu: %s", row, reason_name(reason));
+    }
+}
+
+static void test_what_is_reserved_is_given_back_to_the_quota_too(void **state)
+{
+    struct given *given = *state;
+    given_quota(given);
+    given_node(given, "h1", "pods=9 " GPU "=8", H100);
+    given_pod(given, "held", "", GPU "=6");
+    given_reservation(given, "held", "h1");
+    const struct shape_facts facts = given_shape_facts(given, GPU "=2");
+    struct fit_question question = given_question(given, &facts);
+    const char *const victims[] = {"held"};
+    const struct node *node = given_find(given, "h1");
+    question.quota = quota_begin(given->cluster, "default", question.shape, NULL, given->arena);
+    assert_int_equal(preempt_judge(given->cluster, node, &question, victims, 0, given->arena),
+                     REASON_QUOTA);
+    assert_int_equal(preempt_judge(given->cluster, node, &question, victims, 1, given->arena),
+                     REASON_FITS);
+}
+
+/* At random. */
+
+#define N_NODES 4
+#define N_PODS 24
+#define N_ROUNDS 2000
+
+struct random_pod {
+    char uid[8];
+    unsigned gpus;
+    unsigned node; /* N_NODES: it waits */
+    bool is_promised;
+    bool is_ours; /* the quota counts it */
+    unsigned priority;
+    bool is_victim;
+};
+
+struct world {
+    struct dice dice;
+    unsigned room[N_NODES];
+    struct random_pod pods[N_PODS];
+};
+
+static const char *const NAMES[] = {"n0", "n1", "n2", "n3", ""};
+
+static bool is_h100(unsigned node)
+{
+    return node < N_NODES / 2;
+}
+
+static void make_world(struct world *world, struct given *given)
+{
+    struct dice *dice = &world->dice;
+    for (unsigned i = 0; i < N_NODES; i++) {
+        world->room[i] = 1 + dice_below(dice, 16);
+        given_node(given, NAMES[i], arena_printf(given->arena, GPU "=%u pods=99", world->room[i]),
+                   is_h100(i) ? H100 : A100);
+    }
+    for (unsigned i = 0; i < N_PODS; i++) {
+        struct random_pod *pod = &world->pods[i];
+        (void)snprintf(pod->uid, sizeof pod->uid, "u%u", i);
+        pod->gpus = 1 + dice_below(dice, 4);
+        pod->node = dice_below(dice, N_NODES + 1);
+        pod->priority = dice_below(dice, 3);
+        pod->is_victim = dice_one_in(dice, 2);
+        const unsigned nominated = dice_one_in(dice, 2) ? dice_below(dice, N_NODES) : N_NODES;
+        struct pod_facts facts = given_pod_facts(given, pod->uid, NAMES[pod->node],
+                                                 arena_printf(given->arena, GPU "=%u", pod->gpus));
+        pod->is_promised = pod->node == N_NODES && nominated < N_NODES;
+        if (pod->is_promised)
+            facts.nominated_node = NAMES[pod->node = nominated];
+        facts.priority = pod->priority;
+        pod->is_ours = dice_one_in(dice, 4);
+        facts.namespace_ = pod->is_ours ? "default" : "others";
+        cluster_upsert_pod(given->cluster, &facts);
+    }
+}
+
+/* What is left on the node, by a reckoning that shares nothing with the ledger. */
+static int left_on(const struct world *world, unsigned node, unsigned priority)
+{
+    int left = (int)world->room[node];
+    for (unsigned i = 0; i < N_PODS; i++) {
+        const struct random_pod *pod = &world->pods[i];
+        if (pod->node != node)
+            continue;
+        if (pod->is_promised ? pod->priority >= priority : !pod->is_victim)
+            left -= (int)pod->gpus;
+    }
+    return left;
+}
+
+/* The same, of the quota. */
+static int left_of_quota(const struct world *world, unsigned node)
+{
+    int left = QUOTA_IN_TOTAL;
+    int left_of_h100 = QUOTA_OF_H100;
+    for (unsigned i = 0; i < N_PODS; i++) {
+        const struct random_pod *pod = &world->pods[i];
+        const bool is_gone = pod->is_victim && pod->node == node;
+        if (!pod->is_ours || pod->is_promised || pod->node == N_NODES || is_gone)
+            continue;
+        left -= (int)pod->gpus;
+        left_of_h100 -= is_h100(pod->node) ? (int)pod->gpus : 0;
+    }
+    return is_h100(node) && left_of_h100 < left ? left_of_h100 : left;
+}
+
+static void test_kept_nodes_fit_without_their_victims_and_vetoed_ones_do_not(void **state)
+{
+    struct given *given = *state;
+    struct world world = {.dice = {20261121}};
+    size_t n_kept = 0;
+    size_t n_vetoed = 0;
+    given_quota(given);
+    for (int round = 0; round < N_ROUNDS; round++) {
+        make_world(&world, given);
+        const unsigned gpus = 1 + dice_below(&world.dice, 8);
+        const unsigned priority = dice_below(&world.dice, 3);
+        const char *victims[N_PODS]; /* of all nodes: those of others are no help */
+        size_t n = 0;
+        for (unsigned i = 0; i < N_PODS; i++) {
+            if (world.pods[i].is_victim)
+                victims[n++] = world.pods[i].uid;
+        }
+        const struct shape_facts facts =
+            given_shape_facts(given, arena_printf(given->arena, GPU "=%u", gpus));
+        struct fit_question question = given_question(given, &facts);
+        question.asker.priority = priority;
+        const bool is_ours = dice_one_in(&world.dice, 2);
+        question.quota = quota_begin(given->cluster, is_ours ? "default" : "others", question.shape,
+                                     NULL, given->arena);
+        for (unsigned node = 0; node < N_NODES; node++) {
+            const bool fits = preempt_judge(given->cluster, given_find(given, NAMES[node]),
+                                            &question, victims, n, given->arena) == REASON_FITS;
+            const bool has_quota = !is_ours || left_of_quota(&world, node) >= (int)gpus;
+            if (fits != (has_quota && left_on(&world, node, priority) >= (int)gpus))
+                fail_msg("round %d, %s: %d", round, NAMES[node], fits);
+            n_kept += fits;
+            n_vetoed += !fits;
+        }
+    }
+    assert_true(n_kept > N_ROUNDS / 2 && n_vetoed > N_ROUNDS / 2);
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, given_setup, given_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_what_victims_give_back),
+        TEST(test_what_is_not_on_the_node_gives_nothing_back),
+        TEST(test_a_reservation_is_given_back_too),
+        TEST(test_freed_room_may_be_promised_to_another),
+        TEST(test_models_and_broken_pods_are_not_helped),
+        TEST(test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota),
+        TEST(test_what_is_reserved_is_given_back_to_the_quota_too),
+        TEST(test_of_a_cut_sum_nothing_is_given_back),
+        TEST(test_kept_nodes_fit_without_their_victims_and_vetoed_ones_do_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

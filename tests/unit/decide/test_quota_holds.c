@@ -1,0 +1,161 @@
+/* quota_holds: quotas while labels come and go: of nodes (their models), and of namespaces. */
+#include "decide/quota.h"
+#include "given_question.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define GPU "nvidia.com/gpu"
+#define H100 "nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3"
+#define A100 "nvidia.com/gpu.product=NVIDIA-A100-SXM4-80GB"
+
+static const char *const NAMES[] = {"a"};
+
+/* In the namespace before the '/'. */
+static void pod(struct given *given, const char *uid, const char *node, const char *demand)
+{
+    struct pod_facts facts = given_pod_facts(given, uid, node, demand);
+    facts.namespace_ = arena_strndup(given->arena, uid, strcspn(uid, "/"));
+    given_pod_of(given, &facts);
+}
+
+static void add_quota(struct given *given, const struct quota *quota)
+{
+    struct err err = {""};
+    if (policy_add_quota(&given->policy, quota, &err) < 0)
+        fail_msg("%s", err.text);
+    cluster_free(given->cluster);
+    given->cluster = cluster_new(&given->policy);
+}
+
+/* The namespace a: 8 H100. */
+static int setup(void **state)
+{
+    static const struct quota_limit LIMITS[] = {{.resource = GPU, .model = "H100", .gpus = 8}};
+    (void)given_setup(state);
+    add_quota(*state, &(struct quota){.name = "team-a",
+                                      .namespaces = NAMES,
+                                      .n_namespaces = 1,
+                                      .limits = LIMITS,
+                                      .n_limits = 1});
+    return 0;
+}
+
+static int64_t used(const struct given *given)
+{
+    const struct quota *quota = &given->policy.quotas[0];
+    return quota_used(given->cluster, quota, &quota->limits[0]);
+}
+
+/* NVIDIA's feature discovery drops its labels for about a minute at each restart. */
+static void test_a_label_that_flaps_frees_nothing(void **state)
+{
+    struct given *given = *state;
+    struct reserve_result result;
+    given_node(given, "h1", GPU "=8", H100);
+    given_node(given, "h2", GPU "=8", H100);
+    pod(given, "a/1", "h1", GPU "=8");
+    pod(given, "a/2", "", GPU "=8");
+    given_node(given, "h1", GPU "=8", "");
+    given_node(given, "h2", GPU "=8", "");
+    assert_int_equal(used(given), 8);
+    assert_int_equal(given_reserve(given, "a/2", "h2", &result), RESERVE_REFUSED);
+    assert_int_equal(result.reason, REASON_QUOTA);
+    given_node(given, "h1", GPU "=8", H100);
+    given_node(given, "h2", GPU "=8", H100);
+    assert_int_equal(used(given), 8);
+}
+
+/* The quota is the same throughout: the label names another model, which is believed. */
+static void test_a_node_that_is_labelled_anew_counts_for_its_new_model(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "h1", GPU "=8", H100);
+    pod(given, "a/1", "h1", GPU "=8");
+    given_node(given, "h1", GPU "=8", "");
+    given_node(given, "h1", GPU "=8", A100);
+    assert_int_equal(used(given), 0);
+    given_node(given, "h1", GPU "=8", "");
+    assert_int_equal(used(given), 0);
+}
+
+static void namespace(struct given *given, const char *name, const char *labels)
+{
+    struct namespace_facts facts = {.name = name};
+    facts.labels = given_labels(given, labels, &facts.n_labels);
+    cluster_upsert_namespace(given->cluster, &facts);
+}
+
+/* A live ledger: its namespaces were listed. */
+static void list_namespaces(struct given *given)
+{
+    cluster_relist_begin(given->cluster, CLUSTER_NAMESPACES);
+    namespace(given, "known", "");
+    cluster_relist_end(given->cluster, CLUSTER_NAMESPACES);
+}
+
+static void select_by_label(struct given *given)
+{
+    static const struct quota_limit LIMITS[] = {{.resource = GPU, .gpus = 0}};
+    add_quota(given, &(struct quota){.name = "research",
+                                     .has_selector = true,
+                                     .selector = given_term(given, "tier In research"),
+                                     .limits = LIMITS,
+                                     .n_limits = 1});
+    given_node(given, "h1", GPU "=8", H100);
+}
+
+static void test_a_namespace_that_was_not_seen_yet_is_not_free_of_quotas(void **state)
+{
+    struct given *given = *state;
+    struct reserve_result result;
+    select_by_label(given);
+    list_namespaces(given);
+    pod(given, "new/1", "", GPU "=1");
+    assert_int_equal(given_reserve(given, "new/1", "h1", &result), RESERVE_REFUSED);
+    assert_string_equal(result.why,
+                        "the pod's namespace is not known yet, and quotas select by label");
+    namespace(given, "new", "tier=web");
+    assert_int_equal(given_reserve(given, "new/1", "h1", &result), RESERVE_HELD);
+    pod(given, "known/1", "", GPU "=1");
+    assert_int_equal(given_reserve(given, "known/1", "h1", &result), RESERVE_HELD);
+    pod(given, "newer/1", "", "cpu=1");
+    assert_int_equal(given_reserve(given, "newer/1", "h1", &result), RESERVE_HELD);
+}
+
+/* A saved cluster may have been saved without its namespaces: they have no labels there. */
+static void test_over_a_file_a_namespace_without_object_has_no_labels(void **state)
+{
+    struct given *given = *state;
+    struct reserve_result result;
+    select_by_label(given);
+    namespace(given, "known", "tier=web");
+    pod(given, "new/1", "", GPU "=1");
+    assert_int_equal(given_reserve(given, "new/1", "h1", &result), RESERVE_HELD);
+}
+
+static void test_where_quotas_name_namespaces_or_take_all_none_is_waited_for(void **state)
+{
+    static const struct quota_limit LIMITS[] = {{.resource = GPU, .gpus = 8}};
+    struct given *given = *state;
+    struct reserve_result result;
+    add_quota(given, &(struct quota){
+                         .name = "all", .has_selector = true, .limits = LIMITS, .n_limits = 1});
+    given_node(given, "h1", GPU "=8", H100);
+    list_namespaces(given);
+    pod(given, "new/1", "", GPU "=1");
+    assert_int_equal(given_reserve(given, "new/1", "h1", &result), RESERVE_HELD);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, given_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_label_that_flaps_frees_nothing),
+        TEST(test_a_node_that_is_labelled_anew_counts_for_its_new_model),
+        TEST(test_a_namespace_that_was_not_seen_yet_is_not_free_of_quotas),
+        TEST(test_over_a_file_a_namespace_without_object_has_no_labels),
+        TEST(test_where_quotas_name_namespaces_or_take_all_none_is_waited_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,215 @@
+/* rows: which resources a node keeps sums of, whatever tenants ask for, and that these are exact.
+ */
+#include "decide/evict.h"
+#include "given_question.h"
+#include "ledger.h"
+#include "unit.h"
+
+#define GPU "nvidia.com/gpu"
+#define MIG "nvidia.com/mig-1g.5gb"
+#define N_NAMES 250
+
+static size_t n_rows(struct given *given, const char *node)
+{
+    size_t n = 0;
+    (void)node_resources(given_find(given, node), &n);
+    return n;
+}
+
+/* "PREFIX0=1 PREFIX1=1 ...". */
+static const char *invented(struct given *given, const char *prefix)
+{
+    const char *text = "";
+    for (size_t i = 0; i < N_NAMES; i++)
+        text = arena_printf(given->arena, "%s %s%zu=1", text, prefix, i);
+    return text;
+}
+
+static void test_invented_names_have_no_row(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", "pods=110 cpu=8000 " GPU "=8", "");
+    given_pod(given, "p1", "n1", invented(given, "example.com/x"));
+    given_pod(given, "p2", "n1", invented(given, "nvidia.com/mig-x"));
+    assert_int_equal(n_rows(given, "n1"), 3);
+    assert_int_equal(node_unlisted_gpus(given_find(given, "n1")), N_NAMES);
+    given_pod(given, "p3", "n1", "amd.com/gpu=1 memory=1"); /* core, and named exactly */
+    assert_int_equal(n_rows(given, "n1"), 5);
+    given_no_pod(given, "p3");
+    given_no_pod(given, "p2");
+    assert_int_equal(n_rows(given, "n1"), 3);
+    assert_int_equal(node_unlisted_gpus(given_find(given, "n1")), 0);
+}
+
+static void test_the_glance_is_of_what_is_advertised(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", "pods=110 " GPU "=8", "");
+    given_pod(given, "p1", "n1", invented(given, "nvidia.com/mig-x"));
+    given_pod(given, "p2", "n1", "amd.com/gpu=1 " GPU "=3");
+    const struct node_glance *glance = node_glance(given_find(given, "n1"));
+    assert_non_null(glance->gpus);
+    assert_string_equal(glance->gpus->name, GPU);
+    assert_int_equal(glance->free_gpus, 5);
+    assert_int_equal(node_free_gpus(given_find(given, "n1")), 5);
+    given_node(given, "n1", "pods=110 " GPU "=8 " MIG "=2", "");
+    assert_null(node_glance(given_find(given, "n1"))->gpus);
+}
+
+static void test_a_fork_knows_the_names_that_nodes_have(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", "pods=110 " GPU "=8", "");
+    given_pod(given, "p1", "n1", invented(given, "example.com/x"));
+    given_pod(given, "p2", "", invented(given, "example.com/y"));
+    struct cluster *fork = cluster_fork(given->cluster);
+    assert_int_equal(fork->n_fork_resources, 2);
+    assert_non_null(cluster_find_resource(fork, GPU));
+    assert_null(cluster_find_resource(fork, "example.com/x1"));
+    cluster_fork_free(fork);
+}
+
+/* What a victim asks for of a resource that the node lacks it cannot give back. */
+static void test_no_pod_is_evicted_for_what_is_not_there(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", "pods=110 cpu=8000", "");
+    given_pod(given, "low", "n1", "example.com/fpga=3");
+    const struct shape_facts facts = given_shape_facts(given, "example.com/fpga=1");
+    struct cluster *fork = cluster_fork(given->cluster);
+    const struct cluster *const rooms[] = {given->cluster, fork};
+    for (size_t i = 0; i < 2; i++) {
+        const struct fit_question question = {.shape =
+                                                  cluster_resolve(rooms[i], &facts, given->arena),
+                                              .scope = FIT_ALL,
+                                              .asker = {.priority = 5}};
+        assert_null(evict_for(given->cluster, rooms[i], &question, given->arena).node);
+    }
+    cluster_fork_free(fork);
+}
+
+static void test_sums_are_exact_beyond_what_is_shown(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", "pods=110 " GPU "=8", "");
+    given_pod(given, "p1", "n1", GPU "=9223372036854775807");
+    given_pod(given, "p2", "n1", GPU "=9223372036854775807");
+    given_pod(given, "p3", "n1", GPU "=9223372036854775807");
+    given_pod(given, "p4", "n1", GPU "=3");
+    assert_int_equal(given_used(given, "n1", GPU), INT64_MAX);
+    given_no_pod(given, "p1");
+    given_no_pod(given, "p3");
+    assert_int_equal(given_used(given, "n1", GPU), INT64_MAX);
+    given_no_pod(given, "p2");
+    assert_int_equal(given_used(given, "n1", GPU), 3);
+}
+
+static void test_nodes_that_only_pods_name_are_apart(void **state)
+{
+    struct given *given = *state;
+    given_pod(given, "p1", "invented", GPU "=1");
+    given_node(given, "n1", "pods=110 " GPU "=8", "");
+    given_pod(given, "p2", "n1", GPU "=1");
+    const struct cluster *cluster = given->cluster;
+    const struct node *node = cluster_next_node(cluster, NULL);
+    assert_string_equal(node_name(node), "n1");
+    assert_null(cluster_next_node(cluster, node));
+    node = cluster_next_missing_node(cluster, NULL);
+    assert_string_equal(node_name(node), "invented");
+    assert_null(cluster_next_missing_node(cluster, node));
+    given_no_node(given, "n1");
+    assert_null(cluster_next_node(cluster, NULL));
+    assert_string_equal(node_name(cluster_next_missing_node(cluster, node)), "n1");
+    given_node(given, "n1", "pods=110 " GPU "=8", "");
+    assert_int_equal(given_used(given, "n1", GPU), 1);
+    given_no_pod(given, "p1");
+    assert_null(cluster_next_missing_node(cluster, NULL));
+}
+
+/* ---- the check in steps ---- */
+
+#define N_MANY 2000
+
+static void fill(struct given *given)
+{
+    given_node(given, "n1", "pods=110 " GPU "=8", "");
+    for (size_t i = 0; i < N_MANY; i++)
+        given_pod(given, arena_printf(given->arena, "p%zu", i), "n1", "cpu=1 " GPU "=1");
+}
+
+static void test_a_node_of_many_pods_is_checked_in_steps(void **state)
+{
+    struct given *given = *state;
+    struct err err = {""};
+    size_t n_differences = 0;
+    size_t n_steps = 1;
+    fill(given);
+    while (!cluster_check_some(given->cluster, 300, &n_differences, &err))
+        n_steps++;
+    assert_in_range(n_steps, N_MANY * 3 / 300, 2 * N_MANY * 3 / 300);
+    assert_int_equal(n_differences, 0);
+    size_t n = 0;
+    struct node_resource *rows =
+        (struct node_resource *)(uintptr_t)node_resources(given_find(given, "n1"), &n);
+    rows[0].used--;
+    while (!cluster_check_some(given->cluster, 300, &n_differences, &err)) {
+    }
+    rows[0].used++;
+    assert_int_equal(n_differences, 2); /* the sum, and what is seen of the node at a glance */
+}
+
+static void test_changes_between_two_steps_are_no_differences(void **state)
+{
+    struct given *given = *state;
+    struct err err = {""};
+    size_t n_differences = 0;
+    size_t i = 0;
+    fill(given);
+    given_node(given, "n2", "pods=110 " GPU "=8", "");
+    for (; !cluster_check_some(given->cluster, 300, &n_differences, &err); i++) {
+        given_no_pod(given, arena_printf(given->arena, "p%zu", i));
+        assert_true(i < 50); /* a node that changes all the time is passed over */
+    }
+    assert_int_equal(n_differences, 0);
+    assert_false(cluster_check_some(given->cluster, 300, &n_differences, &err));
+    given_no_node(given, "n1"); /* where the check is */
+    while (!cluster_check_some(given->cluster, 300, &n_differences, &err)) {
+    }
+    assert_int_equal(n_differences, 0);
+}
+
+/* ---- the sweep at the end of a list ---- */
+
+static void test_a_list_ends_in_pieces(void **state)
+{
+    struct given *given = *state;
+    fill(given);
+    cluster_relist_begin(given->cluster, CLUSTER_PODS);
+    given_pod(given, "p7", "n1", "cpu=1 " GPU "=1");
+    assert_false(cluster_relist_sweep_pods(given->cluster, (size_t)10 * CLUSTER_SWEEP_DELETION));
+    assert_int_equal(cluster_n_pods(given->cluster), N_MANY - 10);
+    given_no_pod(given, "p11"); /* the next one */
+    given_pod(given, "new", "n1", GPU "=1");
+    while (!cluster_relist_sweep_pods(given->cluster, (size_t)10 * CLUSTER_SWEEP_DELETION)) {
+    }
+    assert_int_equal(cluster_n_pods(given->cluster), 2);
+    assert_int_equal(given_used(given, "n1", GPU), 2);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_invented_names_have_no_row),
+        TEST(test_the_glance_is_of_what_is_advertised),
+        TEST(test_a_fork_knows_the_names_that_nodes_have),
+        TEST(test_no_pod_is_evicted_for_what_is_not_there),
+        TEST(test_sums_are_exact_beyond_what_is_shown),
+        TEST(test_nodes_that_only_pods_name_are_apart),
+        TEST(test_a_node_of_many_pods_is_checked_in_steps),
+        TEST(test_changes_between_two_steps_are_no_differences),
+        TEST(test_a_list_ends_in_pieces),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,220 @@
+/* How the cluster's events end a reservation, or do not: seen on a node, finished, deleted, made
+ * anew, listed, swept. No pod may count twice, none that may still be bound may count not at all.
+ */
+#include "decide/reserve.h"
+#include "given_question.h"
+#include "unit.h"
+
+#define GPU "nvidia.com/gpu"
+
+/* n1 and n2 with 8 GPUs each, and room held on n1 for the pod p that asks for 6. */
+static struct given *held(void **state)
+{
+    struct given *given = given_two_nodes(state);
+    given_reservation(given, "p", "n1");
+    return given;
+}
+
+static void assert_free(struct given *given, int64_t n1, int64_t n2, size_t n_reservations)
+{
+    assert_int_equal(given_free(given, "n1", GPU), n1);
+    assert_int_equal(given_free(given, "n2", GPU), n2);
+    assert_int_equal(cluster_n_reservations(given->cluster), n_reservations);
+}
+
+static void test_seen_on_its_node_it_turns_into_usage(void **state)
+{
+    struct given *given = held(state);
+    given_pod(given, "p", "n1", GPU "=6");
+    assert_free(given, 2, 8, 0);
+    assert_int_equal(given_used(given, "n1", GPU), 6);
+    assert_int_equal(given_reserved(given, "n1", GPU), 0);
+}
+
+static void test_seen_on_another_node_it_is_dropped(void **state)
+{
+    struct given *given = held(state);
+    given_pod(given, "p", "n2", GPU "=6");
+    assert_free(given, 8, 2, 0);
+}
+
+static void test_a_pod_that_changes_without_a_node_keeps_it(void **state)
+{
+    struct given *given = held(state);
+    struct pod_facts facts = given_pod_facts(given, "p", "", GPU "=6");
+    facts.nominated_node = "n2";
+    given_pod_of(given, &facts);
+    assert_free(given, 2, 8, 1);
+    facts.shape = given_shape_facts(given, GPU "=2"); /* what was asked for counts till the end */
+    given_pod_of(given, &facts);
+    assert_free(given, 2, 8, 1);
+    given_pod(given, "p", "n1", GPU "=2");
+    assert_free(given, 6, 8, 0);
+}
+
+static void test_a_pod_that_goes_drops_it(void **state)
+{
+    struct given *given = held(state);
+    struct pod_facts facts = given_pod_facts(given, "p", "", GPU "=6");
+    facts.terminating = true; /* the API server binds none that is being deleted */
+    given_pod_of(given, &facts);
+    assert_free(given, 8, 8, 0);
+}
+
+static void test_a_pod_that_has_finished_drops_it(void **state)
+{
+    struct given *given = held(state);
+    struct pod_facts facts = given_pod_facts(given, "p", "", GPU "=6");
+    facts.finished = true;
+    given_pod_of(given, &facts);
+    assert_free(given, 8, 8, 0);
+}
+
+static void test_a_deleted_pod_drops_it(void **state)
+{
+    struct given *given = held(state);
+    given_no_pod(given, "p");
+    assert_free(given, 8, 8, 0);
+}
+
+/* Made from what a GET showed; the watch tells of the deletion only. */
+static void test_a_deletion_of_a_pod_never_seen_drops_it(void **state)
+{
+    struct given *given = held(state);
+    const struct pod_facts facts = given_pod_facts(given, "new", "", GPU "=5");
+    const struct reserve_question question = {.uid = "new", .node_name = "n2", .facts = &facts};
+    struct reserve_result result = {0};
+    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_HELD);
+    assert_free(given, 2, 3, 2);
+    given_no_pod(given, "new");
+    assert_free(given, 2, 8, 1);
+}
+
+static void test_a_pod_first_seen_on_its_node_turns_into_usage(void **state)
+{
+    struct given *given = held(state);
+    const struct pod_facts facts = given_pod_facts(given, "new", "", GPU "=5");
+    const struct reserve_question question = {.uid = "new", .node_name = "n2", .facts = &facts};
+    struct reserve_result result = {0};
+    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_HELD);
+    given_pod(given, "new", "n2", GPU "=5");
+    assert_free(given, 2, 3, 1);
+    assert_int_equal(given_used(given, "n2", GPU), 5);
+}
+
+/* Its deletion was missed: nobody else will ever tell of the old UID. */
+static void test_a_pod_made_anew_drops_that_of_the_old_one(void **state)
+{
+    struct given *given = held(state);
+    struct pod_facts anew = given_pod_facts(given, "p-anew", "", GPU "=6");
+    anew.name = "p";
+    given_pod_of(given, &anew);
+    assert_free(given, 8, 8, 0);
+    assert_null(cluster_find_pod(given->cluster, "p"));
+    assert_int_equal(cluster_n_pods(given->cluster), 1);
+}
+
+/* The ledger may be behind a GET: what it hears of the pod of that name before says nothing. */
+static void test_news_of_the_old_pod_keep_that_of_the_one_made_anew(void **state)
+{
+    struct given *given = held(state);
+    struct pod_facts old = given_pod_facts(given, "old", "n2", GPU "=1");
+    struct pod_facts anew = given_pod_facts(given, "anew", "", GPU "=5");
+    const struct reserve_question question = {.uid = "anew", .node_name = "n2", .facts = &anew};
+    struct reserve_result result = {0};
+    old.name = anew.name = "train-0";
+    given_pod_of(given, &old);
+    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_HELD);
+    old.terminating = true;
+    given_pod_of(given, &old);
+    assert_free(given, 2, 2, 2);
+    given_no_pod(given, "old");
+    assert_free(given, 2, 3, 2);
+    given_pod_of(given, &anew);
+    assert_free(given, 2, 3, 2);
+}
+
+static void test_the_same_name_elsewhere_is_another_pod(void **state)
+{
+    struct given *given = held(state);
+    struct pod_facts other = given_pod_facts(given, "other", "", GPU "=1");
+    other.name = "p";
+    other.namespace_ = "ml";
+    given_pod_of(given, &other);
+    assert_free(given, 2, 8, 1);
+    assert_string_equal(cluster_find_pod_named(given->cluster, "default", "p")->uid, "p");
+    assert_string_equal(cluster_find_pod_named(given->cluster, "ml", "p")->uid, "other");
+}
+
+static void test_a_list_that_has_the_pod_keeps_it(void **state)
+{
+    struct given *given = held(state);
+    cluster_relist_begin(given->cluster, CLUSTER_PODS);
+    given_pod(given, "p", "", GPU "=6");
+    cluster_relist_end(given->cluster, CLUSTER_PODS);
+    assert_free(given, 2, 8, 1);
+}
+
+static void test_a_pod_that_is_swept_takes_it_along(void **state)
+{
+    struct given *given = held(state);
+    cluster_relist_begin(given->cluster, CLUSTER_PODS);
+    given_pod(given, "q", "", GPU "=1");
+    assert_free(given, 2, 8, 1);
+    cluster_relist_end(given->cluster, CLUSTER_PODS);
+    assert_free(given, 8, 8, 0);
+}
+
+/* The list may be older than the pod; its binding's attempt will know. */
+static void test_a_sweep_keeps_that_of_a_pod_never_seen(void **state)
+{
+    struct given *given = held(state);
+    const struct pod_facts facts = given_pod_facts(given, "new", "", GPU "=5");
+    const struct reserve_question question = {.uid = "new", .node_name = "n2", .facts = &facts};
+    struct reserve_result result = {0};
+    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_HELD);
+    cluster_relist_begin(given->cluster, CLUSTER_PODS);
+    cluster_relist_end(given->cluster, CLUSTER_PODS);
+    assert_free(given, 8, 3, 1);
+    cluster_release(given->cluster, "new", result.serial);
+    assert_free(given, 8, 8, 0);
+}
+
+/* What is held on a node that is gone is held when it returns. */
+static void test_a_node_that_returns_has_its_reservations(void **state)
+{
+    struct given *given = held(state);
+    given_no_node(given, "n1");
+    assert_int_equal(cluster_n_reservations(given->cluster), 1);
+    assert_string_equal(cluster_find_reservation(given->cluster, "p")->node_name, "n1");
+    given_node(given, "n1", "pods=110 " GPU "=8", "");
+    assert_free(given, 2, 8, 1);
+    given_no_node(given, "n1");
+    given_no_pod(given, "p");
+    given_node(given, "n1", "pods=110 " GPU "=8", "");
+    assert_free(given, 8, 8, 0);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_seen_on_its_node_it_turns_into_usage),
+        TEST(test_seen_on_another_node_it_is_dropped),
+        TEST(test_a_pod_that_changes_without_a_node_keeps_it),
+        TEST(test_a_pod_that_goes_drops_it),
+        TEST(test_a_pod_that_has_finished_drops_it),
+        TEST(test_a_deleted_pod_drops_it),
+        TEST(test_a_deletion_of_a_pod_never_seen_drops_it),
+        TEST(test_a_pod_first_seen_on_its_node_turns_into_usage),
+        TEST(test_a_pod_made_anew_drops_that_of_the_old_one),
+        TEST(test_news_of_the_old_pod_keep_that_of_the_one_made_anew),
+        TEST(test_the_same_name_elsewhere_is_another_pod),
+        TEST(test_a_list_that_has_the_pod_keeps_it),
+        TEST(test_a_pod_that_is_swept_takes_it_along),
+        TEST(test_a_sweep_keeps_that_of_a_pod_never_seen),
+        TEST(test_a_node_that_returns_has_its_reservations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,289 @@
+/* what_if, and the forks it thinks on: nothing that is tried out touches the ledger. What holds of
+ * all clusters is in prop_fit.c. */
+#include "decide/what_if.h"
+#include "given_question.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define GPU "nvidia.com/gpu"
+
+/* The fork's question for this demand, everything judged. */
+static struct fit_question question_on(struct given *given, const struct cluster *fork,
+                                       const char *demand)
+{
+    const struct shape_facts facts = given_shape_facts(given, demand);
+    return (struct fit_question){.shape = cluster_resolve(fork, &facts, given->arena),
+                                 .scope = FIT_ALL};
+}
+
+/* Every number of the ledger: "n1 cpu 8/8/2 nvidia.com/gpu 8/8/0; ..." */
+static const char *numbers_of(struct given *given, const struct cluster *cluster)
+{
+    const char *text = "";
+    for (const struct node *node = cluster_next_node(cluster, NULL); node;
+         node = cluster_next_node(cluster, node)) {
+        size_t n = 0;
+        const struct node_resource *all = node_resources(node, &n);
+        text = arena_printf(given->arena, "%s%s", text, node_name(node));
+        for (size_t i = 0; i < n; i++)
+            text = arena_printf(given->arena, "%s %s %lld/%lld/%lld", text, all[i].resource->name,
+                                (long long)all[i].capacity, (long long)all[i].allocatable,
+                                (long long)all[i].used);
+        text = arena_printf(given->arena, "%s; ", text);
+    }
+    return text;
+}
+
+static const char *names_of(struct given *given, const struct node *const *nodes, size_t n)
+{
+    const char *text = "";
+    for (size_t i = 0; i < n; i++)
+        text = arena_printf(given->arena, "%s%s%s", text, i > 0 ? " " : "",
+                            nodes[i] ? node_name(nodes[i]) : "-");
+    return text;
+}
+
+static void three_nodes(struct given *given)
+{
+    given_node(given, "c", "pods=10 " GPU "=8", "accelerator=A100");
+    given_node(given, "b", "pods=10 " GPU "=4", "accelerator=A100");
+    given_node(given, "a", "pods=10 cpu=4", "");
+    given_pod(given, "p1", "c", GPU "=1");
+    given_pod(given, "p2", "b", GPU "=2");
+    given_pod(given, "p3", "gone", GPU "=2");
+}
+
+static void test_replicas_go_one_after_another_to_the_best_node(void **state)
+{
+    struct given *given = *state;
+    three_nodes(given);
+    struct cluster *fork = cluster_fork(given->cluster);
+    const struct node *nodes[6];
+    const struct fit_question question = question_on(given, fork, GPU "=2");
+    assert_int_equal(what_if_more(fork, &question), 4);
+    assert_int_equal(what_if_place(fork, &question, 6, nodes), 4);
+    assert_string_equal(names_of(given, nodes, 6), "b c c c - -");
+    assert_int_equal(what_if_more(fork, &question), 0);
+    assert_int_equal(what_if_place(fork, &question, 1, nodes), 0);
+    assert_null(nodes[0]);
+    assert_int_equal(what_if_place(fork, &question, 0, NULL), 0);
+    cluster_fork_free(fork);
+}
+
+/* HAMi: a dry run that treats every node as empty. */
+static void test_what_runs_already_is_counted(void **state)
+{
+    struct given *given = *state;
+    three_nodes(given);
+    struct cluster *fork = cluster_fork(given->cluster);
+    const struct fit_question question = question_on(given, fork, GPU "=8");
+    enum reason verdicts[3] = {0};
+    size_t n = 0;
+    for (const struct node *node = cluster_next_node(fork, NULL); node;
+         node = cluster_next_node(fork, node))
+        verdicts[n++] = fit_judge(node, &question);
+    assert_string_equal(reason_name(verdicts[0]), "gpu_free");
+    assert_string_equal(reason_name(verdicts[1]), "gpu_total");
+    assert_string_equal(reason_name(verdicts[2]), "gpu_absent");
+    assert_int_equal(what_if_more(fork, &question), 0);
+    cluster_fork_free(fork);
+}
+
+static void test_placing_never_changes_the_ledger(void **state)
+{
+    struct given *given = *state;
+    three_nodes(given);
+    const char *numbers = numbers_of(given, given->cluster);
+    uint64_t version = cluster_version(given->cluster);
+    struct cluster *fork = cluster_fork(given->cluster);
+    assert_string_equal(numbers_of(given, fork), numbers);
+    const struct node *nodes[20];
+    const struct fit_question gpus = question_on(given, fork, GPU "=1");
+    assert_int_equal(what_if_place(fork, &gpus, 4, nodes), 4);
+    const struct fit_question new_name = question_on(given, fork, "unheard.of/thing=1");
+    assert_int_equal(what_if_place(fork, &new_name, 4, nodes), 0);
+    assert_string_not_equal(numbers_of(given, fork), numbers);
+    assert_string_equal(numbers_of(given, given->cluster), numbers);
+    assert_int_equal(cluster_version(given->cluster), version);
+    assert_true(cluster_version(fork) > version);
+    struct err err = {""};
+    assert_int_equal(cluster_check(given->cluster, &err), 0);
+    cluster_fork_free(fork);
+    assert_string_equal(numbers_of(given, given->cluster), numbers);
+    assert_int_equal(cluster_check(given->cluster, &err), 0);
+}
+
+static void test_two_forks_know_nothing_of_each_other(void **state)
+{
+    struct given *given = *state;
+    three_nodes(given);
+    struct cluster *one = cluster_fork(given->cluster);
+    struct cluster *two = cluster_fork(given->cluster);
+    const struct node *nodes[3];
+    const struct fit_question question = question_on(given, one, GPU "=2");
+    assert_int_equal(what_if_place(one, &question, 3, nodes), 3);
+    const struct fit_question other = question_on(given, two, GPU "=2");
+    assert_int_equal(what_if_more(two, &other), 4);
+    struct cluster *of_a_fork = cluster_fork(one);
+    const struct fit_question third = question_on(given, of_a_fork, GPU "=2");
+    assert_int_equal(what_if_more(of_a_fork, &third), 1);
+    cluster_fork_free(one);
+    assert_int_equal(what_if_more(of_a_fork, &third), 1);
+    cluster_fork_free(two);
+    cluster_fork_free(of_a_fork);
+}
+
+static void test_a_fork_stays_as_it_was(void **state)
+{
+    struct given *given = *state;
+    three_nodes(given);
+    struct cluster *fork = cluster_fork(given->cluster);
+    const char *numbers = numbers_of(given, fork);
+    given_no_node(given, "c");
+    given_no_node(given, "b");
+    given_node(given, "a", "pods=1", "accelerator=Tesla-K80");
+    given_no_pod(given, "p1");
+    given_no_pod(given, "p2");
+    given_no_pod(given, "p3"); /* nobody but the fork uses GPUs now */
+    assert_string_equal(numbers_of(given, fork), numbers);
+    assert_string_equal(node_traits(cluster_find_node(fork, "b"))->model.chip, "A100");
+    assert_int_equal(cluster_n_nodes(fork), 3);
+    assert_int_equal(cluster_n_pods(fork), 0);
+    const struct fit_question question = question_on(given, fork, GPU "=2");
+    assert_int_equal(what_if_more(fork, &question), 4);
+    cluster_fork_free(fork);
+}
+
+/* A file that is read again makes a new ledger while a dry run still thinks on the old one. */
+static void test_a_fork_outlives_its_origin(void **state)
+{
+    struct given *given = *state;
+    three_nodes(given);
+    cluster_upsert_namespace(given->cluster, &(struct namespace_facts){.name = "ml"});
+    cluster_upsert_priority_class(given->cluster, "high", 7, true, false);
+    struct cluster *fork = cluster_fork(given->cluster);
+    cluster_free(given->cluster);
+    given->cluster = NULL;
+    int64_t priority = 0;
+    assert_true(cluster_has_namespace(fork, "ml"));
+    assert_true(cluster_priority_of_class(fork, "", &priority));
+    assert_int_equal(priority, 7);
+    assert_ptr_equal(cluster_policy(fork), &given->policy);
+    const struct node *nodes[6];
+    const struct fit_question question = question_on(given, fork, GPU "=2");
+    assert_int_equal(what_if_place(fork, &question, 6, nodes), 4);
+    assert_string_equal(names_of(given, nodes, 6), "b c c c - -");
+    assert_null(node_next_pod(nodes[0], NULL));
+    cluster_fork_free(fork);
+}
+
+/* A node that only pods speak of is none, in the fork as in the ledger. */
+static void test_a_fork_has_the_nodes_that_are_there(void **state)
+{
+    struct given *given = *state;
+    given_pod(given, "p1", "gone", GPU "=1");
+    struct cluster *fork = cluster_fork(given->cluster);
+    assert_int_equal(cluster_n_nodes(fork), 0);
+    assert_null(cluster_next_node(fork, NULL));
+    const struct fit_question question = question_on(given, fork, GPU "=1");
+    const struct node *node = NULL;
+    assert_int_equal(what_if_place(fork, &question, 1, &node), 0);
+    assert_int_equal(what_if_place_each(fork, &question, NULL, NULL), 0);
+    assert_int_equal(what_if_more(fork, &question), 0);
+    cluster_fork_free(fork);
+}
+
+static void test_a_refused_pod_is_placed_nowhere(void **state)
+{
+    struct given *given = *state;
+    three_nodes(given);
+    struct cluster *fork = cluster_fork(given->cluster);
+    struct fit_question question = question_on(given, fork, GPU "=1");
+    question.refusal = "half a GPU";
+    const struct node *nodes[3];
+    enum reason verdicts[3] = {0};
+    assert_int_equal(what_if_place(fork, &question, 2, nodes), 0);
+    assert_int_equal(what_if_more(fork, &question), 0);
+    assert_int_equal(what_if_place_each(fork, &question, nodes, verdicts), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(verdicts[i], REASON_POD_INVALID);
+    cluster_fork_free(fork);
+}
+
+/* A DaemonSet's pod goes to each node that admits it, whether it fits there or not. */
+static void test_one_pod_on_each_node(void **state)
+{
+    struct given *given = *state;
+    three_nodes(given);
+    struct node_facts cordoned = given_node_facts(given, "d", "pods=10 " GPU "=8", "");
+    cordoned.unschedulable = true;
+    given_node_of(given, &cordoned);
+    given_node(given, "e", "pods=10 " GPU "=8", "skip=yes");
+    const char *numbers = numbers_of(given, given->cluster);
+    struct cluster *fork = cluster_fork(given->cluster);
+    struct shape_facts facts = given_shape_facts(given, GPU "=3");
+    facts.node_selector = given_term(given, "skip DoesNotExist");
+    const struct fit_question question = {.shape = cluster_resolve(fork, &facts, given->arena),
+                                          .scope = FIT_ALL};
+    const struct node *nodes[5];
+    enum reason verdicts[5];
+    assert_int_equal(what_if_place_each(fork, &question, nodes, verdicts), 3);
+    assert_string_equal(names_of(given, nodes, 3), "c b a");
+    assert_string_equal(reason_name(verdicts[0]), "fits");
+    assert_string_equal(reason_name(verdicts[1]), "gpu_free");
+    assert_string_equal(reason_name(verdicts[2]), "gpu_absent");
+    assert_int_equal(what_if_place_each(fork, &question, nodes, verdicts), 3); /* another set */
+    assert_string_equal(reason_name(verdicts[0]), "fits");
+    assert_int_equal(what_if_place_each(fork, &question, nodes, verdicts), 3);
+    assert_string_equal(reason_name(verdicts[0]), "gpu_free");
+    assert_string_equal(numbers_of(given, given->cluster), numbers);
+    cluster_fork_free(fork);
+}
+
+/* By our own scope GPUs are what runs out, and nothing else. */
+static void test_placing_by_our_scope(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", "cpu=1 pods=1 " GPU "=3", "");
+    struct cluster *fork = cluster_fork(given->cluster);
+    struct fit_question question = question_on(given, fork, "cpu=9 x.y/z=1 " GPU "=1");
+    assert_int_equal(what_if_more(fork, &question), 0);
+    question.scope = FIT_OURS;
+    assert_int_equal(what_if_more(fork, &question), 3);
+    const struct node *nodes[5];
+    assert_int_equal(what_if_place(fork, &question, 5, nodes), 3);
+    assert_string_equal(names_of(given, nodes, 5), "n1 n1 n1 - -");
+    cluster_fork_free(fork);
+}
+
+static void test_more_stops_at_the_end_of_numbers(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", "pods=max " GPU "=max", "");
+    given_node(given, "n2", "pods=max " GPU "=max", "");
+    struct cluster *fork = cluster_fork(given->cluster);
+    const struct fit_question question = question_on(given, fork, GPU "=1");
+    assert_int_equal(what_if_more(fork, &question), INT64_MAX);
+    cluster_fork_free(fork);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_replicas_go_one_after_another_to_the_best_node),
+        TEST(test_what_runs_already_is_counted),
+        TEST(test_placing_never_changes_the_ledger),
+        TEST(test_two_forks_know_nothing_of_each_other),
+        TEST(test_a_fork_stays_as_it_was),
+        TEST(test_a_fork_outlives_its_origin),
+        TEST(test_a_fork_has_the_nodes_that_are_there),
+        TEST(test_a_refused_pod_is_placed_nowhere),
+        TEST(test_one_pod_on_each_node),
+        TEST(test_placing_by_our_scope),
+        TEST(test_more_stops_at_the_end_of_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,369 @@
+/* twin_compare: see twin_compare.h. It looks behind the ledger's interface, for what is kept. */
+#include "twin_compare.h"
+#include "ledger.h"
+#include "plain_facts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static int compare(struct err *err, const char *where, const char *what, int64_t is,
+                   int64_t should_be)
+{
+    if (is == should_be)
+        return 0;
+    return err_set(err, EINVAL, "%s: %s is %" PRId64 ", the model says %" PRId64, where, what, is,
+                   should_be);
+}
+
+static int compare_text(struct err *err, const char *where, const char *is, const char *should_be)
+{
+    const char *a = is ? is : "(null)";
+    const char *b = should_be ? should_be : "(null)";
+    if (strcmp(a, b) == 0)
+        return 0;
+    return err_set(err, EINVAL, "%s: \"%s\", the model says \"%s\"", where, a, b);
+}
+
+/* Nodes. */
+
+static const struct node_resource *find(const struct node *node, const char *resource)
+{
+    size_t n = 0;
+    const struct node_resource *all = node_resources(node, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(all[i].resource->name, resource) == 0)
+            return &all[i];
+    }
+    return NULL;
+}
+
+/* What is free of it; at least INT64_MIN. */
+static int64_t free_of(int64_t allocatable, int64_t used, int64_t reserved)
+{
+    int64_t free = 0;
+    bool too_low = __builtin_sub_overflow(allocatable, used, &free);
+    too_low |= __builtin_sub_overflow(free, reserved, &free);
+    return too_low ? INT64_MIN : free;
+}
+
+struct plain_sums {
+    int64_t used;
+    int64_t reserved;
+};
+
+static int compare_resource(struct err *err, const struct node *node, const struct plain_node *want,
+                            size_t r, const struct plain_sums *sums)
+{
+    const char *resource = PLAIN_RESOURCE_NAMES[r];
+    const struct node_resource *has = find(node, resource);
+    const bool advertised = want->capacity[r] != PLAIN_ABSENT;
+    const int64_t capacity = advertised ? want->capacity[r] : 0;
+    const int64_t allocatable = advertised ? want->allocatable[r] : 0;
+    const int64_t free = free_of(allocatable, sums->used, sums->reserved);
+    const bool is_used = sums->used != 0 || sums->reserved != 0;
+    int result = compare(err, node_name(node), resource, has != NULL,
+                         advertised || (PLAIN_ALWAYS_KEPT[r] && is_used));
+    if (!has || result < 0)
+        return result;
+    if ((result = compare(err, resource, "used", has->used, sums->used)) < 0 ||
+        (result = compare(err, resource, "reserved", has->reserved, sums->reserved)) < 0 ||
+        (result = compare(err, resource, "allocatable", has->allocatable, allocatable)) < 0 ||
+        (result = compare(err, resource, "capacity", has->capacity, capacity)) < 0 ||
+        (result = compare(err, resource, "advertised", has->advertised, advertised)) < 0 ||
+        (result = compare(err, resource, "free", node_resource_free(has), free)) < 0)
+        err_prefix(err, "%s: ", node_name(node));
+    return result;
+}
+
+static int compare_traits(struct err *err, const struct node *node, const struct plain_node *want)
+{
+    const struct node_traits *traits = node_traits(node);
+    const char *zone = labels_find(traits->view.labels, traits->view.n_labels, "zone");
+    const char *name = node_name(node);
+    int r = 0;
+    if ((r = compare_text(err, name, traits->model.chip, plain_facts_chip(want->model))) < 0 ||
+        (r = compare_text(err, name, zone ? zone : "", plain_facts_zone(want->zone))) < 0 ||
+        (r = compare(err, name, "taints", (int64_t)traits->n_taints, want->n_taints)) < 0 ||
+        (r = compare(err, name, "cordon", traits->unschedulable, want->unschedulable)) < 0)
+        return r;
+    return compare(err, name, "ready", traits->ready, want->ready);
+}
+
+/* used + n * demand; what was placed had room, so it fits, unless the ledger is wrong. */
+static int64_t used_with(int64_t used, int64_t n, int64_t demand)
+{
+    int64_t more = 0;
+    int64_t sum = 0;
+    bool is_too_much = __builtin_mul_overflow(n, demand, &more);
+    is_too_much |= __builtin_add_overflow(used, more, &sum);
+    return is_too_much ? INT64_MAX : sum;
+}
+
+/* n_placed pods with the demand of `placed` use the node, besides those of the model. */
+static int compare_node(struct err *err, const struct cluster *cluster, const struct plain *plain,
+                        size_t i, int64_t n_placed, const struct plain_shape *placed)
+{
+    const char *name = plain_facts_node_name((int64_t)i);
+    const struct node *node = cluster_find_node(cluster, name);
+    if (!node || !plain->node_there[i])
+        return compare(err, name, "being there", node != NULL, plain->node_there[i]);
+    int r = compare_traits(err, node, &plain->nodes[i]);
+    for (size_t j = 0; r == 0 && j < N_PLAIN_RESOURCES; j++) {
+        const struct plain_sums sums = {
+            used_with(plain_used(plain, i, j), n_placed, placed->demand[j]),
+            plain_reserved(plain, i, j)};
+        r = compare_resource(err, node, &plain->nodes[i], j, &sums);
+    }
+    return r;
+}
+
+static int compare_users(struct err *err, const struct cluster *cluster, const struct plain *plain,
+                         size_t i)
+{
+    const char *name = plain_facts_node_name((int64_t)i);
+    const struct node *node = cluster_find_node(cluster, name);
+    int64_t n = 0;
+    for (const struct pod *pod = node ? node_next_pod(node, NULL) : NULL; pod;
+         pod = node_next_pod(node, pod), n++) {
+        if (pod->finished || strcmp(pod->node_name, name) != 0)
+            return err_set(err, EINVAL, "%s: %s does not use it", name, pod->uid);
+    }
+    return node ? compare(err, name, "pods", n, (int64_t)plain_n_users(plain, i)) : 0;
+}
+
+static int compare_replicas(struct err *err, const struct cluster *cluster,
+                            const struct plain *plain, size_t i)
+{
+    const char *name = plain_facts_node_name((int64_t)i);
+    const struct node *node = cluster_find_node(cluster, name);
+    int r = 0;
+    for (int64_t owner = 1; node && r == 0 && owner < PLAIN_OWNERS; owner++)
+        r = compare(
+            err, name, plain_facts_owner(owner),
+            (int64_t)owner_n_on(cluster_find_owner(cluster, plain_facts_owner(owner)), node),
+            (int64_t)plain_n_replicas(plain, owner, i));
+    return r;
+}
+
+/* Pods. */
+
+static int compare_shape(struct err *err, const char *uid, const struct shape_facts *facts,
+                         const struct plain_shape *want)
+{
+    int r = compare(err, uid, "tolerations", (int64_t)facts->n_tolerations, want->n_tolerations);
+    if (r == 0)
+        r = compare(err, uid, "node selector", (int64_t)facts->node_selector.n_requirements,
+                    want->zone > 0);
+    for (size_t i = 0; r == 0 && i < N_PLAIN_RESOURCES; i++)
+        r = compare(err, uid, PLAIN_RESOURCE_NAMES[i], shape_demand(facts, PLAIN_RESOURCE_NAMES[i]),
+                    want->demand[i]);
+    return r;
+}
+
+static int compare_pod(struct err *err, const struct cluster *cluster, const struct plain *plain,
+                       size_t i)
+{
+    char uid[16];
+    char name[16];
+    const struct pod *pod = cluster_find_pod(cluster, plain_facts_uid(i, uid));
+    const struct plain_pod *want = &plain->pods[i];
+    if (!pod || !plain->pod_there[i])
+        return compare(err, uid, "being there", pod != NULL, plain->pod_there[i]);
+    const char *node = plain_facts_node_name(want->node);
+    const char *nominated = plain_facts_node_name(want->nominated);
+    int r = 0;
+    if ((r = compare_text(err, uid, pod->uid, uid)) < 0 ||
+        (r = compare_text(err, uid, pod->name, plain_facts_pod_name(want->name, name))) < 0 ||
+        (r = compare_text(err, uid, pod->node_name, node)) < 0 ||
+        (r = compare_text(err, uid, pod->nominated_node, nominated)) < 0 ||
+        (r = compare_text(err, uid, pod->refusal, plain_facts_refusal(want->refusal))) < 0 ||
+        (r = compare(err, uid, "finished", pod->finished, want->finished)) < 0 ||
+        (r = compare(err, uid, "terminating", pod->terminating, want->terminating)) < 0 ||
+        (r = compare(err, uid, "gated", pod->gated, want->gated)) < 0 ||
+        (r = compare_text(err, uid, owner_uid(pod->owner), plain_facts_owner(want->owner))) < 0 ||
+        (r = compare(err, uid, "priority", pod->priority, want->priority)) < 0)
+        return r;
+    return compare_shape(err, uid, &pod->shape->facts, &want->shape);
+}
+
+/* Reservations. */
+
+static int compare_hold(struct err *err, const struct cluster *cluster, const struct plain *plain,
+                        size_t i)
+{
+    char uid[16];
+    char name[16];
+    const struct plain_hold *want = &plain->holds[i];
+    const struct reservation *held = cluster_find_reservation(cluster, plain_facts_uid(i, uid));
+    if (!held || !want->there)
+        return compare(err, uid, "being reserved for", held != NULL, want->there);
+    const char *node = plain_facts_node_name(want->node);
+    int r = 0;
+    if ((r = compare_text(err, uid, held->uid, uid)) < 0 ||
+        (r = compare_text(err, uid, held->namespace_, "default")) < 0 ||
+        (r = compare_text(err, uid, held->name, plain_facts_pod_name(want->name, name))) < 0 ||
+        (r = compare_text(err, uid, held->node_name, node)) < 0 ||
+        (r = compare(err, uid, "made_ms", held->made_ms, want->made_ms)) < 0)
+        return r;
+    return compare_shape(err, uid, &held->shape->facts, &want->shape);
+}
+
+static int compare_holders(struct err *err, const struct cluster *cluster,
+                           const struct plain *plain, size_t i)
+{
+    const char *name = plain_facts_node_name((int64_t)i);
+    const struct node *node = cluster_find_node(cluster, name);
+    int64_t n = 0;
+    for (const struct reservation *held = node ? node_next_reservation(node, NULL) : NULL; held;
+         held = node_next_reservation(node, held), n++) {
+        if (strcmp(held->node_name, name) != 0)
+            return err_set(err, EINVAL, "%s: %s holds nothing of it", name, held->uid);
+    }
+    return node ? compare(err, name, "reservations", n, (int64_t)plain_n_holders(plain, i)) : 0;
+}
+
+/* All of them, the oldest first. */
+static int compare_order(struct err *err, const struct cluster *cluster, const struct plain *plain)
+{
+    int64_t n = 0;
+    int64_t n_want = 0;
+    int64_t last_ms = 0;
+    for (const struct reservation *held = cluster_next_reservation(cluster, NULL); held;
+         held = cluster_next_reservation(cluster, held), n++) {
+        if (held->made_ms < last_ms)
+            return err_set(err, EINVAL, "%s is older than the one before", held->uid);
+        last_ms = held->made_ms;
+    }
+    for (size_t i = 0; i < PLAIN_PODS; i++)
+        n_want += plain->holds[i].there;
+    return compare(err, "ledger", "reservations", n, n_want);
+}
+
+int twin_compare_verdict(enum reserve_verdict verdict, const struct reserve_result *result,
+                         const struct plain_result *want, const char *node, struct err *err)
+{
+    int r = 0;
+    if ((r = compare(err, "reserve", "the verdict", verdict, want->verdict)) < 0 ||
+        (r = compare(err, "reserve", "the reason", result->reason, want->reason)) < 0)
+        return r;
+    return compare_text(err, "reserve", result->node_name, node);
+}
+
+/* Nominations. */
+
+static int64_t kept_on(const struct cluster *cluster, const struct node *node, size_t resource,
+                       int64_t priority)
+{
+    const struct asker asker = {.priority = priority};
+    return nominate_kept(node, &asker,
+                         cluster_find_resource(cluster, PLAIN_RESOURCE_NAMES[resource]));
+}
+
+/* A fork forgets the names that no node has a row for: nothing is free of them anyway. */
+static bool is_known(const struct cluster *cluster, size_t resource)
+{
+    return !cluster->is_fork || cluster_find_resource(cluster, PLAIN_RESOURCE_NAMES[resource]);
+}
+
+/* What is kept on the node from pods of each priority that are not there. */
+static int compare_promises(struct err *err, const struct cluster *cluster,
+                            const struct plain *plain, size_t i)
+{
+    const char *name = plain_facts_node_name((int64_t)i);
+    const struct node *node = cluster_find_node(cluster, name);
+    struct plain_pod asker = {.nominated = PLAIN_NOWHERE};
+    int64_t n = 0;
+    if (!node)
+        return 0;
+    for (const struct nomination *kept = node_next_nomination(node, NULL); kept;
+         kept = node_next_nomination(node, kept))
+        n++;
+    int r = compare(err, name, "nominations", n, (int64_t)plain_n_promised(plain, i));
+    for (; r == 0 && asker.priority < 4; asker.priority++) {
+        for (size_t j = 0; r == 0 && j < N_PLAIN_RESOURCES; j++) {
+            if (is_known(cluster, j))
+                r = compare(err, name, "kept", kept_on(cluster, node, j, asker.priority),
+                            plain_kept(plain, i, j, PLAIN_PODS, &asker));
+        }
+    }
+    return r;
+}
+
+/* The whole. */
+
+/* Nothing is kept that nobody needs: names of nodes that are gone, shapes, resources. */
+static int compare_counts(struct err *err, const struct cluster *cluster, const struct plain *plain,
+                          bool has_fork)
+{
+    int64_t n_there = 0;
+    int64_t n_kept = 0;
+    int64_t n_pods = 0;
+    for (size_t i = 0; i < PLAIN_NODES; i++) {
+        n_there += plain->node_there[i];
+        n_kept += plain->node_there[i] || plain_n_users(plain, i) > 0 ||
+                  plain_n_holders(plain, i) > 0 || plain_n_promised(plain, i) > 0;
+    }
+    for (size_t i = 0; i < PLAIN_PODS; i++)
+        n_pods += plain->pod_there[i];
+    const struct shapes *shapes = cluster->shapes;
+    int r = 0;
+    if ((r = compare(err, "ledger", "nodes", (int64_t)cluster_n_nodes(cluster), n_there)) < 0 ||
+        (r = compare(err, "ledger", "kept nodes", (int64_t)cluster->node_index.n, n_kept)) < 0 ||
+        (r = compare(err, "ledger", "pods", (int64_t)cluster_n_pods(cluster), n_pods)) < 0)
+        return r;
+    if (has_fork) /* which keeps what it shares */
+        return 0;
+    r = compare(err, "ledger", "shapes", HASH_COUNT(shapes->shapes),
+                (int64_t)plain_n_shapes(plain));
+    return r < 0 ? r
+                 : compare(err, "ledger", "resources", HASH_COUNT(shapes->resources),
+                           (int64_t)plain_n_resources(plain));
+}
+
+int twin_compare_ledger(const struct cluster *cluster, const struct plain *plain, bool has_fork,
+                        struct err *err)
+{
+    static const struct plain_shape NOTHING = {.zone = 0};
+    if (cluster_check(cluster, err) != 0)
+        return -EINVAL;
+    int r = compare_counts(err, cluster, plain, has_fork);
+    for (size_t i = 0; r == 0 && i < PLAIN_NODES; i++) {
+        r = compare_node(err, cluster, plain, i, 0, &NOTHING);
+        if (r == 0)
+            r = compare_users(err, cluster, plain, i);
+        if (r == 0)
+            r = compare_holders(err, cluster, plain, i);
+        if (r == 0)
+            r = compare_promises(err, cluster, plain, i);
+        if (r == 0)
+            r = compare_replicas(err, cluster, plain, i);
+    }
+    for (size_t i = 0; r == 0 && i < PLAIN_PODS; i++) {
+        r = compare_pod(err, cluster, plain, i);
+        if (r == 0)
+            r = compare_hold(err, cluster, plain, i);
+    }
+    return r < 0 ? r : compare_order(err, cluster, plain);
+}
+
+int twin_compare_fork(const struct cluster *fork, const struct plain *plain,
+                      const int64_t *n_placed, const struct plain_shape *placed, struct err *err)
+{
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < PLAIN_NODES; i++)
+        if ((r = compare_node(err, fork, plain, i, n_placed[i], placed)) == 0)
+            r = compare_promises(err, fork, plain, i);
+    if (r < 0)
+        err_prefix(err, "fork: ");
+    return r;
+}
+
+int twin_compare_empty(const struct cluster *cluster, struct err *err)
+{
+    const struct plain nothing = {.n_changes = 0};
+    if (cluster->nodes || cluster->missing_nodes || cluster->pods || cluster->reservations ||
+        cluster->pod_names.n > 0 || cluster->owners.table || cluster->shapes->shapes ||
+        cluster->shapes->resources || words_n(&cluster->shapes->words) > 0)
+        return err_set(err, EINVAL, "everything was removed, but the ledger keeps something");
+    return twin_compare_ledger(cluster, &nothing, false, err);
+}

@@ -1,0 +1,371 @@
+/* given: see given.h. */
+#include "given.h"
+#include "base/mem.h"
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int given_setup(void **state)
+{
+    struct given *given = MEM_NEW(struct given);
+    policy_init(&given->policy);
+    given->policy.placement = PLACEMENT_BINPACK;
+    given->arena = arena_new();
+    given->cluster = cluster_new(&given->policy);
+    *state = given;
+    return 0;
+}
+
+void given_check(const struct given *given)
+{
+    struct err err = {""};
+    if (cluster_check(given->cluster, &err) != 0)
+        fail_msg("the ledger's self-check: %s", err.text);
+}
+
+int given_teardown(void **state)
+{
+    struct given *given = *state;
+    if (given->cluster)
+        given_check(given);
+    cluster_free(given->cluster);
+    arena_free(given->arena);
+    policy_fini(&given->policy);
+    free(given);
+    return 0;
+}
+
+/* Texts. */
+
+struct parts {
+    char **parts;
+    size_t n;
+};
+
+/* The parts between separators, without spaces around them; "" has none. */
+static struct parts split(struct given *given, const char *text, const char *separator)
+{
+    struct parts parts = {ARENA_ARRAY(given->arena, char *, strlen(text) + 1), 0};
+    for (const char *end = NULL; *text; text = end + (*end ? strlen(separator) : 0)) {
+        end = strstr(text, separator);
+        end = end ? end : text + strlen(text);
+        const char *begin = text + strspn(text, " ");
+        size_t len = begin < end ? (size_t)(end - begin) : 0;
+        while (len > 0 && begin[len - 1] == ' ')
+            len--;
+        if (len > 0)
+            parts.parts[parts.n++] = arena_strndup(given->arena, begin, len);
+    }
+    return parts;
+}
+
+/* Cuts the text at the separator; what follows it, NULL where it is not there. */
+static char *cut(char *text, const char *separator)
+{
+    char *at = strstr(text, separator);
+    if (!at)
+        return NULL;
+    *at = '\0';
+    return at + strlen(separator);
+}
+
+static void bad(const char *what, const char *text)
+{
+    fail_msg("%s: \"%s\" is not written as given.h says", what, text);
+    abort();
+}
+
+static int by_resource(const void *a, const void *b)
+{
+    return strcmp(((const struct amount *)a)->resource, ((const struct amount *)b)->resource);
+}
+
+const struct amount *given_amounts(struct given *given, const char *text, size_t *ret_n)
+{
+    struct parts parts = split(given, text, " ");
+    struct amount *amounts = ARENA_ARRAY(given->arena, struct amount, parts.n);
+    for (size_t i = 0; i < parts.n; i++) {
+        char *number = cut(parts.parts[i], "=");
+        if (!number)
+            bad("an amount", text);
+        bool is_max = number && strcmp(number, "max") == 0;
+        amounts[i].resource = parts.parts[i];
+        amounts[i].amount = is_max ? INT64_MAX : strtoll(number, NULL, 10);
+    }
+    if (parts.n > 1)
+        qsort(amounts, parts.n, sizeof *amounts, by_resource);
+    *ret_n = parts.n;
+    return amounts;
+}
+
+const struct label *given_labels(struct given *given, const char *text, size_t *ret_n)
+{
+    struct parts parts = split(given, text, ",");
+    struct label *labels = ARENA_ARRAY(given->arena, struct label, parts.n);
+    for (size_t i = 0; i < parts.n; i++) {
+        labels[i].value = cut(parts.parts[i], "=");
+        labels[i].key = parts.parts[i];
+        if (!labels[i].value)
+            bad("a label", text);
+    }
+    *ret_n = parts.n;
+    return labels;
+}
+
+static enum taint_effect effect_of(const char *text)
+{
+    static const char *const NAMES[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        if (strcmp(text, NAMES[i]) == 0)
+            return (enum taint_effect)i;
+    }
+    bad("an effect", text);
+    return TAINT_NO_SCHEDULE;
+}
+
+const struct taint *given_taints(struct given *given, const char *text, size_t *ret_n)
+{
+    struct parts parts = split(given, text, " ");
+    struct taint *taints = ARENA_ARRAY(given->arena, struct taint, parts.n);
+    for (size_t i = 0; i < parts.n; i++) {
+        const char *effect = cut(parts.parts[i], ":");
+        const char *value = cut(parts.parts[i], "=");
+        taints[i] = (struct taint){parts.parts[i], value ? value : "", effect_of(effect)};
+    }
+    *ret_n = parts.n;
+    return taints;
+}
+
+const struct toleration *given_tolerations(struct given *given, const char *text, size_t *ret_n)
+{
+    struct parts parts = split(given, text, " ");
+    struct toleration *all = ARENA_ARRAY(given->arena, struct toleration, parts.n);
+    for (size_t i = 0; i < parts.n; i++) {
+        const char *effect = cut(parts.parts[i], ":");
+        const char *value = cut(parts.parts[i], "=");
+        all[i] = (struct toleration){
+            .key = strcmp(parts.parts[i], "*") == 0 ? NULL : parts.parts[i],
+            .value = value ? value : "",
+            .op = value ? TOLERATION_EQUAL : TOLERATION_EXISTS,
+            .any_effect = !effect,
+            .effect = effect ? effect_of(effect) : TAINT_NO_SCHEDULE,
+        };
+    }
+    *ret_n = parts.n;
+    return all;
+}
+
+const struct gpu_model *given_models(struct given *given, const char *text, size_t *ret_n)
+{
+    struct parts parts = split(given, text, ",");
+    struct gpu_model *models = ARENA_ARRAY(given->arena, struct gpu_model, parts.n);
+    for (size_t i = 0; i < parts.n; i++)
+        (void)gpu_model_parse(parts.parts[i], NULL, 0, &models[i]);
+    *ret_n = parts.n;
+    return models;
+}
+
+static enum selector_operator operator_of(const char *text)
+{
+    static const char *const NAMES[] = {
+        [SELECTOR_IN] = "In",         [SELECTOR_NOT_IN] = "NotIn",
+        [SELECTOR_EXISTS] = "Exists", [SELECTOR_DOES_NOT_EXIST] = "DoesNotExist",
+        [SELECTOR_GREATER] = "Gt",    [SELECTOR_LESS] = "Lt",
+    };
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        if (strcmp(text, NAMES[i]) == 0)
+            return (enum selector_operator)i;
+    }
+    bad("an operator", text);
+    return SELECTOR_IN;
+}
+
+static struct requirement requirement_of(struct given *given, char *text)
+{
+    char *op = cut(text, " ");
+    if (!op) {
+        bad("a requirement", text);
+        return (struct requirement){0};
+    }
+    const char *values = cut(op, " ");
+    struct parts parts = split(given, values ? values : "", "|");
+    return (struct requirement){
+        .key = text[0] == '@' ? text + 1 : text,
+        .op = operator_of(op),
+        .values = (const char *const *)parts.parts,
+        .n_values = parts.n,
+        .is_field = text[0] == '@',
+    };
+}
+
+struct selector_term given_term(struct given *given, const char *text)
+{
+    struct parts parts = split(given, text, " AND ");
+    struct requirement *all = ARENA_ARRAY(given->arena, struct requirement, parts.n);
+    for (size_t i = 0; i < parts.n; i++)
+        all[i] = requirement_of(given, parts.parts[i]);
+    return (struct selector_term){all, parts.n};
+}
+
+struct node_selector given_selector(struct given *given, const char *text)
+{
+    struct parts parts = split(given, text, " OR ");
+    struct selector_term *terms = ARENA_ARRAY(given->arena, struct selector_term, parts.n);
+    for (size_t i = 0; i < parts.n; i++)
+        terms[i] = given_term(given, parts.parts[i]);
+    return (struct node_selector){true, terms, parts.n};
+}
+
+/* A copy of the term whose requirements on model labels have models. */
+static struct selector_term with_models(struct given *given, const struct selector_term *term)
+{
+    struct requirement *all = arena_copy(given->arena, term->requirements, term->n_requirements,
+                                         sizeof *term->requirements);
+    for (size_t i = 0; i < term->n_requirements; i++) {
+        if (!policy_is_model_label(&given->policy, all[i].key))
+            continue;
+        struct gpu_model *models = ARENA_ARRAY(given->arena, struct gpu_model, all[i].n_values);
+        for (size_t j = 0; j < all[i].n_values; j++)
+            (void)gpu_model_parse(all[i].values[j], given->policy.aliases, given->policy.n_aliases,
+                                  &models[j]);
+        all[i].models = models;
+    }
+    return (struct selector_term){all, term->n_requirements};
+}
+
+struct node_selector given_legacy_selector(struct given *given, const char *text)
+{
+    struct node_selector plain = given_selector(given, text);
+    struct selector_term *terms = ARENA_ARRAY(given->arena, struct selector_term, plain.n_terms);
+    for (size_t i = 0; i < plain.n_terms; i++)
+        terms[i] = with_models(given, &plain.terms[i]);
+    return (struct node_selector){true, terms, plain.n_terms};
+}
+
+/* Facts. */
+
+struct node_facts given_node_facts(struct given *given, const char *name, const char *amounts,
+                                   const char *labels)
+{
+    struct node_facts facts = {.name = name, .ready = true};
+    facts.labels = given_labels(given, labels, &facts.n_labels);
+    facts.allocatable = given_amounts(given, amounts, &facts.n_allocatable);
+    facts.capacity = facts.allocatable;
+    facts.n_capacity = facts.n_allocatable;
+    return facts;
+}
+
+struct shape_facts given_shape_facts(struct given *given, const char *demand)
+{
+    struct shape_facts facts = {0};
+    const char *text = arena_printf(given->arena, "%s pods=1", demand);
+    facts.demand = given_amounts(given, text, &facts.n_demand);
+    return facts;
+}
+
+struct pod_facts given_pod_facts(struct given *given, const char *uid, const char *node,
+                                 const char *demand)
+{
+    return (struct pod_facts){
+        .uid = uid,
+        .namespace_ = "default",
+        .name = uid,
+        .node_name = node,
+        .nominated_node = "",
+        .priority_class = "",
+        .shape = given_shape_facts(given, demand),
+    };
+}
+
+/* Events. */
+
+void given_node_of(struct given *given, const struct node_facts *facts)
+{
+    cluster_upsert_node(given->cluster, facts);
+    given_check(given);
+}
+
+void given_node(struct given *given, const char *name, const char *amounts, const char *labels)
+{
+    const struct node_facts facts = given_node_facts(given, name, amounts, labels);
+    given_node_of(given, &facts);
+}
+
+void given_no_node(struct given *given, const char *name)
+{
+    cluster_delete_node(given->cluster, name);
+    given_check(given);
+}
+
+void given_pod_of(struct given *given, const struct pod_facts *facts)
+{
+    cluster_upsert_pod(given->cluster, facts);
+    given_check(given);
+}
+
+void given_pod(struct given *given, const char *uid, const char *node, const char *demand)
+{
+    const struct pod_facts facts = given_pod_facts(given, uid, node, demand);
+    given_pod_of(given, &facts);
+}
+
+void given_no_pod(struct given *given, const char *uid)
+{
+    cluster_delete_pod(given->cluster, uid);
+    given_check(given);
+}
+
+struct given *given_two_nodes(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", "pods=110 nvidia.com/gpu=8", "");
+    given_node(given, "n2", "pods=110 nvidia.com/gpu=8", "");
+    given_pod(given, "p", "", "nvidia.com/gpu=6");
+    return given;
+}
+
+/* Answers. */
+
+const struct node *given_find(const struct given *given, const char *node)
+{
+    const struct node *found = cluster_find_node(given->cluster, node);
+    if (!found)
+        fail_msg("there is no node %s", node);
+    return found;
+}
+
+static const struct node_resource *find_resource(const struct given *given, const char *node,
+                                                 const char *resource)
+{
+    size_t n = 0;
+    const struct node_resource *all = node_resources(given_find(given, node), &n);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(all[i].resource->name, resource) == 0)
+            return &all[i];
+    }
+    return NULL;
+}
+
+int64_t given_used(const struct given *given, const char *node, const char *resource)
+{
+    const struct node_resource *found = find_resource(given, node, resource);
+    return found ? found->used : -1;
+}
+
+int64_t given_reserved(const struct given *given, const char *node, const char *resource)
+{
+    const struct node_resource *found = find_resource(given, node, resource);
+    return found ? found->reserved : -1;
+}
+
+int64_t given_free(const struct given *given, const char *node, const char *resource)
+{
+    const struct node_resource *found = find_resource(given, node, resource);
+    return found ? node_resource_free(found) : INT64_MIN;
+}
+
+const struct pod_shape *given_resolved(struct given *given, const struct shape_facts *facts)
+{
+    return cluster_resolve(given->cluster, facts, given->arena);
+}

@@ -1,0 +1,470 @@
+/* cluster: what the ledger keeps of nodes and pods, and what uses what. The mistakes that others
+ * made here are in test_ledger_mistakes.c, long random histories in prop_ledger.c. */
+#include "given.h"
+#include "ledger/cluster.h"
+#include "unit.h"
+
+#include <string.h>
+
+#define GPU "nvidia.com/gpu"
+
+static const struct node_resource *resource_of(struct given *given, const char *node,
+                                               const char *resource)
+{
+    const struct shape_facts facts = given_shape_facts(given, "");
+    struct shape_facts one = facts;
+    const struct amount amount = {resource, 1};
+    one.demand = &amount;
+    one.n_demand = 1;
+    return node_find_resource(given_find(given, node),
+                              given_resolved(given, &one)->needs[0].resource);
+}
+
+/* Nodes. */
+
+static void test_a_node_is_what_its_facts_say(void **state)
+{
+    struct given *given = *state;
+    struct node_facts facts =
+        given_node_facts(given, "n1", "cpu=8000 " GPU "=7", "zone=b,accelerator=Tesla-K80,arch=x");
+    facts.capacity = given_amounts(given, "cpu=9000 " GPU "=8", &facts.n_capacity);
+    facts.taints = given_taints(given, "a=b:NoSchedule", &facts.n_taints);
+    facts.unschedulable = true;
+    given_node_of(given, &facts);
+
+    const struct node *node = given_find(given, "n1");
+    const struct node_traits *traits = node_traits(node);
+    assert_string_equal(node_name(node), "n1");
+    assert_true(traits->unschedulable);
+    assert_true(traits->ready);
+    assert_int_equal(traits->n_taints, 1);
+    assert_string_equal(traits->taints[0].key, "a");
+    assert_string_equal(traits->taints[0].value, "b");
+    assert_int_equal(traits->taints[0].effect, TAINT_NO_SCHEDULE);
+    assert_string_equal(traits->view.node_name, "n1");
+    assert_string_equal(labels_find(traits->view.labels, traits->view.n_labels, "zone"), "b");
+    assert_string_equal(labels_find(traits->view.labels, traits->view.n_labels, "arch"), "x");
+    const struct node_resource *gpus = resource_of(given, "n1", GPU);
+    assert_true(gpus->resource->is_gpu);
+    assert_true(gpus->advertised);
+    assert_int_equal(gpus->capacity, 8);
+    assert_int_equal(gpus->allocatable, 7);
+    assert_int_equal(gpus->used, 0);
+    assert_int_equal(node_resource_free(gpus), 7);
+    assert_false(resource_of(given, "n1", "cpu")->resource->is_gpu);
+    assert_int_equal(cluster_n_nodes(given->cluster), 1);
+}
+
+/* Kubernetes API, NodeStatus: allocatable defaults to capacity. */
+static void test_allocatable_defaults_to_capacity_as_a_whole(void **state)
+{
+    struct given *given = *state;
+    struct node_facts facts = given_node_facts(given, "n1", "", "");
+    facts.capacity = given_amounts(given, "cpu=4000 " GPU "=8", &facts.n_capacity);
+    given_node_of(given, &facts);
+    assert_int_equal(given_free(given, "n1", GPU), 8);
+
+    facts.allocatable = given_amounts(given, "cpu=4000", &facts.n_allocatable);
+    given_node_of(given, &facts);
+    assert_int_equal(given_free(given, "n1", GPU), 0);
+    assert_int_equal(resource_of(given, "n1", GPU)->capacity, 8);
+
+    facts.n_capacity = 0;
+    given_node_of(given, &facts);
+    assert_int_equal(given_free(given, "n1", GPU), INT64_MIN);
+    assert_int_equal(resource_of(given, "n1", "cpu")->capacity, 4000);
+}
+
+static void check_model(struct given *given, const char *labels, const char *chip,
+                        const char *label)
+{
+    given_node(given, "n1", GPU "=8", labels);
+    const struct node_traits *traits = node_traits(given_find(given, "n1"));
+    assert_string_equal(traits->model.chip, chip);
+    assert_string_equal(traits->model_label, label);
+}
+
+static void test_the_first_label_that_names_a_model_decides(void **state)
+{
+    struct given *given = *state;
+    check_model(given, "", "", "");
+    check_model(given, "zone=A100", "", "");
+    check_model(given, "accelerator=nvidia-tesla-v100", "V100", "accelerator");
+    check_model(given, "accelerator=nvidia-tesla-v100,nvidia.com/gpu.product=Tesla-V100-SXM2-32GB",
+                "V100", "nvidia.com/gpu.product");
+    /* AKS: brand words only, so the next label is tried */
+    check_model(given, "accelerator=nvidia", "", "");
+    check_model(given, "accelerator=nvidia,cloud.google.com/gke-accelerator=nvidia-l4", "L4",
+                "cloud.google.com/gke-accelerator");
+    check_model(given, "accelerator=", "", "");
+    assert_string_equal(node_traits(given_find(given, "n1"))->model_value, "");
+    check_model(given, "alpha.kubernetes.io/nvidia-gpu-name=Tesla K80", "K80",
+                "alpha.kubernetes.io/nvidia-gpu-name");
+    assert_string_equal(node_traits(given_find(given, "n1"))->model_value, "Tesla K80");
+}
+
+static int64_t gpu_memory_mib(struct given *given, const char *labels)
+{
+    given_node(given, "n1", GPU "=8", labels);
+    return node_traits(given_find(given, "n1"))->gpu_memory_bytes / 1024 / 1024;
+}
+
+static void test_gpu_memory_comes_from_the_label_else_from_the_name(void **state)
+{
+#define PRODUCT "nvidia.com/gpu.product=NVIDIA-A100-SXM4-40GB"
+    struct given *given = *state;
+    assert_int_equal(gpu_memory_mib(given, PRODUCT ",nvidia.com/gpu.memory=40536"), 40536);
+    assert_int_equal(gpu_memory_mib(given, PRODUCT), 40 * 1024);
+    assert_int_equal(gpu_memory_mib(given, "accelerator=A100"), 0);
+    assert_int_equal(gpu_memory_mib(given, "nvidia.com/gpu.memory=40536"), 40536);
+    /* a label that is no size says nothing */
+    assert_int_equal(gpu_memory_mib(given, PRODUCT ",nvidia.com/gpu.memory="), 40 * 1024);
+    assert_int_equal(gpu_memory_mib(given, PRODUCT ",nvidia.com/gpu.memory=0"), 40 * 1024);
+    assert_int_equal(gpu_memory_mib(given, PRODUCT ",nvidia.com/gpu.memory=-5"), 40 * 1024);
+    assert_int_equal(gpu_memory_mib(given, PRODUCT ",nvidia.com/gpu.memory=lots"), 40 * 1024);
+    assert_int_equal(gpu_memory_mib(given, PRODUCT ",nvidia.com/gpu.memory=9223372036854775807"),
+                     40 * 1024);
+#undef PRODUCT
+}
+
+static void test_nodes_come_in_the_order_of_their_insertion(void **state)
+{
+    static const char *const NAMES[] = {"zeta", "alpha", "mid"};
+    struct given *given = *state;
+    for (size_t i = 0; i < 3; i++)
+        given_node(given, NAMES[i], "cpu=1", "");
+    given_node(given, "zeta", "cpu=2", "");
+    const struct node *node = NULL;
+    for (size_t i = 0; i < 3; i++) {
+        node = cluster_next_node(given->cluster, node);
+        assert_string_equal(node_name(node), NAMES[i]);
+    }
+    assert_null(cluster_next_node(given->cluster, node));
+}
+
+/* Pods. */
+
+static void test_a_running_pod_uses_its_demand(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", "cpu=8000 memory=100 pods=10 " GPU "=8", "");
+    given_pod(given, "p1", "n1", "cpu=500 memory=30 " GPU "=2");
+    given_pod(given, "p2", "n1", "cpu=250 " GPU "=1");
+    assert_int_equal(given_used(given, "n1", GPU), 3);
+    assert_int_equal(given_free(given, "n1", GPU), 5);
+    assert_int_equal(given_used(given, "n1", "cpu"), 750);
+    assert_int_equal(given_used(given, "n1", "memory"), 30);
+    assert_int_equal(given_free(given, "n1", "pods"), 8);
+    given_no_pod(given, "p1");
+    assert_int_equal(given_used(given, "n1", GPU), 1);
+    assert_int_equal(given_used(given, "n1", "memory"), 0);
+}
+
+static void test_a_pod_is_what_its_facts_say(void **state)
+{
+    struct given *given = *state;
+    struct pod_facts facts = given_pod_facts(given, "u-1", "n1", GPU "=2");
+    facts.namespace_ = "ml";
+    facts.name = "train-0";
+    facts.nominated_node = "n7";
+    facts.priority_class = "high";
+    facts.priority = -10;
+    facts.created_s = 1700000000;
+    facts.gated = true;
+    facts.terminating = true;
+    facts.refusal = "container \"main\": 1.5 GPUs";
+    given_pod_of(given, &facts);
+    const struct pod *pod = cluster_find_pod(given->cluster, "u-1");
+    assert_string_equal(pod->uid, "u-1");
+    assert_string_equal(pod->namespace_, "ml");
+    assert_string_equal(pod->name, "train-0");
+    assert_string_equal(pod->node_name, "n1");
+    assert_string_equal(pod->nominated_node, "n7");
+    assert_string_equal(pod->priority_class, "high");
+    assert_string_equal(pod->refusal, "container \"main\": 1.5 GPUs");
+    assert_int_equal(pod->priority, -10);
+    assert_int_equal(pod->created_s, 1700000000);
+    assert_true(pod->gated && pod->terminating && !pod->finished);
+    assert_int_equal(shape_demand(&pod->shape->facts, GPU), 2);
+    assert_int_equal(pod->shape->n_gpu_needs, 1);
+    assert_string_equal(pod->shape->needs[0].resource->name, GPU);
+    assert_null(cluster_find_pod(given->cluster, "train-0"));
+}
+
+/* The pod can run nowhere by our rules, but it does run: its room is used. */
+static void test_a_refused_pod_uses_what_it_uses(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", GPU "=8", "");
+    struct pod_facts facts = given_pod_facts(given, "p1", "n1", GPU "=2");
+    facts.refusal = "requests are not limits";
+    given_pod_of(given, &facts);
+    assert_int_equal(given_used(given, "n1", GPU), 2);
+    uint64_t version = cluster_version(given->cluster);
+    facts.refusal = NULL;
+    given_pod_of(given, &facts);
+    assert_null(cluster_find_pod(given->cluster, "p1")->refusal);
+    assert_true(cluster_version(given->cluster) > version);
+    assert_int_equal(given_used(given, "n1", GPU), 2);
+}
+
+static void test_pods_without_a_node_are_kept_and_use_nothing(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", GPU "=8", "");
+    given_pod(given, "p1", "", GPU "=2");
+    assert_int_equal(cluster_n_pods(given->cluster), 1);
+    assert_int_equal(cluster_n_nodes(given->cluster), 1);
+    assert_int_equal(given_used(given, "n1", GPU), 0);
+    given_pod(given, "p1", "n1", GPU "=2"); /* bound */
+    assert_int_equal(given_used(given, "n1", GPU), 2);
+    assert_int_equal(cluster_n_pods(given->cluster), 1);
+}
+
+static void test_a_nomination_uses_nothing(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", GPU "=8", "");
+    struct pod_facts facts = given_pod_facts(given, "p1", "", GPU "=2");
+    facts.nominated_node = "n1";
+    given_pod_of(given, &facts);
+    assert_int_equal(given_used(given, "n1", GPU), 0);
+}
+
+static void test_a_changed_demand_counts_at_once(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", "cpu=8000 " GPU "=8", "");
+    given_pod(given, "p1", "n1", "cpu=500 " GPU "=2");
+    given_pod(given, "p1", "n1", "cpu=1500 " GPU "=2"); /* in-place resize */
+    assert_int_equal(given_used(given, "n1", "cpu"), 1500);
+    given_pod(given, "p1", "n1", "memory=7");
+    assert_int_equal(given_used(given, "n1", "cpu"), 0);
+    assert_int_equal(given_used(given, "n1", GPU), 0);
+    assert_int_equal(given_used(given, "n1", "memory"), 7);
+}
+
+static void test_the_holders_of_a_node(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", GPU "=8", "");
+    given_node(given, "n2", GPU "=8", "");
+    assert_null(node_next_pod(given_find(given, "n1"), NULL));
+    given_pod(given, "p1", "n1", GPU "=1");
+    given_pod(given, "p2", "n2", GPU "=1");
+    given_pod(given, "p3", "n1", GPU "=1");
+    const struct pod *pod = node_next_pod(given_find(given, "n1"), NULL);
+    assert_string_equal(pod->uid, "p1");
+    pod = node_next_pod(given_find(given, "n1"), pod);
+    assert_string_equal(pod->uid, "p3");
+    assert_null(node_next_pod(given_find(given, "n1"), pod));
+}
+
+static void test_all_pods_are_met_once(void **state)
+{
+    struct given *given = *state;
+    given_pod(given, "p1", "", "");
+    given_pod(given, "p2", "gone", GPU "=1");
+    given_pod(given, "p1", "", GPU "=1");
+    size_t n = 0;
+    for (const struct pod *pod = cluster_next_pod(given->cluster, NULL); pod;
+         pod = cluster_next_pod(given->cluster, pod))
+        n++;
+    assert_int_equal(n, 2);
+}
+
+/* Versions, small tables. */
+
+/* Among them names that the ledger has not, and one that only a pod speaks of. */
+static void test_many_nodes_are_found_as_one_is(void **state)
+{
+    struct given *given = *state;
+    const char *names[100];
+    const struct node *found[100] = {NULL};
+    cluster_find_nodes(given->cluster, (const char *[]){"n0"}, 1, found);
+    assert_null(found[0]);
+    for (size_t i = 0; i < 100; i++) {
+        names[i] = arena_printf(given->arena, "n%zu", i * 7 % 100);
+        if (i % 3 != 0)
+            given_node(given, names[i], "cpu=1", "");
+    }
+    given_pod(given, "p", names[3], "cpu=1");
+    cluster_find_nodes(given->cluster, names, 100, found);
+    for (size_t i = 0; i < 100; i++) {
+        assert_ptr_equal(found[i], cluster_find_node(given->cluster, names[i]));
+        assert_int_equal(found[i] != NULL, i % 3 != 0);
+    }
+}
+
+static void test_every_change_grows_the_version(void **state)
+{
+    struct given *given = *state;
+    uint64_t version = cluster_version(given->cluster);
+#define GROWS(event)                                                                               \
+    do {                                                                                           \
+        event;                                                                                     \
+        assert_true(cluster_version(given->cluster) > version);                                    \
+        version = cluster_version(given->cluster);                                                 \
+    } while (0)
+    GROWS(given_node(given, "n1", GPU "=8", ""));
+    GROWS(given_node(given, "n1", GPU "=7", ""));
+    GROWS(given_node(given, "n1", GPU "=7 cpu=1", ""));
+    GROWS(given_node(given, "n1", GPU "=7", ""));
+    GROWS(given_node(given, "n1", GPU "=7", "zone=a"));
+    GROWS(given_node(given, "n1", GPU "=7", "zone=b"));
+    GROWS(given_pod(given, "p1", "", GPU "=1"));
+    GROWS(given_pod(given, "p1", "n1", GPU "=1"));
+    GROWS(given_no_pod(given, "p1"));
+    GROWS(given_no_node(given, "n1"));
+    struct node_facts facts = given_node_facts(given, "n1", GPU "=8", "");
+    GROWS(given_node_of(given, &facts));
+    facts.unschedulable = true;
+    GROWS(given_node_of(given, &facts));
+    facts.ready = false;
+    GROWS(given_node_of(given, &facts));
+    facts.taints = given_taints(given, "a=b:NoSchedule", &facts.n_taints);
+    GROWS(given_node_of(given, &facts));
+    facts.taints = given_taints(given, "a=b:NoExecute", &facts.n_taints);
+    GROWS(given_node_of(given, &facts));
+    facts.n_capacity = 0; /* capacity is that of allocatable then: no change */
+    given_node_of(given, &facts);
+    assert_int_equal(cluster_version(given->cluster), version);
+#undef GROWS
+}
+
+static void test_every_fact_of_a_pod_counts_as_a_change(void **state)
+{
+    struct given *given = *state;
+    const struct pod_facts base = given_pod_facts(given, "p1", "n1", GPU "=1");
+    struct pod_facts changed[14];
+    const size_t n = sizeof changed / sizeof *changed;
+    for (size_t i = 0; i < n; i++)
+        changed[i] = base;
+    changed[0].namespace_ = "other";
+    changed[1].name = "other";
+    changed[2].node_name = "n2";
+    changed[3].nominated_node = "n2";
+    changed[4].priority_class = "high";
+    changed[5].finished = true;
+    changed[6].terminating = true;
+    changed[7].gated = true;
+    changed[8].priority = 1;
+    changed[9].created_s = 1;
+    changed[10].refusal = "no";
+    changed[11].refusal = "never";
+    changed[12].shape = given_shape_facts(given, GPU "=2");
+    changed[13].replica_of = "rs";
+    for (size_t i = 0; i < n; i++) {
+        given_pod_of(given, i == 11 ? &changed[10] : &base);
+        uint64_t version = cluster_version(given->cluster);
+        given_pod_of(given, &changed[i]);
+        if (cluster_version(given->cluster) == version)
+            fail_msg("change %zu went unseen", i);
+    }
+}
+
+/* What kube-scheduler says is kept, and new words replace the old ones, but decide nothing. */
+static void test_words_about_a_pod_do_not_grow_the_version(void **state)
+{
+    struct given *given = *state;
+    struct pod_facts facts = given_pod_facts(given, "p1", "", GPU "=1");
+    given_pod_of(given, &facts);
+    const uint64_t version = cluster_version(given->cluster);
+    const struct pod *pod = cluster_find_pod(given->cluster, "p1");
+    assert_null(pod->unscheduled_reason);
+    assert_null(pod->unscheduled_message);
+    facts.unscheduled_reason = "Unschedulable";
+    facts.unscheduled_message = "0/1 nodes are available";
+    given_pod_of(given, &facts);
+    facts.unscheduled_message = "0/2 nodes are available";
+    given_pod_of(given, &facts);
+    pod = cluster_find_pod(given->cluster, "p1");
+    assert_string_equal(pod->unscheduled_reason, "Unschedulable");
+    assert_string_equal(pod->unscheduled_message, "0/2 nodes are available");
+    assert_null(pod->not_evaluated);
+    facts.not_evaluated = "spec.volumes: data (csi)\n";
+    given_pod_of(given, &facts);
+    pod = cluster_find_pod(given->cluster, "p1");
+    assert_string_equal(pod->not_evaluated, "spec.volumes: data (csi)\n");
+    assert_int_equal(cluster_version(given->cluster), version);
+    facts = given_pod_facts(given, "p1", "n1", GPU "=1");
+    given_pod_of(given, &facts);
+    assert_null(cluster_find_pod(given->cluster, "p1")->not_evaluated);
+    assert_null(cluster_find_pod(given->cluster, "p1")->unscheduled_message);
+    assert_true(cluster_version(given->cluster) > version);
+}
+
+static void test_namespaces_and_priority_classes(void **state)
+{
+    struct given *given = *state;
+    struct cluster *cluster = given->cluster;
+    int64_t value = 77;
+    assert_false(cluster_has_namespace(cluster, "ml"));
+    assert_false(cluster_priority_of_class(cluster, "high", &value));
+    assert_false(cluster_priority_of_class(cluster, "", &value));
+    assert_int_equal(value, 77);
+    cluster_upsert_namespace(cluster, &(struct namespace_facts){.name = "ml"});
+    cluster_upsert_namespace(cluster, &(struct namespace_facts){.name = "ml"});
+    assert_true(cluster_has_namespace(cluster, "ml"));
+    assert_int_equal(cluster_n_namespaces(cluster), 1);
+
+    cluster_upsert_priority_class(cluster, "high", 100, false, false);
+    assert_false(cluster_priority_of_class(cluster, "", &value));
+    assert_true(cluster_priority_of_class(cluster, "high", &value));
+    assert_int_equal(value, 100);
+    cluster_upsert_priority_class(cluster, "high", 200, false, false);
+    assert_true(cluster_priority_of_class(cluster, "high", &value));
+    assert_int_equal(value, 200);
+    assert_int_equal(cluster_n_priority_classes(cluster), 1);
+    /* of several defaults, Kubernetes takes the lowest */
+    cluster_upsert_priority_class(cluster, "usual", 50, true, false);
+    cluster_upsert_priority_class(cluster, "low", -5, true, false);
+    cluster_upsert_priority_class(cluster, "other", 70, true, false);
+    assert_true(cluster_priority_of_class(cluster, "", &value));
+    assert_int_equal(value, -5);
+}
+
+/* A check that can't fail would let everything pass. */
+static void test_the_self_check_finds_a_wrong_sum(void **state)
+{
+    struct given *given = *state;
+    given_node(given, "n1", GPU "=8", "");
+    given_pod(given, "p1", "n1", GPU "=2");
+    struct node_resource *gpus = (struct node_resource *)(uintptr_t)resource_of(given, "n1", GPU);
+    gpus->used = 3;
+    struct err err = {""};
+    /* what is free of the model is wrong then too, and what is seen of the node at a glance */
+    assert_int_equal(cluster_check(given->cluster, &err), 3);
+    assert_string_equal(err.text, "n1: nvidia.com/gpu is 3, should be 2");
+    assert_int_equal(cluster_check(given->cluster, NULL), 3);
+    gpus->used = 2;
+    assert_int_equal(cluster_check(given->cluster, &err), 0);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_node_is_what_its_facts_say),
+        TEST(test_allocatable_defaults_to_capacity_as_a_whole),
+        TEST(test_the_first_label_that_names_a_model_decides),
+        TEST(test_gpu_memory_comes_from_the_label_else_from_the_name),
+        TEST(test_nodes_come_in_the_order_of_their_insertion),
+        TEST(test_a_running_pod_uses_its_demand),
+        TEST(test_a_pod_is_what_its_facts_say),
+        TEST(test_a_refused_pod_uses_what_it_uses),
+        TEST(test_pods_without_a_node_are_kept_and_use_nothing),
+        TEST(test_a_nomination_uses_nothing),
+        TEST(test_a_changed_demand_counts_at_once),
+        TEST(test_the_holders_of_a_node),
+        TEST(test_all_pods_are_met_once),
+        TEST(test_many_nodes_are_found_as_one_is),
+        TEST(test_every_change_grows_the_version),
+        TEST(test_every_fact_of_a_pod_counts_as_a_change),
+        TEST(test_words_about_a_pod_do_not_grow_the_version),
+        TEST(test_namespaces_and_priority_classes),
+        TEST(test_the_self_check_finds_a_wrong_sum),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

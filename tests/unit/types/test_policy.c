@@ -1,0 +1,107 @@
+/* policy: the built-in defaults, and what counts as a GPU resource or a model label. */
+#include "types/policy.h"
+#include "unit.h"
+
+#include <errno.h>
+
+static int setup(void **state)
+{
+    static struct policy policy;
+    policy_init(&policy);
+    *state = &policy;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    policy_fini(*state);
+    return 0;
+}
+
+static void test_gpu_resources_of_all_vendors(void **state)
+{
+    static const char *const GPUS[] = {
+        "nvidia.com/gpu",   "alpha.kubernetes.io/nvidia-gpu", "amd.com/gpu", "gpu.intel.com/i915",
+        "gpu.intel.com/xe", "nvidia.com/mig-1g.5gb",
+    };
+    for (size_t i = 0; i < sizeof GPUS / sizeof *GPUS; i++)
+        assert_true(policy_is_gpu_resource(*state, GPUS[i]));
+}
+
+static void test_names_that_only_look_like_gpus(void **state)
+{
+    static const char *const OTHERS[] = {
+        "cpu",
+        "memory",
+        "nvidia.com/gpu.shared",
+        "nvidia.com/gpus",
+        "nvidia.com/g",
+        "nvidia.com/mig",
+        "requests.nvidia.com/gpu",
+        "NVIDIA.com/gpu",
+        "",
+        "amd.com/gpu-x",
+        "gpu.intel.com/i915_monitor",
+    };
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
+        assert_false(policy_is_gpu_resource(*state, OTHERS[i]));
+}
+
+/* The order is a promise: the first label whose value names a model decides. */
+static void test_model_labels_in_order(void **state)
+{
+    static const char *const LABELS[] = {
+        "nvidia.com/gpu.product",
+        "alpha.kubernetes.io/nvidia-gpu-name",
+        "accelerator",
+        "cloud.google.com/gke-accelerator",
+        "k8s.amazonaws.com/accelerator",
+        "amd.com/gpu.product-name",
+        "beta.amd.com/gpu.product-name",
+        "gpu.intel.com/product",
+    };
+    const struct policy *policy = *state;
+    assert_int_equal(policy->n_model_labels, sizeof LABELS / sizeof *LABELS);
+    for (size_t i = 0; i < policy->n_model_labels; i++)
+        assert_string_equal(policy->model_labels[i], LABELS[i]);
+    assert_true(policy_is_model_label(policy, "accelerator"));
+    assert_false(policy_is_model_label(policy, "accelerators"));
+    assert_false(policy_is_model_label(policy, "nvidia.com/gpu"));
+}
+
+static void test_the_rest_of_the_defaults(void **state)
+{
+    const struct policy *policy = *state;
+    assert_int_equal(policy->n_aliases, 0);
+    assert_false(policy->extended_resource_toleration);
+    assert_int_equal(policy->placement, PLACEMENT_SLOT_PRICE);
+}
+
+static void test_placement_names_both_ways(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_PLACEMENT_POLICIES; i++) {
+        enum placement_policy back = N_PLACEMENT_POLICIES;
+        const char *name = placement_policy_name((enum placement_policy)i);
+        assert_non_null(name);
+        assert_int_equal(placement_policy_from_name(name, &back), 0);
+        assert_int_equal(back, i);
+    }
+    assert_string_equal(placement_policy_name(PLACEMENT_BINPACK), "binpack");
+    assert_null(placement_policy_name(N_PLACEMENT_POLICIES));
+    enum placement_policy untouched = N_PLACEMENT_POLICIES;
+    assert_int_equal(placement_policy_from_name("Binpack", &untouched), -EINVAL);
+    assert_int_equal(untouched, N_PLACEMENT_POLICIES);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_gpu_resources_of_all_vendors, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_names_that_only_look_like_gpus, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_model_labels_in_order, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_the_rest_of_the_defaults, setup, teardown),
+        cmocka_unit_test(test_placement_names_both_ways),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
