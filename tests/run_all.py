@@ -17,7 +17,7 @@ LIZARDS_PYTHON = ".cache/venv/bin/python"
 SIMULATED = "1..400"
 REPLAYED = "17"
 # What runs in several threads, and so is tested under ThreadSanitizer too.
-THREADED = ("base/", "http/", "auth/", "inventory/", "kube/", "record/", "extender/")
+THREADED = ("base/", "http/", "auth/", "inventory/", "kube/", "record/", "extender/", "daemon/")
 THREADED_WIRE = ("test_bind", "test_concurrency", "test_http", "test_live", "test_people", "test_slow", "test_tls")
 THREADED_CONTROL_PLANE = ("test_burst", "test_crash")
 # Each service that they start has a thread a core; and some wait more than they work.

@@ -34,8 +34,9 @@ void election_free(struct election *election);
 
 /* Where the verbs are served, which the EndpointSlice will say; before the loop starts. */
 void election_listens(struct election *election, const char *address);
-/* Called when this replica begins or ceases to decide, on the loop's thread; NULL: not any more,
- * once this returns. */
+/* Called when this replica begins or ceases to decide, on the loop's thread, without a lock. NULL:
+ * no call any more. No call of the former function is under way when this returns, except one that
+ * calls this itself. */
 void election_on_turn(struct election *election, void (*turned)(void *context, bool may_decide),
                       void *context);
 

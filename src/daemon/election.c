@@ -48,11 +48,13 @@ struct election {
     char identity[TEXT_BYTES];
     char address[INET6_ADDRSTRLEN];
     unsigned port;
+    atomic_bool withdraws;
+    pthread_mutex_t lock; /* guards the rest; no callback is called under it */
+    pthread_cond_t changed;
     void (*turned)(void *context, bool may_decide);
     void *turned_context;
-    atomic_bool withdraws;
-    pthread_mutex_t lock; /* guards is_released, and turned while it is called */
-    pthread_cond_t released;
+    bool is_telling; /* turned is being called, by teller */
+    pthread_t teller;
     bool is_released;
 };
 
@@ -157,8 +159,16 @@ static void on_turn(void *context, bool may_decide)
 {
     struct election *election = context;
     (void)pthread_mutex_lock(&election->lock);
-    if (election->turned)
-        election->turned(election->turned_context, may_decide);
+    void (*turned)(void *context, bool may_decide) = election->turned;
+    void *turned_context = election->turned_context;
+    election->is_telling = true;
+    election->teller = pthread_self();
+    (void)pthread_mutex_unlock(&election->lock);
+    if (turned)
+        turned(turned_context, may_decide);
+    (void)pthread_mutex_lock(&election->lock);
+    election->is_telling = false;
+    (void)pthread_cond_broadcast(&election->changed);
     (void)pthread_mutex_unlock(&election->lock);
 }
 
@@ -167,7 +177,7 @@ static void on_released(void *context)
     struct election *election = context;
     (void)pthread_mutex_lock(&election->lock);
     election->is_released = true;
-    (void)pthread_cond_signal(&election->released);
+    (void)pthread_cond_broadcast(&election->changed);
     (void)pthread_mutex_unlock(&election->lock);
 }
 
@@ -236,7 +246,7 @@ static void create_leadership(struct election *election, const struct election_p
 
 static void init_lock(struct election *election)
 {
-    wait_condition_init(&election->released);
+    wait_condition_init(&election->changed);
     (void)pthread_mutex_init(&election->lock, NULL);
 }
 
@@ -271,7 +281,7 @@ void election_free(struct election *election)
     if (election->slice.watch)
         kube_watch_free(election->slice.watch);
     leadership_free(election->leadership);
-    (void)pthread_cond_destroy(&election->released);
+    (void)pthread_cond_destroy(&election->changed);
     (void)pthread_mutex_destroy(&election->lock);
     free(election);
 }
@@ -289,6 +299,8 @@ void election_on_turn(struct election *election, void (*turned)(void *context, b
     (void)pthread_mutex_lock(&election->lock);
     election->turned = turned;
     election->turned_context = context;
+    while (election->is_telling && !pthread_equal(election->teller, pthread_self()))
+        (void)pthread_cond_wait(&election->changed, &election->lock);
     (void)pthread_mutex_unlock(&election->lock);
 }
 
@@ -334,7 +346,7 @@ void election_leave(struct election *election, int64_t at_most_ms)
     int r = 0;
     (void)pthread_mutex_lock(&election->lock);
     while (!election->is_released && r == 0)
-        r = pthread_cond_timedwait(&election->released, &election->lock, &end);
+        r = pthread_cond_timedwait(&election->changed, &election->lock, &end);
     const bool is_released = election->is_released;
     (void)pthread_mutex_unlock(&election->lock);
     LOG(is_released ? LOG_INFO : LOG_WARN, "leader",

@@ -1,0 +1,60 @@
+/*
+ * fixture: a live mode on an API server in this process, and one verb behind the gates. Server,
+ * loops and connections are real. The cluster has the node a with two GPUs, the pod ml/p with the
+ * UID u, which wants one, and the Lease ns/gpu. Every wait fails the test after 10 s.
+ */
+#ifndef FIXTURE_H
+#define FIXTURE_H
+
+#include "daemon/gates.h"
+#include "daemon/live_mode.h"
+#include "unit.h"
+
+#include <jansson.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define FIXTURE_UNANSWERED_MAX 64
+#define WAIT_FOR(condition)                                                                        \
+    for (int n_naps = 0; !(condition); n_naps++)                                                   \
+    fixture_nap(n_naps, #condition)
+
+struct fixture {
+    struct settings settings;
+    struct gates gates;
+    struct inventory *inventory;
+    struct live_mode *live;
+    struct server *server;
+    struct kube_target target; /* of the client, which asks the verb */
+    struct kube_credentials *credentials;
+    struct kube_loop *client;
+    pthread_mutex_t lock; /* guards the rest */
+    json_t *lease;
+    int version;
+    struct exchange *binding;                            /* not answered yet; NULL: none */
+    struct exchange *unanswered[FIXTURE_UNANSWERED_MAX]; /* watches */
+    size_t n_unanswered;
+};
+
+/* policy: lines of a policy file. The live mode is created and has not started. */
+void fixture_begin(struct fixture *fixture, const char *policy);
+void fixture_start(struct fixture *fixture);
+/* In the order of main: the live mode and the HTTP server stop. */
+void fixture_end(struct fixture *fixture);
+
+bool fixture_is_usable(const struct fixture *fixture);
+/* Writes the Lease as another replica would. holder "": it is free. */
+void fixture_set_holder(struct fixture *fixture, const char *holder);
+bool fixture_is_held(struct fixture *fixture);
+bool fixture_has_binding(struct fixture *fixture);
+void fixture_answer_binding(struct fixture *fixture);
+
+/* Sends a call of the verb; *ret_status becomes the HTTP status. */
+void fixture_send(struct fixture *fixture, atomic_uint *ret_status);
+/* The same, and waits for it. */
+unsigned fixture_ask(struct fixture *fixture);
+
+/* 1 ms. Fails the test, for what it waits, when n_naps is too many. */
+void fixture_nap(int n_naps, const char *what);
+
+#endif

@@ -1,0 +1,39 @@
+/* An instance beside a kube-scheduler: a call after a pause passes once the ledger is current. */
+#include "fixture.h"
+
+#define BESIDE "scheduler: {beside: true}\nkubernetes: {bindTimeoutSeconds: 2}"
+
+/* Bindings of a predecessor may take effect for 3 s. A call waits for 1 s at the most. */
+static void a_call_passes_when_the_ledger_is_current(void **state)
+{
+    struct fixture fixture;
+    (void)state;
+    fixture_begin(&fixture, BESIDE);
+    fixture_start(&fixture);
+    assert_int_equal(fixture_ask(&fixture), 503);
+    WAIT_FOR(fixture_ask(&fixture) == 200);
+    assert_int_equal(fixture_ask(&fixture), 200);
+    fixture_end(&fixture);
+}
+
+static void a_call_that_waits_at_the_stop_is_answered(void **state)
+{
+    struct fixture fixture;
+    atomic_uint status = 0;
+    (void)state;
+    fixture_begin(&fixture, BESIDE);
+    fixture_start(&fixture);
+    fixture_send(&fixture, &status);
+    fixture_nap(0, "");
+    fixture_end(&fixture);
+    assert_int_equal(atomic_load(&status), 503);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_call_passes_when_the_ledger_is_current),
+        cmocka_unit_test(a_call_that_waits_at_the_stop_is_answered),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

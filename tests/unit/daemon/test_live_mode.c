@@ -1,0 +1,65 @@
+/* A live mode starts, follows the API server and stops, in any order that main may come to. */
+#include "base/clock.h"
+#include "fixture.h"
+
+static void it_follows_from_its_start_on(void **state)
+{
+    struct fixture fixture;
+    struct err err;
+    (void)state;
+    fixture_begin(&fixture, "");
+    assert_null(live_mode_election(fixture.live));
+    assert_null(live_mode_beside(fixture.live));
+    assert_null(live_mode_reviewer(fixture.live).send);
+    assert_true(live_mode_files(fixture.live) > 0);
+    assert_false(fixture_is_usable(&fixture));
+    fixture_start(&fixture);
+    WAIT_FOR(fixture_is_usable(&fixture));
+    assert_true(live_mode_is_alive(fixture.live, &err));
+    assert_int_equal(fixture_ask(&fixture), 200);
+    live_mode_hand_over(fixture.live);
+    assert_int_equal(fixture_ask(&fixture), 200);
+    fixture_end(&fixture);
+}
+
+/* The address is taken: main stops before the start. */
+static void it_ends_without_a_start(void **state)
+{
+    struct fixture fixture;
+    (void)state;
+    fixture_begin(&fixture, "leaderElection: {enabled: true, namespace: ns, serviceName: ''}");
+    live_mode_hand_over(fixture.live);
+    fixture_end(&fixture);
+}
+
+static void take_error(void *context, const char *error)
+{
+    assert_non_null(error);
+    atomic_fetch_add((atomic_int *)context, 1);
+}
+
+/* After a start without a Lease, for longer than a call of bind may take. */
+static void no_binding_is_sent_while_a_predecessors_may_take_effect(void **state)
+{
+    const struct bind_args args = {.uid = "u", .namespace_ = "ml", .name = "p", .node_name = "a"};
+    atomic_int n_answers = 0;
+    struct fixture fixture;
+    (void)state;
+    fixture_begin(&fixture, "");
+    fixture_start(&fixture);
+    WAIT_FOR(fixture_is_usable(&fixture));
+    binds_call(live_mode_binds(fixture.live), &args, clock_ms(), take_error, &n_answers);
+    assert_int_equal(atomic_load(&n_answers), 1);
+    assert_false(fixture_has_binding(&fixture));
+    fixture_end(&fixture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_follows_from_its_start_on),
+        cmocka_unit_test(it_ends_without_a_start),
+        cmocka_unit_test(no_binding_is_sent_while_a_predecessors_may_take_effect),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
