@@ -194,15 +194,10 @@ static void write_server_metrics(void *context, struct buf *out)
 
 static void create_gates(struct program *program)
 {
-    struct kube_sender sender = {0};
-    struct beside *beside = NULL;
-    if (program->live) {
-        sender = live_mode_reviewer(program->live);
-        program->election = live_mode_election(program->live);
-        beside = live_mode_beside(program->live);
-    }
-    gates_init(&program->gates, &program->settings, program->listening.has_tls, sender,
-               program->election, beside);
+    program->election = live_mode_election(program->live);
+    gates_init(&program->gates, &program->settings, program->listening.has_tls,
+               live_mode_reviewer(program->live), program->election,
+               live_mode_beside(program->live));
 }
 
 static const char *tell_role(void *context)
@@ -218,8 +213,8 @@ static void create_protocols(struct program *program)
     program->extender = (struct extender){
         .policy = &program->settings.policy,
         .inventory = program->inventory,
-        .binds = program->live ? live_mode_binds(program->live) : NULL,
-        .waits = program->live ? live_mode_waits(program->live) : NULL,
+        .binds = live_mode_binds(program->live),
+        .waits = live_mode_waits(program->live),
         .budgets = program->budgets,
         .decisions = program->decisions,
         .shortlist = settings_shortlist(&program->settings),
@@ -275,7 +270,7 @@ static int start_server(struct program *program, const struct route *routes, str
         .max_bodies_bytes = settings->limits.bodies_bytes,
         .idle_timeout_s = IDLE_TIMEOUT_S,
         .request_timeout_s = (unsigned)settings->limits.request_s,
-        .other_files = program->live ? live_mode_files(program->live) : 0,
+        .other_files = live_mode_files(program->live),
     };
     int r = server_start(&server_settings, routes, &program->server, err);
     if (r == -EADDRINUSE) {
@@ -304,18 +299,12 @@ static unsigned drain_ms(const struct program *program)
     return ms > LEAST_DRAIN_MS ? ms : LEAST_DRAIN_MS;
 }
 
-/* Whoever was answered here by the leader looks for the next one with its next call. */
+/* A caller of the leader that was finds the next leader with its next call. */
 static void on_turn(void *context, bool may_decide)
 {
     const struct program *program = context;
     if (!may_decide)
         server_close_idle(program->server, LISTEN_VERBS);
-}
-
-static void join_election(struct program *program)
-{
-    election_listens(program->election, server_address(program->server, LISTEN_VERBS));
-    election_on_turn(program->election, on_turn, program);
 }
 
 static int serve(struct program *program)
@@ -348,20 +337,17 @@ static int serve(struct program *program)
     if (start_server(program, routes, &err) < 0)
         return complain(&err, EXIT_RUN_TIME);
     log_addresses(program->server);
-    if (program->election)
-        join_election(program);
+    election_listens(program->election, server_address(program->server, LISTEN_VERBS));
+    election_on_turn(program->election, on_turn, program);
     int status = EXIT_FINE;
     if (program->live && live_mode_start(program->live, &err) < 0)
         status = complain(&err, EXIT_RUN_TIME);
     else
         wait_for_signals(program);
-    if (program->live)
-        live_mode_hand_over(program->live);
-    if (program->election)
-        election_on_turn(program->election, NULL, NULL);
+    live_mode_hand_over(program->live);
+    election_on_turn(program->election, NULL, NULL);
     server_stop(program->server, drain_ms(program));
-    if (program->live)
-        live_mode_stop(program->live);
+    live_mode_stop(program->live);
     return status;
 }
 

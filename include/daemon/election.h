@@ -11,6 +11,7 @@
 #include "kube/loop.h"
 #include "kube/watch.h"
 
+/* NULL where this replica is the only one: then it may decide, and nothing is told. */
 struct election;
 
 struct election_parts {
@@ -40,9 +41,9 @@ void election_listens(struct election *election, const char *address);
 void election_on_turn(struct election *election, void (*turned)(void *context, bool may_decide),
                       void *context);
 
-/* From any thread. NULL: there is no election, and whoever asks may decide. */
+/* From any thread. */
 bool election_may_decide(const struct election *election);
-/* "leader", ...; NULL where there is no election. */
+/* "leader", ...; NULL without an election. */
 const char *election_role(const struct election *election);
 /* Of a gate: open, or closed with a 503 that says nothing and is the connection's last. */
 enum gate_verdict election_judge(const struct election *election, struct exchange *exchange);

@@ -1,7 +1,8 @@
 /*
  * live_mode: what the program adds when it follows an API server: credentials, the loops, a watch
  * for each kind, the calls that wait for these, and the bindings. Creation in order, the stop in
- * reverse order. main owns it.
+ * reverse order. main owns it. Over a cluster file there is none, and main passes NULL: every
+ * function but live_mode_start() and live_mode_is_alive() then does and gives nothing.
  */
 #ifndef DAEMON_LIVE_MODE_H
 #define DAEMON_LIVE_MODE_H
@@ -21,19 +22,19 @@ struct live_mode;
 /* Which API server, by the options and the environment. */
 int live_mode_find(const struct options *options, struct kube_target *ret_target, struct err *err);
 
-/* Everything but the first request. Takes the target over (also when it fails); the rest is
- * borrowed.
+/* Creates everything and sends nothing. Takes the target over, even if it fails; borrows the rest.
  */
 int live_mode_new(const struct settings *settings, struct inventory *inventory,
                   struct kube_target *target, struct live_mode **ret_live, struct err *err);
 /* How many file descriptors it may have open. */
 unsigned live_mode_files(const struct live_mode *live);
 int live_mode_start(struct live_mode *live, struct err *err);
-/* Where there are other replicas: answers kube-scheduler no more but for the bindings that are
- * under way, and lets another one lead. Before the HTTP server drains: who else is slow to be
- * answered keeps nobody waiting. */
+/* With other replicas: rejects new calls of kube-scheduler, waits for the bindings under way and
+ * gives the Lease up. Before the HTTP server drains, so that a slow client delays no other replica.
+ */
 void live_mode_hand_over(struct live_mode *live);
-/* Whether both loops go round; else which one does not. From any thread. */
+/* Whether the read loop and the write loop go round; else which of them does not. From any thread.
+ */
 bool live_mode_is_alive(void *live, struct err *ret_why);
 /* After the HTTP server has drained. */
 void live_mode_stop(struct live_mode *live);

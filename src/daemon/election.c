@@ -289,13 +289,15 @@ void election_free(struct election *election)
 void election_listens(struct election *election, const char *address)
 {
     const char *colon = strrchr(address, ':');
-    if (colon)
+    if (election && colon)
         leadership_serves(election->leadership, (unsigned)strtoul(colon + 1, NULL, 10));
 }
 
 void election_on_turn(struct election *election, void (*turned)(void *context, bool may_decide),
                       void *context)
 {
+    if (!election)
+        return;
     (void)pthread_mutex_lock(&election->lock);
     election->turned = turned;
     election->turned_context = context;

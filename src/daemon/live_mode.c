@@ -297,13 +297,11 @@ int live_mode_new(const struct settings *settings, struct inventory *inventory,
     *target = (struct kube_target){0};
     name_instance(live);
     int r = create_loops(live, settings, err);
-    if (r < 0) {
-        live_mode_free(live);
-        return r;
+    if (r == 0) {
+        create_watches(live, settings);
+        create_waits(live);
+        r = create_election(live, settings, err);
     }
-    create_watches(live, settings);
-    create_waits(live);
-    r = create_election(live, settings, err);
     if (r < 0) {
         live_mode_free(live);
         return r;
@@ -318,6 +316,8 @@ int live_mode_new(const struct settings *settings, struct inventory *inventory,
 
 unsigned live_mode_files(const struct live_mode *live)
 {
+    if (!live)
+        return 0;
     const unsigned reviewing = live->reviewing ? KUBE_LOOP_FILES(REVIEW_CONNECTIONS) : 0;
     return KUBE_LOOP_FILES(READ_CONNECTIONS) + KUBE_LOOP_FILES(WRITE_CONNECTIONS) + reviewing +
            CREDENTIAL_FILES;
@@ -356,9 +356,9 @@ static void nap(void)
 
 void live_mode_hand_over(struct live_mode *live)
 {
-    const int64_t end_ms = clock_ms() + live->bind_timeout_ms;
-    if (!live->election || !live->started)
+    if (!live || !live->election || !live->started)
         return;
+    const int64_t end_ms = clock_ms() + live->bind_timeout_ms;
     election_withdraw(live->election);
     while (binds_has_callers(live->binds) && clock_ms() < end_ms)
         nap();
@@ -367,6 +367,8 @@ void live_mode_hand_over(struct live_mode *live)
 
 void live_mode_stop(struct live_mode *live)
 {
+    if (!live)
+        return;
     binds_stop(live->binds);
     kube_loop_stop(live->writing);
     kube_loop_stop(live->reading);
@@ -396,25 +398,25 @@ void live_mode_free(struct live_mode *live)
 
 struct election *live_mode_election(struct live_mode *live)
 {
-    return live->election;
+    return live ? live->election : NULL;
 }
 
 struct beside *live_mode_beside(struct live_mode *live)
 {
-    return live->beside;
+    return live ? live->beside : NULL;
 }
 
 struct binds *live_mode_binds(struct live_mode *live)
 {
-    return live->binds;
+    return live ? live->binds : NULL;
 }
 
 struct waits *live_mode_waits(struct live_mode *live)
 {
-    return live->waits;
+    return live ? live->waits : NULL;
 }
 
 struct kube_sender live_mode_reviewer(struct live_mode *live)
 {
-    return live->reviewing ? kube_loop_sender(live->reviewing) : (struct kube_sender){0};
+    return live && live->reviewing ? kube_loop_sender(live->reviewing) : (struct kube_sender){0};
 }
