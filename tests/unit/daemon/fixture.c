@@ -57,10 +57,12 @@ static bool ends_with(const char *text, const char *end)
 static void keep_watch(struct fixture *fixture, struct exchange *exchange)
 {
     (void)pthread_mutex_lock(&fixture->lock);
-    if (fixture->n_unanswered == FIXTURE_UNANSWERED_MAX)
-        abort();
-    fixture->unanswered[fixture->n_unanswered++] = exchange;
+    const bool is_kept = !fixture->is_over && fixture->n_watches < FIXTURE_WATCHES_MAX;
+    if (is_kept)
+        fixture->watches[fixture->n_watches++] = exchange;
     (void)pthread_mutex_unlock(&fixture->lock);
+    if (!is_kept)
+        exchange_answer_error(exchange, 503, "over");
 }
 
 static char *lease_text(struct fixture *fixture)
@@ -282,10 +284,11 @@ bool fixture_is_usable(const struct fixture *fixture)
 void fixture_end(struct fixture *fixture)
 {
     live_mode_stop(fixture->live);
-    if (fixture->binding)
-        fixture_answer_binding(fixture);
-    for (size_t i = 0; i < fixture->n_unanswered; i++)
-        exchange_answer_error(fixture->unanswered[i], 503, "over");
+    (void)pthread_mutex_lock(&fixture->lock);
+    fixture->is_over = true;
+    (void)pthread_mutex_unlock(&fixture->lock);
+    for (size_t i = 0; i < fixture->n_watches; i++)
+        exchange_answer_error(fixture->watches[i], 503, "over");
     server_stop(fixture->server, DRAIN_MS);
     gates_fini(&fixture->gates);
     live_mode_free(fixture->live);

@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define FIXTURE_UNANSWERED_MAX 64
+#define FIXTURE_WATCHES_MAX 64
 #define WAIT_FOR(condition)                                                                        \
     for (int n_naps = 0; !(condition); n_naps++)                                                   \
     fixture_nap(n_naps, #condition)
@@ -31,9 +31,10 @@ struct fixture {
     pthread_mutex_t lock; /* guards the rest */
     json_t *lease;
     int version;
-    struct exchange *binding;                            /* not answered yet; NULL: none */
-    struct exchange *unanswered[FIXTURE_UNANSWERED_MAX]; /* watches */
-    size_t n_unanswered;
+    struct exchange *binding; /* not answered yet; NULL: none */
+    struct exchange *watches[FIXTURE_WATCHES_MAX];
+    size_t n_watches;
+    bool is_over; /* no watch is kept any more */
 };
 
 /* policy: lines of a policy file. The live mode is created and has not started. */
