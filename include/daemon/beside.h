@@ -17,7 +17,7 @@ struct beside;
 /* Before the loop starts. All borrowed. loop: the write loop. pods: whose store is to be up to
  * date. */
 struct beside *beside_new(const struct settings *settings, struct kube_loop *loop,
-                          struct kube_watch *pods, const char *pods_path);
+                          struct kube_watch *pods);
 /* After the loop and the server have stopped: whoever still waits is answered. */
 void beside_free(struct beside *beside);
 

@@ -17,8 +17,7 @@ struct election;
 struct election_parts {
     const struct settings *settings;
     struct kube_loop *loop;  /* the write loop */
-    struct kube_watch *pods; /* whose store must be as of now for who begins to lead */
-    const char *pods_path;
+    struct kube_watch *pods; /* its store catches up before this replica leads */
     uint64_t seed;
     /* See kube/leadership.h. Whoever turns what usable says wakes the loop. */
     bool (*usable)(void *context, struct err *ret_why);

@@ -12,17 +12,14 @@
 #ifndef KUBE_HOLD_H
 #define KUBE_HOLD_H
 
+#include "kube/catch_up.h"
 #include "kube/request.h"
 
 struct hold;
 
 struct hold_settings {
-    int64_t until_ms;      /* from then on no binding of a predecessor can take effect */
-    const char *pods_path; /* "/api/v1/pods" */
-    /* Asks for a ledger that has reached that resourceVersion of the pods; version NULL: for a new
-     * list of them. When it has, the callee calls hold_reached() with the number. */
-    void (*reach)(void *context, uint64_t number, const char *version);
-    void *context;
+    int64_t until_ms; /* from then on no binding of a predecessor can take effect */
+    struct catch_up_watch pods;
 };
 
 /* Texts are borrowed for its life. */
@@ -32,8 +29,6 @@ void hold_free(struct hold *hold);
 
 /* A kube_task. */
 int64_t hold_tick(void *hold_context, int64_t now_ms);
-/* From any thread. The caller must then wake the loop that runs the task. */
-void hold_reached(struct hold *hold, uint64_t number);
 
 /* When bindings may be sent: now_ms, if they may now; a little later than now_ms, while the ledger
  * is catching up. From any thread. */

@@ -1,10 +1,10 @@
 /*
  * leadership: whether this replica may decide: it holds the Lease, and its ledger is as of then.
  *
- * Who has taken the Lease asks the API server for the resourceVersion of all pods, and decides once
- * the ledger has come to it (a server before 1.35 says nothing that may be compared: the pods are
- * listed anew), so that it knows of every binding that was made before. Meanwhile it has the
- * EndpointSlice name it, which takes others a while to notice.
+ * A replica that has taken the Lease asks the API server for the resourceVersion of all pods, and
+ * decides once the ledger has caught up with it (versions of a server before 1.35 do not compare:
+ * the pods are listed anew), so that it knows every binding that was made before. Meanwhile it has
+ * the EndpointSlice name it, which takes others a while to notice.
  *
  * Who cannot decide on its ledger does not take the Lease. A leader that cannot for as long as it
  * may be without a renewal (lease.renew_deadline_ms) stands back: it decides nothing, gives the
@@ -26,6 +26,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "kube/catch_up.h"
 #include "kube/lease.h"
 #include "kube/reflector.h"
 #include "kube/slice.h"
@@ -35,7 +36,7 @@ struct leadership;
 struct leadership_settings {
     struct lease_settings lease;
     struct slice_settings slice; /* service NULL: none is kept */
-    const char *pods_path;       /* "/api/v1/pods" */
+    struct catch_up_watch pods;
     /* From the sending of a renewal on, it may decide for so long: what is begun then is over
      * before another replica can hold the Lease. */
     int64_t decide_ms;
@@ -47,9 +48,6 @@ struct leadership_settings {
     int64_t (*quiet_ms)(void *context, int64_t now_ms);
     /* People's time, for the Lease. */
     int64_t (*wall_ms)(void *context);
-    /* The ledger is to come to that resourceVersion of the pods; NULL: to list them anew. Then
-     * leadership_reached() with the number. */
-    void (*reach)(void *context, uint64_t number, const char *version);
     /* It may decide from now on, or may not any more. On the sender's thread, without a lock. */
     void (*turned)(void *context, bool may_decide);
     /* After leadership_release(): nothing is left to be told. Once. */
@@ -68,9 +66,8 @@ void leadership_serves(struct leadership *leadership, unsigned port);
 
 /* A kube_task. */
 int64_t leadership_tick(void *leadership_context, int64_t now_ms);
-/* From any thread, as the next; whoever carries the task must be woken then. */
-void leadership_reached(struct leadership *leadership, uint64_t number);
-/* It decides nothing any more; the others are told as soon as what it began is over. */
+/* From any thread; whoever carries the task must be woken then. It decides nothing any more; the
+ * others are told as soon as what it began is over. */
 void leadership_release(struct leadership *leadership);
 
 /* From any thread; cheap. */

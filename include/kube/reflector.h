@@ -13,12 +13,12 @@
  *
  * Silence (no byte for silence_ms on a watch) is asked about by a probe, a consistent LIST ?limit=1
  * on a fresh connection, and then the watch is opened again from the last resourceVersion with a
- * short timeoutSeconds (near its end servers send a bookmark). It has caught up when the probe's
- * resourceVersion is ours, or an event or bookmark reaches it (decimal numbers of any length, the
- * longer is greater). If it ends without, the collection is listed again. Only a probe or such a
- * list that fails, or a watch of which nothing came in 10 s, makes the data stale; so does a watch
- * that for silence_ms could not be opened, or ended at once without an event whenever it was. A
- * complete list, or having caught up, ends that.
+ * short timeoutSeconds (near its end servers send a bookmark). That is well when the probe's
+ * resourceVersion is ours, or an event or bookmark has it or a later one (decimal numbers of any
+ * length, the longer is greater). If it ends without, the collection is listed again. Only a probe
+ * or such a list that fails, or a watch of which nothing came in 10 s, makes the data stale; so
+ * does a watch that for silence_ms could not be opened, or ended at once without an event whenever
+ * it was. A complete list, or the probe's resourceVersion, ends that.
  *
  * Lag: the store has caught up whenever the watch has no unread bytes and no half event. An event
  * alone does not show this: it may be old. No resourceVersions are compared, so a quiet cluster, or
@@ -26,9 +26,9 @@
  * silence_ms covers that case. A list resets the lag to 0. Only the first list sets it to the time
  * that the list took, so that a new service waits until its watch has caught up with a long list.
  *
- * It can be demanded that the data be as of now: they are once the watch has come as far as a list
- * has that was asked for in between (the caller does, ?limit=1), and where it has not in a moment
- * (in a quiet cluster nothing comes), once the collection was listed anew.
+ * reflector_catch_up() asks for data as of now. The store has caught up when the watch has come to
+ * the resourceVersion of a list made in between (the caller makes it, ?limit=1). If the watch has
+ * not in a moment (in a quiet cluster nothing comes), the collection is listed anew.
  *
  * Sources: Kubernetes API concepts (efficient detection of changes); client-go's reflector
  * (extender contract 8).
@@ -49,7 +49,7 @@ enum relist_cause {
     RELIST_SILENT,    /* the watch was silent and has not caught up */
     RELIST_FAILED,    /* a request failed in a way that says nothing about the data */
     RELIST_GARBAGE,   /* an answer that is no list or no event */
-    RELIST_BEHIND,    /* it had not come as far as was demanded */
+    RELIST_BEHIND,    /* the watch had not caught up in time */
     N_RELIST_CAUSES
 };
 const char *relist_cause_name(enum relist_cause cause); /* "gone" */
@@ -148,12 +148,12 @@ struct reflector *reflector_new(const struct reflector_settings *settings,
                                 const struct reflector_store *store);
 void reflector_free(struct reflector *reflector);
 
-/* version: the resourceVersion to come to; NULL, or one that is no decimal number: list anew.
- * number is the demand's, and greater than any before, which it replaces. */
-void reflector_reach(struct reflector *reflector, int64_t now_ms, uint64_t number,
-                     const char *version);
-/* The last demand that was met. */
-uint64_t reflector_reached(const struct reflector *reflector);
+/* version: the resourceVersion to catch up with; NULL, or one that is no decimal number: list anew.
+ * number is greater than that of any catch-up before, which this one replaces. */
+void reflector_catch_up(struct reflector *reflector, int64_t now_ms, uint64_t number,
+                        const char *version);
+/* The number of the last catch-up that is done. */
+uint64_t reflector_caught_up(const struct reflector *reflector);
 
 enum reflector_want {
     REFLECTOR_WAIT,    /* for an event, or until until_ms */

@@ -19,20 +19,17 @@
 #define KUBE_REGAIN_H
 
 #include "base/buf.h"
+#include "kube/catch_up.h"
 #include "kube/request.h"
 
 struct regain;
 
 struct regain_settings {
-    const char *pods_path; /* "/api/v1/pods" */
+    struct catch_up_watch pods;
     int64_t idle_ms;
     /* Until then a binding of this instance's predecessor may take effect, so regain sends nothing.
      */
     int64_t start_ms;
-    /* Asks for a ledger that has reached that resourceVersion of the pods; version NULL: for a new
-     * list of them. When it has, the callee calls regain_reached() with the number. */
-    void (*reach)(void *context, uint64_t number, const char *version);
-    void *context;
 };
 
 /* Texts are borrowed for its life. */
@@ -48,8 +45,6 @@ bool regain_is_done(struct regain *regain);
 
 /* A kube_task. */
 int64_t regain_tick(void *regain_context, int64_t now_ms);
-/* From any thread. The caller must then wake the loop that runs the task. */
-void regain_reached(struct regain *regain, uint64_t number);
 
 /* Prometheus text. From any thread. */
 void regain_metrics(struct regain *regain, struct buf *out);

@@ -59,6 +59,8 @@ typedef void kube_done(void *context, const struct kube_answer *answer);
 struct kube_sender {
     /* From any thread; copies what it needs of the request. */
     void (*send)(void *sender, const struct kube_request *request, kube_done *done, void *context);
+    /* From any thread: the tasks on the sender's thread run again. */
+    void (*wake)(void *sender);
     void *sender;
 };
 

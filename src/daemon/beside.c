@@ -23,26 +23,10 @@ struct visitor {
 struct beside {
     struct regain *regain;
     struct kube_loop *loop;
-    struct kube_watch *pods;
     pthread_mutex_t lock; /* guards the rest */
     struct visitor *waiting;
     int64_t until_ms; /* calls wait for this pause's catching up; 0: none is under way */
 };
-
-static void on_reached(void *context, uint64_t number)
-{
-    struct beside *beside = context;
-    regain_reached(beside->regain, number);
-    kube_loop_wake(beside->loop);
-}
-
-static void on_reach(void *context, uint64_t number, const char *version)
-{
-    struct beside *beside = context;
-    const struct kube_watch_goal goal = {
-        .number = number, .version = version, .reached = on_reached, .context = beside};
-    kube_watch_reach(beside->pods, &goal);
-}
 
 static void reject(struct exchange *exchange)
 {
@@ -100,16 +84,13 @@ static int64_t idle_ms(const struct settings_scheduler *scheduler)
 }
 
 struct beside *beside_new(const struct settings *settings, struct kube_loop *loop,
-                          struct kube_watch *pods, const char *pods_path)
+                          struct kube_watch *pods)
 {
     struct beside *beside = MEM_NEW(struct beside);
-    const struct regain_settings regain = {.pods_path = pods_path,
+    const struct regain_settings regain = {.pods = kube_watch_to_catch_up(pods),
                                            .idle_ms = idle_ms(&settings->scheduler),
-                                           .start_ms = clock_ms() + timing_of(settings).hold_ms,
-                                           .reach = on_reach,
-                                           .context = beside};
+                                           .start_ms = clock_ms() + timing_of(settings).hold_ms};
     beside->loop = loop;
-    beside->pods = pods;
     (void)pthread_mutex_init(&beside->lock, NULL);
     beside->regain = regain_new(&regain, kube_loop_sender(loop));
     kube_loop_add_task(loop, regain_tick, beside->regain);

@@ -140,21 +140,6 @@ static int64_t wall_ms(void *context)
     return clock_wall_ms();
 }
 
-static void on_reached(void *context, uint64_t number)
-{
-    struct election *election = context;
-    leadership_reached(election->leadership, number);
-    kube_loop_wake(election->parts.loop);
-}
-
-static void on_reach(void *context, uint64_t number, const char *version)
-{
-    struct election *election = context;
-    const struct kube_watch_goal goal = {
-        .number = number, .version = version, .reached = on_reached, .context = election};
-    kube_watch_reach(election->parts.pods, &goal);
-}
-
 static void on_turn(void *context, bool may_decide)
 {
     struct election *election = context;
@@ -222,12 +207,11 @@ static void create_leadership(struct election *election, const struct election_p
                   .address = election->address,
                   .port_name = "verbs",
                   .seed = parts->seed},
-        .pods_path = parts->pods_path,
+        .pods = kube_watch_to_catch_up(parts->pods),
         .decide_ms = timing.decide_ms,
         .usable = is_usable,
         .quiet_ms = quiet_ms,
         .wall_ms = wall_ms,
-        .reach = on_reach,
         .turned = on_turn,
         .released = on_released,
         .context = election,

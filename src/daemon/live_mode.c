@@ -160,12 +160,11 @@ static void create_waits(struct live_mode *live)
     kube_loop_add_task(live->reading, waits_tick, live->waits);
 }
 
-static struct kube_watch *watch_of_pods(const struct live_mode *live, const char **ret_path)
+static struct kube_watch *watch_of_pods(const struct live_mode *live)
 {
     size_t i = 0;
     while (strcmp(INVENTORY_KINDS[i].name, "pods") != 0)
         i++;
-    *ret_path = INVENTORY_KINDS[i].path;
     return live->watches[i];
 }
 
@@ -201,35 +200,18 @@ static int create_election(struct live_mode *live, const struct settings *settin
     if (!settings->election.enabled)
         return 0;
     inventory_on_turn(live->inventory, on_turn, live);
-    parts.pods = watch_of_pods(live, &parts.pods_path);
+    parts.pods = watch_of_pods(live);
     return election_new(&parts, &live->election, err);
-}
-
-static void on_reached(void *context, uint64_t number)
-{
-    const struct live_mode *live = context;
-    hold_reached(live->hold, number);
-    LOG(LOG_INFO, "main", LOG_MSG("bindings are sent from now on"));
-    kube_loop_wake(live->writing);
-}
-
-static void on_reach(void *context, uint64_t number, const char *version)
-{
-    const char *path = NULL;
-    const struct kube_watch_goal goal = {
-        .number = number, .version = version, .reached = on_reached, .context = context};
-    kube_watch_reach(watch_of_pods(context, &path), &goal);
 }
 
 /* Bindings of a predecessor may still take effect. With a Lease, the wait for it covers that. */
 static void create_hold(struct live_mode *live, const struct settings *settings)
 {
     const int64_t hold_ms = timing_of(settings).hold_ms;
-    struct hold_settings hold = {
-        .until_ms = clock_ms() + hold_ms, .reach = on_reach, .context = live};
+    const struct hold_settings hold = {.until_ms = clock_ms() + hold_ms,
+                                       .pods = kube_watch_to_catch_up(watch_of_pods(live))};
     if (live->election || settings->scheduler.beside) /* beside waits itself */
         return;
-    (void)watch_of_pods(live, &hold.pods_path);
     live->hold = hold_new(&hold, kube_loop_sender(live->writing));
     kube_loop_add_task(live->writing, hold_tick, live->hold);
     LOG(LOG_INFO, "main", LOG_MSG("bindings wait until those of a predecessor are over"),
@@ -244,10 +226,8 @@ static int64_t held_until_ms(void *context, int64_t now_ms)
 
 static void create_beside(struct live_mode *live, const struct settings *settings)
 {
-    const char *path = NULL;
-    struct kube_watch *pods = watch_of_pods(live, &path);
     if (settings->scheduler.beside)
-        live->beside = beside_new(settings, live->writing, pods, path);
+        live->beside = beside_new(settings, live->writing, watch_of_pods(live));
 }
 
 static bool may_post(void *context, int64_t now_ms)

@@ -2,28 +2,28 @@
 #include "kube/hold.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "catcher.h"
 
 #include <stdlib.h>
 
-/* Between two looks whether the ledger has come to where it should. */
+/* Between two looks whether the ledger has caught up. */
 #define LOOK_MS 20
-/* There is one catching up. */
+/* There is one catch-up. */
 #define NUMBER 1
 
 struct hold {
     int64_t until_ms;
     struct catcher catcher;
+    bool is_over; /* as last told */
 };
 
 struct hold *hold_new(const struct hold_settings *settings, struct kube_sender sender)
 {
     struct hold *hold = MEM_NEW(struct hold);
     hold->until_ms = settings->until_ms;
-    catcher_init(&hold->catcher, settings->pods_path, sender);
-    hold->catcher.reach = settings->reach;
-    hold->catcher.context = settings->context;
+    catcher_init(&hold->catcher, &settings->pods, sender);
     return hold;
 }
 
@@ -38,17 +38,16 @@ int64_t hold_tick(void *hold_context, int64_t now_ms)
     if (now_ms < hold->until_ms)
         return hold->until_ms;
     catcher_work(&hold->catcher, NUMBER);
+    if (!hold->is_over && catcher_is_done(&hold->catcher, NUMBER)) {
+        hold->is_over = true;
+        LOG(LOG_INFO, "main", LOG_MSG("bindings are sent from now on"));
+    }
     return CLOCK_NEVER;
-}
-
-void hold_reached(struct hold *hold, uint64_t number)
-{
-    catcher_reached(&hold->catcher, number);
 }
 
 int64_t hold_until_ms(const struct hold *hold, int64_t now_ms)
 {
     if (now_ms < hold->until_ms)
         return hold->until_ms;
-    return catcher_has_reached(&hold->catcher, NUMBER) ? now_ms : now_ms + LOOK_MS;
+    return catcher_is_done(&hold->catcher, NUMBER) ? now_ms : now_ms + LOOK_MS;
 }

@@ -47,9 +47,7 @@ struct leadership *leadership_new(const struct leadership_settings *settings,
     leadership->sender = sender;
     leadership->lease = lease_new(&settings->lease);
     leadership->unusable_ms = CLOCK_NEVER;
-    catcher_init(&leadership->catcher, settings->pods_path, sender);
-    leadership->catcher.reach = settings->reach;
-    leadership->catcher.context = settings->context;
+    catcher_init(&leadership->catcher, &settings->pods, sender);
     if (settings->slice.service)
         leadership->slice = slice_new(&settings->slice);
     return leadership;
@@ -117,7 +115,7 @@ static void publish(struct leadership *leadership, int64_t now_ms)
 {
     const struct lease_status status = lease_status(leadership->lease);
     const bool holds = status.leads && !leadership->stands_back;
-    const bool is_ready = holds && catcher_has_reached(&leadership->catcher, status.term);
+    const bool is_ready = holds && catcher_is_done(&leadership->catcher, status.term);
     const int64_t until_ms = is_ready ? authority_ms(leadership, &status) : 0;
     atomic_store(&leadership->until_ms, until_ms);
     atomic_store(&leadership->role, is_ready ? LEADER : holds ? ACQUIRING : FOLLOWER);
@@ -254,11 +252,6 @@ int64_t leadership_tick(void *leadership_context, int64_t now_ms)
 }
 
 /* ---- from any thread ---- */
-
-void leadership_reached(struct leadership *leadership, uint64_t number)
-{
-    catcher_reached(&leadership->catcher, number);
-}
 
 void leadership_release(struct leadership *leadership)
 {

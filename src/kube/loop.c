@@ -93,9 +93,14 @@ static void send(void *sender, const struct kube_request *request, kube_done *do
     client_wake(loop->client);
 }
 
+static void wake(void *sender)
+{
+    kube_loop_wake(sender);
+}
+
 struct kube_sender kube_loop_sender(struct kube_loop *loop)
 {
-    return (struct kube_sender){send, loop};
+    return (struct kube_sender){send, wake, loop};
 }
 
 void kube_loop_wake(struct kube_loop *loop)

@@ -12,7 +12,7 @@
 /* Of an error's answer, what is read; and how long it may take to come. */
 #define ERROR_BODY_MAX ((size_t)4096)
 #define ERROR_BODY_MS 5000
-#define CATCH_UP_MS 10000
+#define REWATCH_MS 10000
 /* The path with its query: three bytes for each of a token that is encoded, and the rest. */
 #define PATH_MAX_BYTES (3 * REFLECTOR_TOKEN_MAX + 4096)
 
@@ -54,8 +54,8 @@ struct reflector *reflector_new(const struct reflector_settings *settings,
     buf_init(&reflector->path, PATH_MAX_BYTES);
     buf_init(&reflector->flight.error_body, ERROR_BODY_MAX);
     buf_init(&reflector->version, REFLECTOR_TOKEN_MAX);
-    buf_init(&reflector->goal, REFLECTOR_TOKEN_MAX);
-    buf_init(&reflector->demanded, REFLECTOR_TOKEN_MAX);
+    buf_init(&reflector->probed, REFLECTOR_TOKEN_MAX);
+    buf_init(&reflector->catch_up.version, REFLECTOR_TOKEN_MAX);
     buf_init(&listing->version, REFLECTOR_TOKEN_MAX);
     buf_init(&listing->continue_, REFLECTOR_TOKEN_MAX);
     buf_init(&listing->page_version, REFLECTOR_TOKEN_MAX);
@@ -73,8 +73,8 @@ void reflector_free(struct reflector *reflector)
     buf_fini(&reflector->path);
     buf_fini(&reflector->flight.error_body);
     buf_fini(&reflector->version);
-    buf_fini(&reflector->goal);
-    buf_fini(&reflector->demanded);
+    buf_fini(&reflector->probed);
+    buf_fini(&reflector->catch_up.version);
     buf_fini(&reflector->listing.version);
     buf_fini(&reflector->listing.continue_);
     buf_fini(&reflector->listing.page_version);
@@ -94,7 +94,7 @@ static void flush(struct reflector *reflector)
 
 static bool is_watch(const struct reflector *reflector)
 {
-    return reflector->step == STEP_WATCH || reflector->step == STEP_CATCH_UP;
+    return reflector->step == STEP_WATCH || reflector->step == STEP_REWATCH;
 }
 
 static bool is_refused(const struct flight *flight)
@@ -110,7 +110,7 @@ static void count_request(struct reflector *reflector, int64_t now_ms)
         reflector->is_dirty = true;
     } else if (reflector->step == STEP_LIST && !listing->is_counted) {
         listing->is_counted = true;
-        listing->meets = reflector->demand;
+        listing->catches_up = reflector->catch_up.number;
         listing->began_ms = now_ms;
         reflector->status.relists[listing->cause]++;
         reflector->is_dirty = true;
@@ -200,7 +200,7 @@ static void begin_probe(struct reflector *reflector)
     reflector->step = STEP_PROBE;
 }
 
-static void judge_catch_up(struct reflector *reflector)
+static void judge_rewatch(struct reflector *reflector)
 {
     if (reflector->flight.n_objects == 0 && !reflector->flight.has_text) {
         reflector_say(reflector, TROUBLE_UNREACHABLE,
@@ -225,8 +225,8 @@ static int64_t flight_deadline(const struct reflector *reflector)
     const struct flight *flight = &reflector->flight;
     if (is_refused(flight))
         return flight->head_ms + ERROR_BODY_MS;
-    if (reflector->step == STEP_CATCH_UP)
-        return (flight->head_ms ? flight->head_ms : flight->sent_ms) + CATCH_UP_MS;
+    if (reflector->step == STEP_REWATCH)
+        return (flight->head_ms ? flight->head_ms : flight->sent_ms) + REWATCH_MS;
     if (!reflector->watch_is_open)
         return CLOCK_NEVER;
     return reflector->status.stale ? 0 : reflector->heard_ms + reflector->settings.silence_ms;
@@ -236,8 +236,8 @@ static void judge_flight(struct reflector *reflector, int64_t now_ms)
 {
     if (is_refused(&reflector->flight))
         judge_refusal(reflector, now_ms);
-    else if (reflector->step == STEP_CATCH_UP)
-        judge_catch_up(reflector);
+    else if (reflector->step == STEP_REWATCH)
+        judge_rewatch(reflector);
     else
         begin_probe(reflector);
 }
@@ -251,6 +251,12 @@ static void judge_unopened(struct reflector *reflector)
         reflector->step = STEP_PROBE;
 }
 
+static void relist_behind(struct reflector *reflector)
+{
+    reflector_settle(reflector);
+    reflector_relist(reflector, RELIST_BEHIND);
+}
+
 static int64_t sooner(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -259,7 +265,7 @@ static int64_t sooner(int64_t a, int64_t b)
 /* Whatever is under way. */
 static int64_t own_deadline(const struct reflector *reflector)
 {
-    return sooner(unopened_deadline(reflector), reflector_demand_due_ms(reflector));
+    return sooner(unopened_deadline(reflector), reflector_catch_up_due_ms(reflector));
 }
 
 static struct reflector_action wait_until(int64_t until_ms)
@@ -272,8 +278,8 @@ static struct reflector_action decide(struct reflector *reflector, int64_t now_m
     struct flight *flight = &reflector->flight;
     if (now_ms >= unopened_deadline(reflector))
         judge_unopened(reflector);
-    if (now_ms >= reflector_demand_due_ms(reflector))
-        reflector_catch_demand(reflector);
+    if (now_ms >= reflector_catch_up_due_ms(reflector))
+        relist_behind(reflector);
     if (flight->is_open && !flight->settled && now_ms >= flight_deadline(reflector))
         judge_flight(reflector, now_ms);
     if (flight->is_open && flight->settled) {

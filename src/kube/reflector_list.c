@@ -128,7 +128,7 @@ static void list_end(struct reflector *reflector, int64_t now_ms)
     reflector->step = STEP_WATCH;
     reflector->listed_ms = now_ms;
     reflector_set_fresh(reflector, now_ms);
-    reflector_listed(reflector, now_ms);
+    reflector_catch_up_listed(reflector, now_ms);
 }
 
 /* The first page's resourceVersion is the list's: should a later page be newer, the watch tells

@@ -19,8 +19,8 @@
 enum step {
     STEP_LIST,
     STEP_WATCH,
-    STEP_PROBE,    /* the watch was silent, or could not be opened for too long */
-    STEP_CATCH_UP, /* a short watch that has to reach what the probe saw */
+    STEP_PROBE,   /* the watch was silent, or could not be opened for too long */
+    STEP_REWATCH, /* a short watch that has to show what the probe saw */
 };
 
 /* A request on its way, and what came of it so far. */
@@ -42,15 +42,22 @@ struct flight {
 /* A list that is being taken over, page by page. */
 struct listing {
     enum relist_cause cause;
-    bool is_counted;  /* as a relist */
-    bool has_begun;   /* the store knows of it */
-    bool has_items;   /* in the page that is being read */
-    uint64_t meets;   /* the demand that was there when its first page was asked for */
-    int64_t began_ms; /* when that was */
+    bool is_counted;     /* as a relist */
+    bool has_begun;      /* the store knows of it */
+    bool has_items;      /* in the page that is being read */
+    uint64_t catches_up; /* the catch-up that was there when its first page was asked for */
+    int64_t began_ms;    /* when that was */
     struct buf version;
     struct buf continue_; /* the next page; empty: the first */
     struct buf page_version;
     struct buf page_continue;
+};
+
+struct catching_up {
+    uint64_t number;    /* the last */
+    uint64_t done;      /* the last that is done */
+    struct buf version; /* the resourceVersion to catch up with; empty: none */
+    int64_t until_ms;   /* when it is listed anew */
 };
 
 struct reflector {
@@ -72,12 +79,9 @@ struct reflector {
     struct flight flight;
     struct listing listing;
     struct buf path;
-    struct buf version;   /* to watch on from */
-    struct buf goal;      /* what the probe saw */
-    uint64_t demand;      /* the last */
-    uint64_t reached;     /* the last that was met */
-    struct buf demanded;  /* the resourceVersion to come to; empty: none */
-    int64_t demand_ms;    /* when it is listed anew */
+    struct buf version; /* to watch on from */
+    struct buf probed;  /* what the probe saw */
+    struct catching_up catch_up;
     int64_t heard_ms;     /* the last byte of a watch, or when the data was fresh */
     int64_t unopened_ms;  /* since then, where no watch is open, there was none */
     int64_t listed_ms;    /* the end of the last whole list */
@@ -106,14 +110,13 @@ void reflector_page_absent(struct reflector *reflector, int64_t now_ms);
 /* The probe ended well. */
 void reflector_probe_end(struct reflector *reflector, int64_t now_ms);
 
-/* reflector_reach.c */
-/* When reflector_catch_demand() has something to do. */
-int64_t reflector_demand_due_ms(const struct reflector *reflector);
-void reflector_catch_demand(struct reflector *reflector);
+/* reflector_catch_up.c */
+/* When the collection is to be listed anew for it. */
+int64_t reflector_catch_up_due_ms(const struct reflector *reflector);
 /* The data came to reflector->version. */
-void reflector_came_to(struct reflector *reflector);
+void reflector_catch_up_look(struct reflector *reflector);
 /* A whole list was taken over. */
-void reflector_listed(struct reflector *reflector, int64_t now_ms);
+void reflector_catch_up_listed(struct reflector *reflector, int64_t now_ms);
 
 /* reflector_lag.c */
 void reflector_lag_runs(struct reflector *reflector, int64_t now_ms);
@@ -127,7 +130,7 @@ void reflector_lag_ends(struct reflector *reflector, int64_t now_ms, bool is_fir
 /* reflector_watch.c */
 struct json_stream *reflector_event_stream(struct reflector *reflector);
 bool reflector_event_failed(const struct reflector *reflector);
-/* After the events of some bytes: has it come to what the probe saw? */
+/* After the events of some bytes. */
 void reflector_events_end(struct reflector *reflector, int64_t now_ms);
 /* The server ended the watch between two events. */
 void reflector_watch_end(struct reflector *reflector, int64_t now_ms);

@@ -10,7 +10,7 @@
 #define WATCH_HEAD_MS 20000
 #define WATCH_SHORTEST_S 300
 #define WATCH_LONGEST_S 600
-#define CATCH_UP_S 8
+#define REWATCH_S 8
 
 static void add(struct reflector *reflector, const char *text)
 {
@@ -83,8 +83,8 @@ struct kube_request reflector_request(struct reflector *reflector)
     case STEP_PROBE:
         write_list(reflector, 1);
         return request_of(reflector, PROBE_MS, PROBE_MS);
-    case STEP_CATCH_UP:
-        write_watch(reflector, CATCH_UP_S);
+    case STEP_REWATCH:
+        write_watch(reflector, REWATCH_S);
         break;
     case STEP_WATCH:
         seconds += random_below(&reflector->random, WATCH_LONGEST_S - WATCH_SHORTEST_S + 1);

@@ -25,7 +25,7 @@ static void set(struct reflector *reflector, enum reflector_trouble trouble, con
                 const char *text)
 {
     char shown[SHOWN_MAX + 1];
-    bool is_watch = reflector->step == STEP_WATCH || reflector->step == STEP_CATCH_UP;
+    bool is_watch = reflector->step == STEP_WATCH || reflector->step == STEP_REWATCH;
     make_printable(text, shown);
     (void)snprintf(reflector->why, sizeof reflector->why, "%s %s: %s%s%s",
                    is_watch ? "watch" : "GET", reflector->settings.kind->path, number,

@@ -79,7 +79,7 @@ static void watch_failed(struct reflector *reflector, enum failure failure)
 }
 
 /* One that was opened and broke off before it had caught up has ended without. */
-static void catch_up_failed(struct reflector *reflector, enum failure failure)
+static void rewatch_failed(struct reflector *reflector, enum failure failure)
 {
     bool refused = failure == FAILURE_BUSY || failure == FAILURE_CUT;
     if (refused && reflector->watch_is_open)
@@ -94,7 +94,7 @@ static void catch_up_failed(struct reflector *reflector, enum failure failure)
 static int64_t delay_of(struct reflector *reflector, int64_t now_ms, enum failure failure,
                         int64_t retry_after_s)
 {
-    bool is_watch = reflector->step == STEP_WATCH || reflector->step == STEP_CATCH_UP;
+    bool is_watch = reflector->step == STEP_WATCH || reflector->step == STEP_REWATCH;
     if (is_watch && failure == FAILURE_GONE && now_ms - reflector->listed_ms >= IN_VAIN_MS)
         return 0;
     if (retry_after_s < 0 || retry_after_s > RETRY_AFTER_MAX_S)
@@ -118,8 +118,8 @@ void reflector_failed(struct reflector *reflector, int64_t now_ms, enum failure 
     case STEP_PROBE:
         reflector_set_stale(reflector);
         break;
-    case STEP_CATCH_UP:
-        catch_up_failed(reflector, failure);
+    case STEP_REWATCH:
+        rewatch_failed(reflector, failure);
         break;
     }
     reflector_settle(reflector);

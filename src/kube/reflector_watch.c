@@ -167,9 +167,9 @@ bool reflector_event_failed(const struct reflector *reflector)
 void reflector_events_end(struct reflector *reflector, int64_t now_ms)
 {
     reflector->has_news = true;
-    reflector_came_to(reflector);
-    if (reflector->step != STEP_CATCH_UP ||
-        !resource_version_reaches(buf_text(&reflector->version), buf_text(&reflector->goal)))
+    reflector_catch_up_look(reflector);
+    if (reflector->step != STEP_REWATCH ||
+        !resource_version_is_at_least(buf_text(&reflector->version), buf_text(&reflector->probed)))
         return;
     reflector->step = STEP_WATCH;
     reflector_set_fresh(reflector, now_ms);
@@ -178,7 +178,7 @@ void reflector_events_end(struct reflector *reflector, int64_t now_ms)
 void reflector_watch_end(struct reflector *reflector, int64_t now_ms)
 {
     const struct flight *flight = &reflector->flight;
-    if (reflector->step == STEP_CATCH_UP)
+    if (reflector->step == STEP_REWATCH)
         reflector_relist(reflector, RELIST_SILENT);
     if (reflector->step == STEP_LIST || flight->n_objects > 0)
         return;
@@ -195,14 +195,14 @@ void reflector_probe_end(struct reflector *reflector, int64_t now_ms)
 {
     const char *seen = buf_text(&reflector->listing.page_version);
     const char *ours = buf_text(&reflector->version);
-    buf_clear(&reflector->goal);
-    (void)buf_add_text(&reflector->goal, seen);
+    buf_clear(&reflector->probed);
+    (void)buf_add_text(&reflector->probed, seen);
     reflector->fresh = true;
     if (resource_version_less(seen, ours)) {
         reflector_relist(reflector, RELIST_SILENT);
         return;
     }
-    reflector->step = STEP_CATCH_UP;
+    reflector->step = STEP_REWATCH;
     if (strcmp(seen, ours) != 0)
         return;
     reflector->step = STEP_WATCH;

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metrics.h"
-#include "catch_up.h"
+#include "catcher.h"
 #include "formats/json_get.h"
 #include "told.h"
 
@@ -16,7 +16,7 @@
 
 /* kube-scheduler's own, by its defaults. */
 #define LEASE "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
-#define QUESTION_MS 1000
+#define LEASE_MS 1000
 #define TERM_BYTES ((size_t)512)
 #define TIME_BYTES ((size_t)64)
 
@@ -35,8 +35,8 @@ struct regain {
     /* The sender's thread. */
     enum step step;
     uint64_t working_on; /* the number of the pause that the step is for */
-    bool asks;           /* a question is under way */
-    struct catch_up catch_up;
+    bool asks;           /* for the Lease */
+    struct catcher catcher;
     struct reign seen;  /* as it was read for this pause */
     struct reign known; /* when the ledger last was up to date */
     struct told told;   /* why the Lease could not be read */
@@ -45,7 +45,6 @@ struct regain {
     int64_t heard_ms;     /* the last verb; 0: none */
     uint64_t wanted;      /* pauses that ended */
     uint64_t done;        /* up to which of them the ledger is up to date */
-    uint64_t reached;     /* of what was to be reached */
     struct counter n_unchanged, n_caught_up;
 };
 
@@ -54,6 +53,7 @@ struct regain *regain_new(const struct regain_settings *settings, struct kube_se
     struct regain *regain = MEM_NEW(struct regain);
     regain->settings = *settings;
     regain->sender = sender;
+    catcher_init(&regain->catcher, &settings->pods, sender);
     (void)pthread_mutex_init(&regain->lock, NULL);
     return regain;
 }
@@ -83,13 +83,6 @@ bool regain_is_done(struct regain *regain)
     const bool is_done = regain->done == regain->wanted;
     (void)pthread_mutex_unlock(&regain->lock);
     return is_done;
-}
-
-void regain_reached(struct regain *regain, uint64_t number)
-{
-    (void)pthread_mutex_lock(&regain->lock);
-    regain->reached = number;
-    (void)pthread_mutex_unlock(&regain->lock);
 }
 
 /* ---- the Lease ---- */
@@ -162,15 +155,7 @@ static void on_lease(void *context, const struct kube_answer *answer)
         finish(regain, &regain->n_unchanged);
         return;
     }
-    catch_up_begin(&regain->catch_up, regain->settings.pods_path);
     regain->step = CATCHING_UP;
-}
-
-static void on_catch_up(void *context, const struct kube_answer *answer)
-{
-    struct regain *regain = context;
-    regain->asks = false;
-    catch_up_answered(&regain->catch_up, answer);
 }
 
 /* ---- the task ---- */
@@ -180,10 +165,9 @@ static void on_catch_up(void *context, const struct kube_answer *answer)
 static void take_news(struct regain *regain)
 {
     (void)pthread_mutex_lock(&regain->lock);
-    const bool is_reached = regain->reached == regain->working_on;
     const uint64_t wanted = regain->wanted;
     (void)pthread_mutex_unlock(&regain->lock);
-    if (regain->step == CATCHING_UP && is_reached)
+    if (regain->step == CATCHING_UP && catcher_is_done(&regain->catcher, regain->working_on))
         finish(regain, &regain->n_caught_up);
     if (regain->step != IDLE || regain->working_on == wanted)
         return;
@@ -191,32 +175,25 @@ static void take_news(struct regain *regain)
     regain->step = LEASE_WANTED;
 }
 
-static void ask(struct regain *regain, const struct kube_request *request, kube_done *done)
+static void ask_lease(struct regain *regain)
 {
+    const struct kube_request lease = {.method = "GET", .path = LEASE, .timeout_ms = LEASE_MS};
     regain->asks = true;
-    regain->sender.send(regain->sender.sender, request, done, regain);
+    regain->sender.send(regain->sender.sender, &lease, on_lease, regain);
 }
 
 int64_t regain_tick(void *regain_context, int64_t now_ms)
 {
     struct regain *regain = regain_context;
-    const struct kube_request lease = {.method = "GET", .path = LEASE, .timeout_ms = QUESTION_MS};
     if (now_ms < regain->settings.start_ms)
         return regain->settings.start_ms;
     if (regain->asks)
         return CLOCK_NEVER;
     take_news(regain);
-    if (regain->step == IDLE)
-        return CLOCK_NEVER;
-    if (regain->step == LEASE_WANTED) {
-        ask(regain, &lease, on_lease);
-        return CLOCK_NEVER;
-    }
-    const struct catch_up_action action = catch_up_next(&regain->catch_up);
-    if (action.want == CATCH_UP_ASK)
-        ask(regain, &action.request, on_catch_up);
-    else if (action.want == CATCH_UP_REACH)
-        regain->settings.reach(regain->settings.context, regain->working_on, action.version);
+    if (regain->step == LEASE_WANTED)
+        ask_lease(regain);
+    else if (regain->step == CATCHING_UP)
+        (void)catcher_work(&regain->catcher, regain->working_on);
     return CLOCK_NEVER;
 }
 

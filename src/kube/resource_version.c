@@ -17,7 +17,7 @@ bool resource_version_less(const char *a, const char *b)
     return a_len != b_len ? a_len < b_len : strcmp(a, b) < 0;
 }
 
-bool resource_version_reaches(const char *version, const char *goal)
+bool resource_version_is_at_least(const char *version, const char *other)
 {
-    return strcmp(version, goal) == 0 || resource_version_less(goal, version);
+    return strcmp(version, other) == 0 || resource_version_less(other, version);
 }

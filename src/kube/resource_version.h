@@ -11,7 +11,7 @@
 
 /* Both are decimal numbers, and a is smaller than b. */
 bool resource_version_less(const char *a, const char *b);
-/* It is the goal, or surely later. */
-bool resource_version_reaches(const char *version, const char *goal);
+/* It is the other, or surely later. */
+bool resource_version_is_at_least(const char *version, const char *other);
 
 #endif

@@ -2,26 +2,19 @@
 #include "kube/watch.h"
 
 #include "base/mem.h"
-#include "resource_version.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <utlist.h>
-
-/* One of those who want something reached. */
-struct wish {
-    struct kube_watch_goal goal; /* its version is ours */
-    struct wish *next;
-};
 
 struct kube_watch {
     struct kube_loop *loop;
     struct reflector *reflector;
+    const char *path;
     struct kube_stream *stream; /* NULL: none is open */
-    uint64_t n_demands;         /* of the reflector: what is reached by the last is by all */
-    struct wish *wishes;        /* of that demand; one a context */
-    pthread_mutex_t lock;       /* guards wanted */
-    struct wish *wanted;        /* not taken over yet, the oldest first */
+    struct catch_up catch_up;   /* under way, without its version; number 0: none */
+    pthread_mutex_t lock;       /* guards the rest */
+    struct catch_up wanted;     /* not taken over yet; number 0: none */
+    char *wanted_version;       /* NULL: list anew */
 };
 
 static void on_refused(void *context, const char *why)
@@ -62,93 +55,54 @@ static void cancel(struct kube_watch *watch)
     watch->stream = NULL;
 }
 
-static void free_wish(struct wish *wish)
+static void take_catch_up(struct kube_watch *watch, int64_t now_ms)
 {
-    free((void *)(uintptr_t)wish->goal.version);
-    free(wish);
-}
-
-static void free_wishes(struct wish *wishes)
-{
-    struct wish *wish = NULL;
-    struct wish *next = NULL;
-    LL_FOREACH_SAFE(wishes, wish, next)
-    free_wish(wish);
-}
-
-/* A newer one of the same context replaces it. */
-static void add_wish(struct kube_watch *watch, struct wish *wish)
-{
-    struct wish **at = &watch->wishes;
-    while (*at && (*at)->goal.context != wish->goal.context)
-        at = &(*at)->next;
-    struct wish *replaced = *at;
-    if (replaced) {
-        wish->next = replaced->next;
-        free_wish(replaced);
-    }
-    *at = wish;
-}
-
-/* The version by which all of them are reached; NULL: a list. */
-static const char *version_of_all(const struct kube_watch *watch)
-{
-    const char *version = watch->wishes->goal.version;
-    const struct wish *wish = NULL;
-    LL_FOREACH (watch->wishes, wish) {
-        if (!version || !wish->goal.version)
-            return NULL;
-        if (resource_version_less(version, wish->goal.version))
-            version = wish->goal.version;
-    }
-    return version;
-}
-
-static void take_wishes(struct kube_watch *watch, int64_t now_ms)
-{
-    struct wish *wish = NULL;
-    struct wish *next = NULL;
     (void)pthread_mutex_lock(&watch->lock);
-    struct wish *wanted = watch->wanted;
-    watch->wanted = NULL;
+    const struct catch_up wanted = watch->wanted;
+    char *version = watch->wanted_version;
+    watch->wanted = (struct catch_up){0};
+    watch->wanted_version = NULL;
     (void)pthread_mutex_unlock(&watch->lock);
-    if (!wanted)
+    if (wanted.number == 0)
         return;
-    LL_FOREACH_SAFE(wanted, wish, next)
-    {
-        wish->next = NULL;
-        add_wish(watch, wish);
-    }
-    reflector_reach(watch->reflector, now_ms, ++watch->n_demands, version_of_all(watch));
+    watch->catch_up = wanted;
+    reflector_catch_up(watch->reflector, now_ms, wanted.number, version);
+    free(version);
 }
 
 /* After the store was told. */
-static void tell_reached(struct kube_watch *watch)
+static void tell_caught_up(struct kube_watch *watch)
 {
-    struct wish *wish = NULL;
-    if (!watch->wishes || reflector_reached(watch->reflector) != watch->n_demands)
+    const struct catch_up catch_up = watch->catch_up;
+    if (catch_up.number == 0 || reflector_caught_up(watch->reflector) != catch_up.number)
         return;
-    LL_FOREACH (watch->wishes, wish)
-        wish->goal.reached(wish->goal.context, wish->goal.number);
-    free_wishes(watch->wishes);
-    watch->wishes = NULL;
+    watch->catch_up = (struct catch_up){0};
+    catch_up.done(catch_up.context, catch_up.number);
 }
 
-void kube_watch_reach(struct kube_watch *watch, const struct kube_watch_goal *goal)
+static void begin_catch_up(void *context, const struct catch_up *catch_up)
 {
-    struct wish *wish = MEM_NEW(struct wish);
-    wish->goal = *goal;
-    wish->goal.version = goal->version ? mem_strdup(goal->version) : NULL;
+    struct kube_watch *watch = context;
+    char *version = catch_up->version ? mem_strdup(catch_up->version) : NULL;
     (void)pthread_mutex_lock(&watch->lock);
-    LL_APPEND(watch->wanted, wish);
+    char *replaced = watch->wanted_version;
+    watch->wanted = *catch_up;
+    watch->wanted.version = NULL;
+    watch->wanted_version = version;
     (void)pthread_mutex_unlock(&watch->lock);
+    free(replaced);
     kube_loop_wake(watch->loop);
+}
+
+struct catch_up_watch kube_watch_to_catch_up(struct kube_watch *watch)
+{
+    return (struct catch_up_watch){watch->path, begin_catch_up, watch};
 }
 
 static int64_t run(void *context, int64_t now_ms)
 {
     struct kube_watch *watch = context;
-    take_wishes(watch, now_ms);
+    take_catch_up(watch, now_ms);
     const struct kube_stream_handler handler = {on_refused, on_head,    on_bytes,
                                                 on_end,     on_drained, watch};
     struct reflector_action action = reflector_next(watch->reflector, now_ms);
@@ -158,7 +112,7 @@ static int64_t run(void *context, int64_t now_ms)
             watch->stream = kube_stream_open(watch->loop, &action.request, &handler);
         action = reflector_next(watch->reflector, now_ms);
     }
-    tell_reached(watch);
+    tell_caught_up(watch);
     return action.until_ms;
 }
 
@@ -167,6 +121,7 @@ struct kube_watch *kube_watch_new(struct kube_loop *loop, const struct reflector
 {
     struct kube_watch *watch = MEM_NEW(struct kube_watch);
     watch->loop = loop;
+    watch->path = settings->kind->path;
     (void)pthread_mutex_init(&watch->lock, NULL);
     watch->reflector = reflector_new(settings, store);
     kube_loop_add_task(loop, run, watch);
@@ -176,8 +131,7 @@ struct kube_watch *kube_watch_new(struct kube_loop *loop, const struct reflector
 void kube_watch_free(struct kube_watch *watch)
 {
     reflector_free(watch->reflector);
-    free_wishes(watch->wishes);
-    free_wishes(watch->wanted);
+    free(watch->wanted_version);
     (void)pthread_mutex_destroy(&watch->lock);
     free(watch);
 }

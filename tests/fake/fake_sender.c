@@ -25,6 +25,11 @@ static void fake_send(void *sender, const struct kube_request *request, kube_don
     (void)pthread_mutex_unlock(&fake->lock);
 }
 
+static void fake_wake(void *sender)
+{
+    (void)sender;
+}
+
 void fake_sender_init(struct fake_sender *fake)
 {
     *fake = (struct fake_sender){0};
@@ -42,7 +47,7 @@ void fake_sender_fini(struct fake_sender *fake)
 
 struct kube_sender fake_sender_of(struct fake_sender *fake)
 {
-    return (struct kube_sender){fake_send, fake};
+    return (struct kube_sender){fake_send, fake_wake, fake};
 }
 
 struct fake_request *fake_sender_take(struct fake_sender *fake)

@@ -109,11 +109,10 @@ void service_pump(struct service *service, size_t kind)
         world_fail(service->world, "the reflector of kind %zu waits for the past", kind);
     wake_at(service, kind, action.until_ms);
     if (kind == CLUSTER_PODS) {
-        const uint64_t reached = reflector_reached(service->reflectors[kind]);
-        if (service->leadership)
-            leadership_reached(service->leadership, reached);
-        else
-            hold_reached(service->hold, reached);
+        const struct catch_up *catch_up = &service->catch_up;
+        if (catch_up->number > 0 &&
+            reflector_caught_up(service->reflectors[kind]) == catch_up->number)
+            catch_up->done(catch_up->context, catch_up->number);
         wake_at(service, N_CLUSTER_KINDS, now_ms);
     }
 }
@@ -178,10 +177,12 @@ static void on_pump_pods(void *context)
         service_pump(service, CLUSTER_PODS);
 }
 
-static void on_reach(void *context, uint64_t number, const char *version)
+static void on_catch_up(void *context, const struct catch_up *catch_up)
 {
     struct service *service = context;
-    reflector_reach(service->reflectors[CLUSTER_PODS], service_now(service), number, version);
+    service->catch_up = *catch_up;
+    reflector_catch_up(service->reflectors[CLUSTER_PODS], service_now(service), catch_up->number,
+                       catch_up->version);
     agenda_in(&service->world->agenda, 0, on_pump_pods, service);
 }
 
@@ -242,9 +243,7 @@ static void create_hold(struct service *service)
 {
     const struct hold_settings settings = {
         .until_ms = service_now(service) + times()->hold_ms,
-        .pods_path = "/api/v1/pods",
-        .reach = on_reach,
-        .context = service,
+        .pods = {"/api/v1/pods", on_catch_up, service},
     };
     service->hold = hold_new(&settings, wire_sender(&service->wire));
 }
@@ -267,18 +266,18 @@ static void create_leadership(struct service *service)
                   .renew_deadline_ms = times()->renew_ms,
                   .retry_ms = times()->retry_ms,
                   .seed = dice_next(&service->world->dice)},
-        .pods_path = "/api/v1/pods",
+        .pods = {"/api/v1/pods", on_catch_up, service},
         .decide_ms = times()->decide_ms,
         .usable = is_usable,
         .quiet_ms = quiet_ms,
         .wall_ms = wall_ms,
-        .reach = on_reach,
         .turned = on_turn,
         .released = on_released,
         .context = service,
     };
     service->leadership = NULL;
     service->hold = NULL;
+    service->catch_up = (struct catch_up){0};
     if (service->world->plan.n_replicas == 1) {
         create_hold(service);
         return;

@@ -41,6 +41,7 @@ struct service {
     struct binds *binds;
     struct leadership *leadership;         /* NULL: it is the only one */
     struct hold *hold;                     /* NULL: there is a Lease */
+    struct catch_up catch_up;              /* of the pods; number 0: none */
     struct reflector_store lease_store;    /* whom a watch on the Lease tells */
     int64_t wakes_ms[N_CLUSTER_KINDS + 1]; /* already on the agenda; the last: of binds */
     void (*on_stopped)(struct service *service);

@@ -293,9 +293,15 @@ void wire_init(struct wire *wire, struct service *service)
     *wire = (struct wire){.world = service->world, .service = service};
 }
 
+/* The service runs its tasks after all that may wake them. */
+static void wake(void *sender)
+{
+    (void)sender;
+}
+
 struct kube_sender wire_sender(struct wire *wire)
 {
-    return (struct kube_sender){send_call, wire};
+    return (struct kube_sender){send_call, wake, wire};
 }
 
 static void stop(struct call *call)

@@ -27,13 +27,6 @@ static int64_t wall_ms(void *context)
     return 0;
 }
 
-static void on_reach(void *context, uint64_t number, const char *version)
-{
-    struct stage *stage = context;
-    stage->reach = number;
-    (void)snprintf(stage->goal, sizeof stage->goal, "%s", version ? version : "");
-}
-
 static void on_turn(void *context, bool may_decide)
 {
     struct stage *stage = context;
@@ -59,12 +52,11 @@ void begin(struct stage *stage, const char *service)
                   .renew_deadline_ms = 10000,
                   .retry_ms = 2000},
         .slice = {.namespace_ = "ns", .service = service, .address = "10.0.0.1", .port_name = "v"},
-        .pods_path = "/api/v1/pods",
+        .pods = fake_catch_up_of(&stage->catch_up),
         .decide_ms = DECIDE_MS,
         .usable = is_usable,
         .quiet_ms = quiet_ms,
         .wall_ms = wall_ms,
-        .reach = on_reach,
         .turned = on_turn,
         .released = on_released,
         .context = stage,
@@ -147,7 +139,7 @@ void lead(struct stage *stage)
     take_lease(stage);
     answered(stage, "GET", "/version", 200, "{\"major\":\"1\",\"minor\":\"36\"}");
     answered(stage, "GET", PODS, 200, "{\"metadata\":{\"resourceVersion\":\"77\"}}");
-    leadership_reached(stage->leadership, stage->reach);
+    fake_catch_up_done(&stage->catch_up, stage->catch_up.last.number);
     tick(stage);
     assert_true(may_decide(stage));
 }

@@ -5,6 +5,7 @@
 #ifndef LEADERSHIP_STAGE_H
 #define LEADERSHIP_STAGE_H
 
+#include "fake_catch_up.h"
 #include "fake_sender.h"
 #include "kube/leadership.h"
 
@@ -23,8 +24,7 @@ struct stage {
     int64_t now_ms;
     int64_t next_ms; /* what the last tick returned */
     int64_t version;
-    uint64_t reach; /* the last that was wanted */
-    char goal[64];  /* "" none: list anew */
+    struct fake_catch_up catch_up;
     int n_turns, n_released;
     bool may_decide;  /* as told */
     bool is_unusable; /* the ledger */

@@ -1,4 +1,5 @@
 /* hold: when a service that has just started may bind. */
+#include "fake_catch_up.h"
 #include "fake_sender.h"
 #include "kube/hold.h"
 #include "kube_answers.h"
@@ -6,31 +7,19 @@
 
 #include "base/clock.h"
 
-#include <stdio.h>
-
 #define UNTIL_MS 9000
 #define LIST "/api/v1/pods?limit=1"
 
 struct stage {
     struct fake_sender sender;
     struct hold *hold;
-    int n_reaches;
-    uint64_t number;
-    char version[32];
+    struct fake_catch_up catch_up;
 };
-
-static void on_reach(void *context, uint64_t number, const char *version)
-{
-    struct stage *stage = context;
-    stage->n_reaches++;
-    stage->number = number;
-    (void)snprintf(stage->version, sizeof stage->version, "%s", version ? version : "a list");
-}
 
 static void begin(struct stage *stage)
 {
-    const struct hold_settings settings = {
-        .until_ms = UNTIL_MS, .pods_path = "/api/v1/pods", .reach = on_reach, .context = stage};
+    const struct hold_settings settings = {.until_ms = UNTIL_MS,
+                                           .pods = fake_catch_up_of(&stage->catch_up)};
     *stage = (struct stage){0};
     fake_sender_init(&stage->sender);
     stage->hold = hold_new(&settings, fake_sender_of(&stage->sender));
@@ -65,7 +54,7 @@ static void nothing_is_asked_before_its_time(void **state)
 }
 
 /* What the predecessor did at the last moment is in the ledger before anything is bound. */
-static void the_ledger_comes_to_the_pods_of_then(void **state)
+static void the_ledger_catches_up(void **state)
 {
     struct stage stage;
     (void)state;
@@ -74,12 +63,12 @@ static void the_ledger_comes_to_the_pods_of_then(void **state)
     assert_true(hold_until_ms(stage.hold, UNTIL_MS) > UNTIL_MS);
     answered(&stage, "/version", "{\"major\":\"1\",\"minor\":\"36\"}");
     answered(&stage, LIST, "{\"metadata\":{\"resourceVersion\":\"77\"}}");
-    assert_string_equal(stage.version, "77");
+    assert_string_equal(stage.catch_up.version, "77");
     assert_true(hold_until_ms(stage.hold, UNTIL_MS + 100) > UNTIL_MS + 100);
-    hold_reached(stage.hold, stage.number);
+    fake_catch_up_done(&stage.catch_up, stage.catch_up.last.number);
     assert_int_equal(hold_until_ms(stage.hold, UNTIL_MS + 100), UNTIL_MS + 100);
     assert_true(hold_tick(stage.hold, UNTIL_MS + 200) == CLOCK_NEVER);
-    assert_int_equal(stage.n_reaches, 1);
+    assert_int_equal(stage.catch_up.n, 1);
     assert_null(fake_sender_take(&stage.sender));
     end(&stage);
 }
@@ -91,7 +80,8 @@ static void where_versions_do_not_compare_the_pods_are_listed(void **state)
     begin(&stage);
     (void)hold_tick(stage.hold, UNTIL_MS);
     answered(&stage, "/version", "{\"major\":\"1\",\"minor\":\"34\"}");
-    assert_string_equal(stage.version, "a list");
+    assert_int_equal(stage.catch_up.n, 1);
+    assert_string_equal(stage.catch_up.version, "");
     end(&stage);
 }
 
@@ -99,7 +89,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_asked_before_its_time),
-        cmocka_unit_test(the_ledger_comes_to_the_pods_of_then),
+        cmocka_unit_test(the_ledger_catches_up),
         cmocka_unit_test(where_versions_do_not_compare_the_pods_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,13 +16,13 @@ static void it_decides_when_its_ledger_is_as_of_then(void **state)
     accepted(&stage, "PUT", LEASE);
     assert_string_equal(leadership_role(stage.leadership, stage.now_ms), "becoming the leader");
     answered(&stage, "GET", "/version", 200, "{\"major\":\"1\",\"minor\":\"35+\"}");
-    assert_int_equal(stage.reach, 0);
+    assert_int_equal(stage.catch_up.last.number, 0);
     answered(&stage, "GET", PODS, 200, "{\"metadata\":{\"resourceVersion\":\"77\"}}");
-    assert_int_equal(stage.reach, 1);
-    assert_string_equal(stage.goal, "77");
+    assert_int_equal(stage.catch_up.last.number, 1);
+    assert_string_equal(stage.catch_up.version, "77");
     assert_false(may_decide(&stage));
     assert_int_equal(stage.n_turns, 0);
-    leadership_reached(stage.leadership, 1);
+    fake_catch_up_done(&stage.catch_up, 1);
     tick(&stage);
     assert_true(may_decide(&stage));
     assert_true(stage.may_decide);
@@ -43,8 +43,8 @@ static void where_versions_say_nothing_the_pods_are_listed_anew(void **state)
         begin(&stage, NULL);
         take_lease(&stage);
         answered(&stage, "GET", "/version", VERSIONS[i].status, VERSIONS[i].body);
-        assert_int_equal(stage.reach, 1);
-        assert_string_equal(stage.goal, "");
+        assert_int_equal(stage.catch_up.last.number, 1);
+        assert_string_equal(stage.catch_up.version, "");
         end(&stage);
     }
 }
@@ -57,8 +57,8 @@ static void where_the_pods_cannot_be_asked_they_are_listed_anew(void **state)
     take_lease(&stage);
     answered(&stage, "GET", "/version", 200, "{\"major\":\"2\",\"minor\":\"0\"}");
     answered(&stage, "GET", PODS, 500, "{}");
-    assert_int_equal(stage.reach, 1);
-    assert_string_equal(stage.goal, "");
+    assert_int_equal(stage.catch_up.last.number, 1);
+    assert_string_equal(stage.catch_up.version, "");
     end(&stage);
 }
 
@@ -103,11 +103,11 @@ static void who_takes_it_again_catches_up_again(void **state)
     accepted(&stage, "PUT", LEASE);
     assert_false(may_decide(&stage));
     answered(&stage, "GET", "/version", 200, "{}");
-    assert_int_equal(stage.reach, 2);
-    leadership_reached(stage.leadership, 1); /* a late word of the first time */
+    assert_int_equal(stage.catch_up.last.number, 2);
+    fake_catch_up_done(&stage.catch_up, 1); /* a late word of the first time */
     tick(&stage);
     assert_false(may_decide(&stage));
-    leadership_reached(stage.leadership, 2);
+    fake_catch_up_done(&stage.catch_up, 2);
     tick(&stage);
     assert_true(may_decide(&stage));
     end(&stage);
@@ -190,8 +190,8 @@ static void who_sees_the_lease_deleted_decides_no_more_until_it_has_written_it(v
     assert_false(may_decide(&stage)); /* bindings of another term may lie between */
     answered(&stage, "GET", "/version", 200, "{\"major\":\"1\",\"minor\":\"36\"}");
     answered(&stage, "GET", PODS, 200, "{\"metadata\":{\"resourceVersion\":\"78\"}}");
-    assert_int_equal(stage.reach, 2);
-    leadership_reached(stage.leadership, 2);
+    assert_int_equal(stage.catch_up.last.number, 2);
+    fake_catch_up_done(&stage.catch_up, 2);
     tick(&stage);
     assert_true(may_decide(&stage));
     end(&stage);

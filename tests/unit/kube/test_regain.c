@@ -1,4 +1,5 @@
 /* regain: verbs after a pause find a ledger that is up to date. */
+#include "fake_catch_up.h"
 #include "fake_sender.h"
 #include "kube/regain.h"
 #include "kube_answers.h"
@@ -19,23 +20,15 @@ struct stage {
     struct fake_sender sender;
     struct regain *regain;
     int64_t now_ms;
-    uint64_t reach; /* the last that was wanted */
-    char goal[64];  /* "": list anew */
+    struct fake_catch_up catch_up;
 };
-
-static void on_reach(void *context, uint64_t number, const char *version)
-{
-    struct stage *stage = context;
-    stage->reach = number;
-    (void)snprintf(stage->goal, sizeof stage->goal, "%s", version ? version : "");
-}
 
 static void begin(struct stage *stage)
 {
     *stage = (struct stage){.now_ms = 1000000};
     fake_sender_init(&stage->sender);
-    const struct regain_settings settings = {
-        .pods_path = "/api/v1/pods", .idle_ms = IDLE_MS, .reach = on_reach, .context = stage};
+    const struct regain_settings settings = {.pods = fake_catch_up_of(&stage->catch_up),
+                                             .idle_ms = IDLE_MS};
     stage->regain = regain_new(&settings, fake_sender_of(&stage->sender));
 }
 
@@ -79,9 +72,9 @@ static void catches_up(struct stage *stage, const char *version)
     (void)snprintf(body, sizeof body, "{\"metadata\":{\"resourceVersion\":\"%s\"}}", version);
     answered(stage, "/version", 200, "{\"major\":\"1\",\"minor\":\"36\"}");
     answered(stage, PODS, 200, body);
-    assert_string_equal(stage->goal, version);
+    assert_string_equal(stage->catch_up.version, version);
     assert_false(regain_is_done(stage->regain));
-    regain_reached(stage->regain, stage->reach);
+    fake_catch_up_done(&stage->catch_up, stage->catch_up.last.number);
     tick(stage);
 }
 
@@ -102,11 +95,9 @@ static void test_after_a_start_nothing_is_asked_for_a_while(void **state)
     (void)state;
     begin(&stage);
     regain_free(stage.regain);
-    const struct regain_settings settings = {.pods_path = "/api/v1/pods",
+    const struct regain_settings settings = {.pods = fake_catch_up_of(&stage.catch_up),
                                              .idle_ms = IDLE_MS,
-                                             .start_ms = stage.now_ms + 3000,
-                                             .reach = on_reach,
-                                             .context = &stage};
+                                             .start_ms = stage.now_ms + 3000};
     stage.regain = regain_new(&settings, fake_sender_of(&stage.sender));
     assert_false(heard(&stage));
     assert_int_equal(regain_tick(stage.regain, stage.now_ms), stage.now_ms + 3000);
@@ -218,7 +209,7 @@ static void test_a_pause_in_the_middle_of_catching_up(void **state)
     stage.now_ms += IDLE_MS;
     assert_false(heard(&stage));
     asks_nothing(&stage);
-    regain_reached(stage.regain, stage.reach);
+    fake_catch_up_done(&stage.catch_up, stage.catch_up.last.number);
     tick(&stage);
     assert_false(regain_is_done(stage.regain));
     answered(&stage, LEASE, 200, HELD_AT("u", "host_1", "7", "04"));

@@ -13,7 +13,7 @@
 struct reflector {
     struct journal *journal;
     const char *wishes; /* a letter each: Request, Cancel, '.': wait for an event */
-    uint64_t demanded, reached;
+    uint64_t wanted, caught_up;
     bool tells_drained; /* the next time */
 };
 
@@ -70,7 +70,7 @@ void reflector_bytes(struct reflector *reflector, int64_t now_ms, const char *by
 {
     (void)now_ms;
     journal_add(reflector->journal, "bytes %.*s", (int)len, bytes);
-    reflector->reached = reflector->demanded;
+    reflector->caught_up = reflector->wanted;
     go_on(reflector);
 }
 
@@ -91,18 +91,18 @@ void reflector_end(struct reflector *reflector, int64_t now_ms, enum kube_outcom
     go_on(reflector);
 }
 
-void reflector_reach(struct reflector *reflector, int64_t now_ms, uint64_t number,
-                     const char *version)
+void reflector_catch_up(struct reflector *reflector, int64_t now_ms, uint64_t number,
+                        const char *version)
 {
     (void)now_ms;
-    journal_add(reflector->journal, "reach %d %s", (int)number, version ? version : "nothing");
-    reflector->demanded = number;
+    journal_add(reflector->journal, "catch up %d %s", (int)number, version ? version : "nothing");
+    reflector->wanted = number;
 }
 
-/* Any bytes bring it there. */
-uint64_t reflector_reached(const struct reflector *reflector)
+/* By any bytes. */
+uint64_t reflector_caught_up(const struct reflector *reflector)
 {
-    return reflector->reached;
+    return reflector->caught_up;
 }
 
 struct scene {
@@ -118,8 +118,10 @@ static int begin(struct scene *scene, const char *wishes)
     desk_open(&scene->desk, "http");
     scene->journal = journal_new();
     scene->reflector = (struct reflector){.journal = scene->journal, .wishes = wishes};
+    static const struct reflector_kind kind = {.path = "/watch"};
+    const struct reflector_settings settings = {.kind = &kind};
     const struct reflector_store store = {.context = &scene->reflector};
-    scene->watch = kube_watch_new(scene->desk.loop, NULL, &store);
+    scene->watch = kube_watch_new(scene->desk.loop, &settings, &store);
     desk_start(&scene->desk);
     int connection = desk_take(scene->desk.listener, "GET /watch ");
     return connection;
@@ -175,51 +177,29 @@ static void a_refused_token_is_told_before_anything_else(void **state)
     (void)close(connection);
 }
 
-static void note_reached(void *context, uint64_t number)
+static void on_caught_up(void *context, uint64_t number)
 {
-    journal_add(context, "reached %d", (int)number);
+    journal_add(context, "caught up %d", (int)number);
 }
 
-static void what_is_demanded_is_told_when_it_is_reached(void **state)
+/* The newer one replaces the older. */
+static void it_tells_when_its_store_has_caught_up(void **state)
 {
     (void)state;
     struct scene scene;
     int connection = begin(&scene, "R.");
-    const struct kube_watch_goal goal = {3, "120", note_reached, scene.journal};
-    const struct kube_watch_goal later = {4, NULL, note_reached, scene.journal};
-    kube_watch_reach(scene.watch, &goal);
-    journal_wait(scene.journal, "reach 1 120");
-    kube_watch_reach(scene.watch, &later);
-    journal_wait(scene.journal, "reach 2 nothing");
+    const struct catch_up older = {3, "120", on_caught_up, scene.journal};
+    const struct catch_up newer = {4, NULL, on_caught_up, scene.journal};
+    const struct catch_up_watch watch = kube_watch_to_catch_up(scene.watch);
+    assert_string_equal(watch.path, "/watch");
+    watch.begin(watch.watch, &older);
+    journal_wait(scene.journal, "catch up 3 120");
+    watch.begin(watch.watch, &newer);
+    journal_wait(scene.journal, "catch up 4 nothing");
     desk_write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab");
-    journal_wait(scene.journal, "reached 4");
-    journal_expect(scene.journal, "reach 1 120, reach 2 nothing, head 200, bytes ab, reached 4");
-    end(&scene);
-    (void)close(connection);
-}
-
-static void note_other(void *context, uint64_t number)
-{
-    const struct scene *scene = context;
-    journal_add(scene->journal, "other reached %d", (int)number);
-}
-
-/* Each is told when all is reached. */
-static void two_may_demand_at_a_time(void **state)
-{
-    (void)state;
-    struct scene scene;
-    int connection = begin(&scene, "R.");
-    const struct kube_watch_goal goal = {3, "120", note_reached, scene.journal};
-    const struct kube_watch_goal other = {1, "119", note_other, &scene};
-    kube_watch_reach(scene.watch, &goal);
-    journal_wait(scene.journal, "reach 1 120");
-    kube_watch_reach(scene.watch, &other);
-    journal_wait(scene.journal, "reach 2 120");
-    desk_write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab");
-    journal_wait(scene.journal, "other reached 1");
+    journal_wait(scene.journal, "caught up 4");
     journal_expect(scene.journal,
-                   "reach 1 120, reach 2 120, head 200, bytes ab, reached 3, other reached 1");
+                   "catch up 3 120, catch up 4 nothing, head 200, bytes ab, caught up 4");
     end(&scene);
     (void)close(connection);
 }
@@ -239,8 +219,7 @@ int main(void)
         cmocka_unit_test(one_request_after_the_other),
         cmocka_unit_test(what_is_cancelled_is_silent),
         cmocka_unit_test(a_refused_token_is_told_before_anything_else),
-        cmocka_unit_test(what_is_demanded_is_told_when_it_is_reached),
-        cmocka_unit_test(two_may_demand_at_a_time),
+        cmocka_unit_test(it_tells_when_its_store_has_caught_up),
         cmocka_unit_test(it_may_be_freed_with_a_request_in_flight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
