@@ -1,10 +1,8 @@
 /*
  * reflector_priv: the reflector's state, for the files that are it.
  *
- * reflector.c has the public functions, the time and what every answer shares; reflector_list.c
- * reads pages (of a list and of a probe), reflector_watch.c events, reflector_verdict.c says what
- * follows from a failure, reflector_request.c writes the requests, reflector_text.c what is told,
- * reflector_lag.c says how far the store may be behind.
+ * reflector.c has the public functions, the time and what every answer shares; reflector_wire.c
+ * writes the requests and reads pages and events; reflector_verdict.c says what follows.
  */
 #ifndef KUBE_REFLECTOR_PRIV_H
 #define KUBE_REFLECTOR_PRIV_H
@@ -98,10 +96,11 @@ struct reflector {
 /* A resourceVersion or a continue token is no longer than this. */
 #define REFLECTOR_TOKEN_MAX ((size_t)8192)
 
-/* reflector_request.c: the request of the step, as it goes out. */
+/* ---- reflector_wire.c ---- */
+
+/* The request of the step, as it goes out. */
 struct kube_request reflector_request(struct reflector *reflector);
 
-/* reflector_list.c */
 struct json_stream *reflector_page_stream(struct reflector *reflector);
 /* A page ended well: the next, or the list's end. */
 void reflector_page_end(struct reflector *reflector, int64_t now_ms);
@@ -110,24 +109,6 @@ void reflector_page_absent(struct reflector *reflector, int64_t now_ms);
 /* The probe ended well. */
 void reflector_probe_end(struct reflector *reflector, int64_t now_ms);
 
-/* reflector_catch_up.c */
-/* When the collection is to be listed anew for it. */
-int64_t reflector_catch_up_due_ms(const struct reflector *reflector);
-/* The data came to reflector->version. */
-void reflector_catch_up_look(struct reflector *reflector);
-/* A whole list was taken over. */
-void reflector_catch_up_listed(struct reflector *reflector, int64_t now_ms);
-
-/* reflector_lag.c */
-void reflector_lag_runs(struct reflector *reflector, int64_t now_ms);
-void reflector_lag_stands(struct reflector *reflector, int64_t now_ms);
-/* Nothing of the open watch is unread. */
-void reflector_lag_drained(struct reflector *reflector, int64_t now_ms);
-void reflector_lag_tell(const struct reflector *reflector);
-/* A whole list was taken over; is_first: nothing was there before. */
-void reflector_lag_ends(struct reflector *reflector, int64_t now_ms, bool is_first);
-
-/* reflector_watch.c */
 struct json_stream *reflector_event_stream(struct reflector *reflector);
 bool reflector_event_failed(const struct reflector *reflector);
 /* After the events of some bytes. */
@@ -135,7 +116,8 @@ void reflector_events_end(struct reflector *reflector, int64_t now_ms);
 /* The server ended the watch between two events. */
 void reflector_watch_end(struct reflector *reflector, int64_t now_ms);
 
-/* reflector_verdict.c */
+/* ---- reflector_verdict.c ---- */
+
 enum failure {
     FAILURE_BUSY, /* 429 */
     FAILURE_CUT,  /* cut off, or never sent */
@@ -155,7 +137,7 @@ void reflector_set_fresh(struct reflector *reflector, int64_t now_ms);
 /* Nothing more of the flight is read. */
 void reflector_settle(struct reflector *reflector);
 
-/* reflector_text.c: they fill reflector->why, and say of what sort it is. */
+/* They fill reflector->why, and say of what sort it is. */
 void reflector_say(struct reflector *reflector, enum reflector_trouble trouble, const char *what);
 /* An answer with another status than 200. */
 void reflector_say_status(struct reflector *reflector);
@@ -166,5 +148,20 @@ void reflector_say_error(struct reflector *reflector, const json_t *status);
 void reflector_say_nothing(struct reflector *reflector);
 /* It brought something, or ended well: what was told has ended. */
 void reflector_watch_works(struct reflector *reflector);
+
+void reflector_lag_runs(struct reflector *reflector, int64_t now_ms);
+void reflector_lag_stands(struct reflector *reflector, int64_t now_ms);
+/* Nothing of the open watch is unread. */
+void reflector_lag_drained(struct reflector *reflector, int64_t now_ms);
+void reflector_lag_tell(const struct reflector *reflector);
+/* A whole list was taken over; is_first: nothing was there before. */
+void reflector_lag_ends(struct reflector *reflector, int64_t now_ms, bool is_first);
+
+/* When the collection is to be listed anew for it. */
+int64_t reflector_catch_up_due_ms(const struct reflector *reflector);
+/* The data came to reflector->version. */
+void reflector_catch_up_look(struct reflector *reflector);
+/* A whole list was taken over. */
+void reflector_catch_up_listed(struct reflector *reflector, int64_t now_ms);
 
 #endif
