@@ -33,7 +33,7 @@ struct kube_loop_settings {
 };
 
 /* File descriptors that a loop may have open: connections that were retired may end beside as many
- * new ones; the waiter's and a proxy's or resolver's few. */
+ * new ones; the poller's and a proxy's or resolver's few. */
 #define KUBE_LOOP_FILES(max_connections) (2 * (max_connections) + 16)
 
 /* Both are borrowed and may be shared by several loops: target for its life, credentials until

@@ -20,11 +20,11 @@
  * does a watch that for silence_ms could not be opened, or ended at once without an event whenever
  * it was. A complete list, or the probe's resourceVersion, ends that.
  *
- * Lag: the store has caught up whenever the watch has no unread bytes and no half event. An event
+ * Lag: there is none whenever the watch has no unread bytes and no half event. An event
  * alone does not show this: it may be old. No resourceVersions are compared, so a quiet cluster, or
  * a server whose versions do not compare, never lags. While no watch is open the lag stands still;
  * silence_ms covers that case. A list resets the lag to 0. Only the first list sets it to the time
- * that the list took, so that a new service waits until its watch has caught up with a long list.
+ * that the list took, so that a new service waits until its watch has read on after a long list.
  *
  * reflector_catch_up() asks for data as of now. The store has caught up when the watch has come to
  * the resourceVersion of a list made in between (the caller makes it, ?limit=1). If the watch has
@@ -46,13 +46,13 @@ enum relist_cause {
     RELIST_START,
     RELIST_GONE,      /* 410: the resourceVersion is too old */
     RELIST_PAGE_GONE, /* 410: a page's continue token is */
-    RELIST_SILENT,    /* the watch was silent and has not caught up */
+    RELIST_SILENT,    /* the watch was silent, and then did not show what a probe saw */
     RELIST_FAILED,    /* a request failed in a way that says nothing about the data */
     RELIST_GARBAGE,   /* an answer that is no list or no event */
     RELIST_BEHIND,    /* the watch had not caught up in time */
     N_RELIST_CAUSES
 };
-const char *relist_cause_name(enum relist_cause cause); /* "gone" */
+const char *reflector_cause_name(enum relist_cause cause); /* "gone" */
 
 enum watch_event {
     WATCH_ADDED,
@@ -62,7 +62,7 @@ enum watch_event {
     WATCH_ERROR,
     N_WATCH_EVENTS
 };
-const char *watch_event_name(enum watch_event event); /* "added" */
+const char *reflector_event_name(enum watch_event event); /* "added" */
 
 /* Of what sort a failure is, in fixed words: for those who may not be told what a server said. */
 enum reflector_trouble {

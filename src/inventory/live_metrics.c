@@ -31,7 +31,7 @@ static void write_relists(const struct kind_row_now *kinds, struct buf *out)
         for (int cause = 0; cause < N_RELIST_CAUSES; cause++) {
             const struct metric_label labels[] = {
                 {"kind", kinds[i].name},
-                {"cause", relist_cause_name((enum relist_cause)cause)},
+                {"cause", reflector_cause_name((enum relist_cause)cause)},
                 {0}};
             metrics_sample(out, NAME, labels, (double)kinds[i].status.reflector.relists[cause]);
         }
@@ -45,7 +45,9 @@ static void write_events(const struct kind_row_now *kinds, struct buf *out)
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
         for (int type = 0; type < N_WATCH_EVENTS; type++) {
             const struct metric_label labels[] = {
-                {"kind", kinds[i].name}, {"type", watch_event_name((enum watch_event)type)}, {0}};
+                {"kind", kinds[i].name},
+                {"type", reflector_event_name((enum watch_event)type)},
+                {0}};
             metrics_sample(out, NAME, labels, (double)kinds[i].status.reflector.events[type]);
         }
     }

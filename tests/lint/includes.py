@@ -34,6 +34,9 @@ MAY_INCLUDE = {
 }
 ALL_FOLDERS = list(MAY_INCLUDE)
 
+# Subfolders in their order: each includes private headers of its own and of those before it.
+SUBFOLDERS = {"kube": ["config", "credentials", "transport", "watch", "leadership"]}
+
 # Third-party header -> the folders it may be included in, and whether in one .c file only.
 EVERYWHERE = ALL_FOLDERS
 THIRD_PARTY = {
@@ -80,6 +83,14 @@ def is_allowed(folder, header):
     return other in MAY_INCLUDE[folder] or header in MAY_INCLUDE[folder]
 
 
+def is_upward(folder, path, header):
+    order = SUBFOLDERS.get(folder)
+    if not order:
+        return False
+    here, there = path.split("/")[2], header.split("/")[2]
+    return here in order and there in order and order.index(there) > order.index(here)
+
+
 def fault_of_own(root, path, folder, header):
     """What is wrong with #include "header" in path, or None."""
     if os.path.isfile(os.path.join(root, "include", header)):
@@ -93,6 +104,8 @@ def fault_of_own(root, path, folder, header):
         return f"{header} is neither in include/ nor in src/{folder}/"
     if os.path.dirname(private).split("/")[0] != folder:
         return f"{header} is private to src/{os.path.dirname(private)}/"
+    if is_upward(folder, path, f"src/{private}"):
+        return f"{header} is in a later subfolder; their order in {folder}/: {', '.join(SUBFOLDERS[folder])}"
     return None
 
 

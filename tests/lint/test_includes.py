@@ -21,7 +21,7 @@ PUBLIC = {
     )
 }
 PUBLIC["include/http/server.h"] = "/* a header */\n"
-PUBLIC["src/ledger/ledger.h"] = "/* private */\n"
+PUBLIC["src/ledger/ledger.h"] = PUBLIC["src/kube/watch/reflector_priv.h"] = "/* private */\n"
 PUBLIC["src/api/pods/pod.h"] = "/* private, in a subfolder */\n"
 
 
@@ -48,6 +48,8 @@ def faults(tree_of, path, *lines):
         ("src/http/x.c", "<pthread.h>"),
         ("src/main.c", '"http/server.h"'),
         ("src/api/dry_run/x.c", '"api/pods/pod.h"'),
+        ("src/kube/watch/x.c", '"reflector_priv.h"'),
+        ("src/kube/leadership/x.c", '"kube/watch/reflector_priv.h"'),
     ],
 )
 def test_right_includes_pass(tree_of, path, line):
@@ -80,6 +82,8 @@ def test_right_includes_pass(tree_of, path, line):
         ("include/ledger/x.h", '"ledger/ledger.h"', "public headers only"),
         ("src/ledger/x.c", '"ledger/nothing.h"', "is neither in include/ nor in src/ledger/"),
         ("src/extender/x.c", '"api/pods/pod.h"', "is private to src/api/pods/"),
+        ("src/kube/transport/x.c", '"kube/watch/reflector_priv.h"', "is in a later subfolder"),
+        ("src/kube/transport/x.c", '"reflector_priv.h"', "is neither in include/ nor in src/kube/"),
         ("src/novel/x.c", '"base/err.h"', "has no row"),
     ],
 )

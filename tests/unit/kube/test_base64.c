@@ -1,5 +1,5 @@
 /* base64: the vectors of RFC 4648, and everything that is none. */
-#include "base64.h"
+#include "kube/config/base64.h"
 #include "unit.h"
 
 #include <errno.h>

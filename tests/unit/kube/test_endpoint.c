@@ -1,5 +1,5 @@
 /* Where requests go, from what a target says. */
-#include "endpoint.h"
+#include "kube/transport/endpoint.h"
 
 #include "base/mem.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* exec_credential: what a plugin is told, and every answer that is none. */
-#include "exec_credential.h"
+#include "kube/credentials/exec_credential.h"
 
 #include "temp_folder.h"
 #include "unit.h"

@@ -1,5 +1,5 @@
 /* exec_pace: when a plugin is run again, told moment by moment. */
-#include "exec_pace.h"
+#include "kube/credentials/exec_pace.h"
 
 #include "base/clock.h"
 #include "unit.h"

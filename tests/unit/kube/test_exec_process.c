@@ -1,7 +1,7 @@
 /* exec_process: plugins that behave, and all the ways not to. They are shell scripts. */
-#include "exec_process.h"
+#include "kube/credentials/exec_process.h"
 
-#include "last_lines.h"
+#include "kube/credentials/last_lines.h"
 #include "temp_folder.h"
 #include "unit.h"
 

@@ -1,7 +1,6 @@
 /* kubeconfig: every field that is read, how files are merged, and every fault with its exact place
  * and message. */
-#include "kubeconfig.h"
-#include "kubeconfig_file.h"
+#include "kube/config/kubeconfig.h"
 #include "unit.h"
 
 #include <stdbool.h>

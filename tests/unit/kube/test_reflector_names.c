@@ -6,10 +6,10 @@ static void causes_have_names_of_their_own(void **state)
 {
     (void)state;
     for (int i = 0; i < N_RELIST_CAUSES; i++) {
-        assert_non_null(relist_cause_name((enum relist_cause)i));
+        assert_non_null(reflector_cause_name((enum relist_cause)i));
         for (int j = 0; j < i; j++)
-            assert_string_not_equal(relist_cause_name((enum relist_cause)i),
-                                    relist_cause_name((enum relist_cause)j));
+            assert_string_not_equal(reflector_cause_name((enum relist_cause)i),
+                                    reflector_cause_name((enum relist_cause)j));
     }
 }
 
@@ -17,10 +17,10 @@ static void events_have_names_of_their_own(void **state)
 {
     (void)state;
     for (int i = 0; i < N_WATCH_EVENTS; i++) {
-        assert_non_null(watch_event_name((enum watch_event)i));
+        assert_non_null(reflector_event_name((enum watch_event)i));
         for (int j = 0; j < i; j++)
-            assert_string_not_equal(watch_event_name((enum watch_event)i),
-                                    watch_event_name((enum watch_event)j));
+            assert_string_not_equal(reflector_event_name((enum watch_event)i),
+                                    reflector_event_name((enum watch_event)j));
     }
 }
 

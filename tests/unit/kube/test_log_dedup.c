@@ -1,0 +1,59 @@
+/* Which failure is another one than the last. */
+#include "kube/watch/log_dedup.h"
+#include "unit.h"
+
+static void the_same_is_told_once(void **state)
+{
+    struct log_dedup log = {""};
+    (void)state;
+    assert_true(log_dedup_is_news(&log, "GET /pods: 403"));
+    assert_false(log_dedup_is_news(&log, "GET /pods: 403"));
+    assert_true(log_dedup_is_news(&log, "watch /pods: 403"));
+    assert_true(log_dedup_is_news(&log, "GET /pods: 403"));
+}
+
+static void what_has_ended_is_told_again(void **state)
+{
+    struct log_dedup log = {""};
+    (void)state;
+    assert_false(log_dedup_is_news(&log, ""));
+    assert_true(log_dedup_is_news(&log, "GET /pods: 403"));
+    assert_false(log_dedup_is_news(&log, ""));
+    assert_true(log_dedup_is_news(&log, "GET /pods: 403"));
+    log_dedup_forget(&log);
+    assert_true(log_dedup_is_news(&log, "GET /pods: 403"));
+}
+
+static void of_an_answer_the_status_tells(void **state)
+{
+    struct log_dedup log = {""};
+    (void)state;
+    assert_true(log_dedup_is_news(&log, "PUT /a/gpu: 500: no leader"));
+    assert_false(log_dedup_is_news(&log, "PUT /a/gpu: 500: etcdserver: timed out"));
+    assert_true(log_dedup_is_news(&log, "PUT /a/gpu: 503: no leader"));
+    assert_true(log_dedup_is_news(&log, "PUT /b/gpu: 503: no leader"));
+}
+
+static void of_no_answer_the_words_without_their_numbers(void **state)
+{
+    struct log_dedup log = {""};
+    (void)state;
+    assert_true(log_dedup_is_news(&log, "GET /pods: no connection after 9 ms: Connection refused"));
+    assert_false(
+        log_dedup_is_news(&log, "GET /pods: no connection after 10 ms: Connection refused"));
+    assert_true(log_dedup_is_news(&log, "GET /pods: no connection after 10 ms: No route to host"));
+    assert_true(log_dedup_is_news(&log, "GET /pods: 100:2: kind: is absent"));
+    assert_false(log_dedup_is_news(&log, "GET /pods: 7:50: kind: is absent"));
+    assert_true(log_dedup_is_news(&log, "GET /pods: 7:50: metadata: is absent"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same_is_told_once),
+        cmocka_unit_test(what_has_ended_is_told_again),
+        cmocka_unit_test(of_an_answer_the_status_tells),
+        cmocka_unit_test(of_no_answer_the_words_without_their_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
