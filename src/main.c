@@ -37,7 +37,6 @@ static_assert(IDLE_TIMEOUT_S >= 120, "kube-scheduler must be the one that closes
 /* At a stop, beyond the longest that a binding may take. */
 #define DRAIN_MS 2000
 #define LEAST_DRAIN_MS 10000
-#define WORST_CASE_BYTES ((size_t)1024)
 
 /* What the program consists of, in the order of its creation. */
 struct program {
@@ -73,7 +72,7 @@ static int read_settings(struct program *program, struct err *err)
 static int print_policy(const struct settings *settings)
 {
     struct buf text;
-    buf_init(&text, (size_t)1024 * 1024);
+    buf_init(&text, BUF_UNBOUNDED); /* the policy file is bounded */
     settings_print(settings, &text);
     (void)fputs(buf_text(&text), stdout);
     buf_fini(&text);
@@ -146,7 +145,7 @@ static void print_worst_case(const struct program *program)
     struct buf text;
     if (program->options.cluster_file)
         return;
-    buf_init(&text, WORST_CASE_BYTES);
+    buf_init(&text, BUF_UNBOUNDED); /* one line of numbers */
     worst_case_tell(&program->settings, &text);
     (void)fputs(buf_text(&text), stdout);
     buf_fini(&text);

@@ -1,5 +1,8 @@
 /*
  * buf: bytes that grow up to a maximum given at its birth. The text is always NUL-terminated.
+ *
+ * What does not fit is left out, and `overflowed` remembers it. Whoever uses the text checks that
+ * once, unless the parts are bounded (BUF_UNBOUNDED) or a message may be cut.
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
@@ -8,12 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The maximum for text whose parts have maximums of their own. */
+#define BUF_UNBOUNDED (SIZE_MAX / 2)
+
 struct buf {
     char *data;
     size_t len;
     size_t size;
-    size_t max;     /* bytes of content at the most */
-    bool is_secret; /* memory is wiped before it is given back */
+    size_t max;      /* bytes of content at the most */
+    bool is_secret;  /* memory is wiped before it is given back */
+    bool overflowed; /* something did not fit since buf_init() or buf_clear() */
 };
 
 void buf_init(struct buf *buf, size_t max);
@@ -21,14 +28,14 @@ void buf_init(struct buf *buf, size_t max);
 void buf_init_secret(struct buf *buf, size_t max);
 void buf_fini(struct buf *buf);
 
-/* 0, or -ENOBUFS when the content would pass the maximum (nothing is added then). */
-int buf_add(struct buf *buf, const void *bytes, size_t len);
-int buf_add_text(struct buf *buf, const char *text);
-int buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Nothing is added when the content would pass the maximum. */
+void buf_add(struct buf *buf, const void *bytes, size_t len);
+void buf_add_text(struct buf *buf, const char *text);
+void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds the text in double quotes, with JSON's escapes (which logfmt reads too). Bytes that are not
- * UTF-8 become U+FFFD. */
-int buf_add_quoted(struct buf *buf, const char *text);
-int buf_add_decimal(struct buf *buf, int64_t number);
+ * UTF-8 become U+FFFD. Where the text does not fit, its beginning is added. */
+void buf_add_quoted(struct buf *buf, const char *text);
+void buf_add_decimal(struct buf *buf, int64_t number);
 
 void buf_clear(struct buf *buf);
 /* The text, never NULL. Valid until the next change. */

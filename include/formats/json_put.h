@@ -9,9 +9,9 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* Adds the text of the value. flags as json_dumps(). 0, or -ENOBUFS: there is no room for it, and a
- * part of it may be there. */
-int json_put(const json_t *value, size_t flags, struct buf *out);
+/* Adds the text of the value, or the beginning of it if the buffer overflows. flags as
+ * json_dumps(). */
+void json_put(const json_t *value, size_t flags, struct buf *out);
 /* The text of the value, which it takes over; free() it. flags as json_dumps(). Never NULL. */
 char *json_take_text(json_t *value, size_t flags, size_t *ret_len);
 

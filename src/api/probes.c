@@ -12,7 +12,7 @@ static void answer_line(struct exchange *exchange, unsigned status, const char *
 {
     struct buf text;
     buf_init(&text, REPLY_MAX_BYTES);
-    (void)buf_printf(&text, "%s\n", line);
+    buf_printf(&text, "%s\n", line);
     reply_text(exchange, status, "text/plain; charset=utf-8", &text);
 }
 
@@ -32,16 +32,16 @@ static void add_kind(const struct inventory_freshness *kind, struct buf *out)
     char since[TEXT_TIME_SIZE];
     const int64_t since_s = (int64_t)time(NULL) - kind->age_ms / 1000;
     if (!kind->synced)
-        (void)buf_printf(out, "%s: never listed", kind->kind);
+        buf_printf(out, "%s: never listed", kind->kind);
     else if (kind->stale)
-        (void)buf_printf(out, "%s: stale since %s", kind->kind, text_time(since_s, since));
+        buf_printf(out, "%s: stale since %s", kind->kind, text_time(since_s, since));
     else if (kind->behind)
-        (void)buf_printf(out, "%s: behind by %lld s", kind->kind, (long long)kind->lag_ms / 1000);
+        buf_printf(out, "%s: behind by %lld s", kind->kind, (long long)kind->lag_ms / 1000);
     else if (kind->too_many)
-        (void)buf_printf(out, "%s: too many", kind->kind);
+        buf_printf(out, "%s: too many", kind->kind);
     else
         return;
-    (void)buf_printf(out, "%s%s\n", kind->trouble[0] ? ": " : "", kind->trouble);
+    buf_printf(out, "%s%s\n", kind->trouble[0] ? ": " : "", kind->trouble);
 }
 
 /* A line each kind. Whoever reaches the port may read them: what the API server said, or which
@@ -54,7 +54,7 @@ static void add_troubles(struct inventory *inventory, struct buf *out)
     for (size_t i = 0; i < n; i++)
         add_kind(&kinds[i], out);
     if (waiting_for)
-        (void)buf_printf(out, "waiting for %s\n", waiting_for);
+        buf_printf(out, "waiting for %s\n", waiting_for);
 }
 
 /* Being ready is no matter of it: a follower that was not would keep every rollout waiting. */
@@ -62,7 +62,7 @@ static void add_role(const struct api *api, const struct exchange *exchange, str
 {
     const char *role = reply_role(api);
     if (role && exchange_query(exchange, "verbose"))
-        (void)buf_printf(out, "this replica: %s\n", role);
+        buf_printf(out, "this replica: %s\n", role);
 }
 
 void api_readyz(void *context, struct exchange *exchange)
@@ -73,7 +73,7 @@ void api_readyz(void *context, struct exchange *exchange)
     add_troubles(api->inventory, &text);
     const bool is_ready = text.len == 0;
     if (is_ready)
-        (void)buf_add_text(&text, "ok\n");
+        buf_add_text(&text, "ok\n");
     add_role(api, exchange, &text);
     reply_text(exchange, is_ready ? 200 : 503, "text/plain; charset=utf-8", &text);
 }

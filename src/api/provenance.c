@@ -33,11 +33,11 @@ void provenance_write_warning(const json_t *answer, struct arena *arena, struct 
     int64_t as_of_s = 0;
     if (json_is_true(json_object_get(answer, "usable")))
         return;
-    (void)buf_printf(out, "NO DECISIONS ARE MADE: %s\n", text_member(answer, "unusableBecause"));
+    buf_printf(out, "NO DECISIONS ARE MADE: %s\n", text_member(answer, "unusableBecause"));
     (void)text_time_read(as_of, &as_of_s);
     const int64_t age_s = (int64_t)time(NULL) - as_of_s;
     if (as_of_s > 0)
-        (void)buf_printf(out, "What follows is as it was at %s, %s ago.\n", as_of,
-                         text_age(age_s > 0 ? age_s : 0, arena));
-    (void)buf_add_text(out, "\n");
+        buf_printf(out, "What follows is as it was at %s, %s ago.\n", as_of,
+                   text_age(age_s > 0 ? age_s : 0, arena));
+    buf_add_text(out, "\n");
 }

@@ -78,8 +78,13 @@ bool reply_from(struct inventory *inventory, struct exchange *exchange)
 void reply_text(struct exchange *exchange, unsigned status, const char *content_type,
                 struct buf *text)
 {
-    size_t len = text->len;
-    exchange_answer(exchange, status, content_type, buf_take(text), len, 0);
+    const size_t len = text->len;
+    if (!text->overflowed) {
+        exchange_answer(exchange, status, content_type, buf_take(text), len, 0);
+        return;
+    }
+    buf_fini(text);
+    exchange_answer_error(exchange, 500, "the answer would be larger than 1 GiB");
 }
 
 void reply(struct exchange *exchange, json_t *value, reply_write_table *write_table)

@@ -55,11 +55,11 @@ static void write_row(const struct table *table, const struct row *row, struct b
 {
     for (size_t i = 0; i < table->n_columns; i++) {
         const bool is_last = i + 1 == table->n_columns;
-        (void)buf_add_text(out, row->cells[i]);
+        buf_add_text(out, row->cells[i]);
         for (size_t n = width_of(row->cells[i]); !is_last && n < table->widths[i] + 3; n++)
-            (void)buf_add_text(out, " ");
+            buf_add_text(out, " ");
     }
-    (void)buf_add_text(out, "\n");
+    buf_add_text(out, "\n");
 }
 
 void table_write(const struct table *table, struct buf *out)

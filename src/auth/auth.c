@@ -60,11 +60,11 @@ static const char *read_asking(const struct auth *auth, struct exchange *exchang
 static void forbid(struct exchange *exchange, const char *user)
 {
     struct buf message;
-    buf_init(&message, SIZE_MAX / 2); /* a name that was cut, and a path out of a header */
-    (void)buf_add_text(&message, "forbidden: User ");
-    (void)buf_add_quoted(&message, user);
-    (void)buf_printf(&message, " cannot %s path ", verb_of(exchange));
-    (void)buf_add_quoted(&message, exchange_path(exchange));
+    buf_init(&message, BUF_UNBOUNDED); /* a name that was cut, and a path out of a header */
+    buf_add_text(&message, "forbidden: User ");
+    buf_add_quoted(&message, user);
+    buf_printf(&message, " cannot %s path ", verb_of(exchange));
+    buf_add_quoted(&message, exchange_path(exchange));
     exchange_answer_error(exchange, 403, buf_text(&message));
     buf_fini(&message);
 }

@@ -45,15 +45,15 @@ void review_wipe(char *body)
 char *review_access_body(const struct review_user *user, const char *verb, const char *path)
 {
     struct buf body;
-    buf_init(&body, SIZE_MAX / 2); /* the user is bounded, and so is a request's path */
-    (void)buf_add_text(&body, "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":"
-                              "\"SubjectAccessReview\",\"spec\":{");
-    (void)buf_add_text(&body, user->members);
-    (void)buf_add_text(&body, ",\"nonResourceAttributes\":{\"path\":");
-    (void)buf_add_quoted(&body, path);
-    (void)buf_add_text(&body, ",\"verb\":");
-    (void)buf_add_quoted(&body, verb);
-    (void)buf_add_text(&body, "}}}");
+    buf_init(&body, BUF_UNBOUNDED); /* the user is bounded, and so is a request's path */
+    buf_add_text(&body, "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":"
+                        "\"SubjectAccessReview\",\"spec\":{");
+    buf_add_text(&body, user->members);
+    buf_add_text(&body, ",\"nonResourceAttributes\":{\"path\":");
+    buf_add_quoted(&body, path);
+    buf_add_text(&body, ",\"verb\":");
+    buf_add_quoted(&body, verb);
+    buf_add_text(&body, "}}}");
     return buf_take(&body);
 }
 
@@ -141,10 +141,10 @@ static bool is_extra(json_t *object)
     return true;
 }
 
-static int add_member(struct buf *out, const char *name, const json_t *value)
+static void add_member(struct buf *out, const char *name, const json_t *value)
 {
-    int r = buf_add_text(out, name);
-    return r < 0 ? r : json_put(value, JSON_COMPACT, out);
+    buf_add_text(out, name);
+    json_put(value, JSON_COMPACT, out);
 }
 
 /* False: it is no user, or too large for one. */
@@ -157,10 +157,14 @@ static bool add_user(const json_t *user, struct buf *out)
     if (json_string_length(name) == 0 || (groups && !are_texts(groups)) ||
         (uid && !json_is_string(uid)) || (extra && !is_extra(extra)))
         return false;
-    return add_member(out, "\"user\":", name) == 0 &&
-           (!groups || add_member(out, ",\"groups\":", groups) == 0) &&
-           (!uid || add_member(out, ",\"uid\":", uid) == 0) &&
-           (!extra || add_member(out, ",\"extra\":", extra) == 0);
+    add_member(out, "\"user\":", name);
+    if (groups)
+        add_member(out, ",\"groups\":", groups);
+    if (uid)
+        add_member(out, ",\"uid\":", uid);
+    if (extra)
+        add_member(out, ",\"extra\":", extra);
+    return !out->overflowed;
 }
 
 static enum review_result read_user(const json_t *user, struct review_user *ret_user, char *why)

@@ -2,7 +2,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -44,39 +43,45 @@ static char *grow_secret(struct buf *buf, size_t size)
     return data;
 }
 
-static int make_room(struct buf *buf, size_t more)
+static bool make_room(struct buf *buf, size_t more)
 {
-    if (more > buf->max - buf->len)
-        return -ENOBUFS;
+    if (more > buf->max - buf->len) {
+        buf->overflowed = true;
+        return false;
+    }
     size_t need = buf->len + more + 1;
     if (need <= buf->size)
-        return 0;
+        return true;
     size_t size = buf->size ? buf->size : 256;
     while (size < need)
         size = size > SIZE_MAX / 2 ? need : size * 2;
     buf->data = buf->is_secret ? grow_secret(buf, size) : mem_grow(buf->data, size, 1);
     buf->size = size;
-    return 0;
+    return true;
 }
 
-int buf_add(struct buf *buf, const void *bytes, size_t len)
+static bool add(struct buf *buf, const void *bytes, size_t len)
 {
-    int r = make_room(buf, len);
-    if (r < 0)
-        return r;
+    if (!make_room(buf, len))
+        return false;
     if (len > 0)
         memcpy(buf->data + buf->len, bytes, len);
     buf->len += len;
     buf->data[buf->len] = '\0';
-    return 0;
+    return true;
 }
 
-int buf_add_text(struct buf *buf, const char *text)
+void buf_add(struct buf *buf, const void *bytes, size_t len)
 {
-    return buf_add(buf, text, strlen(text));
+    (void)add(buf, bytes, len);
 }
 
-int buf_printf(struct buf *buf, const char *format, ...)
+void buf_add_text(struct buf *buf, const char *text)
+{
+    (void)add(buf, text, strlen(text));
+}
+
+void buf_printf(struct buf *buf, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -84,22 +89,24 @@ int buf_printf(struct buf *buf, const char *format, ...)
     va_copy(again, args);
     int len = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    int r = len < 0 ? -EINVAL : make_room(buf, (size_t)len);
-    if (r == 0) {
+    if (len < 0) {
+        buf->overflowed = true; /* more than INT_MAX */
+    } else if (make_room(buf, (size_t)len)) {
         (void)vsnprintf(buf->data + buf->len, (size_t)len + 1, format, again);
         buf->len += (size_t)len;
     }
     va_end(again);
-    return r;
 }
 
-static int add_escaped(struct buf *buf, unsigned char c)
+static bool add_escaped(struct buf *buf, unsigned char c)
 {
     static const char *const SHORT[256] = {
         ['"'] = "\\\"", ['\\'] = "\\\\", ['\n'] = "\\n", ['\r'] = "\\r", ['\t'] = "\\t"};
+    char escape[sizeof "\\u0000"];
     if (SHORT[c])
-        return buf_add_text(buf, SHORT[c]);
-    return buf_printf(buf, "\\u%04x", c);
+        return add(buf, SHORT[c], 2);
+    (void)snprintf(escape, sizeof escape, "\\u%04x", c);
+    return add(buf, escape, sizeof escape - 1);
 }
 
 /* RFC 3629, section 4: which second byte may follow which first one. */
@@ -135,31 +142,29 @@ static size_t plain_len(const unsigned char *text)
     return (size_t)(p - text);
 }
 
-static int add_quoted_text(struct buf *buf, const unsigned char *p)
+static bool add_quoted_text(struct buf *buf, const unsigned char *p)
 {
-    int r = 0;
-    while (r == 0 && *p) {
+    bool fits = true;
+    while (fits && *p) {
         size_t len = plain_len(p);
         if (len == 0)
             len = utf8_len(p);
         if (len > 0)
-            r = buf_add(buf, p, len);
+            fits = add(buf, p, len);
         else
-            r = *p < 0x80 ? add_escaped(buf, *p) : buf_add_text(buf, "\\ufffd");
+            fits = *p < 0x80 ? add_escaped(buf, *p) : add(buf, "\\ufffd", 6);
         p += len ? len : 1;
     }
-    return r;
+    return fits;
 }
 
-int buf_add_quoted(struct buf *buf, const char *text)
+void buf_add_quoted(struct buf *buf, const char *text)
 {
-    int r = buf_add(buf, "\"", 1);
-    if (r == 0)
-        r = add_quoted_text(buf, (const unsigned char *)text);
-    return r < 0 ? r : buf_add(buf, "\"", 1);
+    if (add(buf, "\"", 1) && add_quoted_text(buf, (const unsigned char *)text))
+        (void)add(buf, "\"", 1);
 }
 
-int buf_add_decimal(struct buf *buf, int64_t number)
+void buf_add_decimal(struct buf *buf, int64_t number)
 {
     char digits[24];
     char *p = digits + sizeof digits;
@@ -170,7 +175,7 @@ int buf_add_decimal(struct buf *buf, int64_t number)
     } while (rest > 0);
     if (number < 0)
         *--p = '-';
-    return buf_add(buf, p, (size_t)(digits + sizeof digits - p));
+    (void)add(buf, p, (size_t)(digits + sizeof digits - p));
 }
 
 void buf_clear(struct buf *buf)
@@ -178,6 +183,7 @@ void buf_clear(struct buf *buf)
     if (buf->is_secret && buf->data)
         explicit_bzero(buf->data, buf->size);
     buf->len = 0;
+    buf->overflowed = false;
     if (buf->data)
         buf->data[0] = '\0';
 }

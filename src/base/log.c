@@ -47,7 +47,7 @@ static void timestamp(char *text, size_t size)
     (void)strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &utc);
     struct buf line;
     buf_init(&line, size - 1);
-    (void)buf_printf(&line, "%s.%03ldZ", seconds, now.tv_nsec / 1000000);
+    buf_printf(&line, "%s.%03ldZ", seconds, now.tv_nsec / 1000000);
     (void)strncpy(text, buf_text(&line), size - 1);
     buf_fini(&line);
 }
@@ -79,24 +79,24 @@ static const char *shown(const char *text, char cut[VALUE_SHOWN_BYTES + sizeof C
 static void add_text(struct buf *line, const char *text)
 {
     if (line_format == LOG_KEY_VALUE && is_plain(text))
-        (void)buf_add_text(line, text);
+        buf_add_text(line, text);
     else
-        (void)buf_add_quoted(line, text);
+        buf_add_quoted(line, text);
 }
 
 static void add_field(struct buf *line, const char *key, const struct log_field *value)
 {
     char cut[VALUE_SHOWN_BYTES + sizeof CUT];
     if (line->len > 1)
-        (void)buf_add_text(line, line_format == LOG_JSON ? "," : " ");
+        buf_add_text(line, line_format == LOG_JSON ? "," : " ");
     if (line_format == LOG_JSON) {
-        (void)buf_add_quoted(line, key);
-        (void)buf_add_text(line, ":");
+        buf_add_quoted(line, key);
+        buf_add_text(line, ":");
     } else {
-        (void)buf_printf(line, "%s=", key);
+        buf_printf(line, "%s=", key);
     }
     if (!value->text)
-        (void)buf_printf(line, "%lld", value->number);
+        buf_printf(line, "%lld", value->number);
     else
         add_text(line, shown(value->text, cut));
 }
@@ -108,15 +108,15 @@ void log_write(enum log_level level, const char *module, const struct log_field 
     char now[40] = "";
     timestamp(now, sizeof now);
     struct buf line;
-    buf_init(&line, SIZE_MAX / 2); /* a line has few fields */
+    buf_init(&line, BUF_UNBOUNDED); /* a line has few fields */
     if (line_format == LOG_JSON)
-        (void)buf_add_text(&line, "{");
+        buf_add_text(&line, "{");
     add_field(&line, "ts", &(struct log_field)LOG_STR("", now));
     add_field(&line, "level", &(struct log_field)LOG_STR("", LEVEL_NAMES[level]));
     add_field(&line, "mod", &(struct log_field)LOG_STR("", module));
     for (const struct log_field *field = fields; field->key; field++)
         add_field(&line, field->key, field);
-    (void)buf_add_text(&line, line_format == LOG_JSON ? "}\n" : "\n");
+    buf_add_text(&line, line_format == LOG_JSON ? "}\n" : "\n");
     ssize_t written = write(STDERR_FILENO, line.data, line.len);
     (void)written; /* nobody is left to be told */
     buf_fini(&line);

@@ -28,37 +28,37 @@ void histogram_observe_ns(struct histogram *histogram, uint64_t ns)
 
 void metrics_head(struct buf *out, const char *name, const char *type, const char *help)
 {
-    (void)buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 static void add_label_value(struct buf *out, const char *value)
 {
     for (const char *p = value; *p; p++) {
         if (*p == '\\' || *p == '"')
-            (void)buf_printf(out, "\\%c", *p);
+            buf_printf(out, "\\%c", *p);
         else if (*p == '\n')
-            (void)buf_add_text(out, "\\n");
+            buf_add_text(out, "\\n");
         else
-            (void)buf_add(out, p, 1);
+            buf_add(out, p, 1);
     }
 }
 
 static void sample(struct buf *out, const char *name, const struct metric_label *labels,
                    const char *bound, double value)
 {
-    (void)buf_add_text(out, name);
+    buf_add_text(out, name);
     const char *separator = "{";
     for (; labels && labels->name; labels++) {
-        (void)buf_printf(out, "%s%s=\"", separator, labels->name);
+        buf_printf(out, "%s%s=\"", separator, labels->name);
         add_label_value(out, labels->value);
-        (void)buf_add_text(out, "\"");
+        buf_add_text(out, "\"");
         separator = ",";
     }
     if (bound) {
-        (void)buf_printf(out, "%sle=\"%s\"", separator, bound);
+        buf_printf(out, "%sle=\"%s\"", separator, bound);
         separator = ",";
     }
-    (void)buf_printf(out, "%s %.15g\n", *separator == ',' ? "}" : "", value);
+    buf_printf(out, "%s %.15g\n", *separator == ',' ? "}" : "", value);
 }
 
 void metrics_sample(struct buf *out, const char *name, const struct metric_label *labels,

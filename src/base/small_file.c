@@ -36,7 +36,8 @@ static int read_pieces(int fd, const char *path, char *piece, struct buf *text, 
             return fault(path, errno, err);
         if (n == 0)
             return 0;
-        if (buf_add(text, piece, (size_t)n) < 0)
+        buf_add(text, piece, (size_t)n);
+        if (text->overflowed)
             return err_set(err, EFBIG, "%s: is larger than %zu bytes", path, text->max);
     }
 }

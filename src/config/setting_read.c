@@ -124,7 +124,7 @@ static int check_alias(const struct yaml_file *file, const struct yaml_value *ma
 {
     struct buf path;
     buf_init(&path, ERR_TEXT_MAX);
-    (void)buf_printf(&path, "%s.%s", map->path, from);
+    buf_printf(&path, "%s.%s", map->path, from);
     const struct yaml_value key = {map->value, from, buf_text(&path), NULL};
     const struct yaml_value value = {map->value, from, buf_text(&path), to};
     const char *right = syntax_alias(from);
@@ -195,7 +195,7 @@ static int read_choice(const struct setting *setting, const struct yaml_file *fi
             buf_fini(&right);
             return 0;
         }
-        (void)buf_printf(&right, "%s%s", i > 0 ? " or " : "", setting->choice(i));
+        buf_printf(&right, "%s%s", i > 0 ? " or " : "", setting->choice(i));
     }
     int r = yaml_wrong(file, at, buf_text(&right), err);
     buf_fini(&right);

@@ -207,7 +207,7 @@ static int read_section(const struct yaml_file *file, const struct yaml_value *a
     if (!json_is_object(at->value)) {
         struct buf right;
         buf_init(&right, ERR_TEXT_MAX);
-        (void)buf_add_text(&right, "a mapping of ");
+        buf_add_text(&right, "a mapping of ");
         unknown_key_list(at->key, &right);
         int r = yaml_wrong(file, at, buf_text(&right), err);
         buf_fini(&right);

@@ -32,41 +32,41 @@ static bool is_plain(const char *text)
 static void add_text(struct buf *out, const char *text)
 {
     if (is_plain(text))
-        (void)buf_add_text(out, text);
+        buf_add_text(out, text);
     else
-        (void)buf_add_quoted(out, text);
+        buf_add_quoted(out, text);
 }
 
 static void add_indent(struct buf *out, const struct setting *setting)
 {
     if (setting_section_len(setting) > 0)
-        (void)buf_add_text(out, "  ");
+        buf_add_text(out, "  ");
 }
 
 static void print_word(const struct setting *setting, struct settings *settings, struct buf *out)
 {
     (void)settings;
-    (void)buf_printf(out, " %s\n", setting->text);
+    buf_printf(out, " %s\n", setting->text);
 }
 
 static void print_text(const struct setting *setting, struct settings *settings, struct buf *out)
 {
     char *const *text = setting_target(setting, settings);
-    (void)buf_add_text(out, " ");
+    buf_add_text(out, " ");
     add_text(out, *text);
-    (void)buf_add_text(out, "\n");
+    buf_add_text(out, "\n");
 }
 
 static void print_names(const struct setting *setting, struct settings *settings, struct buf *out)
 {
     char **const *names = setting_target(setting, settings);
     size_t n = *setting_count(setting, settings);
-    (void)buf_add_text(out, "\n");
+    buf_add_text(out, "\n");
     for (size_t i = 0; i < n; i++) {
         add_indent(out, setting);
-        (void)buf_add_text(out, "  - ");
+        buf_add_text(out, "  - ");
         add_text(out, (*names)[i]);
-        (void)buf_add_text(out, "\n");
+        buf_add_text(out, "\n");
     }
 }
 
@@ -74,33 +74,33 @@ static void print_aliases(const struct setting *setting, struct settings *settin
 {
     struct gpu_model_alias *const *aliases = setting_target(setting, settings);
     size_t n = *setting_count(setting, settings);
-    (void)buf_add_text(out, n > 0 ? "\n" : " {}\n");
+    buf_add_text(out, n > 0 ? "\n" : " {}\n");
     for (size_t i = 0; i < n; i++) {
         add_indent(out, setting);
-        (void)buf_add_text(out, "  ");
+        buf_add_text(out, "  ");
         add_text(out, (*aliases)[i].from);
-        (void)buf_add_text(out, ": ");
+        buf_add_text(out, ": ");
         add_text(out, (*aliases)[i].to);
-        (void)buf_add_text(out, "\n");
+        buf_add_text(out, "\n");
     }
 }
 
 static void print_switch(const struct setting *setting, struct settings *settings, struct buf *out)
 {
     const bool *is_on = setting_target(setting, settings);
-    (void)buf_add_text(out, *is_on ? " true\n" : " false\n");
+    buf_add_text(out, *is_on ? " true\n" : " false\n");
 }
 
 static void print_choice(const struct setting *setting, struct settings *settings, struct buf *out)
 {
     const unsigned *value = setting_target(setting, settings);
-    (void)buf_printf(out, " %s\n", setting->choice(*value));
+    buf_printf(out, " %s\n", setting->choice(*value));
 }
 
 static void print_count(const struct setting *setting, struct settings *settings, struct buf *out)
 {
     const size_t *count = setting_target(setting, settings);
-    (void)buf_printf(out, " %zu\n", *count);
+    buf_printf(out, " %zu\n", *count);
 }
 
 static void print_decimal(const struct setting *setting, struct settings *settings, struct buf *out)
@@ -110,34 +110,34 @@ static void print_decimal(const struct setting *setting, struct settings *settin
     (void)snprintf(decimals, sizeof decimals, ".%03d", (int)(*milli % 1000));
     for (size_t i = 3; i > 0 && decimals[i] == '0'; i--)
         decimals[i] = '\0';
-    (void)buf_printf(out, " %" PRId64 "%s\n", *milli / 1000, decimals[1] ? decimals : "");
+    buf_printf(out, " %" PRId64 "%s\n", *milli / 1000, decimals[1] ? decimals : "");
 }
 
 static void print_bytes(const struct setting *setting, struct settings *settings, struct buf *out)
 {
     const size_t *bytes = setting_target(setting, settings);
     char text[32];
-    (void)buf_printf(out, " %s\n", quantity_bytes_text((int64_t)*bytes, text));
+    buf_printf(out, " %s\n", quantity_bytes_text((int64_t)*bytes, text));
 }
 
 static void print_list(const char *const *texts, size_t n, struct buf *out)
 {
-    (void)buf_add_text(out, "[");
+    buf_add_text(out, "[");
     for (size_t i = 0; i < n; i++) {
-        (void)buf_add_text(out, i > 0 ? ", " : "");
-        (void)buf_add_quoted(out, texts[i]);
+        buf_add_text(out, i > 0 ? ", " : "");
+        buf_add_quoted(out, texts[i]);
     }
-    (void)buf_add_text(out, "]");
+    buf_add_text(out, "]");
 }
 
 static void print_clients(const struct setting *setting, struct settings *settings, struct buf *out)
 {
     const struct settings_clients *clients = setting_target(setting, settings);
-    (void)buf_add_text(out, " {names: ");
+    buf_add_text(out, " {names: ");
     print_list((const char *const *)clients->names, clients->n_names, out);
-    (void)buf_add_text(out, ", organizations: ");
+    buf_add_text(out, ", organizations: ");
     print_list((const char *const *)clients->organizations, clients->n_organizations, out);
-    (void)buf_add_text(out, "}\n");
+    buf_add_text(out, "}\n");
 }
 
 /* matchLabels are told as what they mean. */
@@ -147,18 +147,18 @@ static void print_selector(const struct selector_term *selector, struct buf *out
                                             [SELECTOR_NOT_IN] = "NotIn",
                                             [SELECTOR_EXISTS] = "Exists",
                                             [SELECTOR_DOES_NOT_EXIST] = "DoesNotExist"};
-    (void)buf_add_text(out, "    namespaceSelector:");
-    (void)buf_add_text(out, selector->n_requirements > 0 ? "\n      matchExpressions:\n" : " {}\n");
+    buf_add_text(out, "    namespaceSelector:");
+    buf_add_text(out, selector->n_requirements > 0 ? "\n      matchExpressions:\n" : " {}\n");
     for (size_t i = 0; i < selector->n_requirements; i++) {
         const struct requirement *requirement = &selector->requirements[i];
-        (void)buf_add_text(out, "      - {key: ");
-        (void)buf_add_quoted(out, requirement->key);
-        (void)buf_printf(out, ", operator: %s", OPERATORS[requirement->op]);
+        buf_add_text(out, "      - {key: ");
+        buf_add_quoted(out, requirement->key);
+        buf_printf(out, ", operator: %s", OPERATORS[requirement->op]);
         if (requirement->n_values > 0) {
-            (void)buf_add_text(out, ", values: ");
+            buf_add_text(out, ", values: ");
             print_list(requirement->values, requirement->n_values, out);
         }
-        (void)buf_add_text(out, "}\n");
+        buf_add_text(out, "}\n");
     }
 }
 
@@ -168,14 +168,14 @@ static size_t print_limits(const struct quota *quota, size_t first, struct buf *
     const char *separator = "";
     const struct quota_limit *limits = quota->limits;
     size_t i = first;
-    (void)buf_add_text(out, "    - {");
+    buf_add_text(out, "    - {");
     if (limits[first].resource) {
-        (void)buf_printf(out, "resource: \"%s\"", limits[first].resource);
+        buf_printf(out, "resource: \"%s\"", limits[first].resource);
         separator = ", ";
     }
     for (; i < quota->n_limits && limits[i].scope == limits[first].scope; i++) {
         if (!limits[i].model)
-            (void)buf_printf(out, "%stotal: %lld", separator, (long long)limits[i].gpus);
+            buf_printf(out, "%stotal: %lld", separator, (long long)limits[i].gpus);
         separator = limits[i].model ? separator : ", ";
     }
     const size_t end = i;
@@ -183,33 +183,33 @@ static size_t print_limits(const struct quota *quota, size_t first, struct buf *
     for (i = first; i < end; i++) {
         if (!limits[i].model)
             continue;
-        (void)buf_printf(out, "%s%s", separator, before);
-        (void)buf_add_quoted(out, limits[i].model);
-        (void)buf_printf(out, ": %lld", (long long)limits[i].gpus);
+        buf_printf(out, "%s%s", separator, before);
+        buf_add_quoted(out, limits[i].model);
+        buf_printf(out, ": %lld", (long long)limits[i].gpus);
         separator = ", ";
         before = "";
     }
-    (void)buf_add_text(out, *before ? "}\n" : "}}\n");
+    buf_add_text(out, *before ? "}\n" : "}}\n");
     return end;
 }
 
 static void print_quotas(const struct setting *setting, struct settings *settings, struct buf *out)
 {
     const struct policy *policy = setting_target(setting, settings);
-    (void)buf_add_text(out, policy->n_quotas > 0 ? "\n" : " []\n");
+    buf_add_text(out, policy->n_quotas > 0 ? "\n" : " []\n");
     for (size_t i = 0; i < policy->n_quotas; i++) {
         const struct quota *quota = &policy->quotas[i];
-        (void)buf_add_text(out, "  - name: ");
-        (void)buf_add_quoted(out, quota->name);
-        (void)buf_add_text(out, "\n");
+        buf_add_text(out, "  - name: ");
+        buf_add_quoted(out, quota->name);
+        buf_add_text(out, "\n");
         if (quota->n_namespaces > 0) {
-            (void)buf_add_text(out, "    namespaces: ");
+            buf_add_text(out, "    namespaces: ");
             print_list(quota->namespaces, quota->n_namespaces, out);
-            (void)buf_add_text(out, "\n");
+            buf_add_text(out, "\n");
         }
         if (quota->has_selector)
             print_selector(&quota->selector, out);
-        (void)buf_add_text(out, "    limits:\n");
+        buf_add_text(out, "    limits:\n");
         for (size_t at = 0; at < quota->n_limits;)
             at = print_limits(quota, at, out);
     }
@@ -241,9 +241,9 @@ void settings_print(const struct settings *settings, struct buf *out)
     struct settings view = *settings; /* the table's offsets lead to what may be written */
     for (const struct setting *row = SETTINGS; row < SETTINGS + N_SETTINGS; row++) {
         if (begins_section(row))
-            (void)buf_printf(out, "%.*s:\n", (int)setting_section_len(row), row->path);
+            buf_printf(out, "%.*s:\n", (int)setting_section_len(row), row->path);
         add_indent(out, row);
-        (void)buf_printf(out, "%s:", setting_key(row));
+        buf_printf(out, "%s:", setting_key(row));
         PRINTERS[row->kind](row, &view, out);
     }
 }

@@ -59,7 +59,7 @@ void unknown_key_list(const char *section, struct buf *out)
         struct known_key known = *section ? key_of_setting(row) : outermost_key(row);
         if (strcmp(known.section, section) != 0 || strcmp(known.key, last.key) == 0)
             continue;
-        (void)buf_printf(out, "%s%s", separator, known.key);
+        buf_printf(out, "%s%s", separator, known.key);
         separator = ", ";
         last = known;
     }
@@ -70,14 +70,14 @@ static void add_hint(const char *section, const char *key, struct buf *out)
     struct known_key nearest;
     const char *last_part = strrchr(key, '.') ? strrchr(key, '.') + 1 : key;
     if (find_nearest(last_part, &nearest) == SIZE_MAX) {
-        (void)buf_add_text(out, "known here: ");
+        buf_add_text(out, "known here: ");
         unknown_key_list(section, out);
     } else if (strcmp(nearest.section, section) == 0) {
-        (void)buf_printf(out, "did you mean %s?", nearest.key);
+        buf_printf(out, "did you mean %s?", nearest.key);
     } else if (nearest.section[0] == '\0') {
-        (void)buf_printf(out, "did you mean %s, outside of %s?", nearest.key, section);
+        buf_printf(out, "did you mean %s, outside of %s?", nearest.key, section);
     } else {
-        (void)buf_printf(out, "did you mean %s in %s?", nearest.key, nearest.section);
+        buf_printf(out, "did you mean %s in %s?", nearest.key, nearest.section);
     }
 }
 

@@ -13,10 +13,10 @@ void worst_case_tell(const struct settings *settings, struct buf *out)
     if (!settings->election.enabled)
         return;
     const int64_t takeover_ms = TIMING_TAKEOVER_MS;
-    (void)buf_printf(out,
-                     "a vanished leader delays pods without GPUs by up to %" PRId64
-                     " s: %zu s leaderElection.leaseDurationSeconds, %" PRId64
-                     " s takeover, %zu s scheduler.httpTimeoutSeconds\n",
-                     timing_stall_ms(&timing) / SECOND_MS, settings->election.lease_s,
-                     takeover_ms / SECOND_MS, settings->scheduler.http_timeout_s);
+    buf_printf(out,
+               "a vanished leader delays pods without GPUs by up to %" PRId64
+               " s: %zu s leaderElection.leaseDurationSeconds, %" PRId64
+               " s takeover, %zu s scheduler.httpTimeoutSeconds\n",
+               timing_stall_ms(&timing) / SECOND_MS, settings->election.lease_s,
+               takeover_ms / SECOND_MS, settings->scheduler.http_timeout_s);
 }

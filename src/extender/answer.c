@@ -16,9 +16,9 @@ void answer_scheduler_error(struct exchange *exchange, const char *text)
         LOG_NUM("id", exchange_id(exchange)), LOG_STR("path", exchange_path(exchange)),
         LOG_STR("err", text));
     buf_init(&answer, ANSWER_MAX_BYTES);
-    (void)buf_add_text(&answer, "{\"Error\":");
-    (void)buf_add_quoted(&answer, text);
-    (void)buf_add_text(&answer, "}");
+    buf_add_text(&answer, "{\"Error\":");
+    buf_add_quoted(&answer, text);
+    buf_add_text(&answer, "}");
     answer_text(exchange, &answer);
 }
 

@@ -13,7 +13,7 @@
 #include "http/exchange.h"
 
 /* For the buffer of an answer: the limit on the question's body bounds it. */
-#define ANSWER_MAX_BYTES (SIZE_MAX / 2)
+#define ANSWER_MAX_BYTES BUF_UNBOUNDED
 
 /* HTTP 200 with the text, which is JSON; it takes the buffer's memory over. */
 void answer_text(struct exchange *exchange, struct buf *text);

@@ -135,15 +135,15 @@ static void judge(struct extender *extender, const struct pod_facts *pod,
 
 static void add_victims(const struct node_victims *candidate, struct buf *out)
 {
-    (void)buf_add_text(out, "{\"Pods\":[");
+    buf_add_text(out, "{\"Pods\":[");
     for (size_t i = 0; i < candidate->n_uids; i++) {
-        (void)buf_add_text(out, i > 0 ? ",{\"UID\":" : "{\"UID\":");
-        (void)buf_add_quoted(out, candidate->uids[i]);
-        (void)buf_add_text(out, "}");
+        buf_add_text(out, i > 0 ? ",{\"UID\":" : "{\"UID\":");
+        buf_add_quoted(out, candidate->uids[i]);
+        buf_add_text(out, "}");
     }
-    (void)buf_add_text(out, "],\"NumPDBViolations\":");
-    (void)buf_add_decimal(out, candidate->n_pdb_violations);
-    (void)buf_add_text(out, "}");
+    buf_add_text(out, "],\"NumPDBViolations\":");
+    buf_add_decimal(out, candidate->n_pdb_violations);
+    buf_add_text(out, "}");
 }
 
 /* ExtenderPreemptionResult (contract 1.7): UIDs, in whatever form the victims came. Never null:
@@ -151,17 +151,17 @@ static void add_victims(const struct node_victims *candidate, struct buf *out)
 static void add_result(const struct victims_by_node *candidates, struct buf *out)
 {
     const char *separator = "";
-    (void)buf_add_text(out, "{\"NodeNameToMetaVictims\":{");
+    buf_add_text(out, "{\"NodeNameToMetaVictims\":{");
     for (size_t i = 0; i < candidates->n; i++) {
         if (!candidates->items[i].is_kept)
             continue;
-        (void)buf_add_text(out, separator);
-        (void)buf_add_quoted(out, candidates->items[i].node);
-        (void)buf_add_text(out, ":");
+        buf_add_text(out, separator);
+        buf_add_quoted(out, candidates->items[i].node);
+        buf_add_text(out, ":");
         add_victims(&candidates->items[i], out);
         separator = ",";
     }
-    (void)buf_add_text(out, "}}");
+    buf_add_text(out, "}}");
 }
 
 static void answer_candidates(struct extender *extender, struct exchange *exchange,

@@ -40,17 +40,17 @@ static void add_priorities(const struct args *args, const struct ranked_node *ra
                            struct buf *out)
 {
     const char *separator = "";
-    (void)buf_add_text(out, "[");
+    buf_add_text(out, "[");
     for (size_t i = 0; i < args->n_names; i++) {
-        (void)buf_add_text(out, separator);
-        (void)buf_add_text(out, "{\"Host\":");
-        (void)buf_add_quoted(out, args->names[ranked[i].position]);
-        (void)buf_add_text(out, ",\"Score\":");
-        (void)buf_add_decimal(out, ranked[i].score);
-        (void)buf_add_text(out, "}");
+        buf_add_text(out, separator);
+        buf_add_text(out, "{\"Host\":");
+        buf_add_quoted(out, args->names[ranked[i].position]);
+        buf_add_text(out, ",\"Score\":");
+        buf_add_decimal(out, ranked[i].score);
+        buf_add_text(out, "}");
         separator = ",";
     }
-    (void)buf_add_text(out, "]");
+    buf_add_text(out, "]");
 }
 
 void extender_prioritize(void *context, struct exchange *exchange)
@@ -82,7 +82,7 @@ void extender_prioritize(void *context, struct exchange *exchange)
     if (result == VERB_OK)
         add_priorities(&args, ranked, &text);
     else
-        (void)buf_add_text(&text, "[]");
+        buf_add_text(&text, "[]");
     answer_count(extender, DECISION_PRIORITIZE, result);
     answer_record(extender, &decision, began_us);
     args_fini(&args);

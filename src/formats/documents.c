@@ -27,8 +27,7 @@ static int read_piece(struct source *source, struct err *err)
     if (r < 0)
         return r;
     source->ended = n == 0;
-    if (buf_add(&source->beginning, bytes, n) < 0)
-        return err_set(err, EMSGSIZE, "is too large");
+    buf_add(&source->beginning, bytes, n);
     return 0;
 }
 
@@ -108,7 +107,7 @@ int documents_each(bytes_read *read, void *context, const struct document_option
 {
     struct source source = {.read = read, .context = context};
     int r = 0;
-    buf_init(&source.beginning, SIZE_MAX / 2);
+    buf_init(&source.beginning, BUF_UNBOUNDED);
     while (r == 0 && !source.ended && first_byte(&source) < 0)
         r = read_piece(&source, err);
     const int first = first_byte(&source);

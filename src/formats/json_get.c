@@ -66,17 +66,17 @@ static void add_string(struct buf *out, const json_t *value)
     size_t n = shown_len(json_string_value(value), len);
     memcpy(shown, json_string_value(value), n);
     shown[n] = '\0';
-    (void)buf_add_text(out, "the string ");
-    (void)buf_add_quoted(out, shown);
+    buf_add_text(out, "the string ");
+    buf_add_quoted(out, shown);
     if (n < len)
-        (void)buf_add_text(out, "...");
+        buf_add_text(out, "...");
 }
 
 /* As jansson writes it: 3.0 stays 3.0. */
 static void add_real(struct buf *out, const json_t *value)
 {
     char *text CLEANUP(mem_free_ptr) = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-    (void)buf_printf(out, "the number %s", text ? text : "?");
+    buf_printf(out, "the number %s", text ? text : "?");
 }
 
 void json_add_shown(const json_t *value, struct buf *out)
@@ -84,13 +84,13 @@ void json_add_shown(const json_t *value, struct buf *out)
     if (json_is_string(value))
         add_string(out, value);
     else if (json_is_integer(value))
-        (void)buf_printf(out, "the number %" JSON_INTEGER_FORMAT, json_integer_value(value));
+        buf_printf(out, "the number %" JSON_INTEGER_FORMAT, json_integer_value(value));
     else if (json_is_real(value))
         add_real(out, value);
     else if (json_is_boolean(value))
-        (void)buf_add_text(out, json_is_true(value) ? "true" : "false");
+        buf_add_text(out, json_is_true(value) ? "true" : "false");
     else
-        (void)buf_add_text(out, json_type_text(value));
+        buf_add_text(out, json_type_text(value));
 }
 
 static int wrong_type(const char *key, const json_t *value, const char *right, struct err *err)

@@ -20,7 +20,7 @@ static void find_open(const char *text, size_t len, struct buf *closers)
         else if (in_string)
             continue;
         else if (c == '{' || c == '[')
-            (void)buf_add(closers, c == '{' ? "}" : "]", 1);
+            buf_add(closers, c == '{' ? "}" : "]", 1);
         else if (c == '}' || c == ']')
             closers->len--;
     }
@@ -33,9 +33,9 @@ json_t *json_part(const char *text, size_t len, size_t json_flags)
     buf_init(&closers, len);
     find_open(text, len, &closers);
     buf_init(&whole, len + closers.len);
-    (void)buf_add(&whole, text, len);
+    buf_add(&whole, text, len);
     while (closers.len > 0)
-        (void)buf_add(&whole, &closers.data[--closers.len], 1);
+        buf_add(&whole, &closers.data[--closers.len], 1);
     nul_replace_escaped(whole.data, whole.len);
     json_t *part = json_loadb(whole.data, whole.len, json_flags, NULL);
     buf_fini(&whole);

@@ -1,18 +1,20 @@
 /* json_put: see include/formats/json_put.h. */
 #include "formats/json_put.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 static int add(const char *bytes, size_t len, void *out)
 {
-    return buf_add(out, bytes, len);
+    struct buf *buf = out;
+    buf_add(buf, bytes, len);
+    return buf->overflowed ? -1 : 0;
 }
 
-int json_put(const json_t *value, size_t flags, struct buf *out)
+void json_put(const json_t *value, size_t flags, struct buf *out)
 {
-    return json_dump_callback(value, add, out, flags | JSON_ENCODE_ANY) == 0 ? 0 : -ENOBUFS;
+    if (json_dump_callback(value, add, out, flags | JSON_ENCODE_ANY) < 0)
+        out->overflowed = true;
 }
 
 char *json_take_text(json_t *value, size_t flags, size_t *ret_len)

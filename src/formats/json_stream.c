@@ -99,7 +99,8 @@ void json_stream_free(struct json_stream *stream)
 static int add(struct json_stream *stream, const char *bytes, size_t len, struct err *err)
 {
     struct parcel *parcel = stream->open;
-    if (buf_add(&parcel->text, bytes, len) == 0)
+    buf_add(&parcel->text, bytes, len);
+    if (!parcel->text.overflowed)
         return 0;
     stream->is_full = true;
     return err_set(err, EMSGSIZE, "%zu:%zu: the object that begins here is larger than %zu bytes",

@@ -42,8 +42,8 @@ void nul_add_replaced(struct buf *out, const char *bytes, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         if (bytes[i] == '\0')
-            (void)buf_add_text(out, REPLACEMENT);
+            buf_add_text(out, REPLACEMENT);
         else
-            (void)buf_add(out, &bytes[i], 1);
+            buf_add(out, &bytes[i], 1);
     }
 }

@@ -24,9 +24,9 @@ static void add_path(struct buf *out, const char *path)
     for (const char *p = path; *p; p++)
         is_plain = is_plain && *p > ' ' && *p <= '~';
     if (is_plain)
-        (void)buf_add_text(out, path);
+        buf_add_text(out, path);
     else
-        (void)buf_add_quoted(out, path);
+        buf_add_quoted(out, path);
 }
 
 int yaml_fault(const struct yaml_file *file, const struct yaml_value *at, struct err *err,

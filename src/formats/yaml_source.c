@@ -33,7 +33,7 @@ struct yaml_source *yaml_source_new(bytes_read *read, void *context)
     struct yaml_source *source = MEM_NEW(struct yaml_source);
     if (!yaml_parser_initialize(&source->parser))
         abort();
-    buf_init(&source->without_nul, SIZE_MAX / 2);
+    buf_init(&source->without_nul, BUF_UNBOUNDED);
     source->input = yaml_input_new(read, context);
     yaml_parser_set_encoding(&source->parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input(&source->parser, read_input, source);

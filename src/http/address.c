@@ -118,11 +118,11 @@ char *address_of_socket(int fd)
     buf_init(&text, INET6_ADDRSTRLEN + sizeof "[]:65535");
     if (storage.sin6_family == AF_INET6) {
         (void)inet_ntop(AF_INET6, &storage.sin6_addr, host, sizeof host);
-        (void)buf_printf(&text, "[%s]:%u", host, ntohs(storage.sin6_port));
+        buf_printf(&text, "[%s]:%u", host, ntohs(storage.sin6_port));
     } else {
         memcpy(&in, &storage, sizeof in);
         (void)inet_ntop(AF_INET, &in.sin_addr, host, sizeof host);
-        (void)buf_printf(&text, "%s:%u", host, ntohs(in.sin_port));
+        buf_printf(&text, "%s:%u", host, ntohs(in.sin_port));
     }
     return buf_take(&text);
 }

@@ -234,10 +234,10 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
 struct answer exchange_error(unsigned status, const char *message, unsigned flags)
 {
     struct buf body;
-    buf_init(&body, SIZE_MAX / 2); /* the message is ours, and short */
-    (void)buf_add_text(&body, "{\"error\": ");
-    (void)buf_add_quoted(&body, message);
-    (void)buf_add_text(&body, "}\n");
+    buf_init(&body, BUF_UNBOUNDED); /* the message is ours, and short */
+    buf_add_text(&body, "{\"error\": ");
+    buf_add_quoted(&body, message);
+    buf_add_text(&body, "}\n");
     struct answer answer = {.status = status,
                             .content_type = "application/json",
                             .len = body.len,

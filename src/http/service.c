@@ -95,7 +95,7 @@ static void hold_body(struct service *service, struct exchange *exchange, const 
 {
     if (bodies_take(&service->bodies, owner_of(exchange), len)) {
         exchange->held_bytes += len;
-        (void)buf_add(&exchange->body, bytes, len); /* the caller has seen to its maximum */
+        buf_add(&exchange->body, bytes, len); /* the caller has seen to its maximum */
         return;
     }
     exchange_refuse(exchange, 503, "too many bytes of requests are in flight: try again", NULL,

@@ -126,7 +126,7 @@ static void add_to_response(void *response, const char *name, const char *value)
 
 static void add_to_text(void *text, const char *name, const char *value)
 {
-    (void)buf_printf(text, "%s: %s\r\n", name, value);
+    buf_printf(text, "%s: %s\r\n", name, value);
 }
 
 static enum MHD_Result queue_answer(struct transport *transport, struct exchange *exchange,
@@ -162,13 +162,13 @@ static void send_answer(struct exchange *exchange, const struct answer *answer,
     const int fd = fd_of(connection);
     void *session = session_of(connection);
     struct buf text;
-    buf_init(&text, SIZE_MAX / 2);
-    (void)buf_printf(&text, "HTTP/1.1 %u %s\r\n", answer->status,
-                     MHD_get_reason_phrase_for(answer->status));
+    buf_init(&text, BUF_UNBOUNDED);
+    buf_printf(&text, "HTTP/1.1 %u %s\r\n", answer->status,
+               MHD_get_reason_phrase_for(answer->status));
     tell_headers(answer, add_to_text, &text);
-    (void)buf_printf(&text, "Content-Length: %zu\r\nConnection: close\r\n\r\n", answer->len);
+    buf_printf(&text, "Content-Length: %zu\r\nConnection: close\r\n\r\n", answer->len);
     if (strcmp(exchange->method, "HEAD") != 0)
-        (void)buf_add(&text, answer->body, answer->len);
+        buf_add(&text, answer->body, answer->len);
     /* Nothing else is queued in the socket now, so it has room for these few hundred bytes. */
     if (session)
         tls_set_send_last(session, text.data, text.len);

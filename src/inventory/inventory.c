@@ -43,8 +43,8 @@ void inventory_free(struct inventory *inventory)
 static char *source_of_file(const char *path)
 {
     struct buf text;
-    buf_init(&text, SIZE_MAX / 2);
-    (void)buf_printf(&text, "file:%s", path);
+    buf_init(&text, BUF_UNBOUNDED);
+    buf_printf(&text, "file:%s", path);
     char *source = buf_take(&text);
     for (char *p = source; *p; p++)
         *p = (unsigned char)*p < 0x80 ? *p : '?';

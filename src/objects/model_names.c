@@ -60,5 +60,5 @@ void model_names_add(const struct gpu_model *model, const struct policy *policy,
     (void)sharing_text(model, sharing, sizeof sharing);
     if (policy->n_aliases == 0 || !find_name(model, canonical, sharing, policy, name))
         (void)snprintf(name, sizeof name, "%s%s", canonical, sharing);
-    (void)buf_add_text(out, name);
+    buf_add_text(out, name);
 }

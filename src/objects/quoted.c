@@ -24,7 +24,7 @@ const char *quoted(struct arena *arena, const char *text)
 {
     struct buf out;
     buf_init(&out, QUOTED_BYTES_MAX + 3);
-    (void)buf_add_quoted(&out, quoted_plain(arena, text));
+    buf_add_quoted(&out, quoted_plain(arena, text));
     const char *copy = arena_strdup(arena, buf_text(&out));
     buf_fini(&out);
     return copy;

@@ -176,9 +176,9 @@ void shape_to_spec(const struct shape_facts *shape, const struct policy *policy,
 static json_t *models_json(const struct gpu_model *models, size_t n, const struct policy *policy)
 {
     struct buf text;
-    buf_init(&text, SIZE_MAX / 2);
+    buf_init(&text, BUF_UNBOUNDED);
     for (size_t i = 0; i < n; i++) {
-        (void)buf_add_text(&text, i > 0 ? "," : "");
+        buf_add_text(&text, i > 0 ? "," : "");
         model_names_add(&models[i], policy, &text);
     }
     json_t *json = json_string(buf_text(&text));

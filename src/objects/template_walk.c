@@ -48,9 +48,9 @@ static void write_element(const struct step *step, struct arena *arena, struct b
 {
     const char *name = json_string_value(json_member(step->element, "name"));
     if (name)
-        (void)buf_printf(out, "[%s]", quoted_plain(arena, name));
+        buf_printf(out, "[%s]", quoted_plain(arena, name));
     else
-        (void)buf_printf(out, "[%zu]", step->index);
+        buf_printf(out, "[%zu]", step->index);
 }
 
 static void write_path(const struct step *step, struct arena *arena, struct buf *out)
@@ -61,7 +61,7 @@ static void write_path(const struct step *step, struct arena *arena, struct buf 
     if (!step->object)
         write_element(step, arena, out);
     else
-        (void)buf_printf(out, "%s%s", out->len > 0 ? "." : "", quoted_plain(arena, step->key));
+        buf_printf(out, "%s%s", out->len > 0 ? "." : "", quoted_plain(arena, step->key));
 }
 
 static const char *path_of(const struct step *step, struct arena *arena)

@@ -164,9 +164,9 @@ const char *pod_not_evaluated_text(const json_t *object, struct arena *arena)
     size_t i = 0;
     buf_init(&out, TEXT_BYTES_MAX);
     for (; i < list.n && out.len + strlen(list.items[i]) + LAST_BYTES_MAX < TEXT_BYTES_MAX; i++)
-        (void)buf_printf(&out, "%s\n", list.items[i]);
+        buf_printf(&out, "%s\n", list.items[i]);
     if (i < list.n)
-        (void)buf_printf(&out, "and %zu more\n", list.n - i);
+        buf_printf(&out, "and %zu more\n", list.n - i);
     const char *text = list.n > 0 ? arena_strdup(arena, buf_text(&out)) : NULL;
     buf_fini(&out);
     return text;

@@ -134,7 +134,7 @@ static char *file_text(const char *path)
     }
     buf_init(&text, SIZE_MAX / 4);
     while ((n = fread(piece, 1, sizeof piece, file)) > 0)
-        (void)buf_add(&text, piece, n);
+        buf_add(&text, piece, n);
     (void)fclose(file);
     return buf_take(&text);
 }

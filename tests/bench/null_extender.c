@@ -56,10 +56,10 @@ static void filter(void *context, struct exchange *exchange)
     const char *names = find_names(exchange_body(exchange, NULL), &len);
     len = cut_names(names, len, *n_most);
     struct buf text;
-    buf_init(&text, SIZE_MAX / 2);
-    (void)buf_add_text(&text, "{" NAMES);
-    (void)buf_add(&text, names, len);
-    (void)buf_add_text(&text, "]}");
+    buf_init(&text, BUF_UNBOUNDED);
+    buf_add_text(&text, "{" NAMES);
+    buf_add(&text, names, len);
+    buf_add_text(&text, "]}");
     answer(exchange, &text);
 }
 
@@ -71,16 +71,16 @@ static void prioritize(void *context, struct exchange *exchange)
     const char *name = find_names(exchange_body(exchange, NULL), &len);
     const char *end = name + len;
     struct buf text;
-    buf_init(&text, SIZE_MAX / 2);
-    (void)buf_add_text(&text, "[");
+    buf_init(&text, BUF_UNBOUNDED);
+    buf_add_text(&text, "[");
     for (bool first = true; name < end; first = false) {
         size_t name_len = strcspn(name, ",]");
-        (void)buf_add_text(&text, first ? "{\"Host\":" : ",{\"Host\":");
-        (void)buf_add(&text, name, name_len);
-        (void)buf_add_text(&text, ",\"Score\":5}");
+        buf_add_text(&text, first ? "{\"Host\":" : ",{\"Host\":");
+        buf_add(&text, name, name_len);
+        buf_add_text(&text, ",\"Score\":5}");
         name += name_len + 1;
     }
-    (void)buf_add_text(&text, "]");
+    buf_add_text(&text, "]");
     answer(exchange, &text);
 }
 
@@ -89,19 +89,19 @@ static void no_opinion(void *context, struct exchange *exchange)
 {
     (void)context;
     struct buf text;
-    buf_init(&text, SIZE_MAX / 2);
-    (void)buf_add_text(&text, "[]");
+    buf_init(&text, BUF_UNBOUNDED);
+    buf_add_text(&text, "[]");
     answer(exchange, &text);
 }
 
 static void bound(void *context, const struct kube_answer *said)
 {
     struct buf text;
-    buf_init(&text, SIZE_MAX / 2);
+    buf_init(&text, BUF_UNBOUNDED);
     if (said->outcome == KUBE_ANSWERED && said->status == 201)
-        (void)buf_add_text(&text, "{\"Error\":\"\"}");
+        buf_add_text(&text, "{\"Error\":\"\"}");
     else
-        (void)buf_printf(&text, "{\"Error\":\"status %u %s\"}", said->status, said->why);
+        buf_printf(&text, "{\"Error\":\"status %u %s\"}", said->status, said->why);
     answer(context, &text);
 }
 

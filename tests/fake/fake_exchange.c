@@ -114,10 +114,10 @@ static void answer_error(struct exchange *exchange, unsigned status, const char 
                          unsigned flags)
 {
     struct buf body;
-    buf_init(&body, SIZE_MAX / 2);
-    (void)buf_add_text(&body, "{\"error\": ");
-    (void)buf_add_quoted(&body, message);
-    (void)buf_add_text(&body, "}\n");
+    buf_init(&body, BUF_UNBOUNDED);
+    buf_add_text(&body, "{\"error\": ");
+    buf_add_quoted(&body, message);
+    buf_add_text(&body, "}\n");
     size_t len = body.len;
     exchange_answer(exchange, status, "application/json", buf_take(&body), len, flags);
 }

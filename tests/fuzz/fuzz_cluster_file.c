@@ -55,7 +55,7 @@ static void check_fork(struct inventory *inventory, size_t n_nodes)
 static void check_metrics(struct inventory *inventory)
 {
     struct buf text;
-    buf_init(&text, SIZE_MAX / 2);
+    buf_init(&text, BUF_UNBOUNDED);
     inventory_metrics(inventory, &text);
     require(strstr(buf_text(&text), "gpu_extender_nodes ") != NULL);
     buf_fini(&text);

@@ -72,13 +72,12 @@ static void list(const struct stage *stage, enum cluster_kind kind, size_t n,
 static void make_question(struct buf *question)
 {
     buf_init(question, 1 << 20);
-    (void)buf_add_text(question,
-                       "{\"Pod\":{\"metadata\":{\"name\":\"p\",\"namespace\":\"other\","
-                       "\"uid\":\"u\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":"
-                       "{\"limits\":{\"nvidia.com/gpu\":\"1\"}}}]}},\"NodeNames\":[");
+    buf_add_text(question, "{\"Pod\":{\"metadata\":{\"name\":\"p\",\"namespace\":\"other\","
+                           "\"uid\":\"u\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":"
+                           "{\"limits\":{\"nvidia.com/gpu\":\"1\"}}}]}},\"NodeNames\":[");
     for (size_t i = 0; i < ATTACKED_NODES; i++)
-        (void)buf_printf(question, "%s\"node-%zu\"", i ? "," : "", i);
-    (void)buf_add_text(question, "]}");
+        buf_printf(question, "%s\"node-%zu\"", i ? "," : "", i);
+    buf_add_text(question, "]}");
 }
 
 static void stage_begin(struct stage *stage)
@@ -138,7 +137,7 @@ static void check_sums(const struct stage *stage)
 static double metrics_bytes(const struct stage *stage)
 {
     struct buf text;
-    buf_init(&text, SIZE_MAX / 2);
+    buf_init(&text, BUF_UNBOUNDED);
     inventory_metrics(stage->inventory, &text);
     const double bytes = (double)text.len;
     inventory_live_metrics(stage->inventory, &text);

@@ -78,7 +78,7 @@ static long long write_items(const struct server *server, const struct page *pag
             continue;
         if (n == page->limit)
             return i;
-        (void)buf_add_text(out, n++ > 0 ? "," : "");
+        buf_add_text(out, n++ > 0 ? "," : "");
         truth_write(object, &version->state, version->rv, out);
     }
     return 0;
@@ -94,11 +94,11 @@ static struct server_reply list(struct server *server, const char *path)
     buf_init(&text, PAGE_BYTES_MAX);
     buf_init(&items, PAGE_BYTES_MAX);
     const long long rest = write_items(server, &page, &items);
-    (void)buf_printf(&text, "{\"kind\":\"SomeList\",\"metadata\":{\"resourceVersion\":\"%lld\"",
-                     (long long)page.rv);
+    buf_printf(&text, "{\"kind\":\"SomeList\",\"metadata\":{\"resourceVersion\":\"%lld\"",
+               (long long)page.rv);
     if (rest > 0)
-        (void)buf_printf(&text, ",\"continue\":\"%lld/%lld\"", (long long)page.rv, rest);
-    (void)buf_printf(&text, "},\"items\":[%s]}", buf_text(&items));
+        buf_printf(&text, ",\"continue\":\"%lld/%lld\"", (long long)page.rv, rest);
+    buf_printf(&text, "},\"items\":[%s]}", buf_text(&items));
     buf_fini(&items);
     return (struct server_reply){200, -1, finish(server, &text)};
 }
@@ -232,9 +232,9 @@ static void send_event(const struct server_watch *watch, const char *type,
 {
     struct buf text;
     buf_init(&text, PAGE_BYTES_MAX);
-    (void)buf_printf(&text, "{\"type\":\"%s\",\"object\":", type);
+    buf_printf(&text, "{\"type\":\"%s\",\"object\":", type);
     truth_write(version->object, state, version->rv, &text);
-    (void)buf_add_text(&text, "}\n");
+    buf_add_text(&text, "}\n");
     stream_send(watch->stream, buf_text(&text));
     buf_fini(&text);
 }

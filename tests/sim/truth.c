@@ -125,38 +125,37 @@ bool truth_was_bound(const struct truth *truth, const char *uid, const char *nod
 
 static void write_node(const struct truth_state *state, struct buf *out)
 {
-    (void)buf_printf(out,
-                     "},\"spec\":{%s},\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":"
-                     "\"True\"}],\"capacity\":{\"pods\":\"110\",\"nvidia.com/gpu\":\"%u\"},"
-                     "\"allocatable\":{\"pods\":\"110\",\"nvidia.com/gpu\":\"%u\"}}}",
-                     state->cordoned ? "\"unschedulable\":true" : "", state->gpus, state->gpus);
+    buf_printf(out,
+               "},\"spec\":{%s},\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":"
+               "\"True\"}],\"capacity\":{\"pods\":\"110\",\"nvidia.com/gpu\":\"%u\"},"
+               "\"allocatable\":{\"pods\":\"110\",\"nvidia.com/gpu\":\"%u\"}}}",
+               state->cordoned ? "\"unschedulable\":true" : "", state->gpus, state->gpus);
 }
 
 static void write_pod(const struct truth_state *state, struct buf *out)
 {
     if (state->terminating)
-        (void)buf_add_text(out, ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"");
-    (void)buf_printf(out,
-                     ",\"namespace\":\"ml\",\"annotations\":{\"gpu-extender.io/bound-by\":\"%s\"}},"
-                     "\"spec\":{",
-                     state->bound_by);
+        buf_add_text(out, ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"");
+    buf_printf(out,
+               ",\"namespace\":\"ml\",\"annotations\":{\"gpu-extender.io/bound-by\":\"%s\"}},"
+               "\"spec\":{",
+               state->bound_by);
     if (state->node[0])
-        (void)buf_printf(out, "\"nodeName\":\"%s\",", state->node);
-    (void)buf_printf(out,
-                     "\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{"
-                     "\"nvidia.com/gpu\":\"%u\"}}}]},\"status\":{\"phase\":\"%s\"}}",
-                     state->gpus,
-                     state->finished  ? "Succeeded"
-                     : state->node[0] ? "Running"
-                                      : "Pending");
+        buf_printf(out, "\"nodeName\":\"%s\",", state->node);
+    buf_printf(out,
+               "\"containers\":[{\"name\":\"c\",\"resources\":{\"limits\":{"
+               "\"nvidia.com/gpu\":\"%u\"}}}]},\"status\":{\"phase\":\"%s\"}}",
+               state->gpus,
+               state->finished  ? "Succeeded"
+               : state->node[0] ? "Running"
+                                : "Pending");
 }
 
 void truth_write(const struct truth_object *object, const struct truth_state *state, int64_t rv,
                  struct buf *out)
 {
-    (void)buf_printf(out,
-                     "{\"metadata\":{\"name\":\"%s\",\"uid\":\"%s\",\"resourceVersion\":\"%lld\"",
-                     object->name, state->uid, (long long)rv);
+    buf_printf(out, "{\"metadata\":{\"name\":\"%s\",\"uid\":\"%s\",\"resourceVersion\":\"%lld\"",
+               object->name, state->uid, (long long)rv);
     if (object->kind == TRUTH_NODES)
         write_node(state, out);
     else

@@ -167,7 +167,7 @@ static void write_table(const json_t *decisions, struct arena *arena, struct buf
                                    outcome_text(decision, arena)});
     }
     if (json_integer_value(json_object_get(decisions, "keep")) == 0)
-        (void)buf_add_text(out, "none are kept: decisions.keep of the policy is 0\n\n");
+        buf_add_text(out, "none are kept: decisions.keep of the policy is 0\n\n");
     table_write(table, out);
 }
 

@@ -70,7 +70,7 @@ static void write_table(const json_t *answer, struct arena *arena, struct buf *o
     size_t i = 0;
     json_t *item = NULL;
     provenance_write_warning(answer, arena, out);
-    (void)buf_printf(out, "%s\n\n", text_member(answer, "summary"));
+    buf_printf(out, "%s\n\n", text_member(answer, "summary"));
     json_array_foreach (json_object_get(answer, "models"), i, item)
         table_add(table, (const char *[]){text_member(item, "resource"), text_member(item, "model"),
                                           text_number(item, "nodes", arena),

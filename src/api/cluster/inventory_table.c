@@ -122,7 +122,7 @@ static void write_models(const json_t *inventory, struct arena *arena, struct bu
                       text_number(model, "nodes", arena), text_number(model, "allocatable", arena),
                       text_number(model, "used", arena), text_number(model, "free", arena),
                       text_number(model, "reserved", arena)});
-    (void)buf_add_text(out, "\n");
+    buf_add_text(out, "\n");
     table_write(table, out);
 }
 
@@ -153,7 +153,7 @@ static void write_pods_without_node(const json_t *inventory, struct arena *arena
                   (const char *[]){arena_printf(arena, "%s/%s", text_member(pod, "namespace"),
                                                 text_member(pod, "pod")),
                                    gpus_of(pod, arena), text_member(pod, "node")});
-    (void)buf_add_text(out, "\n");
+    buf_add_text(out, "\n");
     table_write(table, out);
 }
 
@@ -170,7 +170,7 @@ static void write_problems(const json_t *inventory, struct arena *arena, struct 
         table_add(table,
                   (const char *[]){text_member(problem, "kind"), text_member(problem, "name"),
                                    text_member(problem, "what")});
-    (void)buf_add_text(out, "\n");
+    buf_add_text(out, "\n");
     table_write(table, out);
 }
 
@@ -189,9 +189,9 @@ static void write_source(const json_t *inventory, struct arena *arena, struct bu
     size_t i = 0;
     json_t *kind = NULL;
     const json_t *role = json_object_get(inventory, "role");
-    (void)buf_printf(out, "\n%s\n", text_member(inventory, "source"));
+    buf_printf(out, "\n%s\n", text_member(inventory, "source"));
     if (json_is_string(role))
-        (void)buf_printf(out, "this replica: %s\n", json_string_value(role));
+        buf_printf(out, "this replica: %s\n", json_string_value(role));
     if (!is_live(inventory))
         return;
     json_array_foreach (json_object_get(inventory, "freshness"), i, kind)

@@ -167,7 +167,7 @@ static void write_table(const json_t *answer, struct arena *arena, struct buf *o
     json_array_foreach (json_object_get(answer, "quotas"), i, quota)
         add_rows(quota, table, arena);
     if (i == 0)
-        (void)buf_add_text(out, "no quotas: the policy file has none\n");
+        buf_add_text(out, "no quotas: the policy file has none\n");
     else
         table_write(table, out);
 }

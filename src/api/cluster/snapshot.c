@@ -213,15 +213,13 @@ struct writing {
     const struct policy *policy;
     struct buf *out;
     const char *separator;
-    bool is_full;
 };
 
 static void write_object(struct writing *writing, json_t *object)
 {
-    struct buf *out = writing->out;
-    if (!writing->is_full)
-        writing->is_full =
-            buf_add_text(out, writing->separator) < 0 || json_put(object, JSON_COMPACT, out) < 0;
+    buf_add_text(writing->out, writing->separator);
+    if (!writing->out->overflowed)
+        json_put(object, JSON_COMPACT, writing->out);
     json_decref(object);
     writing->separator = ",\n";
 }
@@ -310,16 +308,14 @@ static void write_objects(struct writing *writing, const struct snapshot_copy *c
         write_reservation(writing, &copy->reservations[i]);
 }
 
-/* False: it would be larger than REPLY_MAX_BYTES. */
-static bool write_snapshot(const struct api *api, struct arena *arena, struct buf *out)
+static void write_snapshot(const struct api *api, struct arena *arena, struct buf *out)
 {
     struct snapshot_copy copy = copy_all(api->inventory, arena);
     struct writing writing = {.policy = api->policy, .out = out, .separator = ""};
-    (void)buf_add_text(out, "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[\n");
+    buf_add_text(out, "{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[\n");
     write_objects(&writing, &copy);
-    writing.is_full |= buf_add_text(out, "\n]}\n") < 0;
+    buf_add_text(out, "\n]}\n");
     pod_copy_fini(&copy.pods);
-    return !writing.is_full;
 }
 
 static void give_way(void *context)
@@ -334,7 +330,8 @@ static void answer_snapshot(struct api *api, struct exchange *exchange)
     struct buf text;
     buf_init(&text, REPLY_MAX_BYTES);
     exchange_on_end(exchange, give_way, api);
-    if (write_snapshot(api, arena, &text)) {
+    write_snapshot(api, arena, &text);
+    if (!text.overflowed) {
         reply_text(exchange, 200, "application/json", &text);
         return;
     }

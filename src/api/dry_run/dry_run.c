@@ -146,11 +146,11 @@ static void write_ranking(const json_t *explain, struct arena *arena, struct buf
                                    text_number(ranked, "freeGpus", arena)});
     if (i == 0)
         return;
-    (void)buf_printf(out, "\nHow %s ranks them", text_member(explain, "policy"));
+    buf_printf(out, "\nHow %s ranks them", text_member(explain, "policy"));
     const long long n_fitting = json_integer_value(json_object_get(explain, "fittingNodes"));
     if (n_fitting > (long long)i)
-        (void)buf_printf(out, ", the best %zu of %lld", i, n_fitting);
-    (void)buf_add_text(out, ":\n");
+        buf_printf(out, ", the best %zu of %lld", i, n_fitting);
+    buf_add_text(out, ":\n");
     table_write(table, out);
 }
 
@@ -183,7 +183,7 @@ static void write_fragmentation(const json_t *explain, struct arena *arena, stru
                                    change_text(change, "wholeNodes", false, arena)});
     if (i == 0)
         return;
-    (void)buf_add_text(out, "\nFree GPUs before and after:\n");
+    buf_add_text(out, "\nFree GPUs before and after:\n");
     table_write(table, out);
 }
 
@@ -228,7 +228,7 @@ static void write_placements(const json_t *workload, struct arena *arena, struct
                   (const char *[]){replica, node, node[0] ? "" : text_member(placement, "reason")});
         i = last;
     }
-    (void)buf_add_text(out, "\n");
+    buf_add_text(out, "\n");
     table_write(table, out);
 }
 
@@ -237,7 +237,7 @@ static void write_notes(const json_t *workload, struct buf *out)
     size_t i = 0;
     json_t *note = NULL;
     json_array_foreach (json_object_get(workload, "notEvaluated"), i, note)
-        (void)buf_printf(out, "not evaluated: %s\n", json_string_value(note));
+        buf_printf(out, "not evaluated: %s\n", json_string_value(note));
 }
 
 static void write_skipped(const json_t *result, struct buf *out)
@@ -245,8 +245,8 @@ static void write_skipped(const json_t *result, struct buf *out)
     size_t i = 0;
     json_t *skipped = NULL;
     json_array_foreach (json_object_get(result, "skipped"), i, skipped)
-        (void)buf_printf(out, "skipped: %s %s: %s\n", text_member(skipped, "kind"),
-                         text_member(skipped, "name"), text_member(skipped, "why"));
+        buf_printf(out, "skipped: %s %s: %s\n", text_member(skipped, "kind"),
+                   text_member(skipped, "name"), text_member(skipped, "why"));
 }
 
 static void write_table(const json_t *result, struct arena *arena, struct buf *out)
@@ -256,9 +256,9 @@ static void write_table(const json_t *result, struct arena *arena, struct buf *o
     json_t *workload = NULL;
     provenance_write_warning(result, arena, out);
     if (json_array_size(workloads) != 1)
-        (void)buf_printf(out, "%s\n", text_member(result, "summary"));
+        buf_printf(out, "%s\n", text_member(result, "summary"));
     json_array_foreach (workloads, i, workload) {
-        (void)buf_printf(out, "%s%s\n", i > 0 ? "\n" : "", text_member(workload, "summary"));
+        buf_printf(out, "%s%s\n", i > 0 ? "\n" : "", text_member(workload, "summary"));
         write_notes(workload, out);
         write_placements(workload, arena, out);
         verdict_write_table(json_object_get(workload, "nodes"), arena, out);

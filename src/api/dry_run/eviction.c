@@ -125,5 +125,5 @@ json_t *eviction_json(struct inventory *inventory, const struct cluster *fork,
 void eviction_write(const json_t *preemption, struct buf *out)
 {
     if (json_is_object(preemption))
-        (void)buf_printf(out, "\nPreemption: %s\n", text_member(preemption, "summary"));
+        buf_printf(out, "\nPreemption: %s\n", text_member(preemption, "summary"));
 }

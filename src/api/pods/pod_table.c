@@ -34,9 +34,9 @@ static const char *one_line(const char *text, struct arena *arena)
 
 static void write_line(const char *name, const char *text, struct arena *arena, struct buf *out)
 {
-    (void)buf_printf(out, "  %-15s ", name);
-    (void)buf_add_text(out, one_line(text, arena));
-    (void)buf_add_text(out, "\n");
+    buf_printf(out, "  %-15s ", name);
+    buf_add_text(out, one_line(text, arena));
+    buf_add_text(out, "\n");
 }
 
 static void write_age(const json_t *pod, struct arena *arena, struct buf *out)
@@ -120,7 +120,7 @@ static void write_notes(const json_t *pod, struct arena *arena, struct buf *out)
 
 static void write_pod(const json_t *pod, struct arena *arena, struct buf *out)
 {
-    (void)buf_printf(out, "%s\n", one_line(text_member(pod, "summary"), arena));
+    buf_printf(out, "%s\n", one_line(text_member(pod, "summary"), arena));
     write_scheduler(pod, arena, out);
     write_requests(pod, arena, out);
     write_notes(pod, arena, out);
@@ -137,12 +137,12 @@ void pod_table_write_pending(const json_t *pending, struct arena *arena, struct 
     size_t i = 0;
     json_t *pod = NULL;
     provenance_write_warning(pending, arena, out);
-    (void)buf_printf(out, "%lld pending GPU pod%s", (long long)count, count == 1 ? "" : "s");
+    buf_printf(out, "%lld pending GPU pod%s", (long long)count, count == 1 ? "" : "s");
     if (omitted > 0)
-        (void)buf_printf(out, ", of which the last %lld are not shown", (long long)omitted);
-    (void)buf_add_text(out, "\n");
+        buf_printf(out, ", of which the last %lld are not shown", (long long)omitted);
+    buf_add_text(out, "\n");
     json_array_foreach (json_object_get(pending, "pods"), i, pod) {
-        (void)buf_add_text(out, "\n");
+        buf_add_text(out, "\n");
         write_pod(pod, arena, out);
     }
 }

@@ -268,7 +268,7 @@ void near_misses_write(const json_t *near_misses, struct buf *out)
     size_t i = 0;
     json_t *miss = NULL;
     if (json_array_size(near_misses) > 0)
-        (void)buf_add_text(out, "\nWhat would have to change:\n");
+        buf_add_text(out, "\nWhat would have to change:\n");
     json_array_foreach (near_misses, i, miss)
-        (void)buf_printf(out, "%s\n", text_member(miss, "summary"));
+        buf_printf(out, "%s\n", text_member(miss, "summary"));
 }

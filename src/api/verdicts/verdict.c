@@ -226,7 +226,7 @@ static void write_fitting_nodes(const json_t *nodes, struct arena *arena, struct
                   (const char *[]){text_member(node, "node"), text_number(node, "score", arena)});
     }
     if (n > 0) {
-        (void)buf_add_text(out, "\n");
+        buf_add_text(out, "\n");
         table_write(table, out);
     }
 }
@@ -299,7 +299,7 @@ static void write_refusals(const json_t *nodes, struct arena *arena, struct buf 
     for (const struct refusal *refusal = refusals; refusal; refusal = refusal->hh.next)
         table_add(table, (const char *[]){arena_printf(arena, "%zu", refusal->nodes.n),
                                           refusal->message, text_names(&refusal->nodes, arena)});
-    (void)buf_add_text(out, "\n");
+    buf_add_text(out, "\n");
     table_write(table, out);
     HASH_CLEAR(hh, refusals);
 }

@@ -60,7 +60,7 @@ static void answer_bind(void *context, const char *error)
         return;
     }
     buf_init(&text, ANSWER_MAX_BYTES);
-    (void)buf_add_text(&text, "{\"Error\":\"\"}");
+    buf_add_text(&text, "{\"Error\":\"\"}");
     answer_text(exchange, &text);
 }
 

@@ -12,7 +12,6 @@
 #define UID_BYTES_MAX 128
 /* Of what is not ours and is told on. */
 #define TOLD_BYTES_MAX 300
-#define BODY_BYTES_MAX 4096
 
 static bool is_alphanumeric(char c)
 {
@@ -82,14 +81,14 @@ const char *bind_wire_post_path(const struct bind_args *args, int64_t post_life_
 
 static void add_member(struct buf *out, const char *before, const char *value)
 {
-    (void)buf_add_text(out, before);
-    (void)buf_add_quoted(out, value);
+    buf_add_text(out, before);
+    buf_add_quoted(out, value);
 }
 
 const char *bind_wire_body(const struct bind_args *args, const char *bound_by, struct arena *arena)
 {
     struct buf text;
-    buf_init(&text, BODY_BYTES_MAX);
+    buf_init(&text, BUF_UNBOUNDED);
     add_member(&text,
                "{\"apiVersion\":\"v1\",\"kind\":\"Binding\",\"metadata\":{\"name\":", args->name);
     add_member(&text, ",\"namespace\":", args->namespace_);
@@ -97,7 +96,7 @@ const char *bind_wire_body(const struct bind_args *args, const char *bound_by, s
     add_member(&text, ",\"annotations\":{\"" ANNOTATION "\":", bound_by);
     add_member(&text,
                "}},\"target\":{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":", args->node_name);
-    (void)buf_add_text(&text, "}}");
+    buf_add_text(&text, "}}");
     const char *body = arena_strdup(arena, buf_text(&text));
     buf_fini(&text);
     return body;

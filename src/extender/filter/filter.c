@@ -223,15 +223,15 @@ static void add_fitting_names(const struct args *args, const struct filter_resul
                               struct buf *out)
 {
     const char *separator = "";
-    (void)buf_add_text(out, "[");
+    buf_add_text(out, "[");
     for (size_t i = 0; i < args->n_names; i++) {
         if (!is_handed_on(found, i))
             continue;
-        (void)buf_add_text(out, separator);
-        (void)buf_add_quoted(out, args->names[i]);
+        buf_add_text(out, separator);
+        buf_add_quoted(out, args->names[i]);
         separator = ",";
     }
-    (void)buf_add_text(out, "]");
+    buf_add_text(out, "]");
 }
 
 /* A NodeList of them, as they came. */
@@ -239,15 +239,15 @@ static void add_fitting_nodes(const struct args *args, const struct filter_resul
                               struct buf *out)
 {
     const char *separator = "";
-    (void)buf_add_text(out, "{\"metadata\":{},\"items\":[");
+    buf_add_text(out, "{\"metadata\":{},\"items\":[");
     for (size_t i = 0; i < args->n_names; i++) {
         if (!is_handed_on(found, i))
             continue;
-        (void)buf_add_text(out, separator);
-        (void)json_put(json_array_get(args->nodes, i), JSON_COMPACT, out);
+        buf_add_text(out, separator);
+        json_put(json_array_get(args->nodes, i), JSON_COMPACT, out);
         separator = ",";
     }
-    (void)buf_add_text(out, "]}");
+    buf_add_text(out, "]}");
 }
 
 static bool is_awaited(const struct filter_result *found, const char *name)
@@ -265,36 +265,36 @@ static void add_failed_nodes(const struct args *args, const struct filter_result
     const char *separator = "";
     const char *refusal =
         args->pod.refusal ? arena_printf(arena, "gpu-extender: %s", args->pod.refusal) : NULL;
-    (void)buf_add_text(out, "{");
+    buf_add_text(out, "{");
     for (size_t i = 0; i < args->n_names; i++) {
         if (found->verdicts[i] == REASON_FITS || is_awaited(found, args->names[i]) != awaited)
             continue;
-        (void)buf_add_text(out, separator);
-        (void)buf_add_quoted(out, args->names[i]);
-        (void)buf_add_text(out, ":");
-        (void)buf_add_quoted(out, refusal ? refusal : found->messages[i]);
+        buf_add_text(out, separator);
+        buf_add_quoted(out, args->names[i]);
+        buf_add_text(out, ":");
+        buf_add_quoted(out, refusal ? refusal : found->messages[i]);
         separator = ",";
     }
-    (void)buf_add_text(out, "}");
+    buf_add_text(out, "}");
 }
 
 /* ExtenderFilterResult, in the form in which the nodes came (contract 1.4). */
 static void add_result(const struct args *args, const struct filter_result *found,
                        struct arena *arena, struct buf *out)
 {
-    (void)buf_add_text(out, "{\"Nodes\":");
+    buf_add_text(out, "{\"Nodes\":");
     if (args->has_nodes) {
         add_fitting_nodes(args, found, out);
-        (void)buf_add_text(out, ",\"NodeNames\":null");
+        buf_add_text(out, ",\"NodeNames\":null");
     } else {
-        (void)buf_add_text(out, "null,\"NodeNames\":");
+        buf_add_text(out, "null,\"NodeNames\":");
         add_fitting_names(args, found, out);
     }
-    (void)buf_add_text(out, ",\"FailedNodes\":");
+    buf_add_text(out, ",\"FailedNodes\":");
     add_failed_nodes(args, found, true, arena, out);
-    (void)buf_add_text(out, ",\"FailedAndUnresolvableNodes\":");
+    buf_add_text(out, ",\"FailedAndUnresolvableNodes\":");
     add_failed_nodes(args, found, false, arena, out);
-    (void)buf_add_text(out, ",\"Error\":\"\"}");
+    buf_add_text(out, ",\"Error\":\"\"}");
 }
 
 static void answer_retry(struct filter_call *call, enum retry retry)

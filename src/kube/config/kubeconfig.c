@@ -23,14 +23,14 @@ static const struct yaml_options YAML_LIMITS = {.max_depth = 32, .max_nodes = 50
 static char *folder_of(const char *path)
 {
     struct buf folder;
-    buf_init(&folder, FILE_BYTES_MAX);
+    buf_init(&folder, BUF_UNBOUNDED);
     const char *slash = strrchr(path, '/');
     if (path[0] != '/') {
         char *here = getcwd(NULL, 0);
-        (void)buf_printf(&folder, "%s%s", here ? here : "", slash ? "/" : "");
+        buf_printf(&folder, "%s%s", here ? here : "", slash ? "/" : "");
         free(here);
     }
-    (void)buf_add(&folder, path, slash ? (size_t)(slash - path) : 0);
+    buf_add(&folder, path, slash ? (size_t)(slash - path) : 0);
     return buf_take(&folder);
 }
 
@@ -200,7 +200,7 @@ void kubeconfig_add_names(const struct kubeconfig_file *file, const char *list, 
     json_array_foreach (items, i, item) {
         const char *name = json_string_value(json_member(item, "name"));
         if (name)
-            (void)buf_printf(text, "%s%s", text->len > 0 ? ", " : "", name);
+            buf_printf(text, "%s%s", text->len > 0 ? ", " : "", name);
     }
 }
 
@@ -219,7 +219,7 @@ static char *names_of(const struct merged *merged, const char *list)
     for (size_t i = 0; i < merged->n_files; i++)
         kubeconfig_add_names(&merged->files[i], list, &names);
     if (names.len == 0)
-        (void)buf_add_text(&names, "(there is none)");
+        buf_add_text(&names, "(there is none)");
     return buf_take(&names);
 }
 
@@ -322,9 +322,9 @@ static char *source_of(const struct kubeconfig_value *context)
 {
     const struct kubeconfig_value name = kubeconfig_member(context, "name");
     struct buf source;
-    buf_init(&source, ERR_TEXT_MAX);
-    (void)buf_printf(&source, "kubeconfig %s, context %s", context->file->path,
-                     json_string_value(name.value));
+    buf_init(&source, BUF_UNBOUNDED);
+    buf_printf(&source, "kubeconfig %s, context %s", context->file->path,
+               json_string_value(name.value));
     return buf_take(&source);
 }
 

@@ -19,10 +19,10 @@ static char *path_of(const struct kubeconfig_value *value)
 {
     const char *text = json_string_value(value->value);
     struct buf path;
-    buf_init(&path, (size_t)1 << 30);
+    buf_init(&path, BUF_UNBOUNDED);
     if (text[0] != '/')
-        (void)buf_printf(&path, "%s/", value->file->folder);
-    (void)buf_add_text(&path, text);
+        buf_printf(&path, "%s/", value->file->folder);
+    buf_add_text(&path, text);
     return buf_take(&path);
 }
 

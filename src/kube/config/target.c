@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
-#define PATH_TEXT_MAX ((size_t)64 * 1024)
 
 void kube_lookup_from_env(struct kube_lookup *ret_lookup)
 {
@@ -32,8 +31,8 @@ static bool is_given(const char *text)
 static char *path_in(const char *folder, const char *name)
 {
     struct buf path;
-    buf_init(&path, PATH_TEXT_MAX);
-    (void)buf_printf(&path, "%s/%s", folder, name);
+    buf_init(&path, BUF_UNBOUNDED);
+    buf_printf(&path, "%s/%s", folder, name);
     return buf_take(&path);
 }
 
@@ -51,9 +50,9 @@ static char *in_cluster_server(const struct kube_lookup *lookup)
 {
     bool needs_brackets = strchr(lookup->service_host, ':') && lookup->service_host[0] != '[';
     struct buf server;
-    buf_init(&server, PATH_TEXT_MAX);
-    (void)buf_printf(&server, "https://%s%s%s:%s", needs_brackets ? "[" : "", lookup->service_host,
-                     needs_brackets ? "]" : "", lookup->service_port);
+    buf_init(&server, BUF_UNBOUNDED);
+    buf_printf(&server, "https://%s%s%s:%s", needs_brackets ? "[" : "", lookup->service_host,
+               needs_brackets ? "]" : "", lookup->service_port);
     return buf_take(&server);
 }
 

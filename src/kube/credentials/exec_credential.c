@@ -138,7 +138,7 @@ static int set_ca(json_t *cluster, const struct kube_target *target, struct err 
     buf_init(&pem, CA_BYTES_MAX);
     int r = 0;
     if (target->ca_pem)
-        (void)buf_add_text(&pem, target->ca_pem);
+        buf_add_text(&pem, target->ca_pem);
     else if (target->ca_file)
         r = small_file_read(target->ca_file, false, &pem, err);
     if (r == 0 && pem.len > 0) {

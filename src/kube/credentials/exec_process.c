@@ -25,7 +25,6 @@
 #include <unistd.h>
 
 #define DEFAULT_PATH "/bin:/usr/bin" /* posix_spawnp()'s, where there is no PATH */
-#define VARIABLE_BYTES_MAX ((size_t)4 * 1024 * 1024)
 #define ASK_EVERY_MS 20
 #define PIPE_PIECES 16
 
@@ -56,8 +55,8 @@ static void close_fd(int *fd)
 static char *variable(const char *name, const char *value)
 {
     struct buf text;
-    buf_init(&text, VARIABLE_BYTES_MAX);
-    (void)buf_printf(&text, "%s=%s", name, value);
+    buf_init(&text, BUF_UNBOUNDED);
+    buf_printf(&text, "%s=%s", name, value);
     return buf_take(&text);
 }
 
@@ -223,8 +222,8 @@ static int judge_in_path(const char *name)
     for (;;) {
         size_t len = strcspn(folder, ":");
         struct buf path;
-        buf_init(&path, VARIABLE_BYTES_MAX);
-        (void)buf_printf(&path, "%.*s%s%s", (int)len, folder, len > 0 ? "/" : "", name);
+        buf_init(&path, BUF_UNBOUNDED);
+        buf_printf(&path, "%.*s%s%s", (int)len, folder, len > 0 ? "/" : "", name);
         int code = judge_path(buf_text(&path));
         buf_fini(&path);
         if (code == 0)
@@ -262,7 +261,9 @@ static int take_answer(struct process *process, struct err *err)
         n = read_some(process->child.out_fd, piece, sizeof piece);
         if (n < 0)
             close_fd(&process->child.out_fd);
-        if (n > 0 && buf_add(process->answer, piece, (size_t)n) < 0)
+        if (n > 0)
+            buf_add(process->answer, piece, (size_t)n);
+        if (process->answer->overflowed)
             return err_set(err, EMSGSIZE, "answers more than %zu bytes", process->answer->max);
     }
     return 0;

@@ -22,7 +22,6 @@
 /* Between two tries to give it up, while others wait for that. */
 #define LEAVE_RETRY_MS 200
 #define RETRY_AFTER_MAX_S 300
-#define PATH_MAX_BYTES ((size_t)1024)
 #define WHY_MAX_BYTES ((size_t)400)
 
 enum lease_request {
@@ -67,12 +66,12 @@ struct lease *lease_new(const struct lease_settings *settings)
     lease->random = settings->seed;
     lease->next = READ;
     lease->holder = mem_strdup("");
-    buf_init(&lease->collection, PATH_MAX_BYTES);
-    buf_init(&lease->path, PATH_MAX_BYTES);
+    buf_init(&lease->collection, BUF_UNBOUNDED);
+    buf_init(&lease->path, BUF_UNBOUNDED);
     buf_init(&lease->why, WHY_MAX_BYTES);
-    (void)buf_printf(&lease->collection, "/apis/coordination.k8s.io/v1/namespaces/%s/leases",
-                     settings->namespace_);
-    (void)buf_printf(&lease->path, "%s/%s", buf_text(&lease->collection), settings->name);
+    buf_printf(&lease->collection, "/apis/coordination.k8s.io/v1/namespaces/%s/leases",
+               settings->namespace_);
+    buf_printf(&lease->path, "%s/%s", buf_text(&lease->collection), settings->name);
     return lease;
 }
 
@@ -147,7 +146,7 @@ static void lose_deleted(struct lease *lease)
     if (!lease->status.leads)
         return;
     buf_clear(&lease->why);
-    (void)buf_printf(&lease->why, "the Lease was deleted");
+    buf_printf(&lease->why, "the Lease was deleted");
     lose(lease);
 }
 

@@ -19,14 +19,13 @@ void request_text_explain(struct buf *out, const char *method, const char *path,
     const char *message = "";
     json_t *status = NULL;
     buf_clear(out);
-    (void)buf_printf(out, "%s %s: ", method, path);
+    buf_printf(out, "%s %s: ", method, path);
     if (answer->outcome != KUBE_ANSWERED) {
-        (void)buf_printf(out, "%.*s", MESSAGE_MAX_BYTES, answer->why);
+        buf_printf(out, "%.*s", MESSAGE_MAX_BYTES, answer->why);
         return;
     }
     (void)json_parse(answer->body, answer->body_len, 0, &status, NULL);
     (void)json_get_string(status, "message", &message, NULL);
-    (void)buf_printf(out, "%u%s%.*s", answer->status, *message ? ": " : "", MESSAGE_MAX_BYTES,
-                     message);
+    buf_printf(out, "%u%s%.*s", answer->status, *message ? ": " : "", MESSAGE_MAX_BYTES, message);
     json_decref(status);
 }

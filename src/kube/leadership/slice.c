@@ -17,7 +17,6 @@
 #define AGAIN_MS 1000
 /* After somebody else was quicker. */
 #define CONFLICT_MS 200
-#define PATH_MAX_BYTES ((size_t)1024)
 #define WHY_MAX_BYTES ((size_t)400)
 #define SERVICE_LABEL "kubernetes.io/service-name"
 #define MANAGER_LABEL "endpointslice.kubernetes.io/managed-by"
@@ -49,12 +48,12 @@ struct slice *slice_new(const struct slice_settings *settings)
     struct slice *slice = MEM_NEW(struct slice);
     slice->settings = *settings;
     slice->random = settings->seed;
-    buf_init(&slice->collection, PATH_MAX_BYTES);
-    buf_init(&slice->path, PATH_MAX_BYTES);
+    buf_init(&slice->collection, BUF_UNBOUNDED);
+    buf_init(&slice->path, BUF_UNBOUNDED);
     buf_init(&slice->why, WHY_MAX_BYTES);
-    (void)buf_printf(&slice->collection, "/apis/discovery.k8s.io/v1/namespaces/%s/endpointslices",
-                     settings->namespace_);
-    (void)buf_printf(&slice->path, "%s/%s", buf_text(&slice->collection), settings->service);
+    buf_printf(&slice->collection, "/apis/discovery.k8s.io/v1/namespaces/%s/endpointslices",
+               settings->namespace_);
+    buf_printf(&slice->path, "%s/%s", buf_text(&slice->collection), settings->service);
     return slice;
 }
 

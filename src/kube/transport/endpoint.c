@@ -57,13 +57,13 @@ static void rename_server(struct endpoint *endpoint, const char *name, const str
     const char *colon = parts->port ? ":" : "";
     bool is_v6 = strchr(name, ':') && name[0] != '[';
     struct buf text;
-    buf_init(&text, SIZE_MAX / 2);
-    (void)buf_printf(&text, "https://%s%s%s%s%.*s%s", is_v6 ? "[" : "", name, is_v6 ? "]" : "",
-                     colon, port_len, port, parts->prefix);
+    buf_init(&text, BUF_UNBOUNDED);
+    buf_printf(&text, "https://%s%s%s%s%.*s%s", is_v6 ? "[" : "", name, is_v6 ? "]" : "", colon,
+               port_len, port, parts->prefix);
     endpoint->base_url = buf_take(&text);
-    (void)buf_printf(&text, "::%.*s:%.*s", host_len, parts->host, port_len, port);
+    buf_printf(&text, "::%.*s:%.*s", host_len, parts->host, port_len, port);
     endpoint->connect_to = buf_take(&text);
-    (void)buf_printf(&text, "%.*s%s%.*s", host_len, parts->host, colon, port_len, port);
+    buf_printf(&text, "%.*s%s%.*s", host_len, parts->host, colon, port_len, port);
     endpoint->host = buf_take(&text);
     buf_fini(&text);
 }
@@ -76,8 +76,8 @@ static char *proxy_of(const char *proxy_url)
     struct buf text;
     if (!proxy_url || strncmp(proxy_url, SOCKS5, sizeof SOCKS5 - 1) != 0)
         return proxy_url ? mem_strdup(proxy_url) : NULL;
-    buf_init(&text, SIZE_MAX / 2);
-    (void)buf_printf(&text, "socks5h://%s", proxy_url + sizeof SOCKS5 - 1);
+    buf_init(&text, BUF_UNBOUNDED);
+    buf_printf(&text, "socks5h://%s", proxy_url + sizeof SOCKS5 - 1);
     return buf_take(&text);
 }
 

@@ -123,7 +123,8 @@ static void on_head(void *context, int64_t now_ms, unsigned status, int64_t retr
 static void on_bytes(void *context, int64_t now_ms, const char *bytes, size_t len)
 {
     struct whole_answer *whole = context;
-    if (buf_add(&whole->body, bytes, len) == 0)
+    buf_add(&whole->body, bytes, len);
+    if (!whole->body.overflowed)
         return;
     char why[80];
     (void)snprintf(why, sizeof(why), "an answer of more than %zu bytes", whole->body.max);

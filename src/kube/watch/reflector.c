@@ -343,7 +343,7 @@ static void read_refusal(struct reflector *reflector, int64_t now_ms, const char
 {
     struct buf *body = &reflector->flight.error_body;
     size_t room = ERROR_BODY_MAX - body->len;
-    (void)buf_add(body, bytes, len < room ? len : room);
+    buf_add(body, bytes, len < room ? len : room);
     if (len >= room)
         judge_refusal(reflector, now_ms);
 }

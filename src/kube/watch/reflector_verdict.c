@@ -279,7 +279,7 @@ void reflector_catch_up(struct reflector *reflector, int64_t now_ms, uint64_t nu
     catch_up->number = number;
     buf_clear(&catch_up->version);
     if (version)
-        (void)buf_add_text(&catch_up->version, version);
+        buf_add_text(&catch_up->version, version);
     catch_up->until_ms = catch_up->version.len > 0 ? now_ms + CATCH_UP_MS : now_ms;
     reflector_catch_up_look(reflector);
 }

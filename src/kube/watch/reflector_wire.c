@@ -28,7 +28,7 @@
 
 static void add(struct reflector *reflector, const char *text)
 {
-    (void)buf_add_text(&reflector->path, text);
+    buf_add_text(&reflector->path, text);
 }
 
 /* Percent-encoded, but for what RFC 3986 calls unreserved. */
@@ -38,7 +38,7 @@ static void add_encoded(struct reflector *reflector, const char *text)
         unsigned char byte = (unsigned char)*text;
         bool plain = byte < 0x80 &&
                      (isalnum(byte) || byte == '-' || byte == '.' || byte == '_' || byte == '~');
-        (void)buf_printf(&reflector->path, plain ? "%c" : "%%%02X", byte);
+        buf_printf(&reflector->path, plain ? "%c" : "%%%02X", byte);
     }
 }
 
@@ -52,7 +52,7 @@ static void add_selector(struct reflector *reflector)
 
 static void write_list(struct reflector *reflector, int limit)
 {
-    (void)buf_printf(&reflector->path, "?limit=%d", limit);
+    buf_printf(&reflector->path, "?limit=%d", limit);
     add_selector(reflector);
 }
 
@@ -69,7 +69,7 @@ static void write_watch(struct reflector *reflector, int64_t seconds)
 {
     add(reflector, "?watch=true&resourceVersion=");
     add_encoded(reflector, buf_text(&reflector->version));
-    (void)buf_printf(&reflector->path, "&allowWatchBookmarks=true&timeoutSeconds=%d", (int)seconds);
+    buf_printf(&reflector->path, "&allowWatchBookmarks=true&timeoutSeconds=%d", (int)seconds);
     add_selector(reflector);
 }
 
@@ -160,7 +160,8 @@ static int take_token(const json_t *list, const char *key, struct buf *out, stru
     int r = json_get_string(json_member(list, "metadata"), key, &token, err);
     if (r < 0)
         return r;
-    if (buf_add_text(out, token) < 0)
+    buf_add_text(out, token);
+    if (out->overflowed)
         return err_set(err, EINVAL, "metadata.%s: is longer than %zu bytes", key,
                        REFLECTOR_TOKEN_MAX);
     return 0;
@@ -214,7 +215,7 @@ struct json_stream *reflector_page_stream(struct reflector *reflector)
 static void copy(struct buf *to, const struct buf *from)
 {
     buf_clear(to);
-    (void)buf_add(to, buf_text(from), from->len);
+    buf_add(to, buf_text(from), from->len);
 }
 
 static void list_end(struct reflector *reflector, int64_t now_ms)
@@ -370,7 +371,7 @@ static void apply(struct reflector *reflector, const struct event *event,
     else if (event->type == WATCH_DELETED)
         store->removed(store->context, event->object);
     buf_clear(&reflector->version);
-    (void)buf_add_text(&reflector->version, event->version);
+    buf_add_text(&reflector->version, event->version);
 }
 
 static int on_event(void *context, json_t *root, struct text_position at, struct err *err)
@@ -455,7 +456,7 @@ void reflector_probe_end(struct reflector *reflector, int64_t now_ms)
     const char *seen = buf_text(&reflector->listing.page_version);
     const char *ours = buf_text(&reflector->version);
     buf_clear(&reflector->probed);
-    (void)buf_add_text(&reflector->probed, seen);
+    buf_add_text(&reflector->probed, seen);
     reflector->fresh = true;
     if (resource_version_less(seen, ours)) {
         reflector_relist(reflector, RELIST_SILENT);

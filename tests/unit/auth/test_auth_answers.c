@@ -81,12 +81,12 @@ static void test_a_user_who_is_too_large(void **state)
 {
     struct desk *desk = *state;
     struct buf body;
-    buf_init(&body, SIZE_MAX / 2);
-    (void)buf_add_text(&body, "{\"kind\":\"TokenReview\",\"status\":{\"authenticated\":true,"
-                              "\"user\":{\"username\":\"jane\",\"groups\":[\"g\"");
+    buf_init(&body, BUF_UNBOUNDED);
+    buf_add_text(&body, "{\"kind\":\"TokenReview\",\"status\":{\"authenticated\":true,"
+                        "\"user\":{\"username\":\"jane\",\"groups\":[\"g\"");
     while (body.len < (size_t)70 * 1024)
-        (void)buf_add_text(&body, ",\"a-group-of-many\"");
-    (void)buf_add_text(&body, "]}}}");
+        buf_add_text(&body, ",\"a-group-of-many\"");
+    buf_add_text(&body, "]}}}");
     struct guest guest = come(desk, "/metrics", "t");
     answer_len(desk, 201, buf_text(&body), body.len);
     check_not_asked(desk, &guest);

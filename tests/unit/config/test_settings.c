@@ -351,9 +351,9 @@ static void test_print_quotes_the_words_of_yaml(void **state)
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++) {
         struct buf text;
         buf_init(&text, 1000);
-        (void)buf_add_text(&text, HEAD "models:\n  aliases:\n    ");
-        (void)buf_add_quoted(&text, WORDS[i]);
-        (void)buf_add_text(&text, ": A100\n");
+        buf_add_text(&text, HEAD "models:\n  aliases:\n    ");
+        buf_add_quoted(&text, WORDS[i]);
+        buf_add_text(&text, ": A100\n");
         assert_reads(*state, buf_text(&text));
         assert_prints_what_reads_back(*state);
         buf_fini(&text);

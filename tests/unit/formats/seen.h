@@ -17,9 +17,9 @@ static inline int seen_add(struct seen *seen, const char *what, const json_t *va
                            struct text_position at)
 {
     char *json = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    int r = buf_printf(&seen->text, "%s %zu:%zu %s\n", what, at.line, at.column, json);
+    buf_printf(&seen->text, "%s %zu:%zu %s\n", what, at.line, at.column, json);
     free(json);
-    return r;
+    return 0;
 }
 
 static inline int seen_item(void *context, json_t *item, struct text_position at, struct err *err)
@@ -40,9 +40,9 @@ static inline int seen_envelope(void *context, json_t *envelope, struct text_pos
 static inline bool seen_large(struct seen *seen, const char *what, const json_t *part)
 {
     char *json = json_dumps(part, JSON_COMPACT);
-    int r = buf_printf(&seen->text, "large %s %s\n", what, json);
+    buf_printf(&seen->text, "large %s %s\n", what, json);
     free(json);
-    return r == 0;
+    return true;
 }
 
 static inline bool seen_large_item(void *context, const json_t *part)

@@ -43,8 +43,8 @@ static char *long_text(const char *line, size_t n, const char *end)
     struct buf text;
     buf_init(&text, 10000000);
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(buf_add_text(&text, line), 0);
-    assert_int_equal(buf_add_text(&text, end), 0);
+        buf_add_text(&text, line);
+    buf_add_text(&text, end);
     return buf_take(&text);
 }
 
@@ -108,7 +108,7 @@ static char *directives(size_t n, const char *line_end)
     struct buf text;
     buf_init(&text, 10000000);
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(buf_printf(&text, "%%TAG !%04zu! x:%s", i, line_end), 0);
+        buf_printf(&text, "%%TAG !%04zu! x:%s", i, line_end);
     return buf_take(&text);
 }
 
@@ -172,9 +172,9 @@ static void test_little_is_read_ahead(void **state)
     static const char ITEM[] = "- {kind: Pod, metadata: {name: a, namespace: b}}\n";
     struct buf text;
     buf_init(&text, 10000000);
-    assert_int_equal(buf_add_text(&text, "items:\n"), 0);
+    buf_add_text(&text, "items:\n");
     for (int i = 0; i < 20000; i++)
-        assert_int_equal(buf_add_text(&text, ITEM), 0);
+        buf_add_text(&text, ITEM);
     struct pieces pieces = {.text = buf_text(&text), .len = text.len, .piece = text.len};
     struct look look = {.pieces = &pieces, .item_bytes = sizeof ITEM - 1};
     const struct json_stream_handler handler = {.on_item = look_ahead, .context = &look};

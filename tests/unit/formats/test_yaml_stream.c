@@ -127,17 +127,17 @@ static void test_limits_are_those_of_one_object(void **state)
     (void)state;
     struct buf yaml;
     buf_init(&yaml, 100000);
-    assert_int_equal(buf_add_text(&yaml, "items:\n"), 0);
+    buf_add_text(&yaml, "items:\n");
     for (int i = 0; i < 60; i++)
-        assert_int_equal(buf_add_text(&yaml, "- [1, 2, 3]\n"), 0);
+        buf_add_text(&yaml, "- [1, 2, 3]\n");
     struct seen seen;
     struct err err = {""};
     assert_int_equal(read_all(buf_text(&yaml), 0, &seen, &err), 0);
     buf_fini(&seen.text);
-    assert_int_equal(buf_add_text(&yaml, "- ["), 0);
+    buf_add_text(&yaml, "- [");
     for (int i = 0; i < 100; i++)
-        assert_int_equal(buf_add_text(&yaml, "1,"), 0);
-    assert_int_equal(buf_add_text(&yaml, "]\n"), 0);
+        buf_add_text(&yaml, "1,");
+    buf_add_text(&yaml, "]\n");
     assert_int_equal(read_all(buf_text(&yaml), 0, &seen, &err), -EMSGSIZE);
     assert_string_equal(err.text, "62:202: more than 100 keys and values in one object");
     buf_fini(&seen.text);
@@ -152,9 +152,9 @@ static void test_aliases_are_counted_over_all_items(void **state)
     (void)state;
     struct buf yaml;
     buf_init(&yaml, 100000);
-    assert_int_equal(buf_add_text(&yaml, "x: &x [1, 2, 3, 4, 5, 6, 7, 8, 9]\nitems:\n"), 0);
+    buf_add_text(&yaml, "x: &x [1, 2, 3, 4, 5, 6, 7, 8, 9]\nitems:\n");
     for (int i = 0; i < 11; i++)
-        assert_int_equal(buf_add_text(&yaml, "- *x\n"), 0);
+        buf_add_text(&yaml, "- *x\n");
     struct seen seen;
     struct err err = {""};
     assert_int_equal(read_all(buf_text(&yaml), 0, &seen, &err), -EMSGSIZE);
@@ -170,12 +170,12 @@ static void test_directives_and_anchors_are_limited(void **state)
     struct buf yaml;
     buf_init(&yaml, 1000000);
     for (int i = 0; i < 1001; i++)
-        assert_int_equal(buf_add_text(&yaml, "%TAG !e! x:\n"), 0);
+        buf_add_text(&yaml, "%TAG !e! x:\n");
     check_refused(buf_text(&yaml), -EMSGSIZE, "", "1001:1: more than 1000 %TAG directives");
     buf_clear(&yaml);
-    assert_int_equal(buf_add_text(&yaml, "items:\n"), 0);
+    buf_add_text(&yaml, "items:\n");
     for (int i = 0; i < 10001; i++)
-        assert_int_equal(buf_add_text(&yaml, "- &a x\n"), 0);
+        buf_add_text(&yaml, "- &a x\n");
     const struct json_stream_handler nobody = {0};
     struct err err = {""};
     assert_int_equal(each(buf_text(&yaml), yaml.len, &nobody, &err), -EMSGSIZE);

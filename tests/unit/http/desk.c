@@ -31,11 +31,10 @@ void desk_answer(struct exchange *exchange)
     const char *query = exchange_query(exchange, "q");
     const char *header = exchange_header(exchange, "x-test");
     struct buf text;
-    buf_init(&text, SIZE_MAX / 2);
-    (void)buf_printf(&text, "%s %s q=%s x-test=%s %zu ", exchange_method(exchange),
-                     exchange_path(exchange), query ? query : "(none)", header ? header : "(none)",
-                     len);
-    (void)buf_add(&text, body, len);
+    buf_init(&text, BUF_UNBOUNDED);
+    buf_printf(&text, "%s %s q=%s x-test=%s %zu ", exchange_method(exchange),
+               exchange_path(exchange), query ? query : "(none)", header ? header : "(none)", len);
+    buf_add(&text, body, len);
     size_t text_len = text.len;
     exchange_answer(exchange, 200, "text/plain", buf_take(&text), text_len, 0);
 }

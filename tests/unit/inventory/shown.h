@@ -12,13 +12,13 @@ static inline void shown_node(const struct node *node, struct buf *out)
 {
     size_t n = 0;
     const struct node_resource *resources = node_resources(node, &n);
-    (void)buf_printf(out, "node %s", node_name(node));
+    buf_printf(out, "node %s", node_name(node));
     for (size_t i = 0; i < n; i++) {
         if (resources[i].resource->is_gpu)
-            (void)buf_printf(out, " gpus=%" PRId64 "/%" PRId64, resources[i].used,
-                             resources[i].allocatable);
+            buf_printf(out, " gpus=%" PRId64 "/%" PRId64, resources[i].used,
+                       resources[i].allocatable);
     }
-    (void)buf_add_text(out, "\n");
+    buf_add_text(out, "\n");
 }
 
 /* Nodes in the order of the file; "pod NAMESPACE/NAME NODE"; "problem KIND NAME: WHAT". The
@@ -30,10 +30,10 @@ static inline void shown_view(const struct inventory_view *view, struct buf *out
         shown_node(node, out);
     for (const struct pod *pod = cluster_next_pod(view->cluster, NULL); pod;
          pod = cluster_next_pod(view->cluster, pod))
-        (void)buf_printf(out, "pod %s/%s %s\n", pod->namespace_, pod->name, pod->node_name);
+        buf_printf(out, "pod %s/%s %s\n", pod->namespace_, pod->name, pod->node_name);
     for (size_t i = 0; i < view->n_problems; i++)
-        (void)buf_printf(out, "problem %s %s: %s\n", view->problems[i].kind, view->problems[i].name,
-                         view->problems[i].what);
+        buf_printf(out, "problem %s %s: %s\n", view->problems[i].kind, view->problems[i].name,
+                   view->problems[i].what);
 }
 
 #endif

@@ -113,10 +113,10 @@ static void test_duplicates_without_namespace_or_uid(void **state)
     struct buf text;
     buf_init(&text, 1 << 20);
     check_shown(LIST(DEFAULT_POD("") "," DEFAULT_POD("")), EXPECTED);
-    (void)buf_printf(&text, "%s%s", DEFAULT_POD(""), IN_DEFAULT);
+    buf_printf(&text, "%s%s", DEFAULT_POD(""), IN_DEFAULT);
     check_shown(buf_text(&text), EXPECTED);
     buf_clear(&text);
-    (void)buf_printf(&text, "%s%s", IN_DEFAULT, DEFAULT_POD(",\"uid\":\"u\""));
+    buf_printf(&text, "%s%s", IN_DEFAULT, DEFAULT_POD(",\"uid\":\"u\""));
     check_shown(buf_text(&text), EXPECTED);
     buf_fini(&text);
 }
@@ -174,7 +174,7 @@ static char *many_nodes(int n)
     struct buf text;
     buf_init(&text, 1 << 20);
     for (int i = 0; i < n; i++)
-        (void)buf_printf(&text, "{\"kind\":\"Node\",\"metadata\":{\"name\":\"n%d\"}}\n", i);
+        buf_printf(&text, "{\"kind\":\"Node\",\"metadata\":{\"name\":\"n%d\"}}\n", i);
     return buf_take(&text);
 }
 
@@ -183,7 +183,7 @@ static char *many_pods(int n)
     struct buf text;
     buf_init(&text, 1 << 20);
     for (int i = 0; i < n; i++)
-        (void)buf_printf(&text, "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p%d\"}}\n", i);
+        buf_printf(&text, "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p%d\"}}\n", i);
     return buf_take(&text);
 }
 
@@ -209,11 +209,10 @@ static void test_what_nobody_reads_does_not_count(void **state)
     (void)state;
     struct buf text;
     buf_init(&text, 1 << 20);
-    (void)buf_add_text(&text,
-                       "{\"kind\":\"Node\",\"metadata\":{\"name\":\"a\",\"managedFields\":[");
+    buf_add_text(&text, "{\"kind\":\"Node\",\"metadata\":{\"name\":\"a\",\"managedFields\":[");
     for (int i = 0; i < 20000; i++)
-        (void)buf_add_text(&text, "{},");
-    (void)buf_add_text(&text, "{}]}}");
+        buf_add_text(&text, "{},");
+    buf_add_text(&text, "{}]}}");
     check_shown(buf_text(&text), "node a\n");
     buf_fini(&text);
 }

@@ -48,7 +48,7 @@ void journal_add(struct journal *journal, const char *format, ...)
     if (n < 0)
         abort();
     (void)pthread_mutex_lock(&journal->lock);
-    (void)buf_printf(&journal->text, "%s%s", journal->text.len ? ", " : "", words);
+    buf_printf(&journal->text, "%s%s", journal->text.len ? ", " : "", words);
     (void)pthread_cond_broadcast(&journal->grown);
     (void)pthread_mutex_unlock(&journal->lock);
 }

@@ -110,7 +110,7 @@ const char *rig_names(struct rig *rig)
     HASH_SORT(rig->names, by_name);
     buf_clear(&rig->shown);
     for (struct rig_name *name = rig->names; name; name = name->hh.next)
-        assert_int_equal(0, buf_add_text(&rig->shown, name->name));
+        buf_add_text(&rig->shown, name->name);
     return buf_text(&rig->shown);
 }
 
@@ -258,16 +258,16 @@ void rig_answer_list(struct rig *rig, const char *version, const char *letters,
 {
     struct buf text;
     buf_init(&text, 20000);
-    (void)buf_printf(&text,
-                     "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"%s\","
-                     "\"continue\":\"%s\"},\"items\":[",
-                     version, continue_);
+    buf_printf(&text,
+               "{\"kind\":\"PodList\",\"metadata\":{\"resourceVersion\":\"%s\","
+               "\"continue\":\"%s\"},\"items\":[",
+               version, continue_);
     for (const char *letter = letters; *letter; letter++)
-        (void)buf_printf(&text,
-                         "%s{\"metadata\":{\"name\":\"%c\",\"managedFields\":[{\"x\":1}],"
-                         "\"resourceVersion\":\"1\"}}",
-                         letter == letters ? "" : ",", *letter);
-    assert_int_equal(0, buf_add_text(&text, "]}"));
+        buf_printf(&text,
+                   "%s{\"metadata\":{\"name\":\"%c\",\"managedFields\":[{\"x\":1}],"
+                   "\"resourceVersion\":\"1\"}}",
+                   letter == letters ? "" : ",", *letter);
+    buf_add_text(&text, "]}");
     rig_answer(rig, 200, buf_text(&text));
     buf_fini(&text);
 }
@@ -276,10 +276,10 @@ void rig_event(struct rig *rig, const char *type, char letter, const char *versi
 {
     struct buf text;
     buf_init(&text, 20000);
-    assert_int_equal(0, buf_printf(&text,
-                                   "{\"type\":\"%s\",\"object\":{\"metadata\":{\"name\":\"%c\","
-                                   "\"managedFields\":[{\"x\":1}],\"resourceVersion\":\"%s\"}}}\n",
-                                   type, letter, version));
+    buf_printf(&text,
+               "{\"type\":\"%s\",\"object\":{\"metadata\":{\"name\":\"%c\","
+               "\"managedFields\":[{\"x\":1}],\"resourceVersion\":\"%s\"}}}\n",
+               type, letter, version);
     rig_bytes(rig, buf_text(&text));
     buf_fini(&text);
 }

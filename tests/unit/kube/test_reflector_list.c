@@ -349,7 +349,7 @@ static void of_a_long_error_the_beginning_is_told(void **state)
     buf_init(&body, 20000);
     rig_init(&rig, NULL);
     rig_expect_request(&rig, RIG_LIST);
-    assert_int_equal(0, buf_printf(&body, "overloaded %9000s", ""));
+    buf_printf(&body, "overloaded %9000s", "");
     rig_answer(&rig, 503, buf_text(&body));
     assert_int_equal(0, strncmp(rig.why, "GET /api/v1/pods: 503: overloaded", 33));
     buf_fini(&body);

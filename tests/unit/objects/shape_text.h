@@ -15,22 +15,22 @@
 static inline void shape_text_requirement(struct buf *out, const struct requirement *requirement)
 {
     static const char *const OPERATORS[] = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"};
-    (void)buf_printf(out, "%s%s%s %s (", requirement->key, requirement->is_field ? "!" : "",
-                     requirement->models ? "~" : "", OPERATORS[requirement->op]);
+    buf_printf(out, "%s%s%s %s (", requirement->key, requirement->is_field ? "!" : "",
+               requirement->models ? "~" : "", OPERATORS[requirement->op]);
     for (size_t i = 0; i < requirement->n_values; i++) {
         char text[128];
         bool is_model = requirement->models && requirement->models[i].chip[0];
-        (void)buf_printf(out, "%s%s", i ? "," : "",
-                         is_model ? gpu_model_text(&requirement->models[i], text)
-                                  : requirement->values[i]);
+        buf_printf(out, "%s%s", i ? "," : "",
+                   is_model ? gpu_model_text(&requirement->models[i], text)
+                            : requirement->values[i]);
     }
-    (void)buf_add_text(out, ")");
+    buf_add_text(out, ")");
 }
 
 static inline void shape_text_term(struct buf *out, const struct selector_term *term)
 {
     for (size_t i = 0; i < term->n_requirements; i++) {
-        (void)buf_add_text(out, i ? " & " : "");
+        buf_add_text(out, i ? " & " : "");
         shape_text_requirement(out, &term->requirements[i]);
     }
 }
@@ -39,9 +39,9 @@ static inline void shape_text_term(struct buf *out, const struct selector_term *
 static inline void shape_text_selector(struct buf *out, const struct node_selector *selector)
 {
     if (!selector->present)
-        (void)buf_add_text(out, "none");
+        buf_add_text(out, "none");
     for (size_t i = 0; i < selector->n_terms; i++) {
-        (void)buf_add_text(out, i ? " | " : "");
+        buf_add_text(out, i ? " | " : "");
         shape_text_term(out, &selector->terms[i]);
     }
 }
@@ -49,7 +49,7 @@ static inline void shape_text_selector(struct buf *out, const struct node_select
 static inline void shape_text_preferred(struct buf *out, const struct shape_facts *shape)
 {
     for (size_t i = 0; i < shape->n_preferred; i++) {
-        (void)buf_printf(out, "%s+%d ", i ? "; " : "", (int)shape->preferred[i].weight);
+        buf_printf(out, "%s+%d ", i ? "; " : "", (int)shape->preferred[i].weight);
         shape_text_term(out, &shape->preferred[i].term);
     }
 }
@@ -61,8 +61,8 @@ static inline void shape_text_tolerations(struct buf *out, const struct shape_fa
     for (size_t i = 0; i < shape->n_tolerations; i++) {
         const struct toleration *t = &shape->tolerations[i];
         bool equal = t->op == TOLERATION_EQUAL;
-        (void)buf_printf(out, "%s%s%s%s:%s", i ? " " : "", t->key ? t->key : "*", equal ? "=" : "",
-                         equal ? t->value : "", t->any_effect ? "*" : EFFECTS[t->effect]);
+        buf_printf(out, "%s%s%s%s:%s", i ? " " : "", t->key ? t->key : "*", equal ? "=" : "",
+                   equal ? t->value : "", t->any_effect ? "*" : EFFECTS[t->effect]);
     }
 }
 
@@ -71,7 +71,7 @@ static inline void shape_text_models(struct buf *out, const char *name,
 {
     for (size_t i = 0; i < n; i++) {
         char text[128];
-        (void)buf_printf(out, "%s%s", i ? "," : name, gpu_model_text(&models[i], text));
+        buf_printf(out, "%s%s", i ? "," : name, gpu_model_text(&models[i], text));
     }
 }
 
@@ -80,7 +80,7 @@ static inline void shape_text_wants(struct buf *out, const struct model_wants *w
     shape_text_models(out, "accept ", wants->accept, wants->n_accept);
     shape_text_models(out, " exclude ", wants->exclude, wants->n_exclude);
     if (wants->min_memory_bytes > 0)
-        (void)buf_printf(out, " memory %lld", (long long)wants->min_memory_bytes);
+        buf_printf(out, " memory %lld", (long long)wants->min_memory_bytes);
 }
 
 #endif

@@ -89,7 +89,7 @@ static void test_the_policy_tells_model_labels_and_aliases(void **state)
     buf_init(&out, 1000);
     shape_text_selector(&out, &facts.shape.legacy_affinity);
     facts = read_one(fixture, "gpu-extender.io/models", "big_one");
-    (void)buf_add_text(&out, "; ");
+    buf_add_text(&out, "; ");
     shape_text_wants(&out, &facts.shape.wants);
     fixture->policy = kept;
     assert_string_equal(buf_text(&out), "example.com/gpu~ In (H100-80GB); accept H100-80GB");

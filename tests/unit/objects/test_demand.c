@@ -225,11 +225,11 @@ static const char *text_of(struct fixture *fixture, const struct demand *demand)
         if (strcmp(amount->resource, "pods") == 0)
             assert_int_equal(amount->amount, 1);
         else
-            (void)buf_printf(&out, "%s%s=%lld", out.len ? " " : "", amount->resource,
-                             (long long)amount->amount);
+            buf_printf(&out, "%s%s=%lld", out.len ? " " : "", amount->resource,
+                       (long long)amount->amount);
     }
     if (demand->refusal)
-        (void)buf_printf(&out, " ! %s", demand->refusal);
+        buf_printf(&out, " ! %s", demand->refusal);
     const char *text = arena_strdup(fixture->arena, buf_text(&out));
     buf_fini(&out);
     return text;

@@ -10,7 +10,7 @@ static const char *lines_of(struct fixture *fixture, const char *pod)
     struct buf out;
     buf_init(&out, 100000);
     for (size_t i = 0; i < list.n; i++)
-        (void)buf_printf(&out, "%s\n", list.items[i]);
+        buf_printf(&out, "%s\n", list.items[i]);
     const char *text = arena_strdup(fixture->arena, buf_text(&out));
     buf_fini(&out);
     return text;

@@ -17,12 +17,12 @@ struct row {
 
 static void write_workload(const struct workload *workload, struct buf *out)
 {
-    (void)buf_printf(out, "%s %s/%s %lld%s%s", workload->kind, workload->namespace_, workload->name,
-                     (long long)workload->replicas, workload->replicas_known ? "" : "?",
-                     workload->per_node ? "/node" : "");
+    buf_printf(out, "%s %s/%s %lld%s%s", workload->kind, workload->namespace_, workload->name,
+               (long long)workload->replicas, workload->replicas_known ? "" : "?",
+               workload->per_node ? "/node" : "");
     if (workload->problem)
-        (void)buf_printf(out, " ! %s", workload->problem);
-    (void)buf_add_text(out, "\n");
+        buf_printf(out, " ! %s", workload->problem);
+    buf_add_text(out, "\n");
 }
 
 static struct workload_list read_object(struct fixture *fixture, const char *text)
@@ -42,8 +42,8 @@ static const char *lines_of(struct fixture *fixture, const char *text)
     for (size_t i = 0; i < list.n; i++)
         write_workload(&list.items[i], &out);
     for (size_t i = 0; i < list.n_skipped; i++)
-        (void)buf_printf(&out, "%s %s: %s\n", list.skipped[i].kind, list.skipped[i].name,
-                         list.skipped[i].why);
+        buf_printf(&out, "%s %s: %s\n", list.skipped[i].kind, list.skipped[i].name,
+                   list.skipped[i].why);
     const char *lines = arena_strdup(fixture->arena, buf_text(&out));
     buf_fini(&out);
     return lines;
