@@ -46,8 +46,6 @@ void cluster_end_claim(struct cluster *cluster, const char *uid);
 bool cluster_has_claim(const struct cluster *cluster, const char *uid);
 /* Grows with each claim that is made. */
 uint64_t cluster_claims_version(const struct cluster *cluster);
-/* Those that have not ended otherwise; some may have lapsed. */
-size_t cluster_n_claims(const struct cluster *cluster);
 /* All, from NULL to NULL, the oldest first. */
 const struct claim *cluster_next_claim(const struct cluster *cluster, const struct claim *claim);
 

@@ -197,9 +197,6 @@ struct shape_use {
 };
 /* Not of a fork. */
 struct shape_use cluster_shape_use(const struct cluster *cluster);
-/* Bytes of the shapes that pods and reservations of the namespace have; shapes that are reduced to
- * their demand are not counted. Not of a fork. */
-size_t cluster_shape_bytes_of(const struct cluster *cluster, const char *namespace_);
 
 /* NULL where the node is not there (also where only pods speak of it). */
 const struct node *cluster_find_node(const struct cluster *cluster, const char *name);

@@ -135,7 +135,5 @@ uint64_t policy_quota_scopes(const struct policy *policy, const char *resource);
 const char *placement_policy_name(enum placement_policy placement);
 /* "defer"; NULL past the end. */
 const char *soft_preferences_name(enum soft_preferences soft_preferences);
-/* 0, or -EINVAL (ret_placement untouched). */
-int placement_policy_from_name(const char *name, enum placement_policy *ret_placement);
 
 #endif

@@ -108,8 +108,3 @@ void answers_keep(struct answers *answers, const struct answer_key *key,
     kept->until_ms = until_ms;
     HASH_ADD(hh, *table, key, sizeof kept->key, kept);
 }
-
-size_t answers_count(const struct answers *answers)
-{
-    return HASH_COUNT(answers->allowed) + HASH_COUNT(answers->refused);
-}

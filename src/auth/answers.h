@@ -51,6 +51,5 @@ bool answers_know_token(const struct answers *answers, const struct answer_key *
 /* In the place of what was kept of the key. answer: one of the three. */
 void answers_keep(struct answers *answers, const struct answer_key *key,
                   const struct answer *answer, int64_t until_ms);
-size_t answers_count(const struct answers *answers);
 
 #endif

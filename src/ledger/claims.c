@@ -47,11 +47,6 @@ uint64_t cluster_claims_version(const struct cluster *cluster)
     return cluster->claims_version;
 }
 
-size_t cluster_n_claims(const struct cluster *cluster)
-{
-    return HASH_COUNT(cluster->claims);
-}
-
 static void drop_old(struct cluster *cluster, int64_t now_ms)
 {
     while (cluster->claims &&

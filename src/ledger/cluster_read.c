@@ -68,11 +68,6 @@ struct shape_use cluster_shape_use(const struct cluster *cluster)
     return use;
 }
 
-size_t cluster_shape_bytes_of(const struct cluster *cluster, const char *namespace_)
-{
-    return shape_accounts_kept(&cluster->shapes->accounts, namespace_);
-}
-
 const struct resource *cluster_find_resource(const struct cluster *cluster, const char *name)
 {
     if (!cluster->is_fork)

@@ -42,8 +42,3 @@ void words_drop(struct words *words, const char *text)
     HASH_DEL(words->table, word);
     free(word);
 }
-
-size_t words_n(const struct words *words)
-{
-    return HASH_COUNT(words->table);
-}

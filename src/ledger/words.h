@@ -16,6 +16,5 @@ struct words {
 /* The text, kept until what is returned here is dropped as often as it was held. */
 const char *words_hold(struct words *words, const char *text);
 void words_drop(struct words *words, const char *text);
-size_t words_n(const struct words *words);
 
 #endif

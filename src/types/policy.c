@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,15 +136,4 @@ const char *placement_policy_name(enum placement_policy placement)
 const char *soft_preferences_name(enum soft_preferences soft_preferences)
 {
     return soft_preferences < N_SOFT_PREFERENCES ? SOFT_PREFERENCES_NAMES[soft_preferences] : NULL;
-}
-
-int placement_policy_from_name(const char *name, enum placement_policy *ret_placement)
-{
-    for (size_t i = 0; i < N_PLACEMENT_POLICIES; i++) {
-        if (strcmp(name, PLACEMENT_NAMES[i]) == 0) {
-            *ret_placement = (enum placement_policy)i;
-            return 0;
-        }
-    }
-    return -EINVAL;
 }

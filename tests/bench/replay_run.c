@@ -17,6 +17,7 @@
 #include "decide/rank.h"
 #include "replay.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -226,7 +227,12 @@ static int set_policy(struct replay *replay, const char *name, int64_t weight)
     if (replay->most_allocated || strcmp(name, "kube") == 0)
         return 0;
     replay->weight = weight;
-    return placement_policy_from_name(name, &replay->policy.placement);
+    for (int i = 0; i < N_PLACEMENT_POLICIES; i++) {
+        replay->policy.placement = (enum placement_policy)i;
+        if (strcmp(name, placement_policy_name(replay->policy.placement)) == 0)
+            return 0;
+    }
+    return -EINVAL;
 }
 
 typedef void replay_kind(struct replay *replay);

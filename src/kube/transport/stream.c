@@ -27,7 +27,7 @@ struct kube_stream *stream_new(const struct kube_request *request,
     return stream;
 }
 
-void stream_free(struct kube_stream *stream)
+static void stream_free(struct kube_stream *stream)
 {
     char *body = (char *)(uintptr_t)stream->request.body;
     if (body && stream->request.secret)

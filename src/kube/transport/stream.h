@@ -46,7 +46,6 @@ struct streams {
 /* Any thread. Copies the request and the handler. */
 struct kube_stream *stream_new(const struct kube_request *request,
                                const struct kube_stream_handler *handler, bool is_whole);
-void stream_free(struct kube_stream *stream);
 
 /* Takes it over; it is sent in the next step. */
 void streams_add(struct streams *streams, struct kube_stream *stream);

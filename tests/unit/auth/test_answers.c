@@ -58,7 +58,6 @@ static void test_the_last_word_counts(void **state)
     keep(&answers, 1, 1, &ALLOWED, 100);
     keep(&answers, 1, 1, &ALLOWED, 200);
     assert_int_equal(kind_of(&answers, 1, 1, 150), ANSWER_ALLOWED);
-    assert_int_equal(answers_count(&answers), 1);
     answers_fini(&answers);
 }
 
@@ -83,10 +82,8 @@ static void test_the_oldest_goes(void **state)
     struct answers answers = {0};
     for (unsigned token = 0; token < ANSWERS_MAX; token++)
         keep(&answers, token, 1, &ALLOWED, 100);
-    assert_int_equal(answers_count(&answers), ANSWERS_MAX);
     keep(&answers, 0, 1, &ALLOWED, 100); /* it is the youngest now */
     keep(&answers, ANSWERS_MAX, 1, &ALLOWED, 100);
-    assert_int_equal(answers_count(&answers), ANSWERS_MAX);
     assert_int_equal(kind_of(&answers, 0, 1, 0), ANSWER_ALLOWED);
     assert_int_equal(kind_of(&answers, 1, 1, 0), ANSWER_NONE);
     assert_int_equal(kind_of(&answers, 2, 1, 0), ANSWER_ALLOWED);
@@ -102,7 +99,6 @@ static void test_refusals_push_out_refusals_only(void **state)
     keep(&answers, 2, 1, &FORBIDDEN, 100);
     for (unsigned token = 10; token < 10 + ANSWERS_MAX; token++)
         keep(&answers, token, 1, &STRANGER, 100);
-    assert_int_equal(answers_count(&answers), ANSWERS_MAX + 1);
     assert_int_equal(kind_of(&answers, 1, 1, 0), ANSWER_ALLOWED);
     assert_int_equal(kind_of(&answers, 2, 1, 0), ANSWER_NONE);
     answers_fini(&answers);
@@ -115,7 +111,6 @@ static void test_one_token_pushes_out_its_own(void **state)
     keep(&answers, 1, 1, &ALLOWED, 100);
     for (unsigned asked = 0; asked < 2 * ANSWERS_MAX; asked++)
         keep(&answers, 2, asked, &ALLOWED, 100);
-    assert_int_equal(answers_count(&answers), 1 + ANSWERS_PER_TOKEN_MAX);
     assert_int_equal(kind_of(&answers, 1, 1, 0), ANSWER_ALLOWED);
     assert_int_equal(kind_of(&answers, 2, 2 * ANSWERS_MAX - 1, 0), ANSWER_ALLOWED);
     assert_int_equal(kind_of(&answers, 2, 2 * ANSWERS_MAX - ANSWERS_PER_TOKEN_MAX, 0),

@@ -2,6 +2,7 @@
  */
 #include "decide/reserve.h"
 #include "given_question.h"
+#include "ledger.h"
 #include "ledger/market.h"
 #include "ledger/shape_copy.h"
 #include "ledger/shape_limits.h"
@@ -107,6 +108,11 @@ static void empty(struct given *given, const char *namespace_, size_t n)
         given_no_pod(given, arena_printf(given->arena, "%s%zu", namespace_, i));
 }
 
+static size_t kept_by(const struct given *given, const char *namespace_)
+{
+    return shape_accounts_kept(&given->cluster->shapes->accounts, namespace_);
+}
+
 /* 64 KiB hold some 16 of these shapes: the first namespace gets half, the next a third of what is
  * left, and each later one something, too. What is given back is there for others. */
 static void test_the_sum_is_shared_by_namespaces(void **state)
@@ -114,7 +120,7 @@ static void test_the_sum_is_shared_by_namespaces(void **state)
     struct given *given = *state;
     given->policy.pod_shapes_bytes = 64 * KI;
     const size_t n_first = fill(given, "a", 40);
-    assert_in_range(cluster_shape_bytes_of(given->cluster, "a"), 24 * KI, 32 * KI);
+    assert_in_range(kept_by(given, "a"), 24 * KI, 32 * KI);
     const size_t n_second = fill(given, "b", 40);
     assert_in_range(n_second, 2, n_first - 1);
     assert_in_range(fill(given, "c", 40), 1, n_second);
@@ -123,7 +129,7 @@ static void test_the_sum_is_shared_by_namespaces(void **state)
     assert_int_equal(shape_demand(kept_of(given, "a39"), GPU), 1);
     empty(given, "a", 40);
     empty(given, "c", 40);
-    assert_int_equal(cluster_shape_bytes_of(given->cluster, "a"), 0);
+    assert_int_equal(kept_by(given, "a"), 0);
     assert_in_range(fill(given, "d", 40), n_second + 1, n_first);
     empty(given, "b", 40);
     empty(given, "d", 40);
@@ -141,11 +147,11 @@ static void test_a_shape_of_two_namespaces_counts_for_both(void **state)
     const size_t bytes = kept_bytes(given);
     add(given, &theirs);
     assert_int_equal(kept_bytes(given), bytes);
-    assert_int_equal(cluster_shape_bytes_of(given->cluster, "a"), bytes);
-    assert_int_equal(cluster_shape_bytes_of(given->cluster, "b"), bytes);
+    assert_int_equal(kept_by(given, "a"), bytes);
+    assert_int_equal(kept_by(given, "b"), bytes);
     given_no_pod(given, "mine");
-    assert_int_equal(cluster_shape_bytes_of(given->cluster, "a"), 0);
-    assert_int_equal(cluster_shape_bytes_of(given->cluster, "b"), bytes);
+    assert_int_equal(kept_by(given, "a"), 0);
+    assert_int_equal(kept_by(given, "b"), bytes);
 }
 
 /* Two namespaces cannot fill the sum by handing shapes on to each other. */

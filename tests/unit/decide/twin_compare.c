@@ -363,7 +363,7 @@ int twin_compare_empty(const struct cluster *cluster, struct err *err)
     const struct plain nothing = {.n_changes = 0};
     if (cluster->nodes || cluster->missing_nodes || cluster->pods || cluster->reservations ||
         cluster->pod_names.n > 0 || cluster->owners.table || cluster->shapes->shapes ||
-        cluster->shapes->resources || words_n(&cluster->shapes->words) > 0)
+        cluster->shapes->resources || cluster->shapes->words.table)
         return err_set(err, EINVAL, "everything was removed, but the ledger keeps something");
     return twin_compare_ledger(cluster, &nothing, false, err);
 }
