@@ -8,6 +8,7 @@
 #define BASE_MEM_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* The memory is zeroed. The caller frees it with free(). */
 void *mem_new(size_t size) __attribute__((malloc, returns_nonnull));
@@ -24,6 +25,11 @@ void mem_give_back(void);
 
 #define MEM_NEW(type) ((type *)mem_new(sizeof(type)))
 #define MEM_ARRAY(type, n) ((type *)mem_new_array((n), sizeof(type)))
+
+/* The struct of the type whose member is at the pointer, which is not NULL. Casts a const away, as
+ * the owner of the struct may. */
+#define CONTAINER_OF(pointer, type, member)                                                        \
+    ((type *)((uintptr_t)(1 ? (pointer) : &((type *)NULL)->member) - offsetof(type, member)))
 
 /* Calls fn(&variable) when the variable goes out of scope. */
 #define CLEANUP(fn) __attribute__((cleanup(fn)))

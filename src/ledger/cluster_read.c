@@ -1,4 +1,5 @@
 /* cluster_read: what can be asked of a ledger about its nodes and pods. */
+#include "base/mem.h"
 #include "ledger.h"
 
 #include <string.h>
@@ -55,7 +56,8 @@ const struct pod *cluster_find_pod_named(const struct cluster *cluster, const ch
 
 const struct pod *cluster_next_pod(const struct cluster *cluster, const struct pod *pod)
 {
-    const struct pod_entry *next = pod ? ((const struct pod_entry *)pod)->hh.next : cluster->pods;
+    const struct pod_entry *next =
+        pod ? CONTAINER_OF(pod, const struct pod_entry, pod)->hh.next : cluster->pods;
     return next ? &next->pod : NULL;
 }
 

@@ -29,7 +29,7 @@ struct traits_entry {
 };
 
 struct nomination_entry {
-    struct nomination nomination; /* first, as below; its strings and needs are the pod's */
+    struct nomination nomination; /* its strings and needs are the pod's */
     struct node *node;
     bool counts_for_quotas;                       /* it is among the cluster's */
     struct nomination_entry *prev, *next;         /* of the node's nominations */
@@ -37,7 +37,7 @@ struct nomination_entry {
 };
 
 struct pod_entry {
-    struct pod pod;                      /* first: a struct pod * of a ledger is one of these */
+    struct pod pod;                      /* CONTAINER_OF() finds the rest */
     struct node *node;                   /* whose resources it uses; NULL if none */
     struct nomination_entry *nomination; /* NULL: no room is promised to it */
     uint64_t seen;                       /* relist in which it was upserted last */
@@ -48,7 +48,7 @@ struct pod_entry {
 };
 
 struct reservation_entry {
-    struct reservation reservation; /* first, as above; it has the shape held */
+    struct reservation reservation; /* it has the shape held */
     struct node *node;
     struct reservation_entry *prev, *next; /* of the node's reservations */
     UT_hash_handle hh;                     /* by uid, the oldest first */
@@ -84,7 +84,7 @@ struct node {
 };
 
 struct market_entry {
-    struct market market; /* first, as above */
+    struct market market;
     struct market_entry *next;
 };
 

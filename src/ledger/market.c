@@ -338,6 +338,6 @@ const struct market *cluster_market(const struct cluster *cluster, const struct 
 const struct market *cluster_next_market(const struct cluster *cluster, const struct market *market)
 {
     const struct market_entry *next =
-        market ? ((const struct market_entry *)market)->next : cluster->markets;
+        market ? CONTAINER_OF(market, const struct market_entry, market)->next : cluster->markets;
     return next ? &next->market : NULL;
 }

@@ -320,7 +320,8 @@ const struct namespace *cluster_next_namespace(const struct cluster *cluster,
                                                const struct namespace *namespace_)
 {
     const struct tenant *next =
-        namespace_ ? ((const struct tenant *)namespace_)->hh.next : cluster->tenants;
+        namespace_ ? CONTAINER_OF(namespace_, const struct tenant, namespace_)->hh.next
+                   : cluster->tenants;
     while (next && !next->there)
         next = next->hh.next;
     return next ? &next->namespace_ : NULL;

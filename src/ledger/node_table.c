@@ -365,6 +365,6 @@ const struct pod *node_next_pod(const struct node *node, const struct pod *pod)
 {
     const struct pod_entry *next = node->pods;
     if (pod)
-        next = ((const struct pod_entry *)pod)->next;
+        next = CONTAINER_OF(pod, const struct pod_entry, pod)->next;
     return next ? &next->pod : NULL;
 }

@@ -82,7 +82,7 @@ const struct nomination *node_next_nomination(const struct node *node,
 {
     const struct nomination_entry *next = node->nominations;
     if (nomination)
-        next = ((const struct nomination_entry *)nomination)->next;
+        next = CONTAINER_OF(nomination, const struct nomination_entry, nomination)->next;
     return next ? &next->nomination : NULL;
 }
 
@@ -91,13 +91,13 @@ const struct nomination *cluster_next_nomination(const struct cluster *cluster,
 {
     const struct nomination_entry *next = cluster->nominations;
     if (nomination)
-        next = ((const struct nomination_entry *)nomination)->all_next;
+        next = CONTAINER_OF(nomination, const struct nomination_entry, nomination)->all_next;
     return next ? &next->nomination : NULL;
 }
 
 const struct node *nomination_node(const struct nomination *nomination)
 {
-    return ((const struct nomination_entry *)nomination)->node;
+    return CONTAINER_OF(nomination, const struct nomination_entry, nomination)->node;
 }
 
 /* Who asks. */

@@ -155,7 +155,7 @@ const struct reservation *cluster_next_reservation(const struct cluster *cluster
 {
     const struct reservation_entry *next = cluster->reservations;
     if (reservation)
-        next = ((const struct reservation_entry *)reservation)->hh.next;
+        next = CONTAINER_OF(reservation, const struct reservation_entry, reservation)->hh.next;
     return next ? &next->reservation : NULL;
 }
 
@@ -164,11 +164,11 @@ const struct reservation *node_next_reservation(const struct node *node,
 {
     const struct reservation_entry *next = node->reservations;
     if (reservation)
-        next = ((const struct reservation_entry *)reservation)->next;
+        next = CONTAINER_OF(reservation, const struct reservation_entry, reservation)->next;
     return next ? &next->reservation : NULL;
 }
 
 const struct node *reservation_node(const struct reservation *reservation)
 {
-    return ((const struct reservation_entry *)reservation)->node;
+    return CONTAINER_OF(reservation, const struct reservation_entry, reservation)->node;
 }

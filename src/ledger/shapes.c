@@ -57,7 +57,7 @@ const struct resource *shapes_hold_resource(struct shapes *shapes, const char *n
 /* Resources of a ledger are entries; the const is for everybody else. */
 static struct resource_entry *entry_of(const struct resource *resource)
 {
-    return (struct resource_entry *)(uintptr_t)resource;
+    return CONTAINER_OF(resource, struct resource_entry, resource);
 }
 
 void shapes_hold_resource_again(const struct resource *resource)
@@ -204,7 +204,7 @@ const struct pod_shape *shapes_hold(struct shapes *shapes, const char *namespace
 /* Shapes of a ledger are entries, like resources. */
 static struct shape_entry *shape_entry_of(const struct pod_shape *shape)
 {
-    return (struct shape_entry *)(uintptr_t)shape;
+    return CONTAINER_OF(shape, struct shape_entry, shape);
 }
 
 void shapes_hold_again(struct shapes *shapes, const char *namespace_, const struct pod_shape *shape)

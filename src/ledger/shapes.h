@@ -17,7 +17,7 @@
 #include "words.h"
 
 struct resource_entry {
-    struct resource resource; /* first: a struct resource * of a ledger is one of these */
+    struct resource resource; /* of a ledger; CONTAINER_OF() finds the rest */
     size_t refs;
     size_t n_rows;          /* of these users, rows of nodes */
     uint64_t mark;          /* shapes_mark() */
@@ -27,7 +27,7 @@ struct resource_entry {
 };
 
 struct shape_entry {
-    struct pod_shape shape; /* first, as above */
+    struct pod_shape shape;
     size_t refs;
     int64_t n_live; /* pods, of ledger/market.h */
     struct arena *arena;

@@ -36,7 +36,7 @@ void words_drop(struct words *words, const char *text)
 {
     if (text == EMPTY)
         return;
-    struct word *word = (struct word *)((uintptr_t)text - offsetof(struct word, text));
+    struct word *word = CONTAINER_OF(text, struct word, text[0]);
     if (--word->refs > 0)
         return;
     HASH_DEL(words->table, word);
