@@ -151,6 +151,12 @@ static void print_worst_case(const struct program *program)
     buf_fini(&text);
 }
 
+static size_t count_problems(struct inventory *inventory)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    return view.n_all_problems;
+}
+
 static int check(struct program *program)
 {
     struct err err;
@@ -168,9 +174,7 @@ static int check(struct program *program)
         if (r < 0)
             return complain(&err, EXIT_BAD_INPUT);
     }
-    const struct inventory_view view = inventory_read(program->inventory);
-    const size_t n_problems = view.n_all_problems;
-    inventory_done(program->inventory);
+    const size_t n_problems = count_problems(program->inventory);
     if (n_problems == 0) {
         print_worst_case(program);
         return EXIT_FINE;

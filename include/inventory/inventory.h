@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "decide/reserve.h"
 #include "ledger/claim.h"
 
@@ -52,6 +53,7 @@ bool inventory_usable(struct inventory *inventory, struct err *ret_why);
 
 /* What may be read together with the ledger, under the lock. */
 struct inventory_view {
+    struct inventory *inventory; /* locked for reading */
     const struct cluster *cluster;
     const struct inventory_problem *problems;
     size_t n_problems;     /* of the list, which has an end */
@@ -61,12 +63,13 @@ struct inventory_view {
     bool live;             /* it follows an API server */
 };
 
-/* Locks for reading; every call needs its inventory_done(). Until then the thread must call nothing
- * else of this header but that. */
+/* Locks for reading until inventory_done(), which CLEANUP() calls:
+ *     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+ * Until then the thread must call nothing else of this header. */
 struct inventory_view inventory_read(struct inventory *inventory);
 /* The same, for those who rank nodes: the cluster is settled (ledger/market.h). */
 struct inventory_view inventory_read_settled(struct inventory *inventory);
-void inventory_done(struct inventory *inventory);
+void inventory_done(const struct inventory_view *view);
 
 /* A copy to think on, without the lock; freed with inventory_fork_free() only. */
 struct cluster *inventory_fork(struct inventory *inventory);

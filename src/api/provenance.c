@@ -10,11 +10,10 @@ struct provenance provenance_of(struct inventory *inventory, struct arena *arena
     struct provenance provenance = {0};
     if (inventory_usable(inventory, &provenance.unusable))
         provenance.unusable.text[0] = '\0';
-    const struct inventory_view view = inventory_read(inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     provenance.as_of_s = view.as_of_s;
     provenance.source = arena_strdup(arena, view.source);
     provenance.live = view.live;
-    inventory_done(inventory);
     return provenance;
 }
 

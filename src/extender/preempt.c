@@ -115,7 +115,7 @@ static void judge(struct extender *extender, const struct pod_facts *pod,
                   struct victims_by_node *candidates, struct decision *decision,
                   struct arena *arena)
 {
-    const struct inventory_view view = inventory_read(extender->inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(extender->inventory);
     const struct fit_question question = question_of(view.cluster, pod, arena);
     for (size_t i = 0; i < candidates->n; i++) {
         struct node_victims *candidate = &candidates->items[i];
@@ -127,10 +127,7 @@ static void judge(struct extender *extender, const struct pod_facts *pod,
         decision->n_handed_on += candidate->is_kept;
     }
     decision->ledger_version = cluster_version(view.cluster);
-    inventory_done(extender->inventory);
     decision->n_asked = candidates->n;
-    counter_add(&extender->n_preempt_kept, decision->n_handed_on);
-    counter_add(&extender->n_preempt_vetoed, candidates->n - decision->n_handed_on);
 }
 
 static void add_victims(const struct node_victims *candidate, struct buf *out)
@@ -171,6 +168,8 @@ static void answer_candidates(struct extender *extender, struct exchange *exchan
     struct decision decision = answer_record_of(DECISION_PREEMPT, pod);
     struct buf text;
     judge(extender, pod, candidates, &decision, exchange_arena(exchange));
+    counter_add(&extender->n_preempt_kept, decision.n_handed_on);
+    counter_add(&extender->n_preempt_vetoed, candidates->n - decision.n_handed_on);
     answer_count(extender, DECISION_PREEMPT, decision.n_handed_on > 0 ? VERB_OK : VERB_NONE);
     buf_init(&text, ANSWER_MAX_BYTES);
     add_result(candidates, &text);

@@ -12,7 +12,7 @@
 static bool rank(struct inventory *inventory, const struct args *args, struct decision *decision,
                  struct arena *arena, struct ranked_node *ranked)
 {
-    const struct inventory_view view = inventory_read_settled(inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read_settled(inventory);
     const struct fit_question question = question_of(view.cluster, &args->pod, arena);
     const struct node **nodes = ARENA_ARRAY(arena, const struct node *, args->n_names);
     cluster_find_nodes(view.cluster, args->names, args->n_names, nodes);
@@ -28,7 +28,6 @@ static bool rank(struct inventory *inventory, const struct args *args, struct de
     else
         rank_nodes(view.cluster, &question, ranked, args->n_names);
     decision->ledger_version = cluster_version(view.cluster);
-    inventory_done(inventory);
     if (!args->is_deferred)
         answer_record_best(decision, ranked, args->n_names, args->names);
     decision->n_handed_on = args->n_names;

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define SETTLE_TRIES 3
-
 struct inventory *inventory_new(const struct policy *policy, const struct inventory_limits *limits)
 {
     struct inventory *inventory = MEM_NEW(struct inventory);
@@ -103,27 +101,24 @@ static void view_of_live(const struct live *live, struct inventory_view *view)
     view->as_of_s = live_status_as_of_s(&live->status);
 }
 
-/* Locks for reading a ledger that is settled. Settling is short, and seldom needed twice; who still
- * finds a writer faster reads alone. */
+/* Locks for reading a ledger that is settled. */
 static void lock_settled(struct inventory *inventory)
 {
-    for (int i = 0; i < SETTLE_TRIES; i++) {
-        inventory_lock_to_read(inventory);
-        if (cluster_is_settled(inventory->state.cluster))
-            return;
-        inventory_unlock(inventory);
-        inventory_lock_to_write(inventory);
-        cluster_settle(inventory->state.cluster);
-        if (i + 1 < SETTLE_TRIES)
-            inventory_unlock(inventory);
-    }
+    inventory_lock_to_read(inventory);
+    if (cluster_is_settled(inventory->state.cluster))
+        return;
+    inventory_unlock(inventory);
+    inventory_lock_to_write(inventory);
+    cluster_settle(inventory->state.cluster);
+    inventory_lock_only_to_read(inventory);
 }
 
 /* Under the lock. */
-static struct inventory_view view_of(const struct inventory *inventory)
+static struct inventory_view view_of(struct inventory *inventory)
 {
     const struct state *state = &inventory->state;
     struct inventory_view view = {
+        .inventory = inventory,
         .cluster = state->cluster,
         .problems = state->problems->items,
         .n_problems = state->problems->n,
@@ -148,9 +143,9 @@ struct inventory_view inventory_read_settled(struct inventory *inventory)
     return view_of(inventory);
 }
 
-void inventory_done(struct inventory *inventory)
+void inventory_done(const struct inventory_view *view)
 {
-    inventory_unlock(inventory);
+    inventory_unlock(view->inventory);
 }
 
 /* Forks count who shares what, which only one thread may do at a time. */

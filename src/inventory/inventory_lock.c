@@ -29,32 +29,54 @@ void inventory_lock_init(struct inventory_lock *lock)
         pthread_rwlock_init(&lock->lock, &attributes) != 0)
         abort();
     (void)pthread_rwlockattr_destroy(&attributes);
+    (void)pthread_mutex_init(&lock->writers, NULL);
 }
 
 void inventory_lock_fini(struct inventory_lock *lock)
 {
+    (void)pthread_mutex_destroy(&lock->writers);
     (void)pthread_rwlock_destroy(&lock->lock);
+}
+
+static void begin_hold(enum lock_mode mode)
+{
+    hold.mode = mode;
+    hold.began_ns = now_ns();
 }
 
 void inventory_lock_to_read(struct inventory *inventory)
 {
     (void)pthread_rwlock_rdlock(&inventory->lock.lock);
-    hold.mode = LOCK_TO_READ;
-    hold.began_ns = now_ns();
+    begin_hold(LOCK_TO_READ);
 }
 
 void inventory_lock_to_write(struct inventory *inventory)
 {
+    (void)pthread_mutex_lock(&inventory->lock.writers);
     (void)pthread_rwlock_wrlock(&inventory->lock.lock);
-    hold.mode = LOCK_TO_WRITE;
-    hold.began_ns = now_ns();
+    begin_hold(LOCK_TO_WRITE);
+}
+
+static void end_hold(struct inventory_lock *lock)
+{
+    const uint64_t held_ns = now_ns() - hold.began_ns;
+    (void)pthread_rwlock_unlock(&lock->lock);
+    histogram_observe_ns(&lock->holds[hold.mode], held_ns);
+}
+
+void inventory_lock_only_to_read(struct inventory *inventory)
+{
+    end_hold(&inventory->lock);
+    (void)pthread_rwlock_rdlock(&inventory->lock.lock);
+    (void)pthread_mutex_unlock(&inventory->lock.writers);
+    begin_hold(LOCK_TO_READ);
 }
 
 void inventory_unlock(struct inventory *inventory)
 {
-    const uint64_t held_ns = now_ns() - hold.began_ns;
-    (void)pthread_rwlock_unlock(&inventory->lock.lock);
-    histogram_observe_ns(&inventory->lock.holds[hold.mode], held_ns);
+    end_hold(&inventory->lock);
+    if (hold.mode == LOCK_TO_WRITE)
+        (void)pthread_mutex_unlock(&inventory->lock.writers);
 }
 
 void inventory_lock_metrics(const struct inventory_lock *lock, struct buf *out)

@@ -13,6 +13,7 @@
 enum lock_mode { LOCK_TO_READ, LOCK_TO_WRITE, N_LOCK_MODES };
 
 struct inventory_lock {
+    pthread_mutex_t writers; /* taken before the lock by those who write, and kept as long */
     pthread_rwlock_t lock;
     struct histogram holds[N_LOCK_MODES]; /* from having got the lock to giving it back */
 };
@@ -25,6 +26,8 @@ void inventory_lock_metrics(const struct inventory_lock *lock, struct buf *out);
 
 void inventory_lock_to_read(struct inventory *inventory);
 void inventory_lock_to_write(struct inventory *inventory);
+/* The hold to write becomes one to read: no other writer comes between. */
+void inventory_lock_only_to_read(struct inventory *inventory);
 void inventory_unlock(struct inventory *inventory);
 
 #endif

@@ -23,26 +23,36 @@ static void shape_metrics(const struct shape_use *use, struct buf *out)
                        (double)use->n_pods_over[over]);
 }
 
+struct totals {
+    size_t n_pods, n_problems;
+    int64_t as_of_s;
+    struct shape_use shapes;
+};
+
+static struct totals totals_of(struct inventory *inventory)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    return (struct totals){cluster_n_pods(view.cluster), view.n_all_problems, view.as_of_s,
+                           cluster_shape_use(view.cluster)};
+}
+
 void inventory_metrics(struct inventory *inventory, struct buf *out)
 {
-    const struct inventory_view view = inventory_read(inventory);
-    const double n_pods = (double)cluster_n_pods(view.cluster);
-    const double n_problems = (double)view.n_all_problems;
-    const double as_of_s = (double)view.as_of_s;
-    const struct shape_use use = cluster_shape_use(view.cluster);
-    inventory_done(inventory);
+    const struct totals totals = totals_of(inventory);
     struct cluster *fork = inventory_fork(inventory); /* no text is made under the lock */
     gpu_metrics(fork, out);
     fragmentation_metrics(fork, out);
     quota_metrics(fork, out);
     metrics_gauge(out, "gpu_extender_nodes", "Nodes in the inventory.",
                   (double)cluster_n_nodes(fork));
-    metrics_gauge(out, "gpu_extender_pods", "Pods in the inventory.", n_pods);
-    shape_metrics(&use, out);
+    metrics_gauge(out, "gpu_extender_pods", "Pods in the inventory.", (double)totals.n_pods);
+    shape_metrics(&totals.shapes, out);
     metrics_gauge(out, "gpu_extender_inventory_problems",
-                  "Objects that were left out because they cannot be right.", n_problems);
+                  "Objects that were left out because they cannot be right.",
+                  (double)totals.n_problems);
     metrics_gauge(out, "gpu_extender_inventory_timestamp_seconds",
-                  "When the data was last known to be complete, in seconds since 1970.", as_of_s);
+                  "When the data was last known to be complete, in seconds since 1970.",
+                  (double)totals.as_of_s);
     inventory_fork_free(inventory, fork);
     inventory_lock_metrics(&inventory->lock, out);
 }

@@ -112,9 +112,10 @@ static void write_refused(struct inventory *inventory, struct buf *out)
     static const char NAME[] = "gpu_extender_node_pods_refused_total";
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct refused_count *counts = NULL;
-    const struct inventory_view view = inventory_read(inventory);
-    const size_t n = refused_pods_copy(inventory->live->refused, view.cluster, arena, &counts);
-    inventory_done(inventory);
+    inventory_lock_to_read(inventory);
+    const size_t n =
+        refused_pods_copy(inventory->live->refused, inventory->state.cluster, arena, &counts);
+    inventory_unlock(inventory);
     metrics_head(out, NAME, "counter",
                  "Pods that were bound to the node and that its kubelet refused.");
     for (size_t i = 0; i < n; i++) {

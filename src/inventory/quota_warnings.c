@@ -1,6 +1,6 @@
 /* quota_warnings: limits that limit nothing. See include/inventory/inventory.h. */
 #include "decide/quota.h"
-#include "inventory/inventory.h"
+#include "inventory_priv.h"
 
 /* The first quota that limits the model. */
 static const struct quota *find_quota(const struct policy *policy, size_t column)
@@ -15,13 +15,17 @@ static const struct quota *find_quota(const struct policy *policy, size_t column
     return NULL;
 }
 
+static void count_nodes(struct inventory *inventory, size_t ret_counts[QUOTA_MODELS_MAX])
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    quota_count_nodes(view.cluster, ret_counts);
+}
+
 void inventory_warn_of_quotas(struct inventory *inventory, void (*tell)(const char *text))
 {
     size_t counts[QUOTA_MODELS_MAX];
-    const struct inventory_view view = inventory_read(inventory);
-    const struct policy *policy = cluster_policy(view.cluster);
-    quota_count_nodes(view.cluster, counts);
-    inventory_done(inventory);
+    const struct policy *policy = inventory->policy;
+    count_nodes(inventory, counts);
     for (size_t i = 0; i < policy->n_quota_models; i++) {
         const struct quota *quota = find_quota(policy, 1 + i);
         struct err text;

@@ -14,13 +14,17 @@ static void tell(struct self_check *check, size_t n_differences, const struct er
             LOG_NUM("differences", n_differences), LOG_STR("first", err->text));
 }
 
+static size_t check_whole(struct inventory *inventory, struct err *err)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    return cluster_check(view.cluster, err);
+}
+
 void self_check_all(struct inventory *inventory)
 {
     struct self_check *check = &inventory->live->check;
     struct err err;
-    const struct inventory_view view = inventory_read(inventory);
-    const size_t n_differences = cluster_check(view.cluster, &err);
-    inventory_done(inventory);
+    const size_t n_differences = check_whole(inventory, &err);
     counter_add(&check->checks, 1);
     tell(check, n_differences, &err);
 }
@@ -32,10 +36,10 @@ static bool check_some(struct inventory *inventory)
     struct self_check *check = &inventory->live->check;
     struct err err;
     size_t n_differences = 0;
-    (void)inventory_read(inventory);
+    inventory_lock_to_read(inventory);
     const bool is_complete =
         cluster_check_some(inventory->state.cluster, SELF_CHECK_WORK, &n_differences, &err);
-    inventory_done(inventory);
+    inventory_unlock(inventory);
     counter_add(&check->checks, is_complete);
     tell(check, n_differences, &err);
     return is_complete;

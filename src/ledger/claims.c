@@ -96,6 +96,6 @@ void cluster_renew_claim(struct cluster *cluster, const struct claim_question *q
 const struct claim *cluster_next_claim(const struct cluster *cluster, const struct claim *claim)
 {
     const struct claim_entry *next =
-        claim ? ((const struct claim_entry *)claim)->hh.next : cluster->claims;
+        claim ? CONTAINER_OF(claim, const struct claim_entry, claim)->hh.next : cluster->claims;
     return next ? &next->claim : NULL;
 }

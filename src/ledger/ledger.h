@@ -55,7 +55,7 @@ struct reservation_entry {
 };
 
 struct claim_entry {
-    struct claim claim; /* first, as above; its namespace is a word */
+    struct claim claim; /* its namespace is a word */
     UT_hash_handle hh;  /* by uid, the oldest first */
     char text[];        /* the uid */
 };
@@ -90,7 +90,7 @@ struct market_entry {
 
 /* A namespace that is there, or of which pods that have GPUs speak. Kept for the quotas. */
 struct tenant {
-    struct namespace namespace_; /* first, as above; name and labels are words */
+    struct namespace namespace_; /* name and labels are words */
     bool there;
     uint64_t seen;
     struct label *labels;

@@ -32,7 +32,7 @@ static struct counts count(struct inventory *inventory)
 {
     struct err err;
     const bool ready = inventory_waiting_for(inventory) == NULL;
-    const struct inventory_view view = inventory_read(inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     const struct counts counts = {
         .n_nodes = cluster_n_nodes(view.cluster),
         .n_pods = cluster_n_pods(view.cluster),
@@ -41,7 +41,6 @@ static struct counts count(struct inventory *inventory)
     };
     require(cluster_check(view.cluster, &err) == 0);
     require(counts.n_nodes <= MAX_OBJECTS && counts.n_pods <= MAX_OBJECTS);
-    inventory_done(inventory);
     return counts;
 }
 

@@ -98,9 +98,8 @@ static unsigned ask_for_table(const struct api *api, struct fake_question questi
 static void check_ledger(struct inventory *inventory, uint64_t version)
 {
     struct err err;
-    const struct inventory_view view = inventory_read(inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     require(cluster_version(view.cluster) == version && cluster_check(view.cluster, &err) == 0);
-    inventory_done(inventory);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -115,8 +114,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .max_replicas = MAX_REPLICAS,
     };
     const struct fake_question question = {.body = (const char *)data, .len = size};
-    const uint64_t version = cluster_version(inventory_read(cluster.inventory).cluster);
-    inventory_done(cluster.inventory);
+    const struct inventory_view view = inventory_read(cluster.inventory);
+    const uint64_t version = cluster_version(view.cluster);
+    inventory_done(&view);
     require(ask_for_json(&api, question) == ask_for_table(&api, question));
     check_ledger(cluster.inventory, version);
     return 0;

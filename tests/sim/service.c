@@ -465,7 +465,7 @@ bool service_fits(struct service *service, const char *uid, unsigned gpus, const
         .own = cluster_find_reservation(view.cluster, uid),
     };
     const bool fits = fit_judge(cluster_find_node(view.cluster, node), &question) == REASON_FITS;
-    inventory_done(service->inventory);
+    inventory_done(&view);
     arena_free(arena);
     return fits;
 }

@@ -97,6 +97,6 @@ const char *service_fault(struct service *service)
     const char *fault = ledger_fault(service, view.cluster);
     if (!fault && cluster_check(view.cluster, &err) > 0)
         fault = arena_printf(service->world->arena, "the ledger's sums are wrong: %s", err.text);
-    inventory_done(service->inventory);
+    inventory_done(&view);
     return fault ? fault : binds_fault(service);
 }

@@ -85,10 +85,9 @@ struct service *world_any_service(struct world *world)
 static void check_sums(struct world *world, struct service *service)
 {
     struct err err;
-    const struct inventory_view view = inventory_read(service->inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(service->inventory);
     if (cluster_check(view.cluster, &err) > 0)
         world_fail(world, "the ledger's sums are wrong: %s", err.text);
-    inventory_done(service->inventory);
 }
 
 static bool could_anybody_decide(const struct world *world)

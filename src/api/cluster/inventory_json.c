@@ -198,17 +198,21 @@ static int compare_rows(const void *a, const void *b)
     return strcmp(((const struct node_row *)a)->name, ((const struct node_row *)b)->name);
 }
 
+static void copy_under_lock(struct inventory *inventory, struct copy *copy)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    copy->nodes = ARENA_ARRAY(copy->arena, struct node_row, cluster_n_nodes(view.cluster));
+    for (const struct node *node = cluster_next_node(view.cluster, NULL); node;
+         node = cluster_next_node(view.cluster, node))
+        copy_node(node, copy);
+    copy_astray(view.cluster, copy);
+    copy_problems(&view, copy);
+}
+
 static struct copy copy_inventory(struct inventory *inventory, struct arena *arena)
 {
     struct copy copy = {.arena = arena};
-    const struct inventory_view view = inventory_read(inventory);
-    copy.nodes = ARENA_ARRAY(arena, struct node_row, cluster_n_nodes(view.cluster));
-    for (const struct node *node = cluster_next_node(view.cluster, NULL); node;
-         node = cluster_next_node(view.cluster, node))
-        copy_node(node, &copy);
-    copy_astray(view.cluster, &copy);
-    copy_problems(&view, &copy);
-    inventory_done(inventory);
+    copy_under_lock(inventory, &copy);
     qsort(copy.nodes, copy.n_nodes, sizeof *copy.nodes, compare_rows);
     return copy;
 }

@@ -195,8 +195,9 @@ static struct snapshot_copy copy_all(struct inventory *inventory, struct arena *
 {
     struct snapshot_copy copy = {.arena = arena};
     const struct provenance provenance = provenance_of(inventory, arena);
-    const struct inventory_view view = inventory_read_settled(inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read_settled(inventory);
     copy.pods = pod_copy_all(view.cluster, arena);
+    copy.pods.provenance = provenance;
     copy_nodes(view.cluster, &copy);
     copy_reservations(view.cluster, &copy);
     copy_namespaces(view.cluster, &copy);
@@ -204,8 +205,6 @@ static struct snapshot_copy copy_all(struct inventory *inventory, struct arena *
     copy_device_classes(view.cluster, &copy);
     copy_problems(&view, &copy);
     copy.reckoned = snapshot_reckon(view.cluster, arena);
-    inventory_done(inventory);
-    copy.pods.provenance = provenance;
     return copy;
 }
 

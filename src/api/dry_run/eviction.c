@@ -37,13 +37,12 @@ static struct victim copy_of(const struct pod *pod, struct arena *arena)
 static struct victims find_victims(struct inventory *inventory, const struct cluster *fork,
                                    const struct fit_question *question, struct arena *arena)
 {
-    const struct inventory_view view = inventory_read(inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     const struct eviction eviction = evict_for(view.cluster, fork, question, arena);
     struct victims victims = {.node = eviction.node, .n_all = eviction.n_victims};
     victims.items = ARENA_ARRAY(arena, struct victim, VICTIMS_LISTED);
     for (; victims.n < eviction.n_victims && victims.n < VICTIMS_LISTED; victims.n++)
         victims.items[victims.n] = copy_of(eviction.victims[victims.n], arena);
-    inventory_done(inventory);
     return victims;
 }
 

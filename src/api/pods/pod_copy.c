@@ -130,9 +130,8 @@ struct pod_copies pod_copy_pending(struct inventory *inventory, struct arena *ar
 {
     struct copying copying = {.arena = arena,
                               .copies = {.provenance = provenance_of(inventory, arena)}};
-    const struct inventory_view view = inventory_read(inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     copy_pending(&copying, view.cluster);
-    inventory_done(inventory);
     return copying.copies;
 }
 
@@ -141,14 +140,13 @@ struct pod_copies pod_copy_named(struct inventory *inventory, const char *namesp
 {
     struct copying copying = {.arena = arena,
                               .copies = {.provenance = provenance_of(inventory, arena)}};
-    const struct inventory_view view = inventory_read(inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
     const struct pod *pod = cluster_find_pod_named(view.cluster, namespace_, name);
     if (pod) {
         copying.copies.items = ARENA_NEW(arena, struct pod_copy);
         copying.copies.n_all = 1;
         copy_pod(&copying, view.cluster, pod);
     }
-    inventory_done(inventory);
     return copying.copies;
 }
 

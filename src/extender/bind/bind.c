@@ -72,9 +72,8 @@ static bool hung_up(void *context)
 
 static uint64_t version_of(struct inventory *inventory)
 {
-    const uint64_t version = cluster_version(inventory_read(inventory).cluster);
-    inventory_done(inventory);
-    return version;
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    return cluster_version(view.cluster);
 }
 
 static struct bind_call *call_new(struct extender *extender, const struct bind_args *args,

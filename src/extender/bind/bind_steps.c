@@ -51,10 +51,9 @@ static void tell_all(struct bind_event *event, struct bind_entry *entry, enum bi
 
 static uint64_t held_serial(struct binds *binds, const char *uid)
 {
-    const struct inventory_view view = inventory_read(binds->inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(binds->inventory);
     const struct reservation *reservation = cluster_find_reservation(view.cluster, uid);
     const uint64_t serial = reservation ? reservation->serial : 0;
-    inventory_done(binds->inventory);
     return serial;
 }
 

@@ -55,18 +55,16 @@ void binds_free(struct binds *binds)
 /* Whether the ledger shows the pod on the node. */
 static bool is_here(struct binds *binds, const char *uid, const char *node_name)
 {
-    const struct inventory_view view = inventory_read(binds->inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(binds->inventory);
     const struct pod *pod = cluster_find_pod(view.cluster, uid);
     const bool here = pod && strcmp(pod->node_name, node_name) == 0;
-    inventory_done(binds->inventory);
     return here;
 }
 
 static bool is_held(struct binds *binds, const char *uid)
 {
-    const struct inventory_view view = inventory_read(binds->inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(binds->inventory);
     const bool held = cluster_find_reservation(view.cluster, uid) != NULL;
-    inventory_done(binds->inventory);
     return held;
 }
 
@@ -287,16 +285,21 @@ static void check_room(struct bind_event *event, const struct old_room *room)
     bind_steps_take(event, entry, step, NULL);
 }
 
+/* Room that is old. */
+static const struct old_room *look_at_ledger(struct bind_event *event)
+{
+    struct binds *binds = event->binds;
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(binds->inventory);
+    forget_what_is_seen(binds, view.cluster);
+    return find_old(event, view.cluster);
+}
+
 /* Entries whose room the ledger has let go are removed; the others, and reservations without an
  * entry, are asked about when they are old. */
 static void reconcile(struct bind_event *event)
 {
-    struct binds *binds = event->binds;
-    const struct inventory_view view = inventory_read(binds->inventory);
-    forget_what_is_seen(binds, view.cluster);
-    const struct old_room *rooms = find_old(event, view.cluster);
-    inventory_done(binds->inventory);
     const struct old_room *room = NULL;
+    const struct old_room *rooms = look_at_ledger(event);
     LL_FOREACH (rooms, room)
         check_room(event, room);
 }
@@ -392,20 +395,23 @@ static void add_counters(const struct binds *binds, struct buf *out)
                     &binds->unconfirmed);
 }
 
+static size_t count_reservations(struct inventory *inventory)
+{
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
+    return cluster_n_reservations(view.cluster);
+}
+
 void binds_metrics(struct binds *binds, struct buf *out)
 {
     (void)pthread_mutex_lock(&binds->lock);
     const size_t n_open = HASH_COUNT(binds->entries) - binds->n_bound;
     (void)pthread_mutex_unlock(&binds->lock);
-    const struct inventory_view view = inventory_read(binds->inventory);
-    const size_t n_reservations = cluster_n_reservations(view.cluster);
-    inventory_done(binds->inventory);
     add_counters(binds, out);
     metrics_gauge(out, "gpu_extender_bind_attempts_open", "Pods whose binding is not settled.",
                   (double)n_open);
     metrics_gauge(out, "gpu_extender_reservations_open",
                   "Pods for which room is held until the ledger sees them.",
-                  (double)n_reservations);
+                  (double)count_reservations(binds->inventory));
     metrics_head(out, "gpu_extender_bind_duration_seconds", "histogram",
                  "From a call of bind to its answer.");
     metrics_histogram(out, "gpu_extender_bind_duration_seconds", NULL, &binds->duration);

@@ -186,7 +186,8 @@ static void judge_once(struct filter_call *call, struct filter_result *ret_found
         .verdicts = ARENA_ARRAY(arena, enum reason, args->n_names),
         .messages = ARENA_ARRAY(arena, const char *, args->n_names),
     };
-    const struct inventory_view view = inventory_read_settled(call->extender->inventory);
+    const struct inventory_view view CLEANUP(inventory_done) =
+        inventory_read_settled(call->extender->inventory);
     const struct fit_question question = question_of(view.cluster, &args->pod, arena);
     struct shortlist *list =
         shortlist_begin(view.cluster, args, &question, call->extender->shortlist, arena);
@@ -196,8 +197,6 @@ static void judge_once(struct filter_call *call, struct filter_result *ret_found
     find_case(call, &view, &question, ret_found);
     call->decision = answer_record_of(DECISION_FILTER, &args->pod);
     call->decision.ledger_version = cluster_version(view.cluster);
-    inventory_done(call->extender->inventory);
-    count_verdicts(&call->decision, args, ret_found);
 }
 
 /* Where several kube-schedulers ask at once, another call may claim the rest of the quota while
@@ -208,6 +207,7 @@ static struct rule_case judge(struct filter_call *call, struct filter_result *re
 {
     for (int i = 0; i < CLAIM_TRIES; i++) {
         judge_once(call, ret_found);
+        count_verdicts(&call->decision, &call->args, ret_found);
         if (claim(call->extender, &call->args, &call->wish, clock_ms()))
             break;
     }
@@ -344,18 +344,15 @@ static bool is_usable(struct filter_call *call)
  * changed. */
 static bool may_still_pass(struct filter_call *call)
 {
-    struct arena *arena = arena_new();
-    const struct inventory_view view = inventory_read(call->extender->inventory);
+    struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
+    const struct inventory_view view CLEANUP(inventory_done) =
+        inventory_read(call->extender->inventory);
     const uint64_t version = cluster_version(view.cluster);
-    bool may = true;
-    if (version != call->seen_version) {
-        const struct fit_question question = question_of(view.cluster, &call->args.pod, arena);
-        may = rules_may_pass(&call->rule_case, view.cluster, &question, arena);
-        call->seen_version = version;
-    }
-    inventory_done(call->extender->inventory);
-    arena_free(arena);
-    return may;
+    if (version == call->seen_version)
+        return true;
+    const struct fit_question question = question_of(view.cluster, &call->args.pod, arena);
+    call->seen_version = version;
+    return rules_may_pass(&call->rule_case, view.cluster, &question, arena);
 }
 
 static void judge_again(struct filter_call *call)

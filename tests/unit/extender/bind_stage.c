@@ -141,7 +141,7 @@ void check_held(const struct bind_stage *stage, int pod, const char *node)
     const struct reservation *reservation = cluster_find_reservation(view.cluster, uid);
     if (reservation)
         (void)snprintf(held, sizeof held, "%s", reservation->node_name);
-    inventory_done(stage->live.inventory);
+    inventory_done(&view);
     assert_string_equal(held, node ? node : "nowhere");
 }
 

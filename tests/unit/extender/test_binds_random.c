@@ -328,12 +328,12 @@ static bool ledger_has(const struct model *model, const struct cluster *cluster,
 static void check_ledger(struct model *model)
 {
     struct err err = {""};
-    const struct inventory_view view = inventory_read(model->stage->live.inventory);
+    const struct inventory_view view CLEANUP(inventory_done) =
+        inventory_read(model->stage->live.inventory);
     if (cluster_check(view.cluster, &err) != 0)
         fail_msg("seed %u: %s", model->seed, err.text);
     for (unsigned pod = 0; pod < N_PODS; pod++)
         CHECK(model, ledger_has(model, view.cluster, pod));
-    inventory_done(model->stage->live.inventory);
 }
 
 static void check_quiet(struct model *model)

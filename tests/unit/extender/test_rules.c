@@ -141,7 +141,7 @@ static struct rule_case case_of(struct ruled *ruled, const char *name, enum reas
         .now_ms = node_changed_ms(node) + after_ms,
     };
     const struct rule_case found = rules_case_of(&input, arena);
-    inventory_done(ruled->verbs.extender.inventory);
+    inventory_done(&view);
     arena_free(arena);
     return found;
 }

@@ -113,7 +113,7 @@ static void test_it_is_on_record_once(void **state)
     assert_string_equal(found->error, "");
     const struct inventory_view view = inventory_read(waiting->verbs.extender.inventory);
     assert_int_equal(found->ledger_version, cluster_version(view.cluster));
-    inventory_done(waiting->verbs.extender.inventory);
+    inventory_done(&view);
     arena_free(arena);
 }
 

@@ -12,7 +12,7 @@ static inline void live_check_shown(struct live_cluster *live, const char *expec
     const struct inventory_view view = inventory_read(live->inventory);
     shown_view(&view, &shown);
     assert_int_equal(cluster_check(view.cluster, NULL), 0);
-    inventory_done(live->inventory);
+    inventory_done(&view);
     assert_string_equal(buf_text(&shown), expected);
     buf_fini(&shown);
 }

@@ -31,7 +31,7 @@ static void check_shown(const char *text, const char *expected)
     const struct inventory_view view = inventory_read(cluster.inventory);
     shown_view(&view, &shown);
     assert_int_equal(cluster_check(view.cluster, &err), 0);
-    inventory_done(cluster.inventory);
+    inventory_done(&view);
     assert_string_equal(buf_text(&shown), expected);
     buf_fini(&shown);
     small_cluster_fini(&cluster);

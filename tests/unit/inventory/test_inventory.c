@@ -34,7 +34,7 @@ static void check_shown(struct inventory *inventory, const char *expected)
     buf_init(&shown, 1 << 16);
     const struct inventory_view view = inventory_read(inventory);
     shown_view(&view, &shown);
-    inventory_done(inventory);
+    inventory_done(&view);
     assert_string_equal(buf_text(&shown), expected);
     buf_fini(&shown);
 }
@@ -56,7 +56,7 @@ static void test_a_view(void **state)
 {
     struct small_cluster *cluster = *state;
     check_shown(cluster->inventory, SMALL_SHOWN);
-    const struct inventory_view view = inventory_read(cluster->inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(cluster->inventory);
     assert_true(strncmp(view.source, "file:/", 6) == 0);
     assert_true(view.as_of_s > 0 && view.as_of_s <= (int64_t)time(NULL));
     assert_int_equal(view.n_problems, 0);
@@ -65,7 +65,6 @@ static void test_a_view(void **state)
     int64_t priority = 0;
     assert_true(cluster_priority_of_class(view.cluster, "high", &priority));
     assert_int_equal(priority, 1000);
-    inventory_done(cluster->inventory);
 }
 
 static void test_a_reload_replaces_all(void **state)
@@ -120,7 +119,7 @@ static void test_problems_are_counted_beyond_those_kept(void **state)
     const struct inventory_view view = inventory_read(cluster->inventory);
     assert_int_equal(view.n_problems, 1000);
     assert_int_equal(view.n_all_problems, 1500);
-    inventory_done(cluster->inventory);
+    inventory_done(&view);
     buf_fini(&text);
 }
 

@@ -55,7 +55,7 @@ static void *look(void *context)
         bool right = is_whole(view.cluster) && cluster_check(view.cluster, NULL) == 0;
         right &= cluster_n_pods(view.cluster) == (cluster_n_nodes(view.cluster) > 1);
         right &= strncmp(view.source, "file:", 5) == 0;
-        inventory_done(stage->cluster.inventory);
+        inventory_done(&view);
         right &= inventory_waiting_for(stage->cluster.inventory) == NULL;
         atomic_fetch_add(&stage->n_wrong, !right);
     }
@@ -118,7 +118,7 @@ static void test_readers_forks_and_reloads(void **state)
     const struct inventory_view view = inventory_read(stage.cluster.inventory);
     const struct node *node = cluster_find_node(view.cluster, "new");
     assert_non_null(node);
-    inventory_done(stage.cluster.inventory);
+    inventory_done(&view);
     small_cluster_fini(&stage.cluster);
 }
 

@@ -4,15 +4,14 @@
 static void test_it_is_live(void **state)
 {
     struct live_cluster *live = *state;
-    struct inventory_view view = inventory_read(live->inventory);
+    struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
     assert_true(view.live);
     assert_string_equal(view.source, LIVE_SERVER);
     assert_int_equal(view.as_of_s, 0);
-    inventory_done(live->inventory);
+    inventory_done(&view);
     live_list_nothing(live);
     view = inventory_read(live->inventory);
     assert_in_range(view.as_of_s, time(NULL) - 60, time(NULL));
-    inventory_done(live->inventory);
 }
 
 static void test_what_is_listed(void **state)
@@ -24,12 +23,11 @@ static void test_what_is_listed(void **state)
     LIST(live, CLUSTER_NAMESPACES, NAMED("ml"));
     LIST(live, CLUSTER_PRIORITY_CLASSES, CLASS("high", "7"));
     live_check_shown(live, "node a gpus=3/8\nnode b gpus=0/4\npod ml/one a\npod ml/two \n");
-    const struct inventory_view view = inventory_read(live->inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
     int64_t value = 0;
     assert_true(cluster_has_namespace(view.cluster, "ml"));
     assert_true(cluster_priority_of_class(view.cluster, "high", &value));
     assert_int_equal(value, 7);
-    inventory_done(live->inventory);
 }
 
 static void test_events(void **state)
@@ -58,10 +56,9 @@ static void test_namespaces_and_classes_go(void **state)
     live_upsert(live, CLUSTER_PRIORITY_CLASSES, CLASS("high", "7"));
     live_remove(live, CLUSTER_NAMESPACES, NAMED("ml"));
     live_remove(live, CLUSTER_PRIORITY_CLASSES, CLASS("high", "7"));
-    const struct inventory_view view = inventory_read(live->inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
     assert_int_equal(cluster_n_namespaces(view.cluster), 0);
     assert_int_equal(cluster_n_priority_classes(view.cluster), 0);
-    inventory_done(live->inventory);
 }
 
 /* The node a with 8 GPUs, and on it the pod ml/one, which uses 3. */
@@ -115,13 +112,12 @@ static void test_a_relist_removes_what_is_gone(void **state)
     LIST(live, CLUSTER_NAMESPACES, NAMED("web"));
     LIST(live, CLUSTER_PRIORITY_CLASSES, CLASS("low", "1"));
     live_check_shown(live, "node a gpus=1/8\npod ml/two a\n");
-    const struct inventory_view view = inventory_read(live->inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
     int64_t value = 0;
     assert_false(cluster_has_namespace(view.cluster, "ml"));
     assert_true(cluster_has_namespace(view.cluster, "web"));
     assert_false(cluster_priority_of_class(view.cluster, "high", &value));
     assert_true(cluster_priority_of_class(view.cluster, "low", &value));
-    inventory_done(live->inventory);
 }
 
 static void test_a_list_that_broke_off_removes_nothing(void **state)
@@ -148,9 +144,8 @@ static void test_long_lists(void **state)
             live_put(live, CLUSTER_PODS, live_numbered(POD("p-#", "u-#", "a", "1"), i));
         }
         live_end(live, CLUSTER_PODS);
-        const struct inventory_view view = inventory_read(live->inventory);
+        const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
         assert_int_equal(cluster_n_pods(view.cluster), n_kept);
-        inventory_done(live->inventory);
     }
 }
 
@@ -175,7 +170,7 @@ static void test_reservations(void **state)
     assert_int_equal(inventory_reserve(live->inventory, &question, arena, &other), RESERVE_HELD);
     const struct inventory_view view = inventory_read(live->inventory);
     assert_int_equal(cluster_n_reservations(view.cluster), 1);
-    inventory_done(live->inventory);
+    inventory_done(&view);
     live_upsert(live, CLUSTER_PODS, POD("one", "u1", "b", "3"));
     live_check_shown(live, "node b gpus=3/8\npod ml/one b\n");
     arena_free(arena);

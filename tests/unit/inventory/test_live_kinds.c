@@ -87,17 +87,16 @@ static char *on_node(const char *text, const char *node)
 
 static uint64_t version_of(struct live_cluster *live)
 {
-    const struct inventory_view view = inventory_read(live->inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
     assert_int_equal(view.n_problems, 0);
     const uint64_t version = cluster_version(view.cluster);
-    inventory_done(live->inventory);
     return version;
 }
 
 /* What the version does not grow with. */
 static void check_words(struct live_cluster *live)
 {
-    const struct inventory_view view = inventory_read(live->inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
     const struct pod *pod = cluster_find_pod(view.cluster, "u");
     if (pod && !pod->node_name[0]) {
         assert_string_equal(pod->unscheduled_reason, "Unschedulable");
@@ -113,7 +112,6 @@ static void check_words(struct live_cluster *live)
                             "spec.schedulerName volcano: that scheduler's own rules are not "
                             "judged\n");
     }
-    inventory_done(live->inventory);
 }
 
 /* The ledger's version grows with whatever could change a decision. */

@@ -99,10 +99,9 @@ static void put_many(struct live_cluster *live, enum cluster_kind kind, const ch
 
 static void check_counts(struct live_cluster *live, size_t n_listed, size_t n_all)
 {
-    const struct inventory_view view = inventory_read(live->inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
     assert_int_equal(view.n_problems, n_listed);
     assert_int_equal(view.n_all_problems, n_all);
-    inventory_done(live->inventory);
 }
 
 static void test_the_list_has_an_end(void **state)
@@ -177,7 +176,7 @@ static void test_far_more_than_may_be(void **state)
     live_check_usable(live, TOO_MANY_NODES);
     const struct inventory_view view = inventory_read(live->inventory);
     assert_int_equal(cluster_n_nodes(view.cluster), TAKEN);
-    inventory_done(live->inventory);
+    inventory_done(&view);
     for (size_t i = 0; i < TAKEN; i++) {
         live_remove(live, CLUSTER_NODES, live_numbered(NODE("n-#", "1"), i));
     }

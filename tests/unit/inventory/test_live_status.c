@@ -108,21 +108,19 @@ static void test_freshness(void **state)
     assert_in_range(kinds[CLUSTER_PODS].age_ms, 10 * minute_ms, 11 * minute_ms);
     assert_in_range(kinds[CLUSTER_NODES].age_ms, 0, minute_ms);
     assert_false(kinds[CLUSTER_NODES].stale);
-    const struct inventory_view view = inventory_read(live->inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
     assert_in_range(view.as_of_s, time(NULL) - 660, time(NULL) - 600); /* the oldest kind's */
-    inventory_done(live->inventory);
 }
 
 /* The sum of a node, put wrong behind the ledger's back. */
 static void spoil(struct live_cluster *live, const char *name, int64_t by)
 {
-    const struct inventory_view view = inventory_read(live->inventory);
+    const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
     size_t n = 0;
     const struct node_resource *resources =
         node_resources(cluster_find_node(view.cluster, name), &n);
     assert_true(n > 0);
     ((struct node_resource *)(uintptr_t)resources)->used += by;
-    inventory_done(live->inventory);
 }
 
 static void check_metric(struct live_cluster *live, const char *line)

@@ -70,12 +70,12 @@ static void *look(void *context)
 {
     struct stage *stage = context;
     while (!atomic_load(&stage->ended)) {
-        const struct inventory_view view = inventory_read(stage->live.inventory);
+        const struct inventory_view view CLEANUP(inventory_done) =
+            inventory_read(stage->live.inventory);
         check(stage, cluster_check(view.cluster, NULL) == 0);
         check(stage, view.n_problems == view.n_all_problems && view.n_problems <= 1);
         check(stage, view.n_problems == 0 || strcmp(view.problems[0].name, "ml/bad") == 0);
         check(stage, view.as_of_s > 0 && strcmp(view.source, LIVE_SERVER) == 0);
-        inventory_done(stage->live.inventory);
     }
     return NULL;
 }

@@ -45,11 +45,11 @@ static enum reserve_verdict reserve_one(struct worker *worker, unsigned round, s
 
 static int64_t used_now(struct stage *stage)
 {
-    const struct inventory_view view = inventory_read(stage->cluster.inventory);
+    const struct inventory_view view CLEANUP(inventory_done) =
+        inventory_read(stage->cluster.inventory);
     const struct quota *quota = &stage->cluster.policy.quotas[0];
     const int64_t used = quota_used(view.cluster, quota, &quota->limits[0]);
     atomic_fetch_add(&stage->n_wrong, cluster_check(view.cluster, NULL) != 0);
-    inventory_done(stage->cluster.inventory);
     return used;
 }
 
