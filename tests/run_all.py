@@ -125,7 +125,7 @@ def in_cluster_tests(run, name, wanted):
 
 
 def fuzz_targets(run, name, wanted):
-    if run.builds.ready("fuzz", name):
+    if run.builds.ready("fuzz", name, ["fuzz-targets"]):
         fuzz.run(run.results, name, wanted)
 
 
