@@ -54,8 +54,8 @@ def lint_symbols(run, name, _):
 
 
 def lint_tidy(run, name, wanted):
-    if run.builds.ready("clang", name):
-        lint(run, name, "tidy", "build/clang", *wanted)
+    if run.builds.ready("thread", name):
+        lint(run, name, "tidy", "build/thread", *wanted)
 
 
 def unit_tests(run, name, wanted):

@@ -1,6 +1,6 @@
 """clang-tidy over every C file of a build, on all cores, remembering what was clean.
 
-Usage: tidy.py [BUILD-DIRECTORY [PATH-PART...]], built with clang; build/clang where nothing is said. A file is looked at again when
+Usage: tidy.py [BUILD-DIRECTORY [PATH-PART...]], built with clang; build/thread by default. A file is looked at again when
 it, a header that it includes, its compile command, .clang-tidy or clang-tidy itself changed: the key of all that is the name of an
 empty file in .cache/clang-tidy. What was found is never remembered.
 """
@@ -125,5 +125,5 @@ def main(build, parts):
 
 
 if __name__ == "__main__":
-    build_directory = sys.argv[1] if len(sys.argv) > 1 else "build/clang"
+    build_directory = sys.argv[1] if len(sys.argv) > 1 else "build/thread"
     sys.exit(main(os.path.join(tree.ROOT, build_directory), sys.argv[2:]))
