@@ -1,11 +1,14 @@
 """Builds and runs all tests of this tree; scripts/test calls it after installing what it needs.
 
-The table below is the whole order of events. The last line is "N passed, N failed"; the exit status is 0 when nothing failed.
+The table below is the whole order of events. Steps that need nothing but processor time run one after another beside the
+others, on what processor time these leave. The last line is "N passed, N failed"; the exit status is 0 when nothing failed.
 """
 
 import argparse
 import os
 import sys
+import threading
+import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -17,11 +20,11 @@ LIZARDS_PYTHON = ".cache/venv/bin/python"
 SIMULATED = "1..400"
 REPLAYED = "17"
 # What runs in several threads, and so is tested under ThreadSanitizer too.
-THREADED = ("base/", "http/", "auth/", "inventory/", "kube/", "record/", "extender/", "daemon/")
+THREADED = ("base/", "http/", "auth/", "inventory/", "kube/", "record/", "extender/")
 THREADED_WIRE = ("test_bind", "test_concurrency", "test_http", "test_live", "test_people", "test_slow", "test_tls")
 THREADED_CONTROL_PLANE = ("test_burst", "test_crash")
-# Each service that they start has a thread a core; and some wait more than they work.
-WIRE_PROCESSES = min(os.cpu_count() or 1, 4)
+# pytests at once: they wait more than they work.
+WIRE_PROCESSES = 2 * min(os.cpu_count() or 1, 4)
 # What takes long by sheer number takes less of it with --quick, and under ThreadSanitizer: tests/unit/decide/prop_ledger.c has a million
 # events where nobody says otherwise.
 QUICK_ENV = {"LEDGER_EVENTS": "50000"}
@@ -31,8 +34,9 @@ THREADED_BINARY = {"GPU_EXTENDER": os.path.join(commands.ROOT, "build/thread/gpu
 class Run:
     """One run of the steps: where results go, and the builds made so far."""
 
-    def __init__(self, quick):
-        self.quick = quick
+    def __init__(self, given):
+        self.quick, self.names = given.quick, given.names
+        self.env = QUICK_ENV if given.quick else {}
         self.results = results.Results()
         self.builds = commands.Builds(self.results)
 
@@ -60,7 +64,12 @@ def lint_tidy(run, name, wanted):
 
 def unit_tests(run, name, wanted):
     if run.builds.ready("test", name):
-        unit.run(run.results, name, "build/test", wanted, QUICK_ENV if run.quick else {})
+        unit.run(run.results, name, "build/test", wanted, run.env, lambda test: run.names or not unit.is_long(test))
+
+
+def long_unit_tests(run, name, wanted):
+    if run.builds.ready("test", name):
+        unit.run(run.results, name, "build/test", wanted, run.env, unit.is_long)
 
 
 def thread_tests(run, name, wanted):
@@ -70,7 +79,7 @@ def thread_tests(run, name, wanted):
 
 def thread_wire_tests(run, name, wanted):
     if run.builds.ready("thread", name):
-        pytests.run(run.results, name, "tests/wire", wanted or THREADED_WIRE, THREADED_BINARY)
+        pytests.run(run.results, name, "tests/wire", wanted or THREADED_WIRE, THREADED_BINARY, WIRE_PROCESSES)
 
 
 def simulation(run, name, _):
@@ -124,12 +133,22 @@ def in_cluster_tests(run, name, wanted):
         pytests.run(run.results, name, "tests/in-cluster", wanted, within=["setpriv", "--pdeathsig", "KILL", "tests/in-cluster/apart"])
 
 
+def fuzz_build(run, name, _):
+    run.builds.ready("fuzz", name, ["fuzz-targets"])
+
+
 def fuzz_targets(run, name, wanted):
     if run.builds.ready("fuzz", name, ["fuzz-targets"]):
         fuzz.run(run.results, name, wanted)
 
 
-# name, whether --quick runs it too, and what does it.
+# Steps that measure no time and wait for nothing. name, whether --quick runs it too, and what does it.
+ASIDE = [
+    ("long/unit", True, long_unit_tests),
+    ("sim", True, simulation),
+    ("lint/tidy", False, lint_tidy),
+    ("build/fuzz", False, fuzz_build),
+]
 STEPS = [
     ("lint/includes", True, lambda run, name, _: lint(run, name, "includes")),
     ("lint/texts", True, lambda run, name, _: lint(run, name, "texts")),
@@ -138,12 +157,10 @@ STEPS = [
     ("lint/size", True, lint_size),
     ("lint/tests", True, lambda run, name, wanted: pytests.run(run.results, name, "tests/lint", wanted)),
     ("unit", True, unit_tests),
-    ("sim", True, simulation),
     ("hostile", True, hostile_tests),
     ("wire", True, wire_tests),
     ("bench", True, bench_tests),
     ("lint/symbols", True, lint_symbols),
-    ("lint/tidy", False, lint_tidy),
     ("thread/unit", False, thread_tests),
     ("thread/wire", False, thread_wire_tests),
     ("control-plane", False, control_plane_tests),
@@ -162,7 +179,7 @@ def parts_of(step, names):
 
 
 def unknown(names):
-    return [name for name in names if not any(parts_of(step, [name]) is not None for step, _, _ in STEPS)]
+    return [name for name in names if not any(parts_of(step, [name]) is not None for step, _, _ in ASIDE + STEPS)]
 
 
 def options():
@@ -186,6 +203,24 @@ def options():
     return given
 
 
+def run_steps(run, steps):
+    for step, quick, do in steps:
+        wanted = parts_of(step, run.names) if run.names else []
+        if wanted is None or (run.quick and not quick):
+            continue
+        with run.results.timed(step):
+            do(run, step, wanted)
+
+
+def run_aside(run):
+    """What this thread starts inherits its scheduling."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        run_steps(run, ASIDE)
+    except Exception:
+        run.results.fail("aside", traceback.format_exc())
+
+
 def main():
     given = options()
     if unknown(given.names):
@@ -195,14 +230,14 @@ def main():
         )
         return 2
     if given.list:
-        print("\n".join(step for step, _, _ in STEPS))
+        print("\n".join(step for step, _, _ in ASIDE + STEPS))
         return 0
     sys.stdout.reconfigure(line_buffering=True)
-    run = Run(given.quick)
-    for step, quick, do in STEPS:
-        wanted = parts_of(step, given.names) if given.names else []
-        if wanted is not None and (quick or not given.quick):
-            do(run, step, wanted)
+    run = Run(given)
+    aside = threading.Thread(target=run_aside, args=(run,), daemon=True)
+    aside.start()
+    run_steps(run, STEPS)
+    aside.join()
     return run.results.finish()
 
 

@@ -2,10 +2,11 @@
 
 import os
 import subprocess
+import threading
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SKIPPED = 77
-TIMEOUT_S = 1800
+TIMEOUT_S = 3600  # what runs beside other steps gets what processor time these leave
 
 
 def run(command, env=None, timeout_s=TIMEOUT_S, folder=None):
@@ -48,12 +49,15 @@ class Builds:
 
     def __init__(self, results):
         self.results, self.made = results, {}
+        self.lock, self.locks = threading.Lock(), {}
 
     def ready(self, name, wanted_by, targets=()):
         """True when build/NAME is up to date; else the tests that wanted it have failed."""
-        key = (name, *targets)
-        if key not in self.made:
-            self.made[key] = command_test(self.results, f"build/{name}", ["scripts/build", name, *targets])
-        if not self.made[key]:
+        with self.lock:
+            lock = self.locks.setdefault(name, threading.Lock())
+        with lock:
+            if name not in self.made:
+                self.made[name] = command_test(self.results, f"build/{name}", ["scripts/build", name, *targets])
+        if not self.made[name]:
             self.results.fail(wanted_by, f"not run: build/{name} failed")
-        return self.made[key]
+        return self.made[name]

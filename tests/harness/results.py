@@ -4,27 +4,34 @@ A test is skipped with a reason. In CI (CI=true) the reason must begin with "not
 checkout that the tests cannot change; any other skip counts as failed there.
 """
 
+import contextlib
 import os
+import threading
 import time
 
 ACCEPTED_IN_CI = "not here:"
 
 
 class Results:
+    """Any thread may add to it."""
+
     def __init__(self, in_ci=os.environ.get("CI") == "true", show=print):
         self.passed, self.failed, self.skipped = 0, [], []
         self.in_ci, self.show = in_ci, show
+        self.steps, self.lock = [], threading.RLock()
         self.started = time.monotonic()
 
     def ok(self, name, tests=1):
-        self.passed += tests
-        self._line("ok", name if tests == 1 else f"{name} ({tests})")
+        with self.lock:
+            self.passed += tests
+            self._line("ok", name if tests == 1 else f"{name} ({tests})")
 
     def fail(self, name, output=""):
-        self.failed.append(name)
-        self._line("FAIL", name)
-        for line in output.rstrip().split("\n") if output.strip() else []:
-            self.show("    | " + line)
+        with self.lock:
+            self.failed.append(name)
+            self._line("FAIL", name)
+            for line in output.rstrip().split("\n") if output.strip() else []:
+                self.show("    | " + line)
 
     def skip(self, name, reason):
         if not reason.strip():
@@ -35,18 +42,30 @@ class Results:
                 f'skipped, and CI=true accepts reasons that begin with "{ACCEPTED_IN_CI}" only: {reason}',
             )
         else:
-            self.skipped.append((name, reason))
-            self._line("skip", name)
+            with self.lock:
+                self.skipped.append((name, reason))
+                self._line("skip", name)
 
     def tell(self, name, text):
         """What a test found out that is of interest where it passes, too."""
-        self.show(f"{'':14}{name}: {text}")
+        with self.lock:
+            self.show(f"{'':14}{name}: {text}")
+
+    @contextlib.contextmanager
+    def timed(self, step):
+        """The closing lines say how long the step took."""
+        began = time.monotonic()
+        yield
+        with self.lock:
+            self.steps.append((step, time.monotonic() - began))
 
     def _line(self, word, name):
         self.show(f"{time.monotonic() - self.started:6.1f} s  {word:4}  {name}")
 
     def finish(self):
         """The closing lines; the exit status."""
+        for name, seconds in sorted(self.steps, key=lambda step: -step[1]):
+            self.show(f"took {seconds:6.1f} s: {name}")
         for name, reason in self.skipped:
             self.show(f"skipped: {name}: {reason}")
         for name in self.failed:
