@@ -38,18 +38,20 @@ def record(results, step, report):
     return failed
 
 
-def run_files(step, number, files, env, within):
-    """Exit status, what pytest said, and the path of its report."""
+def run_files(results, step, number, files, env, within):
     report = os.path.join(commands.ROOT, "build", f"{step.replace('/', '-')}-{number}.xml")
     if os.path.exists(report):
         os.remove(report)
     command = [*within, "/usr/bin/python3", "-m", "pytest", "-c", "tests/pytest.ini", "--rootdir=tests", "-q", f"--junitxml={report}"]
-    return *commands.run([*command, *files], env, TIMEOUT_S), report
+    status, output = commands.run([*command, *files], env, TIMEOUT_S)
+    explained = os.path.exists(report) and record(results, step, report)
+    if status != 0 and not explained:
+        results.fail(step, f"{output}\npytest: exit status {status}")
 
 
 def run(results, step, folder, wanted, env=None, processes=1, within=()):
-    """All of the folder's files, or those whose names begin with one of `wanted`, shared out among so many pytests at once.
-    within: the command that runs pytest's command."""
+    """All of the folder's files, or those whose names begin with one of `wanted`: by one pytest, or by one a file, so many at
+    once. within: the command that runs pytest's command."""
     names = sorted(
         name
         for name in os.listdir(os.path.join(commands.ROOT, folder))
@@ -62,10 +64,6 @@ def run(results, step, folder, wanted, env=None, processes=1, within=()):
             f"no file of {folder} is called {' or '.join(wanted)}" if wanted else f"{folder} has no tests",
         )
         return
-    n = min(processes, len(files))
-    with concurrent.futures.ThreadPoolExecutor(n) as pool:
-        done = list(pool.map(lambda i: run_files(step, i, files[i::n], env, within), range(n)))
-    for status, output, report in done:
-        explained = os.path.exists(report) and record(results, step, report)
-        if status != 0 and not explained:
-            results.fail(step, f"{output}\npytest: exit status {status}")
+    groups = [files] if processes == 1 else [[file] for file in files]
+    with concurrent.futures.ThreadPoolExecutor(processes) as pool:
+        list(pool.map(lambda i: run_files(results, step, i, groups[i], env, within), range(len(groups))))

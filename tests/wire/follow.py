@@ -15,6 +15,9 @@ SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
 LABEL = re.compile(r'([a-z]+)="([^"]*)"')
 # The least that the policy allows for the silence of a watch.
 SILENCE_S = 5
+# One second more than in a cluster, as sanitizers and busy machines are slow. After its start the service holds bindings for
+# this time and one second.
+BIND_S = 3
 # What the log says when bindings of a predecessor can take effect no more.
 SENT = "bindings are sent from now on"
 OBJECT_BYTES = 4 * 1024 * 1024
@@ -32,9 +35,8 @@ TELLS_MEMORY = tells_memory(BINARY)
 
 
 def policy(more=None, **kubernetes):
-    """Bindings have more time than in a cluster, as sanitizers and busy machines are slow."""
     sections = {
-        "kubernetes": {"watchSilenceSeconds": SILENCE_S, "bindTimeoutSeconds": 8, **kubernetes},
+        "kubernetes": {"watchSilenceSeconds": SILENCE_S, "bindTimeoutSeconds": BIND_S, **kubernetes},
         "scheduler": {"httpTimeoutSeconds": 120},
         "limits": {"objectBytes": OBJECT_BYTES},
     }
