@@ -7,8 +7,6 @@
 #include "ledger/shape_limits.h"
 #include "meta.h"
 #include "objects/demand.h"
-#include "owner.h"
-#include "soft_preferences.h"
 #include "tolerations.h"
 
 #include <string.h>
@@ -22,6 +20,64 @@ struct reading {
     struct arena *arena;
     struct pod_facts *facts;
 };
+
+/* ---- where the pod would rather be ---- */
+
+static bool prefers(const json_t *affinity, const char *kind)
+{
+    return json_array_size(json_member(json_member(affinity, kind),
+                                       "preferredDuringSchedulingIgnoredDuringExecution")) > 0;
+}
+
+static bool spreads_softly(const json_t *spec)
+{
+    size_t i = 0;
+    json_t *constraint = NULL;
+    json_array_foreach (json_member(spec, "topologySpreadConstraints"), i, constraint) {
+        const char *what = json_string_value(json_member(constraint, "whenUnsatisfiable"));
+        if (what && strcmp(what, "ScheduleAnyway") == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Preferred affinity to nodes, preferred affinity or anti-affinity to pods, or a topology spread
+ * constraint with whenUnsatisfiable ScheduleAnyway. What is of a wrong type is none. */
+static bool has_soft_preferences(const json_t *spec)
+{
+    const json_t *affinity = json_member(spec, "affinity");
+    return prefers(affinity, "nodeAffinity") || prefers(affinity, "podAffinity") ||
+           prefers(affinity, "podAntiAffinity") || spreads_softly(spec);
+}
+
+/* ---- whose replica the pod is ---- */
+
+/* Those whose pods kube-scheduler spreads by default (PodTopologySpread, system default
+ * constraints). */
+static bool has_replicas(const char *kind)
+{
+    return strcmp(kind, "ReplicaSet") == 0 || strcmp(kind, "StatefulSet") == 0 ||
+           strcmp(kind, "ReplicationController") == 0;
+}
+
+/* The UID of the ReplicaSet, StatefulSet or ReplicationController that controls the object; ""
+ * where it is another kind, or none. What is of a wrong type is none. */
+static const char *owner_of_replica(const json_t *metadata, struct arena *arena)
+{
+    size_t i = 0;
+    json_t *reference = NULL;
+    json_array_foreach (json_member(metadata, "ownerReferences"), i, reference) {
+        const char *kind = json_string_value(json_member(reference, "kind"));
+        const char *uid = json_string_value(json_member(reference, "uid"));
+        if (!json_is_true(json_member(reference, "controller")) || !kind || !uid)
+            continue;
+        return has_replicas(kind) && strlen(uid) <= META_NAME_BYTES_MAX ? arena_strdup(arena, uid)
+                                                                        : "";
+    }
+    return "";
+}
+
+/* ---- the pod ---- */
 
 static int read_times(const json_t *metadata, struct pod_facts *facts, struct err *err)
 {
@@ -72,7 +128,7 @@ static int read_spec(struct reading *reading, const json_t *spec, struct err *er
         err_prefix(err, "spec.");
     facts->gated = json_array_size(gates) > 0;
     facts->never_preempts = is_text(spec, "preemptionPolicy", "Never");
-    facts->soft_preferences = soft_preferences_written(spec);
+    facts->soft_preferences = has_soft_preferences(spec);
     return r;
 }
 
@@ -239,4 +295,30 @@ int pod_from_json(const json_t *object, const struct policy *policy, struct aren
     shape_limit(&facts.shape, policy);
     *ret_facts = facts;
     return 0;
+}
+
+/* ---- whether a kubelet would not have the pod ---- */
+
+static bool is_there(const json_t *object, const char *member)
+{
+    const json_t *value = json_member(object, member);
+    return value && !json_is_null(value);
+}
+
+/* A kubelet that takes a pod tells of its containers before it starts any. */
+static bool was_taken(const json_t *status)
+{
+    return is_there(status, "containerStatuses") || is_there(status, "initContainerStatuses");
+}
+
+const char *pod_refused_by(const json_t *last)
+{
+    const json_t *status = json_member(last, "status");
+    const char *phase = json_string_value(json_member(status, "phase"));
+    const char *node = json_string_value(json_member(json_member(last, "spec"), "nodeName"));
+    if (!node || !node[0] || !phase || strcmp(phase, "Pending") != 0)
+        return NULL;
+    if (was_taken(status) || is_there(json_member(last, "metadata"), "deletionTimestamp"))
+        return NULL;
+    return node;
 }

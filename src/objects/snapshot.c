@@ -2,12 +2,16 @@
 #include "objects/snapshot.h"
 #include "base/text_time.h"
 #include "formats/json_get.h"
+#include "ledger/market.h"
+#include "ledger/reservation.h"
 #include "ledger/shape_limits.h"
 #include "meta.h"
 #include "objects/pod.h"
 #include "objects/to_json.h"
+#include "shape_json.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Pods. */
@@ -198,4 +202,186 @@ int snapshot_from_json(const json_t *object, struct arena *arena, struct snapsho
     json_incref(snapshot.reckoned);
     *ret_snapshot = snapshot;
     return 0;
+}
+
+/* ---- what of a policy decides, to be compared; laid out as the policy file, but for thousandths
+ * ---- */
+
+static json_t *names_json(const char *const *names, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        (void)json_array_append_new(list, json_string(names[i]));
+    return list;
+}
+
+static json_t *models_json(const struct policy *policy)
+{
+    const char *const *labels = (const char *const *)policy->model_labels;
+    json_t *aliases = json_object();
+    for (size_t i = 0; i < policy->n_aliases; i++)
+        (void)json_object_set_new(aliases, policy->aliases[i].from,
+                                  json_string(policy->aliases[i].to));
+    return json_pack("{s:o, s:o}", "labels", names_json(labels, policy->n_model_labels), "aliases",
+                     aliases);
+}
+
+static json_t *placement_json(const struct policy *policy)
+{
+    return json_pack("{s:s, s:s, s:I}", "policy", placement_policy_name(policy->placement),
+                     "softPreferences", soft_preferences_name(policy->soft_preferences),
+                     "replicaSpreadMilli", (json_int_t)policy->replica_spread_milli);
+}
+
+static json_t *slot_price_json(const struct slot_price_policy *numbers)
+{
+    return json_pack("{s:I, s:I, s:I, s:I}", "pressureWeightMilli",
+                     (json_int_t)numbers->pressure_weight_milli, "drainWeightMilli",
+                     (json_int_t)numbers->drain_weight_milli, "priorGpusMilli",
+                     (json_int_t)numbers->prior_gpus_milli, "priorConfinedMilli",
+                     (json_int_t)numbers->prior_confined_milli);
+}
+
+/* null where a limit is of all resources, or of all models. */
+static json_t *limits_json(const struct quota *quota)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < quota->n_limits; i++) {
+        const struct quota_limit *limit = &quota->limits[i];
+        (void)json_array_append_new(list, json_pack("{s:s?, s:s?, s:I}", "resource",
+                                                    limit->resource, "model", limit->model, "gpus",
+                                                    (json_int_t)limit->gpus));
+    }
+    return list;
+}
+
+static json_t *quota_json(const struct quota *quota)
+{
+    json_t *json =
+        json_pack("{s:s, s:o, s:o}", "name", quota->name, "namespaces",
+                  names_json(quota->namespaces, quota->n_namespaces), "limits", limits_json(quota));
+    if (quota->has_selector)
+        (void)json_object_set_new(json, "namespaceSelector", term_to_json(&quota->selector));
+    return json;
+}
+
+static json_t *quotas_json(const struct policy *policy)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < policy->n_quotas; i++)
+        (void)json_array_append_new(list, quota_json(&policy->quotas[i]));
+    return list;
+}
+
+json_t *snapshot_policy(const struct policy *policy)
+{
+    const char *const *gpu_resources = (const char *const *)policy->gpu_resources;
+    return json_pack("{s:o, s:o, s:{s:b}, s:{s:b}, s:o, s:o, s:o, s:{s:I, s:I}}", "gpuResources",
+                     names_json(gpu_resources, policy->n_gpu_resources), "models",
+                     models_json(policy), "admission", "extendedResourceToleration",
+                     policy->extended_resource_toleration, "sharing", "allow", policy->allow_shared,
+                     "placement", placement_json(policy), "slotPrice",
+                     slot_price_json(&policy->slot_price), "quotas", quotas_json(policy), "limits",
+                     "podShapeBytes", (json_int_t)policy->pod_shape_bytes, "podShapesBytes",
+                     (json_int_t)policy->pod_shapes_bytes);
+}
+
+/* ---- what a ledger reckons, to be compared ---- */
+
+struct reckoning {
+    struct arena *arena;
+    struct snapshot_lines lines;
+    size_t n_max;
+};
+
+static void add(struct reckoning *reckoning, const char *what, int64_t n)
+{
+    struct snapshot_lines *lines = &reckoning->lines;
+    if (lines->n == reckoning->n_max) {
+        const size_t n_more = 2 * reckoning->n_max + 16;
+        struct snapshot_line *items = ARENA_ARRAY(reckoning->arena, struct snapshot_line, n_more);
+        if (lines->n > 0)
+            memcpy(items, lines->items, lines->n * sizeof *items);
+        lines->items = items;
+        reckoning->n_max = n_more;
+    }
+    lines->items[lines->n++] = (struct snapshot_line){what, n};
+}
+
+static void add_supply(struct reckoning *reckoning, const char *resource,
+                       const struct supply *supply)
+{
+    struct arena *arena = reckoning->arena;
+    const char *model = supply->model[0] ? supply->model : "no known model";
+    add(reckoning, arena_printf(arena, "%s of %s, nodes", resource, model),
+        (int64_t)supply->n_nodes);
+    add(reckoning, arena_printf(arena, "%s of %s, free", resource, model), supply->free);
+}
+
+static void add_market(struct reckoning *reckoning, const struct market *market)
+{
+    const char *resource = market->resource->name;
+    struct arena *arena = reckoning->arena;
+    int64_t n_live = 0;
+    for (size_t i = 0; i < market->n_classes; i++)
+        n_live += market->classes[i].n_live;
+    for (size_t i = 0; i < market->n_supplies; i++)
+        add_supply(reckoning, resource, market->supplies[i]);
+    add(reckoning, arena_printf(arena, "%s, classes of pods that want it", resource),
+        (int64_t)market->n_classes);
+    add(reckoning, arena_printf(arena, "%s, pods of these classes", resource), n_live);
+}
+
+struct snapshot_lines snapshot_reckon(const struct cluster *cluster, struct arena *arena)
+{
+    struct reckoning reckoning = {.arena = arena};
+    add(&reckoning, "nodes", (int64_t)cluster_n_nodes(cluster));
+    add(&reckoning, "pods", (int64_t)cluster_n_pods(cluster));
+    add(&reckoning, "reservations", (int64_t)cluster_n_reservations(cluster));
+    add(&reckoning, "namespaces", (int64_t)cluster_n_namespaces(cluster));
+    add(&reckoning, "priority classes", (int64_t)cluster_n_priority_classes(cluster));
+    add(&reckoning, "device classes", (int64_t)cluster_n_device_classes(cluster));
+    for (const struct market *market = cluster_next_market(cluster, NULL); market;
+         market = cluster_next_market(cluster, market))
+        add_market(&reckoning, market);
+    return reckoning.lines;
+}
+
+json_t *snapshot_lines_json(const struct snapshot_lines *lines)
+{
+    json_t *json = json_object();
+    for (size_t i = 0; i < lines->n; i++)
+        (void)json_object_set_new(json, lines->items[i].what,
+                                  json_integer((json_int_t)lines->items[i].n));
+    return json;
+}
+
+static const char *difference_in(const json_t *says, const json_t *reckoned, const char *line,
+                                 struct arena *arena)
+{
+    const json_t *said = json_object_get(says, line);
+    const json_t *is = json_object_get(reckoned, line);
+    if (said && is && json_equal(said, is))
+        return NULL;
+    return arena_printf(arena,
+                        "%s: the file says %" JSON_INTEGER_FORMAT
+                        ", the ledger reckons %" JSON_INTEGER_FORMAT,
+                        line, json_integer_value(said), json_integer_value(is));
+}
+
+const char *snapshot_difference(const json_t *says, const json_t *reckoned, struct arena *arena)
+{
+    const char *line = NULL;
+    const json_t *value = NULL;
+    json_object_foreach ((json_t *)(uintptr_t)reckoned, line, value) {
+        const char *difference = difference_in(says, reckoned, line, arena);
+        if (difference)
+            return difference;
+    }
+    json_object_foreach ((json_t *)(uintptr_t)says, line, value) {
+        const char *difference = difference_in(says, reckoned, line, arena);
+        if (difference)
+            return difference;
+    }
+    return NULL;
 }

@@ -8,9 +8,16 @@
 #define OBJECTS_TEMPLATE_WALK_H
 
 #include "base/arena.h"
-#include "pod_count.h"
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pod_count {
+    int64_t n;
+    bool known; /* false: nothing said how many */
+};
 
 struct pod_template {
     const char *path;     /* "spec.replicatedJobs[driver].template.spec.template" */

@@ -1,20 +1,211 @@
 /*
  * unjudged: pod_not_evaluated() and its text. See include/objects/pod.h.
  *
- * The order of the lines is that of this file, the same for the same pod.
+ * It tells people what the answer leaves out; so what it cannot read it passes over. Wrong types
+ * are the decoders' to refuse. The order of the lines is the same for the same pod.
  */
-#include "unjudged.h"
+#include "objects/pod.h"
 
+#include "annotations.h"
 #include "base/buf.h"
+#include "base/mem.h"
+#include "base/nearest.h"
 #include "formats/json_get.h"
 #include "quoted.h"
 #include "tolerations.h"
 
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The ledger keeps the text of each pod that waits. */
 #define TEXT_BYTES_MAX ((size_t)2048)
 #define LAST_BYTES_MAX sizeof "\nand 100 more\n"
+
+/* ---- lines: a text_list that grows up to LINES_MAX; what comes after is counted only ---- */
+
+#define LINES_MAX 100
+
+struct lines {
+    struct arena *arena;
+    const char *items[LINES_MAX];
+    size_t n; /* may pass LINES_MAX */
+};
+
+__attribute__((format(printf, 2, 3))) static void lines_add(struct lines *lines, const char *format,
+                                                            ...)
+{
+    if (lines->n++ >= LINES_MAX)
+        return;
+    va_list args;
+    va_start(args, format);
+    char *text CLEANUP(mem_free_ptr) = NULL;
+    int len = vasprintf(&text, format, args);
+    va_end(args);
+    if (len < 0)
+        abort();
+    lines->items[lines->n - 1] = arena_strdup(lines->arena, text);
+}
+
+/* Where there were too many, the last one says how many are left out. */
+static struct text_list lines_list(struct lines *lines)
+{
+    size_t n = lines->n < LINES_MAX ? lines->n : LINES_MAX;
+    if (lines->n > LINES_MAX)
+        lines->items[n - 1] = arena_printf(lines->arena, "and %zu more", lines->n - n + 1);
+    return (struct text_list){arena_copy(lines->arena, lines->items, n, sizeof *lines->items), n};
+}
+
+/* ---- containers ---- */
+
+static const char *container_name(const json_t *container, struct lines *lines)
+{
+    const char *name = json_string_value(json_member(container, "name"));
+    return quoted(lines->arena, name ? name : "");
+}
+
+static void add_host_ports(const json_t *spec, const json_t *container, struct lines *lines)
+{
+    /* In the host's network every port is one of the host's. */
+    const bool host_network = json_is_true(json_member(spec, "hostNetwork"));
+    const json_t *ports = json_member(container, "ports");
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *entry = json_array_get(ports, i);
+        json_int_t port = json_integer_value(json_member(entry, "hostPort"));
+        if (port == 0 && host_network)
+            port = json_integer_value(json_member(entry, "containerPort"));
+        if (port != 0)
+            lines_add(lines, "container %s: host port %" JSON_INTEGER_FORMAT,
+                      container_name(container, lines), port);
+    }
+}
+
+/* A request, or the limit that it defaults to. */
+static bool has_request(const json_t *object, const char *resource)
+{
+    const json_t *resources = json_member(object, "resources");
+    return json_member(json_member(resources, "requests"), resource) ||
+           json_member(json_member(resources, "limits"), resource);
+}
+
+static void add_missing_requests(const json_t *spec, const json_t *container, struct lines *lines)
+{
+    bool cpu = has_request(container, "cpu") || has_request(spec, "cpu");
+    bool memory = has_request(container, "memory") || has_request(spec, "memory");
+    if (cpu && memory)
+        return;
+    const char *missing = cpu ? "memory" : memory ? "cpu" : "cpu and memory";
+    lines_add(lines, "container %s: no request for %s; a LimitRange could add one",
+              container_name(container, lines), missing);
+}
+
+/* The names in spec.resourceClaims, as keys. */
+static json_t *declared_claims(const json_t *spec)
+{
+    const json_t *entries = json_member(spec, "resourceClaims");
+    json_t *declared = json_object();
+    for (size_t i = 0; i < json_array_size(entries); i++) {
+        const char *name = json_string_value(json_member(json_array_get(entries, i), "name"));
+        if (name)
+            (void)json_object_set_new(declared, name, json_true());
+    }
+    return declared;
+}
+
+static void add_undeclared_claims(const json_t *declared, const json_t *container,
+                                  struct lines *lines)
+{
+    const json_t *claims = json_member(json_member(container, "resources"), "claims");
+    for (size_t i = 0; i < json_array_size(claims); i++) {
+        const char *name = json_string_value(json_member(json_array_get(claims, i), "name"));
+        if (name && !json_object_get(declared, name))
+            lines_add(lines, "container %s: resource claim %s is not in spec.resourceClaims",
+                      container_name(container, lines), quoted_plain(lines->arena, name));
+    }
+}
+
+/* Host ports, claims that are not in spec.resourceClaims, and, before admission, missing requests.
+ */
+static void add_containers(const json_t *spec, bool admitted, struct lines *lines)
+{
+    static const char *const MEMBERS[] = {"containers", "initContainers"};
+    json_auto_t *declared = declared_claims(spec);
+    for (size_t i = 0; i < sizeof MEMBERS / sizeof MEMBERS[0]; i++) {
+        const json_t *containers = json_member(spec, MEMBERS[i]);
+        for (size_t j = 0; j < json_array_size(containers); j++) {
+            const json_t *container = json_array_get(containers, j);
+            add_undeclared_claims(declared, container, lines);
+            add_host_ports(spec, container, lines);
+            if (!admitted)
+                add_missing_requests(spec, container, lines);
+        }
+    }
+}
+
+/* ---- annotations ---- */
+
+/* Without the prefix gpu-extender.io/. */
+static const char *const KNOWN_ANNOTATIONS[] = {"models", "exclude-models", "min-gpu-memory",
+                                                "allow-shared"};
+/* What our bindings leave on a pod, and its owner may have copied: nobody is to write it. */
+#define LEFT_BY_BIND "bound-by"
+
+static void add_legacy(const json_t *metadata, struct lines *lines)
+{
+    static const char *const MEMBERS[] = {"podAffinity", "podAntiAffinity"};
+    json_auto_t *affinity = annotations_legacy_affinity(metadata);
+    for (size_t i = 0; i < sizeof MEMBERS / sizeof MEMBERS[0]; i++) {
+        if (json_member(affinity, MEMBERS[i]))
+            lines_add(lines, "annotation " ANNOTATION_LEGACY_AFFINITY ": %s", MEMBERS[i]);
+    }
+    if (json_member(json_member(metadata, "annotations"), ANNOTATION_LEGACY_TOLERATIONS))
+        lines_add(lines, "annotation " ANNOTATION_LEGACY_TOLERATIONS);
+}
+
+/* NULL where the name is known. */
+static const char *nearest_of(const char *name)
+{
+    const char *nearest = KNOWN_ANNOTATIONS[0];
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < sizeof KNOWN_ANNOTATIONS / sizeof KNOWN_ANNOTATIONS[0]; i++) {
+        size_t distance = nearest_distance(name, KNOWN_ANNOTATIONS[i]);
+        if (distance < least) {
+            least = distance;
+            nearest = KNOWN_ANNOTATIONS[i];
+        }
+    }
+    return strcmp(nearest, name) == 0 ? NULL : least == SIZE_MAX ? "" : nearest;
+}
+
+static void add_ours(const char *key, struct lines *lines)
+{
+    const char *name = key + strlen(ANNOTATION_PREFIX);
+    const char *nearest = nearest_of(name);
+    if (!nearest || strcmp(name, LEFT_BY_BIND) == 0)
+        return;
+    const char *shown = quoted_plain(lines->arena, key);
+    if (*nearest)
+        lines_add(lines, "annotation %s is not known; did you mean " ANNOTATION_PREFIX "%s?", shown,
+                  nearest);
+    else
+        lines_add(lines, "annotation %s is not known", shown);
+}
+
+/* Of the legacy annotations what is no node affinity, and names of ours that are not known. */
+static void add_annotations(const json_t *metadata, struct lines *lines)
+{
+    add_legacy(metadata, lines);
+    const char *key = NULL;
+    const json_t *value = NULL;
+    json_object_foreach (json_member(metadata, "annotations"), key, value) {
+        if (strncmp(key, ANNOTATION_PREFIX, strlen(ANNOTATION_PREFIX)) == 0)
+            add_ours(key, lines);
+    }
+}
+
+/* ---- the rest of the pod ---- */
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -142,9 +333,9 @@ static struct text_list collect(const json_t *object, bool admitted, struct aren
     add_claims(spec, &lines);
     add_placement(spec, &lines);
     add_volumes(spec, &lines);
-    unjudged_containers(spec, admitted, &lines);
+    add_containers(spec, admitted, &lines);
     add_tolerations(spec, &lines);
-    unjudged_annotations(json_member(object, "metadata"), &lines);
+    add_annotations(json_member(object, "metadata"), &lines);
     if (!admitted)
         add_admission(spec, &lines);
     add_scheduling(spec, &lines);

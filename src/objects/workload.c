@@ -1,6 +1,6 @@
 /*
  * workload: see include/objects/workload.h. Where templates are and how many pods they make:
- * template_walk.c, pod_count.c.
+ * template_walk.c.
  */
 #include "objects/workload.h"
 
