@@ -1,6 +1,6 @@
 /* binds: one binding at a time, from its call to its answer; the answers of the API server are
  * those of contract 3.3. What is settled after the answer: test_binds_later.c. */
-#include "bind_stage.h"
+#include "bind_harness.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -8,61 +8,61 @@
 
 static void test_bound(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned caller = call(stage, 1, "a");
-    check_waits(stage, caller);
-    check_held(stage, 1, "a");
-    posted(stage, 1, "a", 201, CREATED);
-    check_bound(stage, caller);
-    check_held(stage, 1, "a"); /* until the ledger sees it */
-    check_silence(stage);
-    assert_true(metric(stage, "gpu_extender_binds_total{outcome=\"bound\"} ") == 1);
-    assert_true(metric(stage, "gpu_extender_bind_duration_seconds_count ") == 1);
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    check_waits(harness, caller);
+    check_held(harness, 1, "a");
+    posted(harness, 1, "a", 201, CREATED);
+    check_bound(harness, caller);
+    check_held(harness, 1, "a"); /* until the ledger sees it */
+    check_silence(harness);
+    assert_true(metric(harness, "gpu_extender_binds_total{outcome=\"bound\"} ") == 1);
+    assert_true(metric(harness, "gpu_extender_bind_duration_seconds_count ") == 1);
 }
 
 /* Contract 13.6: success twice, one POST; whether the second call comes before the answer, after
  * it, or when the ledger has seen the pod. */
 static void test_the_same_call_again(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned first = call(stage, 1, "b");
-    const unsigned joined = call(stage, 1, "b");
-    posted(stage, 1, "b", 201, CREATED);
-    check_bound(stage, first);
-    check_bound(stage, joined);
-    check_bound(stage, call(stage, 1, "b"));
-    ledger_shows(stage, POD_JSON("1", OURS, ",'nodeName':'b'", ""));
-    check_held(stage, 1, NULL);
-    check_bound(stage, call(stage, 1, "b"));
-    check_silence(stage);
-    assert_int_equal(stage->server.n_sent, 1);
+    struct bind_harness *harness = *state;
+    const unsigned first = call(harness, 1, "b");
+    const unsigned joined = call(harness, 1, "b");
+    posted(harness, 1, "b", 201, CREATED);
+    check_bound(harness, first);
+    check_bound(harness, joined);
+    check_bound(harness, call(harness, 1, "b"));
+    ledger_shows(harness, POD_JSON("1", OURS, ",'nodeName':'b'", ""));
+    check_held(harness, 1, NULL);
+    check_bound(harness, call(harness, 1, "b"));
+    check_silence(harness);
+    assert_int_equal(harness->server.n_sent, 1);
 }
 
 static void test_two_race_for_one_gpu(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned first = call(stage, 1, "a");
-    check_error(stage, call(stage, 2, "a"), "the node has too few free GPUs now");
-    posted(stage, 1, "a", 201, CREATED);
-    check_bound(stage, first);
-    check_error(stage, call(stage, 2, "a"), "the node has too few free GPUs now");
-    check_silence(stage);
-    check_held(stage, 2, NULL);
+    struct bind_harness *harness = *state;
+    const unsigned first = call(harness, 1, "a");
+    check_error(harness, call(harness, 2, "a"), "the node has too few free GPUs now");
+    posted(harness, 1, "a", 201, CREATED);
+    check_bound(harness, first);
+    check_error(harness, call(harness, 2, "a"), "the node has too few free GPUs now");
+    check_silence(harness);
+    check_held(harness, 2, NULL);
 }
 
 static void test_the_ledger_refuses(void **state)
 {
-    struct bind_stage *stage = *state;
-    check_error(stage, call(stage, 1, "c"), "the node has no GPUs of the requested resource");
-    check_error(stage, call(stage, 1, "gone"), "the node is not in the inventory");
-    ledger_shows(stage, POD_JSON("1", "", ",'nodeName':'b'", ""));
-    check_error(stage, call(stage, 1, "a"), "the pod is bound to node b already");
-    check_bound(stage, call(stage, 1, "b"));
-    ledger_shows(stage, POD_JSON("2", ",'deletionTimestamp':'2026-11-21T10:00:00Z'", "", ""));
-    check_error(stage, call(stage, 2, "a"), "the pod has finished or is being deleted");
-    ledger_shows(stage, POD_JSON("3", ",'annotations':{'gpu-extender.io/models':'?'}", "", ""));
-    check_error(stage, call(stage, 3, "a"), "the pod asks for what cannot be");
-    check_silence(stage);
+    struct bind_harness *harness = *state;
+    check_error(harness, call(harness, 1, "c"), "the node has no GPUs of the requested resource");
+    check_error(harness, call(harness, 1, "gone"), "the node is not in the inventory");
+    ledger_shows(harness, POD_JSON("1", "", ",'nodeName':'b'", ""));
+    check_error(harness, call(harness, 1, "a"), "the pod is bound to node b already");
+    check_bound(harness, call(harness, 1, "b"));
+    ledger_shows(harness, POD_JSON("2", ",'deletionTimestamp':'2026-11-21T10:00:00Z'", "", ""));
+    check_error(harness, call(harness, 2, "a"), "the pod has finished or is being deleted");
+    ledger_shows(harness, POD_JSON("3", ",'annotations':{'gpu-extender.io/models':'?'}", "", ""));
+    check_error(harness, call(harness, 3, "a"), "the pod asks for what cannot be");
+    check_silence(harness);
 }
 
 /* What would end up in a path or a body. */
@@ -88,40 +88,40 @@ static void test_names_that_are_none(void **state)
         {{"u v", "ml", "p", "a", NULL},
          "request: PodUID: is \"u v\", should be at most 128 visible ASCII characters"},
     };
-    struct bind_stage *stage = *state;
+    struct bind_harness *harness = *state;
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
-        check_error(stage, call_as(stage, &ROWS[i].args), ROWS[i].error);
-    check_silence(stage);
+        check_error(harness, call_as(harness, &ROWS[i].args), ROWS[i].error);
+    check_silence(harness);
 }
 
 /* A pod that the ledger has not seen yet is asked for first; what was seen is what is reserved. */
 static void test_a_pod_that_is_new(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned fits = call(stage, 7, "a");
-    check_held(stage, 7, NULL);
-    got(stage, 7, 200, POD_JSON("7", "", "", ""));
-    check_held(stage, 7, "a");
-    posted(stage, 7, "a", 201, CREATED);
-    check_bound(stage, fits);
-    const unsigned full = call(stage, 8, "a");
-    got(stage, 8, 200, POD_JSON("8", "", "", ""));
-    check_error(stage, full, "the node has too few free GPUs now");
-    check_silence(stage);
+    struct bind_harness *harness = *state;
+    const unsigned fits = call(harness, 7, "a");
+    check_held(harness, 7, NULL);
+    got(harness, 7, 200, POD_JSON("7", "", "", ""));
+    check_held(harness, 7, "a");
+    posted(harness, 7, "a", 201, CREATED);
+    check_bound(harness, fits);
+    const unsigned full = call(harness, 8, "a");
+    got(harness, 8, 200, POD_JSON("8", "", "", ""));
+    check_error(harness, full, "the node has too few free GPUs now");
+    check_silence(harness);
 }
 
 /* The first POST's answer is lost, and it had no effect: it is posted again from what is seen. */
 static void test_a_pod_that_is_new_is_posted_again(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned caller = call(stage, 7, "a");
-    got(stage, 7, 200, POD_JSON("7", "", "", ""));
-    posted_failed(stage, 7, "a", KUBE_UNKNOWN);
-    got(stage, 7, 200, POD_JSON("7", "", "", ""));
-    pass(stage, 100);
-    got(stage, 7, 200, POD_JSON("7", "", "", ""));
-    posted(stage, 7, "a", 201, CREATED);
-    check_bound(stage, caller);
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 7, "a");
+    got(harness, 7, 200, POD_JSON("7", "", "", ""));
+    posted_failed(harness, 7, "a", KUBE_UNKNOWN);
+    got(harness, 7, 200, POD_JSON("7", "", "", ""));
+    pass(harness, 100);
+    got(harness, 7, 200, POD_JSON("7", "", "", ""));
+    posted(harness, 7, "a", 201, CREATED);
+    check_bound(harness, caller);
 }
 
 static void test_a_pod_that_is_new_and_will_not_be_bound(void **state)
@@ -140,16 +140,16 @@ static void test_a_pod_that_is_new_and_will_not_be_bound(void **state)
         {200, POD_JSON("7", "", ",'nodeName':'b'", ""), "the pod is bound to node b already"},
         {200, POD_JSON("7", OURS, ",'nodeName':'a'", ""), NULL},
     };
-    struct bind_stage *stage = *state;
+    struct bind_harness *harness = *state;
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
-        const unsigned caller = call(stage, 7, "a");
-        got(stage, 7, ROWS[i].status, ROWS[i].body);
+        const unsigned caller = call(harness, 7, "a");
+        got(harness, 7, ROWS[i].status, ROWS[i].body);
         if (ROWS[i].error)
-            check_error(stage, caller, ROWS[i].error);
+            check_error(harness, caller, ROWS[i].error);
         else
-            check_bound(stage, caller);
-        check_held(stage, 7, NULL);
-        check_silence(stage);
+            check_bound(harness, caller);
+        check_held(harness, 7, NULL);
+        check_silence(harness);
     }
 }
 
@@ -162,14 +162,14 @@ static void test_a_pod_that_cannot_be_read(void **state)
                                          "{'kind':'Pod','metadata':{'name':'p-7'",
                                          "{'metadata':{'name':'p-7','namespace':'ml'}}",
                                          "{'metadata':{'name':'x','namespace':'ml','uid':'u-7'}}"};
-    struct bind_stage *stage = *state;
+    struct bind_harness *harness = *state;
     for (size_t i = 0; i < sizeof BODIES / sizeof *BODIES; i++) {
-        const unsigned caller = call(stage, 7, "a");
-        got(stage, 7, 200, BODIES[i]);
-        check_waits(stage, caller);
-        pass(stage, TIMEOUT_MS);
-        check_error(stage, caller, "the pod that the API server showed: is no such pod");
-        check_silence(stage);
+        const unsigned caller = call(harness, 7, "a");
+        got(harness, 7, 200, BODIES[i]);
+        check_waits(harness, caller);
+        pass(harness, TIMEOUT_MS);
+        check_error(harness, caller, "the pod that the API server showed: is no such pod");
+        check_silence(harness);
     }
 }
 
@@ -192,218 +192,218 @@ static const struct {
      "the pod was deleted, and another has its name", false},
 };
 
-static void check_settled(struct bind_stage *stage, unsigned caller, size_t row)
+static void check_settled(struct bind_harness *harness, unsigned caller, size_t row)
 {
-    got(stage, 1, 200, SETTLED[row].pod);
+    got(harness, 1, 200, SETTLED[row].pod);
     if (SETTLED[row].error)
-        check_error(stage, caller, SETTLED[row].error);
+        check_error(harness, caller, SETTLED[row].error);
     else
-        check_bound(stage, caller);
-    check_held(stage, 1, SETTLED[row].held ? "a" : NULL);
-    check_silence(stage);
-    ledger_removes(stage, POD_JSON("1", "", "", ""));
-    ledger_shows(stage, POD_JSON("1", "", "", ""));
-    pass(stage, 1000);
+        check_bound(harness, caller);
+    check_held(harness, 1, SETTLED[row].held ? "a" : NULL);
+    check_silence(harness);
+    ledger_removes(harness, POD_JSON("1", "", "", ""));
+    ledger_shows(harness, POD_JSON("1", "", "", ""));
+    pass(harness, 1000);
 }
 
 static void test_conflicts(void **state)
 {
-    struct bind_stage *stage = *state;
+    struct bind_harness *harness = *state;
     for (size_t i = 0; i < sizeof SETTLED / sizeof *SETTLED; i++) {
-        const unsigned caller = call(stage, 1, "a");
-        posted(stage, 1, "a", 409, STATUS("pod p-1 is already assigned to node a"));
-        check_waits(stage, caller);
-        check_settled(stage, caller, i);
+        const unsigned caller = call(harness, 1, "a");
+        posted(harness, 1, "a", 409, STATUS("pod p-1 is already assigned to node a"));
+        check_waits(harness, caller);
+        check_settled(harness, caller, i);
     }
-    assert_true(metric(stage, "gpu_extender_bind_settled_total{how=\"bound\"} ") == 4);
-    assert_true(metric(stage, "gpu_extender_bind_settled_total{how=\"gone\"} ") == 3);
-    assert_true(metric(stage, "gpu_extender_bind_settled_total{how=\"elsewhere\"} ") == 1);
+    assert_true(metric(harness, "gpu_extender_bind_settled_total{how=\"bound\"} ") == 4);
+    assert_true(metric(harness, "gpu_extender_bind_settled_total{how=\"gone\"} ") == 3);
+    assert_true(metric(harness, "gpu_extender_bind_settled_total{how=\"elsewhere\"} ") == 1);
 }
 
 static void test_lost_answers(void **state)
 {
     static const unsigned STATUSES[] = {0, 500, 503, 504, 408, 302};
-    struct bind_stage *stage = *state;
+    struct bind_harness *harness = *state;
     for (size_t i = 0; i < sizeof SETTLED / sizeof *SETTLED; i++) {
         const unsigned status = STATUSES[i % (sizeof STATUSES / sizeof *STATUSES)];
-        const unsigned caller = call(stage, 1, "a");
+        const unsigned caller = call(harness, 1, "a");
         if (status == 0)
-            posted_failed(stage, 1, "a", KUBE_UNKNOWN);
+            posted_failed(harness, 1, "a", KUBE_UNKNOWN);
         else
-            posted(stage, 1, "a", status, "oops");
-        check_waits(stage, caller);
-        check_settled(stage, caller, i);
+            posted(harness, 1, "a", status, "oops");
+        check_waits(harness, caller);
+        check_settled(harness, caller, i);
     }
 }
 
 /* Gated, or deleted under our hands: the GET decides, and it was answered definitely. */
 static void test_a_conflict_without_a_binding(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned caller = call(stage, 1, "a");
-    posted(stage, 1, "a", 409, STATUS("pod p-1 has non-empty .spec.schedulingGates"));
-    got(stage, 1, 200, POD_JSON("1", "", ",'schedulingGates':[{'name':'g'}]", ""));
-    check_error(stage, caller,
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    posted(harness, 1, "a", 409, STATUS("pod p-1 has non-empty .spec.schedulingGates"));
+    got(harness, 1, 200, POD_JSON("1", "", ",'schedulingGates':[{'name':'g'}]", ""));
+    check_error(harness, caller,
                 "the API server answered the binding with 409: pod p-1 has non-empty "
                 ".spec.schedulingGates");
-    check_held(stage, 1, NULL);
-    check_silence(stage);
+    check_held(harness, 1, NULL);
+    check_silence(harness);
 }
 
 static void test_gone(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned caller = call(stage, 1, "a");
-    posted(stage, 1, "a", 404, STATUS("not found"));
-    check_error(stage, caller, "the API server answered the binding with 404: not found");
-    check_held(stage, 1, NULL);
-    check_silence(stage);
-    assert_true(metric(stage, "gpu_extender_binds_total{outcome=\"gone\"} ") == 1);
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    posted(harness, 1, "a", 404, STATUS("not found"));
+    check_error(harness, caller, "the API server answered the binding with 404: not found");
+    check_held(harness, 1, NULL);
+    check_silence(harness);
+    assert_true(metric(harness, "gpu_extender_binds_total{outcome=\"gone\"} ") == 1);
 }
 
 static void test_refused_for_good(void **state)
 {
     static const unsigned STATUSES[] = {400, 401, 403, 405, 422};
-    struct bind_stage *stage = *state;
+    struct bind_harness *harness = *state;
     for (size_t i = 0; i < sizeof STATUSES / sizeof *STATUSES; i++) {
-        const unsigned caller = call(stage, 1, "a");
-        posted(stage, 1, "a", STATUSES[i], STATUS("no, says admission"));
-        assert_int_equal(stage->callers[caller].n_answers, 1);
-        assert_non_null(strstr(stage->callers[caller].error, ": no, says admission"));
-        check_held(stage, 1, NULL);
-        check_silence(stage);
+        const unsigned caller = call(harness, 1, "a");
+        posted(harness, 1, "a", STATUSES[i], STATUS("no, says admission"));
+        assert_int_equal(harness->callers[caller].n_answers, 1);
+        assert_non_null(strstr(harness->callers[caller].error, ": no, says admission"));
+        check_held(harness, 1, NULL);
+        check_silence(harness);
     }
 }
 
 /* A message of any length does not become an answer of any length. */
 static void test_a_long_message_is_cut(void **state)
 {
-    struct bind_stage *stage = *state;
+    struct bind_harness *harness = *state;
     char body[5000];
     (void)snprintf(body, sizeof body, "{'message':'%04900d'}", 0);
-    const unsigned caller = call(stage, 1, "a");
-    posted(stage, 1, "a", 403, body);
-    assert_int_equal(stage->callers[caller].n_answers, 1);
-    assert_in_range(strlen(stage->callers[caller].error), 300, 400);
+    const unsigned caller = call(harness, 1, "a");
+    posted(harness, 1, "a", 403, body);
+    assert_int_equal(harness->callers[caller].n_answers, 1);
+    assert_in_range(strlen(harness->callers[caller].error), 300, 400);
 }
 
 /* An old POST that may still take effect keeps the room, whatever became of the new one. */
 static void test_refused_after_a_lost_answer(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned caller = call(stage, 1, "a");
-    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
-    got(stage, 1, 200, POD_JSON("1", "", "", ""));
-    pass(stage, 100);
-    posted(stage, 1, "a", 403, STATUS("no"));
-    check_waits(stage, caller);
-    got(stage, 1, 200, POD_JSON("1", "", "", ""));
-    check_error(stage, caller,
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    posted_failed(harness, 1, "a", KUBE_UNKNOWN);
+    got(harness, 1, 200, POD_JSON("1", "", "", ""));
+    pass(harness, 100);
+    posted(harness, 1, "a", 403, STATUS("no"));
+    check_waits(harness, caller);
+    got(harness, 1, 200, POD_JSON("1", "", "", ""));
+    check_error(harness, caller,
                 "the outcome is not known yet: the API server answered the binding with 403: no");
-    check_held(stage, 1, "a");
-    pass(stage, POST_LIFE_MS + 1000);
-    got(stage, 1, 200, POD_JSON("1", "", "", ""));
-    check_held(stage, 1, NULL);
+    check_held(harness, 1, "a");
+    pass(harness, POST_LIFE_MS + 1000);
+    got(harness, 1, 200, POD_JSON("1", "", "", ""));
+    check_held(harness, 1, NULL);
 }
 
 static void test_posted_again_after_a_lost_answer(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned caller = call(stage, 1, "a");
-    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
-    got(stage, 1, 200, POD_JSON("1", "", "", ""));
-    check_silence(stage); /* the back-off */
-    pass(stage, 100);
-    posted(stage, 1, "a", 201, CREATED);
-    check_bound(stage, caller);
-    assert_true(metric(stage, "gpu_extender_bind_settled_total{how=\"unbound\"} ") == 1);
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    posted_failed(harness, 1, "a", KUBE_UNKNOWN);
+    got(harness, 1, 200, POD_JSON("1", "", "", ""));
+    check_silence(harness); /* the back-off */
+    pass(harness, 100);
+    posted(harness, 1, "a", 201, CREATED);
+    check_bound(harness, caller);
+    assert_true(metric(harness, "gpu_extender_bind_settled_total{how=\"unbound\"} ") == 1);
 }
 
 /* The first took effect after all. */
 static void test_the_second_post_meets_the_first(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned caller = call(stage, 1, "a");
-    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
-    got(stage, 1, 200, POD_JSON("1", "", "", ""));
-    pass(stage, 100);
-    posted(stage, 1, "a", 409, STATUS("pod p-1 is already assigned to node a"));
-    got(stage, 1, 200, POD_JSON("1", OURS, ",'nodeName':'a'", ""));
-    check_bound(stage, caller);
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    posted_failed(harness, 1, "a", KUBE_UNKNOWN);
+    got(harness, 1, 200, POD_JSON("1", "", "", ""));
+    pass(harness, 100);
+    posted(harness, 1, "a", 409, STATUS("pod p-1 is already assigned to node a"));
+    got(harness, 1, 200, POD_JSON("1", OURS, ",'nodeName':'a'", ""));
+    check_bound(harness, caller);
 }
 
 static void test_too_many_requests(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned caller = call(stage, 1, "a");
-    posted_retry(stage, 1, "a", 429, 2);
-    pass(stage, 1999);
-    check_silence(stage);
-    pass(stage, 1);
-    posted_retry(stage, 1, "a", 429, 1);
-    pass(stage, 1000);
-    posted_retry(stage, 1, "a", 429, 3); /* longer than there is time */
-    check_error(stage, caller, "the API server answered the binding with 429");
-    check_held(stage, 1, NULL);
-    check_silence(stage);
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    posted_retry(harness, 1, "a", 429, 2);
+    pass(harness, 1999);
+    check_silence(harness);
+    pass(harness, 1);
+    posted_retry(harness, 1, "a", 429, 1);
+    pass(harness, 1000);
+    posted_retry(harness, 1, "a", 429, 3); /* longer than there is time */
+    check_error(harness, caller, "the API server answered the binding with 429");
+    check_held(harness, 1, NULL);
+    check_silence(harness);
 }
 
 static void test_not_reached(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned bound = call(stage, 1, "a");
-    posted_failed(stage, 1, "a", KUBE_NOT_SENT);
-    pass(stage, 100);
-    posted(stage, 1, "a", 201, CREATED);
-    check_bound(stage, bound);
-    const unsigned late = call(stage, 2, "b");
-    pass(stage, TIMEOUT_MS - 1);
-    posted_failed(stage, 2, "b", KUBE_NOT_SENT);
-    check_error(stage, late, "the binding was not sent: connection reset");
-    check_held(stage, 2, NULL); /* surely nothing was sent */
-    check_silence(stage);
+    struct bind_harness *harness = *state;
+    const unsigned bound = call(harness, 1, "a");
+    posted_failed(harness, 1, "a", KUBE_NOT_SENT);
+    pass(harness, 100);
+    posted(harness, 1, "a", 201, CREATED);
+    check_bound(harness, bound);
+    const unsigned late = call(harness, 2, "b");
+    pass(harness, TIMEOUT_MS - 1);
+    posted_failed(harness, 2, "b", KUBE_NOT_SENT);
+    check_error(harness, late, "the binding was not sent: connection reset");
+    check_held(harness, 2, NULL); /* surely nothing was sent */
+    check_silence(harness);
 }
 
 static void test_stop(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned first = call(stage, 1, "a");
-    const unsigned second = call(stage, 2, "b");
-    const unsigned third = call(stage, 2, "b");
-    binds_stop(stage->binds);
-    check_error(stage, first, "the outcome is not known yet: the service is stopping");
-    check_error(stage, second, "the outcome is not known yet: the service is stopping");
-    check_error(stage, third, "the outcome is not known yet: the service is stopping");
-    check_error(stage, call(stage, 3, "b"), "the service is stopping");
-    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
-    posted(stage, 2, "b", 201, CREATED);
-    check_silence(stage);
-    check_held(stage, 1, "a");
-    assert_true(binds_tick(stage->binds, stage->now_ms + TIMEOUT_MS) == INT64_MAX);
+    struct bind_harness *harness = *state;
+    const unsigned first = call(harness, 1, "a");
+    const unsigned second = call(harness, 2, "b");
+    const unsigned third = call(harness, 2, "b");
+    binds_stop(harness->binds);
+    check_error(harness, first, "the outcome is not known yet: the service is stopping");
+    check_error(harness, second, "the outcome is not known yet: the service is stopping");
+    check_error(harness, third, "the outcome is not known yet: the service is stopping");
+    check_error(harness, call(harness, 3, "b"), "the service is stopping");
+    posted_failed(harness, 1, "a", KUBE_UNKNOWN);
+    posted(harness, 2, "b", 201, CREATED);
+    check_silence(harness);
+    check_held(harness, 1, "a");
+    assert_true(binds_tick(harness->binds, harness->now_ms + TIMEOUT_MS) == INT64_MAX);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_stage_setup, bind_stage_teardown)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_harness_setup, bind_harness_teardown)
 
 /* Of a pod whose namespace has no room for its shape, the ledger knows the demand alone: what bind
  * judges beside that comes from the API server. */
 static void test_a_pod_over_the_shape_limits_is_judged_by_a_get(void **state)
 {
-    struct bind_stage *stage = *state;
-    stage->live.policy.pod_shapes_bytes = 0;
-    ledger_removes(stage, POD_JSON("1", "", "", ""));
-    ledger_removes(stage, POD_JSON("2", "", "", ""));
-    ledger_removes(stage, POD_JSON("3", "", "", ""));
-    ledger_shows(stage, POD_JSON("1", "", "", ""));
-    const unsigned refused = call(stage, 1, "a");
-    got(stage, 1, 200, POD_JSON("1", ",'annotations':{'gpu-extender.io/models':'K80'}", "", ""));
-    check_held(stage, 1, NULL);
-    check_silence(stage);
-    check_error(stage, refused, "the node's GPU model is not known");
-    const unsigned bound = call(stage, 1, "a");
-    got(stage, 1, 200, POD_JSON("1", "", "", ""));
-    check_held(stage, 1, "a");
-    posted(stage, 1, "a", 201, CREATED);
-    check_bound(stage, bound);
+    struct bind_harness *harness = *state;
+    harness->live.policy.pod_shapes_bytes = 0;
+    ledger_removes(harness, POD_JSON("1", "", "", ""));
+    ledger_removes(harness, POD_JSON("2", "", "", ""));
+    ledger_removes(harness, POD_JSON("3", "", "", ""));
+    ledger_shows(harness, POD_JSON("1", "", "", ""));
+    const unsigned refused = call(harness, 1, "a");
+    got(harness, 1, 200, POD_JSON("1", ",'annotations':{'gpu-extender.io/models':'K80'}", "", ""));
+    check_held(harness, 1, NULL);
+    check_silence(harness);
+    check_error(harness, refused, "the node's GPU model is not known");
+    const unsigned bound = call(harness, 1, "a");
+    got(harness, 1, 200, POD_JSON("1", "", "", ""));
+    check_held(harness, 1, "a");
+    posted(harness, 1, "a", 201, CREATED);
+    check_bound(harness, bound);
 }
 
 int main(void)

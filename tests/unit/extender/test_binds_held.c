@@ -1,5 +1,5 @@
 /* binds: after a start, while what a predecessor posted may still take effect. */
-#include "bind_stage.h"
+#include "bind_harness.h"
 
 #define HELD                                                                                       \
     "the service has just started, and bindings of the one before may still take effect: retry"
@@ -7,55 +7,55 @@
 /* It waits, holds its room meanwhile, and is posted then. */
 static void test_a_call_waits_where_its_time_allows(void **state)
 {
-    struct bind_stage *stage = *state;
-    stage->held_until_ms = stage->now_ms + 1000;
-    const unsigned caller = call(stage, 1, "a");
-    check_waits(stage, caller);
-    check_held(stage, 1, "a");
-    check_silence(stage);
-    pass(stage, 999);
-    check_silence(stage);
-    pass(stage, 1);
-    posted(stage, 1, "a", 201, CREATED);
-    check_bound(stage, caller);
+    struct bind_harness *harness = *state;
+    harness->held_until_ms = harness->now_ms + 1000;
+    const unsigned caller = call(harness, 1, "a");
+    check_waits(harness, caller);
+    check_held(harness, 1, "a");
+    check_silence(harness);
+    pass(harness, 999);
+    check_silence(harness);
+    pass(harness, 1);
+    posted(harness, 1, "a", 201, CREATED);
+    check_bound(harness, caller);
 }
 
 static void test_what_would_wait_too_long_fails_at_once(void **state)
 {
-    struct bind_stage *stage = *state;
-    stage->held_until_ms = stage->now_ms + TIMEOUT_MS - POST_LIFE_MS + 1;
-    check_error(stage, call(stage, 1, "a"), HELD);
-    check_held(stage, 1, NULL);
-    check_silence(stage);
+    struct bind_harness *harness = *state;
+    harness->held_until_ms = harness->now_ms + TIMEOUT_MS - POST_LIFE_MS + 1;
+    check_error(harness, call(harness, 1, "a"), HELD);
+    check_held(harness, 1, NULL);
+    check_silence(harness);
 }
 
 /* As while the ledger is catching up at the end of it. */
 static void test_the_end_may_be_put_off(void **state)
 {
-    struct bind_stage *stage = *state;
-    stage->held_until_ms = stage->now_ms + 500;
-    const unsigned caller = call(stage, 1, "a");
-    stage->held_until_ms = stage->now_ms + 520;
-    pass(stage, 500);
-    check_silence(stage);
-    pass(stage, 20);
-    posted(stage, 1, "a", 201, CREATED);
-    check_bound(stage, caller);
+    struct bind_harness *harness = *state;
+    harness->held_until_ms = harness->now_ms + 500;
+    const unsigned caller = call(harness, 1, "a");
+    harness->held_until_ms = harness->now_ms + 520;
+    pass(harness, 500);
+    check_silence(harness);
+    pass(harness, 20);
+    posted(harness, 1, "a", 201, CREATED);
+    check_bound(harness, caller);
 }
 
 /* The predecessor bound to the node meanwhile, and the ledger has learned of it. */
 static void test_room_that_is_gone_by_then_is_refused(void **state)
 {
-    struct bind_stage *stage = *state;
-    stage->held_until_ms = stage->now_ms + 1000;
-    const unsigned caller = call(stage, 1, "a");
-    ledger_shows(stage, POD_JSON("1", "", ",'nodeName':'b'", ""));
-    pass(stage, 1000);
-    check_error(stage, caller, "the pod is bound to node b already");
-    check_silence(stage);
+    struct bind_harness *harness = *state;
+    harness->held_until_ms = harness->now_ms + 1000;
+    const unsigned caller = call(harness, 1, "a");
+    ledger_shows(harness, POD_JSON("1", "", ",'nodeName':'b'", ""));
+    pass(harness, 1000);
+    check_error(harness, caller, "the pod is bound to node b already");
+    check_silence(harness);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_stage_setup, bind_stage_teardown)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_harness_setup, bind_harness_teardown)
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 /* binds: what goes on when callers have been answered: late outcomes, other nodes, reservations
  * that nothing confirms. */
-#include "bind_stage.h"
+#include "bind_harness.h"
 
 #define UNBOUND POD_JSON("1", "", "", "")
 #define BOUND_TO_A POD_JSON("1", OURS, ",'nodeName':'a'", "")
@@ -10,42 +10,42 @@
 #define NO_ANSWER "no answer came to the binding: connection reset"
 
 /* The first caller is answered that time is over; whether the POST took effect is not known. */
-static void leave_open(struct bind_stage *stage)
+static void leave_open(struct bind_harness *harness)
 {
-    (void)call(stage, 1, "a");
-    pass(stage, TIMEOUT_MS);
-    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
+    (void)call(harness, 1, "a");
+    pass(harness, TIMEOUT_MS);
+    posted_failed(harness, 1, "a", KUBE_UNKNOWN);
 }
 
 /* A caller gets no answer later than it was promised, and the others theirs at their time. */
 static void test_time_is_up(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned first = call(stage, 1, "a");
-    pass(stage, 1000);
-    const unsigned second = call(stage, 1, "a");
-    pass(stage, TIMEOUT_MS - 1001);
-    check_waits(stage, first);
-    pass(stage, 1);
-    check_error(stage, first, NOT_YET "the API server has not answered");
-    check_waits(stage, second);
-    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
-    got_failed(stage, 1);
-    pass(stage, 1000);
-    check_error(stage, second, NOT_YET "the pod could not be asked for: connection reset");
-    check_held(stage, 1, "a");
-    assert_true(metric(stage, "gpu_extender_binds_total{outcome=\"unknown\"} ") == 2);
+    struct bind_harness *harness = *state;
+    const unsigned first = call(harness, 1, "a");
+    pass(harness, 1000);
+    const unsigned second = call(harness, 1, "a");
+    pass(harness, TIMEOUT_MS - 1001);
+    check_waits(harness, first);
+    pass(harness, 1);
+    check_error(harness, first, NOT_YET "the API server has not answered");
+    check_waits(harness, second);
+    posted_failed(harness, 1, "a", KUBE_UNKNOWN);
+    got_failed(harness, 1);
+    pass(harness, 1000);
+    check_error(harness, second, NOT_YET "the pod could not be asked for: connection reset");
+    check_held(harness, 1, "a");
+    assert_true(metric(harness, "gpu_extender_binds_total{outcome=\"unknown\"} ") == 2);
 }
 
 /* The tick says exactly when it is wanted. */
 static void test_the_tick_is_told_when(void **state)
 {
-    struct bind_stage *stage = *state;
-    assert_int_equal(binds_tick(stage->binds, stage->now_ms), stage->now_ms + 1000);
-    stage->now_ms += 500;
-    (void)call(stage, 1, "a");
-    pass(stage, TIMEOUT_MS - 300);
-    assert_int_equal(binds_tick(stage->binds, stage->now_ms), stage->now_ms + 300);
+    struct bind_harness *harness = *state;
+    assert_int_equal(binds_tick(harness->binds, harness->now_ms), harness->now_ms + 1000);
+    harness->now_ms += 500;
+    (void)call(harness, 1, "a");
+    pass(harness, TIMEOUT_MS - 300);
+    assert_int_equal(binds_tick(harness->binds, harness->now_ms), harness->now_ms + 300);
 }
 
 /* Time is up while the outcome is open. The back-off starts at 1 s, doubles to 30 s, and is up to a
@@ -53,157 +53,157 @@ static void test_the_tick_is_told_when(void **state)
 static void test_asked_in_the_background(void **state)
 {
     static const int64_t DELAYS_MS[] = {1000, 2000, 4000, 8000, 16000, 30000, 30000};
-    struct bind_stage *stage = *state;
-    const unsigned caller = call(stage, 1, "a");
-    pass(stage, TIMEOUT_MS);
-    check_error(stage, caller, NOT_YET "the API server has not answered");
-    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
-    pass(stage, POST_LIFE_MS + 1000);
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    pass(harness, TIMEOUT_MS);
+    check_error(harness, caller, NOT_YET "the API server has not answered");
+    posted_failed(harness, 1, "a", KUBE_UNKNOWN);
+    pass(harness, POST_LIFE_MS + 1000);
     for (size_t i = 0; i < sizeof DELAYS_MS / sizeof *DELAYS_MS; i++) {
-        got_failed(stage, 1);
-        pass(stage, DELAYS_MS[i] * 3 / 4 - 1);
-        check_silence(stage);
-        pass(stage, DELAYS_MS[i] / 4 + 1);
+        got_failed(harness, 1);
+        pass(harness, DELAYS_MS[i] * 3 / 4 - 1);
+        check_silence(harness);
+        pass(harness, DELAYS_MS[i] / 4 + 1);
     }
-    check_held(stage, 1, "a");
-    got(stage, 1, 200, UNBOUND);
-    check_held(stage, 1, NULL);
-    pass(stage, 100000);
-    check_silence(stage);
+    check_held(harness, 1, "a");
+    got(harness, 1, 200, UNBOUND);
+    check_held(harness, 1, NULL);
+    pass(harness, 100000);
+    check_silence(harness);
 }
 
 /* "Unbound" lets the room go only if it was asked when the API server had given the POST up. */
 static void test_unbound_is_believed_late(void **state)
 {
-    struct bind_stage *stage = *state;
-    leave_open(stage);
-    got(stage, 1, 200, UNBOUND);
-    check_held(stage, 1, "a");
-    pass(stage, 1000);
-    got(stage, 1, 200, UNBOUND);
-    check_held(stage, 1, "a");
-    pass(stage, 2000);
-    pass(stage, POST_LIFE_MS - 2001);
-    got(stage, 1, 200, UNBOUND);
-    check_held(stage, 1, "a");
-    check_silence(stage);
-    pass(stage, 1); /* not before, and at once then */
-    got(stage, 1, 200, UNBOUND);
-    check_held(stage, 1, NULL);
-    pass(stage, 100000);
-    check_silence(stage);
-    assert_true(metric(stage, "gpu_extender_bind_settled_total{how=\"unbound\"} ") == 1);
+    struct bind_harness *harness = *state;
+    leave_open(harness);
+    got(harness, 1, 200, UNBOUND);
+    check_held(harness, 1, "a");
+    pass(harness, 1000);
+    got(harness, 1, 200, UNBOUND);
+    check_held(harness, 1, "a");
+    pass(harness, 2000);
+    pass(harness, POST_LIFE_MS - 2001);
+    got(harness, 1, 200, UNBOUND);
+    check_held(harness, 1, "a");
+    check_silence(harness);
+    pass(harness, 1); /* not before, and at once then */
+    got(harness, 1, 200, UNBOUND);
+    check_held(harness, 1, NULL);
+    pass(harness, 100000);
+    check_silence(harness);
+    assert_true(metric(harness, "gpu_extender_bind_settled_total{how=\"unbound\"} ") == 1);
 }
 
 /* Asked before, answered after: it says how it was before. */
 static void test_when_it_was_asked_counts(void **state)
 {
-    struct bind_stage *stage = *state;
-    leave_open(stage);
-    pass(stage, POST_LIFE_MS + 5000);
-    got(stage, 1, 200, UNBOUND);
-    check_held(stage, 1, "a");
-    pass(stage, 1000);
-    got(stage, 1, 200, UNBOUND);
-    check_held(stage, 1, NULL);
+    struct bind_harness *harness = *state;
+    leave_open(harness);
+    pass(harness, POST_LIFE_MS + 5000);
+    got(harness, 1, 200, UNBOUND);
+    check_held(harness, 1, "a");
+    pass(harness, 1000);
+    got(harness, 1, 200, UNBOUND);
+    check_held(harness, 1, NULL);
 }
 
 static void test_bound_after_all(void **state)
 {
-    struct bind_stage *stage = *state;
-    leave_open(stage);
-    got(stage, 1, 200, BOUND_TO_A);
-    check_held(stage, 1, "a");
-    check_bound(stage, call(stage, 1, "a")); /* contract 13.6: the second bind */
-    check_silence(stage);
-    ledger_shows(stage, BOUND_TO_A);
-    check_held(stage, 1, NULL);
-    pass(stage, 100000);
-    check_silence(stage);
+    struct bind_harness *harness = *state;
+    leave_open(harness);
+    got(harness, 1, 200, BOUND_TO_A);
+    check_held(harness, 1, "a");
+    check_bound(harness, call(harness, 1, "a")); /* contract 13.6: the second bind */
+    check_silence(harness);
+    ledger_shows(harness, BOUND_TO_A);
+    check_held(harness, 1, NULL);
+    pass(harness, 100000);
+    check_silence(harness);
 }
 
 /* While nothing can be asked, the watch brings it. */
 static void test_the_watch_is_first(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned caller = call(stage, 1, "a");
-    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
-    got_failed(stage, 1);
-    ledger_shows(stage, BOUND_TO_A);
-    pass(stage, 100);
-    check_bound(stage, caller);
-    pass(stage, 100000);
-    check_silence(stage);
-    assert_true(metric(stage, "gpu_extender_bind_settled_total{how=\"ledger\"} ") == 1);
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    posted_failed(harness, 1, "a", KUBE_UNKNOWN);
+    got_failed(harness, 1);
+    ledger_shows(harness, BOUND_TO_A);
+    pass(harness, 100);
+    check_bound(harness, caller);
+    pass(harness, 100000);
+    check_silence(harness);
+    assert_true(metric(harness, "gpu_extender_bind_settled_total{how=\"ledger\"} ") == 1);
 }
 
 /* At the very end, though a question is still under way. */
 static void test_the_watch_is_in_time(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned caller = call(stage, 1, "a");
-    ledger_shows(stage, BOUND_TO_A);
-    pass(stage, TIMEOUT_MS);
-    check_bound(stage, caller);
-    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
-    got(stage, 1, 200, BOUND_TO_A);
-    pass(stage, 100000);
-    check_silence(stage);
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    ledger_shows(harness, BOUND_TO_A);
+    pass(harness, TIMEOUT_MS);
+    check_bound(harness, caller);
+    posted_failed(harness, 1, "a", KUBE_UNKNOWN);
+    got(harness, 1, 200, BOUND_TO_A);
+    pass(harness, 100000);
+    check_silence(harness);
 }
 
 /* Nothing is asked for ever about a pod that the watch showed to be gone. */
 static void test_gone_by_the_watch(void **state)
 {
-    struct bind_stage *stage = *state;
-    leave_open(stage);
-    got(stage, 1, 403, STATUS("pods is forbidden"));
-    ledger_removes(stage, UNBOUND);
-    pass(stage, 1000);
-    check_silence(stage);
-    assert_true(metric(stage, "gpu_extender_bind_attempts_open ") == 0);
+    struct bind_harness *harness = *state;
+    leave_open(harness);
+    got(harness, 1, 403, STATUS("pods is forbidden"));
+    ledger_removes(harness, UNBOUND);
+    pass(harness, 1000);
+    check_silence(harness);
+    assert_true(metric(harness, "gpu_extender_bind_attempts_open ") == 0);
 }
 
 /* Seen unbound and on its way out, it will never be bound. */
 static void test_terminating_by_the_watch(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned caller = call(stage, 1, "a");
-    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
-    got(stage, 1, 200, UNBOUND);
-    ledger_shows(stage, POD_JSON("1", ",'deletionTimestamp':'2026-11-21T10:00:00Z'", "", ""));
-    pass(stage, 100);
-    check_error(stage, caller, "the pod has finished or is being deleted");
-    check_held(stage, 1, NULL);
-    pass(stage, 1000);
-    check_silence(stage);
-    assert_true(metric(stage, "gpu_extender_bind_attempts_open ") == 0);
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    posted_failed(harness, 1, "a", KUBE_UNKNOWN);
+    got(harness, 1, 200, UNBOUND);
+    ledger_shows(harness, POD_JSON("1", ",'deletionTimestamp':'2026-11-21T10:00:00Z'", "", ""));
+    pass(harness, 100);
+    check_error(harness, caller, "the pod has finished or is being deleted");
+    check_held(harness, 1, NULL);
+    pass(harness, 1000);
+    check_silence(harness);
+    assert_true(metric(harness, "gpu_extender_bind_attempts_open ") == 0);
 }
 
 /* A second call for the same node, while the first one's outcome is open, posts again. */
 static void test_called_again_for_the_same_node(void **state)
 {
-    struct bind_stage *stage = *state;
-    leave_open(stage);
-    got_failed(stage, 1);
-    const unsigned second = call(stage, 1, "a");
-    posted(stage, 1, "a", 409, STATUS("pod p-1 is already assigned to node a"));
-    got(stage, 1, 200, BOUND_TO_A);
-    check_bound(stage, second);
-    check_held(stage, 1, "a");
+    struct bind_harness *harness = *state;
+    leave_open(harness);
+    got_failed(harness, 1);
+    const unsigned second = call(harness, 1, "a");
+    posted(harness, 1, "a", 409, STATUS("pod p-1 is already assigned to node a"));
+    got(harness, 1, 200, BOUND_TO_A);
+    check_bound(harness, second);
+    check_held(harness, 1, "a");
 }
 
 /* The same while a GET is under way: what it finds comes first. */
 static void test_called_again_while_asking(void **state)
 {
-    struct bind_stage *stage = *state;
-    leave_open(stage);
-    const unsigned second = call(stage, 1, "a");
-    const unsigned third = call(stage, 1, "a");
-    got(stage, 1, 200, UNBOUND);
-    pass(stage, 100);
-    posted(stage, 1, "a", 201, CREATED);
-    check_bound(stage, second);
-    check_bound(stage, third);
+    struct bind_harness *harness = *state;
+    leave_open(harness);
+    const unsigned second = call(harness, 1, "a");
+    const unsigned third = call(harness, 1, "a");
+    got(harness, 1, 200, UNBOUND);
+    pass(harness, 100);
+    posted(harness, 1, "a", 201, CREATED);
+    check_bound(harness, second);
+    check_bound(harness, third);
 }
 
 /* Another node: the first binding is settled before. */
@@ -220,183 +220,183 @@ static void test_called_for_another_node(void **state)
          "the pod was deleted, and another has its name"},
         {UNBOUND, "a binding to node a may still take effect"},
     };
-    struct bind_stage *stage = *state;
+    struct bind_harness *harness = *state;
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
-        (void)call(stage, 1, "a");
-        pass(stage, TIMEOUT_MS);
-        posted_failed(stage, 1, "a", KUBE_UNKNOWN);
-        got_failed(stage, 1);
-        const unsigned other = call(stage, 1, "b");
-        got(stage, 1, 200, ROWS[i].pod);
+        (void)call(harness, 1, "a");
+        pass(harness, TIMEOUT_MS);
+        posted_failed(harness, 1, "a", KUBE_UNKNOWN);
+        got_failed(harness, 1);
+        const unsigned other = call(harness, 1, "b");
+        got(harness, 1, 200, ROWS[i].pod);
         if (ROWS[i].error)
-            check_error(stage, other, ROWS[i].error);
+            check_error(harness, other, ROWS[i].error);
         else
-            check_bound(stage, other);
-        check_silence(stage);
-        ledger_removes(stage, UNBOUND);
-        ledger_shows(stage, UNBOUND);
-        pass(stage, 10000);
+            check_bound(harness, other);
+        check_silence(harness);
+        ledger_removes(harness, UNBOUND);
+        ledger_shows(harness, UNBOUND);
+        pass(harness, 10000);
     }
 }
 
 /* Both nodes are waited for when the watch shows the pod on one. */
 static void test_called_for_both_nodes(void **state)
 {
-    struct bind_stage *stage = *state;
-    leave_open(stage);
-    got_failed(stage, 1);
-    const unsigned other = call(stage, 1, "b");
-    got_failed(stage, 1);
-    ledger_shows(stage, BOUND_TO_B);
-    check_error(stage, call(stage, 1, "a"), "the pod is bound to node b already");
-    check_waits(stage, other);
-    pass(stage, 2000);
-    got(stage, 1, 200, BOUND_TO_B);
-    check_bound(stage, other);
-    check_silence(stage);
+    struct bind_harness *harness = *state;
+    leave_open(harness);
+    got_failed(harness, 1);
+    const unsigned other = call(harness, 1, "b");
+    got_failed(harness, 1);
+    ledger_shows(harness, BOUND_TO_B);
+    check_error(harness, call(harness, 1, "a"), "the pod is bound to node b already");
+    check_waits(harness, other);
+    pass(harness, 2000);
+    got(harness, 1, 200, BOUND_TO_B);
+    check_bound(harness, other);
+    check_silence(harness);
 }
 
 /* The first can take effect no more: the room on a is let go, and the pod goes to b. */
 static void test_goes_to_another_node(void **state)
 {
-    struct bind_stage *stage = *state;
-    leave_open(stage);
-    got_failed(stage, 1);
-    stage->now_ms += POST_LIFE_MS + 1000; /* the tick has not come yet */
-    const unsigned other = call(stage, 1, "b");
-    const unsigned third = call(stage, 1, "c");
-    const unsigned joined = call(stage, 1, "b");
-    got(stage, 1, 200, UNBOUND);
-    check_error(stage, third, "the pod is being bound to another node");
-    check_held(stage, 1, "b");
-    posted(stage, 1, "b", 201, CREATED);
-    check_bound(stage, other);
-    check_bound(stage, joined);
-    check_bound(stage, call(stage, 1, "b"));
+    struct bind_harness *harness = *state;
+    leave_open(harness);
+    got_failed(harness, 1);
+    harness->now_ms += POST_LIFE_MS + 1000; /* the tick has not come yet */
+    const unsigned other = call(harness, 1, "b");
+    const unsigned third = call(harness, 1, "c");
+    const unsigned joined = call(harness, 1, "b");
+    got(harness, 1, 200, UNBOUND);
+    check_error(harness, third, "the pod is being bound to another node");
+    check_held(harness, 1, "b");
+    posted(harness, 1, "b", 201, CREATED);
+    check_bound(harness, other);
+    check_bound(harness, joined);
+    check_bound(harness, call(harness, 1, "b"));
 }
 
 /* A new pod has the name, and the node that was asked for: that is no success for the old one. */
 static void test_another_pod_is_where_this_one_was_to_go(void **state)
 {
-    struct bind_stage *stage = *state;
-    leave_open(stage);
-    got_failed(stage, 1);
-    const unsigned other = call(stage, 1, "b");
-    got(stage, 1, 200,
+    struct bind_harness *harness = *state;
+    leave_open(harness);
+    got_failed(harness, 1);
+    const unsigned other = call(harness, 1, "b");
+    got(harness, 1, 200,
         "{'kind':'Pod','metadata':{'name':'p-1','namespace':'ml','uid':'u-9'},"
         "'spec':{'nodeName':'b'}}");
-    check_error(stage, other, "the pod was deleted, and another has its name");
-    check_held(stage, 1, NULL);
+    check_error(harness, other, "the pod was deleted, and another has its name");
+    check_held(harness, 1, NULL);
 }
 
 static void test_two_calls_at_once_for_two_nodes(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned first = call(stage, 1, "a");
-    check_error(stage, call(stage, 1, "b"), "the pod is being bound to another node");
-    posted(stage, 1, "a", 201, CREATED);
-    check_bound(stage, first);
-    const unsigned second = call(stage, 1, "b"); /* before the ledger sees it */
-    got(stage, 1, 200, BOUND_TO_A);
-    check_error(stage, second, "the pod is bound to node a already");
-    check_held(stage, 1, "a");
+    struct bind_harness *harness = *state;
+    const unsigned first = call(harness, 1, "a");
+    check_error(harness, call(harness, 1, "b"), "the pod is being bound to another node");
+    posted(harness, 1, "a", 201, CREATED);
+    check_bound(harness, first);
+    const unsigned second = call(harness, 1, "b"); /* before the ledger sees it */
+    got(harness, 1, 200, BOUND_TO_A);
+    check_error(harness, second, "the pod is bound to node a already");
+    check_held(harness, 1, "a");
 }
 
 /* Room that was held without an attempt of ours, as after one that was forgotten. */
-static void hold_room(struct bind_stage *stage, const char *uid, const char *node)
+static void hold_room(struct bind_harness *harness, const char *uid, const char *node)
 {
     struct arena *arena = arena_new();
     struct reserve_result result;
     const struct reserve_question question = {
-        .uid = uid, .node_name = node, .now_ms = stage->now_ms};
-    assert_int_equal(inventory_reserve(stage->live.inventory, &question, arena, &result),
+        .uid = uid, .node_name = node, .now_ms = harness->now_ms};
+    assert_int_equal(inventory_reserve(harness->live.inventory, &question, arena, &result),
                      RESERVE_HELD);
     arena_free(arena);
 }
 
 static void test_room_is_held_elsewhere(void **state)
 {
-    struct bind_stage *stage = *state;
-    hold_room(stage, "u-1", "a");
-    const unsigned bound = call(stage, 1, "b");
-    got(stage, 1, 200, BOUND_TO_A);
-    check_error(stage, bound, "the pod is bound to node a already");
-    check_held(stage, 1, "a");
-    hold_room(stage, "u-2", "b");
-    const unsigned free = call(stage, 2, "a");
-    got(stage, 2, 200, POD_JSON("2", "", "", ""));
-    check_held(stage, 2, NULL); /* a is full: p-1 */
-    check_error(stage, free, "the node has too few free GPUs now");
-    hold_room(stage, "u-3", "b");
-    const unsigned unheard = call(stage, 3, "a");
-    got_failed(stage, 3);
-    pass(stage, TIMEOUT_MS);
-    check_error(stage, unheard, NOT_YET "the pod could not be asked for: connection reset");
-    check_held(stage, 3, "b");
+    struct bind_harness *harness = *state;
+    hold_room(harness, "u-1", "a");
+    const unsigned bound = call(harness, 1, "b");
+    got(harness, 1, 200, BOUND_TO_A);
+    check_error(harness, bound, "the pod is bound to node a already");
+    check_held(harness, 1, "a");
+    hold_room(harness, "u-2", "b");
+    const unsigned free = call(harness, 2, "a");
+    got(harness, 2, 200, POD_JSON("2", "", "", ""));
+    check_held(harness, 2, NULL); /* a is full: p-1 */
+    check_error(harness, free, "the node has too few free GPUs now");
+    hold_room(harness, "u-3", "b");
+    const unsigned unheard = call(harness, 3, "a");
+    got_failed(harness, 3);
+    pass(harness, TIMEOUT_MS);
+    check_error(harness, unheard, NOT_YET "the pod could not be asked for: connection reset");
+    check_held(harness, 3, "b");
 }
 
 /* Older than it should be: asked about, again and again, and let go where it has no cause. */
 static void test_nothing_confirms(void **state)
 {
-    struct bind_stage *stage = *state;
-    check_waits(stage, call(stage, 1, "a"));
-    posted(stage, 1, "a", 201, CREATED);
-    hold_room(stage, "u-2", "b");
-    pass(stage, CONFIRM_MS - 1);
-    check_silence(stage);
-    pass(stage, 1000);
-    got(stage, 1, 200, BOUND_TO_A);
-    got(stage, 2, 200, POD_JSON("2", "", "", ""));
-    check_silence(stage);
-    check_held(stage, 1, "a"); /* the watch will tell */
-    check_held(stage, 2, NULL);
-    assert_true(metric(stage, "gpu_extender_reservations_unconfirmed_total ") == 2);
-    pass(stage, CONFIRM_MS);
-    got_failed(stage, 1);
-    pass(stage, 1000);
-    got(stage, 1, 404, STATUS("not found"));
-    check_held(stage, 1, NULL);
-    pass(stage, CONFIRM_MS);
-    check_silence(stage);
-    assert_true(metric(stage, "gpu_extender_reservations_open ") == 0);
+    struct bind_harness *harness = *state;
+    check_waits(harness, call(harness, 1, "a"));
+    posted(harness, 1, "a", 201, CREATED);
+    hold_room(harness, "u-2", "b");
+    pass(harness, CONFIRM_MS - 1);
+    check_silence(harness);
+    pass(harness, 1000);
+    got(harness, 1, 200, BOUND_TO_A);
+    got(harness, 2, 200, POD_JSON("2", "", "", ""));
+    check_silence(harness);
+    check_held(harness, 1, "a"); /* the watch will tell */
+    check_held(harness, 2, NULL);
+    assert_true(metric(harness, "gpu_extender_reservations_unconfirmed_total ") == 2);
+    pass(harness, CONFIRM_MS);
+    got_failed(harness, 1);
+    pass(harness, 1000);
+    got(harness, 1, 404, STATUS("not found"));
+    check_held(harness, 1, NULL);
+    pass(harness, CONFIRM_MS);
+    check_silence(harness);
+    assert_true(metric(harness, "gpu_extender_reservations_open ") == 0);
 }
 
 /* Held again since the question was sent: another's, which is not let go. */
 static void test_only_what_was_asked_about_is_let_go(void **state)
 {
-    struct bind_stage *stage = *state;
-    hold_room(stage, "u-2", "b");
-    pass(stage, CONFIRM_MS);
-    hold_room(stage, "u-2", "b");
-    got(stage, 2, 200, POD_JSON("2", "", "", ""));
-    check_held(stage, 2, "b");
+    struct bind_harness *harness = *state;
+    hold_room(harness, "u-2", "b");
+    pass(harness, CONFIRM_MS);
+    hold_room(harness, "u-2", "b");
+    got(harness, 2, 200, POD_JSON("2", "", "", ""));
+    check_held(harness, 2, "b");
 }
 
 static void test_a_call_while_its_room_is_asked_about(void **state)
 {
-    struct bind_stage *stage = *state;
-    hold_room(stage, "u-2", "b");
-    pass(stage, CONFIRM_MS);
-    const unsigned caller = call(stage, 2, "b");
-    got(stage, 2, 200, POD_JSON("2", "", "", ""));
-    pass(stage, 100);
-    posted(stage, 2, "b", 201, CREATED);
-    check_bound(stage, caller);
+    struct bind_harness *harness = *state;
+    hold_room(harness, "u-2", "b");
+    pass(harness, CONFIRM_MS);
+    const unsigned caller = call(harness, 2, "b");
+    got(harness, 2, 200, POD_JSON("2", "", "", ""));
+    pass(harness, 100);
+    posted(harness, 2, "b", 201, CREATED);
+    check_bound(harness, caller);
 }
 
 /* A bound one that the ledger let go is no news that it is still bound. */
 static void test_deleted_after_it_was_bound(void **state)
 {
-    struct bind_stage *stage = *state;
-    check_waits(stage, call(stage, 1, "a"));
-    posted(stage, 1, "a", 201, CREATED);
-    ledger_removes(stage, BOUND_TO_A);
-    const unsigned again = call(stage, 1, "a");
-    got(stage, 1, 404, STATUS("not found"));
-    check_error(stage, again, "there is no such pod any more");
+    struct bind_harness *harness = *state;
+    check_waits(harness, call(harness, 1, "a"));
+    posted(harness, 1, "a", 201, CREATED);
+    ledger_removes(harness, BOUND_TO_A);
+    const unsigned again = call(harness, 1, "a");
+    got(harness, 1, 404, STATUS("not found"));
+    check_error(harness, again, "there is no such pod any more");
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_stage_setup, bind_stage_teardown)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_harness_setup, bind_harness_teardown)
 
 int main(void)
 {

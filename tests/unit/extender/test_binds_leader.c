@@ -1,5 +1,5 @@
 /* binds: where another replica may bind instead. */
-#include "bind_stage.h"
+#include "bind_harness.h"
 
 #define UNBOUND POD_JSON("1", "", "", "")
 #define NOT_LEADING "this replica does not lead: retry"
@@ -7,91 +7,91 @@
 /* Nothing is posted by who does not lead; the room is free again. */
 static void test_who_does_not_lead_posts_nothing(void **state)
 {
-    struct bind_stage *stage = *state;
-    stage->refuses = true;
-    const unsigned caller = call(stage, 1, "a");
-    check_error(stage, caller, NOT_LEADING);
-    check_held(stage, 1, NULL);
-    check_silence(stage);
-    stage->refuses = false;
-    const unsigned later = call(stage, 1, "a");
-    posted(stage, 1, "a", 201, CREATED);
-    check_bound(stage, later);
+    struct bind_harness *harness = *state;
+    harness->refuses = true;
+    const unsigned caller = call(harness, 1, "a");
+    check_error(harness, caller, NOT_LEADING);
+    check_held(harness, 1, NULL);
+    check_silence(harness);
+    harness->refuses = false;
+    const unsigned later = call(harness, 1, "a");
+    posted(harness, 1, "a", 201, CREATED);
+    check_bound(harness, later);
 }
 
 /* What was on its way when the lead was lost is answered as it comes. */
 static void test_what_was_posted_is_settled(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned first = call(stage, 1, "a");
-    stage->refuses = true;
-    posted(stage, 1, "a", 201, CREATED);
-    check_bound(stage, first);
-    check_held(stage, 1, "a");
+    struct bind_harness *harness = *state;
+    const unsigned first = call(harness, 1, "a");
+    harness->refuses = true;
+    posted(harness, 1, "a", 201, CREATED);
+    check_bound(harness, first);
+    check_held(harness, 1, "a");
 }
 
 /* It waited for a connection meanwhile, or the process was stopped. */
 static void test_what_has_not_left_does_not(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned caller = call(stage, 1, "a");
-    stage->refuses = true;
-    posted_too_late(stage, 1, "a");
-    pass(stage, 200);
-    check_error(stage, caller, NOT_LEADING);
-    check_held(stage, 1, NULL);
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    harness->refuses = true;
+    posted_too_late(harness, 1, "a");
+    pass(harness, 200);
+    check_error(harness, caller, NOT_LEADING);
+    check_held(harness, 1, NULL);
 }
 
 /* A second try is none any more, and its caller need not wait for its time to be up. */
 static void test_it_is_not_posted_again(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned caller = call(stage, 1, "a");
-    stage->refuses = true;
-    posted_failed(stage, 1, "a", KUBE_NOT_SENT);
-    check_waits(stage, caller);
-    pass(stage, 200);
-    check_error(stage, caller, NOT_LEADING);
-    check_held(stage, 1, NULL);
+    struct bind_harness *harness = *state;
+    const unsigned caller = call(harness, 1, "a");
+    harness->refuses = true;
+    posted_failed(harness, 1, "a", KUBE_NOT_SENT);
+    check_waits(harness, caller);
+    pass(harness, 200);
+    check_error(harness, caller, NOT_LEADING);
+    check_held(harness, 1, NULL);
 }
 
 /* What may still take effect keeps its room, and says until when. */
 static void test_what_is_open_keeps_its_room(void **state)
 {
-    struct bind_stage *stage = *state;
-    assert_int_equal(binds_quiet_ms(stage->binds, stage->now_ms), stage->now_ms);
-    const unsigned caller = call(stage, 1, "a");
-    assert_int_equal(binds_quiet_ms(stage->binds, stage->now_ms),
-                     stage->now_ms + POST_LIFE_MS + 1000);
-    stage->refuses = true;
-    posted_failed(stage, 1, "a", KUBE_UNKNOWN);
-    const int64_t quiet_ms = stage->now_ms + POST_LIFE_MS + 1000;
-    assert_int_equal(binds_quiet_ms(stage->binds, stage->now_ms), quiet_ms);
-    got(stage, 1, 200, UNBOUND);
-    pass(stage, 200);
-    got(stage, 1, 200, UNBOUND);
-    check_error(stage, caller, "the outcome is not known yet: " NOT_LEADING);
-    check_held(stage, 1, "a");
-    assert_int_equal(binds_quiet_ms(stage->binds, stage->now_ms), quiet_ms);
+    struct bind_harness *harness = *state;
+    assert_int_equal(binds_quiet_ms(harness->binds, harness->now_ms), harness->now_ms);
+    const unsigned caller = call(harness, 1, "a");
+    assert_int_equal(binds_quiet_ms(harness->binds, harness->now_ms),
+                     harness->now_ms + POST_LIFE_MS + 1000);
+    harness->refuses = true;
+    posted_failed(harness, 1, "a", KUBE_UNKNOWN);
+    const int64_t quiet_ms = harness->now_ms + POST_LIFE_MS + 1000;
+    assert_int_equal(binds_quiet_ms(harness->binds, harness->now_ms), quiet_ms);
+    got(harness, 1, 200, UNBOUND);
+    pass(harness, 200);
+    got(harness, 1, 200, UNBOUND);
+    check_error(harness, caller, "the outcome is not known yet: " NOT_LEADING);
+    check_held(harness, 1, "a");
+    assert_int_equal(binds_quiet_ms(harness->binds, harness->now_ms), quiet_ms);
 }
 
 /* A call that comes late does not make others wait longer for what it may still do. */
 static void test_who_hands_over_posts_nothing_more(void **state)
 {
-    struct bind_stage *stage = *state;
-    const unsigned first = call(stage, 1, "a");
-    stage->refuses = true;
-    const int64_t quiet_ms = binds_quiet_ms(stage->binds, stage->now_ms);
-    pass(stage, 200);
-    const unsigned late = call(stage, 2, "b");
-    check_error(stage, late, NOT_LEADING);
-    posted(stage, 1, "a", 201, CREATED);
-    check_bound(stage, first);
-    assert_true(binds_quiet_ms(stage->binds, stage->now_ms) <= quiet_ms);
-    check_silence(stage);
+    struct bind_harness *harness = *state;
+    const unsigned first = call(harness, 1, "a");
+    harness->refuses = true;
+    const int64_t quiet_ms = binds_quiet_ms(harness->binds, harness->now_ms);
+    pass(harness, 200);
+    const unsigned late = call(harness, 2, "b");
+    check_error(harness, late, NOT_LEADING);
+    posted(harness, 1, "a", 201, CREATED);
+    check_bound(harness, first);
+    assert_true(binds_quiet_ms(harness->binds, harness->now_ms) <= quiet_ms);
+    check_silence(harness);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_stage_setup, bind_stage_teardown)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_harness_setup, bind_harness_teardown)
 
 int main(void)
 {

@@ -7,7 +7,7 @@
  * begins with it.
  */
 #include "base/mem.h"
-#include "bind_stage.h"
+#include "bind_harness.h"
 #include "extender/bind/bind_entry.h"
 #include "kube_answers.h"
 
@@ -64,7 +64,7 @@ struct news {
 };
 
 struct model {
-    struct bind_stage *stage;
+    struct bind_harness *harness;
     uint64_t random;
     unsigned seed;
     bool faults;
@@ -85,7 +85,7 @@ static unsigned dice(struct model *model, unsigned n)
 #define CHECK(model, condition)                                                                    \
     do {                                                                                           \
         if (!(condition))                                                                          \
-            fail_msg("seed %u at %lld ms: %s", (model)->seed, (long long)(model)->stage->now_ms,   \
+            fail_msg("seed %u at %lld ms: %s", (model)->seed, (long long)(model)->harness->now_ms, \
                      #condition);                                                                  \
     } while (0)
 
@@ -104,7 +104,7 @@ static void write_pod(const struct model *model, unsigned pod, char *text, size_
 static void tell_watch(struct model *model, unsigned pod, bool removed)
 {
     struct news *news = MEM_NEW(struct news);
-    const int64_t at_ms = model->stage->now_ms + dice(model, model->faults ? 5000 : 100);
+    const int64_t at_ms = model->harness->now_ms + dice(model, model->faults ? 5000 : 100);
     model->last_news_ms = at_ms > model->last_news_ms ? at_ms : model->last_news_ms;
     news->at_ms = model->last_news_ms;
     news->removed = removed;
@@ -114,13 +114,13 @@ static void tell_watch(struct model *model, unsigned pod, bool removed)
 
 static void deliver_news(struct model *model)
 {
-    while (model->news && model->news->at_ms <= model->stage->now_ms) {
+    while (model->news && model->news->at_ms <= model->harness->now_ms) {
         struct news *news = model->news;
         LL_DELETE(model->news, news);
         if (news->removed)
-            ledger_removes(model->stage, news->object);
+            ledger_removes(model->harness, news->object);
         else
-            ledger_shows(model->stage, news->object);
+            ledger_shows(model->harness, news->object);
         free(news);
     }
 }
@@ -198,7 +198,7 @@ static void arrive(struct model *model, struct flight *flight)
 static void take_off(struct model *model, struct fake_request *request)
 {
     struct flight *flight = MEM_NEW(struct flight);
-    const int64_t now_ms = model->stage->now_ms;
+    const int64_t now_ms = model->harness->now_ms;
     const unsigned fate = model->faults ? dice(model, 10) : 9;
     flight->request = request;
     flight->binding = mem_strdup(request->body);
@@ -218,7 +218,7 @@ static void take_off(struct model *model, struct fake_request *request)
 static void land(struct model *model, struct flight *flight, enum kube_outcome outcome)
 {
     char *body = quotes(flight->body);
-    const int64_t now_ms = model->stage->now_ms;
+    const int64_t now_ms = model->harness->now_ms;
     struct kube_answer answer = outcome == KUBE_ANSWERED
                                     ? kube_answered(now_ms, flight->status, body)
                                     : kube_unanswered(now_ms, outcome, "lost");
@@ -233,7 +233,7 @@ static void land(struct model *model, struct flight *flight, enum kube_outcome o
 
 static void fly(struct model *model)
 {
-    const int64_t now_ms = model->stage->now_ms;
+    const int64_t now_ms = model->harness->now_ms;
     struct flight *flight = NULL;
     struct flight *next = NULL;
     DL_FOREACH_SAFE (model->flights, flight, next) {
@@ -257,7 +257,7 @@ static void take_answer(void *context, const char *error)
     const struct model *model = its->model;
     const char *node = model->pods[its->pod].bound_to[its->life];
     CHECK(model, !its->answered);
-    CHECK(model, model->stage->now_ms <= its->deadline_ms + STEP_MS);
+    CHECK(model, model->harness->now_ms <= its->deadline_ms + STEP_MS);
     CHECK(model, error || (node && strcmp(node, its->node) == 0));
     its->answered = true;
 }
@@ -271,12 +271,12 @@ static void call_bind(struct model *model, unsigned pod)
                                .pod = pod,
                                .life = model->pods[pod].life,
                                .node = NODES[dice(model, 2)].name,
-                               .deadline_ms = model->stage->now_ms + TIMEOUT_MS};
+                               .deadline_ms = model->harness->now_ms + TIMEOUT_MS};
     (void)snprintf(uid, sizeof uid, "u-%u-%u", pod, its->life);
     (void)snprintf(name, sizeof name, "p-%u", pod);
     const struct bind_args args = {
         .uid = uid, .namespace_ = "ml", .name = name, .node_name = its->node};
-    binds_call(model->stage->binds, &args, model->stage->now_ms, take_answer, its);
+    binds_call(model->harness->binds, &args, model->harness->now_ms, take_answer, its);
 }
 
 static void bind_by_others(struct model *model, unsigned pod)
@@ -302,16 +302,16 @@ static void disturb(struct model *model)
 
 static void run_for(struct model *model, int64_t ms)
 {
-    const int64_t end_ms = model->stage->now_ms + ms;
+    const int64_t end_ms = model->harness->now_ms + ms;
     struct fake_request *request = NULL;
-    while (model->stage->now_ms < end_ms) {
+    while (model->harness->now_ms < end_ms) {
         if (model->faults && dice(model, 8) == 0)
             disturb(model);
-        while ((request = fake_sender_take(&model->stage->server)))
+        while ((request = fake_sender_take(&model->harness->server)))
             take_off(model, request);
         fly(model);
         deliver_news(model);
-        pass(model->stage, STEP_MS);
+        pass(model->harness, STEP_MS);
     }
 }
 
@@ -329,7 +329,7 @@ static void check_ledger(struct model *model)
 {
     struct err err = {""};
     const struct inventory_view view CLEANUP(inventory_done) =
-        inventory_read(model->stage->live.inventory);
+        inventory_read(model->harness->live.inventory);
     if (cluster_check(view.cluster, &err) != 0)
         fail_msg("seed %u: %s", model->seed, err.text);
     for (unsigned pod = 0; pod < N_PODS; pod++)
@@ -341,9 +341,9 @@ static void check_quiet(struct model *model)
     CHECK(model, !model->flights && !model->news);
     for (unsigned i = 0; i < model->n_calls; i++)
         CHECK(model, model->calls[i].answered);
-    CHECK(model, metric(model->stage, "gpu_extender_bind_attempts_open ") == 0);
-    CHECK(model, metric(model->stage, "gpu_extender_reservations_open ") == 0);
-    CHECK(model, HASH_COUNT(model->stage->binds->entries) == 0);
+    CHECK(model, metric(model->harness, "gpu_extender_bind_attempts_open ") == 0);
+    CHECK(model, metric(model->harness, "gpu_extender_reservations_open ") == 0);
+    CHECK(model, HASH_COUNT(model->harness->binds->entries) == 0);
     check_ledger(model);
 }
 
@@ -368,16 +368,16 @@ static void run_seed(unsigned seed, double *n_events)
 {
     static struct model model;
     void *state = NULL;
-    assert_int_equal(bind_stage_setup(&state), 0);
-    struct bind_stage *stage = state;
-    model = (struct model){.stage = stage, .seed = seed, .random = seed, .faults = true};
+    assert_int_equal(bind_harness_setup(&state), 0);
+    struct bind_harness *harness = state;
+    model = (struct model){.harness = harness, .seed = seed, .random = seed, .faults = true};
     run_for(&model, FAULTS_MS);
     model.faults = false;
     run_for(&model, QUIET_MS);
     check_quiet(&model);
     for (size_t i = 0; i < N_EVENTS; i++)
-        n_events[i] += metric(stage, EVENTS[i]);
-    (void)bind_stage_teardown(&state);
+        n_events[i] += metric(harness, EVENTS[i]);
+    (void)bind_harness_teardown(&state);
 }
 
 static unsigned setting(const char *name, unsigned otherwise)

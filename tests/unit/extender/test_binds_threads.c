@@ -3,7 +3,7 @@
  * one ticks, one reads the metrics. Nobody is answered twice or not at all, "bound" is true, and no
  * GPU is given twice. Its own executable, as it is also run under ThreadSanitizer.
  */
-#include "bind_stage.h"
+#include "bind_harness.h"
 #include "kube_answers.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@
 static const char *const NODES[] = {"a", "b"};
 
 struct crowd {
-    struct bind_stage *stage;
+    struct bind_harness *harness;
     atomic_llong now_ms;
     atomic_uint n_answered;
     atomic_uint n_wrong;
@@ -77,7 +77,7 @@ static void *call_many(void *context)
         (void)snprintf(name, sizeof name, "p-%u", one->pod);
         const struct bind_args args = {
             .uid = uid, .namespace_ = "ml", .name = name, .node_name = one->node};
-        binds_call(crowd->stage->binds, &args, atomic_load(&crowd->now_ms), take_answer, one);
+        binds_call(crowd->harness->binds, &args, atomic_load(&crowd->now_ms), take_answer, one);
     }
     return NULL;
 }
@@ -125,7 +125,7 @@ static void *serve_all(void *context)
     struct crowd *crowd = context;
     unsigned seed = 5;
     while (!atomic_load(&crowd->ended)) {
-        struct fake_request *request = fake_sender_take(&crowd->stage->server);
+        struct fake_request *request = fake_sender_take(&crowd->harness->server);
         if (request)
             serve(crowd, request, dice(&seed) % 6);
     }
@@ -137,7 +137,7 @@ static void *tick_all(void *context)
     struct crowd *crowd = context;
     while (!atomic_load(&crowd->ended)) {
         const int64_t now_ms = atomic_fetch_add(&crowd->now_ms, STEP_MS) + STEP_MS;
-        (void)binds_tick(crowd->stage->binds, now_ms);
+        (void)binds_tick(crowd->harness->binds, now_ms);
         if (atomic_load(&crowd->n_answered) == N_CALLERS * N_CALLS)
             atomic_store(&crowd->ended, true);
     }
@@ -148,15 +148,15 @@ static void *read_metrics(void *context)
 {
     struct crowd *crowd = context;
     while (!atomic_load(&crowd->ended))
-        (void)metric(crowd->stage, "gpu_extender_bind_attempts_open ");
+        (void)metric(crowd->harness, "gpu_extender_bind_attempts_open ");
     return NULL;
 }
 
 static void test_many_threads(void **state)
 {
-    struct bind_stage *stage = *state;
+    struct bind_harness *harness = *state;
     static struct calling callings[N_CALLERS];
-    struct crowd crowd = {.stage = stage, .now_ms = stage->now_ms};
+    struct crowd crowd = {.harness = harness, .now_ms = harness->now_ms};
     void *(*const work[])(void *) = {serve_all, tick_all, read_metrics};
     pthread_t threads[3 + N_CALLERS];
     (void)pthread_mutex_init(&crowd.lock, NULL);
@@ -186,24 +186,24 @@ static void *stop(void *context)
 
 static void test_stop_while_called(void **state)
 {
-    struct bind_stage *stage = *state;
+    struct bind_harness *harness = *state;
     static struct calling calling;
-    struct crowd crowd = {.stage = stage, .now_ms = stage->now_ms};
+    struct crowd crowd = {.harness = harness, .now_ms = harness->now_ms};
     pthread_t threads[2];
     (void)pthread_mutex_init(&crowd.lock, NULL);
     calling.crowd = &crowd;
     assert_int_equal(pthread_create(&threads[0], NULL, call_many, &calling), 0);
-    assert_int_equal(pthread_create(&threads[1], NULL, stop, stage->binds), 0);
+    assert_int_equal(pthread_create(&threads[1], NULL, stop, harness->binds), 0);
     (void)pthread_join(threads[1], NULL);
-    const size_t n_sent = stage->server.n_sent;
+    const size_t n_sent = harness->server.n_sent;
     (void)pthread_join(threads[0], NULL);
-    assert_int_equal(stage->server.n_sent, n_sent);
+    assert_int_equal(harness->server.n_sent, n_sent);
     assert_int_equal(crowd.n_answered, N_CALLS);
     assert_int_equal(crowd.n_wrong, 0);
     (void)pthread_mutex_destroy(&crowd.lock);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_stage_setup, bind_stage_teardown)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, bind_harness_setup, bind_harness_teardown)
 
 int main(void)
 {

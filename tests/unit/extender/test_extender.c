@@ -8,28 +8,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct stage {
+struct harness {
     struct small_cluster cluster;
     struct extender extender;
 };
 
 static int set_up(void **state)
 {
-    struct stage *stage = calloc(1, sizeof *stage);
-    if (!stage)
+    struct harness *harness = calloc(1, sizeof *harness);
+    if (!harness)
         return -1;
-    small_cluster_init(&stage->cluster, SMALL_CLUSTER);
-    stage->extender =
-        (struct extender){.policy = &stage->cluster.policy, .inventory = stage->cluster.inventory};
-    *state = stage;
+    small_cluster_init(&harness->cluster, SMALL_CLUSTER);
+    harness->extender = (struct extender){.policy = &harness->cluster.policy,
+                                          .inventory = harness->cluster.inventory};
+    *state = harness;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    struct stage *stage = *state;
-    small_cluster_fini(&stage->cluster);
-    free(stage);
+    struct harness *harness = *state;
+    small_cluster_fini(&harness->cluster);
+    free(harness);
     return 0;
 }
 
@@ -44,13 +44,13 @@ static char *quotes(const char *text)
 }
 
 /* Question and expected with ' for ". */
-static void check(struct stage *stage, handle_exchange *handle, const char *question,
+static void check(struct harness *harness, handle_exchange *handle, const char *question,
                   unsigned status, const char *expected)
 {
     char *body = quotes(question);
     char *text = quotes(expected);
     const struct fake_question asked = {.body = body, .len = strlen(body)};
-    struct fake_answer answer = fake_ask(handle, &stage->extender, &asked);
+    struct fake_answer answer = fake_ask(handle, &harness->extender, &asked);
     assert_string_equal(answer.body, text);
     assert_int_equal(answer.status, status);
     assert_string_equal(answer.content_type, "application/json");
@@ -164,14 +164,14 @@ static void test_bind_says_why_not(void **state)
           "{'Error':'gpu-extender: request: 1:1: the text ends here, should be a value'}");
 }
 
-static void check_bad(struct stage *stage, const char *question, const char *why)
+static void check_bad(struct harness *harness, const char *question, const char *why)
 {
     char *filter = NULL;
     char *prioritize = NULL;
     assert_true(asprintf(&filter, "{'Error':'gpu-extender: request: %s'}", why) > 0);
     assert_true(asprintf(&prioritize, "{'error': 'gpu-extender: request: %s'}\n", why) > 0);
-    check(stage, extender_filter, question, 200, filter);
-    check(stage, extender_prioritize, question, 400, prioritize);
+    check(harness, extender_filter, question, 200, filter);
+    check(harness, extender_prioritize, question, 400, prioritize);
     free(filter);
     free(prioritize);
 }
@@ -195,14 +195,14 @@ static void test_bad_arguments(void **state)
 static void test_not_ready(void **state)
 {
     (void)state;
-    struct stage stage;
-    small_cluster_init(&stage.cluster, NULL);
-    stage.extender =
-        (struct extender){.policy = &stage.cluster.policy, .inventory = stage.cluster.inventory};
-    check(&stage, extender_filter, "{" POD("1", "") NAMES "}", 200,
+    struct harness harness;
+    small_cluster_init(&harness.cluster, NULL);
+    harness.extender = (struct extender){.policy = &harness.cluster.policy,
+                                         .inventory = harness.cluster.inventory};
+    check(&harness, extender_filter, "{" POD("1", "") NAMES "}", 200,
           "{'Error':'gpu-extender: not ready: waiting for the cluster file'}");
-    check(&stage, extender_prioritize, "{" POD("1", "") NAMES "}", 200, "[]");
-    small_cluster_fini(&stage.cluster);
+    check(&harness, extender_prioritize, "{" POD("1", "") NAMES "}", 200, "[]");
+    small_cluster_fini(&harness.cluster);
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

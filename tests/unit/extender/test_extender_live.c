@@ -1,7 +1,7 @@
 /* extender: filter, prioritize and bind over a ledger that follows an API server. What becomes of a
  * binding: test_binds.c. */
 #include "base/mem.h"
-#include "verbs_stage.h"
+#include "verbs_harness.h"
 
 static int set_up(void **state)
 {
@@ -32,15 +32,15 @@ static void test_bind_is_answered_when_it_is_known(void **state)
     struct verbs *verbs = *state;
     struct exchange *bound = begin(verbs, extender_bind, BIND("1", "a"));
     struct exchange *refused = begin(verbs, extender_bind, BIND("2", "b"));
-    posted(verbs->stage, 1, "a", 201, CREATED);
+    posted(verbs->harness, 1, "a", 201, CREATED);
     end(bound, "{'Error':''}");
-    posted(verbs->stage, 2, "b", 403, STATUS("no"));
+    posted(verbs->harness, 2, "b", 403, STATUS("no"));
     end(refused, "{'Error':'gpu-extender: the API server answered the binding with 403: no'}");
     check(verbs, extender_bind, BIND("3", "c"),
           "{'Error':'gpu-extender: the node has no GPUs of the requested resource'}");
     check(verbs, extender_bind, BIND("3", "../b"),
           "{'Error':'gpu-extender: request: Node: is \\'../b\\', should be a DNS subdomain'}");
-    check_silence(verbs->stage);
+    check_silence(verbs->harness);
 }
 
 /* Room that is held is seen by the others, and is no obstacle to the pod itself. */
@@ -54,7 +54,7 @@ static void test_reservations_count(void **state)
           "[{'Host':'b','Score':10},{'Host':'a','Score':0}]");
     check(verbs, extender_prioritize, ASK("1", "'b','a'"),
           "[{'Host':'a','Score':10},{'Host':'b','Score':0}]");
-    posted(verbs->stage, 1, "a", 201, CREATED);
+    posted(verbs->harness, 1, "a", 201, CREATED);
     end(bound, "{'Error':''}");
 }
 
@@ -63,14 +63,14 @@ static void test_reservations_count(void **state)
 static void test_the_ledger_is_behind(void **state)
 {
     struct verbs *verbs = *state;
-    ledger_shows(verbs->stage, POD_JSON("1", "", ",'nodeName':'a'", ""));
+    ledger_shows(verbs->harness, POD_JSON("1", "", ",'nodeName':'a'", ""));
     check(verbs, extender_filter, ASK("2", "'a'"), LAG);
     check_counted(verbs, "filter_ledger_behind_total", 1);
     check(verbs, extender_filter, ASK("2", "'c','a','c'"), LAG);
     check(verbs, extender_filter, ASK("2", "'a','b'"), ANSWER("'b'", TOO_FEW));
     check(verbs, extender_filter, ASK("2", "'c'"), ANSWER("", NO_GPUS));
     check(verbs, extender_filter, ASK("2", ""), ANSWER("", ""));
-    ledger_removes(verbs->stage, POD_JSON("1", "", ",'nodeName':'a'", ""));
+    ledger_removes(verbs->harness, POD_JSON("1", "", ",'nodeName':'a'", ""));
     check(verbs, extender_filter, ASK("2", "'a'"), ANSWER("'a'", ""));
     check_counted(verbs, "filter_ledger_behind_total", 2);
     check_counted(verbs, "filter_verdicts_total{verdict=\"fits\"}", 2);
@@ -128,7 +128,7 @@ static void test_room_is_kept_that_kube_scheduler_does_not_keep(void **state)
 {
     struct verbs *verbs = *state;
     verbs->extender.budgets = budgets_new();
-    ledger_shows(verbs->stage, POD_JSON("1", "", "", "'nominatedNodeName':'a'"));
+    ledger_shows(verbs->harness, POD_JSON("1", "", "", "'nominatedNodeName':'a'"));
     check(verbs, extender_filter, ASK("2", "'a'"), KEPT);
     check(verbs, extender_filter, ASK("2", "'c','a'"), KEPT);
     check_counted(verbs, "filter_room_kept_total", 2);
@@ -137,8 +137,8 @@ static void test_room_is_kept_that_kube_scheduler_does_not_keep(void **state)
     check(verbs, extender_prioritize, ASK("2", "'a','b'"),
           "[{'Host':'b','Score':10},{'Host':'a','Score':0}]");
     check(verbs, extender_filter, ASK("1", "'a'"), ANSWER("'a'", ""));
-    ledger_shows(verbs->stage, POD_JSON("3", "", ",'nodeName':'b'", ""));
-    ledger_shows(verbs->stage, POD_JSON("4", "", ",'nodeName':'b'", ""));
+    ledger_shows(verbs->harness, POD_JSON("3", "", ",'nodeName':'b'", ""));
+    ledger_shows(verbs->harness, POD_JSON("4", "", ",'nodeName':'b'", ""));
     check(verbs, extender_filter, ASK("2", "'a','b'"), LAG);
     check(verbs, extender_bind, BIND("2", "a"),
           "{'Error':'gpu-extender: the node's free GPUs are kept for a nominated pod'}");
@@ -149,7 +149,7 @@ static void test_room_is_kept_that_kube_scheduler_does_not_keep(void **state)
 static void test_stale_data_decides_nothing(void **state)
 {
     struct verbs *verbs = *state;
-    struct live_cluster *live = &verbs->stage->live;
+    struct live_cluster *live = &verbs->harness->live;
     live->statuses[CLUSTER_PODS].stale = true;
     live->statuses[CLUSTER_PODS].why = "no answer in 10 s";
     live_flush(live, CLUSTER_PODS);
@@ -157,8 +157,8 @@ static void test_stale_data_decides_nothing(void **state)
     check(verbs, extender_bind, BIND("1", "a"), STALE);
     check(verbs, extender_filter, ASK("1", "'a'"), STALE);
     check(verbs, extender_prioritize, ASK("1", "'a','b'"), "[]");
-    check_silence(verbs->stage);
-    check_held(verbs->stage, 1, NULL);
+    check_silence(verbs->harness);
+    check_held(verbs->harness, 1, NULL);
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

@@ -2,7 +2,7 @@
  * a call waits: test_waits.c; quotas: tests/wire/test_live_waits.py. */
 #include "base/mem.h"
 #include "extender/filter/rules.h"
-#include "verbs_stage.h"
+#include "verbs_harness.h"
 
 struct ruled {
     struct verbs verbs;
@@ -51,7 +51,7 @@ static void check(struct ruled *ruled, const char *question, const char *expecte
 static void test_room_that_is_kept_is_an_error_twice(void **state)
 {
     struct ruled *ruled = *state;
-    ledger_shows(ruled->verbs.stage, POD_JSON("1", "", "", "'nominatedNodeName':'a'"));
+    ledger_shows(ruled->verbs.harness, POD_JSON("1", "", "", "'nominatedNodeName':'a'"));
     check(ruled, ASK("2", "'a'"), KEPT);
     check(ruled, ASK("2", "'c','a'"), KEPT);
     check(ruled, ASK("2", "'a'"), ANSWER("", REFUSED("a", IS_KEPT)));
@@ -59,8 +59,8 @@ static void test_room_that_is_kept_is_an_error_twice(void **state)
     check(ruled, ASK("3", "'a'"), KEPT); /* another pod */
     check_counted(&ruled->verbs, "filter_room_kept_total", 3);
     check_counted(&ruled->verbs, "verb_calls_total{verb=\"filter\",result=\"none\"}", 2);
-    ledger_removes(ruled->verbs.stage, POD_JSON("1", "", "", ""));
-    ledger_shows(ruled->verbs.stage, POD_JSON("4", "", "", "'nominatedNodeName':'a'"));
+    ledger_removes(ruled->verbs.harness, POD_JSON("1", "", "", ""));
+    ledger_shows(ruled->verbs.harness, POD_JSON("4", "", "", "'nominatedNodeName':'a'"));
     check(ruled, ASK("2", "'a'"), KEPT); /* another nomination */
 }
 
@@ -79,8 +79,8 @@ static void test_room_that_is_kept_is_an_error_twice(void **state)
 static void test_while_victims_end_elsewhere_the_pod_is_refused_at_once(void **state)
 {
     struct ruled *ruled = *state;
-    ledger_shows(ruled->verbs.stage, POD_JSON("1", "", ",'nodeName':'a'", ""));
-    ledger_shows(ruled->verbs.stage, ENDS_ON_B("v", "'cpu':'1'"));
+    ledger_shows(ruled->verbs.harness, POD_JSON("1", "", ",'nodeName':'a'", ""));
+    ledger_shows(ruled->verbs.harness, ENDS_ON_B("v", "'cpu':'1'"));
     check(ruled, NOMINATED_TO_B, ANSWER("", TOO_FEW "," NO_GPUS));
     assert_int_equal(ruled->n_wakes, 0);
     check_counted(&ruled->verbs, "filter_ledger_behind_total", 0);
@@ -90,10 +90,10 @@ static void test_while_victims_end_elsewhere_the_pod_is_refused_at_once(void **s
 static void test_victims_that_are_seen_late_end_the_wait(void **state)
 {
     struct ruled *ruled = *state;
-    ledger_shows(ruled->verbs.stage, POD_JSON("1", "", ",'nodeName':'a'", ""));
+    ledger_shows(ruled->verbs.harness, POD_JSON("1", "", ",'nodeName':'a'", ""));
     struct exchange *asked = begin(&ruled->verbs, extender_filter, NOMINATED_TO_B);
     assert_false(fake_is_answered(asked));
-    ledger_shows(ruled->verbs.stage, ENDS_ON_B("v", "'nvidia.com/gpu':'1'"));
+    ledger_shows(ruled->verbs.harness, ENDS_ON_B("v", "'nvidia.com/gpu':'1'"));
     assert_true(waits_tick(ruled->verbs.extender.waits, 1) == CLOCK_NEVER);
     end(asked, ANSWER("", TOO_FEW "," NO_GPUS));
 }
@@ -157,7 +157,7 @@ static void test_while_victims_end_a_claimed_quota_is_no_error(void **state)
     struct ruled *ruled = *state;
     const struct rule_case alone = case_of(ruled, "b", REASON_QUOTA_CLAIMED, "b", 0);
     assert_int_equal(alone.state, POD_SHUT);
-    ledger_shows(ruled->verbs.stage, ENDS_ON_B("v", "'nvidia.com/gpu':'1'"));
+    ledger_shows(ruled->verbs.harness, ENDS_ON_B("v", "'nvidia.com/gpu':'1'"));
     const struct rule_case found = case_of(ruled, "b", REASON_QUOTA_CLAIMED, "b", 0);
     assert_int_equal(found.cause, CAUSE_CLAIMED);
     assert_int_equal(found.state, POD_VICTIMS);

@@ -3,7 +3,7 @@
  * loop that feeds the ledger, and ticks. */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "verbs_stage.h"
+#include "verbs_harness.h"
 
 struct waiting_stage {
     struct verbs verbs;
@@ -19,7 +19,7 @@ static void wake(void *context)
     waiting->n_wakes++;
     if (!waiting->removed_at_wake)
         return;
-    ledger_removes(waiting->verbs.stage, waiting->removed_at_wake);
+    ledger_removes(waiting->verbs.harness, waiting->removed_at_wake);
     assert_true(waits_tick(waiting->verbs.extender.waits, clock_ms()) == CLOCK_NEVER);
 }
 
@@ -34,7 +34,7 @@ static int set_up(void **state)
     waiting->verbs.extender.waits = waits_new(wake, waiting);
     waiting->verbs.extender.budgets = budgets_new();
     waiting->verbs.extender.decisions = waiting->decisions;
-    ledger_shows(waiting->verbs.stage, VICTIM);
+    ledger_shows(waiting->verbs.harness, VICTIM);
     *state = waiting;
     return 0;
 }
@@ -80,10 +80,10 @@ static void test_it_waits_for_the_end_of_the_victim(void **state)
     assert_false(fake_is_answered(asked));
     assert_int_equal(waiting->n_wakes, 1);
     assert_true(tick(waiting) >= began_ms + WAITS_TOTAL_MS);
-    ledger_shows(waiting->verbs.stage, POD_JSON("3", "", ",'nodeName':'b'", ""));
+    ledger_shows(waiting->verbs.harness, POD_JSON("3", "", ",'nodeName':'b'", ""));
     assert_true(tick(waiting) != CLOCK_NEVER);
     assert_false(fake_is_answered(asked));
-    ledger_removes(waiting->verbs.stage, VICTIM);
+    ledger_removes(waiting->verbs.harness, VICTIM);
     assert_true(tick(waiting) == CLOCK_NEVER);
     end(asked, ANSWER("'a'", NO_GPUS "," NO_GPUS));
     check_counted(&waiting->verbs, "filter_waits_total{result=\"helped\"}", 1);
@@ -103,7 +103,7 @@ static void test_it_is_on_record_once(void **state)
     struct decision *found = NULL;
     struct exchange *asked = ask(waiting, ASK("'a'"));
     assert_int_equal(decisions_find(waiting->decisions, &all, arena, &found), 0);
-    ledger_removes(waiting->verbs.stage, VICTIM);
+    ledger_removes(waiting->verbs.harness, VICTIM);
     (void)tick(waiting);
     end(asked, ANSWER("'a'", ""));
     assert_int_equal(decisions_find(waiting->decisions, &all, arena, &found), 1);
@@ -136,10 +136,10 @@ static void test_it_waits_no_longer_than_it_may(void **state)
 static void test_at_the_end_all_nodes_are_judged_again(void **state)
 {
     struct waiting_stage *waiting = *state;
-    ledger_shows(waiting->verbs.stage, POD_JSON("3", "", ",'nodeName':'b'", ""));
-    ledger_shows(waiting->verbs.stage, POD_JSON("4", "", ",'nodeName':'b'", ""));
+    ledger_shows(waiting->verbs.harness, POD_JSON("3", "", ",'nodeName':'b'", ""));
+    ledger_shows(waiting->verbs.harness, POD_JSON("4", "", ",'nodeName':'b'", ""));
     struct exchange *asked = ask(waiting, ASK("'a','b'"));
-    ledger_removes(waiting->verbs.stage, POD_JSON("4", "", ",'nodeName':'b'", ""));
+    ledger_removes(waiting->verbs.harness, POD_JSON("4", "", ",'nodeName':'b'", ""));
     (void)tick(waiting);
     assert_false(fake_is_answered(asked));
     tick_late(waiting);
@@ -150,12 +150,12 @@ static void test_at_the_end_all_nodes_are_judged_again(void **state)
 static void test_it_waits_for_the_end_of_a_promise(void **state)
 {
     struct waiting_stage *waiting = *state;
-    ledger_removes(waiting->verbs.stage, VICTIM);
-    ledger_shows(waiting->verbs.stage, POD_JSON("1", "", "", "'nominatedNodeName':'a'"));
+    ledger_removes(waiting->verbs.harness, VICTIM);
+    ledger_shows(waiting->verbs.harness, POD_JSON("1", "", "", "'nominatedNodeName':'a'"));
     struct exchange *asked = ask(waiting, ASK("'a'"));
     (void)tick(waiting);
     assert_false(fake_is_answered(asked));
-    ledger_shows(waiting->verbs.stage, POD_JSON("1", "", "", ""));
+    ledger_shows(waiting->verbs.harness, POD_JSON("1", "", "", ""));
     assert_true(tick(waiting) == CLOCK_NEVER);
     end(asked, ANSWER("'a'", ""));
 }
@@ -175,7 +175,7 @@ static void test_it_waits_for_another_node_too(void **state)
     struct waiting_stage *waiting = *state;
     struct exchange *asked = ask(waiting, ASK_AS("'nominatedNodeName':'b'", "'c','a'"));
     assert_false(fake_is_answered(asked));
-    ledger_removes(waiting->verbs.stage, VICTIM);
+    ledger_removes(waiting->verbs.harness, VICTIM);
     (void)tick(waiting);
     end(asked, ANSWER("'a'", NO_GPUS));
 }
@@ -195,7 +195,7 @@ static void test_the_node_goes_while_it_waits(void **state)
 {
     struct waiting_stage *waiting = *state;
     struct exchange *asked = ask(waiting, ASK("'a'"));
-    live_remove(&waiting->verbs.stage->live, CLUSTER_NODES, "{'metadata':{'name':'a'}}");
+    live_remove(&waiting->verbs.harness->live, CLUSTER_NODES, "{'metadata':{'name':'a'}}");
     assert_true(tick(waiting) == CLOCK_NEVER);
     end(asked, ANSWER("", REFUSED("a", "the node is not in the inventory")));
     check_counted(&waiting->verbs, "verb_calls_total{verb=\"filter\",result=\"none\"}", 1);
@@ -206,11 +206,11 @@ static void test_the_node_goes_while_it_waits(void **state)
 static void test_the_ledger_goes_stale_while_it_waits(void **state)
 {
     struct waiting_stage *waiting = *state;
-    struct live_cluster *live = &waiting->verbs.stage->live;
+    struct live_cluster *live = &waiting->verbs.harness->live;
     struct exchange *asked = ask(waiting, ASK("'a'"));
     live->statuses[CLUSTER_PODS].stale = true;
     live->statuses[CLUSTER_PODS].why = "no answer in 10 s";
-    ledger_removes(waiting->verbs.stage, VICTIM);
+    ledger_removes(waiting->verbs.harness, VICTIM);
     (void)tick(waiting);
     end(asked, "{'Error':'gpu-extender: the pods are stale: no answer in 10 s'}");
     check_counted(&waiting->verbs, "verb_calls_total{verb=\"filter\",result=\"unusable\"}", 1);

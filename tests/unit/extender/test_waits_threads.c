@@ -4,7 +4,7 @@
  * each is answered once. Its own executable, as it is also run under ThreadSanitizer.
  */
 #include "base/clock.h"
-#include "verbs_stage.h"
+#include "verbs_harness.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -68,9 +68,9 @@ static void *feed_and_tick(void *context)
 {
     struct crowd *crowd = context;
     while (is_asked(crowd)) {
-        ledger_removes(crowd->verbs.stage, VICTIM);
+        ledger_removes(crowd->verbs.harness, VICTIM);
         (void)waits_tick(crowd->verbs.extender.waits, 1);
-        ledger_shows(crowd->verbs.stage, VICTIM);
+        ledger_shows(crowd->verbs.harness, VICTIM);
         (void)waits_tick(crowd->verbs.extender.waits, 1);
     }
     return NULL;
@@ -97,7 +97,7 @@ static void test_no_change_is_missed(void **state)
     crowd.verbs.extender.waits = waits_new(wake, &crowd);
     (void)pthread_mutex_init(&crowd.lock, NULL);
     (void)pthread_cond_init(&crowd.changed, NULL);
-    ledger_shows(crowd.verbs.stage, VICTIM);
+    ledger_shows(crowd.verbs.harness, VICTIM);
     assert_int_equal(pthread_create(&threads[0], NULL, feed_and_tick, &crowd), 0);
     for (size_t i = 0; i < N_INQUIRERS; i++) {
         inquirers[i].crowd = &crowd;

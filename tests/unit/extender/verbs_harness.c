@@ -1,5 +1,5 @@
-/* verbs_stage: see verbs_stage.h. */
-#include "verbs_stage.h"
+/* verbs_harness: see verbs_harness.h. */
+#include "verbs_harness.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -8,18 +8,18 @@
 
 void verbs_init(struct verbs *verbs)
 {
-    void *stage = NULL;
-    assert_int_equal(bind_stage_setup(&stage), 0);
-    verbs->stage = stage;
-    verbs->extender = (struct extender){.policy = &verbs->stage->live.policy,
-                                        .inventory = verbs->stage->live.inventory,
-                                        .binds = verbs->stage->binds};
+    void *harness = NULL;
+    assert_int_equal(bind_harness_setup(&harness), 0);
+    verbs->harness = harness;
+    verbs->extender = (struct extender){.policy = &verbs->harness->live.policy,
+                                        .inventory = verbs->harness->live.inventory,
+                                        .binds = verbs->harness->binds};
 }
 
 void verbs_fini(struct verbs *verbs)
 {
-    void *stage = verbs->stage;
-    assert_int_equal(bind_stage_teardown(&stage), 0);
+    void *harness = verbs->harness;
+    assert_int_equal(bind_harness_teardown(&harness), 0);
 }
 
 struct exchange *begin(struct verbs *verbs, handle_exchange *handle, const char *question)

@@ -1,17 +1,17 @@
 /*
- * verbs_stage: the extender's verbs over a bind_stage, asked without HTTP. Questions and answers
- * are written with ' for ".
+ * verbs_harness: the extender's verbs over a bind_harness, asked without HTTP. Questions and
+ * answers are written with ' for ".
  */
-#ifndef VERBS_STAGE_H
-#define VERBS_STAGE_H
+#ifndef VERBS_HARNESS_H
+#define VERBS_HARNESS_H
 
-#include "bind_stage.h"
+#include "bind_harness.h"
 #include "extender/extender.h"
 #include "fake_exchange.h"
 
 struct verbs {
-    struct bind_stage *stage;
-    struct extender extender; /* with the stage's policy, inventory and binds; no more */
+    struct bind_harness *harness;
+    struct extender extender; /* with the harness's policy, inventory and binds; no more */
 };
 
 void verbs_init(struct verbs *verbs);
