@@ -33,6 +33,13 @@ struct fit_question {
     struct quota_view *quota; /* what quotas leave to the pod; NULL: none limits it */
 };
 
+/* What is wanted, with what quotas leave to a pod of that namespace, shape and own reservation, and
+ * without what is promised to others (quota_promise(), which says what now_ms is). In the arena;
+ * valid while the cluster does not change, but by quota_place(). */
+struct fit_question fit_question_of(const struct cluster *cluster, const char *namespace_,
+                                    const struct fit_question *wanted, int64_t now_ms,
+                                    struct arena *arena);
+
 /* node NULL: REASON_NODE_UNKNOWN (of a pod that is refused: REASON_POD_INVALID). Of several
  * reasons, the first in the order of the enum. */
 enum reason fit_judge(const struct node *node, const struct fit_question *question);

@@ -7,6 +7,16 @@
 
 #include <string.h>
 
+struct fit_question fit_question_of(const struct cluster *cluster, const char *namespace_,
+                                    const struct fit_question *wanted, int64_t now_ms,
+                                    struct arena *arena)
+{
+    struct fit_question question = *wanted;
+    question.quota = quota_begin(cluster, namespace_, question.shape, question.own, arena);
+    quota_promise(question.quota, cluster, &question.asker, now_ms, arena);
+    return question;
+}
+
 const char *fit_message(const struct node *node, const struct fit_question *question,
                         enum reason verdict)
 {

@@ -65,14 +65,12 @@ static enum reason judge(const struct cluster *cluster, const struct reserve_que
     const struct pod_shape *shape = known->draft.shape;
     const struct node *node = cluster_find_node(cluster, question->node_name);
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
-    const struct fit_question fit = {
-        .shape = shape->facts.demand_only ? cluster_resolve(cluster, &question->facts->shape, arena)
-                                          : shape,
-        .refusal = known->refusal,
-        .scope = FIT_OURS,
-        .asker = known->asker,
-        .quota = quota_begin(cluster, known->draft.namespace_, shape, NULL, arena)};
-    quota_promise(fit.quota, cluster, &known->asker, QUOTA_NO_CLAIMS, arena);
+    const struct fit_question wanted = {
+        .shape = shape, .refusal = known->refusal, .scope = FIT_OURS, .asker = known->asker};
+    struct fit_question fit =
+        fit_question_of(cluster, known->draft.namespace_, &wanted, QUOTA_NO_CLAIMS, arena);
+    if (shape->facts.demand_only)
+        fit.shape = cluster_resolve(cluster, &question->facts->shape, arena);
     result->reason = fit_judge(node, &fit);
     if (result->reason != REASON_FITS)
         result->why = fit_text(node, &fit, result->reason);

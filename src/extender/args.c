@@ -1,7 +1,9 @@
 /* args: see args.h. */
 #include "extender/args.h"
+#include "base/clock.h"
 #include "formats/json_get.h"
 #include "formats/json_strings.h"
+#include "ledger/reservation.h"
 #include "objects/pod.h"
 
 /* A pod that cannot be read can run nowhere: that is an answer, not an error. */
@@ -18,6 +20,20 @@ int args_read_pod(const json_t *root, struct arena *arena, const struct policy *
     if (pod_from_json(pod, policy, arena, ret_pod, &why) < 0)
         *ret_pod = (struct pod_facts){.uid = "", .refusal = arena_strdup(arena, why.text)};
     return 0;
+}
+
+struct fit_question args_question(const struct cluster *cluster, const struct pod_facts *pod,
+                                  struct arena *arena)
+{
+    const struct fit_question wanted = {
+        .shape = cluster_resolve(cluster, &pod->shape, arena),
+        .refusal = pod->refusal,
+        .scope = FIT_OURS,
+        .replica_of = pod->replica_of,
+        .asker = asker_of_facts(pod),
+        .own = cluster_find_reservation(cluster, pod->uid),
+    };
+    return fit_question_of(cluster, pod->namespace_, &wanted, clock_ms(), arena);
 }
 
 static int read_names(struct args *args, json_t *names, struct arena *arena, struct err *err)

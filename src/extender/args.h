@@ -1,10 +1,12 @@
 /*
- * args: ExtenderArgs, what filter and prioritize are asked. Private to extender.
+ * args: ExtenderArgs, what filter and prioritize are asked, and what that asks of the ledger.
+ * Private to extender.
  */
 #ifndef EXTENDER_ARGS_H
 #define EXTENDER_ARGS_H
 
 #include "base/err.h"
+#include "decide/fit.h"
 #include "http/exchange.h"
 #include "types/facts.h"
 #include "types/policy.h"
@@ -25,6 +27,9 @@ struct args {
 /* The member Pod. -EINVAL: there is none. */
 int args_read_pod(const json_t *root, struct arena *arena, const struct policy *policy,
                   struct pod_facts *ret_pod, struct err *err);
+/* What filter, prioritize and preempt ask about the pod: fit_question_of(). */
+struct fit_question args_question(const struct cluster *cluster, const struct pod_facts *pod,
+                                  struct arena *arena);
 /* -EINVAL: no JSON, no Pod, neither Nodes nor NodeNames, or a member of the wrong type. */
 int args_init(struct args *ret_args, struct exchange *exchange, const struct policy *policy,
               struct err *err);

@@ -5,7 +5,6 @@
 #include "extender/answer.h"
 #include "extender/args.h"
 #include "extender/extender.h"
-#include "extender/question.h"
 #include "formats/json_get.h"
 
 /* A node of the request, with the pods that kube-scheduler would evict there. */
@@ -116,7 +115,7 @@ static void judge(struct extender *extender, const struct pod_facts *pod,
                   struct arena *arena)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(extender->inventory);
-    const struct fit_question question = question_of(view.cluster, pod, arena);
+    const struct fit_question question = args_question(view.cluster, pod, arena);
     for (size_t i = 0; i < candidates->n; i++) {
         struct node_victims *candidate = &candidates->items[i];
         const enum reason reason =

@@ -4,7 +4,6 @@
 #include "extender/answer.h"
 #include "extender/args.h"
 #include "extender/extender.h"
-#include "extender/question.h"
 
 /* Ranks the nodes; ranked[i].position says which name it is. Nodes that the pod fits no more (they
  * may have changed since filter) come last. False: there is nothing to say, as kube-scheduler
@@ -13,7 +12,7 @@ static bool rank(struct inventory *inventory, const struct args *args, struct de
                  struct arena *arena, struct ranked_node *ranked)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read_settled(inventory);
-    const struct fit_question question = question_of(view.cluster, &args->pod, arena);
+    const struct fit_question question = args_question(view.cluster, &args->pod, arena);
     const struct node **nodes = ARENA_ARRAY(arena, const struct node *, args->n_names);
     cluster_find_nodes(view.cluster, args->names, args->n_names, nodes);
     for (size_t i = 0; i < args->n_names; i++) {

@@ -356,18 +356,16 @@ static void ask(struct placement_run *run)
     static const struct shape_facts NOTHING;
     const struct shape_facts *facts = workload->problem ? &NOTHING : &workload->pod.shape;
     struct dry_run *dry_run = run->dry_run;
-    const struct pod_shape *shape = cluster_resolve(dry_run->fork, facts, dry_run->arena);
-    run->query.question = (struct fit_question){
-        .shape = shape,
+    const struct fit_question wanted = {
+        .shape = cluster_resolve(dry_run->fork, facts, dry_run->arena),
         .refusal = unjudged_because(workload, dry_run->arena),
         .node_name = workload->pod.node_name,
         .scope = FIT_ALL,
         .asker = {.priority = workload->problem ? 0 : priority_of(dry_run->fork, &workload->pod)},
-        .quota = quota_begin(dry_run->fork, workload->namespace_, shape, NULL, dry_run->arena),
         .replica_of = workload->pod.replica_of,
     };
-    quota_promise(run->query.question.quota, dry_run->fork, &run->query.question.asker,
-                  QUOTA_NO_CLAIMS, dry_run->arena);
+    run->query.question = fit_question_of(dry_run->fork, workload->namespace_, &wanted,
+                                          QUOTA_NO_CLAIMS, dry_run->arena);
     verdict_query_admission(&run->query);
     run->n_replicas = workload->replicas;
     if (!run->query.question.refusal)

@@ -87,20 +87,15 @@ static const char *summary_of(const struct pod_report *report, const struct pod_
 
 struct pod_query pod_json_query(const struct pod_report *report, const struct pod_copy *copy)
 {
-    const struct shape_facts *facts = &copy->shape->facts;
-    const struct pod_shape *shape = cluster_resolve(report->fork, facts, report->arena);
-    const struct pod_query query = {
-        .question = {.shape = shape,
-                     .refusal = copy->pod.refusal,
-                     .scope = FIT_ALL,
-                     .asker = asker_of(&copy->pod),
-                     .quota = quota_begin(report->fork, copy->pod.namespace_, shape, NULL,
-                                          report->arena)},
-        .arena = report->arena,
+    const struct fit_question wanted = {
+        .shape = cluster_resolve(report->fork, &copy->shape->facts, report->arena),
+        .refusal = copy->pod.refusal,
+        .scope = FIT_ALL,
+        .asker = asker_of(&copy->pod),
     };
-    quota_promise(query.question.quota, report->fork, &query.question.asker, QUOTA_NO_CLAIMS,
-                  report->arena);
-    return query;
+    return (struct pod_query){.question = fit_question_of(report->fork, copy->pod.namespace_,
+                                                          &wanted, QUOTA_NO_CLAIMS, report->arena),
+                              .arena = report->arena};
 }
 
 static const char *state_of(const struct pod *pod)

@@ -6,7 +6,6 @@
 #include "extender/extender.h"
 #include "extender/filter/rules.h"
 #include "extender/filter/shortlist.h"
-#include "extender/question.h"
 #include "formats/json_put.h"
 
 #include <string.h>
@@ -188,7 +187,7 @@ static void judge_once(struct filter_call *call, struct filter_result *ret_found
     };
     const struct inventory_view view CLEANUP(inventory_done) =
         inventory_read_settled(call->extender->inventory);
-    const struct fit_question question = question_of(view.cluster, &args->pod, arena);
+    const struct fit_question question = args_question(view.cluster, &args->pod, arena);
     struct shortlist *list =
         shortlist_begin(view.cluster, args, &question, call->extender->shortlist, arena);
     judge_all(view.cluster, args, &question, ret_found, list);
@@ -350,7 +349,7 @@ static bool may_still_pass(struct filter_call *call)
     const uint64_t version = cluster_version(view.cluster);
     if (version == call->seen_version)
         return true;
-    const struct fit_question question = question_of(view.cluster, &call->args.pod, arena);
+    const struct fit_question question = args_question(view.cluster, &call->args.pod, arena);
     call->seen_version = version;
     return rules_may_pass(&call->rule_case, view.cluster, &question, arena);
 }
