@@ -151,6 +151,7 @@ ASIDE = [
 ]
 STEPS = [
     ("lint/includes", True, lambda run, name, _: lint(run, name, "includes")),
+    ("lint/structs", True, lambda run, name, _: lint(run, name, "structs")),
     ("lint/texts", True, lambda run, name, _: lint(run, name, "texts")),
     ("lint/format", True, lambda run, name, _: lint(run, name, "format")),
     ("lint/shell", True, lambda run, name, _: lint(run, name, "shell")),

@@ -9,7 +9,7 @@
 /* A table's own order is that of their coming: its head is the oldest. */
 struct kept_answer {
     struct answer_key key;
-    struct answer answer;
+    struct auth_answer answer;
     int64_t until_ms;
     UT_hash_handle hh;
 };
@@ -41,13 +41,14 @@ void answers_fini(struct answers *answers)
     clear(&answers->refused);
 }
 
-struct answer answers_find(const struct answers *answers, const struct answer_key *key,
-                           int64_t now_ms)
+struct auth_answer answers_find(const struct answers *answers, const struct answer_key *key,
+                                int64_t now_ms)
 {
     const struct kept_answer *kept = find_in(answers->allowed, key);
     if (!kept)
         kept = find_in(answers->refused, key);
-    return kept && now_ms < kept->until_ms ? kept->answer : (struct answer){.kind = ANSWER_NONE};
+    return kept && now_ms < kept->until_ms ? kept->answer
+                                           : (struct auth_answer){.kind = ANSWER_NONE};
 }
 
 static bool is_of_token(const struct kept_answer *kept, const struct answer_key *key)
@@ -95,7 +96,7 @@ static void forget(struct kept_answer **table, const struct answer_key *key)
 }
 
 void answers_keep(struct answers *answers, const struct answer_key *key,
-                  const struct answer *answer, int64_t until_ms)
+                  const struct auth_answer *answer, int64_t until_ms)
 {
     struct kept_answer **table =
         answer->kind == ANSWER_ALLOWED ? &answers->allowed : &answers->refused;

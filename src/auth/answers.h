@@ -30,7 +30,7 @@ enum answer_kind {
     ANSWER_STRANGER,  /* the token is nobody's */
 };
 
-struct answer {
+struct auth_answer {
     enum answer_kind kind;
     char user[ANSWERS_USER_SIZE]; /* of ANSWER_FORBIDDEN, cut where it is long */
 };
@@ -44,12 +44,12 @@ struct answers {
 void answers_fini(struct answers *answers);
 
 /* ANSWER_NONE: none is known, or its time is over. */
-struct answer answers_find(const struct answers *answers, const struct answer_key *key,
-                           int64_t now_ms);
+struct auth_answer answers_find(const struct answers *answers, const struct answer_key *key,
+                                int64_t now_ms);
 /* Whether the token was allowed anything not long ago, though that may be over. */
 bool answers_know_token(const struct answers *answers, const struct answer_key *key);
 /* In the place of what was kept of the key. answer: one of the three. */
 void answers_keep(struct answers *answers, const struct answer_key *key,
-                  const struct answer *answer, int64_t until_ms);
+                  const struct auth_answer *answer, int64_t until_ms);
 
 #endif

@@ -70,7 +70,7 @@ static void forbid(struct exchange *exchange, const char *user)
 }
 
 /* Anything but ANSWER_ALLOWED. */
-static void refuse(struct exchange *exchange, const struct answer *answer)
+static void refuse(struct exchange *exchange, const struct auth_answer *answer)
 {
     if (answer->kind == ANSWER_FORBIDDEN)
         forbid(exchange, answer->user);
@@ -85,7 +85,7 @@ static void refuse(struct exchange *exchange, const struct answer *answer)
 }
 
 /* Anything but ROOM_YES. */
-static void refuse_for_room(struct auth *auth, struct exchange *exchange, enum room room)
+static void refuse_for_room(struct auth *auth, struct exchange *exchange, enum inquiry_room room)
 {
     const bool is_full = room == ROOM_FULL;
     counter_add(&auth->lookups[is_full ? LOOKUP_BUSY : LOOKUP_LIMITED], 1);
@@ -93,7 +93,7 @@ static void refuse_for_room(struct auth *auth, struct exchange *exchange, enum r
                                            : "too many unknown tokens were shown: try again");
 }
 
-void auth_settle(struct exchange *exchange, const struct answer *answer)
+void auth_settle(struct exchange *exchange, const struct auth_answer *answer)
 {
     if (answer->kind == ANSWER_ALLOWED)
         exchange_pass(exchange);
@@ -112,9 +112,9 @@ enum auth_verdict auth_judge(struct auth *auth, struct exchange *exchange, int64
         return AUTH_CLOSED;
     }
     (void)pthread_mutex_lock(&auth->lock);
-    const struct answer answer = answers_find(&auth->answers, &asking.key, now_ms);
+    const struct auth_answer answer = answers_find(&auth->answers, &asking.key, now_ms);
     const bool known = answer.kind != ANSWER_NONE;
-    const enum room room = known ? ROOM_YES : auth_inquiry_room(auth, &asking.key, now_ms);
+    const enum inquiry_room room = known ? ROOM_YES : auth_inquiry_room(auth, &asking.key, now_ms);
     (void)pthread_mutex_unlock(&auth->lock);
     if (room != ROOM_YES) {
         refuse_for_room(auth, exchange, room);
@@ -134,9 +134,9 @@ static void ask(struct auth *auth, const struct asking *asking, struct exchange 
 {
     struct inquiry *begun = NULL;
     (void)pthread_mutex_lock(&auth->lock);
-    const struct answer answer = answers_find(&auth->answers, &asking->key, now_ms);
+    const struct auth_answer answer = answers_find(&auth->answers, &asking->key, now_ms);
     const bool known = answer.kind != ANSWER_NONE;
-    const enum room room = known ? ROOM_YES : auth_inquiry_room(auth, &asking->key, now_ms);
+    const enum inquiry_room room = known ? ROOM_YES : auth_inquiry_room(auth, &asking->key, now_ms);
     if (!known && room == ROOM_YES)
         begun = auth_inquiry_join(auth, asking, exchange, now_ms);
     (void)pthread_mutex_unlock(&auth->lock);

@@ -44,7 +44,7 @@ static void refill(struct auth *auth, int64_t now_ms)
     auth->tickets_ms = now_ms;
 }
 
-enum room auth_inquiry_room(struct auth *auth, const struct answer_key *key, int64_t now_ms)
+enum inquiry_room auth_inquiry_room(struct auth *auth, const struct answer_key *key, int64_t now_ms)
 {
     const bool is_open = find_inquiry(auth, key) != NULL;
     const bool is_known = answers_know_token(&auth->answers, key);
@@ -87,7 +87,7 @@ struct inquiry *auth_inquiry_join(struct auth *auth, const struct asking *asking
     return is_new ? inquiry : NULL;
 }
 
-static void keep(struct inquiry *inquiry, const struct answer *answer)
+static void keep(struct inquiry *inquiry, const struct auth_answer *answer)
 {
     struct auth *auth = inquiry->auth;
     const int64_t for_ms =
@@ -111,7 +111,7 @@ static struct waiting *end_inquiry(struct inquiry *inquiry)
 
 /* ---- without it, on the sender's thread ---- */
 
-static void conclude(struct inquiry *inquiry, const struct answer *answer)
+static void conclude(struct inquiry *inquiry, const struct auth_answer *answer)
 {
     struct auth *auth = inquiry->auth;
     (void)pthread_mutex_lock(&auth->lock);
@@ -166,7 +166,7 @@ static void note(struct inquiry *inquiry, enum review_kind kind, enum review_res
 static void take_access_review(void *context, const struct kube_answer *kube_answer)
 {
     struct inquiry *inquiry = context;
-    struct answer answer = {.kind = ANSWER_NONE};
+    struct auth_answer answer = {.kind = ANSWER_NONE};
     char why[REVIEW_WHY_SIZE] = "";
     const enum review_result result = review_read_access(kube_answer, why);
     note(inquiry, ACCESS_REVIEW, result, why, kube_answer->at_ms);
@@ -198,7 +198,7 @@ static void take_token_review(void *context, const struct kube_answer *kube_answ
         review_access(inquiry, kube_answer->at_ms);
         return;
     }
-    const struct answer answer = {.kind = result == REVIEW_NO ? ANSWER_STRANGER : ANSWER_NONE};
+    const struct auth_answer answer = {.kind = result == REVIEW_NO ? ANSWER_STRANGER : ANSWER_NONE};
     conclude(inquiry, &answer);
 }
 

@@ -21,7 +21,7 @@
 enum review_kind { TOKEN_REVIEW, ACCESS_REVIEW, N_REVIEW_KINDS };
 enum lookup { LOOKUP_HIT, LOOKUP_MISS, LOOKUP_BUSY, LOOKUP_LIMITED, N_LOOKUPS };
 /* Whether an exchange may wait for an answer. */
-enum room { ROOM_YES, ROOM_FULL, ROOM_LIMITED };
+enum inquiry_room { ROOM_YES, ROOM_FULL, ROOM_LIMITED };
 
 /* What an exchange asks for. All but the key is borrowed from it. */
 struct asking {
@@ -68,12 +68,13 @@ struct auth {
 const char *auth_review_name(enum review_kind kind);
 
 /* Answers the exchange, or lets it pass. ANSWER_NONE: the API server could not be asked. */
-void auth_settle(struct exchange *exchange, const struct answer *answer);
+void auth_settle(struct exchange *exchange, const struct auth_answer *answer);
 
 /* These two under the lock. ROOM_FULL: too many inquiries are open, or exchanges wait.
  * ROOM_LIMITED: this would be a new inquiry about an unknown token, of which too many were begun
  * lately. */
-enum room auth_inquiry_room(struct auth *auth, const struct answer_key *key, int64_t now_ms);
+enum inquiry_room auth_inquiry_room(struct auth *auth, const struct answer_key *key,
+                                    int64_t now_ms);
 /* After ROOM_YES. The exchange waits. An inquiry that is new is for auth_inquiry_send(), without
  * the lock; else NULL. */
 struct inquiry *auth_inquiry_join(struct auth *auth, const struct asking *asking,

@@ -10,7 +10,7 @@
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 #define PATH_TEXT_MAX 256
 
-struct reading {
+struct quota_reading {
     const struct yaml_file *file;
     struct policy *policy;
     struct err *err;
@@ -40,10 +40,10 @@ static void to_member(const struct yaml_value *map, const char *key, struct spot
 
 struct member {
     const char *key;
-    int (*read)(const struct reading *reading, const struct yaml_value *at, void *target);
+    int (*read)(const struct quota_reading *reading, const struct yaml_value *at, void *target);
 };
 
-static int refuse_key(const struct reading *reading, const struct yaml_value *at,
+static int refuse_key(const struct quota_reading *reading, const struct yaml_value *at,
                       const struct member *members, size_t n)
 {
     char known[120] = "";
@@ -56,7 +56,7 @@ static int refuse_key(const struct reading *reading, const struct yaml_value *at
 }
 
 /* A key without a value is as if it were not there. */
-static int read_mapping(const struct reading *reading, const struct yaml_value *map,
+static int read_mapping(const struct quota_reading *reading, const struct yaml_value *map,
                         const struct member *members, size_t n, void *target)
 {
     const char *key = NULL;
@@ -79,7 +79,7 @@ static int read_mapping(const struct reading *reading, const struct yaml_value *
 }
 
 /* 0, and how many items the list has, at least one. */
-static int check_list(const struct reading *reading, const struct yaml_value *list,
+static int check_list(const struct quota_reading *reading, const struct yaml_value *list,
                       const char *of_what, size_t *ret_n)
 {
     char right[60];
@@ -93,7 +93,7 @@ static int check_list(const struct reading *reading, const struct yaml_value *li
     return 0;
 }
 
-static int read_text(const struct reading *reading, const struct yaml_value *at,
+static int read_text(const struct quota_reading *reading, const struct yaml_value *at,
                      syntax_check *check, const char **ret_text)
 {
     const char *text = json_string_value(at->value);
@@ -106,7 +106,7 @@ static int read_text(const struct reading *reading, const struct yaml_value *at,
     return 0;
 }
 
-static int read_texts(const struct reading *reading, const struct yaml_value *list,
+static int read_texts(const struct quota_reading *reading, const struct yaml_value *list,
                       syntax_check *check, const char *const **ret_texts, size_t *ret_n)
 {
     size_t n = 0;
@@ -133,14 +133,15 @@ static int read_texts(const struct reading *reading, const struct yaml_value *li
 
 /* The selector over namespaces: Kubernetes API, LabelSelector. */
 
-static int read_expression_key(const struct reading *reading, const struct yaml_value *at,
+static int read_expression_key(const struct quota_reading *reading, const struct yaml_value *at,
                                void *target)
 {
     struct requirement *requirement = target;
     return read_text(reading, at, syntax_label_key, &requirement->key);
 }
 
-static int read_operator(const struct reading *reading, const struct yaml_value *at, void *target)
+static int read_operator(const struct quota_reading *reading, const struct yaml_value *at,
+                         void *target)
 {
     static const char *const NAMES[] = {[SELECTOR_IN] = "In",
                                         [SELECTOR_NOT_IN] = "NotIn",
@@ -157,14 +158,15 @@ static int read_operator(const struct reading *reading, const struct yaml_value 
     return yaml_wrong(reading->file, at, "In, NotIn, Exists or DoesNotExist", reading->err);
 }
 
-static int read_values(const struct reading *reading, const struct yaml_value *at, void *target)
+static int read_values(const struct quota_reading *reading, const struct yaml_value *at,
+                       void *target)
 {
     struct requirement *requirement = target;
     return read_texts(reading, at, syntax_label_value, &requirement->values,
                       &requirement->n_values);
 }
 
-static int read_expression(const struct reading *reading, const struct yaml_value *at,
+static int read_expression(const struct quota_reading *reading, const struct yaml_value *at,
                            struct requirement *requirement)
 {
     static const struct member MEMBERS[] = {
@@ -186,7 +188,7 @@ static int read_expression(const struct reading *reading, const struct yaml_valu
 }
 
 /* What a selector requires, grown by its two lists. */
-static struct requirement *more_requirements(const struct reading *reading,
+static struct requirement *more_requirements(const struct quota_reading *reading,
                                              struct selector_term *term, size_t n_more)
 {
     struct arena *arena = reading->policy->arena;
@@ -198,7 +200,7 @@ static struct requirement *more_requirements(const struct reading *reading,
     return more;
 }
 
-static int read_expressions(const struct reading *reading, const struct yaml_value *at,
+static int read_expressions(const struct quota_reading *reading, const struct yaml_value *at,
                             void *target)
 {
     if (!json_is_array(at->value))
@@ -215,7 +217,7 @@ static int read_expressions(const struct reading *reading, const struct yaml_val
     return 0;
 }
 
-static int read_match_labels(const struct reading *reading, const struct yaml_value *at,
+static int read_match_labels(const struct quota_reading *reading, const struct yaml_value *at,
                              void *target)
 {
     struct arena *arena = reading->policy->arena;
@@ -243,7 +245,8 @@ static int read_match_labels(const struct reading *reading, const struct yaml_va
     return 0;
 }
 
-static int read_selector(const struct reading *reading, const struct yaml_value *at, void *target)
+static int read_selector(const struct quota_reading *reading, const struct yaml_value *at,
+                         void *target)
 {
     static const struct member MEMBERS[] = {{"matchLabels", read_match_labels},
                                             {"matchExpressions", read_expressions}};
@@ -263,7 +266,8 @@ struct limits {
     size_t n_models;
 };
 
-static int read_gpus(const struct reading *reading, const struct yaml_value *at, int64_t *ret_gpus)
+static int read_gpus(const struct quota_reading *reading, const struct yaml_value *at,
+                     int64_t *ret_gpus)
 {
     char right[60];
     (void)snprintf(right, sizeof right, "a whole number of GPUs from 0 to %d", QUOTA_GPUS_MAX);
@@ -284,7 +288,8 @@ static bool is_gpu_resource(const struct policy *policy, const char *pattern)
     return false;
 }
 
-static int read_resource(const struct reading *reading, const struct yaml_value *at, void *target)
+static int read_resource(const struct quota_reading *reading, const struct yaml_value *at,
+                         void *target)
 {
     struct limits *limits = target;
     int r = read_text(reading, at, syntax_resource, &limits->resource);
@@ -293,7 +298,8 @@ static int read_resource(const struct reading *reading, const struct yaml_value 
     return r;
 }
 
-static int read_total(const struct reading *reading, const struct yaml_value *at, void *target)
+static int read_total(const struct quota_reading *reading, const struct yaml_value *at,
+                      void *target)
 {
     struct limits *limits = target;
     limits->has_total = true;
@@ -310,7 +316,7 @@ static bool same_model(const struct policy *policy, const char *a, const char *b
 }
 
 /* The name stands in the path, so its fault is told at the key. */
-static int check_model(const struct reading *reading, const struct yaml_value *at,
+static int check_model(const struct quota_reading *reading, const struct yaml_value *at,
                        const struct limits *limits)
 {
     const struct policy *policy = reading->policy;
@@ -329,7 +335,8 @@ static int check_model(const struct reading *reading, const struct yaml_value *a
     return 0;
 }
 
-static int read_models(const struct reading *reading, const struct yaml_value *at, void *target)
+static int read_models(const struct quota_reading *reading, const struct yaml_value *at,
+                       void *target)
 {
     struct limits *limits = target;
     struct arena *arena = reading->policy->arena;
@@ -377,7 +384,7 @@ static void add_limits(struct arena *arena, const struct limits *limits, struct 
     quota->n_limits = n;
 }
 
-static int read_limit(const struct reading *reading, const struct yaml_value *at,
+static int read_limit(const struct quota_reading *reading, const struct yaml_value *at,
                       struct quota *quota)
 {
     static const struct member MEMBERS[] = {
@@ -400,7 +407,8 @@ static int read_limit(const struct reading *reading, const struct yaml_value *at
     return 0;
 }
 
-static int read_limits(const struct reading *reading, const struct yaml_value *at, void *target)
+static int read_limits(const struct quota_reading *reading, const struct yaml_value *at,
+                       void *target)
 {
     size_t n = 0;
     int r = check_list(reading, at, "limits", &n);
@@ -414,7 +422,7 @@ static int read_limits(const struct reading *reading, const struct yaml_value *a
 
 /* A quota. */
 
-static int read_name(const struct reading *reading, const struct yaml_value *at, void *target)
+static int read_name(const struct quota_reading *reading, const struct yaml_value *at, void *target)
 {
     const struct policy *policy = reading->policy;
     const char *name = "";
@@ -429,13 +437,14 @@ static int read_name(const struct reading *reading, const struct yaml_value *at,
     return r;
 }
 
-static int read_namespaces(const struct reading *reading, const struct yaml_value *at, void *target)
+static int read_namespaces(const struct quota_reading *reading, const struct yaml_value *at,
+                           void *target)
 {
     struct quota *quota = target;
     return read_texts(reading, at, syntax_dns_label, &quota->namespaces, &quota->n_namespaces);
 }
 
-static int read_quota(const struct reading *reading, const struct yaml_value *at)
+static int read_quota(const struct quota_reading *reading, const struct yaml_value *at)
 {
     static const struct member MEMBERS[] = {{"name", read_name},
                                             {"namespaces", read_namespaces},
@@ -460,7 +469,7 @@ static int read_quota(const struct reading *reading, const struct yaml_value *at
 int quotas_read(const struct yaml_file *file, const struct yaml_value *list, struct policy *policy,
                 struct err *err)
 {
-    const struct reading reading = {file, policy, err};
+    const struct quota_reading reading = {file, policy, err};
     if (!json_is_array(list->value))
         return yaml_wrong(file, list, "a list of quotas", err);
     policy_clear_quotas(policy);

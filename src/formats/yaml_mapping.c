@@ -19,7 +19,7 @@ struct mapping {
 };
 
 /* All but plain ones leave no member in the object, by which a second one would be seen. */
-enum member_kind { MEMBER_PLAIN, MEMBER_MERGE, MEMBER_DROPPED, MEMBER_ITEMS };
+enum yaml_member_kind { MEMBER_PLAIN, MEMBER_MERGE, MEMBER_DROPPED, MEMBER_ITEMS };
 
 /* ---- the list of items ---- */
 
@@ -167,9 +167,10 @@ static int build_value(struct yaml_build *build, const struct mapping *mapping,
     return 0;
 }
 
-static enum member_kind member_kind(const struct yaml_build *build, const struct mapping *mapping,
-                                    const struct yaml_source_event *event, const char *key,
-                                    struct drop_place *ret_inside)
+static enum yaml_member_kind member_kind(const struct yaml_build *build,
+                                         const struct mapping *mapping,
+                                         const struct yaml_source_event *event, const char *key,
+                                         struct drop_place *ret_inside)
 {
     enum drop_verdict verdict = drop_paths_member(mapping->place, key, strlen(key), ret_inside);
     if (is_merge_key(event))
@@ -182,7 +183,7 @@ static enum member_kind member_kind(const struct yaml_build *build, const struct
 }
 
 static int build_member_value(struct yaml_build *build, struct mapping *mapping,
-                              enum member_kind kind, struct drop_place inside, struct err *err)
+                              enum yaml_member_kind kind, struct drop_place inside, struct err *err)
 {
     struct yaml_source_event event;
     int r = yaml_source_next(build->source, &event, err);
@@ -206,7 +207,7 @@ static int build_member(struct yaml_build *build, struct mapping *mapping,
     if (r < 0)
         return r;
     yaml_keys_push(build->keys, key);
-    enum member_kind kind = member_kind(build, mapping, event, key.text, &inside);
+    enum yaml_member_kind kind = member_kind(build, mapping, event, key.text, &inside);
     if (kind != MEMBER_PLAIN || json_object_get(mapping->object, key.text))
         r = yaml_keys_refuse_second(build->keys, mapping->first_key, err);
     if (r < 0)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct place {
+struct yaml_place {
     UT_hash_handle hh;
     struct text_position key;
     struct text_position value;
@@ -19,7 +19,7 @@ struct place {
 
 struct yaml_places {
     struct arena *arena;
-    struct place *by_id;
+    struct yaml_place *by_id;
 };
 
 struct yaml_places *yaml_places_new(void)
@@ -50,10 +50,10 @@ static void id_write(char *id, size_t size, const json_t *container, const char 
     memcpy(id + sizeof address, name, size - sizeof address);
 }
 
-static struct place *find(const struct yaml_places *places, const json_t *container,
-                          const char *name)
+static struct yaml_place *find(const struct yaml_places *places, const json_t *container,
+                               const char *name)
 {
-    struct place *place = NULL;
+    struct yaml_place *place = NULL;
     size_t size = id_size(name);
     char *id CLEANUP(mem_free_ptr) = mem_new(size);
     id_write(id, size, container, name);
@@ -64,7 +64,7 @@ static struct place *find(const struct yaml_places *places, const json_t *contai
 void yaml_places_add(struct yaml_places *places, const json_t *container, const char *name,
                      struct text_position key, struct text_position value)
 {
-    struct place *place = find(places, container, name);
+    struct yaml_place *place = find(places, container, name);
     if (!place) {
         size_t size = id_size(name);
         place = arena_alloc(places->arena, sizeof *place + size);
@@ -78,7 +78,7 @@ void yaml_places_add(struct yaml_places *places, const json_t *container, const 
 void yaml_places_copy(struct yaml_places *places, const json_t *from, const json_t *to,
                       const char *key)
 {
-    const struct place *place = find(places, from, key);
+    const struct yaml_place *place = find(places, from, key);
     if (place)
         yaml_places_add(places, to, key, place->key, place->value);
 }
@@ -86,13 +86,13 @@ void yaml_places_copy(struct yaml_places *places, const json_t *from, const json
 struct text_position yaml_place_of_key(const struct yaml_places *places, const json_t *container,
                                        const char *key)
 {
-    const struct place *place = places ? find(places, container, key) : NULL;
+    const struct yaml_place *place = places ? find(places, container, key) : NULL;
     return place ? place->key : (struct text_position){0, 0};
 }
 
 struct text_position yaml_place_of_value(const struct yaml_places *places, const json_t *container,
                                          const char *key)
 {
-    const struct place *place = places ? find(places, container, key) : NULL;
+    const struct yaml_place *place = places ? find(places, container, key) : NULL;
     return place ? place->value : (struct text_position){0, 0};
 }

@@ -8,7 +8,7 @@
 
 #define NOT_LISTED SIZE_MAX
 
-struct entry {
+struct live_problem {
     char *id;
     uint64_t seen; /* relist in which it was added last */
     size_t place;  /* in the list, or NOT_LISTED */
@@ -16,10 +16,10 @@ struct entry {
 };
 
 struct live_problems {
-    struct entry *entries[N_CLUSTER_KINDS]; /* by id */
+    struct live_problem *entries[N_CLUSTER_KINDS]; /* by id */
     uint64_t relists[N_CLUSTER_KINDS];
     struct inventory_problem list[PROBLEMS_MAX]; /* its texts but the kind are owned */
-    struct entry *owners[PROBLEMS_MAX];
+    struct live_problem *owners[PROBLEMS_MAX];
     size_t n_listed;
 };
 
@@ -44,7 +44,8 @@ static void unlist(struct live_problems *problems, size_t place)
     problems->owners[place]->place = place;
 }
 
-static void forget(struct live_problems *problems, enum cluster_kind kind, struct entry *entry)
+static void forget(struct live_problems *problems, enum cluster_kind kind,
+                   struct live_problem *entry)
 {
     if (entry->place != NOT_LISTED)
         unlist(problems, entry->place);
@@ -55,8 +56,8 @@ static void forget(struct live_problems *problems, enum cluster_kind kind, struc
 
 static void forget_all(struct live_problems *problems, enum cluster_kind kind, bool also_seen)
 {
-    struct entry *entry = NULL;
-    struct entry *next = NULL;
+    struct live_problem *entry = NULL;
+    struct live_problem *next = NULL;
     HASH_ITER (hh, problems->entries[kind], entry, next) {
         if (also_seen || entry->seen != problems->relists[kind])
             forget(problems, kind, entry);
@@ -72,13 +73,14 @@ void live_problems_free(struct live_problems *problems)
     free(problems);
 }
 
-static struct entry *hold(struct live_problems *problems, enum cluster_kind kind, const char *id)
+static struct live_problem *hold(struct live_problems *problems, enum cluster_kind kind,
+                                 const char *id)
 {
-    struct entry *entry = NULL;
+    struct live_problem *entry = NULL;
     HASH_FIND_STR(problems->entries[kind], id, entry);
     if (entry)
         return entry;
-    entry = MEM_NEW(struct entry);
+    entry = MEM_NEW(struct live_problem);
     entry->id = mem_strdup(id);
     entry->place = NOT_LISTED;
     HASH_ADD_KEYPTR(hh, problems->entries[kind], entry->id, strlen(entry->id), entry);
@@ -88,7 +90,7 @@ static struct entry *hold(struct live_problems *problems, enum cluster_kind kind
 bool live_problems_add(struct live_problems *problems, enum cluster_kind kind,
                        const struct kind_key *key, const char *what)
 {
-    struct entry *entry = hold(problems, kind, key->id);
+    struct live_problem *entry = hold(problems, kind, key->id);
     entry->seen = problems->relists[kind];
     if (entry->place == NOT_LISTED) {
         if (problems->n_listed == PROBLEMS_MAX)
@@ -107,7 +109,7 @@ bool live_problems_add(struct live_problems *problems, enum cluster_kind kind,
 
 void live_problems_resolve(struct live_problems *problems, enum cluster_kind kind, const char *id)
 {
-    struct entry *entry = NULL;
+    struct live_problem *entry = NULL;
     HASH_FIND_STR(problems->entries[kind], id, entry);
     if (entry)
         forget(problems, kind, entry);

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct entry {
+struct refusing_node {
     char *node;
     uint64_t n;
     UT_hash_handle hh;
 };
 
 struct refused_pods {
-    struct entry *entries; /* by node */
+    struct refusing_node *entries; /* by node */
 };
 
 struct refused_pods *refused_pods_new(void)
@@ -21,7 +21,7 @@ struct refused_pods *refused_pods_new(void)
     return MEM_NEW(struct refused_pods);
 }
 
-static void forget(struct refused_pods *refused, struct entry *entry)
+static void forget(struct refused_pods *refused, struct refusing_node *entry)
 {
     HASH_DEL(refused->entries, entry);
     free(entry->node);
@@ -30,8 +30,8 @@ static void forget(struct refused_pods *refused, struct entry *entry)
 
 void refused_pods_free(struct refused_pods *refused)
 {
-    struct entry *entry = NULL;
-    struct entry *next = NULL;
+    struct refusing_node *entry = NULL;
+    struct refusing_node *next = NULL;
     HASH_ITER (hh, refused->entries, entry, next)
         forget(refused, entry);
     free(refused);
@@ -39,20 +39,20 @@ void refused_pods_free(struct refused_pods *refused)
 
 static void forget_gone(struct refused_pods *refused, const struct cluster *cluster)
 {
-    struct entry *entry = NULL;
-    struct entry *next = NULL;
+    struct refusing_node *entry = NULL;
+    struct refusing_node *next = NULL;
     HASH_ITER (hh, refused->entries, entry, next) {
         if (!cluster_find_node(cluster, entry->node))
             forget(refused, entry);
     }
 }
 
-static struct entry *add_entry(struct refused_pods *refused, const struct cluster *cluster,
-                               const char *node)
+static struct refusing_node *add_entry(struct refused_pods *refused, const struct cluster *cluster,
+                                       const char *node)
 {
     if (HASH_COUNT(refused->entries) >= cluster_n_nodes(cluster))
         forget_gone(refused, cluster);
-    struct entry *entry = MEM_NEW(struct entry);
+    struct refusing_node *entry = MEM_NEW(struct refusing_node);
     entry->node = mem_strdup(node);
     HASH_ADD_KEYPTR(hh, refused->entries, entry->node, strlen(entry->node), entry);
     return entry;
@@ -60,7 +60,7 @@ static struct entry *add_entry(struct refused_pods *refused, const struct cluste
 
 void refused_pods_add(struct refused_pods *refused, const struct cluster *cluster, const char *node)
 {
-    struct entry *entry = NULL;
+    struct refusing_node *entry = NULL;
     if (!cluster_find_node(cluster, node))
         return;
     HASH_FIND_STR(refused->entries, node, entry);
@@ -75,7 +75,7 @@ size_t refused_pods_copy(const struct refused_pods *refused, const struct cluste
     struct refused_count *counts =
         ARENA_ARRAY(arena, struct refused_count, HASH_COUNT(refused->entries));
     size_t n = 0;
-    for (const struct entry *entry = refused->entries; entry; entry = entry->hh.next) {
+    for (const struct refusing_node *entry = refused->entries; entry; entry = entry->hh.next) {
         if (cluster_find_node(cluster, entry->node))
             counts[n++] = (struct refused_count){arena_strdup(arena, entry->node), entry->n};
     }

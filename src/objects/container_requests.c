@@ -86,20 +86,21 @@ static bool is_resizable(const char *resource)
 }
 
 /* A quantity, and what to call its place after the path of the sources. */
-struct place {
+struct request_place {
     const json_t *value;
     const char *name;
 };
 
-static struct place wanted_place(const struct request_sources *sources, const char *resource)
+static struct request_place wanted_place(const struct request_sources *sources,
+                                         const char *resource)
 {
     if (sources->has_status && sources->resize_infeasible && is_resizable(resource))
-        return (struct place){NULL, ""};
+        return (struct request_place){NULL, ""};
     const json_t *request = json_member(sources->requests, resource);
     if (request)
-        return (struct place){request, sources->requests_name ? sources->requests_name
-                                                              : ".resources.requests"};
-    return (struct place){json_member(sources->limits, resource), ".resources.limits"};
+        return (struct request_place){request, sources->requests_name ? sources->requests_name
+                                                                      : ".resources.requests"};
+    return (struct request_place){json_member(sources->limits, resource), ".resources.limits"};
 }
 
 /* The largest of what the spec asks for, what is in force and what the kubelet has set apart:
@@ -107,7 +108,7 @@ static struct place wanted_place(const struct request_sources *sources, const ch
 static int read_resource(const struct request_sources *sources, const char *resource, bool is_gpu,
                          struct arena *arena, int64_t *ret_amount, struct err *err)
 {
-    const struct place places[] = {
+    const struct request_place places[] = {
         wanted_place(sources, resource),
         {json_member(sources->actual, resource), " (status): resources.requests"},
         {json_member(sources->allocated, resource), " (status): allocatedResources"},

@@ -15,7 +15,7 @@
 #define TEXT_BYTES_MAX ((size_t)4096)
 
 /* What is being read, and where to. */
-struct reading {
+struct pod_reading {
     const struct policy *policy;
     struct arena *arena;
     struct pod_facts *facts;
@@ -92,7 +92,7 @@ static int read_times(const json_t *metadata, struct pod_facts *facts, struct er
     return 0;
 }
 
-static int read_metadata(struct reading *reading, const json_t *metadata, struct err *err)
+static int read_metadata(struct pod_reading *reading, const json_t *metadata, struct err *err)
 {
     struct pod_facts *facts = reading->facts;
     struct arena *arena = reading->arena;
@@ -115,7 +115,7 @@ static bool is_text(const json_t *object, const char *member, const char *text)
     return value && strcmp(value, text) == 0;
 }
 
-static int read_spec(struct reading *reading, const json_t *spec, struct err *err)
+static int read_spec(struct pod_reading *reading, const json_t *spec, struct err *err)
 {
     struct pod_facts *facts = reading->facts;
     json_t *gates = NULL;
@@ -146,7 +146,7 @@ static const char *cut_text(const char *text, struct arena *arena)
 }
 
 /* For people only: no pod is left out for a message that is none. */
-static void read_unscheduled(struct reading *reading, const json_t *status)
+static void read_unscheduled(struct pod_reading *reading, const json_t *status)
 {
     struct pod_facts *facts = reading->facts;
     size_t i = 0;
@@ -162,7 +162,7 @@ static void read_unscheduled(struct reading *reading, const json_t *status)
     }
 }
 
-static int read_status(struct reading *reading, const json_t *status, struct err *err)
+static int read_status(struct pod_reading *reading, const json_t *status, struct err *err)
 {
     struct pod_facts *facts = reading->facts;
     const char *phase = "";
@@ -178,13 +178,13 @@ static int read_status(struct reading *reading, const json_t *status, struct err
 }
 
 /* The first reason is the one that is told. */
-static void refuse(struct reading *reading, const char *reason)
+static void refuse(struct pod_reading *reading, const char *reason)
 {
     if (!reading->facts->refusal)
         reading->facts->refusal = reason;
 }
 
-static int read_demand(struct reading *reading, const json_t *spec, const json_t *status,
+static int read_demand(struct pod_reading *reading, const json_t *spec, const json_t *status,
                        struct err *err)
 {
     struct demand demand = {0};
@@ -199,7 +199,7 @@ static int read_demand(struct reading *reading, const json_t *spec, const json_t
 
 /* What Kubernetes' validation would refuse (-ENOTSUP) is the pod's refusal, so that its demand is
  * still counted; what can't be read at all stays an error. */
-static int settle(struct reading *reading, int r, const char *path, const struct err *why,
+static int settle(struct pod_reading *reading, int r, const char *path, const struct err *why,
                   struct err *err)
 {
     if (r == -ENOTSUP) {
@@ -209,7 +209,7 @@ static int settle(struct reading *reading, int r, const char *path, const struct
     return r < 0 ? err_set(err, -r, "%s%s", path, why->text) : 0;
 }
 
-static int read_affinity(struct reading *reading, const json_t *spec, struct err *err)
+static int read_affinity(struct pod_reading *reading, const json_t *spec, struct err *err)
 {
     struct shape_facts *shape = &reading->facts->shape;
     json_t *affinity = NULL;
@@ -229,7 +229,7 @@ static int read_affinity(struct reading *reading, const json_t *spec, struct err
     return settle(reading, r, "spec.affinity.", &why, err);
 }
 
-static int read_tolerations(struct reading *reading, const json_t *spec, struct err *err)
+static int read_tolerations(struct pod_reading *reading, const json_t *spec, struct err *err)
 {
     struct shape_facts *shape = &reading->facts->shape;
     struct err why = {""};
@@ -245,7 +245,7 @@ static int read_tolerations(struct reading *reading, const json_t *spec, struct 
     return 0;
 }
 
-static int read_annotations(struct reading *reading, const json_t *metadata, struct err *err)
+static int read_annotations(struct pod_reading *reading, const json_t *metadata, struct err *err)
 {
     const char *refusal = NULL;
     int r = annotations_read(metadata, reading->policy, reading->arena, &reading->facts->shape,
@@ -256,7 +256,7 @@ static int read_annotations(struct reading *reading, const json_t *metadata, str
     return r;
 }
 
-static int read_node_selector(struct reading *reading, const json_t *spec, struct err *err)
+static int read_node_selector(struct pod_reading *reading, const json_t *spec, struct err *err)
 {
     struct selector_term *term = &reading->facts->shape.node_selector;
     int r = affinity_read_node_selector(spec, reading->arena, term, err);
@@ -276,7 +276,7 @@ int pod_from_json(const json_t *object, const struct policy *policy, struct aren
                               .node_name = "",
                               .nominated_node = "",
                               .priority_class = ""};
-    struct reading reading = {policy, arena, &facts};
+    struct pod_reading reading = {policy, arena, &facts};
     json_t *metadata = NULL;
     json_t *spec = NULL;
     json_t *status = NULL;

@@ -288,13 +288,13 @@ json_t *snapshot_policy(const struct policy *policy)
 
 /* ---- what a ledger reckons, to be compared ---- */
 
-struct reckoning {
+struct snapshot_sums {
     struct arena *arena;
     struct snapshot_lines lines;
     size_t n_max;
 };
 
-static void add(struct reckoning *reckoning, const char *what, int64_t n)
+static void add(struct snapshot_sums *reckoning, const char *what, int64_t n)
 {
     struct snapshot_lines *lines = &reckoning->lines;
     if (lines->n == reckoning->n_max) {
@@ -308,7 +308,7 @@ static void add(struct reckoning *reckoning, const char *what, int64_t n)
     lines->items[lines->n++] = (struct snapshot_line){what, n};
 }
 
-static void add_supply(struct reckoning *reckoning, const char *resource,
+static void add_supply(struct snapshot_sums *reckoning, const char *resource,
                        const struct supply *supply)
 {
     struct arena *arena = reckoning->arena;
@@ -318,7 +318,7 @@ static void add_supply(struct reckoning *reckoning, const char *resource,
     add(reckoning, arena_printf(arena, "%s of %s, free", resource, model), supply->free);
 }
 
-static void add_market(struct reckoning *reckoning, const struct market *market)
+static void add_market(struct snapshot_sums *reckoning, const struct market *market)
 {
     const char *resource = market->resource->name;
     struct arena *arena = reckoning->arena;
@@ -334,7 +334,7 @@ static void add_market(struct reckoning *reckoning, const struct market *market)
 
 struct snapshot_lines snapshot_reckon(const struct cluster *cluster, struct arena *arena)
 {
-    struct reckoning reckoning = {.arena = arena};
+    struct snapshot_sums reckoning = {.arena = arena};
     add(&reckoning, "nodes", (int64_t)cluster_n_nodes(cluster));
     add(&reckoning, "pods", (int64_t)cluster_n_pods(cluster));
     add(&reckoning, "reservations", (int64_t)cluster_n_reservations(cluster));

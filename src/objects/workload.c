@@ -16,7 +16,7 @@
 #define LISTS_IN_LISTS_MAX 4
 
 /* What the API says of the kinds it has itself, and of some that are met often. */
-struct kind_row {
+struct workload_kind {
     const char *name;
     bool one_by_default; /* a count that is missing is 1 */
     bool per_node;
@@ -24,7 +24,7 @@ struct kind_row {
     bool spreads; /* its pods are replicas, better not on one node */
 };
 
-static const struct kind_row KINDS[] = {
+static const struct workload_kind KINDS[] = {
     {"PodTemplate", true, false, true, false},
     {"Deployment", true, false, true, true},
     {"StatefulSet", true, false, true, true},
@@ -49,13 +49,13 @@ struct manifest {
     struct workload_list *list;
 };
 
-static struct kind_row kind_row_of(const char *kind)
+static struct workload_kind kind_of(const char *kind)
 {
     for (size_t i = 0; i < sizeof KINDS / sizeof KINDS[0]; i++) {
         if (strcasecmp(kind, KINDS[i].name) == 0)
             return KINDS[i];
     }
-    return (struct kind_row){.name = kind};
+    return (struct workload_kind){.name = kind};
 }
 
 /* Room for one more: a list is full at every power of two. */
@@ -104,7 +104,7 @@ static void name_pod(const struct manifest *manifest, struct pod_facts *pod)
 }
 
 static void read_template(const struct manifest *manifest, const struct pod_template *template,
-                          const struct kind_row *row, struct workload *workload)
+                          const struct workload_kind *row, struct workload *workload)
 {
     struct err why = {""};
     struct pod_facts *pod = &workload->pod;
@@ -125,7 +125,7 @@ static void read_template(const struct manifest *manifest, const struct pod_temp
 }
 
 static void add_template(const struct manifest *manifest, const struct pod_template *template,
-                         bool is_only, const struct kind_row *row)
+                         bool is_only, const struct workload_kind *row)
 {
     struct workload workload = {
         .kind = manifest->kind,
@@ -144,7 +144,7 @@ static void add_template(const struct manifest *manifest, const struct pod_templ
 
 static void add_templates(const struct manifest *manifest)
 {
-    struct kind_row row = kind_row_of(manifest->kind);
+    struct workload_kind row = kind_of(manifest->kind);
     const struct pod_count start = {1, row.one_by_default};
     struct template_list found = template_walk(manifest->object, start, manifest->arena);
     for (size_t i = 0; i < found.n; i++)

@@ -13,12 +13,12 @@ static struct answer_key key_of(unsigned token, unsigned asked)
     return key;
 }
 
-static const struct answer ALLOWED = {.kind = ANSWER_ALLOWED};
-static const struct answer STRANGER = {.kind = ANSWER_STRANGER};
-static const struct answer FORBIDDEN = {.kind = ANSWER_FORBIDDEN, .user = "jane"};
+static const struct auth_answer ALLOWED = {.kind = ANSWER_ALLOWED};
+static const struct auth_answer STRANGER = {.kind = ANSWER_STRANGER};
+static const struct auth_answer FORBIDDEN = {.kind = ANSWER_FORBIDDEN, .user = "jane"};
 
 static void keep(struct answers *answers, unsigned token, unsigned asked,
-                 const struct answer *answer, int64_t until_ms)
+                 const struct auth_answer *answer, int64_t until_ms)
 {
     const struct answer_key key = key_of(token, asked);
     answers_keep(answers, &key, answer, until_ms);

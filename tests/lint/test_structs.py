@@ -1,0 +1,33 @@
+"""The lint of struct names finds a second definition, and nothing else."""
+
+import pytest
+import structs
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "struct entry {\n    int n;\n};\n",
+        "union entry {\n    int n;\n};\n",
+        "enum entry { A, B };\n",
+        "static const struct entry {\n    int n;\n} ROWS[] = {{1}};\n",
+    ],
+)
+def test_a_second_definition_is_a_fault(tree_of, text):
+    root = tree_of({"include/base/a.h": "struct entry {\n    char *name;\n};\n", "src/kube/b.c": text})
+    assert structs.check(root) == ["entry: is defined in include/base/a.h, src/kube/b.c; give each its own name"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "struct entry;\n",
+        "struct entry *entry_new(void);\n",
+        "static const struct entry NONE = {0};\n",
+        "static struct entry entry_of(int n)\n{\n    return (struct entry){n};\n}\n",
+        "struct other {\n    struct entry entry;\n};\n",
+    ],
+)
+def test_a_use_is_none(tree_of, text):
+    root = tree_of({"include/base/a.h": "struct entry {\n    char *name;\n};\n", "src/kube/b.c": text})
+    assert structs.check(root) == []
