@@ -30,15 +30,15 @@
 
 enum exit_status { EXIT_FINE = 0, EXIT_RUN_TIME = 1, EXIT_BAD_INPUT = 2 };
 
-/* Of a keep-alive connection; kube-scheduler's client drops its own after 90 s, and a call fails
- * where the server was quicker (contract 2.2). */
+/* Of a keep-alive connection. kube-scheduler's client closes an idle one after 90 s; if the server
+ * closes it first, a call fails (contract 2.2). */
 #define IDLE_TIMEOUT_S 600
 static_assert(IDLE_TIMEOUT_S >= 120, "kube-scheduler must be the one that closes idle connections");
 /* At a stop, beyond the longest that a binding may take. */
 #define DRAIN_MS 2000
 #define LEAST_DRAIN_MS 10000
 
-/* What the program consists of, in the order of its creation. */
+/* The parts of the program, in the order of their creation. */
 struct program {
     struct options options;
     struct settings settings;
@@ -104,7 +104,7 @@ static int follow_api_server(struct program *program, struct err *err)
     return live_mode_new(&program->settings, program->inventory, &target, &program->live, err);
 }
 
-/* Of what is right, but has a danger or no effect. */
+/* Of settings that are valid, and dangerous or without effect. */
 static void tell_warnings(const struct program *program, void (*tell)(const char *text))
 {
     const char *text = NULL;
@@ -139,7 +139,7 @@ static void log_warning(const char *text)
     LOG(LOG_WARN, "main", LOG_MSG(text));
 }
 
-/* How long kube-scheduler may be stalled by ours: on standard output. */
+/* Prints how long this program may stall kube-scheduler. */
 static void print_worst_case(const struct program *program)
 {
     struct buf text;

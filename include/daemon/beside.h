@@ -1,7 +1,7 @@
 /*
- * beside: an instance beside each kube-scheduler (scheduler.beside): calls of verbs that come after
- * a pause wait, for a moment, until the ledger is up to date (kube/regain.h). live_mode
- * owns it; the verbs' gate asks it.
+ * beside: an instance beside each kube-scheduler (scheduler.beside): a verb that is called after a
+ * pause waits, for up to a second, until the ledger is up to date (kube/regain.h). live_mode owns
+ * it; the verbs' gate asks it.
  */
 #ifndef DAEMON_BESIDE_H
 #define DAEMON_BESIDE_H
@@ -18,16 +18,16 @@ struct beside;
  * date. */
 struct beside *beside_new(const struct settings *settings, struct kube_loop *loop,
                           struct kube_watch *pods);
-/* After the loop and the server have stopped: whoever still waits is answered. */
+/* After the loop and the server have stopped. Answers calls that still wait. */
 void beside_free(struct beside *beside);
 
-/* How long after its call a binding may still be sent: it must be over before another
+/* How long after its call a binding may still be sent, so that it is over before another
  * kube-scheduler may lead. */
 int64_t beside_leave_ms(const struct settings *settings);
 
-/* Of a gate that is asked, when a verb's request is complete: it passes, at once or when the ledger
- * is up to date, or is answered 503 with no body. kube-scheduler then tries the pod again. All
- * waiting for one pause ends within a second. */
+/* A gate's ask(): the request is complete. It passes at once, or when the ledger is up to date, or
+ * gets a 503 without a body, and kube-scheduler retries the pod. All waits of one pause end within
+ * a second. */
 void beside_ask(struct beside *beside, struct exchange *exchange);
 
 /* Prometheus text; nothing where beside is NULL. */

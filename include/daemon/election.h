@@ -1,6 +1,6 @@
 /*
- * election: this replica among others: its names, its leadership on the write loop, and what the
- * verbs' gate asks. live_mode owns it.
+ * election: this replica among others: its identity and address, its leadership on the write loop,
+ * and the judgement of the verbs' gate. live_mode owns it.
  */
 #ifndef DAEMON_ELECTION_H
 #define DAEMON_ELECTION_H
@@ -25,14 +25,14 @@ struct election_parts {
     void *context;
 };
 
-/* Before the loop starts. Borrows the settings. -EINVAL: the environment does not say who and where
- * we are. */
+/* Before the loop starts. Borrows the settings. -EINVAL: the environment lacks the namespace or the
+ * address of this replica. */
 int election_new(const struct election_parts *parts, struct election **ret_election,
                  struct err *err);
 /* After the loop has stopped. */
 void election_free(struct election *election);
 
-/* Where the verbs are served, which the EndpointSlice will say; before the loop starts. */
+/* The address of the verbs, for the EndpointSlice. Before the loop starts. */
 void election_listens(struct election *election, const char *address);
 /* Called when this replica begins or ceases to decide, on the loop's thread, without a lock. NULL:
  * no call any more. No call of the former function is under way when this returns, except one that
@@ -44,14 +44,15 @@ void election_on_turn(struct election *election, void (*turned)(void *context, b
 bool election_may_decide(const struct election *election);
 /* "leader", ...; NULL without an election. */
 const char *election_role(const struct election *election);
-/* Of a gate: open, or closed with a 503 that says nothing and is the connection's last. */
+/* A gate's judge(): open, or closed by a 503 without a body, the last answer of its connection. */
 enum gate_verdict election_judge(const struct election *election, struct exchange *exchange);
 void election_metrics(const struct election *election, struct buf *out);
 
-/* From now on the gate is closed; what has passed it may be finished. */
+/* Closes the gate. Requests that have passed it may be finished. */
 void election_withdraw(struct election *election);
-/* Nothing is begun any more. When what was is over (at_most_ms, by clock_ms()), the Lease is given
- * up; waits until the others know, a few seconds beyond that at the most. The loop runs. */
+/* Stops deciding, and gives the Lease up when everything that was begun is over (at_most_ms, by
+ * clock_ms()). Returns when the Lease is given up, or a few seconds after at_most_ms. The loop must
+ * run. */
 void election_leave(struct election *election, int64_t at_most_ms);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * gates: who is let in to which routes, by the policy.
+ * gates: which clients may call which routes, by the policy.
  */
 #ifndef DAEMON_GATES_H
 #define DAEMON_GATES_H
@@ -18,15 +18,15 @@ struct gates {
     bool has_tls;
     const struct election *election; /* NULL: there is one replica */
     struct beside *beside;           /* NULL: no instance beside each kube-scheduler */
-    atomic_llong warned_at;          /* of who is not let in to the verbs */
+    atomic_llong warned_at;          /* of a client that may not call the verbs */
 
-    struct gate verbs;  /* kube-scheduler, by its certificate, where this replica decides */
-    struct gate people; /* by their certificates, or tokens */
+    struct gate verbs;  /* for kube-scheduler, by certificate, while this replica decides */
+    struct gate people; /* for users, by certificate or token */
     struct auth *auth;
 };
 
-/* Borrows the settings, the election and beside (both may be NULL). The gates must stay where they
- * are. sender: to the API server; sender.send NULL: there is none. */
+/* Borrows the settings, the election and beside (both may be NULL). The gates must not be moved.
+ * sender: asks the API server about tokens; sender.send NULL: there is none. */
 void gates_init(struct gates *ret_gates, const struct settings *settings, bool has_tls,
                 struct kube_sender sender, const struct election *election, struct beside *beside);
 /* After the sender has stopped. */

@@ -1,5 +1,5 @@
 /*
- * listening: by which rules the service may listen where it is told to, and with which certificate.
+ * listening: the addresses to listen on, whether the policy allows them, and their certificate.
  */
 #ifndef DAEMON_LISTENING_H
 #define DAEMON_LISTENING_H
@@ -17,19 +17,19 @@ struct listening {
     const char *probes;
     const char *policy_file; /* named in faults; NULL: there is none */
     bool has_tls;
-    bool insecure_verbs; /* others than this machine reach them, and nobody is asked who they are */
+    bool insecure_verbs; /* other machines reach them, and no client is authenticated */
     bool insecure_people;
     struct tls_files tls_files; /* where there is TLS */
     struct tls *tls;            /* from listening_begin() on */
 };
 
-/* Borrows from both. -EINVAL: the verbs, or what is people's, would be open to others than this
- * machine, and that is not said to be wanted; or what belongs together is there in part only. */
+/* Borrows from both. -EINVAL: the verbs or the users' routes would be open to other machines, and
+ * the policy does not allow that; or some of the TLS files are named and not all. */
 int listening_decide(const struct settings *settings, const struct options *options,
                      struct listening *ret_listening, struct err *err);
-/* Whether the files of certificates are good. */
+/* Whether the certificate files are valid. */
 int listening_check(const struct listening *listening, struct err *err);
-/* Reads these files, from now on again and again; warns of what is insecure. */
+/* Reads these files, and again when they change; warns of insecure listeners. */
 int listening_begin(struct listening *listening, struct err *err);
 /* After the server. */
 void listening_end(struct listening *listening);

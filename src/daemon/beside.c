@@ -10,21 +10,21 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* filter is called within kube-scheduler's scheduling cycle: every other pod waits with it. */
+/* kube-scheduler calls filter within its serial scheduling cycle: all other pods wait, too. */
 #define WAIT_MS 1000
 #define SECOND_MS ((int64_t)1000)
 #define IDLE_S_MAX ((size_t)5)
 
-struct visitor {
+struct waiting_verb {
     struct exchange *exchange;
-    struct visitor *next;
+    struct waiting_verb *next;
 };
 
 struct beside {
     struct regain *regain;
     struct kube_loop *loop;
     pthread_mutex_t lock; /* guards the rest */
-    struct visitor *waiting;
+    struct waiting_verb *waiting;
     int64_t until_ms; /* calls wait for this pause's catching up; 0: none is under way */
 };
 
@@ -33,17 +33,17 @@ static void reject(struct exchange *exchange)
     exchange_answer(exchange, 503, "text/plain", NULL, 0, 0);
 }
 
-/* Lets all who wait go: on to their handlers, or with a 503. */
-static void dismiss(struct visitor *waiting, bool passes)
+/* Ends the wait of these calls: on to their handlers, or with a 503. */
+static void dismiss(struct waiting_verb *waiting, bool passes)
 {
     while (waiting) {
-        struct visitor *visitor = waiting;
-        waiting = visitor->next;
+        struct waiting_verb *verb = waiting;
+        waiting = verb->next;
         if (passes)
-            exchange_pass(visitor->exchange);
+            exchange_pass(verb->exchange);
         else
-            reject(visitor->exchange);
-        free(visitor);
+            reject(verb->exchange);
+        free(verb);
     }
 }
 
@@ -52,7 +52,7 @@ static int64_t tick(void *context, int64_t now_ms)
 {
     struct beside *beside = context;
     const bool is_done = regain_is_done(beside->regain);
-    struct visitor *waiting = NULL;
+    struct waiting_verb *waiting = NULL;
     (void)pthread_mutex_lock(&beside->lock);
     const bool is_over = beside->until_ms > 0 && now_ms >= beside->until_ms;
     const int64_t again_ms =
@@ -109,7 +109,7 @@ void beside_free(struct beside *beside)
     free(beside);
 }
 
-/* Whether it waits; its time may be over. */
+/* False: the time of this pause's waits is over. */
 static bool join(struct beside *beside, struct exchange *exchange, int64_t now_ms)
 {
     (void)pthread_mutex_lock(&beside->lock);
@@ -117,10 +117,10 @@ static bool join(struct beside *beside, struct exchange *exchange, int64_t now_m
         beside->until_ms = now_ms + WAIT_MS;
     const bool waits = now_ms < beside->until_ms;
     if (waits) {
-        struct visitor *visitor = MEM_NEW(struct visitor);
-        visitor->exchange = exchange;
-        visitor->next = beside->waiting;
-        beside->waiting = visitor;
+        struct waiting_verb *verb = MEM_NEW(struct waiting_verb);
+        verb->exchange = exchange;
+        verb->next = beside->waiting;
+        beside->waiting = verb;
     }
     (void)pthread_mutex_unlock(&beside->lock);
     return waits;

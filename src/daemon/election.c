@@ -58,7 +58,7 @@ struct election {
     bool is_released;
 };
 
-/* ---- who and where we are ---- */
+/* ---- identity, namespace, address ---- */
 
 static bool read_namespace(char *ret_name, size_t size)
 {
@@ -88,7 +88,7 @@ static int find_namespace(struct election *election, const struct settings_elect
                    "leaderElection.namespace or by POD_NAMESPACE in the environment");
 }
 
-/* Of this process alone. */
+/* Unique to this process. */
 static void find_identity(struct election *election, uint64_t seed)
 {
     char host[HOST_NAME_MAX + 1] = "";
@@ -120,7 +120,7 @@ static int find_address(struct election *election, const struct settings_electio
                    address, settings->service_name);
 }
 
-/* ---- what leadership asks for ---- */
+/* ---- callbacks of leadership ---- */
 
 static bool is_usable(void *context, struct err *ret_why)
 {

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-/* So long at the most a refusal is remembered: who is given a right need not wait for it. */
+/* The longest that a refusal is remembered: a right that is granted applies after it. */
 #define REFUSED_S 2
-/* A stranger may call as often as they like, and need not fill the log. */
+/* A client without the right may call often, and must not fill the log. */
 #define WARN_EVERY_MS 10000
 
 static bool is_one_of(const char *text, char *const *list, size_t n)
@@ -36,7 +36,7 @@ static bool names_nobody(const struct settings_clients *clients)
     return clients->n_names == 0 && clients->n_organizations == 0;
 }
 
-/* kube-scheduler does not read why, so that it stands in our log. */
+/* kube-scheduler does not log the answer's text, so this log has it. */
 static void warn_of_refusal(struct gates *gates, const struct exchange *exchange, const char *fault)
 {
     const struct exchange_peer *peer = exchange_peer(exchange);

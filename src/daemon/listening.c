@@ -32,7 +32,7 @@ static int decide_tls(const struct settings_tls *tls, struct listening *listenin
     return 0;
 }
 
-/* What would be open to all is refused, unless it is said to be wanted. */
+/* Without TLS, only an explicit setting lets other machines in. */
 static int decide_insecure(const char *key, const char *address, bool wanted, bool *ret_insecure,
                            struct err *err)
 {
@@ -49,7 +49,7 @@ static int decide_insecure(const char *key, const char *address, bool wanted, bo
                    verbs ? "insecureVerbs" : "insecurePeople");
 }
 
-/* The kube-scheduler of another machine must not ask this instance. */
+/* A kube-scheduler on another machine must not call this instance. */
 static int check_beside(const struct settings *settings, const struct listening *listening,
                         struct err *err)
 {
@@ -62,7 +62,7 @@ static int check_beside(const struct settings *settings, const struct listening 
         listening->verbs);
 }
 
-/* Whoever reads it should know which file to mend. */
+/* The message names the file to mend. */
 static int name_policy(const char *policy_file, int r, struct err *err)
 {
     if (r < 0 && policy_file)
@@ -93,7 +93,7 @@ int listening_decide(const struct settings *settings, const struct options *opti
     return instead ? r : name_policy(options->config_file, r, err);
 }
 
-/* The fault of a file says which, but not who named that file. */
+/* The message names the certificate file; this adds the setting's place. */
 static int name_section(const struct listening *listening, int r, struct err *err)
 {
     if (r < 0)
