@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "config/settings.h"
 #include "http/server.h"
+#include "inventory/inventory.h"
 #include "kube/loop.h"
 #include "kube/watch.h"
 
@@ -16,16 +17,15 @@ struct election;
 
 struct election_parts {
     const struct settings *settings;
-    struct kube_loop *loop;  /* the write loop */
-    struct kube_watch *pods; /* its store catches up before this replica leads */
+    struct kube_loop *loop;      /* the write loop */
+    struct kube_watch *pods;     /* its store catches up before this replica leads */
+    struct inventory *inventory; /* a replica leads while it is usable */
     uint64_t seed;
-    /* See kube/leadership.h. Whoever turns what usable says wakes the loop. */
-    bool (*usable)(void *context, struct err *ret_why);
-    int64_t (*quiet_ms)(void *context, int64_t now_ms);
+    int64_t (*quiet_ms)(void *context, int64_t now_ms); /* see kube/leadership.h */
     void *context;
 };
 
-/* Before the loop starts. Borrows the settings. -EINVAL: the environment lacks the namespace or the
+/* Before the loop starts. Borrows the parts. -EINVAL: the environment lacks the namespace or the
  * address of this replica. */
 int election_new(const struct election_parts *parts, struct election **ret_election,
                  struct err *err);

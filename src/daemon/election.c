@@ -6,6 +6,7 @@
 #include "base/small_file.h"
 #include "base/wait.h"
 #include "config/timing.h"
+#include "inventory/live.h"
 #include "kube/leadership.h"
 
 #include <arpa/inet.h>
@@ -125,7 +126,14 @@ static int find_address(struct election *election, const struct settings_electio
 static bool is_usable(void *context, struct err *ret_why)
 {
     const struct election *election = context;
-    return election->parts.usable(election->parts.context, ret_why);
+    return inventory_usable(election->parts.inventory, ret_why);
+}
+
+/* A replica whose ledger has become usable tries to lead at once. */
+static void on_usable(void *context)
+{
+    const struct election *election = context;
+    kube_loop_wake(election->parts.loop);
 }
 
 static int64_t quiet_ms(void *context, int64_t now_ms)
@@ -248,6 +256,7 @@ int election_new(const struct election_parts *parts, struct election **ret_elect
         election_free(election);
         return r;
     }
+    inventory_on_turn(parts->inventory, on_usable, election);
     create_leadership(election, parts);
     LOG(LOG_INFO, "leader", LOG_MSG("one of several replicas leads"),
         LOG_STR("lease", parts->settings->election.lease_name),

@@ -168,23 +168,10 @@ static struct kube_watch *watch_of_pods(const struct live_mode *live)
     return live->watches[i];
 }
 
-static bool is_usable(void *context, struct err *ret_why)
-{
-    const struct live_mode *live = context;
-    return inventory_usable(live->inventory, ret_why);
-}
-
 static int64_t quiet_ms(void *context, int64_t now_ms)
 {
     const struct live_mode *live = context;
     return binds_quiet_ms(live->binds, now_ms);
-}
-
-/* Who may lead now tries at once. */
-static void on_turn(void *context)
-{
-    const struct live_mode *live = context;
-    kube_loop_wake(live->writing);
 }
 
 static int create_election(struct live_mode *live, const struct settings *settings, struct err *err)
@@ -192,14 +179,13 @@ static int create_election(struct live_mode *live, const struct settings *settin
     struct election_parts parts = {
         .settings = settings,
         .loop = live->writing,
+        .inventory = live->inventory,
         .seed = random_seed(),
-        .usable = is_usable,
         .quiet_ms = quiet_ms,
         .context = live,
     };
     if (!settings->election.enabled)
         return 0;
-    inventory_on_turn(live->inventory, on_turn, live);
     parts.pods = watch_of_pods(live);
     return election_new(&parts, &live->election, err);
 }
