@@ -11,7 +11,7 @@
 static kube_done on_posted;
 static kube_done on_got;
 
-static bool is_heir(const struct bind_entry *entry, const struct bind_caller *caller)
+static bool wants_other_node(const struct bind_entry *entry, const struct bind_caller *caller)
 {
     return strcmp(caller->node_name, entry->node_name) != 0;
 }
@@ -40,11 +40,12 @@ static void tell_all(struct bind_event *event, struct bind_entry *entry, enum bi
     struct bind_caller *caller = NULL;
     struct bind_caller *next = NULL;
     DL_FOREACH_SAFE (entry->callers, caller, next) {
-        const bool heir = is_heir(entry, caller);
+        const bool wants_other = wants_other_node(entry, caller);
         if (what == BIND_TELL_BOUND)
-            bind_steps_tell(event, entry, caller, heir ? BIND_OUTCOME_CONFLICT : entry->outcome,
-                            heir ? elsewhere : NULL);
-        else if (!heir)
+            bind_steps_tell(event, entry, caller,
+                            wants_other ? BIND_OUTCOME_CONFLICT : entry->outcome,
+                            wants_other ? elsewhere : NULL);
+        else if (!wants_other)
             tell_failed(event, entry, caller);
     }
 }
@@ -268,15 +269,15 @@ static void note_sight(struct bind_event *event, struct bind_entry *entry,
 }
 
 /* Those who want the pod on another node hear what became of it on this one. */
-static void tell_heirs(struct bind_event *event, struct bind_entry *entry,
-                       const struct bind_sight *sight)
+static void tell_other_nodes(struct bind_event *event, struct bind_entry *entry,
+                             const struct bind_sight *sight)
 {
     const char *not_yet =
         arena_printf(event->arena, "a binding to node %s may still take effect", entry->node_name);
     struct bind_caller *caller = NULL;
     struct bind_caller *next = NULL;
     DL_FOREACH_SAFE (entry->callers, caller, next) {
-        if (!is_heir(entry, caller))
+        if (!wants_other_node(entry, caller))
             continue;
         if (strcmp(sight->node_name, caller->node_name) == 0)
             bind_steps_tell(event, entry, caller, BIND_OUTCOME_ALREADY_BOUND, NULL);
@@ -288,8 +289,8 @@ static void tell_heirs(struct bind_event *event, struct bind_entry *entry,
 }
 
 /* The room on this node is free again: the first of those who wait for another has its turn. */
-static void begin_for_heir(struct bind_event *event, struct bind_entry *entry,
-                           const struct pod_facts *facts)
+static void begin_on_other_node(struct bind_event *event, struct bind_entry *entry,
+                                const struct pod_facts *facts)
 {
     assert(entry->callers);
     struct bind_caller *caller = NULL;
@@ -297,7 +298,7 @@ static void begin_for_heir(struct bind_event *event, struct bind_entry *entry,
     int64_t until_ms = 0;
     bind_entry_move(entry, entry->callers->node_name);
     DL_FOREACH_SAFE (entry->callers, caller, next) {
-        if (is_heir(entry, caller))
+        if (wants_other_node(entry, caller))
             bind_steps_tell(event, entry, caller, BIND_OUTCOME_CONFLICT,
                             "the pod is being bound to another node");
         else if (caller->deadline_ms > until_ms)
@@ -309,11 +310,11 @@ static void begin_for_heir(struct bind_event *event, struct bind_entry *entry,
     bind_steps_take(event, entry, step, facts);
 }
 
-static bool has_heirs(const struct bind_entry *entry)
+static bool has_other_nodes(const struct bind_entry *entry)
 {
     const struct bind_caller *caller = NULL;
     DL_FOREACH (entry->callers, caller) {
-        if (is_heir(entry, caller))
+        if (wants_other_node(entry, caller))
             return true;
     }
     return false;
@@ -328,13 +329,13 @@ static void take_sight(struct bind_event *event, struct bind_entry *entry,
                                                      sight->finished, sight->retry_after_ms);
     if (was_ambiguous && entry->attempt.state != BIND_WAITING_TO_ASK)
         counter_add(&event->binds->settled[sight->finding], 1);
-    if (sight->finding == FOUND_UNBOUND && step.next == BIND_END && has_heirs(entry)) {
+    if (sight->finding == FOUND_UNBOUND && step.next == BIND_END && has_other_nodes(entry)) {
         carry_out(event, entry, &step);
-        begin_for_heir(event, entry, sight->facts);
+        begin_on_other_node(event, entry, sight->facts);
         return;
     }
     if (sight->finding != FOUND_NOTHING && sight->finding != FOUND_BOUND)
-        tell_heirs(event, entry, sight);
+        tell_other_nodes(event, entry, sight);
     bind_steps_take(event, entry, step, sight->facts);
 }
 
