@@ -178,9 +178,11 @@ int kubeconfig_find(const struct kubeconfig_file *file, const char *list, const 
         const struct kubeconfig_value item = kubeconfig_item(&items, i);
         bool is_it = false;
         r = judge_item(&item, name, &is_it, err);
-        if (r == 0 && is_it && found.value)
-            return kubeconfig_fault(&item, err, "has the name of %s, should have its own",
-                                    found.path);
+        if (r == 0 && is_it && found.value) {
+            (void)kubeconfig_fault(&item, err, "has the name of %s, should have its own",
+                                   found.path);
+            return -EINVAL;
+        }
         if (is_it)
             found = item;
     }
