@@ -1,34 +1,34 @@
 /* Whether this replica may decide: the Lease, the ledger that must be as of then, and the time. */
-#include "leadership_stage.h"
+#include "leadership_fixture.h"
 #include "unit.h"
 
 #include <string.h>
 
 static void it_decides_when_its_ledger_is_as_of_then(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage, NULL);
-    assert_false(may_decide(&stage));
-    tick(&stage);
-    assert_string_equal(leadership_role(stage.leadership, stage.now_ms), "follower");
-    answered(&stage, "GET", LEASE, 200, HELD_BY("", "5"));
-    accepted(&stage, "PUT", LEASE);
-    assert_string_equal(leadership_role(stage.leadership, stage.now_ms), "becoming the leader");
-    answered(&stage, "GET", "/version", 200, "{\"major\":\"1\",\"minor\":\"35+\"}");
-    assert_int_equal(stage.catch_up.last.number, 0);
-    answered(&stage, "GET", PODS, 200, "{\"metadata\":{\"resourceVersion\":\"77\"}}");
-    assert_int_equal(stage.catch_up.last.number, 1);
-    assert_string_equal(stage.catch_up.version, "77");
-    assert_false(may_decide(&stage));
-    assert_int_equal(stage.n_turns, 0);
-    fake_catch_up_done(&stage.catch_up, 1);
-    tick(&stage);
-    assert_true(may_decide(&stage));
-    assert_true(stage.may_decide);
-    assert_string_equal(leadership_role(stage.leadership, stage.now_ms), "leader");
-    asks_nothing(&stage);
-    end(&stage);
+    begin(&fixture, NULL);
+    assert_false(may_decide(&fixture));
+    tick(&fixture);
+    assert_string_equal(leadership_role(fixture.leadership, fixture.now_ms), "follower");
+    answered(&fixture, "GET", LEASE, 200, HELD_BY("", "5"));
+    accepted(&fixture, "PUT", LEASE);
+    assert_string_equal(leadership_role(fixture.leadership, fixture.now_ms), "becoming the leader");
+    answered(&fixture, "GET", "/version", 200, "{\"major\":\"1\",\"minor\":\"35+\"}");
+    assert_int_equal(fixture.catch_up.last.number, 0);
+    answered(&fixture, "GET", PODS, 200, "{\"metadata\":{\"resourceVersion\":\"77\"}}");
+    assert_int_equal(fixture.catch_up.last.number, 1);
+    assert_string_equal(fixture.catch_up.version, "77");
+    assert_false(may_decide(&fixture));
+    assert_int_equal(fixture.n_turns, 0);
+    fake_catch_up_done(&fixture.catch_up, 1);
+    tick(&fixture);
+    assert_true(may_decide(&fixture));
+    assert_true(fixture.may_decide);
+    assert_string_equal(leadership_role(fixture.leadership, fixture.now_ms), "leader");
+    asks_nothing(&fixture);
+    end(&fixture);
 }
 
 static void where_versions_say_nothing_the_pods_are_listed_anew(void **state)
@@ -39,202 +39,202 @@ static void where_versions_say_nothing_the_pods_are_listed_anew(void **state)
     } VERSIONS[] = {{200, "{\"major\":\"1\",\"minor\":\"34\"}"}, {403, "{}"}, {200, "?"}};
     (void)state;
     for (size_t i = 0; i < sizeof VERSIONS / sizeof *VERSIONS; i++) {
-        struct stage stage;
-        begin(&stage, NULL);
-        take_lease(&stage);
-        answered(&stage, "GET", "/version", VERSIONS[i].status, VERSIONS[i].body);
-        assert_int_equal(stage.catch_up.last.number, 1);
-        assert_string_equal(stage.catch_up.version, "");
-        end(&stage);
+        struct fixture fixture;
+        begin(&fixture, NULL);
+        take_lease(&fixture);
+        answered(&fixture, "GET", "/version", VERSIONS[i].status, VERSIONS[i].body);
+        assert_int_equal(fixture.catch_up.last.number, 1);
+        assert_string_equal(fixture.catch_up.version, "");
+        end(&fixture);
     }
 }
 
 static void where_the_pods_cannot_be_asked_they_are_listed_anew(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage, NULL);
-    take_lease(&stage);
-    answered(&stage, "GET", "/version", 200, "{\"major\":\"2\",\"minor\":\"0\"}");
-    answered(&stage, "GET", PODS, 500, "{}");
-    assert_int_equal(stage.catch_up.last.number, 1);
-    assert_string_equal(stage.catch_up.version, "");
-    end(&stage);
+    begin(&fixture, NULL);
+    take_lease(&fixture);
+    answered(&fixture, "GET", "/version", 200, "{\"major\":\"2\",\"minor\":\"0\"}");
+    answered(&fixture, "GET", PODS, 500, "{}");
+    assert_int_equal(fixture.catch_up.last.number, 1);
+    assert_string_equal(fixture.catch_up.version, "");
+    end(&fixture);
 }
 
 static void it_may_decide_until_what_it_begins_would_last_too_long(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    lead(&stage);
-    const int64_t renewed_ms = stage.now_ms;
-    stage.now_ms = renewed_ms + 2000;
-    tick(&stage);
-    struct fake_request *renewal = asked(&stage, "PUT", LEASE);
-    stage.now_ms = renewed_ms + DECIDE_MS - 1;
-    assert_true(may_decide(&stage));
-    tick(&stage);
-    assert_int_equal(stage.next_ms, renewed_ms + DECIDE_MS);
-    stage.now_ms++;
-    assert_false(may_decide(&stage)); /* without anybody's doing */
-    assert_true(stage.may_decide);
-    tick(&stage);
-    assert_false(stage.may_decide);
-    reply(&stage, renewal, 500, "{}");
-    answered(&stage, "GET", LEASE, 500, "{}");
-    stage.now_ms += 2000;
-    tick(&stage);
-    answered(&stage, "GET", LEASE, 200, HELD_BY("me", "1"));
-    accepted(&stage, "PUT", LEASE);
-    assert_true(may_decide(&stage)); /* it was ours all the time: nothing is to be caught up */
-    assert_true(stage.may_decide);
-    end(&stage);
+    lead(&fixture);
+    const int64_t renewed_ms = fixture.now_ms;
+    fixture.now_ms = renewed_ms + 2000;
+    tick(&fixture);
+    struct fake_request *renewal = asked(&fixture, "PUT", LEASE);
+    fixture.now_ms = renewed_ms + DECIDE_MS - 1;
+    assert_true(may_decide(&fixture));
+    tick(&fixture);
+    assert_int_equal(fixture.next_ms, renewed_ms + DECIDE_MS);
+    fixture.now_ms++;
+    assert_false(may_decide(&fixture)); /* without anybody's doing */
+    assert_true(fixture.may_decide);
+    tick(&fixture);
+    assert_false(fixture.may_decide);
+    reply(&fixture, renewal, 500, "{}");
+    answered(&fixture, "GET", LEASE, 500, "{}");
+    fixture.now_ms += 2000;
+    tick(&fixture);
+    answered(&fixture, "GET", LEASE, 200, HELD_BY("me", "1"));
+    accepted(&fixture, "PUT", LEASE);
+    assert_true(may_decide(&fixture)); /* it was ours all the time: nothing is to be caught up */
+    assert_true(fixture.may_decide);
+    end(&fixture);
 }
 
 static void who_takes_it_again_catches_up_again(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    lead(&stage);
-    stage.now_ms += 60000;
-    tick(&stage);
-    assert_false(may_decide(&stage));
-    answered(&stage, "GET", LEASE, 200, HELD_BY("", "5"));
-    accepted(&stage, "PUT", LEASE);
-    assert_false(may_decide(&stage));
-    answered(&stage, "GET", "/version", 200, "{}");
-    assert_int_equal(stage.catch_up.last.number, 2);
-    fake_catch_up_done(&stage.catch_up, 1); /* a late word of the first time */
-    tick(&stage);
-    assert_false(may_decide(&stage));
-    fake_catch_up_done(&stage.catch_up, 2);
-    tick(&stage);
-    assert_true(may_decide(&stage));
-    end(&stage);
+    lead(&fixture);
+    fixture.now_ms += 60000;
+    tick(&fixture);
+    assert_false(may_decide(&fixture));
+    answered(&fixture, "GET", LEASE, 200, HELD_BY("", "5"));
+    accepted(&fixture, "PUT", LEASE);
+    assert_false(may_decide(&fixture));
+    answered(&fixture, "GET", "/version", 200, "{}");
+    assert_int_equal(fixture.catch_up.last.number, 2);
+    fake_catch_up_done(&fixture.catch_up, 1); /* a late word of the first time */
+    tick(&fixture);
+    assert_false(may_decide(&fixture));
+    fake_catch_up_done(&fixture.catch_up, 2);
+    tick(&fixture);
+    assert_true(may_decide(&fixture));
+    end(&fixture);
 }
 
 static void a_question_of_the_last_time_is_asked_again(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage, NULL);
-    take_lease(&stage);
-    struct fake_request *version = asked(&stage, "GET", "/version");
-    stage.now_ms += 60000;
-    tick(&stage);
-    answered(&stage, "GET", LEASE, 200, HELD_BY("", "5"));
-    accepted(&stage, "PUT", LEASE);
-    asks_nothing(&stage);
-    reply(&stage, version, 200, "{\"major\":\"1\",\"minor\":\"36\"}");
-    answered(&stage, "GET", "/version", 200, "{\"major\":\"1\",\"minor\":\"36\"}");
-    end(&stage);
+    begin(&fixture, NULL);
+    take_lease(&fixture);
+    struct fake_request *version = asked(&fixture, "GET", "/version");
+    fixture.now_ms += 60000;
+    tick(&fixture);
+    answered(&fixture, "GET", LEASE, 200, HELD_BY("", "5"));
+    accepted(&fixture, "PUT", LEASE);
+    asks_nothing(&fixture);
+    reply(&fixture, version, 200, "{\"major\":\"1\",\"minor\":\"36\"}");
+    answered(&fixture, "GET", "/version", 200, "{\"major\":\"1\",\"minor\":\"36\"}");
+    end(&fixture);
 }
 
 static void the_slice_is_written_as_soon_as_the_lease_is_held(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage, "verbs");
-    tick(&stage);
-    answered(&stage, "GET", LEASE, 200, HELD_BY("", "5"));
-    accepted(&stage, "PUT", LEASE);
-    struct fake_request *slice = asked(&stage, "GET", SLICES "/verbs");
-    struct fake_request *version = asked(&stage, "GET", "/version");
-    reply(&stage, slice, 404, "{}");
-    slice = asked(&stage, "POST", SLICES);
+    begin(&fixture, "verbs");
+    tick(&fixture);
+    answered(&fixture, "GET", LEASE, 200, HELD_BY("", "5"));
+    accepted(&fixture, "PUT", LEASE);
+    struct fake_request *slice = asked(&fixture, "GET", SLICES "/verbs");
+    struct fake_request *version = asked(&fixture, "GET", "/version");
+    reply(&fixture, slice, 404, "{}");
+    slice = asked(&fixture, "POST", SLICES);
     assert_non_null(strstr(slice->body, "\"port\":8443"));
-    reply(&stage, slice, 500, "{}");
-    reply(&stage, version, 500, "{}");
-    end(&stage);
+    reply(&fixture, slice, 500, "{}");
+    reply(&fixture, version, 500, "{}");
+    end(&fixture);
 }
 
 static void what_a_watch_shows_is_passed_on(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage, NULL);
-    const struct reflector_store store = leadership_lease_store(stage.leadership);
-    tick(&stage);
-    answered(&stage, "GET", LEASE, 200, HELD_BY("other", "5"));
-    asks_nothing(&stage);
+    begin(&fixture, NULL);
+    const struct reflector_store store = leadership_lease_store(fixture.leadership);
+    tick(&fixture);
+    answered(&fixture, "GET", LEASE, 200, HELD_BY("other", "5"));
+    asks_nothing(&fixture);
     json_t *free_one = json_loads(
         "{\"kind\":\"Lease\",\"metadata\":{\"resourceVersion\":\"6\"},\"spec\":{}}", 0, NULL);
     store.upsert(store.context, free_one);
     json_decref(free_one);
-    tick(&stage);
-    struct fake_request *request = asked(&stage, "GET", LEASE);
-    reply(&stage, request, 500, "{}");
+    tick(&fixture);
+    struct fake_request *request = asked(&fixture, "GET", LEASE);
+    reply(&fixture, request, 500, "{}");
     store.list_begin(store.context);
     store.list_end(store.context); /* none is there */
-    tick(&stage);
-    answered(&stage, "GET", LEASE, 404, "{}");
-    asks_nothing(&stage);
-    end(&stage);
+    tick(&fixture);
+    answered(&fixture, "GET", LEASE, 404, "{}");
+    asks_nothing(&fixture);
+    end(&fixture);
 }
 
 /* Somebody else may make it anew, and lead. */
 static void who_sees_the_lease_deleted_decides_no_more_until_it_has_written_it(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    lead(&stage);
-    const struct reflector_store store = leadership_lease_store(stage.leadership);
+    lead(&fixture);
+    const struct reflector_store store = leadership_lease_store(fixture.leadership);
     store.list_begin(store.context);
     store.list_end(store.context); /* none is there */
-    tick(&stage);
-    assert_false(may_decide(&stage));
-    assert_false(stage.may_decide);
-    answered(&stage, "GET", LEASE, 404, "{}");
-    assert_false(may_decide(&stage));
-    accepted(&stage, "POST", LEASES);
-    assert_false(may_decide(&stage)); /* bindings of another term may lie between */
-    answered(&stage, "GET", "/version", 200, "{\"major\":\"1\",\"minor\":\"36\"}");
-    answered(&stage, "GET", PODS, 200, "{\"metadata\":{\"resourceVersion\":\"78\"}}");
-    assert_int_equal(stage.catch_up.last.number, 2);
-    fake_catch_up_done(&stage.catch_up, 2);
-    tick(&stage);
-    assert_true(may_decide(&stage));
-    end(&stage);
+    tick(&fixture);
+    assert_false(may_decide(&fixture));
+    assert_false(fixture.may_decide);
+    answered(&fixture, "GET", LEASE, 404, "{}");
+    assert_false(may_decide(&fixture));
+    accepted(&fixture, "POST", LEASES);
+    assert_false(may_decide(&fixture)); /* bindings of another term may lie between */
+    answered(&fixture, "GET", "/version", 200, "{\"major\":\"1\",\"minor\":\"36\"}");
+    answered(&fixture, "GET", PODS, 200, "{\"metadata\":{\"resourceVersion\":\"78\"}}");
+    assert_int_equal(fixture.catch_up.last.number, 2);
+    fake_catch_up_done(&fixture.catch_up, 2);
+    tick(&fixture);
+    assert_true(may_decide(&fixture));
+    end(&fixture);
 }
 
 static void it_is_given_up_once_and_that_is_told_once(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    lead(&stage);
-    leadership_release(stage.leadership);
-    tick(&stage);
-    assert_false(may_decide(&stage));
-    assert_false(stage.may_decide);
-    answered(&stage, "GET", LEASE, 200, HELD_BY("me", "1"));
-    assert_int_equal(stage.n_released, 0);
-    accepted(&stage, "PUT", LEASE);
-    tick(&stage);
-    assert_int_equal(stage.n_released, 1);
-    asks_nothing(&stage);
-    end(&stage);
+    lead(&fixture);
+    leadership_release(fixture.leadership);
+    tick(&fixture);
+    assert_false(may_decide(&fixture));
+    assert_false(fixture.may_decide);
+    answered(&fixture, "GET", LEASE, 200, HELD_BY("me", "1"));
+    assert_int_equal(fixture.n_released, 0);
+    accepted(&fixture, "PUT", LEASE);
+    tick(&fixture);
+    assert_int_equal(fixture.n_released, 1);
+    asks_nothing(&fixture);
+    end(&fixture);
 }
 
 static void metrics_say_who_leads(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     struct buf text;
     (void)state;
     buf_init(&text, 10000);
-    lead(&stage);
-    leadership_metrics(stage.leadership, stage.now_ms, &text);
+    lead(&fixture);
+    leadership_metrics(fixture.leadership, fixture.now_ms, &text);
     assert_non_null(strstr(buf_text(&text), "\ngpu_extender_leader 1\n"));
     assert_non_null(strstr(buf_text(&text), "\ngpu_extender_lease_acquisitions_total 1\n"));
     buf_clear(&text);
-    stage.now_ms += 60000;
-    tick(&stage);
-    answered(&stage, "GET", LEASE, 500, "{}");
-    leadership_metrics(stage.leadership, stage.now_ms, &text);
+    fixture.now_ms += 60000;
+    tick(&fixture);
+    answered(&fixture, "GET", LEASE, 500, "{}");
+    leadership_metrics(fixture.leadership, fixture.now_ms, &text);
     assert_non_null(strstr(buf_text(&text), "\ngpu_extender_leader 0\n"));
     assert_non_null(strstr(buf_text(&text), "\ngpu_extender_lease_losses_total 1\n"));
     assert_non_null(strstr(buf_text(&text), "\ngpu_extender_lease_failures_total 1\n"));
     buf_fini(&text);
-    end(&stage);
+    end(&fixture);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* Whoever cannot decide on its ledger leaves the Lease to others. */
-#include "leadership_stage.h"
+#include "leadership_fixture.h"
 #include "unit.h"
 
 #include <string.h>
@@ -8,238 +8,238 @@
 #define PATIENCE_MS 10000
 
 /* Time passes, and each renewal is taken. */
-static void pass(struct stage *stage, int64_t ms)
+static void pass(struct fixture *fixture, int64_t ms)
 {
-    const int64_t end_ms = stage->now_ms + ms;
-    tick(stage);
-    while (stage->next_ms <= end_ms) {
-        stage->now_ms = stage->next_ms;
-        tick(stage);
-        struct fake_request *renewal = fake_sender_take(&stage->sender);
+    const int64_t end_ms = fixture->now_ms + ms;
+    tick(fixture);
+    while (fixture->next_ms <= end_ms) {
+        fixture->now_ms = fixture->next_ms;
+        tick(fixture);
+        struct fake_request *renewal = fake_sender_take(&fixture->sender);
         if (renewal)
-            accept(stage, renewal);
+            accept(fixture, renewal);
     }
-    stage->now_ms = end_ms;
+    fixture->now_ms = end_ms;
 }
 
-static void becomes_unusable(struct stage *stage)
+static void becomes_unusable(struct fixture *fixture)
 {
-    stage->is_unusable = true;
-    tick(stage);
+    fixture->is_unusable = true;
+    tick(fixture);
 }
 
-static void becomes_usable(struct stage *stage)
+static void becomes_usable(struct fixture *fixture)
 {
-    stage->is_unusable = false;
-    tick(stage);
+    fixture->is_unusable = false;
+    tick(fixture);
 }
 
-static void stand_back(struct stage *stage)
+static void stand_back(struct fixture *fixture)
 {
-    lead(stage);
-    becomes_unusable(stage);
-    pass(stage, PATIENCE_MS - 1);
-    assert_true(may_decide(stage));
-    stage->now_ms++;
-    tick(stage);
-    assert_false(may_decide(stage));
-    assert_false(stage->may_decide);
-    assert_false(stage->decided);
+    lead(fixture);
+    becomes_unusable(fixture);
+    pass(fixture, PATIENCE_MS - 1);
+    assert_true(may_decide(fixture));
+    fixture->now_ms++;
+    tick(fixture);
+    assert_false(may_decide(fixture));
+    assert_false(fixture->may_decide);
+    assert_false(fixture->decided);
 }
 
-static void gives_up(struct stage *stage)
+static void gives_up(struct fixture *fixture)
 {
-    answered(stage, "GET", LEASE, 200, HELD_BY("me", "9"));
-    struct fake_request *request = asked(stage, "PUT", LEASE);
+    answered(fixture, "GET", LEASE, 200, HELD_BY("me", "9"));
+    struct fake_request *request = asked(fixture, "PUT", LEASE);
     assert_non_null(strstr(request->body, "\"holderIdentity\":\"\""));
-    reply(stage, request, 200, HELD_BY("", "10"));
-    asks_nothing(stage);
+    reply(fixture, request, 200, HELD_BY("", "10"));
+    asks_nothing(fixture);
 }
 
-static void check_metric(const struct stage *stage, const char *sample)
+static void check_metric(const struct fixture *fixture, const char *sample)
 {
     struct buf text;
     buf_init(&text, 10000);
-    leadership_metrics(stage->leadership, stage->now_ms, &text);
+    leadership_metrics(fixture->leadership, fixture->now_ms, &text);
     assert_non_null(strstr(buf_text(&text), sample));
     buf_fini(&text);
 }
 
 static void who_cannot_decide_takes_nothing(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage, NULL);
-    becomes_unusable(&stage);
-    answered(&stage, "GET", LEASE, 404, "{}");
-    asks_nothing(&stage);
-    stage.now_ms = stage.next_ms;
-    tick(&stage);
-    answered(&stage, "GET", LEASE, 200, HELD_BY("", "5"));
-    asks_nothing(&stage);
-    assert_string_equal(leadership_role(stage.leadership, stage.now_ms), "follower");
-    becomes_usable(&stage); /* at once, not with the next look */
-    answered(&stage, "GET", LEASE, 200, HELD_BY("", "5"));
-    accepted(&stage, "PUT", LEASE);
-    assert_string_equal(leadership_role(stage.leadership, stage.now_ms), "becoming the leader");
-    end(&stage);
+    begin(&fixture, NULL);
+    becomes_unusable(&fixture);
+    answered(&fixture, "GET", LEASE, 404, "{}");
+    asks_nothing(&fixture);
+    fixture.now_ms = fixture.next_ms;
+    tick(&fixture);
+    answered(&fixture, "GET", LEASE, 200, HELD_BY("", "5"));
+    asks_nothing(&fixture);
+    assert_string_equal(leadership_role(fixture.leadership, fixture.now_ms), "follower");
+    becomes_usable(&fixture); /* at once, not with the next look */
+    answered(&fixture, "GET", LEASE, 200, HELD_BY("", "5"));
+    accepted(&fixture, "PUT", LEASE);
+    assert_string_equal(leadership_role(fixture.leadership, fixture.now_ms), "becoming the leader");
+    end(&fixture);
 }
 
 static void a_leader_that_cannot_decide_for_long_gives_it_up(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    stand_back(&stage);
-    assert_string_equal(leadership_role(stage.leadership, stage.now_ms), "follower");
-    gives_up(&stage);
-    assert_int_equal(stage.n_turns, 2);
-    assert_int_equal(stage.n_released, 0); /* it is no stop */
-    check_metric(&stage, "\ngpu_extender_leader 0\n");
-    check_metric(&stage, "\ngpu_extender_lease_losses_total 0\n");
-    end(&stage);
+    stand_back(&fixture);
+    assert_string_equal(leadership_role(fixture.leadership, fixture.now_ms), "follower");
+    gives_up(&fixture);
+    assert_int_equal(fixture.n_turns, 2);
+    assert_int_equal(fixture.n_released, 0); /* it is no stop */
+    check_metric(&fixture, "\ngpu_extender_leader 0\n");
+    check_metric(&fixture, "\ngpu_extender_lease_losses_total 0\n");
+    end(&fixture);
 }
 
 static void it_is_called_when_its_patience_ends(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    lead(&stage);
-    becomes_unusable(&stage);
-    const int64_t end_ms = stage.now_ms + PATIENCE_MS;
-    pass(&stage, 7999);
-    tick(&stage);
-    stage.now_ms = stage.next_ms;
-    tick(&stage); /* sends a renewal; its answer is awaited */
-    assert_int_equal(stage.next_ms, end_ms);
-    end(&stage);
+    lead(&fixture);
+    becomes_unusable(&fixture);
+    const int64_t end_ms = fixture.now_ms + PATIENCE_MS;
+    pass(&fixture, 7999);
+    tick(&fixture);
+    fixture.now_ms = fixture.next_ms;
+    tick(&fixture); /* sends a renewal; its answer is awaited */
+    assert_int_equal(fixture.next_ms, end_ms);
+    end(&fixture);
 }
 
 static void a_short_while_is_nothing(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    lead(&stage);
+    lead(&fixture);
     for (int i = 0; i < 3; i++) {
-        becomes_unusable(&stage);
-        pass(&stage, PATIENCE_MS - 1);
-        becomes_usable(&stage);
-        assert_true(may_decide(&stage));
+        becomes_unusable(&fixture);
+        pass(&fixture, PATIENCE_MS - 1);
+        becomes_usable(&fixture);
+        assert_true(may_decide(&fixture));
     }
-    assert_int_equal(stage.n_turns, 1);
-    end(&stage);
+    assert_int_equal(fixture.n_turns, 1);
+    end(&fixture);
 }
 
 static void what_it_began_is_over_before(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    lead(&stage);
-    becomes_unusable(&stage);
-    pass(&stage, PATIENCE_MS - 1);
-    stage.now_ms++;
-    stage.quiet_ms = stage.now_ms + 3000;
-    tick(&stage);
-    assert_false(may_decide(&stage));
-    assert_true(stage.next_ms <= stage.quiet_ms);
-    accepted(&stage, "PUT", LEASE); /* it is renewed meanwhile */
-    pass(&stage, 2999);
-    assert_false(may_decide(&stage));
-    stage.now_ms++;
-    tick(&stage);
-    gives_up(&stage);
-    end(&stage);
+    lead(&fixture);
+    becomes_unusable(&fixture);
+    pass(&fixture, PATIENCE_MS - 1);
+    fixture.now_ms++;
+    fixture.quiet_ms = fixture.now_ms + 3000;
+    tick(&fixture);
+    assert_false(may_decide(&fixture));
+    assert_true(fixture.next_ms <= fixture.quiet_ms);
+    accepted(&fixture, "PUT", LEASE); /* it is renewed meanwhile */
+    pass(&fixture, 2999);
+    assert_false(may_decide(&fixture));
+    fixture.now_ms++;
+    tick(&fixture);
+    gives_up(&fixture);
+    end(&fixture);
 }
 
 static void who_can_decide_again_before_that_goes_on(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    lead(&stage);
-    stage.quiet_ms = INT64_MAX;
-    becomes_unusable(&stage);
-    pass(&stage, PATIENCE_MS + 1000);
-    assert_false(may_decide(&stage));
-    becomes_usable(&stage);
+    lead(&fixture);
+    fixture.quiet_ms = INT64_MAX;
+    becomes_unusable(&fixture);
+    pass(&fixture, PATIENCE_MS + 1000);
+    assert_false(may_decide(&fixture));
+    becomes_usable(&fixture);
     assert_true(
-        may_decide(&stage)); /* it was the leader all the time: nothing is to be caught up */
-    assert_true(stage.may_decide);
-    check_metric(&stage, "\ngpu_extender_lease_acquisitions_total 1\n");
-    becomes_unusable(&stage); /* and its patience begins anew */
-    pass(&stage, PATIENCE_MS - 1);
-    assert_true(may_decide(&stage));
-    end(&stage);
+        may_decide(&fixture)); /* it was the leader all the time: nothing is to be caught up */
+    assert_true(fixture.may_decide);
+    check_metric(&fixture, "\ngpu_extender_lease_acquisitions_total 1\n");
+    becomes_unusable(&fixture); /* and its patience begins anew */
+    pass(&fixture, PATIENCE_MS - 1);
+    assert_true(may_decide(&fixture));
+    end(&fixture);
 }
 
 static void who_comes_back_catches_up_again(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    stand_back(&stage);
-    gives_up(&stage);
-    becomes_usable(&stage);
-    answered(&stage, "GET", LEASE, 200, HELD_BY("", "10"));
-    accepted(&stage, "PUT", LEASE);
-    assert_false(may_decide(&stage));
-    answered(&stage, "GET", "/version", 200, "{}");
-    assert_int_equal(stage.catch_up.last.number, 2);
-    fake_catch_up_done(&stage.catch_up, 2);
-    tick(&stage);
-    assert_true(may_decide(&stage));
-    end(&stage);
+    stand_back(&fixture);
+    gives_up(&fixture);
+    becomes_usable(&fixture);
+    answered(&fixture, "GET", LEASE, 200, HELD_BY("", "10"));
+    accepted(&fixture, "PUT", LEASE);
+    assert_false(may_decide(&fixture));
+    answered(&fixture, "GET", "/version", 200, "{}");
+    assert_int_equal(fixture.catch_up.last.number, 2);
+    fake_catch_up_done(&fixture.catch_up, 2);
+    tick(&fixture);
+    assert_true(may_decide(&fixture));
+    end(&fixture);
 }
 
 /* Another one may take what the lost one began to be over. */
 static void who_lost_it_and_cannot_decide_does_not_keep_it_from_others(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    lead(&stage);
-    becomes_unusable(&stage);
-    stage.now_ms += 10000; /* without a renewal */
-    stage.quiet_ms = stage.now_ms + 1000;
-    tick(&stage);
-    assert_false(may_decide(&stage));
-    answered(&stage, "GET", LEASE, 200, HELD_BY("me", "1"));
-    asks_nothing(&stage);
-    stage.now_ms = stage.quiet_ms;
-    tick(&stage);
-    gives_up(&stage);
-    end(&stage);
+    lead(&fixture);
+    becomes_unusable(&fixture);
+    fixture.now_ms += 10000; /* without a renewal */
+    fixture.quiet_ms = fixture.now_ms + 1000;
+    tick(&fixture);
+    assert_false(may_decide(&fixture));
+    answered(&fixture, "GET", LEASE, 200, HELD_BY("me", "1"));
+    asks_nothing(&fixture);
+    fixture.now_ms = fixture.quiet_ms;
+    tick(&fixture);
+    gives_up(&fixture);
+    end(&fixture);
 }
 
 static void who_is_stopped_waits_for_what_it_began_too(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    lead(&stage);
-    stage.quiet_ms = stage.now_ms + 1000;
-    leadership_release(stage.leadership);
-    tick(&stage);
-    assert_false(may_decide(&stage));
-    assert_false(stage.decided);
-    asks_nothing(&stage);
-    assert_int_equal(stage.next_ms, stage.quiet_ms);
-    stage.now_ms = stage.quiet_ms;
-    tick(&stage);
-    gives_up(&stage);
-    assert_int_equal(stage.n_released, 1);
-    end(&stage);
+    lead(&fixture);
+    fixture.quiet_ms = fixture.now_ms + 1000;
+    leadership_release(fixture.leadership);
+    tick(&fixture);
+    assert_false(may_decide(&fixture));
+    assert_false(fixture.decided);
+    asks_nothing(&fixture);
+    assert_int_equal(fixture.next_ms, fixture.quiet_ms);
+    fixture.now_ms = fixture.quiet_ms;
+    tick(&fixture);
+    gives_up(&fixture);
+    assert_int_equal(fixture.n_released, 1);
+    end(&fixture);
 }
 
 static void who_has_left_and_is_stopped_is_done(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    stand_back(&stage);
-    gives_up(&stage);
-    leadership_release(stage.leadership);
-    tick(&stage);
-    assert_int_equal(stage.n_released, 1);
-    becomes_usable(&stage);
-    stage.now_ms += 60000;
-    tick(&stage);
-    asks_nothing(&stage);
-    end(&stage);
+    stand_back(&fixture);
+    gives_up(&fixture);
+    leadership_release(fixture.leadership);
+    tick(&fixture);
+    assert_int_equal(fixture.n_released, 1);
+    becomes_usable(&fixture);
+    fixture.now_ms += 60000;
+    tick(&fixture);
+    asks_nothing(&fixture);
+    end(&fixture);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* Questions over a loop to a server that the test plays: what arrives there, what is told of what
  * comes back, and of what does not. */
-#include "api_desk.h"
 #include "base/mem.h"
+#include "fake_api.h"
 #include "fake_credentials.h"
 
 #include <stdio.h>
@@ -20,64 +20,65 @@ static void expect_line(const char *request, const char *line)
 
 static void a_get_is_answered(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_get("/api/v1/pods?limit=1");
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    char *text CLEANUP(mem_free_ptr) = desk_read(connection);
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_get("/api/v1/pods?limit=1");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_accept(api->listener);
+    char *text CLEANUP(mem_free_ptr) = fake_api_read(connection);
     assert_ptr_equal(strstr(text, "GET /api/v1/pods?limit=1 HTTP/1.1\r\n"), text);
     expect_line(text, "\r\nAuthorization: Bearer first\r\n");
     expect_line(text, "\r\nAccept: application/json\r\n");
     expect_line(text, "\r\nUser-Agent: gpu-extender/" GPU_EXTENDER_VERSION "\r\n");
     assert_null(strcasestr(text, "Content-"));
     assert_null(strcasestr(text, "Accept-Encoding")); /* nothing here could inflate it */
-    desk_answer(connection, 200, "{\"a\":1}");
-    desk_expect_answer(box, 200, "{\"a\":1}");
+    fake_api_answer(connection, 200, "{\"a\":1}");
+    fake_api_expect_answer(box, 200, "{\"a\":1}");
     (void)close(connection);
 }
 
 static void a_post_carries_its_body(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_post("/api/v1/bind", "{\"x\":2}");
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    char *text CLEANUP(mem_free_ptr) = desk_read(connection);
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_post("/api/v1/bind", "{\"x\":2}");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_accept(api->listener);
+    char *text CLEANUP(mem_free_ptr) = fake_api_read(connection);
     assert_ptr_equal(strstr(text, "POST /api/v1/bind HTTP/1.1\r\n"), text);
     expect_line(text, "\r\nContent-Type: application/json\r\n");
     expect_line(text, "\r\n\r\n{\"x\":2}");
     assert_null(strcasestr(text, "Expect:"));
-    desk_answer(connection, 201, "made");
-    desk_expect_answer(box, 201, "made");
+    fake_api_answer(connection, 201, "made");
+    fake_api_expect_answer(box, 201, "made");
     (void)close(connection);
 }
 
 static void a_connection_is_used_again(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_get("/a");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_get("/a");
     int connection = -1;
     for (int i = 0; i < 3; i++) {
-        struct box *box = desk_ask(desk, &request);
-        connection = i == 0 ? desk_accept(desk->listener) : connection;
-        desk_expect(connection, "GET /a ");
-        desk_answer(connection, 200, "");
-        desk_expect_answer(box, 200, "");
+        struct box *box = fake_api_ask(api, &request);
+        connection = i == 0 ? fake_api_accept(api->listener) : connection;
+        fake_api_expect(connection, "GET /a ");
+        fake_api_answer(connection, 200, "");
+        fake_api_expect_answer(box, 200, "");
     }
     (void)close(connection);
 }
 
 /* The answer that carries `header`. */
-static int64_t retry_after_of(struct desk *desk, const char *header)
+static int64_t retry_after_of(struct fake_api *api, const char *header)
 {
-    struct kube_request request = desk_get("/a");
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_take(desk->listener, "GET /a ");
-    desk_write(connection, "HTTP/1.1 429 Too Many\r\nConnection: close\r\nContent-Length: 0\r\n");
-    desk_write(connection, header);
-    desk_write(connection, "\r\n");
+    struct kube_request request = fake_api_get("/a");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_take(api->listener, "GET /a ");
+    fake_api_write(connection,
+                   "HTTP/1.1 429 Too Many\r\nConnection: close\r\nContent-Length: 0\r\n");
+    fake_api_write(connection, header);
+    fake_api_write(connection, "\r\n");
     int64_t seconds = box_wait(box)->retry_after_s;
-    desk_expect_answer(box, 429, "");
+    fake_api_expect_answer(box, 429, "");
     (void)close(connection);
     return seconds;
 }
@@ -93,352 +94,352 @@ static void retry_after_is_told_in_seconds(void **state)
 
 static void redirects_are_answers(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_get("/a");
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_take(desk->listener, "GET /a ");
-    desk_write(connection, "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n");
-    desk_expect_answer(box, 302, "");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_get("/a");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_take(api->listener, "GET /a ");
+    fake_api_write(connection, "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n");
+    fake_api_expect_answer(box, 302, "");
     (void)close(connection);
 }
 
 static void nobody_listens_is_not_sent(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_post("/a", "{}");
-    (void)close(desk->listener);
-    desk->listener = -1;
-    desk_expect_outcome(desk_ask(desk, &request), KUBE_NOT_SENT, "connect");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_post("/a", "{}");
+    (void)close(api->listener);
+    api->listener = -1;
+    fake_api_expect_outcome(fake_api_ask(api, &request), KUBE_NOT_SENT, "connect");
 }
 
 static void a_failed_handshake_is_not_sent(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_post("/a", "{}");
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
-    desk_write(connection, "this is no TLS\r\n");
-    desk_expect_outcome(box, KUBE_NOT_SENT, "SSL");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_post("/a", "{}");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_accept(api->listener);
+    fake_api_write(connection, "this is no TLS\r\n");
+    fake_api_expect_outcome(box, KUBE_NOT_SENT, "SSL");
     (void)close(connection);
 }
 
 static void a_cut_before_the_answer_is_unknown(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_post("/a", "{}");
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_take(desk->listener, "POST /a ");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_post("/a", "{}");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_take(api->listener, "POST /a ");
     (void)close(connection);
-    desk_expect_outcome(box, KUBE_UNKNOWN, "mpty reply");
+    fake_api_expect_outcome(box, KUBE_UNKNOWN, "mpty reply");
 }
 
 static void a_cut_in_the_answer_is_unknown(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_post("/a", "{}");
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_take(desk->listener, "POST /a ");
-    desk_write(connection, "HTTP/1.1 201 Created\r\nContent-Length: 10\r\n\r\n12345");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_post("/a", "{}");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_take(api->listener, "POST /a ");
+    fake_api_write(connection, "HTTP/1.1 201 Created\r\nContent-Length: 10\r\n\r\n12345");
     (void)close(connection);
-    desk_expect_outcome(box, KUBE_UNKNOWN, "5 bytes");
+    fake_api_expect_outcome(box, KUBE_UNKNOWN, "5 bytes");
 }
 
 static void no_answer_in_time_is_unknown(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_post("/a", "{}");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_post("/a", "{}");
     request.timeout_ms = 100;
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_take(desk->listener, "POST /a ");
-    desk_expect_outcome(box, KUBE_UNKNOWN, "no answer in 100 ms");
-    desk_expect_closed(connection);
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_take(api->listener, "POST /a ");
+    fake_api_expect_outcome(box, KUBE_UNKNOWN, "no answer in 100 ms");
+    fake_api_expect_closed(connection);
 }
 
 /* The server takes the connection and says nothing of TLS. */
 static void no_connection_in_time_is_not_sent(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_post("/a", "{}");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_post("/a", "{}");
     request.timeout_ms = 100;
-    desk_expect_outcome(desk_ask(desk, &request), KUBE_NOT_SENT, "no answer in 100 ms");
+    fake_api_expect_outcome(fake_api_ask(api, &request), KUBE_NOT_SENT, "no answer in 100 ms");
 }
 
 static void too_large_an_answer_is_unknown(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_get("/a");
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_take(desk->listener, "GET /a ");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_get("/a");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_take(api->listener, "GET /a ");
     char large[102];
     (void)snprintf(large, sizeof(large), "%0101d", 0);
-    desk_answer(connection, 200, large);
-    desk_expect_outcome(box, KUBE_UNKNOWN, "more than 100 bytes");
-    desk_expect_closed(connection);
+    fake_api_answer(connection, 200, large);
+    fake_api_expect_outcome(box, KUBE_UNKNOWN, "more than 100 bytes");
+    fake_api_expect_closed(connection);
 }
 
 static void a_refused_token_is_renewed(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_post("/a", "{}");
-    fake_credentials_renew_on_refusal(desk->credentials, "Bearer second");
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_take(desk->listener, "POST /a ");
-    desk_answer(connection, 401, "who?");
-    char *text CLEANUP(mem_free_ptr) = desk_read(connection);
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_post("/a", "{}");
+    fake_credentials_renew_on_refusal(api->credentials, "Bearer second");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_take(api->listener, "POST /a ");
+    fake_api_answer(connection, 401, "who?");
+    char *text CLEANUP(mem_free_ptr) = fake_api_read(connection);
     expect_line(text, "\r\nAuthorization: Bearer second\r\n");
-    desk_answer(connection, 201, "made");
-    desk_expect_answer(box, 201, "made");
-    assert_int_equal(fake_credentials_n_refused(desk->credentials), 1);
+    fake_api_answer(connection, 201, "made");
+    fake_api_expect_answer(box, 201, "made");
+    assert_int_equal(fake_credentials_n_refused(api->credentials), 1);
     (void)close(connection);
 }
 
 static void what_is_refused_waits_for_a_newer_token(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_get("/a"), other = desk_get("/b");
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_take(desk->listener, "GET /a ");
-    desk_answer(connection, 401, "who?");
-    fake_credentials_wait_refused(desk->credentials, 1);
-    struct box *box_b = desk_ask(desk, &other); /* others do not wait with it */
-    desk_expect(connection, "GET /b ");
-    desk_answer(connection, 200, "b");
-    desk_expect_answer(box_b, 200, "b");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_get("/a"), other = fake_api_get("/b");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_take(api->listener, "GET /a ");
+    fake_api_answer(connection, 401, "who?");
+    fake_credentials_wait_refused(api->credentials, 1);
+    struct box *box_b = fake_api_ask(api, &other); /* others do not wait with it */
+    fake_api_expect(connection, "GET /b ");
+    fake_api_answer(connection, 200, "b");
+    fake_api_expect_answer(box_b, 200, "b");
     assert_false(box_is_filled(box));
-    fake_credentials_renew(desk->credentials, "Bearer second");
-    kube_loop_wake(desk->loop);
-    desk_expect(connection, "GET /a ");
-    desk_answer(connection, 200, "a");
-    desk_expect_answer(box, 200, "a");
+    fake_credentials_renew(api->credentials, "Bearer second");
+    kube_loop_wake(api->loop);
+    fake_api_expect(connection, "GET /a ");
+    fake_api_answer(connection, 200, "a");
+    fake_api_expect_answer(box, 200, "a");
     (void)close(connection);
 }
 
 static void the_second_refusal_is_the_answer(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_get("/a");
-    fake_credentials_renew_on_refusal(desk->credentials, "Bearer second");
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_accept(desk->listener);
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_get("/a");
+    fake_credentials_renew_on_refusal(api->credentials, "Bearer second");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_accept(api->listener);
     for (int i = 0; i < 2; i++) {
-        desk_expect(connection, "GET /a ");
-        desk_answer(connection, 401, "who?");
+        fake_api_expect(connection, "GET /a ");
+        fake_api_answer(connection, 401, "who?");
     }
-    desk_expect_answer(box, 401, "who?");
-    assert_int_equal(fake_credentials_n_refused(desk->credentials), 1);
+    fake_api_expect_answer(box, 401, "who?");
+    assert_int_equal(fake_credentials_n_refused(api->credentials), 1);
     (void)close(connection);
 }
 
 static void a_refusal_is_the_answer_when_no_newer_token_comes(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_get("/a");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_get("/a");
     request.timeout_ms = 100;
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_take(desk->listener, "GET /a ");
-    desk_answer(connection, 401, "who?");
-    desk_expect_answer(box, 401, "the API server refused the token of a test");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_take(api->listener, "GET /a ");
+    fake_api_answer(connection, 401, "who?");
+    fake_api_expect_answer(box, 401, "the API server refused the token of a test");
     (void)close(connection);
 }
 
 /* It may be the connection's certificate that is refused, and the file have another by now. */
 static void after_a_refusal_connections_are_new(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_get("/a");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_get("/a");
     request.timeout_ms = 100;
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_take(desk->listener, "GET /a ");
-    desk_answer(connection, 401, "who?");
-    desk_expect_answer(box, 401, "the API server refused the token of a test");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_take(api->listener, "GET /a ");
+    fake_api_answer(connection, 401, "who?");
+    fake_api_expect_answer(box, 401, "the API server refused the token of a test");
     request.timeout_ms = 60000;
-    box = desk_ask(desk, &request);
-    desk_expect_closed(connection);
-    connection = desk_take(desk->listener, "GET /a ");
-    desk_answer(connection, 200, "you");
-    desk_expect_answer(box, 200, "you");
+    box = fake_api_ask(api, &request);
+    fake_api_expect_closed(connection);
+    connection = fake_api_take(api->listener, "GET /a ");
+    fake_api_answer(connection, 200, "you");
+    fake_api_expect_answer(box, 200, "you");
     (void)close(connection);
 }
 
 static void many_at_once_are_all_at_the_server(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_post("/a", "{}");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_post("/a", "{}");
     struct box *boxes[MANY];
     int connections[MANY];
     for (int i = 0; i < MANY; i++)
-        boxes[i] = desk_ask(desk, &request);
+        boxes[i] = fake_api_ask(api, &request);
     for (int i = 0; i < MANY; i++) {
-        connections[i] = desk_take(desk->listener, "POST /a ");
+        connections[i] = fake_api_take(api->listener, "POST /a ");
     }
     for (int i = 0; i < MANY; i++)
-        desk_answer(connections[i], 201, "made");
+        fake_api_answer(connections[i], 201, "made");
     for (int i = 0; i < MANY; i++)
-        desk_expect_answer(boxes[i], 201, "made");
+        fake_api_expect_answer(boxes[i], 201, "made");
     for (int i = 0; i < MANY; i++)
         (void)close(connections[i]);
 }
 
 /* A connection that is open and has nothing on it. */
-static int idle_connection(struct desk *desk)
+static int idle_connection(struct fake_api *api)
 {
-    struct kube_request request = desk_get("/idle");
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_take(desk->listener, "GET /idle ");
-    desk_answer(connection, 200, "");
-    desk_expect_answer(box, 200, "");
+    struct kube_request request = fake_api_get("/idle");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_take(api->listener, "GET /idle ");
+    fake_api_answer(connection, 200, "");
+    fake_api_expect_answer(box, 200, "");
     return connection;
 }
 
 static void what_changes_something_is_not_sent_twice(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_post("/a", "{}");
-    int connection = idle_connection(desk);
-    struct box *box = desk_ask(desk, &request);
-    desk_expect(connection, "POST /a ");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_post("/a", "{}");
+    int connection = idle_connection(api);
+    struct box *box = fake_api_ask(api, &request);
+    fake_api_expect(connection, "POST /a ");
     (void)close(connection);
-    desk_expect_outcome(box, KUBE_UNKNOWN, "closed before the answer");
+    fake_api_expect_outcome(box, KUBE_UNKNOWN, "closed before the answer");
 }
 
 /* On another connection, where the first one ends without an answer. */
-static void check_asked_again(struct desk *desk, const struct kube_request *request,
+static void check_asked_again(struct fake_api *api, const struct kube_request *request,
                               const char *line)
 {
-    int connection = idle_connection(desk);
-    struct box *box = desk_ask(desk, request);
-    desk_expect(connection, line);
+    int connection = idle_connection(api);
+    struct box *box = fake_api_ask(api, request);
+    fake_api_expect(connection, line);
     (void)close(connection);
-    connection = desk_take(desk->listener, line);
-    desk_answer(connection, 200, "a");
-    desk_expect_answer(box, 200, "a");
+    connection = fake_api_take(api->listener, line);
+    fake_api_answer(connection, 200, "a");
+    fake_api_expect_answer(box, 200, "a");
     (void)close(connection);
 }
 
 static void what_only_reads_is_asked_again(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_get("/a");
-    check_asked_again(desk, &request, "GET /a ");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_get("/a");
+    check_asked_again(api, &request, "GET /a ");
 }
 
 static void a_post_that_only_asks_is_asked_again(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_post("/a", "{}");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_post("/a", "{}");
     request.only_asks = true;
-    check_asked_again(desk, &request, "POST /a ");
+    check_asked_again(api, &request, "POST /a ");
 }
 
 static void fresh_retires_what_is_open(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request slow = desk_get("/slow"), fresh = desk_get("/fresh");
+    struct fake_api *api = *state;
+    struct kube_request slow = fake_api_get("/slow"), fresh = fake_api_get("/fresh");
     fresh.fresh = true;
-    int connection = idle_connection(desk);
-    struct box *box = desk_ask(desk, &slow);
-    desk_expect(connection, "GET /slow ");
-    struct box *box_fresh = desk_ask(desk, &fresh);
-    int newer = desk_take(desk->listener, "GET /fresh ");
-    desk_answer(newer, 200, "f");
-    desk_expect_answer(box_fresh, 200, "f");
-    desk_answer(connection, 200, "s"); /* may still end there */
-    desk_expect_answer(box, 200, "s");
-    desk_expect_closed(connection);
+    int connection = idle_connection(api);
+    struct box *box = fake_api_ask(api, &slow);
+    fake_api_expect(connection, "GET /slow ");
+    struct box *box_fresh = fake_api_ask(api, &fresh);
+    int newer = fake_api_take(api->listener, "GET /fresh ");
+    fake_api_answer(newer, 200, "f");
+    fake_api_expect_answer(box_fresh, 200, "f");
+    fake_api_answer(connection, 200, "s"); /* may still end there */
+    fake_api_expect_answer(box, 200, "s");
+    fake_api_expect_closed(connection);
     fresh.fresh = false;
-    box = desk_ask(desk, &fresh);
-    desk_expect(newer, "GET /fresh ");
-    desk_answer(newer, 200, "again");
-    desk_expect_answer(box, 200, "again");
+    box = fake_api_ask(api, &fresh);
+    fake_api_expect(newer, "GET /fresh ");
+    fake_api_answer(newer, 200, "again");
+    fake_api_expect_answer(box, 200, "again");
     (void)close(newer);
 }
 
 static void a_time_out_retires_what_is_open(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request slow = desk_get("/slow"), late = desk_get("/late");
+    struct fake_api *api = *state;
+    struct kube_request slow = fake_api_get("/slow"), late = fake_api_get("/late");
     late.timeout_ms = 100;
-    int connection = idle_connection(desk);
-    struct box *box = desk_ask(desk, &slow);
-    desk_expect(connection, "GET /slow ");
-    struct box *box_late = desk_ask(desk, &late);
-    int other = desk_take(desk->listener, "GET /late ");
-    desk_expect_outcome(box_late, KUBE_UNKNOWN, "no answer in 100 ms");
-    desk_expect_closed(other);
-    desk_answer(connection, 200, "s");
-    desk_expect_answer(box, 200, "s");
-    desk_expect_closed(connection);
+    int connection = idle_connection(api);
+    struct box *box = fake_api_ask(api, &slow);
+    fake_api_expect(connection, "GET /slow ");
+    struct box *box_late = fake_api_ask(api, &late);
+    int other = fake_api_take(api->listener, "GET /late ");
+    fake_api_expect_outcome(box_late, KUBE_UNKNOWN, "no answer in 100 ms");
+    fake_api_expect_closed(other);
+    fake_api_answer(connection, 200, "s");
+    fake_api_expect_answer(box, 200, "s");
+    fake_api_expect_closed(connection);
 }
 
 /* Its own connection is given up, the other is used on. */
 static void a_time_out_of_what_only_asks_retires_nothing(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request slow = desk_get("/slow"), late = desk_post("/late", "{}");
+    struct fake_api *api = *state;
+    struct kube_request slow = fake_api_get("/slow"), late = fake_api_post("/late", "{}");
     late.timeout_ms = 100;
     late.only_asks = true;
-    int connection = idle_connection(desk);
-    struct box *box = desk_ask(desk, &slow);
-    desk_expect(connection, "GET /slow ");
-    struct box *box_late = desk_ask(desk, &late);
-    int other = desk_take(desk->listener, "POST /late ");
-    desk_expect_outcome(box_late, KUBE_UNKNOWN, "no answer in 100 ms");
-    desk_expect_closed(other);
-    desk_answer(connection, 200, "s");
-    desk_expect_answer(box, 200, "s");
-    box = desk_ask(desk, &slow);
-    desk_expect(connection, "GET /slow ");
-    desk_answer(connection, 200, "again");
-    desk_expect_answer(box, 200, "again");
+    int connection = idle_connection(api);
+    struct box *box = fake_api_ask(api, &slow);
+    fake_api_expect(connection, "GET /slow ");
+    struct box *box_late = fake_api_ask(api, &late);
+    int other = fake_api_take(api->listener, "POST /late ");
+    fake_api_expect_outcome(box_late, KUBE_UNKNOWN, "no answer in 100 ms");
+    fake_api_expect_closed(other);
+    fake_api_answer(connection, 200, "s");
+    fake_api_expect_answer(box, 200, "s");
+    box = fake_api_ask(api, &slow);
+    fake_api_expect(connection, "GET /slow ");
+    fake_api_answer(connection, 200, "again");
+    fake_api_expect_answer(box, 200, "again");
     (void)close(connection);
 }
 
 struct second {
-    struct desk *desk;
+    struct fake_api *api;
     struct box *first, *second;
 };
 
 static void ask_again(void *context, const struct kube_answer *answer)
 {
     struct second *second = context;
-    struct kube_request request = desk_post("/again", "{}");
+    struct kube_request request = fake_api_post("/again", "{}");
     box_done(second->first, answer);
-    second->desk->sender.send(second->desk->sender.sender, &request, box_done, second->second);
+    second->api->sender.send(second->api->sender.sender, &request, box_done, second->second);
 }
 
 static void a_stop_answers_what_is_in_flight(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_post("/a", "{}");
-    struct second second = {desk, box_new(), box_new()};
-    desk->sender.send(desk->sender.sender, &request, ask_again, &second);
-    int connection = desk_take(desk->listener, "POST /a ");
-    kube_loop_stop(desk->loop);
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_post("/a", "{}");
+    struct second second = {api, box_new(), box_new()};
+    api->sender.send(api->sender.sender, &request, ask_again, &second);
+    int connection = fake_api_take(api->listener, "POST /a ");
+    kube_loop_stop(api->loop);
     assert_true(box_is_filled(second.first));
     assert_true(box_is_filled(second.second));
-    desk_expect_outcome(second.first, KUBE_UNKNOWN, "stops");
-    desk_expect_outcome(second.second, KUBE_NOT_SENT, "stops");
+    fake_api_expect_outcome(second.first, KUBE_UNKNOWN, "stops");
+    fake_api_expect_outcome(second.second, KUBE_NOT_SENT, "stops");
     (void)close(connection);
 }
 
 static void a_loop_that_never_started_answers_too(void **state)
 {
     (void)state;
-    struct desk desk;
-    struct kube_request request = desk_post("/a", "{}");
-    desk_open(&desk, "http");
-    struct box *box = desk_ask(&desk, &request);
+    struct fake_api api;
+    struct kube_request request = fake_api_post("/a", "{}");
+    fake_api_open(&api, "http");
+    struct box *box = fake_api_ask(&api, &request);
     assert_false(box_is_filled(box));
-    desk_close(&desk);
-    desk_expect_outcome(box, KUBE_NOT_SENT, "stops");
+    fake_api_close(&api);
+    fake_api_expect_outcome(box, KUBE_NOT_SENT, "stops");
 }
 
 static int open_scheme(void **state, const char *scheme)
 {
-    struct desk *desk = MEM_NEW(struct desk);
-    desk_open(desk, scheme);
-    desk_start(desk);
-    *state = desk;
+    struct fake_api *api = MEM_NEW(struct fake_api);
+    fake_api_open(api, scheme);
+    fake_api_start(api);
+    *state = api;
     return 0;
 }
 
@@ -454,7 +455,7 @@ static int open_tls(void **state)
 
 static int close_desk(void **state)
 {
-    desk_close(*state);
+    fake_api_close(*state);
     free(*state);
     return 0;
 }

@@ -1,6 +1,6 @@
 /* How connections end: what nobody waits for any more, and would change something, must not arrive
  * later, when others count on its never having taken effect. */
-#include "api_desk.h"
+#include "fake_api.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -21,56 +21,56 @@ static bool ends_with_a_reset(int connection)
 
 static void a_change_that_is_given_up_is_cut_off(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_post("/a", "{}");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_post("/a", "{}");
     request.timeout_ms = 100;
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_take(desk->listener, "POST /a ");
-    desk_expect_outcome(box, KUBE_UNKNOWN, "no answer in 100 ms");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_take(api->listener, "POST /a ");
+    fake_api_expect_outcome(box, KUBE_UNKNOWN, "no answer in 100 ms");
     assert_true(ends_with_a_reset(connection));
 }
 
 static void one_that_was_not_answered_at_a_stop_is_too(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_post("/a", "{}");
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_take(desk->listener, "POST /a ");
-    kube_loop_stop(desk->loop);
-    desk_expect_outcome(box, KUBE_UNKNOWN, "the service stops");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_post("/a", "{}");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_take(api->listener, "POST /a ");
+    kube_loop_stop(api->loop);
+    fake_api_expect_outcome(box, KUBE_UNKNOWN, "the service stops");
     assert_true(ends_with_a_reset(connection));
 }
 
 static void what_was_answered_ends_well(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_post("/a", "{}");
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_take(desk->listener, "POST /a ");
-    desk_answer(connection, 201, "made");
-    desk_expect_answer(box, 201, "made");
-    request = desk_get("/fresh");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_post("/a", "{}");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_take(api->listener, "POST /a ");
+    fake_api_answer(connection, 201, "made");
+    fake_api_expect_answer(box, 201, "made");
+    request = fake_api_get("/fresh");
     request.fresh = true;
-    box = desk_ask(desk, &request);
+    box = fake_api_ask(api, &request);
     assert_false(ends_with_a_reset(connection));
-    connection = desk_take(desk->listener, "GET /fresh ");
-    desk_answer(connection, 200, "f");
-    desk_expect_answer(box, 200, "f");
+    connection = fake_api_take(api->listener, "GET /fresh ");
+    fake_api_answer(connection, 200, "f");
+    fake_api_expect_answer(box, 200, "f");
     (void)close(connection);
 }
 
 /* As after a pause of the process, in which its time has gone by. */
 static void what_has_no_time_left_is_not_sent(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request late = desk_post("/late", "{}");
-    struct kube_request other = desk_get("/other");
+    struct fake_api *api = *state;
+    struct kube_request late = fake_api_post("/late", "{}");
+    struct kube_request other = fake_api_get("/other");
     late.timeout_ms = 0;
-    desk_expect_outcome(desk_ask(desk, &late), KUBE_NOT_SENT, "no time was left to ask");
-    struct box *box = desk_ask(desk, &other);
-    int connection = desk_take(desk->listener, "GET /other ");
-    desk_answer(connection, 200, "");
-    desk_expect_answer(box, 200, "");
+    fake_api_expect_outcome(fake_api_ask(api, &late), KUBE_NOT_SENT, "no time was left to ask");
+    struct box *box = fake_api_ask(api, &other);
+    int connection = fake_api_take(api->listener, "GET /other ");
+    fake_api_answer(connection, 200, "");
+    fake_api_expect_answer(box, 200, "");
     (void)close(connection);
 }
 
@@ -86,23 +86,23 @@ static bool may_not_leave(void *context, int64_t now_ms)
  * connection, and with one that was there. */
 static void what_may_not_leave_any_more_is_not_sent(void **state)
 {
-    struct desk *desk = *state;
+    struct fake_api *api = *state;
     int n_asked = 0;
-    struct kube_request kept = desk_post("/kept", "{}");
+    struct kube_request kept = fake_api_post("/kept", "{}");
     kept.may_leave = may_not_leave;
     kept.may_leave_context = &n_asked;
-    desk_expect_outcome(desk_ask(desk, &kept), KUBE_NOT_SENT, "it was no longer allowed");
+    fake_api_expect_outcome(fake_api_ask(api, &kept), KUBE_NOT_SENT, "it was no longer allowed");
     assert_int_equal(n_asked, 1);
-    desk_expect_closed(desk_accept(desk->listener));
+    fake_api_expect_closed(fake_api_accept(api->listener));
 
-    struct kube_request other = desk_get("/other");
-    struct box *box = desk_ask(desk, &other);
-    int connection = desk_take(desk->listener, "GET /other ");
-    desk_answer(connection, 200, "");
-    desk_expect_answer(box, 200, "");
-    desk_expect_outcome(desk_ask(desk, &kept), KUBE_NOT_SENT, "it was no longer allowed");
+    struct kube_request other = fake_api_get("/other");
+    struct box *box = fake_api_ask(api, &other);
+    int connection = fake_api_take(api->listener, "GET /other ");
+    fake_api_answer(connection, 200, "");
+    fake_api_expect_answer(box, 200, "");
+    fake_api_expect_outcome(fake_api_ask(api, &kept), KUBE_NOT_SENT, "it was no longer allowed");
     assert_int_equal(n_asked, 2);
-    desk_expect_closed(connection);
+    fake_api_expect_closed(connection);
 }
 
 /* TCP_USER_TIMEOUT of our end of the connection, whose other end the test has. */
@@ -129,28 +129,28 @@ static unsigned given_up_after_ms(int connection)
 /* The kernel goes on sending for a process that stands still. */
 static void what_is_not_acknowledged_is_given_up_by_the_kernel(void **state)
 {
-    struct desk *desk = *state;
-    struct kube_request request = desk_post("/a", "{}");
-    struct box *box = desk_ask(desk, &request);
-    int connection = desk_take(desk->listener, "POST /a ");
-    assert_int_equal(given_up_after_ms(connection), DESK_UNACKED_MS);
-    desk_answer(connection, 201, "");
-    desk_expect_answer(box, 201, "");
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_post("/a", "{}");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_take(api->listener, "POST /a ");
+    assert_int_equal(given_up_after_ms(connection), FAKE_API_UNACKED_MS);
+    fake_api_answer(connection, 201, "");
+    fake_api_expect_answer(box, 201, "");
     (void)close(connection);
 }
 
 static int set_up(void **state)
 {
-    static struct desk desk;
-    desk_open(&desk, "http");
-    desk_start(&desk);
-    *state = &desk;
+    static struct fake_api api;
+    fake_api_open(&api, "http");
+    fake_api_start(&api);
+    *state = &api;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    desk_close(*state);
+    fake_api_close(*state);
     return 0;
 }
 
@@ -162,24 +162,23 @@ static void few_connect_at_a_time(void **state)
 {
     enum { N_REQUESTS = 40, N_AT_A_TIME = 8 };
     (void)state;
-    struct desk desk;
+    struct fake_api api;
     struct box *boxes[N_REQUESTS];
-    desk_open(&desk, "https");
-    desk_start(&desk);
-    struct kube_request request = desk_get("/a");
+    fake_api_open(&api, "https");
+    fake_api_start(&api);
+    struct kube_request request = fake_api_get("/a");
     request.timeout_ms = 500;
     for (size_t i = 0; i < N_REQUESTS; i++)
-        boxes[i] = desk_ask(&desk, &request);
+        boxes[i] = fake_api_ask(&api, &request);
     for (size_t i = 0; i < N_REQUESTS; i++)
-        desk_expect_outcome(boxes[i], KUBE_NOT_SENT, "no answer in 500 ms");
+        fake_api_expect_outcome(boxes[i], KUBE_NOT_SENT, "no answer in 500 ms");
     int n_connections = 0;
-    for (int fd = 0; (fd = accept4(desk.listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;
-         n_connections++) {
+    for (int fd = 0; (fd = accept4(api.listener, NULL, NULL, SOCK_CLOEXEC)) >= 0; n_connections++) {
         (void)close(fd);
-        assert_int_equal(fcntl(desk.listener, F_SETFL, O_NONBLOCK), 0);
+        assert_int_equal(fcntl(api.listener, F_SETFL, O_NONBLOCK), 0);
     }
     assert_in_range(n_connections, 1, N_AT_A_TIME);
-    desk_close(&desk);
+    fake_api_close(&api);
 }
 
 int main(void)

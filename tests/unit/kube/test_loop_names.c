@@ -1,6 +1,6 @@
 /* A loop whose API server has a name, while nobody answers what the name stands for: the test is
  * the resolver, too. */
-#include "api_desk.h"
+#include "fake_api.h"
 #include "fake_credentials.h"
 
 #include <netdb.h>
@@ -72,54 +72,54 @@ void forget_resolved(struct addrinfo *list)
     free(list);
 }
 
-static void open_named(struct desk *desk)
+static void open_named(struct fake_api *api)
 {
     const struct kube_loop_settings settings = {.name = "test", .max_answer_bytes = 100};
     struct err err;
-    desk_open(desk, "http");
-    kube_loop_free(desk->loop);
-    free(desk->target.server);
-    assert_true(asprintf(&desk->target.server, "http://" NAME ":%d", desk->port) > 0);
-    assert_return_code(
-        kube_loop_new(&settings, &desk->target, desk->credentials, &desk->loop, &err), EIO);
-    desk->sender = kube_loop_sender(desk->loop);
-    desk_start(desk);
+    fake_api_open(api, "http");
+    kube_loop_free(api->loop);
+    free(api->target.server);
+    assert_true(asprintf(&api->target.server, "http://" NAME ":%d", api->port) > 0);
+    assert_return_code(kube_loop_new(&settings, &api->target, api->credentials, &api->loop, &err),
+                       EIO);
+    api->sender = kube_loop_sender(api->loop);
+    fake_api_start(api);
 }
 
 /* Who is given up while its name is looked up keeps nobody else waiting. */
 static void a_name_that_is_not_resolved_holds_nobody_up(void **state)
 {
-    struct desk desk;
-    struct kube_request slow = desk_get("/slow"), fresh = desk_get("/fresh");
+    struct fake_api api;
+    struct kube_request slow = fake_api_get("/slow"), fresh = fake_api_get("/fresh");
     (void)state;
     fresh.fresh = true;
     fresh.timeout_ms = 100;
     answer_names(true);
-    open_named(&desk);
-    struct box *box = desk_ask(&desk, &slow);
-    int connection = desk_take(desk.listener, "GET /slow ");
+    open_named(&api);
+    struct box *box = fake_api_ask(&api, &slow);
+    int connection = fake_api_take(api.listener, "GET /slow ");
     answer_names(false);
-    struct box *late = desk_ask(&desk, &fresh);
+    struct box *late = fake_api_ask(&api, &fresh);
     await_asked(1);
-    desk_expect_outcome(late, KUBE_NOT_SENT, "no answer in 100 ms");
-    desk_answer(connection, 200, "s");
-    desk_expect_answer(box, 200, "s");
+    fake_api_expect_outcome(late, KUBE_NOT_SENT, "no answer in 100 ms");
+    fake_api_answer(connection, 200, "s");
+    fake_api_expect_answer(box, 200, "s");
     (void)close(connection);
-    desk_close(&desk);
+    fake_api_close(&api);
     answer_names(true);
 }
 
 static void a_stop_does_not_wait_for_a_name(void **state)
 {
-    struct desk desk;
-    struct kube_request request = desk_get("/a");
+    struct fake_api api;
+    struct kube_request request = fake_api_get("/a");
     (void)state;
     answer_names(false);
-    open_named(&desk);
-    struct box *box = desk_ask(&desk, &request);
+    open_named(&api);
+    struct box *box = fake_api_ask(&api, &request);
     await_asked(1);
-    desk_close(&desk);
-    desk_expect_outcome(box, KUBE_NOT_SENT, "the service stops");
+    fake_api_close(&api);
+    fake_api_expect_outcome(box, KUBE_NOT_SENT, "the service stops");
     answer_names(true);
 }
 

@@ -1,6 +1,6 @@
 /* Whether a loop goes round, as /livez asks: a task that is stuck shows. */
-#include "api_desk.h"
 #include "base/clock.h"
+#include "fake_api.h"
 
 #include <stdatomic.h>
 #include <time.h>
@@ -32,25 +32,25 @@ static int64_t stick(void *context, int64_t now_ms)
 static void a_loop_that_is_stuck_is_noticed(void **state)
 {
     struct sticky sticky = {.sticks = true};
-    struct desk desk;
+    struct fake_api api;
     (void)state;
-    desk_open(&desk, "http");
-    kube_loop_add_task(desk.loop, stick, &sticky);
-    assert_int_equal(kube_loop_silence_ms(desk.loop, clock_ms() + LONG_MS), 0);
-    desk_start(&desk);
+    fake_api_open(&api, "http");
+    kube_loop_add_task(api.loop, stick, &sticky);
+    assert_int_equal(kube_loop_silence_ms(api.loop, clock_ms() + LONG_MS), 0);
+    fake_api_start(&api);
     while (atomic_load(&sticky.n_entered) == 0)
         nap();
     const int64_t entered_ms = clock_ms();
-    assert_true(kube_loop_silence_ms(desk.loop, entered_ms + LONG_MS) >= LONG_MS);
+    assert_true(kube_loop_silence_ms(api.loop, entered_ms + LONG_MS) >= LONG_MS);
     while (clock_ms() < entered_ms + 2)
         nap();
     atomic_store(&sticky.sticks, false);
     while (atomic_load(&sticky.n_left) < 2) {
-        kube_loop_wake(desk.loop);
+        kube_loop_wake(api.loop);
         nap();
     }
-    assert_true(kube_loop_silence_ms(desk.loop, entered_ms + LONG_MS) < LONG_MS);
-    desk_close(&desk);
+    assert_true(kube_loop_silence_ms(api.loop, entered_ms + LONG_MS) < LONG_MS);
+    fake_api_close(&api);
 }
 
 int main(void)

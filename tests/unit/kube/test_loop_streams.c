@@ -1,8 +1,8 @@
 /* Streams and tasks of a loop: what comes in pieces is handed on in pieces, time-outs between them,
  * cancelling from anywhere, and when tasks are called. */
-#include "api_desk.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "fake_api.h"
 #include "fake_credentials.h"
 #include "journal.h"
 
@@ -14,7 +14,7 @@
 
 /* Opens one stream in the first call, and waits. */
 struct opener {
-    struct desk desk;
+    struct fake_api api;
     struct journal *journal;
     struct kube_request request;
     struct kube_stream *stream;
@@ -87,7 +87,7 @@ static int64_t open_looked_at(void *context, int64_t now_ms)
                                                 on_end,     on_drained, opener};
     (void)now_ms;
     if (opener->calls++ == 0)
-        opener->stream = kube_stream_open(opener->desk.loop, &opener->request, &handler);
+        opener->stream = kube_stream_open(opener->api.loop, &opener->request, &handler);
     return CLOCK_NEVER;
 }
 
@@ -98,7 +98,7 @@ static int64_t open_once(void *context, int64_t now_ms)
                                                 on_end,     NULL,    opener};
     (void)now_ms;
     if (opener->calls++ == 0)
-        opener->stream = kube_stream_open(opener->desk.loop, &opener->request, &handler);
+        opener->stream = kube_stream_open(opener->api.loop, &opener->request, &handler);
     if (opener->stream && atomic_load(&opener->is_no_more)) {
         kube_stream_cancel(opener->stream);
         opener->stream = NULL;
@@ -110,10 +110,10 @@ static int64_t open_once(void *context, int64_t now_ms)
 static int open_streams(void **state)
 {
     struct opener *opener = MEM_NEW(struct opener);
-    desk_open(&opener->desk, "http");
+    fake_api_open(&opener->api, "http");
     opener->journal = journal_new();
-    opener->request = desk_get("/watch");
-    kube_loop_add_task(opener->desk.loop, open_once, opener);
+    opener->request = fake_api_get("/watch");
+    kube_loop_add_task(opener->api.loop, open_once, opener);
     *state = opener;
     return 0;
 }
@@ -121,10 +121,10 @@ static int open_streams(void **state)
 static int open_looked_at_streams(void **state)
 {
     struct opener *opener = MEM_NEW(struct opener);
-    desk_open(&opener->desk, "http");
+    fake_api_open(&opener->api, "http");
     opener->journal = journal_new();
-    opener->request = desk_get("/watch");
-    kube_loop_add_task(opener->desk.loop, open_looked_at, opener);
+    opener->request = fake_api_get("/watch");
+    kube_loop_add_task(opener->api.loop, open_looked_at, opener);
     *state = opener;
     return 0;
 }
@@ -132,7 +132,7 @@ static int open_looked_at_streams(void **state)
 static int close_streams(void **state)
 {
     struct opener *opener = *state;
-    desk_close(&opener->desk);
+    fake_api_close(&opener->api);
     journal_free(opener->journal);
     free(opener);
     return 0;
@@ -141,15 +141,15 @@ static int close_streams(void **state)
 /* The loop runs, the request has come. */
 static int begin(struct opener *opener)
 {
-    desk_start(&opener->desk);
-    int connection = desk_take(opener->desk.listener, "GET /watch ");
+    fake_api_start(&opener->api);
+    int connection = fake_api_take(opener->api.listener, "GET /watch ");
     return connection;
 }
 
 static int begin_with_head(struct opener *opener)
 {
     int connection = begin(opener);
-    desk_write(connection, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    fake_api_write(connection, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
     journal_wait(opener->journal, "head 200");
     return connection;
 }
@@ -158,11 +158,11 @@ static void pieces_come_as_they_come(void **state)
 {
     struct opener *opener = *state;
     int connection = begin_with_head(opener);
-    desk_write(connection, "2\r\nab\r\n");
+    fake_api_write(connection, "2\r\nab\r\n");
     journal_wait(opener->journal, "bytes: 2ab");
-    desk_write(connection, "3\r\ncde\r\n");
+    fake_api_write(connection, "3\r\ncde\r\n");
     journal_wait(opener->journal, "bytes: 3cde");
-    desk_write(connection, "0\r\n\r\n");
+    fake_api_write(connection, "0\r\n\r\n");
     journal_wait(opener->journal, "end answered");
     journal_expect(opener->journal, "head 200, bytes: 2ab, bytes: 3cde, end answered");
     (void)close(connection);
@@ -172,7 +172,7 @@ static void a_stream_that_is_cut_is_unknown(void **state)
 {
     struct opener *opener = *state;
     int connection = begin_with_head(opener);
-    desk_write(connection, "5\r\nab");
+    fake_api_write(connection, "5\r\nab");
     journal_wait(opener->journal, "bytes: 2ab");
     (void)close(connection);
     journal_wait(opener->journal,
@@ -186,14 +186,14 @@ static void what_follows_the_body_has_an_end(void **state)
     char line[1024];
     (void)snprintf(line, sizeof line, "X-Trailer: %01010d\r\n", 0);
     int connection = begin_with_head(opener);
-    desk_write(connection, "2\r\nab\r\n0\r\n");
+    fake_api_write(connection, "2\r\nab\r\n0\r\n");
     for (int i = 0; i < 63; i++)
-        desk_write(connection, line);
+        fake_api_write(connection, line);
     journal_wait(opener->journal, "bytes: 2ab");
-    desk_write(connection, line);
-    desk_write(connection, line);
+    fake_api_write(connection, line);
+    fake_api_write(connection, line);
     journal_wait(opener->journal, "end unknown: Failed writing header");
-    desk_expect_closed(connection);
+    fake_api_expect_closed(connection);
 }
 
 static void a_watch_may_be_silent_for_any_time(void **state)
@@ -201,13 +201,13 @@ static void a_watch_may_be_silent_for_any_time(void **state)
     struct opener *opener = *state;
     opener->request.timeout_ms = 100;
     int connection = begin_with_head(opener);
-    struct kube_request other = desk_get("/other");
+    struct kube_request other = fake_api_get("/other");
     other.timeout_ms = 300;
-    struct box *box = desk_ask(&opener->desk, &other);
-    int other_connection = desk_accept(opener->desk.listener);
-    desk_expect_outcome(box, KUBE_UNKNOWN, "no answer in 300 ms");
+    struct box *box = fake_api_ask(&opener->api, &other);
+    int other_connection = fake_api_accept(opener->api.listener);
+    fake_api_expect_outcome(box, KUBE_UNKNOWN, "no answer in 300 ms");
     journal_expect(opener->journal, "head 200");
-    desk_write(connection, "2\r\nab\r\n");
+    fake_api_write(connection, "2\r\nab\r\n");
     journal_wait(opener->journal, "bytes: 2ab");
     (void)close(connection);
     (void)close(other_connection);
@@ -218,9 +218,9 @@ static void a_list_may_not(void **state)
     struct opener *opener = *state;
     opener->request.idle_ms = 100;
     int connection = begin_with_head(opener);
-    desk_write(connection, "2\r\nab\r\n");
+    fake_api_write(connection, "2\r\nab\r\n");
     journal_wait(opener->journal, "end unknown: nothing came in 100 ms");
-    desk_expect_closed(connection);
+    fake_api_expect_closed(connection);
 }
 
 static void no_head_in_time_is_unknown(void **state)
@@ -230,17 +230,17 @@ static void no_head_in_time_is_unknown(void **state)
     opener->request.idle_ms = 50;
     int connection = begin(opener);
     journal_wait(opener->journal, "end unknown: no answer in 100 ms");
-    desk_expect_closed(connection);
+    fake_api_expect_closed(connection);
 }
 
 static void a_refused_token_is_renewed_unseen(void **state)
 {
     struct opener *opener = *state;
-    fake_credentials_renew_on_refusal(opener->desk.credentials, "Bearer second");
+    fake_credentials_renew_on_refusal(opener->api.credentials, "Bearer second");
     int connection = begin(opener);
-    desk_answer(connection, 401, "who?");
-    desk_expect(connection, "GET /watch ");
-    desk_answer(connection, 200, "ab");
+    fake_api_answer(connection, 401, "who?");
+    fake_api_expect(connection, "GET /watch ");
+    fake_api_answer(connection, 200, "ab");
     journal_wait(opener->journal, "end answered");
     journal_expect(opener->journal, "head 200, bytes: 2ab, end answered");
     (void)close(connection);
@@ -251,14 +251,14 @@ static void a_refused_token_that_nobody_renews_is_told_at_once(void **state)
 {
     struct opener *opener = *state;
     int connection = begin(opener);
-    desk_answer(connection, 401, "who?");
+    fake_api_answer(connection, 401, "who?");
     journal_wait(opener->journal, "refused: the API server refused the token of a test");
-    kube_loop_wake(opener->desk.loop);
-    kube_loop_wake(opener->desk.loop);
-    fake_credentials_renew(opener->desk.credentials, "Bearer second");
-    kube_loop_wake(opener->desk.loop);
-    desk_expect(connection, "GET /watch ");
-    desk_answer(connection, 200, "ab");
+    kube_loop_wake(opener->api.loop);
+    kube_loop_wake(opener->api.loop);
+    fake_credentials_renew(opener->api.credentials, "Bearer second");
+    kube_loop_wake(opener->api.loop);
+    fake_api_expect(connection, "GET /watch ");
+    fake_api_answer(connection, 200, "ab");
     journal_wait(opener->journal, "end answered");
     journal_expect(opener->journal, "refused: the API server refused the token of a test, "
                                     "head 200, bytes: 2ab, end answered");
@@ -269,8 +269,8 @@ static void cancelled_at(struct opener *opener, int event, const char *told)
 {
     opener->cancel_at = event;
     int connection = begin(opener);
-    desk_write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab");
-    desk_expect_closed(connection);
+    fake_api_write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab");
+    fake_api_expect_closed(connection);
     journal_expect(opener->journal, told);
 }
 
@@ -289,8 +289,8 @@ static void a_task_may_cancel(void **state)
     struct opener *opener = *state;
     int connection = begin_with_head(opener);
     atomic_store(&opener->is_no_more, true);
-    kube_loop_wake(opener->desk.loop);
-    desk_expect_closed(connection);
+    kube_loop_wake(opener->api.loop);
+    fake_api_expect_closed(connection);
     journal_expect(opener->journal, "head 200, cancelled");
 }
 
@@ -298,7 +298,7 @@ static void a_stop_ends_a_stream_without_an_event(void **state)
 {
     struct opener *opener = *state;
     int connection = begin_with_head(opener);
-    kube_loop_stop(opener->desk.loop);
+    kube_loop_stop(opener->api.loop);
     journal_expect(opener->journal, "head 200");
     (void)close(connection);
 }
@@ -307,15 +307,15 @@ static void a_fresh_one_leaves_it_where_it_is(void **state)
 {
     struct opener *opener = *state;
     int connection = begin_with_head(opener);
-    struct kube_request fresh = desk_get("/fresh");
+    struct kube_request fresh = fake_api_get("/fresh");
     fresh.fresh = true;
-    struct box *box = desk_ask(&opener->desk, &fresh);
-    int newer = desk_take(opener->desk.listener, "GET /fresh ");
-    desk_answer(newer, 200, "f");
-    desk_expect_answer(box, 200, "f");
-    desk_write(connection, "2\r\nab\r\n0\r\n\r\n");
+    struct box *box = fake_api_ask(&opener->api, &fresh);
+    int newer = fake_api_take(opener->api.listener, "GET /fresh ");
+    fake_api_answer(newer, 200, "f");
+    fake_api_expect_answer(box, 200, "f");
+    fake_api_write(connection, "2\r\nab\r\n0\r\n\r\n");
     journal_wait(opener->journal, "end answered");
-    desk_expect_closed(connection);
+    fake_api_expect_closed(connection);
     (void)close(newer);
 }
 
@@ -329,7 +329,7 @@ static void a_stream_is_drained_when_all_that_came_is_handed_over(void **state)
     atomic_store(&opener->holds, true);
     int connection = begin_with_head(opener);
     assert_true(n > 0 && (size_t)n < sizeof chunk);
-    desk_write(connection, chunk);
+    fake_api_write(connection, chunk);
     atomic_store(&opener->released, true);
     journal_wait(opener->journal, "drained at 300000");
     journal_expect(opener->journal, "head 200, drained at 300000");
@@ -341,7 +341,7 @@ static void a_quiet_stream_is_looked_at_again_and_again(void **state)
     struct opener *opener = *state;
     opener->looks = 3;
     int connection = begin(opener);
-    desk_write(connection, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+    fake_api_write(connection, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
     journal_wait(opener->journal, "head 200, drained at 0, drained at 0, drained at 0");
     (void)close(connection);
 }
@@ -365,21 +365,21 @@ static int64_t tick(void *context, int64_t now_ms)
 static void tasks_are_called_when_their_time_has_come(void **state)
 {
     (void)state;
-    struct desk desk;
+    struct fake_api api;
     struct ticker ticker = {.journal = journal_new()};
-    desk_open(&desk, "http");
-    kube_loop_add_task(desk.loop, tick, &ticker);
-    desk_start(&desk);
+    fake_api_open(&api, "http");
+    kube_loop_add_task(api.loop, tick, &ticker);
+    fake_api_start(&api);
     journal_wait(ticker.journal, "call 1, call 2, call 3");
-    kube_loop_wake(desk.loop);
+    kube_loop_wake(api.loop);
     journal_wait(ticker.journal, "call 4");
-    struct kube_request request = desk_get("/a");
-    struct box *box = desk_ask(&desk, &request);
-    int connection = desk_take(desk.listener, "GET /a ");
-    desk_answer(connection, 200, "");
-    desk_expect_answer(box, 200, "");
+    struct kube_request request = fake_api_get("/a");
+    struct box *box = fake_api_ask(&api, &request);
+    int connection = fake_api_take(api.listener, "GET /a ");
+    fake_api_answer(connection, 200, "");
+    fake_api_expect_answer(box, 200, "");
     journal_wait(ticker.journal, "call 5");
-    desk_close(&desk);
+    fake_api_close(&api);
     (void)close(connection);
     journal_expect(ticker.journal, "call 1, call 2, call 3, call 4, call 5");
     journal_free(ticker.journal);

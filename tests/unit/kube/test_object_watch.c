@@ -8,33 +8,33 @@
     "{\"kind\":\"LeaseList\",\"metadata\":{\"resourceVersion\":\"5\"},\"items\":[{\"metadata\":{"  \
     "\"name\":\"gpu\"}}]}"
 
-struct stage {
+struct fixture {
     struct object_watch watch;
     struct followed followed;
 };
 
-static void begin(struct stage *stage)
+static void begin(struct fixture *fixture)
 {
     static const struct reflector_kind KIND = {.name = "gpu", .path = "/leases"};
-    *stage = (struct stage){0};
-    const struct reflector_store store = object_watch_store(&stage->watch, "leases");
-    followed_begin(&stage->followed, &KIND, &store);
+    *fixture = (struct fixture){0};
+    const struct reflector_store store = object_watch_store(&fixture->watch, "leases");
+    followed_begin(&fixture->followed, &KIND, &store);
 }
 
-static void end(struct stage *stage)
+static void end(struct fixture *fixture)
 {
-    followed_end(&stage->followed);
-    object_watch_fini(&stage->watch);
+    followed_end(&fixture->followed);
+    object_watch_fini(&fixture->watch);
 }
 
-static void answer(struct stage *stage, bool is_watch, unsigned status, const char *body)
+static void answer(struct fixture *fixture, bool is_watch, unsigned status, const char *body)
 {
-    followed_answer(&stage->followed, is_watch, status, body);
+    followed_answer(&fixture->followed, is_watch, status, body);
 }
 
-static void assert_said(struct stage *stage, const char *expected)
+static void assert_said(struct fixture *fixture, const char *expected)
 {
-    followed_check_log(&stage->followed, expected);
+    followed_check_log(&fixture->followed, expected);
 }
 
 #define SAID(right, request)                                                                       \
@@ -44,47 +44,47 @@ static void assert_said(struct stage *stage, const char *expected)
 
 static void a_right_that_is_missing_is_told_once(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage);
+    begin(&fixture);
     for (int i = 0; i < 3; i++)
-        answer(&stage, false, 403, FORBIDDEN);
-    assert_said(&stage, SAID("list", "GET"));
+        answer(&fixture, false, 403, FORBIDDEN);
+    assert_said(&fixture, SAID("list", "GET"));
     for (int i = 0; i < 3; i++) {
-        answer(&stage, false, 200, LEASES);
-        answer(&stage, true, 403, FORBIDDEN);
+        answer(&fixture, false, 200, LEASES);
+        answer(&fixture, true, 403, FORBIDDEN);
     }
-    assert_said(&stage, SAID("watch", "watch"));
-    end(&stage);
+    assert_said(&fixture, SAID("watch", "watch"));
+    end(&fixture);
 }
 
 static void one_that_is_given_and_taken_is_told_again(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage);
+    begin(&fixture);
     for (int i = 0; i < 2; i++) {
-        answer(&stage, false, 403, FORBIDDEN);
-        assert_said(&stage, SAID("list", "GET"));
-        answer(&stage, false, 200, LEASES);
-        answer(&stage, true, 200, "");
-        answer(&stage, true, 410, "{}");
-        assert_said(&stage, "");
+        answer(&fixture, false, 403, FORBIDDEN);
+        assert_said(&fixture, SAID("list", "GET"));
+        answer(&fixture, false, 200, LEASES);
+        answer(&fixture, true, 200, "");
+        answer(&fixture, true, 410, "{}");
+        assert_said(&fixture, "");
     }
-    end(&stage);
+    end(&fixture);
 }
 
 static void what_is_no_refusal_is_not_told(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage);
-    answer(&stage, false, 500, "{}");
-    answer(&stage, false, 429, "{}");
-    answer(&stage, false, 200, LEASES);
-    answer(&stage, true, 500, "{}");
-    assert_said(&stage, "");
-    end(&stage);
+    begin(&fixture);
+    answer(&fixture, false, 500, "{}");
+    answer(&fixture, false, 429, "{}");
+    answer(&fixture, false, 200, LEASES);
+    answer(&fixture, true, 500, "{}");
+    assert_said(&fixture, "");
+    end(&fixture);
 }
 
 int main(void)

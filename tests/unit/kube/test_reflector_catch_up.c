@@ -1,109 +1,110 @@
 /* The store catches up with the API server when asked to. */
-#include "rig.h"
+#include "harness.h"
 #include "unit.h"
 
-static void catch_up(struct rig *rig, uint64_t number, const char *version)
+static void catch_up(struct harness *harness, uint64_t number, const char *version)
 {
-    reflector_catch_up(rig->reflector, rig->now_ms, number, version);
+    reflector_catch_up(harness->reflector, harness->now_ms, number, version);
 }
 
-static uint64_t caught_up(const struct rig *rig)
+static uint64_t caught_up(const struct harness *harness)
 {
-    return reflector_caught_up(rig->reflector);
+    return reflector_caught_up(harness->reflector);
 }
 
 static void what_is_there_already_is_enough(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    catch_up(&rig, 1, "99");
-    assert_int_equal(caught_up(&rig), 1);
-    catch_up(&rig, 2, "100");
-    assert_int_equal(caught_up(&rig), 2);
-    rig_expect_quiet(&rig, RIG_SILENCE_MS - 1);
-    rig_fini(&rig);
+    harness_begin(&harness);
+    catch_up(&harness, 1, "99");
+    assert_int_equal(caught_up(&harness), 1);
+    catch_up(&harness, 2, "100");
+    assert_int_equal(caught_up(&harness), 2);
+    harness_expect_quiet(&harness, HARNESS_SILENCE_MS - 1);
+    harness_fini(&harness);
 }
 
 static void the_watch_comes_to_it(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    catch_up(&rig, 7, "120");
-    rig_event(&rig, "ADDED", 'c', "119");
-    assert_int_equal(caught_up(&rig), 0);
-    rig_event(&rig, "BOOKMARK", 'c', "120");
-    assert_int_equal(caught_up(&rig), 7);
-    rig_expect_quiet(&rig, RIG_SILENCE_MS - 1);
-    rig_fini(&rig);
+    harness_begin(&harness);
+    catch_up(&harness, 7, "120");
+    harness_event(&harness, "ADDED", 'c', "119");
+    assert_int_equal(caught_up(&harness), 0);
+    harness_event(&harness, "BOOKMARK", 'c', "120");
+    assert_int_equal(caught_up(&harness), 7);
+    harness_expect_quiet(&harness, HARNESS_SILENCE_MS - 1);
+    harness_fini(&harness);
 }
 
 static void where_nothing_comes_it_is_listed_anew(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    catch_up(&rig, 1, "120");
-    rig_expect_wait(&rig, 300, 300);
-    rig_expect_cancel(&rig);
-    rig_expect_request(&rig, RIG_LIST);
-    assert_int_equal(caught_up(&rig), 0);
-    rig_answer_list(&rig, "110", "abc", ""); /* behind 120: another history; it is as of now */
-    assert_int_equal(caught_up(&rig), 1);
-    assert_string_equal(rig_names(&rig), "abc");
-    assert_int_equal(rig.status.relists[RELIST_BEHIND], 1);
-    rig_expect_request(&rig, RIG_WATCH("110"));
-    rig_fini(&rig);
+    harness_begin(&harness);
+    catch_up(&harness, 1, "120");
+    harness_expect_wait(&harness, 300, 300);
+    harness_expect_cancel(&harness);
+    harness_expect_request(&harness, HARNESS_LIST);
+    assert_int_equal(caught_up(&harness), 0);
+    harness_answer_list(&harness, "110", "abc",
+                        ""); /* behind 120: another history; it is as of now */
+    assert_int_equal(caught_up(&harness), 1);
+    assert_string_equal(harness_names(&harness), "abc");
+    assert_int_equal(harness.status.relists[RELIST_BEHIND], 1);
+    harness_expect_request(&harness, HARNESS_WATCH("110"));
+    harness_fini(&harness);
 }
 
 static void without_a_version_it_is_listed_at_once(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    catch_up(&rig, 1, NULL);
-    rig_expect_cancel(&rig);
-    rig_expect_request(&rig, RIG_LIST);
-    rig_answer(&rig, 500, "{}"); /* a list that fails is none */
-    assert_int_equal(caught_up(&rig), 0);
-    rig_expect_wait(&rig, 800, 1600);
-    rig_expect_request(&rig, RIG_LIST);
-    rig_answer_list(&rig, "110", "abc", "");
-    assert_int_equal(caught_up(&rig), 1);
-    rig_fini(&rig);
+    harness_begin(&harness);
+    catch_up(&harness, 1, NULL);
+    harness_expect_cancel(&harness);
+    harness_expect_request(&harness, HARNESS_LIST);
+    harness_answer(&harness, 500, "{}"); /* a list that fails is none */
+    assert_int_equal(caught_up(&harness), 0);
+    harness_expect_wait(&harness, 800, 1600);
+    harness_expect_request(&harness, HARNESS_LIST);
+    harness_answer_list(&harness, "110", "abc", "");
+    assert_int_equal(caught_up(&harness), 1);
+    harness_fini(&harness);
 }
 
 static void a_list_that_was_begun_before_is_not_as_of_now(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_init(&rig, NULL);
-    rig_expect_request(&rig, RIG_LIST);
-    catch_up(&rig, 1, NULL);
-    rig_expect_cancel(&rig);
-    rig_expect_request(&rig, RIG_LIST);
-    catch_up(&rig, 2, "130");
-    rig_answer_list(&rig, "110", "abc", "");
-    assert_int_equal(caught_up(&rig), 0);
-    rig_expect_request(&rig, RIG_WATCH("110"));
-    rig_head(&rig, 200);
-    rig_event(&rig, "ADDED", 'd', "131");
-    assert_int_equal(caught_up(&rig), 2);
-    rig_fini(&rig);
+    harness_init(&harness, NULL);
+    harness_expect_request(&harness, HARNESS_LIST);
+    catch_up(&harness, 1, NULL);
+    harness_expect_cancel(&harness);
+    harness_expect_request(&harness, HARNESS_LIST);
+    catch_up(&harness, 2, "130");
+    harness_answer_list(&harness, "110", "abc", "");
+    assert_int_equal(caught_up(&harness), 0);
+    harness_expect_request(&harness, HARNESS_WATCH("110"));
+    harness_head(&harness, 200);
+    harness_event(&harness, "ADDED", 'd', "131");
+    assert_int_equal(caught_up(&harness), 2);
+    harness_fini(&harness);
 }
 
 static void a_list_that_is_still_to_begin_will_do(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_init(&rig, NULL);
-    catch_up(&rig, 1, NULL);
-    rig_expect_request(&rig, RIG_LIST);
-    rig_answer_list(&rig, "110", "abc", "");
-    assert_int_equal(caught_up(&rig), 1);
-    rig_expect_request(&rig, RIG_WATCH("110"));
-    rig_fini(&rig);
+    harness_init(&harness, NULL);
+    catch_up(&harness, 1, NULL);
+    harness_expect_request(&harness, HARNESS_LIST);
+    harness_answer_list(&harness, "110", "abc", "");
+    assert_int_equal(caught_up(&harness), 1);
+    harness_expect_request(&harness, HARNESS_WATCH("110"));
+    harness_fini(&harness);
 }
 
 int main(void)

@@ -1,175 +1,175 @@
 /* How far behind the API server the store may be: it has caught up when nothing of the watch is
  * unread, and an event alone shows nothing of the kind. */
-#include "rig.h"
+#include "harness.h"
 #include "unit.h"
 
-static int64_t lag_ms(const struct rig *rig)
+static int64_t lag_ms(const struct harness *harness)
 {
-    return reflector_lag_ms(rig->lag_since_ms, rig->now_ms);
+    return reflector_lag_ms(harness->lag_since_ms, harness->now_ms);
 }
 
-static void drain(struct rig *rig)
+static void drain(struct harness *harness)
 {
-    reflector_drained(rig->reflector, rig->now_ms);
+    reflector_drained(harness->reflector, harness->now_ms);
 }
 
-static void unread_event(struct rig *rig, const char *version)
+static void unread_event(struct harness *harness, const char *version)
 {
     char text[200];
     (void)snprintf(text, sizeof text,
                    "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"c\","
                    "\"resourceVersion\":\"%s\"}}}\n",
                    version);
-    rig_bytes_before_others(rig, text);
+    harness_bytes_before_others(harness, text);
 }
 
 static void a_flood_makes_it_lag_though_events_are_taken(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    drain(&rig);
-    const int64_t fresh_ms = rig.status.fresh_ms;
+    harness_begin(&harness);
+    drain(&harness);
+    const int64_t fresh_ms = harness.status.fresh_ms;
     for (int i = 0; i < 20; i++) {
-        rig.now_ms += 1000;
-        unread_event(&rig, "101");
+        harness.now_ms += 1000;
+        unread_event(&harness, "101");
     }
-    assert_int_equal(lag_ms(&rig), 20000);
-    assert_int_equal(rig.status.fresh_ms, fresh_ms);
-    drain(&rig);
-    assert_int_equal(lag_ms(&rig), 0);
-    assert_int_equal(rig.status.fresh_ms, rig.now_ms);
-    rig_fini(&rig);
+    assert_int_equal(lag_ms(&harness), 20000);
+    assert_int_equal(harness.status.fresh_ms, fresh_ms);
+    drain(&harness);
+    assert_int_equal(lag_ms(&harness), 0);
+    assert_int_equal(harness.status.fresh_ms, harness.now_ms);
+    harness_fini(&harness);
 }
 
 /* However long: that nothing comes is no lag, and no news either. */
 static void a_quiet_watch_does_not_lag(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    const int64_t fresh_ms = rig.status.fresh_ms;
+    harness_begin(&harness);
+    const int64_t fresh_ms = harness.status.fresh_ms;
     for (int i = 0; i < 50; i++) {
-        rig.now_ms += 1000;
-        drain(&rig);
-        assert_int_equal(lag_ms(&rig), 0);
+        harness.now_ms += 1000;
+        drain(&harness);
+        assert_int_equal(lag_ms(&harness), 0);
     }
-    assert_int_equal(rig.status.fresh_ms, fresh_ms);
-    rig_fini(&rig);
+    assert_int_equal(harness.status.fresh_ms, fresh_ms);
+    harness_fini(&harness);
 }
 
 static void versions_that_do_not_compare_do_not_matter(void **state)
 {
     static const char *const VERSIONS[] = {"zz", "10", "x-9", "9"};
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_init(&rig, NULL);
-    rig_expect_request(&rig, RIG_LIST);
-    rig_answer_list(&rig, "opaque", "ab", "");
-    rig_expect_request(&rig, RIG_WATCH("opaque"));
-    rig_head(&rig, 200);
+    harness_init(&harness, NULL);
+    harness_expect_request(&harness, HARNESS_LIST);
+    harness_answer_list(&harness, "opaque", "ab", "");
+    harness_expect_request(&harness, HARNESS_WATCH("opaque"));
+    harness_head(&harness, 200);
     for (size_t i = 0; i < sizeof VERSIONS / sizeof *VERSIONS; i++) {
-        rig.now_ms += 5000;
-        rig_event(&rig, "ADDED", 'c', VERSIONS[i]);
-        assert_int_equal(lag_ms(&rig), 0);
-        assert_int_equal(rig.status.fresh_ms, rig.now_ms);
+        harness.now_ms += 5000;
+        harness_event(&harness, "ADDED", 'c', VERSIONS[i]);
+        assert_int_equal(lag_ms(&harness), 0);
+        assert_int_equal(harness.status.fresh_ms, harness.now_ms);
     }
-    rig_fini(&rig);
+    harness_fini(&harness);
 }
 
 /* The socket is empty again and again, but what was begun has not been said. */
 static void half_an_event_is_unread(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    drain(&rig);
-    rig_bytes(&rig, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"");
+    harness_begin(&harness);
+    drain(&harness);
+    harness_bytes(&harness, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"");
     for (int i = 0; i < 30; i++) {
-        rig.now_ms += 1000;
-        rig_bytes(&rig, "c");
+        harness.now_ms += 1000;
+        harness_bytes(&harness, "c");
     }
-    assert_int_equal(lag_ms(&rig), 30000);
-    rig_bytes(&rig, "\",\"resourceVersion\":\"101\"}}}");
-    assert_int_equal(lag_ms(&rig), 0);
-    rig_fini(&rig);
+    assert_int_equal(lag_ms(&harness), 30000);
+    harness_bytes(&harness, "\",\"resourceVersion\":\"101\"}}}");
+    assert_int_equal(lag_ms(&harness), 0);
+    harness_fini(&harness);
 }
 
 static void white_space_is_no_event(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
+    harness_begin(&harness);
     for (int i = 0; i < 30; i++) {
-        rig.now_ms += 1000;
-        rig_bytes(&rig, "\n");
+        harness.now_ms += 1000;
+        harness_bytes(&harness, "\n");
     }
-    assert_int_equal(lag_ms(&rig), 0);
-    rig_fini(&rig);
+    assert_int_equal(lag_ms(&harness), 0);
+    harness_fini(&harness);
 }
 
 /* Cutting the watch hides no backlog; and while there is no watch, silence_ms judges. */
 static void it_stands_still_while_no_watch_is_open(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    drain(&rig);
+    harness_begin(&harness);
+    drain(&harness);
     for (int i = 0; i < 4; i++) {
-        rig.now_ms += 1000;
-        unread_event(&rig, "101");
+        harness.now_ms += 1000;
+        unread_event(&harness, "101");
     }
-    rig_end(&rig, KUBE_ANSWERED);
-    rig.now_ms += 9000;
-    assert_int_equal(lag_ms(&rig), 4000);
-    rig_expect_request(&rig, RIG_WATCH("101"));
-    assert_int_equal(lag_ms(&rig), 4000);
-    rig_head(&rig, 200);
-    rig.now_ms += 1000;
-    unread_event(&rig, "102");
-    assert_int_equal(lag_ms(&rig), 5000);
-    drain(&rig);
-    assert_int_equal(lag_ms(&rig), 0);
-    rig_fini(&rig);
+    harness_end(&harness, KUBE_ANSWERED);
+    harness.now_ms += 9000;
+    assert_int_equal(lag_ms(&harness), 4000);
+    harness_expect_request(&harness, HARNESS_WATCH("101"));
+    assert_int_equal(lag_ms(&harness), 4000);
+    harness_head(&harness, 200);
+    harness.now_ms += 1000;
+    unread_event(&harness, "102");
+    assert_int_equal(lag_ms(&harness), 5000);
+    drain(&harness);
+    assert_int_equal(lag_ms(&harness), 0);
+    harness_fini(&harness);
 }
 
-static void listed_in(struct rig *rig, int64_t ms)
+static void listed_in(struct harness *harness, int64_t ms)
 {
-    rig_expect_request(rig, RIG_LIST);
-    rig->now_ms += ms;
-    rig_answer_list(rig, "100", "ab", "");
+    harness_expect_request(harness, HARNESS_LIST);
+    harness->now_ms += ms;
+    harness_answer_list(harness, "100", "ab", "");
 }
 
 static void after_the_first_list_it_is_what_the_list_took(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_init(&rig, NULL);
-    listed_in(&rig, 12000);
-    assert_int_equal(lag_ms(&rig), 12000);
-    rig_expect_request(&rig, RIG_WATCH("100"));
-    rig_head(&rig, 200);
-    assert_int_equal(lag_ms(&rig), 12000);
-    drain(&rig);
-    assert_int_equal(lag_ms(&rig), 0);
-    rig_fini(&rig);
+    harness_init(&harness, NULL);
+    listed_in(&harness, 12000);
+    assert_int_equal(lag_ms(&harness), 12000);
+    harness_expect_request(&harness, HARNESS_WATCH("100"));
+    harness_head(&harness, 200);
+    assert_int_equal(lag_ms(&harness), 12000);
+    drain(&harness);
+    assert_int_equal(lag_ms(&harness), 0);
+    harness_fini(&harness);
 }
 
 static void a_later_list_ends_it(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    drain(&rig);
-    rig.now_ms += 5000;
-    unread_event(&rig, "101");
-    rig_bytes_before_others(&rig, "{\"type\":\"ERROR\",\"object\":{\"code\":410,"
-                                  "\"reason\":\"Expired\"}}");
-    rig_expect_cancel(&rig);
-    rig.now_ms += 30000; /* the last list was long ago, or this one waits */
-    listed_in(&rig, 20000);
-    assert_int_equal(lag_ms(&rig), 0);
-    rig_fini(&rig);
+    harness_begin(&harness);
+    drain(&harness);
+    harness.now_ms += 5000;
+    unread_event(&harness, "101");
+    harness_bytes_before_others(&harness, "{\"type\":\"ERROR\",\"object\":{\"code\":410,"
+                                          "\"reason\":\"Expired\"}}");
+    harness_expect_cancel(&harness);
+    harness.now_ms += 30000; /* the last list was long ago, or this one waits */
+    listed_in(&harness, 20000);
+    assert_int_equal(lag_ms(&harness), 0);
+    harness_fini(&harness);
 }
 
 int main(void)

@@ -1,156 +1,191 @@
 /* Which failures of a reflector are news: each once, until another one comes or it has ended. */
-#include "rig.h"
+#include "harness.h"
 #include "unit.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* The next request is that, whatever the waiting. */
-static void await(struct rig *rig, const char *path)
+static void await(struct harness *harness, const char *path)
 {
-    struct reflector_action action = reflector_next(rig->reflector, rig->now_ms);
+    struct reflector_action action = reflector_next(harness->reflector, harness->now_ms);
     while (action.want == REFLECTOR_CANCEL || action.want == REFLECTOR_WAIT) {
         if (action.want == REFLECTOR_WAIT)
-            rig->now_ms = action.until_ms;
-        action = reflector_next(rig->reflector, rig->now_ms);
+            harness->now_ms = action.until_ms;
+        action = reflector_next(harness->reflector, harness->now_ms);
     }
     assert_non_null(strstr(action.request.path, path));
 }
 
-static void fail_list(struct rig *rig, unsigned status)
+static void fail_list(struct harness *harness, unsigned status)
 {
-    await(rig, RIG_LIST);
-    rig_answer(rig, status, "no");
+    await(harness, HARNESS_LIST);
+    harness_answer(harness, status, "no");
 }
 
-static void list(struct rig *rig)
+static void list(struct harness *harness)
 {
-    await(rig, RIG_LIST);
-    rig_answer_list(rig, "100", "ab", "");
+    await(harness, HARNESS_LIST);
+    harness_answer_list(harness, "100", "ab", "");
 }
 
-static void fail_watch(struct rig *rig, unsigned status, const char *text)
+static void fail_watch(struct harness *harness, unsigned status, const char *text)
 {
-    await(rig, "watch=true");
-    rig_answer(rig, status, text);
+    await(harness, "watch=true");
+    harness_answer(harness, status, text);
 }
 
-static void cut(struct rig *rig, const char *why)
+static void cut(struct harness *harness, const char *why)
 {
-    await(rig, "watch=true");
-    reflector_end(rig->reflector, rig->now_ms, KUBE_NOT_SENT, why);
+    await(harness, "watch=true");
+    reflector_end(harness->reflector, harness->now_ms, KUBE_NOT_SENT, why);
 }
 
 /* So many times since it was asked last. */
-static void check_told(struct rig *rig, int n)
+static void check_told(struct harness *harness, int n)
 {
-    assert_int_equal(rig->n_told, n);
-    rig->n_told = 0;
+    assert_int_equal(harness->n_told, n);
+    harness->n_told = 0;
 }
 
 static void a_list_that_fails_is_news_once(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_init(&rig, NULL);
+    harness_init(&harness, NULL);
     for (int i = 0; i < 3; i++)
-        fail_list(&rig, 403);
-    check_told(&rig, 1);
-    fail_list(&rig, 500);
-    check_told(&rig, 1);
-    list(&rig);
-    fail_watch(&rig, 410, "");
-    check_told(&rig, 1);
-    fail_list(&rig, 500);
-    check_told(&rig, 1);
-    rig_fini(&rig);
+        fail_list(&harness, 403);
+    check_told(&harness, 1);
+    fail_list(&harness, 500);
+    check_told(&harness, 1);
+    list(&harness);
+    fail_watch(&harness, 410, "");
+    check_told(&harness, 1);
+    fail_list(&harness, 500);
+    check_told(&harness, 1);
+    harness_fini(&harness);
 }
 
 /* Whatever becomes of a watch, of which there is none here. */
 static void a_list_that_went_well_is_the_end_of_it(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_init_optional(&rig);
+    harness_init_optional(&harness);
     for (int i = 0; i < 2; i++) {
-        fail_list(&rig, 500);
-        check_told(&rig, 1);
-        fail_list(&rig, 404); /* there are none */
-        check_told(&rig, 0);
+        fail_list(&harness, 500);
+        check_told(&harness, 1);
+        fail_list(&harness, 404); /* there are none */
+        check_told(&harness, 0);
     }
-    rig_fini(&rig);
+    harness_fini(&harness);
 }
 
 /* That it is listed in between changes nothing. */
 static void a_watch_that_is_refused_is_news_once(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_init(&rig, NULL);
+    harness_init(&harness, NULL);
     for (int i = 0; i < 3; i++) {
-        list(&rig);
-        fail_watch(&rig, 403, i == 1 ? "no" : "still not");
+        list(&harness);
+        fail_watch(&harness, 403, i == 1 ? "no" : "still not");
     }
-    check_told(&rig, 1);
-    list(&rig);
-    fail_watch(&rig, 500, "no");
-    check_told(&rig, 1);
-    rig_fini(&rig);
+    check_told(&harness, 1);
+    list(&harness);
+    fail_watch(&harness, 500, "no");
+    check_told(&harness, 1);
+    harness_fini(&harness);
 }
 
 static void a_watch_that_is_opened_in_vain_is_news_once(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_init(&rig, NULL);
-    list(&rig);
+    harness_init(&harness, NULL);
+    list(&harness);
     for (int i = 0; i < 3; i++)
-        fail_watch(&rig, 200, "");
-    check_told(&rig, 1);
-    rig_fini(&rig);
+        fail_watch(&harness, 200, "");
+    check_told(&harness, 1);
+    harness_fini(&harness);
 }
 
 static void what_ended_and_came_back_is_news_again(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_init(&rig, NULL);
-    list(&rig);
+    harness_init(&harness, NULL);
+    list(&harness);
     for (int i = 0; i < 2; i++) {
-        fail_watch(&rig, 429, "");
-        await(&rig, "watch=true");
-        rig_head(&rig, 200);
-        rig_event(&rig, "BOOKMARK", 'a', "101");
-        rig_end(&rig, KUBE_ANSWERED);
+        fail_watch(&harness, 429, "");
+        await(&harness, "watch=true");
+        harness_head(&harness, 200);
+        harness_event(&harness, "BOOKMARK", 'a', "101");
+        harness_end(&harness, KUBE_ANSWERED);
     }
-    check_told(&rig, 2);
+    check_told(&harness, 2);
     for (int i = 0; i < 2; i++) {
-        fail_watch(&rig, 429, "");
-        await(&rig, "watch=true");
-        rig_head(&rig, 200);
-        rig.now_ms += 5000;
-        rig_end(&rig, KUBE_ANSWERED);
+        fail_watch(&harness, 429, "");
+        await(&harness, "watch=true");
+        harness_head(&harness, 200);
+        harness.now_ms += 5000;
+        harness_end(&harness, KUBE_ANSWERED);
     }
-    check_told(&rig, 2);
-    rig_fini(&rig);
+    check_told(&harness, 2);
+    harness_fini(&harness);
 }
 
 static void another_number_in_its_words_is_no_other_failure(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     char why[50];
     (void)state;
-    rig_init(&rig, NULL);
-    list(&rig);
+    harness_init(&harness, NULL);
+    list(&harness);
     for (int ms = 9; ms < 12; ms++) {
         (void)snprintf(why, sizeof why, "no connection after %d ms", ms);
-        cut(&rig, why);
-        assert_string_equal(strstr(rig.why, "no "), why);
+        cut(&harness, why);
+        assert_string_equal(strstr(harness.why, "no "), why);
     }
-    check_told(&rig, 1);
-    cut(&rig, "no such host");
-    check_told(&rig, 1);
-    rig_fini(&rig);
+    check_told(&harness, 1);
+    cut(&harness, "no such host");
+    check_told(&harness, 1);
+    harness_fini(&harness);
+}
+
+/* ---- names: each there, no two alike ---- */
+
+static void causes_have_names_of_their_own(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_RELIST_CAUSES; i++) {
+        assert_non_null(reflector_cause_name((enum relist_cause)i));
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(reflector_cause_name((enum relist_cause)i),
+                                    reflector_cause_name((enum relist_cause)j));
+    }
+}
+
+static void events_have_names_of_their_own(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_WATCH_EVENTS; i++) {
+        assert_non_null(reflector_event_name((enum watch_event)i));
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(reflector_event_name((enum watch_event)i),
+                                    reflector_event_name((enum watch_event)j));
+    }
+}
+
+static void troubles_have_names_of_their_own(void **state)
+{
+    (void)state;
+    for (int i = 0; i < N_TROUBLES; i++) {
+        assert_non_null(reflector_trouble_name((enum reflector_trouble)i));
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(reflector_trouble_name((enum reflector_trouble)i),
+                                    reflector_trouble_name((enum reflector_trouble)j));
+    }
 }
 
 int main(void)
@@ -162,6 +197,9 @@ int main(void)
         cmocka_unit_test(a_watch_that_is_opened_in_vain_is_news_once),
         cmocka_unit_test(what_ended_and_came_back_is_news_again),
         cmocka_unit_test(another_number_in_its_words_is_no_other_failure),
+        cmocka_unit_test(causes_have_names_of_their_own),
+        cmocka_unit_test(events_have_names_of_their_own),
+        cmocka_unit_test(troubles_have_names_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

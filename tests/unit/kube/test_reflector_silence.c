@@ -1,93 +1,93 @@
 /* What a reflector does when nothing comes: it asks, catches up or lists again, and says when its
  * data is stale. */
-#include "rig.h"
+#include "harness.h"
 #include "unit.h"
 
 #include <string.h>
 
-/* The watch of rig_begin() was silent for too long, and the probe is on its way. */
-static void fall_silent(struct rig *rig)
+/* The watch of harness_begin() was silent for too long, and the probe is on its way. */
+static void fall_silent(struct harness *harness)
 {
-    rig_begin(rig);
-    rig_expect_wait(rig, RIG_SILENCE_MS, RIG_SILENCE_MS);
-    rig_expect_cancel(rig);
-    rig_expect_request(rig, RIG_PROBE);
-    assert_true(rig->request.fresh);
-    assert_int_equal(rig->status.probes, 1);
-    assert_false(rig->status.stale);
+    harness_begin(harness);
+    harness_expect_wait(harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
+    harness_expect_cancel(harness);
+    harness_expect_request(harness, HARNESS_PROBE);
+    assert_true(harness->request.fresh);
+    assert_int_equal(harness->status.probes, 1);
+    assert_false(harness->status.stale);
 }
 
 /* And answered, one change later than what we have. */
-static void catch_up(struct rig *rig)
+static void catch_up(struct harness *harness)
 {
-    fall_silent(rig);
-    rig_answer_list(rig, "101", "x", "more");
-    rig_expect_request(rig, RIG_CATCH_UP("100"));
-    assert_true(rig->request.fresh);
+    fall_silent(harness);
+    harness_answer_list(harness, "101", "x", "more");
+    harness_expect_request(harness, HARNESS_CATCH_UP("100"));
+    assert_true(harness->request.fresh);
 }
 
 static void any_byte_ends_the_silence(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    rig.now_ms += RIG_SILENCE_MS - 1;
-    rig_bytes(&rig, "\n");
-    rig_expect_wait(&rig, RIG_SILENCE_MS, RIG_SILENCE_MS);
-    rig_bytes(&rig, "{");
-    rig_expect_wait(&rig, RIG_SILENCE_MS, RIG_SILENCE_MS);
-    rig_expect_cancel(&rig);
-    rig_fini(&rig);
+    harness_begin(&harness);
+    harness.now_ms += HARNESS_SILENCE_MS - 1;
+    harness_bytes(&harness, "\n");
+    harness_expect_wait(&harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
+    harness_bytes(&harness, "{");
+    harness_expect_wait(&harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
+    harness_expect_cancel(&harness);
+    harness_fini(&harness);
 }
 
 /* A proxy that opens a watch every few seconds and says nothing is silent, too. */
 static void an_opened_watch_alone_does_not_end_the_silence(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    for (int64_t gone_ms = 0; gone_ms + 5000 < RIG_SILENCE_MS; gone_ms += 5000) {
-        rig.now_ms += 5000;
-        rig_end(&rig, KUBE_ANSWERED);
-        rig_expect_request(&rig, RIG_WATCH("100"));
-        rig_head(&rig, 200);
+    harness_begin(&harness);
+    for (int64_t gone_ms = 0; gone_ms + 5000 < HARNESS_SILENCE_MS; gone_ms += 5000) {
+        harness.now_ms += 5000;
+        harness_end(&harness, KUBE_ANSWERED);
+        harness_expect_request(&harness, HARNESS_WATCH("100"));
+        harness_head(&harness, 200);
     }
-    rig_expect_wait(&rig, 5000, 5000);
-    rig_expect_cancel(&rig);
-    rig_expect_request(&rig, RIG_PROBE);
-    rig_fini(&rig);
+    harness_expect_wait(&harness, 5000, 5000);
+    harness_expect_cancel(&harness);
+    harness_expect_request(&harness, HARNESS_PROBE);
+    harness_fini(&harness);
 }
 
 static void a_probe_that_sees_what_we_have_is_enough(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    fall_silent(&rig);
-    rig_answer_list(&rig, "100", "x", "more");
-    assert_string_equal(rig_names(&rig), "ab");
-    assert_int_equal(rig.status.fresh_ms, rig.now_ms);
-    rig_expect_request(&rig, RIG_WATCH("100"));
-    assert_true(rig.request.fresh);
-    rig_head(&rig, 200);
-    rig_expect_wait(&rig, RIG_SILENCE_MS, RIG_SILENCE_MS);
-    rig_fini(&rig);
+    fall_silent(&harness);
+    harness_answer_list(&harness, "100", "x", "more");
+    assert_string_equal(harness_names(&harness), "ab");
+    assert_int_equal(harness.status.fresh_ms, harness.now_ms);
+    harness_expect_request(&harness, HARNESS_WATCH("100"));
+    assert_true(harness.request.fresh);
+    harness_head(&harness, 200);
+    harness_expect_wait(&harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
+    harness_fini(&harness);
 }
 
 static void a_probe_asks_with_the_same_selector(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_init(&rig, "x%3Dy");
-    rig_expect_request(&rig, RIG_LIST "&fieldSelector=x%3Dy");
-    rig_answer_list(&rig, "100", "ab", "");
-    rig_expect_request(&rig, RIG_WATCH("100"));
-    rig_head(&rig, 200);
-    rig_expect_wait(&rig, RIG_SILENCE_MS, RIG_SILENCE_MS);
-    rig_expect_cancel(&rig);
-    rig_expect_request(&rig, RIG_PROBE "&fieldSelector=x%3Dy");
-    rig_answer_list(&rig, "101", "x", "more");
-    rig_expect_request(&rig, RIG_CATCH_UP("100") "&fieldSelector=x%3Dy");
-    rig_fini(&rig);
+    harness_init(&harness, "x%3Dy");
+    harness_expect_request(&harness, HARNESS_LIST "&fieldSelector=x%3Dy");
+    harness_answer_list(&harness, "100", "ab", "");
+    harness_expect_request(&harness, HARNESS_WATCH("100"));
+    harness_head(&harness, 200);
+    harness_expect_wait(&harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
+    harness_expect_cancel(&harness);
+    harness_expect_request(&harness, HARNESS_PROBE "&fieldSelector=x%3Dy");
+    harness_answer_list(&harness, "101", "x", "more");
+    harness_expect_request(&harness, HARNESS_CATCH_UP("100") "&fieldSelector=x%3Dy");
+    harness_fini(&harness);
 }
 
 static void an_event_that_reaches_the_probe_catches_up(void **state)
@@ -95,351 +95,352 @@ static void an_event_that_reaches_the_probe_catches_up(void **state)
     static const char *const TYPES[] = {"MODIFIED", "BOOKMARK"};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        struct rig rig;
-        catch_up(&rig);
-        rig_head(&rig, 200);
-        rig.now_ms += 7000;
-        rig_event(&rig, TYPES[i], 'a', i == 0 ? "101" : "1000");
-        assert_int_equal(rig.status.fresh_ms, rig.now_ms);
-        rig_end(&rig, KUBE_ANSWERED);
-        rig_expect_request(&rig, i == 0 ? RIG_WATCH("101") : RIG_WATCH("1000"));
-        assert_int_equal(rig.status.relists[RELIST_SILENT], 0);
-        rig_fini(&rig);
+        struct harness harness;
+        catch_up(&harness);
+        harness_head(&harness, 200);
+        harness.now_ms += 7000;
+        harness_event(&harness, TYPES[i], 'a', i == 0 ? "101" : "1000");
+        assert_int_equal(harness.status.fresh_ms, harness.now_ms);
+        harness_end(&harness, KUBE_ANSWERED);
+        harness_expect_request(&harness, i == 0 ? HARNESS_WATCH("101") : HARNESS_WATCH("1000"));
+        assert_int_equal(harness.status.relists[RELIST_SILENT], 0);
+        harness_fini(&harness);
     }
 }
 
 /* It is judged as any watch from then on, and not cut off after ten seconds. */
 static void having_caught_up_the_short_watch_goes_on(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    catch_up(&rig);
-    rig_head(&rig, 200);
-    rig_event(&rig, "BOOKMARK", 'a', "101");
-    rig_expect_wait(&rig, RIG_SILENCE_MS, RIG_SILENCE_MS);
-    rig_fini(&rig);
+    catch_up(&harness);
+    harness_head(&harness, 200);
+    harness_event(&harness, "BOOKMARK", 'a', "101");
+    harness_expect_wait(&harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
+    harness_fini(&harness);
 }
 
 static void an_event_before_what_the_probe_saw_is_not_enough(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    fall_silent(&rig);
-    int64_t fresh_ms = rig.status.fresh_ms;
-    rig_answer_list(&rig, "1000", "x", "more");
-    rig_expect_request(&rig, RIG_CATCH_UP("100"));
-    rig_head(&rig, 200);
-    rig_event(&rig, "ADDED", 'c', "01001");
-    rig_event(&rig, "ADDED", 'c', "999");
-    assert_string_equal(rig_names(&rig), "abc");
-    assert_int_equal(rig.status.fresh_ms, fresh_ms);
-    rig.now_ms += 8000;
-    rig_end(&rig, KUBE_ANSWERED);
-    assert_false(rig.status.stale);
-    rig_expect_request(&rig, RIG_LIST);
-    assert_int_equal(rig.status.relists[RELIST_SILENT], 1);
-    rig_answer_list(&rig, "1001", "b", "");
-    assert_string_equal(rig_names(&rig), "b");
-    assert_false(rig.status.stale);
-    rig_fini(&rig);
+    fall_silent(&harness);
+    int64_t fresh_ms = harness.status.fresh_ms;
+    harness_answer_list(&harness, "1000", "x", "more");
+    harness_expect_request(&harness, HARNESS_CATCH_UP("100"));
+    harness_head(&harness, 200);
+    harness_event(&harness, "ADDED", 'c', "01001");
+    harness_event(&harness, "ADDED", 'c', "999");
+    assert_string_equal(harness_names(&harness), "abc");
+    assert_int_equal(harness.status.fresh_ms, fresh_ms);
+    harness.now_ms += 8000;
+    harness_end(&harness, KUBE_ANSWERED);
+    assert_false(harness.status.stale);
+    harness_expect_request(&harness, HARNESS_LIST);
+    assert_int_equal(harness.status.relists[RELIST_SILENT], 1);
+    harness_answer_list(&harness, "1001", "b", "");
+    assert_string_equal(harness_names(&harness), "b");
+    assert_false(harness.status.stale);
+    harness_fini(&harness);
 }
 
 static void a_list_after_silence_that_fails_makes_stale(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    catch_up(&rig);
-    rig_head(&rig, 200);
-    rig.now_ms += 8000;
-    rig_end(&rig, KUBE_ANSWERED);
-    rig_expect_request(&rig, RIG_LIST);
-    assert_false(rig.status.stale);
-    rig_end(&rig, KUBE_NOT_SENT);
-    assert_true(rig.status.stale);
-    assert_string_equal(rig.why, "GET /api/v1/pods: connection reset by peer");
-    rig_expect_wait(&rig, 800, 1600);
-    rig_expect_request(&rig, RIG_LIST);
-    rig_answer_list(&rig, "200", "b", "");
-    assert_false(rig.status.stale);
-    assert_string_equal(rig.why, "");
-    rig_fini(&rig);
+    catch_up(&harness);
+    harness_head(&harness, 200);
+    harness.now_ms += 8000;
+    harness_end(&harness, KUBE_ANSWERED);
+    harness_expect_request(&harness, HARNESS_LIST);
+    assert_false(harness.status.stale);
+    harness_end(&harness, KUBE_NOT_SENT);
+    assert_true(harness.status.stale);
+    assert_string_equal(harness.why, "GET /api/v1/pods: connection reset by peer");
+    harness_expect_wait(&harness, 800, 1600);
+    harness_expect_request(&harness, HARNESS_LIST);
+    harness_answer_list(&harness, "200", "b", "");
+    assert_false(harness.status.stale);
+    assert_string_equal(harness.why, "");
+    harness_fini(&harness);
 }
 
 static void a_short_watch_of_which_nothing_comes_makes_stale(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    catch_up(&rig);
-    rig.now_ms += 4000;
-    rig_head(&rig, 200);
-    rig_expect_wait(&rig, 10000, 10000);
-    assert_false(rig.status.stale);
-    rig_expect_cancel(&rig);
-    assert_true(rig.status.stale);
-    assert_non_null(strstr(rig.why, "nothing came"));
-    assert_int_equal(rig.status.trouble, TROUBLE_UNREACHABLE);
-    rig_expect_request(&rig, RIG_LIST);
-    assert_true(rig.request.fresh);
-    assert_int_equal(rig.status.relists[RELIST_SILENT], 1);
-    rig_fini(&rig);
+    catch_up(&harness);
+    harness.now_ms += 4000;
+    harness_head(&harness, 200);
+    harness_expect_wait(&harness, 10000, 10000);
+    assert_false(harness.status.stale);
+    harness_expect_cancel(&harness);
+    assert_true(harness.status.stale);
+    assert_non_null(strstr(harness.why, "nothing came"));
+    assert_int_equal(harness.status.trouble, TROUBLE_UNREACHABLE);
+    harness_expect_request(&harness, HARNESS_LIST);
+    assert_true(harness.request.fresh);
+    assert_int_equal(harness.status.relists[RELIST_SILENT], 1);
+    harness_fini(&harness);
 }
 
 static void a_short_watch_that_is_not_answered_makes_stale(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    catch_up(&rig);
-    rig_expect_wait(&rig, 10000, 10000);
-    rig_expect_cancel(&rig);
-    assert_true(rig.status.stale);
-    rig_expect_request(&rig, RIG_LIST);
-    rig_fini(&rig);
+    catch_up(&harness);
+    harness_expect_wait(&harness, 10000, 10000);
+    harness_expect_cancel(&harness);
+    assert_true(harness.status.stale);
+    harness_expect_request(&harness, HARNESS_LIST);
+    harness_fini(&harness);
 }
 
 static void a_short_watch_that_goes_on_without_catching_up_is_listed_again(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    fall_silent(&rig);
-    rig_answer_list(&rig, "1000", "x", "more");
-    rig_expect_request(&rig, RIG_CATCH_UP("100"));
-    rig_head(&rig, 200);
-    rig.now_ms += 9000;
-    rig_event(&rig, "ADDED", 'c', "101");
-    rig_expect_wait(&rig, 1000, 1000);
-    rig_expect_cancel(&rig);
-    assert_false(rig.status.stale);
-    rig_expect_request(&rig, RIG_LIST);
-    rig_fini(&rig);
+    fall_silent(&harness);
+    harness_answer_list(&harness, "1000", "x", "more");
+    harness_expect_request(&harness, HARNESS_CATCH_UP("100"));
+    harness_head(&harness, 200);
+    harness.now_ms += 9000;
+    harness_event(&harness, "ADDED", 'c', "101");
+    harness_expect_wait(&harness, 1000, 1000);
+    harness_expect_cancel(&harness);
+    assert_false(harness.status.stale);
+    harness_expect_request(&harness, HARNESS_LIST);
+    harness_fini(&harness);
 }
 
 static void a_short_watch_that_is_cut_is_listed_again_after_a_while(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    catch_up(&rig);
-    rig_head(&rig, 200);
-    rig_end(&rig, KUBE_UNKNOWN);
-    assert_false(rig.status.stale);
-    rig_expect_wait(&rig, 800, 1600);
-    rig_expect_request(&rig, RIG_LIST);
-    assert_int_equal(rig.status.relists[RELIST_SILENT], 1);
-    rig_fini(&rig);
+    catch_up(&harness);
+    harness_head(&harness, 200);
+    harness_end(&harness, KUBE_UNKNOWN);
+    assert_false(harness.status.stale);
+    harness_expect_wait(&harness, 800, 1600);
+    harness_expect_request(&harness, HARNESS_LIST);
+    assert_int_equal(harness.status.relists[RELIST_SILENT], 1);
+    harness_fini(&harness);
 }
 
 static void a_short_watch_that_is_refused_is_probed_again(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    catch_up(&rig);
-    rig_refuse(&rig, 429, 3, "");
-    assert_false(rig.status.stale);
-    rig_expect_wait(&rig, 3000, 3000);
-    rig_expect_request(&rig, RIG_PROBE);
-    rig_fini(&rig);
+    catch_up(&harness);
+    harness_refuse(&harness, 429, 3, "");
+    assert_false(harness.status.stale);
+    harness_expect_wait(&harness, 3000, 3000);
+    harness_expect_request(&harness, HARNESS_PROBE);
+    harness_fini(&harness);
 }
 
 static void a_short_watch_whose_version_is_gone_is_listed_again(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    catch_up(&rig);
-    rig_answer(&rig, 410, "");
-    rig_expect_wait(&rig, 800, 1600);
-    rig_expect_request(&rig, RIG_LIST);
-    assert_int_equal(rig.status.relists[RELIST_GONE], 1);
-    rig_fini(&rig);
+    catch_up(&harness);
+    harness_answer(&harness, 410, "");
+    harness_expect_wait(&harness, 800, 1600);
+    harness_expect_request(&harness, HARNESS_LIST);
+    assert_int_equal(harness.status.relists[RELIST_GONE], 1);
+    harness_fini(&harness);
 }
 
 static void a_probe_that_fails_makes_stale_until_caught_up(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    fall_silent(&rig);
-    rig.now_ms += rig.request.timeout_ms;
-    rig_end(&rig, KUBE_UNKNOWN);
-    assert_true(rig.status.stale);
-    assert_string_equal(rig.why, "GET /api/v1/pods: connection reset by peer");
-    rig_expect_wait(&rig, 800, 1600);
-    rig_expect_request(&rig, RIG_PROBE);
-    assert_true(rig.request.fresh);
-    rig_answer(&rig, 500, "");
-    assert_string_equal(rig.why, "GET /api/v1/pods: 500");
-    rig_expect_wait(&rig, 1600, 3200);
-    rig_expect_request(&rig, RIG_PROBE);
-    rig_answer_list(&rig, "101", "x", "more");
-    assert_true(rig.status.stale);
-    rig_expect_request(&rig, RIG_CATCH_UP("100"));
-    rig_head(&rig, 200);
-    assert_true(rig.status.stale);
-    assert_string_equal(rig.why, "GET /api/v1/pods: 500");
-    rig_event(&rig, "BOOKMARK", 'a', "101");
-    assert_false(rig.status.stale);
-    assert_string_equal(rig.why, "");
-    assert_int_equal(rig.status.probes, 3);
-    rig_fini(&rig);
+    fall_silent(&harness);
+    harness.now_ms += harness.request.timeout_ms;
+    harness_end(&harness, KUBE_UNKNOWN);
+    assert_true(harness.status.stale);
+    assert_string_equal(harness.why, "GET /api/v1/pods: connection reset by peer");
+    harness_expect_wait(&harness, 800, 1600);
+    harness_expect_request(&harness, HARNESS_PROBE);
+    assert_true(harness.request.fresh);
+    harness_answer(&harness, 500, "");
+    assert_string_equal(harness.why, "GET /api/v1/pods: 500");
+    harness_expect_wait(&harness, 1600, 3200);
+    harness_expect_request(&harness, HARNESS_PROBE);
+    harness_answer_list(&harness, "101", "x", "more");
+    assert_true(harness.status.stale);
+    harness_expect_request(&harness, HARNESS_CATCH_UP("100"));
+    harness_head(&harness, 200);
+    assert_true(harness.status.stale);
+    assert_string_equal(harness.why, "GET /api/v1/pods: 500");
+    harness_event(&harness, "BOOKMARK", 'a', "101");
+    assert_false(harness.status.stale);
+    assert_string_equal(harness.why, "");
+    assert_int_equal(harness.status.probes, 3);
+    harness_fini(&harness);
 }
 
 static void a_probe_behind_us_is_another_history(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    fall_silent(&rig);
-    rig_answer_list(&rig, "99", "x", "more");
-    rig_expect_request(&rig, RIG_LIST);
-    assert_int_equal(rig.status.relists[RELIST_SILENT], 1);
-    rig_fini(&rig);
+    fall_silent(&harness);
+    harness_answer_list(&harness, "99", "x", "more");
+    harness_expect_request(&harness, HARNESS_LIST);
+    assert_int_equal(harness.status.relists[RELIST_SILENT], 1);
+    harness_fini(&harness);
 }
 
 /* Not decimal numbers: only the same is known to have been reached. */
 static void versions_that_are_no_numbers_are_compared_for_being_the_same(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    fall_silent(&rig);
-    rig_answer_list(&rig, "x5", "x", "more");
-    rig_expect_request(&rig, RIG_CATCH_UP("100"));
-    rig_head(&rig, 200);
-    rig_event(&rig, "BOOKMARK", 'a', "x6");
-    rig_event(&rig, "BOOKMARK", 'a', "0999");
-    rig_expect_wait(&rig, 10000, 10000);
-    rig_event(&rig, "BOOKMARK", 'a', "x5");
-    rig_expect_quiet(&rig, RIG_SILENCE_MS);
-    rig_fini(&rig);
+    fall_silent(&harness);
+    harness_answer_list(&harness, "x5", "x", "more");
+    harness_expect_request(&harness, HARNESS_CATCH_UP("100"));
+    harness_head(&harness, 200);
+    harness_event(&harness, "BOOKMARK", 'a', "x6");
+    harness_event(&harness, "BOOKMARK", 'a', "0999");
+    harness_expect_wait(&harness, 10000, 10000);
+    harness_event(&harness, "BOOKMARK", 'a', "x5");
+    harness_expect_quiet(&harness, HARNESS_SILENCE_MS);
+    harness_fini(&harness);
 }
 
 static void a_watch_that_cannot_be_opened_for_too_long_makes_stale(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    rig.now_ms += 30000;
-    rig_end(&rig, KUBE_UNKNOWN);
-    int64_t closed_ms = rig.now_ms;
-    while (!rig.status.stale) {
-        assert_true(rig.now_ms < closed_ms + RIG_SILENCE_MS);
-        rig_expect_wait(&rig, 1, RIG_SILENCE_MS);
-        struct reflector_action action = reflector_next(rig.reflector, rig.now_ms);
+    harness_begin(&harness);
+    harness.now_ms += 30000;
+    harness_end(&harness, KUBE_UNKNOWN);
+    int64_t closed_ms = harness.now_ms;
+    while (!harness.status.stale) {
+        assert_true(harness.now_ms < closed_ms + HARNESS_SILENCE_MS);
+        harness_expect_wait(&harness, 1, HARNESS_SILENCE_MS);
+        struct reflector_action action = reflector_next(harness.reflector, harness.now_ms);
         if (action.want == REFLECTOR_REQUEST)
-            rig_end(&rig, KUBE_NOT_SENT);
+            harness_end(&harness, KUBE_NOT_SENT);
     }
-    assert_int_equal(rig.now_ms, closed_ms + RIG_SILENCE_MS);
-    assert_string_equal(rig.why, "watch /api/v1/pods: connection reset by peer");
-    rig_expect_wait(&rig, 1, 60000);
-    rig_expect_request(&rig, RIG_PROBE);
-    rig_answer_list(&rig, "100", "x", "more");
-    assert_false(rig.status.stale);
-    rig_expect_request(&rig, RIG_WATCH("100"));
-    rig_fini(&rig);
+    assert_int_equal(harness.now_ms, closed_ms + HARNESS_SILENCE_MS);
+    assert_string_equal(harness.why, "watch /api/v1/pods: connection reset by peer");
+    harness_expect_wait(&harness, 1, 60000);
+    harness_expect_request(&harness, HARNESS_PROBE);
+    harness_answer_list(&harness, "100", "x", "more");
+    assert_false(harness.status.stale);
+    harness_expect_request(&harness, HARNESS_WATCH("100"));
+    harness_fini(&harness);
 }
 
-static void end_well(struct rig *rig)
+static void end_well(struct harness *harness)
 {
-    rig_answer(rig, 200, "");
+    harness_answer(harness, 200, "");
 }
 
-static void cut_off(struct rig *rig)
+static void cut_off(struct harness *harness)
 {
-    rig_head(rig, 200);
-    rig_end(rig, KUBE_UNKNOWN);
+    harness_head(harness, 200);
+    harness_end(harness, KUBE_UNKNOWN);
 }
 
-static void say_busy(struct rig *rig)
+static void say_busy(struct harness *harness)
 {
-    rig_answer(rig, 200, "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":429}}");
+    harness_answer(harness, 200,
+                   "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":429}}");
 }
 
 /* Nothing was ever heard over them: they are no better than none. */
 static void watches_that_end_at_once_make_stale(void **state)
 {
-    void (*const WAYS[])(struct rig * rig) = {end_well, cut_off, say_busy};
+    void (*const WAYS[])(struct harness * harness) = {end_well, cut_off, say_busy};
     (void)state;
     for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS; i++) {
-        struct rig rig;
-        rig_begin(&rig);
-        const int64_t closed_ms = rig.now_ms;
-        rig_end(&rig, KUBE_ANSWERED);
-        while (!rig.status.stale) {
-            assert_in_range(rig.now_ms - closed_ms, 0, RIG_SILENCE_MS);
-            rig_expect_wait(&rig, 1, RIG_SILENCE_MS);
-            struct reflector_action action = reflector_next(rig.reflector, rig.now_ms);
+        struct harness harness;
+        harness_begin(&harness);
+        const int64_t closed_ms = harness.now_ms;
+        harness_end(&harness, KUBE_ANSWERED);
+        while (!harness.status.stale) {
+            assert_in_range(harness.now_ms - closed_ms, 0, HARNESS_SILENCE_MS);
+            harness_expect_wait(&harness, 1, HARNESS_SILENCE_MS);
+            struct reflector_action action = reflector_next(harness.reflector, harness.now_ms);
             if (action.want == REFLECTOR_REQUEST)
-                WAYS[i](&rig);
+                WAYS[i](&harness);
         }
-        rig_expect_wait(&rig, 1, 60000);
-        rig_expect_request(&rig, RIG_PROBE);
-        rig_fini(&rig);
+        harness_expect_wait(&harness, 1, 60000);
+        harness_expect_request(&harness, HARNESS_PROBE);
+        harness_fini(&harness);
     }
 }
 
 /* A watch ended well, and the next one is on its way for too long. */
-static void begin_stale(struct rig *rig)
+static void begin_stale(struct harness *harness)
 {
-    rig_begin(rig);
-    rig->now_ms += 30000;
-    rig_end(rig, KUBE_ANSWERED);
-    rig_expect_request(rig, RIG_WATCH("100"));
-    rig_expect_wait(rig, RIG_SILENCE_MS, RIG_SILENCE_MS);
-    rig_expect_quiet(rig, 60000);
-    assert_true(rig->status.stale);
+    harness_begin(harness);
+    harness->now_ms += 30000;
+    harness_end(harness, KUBE_ANSWERED);
+    harness_expect_request(harness, HARNESS_WATCH("100"));
+    harness_expect_wait(harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
+    harness_expect_quiet(harness, 60000);
+    assert_true(harness->status.stale);
 }
 
 static void a_watch_that_fails_when_stale_is_followed_by_a_probe(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    begin_stale(&rig);
-    rig_end(&rig, KUBE_NOT_SENT);
-    rig_expect_wait(&rig, 800, 1600);
-    rig_expect_request(&rig, RIG_PROBE);
-    rig_fini(&rig);
+    begin_stale(&harness);
+    harness_end(&harness, KUBE_NOT_SENT);
+    harness_expect_wait(&harness, 800, 1600);
+    harness_expect_request(&harness, HARNESS_PROBE);
+    harness_fini(&harness);
 }
 
 /* It went stale while the watch was on its way: once open, that has to be proven. */
 static void stale_data_is_proven_fresh_by_a_probe(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    begin_stale(&rig);
-    assert_string_equal(rig.why, "watch /api/v1/pods: not followed for too long");
-    assert_int_equal(rig.status.trouble, TROUBLE_UNREACHABLE);
-    rig_head(&rig, 200);
-    rig_event(&rig, "ADDED", 'c', "101");
-    assert_true(rig.status.stale);
-    rig_expect_cancel(&rig);
-    rig_expect_request(&rig, RIG_PROBE);
-    rig_fini(&rig);
+    begin_stale(&harness);
+    assert_string_equal(harness.why, "watch /api/v1/pods: not followed for too long");
+    assert_int_equal(harness.status.trouble, TROUBLE_UNREACHABLE);
+    harness_head(&harness, 200);
+    harness_event(&harness, "ADDED", 'c', "101");
+    assert_true(harness.status.stale);
+    harness_expect_cancel(&harness);
+    harness_expect_request(&harness, HARNESS_PROBE);
+    harness_fini(&harness);
 }
 
 static void a_relist_that_takes_too_long_to_begin_makes_stale(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    rig_bytes(&rig, "garbage");
-    rig_expect_cancel(&rig);
-    rig_expect_wait(&rig, 800, 1600);
-    rig_expect_request(&rig, RIG_LIST);
-    rig_refuse(&rig, 429, 300, "not now");
-    rig_expect_wait(&rig, RIG_SILENCE_MS - 1600, RIG_SILENCE_MS - 800);
-    assert_false(rig.status.stale);
-    rig_expect_quiet(&rig, 60000);
-    assert_true(rig.status.stale);
-    rig_fini(&rig);
+    harness_begin(&harness);
+    harness_bytes(&harness, "garbage");
+    harness_expect_cancel(&harness);
+    harness_expect_wait(&harness, 800, 1600);
+    harness_expect_request(&harness, HARNESS_LIST);
+    harness_refuse(&harness, 429, 300, "not now");
+    harness_expect_wait(&harness, HARNESS_SILENCE_MS - 1600, HARNESS_SILENCE_MS - 800);
+    assert_false(harness.status.stale);
+    harness_expect_quiet(&harness, 60000);
+    assert_true(harness.status.stale);
+    harness_fini(&harness);
 }
 
 static void nothing_is_stale_before_it_was_listed(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_init(&rig, NULL);
-    rig_expect_request(&rig, RIG_LIST);
-    rig_refuse(&rig, 429, 200, "");
-    rig_expect_wait(&rig, 200000, 200000);
-    assert_false(rig.status.stale);
-    assert_false(rig.status.synced);
-    assert_int_equal(rig.status.fresh_ms, 0);
-    rig_fini(&rig);
+    harness_init(&harness, NULL);
+    harness_expect_request(&harness, HARNESS_LIST);
+    harness_refuse(&harness, 429, 200, "");
+    harness_expect_wait(&harness, 200000, 200000);
+    assert_false(harness.status.stale);
+    assert_false(harness.status.synced);
+    assert_int_equal(harness.status.fresh_ms, 0);
+    harness_fini(&harness);
 }
 
 int main(void)

@@ -1,5 +1,5 @@
 /* How a reflector follows a watch: events, ends of every kind, 410 in both shapes, garbage. */
-#include "rig.h"
+#include "harness.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -12,29 +12,29 @@
 
 static void events_are_applied_and_the_last_version_is_kept(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    rig.now_ms += 500;
-    rig_event(&rig, "ADDED", 'c', "101");
-    rig_event(&rig, "MODIFIED", 'd', "102");
-    rig_event(&rig, "ADDED", 'a', "103");
-    rig_event(&rig, "DELETED", 'b', "104");
-    rig_event(&rig, "DELETED", 'x', "105");
-    assert_string_equal(rig_names(&rig), "acd");
-    assert_int_equal(rig.status.fresh_ms, 1500);
-    rig.now_ms += 500;
-    rig_event(&rig, "BOOKMARK", 'a', "106");
-    assert_string_equal(rig_names(&rig), "acd");
-    assert_int_equal(rig.status.fresh_ms, 2000);
-    assert_int_equal(rig.status.events[WATCH_ADDED], 2);
-    assert_int_equal(rig.status.events[WATCH_MODIFIED], 1);
-    assert_int_equal(rig.status.events[WATCH_DELETED], 2);
-    assert_int_equal(rig.status.events[WATCH_BOOKMARK], 1);
-    assert_int_equal(rig.status.watches, 1);
-    rig_end(&rig, KUBE_ANSWERED);
-    rig_expect_request(&rig, RIG_WATCH("106"));
-    rig_fini(&rig);
+    harness_begin(&harness);
+    harness.now_ms += 500;
+    harness_event(&harness, "ADDED", 'c', "101");
+    harness_event(&harness, "MODIFIED", 'd', "102");
+    harness_event(&harness, "ADDED", 'a', "103");
+    harness_event(&harness, "DELETED", 'b', "104");
+    harness_event(&harness, "DELETED", 'x', "105");
+    assert_string_equal(harness_names(&harness), "acd");
+    assert_int_equal(harness.status.fresh_ms, 1500);
+    harness.now_ms += 500;
+    harness_event(&harness, "BOOKMARK", 'a', "106");
+    assert_string_equal(harness_names(&harness), "acd");
+    assert_int_equal(harness.status.fresh_ms, 2000);
+    assert_int_equal(harness.status.events[WATCH_ADDED], 2);
+    assert_int_equal(harness.status.events[WATCH_MODIFIED], 1);
+    assert_int_equal(harness.status.events[WATCH_DELETED], 2);
+    assert_int_equal(harness.status.events[WATCH_BOOKMARK], 1);
+    assert_int_equal(harness.status.watches, 1);
+    harness_end(&harness, KUBE_ANSWERED);
+    harness_expect_request(&harness, HARNESS_WATCH("106"));
+    harness_fini(&harness);
 }
 
 static void events_come_in_pieces_of_any_length(void **state)
@@ -44,144 +44,147 @@ static void events_come_in_pieces_of_any_length(void **state)
         "\"resourceVersion\":\"101\"}}}\n\n"
         "{\"object\":{\"metadata\":{\"resourceVersion\":\"102\",\"name\":\"d\"}},\"type\":"
         "\"ADDED\"}";
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
+    harness_begin(&harness);
     for (const char *at = TEXT; *at; at++)
-        reflector_bytes(rig.reflector, rig.now_ms, at, 1);
-    assert_string_equal(rig_names(&rig), "abcd");
-    rig_end(&rig, KUBE_ANSWERED);
-    rig_expect_request(&rig, RIG_WATCH("102"));
-    rig_fini(&rig);
+        reflector_bytes(harness.reflector, harness.now_ms, at, 1);
+    assert_string_equal(harness_names(&harness), "abcd");
+    harness_end(&harness, KUBE_ANSWERED);
+    harness_expect_request(&harness, HARNESS_WATCH("102"));
+    harness_fini(&harness);
 }
 
 static void what_was_batched_is_flushed_once_a_piece(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    int before = rig.n_flushes;
-    rig_bytes(&rig, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"c\","
-                    "\"resourceVersion\":\"101\"}}}{\"type\":\"ADDED\",\"object\":{\"metadata\":{"
-                    "\"name\":\"d\",\"resourceVersion\":\"102\"}}}{\"type\":");
-    assert_int_equal(rig.n_flushes, before + 1);
-    rig_bytes(&rig, "\"ADD");
-    assert_int_equal(rig.n_flushes, before + 1);
-    rig_expect_quiet(&rig, 1);
-    assert_int_equal(rig.n_flushes, before + 1);
-    rig_fini(&rig);
+    harness_begin(&harness);
+    int before = harness.n_flushes;
+    harness_bytes(&harness,
+                  "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"c\","
+                  "\"resourceVersion\":\"101\"}}}{\"type\":\"ADDED\",\"object\":{\"metadata\":{"
+                  "\"name\":\"d\",\"resourceVersion\":\"102\"}}}{\"type\":");
+    assert_int_equal(harness.n_flushes, before + 1);
+    harness_bytes(&harness, "\"ADD");
+    assert_int_equal(harness.n_flushes, before + 1);
+    harness_expect_quiet(&harness, 1);
+    assert_int_equal(harness.n_flushes, before + 1);
+    harness_fini(&harness);
 }
 
 static void a_watch_that_ended_well_is_watched_on_at_once(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    rig.now_ms += 1000;
-    rig_end(&rig, KUBE_ANSWERED);
-    rig_expect_request(&rig, RIG_WATCH("100"));
-    rig_head(&rig, 200);
-    rig_event(&rig, "BOOKMARK", 'z', "101");
-    rig_end(&rig, KUBE_ANSWERED);
-    rig_expect_request(&rig, RIG_WATCH("101"));
-    assert_int_equal(rig.status.watches, 2);
-    rig_fini(&rig);
+    harness_begin(&harness);
+    harness.now_ms += 1000;
+    harness_end(&harness, KUBE_ANSWERED);
+    harness_expect_request(&harness, HARNESS_WATCH("100"));
+    harness_head(&harness, 200);
+    harness_event(&harness, "BOOKMARK", 'z', "101");
+    harness_end(&harness, KUBE_ANSWERED);
+    harness_expect_request(&harness, HARNESS_WATCH("101"));
+    assert_int_equal(harness.status.watches, 2);
+    harness_fini(&harness);
 }
 
 static void a_very_short_watch_backs_off(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    rig.now_ms += 999;
-    rig_end(&rig, KUBE_ANSWERED);
-    rig_expect_wait(&rig, 800, 1600);
-    rig_expect_request(&rig, RIG_WATCH("100"));
-    rig_fini(&rig);
+    harness_begin(&harness);
+    harness.now_ms += 999;
+    harness_end(&harness, KUBE_ANSWERED);
+    harness_expect_wait(&harness, 800, 1600);
+    harness_expect_request(&harness, HARNESS_WATCH("100"));
+    harness_fini(&harness);
 }
 
 static void a_watch_that_is_cut_is_watched_on_after_a_while(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    rig.now_ms += 5000;
-    rig_event(&rig, "ADDED", 'c', "101");
-    rig_bytes(&rig, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"d\",\"resourceV");
-    rig_end(&rig, KUBE_UNKNOWN);
-    assert_string_equal(rig_names(&rig), "abc");
-    assert_string_equal(rig.why, "watch /api/v1/pods: connection reset by peer");
-    rig_expect_wait(&rig, 800, 1600);
-    rig_expect_request(&rig, RIG_WATCH("101"));
-    rig_end(&rig, KUBE_NOT_SENT);
-    rig_expect_wait(&rig, 1600, 3200);
-    rig_expect_request(&rig, RIG_WATCH("101"));
-    rig_refuse(&rig, 429, 9, "{}");
-    rig_expect_wait(&rig, 9000, 9000);
-    rig_expect_request(&rig, RIG_WATCH("101"));
-    rig_head(&rig, 200);
-    assert_string_equal(rig.why, "");
-    assert_false(rig.status.stale);
-    assert_int_equal(rig.status.relists[RELIST_FAILED], 0);
-    rig_fini(&rig);
+    harness_begin(&harness);
+    harness.now_ms += 5000;
+    harness_event(&harness, "ADDED", 'c', "101");
+    harness_bytes(&harness,
+                  "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"d\",\"resourceV");
+    harness_end(&harness, KUBE_UNKNOWN);
+    assert_string_equal(harness_names(&harness), "abc");
+    assert_string_equal(harness.why, "watch /api/v1/pods: connection reset by peer");
+    harness_expect_wait(&harness, 800, 1600);
+    harness_expect_request(&harness, HARNESS_WATCH("101"));
+    harness_end(&harness, KUBE_NOT_SENT);
+    harness_expect_wait(&harness, 1600, 3200);
+    harness_expect_request(&harness, HARNESS_WATCH("101"));
+    harness_refuse(&harness, 429, 9, "{}");
+    harness_expect_wait(&harness, 9000, 9000);
+    harness_expect_request(&harness, HARNESS_WATCH("101"));
+    harness_head(&harness, 200);
+    assert_string_equal(harness.why, "");
+    assert_false(harness.status.stale);
+    assert_int_equal(harness.status.relists[RELIST_FAILED], 0);
+    harness_fini(&harness);
 }
 
 static void a_version_that_is_too_old_is_listed_again(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    rig.now_ms += 50000;
-    rig_event(&rig, "BOOKMARK", 'z', "101");
-    rig.now_ms += 50000;
-    rig_event(&rig, "BOOKMARK", 'z', "102");
-    rig.now_ms += 20000;
-    rig_bytes(&rig, ERROR_EVENT("410", "Expired", ""));
-    rig_expect_cancel(&rig);
-    assert_string_equal(rig.why, "watch /api/v1/pods: ERROR 410: so it is");
-    assert_int_equal(rig.status.events[WATCH_ERROR], 1);
-    rig_expect_request(&rig, RIG_LIST);
-    assert_int_equal(rig.status.relists[RELIST_GONE], 1);
-    rig_answer_list(&rig, "200", "b", "");
-    assert_string_equal(rig_names(&rig), "b");
-    rig_expect_request(&rig, RIG_WATCH("200"));
-    rig_answer(&rig, 410, "{\"kind\":\"Status\",\"message\":\"gone\"}");
-    assert_string_equal(rig.why, "watch /api/v1/pods: 410: gone");
-    rig_expect_wait(&rig, 800, 1600);
-    rig_expect_request(&rig, RIG_LIST);
-    assert_int_equal(rig.status.relists[RELIST_GONE], 2);
-    rig_fini(&rig);
+    harness_begin(&harness);
+    harness.now_ms += 50000;
+    harness_event(&harness, "BOOKMARK", 'z', "101");
+    harness.now_ms += 50000;
+    harness_event(&harness, "BOOKMARK", 'z', "102");
+    harness.now_ms += 20000;
+    harness_bytes(&harness, ERROR_EVENT("410", "Expired", ""));
+    harness_expect_cancel(&harness);
+    assert_string_equal(harness.why, "watch /api/v1/pods: ERROR 410: so it is");
+    assert_int_equal(harness.status.events[WATCH_ERROR], 1);
+    harness_expect_request(&harness, HARNESS_LIST);
+    assert_int_equal(harness.status.relists[RELIST_GONE], 1);
+    harness_answer_list(&harness, "200", "b", "");
+    assert_string_equal(harness_names(&harness), "b");
+    harness_expect_request(&harness, HARNESS_WATCH("200"));
+    harness_answer(&harness, 410, "{\"kind\":\"Status\",\"message\":\"gone\"}");
+    assert_string_equal(harness.why, "watch /api/v1/pods: 410: gone");
+    harness_expect_wait(&harness, 800, 1600);
+    harness_expect_request(&harness, HARNESS_LIST);
+    assert_int_equal(harness.status.relists[RELIST_GONE], 2);
+    harness_fini(&harness);
 }
 
 /* After the first of them the watch is at its end, whatever else came with it. */
 static void nothing_after_an_error_is_applied(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    rig_bytes(&rig, ERROR_EVENT("0", "Gone", "") "{\"type\":\"ADDED\",\"object\":{\"metadata\":{"
-                                                 "\"name\":\"c\",\"resourceVersion\":\"101\"}}}");
-    rig_event(&rig, "ADDED", 'd', "102");
-    rig_end(&rig, KUBE_ANSWERED);
-    assert_string_equal(rig_names(&rig), "ab");
-    rig_expect_wait(&rig, 800, 1600);
-    rig_expect_request(&rig, RIG_LIST);
-    assert_int_equal(rig.status.relists[RELIST_GONE], 1);
-    rig_fini(&rig);
+    harness_begin(&harness);
+    harness_bytes(&harness,
+                  ERROR_EVENT("0", "Gone", "") "{\"type\":\"ADDED\",\"object\":{\"metadata\":{"
+                                               "\"name\":\"c\",\"resourceVersion\":\"101\"}}}");
+    harness_event(&harness, "ADDED", 'd', "102");
+    harness_end(&harness, KUBE_ANSWERED);
+    assert_string_equal(harness_names(&harness), "ab");
+    harness_expect_wait(&harness, 800, 1600);
+    harness_expect_request(&harness, HARNESS_LIST);
+    assert_int_equal(harness.status.relists[RELIST_GONE], 1);
+    harness_fini(&harness);
 }
 
 static void an_error_event_for_now_is_watched_on(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    rig_event(&rig, "ADDED", 'c', "101");
-    rig_bytes(&rig,
-              ERROR_EVENT("429", "TooManyRequests", ",\"details\":{\"retryAfterSeconds\":7}"));
-    rig_expect_cancel(&rig);
-    rig_expect_wait(&rig, 7000, 7000);
-    rig_expect_request(&rig, RIG_WATCH("101"));
-    rig_fini(&rig);
+    harness_begin(&harness);
+    harness_event(&harness, "ADDED", 'c', "101");
+    harness_bytes(&harness,
+                  ERROR_EVENT("429", "TooManyRequests", ",\"details\":{\"retryAfterSeconds\":7}"));
+    harness_expect_cancel(&harness);
+    harness_expect_wait(&harness, 7000, 7000);
+    harness_expect_request(&harness, HARNESS_WATCH("101"));
+    harness_fini(&harness);
 }
 
 /* What no API server says does not keep it waiting for ever. */
@@ -191,52 +194,52 @@ static void an_error_events_delay_has_an_end(void **state)
                                           "-9223372036854776"};
     (void)state;
     for (size_t i = 0; i < sizeof SECONDS / sizeof *SECONDS; i++) {
-        struct rig rig;
+        struct harness harness;
         char text[200];
         (void)snprintf(text, sizeof text,
                        ERROR_EVENT("429", "", ",\"details\":{\"retryAfterSeconds\":%s}"),
                        SECONDS[i]);
-        rig_begin(&rig);
-        rig_bytes(&rig, text);
-        rig_expect_cancel(&rig);
-        rig_expect_wait(&rig, 0, 300000);
-        rig_fini(&rig);
+        harness_begin(&harness);
+        harness_bytes(&harness, text);
+        harness_expect_cancel(&harness);
+        harness_expect_wait(&harness, 0, 300000);
+        harness_fini(&harness);
     }
 }
 
 static void any_other_error_is_listed_again_after_a_while(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    rig_bytes(&rig, ERROR_EVENT("500", "InternalError", ""));
-    rig_expect_cancel(&rig);
-    rig_expect_wait(&rig, 800, 1600);
-    rig_expect_request(&rig, RIG_LIST);
-    assert_int_equal(rig.status.relists[RELIST_FAILED], 1);
-    rig_answer_list(&rig, "200", "b", "");
-    rig_expect_request(&rig, RIG_WATCH("200"));
-    rig_answer(&rig, 403, "{\"message\":\"no\"}");
-    rig_expect_wait(&rig, 1600, 3200);
-    rig_expect_request(&rig, RIG_LIST);
-    assert_int_equal(rig.status.relists[RELIST_FAILED], 2);
-    rig_fini(&rig);
+    harness_begin(&harness);
+    harness_bytes(&harness, ERROR_EVENT("500", "InternalError", ""));
+    harness_expect_cancel(&harness);
+    harness_expect_wait(&harness, 800, 1600);
+    harness_expect_request(&harness, HARNESS_LIST);
+    assert_int_equal(harness.status.relists[RELIST_FAILED], 1);
+    harness_answer_list(&harness, "200", "b", "");
+    harness_expect_request(&harness, HARNESS_WATCH("200"));
+    harness_answer(&harness, 403, "{\"message\":\"no\"}");
+    harness_expect_wait(&harness, 1600, 3200);
+    harness_expect_request(&harness, HARNESS_LIST);
+    assert_int_equal(harness.status.relists[RELIST_FAILED], 2);
+    harness_fini(&harness);
 }
 
 /* What came before it stays; what the fault was in is not taken for seen. */
 static void assert_garbage(const char *text, const char *why)
 {
-    struct rig rig;
-    rig_begin(&rig);
-    rig_event(&rig, "ADDED", 'c', "101");
-    rig_bytes(&rig, text);
-    rig_end(&rig, KUBE_ANSWERED);
-    assert_string_equal(rig_names(&rig), "abc");
-    assert_non_null(strstr(rig.why, why));
-    rig_expect_wait(&rig, 800, 1600);
-    rig_expect_request(&rig, RIG_LIST);
-    assert_int_equal(rig.status.relists[RELIST_GARBAGE], 1);
-    rig_fini(&rig);
+    struct harness harness;
+    harness_begin(&harness);
+    harness_event(&harness, "ADDED", 'c', "101");
+    harness_bytes(&harness, text);
+    harness_end(&harness, KUBE_ANSWERED);
+    assert_string_equal(harness_names(&harness), "abc");
+    assert_non_null(strstr(harness.why, why));
+    harness_expect_wait(&harness, 800, 1600);
+    harness_expect_request(&harness, HARNESS_LIST);
+    assert_int_equal(harness.status.relists[RELIST_GARBAGE], 1);
+    harness_fini(&harness);
 }
 
 static void what_is_no_event_is_garbage(void **state)
@@ -258,85 +261,86 @@ static void what_is_no_event_is_garbage(void **state)
     assert_garbage("{\"kind\":\"PodList\",\"items\":[]}", "is a list, should be an event");
 }
 
-static void a_large_event(struct rig *rig, const char *type, char letter, const char *version)
+static void a_large_event(struct harness *harness, const char *type, char letter,
+                          const char *version)
 {
     char begin[200];
     (void)snprintf(begin, sizeof begin,
                    "{\"type\":\"%s\",\"object\":{\"metadata\":{\"name\":\"%c\","
                    "\"resourceVersion\":\"%s\",\"annotations\":{\"x\":\"",
                    type, letter, version);
-    rig_bytes(rig, begin);
-    rig_many_bytes(rig, 2 * RIG_OBJECT_MAX);
-    rig_bytes(rig, "\"}}}}\n");
+    harness_bytes(harness, begin);
+    harness_many_bytes(harness, 2 * HARNESS_OBJECT_MAX);
+    harness_bytes(harness, "\"}}}}\n");
 }
 
 /* It is known by what comes first, and the watch goes on. */
 static void an_object_that_is_too_large_is_told_by_its_name(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    a_large_event(&rig, "ADDED", 'c', "101");
-    a_large_event(&rig, "MODIFIED", 'a', "102");
-    assert_int_equal(rig.n_too_large, 2);
-    rig_event(&rig, "ADDED", 'd', "103");
-    assert_string_equal(rig_names(&rig), "abcd");
-    a_large_event(&rig, "DELETED", 'c', "104");
-    assert_string_equal(rig_names(&rig), "abd");
-    assert_int_equal(rig.n_too_large, 2);
-    rig_expect_quiet(&rig, RIG_SILENCE_MS);
-    rig_end(&rig, KUBE_ANSWERED);
-    rig_expect_request(&rig, RIG_WATCH("104"));
-    rig_fini(&rig);
+    harness_begin(&harness);
+    a_large_event(&harness, "ADDED", 'c', "101");
+    a_large_event(&harness, "MODIFIED", 'a', "102");
+    assert_int_equal(harness.n_too_large, 2);
+    harness_event(&harness, "ADDED", 'd', "103");
+    assert_string_equal(harness_names(&harness), "abcd");
+    a_large_event(&harness, "DELETED", 'c', "104");
+    assert_string_equal(harness_names(&harness), "abd");
+    assert_int_equal(harness.n_too_large, 2);
+    harness_expect_quiet(&harness, HARNESS_SILENCE_MS);
+    harness_end(&harness, KUBE_ANSWERED);
+    harness_expect_request(&harness, HARNESS_WATCH("104"));
+    harness_fini(&harness);
 }
 
 static void an_event_that_is_too_large_is_told_and_not_asked_for_in_a_loop(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    rig_bytes(&rig, "{\"type\":\"ADDED\",\"object\":{\"x\":\"");
-    rig_many_bytes(&rig, 2 * RIG_OBJECT_MAX);
-    rig_expect_cancel(&rig);
-    assert_non_null(strstr(rig.why, "the object that begins here is larger than 2000 bytes"));
-    rig_expect_wait(&rig, 800, 1600);
-    rig_expect_request(&rig, RIG_LIST);
-    rig_fini(&rig);
+    harness_begin(&harness);
+    harness_bytes(&harness, "{\"type\":\"ADDED\",\"object\":{\"x\":\"");
+    harness_many_bytes(&harness, 2 * HARNESS_OBJECT_MAX);
+    harness_expect_cancel(&harness);
+    assert_non_null(strstr(harness.why, "the object that begins here is larger than 2000 bytes"));
+    harness_expect_wait(&harness, 800, 1600);
+    harness_expect_request(&harness, HARNESS_LIST);
+    harness_fini(&harness);
 }
 
 /* Of what is dropped nothing is stored, in events as in lists. */
 static void what_nobody_reads_may_be_large(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    rig_bytes(&rig, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"managedFields\":\"");
-    rig_many_bytes(&rig, 2 * RIG_OBJECT_MAX);
-    rig_bytes(&rig, "\",\"name\":\"c\",\"resourceVersion\":\"101\"}}}");
-    assert_string_equal(rig_names(&rig), "abc");
-    rig_fini(&rig);
+    harness_begin(&harness);
+    harness_bytes(&harness, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"managedFields\":\"");
+    harness_many_bytes(&harness, 2 * HARNESS_OBJECT_MAX);
+    harness_bytes(&harness, "\",\"name\":\"c\",\"resourceVersion\":\"101\"}}}");
+    assert_string_equal(harness_names(&harness), "abc");
+    harness_fini(&harness);
 }
 
 static void a_list_is_begun_again_without_an_end(void **state)
 {
-    struct rig rig;
+    struct harness harness;
     (void)state;
-    rig_begin(&rig);
-    rig_event(&rig, "ADDED", 'c', "101");
-    rig_bytes(&rig, "garbage");
-    rig_expect_cancel(&rig);
-    rig_expect_wait(&rig, 800, 1600);
-    rig_expect_request(&rig, RIG_LIST);
-    rig_head(&rig, 200);
-    rig_bytes(&rig, "{\"kind\":\"PodList\",\"items\":[{\"metadata\":{\"name\":\"d\"}},");
-    rig_end(&rig, KUBE_UNKNOWN);
-    assert_true(rig.is_listing);
-    assert_string_equal(rig_names(&rig), "abcd");
-    rig_expect_wait(&rig, 1600, 3200);
-    rig_expect_request(&rig, RIG_LIST);
-    rig_answer_list(&rig, "200", "c", "");
-    assert_string_equal(rig_names(&rig), "c");
-    rig_fini(&rig);
+    harness_begin(&harness);
+    harness_event(&harness, "ADDED", 'c', "101");
+    harness_bytes(&harness, "garbage");
+    harness_expect_cancel(&harness);
+    harness_expect_wait(&harness, 800, 1600);
+    harness_expect_request(&harness, HARNESS_LIST);
+    harness_head(&harness, 200);
+    harness_bytes(&harness, "{\"kind\":\"PodList\",\"items\":[{\"metadata\":{\"name\":\"d\"}},");
+    harness_end(&harness, KUBE_UNKNOWN);
+    assert_true(harness.is_listing);
+    assert_string_equal(harness_names(&harness), "abcd");
+    harness_expect_wait(&harness, 1600, 3200);
+    harness_expect_request(&harness, HARNESS_LIST);
+    harness_answer_list(&harness, "200", "c", "");
+    assert_string_equal(harness_names(&harness), "c");
+    harness_fini(&harness);
 }
 
 int main(void)

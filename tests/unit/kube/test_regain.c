@@ -16,133 +16,133 @@
     "\",\"leaseTransitions\":" n ",\"renewTime\":\"2026-01-01T00:00:" time ".000000Z\"}}"
 #define HELD(uid, holder, n) HELD_AT(uid, holder, n, "00")
 
-struct stage {
+struct fixture {
     struct fake_sender sender;
     struct regain *regain;
     int64_t now_ms;
     struct fake_catch_up catch_up;
 };
 
-static void begin(struct stage *stage)
+static void begin(struct fixture *fixture)
 {
-    *stage = (struct stage){.now_ms = 1000000};
-    fake_sender_init(&stage->sender);
-    const struct regain_settings settings = {.pods = fake_catch_up_of(&stage->catch_up),
+    *fixture = (struct fixture){.now_ms = 1000000};
+    fake_sender_init(&fixture->sender);
+    const struct regain_settings settings = {.pods = fake_catch_up_of(&fixture->catch_up),
                                              .idle_ms = IDLE_MS};
-    stage->regain = regain_new(&settings, fake_sender_of(&stage->sender));
+    fixture->regain = regain_new(&settings, fake_sender_of(&fixture->sender));
 }
 
-static void end(struct stage *stage)
+static void end(struct fixture *fixture)
 {
-    fake_sender_fini(&stage->sender);
-    regain_free(stage->regain);
+    fake_sender_fini(&fixture->sender);
+    regain_free(fixture->regain);
 }
 
-static void tick(struct stage *stage)
+static void tick(struct fixture *fixture)
 {
-    (void)regain_tick(stage->regain, stage->now_ms);
+    (void)regain_tick(fixture->regain, fixture->now_ms);
 }
 
-static bool heard(struct stage *stage)
+static bool heard(struct fixture *fixture)
 {
-    const bool is_done = regain_heard(stage->regain, stage->now_ms);
-    tick(stage);
+    const bool is_done = regain_heard(fixture->regain, fixture->now_ms);
+    tick(fixture);
     return is_done;
 }
 
-static void answered(struct stage *stage, const char *path, unsigned status, const char *body)
+static void answered(struct fixture *fixture, const char *path, unsigned status, const char *body)
 {
-    struct fake_request *request = fake_sender_take(&stage->sender);
+    struct fake_request *request = fake_sender_take(&fixture->sender);
     assert_non_null(request);
     assert_string_equal(request->path, path);
-    const struct kube_answer answer = kube_answered(stage->now_ms, status, body);
+    const struct kube_answer answer = kube_answered(fixture->now_ms, status, body);
     fake_request_answer(request, &answer);
-    tick(stage);
+    tick(fixture);
 }
 
-static void asks_nothing(struct stage *stage)
+static void asks_nothing(struct fixture *fixture)
 {
-    assert_null(fake_sender_take(&stage->sender));
+    assert_null(fake_sender_take(&fixture->sender));
 }
 
 /* The questions of a new leader. */
-static void catches_up(struct stage *stage, const char *version)
+static void catches_up(struct fixture *fixture, const char *version)
 {
     char body[128];
     (void)snprintf(body, sizeof body, "{\"metadata\":{\"resourceVersion\":\"%s\"}}", version);
-    answered(stage, "/version", 200, "{\"major\":\"1\",\"minor\":\"36\"}");
-    answered(stage, PODS, 200, body);
-    assert_string_equal(stage->catch_up.version, version);
-    assert_false(regain_is_done(stage->regain));
-    fake_catch_up_done(&stage->catch_up, stage->catch_up.last.number);
-    tick(stage);
+    answered(fixture, "/version", 200, "{\"major\":\"1\",\"minor\":\"36\"}");
+    answered(fixture, PODS, 200, body);
+    assert_string_equal(fixture->catch_up.version, version);
+    assert_false(regain_is_done(fixture->regain));
+    fake_catch_up_done(&fixture->catch_up, fixture->catch_up.last.number);
+    tick(fixture);
 }
 
-static void lead(struct stage *stage)
+static void lead(struct fixture *fixture)
 {
-    begin(stage);
-    assert_false(heard(stage));
-    answered(stage, LEASE, 200, HELD("u", "host_1", "7"));
-    catches_up(stage, "77");
-    assert_true(regain_is_done(stage->regain));
-    asks_nothing(stage);
+    begin(fixture);
+    assert_false(heard(fixture));
+    answered(fixture, LEASE, 200, HELD("u", "host_1", "7"));
+    catches_up(fixture, "77");
+    assert_true(regain_is_done(fixture->regain));
+    asks_nothing(fixture);
 }
 
 /* What an instance before this one posted may still take effect. */
 static void test_after_a_start_nothing_is_asked_for_a_while(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage);
-    regain_free(stage.regain);
-    const struct regain_settings settings = {.pods = fake_catch_up_of(&stage.catch_up),
+    begin(&fixture);
+    regain_free(fixture.regain);
+    const struct regain_settings settings = {.pods = fake_catch_up_of(&fixture.catch_up),
                                              .idle_ms = IDLE_MS,
-                                             .start_ms = stage.now_ms + 3000};
-    stage.regain = regain_new(&settings, fake_sender_of(&stage.sender));
-    assert_false(heard(&stage));
-    assert_int_equal(regain_tick(stage.regain, stage.now_ms), stage.now_ms + 3000);
-    asks_nothing(&stage);
-    stage.now_ms += 3000;
-    tick(&stage);
-    answered(&stage, LEASE, 200, HELD("u", "host_1", "7"));
-    catches_up(&stage, "77");
-    assert_true(heard(&stage));
-    end(&stage);
+                                             .start_ms = fixture.now_ms + 3000};
+    fixture.regain = regain_new(&settings, fake_sender_of(&fixture.sender));
+    assert_false(heard(&fixture));
+    assert_int_equal(regain_tick(fixture.regain, fixture.now_ms), fixture.now_ms + 3000);
+    asks_nothing(&fixture);
+    fixture.now_ms += 3000;
+    tick(&fixture);
+    answered(&fixture, LEASE, 200, HELD("u", "host_1", "7"));
+    catches_up(&fixture, "77");
+    assert_true(heard(&fixture));
+    end(&fixture);
 }
 
 static void test_the_first_verb_waits_until_the_ledger_caught_up(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    lead(&stage);
-    end(&stage);
+    lead(&fixture);
+    end(&fixture);
 }
 
 static void test_verbs_that_follow_each_other_wait_for_nothing(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    lead(&stage);
+    lead(&fixture);
     for (int i = 0; i < 4; i++) {
-        stage.now_ms += IDLE_MS - 1;
-        assert_true(heard(&stage));
+        fixture.now_ms += IDLE_MS - 1;
+        assert_true(heard(&fixture));
     }
-    asks_nothing(&stage);
-    end(&stage);
+    asks_nothing(&fixture);
+    end(&fixture);
 }
 
 /* One question, and no list: nobody else can have led. */
 static void test_after_a_pause_an_unchanged_lease_is_enough(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    lead(&stage);
-    stage.now_ms += IDLE_MS;
-    assert_false(heard(&stage));
-    answered(&stage, LEASE, 200, HELD_AT("u", "host_1", "7", "04"));
-    assert_true(regain_is_done(stage.regain));
-    asks_nothing(&stage);
-    end(&stage);
+    lead(&fixture);
+    fixture.now_ms += IDLE_MS;
+    assert_false(heard(&fixture));
+    answered(&fixture, LEASE, 200, HELD_AT("u", "host_1", "7", "04"));
+    assert_true(regain_is_done(fixture.regain));
+    asks_nothing(&fixture);
+    end(&fixture);
 }
 
 static void test_after_a_pause_a_changed_lease_is_caught_up_with(void **state)
@@ -151,86 +151,86 @@ static void test_after_a_pause_a_changed_lease_is_caught_up_with(void **state)
                                           HELD("v", "host_1", "7"), "{}", "?"};
     (void)state;
     for (size_t i = 0; i < sizeof CHANGED / sizeof *CHANGED; i++) {
-        struct stage stage;
-        lead(&stage);
-        stage.now_ms += IDLE_MS;
-        assert_false(heard(&stage));
-        answered(&stage, LEASE, 200, CHANGED[i]);
-        catches_up(&stage, "78");
-        assert_true(regain_is_done(stage.regain));
-        end(&stage);
+        struct fixture fixture;
+        lead(&fixture);
+        fixture.now_ms += IDLE_MS;
+        assert_false(heard(&fixture));
+        answered(&fixture, LEASE, 200, CHANGED[i]);
+        catches_up(&fixture, "78");
+        assert_true(regain_is_done(fixture.regain));
+        end(&fixture);
     }
 }
 
 /* kube-schedulers with a Lease of another name leave the old one behind: it never changes again. */
 static void test_a_lease_that_nobody_renews_is_no_excuse(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    lead(&stage);
-    stage.now_ms += IDLE_MS;
-    assert_false(heard(&stage));
-    answered(&stage, LEASE, 200, HELD("u", "host_1", "7"));
-    catches_up(&stage, "78");
-    assert_true(regain_is_done(stage.regain));
-    end(&stage);
+    lead(&fixture);
+    fixture.now_ms += IDLE_MS;
+    assert_false(heard(&fixture));
+    answered(&fixture, LEASE, 200, HELD("u", "host_1", "7"));
+    catches_up(&fixture, "78");
+    assert_true(regain_is_done(fixture.regain));
+    end(&fixture);
 }
 
 /* No right to read it, another name, no answer: it costs a look at the pods, each time. */
 static void test_a_lease_that_cannot_be_read_is_no_excuse(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    lead(&stage);
+    lead(&fixture);
     for (int i = 0; i < 2; i++) {
-        stage.now_ms += IDLE_MS;
-        assert_false(heard(&stage));
-        answered(&stage, LEASE, 403, "{}");
-        catches_up(&stage, i == 0 ? "78" : "79");
-        assert_true(regain_is_done(stage.regain));
+        fixture.now_ms += IDLE_MS;
+        assert_false(heard(&fixture));
+        answered(&fixture, LEASE, 403, "{}");
+        catches_up(&fixture, i == 0 ? "78" : "79");
+        assert_true(regain_is_done(fixture.regain));
     }
-    stage.now_ms += IDLE_MS;
-    assert_false(heard(&stage));
-    answered(&stage, LEASE, 200, HELD("u", "host_1", "7"));
-    catches_up(&stage, "80");
-    end(&stage);
+    fixture.now_ms += IDLE_MS;
+    assert_false(heard(&fixture));
+    answered(&fixture, LEASE, 200, HELD("u", "host_1", "7"));
+    catches_up(&fixture, "80");
+    end(&fixture);
 }
 
 /* The list takes longer than a pause: it is not begun anew, and the pause that ended meanwhile
  * costs one more question. */
 static void test_a_pause_in_the_middle_of_catching_up(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage);
-    assert_false(heard(&stage));
-    answered(&stage, LEASE, 200, HELD("u", "host_1", "7"));
-    answered(&stage, "/version", 200, "{\"major\":\"1\",\"minor\":\"30\"}");
-    stage.now_ms += IDLE_MS;
-    assert_false(heard(&stage));
-    asks_nothing(&stage);
-    fake_catch_up_done(&stage.catch_up, stage.catch_up.last.number);
-    tick(&stage);
-    assert_false(regain_is_done(stage.regain));
-    answered(&stage, LEASE, 200, HELD_AT("u", "host_1", "7", "04"));
-    assert_true(regain_is_done(stage.regain));
-    end(&stage);
+    begin(&fixture);
+    assert_false(heard(&fixture));
+    answered(&fixture, LEASE, 200, HELD("u", "host_1", "7"));
+    answered(&fixture, "/version", 200, "{\"major\":\"1\",\"minor\":\"30\"}");
+    fixture.now_ms += IDLE_MS;
+    assert_false(heard(&fixture));
+    asks_nothing(&fixture);
+    fake_catch_up_done(&fixture.catch_up, fixture.catch_up.last.number);
+    tick(&fixture);
+    assert_false(regain_is_done(fixture.regain));
+    answered(&fixture, LEASE, 200, HELD_AT("u", "host_1", "7", "04"));
+    assert_true(regain_is_done(fixture.regain));
+    end(&fixture);
 }
 
 /* Calls that come meanwhile, with no pause between them, are part of the same. */
 static void test_many_verbs_ask_once(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage);
+    begin(&fixture);
     for (int i = 0; i < 3; i++)
-        assert_false(heard(&stage));
-    answered(&stage, LEASE, 200, HELD("u", "host_1", "7"));
-    assert_false(heard(&stage));
-    catches_up(&stage, "77");
-    assert_true(heard(&stage));
-    asks_nothing(&stage);
-    end(&stage);
+        assert_false(heard(&fixture));
+    answered(&fixture, LEASE, 200, HELD("u", "host_1", "7"));
+    assert_false(heard(&fixture));
+    catches_up(&fixture, "77");
+    assert_true(heard(&fixture));
+    asks_nothing(&fixture);
+    end(&fixture);
 }
 
 int main(void)

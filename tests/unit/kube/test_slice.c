@@ -17,231 +17,231 @@
 #define OURS SLICE_OF("IPv4", "10.0.0.7", "9")
 #define OTHERS SLICE_OF("IPv4", "10.0.0.8", "8")
 
-struct stage {
+struct fixture {
     struct slice *slice;
     int64_t now_ms;
     json_t *sent;
 };
 
-static void begin(struct stage *stage, const char *address)
+static void begin(struct fixture *fixture, const char *address)
 {
     const struct slice_settings settings = {.namespace_ = "ns",
                                             .service = "verbs",
                                             .address = address,
                                             .port_name = "verbs",
                                             .seed = 3};
-    *stage = (struct stage){.slice = slice_new(&settings), .now_ms = 1000};
-    slice_serve(stage->slice, 8443);
+    *fixture = (struct fixture){.slice = slice_new(&settings), .now_ms = 1000};
+    slice_serve(fixture->slice, 8443);
 }
 
-static void end(struct stage *stage)
+static void end(struct fixture *fixture)
 {
-    json_decref(stage->sent);
-    slice_free(stage->slice);
+    json_decref(fixture->sent);
+    slice_free(fixture->slice);
 }
 
-static void expect(struct stage *stage, const char *method, const char *path)
+static void expect(struct fixture *fixture, const char *method, const char *path)
 {
-    const struct slice_action action = slice_next(stage->slice, stage->now_ms);
+    const struct slice_action action = slice_next(fixture->slice, fixture->now_ms);
     assert_true(action.sends);
     assert_string_equal(action.request.method, method);
     assert_string_equal(action.request.path, path);
-    json_decref(stage->sent);
-    stage->sent = action.request.body
-                      ? json_loadb(action.request.body, action.request.body_len, 0, NULL)
-                      : NULL;
+    json_decref(fixture->sent);
+    fixture->sent = action.request.body
+                        ? json_loadb(action.request.body, action.request.body_len, 0, NULL)
+                        : NULL;
 }
 
-static void expect_wait(struct stage *stage, int64_t least_ms, int64_t most_ms)
+static void expect_wait(struct fixture *fixture, int64_t least_ms, int64_t most_ms)
 {
-    const struct slice_action action = slice_next(stage->slice, stage->now_ms);
+    const struct slice_action action = slice_next(fixture->slice, fixture->now_ms);
     assert_false(action.sends);
-    assert_in_range(action.until_ms, stage->now_ms + least_ms, stage->now_ms + most_ms);
-    stage->now_ms = action.until_ms;
+    assert_in_range(action.until_ms, fixture->now_ms + least_ms, fixture->now_ms + most_ms);
+    fixture->now_ms = action.until_ms;
 }
 
-static void expect_rest(struct stage *stage)
+static void expect_rest(struct fixture *fixture)
 {
-    const struct slice_action action = slice_next(stage->slice, stage->now_ms + 3600000);
+    const struct slice_action action = slice_next(fixture->slice, fixture->now_ms + 3600000);
     assert_false(action.sends);
 }
 
-static void answer(struct stage *stage, unsigned status, const char *body)
+static void answer(struct fixture *fixture, unsigned status, const char *body)
 {
-    const struct kube_answer whole = kube_answered(stage->now_ms, status, body);
-    slice_answered(stage->slice, &whole);
+    const struct kube_answer whole = kube_answered(fixture->now_ms, status, body);
+    slice_answered(fixture->slice, &whole);
 }
 
-static void accept_write(struct stage *stage)
+static void accept_write(struct fixture *fixture)
 {
-    char *text = json_dumps(stage->sent, 0);
-    answer(stage, 201, text);
+    char *text = json_dumps(fixture->sent, 0);
+    answer(fixture, 201, text);
     free(text);
 }
 
-static void see(struct stage *stage, const char *text)
+static void see(struct fixture *fixture, const char *text)
 {
     json_t *object = text ? json_loads(text, 0, NULL) : NULL;
-    slice_seen(stage->slice, stage->now_ms, object);
+    slice_seen(fixture->slice, fixture->now_ms, object);
     json_decref(object);
 }
 
 /* It leads, and the slice is ours already. */
-static void settle(struct stage *stage)
+static void settle(struct fixture *fixture)
 {
-    begin(stage, "10.0.0.7");
-    slice_lead(stage->slice, stage->now_ms, true);
-    expect(stage, "GET", ONE);
-    answer(stage, 200, OURS);
-    expect_rest(stage);
+    begin(fixture, "10.0.0.7");
+    slice_lead(fixture->slice, fixture->now_ms, true);
+    expect(fixture, "GET", ONE);
+    answer(fixture, 200, OURS);
+    expect_rest(fixture);
 }
 
 static void who_does_not_lead_touches_nothing(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage, "10.0.0.7");
-    expect_rest(&stage);
-    see(&stage, OTHERS);
-    expect_rest(&stage);
-    end(&stage);
+    begin(&fixture, "10.0.0.7");
+    expect_rest(&fixture);
+    see(&fixture, OTHERS);
+    expect_rest(&fixture);
+    end(&fixture);
 }
 
 static void one_that_is_not_there_is_made(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage, "10.0.0.7");
-    slice_lead(stage.slice, stage.now_ms, true);
-    expect(&stage, "GET", ONE);
-    answer(&stage, 404, "{}");
-    expect(&stage, "POST", ALL);
+    begin(&fixture, "10.0.0.7");
+    slice_lead(fixture.slice, fixture.now_ms, true);
+    expect(&fixture, "GET", ONE);
+    answer(&fixture, 404, "{}");
+    expect(&fixture, "POST", ALL);
     json_t *right = json_loads(OURS, 0, NULL);
     json_t *metadata = json_object_get(right, "metadata");
     (void)json_object_del(metadata, "resourceVersion");
     (void)json_object_del(json_object_get(metadata, "labels"), "theirs");
-    assert_true(json_equal(stage.sent, right));
+    assert_true(json_equal(fixture.sent, right));
     json_decref(right);
-    accept_write(&stage);
-    expect_rest(&stage);
-    end(&stage);
+    accept_write(&fixture);
+    expect_rest(&fixture);
+    end(&fixture);
 }
 
 static void what_the_last_leader_wrote_is_replaced(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage, "10.0.0.7");
-    slice_lead(stage.slice, stage.now_ms, true);
-    expect(&stage, "GET", ONE);
-    answer(&stage, 200, OTHERS);
-    expect(&stage, "PUT", ONE);
+    begin(&fixture, "10.0.0.7");
+    slice_lead(fixture.slice, fixture.now_ms, true);
+    expect(&fixture, "GET", ONE);
+    answer(&fixture, 200, OTHERS);
+    expect(&fixture, "PUT", ONE);
     json_t *right = json_loads(SLICE_OF("IPv4", "10.0.0.7", "8"), 0, NULL);
-    assert_true(json_equal(stage.sent, right));
+    assert_true(json_equal(fixture.sent, right));
     json_decref(right);
-    answer(&stage, 409, "{}");
-    expect_wait(&stage, 200, 200);
-    expect(&stage, "GET", ONE);
-    answer(&stage, 200, OTHERS);
-    expect(&stage, "PUT", ONE);
-    accept_write(&stage);
-    expect_rest(&stage);
-    assert_string_equal(slice_why(stage.slice), "");
-    end(&stage);
+    answer(&fixture, 409, "{}");
+    expect_wait(&fixture, 200, 200);
+    expect(&fixture, "GET", ONE);
+    answer(&fixture, 200, OTHERS);
+    expect(&fixture, "PUT", ONE);
+    accept_write(&fixture);
+    expect_rest(&fixture);
+    assert_string_equal(slice_why(fixture.slice), "");
+    end(&fixture);
 }
 
 static void addresses_of_another_type_take_a_new_one(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage, "fd00::7");
-    slice_lead(stage.slice, stage.now_ms, true);
-    expect(&stage, "GET", ONE);
-    answer(&stage, 200, OTHERS);
-    expect(&stage, "DELETE", ONE);
-    answer(&stage, 200, "{\"kind\":\"Status\"}");
-    expect(&stage, "GET", ONE);
-    answer(&stage, 404, "{}");
-    expect(&stage, "POST", ALL);
-    assert_string_equal(json_string_value(json_object_get(stage.sent, "addressType")), "IPv6");
-    end(&stage);
+    begin(&fixture, "fd00::7");
+    slice_lead(fixture.slice, fixture.now_ms, true);
+    expect(&fixture, "GET", ONE);
+    answer(&fixture, 200, OTHERS);
+    expect(&fixture, "DELETE", ONE);
+    answer(&fixture, 200, "{\"kind\":\"Status\"}");
+    expect(&fixture, "GET", ONE);
+    answer(&fixture, 404, "{}");
+    expect(&fixture, "POST", ALL);
+    assert_string_equal(json_string_value(json_object_get(fixture.sent, "addressType")), "IPv6");
+    end(&fixture);
 }
 
 static void what_somebody_changed_is_written_again(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    settle(&stage);
-    see(&stage, OURS);
-    expect_rest(&stage);
-    see(&stage, OTHERS);
-    expect_wait(&stage, 1000, 1000);
-    expect(&stage, "GET", ONE);
-    answer(&stage, 200, OTHERS);
-    expect(&stage, "PUT", ONE);
-    accept_write(&stage);
-    expect_rest(&stage);
-    stage.now_ms += 5000;
-    see(&stage, NULL);
-    expect(&stage, "GET", ONE);
-    answer(&stage, 404, "{}");
-    expect(&stage, "POST", ALL);
-    end(&stage);
+    settle(&fixture);
+    see(&fixture, OURS);
+    expect_rest(&fixture);
+    see(&fixture, OTHERS);
+    expect_wait(&fixture, 1000, 1000);
+    expect(&fixture, "GET", ONE);
+    answer(&fixture, 200, OTHERS);
+    expect(&fixture, "PUT", ONE);
+    accept_write(&fixture);
+    expect_rest(&fixture);
+    fixture.now_ms += 5000;
+    see(&fixture, NULL);
+    expect(&fixture, "GET", ONE);
+    answer(&fixture, 404, "{}");
+    expect(&fixture, "POST", ALL);
+    end(&fixture);
 }
 
 static void what_is_seen_while_an_answer_is_waited_for_is_looked_into(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage, "10.0.0.7");
-    slice_lead(stage.slice, stage.now_ms, true);
-    expect(&stage, "GET", ONE);
-    see(&stage, OTHERS);
-    answer(&stage, 200, OURS);
-    expect_wait(&stage, 1000, 1000);
-    expect(&stage, "GET", ONE);
-    answer(&stage, 200, OURS);
-    expect_rest(&stage);
-    end(&stage);
+    begin(&fixture, "10.0.0.7");
+    slice_lead(fixture.slice, fixture.now_ms, true);
+    expect(&fixture, "GET", ONE);
+    see(&fixture, OTHERS);
+    answer(&fixture, 200, OURS);
+    expect_wait(&fixture, 1000, 1000);
+    expect(&fixture, "GET", ONE);
+    answer(&fixture, 200, OURS);
+    expect_rest(&fixture);
+    end(&fixture);
 }
 
 static void what_the_server_makes_of_our_write_is_right(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage, "10.0.0.7");
-    slice_lead(stage.slice, stage.now_ms, true);
-    expect(&stage, "GET", ONE);
-    answer(&stage, 404, "{}");
-    expect(&stage, "POST", ALL);
-    json_t *stored = json_deep_copy(stage.sent);
+    begin(&fixture, "10.0.0.7");
+    slice_lead(fixture.slice, fixture.now_ms, true);
+    expect(&fixture, "GET", ONE);
+    answer(&fixture, 404, "{}");
+    expect(&fixture, "POST", ALL);
+    json_t *stored = json_deep_copy(fixture.sent);
     json_t *port = json_array_get(json_object_get(stored, "ports"), 0);
     (void)json_object_set_new(port, "appProtocol", json_string("https"));
     char *text = json_dumps(stored, 0);
-    answer(&stage, 201, text);
-    slice_seen(stage.slice, stage.now_ms, stored);
-    expect_rest(&stage);
+    answer(&fixture, 201, text);
+    slice_seen(fixture.slice, fixture.now_ms, stored);
+    expect_rest(&fixture);
     free(text);
     json_decref(stored);
-    end(&stage);
+    end(&fixture);
 }
 
 static void failures_are_tried_again_and_told(void **state)
 {
-    struct stage stage;
+    struct fixture fixture;
     (void)state;
-    begin(&stage, "10.0.0.7");
-    slice_lead(stage.slice, stage.now_ms, true);
-    expect(&stage, "GET", ONE);
-    answer(&stage, 403, "{\"message\":\"no right\"}");
-    assert_string_equal(slice_why(stage.slice), "GET " ONE ": 403: no right");
-    expect_wait(&stage, 800, 1600);
-    expect(&stage, "GET", ONE);
-    answer(&stage, 200, "[]");
-    expect_wait(&stage, 1600, 3200);
-    slice_lead(stage.slice, stage.now_ms, false);
-    expect_rest(&stage);
-    end(&stage);
+    begin(&fixture, "10.0.0.7");
+    slice_lead(fixture.slice, fixture.now_ms, true);
+    expect(&fixture, "GET", ONE);
+    answer(&fixture, 403, "{\"message\":\"no right\"}");
+    assert_string_equal(slice_why(fixture.slice), "GET " ONE ": 403: no right");
+    expect_wait(&fixture, 800, 1600);
+    expect(&fixture, "GET", ONE);
+    answer(&fixture, 200, "[]");
+    expect_wait(&fixture, 1600, 3200);
+    slice_lead(fixture.slice, fixture.now_ms, false);
+    expect_rest(&fixture);
+    end(&fixture);
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /* A reflector on a loop, the reflector being a list of wishes: each is carried out, and it is told
  * what came of it. */
-#include "api_desk.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "fake_api.h"
 #include "journal.h"
 #include "kube/watch.h"
 
@@ -44,7 +44,7 @@ struct reflector_action reflector_next(struct reflector *reflector, int64_t now_
     struct reflector_action action = {.want = REFLECTOR_WAIT, .until_ms = CLOCK_NEVER};
     if (*reflector->wishes == 'R') {
         action.want = REFLECTOR_REQUEST;
-        action.request = desk_get("/watch");
+        action.request = fake_api_get("/watch");
     } else if (*reflector->wishes == 'C') {
         action.want = REFLECTOR_CANCEL;
     }
@@ -105,75 +105,75 @@ uint64_t reflector_caught_up(const struct reflector *reflector)
     return reflector->caught_up;
 }
 
-struct scene {
-    struct desk desk;
+struct fixture {
+    struct fake_api api;
     struct reflector reflector;
     struct kube_watch *watch;
     struct journal *journal;
 };
 
 /* The loop runs, and the reflector's first request has come. */
-static int begin(struct scene *scene, const char *wishes)
+static int begin(struct fixture *fixture, const char *wishes)
 {
-    desk_open(&scene->desk, "http");
-    scene->journal = journal_new();
-    scene->reflector = (struct reflector){.journal = scene->journal, .wishes = wishes};
+    fake_api_open(&fixture->api, "http");
+    fixture->journal = journal_new();
+    fixture->reflector = (struct reflector){.journal = fixture->journal, .wishes = wishes};
     static const struct reflector_kind kind = {.path = "/watch"};
     const struct reflector_settings settings = {.kind = &kind};
-    const struct reflector_store store = {.context = &scene->reflector};
-    scene->watch = kube_watch_new(scene->desk.loop, &settings, &store);
-    desk_start(&scene->desk);
-    int connection = desk_take(scene->desk.listener, "GET /watch ");
+    const struct reflector_store store = {.context = &fixture->reflector};
+    fixture->watch = kube_watch_new(fixture->api.loop, &settings, &store);
+    fake_api_start(&fixture->api);
+    int connection = fake_api_take(fixture->api.listener, "GET /watch ");
     return connection;
 }
 
-static void end(struct scene *scene)
+static void end(struct fixture *fixture)
 {
-    kube_loop_stop(scene->desk.loop);
-    kube_watch_free(scene->watch);
-    desk_close(&scene->desk);
-    journal_free(scene->journal);
+    kube_loop_stop(fixture->api.loop);
+    kube_watch_free(fixture->watch);
+    fake_api_close(&fixture->api);
+    journal_free(fixture->journal);
 }
 
 static void one_request_after_the_other(void **state)
 {
     (void)state;
-    struct scene scene;
-    int connection = begin(&scene, "R.R.");
-    desk_write(connection, "HTTP/1.1 410 Gone\r\nConnection: close\r\n\r\n");
+    struct fixture fixture;
+    int connection = begin(&fixture, "R.R.");
+    fake_api_write(connection, "HTTP/1.1 410 Gone\r\nConnection: close\r\n\r\n");
     (void)close(connection);
-    connection = desk_take(scene.desk.listener, "GET /watch ");
+    connection = fake_api_take(fixture.api.listener, "GET /watch ");
     (void)close(connection);
-    journal_wait(scene.journal, "end 2");
-    journal_expect(scene.journal, "head 410, end 0, end 2");
-    end(&scene);
+    journal_wait(fixture.journal, "end 2");
+    journal_expect(fixture.journal, "head 410, end 0, end 2");
+    end(&fixture);
 }
 
 static void what_is_cancelled_is_silent(void **state)
 {
     (void)state;
-    struct scene scene;
-    int connection = begin(&scene, "R.CR.");
-    desk_write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab");
-    int other = desk_accept(scene.desk.listener);
-    desk_expect_closed(connection);
-    desk_expect(other, "GET /watch ");
-    desk_answer(other, 200, "");
-    journal_wait(scene.journal, "head 200, end 0");
-    journal_expect(scene.journal, "head 200, bytes ab, head 200, end 0");
-    end(&scene);
+    struct fixture fixture;
+    int connection = begin(&fixture, "R.CR.");
+    fake_api_write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab");
+    int other = fake_api_accept(fixture.api.listener);
+    fake_api_expect_closed(connection);
+    fake_api_expect(other, "GET /watch ");
+    fake_api_answer(other, 200, "");
+    journal_wait(fixture.journal, "head 200, end 0");
+    journal_expect(fixture.journal, "head 200, bytes ab, head 200, end 0");
+    end(&fixture);
     (void)close(other);
 }
 
 static void a_refused_token_is_told_before_anything_else(void **state)
 {
     (void)state;
-    struct scene scene;
-    int connection = begin(&scene, "R.");
-    desk_answer(connection, 401, "who?");
-    journal_wait(scene.journal, "the API server refused the token of a test");
-    journal_expect(scene.journal, "the API server refused the token of a test");
-    end(&scene);
+    struct fixture fixture;
+    int connection = begin(&fixture, "R.");
+    fake_api_answer(connection, 401, "who?");
+    journal_wait(fixture.journal, "the API server refused the token of a test");
+    journal_expect(fixture.journal, "the API server refused the token of a test");
+    end(&fixture);
     (void)close(connection);
 }
 
@@ -186,30 +186,30 @@ static void on_caught_up(void *context, uint64_t number)
 static void it_tells_when_its_store_has_caught_up(void **state)
 {
     (void)state;
-    struct scene scene;
-    int connection = begin(&scene, "R.");
-    const struct catch_up older = {3, "120", on_caught_up, scene.journal};
-    const struct catch_up newer = {4, NULL, on_caught_up, scene.journal};
-    const struct catch_up_watch watch = kube_watch_to_catch_up(scene.watch);
+    struct fixture fixture;
+    int connection = begin(&fixture, "R.");
+    const struct catch_up older = {3, "120", on_caught_up, fixture.journal};
+    const struct catch_up newer = {4, NULL, on_caught_up, fixture.journal};
+    const struct catch_up_watch watch = kube_watch_to_catch_up(fixture.watch);
     assert_string_equal(watch.path, "/watch");
     watch.begin(watch.watch, &older);
-    journal_wait(scene.journal, "catch up 3 120");
+    journal_wait(fixture.journal, "catch up 3 120");
     watch.begin(watch.watch, &newer);
-    journal_wait(scene.journal, "catch up 4 nothing");
-    desk_write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab");
-    journal_wait(scene.journal, "caught up 4");
-    journal_expect(scene.journal,
+    journal_wait(fixture.journal, "catch up 4 nothing");
+    fake_api_write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab");
+    journal_wait(fixture.journal, "caught up 4");
+    journal_expect(fixture.journal,
                    "catch up 3 120, catch up 4 nothing, head 200, bytes ab, caught up 4");
-    end(&scene);
+    end(&fixture);
     (void)close(connection);
 }
 
 static void it_may_be_freed_with_a_request_in_flight(void **state)
 {
     (void)state;
-    struct scene scene;
-    int connection = begin(&scene, "R.");
-    end(&scene);
+    struct fixture fixture;
+    int connection = begin(&fixture, "R.");
+    end(&fixture);
     (void)close(connection);
 }
 

@@ -1,10 +1,10 @@
 /*
- * api_desk: an API server that the test plays itself, word by word, and the questions it asks of it
+ * fake_api: an API server that the test plays itself, word by word, and the questions it asks of it
  * through a loop. Every wait here ends with what it waits for; a test that waits in vain fails
  * after 10 s.
  */
-#ifndef API_DESK_H
-#define API_DESK_H
+#ifndef FAKE_API_H
+#define FAKE_API_H
 
 #include "kube/loop.h"
 #include "unit.h"
@@ -12,25 +12,25 @@
 /* ---- the server ---- */
 
 /* A listening socket on a free loopback port. */
-int desk_listen(int *ret_port);
-int desk_accept(int listener);
+int fake_api_listen(int *ret_port);
+int fake_api_accept(int listener);
 /* Reads one request with its body. Its text is the caller's (free()); NULL: the client closed. */
-char *desk_read(int connection);
+char *fake_api_read(int connection);
 /* Reads one, checks that it begins like this. */
-void desk_expect(int connection, const char *begin);
+void fake_api_expect(int connection, const char *begin);
 /* The next connection, on which a request comes that begins like this. */
-int desk_take(int listener, const char *begin);
-void desk_write(int connection, const char *text);
+int fake_api_take(int listener, const char *begin);
+void fake_api_write(int connection, const char *text);
 /* "HTTP/1.1 STATUS" with this body. */
-void desk_answer(int connection, int status, const char *body);
+void fake_api_answer(int connection, int status, const char *body);
 /* Waits until the client has closed it. */
-void desk_expect_closed(int connection);
+void fake_api_expect_closed(int connection);
 
 /* ---- the asker ---- */
 
-#define DESK_UNACKED_MS 700
+#define FAKE_API_UNACKED_MS 700
 
-struct desk {
+struct fake_api {
     int listener, port;
     struct kube_target target;
     struct kube_credentials *credentials; /* fake_credentials.h */
@@ -39,9 +39,9 @@ struct desk {
 };
 
 /* A server, and a loop for it that has not started. scheme: "http". */
-void desk_open(struct desk *desk, const char *scheme);
-void desk_start(struct desk *desk);
-void desk_close(struct desk *desk);
+void fake_api_open(struct fake_api *api, const char *scheme);
+void fake_api_start(struct fake_api *api);
+void fake_api_close(struct fake_api *api);
 
 /* One question and its answer. */
 struct box;
@@ -52,11 +52,11 @@ void box_done(void *context, const struct kube_answer *answer); /* a kube_done *
 const struct kube_answer *box_wait(struct box *box);
 bool box_is_filled(struct box *box);
 
-struct kube_request desk_get(const char *path);
-struct kube_request desk_post(const char *path, const char *body);
-struct box *desk_ask(struct desk *desk, const struct kube_request *request);
+struct kube_request fake_api_get(const char *path);
+struct kube_request fake_api_post(const char *path, const char *body);
+struct box *fake_api_ask(struct fake_api *api, const struct kube_request *request);
 /* Waits for it, checks it, frees it. */
-void desk_expect_answer(struct box *box, unsigned status, const char *body);
-void desk_expect_outcome(struct box *box, enum kube_outcome outcome, const char *why);
+void fake_api_expect_answer(struct box *box, unsigned status, const char *body);
+void fake_api_expect_outcome(struct box *box, enum kube_outcome outcome, const char *why);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * leadership_stage: a leadership in the hands of a test, which is its clock, its API server and its
- * ledger. Every expectation fails the test where it does not hold.
+ * leadership_fixture: a leadership in the hands of a test, which is its clock, its API server and
+ * its ledger. Every expectation fails the test where it does not hold.
  */
-#ifndef LEADERSHIP_STAGE_H
-#define LEADERSHIP_STAGE_H
+#ifndef LEADERSHIP_FIXTURE_H
+#define LEADERSHIP_FIXTURE_H
 
 #include "fake_catch_up.h"
 #include "fake_sender.h"
@@ -18,7 +18,7 @@
     "{\"kind\":\"Lease\",\"metadata\":{\"resourceVersion\":\"" version "\"},"                      \
     "\"spec\":{\"holderIdentity\":\"" holder "\",\"leaseDurationSeconds\":15}}"
 
-struct stage {
+struct fixture {
     struct fake_sender sender;
     struct leadership *leadership;
     int64_t now_ms;
@@ -33,26 +33,27 @@ struct stage {
 };
 
 /* service NULL: none. */
-void begin(struct stage *stage, const char *service);
-void end(struct stage *stage);
-void tick(struct stage *stage);
+void begin(struct fixture *fixture, const char *service);
+void end(struct fixture *fixture);
+void tick(struct fixture *fixture);
 
 /* The next request is this. */
-struct fake_request *asked(struct stage *stage, const char *method, const char *path);
-void asks_nothing(struct stage *stage);
-void reply(struct stage *stage, struct fake_request *request, unsigned status, const char *body);
+struct fake_request *asked(struct fixture *fixture, const char *method, const char *path);
+void asks_nothing(struct fixture *fixture);
+void reply(struct fixture *fixture, struct fake_request *request, unsigned status,
+           const char *body);
 /* Both. */
-void answered(struct stage *stage, const char *method, const char *path, unsigned status,
+void answered(struct fixture *fixture, const char *method, const char *path, unsigned status,
               const char *body);
 /* What was written comes back with the next resourceVersion. */
-void accept(struct stage *stage, struct fake_request *request);
-void accepted(struct stage *stage, const char *method, const char *path);
+void accept(struct fixture *fixture, struct fake_request *request);
+void accepted(struct fixture *fixture, const char *method, const char *path);
 
-bool may_decide(const struct stage *stage);
+bool may_decide(const struct fixture *fixture);
 
 /* It has taken the Lease, which was free; what catches it up is asked for next. */
-void take_lease(struct stage *stage);
+void take_lease(struct fixture *fixture);
 /* It has begun, and decides. */
-void lead(struct stage *stage);
+void lead(struct fixture *fixture);
 
 #endif

@@ -1,5 +1,5 @@
-/* api_desk: see api_desk.h. */
-#include "api_desk.h"
+/* fake_api: see fake_api.h. */
+#include "fake_api.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -24,7 +24,7 @@ static void limit_waits(int fd)
     assert_return_code(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)), errno);
 }
 
-int desk_listen(int *ret_port)
+int fake_api_listen(int *ret_port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof(address);
@@ -38,7 +38,7 @@ int desk_listen(int *ret_port)
     return listener;
 }
 
-int desk_accept(int listener)
+int fake_api_accept(int listener)
 {
     int connection = accept(listener, NULL, NULL);
     if (connection < 0)
@@ -58,7 +58,7 @@ static long missing_bytes(const struct buf *text)
     return body - (long)(text->len - (size_t)(end + 4 - buf_text(text)));
 }
 
-char *desk_read(int connection)
+char *fake_api_read(int connection)
 {
     struct buf text CLEANUP(buf_fini);
     buf_init(&text, REQUEST_MAX_BYTES);
@@ -75,70 +75,70 @@ char *desk_read(int connection)
     return buf_take(&text);
 }
 
-void desk_expect(int connection, const char *begin)
+void fake_api_expect(int connection, const char *begin)
 {
-    char *request CLEANUP(mem_free_ptr) = desk_read(connection);
+    char *request CLEANUP(mem_free_ptr) = fake_api_read(connection);
     assert_non_null(request);
     request[strnlen(request, strlen(begin))] = '\0';
     assert_string_equal(request, begin);
 }
 
-int desk_take(int listener, const char *begin)
+int fake_api_take(int listener, const char *begin)
 {
-    const int connection = desk_accept(listener);
-    desk_expect(connection, begin);
+    const int connection = fake_api_accept(listener);
+    fake_api_expect(connection, begin);
     return connection;
 }
 
-void desk_write(int connection, const char *text)
+void fake_api_write(int connection, const char *text)
 {
     size_t len = strlen(text);
     assert_int_equal(send(connection, text, len, MSG_NOSIGNAL), len);
 }
 
-void desk_answer(int connection, int status, const char *body)
+void fake_api_answer(int connection, int status, const char *body)
 {
     char *text CLEANUP(mem_free_ptr) = NULL;
     assert_true(asprintf(&text, "HTTP/1.1 %d Text\r\nContent-Length: %zu\r\n\r\n%s", status,
                          strlen(body), body) > 0);
-    desk_write(connection, text);
+    fake_api_write(connection, text);
 }
 
-void desk_expect_closed(int connection)
+void fake_api_expect_closed(int connection)
 {
-    char *request CLEANUP(mem_free_ptr) = desk_read(connection);
+    char *request CLEANUP(mem_free_ptr) = fake_api_read(connection);
     assert_null(request);
     assert_return_code(close(connection), errno);
 }
 
-void desk_open(struct desk *desk, const char *scheme)
+void fake_api_open(struct fake_api *api, const char *scheme)
 {
     const struct kube_loop_settings settings = {
-        .name = "test", .max_answer_bytes = 100, .unacked_ms = DESK_UNACKED_MS};
+        .name = "test", .max_answer_bytes = 100, .unacked_ms = FAKE_API_UNACKED_MS};
     struct err err;
-    *desk = (struct desk){0};
-    desk->listener = desk_listen(&desk->port);
-    assert_true(asprintf(&desk->target.server, "%s://127.0.0.1:%d", scheme, desk->port) > 0);
-    desk->credentials = fake_credentials_new("Bearer first");
-    assert_return_code(
-        kube_loop_new(&settings, &desk->target, desk->credentials, &desk->loop, &err), EIO);
-    desk->sender = kube_loop_sender(desk->loop);
+    *api = (struct fake_api){0};
+    api->listener = fake_api_listen(&api->port);
+    assert_true(asprintf(&api->target.server, "%s://127.0.0.1:%d", scheme, api->port) > 0);
+    api->credentials = fake_credentials_new("Bearer first");
+    assert_return_code(kube_loop_new(&settings, &api->target, api->credentials, &api->loop, &err),
+                       EIO);
+    api->sender = kube_loop_sender(api->loop);
 }
 
-void desk_start(struct desk *desk)
+void fake_api_start(struct fake_api *api)
 {
     struct err err;
-    assert_return_code(kube_loop_start(desk->loop, &err), EAGAIN);
+    assert_return_code(kube_loop_start(api->loop, &err), EAGAIN);
 }
 
-void desk_close(struct desk *desk)
+void fake_api_close(struct fake_api *api)
 {
-    kube_loop_stop(desk->loop);
-    kube_loop_free(desk->loop);
-    fake_credentials_free(desk->credentials);
-    free(desk->target.server);
-    if (desk->listener >= 0)
-        assert_return_code(close(desk->listener), errno);
+    kube_loop_stop(api->loop);
+    kube_loop_free(api->loop);
+    fake_credentials_free(api->credentials);
+    free(api->target.server);
+    if (api->listener >= 0)
+        assert_return_code(close(api->listener), errno);
 }
 
 struct box {
@@ -202,12 +202,12 @@ bool box_is_filled(struct box *box)
     return is_filled;
 }
 
-struct kube_request desk_get(const char *path)
+struct kube_request fake_api_get(const char *path)
 {
     return (struct kube_request){.method = "GET", .path = path, .timeout_ms = 60000};
 }
 
-struct kube_request desk_post(const char *path, const char *body)
+struct kube_request fake_api_post(const char *path, const char *body)
 {
     return (struct kube_request){.method = "POST",
                                  .path = path,
@@ -216,14 +216,14 @@ struct kube_request desk_post(const char *path, const char *body)
                                  .timeout_ms = 60000};
 }
 
-struct box *desk_ask(struct desk *desk, const struct kube_request *request)
+struct box *fake_api_ask(struct fake_api *api, const struct kube_request *request)
 {
     struct box *box = box_new();
-    desk->sender.send(desk->sender.sender, request, box_done, box);
+    api->sender.send(api->sender.sender, request, box_done, box);
     return box;
 }
 
-void desk_expect_answer(struct box *box, unsigned status, const char *body)
+void fake_api_expect_answer(struct box *box, unsigned status, const char *body)
 {
     const struct kube_answer *answer = box_wait(box);
     assert_string_equal(answer->why, "");
@@ -235,7 +235,7 @@ void desk_expect_answer(struct box *box, unsigned status, const char *body)
     box_free(box);
 }
 
-void desk_expect_outcome(struct box *box, enum kube_outcome outcome, const char *why)
+void fake_api_expect_outcome(struct box *box, enum kube_outcome outcome, const char *why)
 {
     const struct kube_answer *answer = box_wait(box);
     if (!strstr(answer->why, why))
