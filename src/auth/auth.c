@@ -13,7 +13,7 @@ struct auth *auth_new(const struct auth_settings *settings, struct kube_sender s
     auth->settings = *settings;
     auth->sender = sender;
     key_secret_init(&auth->secret);
-    (void)pthread_mutex_init(&auth->lock, NULL);
+    mutex_init(&auth->lock);
     return auth;
 }
 
@@ -22,7 +22,7 @@ void auth_free(struct auth *auth)
     if (!auth)
         return;
     answers_fini(&auth->answers);
-    (void)pthread_mutex_destroy(&auth->lock);
+    mutex_fini(&auth->lock);
     explicit_bzero(&auth->secret, sizeof auth->secret);
     free(auth);
 }
@@ -111,11 +111,11 @@ enum auth_verdict auth_judge(struct auth *auth, struct exchange *exchange, int64
         exchange_answer_error(exchange, 401, fault);
         return AUTH_CLOSED;
     }
-    (void)pthread_mutex_lock(&auth->lock);
+    mutex_lock(&auth->lock);
     const struct auth_answer answer = answers_find(&auth->answers, &asking.key, now_ms);
     const bool known = answer.kind != ANSWER_NONE;
     const enum inquiry_room room = known ? ROOM_YES : auth_inquiry_room(auth, &asking.key, now_ms);
-    (void)pthread_mutex_unlock(&auth->lock);
+    mutex_unlock(&auth->lock);
     if (room != ROOM_YES) {
         refuse_for_room(auth, exchange, room);
         return AUTH_CLOSED;
@@ -133,13 +133,13 @@ static void ask(struct auth *auth, const struct asking *asking, struct exchange 
                 int64_t now_ms)
 {
     struct inquiry *begun = NULL;
-    (void)pthread_mutex_lock(&auth->lock);
+    mutex_lock(&auth->lock);
     const struct auth_answer answer = answers_find(&auth->answers, &asking->key, now_ms);
     const bool known = answer.kind != ANSWER_NONE;
     const enum inquiry_room room = known ? ROOM_YES : auth_inquiry_room(auth, &asking->key, now_ms);
     if (!known && room == ROOM_YES)
         begun = auth_inquiry_join(auth, asking, exchange, now_ms);
-    (void)pthread_mutex_unlock(&auth->lock);
+    mutex_unlock(&auth->lock);
     if (begun)
         auth_inquiry_send(begun);
     else if (known)

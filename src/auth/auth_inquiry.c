@@ -114,10 +114,10 @@ static struct waiting *end_inquiry(struct inquiry *inquiry)
 static void conclude(struct inquiry *inquiry, const struct auth_answer *answer)
 {
     struct auth *auth = inquiry->auth;
-    (void)pthread_mutex_lock(&auth->lock);
+    mutex_lock(&auth->lock);
     keep(inquiry, answer);
     struct waiting *waiting = end_inquiry(inquiry);
-    (void)pthread_mutex_unlock(&auth->lock);
+    mutex_unlock(&auth->lock);
     review_user_fini(&inquiry->user);
     free(inquiry);
     while (waiting) {
@@ -129,11 +129,11 @@ static void conclude(struct inquiry *inquiry, const struct auth_answer *answer)
 
 static void tell_failure(struct auth *auth, enum review_kind kind, const char *why, int64_t now_ms)
 {
-    (void)pthread_mutex_lock(&auth->lock);
+    mutex_lock(&auth->lock);
     const bool tell = now_ms >= auth->tell_ms;
     if (tell)
         auth->tell_ms = now_ms + TELL_AGAIN_MS;
-    (void)pthread_mutex_unlock(&auth->lock);
+    mutex_unlock(&auth->lock);
     if (tell)
         LOG(LOG_WARN, "auth", LOG_MSG("people's tokens cannot be checked"),
             LOG_STR("review", auth_review_name(kind)), LOG_STR("err", why));

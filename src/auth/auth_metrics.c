@@ -49,9 +49,9 @@ static void add_lookups(const struct auth *auth, struct buf *out)
 
 void auth_metrics(struct auth *auth, struct buf *out)
 {
-    (void)pthread_mutex_lock(&auth->lock);
+    mutex_lock(&auth->lock);
     const size_t n_open = HASH_COUNT(auth->inquiries);
-    (void)pthread_mutex_unlock(&auth->lock);
+    mutex_unlock(&auth->lock);
     add_reviews(auth, out);
     add_lookups(auth, out);
     metrics_gauge(out, "gpu_extender_auth_reviews_open",

@@ -11,12 +11,11 @@
 #include "answers.h"
 #include "auth/auth.h"
 #include "base/metrics.h"
+#include "base/mutex.h"
 #include "base/table.h"
 #include "bearer.h"
 #include "key.h"
 #include "review.h"
-
-#include <pthread.h>
 
 enum review_kind { TOKEN_REVIEW, ACCESS_REVIEW, N_REVIEW_KINDS };
 enum lookup { LOOKUP_HIT, LOOKUP_MISS, LOOKUP_BUSY, LOOKUP_LIMITED, N_LOOKUPS };
@@ -51,7 +50,7 @@ struct auth {
     struct kube_sender sender;
     struct key_secret secret;
 
-    pthread_mutex_t lock; /* guards all down to tickets_ms */
+    struct mutex lock; /* guards all down to tickets_ms */
     struct answers answers;
     struct inquiry *inquiries;
     size_t n_waiting;
@@ -70,15 +69,15 @@ const char *auth_review_name(enum review_kind kind);
 /* Answers the exchange, or lets it pass. ANSWER_NONE: the API server could not be asked. */
 void auth_settle(struct exchange *exchange, const struct auth_answer *answer);
 
-/* These two under the lock. ROOM_FULL: too many inquiries are open, or exchanges wait.
+/* ROOM_FULL: too many inquiries are open, or exchanges wait.
  * ROOM_LIMITED: this would be a new inquiry about an unknown token, of which too many were begun
  * lately. */
-enum inquiry_room auth_inquiry_room(struct auth *auth, const struct answer_key *key,
-                                    int64_t now_ms);
+enum inquiry_room auth_inquiry_room(struct auth *auth, const struct answer_key *key, int64_t now_ms)
+    REQUIRES(auth->lock);
 /* After ROOM_YES. The exchange waits. An inquiry that is new is for auth_inquiry_send(), without
  * the lock; else NULL. */
 struct inquiry *auth_inquiry_join(struct auth *auth, const struct asking *asking,
-                                  struct exchange *exchange, int64_t now_ms);
+                                  struct exchange *exchange, int64_t now_ms) REQUIRES(auth->lock);
 void auth_inquiry_send(struct inquiry *inquiry);
 
 #endif

@@ -3,10 +3,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/mutex.h"
 #include "config/timing.h"
 #include "kube/regain.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ struct waiting_verb {
 struct beside {
     struct regain *regain;
     struct kube_loop *loop;
-    pthread_mutex_t lock; /* guards the rest */
+    struct mutex lock; /* guards the rest */
     struct waiting_verb *waiting;
     int64_t until_ms; /* calls wait for this pause's catching up; 0: none is under way */
 };
@@ -53,7 +53,7 @@ static int64_t tick(void *context, int64_t now_ms)
     struct beside *beside = context;
     const bool is_done = regain_is_done(beside->regain);
     struct waiting_verb *waiting = NULL;
-    (void)pthread_mutex_lock(&beside->lock);
+    mutex_lock(&beside->lock);
     const bool is_over = beside->until_ms > 0 && now_ms >= beside->until_ms;
     const int64_t again_ms =
         !is_done && !is_over && beside->until_ms > 0 ? beside->until_ms : CLOCK_NEVER;
@@ -63,7 +63,7 @@ static int64_t tick(void *context, int64_t now_ms)
     }
     if (is_done)
         beside->until_ms = 0;
-    (void)pthread_mutex_unlock(&beside->lock);
+    mutex_unlock(&beside->lock);
     if (waiting && !is_done)
         LOG(LOG_WARN, "beside", LOG_MSG("verbs are rejected until the ledger is up to date"));
     dismiss(waiting, is_done);
@@ -91,7 +91,7 @@ struct beside *beside_new(const struct settings *settings, struct kube_loop *loo
                                            .idle_ms = idle_ms(&settings->scheduler),
                                            .start_ms = clock_ms() + timing_of(settings).hold_ms};
     beside->loop = loop;
-    (void)pthread_mutex_init(&beside->lock, NULL);
+    mutex_init(&beside->lock);
     beside->regain = regain_new(&regain, kube_loop_sender(loop));
     kube_loop_add_task(loop, regain_tick, beside->regain);
     kube_loop_add_task(loop, tick, beside);
@@ -105,14 +105,14 @@ void beside_free(struct beside *beside)
         return;
     dismiss(beside->waiting, false);
     regain_free(beside->regain);
-    (void)pthread_mutex_destroy(&beside->lock);
+    mutex_fini(&beside->lock);
     free(beside);
 }
 
 /* False: the time of this pause's waits is over. */
 static bool join(struct beside *beside, struct exchange *exchange, int64_t now_ms)
 {
-    (void)pthread_mutex_lock(&beside->lock);
+    mutex_lock(&beside->lock);
     if (beside->until_ms == 0)
         beside->until_ms = now_ms + WAIT_MS;
     const bool waits = now_ms < beside->until_ms;
@@ -122,7 +122,7 @@ static bool join(struct beside *beside, struct exchange *exchange, int64_t now_m
         verb->next = beside->waiting;
         beside->waiting = verb;
     }
-    (void)pthread_mutex_unlock(&beside->lock);
+    mutex_unlock(&beside->lock);
     return waits;
 }
 

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/mutex.h"
 #include "base/small_file.h"
 #include "base/wait.h"
 #include "config/timing.h"
@@ -12,7 +13,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ struct election {
     char address[INET6_ADDRSTRLEN];
     unsigned port;
     atomic_bool withdraws;
-    pthread_mutex_t lock; /* guards the rest; no callback is called under it */
+    struct mutex lock; /* guards the rest; no callback is called under it */
     pthread_cond_t changed;
     void (*turned)(void *context, bool may_decide);
     void *turned_context;
@@ -151,27 +151,27 @@ static int64_t wall_ms(void *context)
 static void on_turn(void *context, bool may_decide)
 {
     struct election *election = context;
-    (void)pthread_mutex_lock(&election->lock);
+    mutex_lock(&election->lock);
     void (*turned)(void *context, bool may_decide) = election->turned;
     void *turned_context = election->turned_context;
     election->is_telling = true;
     election->teller = pthread_self();
-    (void)pthread_mutex_unlock(&election->lock);
+    mutex_unlock(&election->lock);
     if (turned)
         turned(turned_context, may_decide);
-    (void)pthread_mutex_lock(&election->lock);
+    mutex_lock(&election->lock);
     election->is_telling = false;
     (void)pthread_cond_broadcast(&election->changed);
-    (void)pthread_mutex_unlock(&election->lock);
+    mutex_unlock(&election->lock);
 }
 
 static void on_released(void *context)
 {
     struct election *election = context;
-    (void)pthread_mutex_lock(&election->lock);
+    mutex_lock(&election->lock);
     election->is_released = true;
     (void)pthread_cond_broadcast(&election->changed);
-    (void)pthread_mutex_unlock(&election->lock);
+    mutex_unlock(&election->lock);
 }
 
 /* ---- its life ---- */
@@ -239,7 +239,7 @@ static void create_leadership(struct election *election, const struct election_p
 static void init_lock(struct election *election)
 {
     wait_condition_init(&election->changed);
-    (void)pthread_mutex_init(&election->lock, NULL);
+    mutex_init(&election->lock);
 }
 
 int election_new(const struct election_parts *parts, struct election **ret_election,
@@ -275,7 +275,7 @@ void election_free(struct election *election)
         kube_watch_free(election->slice.watch);
     leadership_free(election->leadership);
     (void)pthread_cond_destroy(&election->changed);
-    (void)pthread_mutex_destroy(&election->lock);
+    mutex_fini(&election->lock);
     free(election);
 }
 
@@ -291,12 +291,12 @@ void election_on_turn(struct election *election, void (*turned)(void *context, b
 {
     if (!election)
         return;
-    (void)pthread_mutex_lock(&election->lock);
+    mutex_lock(&election->lock);
     election->turned = turned;
     election->turned_context = context;
     while (election->is_telling && !pthread_equal(election->teller, pthread_self()))
-        (void)pthread_cond_wait(&election->changed, &election->lock);
-    (void)pthread_mutex_unlock(&election->lock);
+        (void)pthread_cond_wait(&election->changed, &election->lock.native);
+    mutex_unlock(&election->lock);
 }
 
 /* ---- from any thread ---- */
@@ -339,11 +339,11 @@ void election_leave(struct election *election, int64_t at_most_ms)
     leadership_release(election->leadership);
     kube_loop_wake(election->parts.loop);
     int r = 0;
-    (void)pthread_mutex_lock(&election->lock);
+    mutex_lock(&election->lock);
     while (!election->is_released && r == 0)
-        r = pthread_cond_timedwait(&election->changed, &election->lock, &end);
+        r = pthread_cond_timedwait(&election->changed, &election->lock.native, &end);
     const bool is_released = election->is_released;
-    (void)pthread_mutex_unlock(&election->lock);
+    mutex_unlock(&election->lock);
     LOG(is_released ? LOG_INFO : LOG_WARN, "leader",
         LOG_MSG(is_released ? "left the election"
                             : "the Lease could not be given up: others wait until it is over"),

@@ -5,16 +5,15 @@
 void bodies_init(struct bodies *bodies, size_t max)
 {
     *bodies = (struct bodies){.max = max};
-    (void)pthread_mutex_init(&bodies->lock, NULL);
+    mutex_init(&bodies->lock);
 }
 
 void bodies_fini(struct bodies *bodies)
 {
-    (void)pthread_mutex_destroy(&bodies->lock);
+    mutex_fini(&bodies->lock);
 }
 
-/* Under the lock. */
-static size_t room(const struct bodies *bodies, enum body_owner owner)
+static size_t room(const struct bodies *bodies, enum body_owner owner) REQUIRES(bodies->lock)
 {
     const size_t others = bodies->held[BODY_OF_OTHERS];
     const size_t all = bodies->max - others - bodies->held[BODY_OF_VERBS];
@@ -26,50 +25,50 @@ static size_t room(const struct bodies *bodies, enum body_owner owner)
 
 bool bodies_take(struct bodies *bodies, enum body_owner owner, size_t n_bytes)
 {
-    (void)pthread_mutex_lock(&bodies->lock);
+    mutex_lock(&bodies->lock);
     bool is_room = n_bytes <= room(bodies, owner);
     if (is_room)
         bodies->held[owner] += n_bytes;
-    (void)pthread_mutex_unlock(&bodies->lock);
+    mutex_unlock(&bodies->lock);
     return is_room;
 }
 
 void bodies_give_back(struct bodies *bodies, enum body_owner owner, size_t n_bytes)
 {
-    (void)pthread_mutex_lock(&bodies->lock);
+    mutex_lock(&bodies->lock);
     bodies->held[owner] -= n_bytes;
-    (void)pthread_mutex_unlock(&bodies->lock);
+    mutex_unlock(&bodies->lock);
 }
 
 bool bodies_take_answer(struct bodies *bodies, size_t n_bytes)
 {
-    (void)pthread_mutex_lock(&bodies->lock);
+    mutex_lock(&bodies->lock);
     const size_t held = bodies->answers;
     bool is_room = held == 0 || (held < bodies->max && n_bytes <= bodies->max - held);
     if (is_room)
         bodies->answers += n_bytes;
-    (void)pthread_mutex_unlock(&bodies->lock);
+    mutex_unlock(&bodies->lock);
     return is_room;
 }
 
 void bodies_give_back_answer(struct bodies *bodies, size_t n_bytes)
 {
-    (void)pthread_mutex_lock(&bodies->lock);
+    mutex_lock(&bodies->lock);
     bodies->answers -= n_bytes;
-    (void)pthread_mutex_unlock(&bodies->lock);
+    mutex_unlock(&bodies->lock);
 }
 
 void bodies_write(struct bodies *bodies, struct buf *out)
 {
     const char *metric = "gpu_extender_http_body_bytes";
-    (void)pthread_mutex_lock(&bodies->lock);
+    mutex_lock(&bodies->lock);
     const struct {
         const char *owner;
         size_t n_bytes;
     } rows[] = {{"verbs", bodies->held[BODY_OF_VERBS]},
                 {"others", bodies->held[BODY_OF_OTHERS]},
                 {"answers", bodies->answers}};
-    (void)pthread_mutex_unlock(&bodies->lock);
+    mutex_unlock(&bodies->lock);
     metrics_head(out, metric, "gauge",
                  "Bytes of the bodies of requests under way, by who they are for, and of large "
                  "answers to others than kube-scheduler.");

@@ -7,8 +7,8 @@
 #define HTTP_BODIES_H
 
 #include "base/buf.h"
+#include "base/mutex.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -16,7 +16,7 @@ enum body_owner { BODY_OF_VERBS, BODY_OF_OTHERS, N_BODY_OWNERS };
 
 struct bodies {
     size_t max;
-    pthread_mutex_t lock; /* guards the rest */
+    struct mutex lock; /* guards the rest */
     size_t held[N_BODY_OWNERS];
     size_t answers;
 };

@@ -3,11 +3,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/mutex.h"
 #include "base/wait.h"
 
 #include <linux/tcp.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <utlist.h>
@@ -22,7 +22,7 @@
 struct connections {
     struct traffic *traffic;
     pthread_t thread;
-    pthread_mutex_t lock; /* guards the rest */
+    struct mutex lock; /* guards the rest */
     pthread_cond_t changed;
     bool is_stopping;
     struct connection_table table;
@@ -84,11 +84,11 @@ static void sweep(struct connections *connections, int64_t now_ms)
     make_room(connections, now_ms);
 }
 
-/* Under the lock, but while it waits. */
-static void wait_until(struct connections *connections, int64_t at_ms)
+/* Not held while it waits. */
+static void wait_until(struct connections *connections, int64_t at_ms) REQUIRES(connections->lock)
 {
     const struct timespec at = wait_moment(at_ms);
-    (void)pthread_cond_timedwait(&connections->changed, &connections->lock, &at);
+    (void)pthread_cond_timedwait(&connections->changed, &connections->lock.native, &at);
 }
 
 static void *watch(void *arg)
@@ -96,13 +96,13 @@ static void *watch(void *arg)
     struct connections *connections = arg;
     const int64_t period_ms = connections->table.limits.request_ms / LATE_PART;
     int64_t swept_ms = 0;
-    (void)pthread_mutex_lock(&connections->lock);
+    mutex_lock(&connections->lock);
     while (!connections->is_stopping) {
         const int64_t now_ms = clock_ms();
         const bool is_crowded = connection_table_is_crowded(&connections->table);
         const int64_t due_ms = swept_ms + (is_crowded ? CROWDED_PERIOD_MS : period_ms);
         if (!connections->table.all) {
-            (void)pthread_cond_wait(&connections->changed, &connections->lock);
+            (void)pthread_cond_wait(&connections->changed, &connections->lock.native);
             swept_ms = clock_ms();
         } else if (now_ms >= due_ms) {
             sweep(connections, now_ms);
@@ -111,7 +111,7 @@ static void *watch(void *arg)
             wait_until(connections, due_ms);
         }
     }
-    (void)pthread_mutex_unlock(&connections->lock);
+    mutex_unlock(&connections->lock);
     return NULL;
 }
 
@@ -122,7 +122,7 @@ int connections_start(const struct connection_limits *limits, struct traffic *tr
     connections->traffic = traffic;
     connections->table.limits = *limits;
     wait_condition_init(&connections->changed);
-    (void)pthread_mutex_init(&connections->lock, NULL);
+    mutex_init(&connections->lock);
     int r = pthread_create(&connections->thread, NULL, watch, connections);
     if (r != 0) {
         free(connections);
@@ -134,13 +134,13 @@ int connections_start(const struct connection_limits *limits, struct traffic *tr
 
 void connections_stop(struct connections *connections)
 {
-    (void)pthread_mutex_lock(&connections->lock);
+    mutex_lock(&connections->lock);
     connections->is_stopping = true;
     (void)pthread_cond_signal(&connections->changed);
-    (void)pthread_mutex_unlock(&connections->lock);
+    mutex_unlock(&connections->lock);
     (void)pthread_join(connections->thread, NULL);
     (void)pthread_cond_destroy(&connections->changed);
-    (void)pthread_mutex_destroy(&connections->lock);
+    mutex_fini(&connections->lock);
     free(connections);
 }
 
@@ -149,22 +149,22 @@ struct connection *connections_add(struct connections *connections, int fd)
     struct connection *connection = MEM_NEW(struct connection);
     connection->fd = fd;
     connection->owner = connections;
-    (void)pthread_mutex_lock(&connections->lock);
+    mutex_lock(&connections->lock);
     const bool was_empty = !connections->table.all;
     connection_table_add(&connections->table, connection, clock_ms());
     make_room(connections, clock_ms());
     if (was_empty || connection_table_is_crowded(&connections->table))
         (void)pthread_cond_signal(&connections->changed);
-    (void)pthread_mutex_unlock(&connections->lock);
+    mutex_unlock(&connections->lock);
     traffic_add_connection(connections->traffic);
     return connection;
 }
 
 void connections_remove(struct connections *connections, struct connection *connection)
 {
-    (void)pthread_mutex_lock(&connections->lock);
+    mutex_lock(&connections->lock);
     connection_table_remove(&connections->table, connection);
-    (void)pthread_mutex_unlock(&connections->lock);
+    mutex_unlock(&connections->lock);
     traffic_remove_connection(connections->traffic, connection->ended);
     if (connection->ended != CONNECTION_NOT_ENDED)
         LOG(LOG_DEBUG, "http", LOG_MSG("closed a connection"),
@@ -176,52 +176,52 @@ void connections_greet(struct connection *connection)
 {
     struct connections *connections = connection->owner;
     const struct connection_bytes bytes = bytes_of(connection);
-    (void)pthread_mutex_lock(&connections->lock);
+    mutex_lock(&connections->lock);
     connection_table_greet(&connections->table, connection, clock_ms(), bytes);
-    (void)pthread_mutex_unlock(&connections->lock);
+    mutex_unlock(&connections->lock);
 }
 
 void connections_begin(struct connections *connections, struct connection *connection,
                        bool is_welcome)
 {
-    (void)pthread_mutex_lock(&connections->lock);
+    mutex_lock(&connections->lock);
     connection_table_begin(&connections->table, connection, clock_ms(), is_welcome);
-    (void)pthread_mutex_unlock(&connections->lock);
+    mutex_unlock(&connections->lock);
 }
 
 bool connections_complete(struct connections *connections, struct connection *connection)
 {
     const struct connection_bytes bytes = bytes_of(connection);
-    (void)pthread_mutex_lock(&connections->lock);
+    mutex_lock(&connections->lock);
     bool is_open = connection_table_complete(connection, bytes);
-    (void)pthread_mutex_unlock(&connections->lock);
+    mutex_unlock(&connections->lock);
     return is_open;
 }
 
 bool connections_answer(struct connections *connections, struct connection *connection)
 {
-    (void)pthread_mutex_lock(&connections->lock);
+    mutex_lock(&connections->lock);
     bool is_last = connection_table_answer(&connections->table, connection, clock_ms());
-    (void)pthread_mutex_unlock(&connections->lock);
+    mutex_unlock(&connections->lock);
     return is_last;
 }
 
 void connections_rest(struct connections *connections, struct connection *connection,
                       bool is_welcome)
 {
-    (void)pthread_mutex_lock(&connections->lock);
+    mutex_lock(&connections->lock);
     if (connection_table_rest(&connections->table, connection, is_welcome))
         shut(connection);
-    (void)pthread_mutex_unlock(&connections->lock);
+    mutex_unlock(&connections->lock);
 }
 
 void connections_close_quiet(struct connections *connections)
 {
     struct connection *connection = NULL;
-    (void)pthread_mutex_lock(&connections->lock);
+    mutex_lock(&connections->lock);
     DL_FOREACH (connections->table.all, connection) {
         if (connection_table_close_quiet(&connections->table, connection, bytes_of(connection)))
             shut(connection);
     }
-    (void)pthread_mutex_unlock(&connections->lock);
+    mutex_unlock(&connections->lock);
 }

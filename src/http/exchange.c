@@ -27,7 +27,7 @@ struct exchange *exchange_new(const char *method, const char *path, size_t max_b
     exchange->peer_fault = "there is no client certificate";
     buf_init(&exchange->body, max_body_bytes);
     atomic_init(&exchange->n_owners, 1);
-    (void)pthread_mutex_init(&exchange->lock, NULL);
+    mutex_init(&exchange->lock);
     return exchange;
 }
 
@@ -83,7 +83,7 @@ void exchange_drop(struct exchange *exchange)
     buf_fini(&exchange->body);
     wipe_secrets(exchange);
     arena_free(exchange->arena);
-    (void)pthread_mutex_destroy(&exchange->lock);
+    mutex_fini(&exchange->lock);
     if (exchange->on_end)
         exchange->on_end(exchange->on_end_context);
     bool was_large = exchange->received_bytes + exchange->answer.len > LARGE_BYTES;
@@ -159,31 +159,31 @@ const char *exchange_peer_fault(const struct exchange *exchange)
 
 void exchange_watch(struct exchange *exchange, bool (*has_left)(void *connection), void *connection)
 {
-    (void)pthread_mutex_lock(&exchange->lock);
+    mutex_lock(&exchange->lock);
     exchange->has_left = has_left;
     exchange->watched = connection;
-    (void)pthread_mutex_unlock(&exchange->lock);
+    mutex_unlock(&exchange->lock);
 }
 
 bool exchange_has_left(struct exchange *exchange)
 {
-    (void)pthread_mutex_lock(&exchange->lock);
+    mutex_lock(&exchange->lock);
     const bool has_left = exchange->has_left && exchange->has_left(exchange->watched);
-    (void)pthread_mutex_unlock(&exchange->lock);
+    mutex_unlock(&exchange->lock);
     return has_left;
 }
 
-/* Under the lock. Waking up the connection here, under it, is what makes it safe: the transport
+/* Waking up the connection here, under the lock, is what makes it safe: the transport
  * cannot be through with the connection before it has had the lock in turn. */
-static void wake(struct exchange *exchange)
+static void wake(struct exchange *exchange) REQUIRES(exchange->lock)
 {
     if (exchange->parked.resume)
         exchange->parked.resume(exchange->parked.connection);
     exchange->parked = (struct parking){0};
 }
 
-/* Under the lock. */
 static void set_answer(struct exchange *exchange, const struct answer *answer)
+    REQUIRES(exchange->lock)
 {
     exchange->answer = *answer;
     exchange->answered = true;
@@ -192,21 +192,21 @@ static void set_answer(struct exchange *exchange, const struct answer *answer)
 
 void exchange_pass(struct exchange *exchange)
 {
-    (void)pthread_mutex_lock(&exchange->lock);
+    mutex_lock(&exchange->lock);
     assert(!exchange->passed && (exchange->taken_back || !exchange->answered));
     exchange->passed = true;
     wake(exchange);
-    (void)pthread_mutex_unlock(&exchange->lock);
+    mutex_unlock(&exchange->lock);
     exchange_drop(exchange);
 }
 
 bool exchange_take_pass(struct exchange *exchange)
 {
-    (void)pthread_mutex_lock(&exchange->lock);
+    mutex_lock(&exchange->lock);
     bool passed = exchange->passed && !exchange->answered;
     if (passed)
         exchange->passed = exchange->lent = false;
-    (void)pthread_mutex_unlock(&exchange->lock);
+    mutex_unlock(&exchange->lock);
     return passed;
 }
 
@@ -220,12 +220,12 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
                                   .close = (flags & EXCHANGE_CLOSE) != 0,
                                   .retry = (flags & EXCHANGE_RETRY) != 0};
     assert(status >= 200 && status <= 599);
-    (void)pthread_mutex_lock(&exchange->lock);
+    mutex_lock(&exchange->lock);
     bool too_late = exchange->taken_back;
     assert(too_late || !exchange->answered);
     if (!too_late)
         set_answer(exchange, &answer);
-    (void)pthread_mutex_unlock(&exchange->lock);
+    mutex_unlock(&exchange->lock);
     if (too_late)
         free(body);
     exchange_drop(exchange);
@@ -276,20 +276,20 @@ void exchange_refuse(struct exchange *exchange, unsigned status, const char *mes
 
 bool exchange_is_answered(struct exchange *exchange)
 {
-    (void)pthread_mutex_lock(&exchange->lock);
+    mutex_lock(&exchange->lock);
     bool answered = exchange->answered;
-    (void)pthread_mutex_unlock(&exchange->lock);
+    mutex_unlock(&exchange->lock);
     return answered;
 }
 
 struct answer exchange_take_answer(struct exchange *exchange)
 {
-    (void)pthread_mutex_lock(&exchange->lock);
+    mutex_lock(&exchange->lock);
     assert(exchange->answered);
     struct answer answer = exchange->answer;
     exchange->answer.body = NULL;
     bool handler_is_through = !exchange->taken_back;
-    (void)pthread_mutex_unlock(&exchange->lock);
+    mutex_unlock(&exchange->lock);
     if (handler_is_through) /* a slow reader of the answer need not hold the question */
         buf_fini(&exchange->body);
     return answer;
@@ -297,25 +297,25 @@ struct answer exchange_take_answer(struct exchange *exchange)
 
 bool exchange_park(struct exchange *exchange, const struct parking *parking)
 {
-    (void)pthread_mutex_lock(&exchange->lock);
+    mutex_lock(&exchange->lock);
     bool park = !exchange->answered && !exchange->passed;
     if (park) {
         parking->suspend(parking->connection);
         exchange->parked = *parking;
     }
-    (void)pthread_mutex_unlock(&exchange->lock);
+    mutex_unlock(&exchange->lock);
     return park;
 }
 
 bool exchange_take_back(struct exchange *exchange)
 {
-    (void)pthread_mutex_lock(&exchange->lock);
+    mutex_lock(&exchange->lock);
     bool take = !exchange->answered;
     if (take) {
         struct answer answer = exchange_error(503, "the server is stopping", EXCHANGE_CLOSE);
         exchange->taken_back = true;
         set_answer(exchange, &answer);
     }
-    (void)pthread_mutex_unlock(&exchange->lock);
+    mutex_unlock(&exchange->lock);
     return take;
 }

@@ -9,10 +9,10 @@
 #define HTTP_EXCHANGE_PRIV_H
 
 #include "base/buf.h"
+#include "base/mutex.h"
 #include "http/exchange.h"
 #include "http/server.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -70,7 +70,7 @@ struct exchange {
     struct exchange *next;
 
     atomic_uint n_owners;
-    pthread_mutex_t lock; /* guards the rest */
+    struct mutex lock; /* guards the rest */
     bool answered;
     bool passed;     /* by its gate, which the transport's thread has not seen yet */
     bool taken_back; /* the server has answered in the handler's place */

@@ -10,21 +10,21 @@ void in_flight_init(struct in_flight *flight)
 {
     *flight = (struct in_flight){0};
     wait_condition_init(&flight->changed);
-    (void)pthread_mutex_init(&flight->lock, NULL);
+    mutex_init(&flight->lock);
 }
 
 void in_flight_fini(struct in_flight *flight)
 {
     (void)pthread_cond_destroy(&flight->changed);
-    (void)pthread_mutex_destroy(&flight->lock);
+    mutex_fini(&flight->lock);
 }
 
 void in_flight_add(struct in_flight *flight, struct exchange *exchange)
 {
     exchange->under_way = true;
-    (void)pthread_mutex_lock(&flight->lock);
+    mutex_lock(&flight->lock);
     flight->n++;
-    (void)pthread_mutex_unlock(&flight->lock);
+    mutex_unlock(&flight->lock);
 }
 
 static void unlist(struct in_flight *flight, struct exchange *exchange)
@@ -39,18 +39,18 @@ void in_flight_remove(struct in_flight *flight, struct exchange *exchange)
     if (!exchange->under_way)
         return;
     exchange->under_way = false;
-    (void)pthread_mutex_lock(&flight->lock);
+    mutex_lock(&flight->lock);
     unlist(flight, exchange);
     flight->n--;
     if (flight->n == 0)
         (void)pthread_cond_broadcast(&flight->changed);
-    (void)pthread_mutex_unlock(&flight->lock);
+    mutex_unlock(&flight->lock);
 }
 
 bool in_flight_park(struct in_flight *flight, struct exchange *exchange,
                     const struct parking *parking)
 {
-    (void)pthread_mutex_lock(&flight->lock);
+    mutex_lock(&flight->lock);
     bool parked = false;
     if (flight->closed)
         (void)exchange_take_back(exchange);
@@ -60,7 +60,7 @@ bool in_flight_park(struct in_flight *flight, struct exchange *exchange,
         DL_APPEND(flight->parked, exchange);
         exchange->listed = true;
     }
-    (void)pthread_mutex_unlock(&flight->lock);
+    mutex_unlock(&flight->lock);
     return parked;
 }
 
@@ -68,9 +68,9 @@ void in_flight_unpark(struct in_flight *flight, struct exchange *exchange)
 {
     if (!exchange->listed)
         return;
-    (void)pthread_mutex_lock(&flight->lock);
+    mutex_lock(&flight->lock);
     unlist(flight, exchange);
-    (void)pthread_mutex_unlock(&flight->lock);
+    mutex_unlock(&flight->lock);
 }
 
 static struct timespec deadline_after(unsigned timeout_ms)
@@ -89,26 +89,26 @@ static struct timespec deadline_after(unsigned timeout_ms)
 size_t in_flight_wait(struct in_flight *flight, unsigned timeout_ms)
 {
     struct timespec deadline = deadline_after(timeout_ms);
-    (void)pthread_mutex_lock(&flight->lock);
+    mutex_lock(&flight->lock);
     while (flight->n > 0) {
-        if (pthread_cond_timedwait(&flight->changed, &flight->lock, &deadline) == ETIMEDOUT)
+        if (pthread_cond_timedwait(&flight->changed, &flight->lock.native, &deadline) == ETIMEDOUT)
             break;
     }
     size_t n = flight->n;
-    (void)pthread_mutex_unlock(&flight->lock);
+    mutex_unlock(&flight->lock);
     return n;
 }
 
 size_t in_flight_close(struct in_flight *flight)
 {
     size_t n = 0;
-    (void)pthread_mutex_lock(&flight->lock);
+    mutex_lock(&flight->lock);
     flight->closed = true;
     struct exchange *exchange = NULL;
     DL_FOREACH (flight->parked, exchange) {
         if (exchange_take_back(exchange))
             n++;
     }
-    (void)pthread_mutex_unlock(&flight->lock);
+    mutex_unlock(&flight->lock);
     return n;
 }

@@ -7,10 +7,11 @@
 #ifndef HTTP_IN_FLIGHT_H
 #define HTTP_IN_FLIGHT_H
 
+#include "base/mutex.h"
 #include "exchange_priv.h"
 
 struct in_flight {
-    pthread_mutex_t lock;
+    struct mutex lock;
     pthread_cond_t changed;
     size_t n;
     bool closed; /* nothing is parked any more */

@@ -6,7 +6,7 @@
 void known_peers_init(struct known_peers *known)
 {
     *known = (struct known_peers){0};
-    (void)pthread_mutex_init(&known->lock, NULL);
+    mutex_init(&known->lock);
 }
 
 void known_peers_fini(struct known_peers *known)
@@ -15,7 +15,7 @@ void known_peers_fini(struct known_peers *known)
         if (known->peers[i].arena)
             arena_free(known->peers[i].arena);
     }
-    (void)pthread_mutex_destroy(&known->lock);
+    mutex_fini(&known->lock);
 }
 
 static const struct exchange_peer *copy_peer(const struct exchange_peer *peer, struct arena *arena)
@@ -46,11 +46,11 @@ const struct exchange_peer *known_peers_find(struct known_peers *known, const vo
                                              size_t len, int64_t now_ms, struct arena *arena)
 {
     const struct exchange_peer *copy = NULL;
-    (void)pthread_mutex_lock(&known->lock);
+    mutex_lock(&known->lock);
     const struct known_peer *found = find(known, certificate, len);
     if (found && now_ms < found->until_ms)
         copy = copy_peer(found->peer, arena);
-    (void)pthread_mutex_unlock(&known->lock);
+    mutex_unlock(&known->lock);
     return copy;
 }
 
@@ -60,13 +60,13 @@ void known_peers_add(struct known_peers *known, const void *certificate, size_t 
     struct known_peer made = {.arena = arena_new(), .len = len, .until_ms = until_ms};
     made.certificate = arena_copy(made.arena, certificate, len, 1);
     made.peer = copy_peer(peer, made.arena);
-    (void)pthread_mutex_lock(&known->lock);
+    mutex_lock(&known->lock);
     struct known_peer *place = find(known, certificate, len);
     if (!place)
         place = &known->peers[known->n_added++ % KNOWN_PEERS_MAX];
     struct arena *old = place->arena;
     *place = made;
-    (void)pthread_mutex_unlock(&known->lock);
+    mutex_unlock(&known->lock);
     if (old)
         arena_free(old);
 }

@@ -6,9 +6,9 @@
 #define HTTP_KNOWN_PEERS_H
 
 #include "base/arena.h"
+#include "base/mutex.h"
 #include "http/exchange.h"
 
-#include <pthread.h>
 #include <stdint.h>
 
 #define KNOWN_PEERS_MAX 16
@@ -22,7 +22,7 @@ struct known_peer {
 };
 
 struct known_peers {
-    pthread_mutex_t lock;
+    struct mutex lock;
     size_t n_added;
     struct known_peer peers[KNOWN_PEERS_MAX];
 };

@@ -3,13 +3,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metrics.h"
+#include "base/mutex.h"
 #include "base/small_file.h"
 #include "base/wait.h"
 #include "tls_set.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct tls {
     struct counter n_taken;
     struct counter n_refused;
 
-    pthread_mutex_t lock; /* guards the rest */
+    struct mutex lock; /* guards the rest */
     pthread_cond_t told;
     bool stopping;
     struct tls_set *set;
@@ -114,10 +114,10 @@ static void warn_of_dates(const struct tls *tls, const struct tls_set *set)
 static void take(struct tls *tls, struct tls_set *set)
 {
     warn_of_dates(tls, set);
-    (void)pthread_mutex_lock(&tls->lock);
+    mutex_lock(&tls->lock);
     struct tls_set *old = tls->set;
     tls->set = set;
-    (void)pthread_mutex_unlock(&tls->lock);
+    mutex_unlock(&tls->lock);
     tls_set_drop(old);
 }
 
@@ -166,12 +166,12 @@ static bool wait_for_next_look(struct tls *tls)
     struct timespec deadline;
     (void)clock_gettime(CLOCK_MONOTONIC, &deadline);
     deadline.tv_sec += LOOK_EVERY_S;
-    (void)pthread_mutex_lock(&tls->lock);
+    mutex_lock(&tls->lock);
     int r = 0;
     while (!tls->stopping && r != ETIMEDOUT)
-        r = pthread_cond_timedwait(&tls->told, &tls->lock, &deadline);
+        r = pthread_cond_timedwait(&tls->told, &tls->lock.native, &deadline);
     bool go_on = !tls->stopping;
-    (void)pthread_mutex_unlock(&tls->lock);
+    mutex_unlock(&tls->lock);
     return go_on;
 }
 
@@ -189,14 +189,14 @@ static void tls_free(struct tls *tls)
     contents_fini(&tls->seen);
     tls_set_drop(tls->set);
     (void)pthread_cond_destroy(&tls->told);
-    (void)pthread_mutex_destroy(&tls->lock);
+    mutex_fini(&tls->lock);
     free(tls);
 }
 
 static void init_lock(struct tls *tls)
 {
     wait_condition_init(&tls->told);
-    (void)pthread_mutex_init(&tls->lock, NULL);
+    mutex_init(&tls->lock);
 }
 
 int tls_open(const struct tls_files *files, struct tls **ret_tls, struct err *err)
@@ -223,19 +223,19 @@ void tls_close(struct tls *tls)
 {
     if (!tls)
         return;
-    (void)pthread_mutex_lock(&tls->lock);
+    mutex_lock(&tls->lock);
     tls->stopping = true;
     (void)pthread_cond_signal(&tls->told);
-    (void)pthread_mutex_unlock(&tls->lock);
+    mutex_unlock(&tls->lock);
     (void)pthread_join(tls->thread, NULL);
     tls_free(tls);
 }
 
 static struct tls_set *hold_set(struct tls *tls)
 {
-    (void)pthread_mutex_lock(&tls->lock);
+    mutex_lock(&tls->lock);
     struct tls_set *set = tls_set_hold(tls->set);
-    (void)pthread_mutex_unlock(&tls->lock);
+    mutex_unlock(&tls->lock);
     return set;
 }
 

@@ -9,8 +9,7 @@
 void live_status_init(struct live_status *status, int64_t max_lag_ms)
 {
     *status = (struct live_status){.max_lag_ms = max_lag_ms};
-    if (pthread_mutex_init(&status->mutex, NULL) != 0)
-        abort();
+    mutex_init(&status->mutex);
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
         (void)snprintf(status->kinds[i].waiting_for, sizeof status->kinds[i].waiting_for,
                        "the first list of %s", INVENTORY_KINDS[i].name);
@@ -18,7 +17,7 @@ void live_status_init(struct live_status *status, int64_t max_lag_ms)
 
 void live_status_fini(struct live_status *status)
 {
-    (void)pthread_mutex_destroy(&status->mutex);
+    mutex_fini(&status->mutex);
 }
 
 /* It may quote what a server sent, and must be a JSON string and one line. */
@@ -103,8 +102,7 @@ static int64_t all_complete_ms(const struct live_status *status)
     return first_ms;
 }
 
-/* Under the lock. */
-static enum live_turn judge(struct live_status *status)
+static enum live_turn judge(struct live_status *status) REQUIRES(status->mutex)
 {
     struct err err;
     const bool usable = is_complete(status, &err);
@@ -118,7 +116,7 @@ enum live_turn live_status_set(struct live_status *status, enum cluster_kind kin
                                const struct reflector_status *reflector, const char *too_many)
 {
     struct kind_status *mine = &status->kinds[kind];
-    (void)pthread_mutex_lock(&status->mutex);
+    mutex_lock(&status->mutex);
     mine->reflector = *reflector;
     mine->reflector.why = NULL;
     (void)err_set(&mine->why, EAGAIN, "%s", reflector->why ? reflector->why : "");
@@ -126,7 +124,7 @@ enum live_turn live_status_set(struct live_status *status, enum cluster_kind kin
     (void)err_set(&mine->too_many, E2BIG, "%s", too_many);
     atomic_store(&status->complete_ms, all_complete_ms(status));
     const enum live_turn turn = judge(status);
-    (void)pthread_mutex_unlock(&status->mutex);
+    mutex_unlock(&status->mutex);
     return turn;
 }
 
@@ -136,9 +134,9 @@ enum live_turn live_status_lags(struct live_status *status, enum cluster_kind ki
     atomic_store(&status->lag_since_ms[kind], lag_since_ms);
     if (atomic_load(&status->usable) == (first_behind(status) == N_CLUSTER_KINDS))
         return LIVE_AS_BEFORE;
-    (void)pthread_mutex_lock(&status->mutex);
+    mutex_lock(&status->mutex);
     const enum live_turn turn = judge(status);
-    (void)pthread_mutex_unlock(&status->mutex);
+    mutex_unlock(&status->mutex);
     return turn;
 }
 
@@ -147,10 +145,10 @@ const char *live_status_waiting_for(struct live_status *status)
     const char *what = NULL;
     if (atomic_load(&status->usable))
         return NULL;
-    (void)pthread_mutex_lock(&status->mutex);
+    mutex_lock(&status->mutex);
     for (size_t i = 0; i < N_CLUSTER_KINDS && !what; i++)
         what = status->kinds[i].reflector.synced ? NULL : status->kinds[i].waiting_for;
-    (void)pthread_mutex_unlock(&status->mutex);
+    mutex_unlock(&status->mutex);
     return what;
 }
 
@@ -159,9 +157,9 @@ bool live_status_usable(struct live_status *status, struct err *ret_why)
     struct err why;
     if (atomic_load(&status->usable) && first_behind(status) == N_CLUSTER_KINDS)
         return true;
-    (void)pthread_mutex_lock(&status->mutex);
+    mutex_lock(&status->mutex);
     const bool usable = is_complete(status, &why);
-    (void)pthread_mutex_unlock(&status->mutex);
+    mutex_unlock(&status->mutex);
     if (!usable)
         *ret_why = why;
     return usable;
@@ -178,9 +176,9 @@ int64_t live_status_as_of_s(const struct live_status *status)
 void live_status_get(struct live_status *status, enum cluster_kind kind,
                      struct kind_status *ret_kind)
 {
-    (void)pthread_mutex_lock(&status->mutex);
+    mutex_lock(&status->mutex);
     *ret_kind = status->kinds[kind];
     ret_kind->lag_ms = lag_ms(status, kind, clock_ms());
     ret_kind->behind = status->max_lag_ms > 0 && ret_kind->lag_ms > status->max_lag_ms;
-    (void)pthread_mutex_unlock(&status->mutex);
+    mutex_unlock(&status->mutex);
 }

@@ -5,9 +5,9 @@
 #ifndef INVENTORY_LIVE_STATUS_H
 #define INVENTORY_LIVE_STATUS_H
 
+#include "base/mutex.h"
 #include "inventory/live.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 struct kind_status {
@@ -20,7 +20,7 @@ struct kind_status {
 };
 
 struct live_status {
-    pthread_mutex_t mutex;
+    struct mutex mutex;
     struct kind_status kinds[N_CLUSTER_KINDS];
     atomic_bool usable;              /* as last judged; asked at every decision */
     atomic_int_fast64_t complete_ms; /* when all kinds were last known to be complete; 0: never */

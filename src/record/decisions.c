@@ -1,9 +1,9 @@
 /* decisions: see include/record/decisions.h. */
 #include "record/decisions.h"
 #include "base/mem.h"
+#include "base/mutex.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ struct slot {
 };
 
 struct decisions {
-    pthread_mutex_t lock; /* guards all below; no other is taken within it */
+    struct mutex lock; /* guards all below; no other is taken within it */
     uint64_t n_made;
     size_t keep;
     struct slot slots[];
@@ -44,7 +44,7 @@ struct decisions *decisions_new(size_t keep)
         return NULL;
     struct decisions *decisions = mem_new(sizeof *decisions + keep * sizeof(struct slot));
     decisions->keep = keep;
-    (void)pthread_mutex_init(&decisions->lock, NULL);
+    mutex_init(&decisions->lock);
     return decisions;
 }
 
@@ -52,7 +52,7 @@ void decisions_free(struct decisions *decisions)
 {
     if (!decisions)
         return;
-    (void)pthread_mutex_destroy(&decisions->lock);
+    mutex_fini(&decisions->lock);
     free(decisions);
 }
 
@@ -94,10 +94,10 @@ void decisions_add(struct decisions *decisions, const struct decision *decision)
 {
     if (!decisions)
         return;
-    (void)pthread_mutex_lock(&decisions->lock);
+    mutex_lock(&decisions->lock);
     const uint64_t number = ++decisions->n_made;
     fill(&decisions->slots[number % decisions->keep], decision, number);
-    (void)pthread_mutex_unlock(&decisions->lock);
+    mutex_unlock(&decisions->lock);
 }
 
 static bool is_asked_for(const struct decision *decision, const struct decision_query *query)
@@ -126,7 +126,7 @@ static size_t take_batch(struct decisions *decisions, const struct decision_quer
                          uint64_t *number, struct slot *batch)
 {
     size_t n = 0;
-    (void)pthread_mutex_lock(&decisions->lock);
+    mutex_lock(&decisions->lock);
     const uint64_t n_made = decisions->n_made;
     const uint64_t oldest = n_made > decisions->keep ? n_made - decisions->keep + 1 : 1;
     uint64_t at = *number < n_made ? *number : n_made;
@@ -135,7 +135,7 @@ static size_t take_batch(struct decisions *decisions, const struct decision_quer
         if (is_asked_for(&slot->decision, query))
             batch[n++] = *slot;
     }
-    (void)pthread_mutex_unlock(&decisions->lock);
+    mutex_unlock(&decisions->lock);
     *number = at >= oldest ? at : 0;
     return n;
 }

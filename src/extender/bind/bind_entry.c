@@ -97,8 +97,8 @@ bool bind_entry_may_leave(void *entry_context, int64_t now_ms)
     struct binds *binds = entry->binds;
     if (binds->may_post && !binds->may_post(binds->may_post_context, now_ms))
         return false;
-    (void)pthread_mutex_lock(&binds->lock);
+    mutex_lock(&binds->lock);
     const bool may = bind_entry_is_awaited(entry, now_ms);
-    (void)pthread_mutex_unlock(&binds->lock);
+    mutex_unlock(&binds->lock);
     return may;
 }

@@ -9,11 +9,10 @@
 #define EXTENDER_BIND_BIND_ENTRY_H
 
 #include "base/metrics.h"
+#include "base/mutex.h"
 #include "base/table.h"
 #include "extender/bind/bind_attempt.h"
 #include "extender/binds.h"
-
-#include <pthread.h>
 
 /* Beyond it a call is refused: so many pods on their way is no cluster's burst. */
 #define BINDS_OPEN_MAX 4096
@@ -71,14 +70,14 @@ struct binds {
     const struct policy *policy;
     struct kube_sender sender;
 
-    pthread_mutex_t lock; /* guards all down to stopped; before the inventory's lock */
+    struct mutex lock; /* guards all down to stopped; before the inventory's lock */
     struct bind_entry *entries;
     size_t n_bound;
     int64_t due_ms;       /* nothing's time comes earlier */
     int64_t reconcile_ms; /* when reservations are looked after next */
     bool stopped;
 
-    pthread_mutex_t sending; /* guards closed; taken without any other */
+    struct mutex sending; /* guards closed; taken without any other */
     bool closed;
 
     struct counter outcomes[N_BIND_OUTCOMES];

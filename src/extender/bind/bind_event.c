@@ -36,7 +36,7 @@ void bind_event_init(struct bind_event *event, struct binds *binds, int64_t now_
 
 void bind_event_lock(struct bind_event *event)
 {
-    (void)pthread_mutex_lock(&event->binds->lock);
+    mutex_lock(&event->binds->lock);
 }
 
 static void ask(struct bind_event *event, struct bind_entry *entry,
@@ -109,13 +109,13 @@ void bind_event_note(struct bind_event *event, const struct bind_entry *entry, e
 static void send_all(struct bind_event *event)
 {
     struct binds *binds = event->binds;
-    (void)pthread_mutex_lock(&binds->sending);
+    mutex_lock(&binds->sending);
     struct event_request *item = NULL;
     LL_FOREACH (event->requests, item) {
         if (!binds->closed)
             binds->sender.send(binds->sender.sender, &item->request, item->done, item->entry);
     }
-    (void)pthread_mutex_unlock(&binds->sending);
+    mutex_unlock(&binds->sending);
 }
 
 static void write_notices(const struct bind_event *event)
@@ -148,7 +148,7 @@ static void free_caller(struct bind_caller *caller)
 
 void bind_event_end(struct bind_event *event)
 {
-    (void)pthread_mutex_unlock(&event->binds->lock);
+    mutex_unlock(&event->binds->lock);
     if (event->requests)
         send_all(event);
     const struct event_answer *answered = NULL;
@@ -164,7 +164,7 @@ void bind_event_end(struct bind_event *event)
 
 void bind_event_close(struct binds *binds)
 {
-    (void)pthread_mutex_lock(&binds->sending);
+    mutex_lock(&binds->sending);
     binds->closed = true;
-    (void)pthread_mutex_unlock(&binds->sending);
+    mutex_unlock(&binds->sending);
 }

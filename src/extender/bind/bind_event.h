@@ -19,9 +19,9 @@ struct bind_event {
 };
 
 void bind_event_init(struct bind_event *event, struct binds *binds, int64_t now_ms);
-void bind_event_lock(struct bind_event *event);
+void bind_event_lock(struct bind_event *event) ACQUIRES(event->binds->lock);
 /* Gives the lock back and does what was collected. */
-void bind_event_end(struct bind_event *event);
+void bind_event_end(struct bind_event *event) RELEASES(event->binds->lock);
 /* After it nothing is sent. */
 void bind_event_close(struct binds *binds);
 

@@ -33,8 +33,8 @@ struct binds *binds_new(const struct binds_settings *settings, struct inventory 
     binds->policy = policy;
     binds->sender = sender;
     binds->due_ms = CLOCK_NEVER;
-    (void)pthread_mutex_init(&binds->lock, NULL);
-    (void)pthread_mutex_init(&binds->sending, NULL);
+    mutex_init(&binds->lock);
+    mutex_init(&binds->sending);
     return binds;
 }
 
@@ -46,8 +46,8 @@ void binds_free(struct binds *binds)
     struct bind_entry *next = NULL;
     HASH_ITER (hh, binds->entries, entry, next)
         bind_entry_remove(entry);
-    (void)pthread_mutex_destroy(&binds->lock);
-    (void)pthread_mutex_destroy(&binds->sending);
+    mutex_fini(&binds->lock);
+    mutex_fini(&binds->sending);
     free(binds->bound_by);
     free(binds);
 }
@@ -327,10 +327,10 @@ int64_t binds_tick(void *binds_context, int64_t now_ms)
 bool binds_has_callers(struct binds *binds)
 {
     bool has = false;
-    (void)pthread_mutex_lock(&binds->lock);
+    mutex_lock(&binds->lock);
     for (const struct bind_entry *entry = binds->entries; entry && !has; entry = entry->hh.next)
         has = entry->callers != NULL;
-    (void)pthread_mutex_unlock(&binds->lock);
+    mutex_unlock(&binds->lock);
     return has;
 }
 
@@ -338,12 +338,12 @@ int64_t binds_quiet_ms(struct binds *binds, int64_t now_ms)
 {
     int64_t quiet_ms = now_ms;
     const struct bind_entry *entry = NULL;
-    (void)pthread_mutex_lock(&binds->lock);
+    mutex_lock(&binds->lock);
     for (entry = binds->entries; entry; entry = entry->hh.next) {
         const int64_t entry_ms = bind_attempt_quiet_ms(&entry->attempt, now_ms);
         quiet_ms = entry_ms > quiet_ms ? entry_ms : quiet_ms;
     }
-    (void)pthread_mutex_unlock(&binds->lock);
+    mutex_unlock(&binds->lock);
     return quiet_ms;
 }
 
@@ -403,9 +403,9 @@ static size_t count_reservations(struct inventory *inventory)
 
 void binds_metrics(struct binds *binds, struct buf *out)
 {
-    (void)pthread_mutex_lock(&binds->lock);
+    mutex_lock(&binds->lock);
     const size_t n_open = HASH_COUNT(binds->entries) - binds->n_bound;
-    (void)pthread_mutex_unlock(&binds->lock);
+    mutex_unlock(&binds->lock);
     add_counters(binds, out);
     metrics_gauge(out, "gpu_extender_bind_attempts_open", "Pods whose binding is not settled.",
                   (double)n_open);

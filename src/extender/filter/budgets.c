@@ -3,8 +3,8 @@
 #include "extender/budgets.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/mutex.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 /* Places that an entry may have. */
@@ -20,7 +20,7 @@ struct budget {
 };
 
 struct budgets {
-    pthread_mutex_t lock;
+    struct mutex lock;
     int64_t
         tokens_ms; /* when the bucket was, or will be, empty: it fills by one a BUDGETS_TOKEN_MS */
     struct budget entries[BUDGETS_ENTRIES]; /* in sets of WAYS, by key */
@@ -29,7 +29,7 @@ struct budgets {
 struct budgets *budgets_new(void)
 {
     struct budgets *budgets = MEM_NEW(struct budgets);
-    (void)pthread_mutex_init(&budgets->lock, NULL);
+    mutex_init(&budgets->lock);
     budgets->tokens_ms = INT64_MIN;
     return budgets;
 }
@@ -38,7 +38,7 @@ void budgets_free(struct budgets *budgets)
 {
     if (!budgets)
         return;
-    (void)pthread_mutex_destroy(&budgets->lock);
+    mutex_fini(&budgets->lock);
     free(budgets);
 }
 
@@ -79,12 +79,12 @@ static struct budget *find(struct budgets *budgets, uint64_t key, bool for_repea
 
 static bool spend(struct budgets *budgets, uint64_t key, int most, int64_t now_ms)
 {
-    (void)pthread_mutex_lock(&budgets->lock);
+    mutex_lock(&budgets->lock);
     struct budget *entry = find(budgets, key, false, now_ms);
     const bool allowed = entry && entry->spent < most;
     if (allowed)
         entry->spent++;
-    (void)pthread_mutex_unlock(&budgets->lock);
+    mutex_unlock(&budgets->lock);
     return allowed;
 }
 
@@ -101,8 +101,7 @@ bool budgets_quota_wait(struct budgets *budgets, const char *uid, const char *no
     return uid[0] && spend(budgets, key, BUDGETS_QUOTA_WAITS, now_ms);
 }
 
-/* Under the lock. */
-static bool take_token(struct budgets *budgets, int64_t now_ms)
+static bool take_token(struct budgets *budgets, int64_t now_ms) REQUIRES(budgets->lock)
 {
     const int64_t full_ms = now_ms - BUDGETS_TOKENS * BUDGETS_TOKEN_MS;
     if (budgets->tokens_ms < full_ms)
@@ -115,14 +114,14 @@ static bool take_token(struct budgets *budgets, int64_t now_ms)
 
 bool budgets_token(struct budgets *budgets, int64_t now_ms)
 {
-    (void)pthread_mutex_lock(&budgets->lock);
+    mutex_lock(&budgets->lock);
     const bool taken = take_token(budgets, now_ms);
-    (void)pthread_mutex_unlock(&budgets->lock);
+    mutex_unlock(&budgets->lock);
     return taken;
 }
 
-/* Under the lock. */
 static bool is_repeat(struct budgets *budgets, uint64_t key, uint64_t question, int64_t now_ms)
+    REQUIRES(budgets->lock)
 {
     struct budget *entry = find(budgets, key, true, now_ms);
     if (!entry)
@@ -143,8 +142,8 @@ bool budgets_repeat(struct budgets *budgets, const char *uid, const char *resour
     /* Never 0, which is the question of a new entry. */
     const uint64_t question = (hash_text(resource_version) ^ ledger_version) | UINT64_C(1) << 63;
     const uint64_t key = key_of(KIND_REPEAT, uid, "", "");
-    (void)pthread_mutex_lock(&budgets->lock);
+    mutex_lock(&budgets->lock);
     const bool allowed = is_repeat(budgets, key, question, now_ms);
-    (void)pthread_mutex_unlock(&budgets->lock);
+    mutex_unlock(&budgets->lock);
     return allowed;
 }

@@ -2,8 +2,8 @@
 #include "extender/waits.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/mutex.h"
 
-#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ struct past {
 struct waits {
     void (*wake)(void *context);
     void *context;
-    pthread_mutex_t lock; /* of what follows; only the thread that ticks frees the place */
+    struct mutex lock; /* of what follows; only the thread that ticks frees the place */
     struct waiting_call place;
     struct past past[N_PAST]; /* a ring: no more than these fit into the budget of a window */
     size_t n_past;            /* so far */
@@ -35,7 +35,7 @@ struct waits *waits_new(void (*wake)(void *context), void *context)
     struct waits *waits = MEM_NEW(struct waits);
     waits->wake = wake;
     waits->context = context;
-    (void)pthread_mutex_init(&waits->lock, NULL);
+    mutex_init(&waits->lock);
     return waits;
 }
 
@@ -43,13 +43,13 @@ void waits_free(struct waits *waits)
 {
     if (!waits)
         return;
-    (void)pthread_mutex_destroy(&waits->lock);
+    mutex_fini(&waits->lock);
     free(waits);
 }
 
-/* Under the lock. A window that has this moment in it reaches back to any wait that ended within
+/* A window that has this moment in it reaches back to any wait that ended within
  * WAITS_WINDOW_MS before it. */
-static int64_t budget_left_ms(const struct waits *waits, int64_t now_ms)
+static int64_t budget_left_ms(const struct waits *waits, int64_t now_ms) REQUIRES(waits->lock)
 {
     int64_t left_ms = WAITS_TOTAL_MS;
     for (size_t i = 0; i < N_PAST && i < waits->n_past; i++) {
@@ -59,7 +59,7 @@ static int64_t budget_left_ms(const struct waits *waits, int64_t now_ms)
     return left_ms;
 }
 
-static bool has_time(const struct waits *waits, int64_t now_ms)
+static bool has_time(const struct waits *waits, int64_t now_ms) REQUIRES(waits->lock)
 {
     return !waits->stopped && !waits->place.look && budget_left_ms(waits, now_ms) >= WAITS_LEAST_MS;
 }
@@ -68,21 +68,21 @@ bool waits_have_time(struct waits *waits, int64_t now_ms)
 {
     if (!waits)
         return false;
-    (void)pthread_mutex_lock(&waits->lock);
+    mutex_lock(&waits->lock);
     const bool has = has_time(waits, now_ms);
-    (void)pthread_mutex_unlock(&waits->lock);
+    mutex_unlock(&waits->lock);
     return has;
 }
 
 /* Woken after it has its place: what changed in the ledger before that is looked at, too. */
 bool waits_add(struct waits *waits, waits_look *look, void *call, int64_t now_ms)
 {
-    (void)pthread_mutex_lock(&waits->lock);
+    mutex_lock(&waits->lock);
     const bool may = has_time(waits, now_ms);
     if (may)
         waits->place =
             (struct waiting_call){look, call, now_ms, now_ms + budget_left_ms(waits, now_ms)};
-    (void)pthread_mutex_unlock(&waits->lock);
+    mutex_unlock(&waits->lock);
     if (may)
         waits->wake(waits->context);
     return may;
@@ -90,20 +90,20 @@ bool waits_add(struct waits *waits, waits_look *look, void *call, int64_t now_ms
 
 static struct waiting_call read_place(struct waits *waits)
 {
-    (void)pthread_mutex_lock(&waits->lock);
+    mutex_lock(&waits->lock);
     const struct waiting_call place = waits->place;
-    (void)pthread_mutex_unlock(&waits->lock);
+    mutex_unlock(&waits->lock);
     return place;
 }
 
 static void end_wait(struct waits *waits, int64_t now_ms)
 {
-    (void)pthread_mutex_lock(&waits->lock);
+    mutex_lock(&waits->lock);
     const int64_t took_ms = now_ms - waits->place.since_ms;
     const int64_t cost_ms = took_ms > WAITS_LEAST_MS ? took_ms : WAITS_LEAST_MS;
     waits->past[waits->n_past++ % N_PAST] = (struct past){now_ms, cost_ms};
     waits->place.look = NULL;
-    (void)pthread_mutex_unlock(&waits->lock);
+    mutex_unlock(&waits->lock);
 }
 
 /* Looked at without the lock, as it may judge all nodes. */
@@ -121,8 +121,8 @@ int64_t waits_tick(void *context, int64_t now_ms)
 
 void waits_stop(struct waits *waits)
 {
-    (void)pthread_mutex_lock(&waits->lock);
+    mutex_lock(&waits->lock);
     waits->stopped = true;
-    (void)pthread_mutex_unlock(&waits->lock);
+    mutex_unlock(&waits->lock);
     (void)waits_tick(waits, CLOCK_NEVER);
 }

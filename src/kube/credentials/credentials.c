@@ -4,10 +4,10 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/mutex.h"
 #include "exec_plugin.h"
 #include "kube/config/token.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct kube_credentials {
     const struct kube_target *target;
     char *name;
     struct exec_plugin *plugin; /* NULL: none */
-    pthread_mutex_t lock;       /* guards all that follows */
+    struct mutex lock;          /* guards all that follows */
     char *token;                /* NULL: none */
     char *cert_pem, *key_pem;   /* of the plugin; NULL: none */
     uint64_t version;
@@ -89,10 +89,10 @@ static bool reread(struct kube_credentials *credentials, int64_t now_ms)
 /* Without the lock, as who is told may ask for the identity at once. */
 static void tell_change(struct kube_credentials *credentials)
 {
-    (void)pthread_mutex_lock(&credentials->lock);
+    mutex_lock(&credentials->lock);
     void (*changed)(void *context) = credentials->changed;
     void *context = credentials->context;
-    (void)pthread_mutex_unlock(&credentials->lock);
+    mutex_unlock(&credentials->lock);
     if (changed)
         changed(context);
 }
@@ -100,14 +100,14 @@ static void tell_change(struct kube_credentials *credentials)
 static void on_renewed(void *context, struct exec_credential *credential)
 {
     struct kube_credentials *credentials = context;
-    (void)pthread_mutex_lock(&credentials->lock);
+    mutex_lock(&credentials->lock);
     bool token_differs = replace(&credentials->token, credential->token);
     bool cert_differs = replace(&credentials->cert_pem, credential->cert_pem);
     bool key_differs = replace(&credentials->key_pem, credential->key_pem);
     bool differs = token_differs || cert_differs || key_differs;
     if (differs)
         credentials->version++;
-    (void)pthread_mutex_unlock(&credentials->lock);
+    mutex_unlock(&credentials->lock);
     if (differs)
         tell_change(credentials);
 }
@@ -119,7 +119,7 @@ static int run_plugin(struct kube_credentials *credentials, struct err *err)
                             &first, err);
     if (r < 0)
         return r;
-    (void)pthread_mutex_lock(&credentials->lock);
+    mutex_lock(&credentials->lock);
     if (credentials->version == 1) { /* else the thread was quicker, with a newer one */
         credentials->token = first.token;
         credentials->cert_pem = first.cert_pem;
@@ -127,7 +127,7 @@ static int run_plugin(struct kube_credentials *credentials, struct err *err)
     } else {
         exec_credential_fini(&first);
     }
-    (void)pthread_mutex_unlock(&credentials->lock);
+    mutex_unlock(&credentials->lock);
     return 0;
 }
 
@@ -180,7 +180,7 @@ int kube_credentials_new(const struct kube_target *target,
     credentials->target = target;
     credentials->name = name_of(target);
     credentials->version = 1;
-    (void)pthread_mutex_init(&credentials->lock, NULL);
+    mutex_init(&credentials->lock);
     int r = find_first(credentials, err);
     if (r < 0)
         kube_credentials_free(credentials);
@@ -194,7 +194,7 @@ void kube_credentials_free(struct kube_credentials *credentials)
     if (!credentials)
         return;
     exec_plugin_free(credentials->plugin);
-    (void)pthread_mutex_destroy(&credentials->lock);
+    mutex_fini(&credentials->lock);
     free(credentials->name);
     free(credentials->token);
     free(credentials->cert_pem);
@@ -243,10 +243,10 @@ static struct kube_identity identity_of(const struct kube_credentials *credentia
 void kube_credentials_get(struct kube_credentials *credentials, int64_t now_ms,
                           struct kube_identity *ret_identity)
 {
-    (void)pthread_mutex_lock(&credentials->lock);
+    mutex_lock(&credentials->lock);
     bool is_new = is_reread_due(credentials, now_ms) && reread(credentials, now_ms);
     *ret_identity = identity_of(credentials);
-    (void)pthread_mutex_unlock(&credentials->lock);
+    mutex_unlock(&credentials->lock);
     if (is_new)
         tell_change(credentials);
 }
@@ -264,21 +264,21 @@ void kube_identity_fini(struct kube_identity *identity)
 void kube_credentials_on_change(struct kube_credentials *credentials,
                                 void (*changed)(void *context), void *context)
 {
-    (void)pthread_mutex_lock(&credentials->lock);
+    mutex_lock(&credentials->lock);
     credentials->changed = changed;
     credentials->context = context;
-    (void)pthread_mutex_unlock(&credentials->lock);
+    mutex_unlock(&credentials->lock);
 }
 
 void kube_credentials_refused(struct kube_credentials *credentials, uint64_t version,
                               int64_t now_ms)
 {
-    (void)pthread_mutex_lock(&credentials->lock);
+    mutex_lock(&credentials->lock);
     bool is_current = version == credentials->version;
     if (is_current)
         credentials->refused_version = version;
     bool is_new = is_current && is_reread_due(credentials, now_ms) && reread(credentials, now_ms);
-    (void)pthread_mutex_unlock(&credentials->lock);
+    mutex_unlock(&credentials->lock);
     if (is_new)
         tell_change(credentials);
     if (is_current && credentials->plugin)

@@ -4,11 +4,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/mutex.h"
 #include "base/wait.h"
 #include "exec_pace.h"
 #include "exec_process.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct exec_plugin {
     void *context;
     pthread_t thread;
     int stop_fd; /* readable: end */
-    pthread_mutex_t lock;
+    struct mutex lock;
     pthread_cond_t changed;
     struct exec_pace pace; /* these are guarded by the lock */
     bool stops;
@@ -61,28 +61,28 @@ static int64_t lasts_ms(const struct exec_credential *credential)
 /* True: it is time; false: the end. */
 static bool wait_until_due(struct exec_plugin *plugin)
 {
-    (void)pthread_mutex_lock(&plugin->lock);
+    mutex_lock(&plugin->lock);
     while (!plugin->stops && clock_ms() < plugin->pace.due_ms) {
         const int64_t due_ms = plugin->pace.due_ms;
         const struct timespec due = wait_moment(due_ms);
         if (due_ms == CLOCK_NEVER)
-            (void)pthread_cond_wait(&plugin->changed, &plugin->lock);
+            (void)pthread_cond_wait(&plugin->changed, &plugin->lock.native);
         else
-            (void)pthread_cond_timedwait(&plugin->changed, &plugin->lock, &due);
+            (void)pthread_cond_timedwait(&plugin->changed, &plugin->lock.native, &due);
     }
     bool is_due = !plugin->stops;
-    (void)pthread_mutex_unlock(&plugin->lock);
+    mutex_unlock(&plugin->lock);
     return is_due;
 }
 
 static void note(struct exec_plugin *plugin, const struct exec_credential *credential)
 {
-    (void)pthread_mutex_lock(&plugin->lock);
+    mutex_lock(&plugin->lock);
     if (credential)
         exec_pace_succeeded(&plugin->pace, clock_ms(), lasts_ms(credential));
     else
         exec_pace_failed(&plugin->pace, clock_ms());
-    (void)pthread_mutex_unlock(&plugin->lock);
+    mutex_unlock(&plugin->lock);
 }
 
 static void *renew(void *context)
@@ -116,13 +116,13 @@ static int start_thread(struct exec_plugin *plugin, struct err *err)
 static void init_lock(struct exec_plugin *plugin)
 {
     wait_condition_init(&plugin->changed);
-    (void)pthread_mutex_init(&plugin->lock, NULL);
+    mutex_init(&plugin->lock);
 }
 
 static void destroy(struct exec_plugin *plugin)
 {
     (void)pthread_cond_destroy(&plugin->changed);
-    (void)pthread_mutex_destroy(&plugin->lock);
+    mutex_fini(&plugin->lock);
     (void)close(plugin->stop_fd);
     free(plugin);
 }
@@ -168,10 +168,10 @@ void exec_plugin_free(struct exec_plugin *plugin)
 {
     if (!plugin)
         return;
-    (void)pthread_mutex_lock(&plugin->lock);
+    mutex_lock(&plugin->lock);
     plugin->stops = true;
     (void)pthread_cond_signal(&plugin->changed);
-    (void)pthread_mutex_unlock(&plugin->lock);
+    mutex_unlock(&plugin->lock);
     (void)eventfd_write(plugin->stop_fd, 1);
     (void)pthread_join(plugin->thread, NULL);
     destroy(plugin);
@@ -179,8 +179,8 @@ void exec_plugin_free(struct exec_plugin *plugin)
 
 void exec_plugin_ask(struct exec_plugin *plugin)
 {
-    (void)pthread_mutex_lock(&plugin->lock);
+    mutex_lock(&plugin->lock);
     exec_pace_ask(&plugin->pace, clock_ms());
     (void)pthread_cond_signal(&plugin->changed);
-    (void)pthread_mutex_unlock(&plugin->lock);
+    mutex_unlock(&plugin->lock);
 }

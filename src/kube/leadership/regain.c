@@ -5,11 +5,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/metrics.h"
+#include "base/mutex.h"
 #include "catcher.h"
 #include "formats/json_get.h"
 #include "kube/watch/log_dedup.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +41,10 @@ struct regain {
     struct reign known;   /* when the ledger last was up to date */
     struct log_dedup log; /* why the Lease could not be read */
 
-    pthread_mutex_t lock; /* guards the rest */
-    int64_t heard_ms;     /* the last verb; 0: none */
-    uint64_t wanted;      /* pauses that ended */
-    uint64_t done;        /* up to which of them the ledger is up to date */
+    struct mutex lock; /* guards the rest */
+    int64_t heard_ms;  /* the last verb; 0: none */
+    uint64_t wanted;   /* pauses that ended */
+    uint64_t done;     /* up to which of them the ledger is up to date */
     struct counter n_unchanged, n_caught_up;
 };
 
@@ -54,7 +54,7 @@ struct regain *regain_new(const struct regain_settings *settings, struct kube_se
     regain->settings = *settings;
     regain->sender = sender;
     catcher_init(&regain->catcher, &settings->pods, sender);
-    (void)pthread_mutex_init(&regain->lock, NULL);
+    mutex_init(&regain->lock);
     return regain;
 }
 
@@ -62,26 +62,26 @@ void regain_free(struct regain *regain)
 {
     if (!regain)
         return;
-    (void)pthread_mutex_destroy(&regain->lock);
+    mutex_fini(&regain->lock);
     free(regain);
 }
 
 bool regain_heard(struct regain *regain, int64_t now_ms)
 {
-    (void)pthread_mutex_lock(&regain->lock);
+    mutex_lock(&regain->lock);
     if (regain->heard_ms == 0 || now_ms - regain->heard_ms >= regain->settings.idle_ms)
         regain->wanted++;
     regain->heard_ms = now_ms;
     const bool is_done = regain->done == regain->wanted;
-    (void)pthread_mutex_unlock(&regain->lock);
+    mutex_unlock(&regain->lock);
     return is_done;
 }
 
 bool regain_is_done(struct regain *regain)
 {
-    (void)pthread_mutex_lock(&regain->lock);
+    mutex_lock(&regain->lock);
     const bool is_done = regain->done == regain->wanted;
-    (void)pthread_mutex_unlock(&regain->lock);
+    mutex_unlock(&regain->lock);
     return is_done;
 }
 
@@ -122,9 +122,9 @@ static void finish(struct regain *regain, struct counter *n)
     regain->known = regain->seen;
     regain->step = IDLE;
     counter_add(n, 1);
-    (void)pthread_mutex_lock(&regain->lock);
+    mutex_lock(&regain->lock);
     regain->done = regain->working_on;
-    (void)pthread_mutex_unlock(&regain->lock);
+    mutex_unlock(&regain->lock);
 }
 
 static void tell_fault(struct regain *regain, const struct kube_answer *answer)
@@ -164,9 +164,9 @@ static void on_lease(void *context, const struct kube_answer *answer)
  * that takes longer than a pause would never end otherwise. */
 static void take_news(struct regain *regain)
 {
-    (void)pthread_mutex_lock(&regain->lock);
+    mutex_lock(&regain->lock);
     const uint64_t wanted = regain->wanted;
-    (void)pthread_mutex_unlock(&regain->lock);
+    mutex_unlock(&regain->lock);
     if (regain->step == CATCHING_UP && catcher_is_done(&regain->catcher, regain->working_on))
         finish(regain, &regain->n_caught_up);
     if (regain->step != IDLE || regain->working_on == wanted)

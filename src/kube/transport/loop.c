@@ -10,10 +10,10 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/mutex.h"
 #include "socket.h"
 #include "stream.h"
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ struct kube_loop {
     struct client *client;
     struct streams streams;
     struct task *tasks;
-    pthread_mutex_t lock;      /* of inbox */
+    struct mutex lock;         /* of inbox */
     struct kube_stream *inbox; /* requests that were sent and not yet taken over */
     atomic_bool woken, stopping;
     atomic_int_fast64_t round_ms; /* when the last round began; 0: none did */
@@ -69,7 +69,7 @@ int kube_loop_new(const struct kube_loop_settings *settings, const struct kube_t
     loop->max_answer_bytes = settings->max_answer_bytes;
     loop->client = client;
     loop->streams = (struct streams){.client = client, .credentials = credentials};
-    (void)pthread_mutex_init(&loop->lock, NULL);
+    mutex_init(&loop->lock);
     *ret_loop = loop;
     return 0;
 }
@@ -159,9 +159,9 @@ static void send(void *sender, const struct kube_request *request, kube_done *do
 {
     struct kube_loop *loop = sender;
     struct kube_stream *stream = open_whole(request, loop->max_answer_bytes, done, context);
-    (void)pthread_mutex_lock(&loop->lock);
+    mutex_lock(&loop->lock);
     DL_APPEND(loop->inbox, stream);
-    (void)pthread_mutex_unlock(&loop->lock);
+    mutex_unlock(&loop->lock);
     client_wake(loop->client);
 }
 
@@ -199,10 +199,10 @@ struct kube_stream *kube_stream_open(struct kube_loop *loop, const struct kube_r
 
 static void take_inbox(struct kube_loop *loop)
 {
-    (void)pthread_mutex_lock(&loop->lock);
+    mutex_lock(&loop->lock);
     struct kube_stream *taken = loop->inbox;
     loop->inbox = NULL;
-    (void)pthread_mutex_unlock(&loop->lock);
+    mutex_unlock(&loop->lock);
     struct kube_stream *stream = NULL, *next = NULL;
     DL_FOREACH_SAFE (taken, stream, next) {
         DL_DELETE(taken, stream);
@@ -314,7 +314,7 @@ void kube_loop_free(struct kube_loop *loop)
     LL_FOREACH_SAFE(loop->tasks, task, next)
     free(task);
     client_free(loop->client);
-    (void)pthread_mutex_destroy(&loop->lock);
+    mutex_fini(&loop->lock);
     free(loop->name);
     free(loop);
 }

@@ -2,8 +2,8 @@
 #include "kube/watch.h"
 
 #include "base/mem.h"
+#include "base/mutex.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 struct kube_watch {
@@ -12,7 +12,7 @@ struct kube_watch {
     const char *path;
     struct kube_stream *stream; /* NULL: none is open */
     struct catch_up catch_up;   /* under way, without its version; number 0: none */
-    pthread_mutex_t lock;       /* guards the rest */
+    struct mutex lock;          /* guards the rest */
     struct catch_up wanted;     /* not taken over yet; number 0: none */
     char *wanted_version;       /* NULL: list anew */
 };
@@ -57,12 +57,12 @@ static void cancel(struct kube_watch *watch)
 
 static void take_catch_up(struct kube_watch *watch, int64_t now_ms)
 {
-    (void)pthread_mutex_lock(&watch->lock);
+    mutex_lock(&watch->lock);
     const struct catch_up wanted = watch->wanted;
     char *version = watch->wanted_version;
     watch->wanted = (struct catch_up){0};
     watch->wanted_version = NULL;
-    (void)pthread_mutex_unlock(&watch->lock);
+    mutex_unlock(&watch->lock);
     if (wanted.number == 0)
         return;
     watch->catch_up = wanted;
@@ -84,12 +84,12 @@ static void begin_catch_up(void *context, const struct catch_up *catch_up)
 {
     struct kube_watch *watch = context;
     char *version = catch_up->version ? mem_strdup(catch_up->version) : NULL;
-    (void)pthread_mutex_lock(&watch->lock);
+    mutex_lock(&watch->lock);
     char *replaced = watch->wanted_version;
     watch->wanted = *catch_up;
     watch->wanted.version = NULL;
     watch->wanted_version = version;
-    (void)pthread_mutex_unlock(&watch->lock);
+    mutex_unlock(&watch->lock);
     free(replaced);
     kube_loop_wake(watch->loop);
 }
@@ -122,7 +122,7 @@ struct kube_watch *kube_watch_new(struct kube_loop *loop, const struct reflector
     struct kube_watch *watch = MEM_NEW(struct kube_watch);
     watch->loop = loop;
     watch->path = settings->kind->path;
-    (void)pthread_mutex_init(&watch->lock, NULL);
+    mutex_init(&watch->lock);
     watch->reflector = reflector_new(settings, store);
     kube_loop_add_task(loop, run, watch);
     return watch;
@@ -132,6 +132,6 @@ void kube_watch_free(struct kube_watch *watch)
 {
     reflector_free(watch->reflector);
     free(watch->wanted_version);
-    (void)pthread_mutex_destroy(&watch->lock);
+    mutex_fini(&watch->lock);
     free(watch);
 }

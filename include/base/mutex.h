@@ -1,0 +1,51 @@
+/*
+ * mutex: a mutex, and what clang is told of it. Its analysis (-Wthread-safety) finds a function
+ * that returns with a mutex it should have given back, or calls another that needs one without it.
+ *
+ * docs/ARCHITECTURE.md has a table of all locks, with their order and what each guards.
+ */
+#ifndef BASE_MUTEX_H
+#define BASE_MUTEX_H
+
+#include <pthread.h>
+
+#ifdef __clang__
+#define MUTEX_ATTRIBUTE(attribute) __attribute__((attribute))
+#else
+#define MUTEX_ATTRIBUTE(attribute)
+#endif
+/* Of a function: its caller holds the mutex; it takes it; or it gives it back. */
+#define REQUIRES(mutex) MUTEX_ATTRIBUTE(requires_capability(mutex))
+#define ACQUIRES(mutex) MUTEX_ATTRIBUTE(acquire_capability(mutex))
+#define RELEASES(mutex) MUTEX_ATTRIBUTE(release_capability(mutex))
+
+struct MUTEX_ATTRIBUTE(capability("mutex")) mutex {
+    pthread_mutex_t native; /* for pthread_cond_wait() */
+};
+
+static inline void mutex_lock(struct mutex *mutex) ACQUIRES(mutex)
+    MUTEX_ATTRIBUTE(no_thread_safety_analysis);
+static inline void mutex_unlock(struct mutex *mutex) RELEASES(mutex)
+    MUTEX_ATTRIBUTE(no_thread_safety_analysis);
+
+static inline void mutex_init(struct mutex *mutex)
+{
+    (void)pthread_mutex_init(&mutex->native, NULL);
+}
+
+static inline void mutex_fini(struct mutex *mutex)
+{
+    (void)pthread_mutex_destroy(&mutex->native);
+}
+
+static inline void mutex_lock(struct mutex *mutex)
+{
+    (void)pthread_mutex_lock(&mutex->native);
+}
+
+static inline void mutex_unlock(struct mutex *mutex)
+{
+    (void)pthread_mutex_unlock(&mutex->native);
+}
+
+#endif
