@@ -1,5 +1,5 @@
 /*
- * setting: one configurable value, as a row of the table in settings.c. Reading (setting_read.c),
+ * setting: one configurable value, as a row of the table in setting.c. Reading (setting_read.c),
  * printing (settings_print.c) and the defaults all walk that table, so that a new option is one
  * row, and a new kind of value is one function in each of the two.
  */

@@ -1,5 +1,5 @@
-/* settings: the table of everything that can be configured, and the walk over a policy file. How a
- * value is read stands in setting_read.c, how it is printed in settings_print.c. */
+/* settings: the walk over a policy file. What can be configured stands in setting.c, how a value is
+ * read in setting_read.c, how it is printed in settings_print.c. */
 #include "config/settings.h"
 
 #include "base/mem.h"
@@ -18,137 +18,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define KI ((size_t)1024)
-#define MI (1024 * KI)
-#define GI (1024 * MI)
-
-#define FILE_BYTES_MAX MI
+#define FILE_BYTES_MAX ((size_t)1024 * 1024)
 #define PATH_TEXT_MAX 128
 
 static const struct yaml_options YAML_LIMITS = {.max_depth = 16, .max_nodes = 10000};
-
-#define AT(member) .at = offsetof(struct settings, member)
-#define N_AT(member) .n_at = offsetof(struct settings, member)
-#define FROM_TO(from, to, default_) .least = (from), .most = (to), .number = (default_)
-
-static const char *name_of_placement(size_t value)
-{
-    return placement_policy_name((enum placement_policy)value);
-}
-
-static const char *name_of_soft_preferences(size_t value)
-{
-    return soft_preferences_name((enum soft_preferences)value);
-}
-
-const struct setting SETTINGS[] = {
-    {"apiVersion", SETTING_WORD, .text = "gpu-extender.io/v1alpha1"},
-    {"kind", SETTING_WORD, .text = "SchedulerPolicy"},
-    {"listen.verbs", SETTING_TEXT, AT(listen_verbs), .check = syntax_address,
-     .text = "127.0.0.1:8888"},
-    {"listen.people", SETTING_TEXT, AT(listen_people), .check = syntax_address,
-     .text = "127.0.0.1:8888"},
-    {"listen.probes", SETTING_TEXT, AT(listen_probes), .check = syntax_address,
-     .text = "127.0.0.1:8888"},
-    {"listen.insecureVerbs", SETTING_SWITCH, AT(insecure_verbs)},
-    {"listen.insecurePeople", SETTING_SWITCH, AT(insecure_people)},
-    {"tls.certificateFile", SETTING_TEXT, AT(tls.certificate_file), .check = syntax_path,
-     .text = ""},
-    {"tls.privateKeyFile", SETTING_TEXT, AT(tls.private_key_file), .check = syntax_path,
-     .text = ""},
-    {"tls.clientCAFile", SETTING_TEXT, AT(tls.client_ca_file), .check = syntax_path, .text = ""},
-    {"tls.clientCRLFile", SETTING_TEXT, AT(tls.client_crl_file), .check = syntax_path, .text = ""},
-    {"tls.verbClients", SETTING_CLIENTS, AT(tls.verb_clients)},
-    {"tls.peopleClients", SETTING_CLIENTS, AT(tls.people_clients)},
-    {"authentication.cacheSeconds", SETTING_COUNT, AT(authentication.cache_s), FROM_TO(0, 300, 10)},
-    {"gpuResources", SETTING_NAMES, AT(policy.gpu_resources), N_AT(policy.n_gpu_resources),
-     .check = syntax_resource},
-    {"models.labels", SETTING_NAMES, AT(policy.model_labels), N_AT(policy.n_model_labels),
-     .check = syntax_label_key},
-    {"models.aliases", SETTING_ALIASES, AT(policy.aliases), N_AT(policy.n_aliases)},
-    {"admission.extendedResourceToleration", SETTING_SWITCH,
-     AT(policy.extended_resource_toleration)},
-    {"sharing.allow", SETTING_SWITCH, AT(policy.allow_shared)},
-    {"placement.policy", SETTING_CHOICE, AT(policy.placement), .choice = name_of_placement},
-    {"placement.softPreferences", SETTING_CHOICE, AT(policy.soft_preferences),
-     .choice = name_of_soft_preferences},
-    {"placement.replicaSpread", SETTING_DECIMAL, AT(policy.replica_spread_milli), .most = 1000000},
-    {"slotPrice.pressureWeight", SETTING_DECIMAL, AT(policy.slot_price.pressure_weight_milli),
-     .most = 100000},
-    {"slotPrice.drainWeight", SETTING_DECIMAL, AT(policy.slot_price.drain_weight_milli),
-     .most = 100000},
-    {"slotPrice.priorGpus", SETTING_DECIMAL, AT(policy.slot_price.prior_gpus_milli), .least = 1000,
-     .most = 1000000000},
-    {"slotPrice.priorConfined", SETTING_DECIMAL, AT(policy.slot_price.prior_confined_milli),
-     .most = 1000},
-    {"quotas", SETTING_QUOTAS, AT(policy)},
-    {"scheduler.weight", SETTING_COUNT, AT(scheduler.weight),
-     FROM_TO(1, 1000000, SCHEDULER_WEIGHT_THAT_DECIDES)},
-    {"scheduler.httpTimeoutSeconds", SETTING_COUNT, AT(scheduler.http_timeout_s),
-     FROM_TO(1, 600, 3)},
-    {"scheduler.otherExtenders", SETTING_SWITCH, AT(scheduler.other_extenders)},
-    {"scheduler.allPods", SETTING_SWITCH, AT(scheduler.all_pods)},
-    {"scheduler.beside", SETTING_SWITCH, AT(scheduler.beside)},
-    {"scheduler.leaseDurationSeconds", SETTING_COUNT, AT(scheduler.lease_s), FROM_TO(2, 3600, 15)},
-    {"scheduler.renewDeadlineSeconds", SETTING_COUNT, AT(scheduler.renew_s), FROM_TO(1, 3600, 10)},
-    {"filter.quotaClaimSeconds", SETTING_COUNT, AT(scheduler.quota_claim_s), FROM_TO(0, 3600, 60)},
-    {"filter.shortlist", SETTING_COUNT, AT(scheduler.shortlist), FROM_TO(0, 1000000, 100)},
-    {"kubernetes.watchSilenceSeconds", SETTING_COUNT, AT(kubernetes.watch_silence_s),
-     FROM_TO(5, 3600, 120)},
-    {"kubernetes.watchLagSeconds", SETTING_COUNT, AT(kubernetes.watch_lag_s), FROM_TO(2, 600, 10)},
-    {"kubernetes.bindTimeoutSeconds", SETTING_COUNT, AT(kubernetes.bind_timeout_s),
-     FROM_TO(2, 120, 2)},
-    {"leaderElection.enabled", SETTING_SWITCH, AT(election.enabled)},
-    {"leaderElection.namespace", SETTING_TEXT, AT(election.namespace_),
-     .check = syntax_dns_label_or_none, .text = ""},
-    {"leaderElection.leaseName", SETTING_TEXT, AT(election.lease_name), .check = syntax_dns_label,
-     .text = "gpu-extender"},
-    {"leaderElection.serviceName", SETTING_TEXT, AT(election.service_name),
-     .check = syntax_dns_label_or_none, .text = "gpu-extender-verbs"},
-    {"leaderElection.leaseDurationSeconds", SETTING_COUNT, AT(election.lease_s),
-     FROM_TO(2, 3600, 6)},
-    {"leaderElection.renewDeadlineSeconds", SETTING_COUNT, AT(election.renew_s),
-     FROM_TO(1, 3600, 4)},
-    {"leaderElection.retryPeriodSeconds", SETTING_COUNT, AT(election.retry_s), FROM_TO(1, 600, 1)},
-    {"decisions.keep", SETTING_COUNT, AT(decisions_kept), FROM_TO(0, 10000, 256)},
-    {"limits.requestBytes", SETTING_BYTES, AT(limits.request_bytes), FROM_TO(KI, GI, 64 * MI)},
-    {"limits.bodiesBytes", SETTING_BYTES, AT(limits.bodies_bytes),
-     FROM_TO(2 * KI, 64 * GI, 256 * MI)},
-    {"limits.requestSeconds", SETTING_COUNT, AT(limits.request_s), FROM_TO(1, 600, 30)},
-    {"limits.connections", SETTING_COUNT, AT(limits.connections), FROM_TO(1, 65536, 1024)},
-    {"limits.clusterFileBytes", SETTING_BYTES, AT(limits.file_bytes), FROM_TO(KI, 64 * GI, GI)},
-    {"limits.objectBytes", SETTING_BYTES, AT(limits.object_bytes), FROM_TO(KI, 64 * MI, 16 * MI)},
-    {"limits.nodes", SETTING_COUNT, AT(limits.nodes), FROM_TO(1, 1000000, 20000)},
-    {"limits.pods", SETTING_COUNT, AT(limits.pods), FROM_TO(1, 10000000, 500000)},
-    {"limits.podShapeBytes", SETTING_BYTES, AT(policy.pod_shape_bytes),
-     FROM_TO(4 * KI, 16 * MI, 64 * KI)},
-    {"limits.podShapesBytes", SETTING_BYTES, AT(policy.pod_shapes_bytes),
-     FROM_TO(MI, 64 * GI, 128 * MI)},
-    {"limits.dryRunReplicas", SETTING_COUNT, AT(limits.replicas), FROM_TO(1, 1000000, 1000)},
-};
-const size_t N_SETTINGS = sizeof SETTINGS / sizeof *SETTINGS;
-
-size_t setting_section_len(const struct setting *setting)
-{
-    const char *dot = strchr(setting->path, '.');
-    return dot ? (size_t)(dot - setting->path) : 0;
-}
-
-const char *setting_key(const struct setting *setting)
-{
-    size_t len = setting_section_len(setting);
-    return len > 0 ? setting->path + len + 1 : setting->path;
-}
-
-void *setting_target(const struct setting *setting, struct settings *settings)
-{
-    return (char *)settings + setting->at;
-}
-
-size_t *setting_count(const struct setting *setting, struct settings *settings)
-{
-    return (void *)((char *)settings + setting->n_at);
-}
 
 void settings_init(struct settings *ret_settings)
 {
