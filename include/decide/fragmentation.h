@@ -2,8 +2,8 @@
  * fragmentation: of the GPUs that are free, how many are of no use to the pods that are typical
  * here?
  *
- * To a class of pods (ledger/market.h) the free GPUs of a node are fragments if not one pod of it
- * fits there now: by GPUs, CPU, memory and model. The mean over the resource's classes, each
+ * To a class of pods (ledger/gpu_demand.h) the free GPUs of a node are fragments if not one pod of
+ * it fits there now: by GPUs, CPU, memory and model. The mean over the resource's classes, each
  * weighed by the GPUs that its live pods take together, is what is fragmented of a node (Weng et
  * al., "Beware of Fragmentation", USENIX ATC 2023, for whole GPUs). 0 where there are no classes.
  * All is reckoned in whole numbers, but for one division; nodes that are cordoned offer nothing.
@@ -11,7 +11,7 @@
 #ifndef DECIDE_FRAGMENTATION_H
 #define DECIDE_FRAGMENTATION_H
 
-#include "ledger/market.h"
+#include "ledger/gpu_demand.h"
 
 /* The GPUs of one model, by one resource name. */
 struct fragmentation {

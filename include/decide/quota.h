@@ -10,7 +10,7 @@
 #ifndef DECIDE_QUOTA_H
 #define DECIDE_QUOTA_H
 
-#include "ledger/claim.h"
+#include "ledger/claims.h"
 #include "ledger/namespace_usage.h"
 #include "ledger/nominate.h"
 #include "ledger/reservation.h"
@@ -26,7 +26,7 @@ struct quota_view *quota_begin(const struct cluster *cluster, const char *namesp
                                const struct pod_shape *shape, const struct reservation *own,
                                struct arena *arena);
 /* Subtracts from the view what is promised to other pods: to nominated pods that outrank the asker
- * (nominate_kept()), and by claims (ledger/claim.h) that have not lapsed at now_ms. now_ms
+ * (nominate_kept()), and by claims (ledger/claims.h) that have not lapsed at now_ms. now_ms
  * QUOTA_NO_CLAIMS: claims do not count, as for a binding. Only the QUOTA_NOMINATIONS_MAX oldest
  * nominations count. */
 void quota_promise(struct quota_view *view, const struct cluster *cluster,

@@ -44,8 +44,7 @@ struct reserve_result {
  * elsewhere, held already, its shape unknown, refused (FIT_OURS; the node must be there), held
  * anew. Room that is held already stays held, whatever became of the node: whether that binding
  * takes effect is not ours to say any more. */
-enum reserve_verdict cluster_reserve(struct cluster *cluster,
-                                     const struct reserve_question *question,
-                                     struct reserve_result *ret_result);
+enum reserve_verdict reserve_room(struct cluster *cluster, const struct reserve_question *question,
+                                  struct reserve_result *ret_result);
 
 #endif

@@ -6,7 +6,7 @@
 #define DECIDE_SCORE_H
 
 #include "decide/fit.h"
-#include "ledger/market.h"
+#include "ledger/gpu_demand.h"
 
 /* What a policy knows for one decision. */
 struct score;
@@ -36,8 +36,8 @@ void score_reprice(struct score *score);
 /* The one it began with. */
 const struct pod_shape *score_shape(const struct score *score);
 struct cost score_cost(const struct score *score, const struct node *node);
-/* Whether a cost follows from what is seen of the node at a glance: rank_goes_by_glance(). */
-bool score_goes_by_glance(const struct score *score);
+/* Whether a cost follows from the hot part of the node: rank_needs_hot_only(). */
+bool score_needs_hot_only(const struct score *score);
 /* The price alone. */
 double score_price(const struct score *score, const struct node *node);
 /* What is near alone, and what it costs; one more replica is there after score_place(). */

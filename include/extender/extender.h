@@ -36,7 +36,7 @@ enum retry {
     RETRY_BEHIND,    /* kube-scheduler knows of GPUs that are free, and the ledger does not */
     RETRY_KEPT,      /* they are free, and kept for a pod of which kube-scheduler does not know */
     RETRY_REPEAT,    /* the same question again: the ledger may be late */
-    RETRY_CLAIMED,   /* other pods are about to use the rest of the quota: ledger/claim.h */
+    RETRY_CLAIMED,   /* other pods are about to use the rest of the quota: ledger/claims.h */
     RETRY_NAMESPACE, /* the watch has not shown the pod's namespace, and quotas select by label */
     N_RETRIES
 };

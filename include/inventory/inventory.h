@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "decide/reserve.h"
-#include "ledger/claim.h"
+#include "ledger/claims.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,7 +67,7 @@ struct inventory_view {
  *     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(inventory);
  * Until then the thread must call nothing else of this header. */
 struct inventory_view inventory_read(struct inventory *inventory);
-/* The same, for those who rank nodes: the cluster is settled (ledger/market.h). */
+/* The same, for those who rank nodes: the cluster is settled (ledger/gpu_demand.h). */
 struct inventory_view inventory_read_settled(struct inventory *inventory);
 void inventory_done(const struct inventory_view *view);
 
@@ -81,7 +81,7 @@ enum reserve_verdict inventory_reserve(struct inventory *inventory,
                                        struct reserve_result *ret_result);
 void inventory_release(struct inventory *inventory, const char *uid, uint64_t serial);
 
-/* ledger/claim.h, under the lock. */
+/* ledger/claims.h, under the lock. */
 bool inventory_claim(struct inventory *inventory, const struct claim_question *question);
 void inventory_end_claim(struct inventory *inventory, const char *uid);
 

@@ -22,8 +22,8 @@
 
 struct cluster;
 struct node;
-struct owner;  /* of replicas: ledger/owners.h */
-struct supply; /* ledger/market.h */
+struct owner;      /* of replicas: ledger/owners.h */
+struct model_pool; /* ledger/gpu_demand.h */
 
 /* n_over * 2^63 + low. See src/ledger/exact_sum.h. */
 struct exact_sum {
@@ -35,11 +35,11 @@ struct node_resource {
     const struct resource *resource;
     int64_t capacity;
     int64_t allocatable;
-    int64_t used;          /* by pods of the ledger on the node; at most INT64_MAX */
-    int64_t reserved;      /* by bindings on their way: decide/reserve.h; at most INT64_MAX */
-    bool advertised;       /* the node itself names it; else only its pods do */
-    bool is_uncounted;     /* the row is new, and what pods use of it is not summed yet */
-    struct supply *supply; /* of GPUs: where those that are free are counted; NULL: nowhere */
+    int64_t used;            /* by pods of the ledger on the node; at most INT64_MAX */
+    int64_t reserved;        /* by bindings on their way: decide/reserve.h; at most INT64_MAX */
+    bool advertised;         /* the node itself names it; else only its pods do */
+    bool is_uncounted;       /* the row is new, and what pods use of it is not summed yet */
+    struct model_pool *pool; /* of GPUs: where those that are free are counted; NULL: nowhere */
     struct exact_sum used_sum, reserved_sum; /* behind used and reserved; not kept in forks */
 };
 
@@ -235,7 +235,7 @@ int64_t node_resource_free(const struct node_resource *resource);
 /* Of all GPU resources together; over-full ones count as full. At most INT64_MAX. */
 int64_t node_free_gpus(const struct node *node);
 /* As pod_facts' replica_of; "" for NULL. */
-const char *owner_uid(const struct owner *owner);
+const char *owners_uid(const struct owner *owner);
 /* The pods that use the node, from NULL to NULL. Empty in a fork. */
 const struct pod *node_next_pod(const struct node *node, const struct pod *pod);
 

@@ -10,30 +10,31 @@
 
 #include "ledger/cluster.h"
 
-size_t tenants_n_cells(const struct policy *policy);
+size_t namespace_usage_n_cells(const struct policy *policy);
 /* Of such cells. */
-int64_t *tenants_cell(const struct policy *policy, int64_t *cells, size_t scope, size_t column);
-int64_t *tenants_unknown_cell(const struct policy *policy, int64_t *cells, size_t scope);
+int64_t *namespace_usage_cell(const struct policy *policy, int64_t *cells, size_t scope,
+                              size_t column);
+int64_t *namespace_usage_unknown_cell(const struct policy *policy, int64_t *cells, size_t scope);
 /* What a quota's namespaces use together; the quota by its place in the policy's list. */
-int64_t *tenants_quota_cells(const struct cluster *cluster, size_t quota);
+int64_t *namespace_usage_quota_cells(const struct cluster *cluster, size_t quota);
 
 /* How many GPUs of the scope a pod of the shape uses. */
-int64_t tenants_need(const struct pod_shape *shape, size_t scope);
+int64_t namespace_usage_need(const struct pod_shape *shape, size_t scope);
 /* The same of needs; those of other resources count for no scope. */
-int64_t tenants_need_of(const struct need *needs, size_t n_needs, size_t scope);
+int64_t namespace_usage_need_of(const struct need *needs, size_t n_needs, size_t scope);
 /* The models that the node's GPUs are counted under: policy_quota_models(). */
-uint64_t tenants_models(const struct node *node);
+uint64_t namespace_usage_models(const struct node *node);
 
 /* Which quotas cover a namespace that is there or uses GPUs; NULL: it is neither. */
-const size_t *tenants_covering(const struct cluster *cluster, const char *namespace_,
-                               size_t *ret_n);
+const size_t *namespace_usage_covering(const struct cluster *cluster, const char *namespace_,
+                                       size_t *ret_n);
 /* Which quotas cover the namespace: their places in policy.quotas, ascending; how many is returned.
  */
-size_t quota_find(const struct cluster *cluster, const char *namespace_, struct arena *arena,
-                  const size_t **ret_quotas);
+size_t namespace_usage_find_quotas(const struct cluster *cluster, const char *namespace_,
+                                   struct arena *arena, const size_t **ret_quotas);
 
 /* n pods of the shape more use GPUs of these quotas on a node of a fork. */
-void tenants_place(struct cluster *fork, const size_t *quotas, size_t n_quotas,
-                   const struct pod_shape *shape, const struct node *node, int64_t n);
+void namespace_usage_place(struct cluster *fork, const size_t *quotas, size_t n_quotas,
+                           const struct pod_shape *shape, const struct node *node, int64_t n);
 
 #endif

@@ -13,9 +13,9 @@ struct owner_node {
 };
 
 /* NULL: the ledger has none of its replicas, as no fork has. */
-const struct owner *cluster_find_owner(const struct cluster *cluster, const char *uid);
+const struct owner *owners_find(const struct cluster *cluster, const char *uid);
 /* In the order of their addresses; none of NULL. Nodes need not be there. */
-const struct owner_node *owner_nodes(const struct owner *owner, size_t *ret_n);
-size_t owner_n_on(const struct owner *owner, const struct node *node);
+const struct owner_node *owners_nodes(const struct owner *owner, size_t *ret_n);
+size_t owners_n_on(const struct owner *owner, const struct node *node);
 
 #endif

@@ -45,10 +45,10 @@ uint64_t reservation_renew(struct cluster *cluster, const char *uid);
 /* Room that another ledger held, as its snapshot says (objects/snapshot.h): held here too, whether
  * or not it fits, and whether or not the node is there. Nothing happens where the pod has a node,
  * or room already. The facts are the pod's; of them its identity and shape are copied. */
-void cluster_hold(struct cluster *cluster, const struct pod_facts *facts, const char *node_name,
-                  int64_t made_ms);
+void reservation_restore(struct cluster *cluster, const struct pod_facts *facts,
+                         const char *node_name, int64_t made_ms);
 /* Only that of the serial: one that was held again since is another's. */
-void cluster_release(struct cluster *cluster, const char *uid, uint64_t serial);
+void reservation_release(struct cluster *cluster, const char *uid, uint64_t serial);
 
 size_t cluster_n_reservations(const struct cluster *cluster);
 const struct reservation *cluster_find_reservation(const struct cluster *cluster, const char *uid);
@@ -56,8 +56,8 @@ const struct reservation *cluster_find_reservation(const struct cluster *cluster
 const struct reservation *cluster_next_reservation(const struct cluster *cluster,
                                                    const struct reservation *reservation);
 /* Those that hold room on the node, from NULL to NULL. Empty in a fork. */
-const struct reservation *node_next_reservation(const struct node *node,
-                                                const struct reservation *reservation);
+const struct reservation *reservation_next_on(const struct node *node,
+                                              const struct reservation *reservation);
 /* The node that it holds room on, which need not be there. */
 const struct node *reservation_node(const struct reservation *reservation);
 

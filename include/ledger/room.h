@@ -4,7 +4,7 @@
 #ifndef LEDGER_ROOM_H
 #define LEDGER_ROOM_H
 
-#include "ledger/market.h"
+#include "ledger/gpu_demand.h"
 
 /* What of a node its GPUs can be used with. */
 struct room {
@@ -13,9 +13,9 @@ struct room {
 
 /* A node's GPUs of one resource. */
 struct gpu_offer {
-    const struct supply *supply; /* struct node_resource */
-    int64_t free;                /* node_resource_free() */
-    bool there;                  /* else it has none of them, and uses none */
+    const struct model_pool *pool; /* struct node_resource */
+    int64_t free;                  /* node_resource_free() */
+    bool there;                    /* else it has none of them, and uses none */
 };
 
 struct gpu_offer room_offer(const struct node *node, const struct resource *gpus);
@@ -48,12 +48,12 @@ static inline int64_t room_times(int64_t have, int64_t need, int64_t n)
     return have / need;
 }
 
-/* How many pods of the class have room; a class that may not go to the supply has none. Asked for
+/* How many pods of the class have room; a class that may not go to the pool has none. Asked for
  * every class on every node, so it is not a call. */
-static inline int64_t room_slots(const struct room *room, const struct market_class *class,
-                                 const struct supply *supply)
+static inline int64_t room_slots(const struct room *room, const struct demand_class *class,
+                                 const struct model_pool *pool)
 {
-    if (room->gpus < class->gpus || !class->admitted[supply->index])
+    if (room->gpus < class->gpus || !class->admitted[pool->index])
         return 0;
     int64_t n = room->gpus / class->gpus;
     n = room_times(room->milli_cores, class->milli_cores, n);

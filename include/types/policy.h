@@ -123,8 +123,8 @@ int policy_add_quota(struct policy *policy, const struct quota *quota, struct er
 /* Takes all quotas away; what was made in the arena is gone too. */
 void policy_clear_quotas(struct policy *policy);
 /* Whether the namespace is one of the quota's; labels sorted by key. */
-bool quota_covers(const struct quota *quota, const char *namespace_, const struct label *labels,
-                  size_t n_labels);
+bool policy_quota_covers(const struct quota *quota, const char *namespace_,
+                         const struct label *labels, size_t n_labels);
 /* Which of policy.quota_models the GPU is, as bits; of no model, QUOTA_MODEL_UNKNOWN. */
 uint64_t policy_quota_models(const struct policy *policy, const struct gpu_model *have,
                              int64_t memory_bytes);

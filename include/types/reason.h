@@ -29,7 +29,7 @@ enum reason {
     REASON_QUOTA,             /* of the pod's namespace: decide/quota.h */
     REASON_GPU_FREE,          /* too few are free now */
     REASON_GPU_NOMINATED,     /* they are free, and promised to another pod */
-    REASON_QUOTA_CLAIMED, /* the quota has enough, which other pods have claimed: ledger/claim.h */
+    REASON_QUOTA_CLAIMED, /* the quota has enough, which other pods have claimed: ledger/claims.h */
     REASON_CPU,
     REASON_MEMORY,
     REASON_PODS,

@@ -5,14 +5,14 @@
  * and compared once is known of all of them.
  */
 #include "decide/best.h"
-#include "ledger/glance.h"
+#include "ledger/node_hot.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Nodes that are alike. */
 struct alike {
-    struct node_glance glance; /* gpus NULL: none are known here */
+    struct node_hot hot;       /* gpus NULL: none are known here */
     struct ranked_node ranked; /* the first of them */
     size_t n_cuts;             /* of the list, when order was found */
     int order;                 /* to the last one kept, by all but the name */
@@ -23,7 +23,7 @@ struct alike {
 
 struct best {
     const struct score *score;
-    struct alike *alike;           /* by what is seen at a glance; NULL: more decides */
+    struct alike *alike;           /* by the hot part; NULL: more decides */
     const struct resource *wanted; /* the one GPU resource that the pod asks for */
     struct ranked_node *kept;
     size_t n, n_most;
@@ -39,7 +39,7 @@ struct best *best_begin(const struct cluster *cluster, const struct fit_question
     best->score = score_begin(cluster, question, arena);
     best->kept = ARENA_ARRAY(arena, struct ranked_node, 2 * n_most);
     best->n_most = n_most;
-    if (rank_goes_by_glance(best->score)) {
+    if (rank_needs_hot_only(best->score)) {
         best->alike = ARENA_ARRAY(arena, struct alike, N_ALIKE);
         best->wanted = question->shape->needs[0].resource;
     }
@@ -78,12 +78,12 @@ static void cut(struct best *best)
 /* Where what is known of such nodes is kept; what was there gives way. */
 static struct alike *find_alike(const struct best *best, const struct node *node)
 {
-    const struct node_glance *glance = node_glance(node);
-    if (!best->alike || glance->gpus != best->wanted || glance->has_taints)
+    const struct node_hot *hot = node_hot(node);
+    if (!best->alike || hot->gpus != best->wanted || hot->has_taints)
         return NULL;
-    struct alike *alike = &best->alike[glance_hash(glance) & (N_ALIKE - 1)];
-    if (!alike->glance.gpus || !glance_is_alike(&alike->glance, glance)) {
-        *alike = (struct alike){.glance = *glance, .ranked = {.node = node}};
+    struct alike *alike = &best->alike[node_hot_hash(hot) & (N_ALIKE - 1)];
+    if (!alike->hot.gpus || !node_hot_is_alike(&alike->hot, hot)) {
+        *alike = (struct alike){.hot = *hot, .ranked = {.node = node}};
         rank_weigh(best->score, &alike->ranked);
     }
     return alike;

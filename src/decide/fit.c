@@ -2,7 +2,7 @@
 #include "decide/fit.h"
 #include "decide/quota.h"
 #include "ledger/admit.h"
-#include "ledger/glance.h"
+#include "ledger/node_hot.h"
 #include "ledger/reservation.h"
 
 #include <string.h>
@@ -183,7 +183,7 @@ static enum reason judge_model_and_quota(const struct node *node,
 static enum reason judge_known_model(const struct node *node, const struct fit_question *question,
                                      struct fit_round *round)
 {
-    const char *word = node_glance(node)->model_word;
+    const char *word = node_hot(node)->model_word;
     if (admit_takes_any_model(&question->shape->facts.wants) && !question->quota)
         return REASON_FITS;
     if (!round)
@@ -197,11 +197,11 @@ static enum reason judge_known_model(const struct node *node, const struct fit_q
 /* Most pods want whole GPUs of one resource, and most nodes that are asked of have them: then only
  * the model is open, and who else may have the GPUs. What the pod holds itself, or others would
  * give back, could only add to what is free. */
-static bool has_gpus_at_a_glance(const struct node *node, const struct pod_shape *shape)
+static bool has_gpus_by_hot(const struct node *node, const struct pod_shape *shape)
 {
-    const struct node_glance *glance = node_glance(node);
-    return shape->n_gpu_needs == 1 && glance->gpus == shape->needs[0].resource &&
-           glance->free_gpus >= shape->needs[0].amount && !glance->has_parts &&
+    const struct node_hot *hot = node_hot(node);
+    return shape->n_gpu_needs == 1 && hot->gpus == shape->needs[0].resource &&
+           hot->free_gpus >= shape->needs[0].amount && !hot->has_parts &&
            !shape->facts.legacy_affinity.present;
 }
 
@@ -222,11 +222,11 @@ static enum reason judge_step_by_step(const struct node *node, const struct fit_
 static enum reason judge_ours(const struct node *node, const struct fit_question *question,
                               struct fit_round *round)
 {
-    if (!has_gpus_at_a_glance(node, question->shape))
+    if (!has_gpus_by_hot(node, question->shape))
         return judge_step_by_step(node, question);
     const enum reason reason = judge_known_model(node, question, round);
     if ((reason != REASON_FITS && reason != REASON_QUOTA_CLAIMED) ||
-        !node_glance(node)->has_nominations)
+        !node_hot(node)->has_nominations)
         return reason;
     const enum reason room = judge_room(node, question);
     return room == REASON_FITS ? reason : room;

@@ -5,46 +5,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One market on its way: an item a supply, and what of its free GPUs each class cannot use. */
+/* One demand on its way: an item a pool, and what of its free GPUs each class cannot use. */
 struct reckoning {
-    const struct market *market;
+    const struct gpu_demand *demand;
     struct fragmentation *items;
-    int64_t *useless; /* by supply, then class */
+    int64_t *useless; /* by pool, then class */
 };
 
 static void add_node(struct reckoning *reckoning, const struct node *node)
 {
-    const struct market *market = reckoning->market;
-    const struct node_resource *gpus = node_find_resource(node, market->resource);
-    if (!gpus || !gpus->supply)
+    const struct gpu_demand *demand = reckoning->demand;
+    const struct node_resource *gpus = node_find_resource(node, demand->resource);
+    if (!gpus || !gpus->pool)
         return;
-    const struct supply *supply = gpus->supply;
+    const struct model_pool *pool = gpus->pool;
     const struct room room = room_on(node, node_resource_free(gpus));
-    const int64_t free = supply_offered(gpus);
-    struct fragmentation *item = &reckoning->items[supply->index];
+    const int64_t free = model_pool_offered(gpus);
+    struct fragmentation *item = &reckoning->items[pool->index];
     item->n_nodes++;
     item->free += free;
     item->n_whole += free > 0 && gpus->used <= 0 && gpus->reserved <= 0;
     item->largest_block = free > item->largest_block ? free : item->largest_block;
-    for (size_t i = 0; i < market->n_classes; i++) {
-        if (room_slots(&room, &market->classes[i], supply) == 0)
-            reckoning->useless[supply->index * market->n_classes + i] += free;
+    for (size_t i = 0; i < demand->n_classes; i++) {
+        if (room_slots(&room, &demand->classes[i], pool) == 0)
+            reckoning->useless[pool->index * demand->n_classes + i] += free;
     }
 }
 
-static double weight_of(const struct market_class *class)
+static double weight_of(const struct demand_class *class)
 {
     return (double)class->n_live * (double)class->gpus;
 }
 
 /* What is summed are whole numbers, in an order that does not depend on the nodes'. */
-static double mean_of(const struct market *market, const int64_t *useless)
+static double mean_of(const struct gpu_demand *demand, const int64_t *useless)
 {
     double sum = 0;
     double weights = 0;
-    for (size_t i = 0; i < market->n_classes; i++) {
-        sum += weight_of(&market->classes[i]) * (double)useless[i];
-        weights += weight_of(&market->classes[i]);
+    for (size_t i = 0; i < demand->n_classes; i++) {
+        sum += weight_of(&demand->classes[i]) * (double)useless[i];
+        weights += weight_of(&demand->classes[i]);
     }
     return weights > 0 ? sum / weights : 0;
 }
@@ -55,37 +55,37 @@ static int compare_models(const void *a, const void *b)
                   ((const struct fragmentation *)b)->model);
 }
 
-static void reckon(const struct cluster *cluster, const struct market *market,
+static void reckon(const struct cluster *cluster, const struct gpu_demand *demand,
                    struct fragmentation *items, struct arena *arena)
 {
     struct reckoning reckoning = {
-        .market = market,
+        .demand = demand,
         .items = items,
-        .useless = ARENA_ARRAY(arena, int64_t, market->n_supplies * market->n_classes),
+        .useless = ARENA_ARRAY(arena, int64_t, demand->n_pools * demand->n_classes),
     };
-    for (size_t i = 0; i < market->n_supplies; i++) {
-        items[i].resource = market->resource;
-        items[i].model = market->supplies[i]->model;
+    for (size_t i = 0; i < demand->n_pools; i++) {
+        items[i].resource = demand->resource;
+        items[i].model = demand->pools[i]->model;
     }
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node))
         add_node(&reckoning, node);
-    for (size_t i = 0; i < market->n_supplies; i++)
-        items[i].fragmented = mean_of(market, &reckoning.useless[i * market->n_classes]);
-    qsort(items, market->n_supplies, sizeof *items, compare_models);
+    for (size_t i = 0; i < demand->n_pools; i++)
+        items[i].fragmented = mean_of(demand, &reckoning.useless[i * demand->n_classes]);
+    qsort(items, demand->n_pools, sizeof *items, compare_models);
 }
 
 struct fragmentations fragmentation_of(const struct cluster *cluster, struct arena *arena)
 {
     struct fragmentations all = {0};
-    const struct market *market = NULL;
+    const struct gpu_demand *demand = NULL;
     size_t n = 0;
-    while ((market = cluster_next_market(cluster, market)))
-        n += market->n_supplies;
+    while ((demand = gpu_demand_next(cluster, demand)))
+        n += demand->n_pools;
     all.items = ARENA_ARRAY(arena, struct fragmentation, n);
-    while ((market = cluster_next_market(cluster, market))) {
-        reckon(cluster, market, &all.items[all.n], arena);
-        all.n += market->n_supplies;
+    while ((demand = gpu_demand_next(cluster, demand))) {
+        reckon(cluster, demand, &all.items[all.n], arena);
+        all.n += demand->n_pools;
     }
     return all;
 }

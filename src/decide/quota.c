@@ -35,8 +35,8 @@ struct quota_view {
 static int64_t *cell_of(const struct cluster *cluster, size_t quota,
                         const struct quota_limit *limit)
 {
-    int64_t *cells = tenants_quota_cells(cluster, quota);
-    return tenants_cell(cluster_policy(cluster), cells, limit->scope, limit->column);
+    int64_t *cells = namespace_usage_quota_cells(cluster, quota);
+    return namespace_usage_cell(cluster_policy(cluster), cells, limit->scope, limit->column);
 }
 
 static bool counts(const struct quota_limit *limit, uint64_t models)
@@ -62,7 +62,7 @@ static void exhaust(struct exhausted *exhausted, const struct quota_limit *limit
 
 static bool refuses(const struct exhausted *exhausted, const struct node *node)
 {
-    return exhausted->all || (exhausted->models & tenants_models(node));
+    return exhausted->all || (exhausted->models & namespace_usage_models(node));
 }
 
 /* So that most nodes cost no walk over the rows. */
@@ -112,7 +112,7 @@ static void give_back(struct quota_view *view, const struct cluster *cluster,
                       const char *namespace_, const struct pod_shape *shape, uint64_t models)
 {
     size_t n = 0;
-    const size_t *quotas = tenants_covering(cluster, namespace_, &n);
+    const size_t *quotas = namespace_usage_covering(cluster, namespace_, &n);
     for (size_t i = 0; i < view->n_rows; i++) {
         struct quota_row *row = &view->rows[i];
         if (counts(row->limit, models) && is_covered(quotas, n, row->quota))
@@ -132,13 +132,13 @@ struct quota_view *quota_begin(const struct cluster *cluster, const char *namesp
     view->shape = shape;
     view->waits_for_namespace = policy->quotas_select && cluster_lists_namespaces(cluster) &&
                                 !cluster_has_namespace(cluster, namespace_);
-    view->n_quotas = quota_find(cluster, namespace_, arena, &view->quotas);
+    view->n_quotas = namespace_usage_find_quotas(cluster, namespace_, arena, &view->quotas);
     view->rows = ARENA_ARRAY(arena, struct quota_row, count_limits(view));
     for (size_t i = 0; i < view->n_quotas; i++)
         add_rows(cluster, view, view->quotas[i]);
     if (own)
         give_back(view, cluster, own->namespace_, own->shape,
-                  tenants_models(reservation_node(own)));
+                  namespace_usage_models(reservation_node(own)));
     sum_up(view);
     return view->n_rows > 0 || view->waits_for_namespace ? view : NULL;
 }
@@ -155,7 +155,7 @@ static void find_coverage(struct coverage *last, const struct cluster *cluster,
 {
     if (last->namespace_ == namespace_)
         return;
-    last->n = quota_find(cluster, namespace_, arena, &last->quotas);
+    last->n = namespace_usage_find_quotas(cluster, namespace_, arena, &last->quotas);
     last->namespace_ = namespace_;
 }
 
@@ -168,13 +168,13 @@ static bool is_promised(const struct quota_row *row, uint64_t models,
 static void promise_nominated(struct quota_view *view, const struct nomination *nomination,
                               const struct coverage *coverage)
 {
-    const uint64_t models = tenants_models(nomination_node(nomination));
+    const uint64_t models = namespace_usage_models(nomination_node(nomination));
     for (size_t i = 0; i < view->n_rows; i++) {
         struct quota_row *row = &view->rows[i];
         if (!is_promised(row, models, coverage))
             continue;
         const int64_t gpus =
-            tenants_need_of(nomination->needs, nomination->n_needs, row->limit->scope);
+            namespace_usage_need_of(nomination->needs, nomination->n_needs, row->limit->scope);
         if (__builtin_sub_overflow(row->left, gpus, &row->left))
             row->left = INT64_MIN;
     }
@@ -207,7 +207,7 @@ void quota_promise(struct quota_view *view, const struct cluster *cluster,
         promise_nominated(view, nomination, &coverage);
     }
     const struct claim *claim = NULL;
-    while (now_ms != QUOTA_NO_CLAIMS && (claim = cluster_next_claim(cluster, claim))) {
+    while (now_ms != QUOTA_NO_CLAIMS && (claim = claims_next(cluster, claim))) {
         if (claim->until_ms <= now_ms || (asker->uid && strcmp(claim->uid, asker->uid) == 0))
             continue;
         find_coverage(&coverage, cluster, claim->namespace_, arena);
@@ -230,7 +230,7 @@ void quota_give_back(struct quota_view *view, const struct cluster *cluster,
 {
     if (!view)
         return;
-    give_back(view, cluster, namespace_, shape, tenants_models(node));
+    give_back(view, cluster, namespace_, shape, namespace_usage_models(node));
     sum_up(view);
 }
 
@@ -247,7 +247,7 @@ enum reason quota_judge(const struct quota_view *view, const struct node *node)
 
 const char *quota_refusal(const struct quota_view *view, const struct node *node)
 {
-    const uint64_t models = tenants_models(node);
+    const uint64_t models = namespace_usage_models(node);
     const struct quota_row *row = view->rows;
     while (!is_exhausted(row) || !counts(row->limit, models))
         row++;
@@ -260,7 +260,7 @@ int64_t quota_count(const struct quota_view *view, const struct node *node)
     int64_t count = INT64_MAX;
     for (size_t i = 0; view && i < view->n_rows; i++) {
         const struct quota_row *row = &view->rows[i];
-        if (!counts(row->limit, tenants_models(node)))
+        if (!counts(row->limit, namespace_usage_models(node)))
             continue;
         const int64_t more = is_claimed(row) ? 0 : (row->left - row->claimed) / row->need;
         count = more < count ? more : count;
@@ -272,7 +272,7 @@ void quota_take(struct quota_view *view, const struct node *node, int64_t n)
 {
     for (size_t i = 0; view && i < view->n_rows; i++) {
         struct quota_row *row = &view->rows[i];
-        if (counts(row->limit, tenants_models(node)))
+        if (counts(row->limit, namespace_usage_models(node)))
             row->left -= row->need * n;
     }
     if (view)
@@ -283,7 +283,7 @@ void quota_place(struct cluster *fork, struct quota_view *view, const struct nod
 {
     if (!view)
         return;
-    tenants_place(fork, view->quotas, view->n_quotas, view->shape, node, n);
+    namespace_usage_place(fork, view->quotas, view->n_quotas, view->shape, node, n);
     quota_take(view, node, n);
 }
 
@@ -295,15 +295,15 @@ int64_t quota_used(const struct cluster *cluster, const struct quota *quota,
 
 int64_t quota_need(const struct pod_shape *shape, const struct quota_limit *limit)
 {
-    return tenants_need(shape, limit->scope);
+    return namespace_usage_need(shape, limit->scope);
 }
 
 int64_t quota_unknown(const struct cluster *cluster, const struct quota *quota,
                       const struct quota_limit *limit)
 {
     int64_t *cells =
-        tenants_quota_cells(cluster, (size_t)(quota - cluster_policy(cluster)->quotas));
-    return *tenants_unknown_cell(cluster_policy(cluster), cells, limit->scope);
+        namespace_usage_quota_cells(cluster, (size_t)(quota - cluster_policy(cluster)->quotas));
+    return *namespace_usage_unknown_cell(cluster_policy(cluster), cells, limit->scope);
 }
 
 void quota_count_nodes(const struct cluster *cluster, size_t ret_counts[QUOTA_MODELS_MAX])
@@ -312,18 +312,18 @@ void quota_count_nodes(const struct cluster *cluster, size_t ret_counts[QUOTA_MO
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node)) {
         for (size_t i = 0; i < cluster_policy(cluster)->n_quota_models; i++)
-            ret_counts[i] += tenants_models(node) >> i & 1;
+            ret_counts[i] += namespace_usage_models(node) >> i & 1;
     }
 }
 
 bool quota_claim(struct cluster *cluster, const struct claim_question *question)
 {
     const struct pod_facts *pod = question->pod;
-    if (question->claims_version != cluster_claims_version(cluster))
+    if (question->claims_version != claims_version(cluster))
         return false;
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     const struct pod_shape *shape = cluster_resolve(cluster, &pod->shape, arena);
     const bool is_covered = quota_begin(cluster, pod->namespace_, shape, NULL, arena);
-    cluster_renew_claim(cluster, question, is_covered ? shape : NULL);
+    claims_renew(cluster, question, is_covered ? shape : NULL);
     return true;
 }

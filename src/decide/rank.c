@@ -1,7 +1,7 @@
 /* rank: see include/decide/rank.h. */
 #include "decide/rank.h"
 #include "base/mem.h"
-#include "ledger/glance.h"
+#include "ledger/node_hot.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,10 +35,10 @@ static enum gpu_work gpu_work_of(const struct node *node, const struct pod_shape
     return node_traits(node)->unschedulable ? GPU_WORK_CORDONED : GPU_WORK_NOW;
 }
 
-bool rank_goes_by_glance(const struct score *score)
+bool rank_needs_hot_only(const struct score *score)
 {
     const struct pod_shape *shape = score_shape(score);
-    return shape->n_gpu_needs == 1 && shape->facts.n_preferred == 0 && score_goes_by_glance(score);
+    return shape->n_gpu_needs == 1 && shape->facts.n_preferred == 0 && score_needs_hot_only(score);
 }
 
 void rank_weigh(const struct score *score, struct ranked_node *ranked)
@@ -51,7 +51,7 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
     ranked->model_rank = model_rank(traits, &facts->wants);
     ranked->preferred = preferred_weight(facts->preferred, facts->n_preferred, &traits->view);
     ranked->unpreferred = 0;
-    if (node_glance(node)->has_taints)
+    if (node_hot(node)->has_taints)
         ranked->unpreferred = taints_unpreferred(traits->taints, traits->n_taints,
                                                  facts->tolerations, facts->n_tolerations);
     ranked->by_claim = fit_by_claim(node, score_shape(score)) != NULL;

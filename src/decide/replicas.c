@@ -54,7 +54,7 @@ static int64_t others_on(const struct replicas *replicas, const struct node *nod
 static void count(struct replicas *replicas)
 {
     size_t n_nodes = 0;
-    const struct owner_node *nodes = owner_nodes(replicas->owner, &n_nodes);
+    const struct owner_node *nodes = owners_nodes(replicas->owner, &n_nodes);
     for (size_t i = 0; i < n_nodes; i++) {
         const struct owner_node *on = &nodes[i];
         const int64_t n = others_on(replicas, on->node, on->n);
@@ -80,7 +80,7 @@ struct replicas *replicas_begin(const struct cluster *cluster, const struct fit_
         return NULL;
     struct replicas *replicas = ARENA_NEW(arena, struct replicas);
     replicas->arena = arena;
-    replicas->owner = cluster_find_owner(cluster, question->replica_of);
+    replicas->owner = owners_find(cluster, question->replica_of);
     replicas->except = node_of_own(cluster, replicas->owner, question->own);
     replicas->weight = (double)weight_milli / 1000;
     count(replicas);
@@ -89,7 +89,7 @@ struct replicas *replicas_begin(const struct cluster *cluster, const struct fit_
 
 struct replicas_near replicas_near(struct replicas *replicas, const struct node *node)
 {
-    return (struct replicas_near){others_on(replicas, node, owner_n_on(replicas->owner, node)),
+    return (struct replicas_near){others_on(replicas, node, owners_n_on(replicas->owner, node)),
                                   find_zone(replicas, node)};
 }
 

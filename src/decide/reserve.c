@@ -25,7 +25,7 @@ static struct known known_of(const struct pod *pod)
 {
     return (struct known){.draft = {.namespace_ = pod->namespace_,
                                     .name = pod->name,
-                                    .replica_of = owner_uid(pod->owner),
+                                    .replica_of = owners_uid(pod->owner),
                                     .shape = pod->shape},
                           .node_name = pod->node_name,
                           .refusal = pod->refusal,
@@ -110,9 +110,8 @@ static enum reserve_verdict judge_bound(const struct known *known, const char *n
     return RESERVE_BOUND_ELSEWHERE;
 }
 
-enum reserve_verdict cluster_reserve(struct cluster *cluster,
-                                     const struct reserve_question *question,
-                                     struct reserve_result *ret_result)
+enum reserve_verdict reserve_room(struct cluster *cluster, const struct reserve_question *question,
+                                  struct reserve_result *ret_result)
 {
     struct known known = {0};
     *ret_result = (struct reserve_result){0};

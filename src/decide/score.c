@@ -10,16 +10,6 @@ static const struct score_policy *const POLICIES[N_PLACEMENT_POLICIES] = {
     [PLACEMENT_FGD] = &SCORE_FGD,
 };
 
-/* What the policy's classes lose by the score's pod on nodes of one supply that have one room. */
-struct known_loss {
-    const struct supply *supply; /* NULL: none is known here */
-    struct room room;
-    double loss;
-};
-
-/* A power of two. */
-#define N_KNOWN_LOSSES ((size_t)1024)
-
 struct score *score_begin(const struct cluster *cluster, const struct fit_question *question,
                           struct arena *arena)
 {
@@ -35,11 +25,11 @@ struct score *score_begin(const struct cluster *cluster, const struct fit_questi
     for (size_t i = 0; i < shape->n_gpu_needs; i++) {
         struct wanted_gpus *wanted = &score->wanted[i];
         wanted->need = &shape->needs[i];
-        wanted->market = cluster_market(cluster, wanted->need->resource);
+        wanted->demand = gpu_demand_find(cluster, wanted->need->resource);
         wanted->pressures =
-            ARENA_ARRAY(arena, double, wanted->market ? wanted->market->n_supplies : 0);
+            ARENA_ARRAY(arena, double, wanted->demand ? wanted->demand->n_pools : 0);
     }
-    score->known_losses = ARENA_ARRAY(arena, struct known_loss, N_KNOWN_LOSSES);
+    score->known_losses = score_loss_begin(arena);
     score_reprice(score);
     return score;
 }
@@ -49,7 +39,7 @@ const struct pod_shape *score_shape(const struct score *score)
     return score->shape;
 }
 
-bool score_goes_by_glance(const struct score *score)
+bool score_needs_hot_only(const struct score *score)
 {
     return !score->replicas && cluster_n_device_classes(score->cluster) == 0;
 }
@@ -107,80 +97,4 @@ size_t score_terms(const struct score *score, const struct node *node,
     if (score->replicas)
         ret_terms[n++] = (struct score_term){"replicasNear", score_near_cost(score, &near)};
     return n;
-}
-
-/* Rooms. */
-
-/* What is left of the room with the score's pod there. */
-static struct room room_left(const struct score *score, const struct resource *gpus,
-                             const struct room *room)
-{
-    const struct room taken = {shape_need(score->shape, gpus), score->milli_cores,
-                               score->memory_bytes};
-    return room_less(room, &taken);
-}
-
-/* All that is summed is a whole number: it does not depend on the order of the classes. */
-static double reckon_loss(const struct score *score, const struct market *market,
-                          const struct supply *supply, const struct room *before, class_loss *loss)
-{
-    const struct room after = room_left(score, market->resource, before);
-    double lost = 0;
-    double n_live = 0;
-    for (size_t i = 0; i < market->n_classes; i++) {
-        const struct market_class *class = &market->classes[i];
-        lost += (double)class->n_live * loss(class, before, &after, supply);
-        n_live += (double)class->n_live;
-    }
-    return n_live > 0 ? lost / n_live : 0;
-}
-
-static bool is_known(const struct known_loss *known, const struct supply *supply,
-                     const struct room *room)
-{
-    return known->supply == supply && known->room.gpus == room->gpus &&
-           known->room.milli_cores == room->milli_cores &&
-           known->room.memory_bytes == room->memory_bytes;
-}
-
-/* Where such a loss is kept; what was there gives way. */
-static struct known_loss *find_place(const struct score *score, const struct supply *supply,
-                                     const struct room *room)
-{
-    return &score->known_losses[room_hash(room, supply->index) & (N_KNOWN_LOSSES - 1)];
-}
-
-/* In a large cluster many nodes are alike, the empty ones first of all. */
-static double loss_in(const struct score *score, const struct node *node,
-                      const struct market *market, class_loss *loss)
-{
-    const struct gpu_offer offer = room_offer(node, market->resource);
-    if (!offer.supply)
-        return 0;
-    const struct room room = room_on(node, offer.free);
-    struct known_loss *known = find_place(score, offer.supply, &room);
-    if (!is_known(known, offer.supply, &room))
-        *known = (struct known_loss){offer.supply, room,
-                                     reckon_loss(score, market, offer.supply, &room, loss)};
-    return known->loss;
-}
-
-double score_typical_loss(const struct score *score, const struct node *node, class_loss *loss)
-{
-    double sum = 0;
-    for (const struct market *market = cluster_next_market(score->cluster, NULL); market;
-         market = cluster_next_market(score->cluster, market))
-        sum += loss_in(score, node, market, loss);
-    return sum;
-}
-
-double score_gpus_left(const struct score *score, const struct node *node)
-{
-    double sum = 0;
-    for (size_t i = 0; i < score->shape->n_gpu_needs; i++) {
-        const struct need *need = &score->shape->needs[i];
-        const struct node_resource *has = node_find_resource(node, need->resource);
-        sum += has ? (double)node_resource_free(has) - (double)need->amount : 0;
-    }
-    return sum;
 }

@@ -6,7 +6,7 @@
 static double gpus_left(const struct score *score, const struct node *node)
 {
     return score->shape->n_gpu_needs == 0 ? (double)node_free_gpus(node)
-                                          : score_gpus_left(score, node);
+                                          : score_loss_gpus_left(score, node);
 }
 
 const struct score_policy SCORE_BINPACK = {.own = {{"gpusLeft", gpus_left}}};

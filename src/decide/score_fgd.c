@@ -5,21 +5,21 @@
  */
 #include "score_policy.h"
 
-static double fragments(const struct room *room, const struct market_class *class,
-                        const struct supply *supply)
+static double fragments(const struct room *room, const struct demand_class *class,
+                        const struct model_pool *pool)
 {
-    return room_slots(room, class, supply) > 0 ? 0 : (double)room->gpus;
+    return room_slots(room, class, pool) > 0 ? 0 : (double)room->gpus;
 }
 
-static double fragments_added(const struct market_class *class, const struct room *before,
-                              const struct room *after, const struct supply *supply)
+static double fragments_added(const struct demand_class *class, const struct room *before,
+                              const struct room *after, const struct model_pool *pool)
 {
-    return fragments(after, class, supply) - fragments(before, class, supply);
+    return fragments(after, class, pool) - fragments(before, class, pool);
 }
 
 static double all_fragments_added(const struct score *score, const struct node *node)
 {
-    return score_typical_loss(score, node, fragments_added);
+    return score_loss_typical(score, node, fragments_added);
 }
 
 const struct score_policy SCORE_FGD = {.own = {{"fragmentsAdded", all_fragments_added}}};

@@ -4,7 +4,7 @@
 
 static double minus_gpus_left(const struct score *score, const struct node *node)
 {
-    return -score_gpus_left(score, node);
+    return -score_loss_gpus_left(score, node);
 }
 
 const struct score_policy SCORE_SPREAD = {.own = {{"minusGpusLeft", minus_gpus_left}}};

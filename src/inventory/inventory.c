@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "decide/quota.h"
 #include "file_feed.h"
-#include "ledger/market.h"
+#include "ledger/gpu_demand.h"
 #include "live_priv.h"
 
 #include <stdlib.h>
@@ -105,11 +105,11 @@ static void view_of_live(const struct live *live, struct inventory_view *view)
 static void lock_settled(struct inventory *inventory)
 {
     inventory_lock_to_read(inventory);
-    if (cluster_is_settled(inventory->state.cluster))
+    if (gpu_demand_is_settled(inventory->state.cluster))
         return;
     inventory_unlock(inventory);
     inventory_lock_to_write(inventory);
-    cluster_settle(inventory->state.cluster);
+    gpu_demand_settle(inventory->state.cluster);
     inventory_lock_only_to_read(inventory);
 }
 
@@ -170,7 +170,7 @@ enum reserve_verdict inventory_reserve(struct inventory *inventory,
 {
     struct reserve_result result = {0};
     inventory_lock_to_write(inventory);
-    enum reserve_verdict verdict = cluster_reserve(inventory->state.cluster, question, &result);
+    enum reserve_verdict verdict = reserve_room(inventory->state.cluster, question, &result);
     if (result.node_name)
         result.node_name = arena_strdup(arena, result.node_name);
     inventory_unlock(inventory);
@@ -189,13 +189,13 @@ bool inventory_claim(struct inventory *inventory, const struct claim_question *q
 void inventory_end_claim(struct inventory *inventory, const char *uid)
 {
     inventory_lock_to_write(inventory);
-    cluster_end_claim(inventory->state.cluster, uid);
+    claims_end(inventory->state.cluster, uid);
     inventory_unlock(inventory);
 }
 
 void inventory_release(struct inventory *inventory, const char *uid, uint64_t serial)
 {
     inventory_lock_to_write(inventory);
-    cluster_release(inventory->state.cluster, uid, serial);
+    reservation_release(inventory->state.cluster, uid, serial);
     inventory_unlock(inventory);
 }

@@ -108,14 +108,14 @@ static void upsert_reservation(struct cluster *cluster, const union kind_facts *
 {
     const struct reservation_facts *held = &facts->reservation;
     const int64_t age_ms = clock_wall_ms() - held->pod.created_s * 1000;
-    cluster_hold(cluster, &held->pod, held->node_name, clock_ms() - age_ms);
+    reservation_restore(cluster, &held->pod, held->node_name, clock_ms() - age_ms);
 }
 
 static void remove_reservation(struct cluster *cluster, const char *uid)
 {
     const struct reservation *held = cluster_find_reservation(cluster, uid);
     if (held)
-        cluster_release(cluster, uid, held->serial);
+        reservation_release(cluster, uid, held->serial);
 }
 
 const struct kind_row KINDS[N_CLUSTER_KINDS] = {

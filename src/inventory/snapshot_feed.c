@@ -1,7 +1,7 @@
 /* snapshot_feed: see snapshot_feed.h. */
 #include "snapshot_feed.h"
 #include "base/log.h"
-#include "ledger/market.h"
+#include "ledger/gpu_demand.h"
 
 #include <string.h>
 
@@ -42,7 +42,7 @@ static bool is_by_this_policy(const struct snapshot *snapshot, const struct clus
 static void compare(const struct snapshot *snapshot, struct cluster *cluster, struct arena *arena,
                     struct problems *problems)
 {
-    cluster_settle(cluster);
+    gpu_demand_settle(cluster);
     const struct snapshot_lines lines = snapshot_reckon(cluster, arena);
     json_auto_t *reckoned = snapshot_lines_json(&lines);
     const char *difference = snapshot_difference(snapshot->reckoned, reckoned, arena);

@@ -1,6 +1,6 @@
 /* admit: see include/ledger/admit.h. */
 #include "ledger/admit.h"
-#include "gpu_parts.h"
+#include "ledger.h"
 
 /* The cordon is judged as the taint that Kubernetes' NodeUnschedulable plugin sees in it. */
 static bool tolerates_cordon(const struct shape_facts *facts)
@@ -56,7 +56,7 @@ static bool asks_for_whole_gpus(const struct node *node, const struct pod_shape 
 {
     for (size_t i = 0; i < shape->n_gpu_needs; i++) {
         const struct resource *resource = shape->needs[i].resource;
-        if (gpu_parts_concern(resource->name) && !node_gives_by_claim(node, resource))
+        if (node_traits_speak_of(resource->name) && !node_gives_by_claim(node, resource))
             return true;
     }
     return false;

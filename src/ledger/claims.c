@@ -1,8 +1,8 @@
-/* claims: see include/ledger/claim.h. The oldest come first: a claim that is made again is the
+/* claims: see include/ledger/claims.h. The oldest come first: a claim that is made again is the
  * newest, so all that have lapsed are at the beginning. */
+#include "ledger/claims.h"
 #include "base/mem.h"
 #include "ledger.h"
-#include "ledger/claim.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +17,11 @@ static struct claim_entry *find(const struct cluster *cluster, const char *uid)
 static void end(struct cluster *cluster, struct claim_entry *entry)
 {
     HASH_DEL(cluster->claims, entry);
-    words_drop(&cluster->shapes->words, entry->claim.namespace_);
+    string_table_unref(&cluster->shapes->strings, entry->claim.namespace_);
     free(entry);
 }
 
-void cluster_end_claim(struct cluster *cluster, const char *uid)
+void claims_end(struct cluster *cluster, const char *uid)
 {
     struct claim_entry *entry = find(cluster, uid);
     if (entry)
@@ -37,12 +37,12 @@ void claims_free_all(struct cluster *cluster)
     }
 }
 
-bool cluster_has_claim(const struct cluster *cluster, const char *uid)
+bool claims_has(const struct cluster *cluster, const char *uid)
 {
     return find(cluster, uid);
 }
 
-uint64_t cluster_claims_version(const struct cluster *cluster)
+uint64_t claims_version(const struct cluster *cluster)
 {
     return cluster->claims_version;
 }
@@ -73,27 +73,27 @@ static void add(struct cluster *cluster, const struct claim_question *question,
     struct claim_entry *entry = mem_new(sizeof *entry + uid_size);
     struct claim *claim = &entry->claim;
     claim->uid = memcpy(entry->text, uid, uid_size);
-    claim->namespace_ = words_hold(&cluster->shapes->words, question->pod->namespace_);
+    claim->namespace_ = string_table_intern(&cluster->shapes->strings, question->pod->namespace_);
     claim->models = models;
     claim->until_ms = question->until_ms;
     for (size_t scope = 0; scope < policy->n_quota_scopes; scope++)
-        claim->gpus[scope] = tenants_need(shape, scope);
+        claim->gpus[scope] = namespace_usage_need(shape, scope);
     HASH_ADD_KEYPTR(hh, cluster->claims, claim->uid, uid_size - 1, entry);
     cluster->claims_version++;
 }
 
-void cluster_renew_claim(struct cluster *cluster, const struct claim_question *question,
-                         const struct pod_shape *shape)
+void claims_renew(struct cluster *cluster, const struct claim_question *question,
+                  const struct pod_shape *shape)
 {
     const char *uid = question->pod->uid;
     const struct node *node = cluster_find_node(cluster, question->node_name);
-    cluster_end_claim(cluster, uid);
+    claims_end(cluster, uid);
     drop_old(cluster, question->now_ms);
     if (node && shape && !counts_otherwise(cluster, uid))
-        add(cluster, question, shape, tenants_models(node));
+        add(cluster, question, shape, namespace_usage_models(node));
 }
 
-const struct claim *cluster_next_claim(const struct cluster *cluster, const struct claim *claim)
+const struct claim *claims_next(const struct cluster *cluster, const struct claim *claim)
 {
     const struct claim_entry *next =
         claim ? CONTAINER_OF(claim, const struct claim_entry, claim)->hh.next : cluster->claims;

@@ -1,7 +1,7 @@
 /* cluster: the ledger's changes. See include/ledger/cluster.h; nodes are in node_table.c. */
 #include "base/mem.h"
 #include "ledger.h"
-#include "ledger/claim.h"
+#include "ledger/claims.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,19 +11,19 @@ struct cluster *cluster_new(const struct policy *policy)
     struct cluster *cluster = MEM_NEW(struct cluster);
     cluster->policy = policy;
     cluster->shapes = shapes_new(policy);
-    cluster->quota_used = MEM_ARRAY(int64_t, policy->n_quotas * tenants_n_cells(policy));
+    cluster->quota_used = MEM_ARRAY(int64_t, policy->n_quotas * namespace_usage_n_cells(policy));
     return cluster;
 }
 
 static void free_pod(struct cluster *cluster, struct pod_entry *entry)
 {
-    struct words *words = &cluster->shapes->words;
-    shapes_drop(cluster->shapes, entry->pod.namespace_, entry->pod.shape);
-    owners_drop(&cluster->owners, entry->pod.owner);
-    words_drop(words, entry->pod.namespace_);
-    words_drop(words, entry->pod.node_name);
-    words_drop(words, entry->pod.nominated_node);
-    words_drop(words, entry->pod.priority_class);
+    struct string_table *strings = &cluster->shapes->strings;
+    shapes_unref_shape(cluster->shapes, entry->pod.namespace_, entry->pod.shape);
+    owners_unref(&cluster->owners, entry->pod.owner);
+    string_table_unref(strings, entry->pod.namespace_);
+    string_table_unref(strings, entry->pod.node_name);
+    string_table_unref(strings, entry->pod.nominated_node);
+    string_table_unref(strings, entry->pod.priority_class);
     free(entry->nomination);
     free(entry);
 }
@@ -39,7 +39,7 @@ void cluster_free(struct cluster *cluster)
         free_pod(cluster, pod);
     }
     pod_names_free(&cluster->pod_names);
-    reserve_free_all(cluster);
+    reservation_free_all(cluster);
     claims_free_all(cluster);
     struct node *node = NULL;
     struct node *next_node = NULL;
@@ -51,12 +51,12 @@ void cluster_free(struct cluster *cluster)
     }
     node_index_free(&cluster->node_index);
     free(cluster->check_walk.used);
-    market_free_all(cluster);
-    named_free_all(cluster);
-    tenants_free_all(cluster);
+    gpu_demand_free_all(cluster);
+    priority_classes_free_all(cluster);
+    namespace_usage_free_all(cluster);
     device_classes_free_all(cluster);
     for (size_t i = 0; i < cluster->n_fork_resources; i++)
-        shapes_drop_resource(cluster->shapes, cluster->fork_resources[i]);
+        shapes_unref_resource(cluster->shapes, cluster->fork_resources[i]);
     free(cluster->fork_resources);
     if (cluster->is_fork)
         arena_free(cluster->fork_arena);
@@ -86,49 +86,22 @@ int64_t cluster_nodes_changed_ms(const struct cluster *cluster)
     return cluster->nodes_changed_ms;
 }
 
-int64_t node_changed_ms(const struct node *node)
-{
-    return node->changed_ms;
-}
-
-static void count_change_of_nodes(struct cluster *cluster, struct node *node)
-{
-    cluster->version++;
-    cluster->nodes_version++;
-    cluster->settled = false;
-    cluster->nodes_changed_ms = cluster->now_ms;
-    node->changed_ms = cluster->now_ms;
-}
-
 void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts)
 {
-    struct node *node = node_table_hold(cluster, facts->name);
-    struct traits_entry *traits = traits_new(cluster, facts, node->traits);
-    const uint64_t models = tenants_models(node);
-    supply_leave(node);
-    bool same = node->traits && traits_equal(&node->traits->traits, &traits->traits);
-    if (same)
-        traits_drop(cluster, traits);
-    else
-        node_table_set_traits(cluster, node, traits);
+    struct node *node = node_table_find_or_add(cluster, facts->name);
+    struct traits_entry *traits = node_traits_new(cluster, facts, node->traits);
+    if (node->traits && node_traits_equal(&node->traits->traits, &traits->traits)) {
+        node_traits_unref(cluster, traits);
+        traits = node->traits;
+    }
     node->seen = cluster->relists[CLUSTER_NODES];
-    if (node_table_advertise(cluster, node, facts) || !same)
-        count_change_of_nodes(cluster, node);
-    supply_enter(cluster, node);
-    glance_renew(node);
-    tenants_move(cluster, node, models);
+    changes_of_node(cluster, node, traits, facts);
 }
 
 static void delete_node(struct cluster *cluster, struct node *node)
 {
-    const uint64_t models = tenants_models(node);
-    supply_leave(node);
-    node_table_set_traits(cluster, node, NULL);
-    tenants_move(cluster, node, models);
-    count_change_of_nodes(cluster, node);
     const struct node_facts nothing = {.name = node->name};
-    (void)node_table_advertise(cluster, node, &nothing);
-    glance_renew(node);
+    changes_of_node(cluster, node, NULL, &nothing);
     node_table_release(cluster, node);
 }
 
@@ -160,7 +133,7 @@ static bool pod_equal(const struct pod *pod, const struct pod_facts *facts,
            pod->finished == facts->finished && pod->terminating == facts->terminating &&
            pod->gated == facts->gated && pod->priority == facts->priority &&
            pod->created_s == facts->created_s &&
-           strcmp(owner_uid(pod->owner), facts->replica_of ? facts->replica_of : "") == 0 &&
+           strcmp(owners_uid(pod->owner), facts->replica_of ? facts->replica_of : "") == 0 &&
            strcmp(pod->namespace_, facts->namespace_) == 0 && strcmp(pod->name, facts->name) == 0 &&
            strcmp(pod->node_name, facts->node_name) == 0 &&
            strcmp(pod->nominated_node, facts->nominated_node) == 0 &&
@@ -172,35 +145,6 @@ static bool words_equal(const struct pod *pod, const struct pod_facts *facts)
     return text_equal(pod->unscheduled_reason, facts->unscheduled_reason) &&
            text_equal(pod->unscheduled_message, facts->unscheduled_message) &&
            text_equal(pod->not_evaluated, facts->not_evaluated);
-}
-
-/* One that is being deleted is about to be replaced by another. */
-bool pod_is_placed_replica(const struct pod *pod)
-{
-    return pod->owner && pod->node_name[0] && !pod->finished && !pod->terminating;
-}
-
-static void detach_pod(struct cluster *cluster, struct pod_entry *entry)
-{
-    struct node *node = entry->node;
-    if (!node)
-        return;
-    tenants_count(cluster, entry->pod.namespace_, entry->pod.shape, tenants_models(node), -1);
-    if (pod_is_placed_replica(&entry->pod))
-        owner_remove(entry->pod.owner, node);
-    node_table_remove_pod(cluster, node, entry);
-    node_table_release(cluster, node);
-}
-
-static void attach_pod(struct cluster *cluster, struct pod_entry *entry)
-{
-    if (!entry->pod.node_name[0] || entry->pod.finished)
-        return;
-    struct node *node = node_table_hold(cluster, entry->pod.node_name);
-    node_table_add_pod(node, entry);
-    tenants_count(cluster, entry->pod.namespace_, entry->pod.shape, tenants_models(node), 1);
-    if (pod_is_placed_replica(&entry->pod))
-        owner_add(entry->pod.owner, node);
 }
 
 static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
@@ -237,20 +181,20 @@ static struct pod_entry *entry_with_texts(const struct pod_facts *facts)
 static struct pod_entry *new_entry(struct cluster *cluster, const struct pod_facts *facts,
                                    const struct pod_shape *shape)
 {
-    struct words *words = &cluster->shapes->words;
+    struct string_table *strings = &cluster->shapes->strings;
     struct pod_entry *entry = entry_with_texts(facts);
     struct pod *pod = &entry->pod;
-    pod->namespace_ = words_hold(words, facts->namespace_);
-    pod->node_name = words_hold(words, facts->node_name);
-    pod->nominated_node = words_hold(words, facts->nominated_node);
-    pod->priority_class = words_hold(words, facts->priority_class);
+    pod->namespace_ = string_table_intern(strings, facts->namespace_);
+    pod->node_name = string_table_intern(strings, facts->node_name);
+    pod->nominated_node = string_table_intern(strings, facts->nominated_node);
+    pod->priority_class = string_table_intern(strings, facts->priority_class);
     pod->finished = facts->finished;
     pod->terminating = facts->terminating;
     pod->gated = facts->gated;
     pod->priority = facts->priority;
     pod->created_s = facts->created_s;
     pod->shape = shape;
-    pod->owner = owners_hold(&cluster->owners, facts->replica_of);
+    pod->owner = owners_ref(&cluster->owners, facts->replica_of);
     entry->seen = cluster->relists[CLUSTER_PODS];
     return entry;
 }
@@ -266,9 +210,7 @@ static void remove_pod(struct cluster *cluster, struct pod_entry *entry)
 {
     if (cluster->swept_to == entry)
         cluster->swept_to = entry->hh.next;
-    detach_pod(cluster, entry);
-    nominate_end(cluster, entry);
-    market_count(cluster, &entry->pod, -1);
+    changes_pod_removed(cluster, entry);
     pod_names_remove(&cluster->pod_names, entry);
     cluster->n_pods_over[entry->pod.shape->facts.over]--;
     HASH_DEL(cluster->pods, entry);
@@ -282,16 +224,14 @@ static void add_pod(struct cluster *cluster, const struct pod_facts *facts,
     HASH_ADD_KEYPTR(hh, cluster->pods, entry->pod.uid, strlen(entry->pod.uid), entry);
     pod_names_add(&cluster->pod_names, entry);
     cluster->n_pods_over[shape->facts.over]++;
-    market_count(cluster, &entry->pod, 1);
-    attach_pod(cluster, entry);
-    nominate_renew(cluster, entry);
+    changes_pod_added(cluster, entry);
 }
 
 /* Its reservation is that of the pod, and goes with it. */
 static void delete_pod(struct cluster *cluster, struct pod_entry *entry)
 {
-    reserve_forget(cluster, entry->pod.uid);
-    cluster_end_claim(cluster, entry->pod.uid);
+    reservation_forget(cluster, entry->pod.uid);
+    claims_end(cluster, entry->pod.uid);
     remove_pod(cluster, entry);
     cluster->version++;
 }
@@ -305,11 +245,12 @@ static bool settles_reservation(const struct pod_facts *facts)
 
 void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
 {
-    const struct pod_shape *shape = shapes_hold(cluster->shapes, facts->namespace_, &facts->shape);
+    const struct pod_shape *shape =
+        shapes_intern(cluster->shapes, facts->namespace_, &facts->shape);
     struct pod_entry *entry = find_pod(cluster, facts->uid);
     const bool same = entry && pod_equal(&entry->pod, facts, shape);
     if (same && words_equal(&entry->pod, facts)) {
-        shapes_drop(cluster->shapes, facts->namespace_, shape);
+        shapes_unref_shape(cluster->shapes, facts->namespace_, shape);
         entry->seen = cluster->relists[CLUSTER_PODS];
         return;
     }
@@ -320,8 +261,8 @@ void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
     if (predecessor)
         delete_pod(cluster, predecessor);
     if (settles_reservation(facts)) {
-        reserve_forget(cluster, facts->uid);
-        cluster_end_claim(cluster, facts->uid);
+        reservation_forget(cluster, facts->uid);
+        claims_end(cluster, facts->uid);
     }
     add_pod(cluster, facts, shape);
     cluster->version += same ? 0 : 1;
@@ -333,8 +274,8 @@ void cluster_delete_pod(struct cluster *cluster, const char *uid)
     if (entry)
         delete_pod(cluster, entry);
     else
-        reserve_forget(cluster, uid);
-    cluster_end_claim(cluster, uid);
+        reservation_forget(cluster, uid);
+    claims_end(cluster, uid);
 }
 
 void cluster_keep_pod(struct cluster *cluster, const char *uid)
@@ -388,9 +329,9 @@ void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind)
     else if (kind == CLUSTER_PODS)
         (void)cluster_relist_sweep_pods(cluster, SIZE_MAX);
     else if (kind == CLUSTER_NAMESPACES)
-        tenants_sweep(cluster);
+        namespaces_sweep(cluster);
     else if (kind == CLUSTER_DEVICE_CLASSES)
         device_classes_sweep(cluster);
     else
-        named_sweep(cluster);
+        priority_classes_sweep(cluster);
 }

@@ -1,23 +1,28 @@
 /*
  * cluster_check: the ledger's sums, made again the slow way from its pods and reservations.
  */
-#include "cluster_check.h"
 #include "base/mem.h"
 #include "exact_sum.h"
+#include "ledger.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-void check_differs(struct check *check, const char *where, const char *what, int64_t is,
-                   int64_t should_be)
+struct check {
+    size_t n_differences;
+    struct err *err; /* tells the first */
+};
+
+static void check_differs(struct check *check, const char *where, const char *what, int64_t is,
+                          int64_t should_be)
 {
     if (check->n_differences++ == 0)
         (void)err_set(check->err, EINVAL, "%s: %s is %" PRId64 ", should be %" PRId64, where, what,
                       is, should_be);
 }
 
-void check_unless_same(struct check *check, const char *what, size_t is, size_t should_be)
+static void check_unless_same(struct check *check, const char *what, size_t is, size_t should_be)
 {
     if (is != should_be)
         check_differs(check, "cluster", what, (int64_t)is, (int64_t)should_be);
@@ -28,7 +33,8 @@ static bool uses(const struct pod *pod, const char *node_name)
     return !pod->finished && pod->node_name[0] && strcmp(pod->node_name, node_name) == 0;
 }
 
-struct exact_sum *check_sums_new(const struct node *node)
+/* A sum for each of the node's rows, and one for the GPUs that have none; to be freed. */
+static struct exact_sum *check_sums_new(const struct node *node)
 {
     return MEM_ARRAY(struct exact_sum, node->n_resources + 1);
 }
@@ -48,8 +54,9 @@ static void add_shape(struct check *check, const struct node *node, const struct
     }
 }
 
-size_t check_pod(struct check *check, const struct node *node, const struct pod_entry *pod,
-                 struct exact_sum *used)
+/* Adds the pod to the sums of the node's rows. The work of it. */
+static size_t check_pod(struct check *check, const struct node *node, const struct pod_entry *pod,
+                        struct exact_sum *used)
 {
     if (!uses(&pod->pod, node->name) || pod->node != node)
         check_differs(check, node->name, pod->pod.uid, 1, 0);
@@ -75,7 +82,7 @@ static void check_row(struct check *check, const struct node *node, size_t i,
         check_differs(check, node->name, "an unused, unadvertised resource", 1, 0);
 }
 
-size_t check_rows(struct check *check, const struct node *node, const struct exact_sum *used)
+static size_t check_rows(struct check *check, const struct node *node, const struct exact_sum *used)
 {
     size_t n_visited = node->n_resources;
     struct exact_sum *reserved = check_sums_new(node);
@@ -92,7 +99,7 @@ size_t check_rows(struct check *check, const struct node *node, const struct exa
         check_differs(check, node->name, "GPUs that it does not list", node_unlisted_gpus(node),
                       exact_sum_shown(&reserved[node->n_resources]));
     free(reserved);
-    if (!glance_is_right(node))
+    if (!node_hot_is_right(node))
         check_differs(check, node->name, "what is seen of it at a glance", 0, 1);
     return n_visited;
 }
@@ -135,7 +142,7 @@ static void check_replicas(struct check *check, const struct node *node)
     for (size_t begin = 0, end = 0; begin < n; begin = end) {
         while (end < n && owners[end] == owners[begin])
             end++;
-        const size_t is = owner_n_on(owners[begin], node);
+        const size_t is = owners_n_on(owners[begin], node);
         if (is != end - begin)
             check_differs(check, node->name, "replicas of one owner", (int64_t)is,
                           (int64_t)(end - begin));
@@ -143,7 +150,8 @@ static void check_replicas(struct check *check, const struct node *node)
     free(owners);
 }
 
-size_t check_node(struct check *check, const struct node *node)
+/* The node with all that is on it. The work of it: pods, reservations, and their needs. */
+static size_t check_node(struct check *check, const struct node *node)
 {
     size_t n_pods = 0;
     size_t n_visited = 0;
@@ -316,34 +324,34 @@ static void check_owners(struct check *check, const struct cluster *cluster)
     check_unless_same(check, "users of owners", n_naming, n_should_name);
 }
 
-/* The recomputed supply of one resource, at the index of the supply that it is compared with. */
+/* The recomputed pool of one resource, at the index of the pool that it is compared with. */
 struct offered {
     int64_t free;
     size_t n_nodes;
 };
 
-static void add_offered(const struct cluster *cluster, const struct market *market,
+static void add_offered(const struct cluster *cluster, const struct gpu_demand *demand,
                         struct offered *offered)
 {
     for (const struct node *node = cluster->nodes; node; node = node->next) {
-        const struct node_resource *row = node_find_resource(node, market->resource);
-        if (!row || !row->supply)
+        const struct node_resource *row = node_find_resource(node, demand->resource);
+        if (!row || !row->pool)
             continue;
-        offered[row->supply->index].free += supply_offered(row);
-        offered[row->supply->index].n_nodes++;
+        offered[row->pool->index].free += model_pool_offered(row);
+        offered[row->pool->index].n_nodes++;
     }
 }
 
-static void check_market(struct check *check, const struct cluster *cluster,
-                         const struct market *market)
+static void check_demand(struct check *check, const struct cluster *cluster,
+                         const struct gpu_demand *demand)
 {
-    struct offered *offered = MEM_ARRAY(struct offered, market->n_supplies);
-    add_offered(cluster, market, offered);
-    for (size_t i = 0; i < market->n_supplies; i++) {
-        const struct supply *supply = market->supplies[i];
-        if (supply->free != offered[i].free)
-            check_differs(check, supply->model, "what is free", supply->free, offered[i].free);
-        check_unless_same(check, "nodes of a model", supply->n_nodes, offered[i].n_nodes);
+    struct offered *offered = MEM_ARRAY(struct offered, demand->n_pools);
+    add_offered(cluster, demand, offered);
+    for (size_t i = 0; i < demand->n_pools; i++) {
+        const struct model_pool *pool = demand->pools[i];
+        if (pool->free != offered[i].free)
+            check_differs(check, pool->model, "what is free", pool->free, offered[i].free);
+        check_unless_same(check, "nodes of a model", pool->n_nodes, offered[i].n_nodes);
     }
     free(offered);
 }
@@ -352,40 +360,168 @@ static void check_offers(struct check *check, const struct node *node)
 {
     for (size_t i = 0; i < node->n_resources; i++) {
         const struct node_resource *has = &node->resources[i];
-        if ((has->supply != NULL) != supply_is_offered(node, has))
-            check_differs(check, node->name, "GPUs on offer", has->supply != NULL,
-                          has->supply == NULL);
+        if ((has->pool != NULL) != model_pool_is_offered(node, has))
+            check_differs(check, node->name, "GPUs on offer", has->pool != NULL, has->pool == NULL);
     }
 }
 
-void check_supplies(struct check *check, const struct cluster *cluster)
+/* What is free of each GPU model, by the rows of the nodes. */
+static void check_pools(struct check *check, const struct cluster *cluster)
 {
-    for (const struct market *market = cluster_next_market(cluster, NULL); market;
-         market = cluster_next_market(cluster, market))
-        check_market(check, cluster, market);
+    for (const struct gpu_demand *demand = gpu_demand_next(cluster, NULL); demand;
+         demand = gpu_demand_next(cluster, demand))
+        check_demand(check, cluster, demand);
     for (const struct node *node = cluster->nodes; node; node = node->next)
         check_offers(check, node);
 }
 
-static void check_markets(struct check *check, const struct cluster *cluster)
+static void check_demands(struct check *check, const struct cluster *cluster)
 {
-    check_supplies(check, cluster);
+    check_pools(check, cluster);
     int64_t n_live = 0;
     for (const struct shape_entry *shape = cluster->shapes->shapes; shape; shape = shape->hh.next)
         n_live += shape->n_live;
     size_t n_should_live = 0;
     for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next)
-        n_should_live += pod_is_live(&pod->pod);
+        n_should_live += gpu_demand_counts(&pod->pod);
     check_unless_same(check, "live pods", (size_t)n_live, n_should_live);
 }
 
 static size_t n_classes(const struct cluster *cluster)
 {
     size_t n = 0;
-    for (const struct market *market = cluster_next_market(cluster, NULL); market;
-         market = cluster_next_market(cluster, market))
-        n += market->n_classes;
+    for (const struct gpu_demand *demand = gpu_demand_next(cluster, NULL); demand;
+         demand = gpu_demand_next(cluster, demand))
+        n += demand->n_classes;
     return n;
+}
+
+/* What namespaces and quotas count as used: once over all pods and reservations, however many
+ * namespaces there are. */
+
+/* What a namespace uses. */
+struct uses {
+    const char *namespace_;
+    size_t n; /* pods and reservations */
+    int64_t *cells;
+    UT_hash_handle hh;
+};
+
+static void add_use(struct uses **table, const struct policy *policy, const char *namespace_,
+                    const struct pod_shape *shape, uint64_t models)
+{
+    struct uses *uses = NULL;
+    if (shape->n_gpu_needs == 0)
+        return;
+    HASH_FIND_STR(*table, namespace_, uses);
+    if (!uses) {
+        uses = MEM_NEW(struct uses);
+        *uses = (struct uses){.namespace_ = namespace_,
+                              .cells = MEM_ARRAY(int64_t, namespace_usage_n_cells(policy))};
+        HASH_ADD_KEYPTR(hh, *table, namespace_, strlen(namespace_), uses);
+    }
+    namespace_usage_add(policy, uses->cells, shape, models, 1);
+    uses->n++;
+}
+
+/* By namespace; none where there are no quotas. */
+static struct uses *add_up(const struct cluster *cluster)
+{
+    const struct policy *policy = cluster->policy;
+    struct uses *table = NULL;
+    if (policy->n_quotas == 0)
+        return NULL;
+    for (const struct pod_entry *pod = cluster->pods; pod; pod = pod->hh.next) {
+        if (pod->node)
+            add_use(&table, policy, pod->pod.namespace_, pod->pod.shape,
+                    namespace_usage_models(pod->node));
+    }
+    for (const struct reservation_entry *held = cluster->reservations; held; held = held->hh.next)
+        add_use(&table, policy, held->reservation.namespace_, held->reservation.shape,
+                namespace_usage_models(held->node));
+    return table;
+}
+
+static void free_uses(struct uses *table)
+{
+    struct uses *uses = NULL;
+    struct uses *next = NULL;
+    HASH_ITER (hh, table, uses, next) {
+        HASH_DEL(table, uses);
+        free(uses->cells);
+        free(uses);
+    }
+}
+
+static void check_cells(struct check *check, const char *where, const int64_t *is,
+                        const int64_t *should_be, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (is[i] != should_be[i])
+            check_differs(check, where, "what quotas count", is[i], should_be[i]);
+    }
+}
+
+/* uses NULL: nothing. */
+static void check_uses(struct check *check, const struct namespace_entry *entry,
+                       const struct uses *uses, size_t n_cells)
+{
+    const char *name = entry->namespace_.name;
+    const size_t n_users = uses ? uses->n : 0;
+    if (entry->n_users != n_users)
+        check_differs(check, name, "users of GPUs", (int64_t)entry->n_users, (int64_t)n_users);
+    if (uses && !entry->used)
+        check_differs(check, name, "what quotas count", 0, 1);
+    for (size_t i = 0; entry->used && i < n_cells; i++) {
+        const int64_t should_be = uses ? uses->cells[i] : 0;
+        if (entry->used[i] != should_be)
+            check_differs(check, name, "what quotas count", entry->used[i], should_be);
+    }
+    if (!entry->there && n_users == 0)
+        check_differs(check, name, "a namespace that is neither there nor used", 1, 0);
+}
+
+/* Adds what the namespace uses to the cells of the quotas that cover it. */
+static void check_quotas_of(struct check *check, const struct policy *policy,
+                            const struct namespace_entry *entry, const struct uses *uses,
+                            int64_t *quota_cells)
+{
+    const struct namespace *is = &entry->namespace_;
+    const size_t n_cells = namespace_usage_n_cells(policy);
+    size_t n_quotas = 0;
+    for (size_t q = 0; q < policy->n_quotas; q++) {
+        if (!policy_quota_covers(&policy->quotas[q], is->name, is->labels, is->n_labels))
+            continue;
+        if (n_quotas >= entry->n_quotas || entry->quotas[n_quotas++] != q)
+            check_differs(check, is->name, "covered by a quota", 0, 1);
+        for (size_t c = 0; uses && c < n_cells; c++)
+            quota_cells[q * n_cells + c] += uses->cells[c];
+    }
+    if (n_quotas != entry->n_quotas)
+        check_differs(check, is->name, "quotas", (int64_t)entry->n_quotas, (int64_t)n_quotas);
+}
+
+static void check_namespaces(struct check *check, const struct cluster *cluster)
+{
+    const struct policy *policy = cluster->policy;
+    const size_t n_cells = namespace_usage_n_cells(policy);
+    int64_t *quota_cells = MEM_ARRAY(int64_t, policy->n_quotas * n_cells);
+    struct uses *table = add_up(cluster);
+    size_t n_there = 0;
+    size_t n_using = 0;
+    for (const struct namespace_entry *entry = cluster->namespaces; entry; entry = entry->hh.next) {
+        struct uses *uses = NULL;
+        HASH_FIND_STR(table, entry->namespace_.name, uses);
+        check_uses(check, entry, uses, n_cells);
+        check_quotas_of(check, policy, entry, uses, quota_cells);
+        n_there += entry->there;
+        n_using += uses != NULL;
+    }
+    check_cells(check, "quotas", cluster->quota_used, quota_cells, policy->n_quotas * n_cells);
+    check_unless_same(check, "namespaces", cluster->n_present_namespaces, n_there);
+    check_unless_same(check, "namespaces that use GPUs", n_using, HASH_COUNT(table));
+    free_uses(table);
+    free(quota_cells);
 }
 
 size_t cluster_check(const struct cluster *cluster, struct err *err)
@@ -396,8 +532,8 @@ size_t cluster_check(const struct cluster *cluster, struct err *err)
     check_nominations(&check, cluster);
     check_names(&check, cluster);
     check_owners(&check, cluster);
-    check_markets(&check, cluster);
-    check_tenants(&check, cluster);
+    check_demands(&check, cluster);
+    check_namespaces(&check, cluster);
     check_unless_same(&check, "wrong counts of device classes", device_classes_check(cluster), 0);
     size_t n_shape_refs = 0;
     size_t n_shape_bytes = 0;
@@ -411,4 +547,71 @@ size_t cluster_check(const struct cluster *cluster, struct err *err)
                       cluster_n_pods(cluster) + cluster_n_reservations(cluster) +
                           n_classes(cluster));
     return check.n_differences;
+}
+
+/*
+ * A little at a time, while the ledger is in use.
+ *
+ * The caller bounds the work of a step, whatever tenants write.
+ * A kubelet runs a few hundred pods; but any number may name one node. So the pods of a node that
+ * has more than PODS_AT_ONCE are summed in several steps, which count only if the node did not
+ * change in between. Its replicas and nominations are left out then.
+ */
+
+#define PODS_AT_ONCE 512
+/* A node that changes each time is left for the next round. */
+#define TRIES 3
+
+static void begin_node(struct check_walk *walk)
+{
+    free(walk->used);
+    walk->used = check_sums_new(walk->node);
+    walk->pod = walk->node->pods;
+    walk->n_changes = walk->node->n_changes;
+    walk->n_tries++;
+}
+
+/* The work of it. */
+static size_t check_part(struct check *check, struct check_walk *walk, size_t work)
+{
+    size_t n_visited = 1;
+    if (!walk->used || walk->n_changes != walk->node->n_changes) {
+        if (walk->n_tries == TRIES) {
+            node_table_walk_to(walk, walk->node->next);
+            return n_visited;
+        }
+        begin_node(walk);
+    }
+    for (; walk->pod && n_visited < work; walk->pod = walk->pod->next)
+        n_visited += check_pod(check, walk->node, walk->pod, walk->used);
+    if (walk->pod)
+        return n_visited;
+    n_visited += check_rows(check, walk->node, walk->used);
+    node_table_walk_to(walk, walk->node->next);
+    return n_visited;
+}
+
+static size_t check_next(struct check *check, struct check_walk *walk, size_t work)
+{
+    struct node *node = walk->node;
+    if (node->n_pods > PODS_AT_ONCE)
+        return check_part(check, walk, work);
+    node_table_walk_to(walk, node->next);
+    return 1 + check_node(check, node);
+}
+
+bool cluster_check_some(struct cluster *cluster, size_t work, size_t *ret_n_differences,
+                        struct err *err)
+{
+    struct check_walk *walk = &cluster->check_walk;
+    struct check check = {.err = *ret_n_differences == 0 ? err : NULL};
+    if (!walk->node)
+        node_table_walk_to(walk, cluster->nodes);
+    for (size_t n_visited = 0; walk->node && n_visited < work;)
+        n_visited += check_next(&check, walk, work - n_visited);
+    const bool is_complete = !walk->node;
+    if (is_complete)
+        check_pools(&check, cluster);
+    *ret_n_differences += check.n_differences;
+    return is_complete;
 }

@@ -5,16 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct supply *supply_of_fork(const struct cluster *fork, const struct node_resource *origin)
+static struct model_pool *pool_of_fork(const struct cluster *fork,
+                                       const struct node_resource *origin)
 {
-    return origin->supply ? cluster_market(fork, origin->resource)->supplies[origin->supply->index]
-                          : NULL;
+    return origin->pool ? gpu_demand_find(fork, origin->resource)->pools[origin->pool->index]
+                        : NULL;
 }
 
 static void fork_node(struct cluster *fork, const struct node *node)
 {
-    struct node *copy = node_table_hold(fork, node->name);
-    traits_hold(node->traits);
+    struct node *copy = node_table_find_or_add(fork, node->name);
+    node_traits_ref(node->traits);
     node_table_set_traits(fork, copy, node->traits);
     copy->unlisted_gpus = node->unlisted_gpus;
     copy->n_resources = node->n_resources;
@@ -22,11 +23,11 @@ static void fork_node(struct cluster *fork, const struct node *node)
     copy->resources = MEM_ARRAY(struct node_resource, node->n_resources);
     for (size_t i = 0; i < node->n_resources; i++) {
         copy->resources[i] = node->resources[i];
-        copy->resources[i].supply = supply_of_fork(fork, &node->resources[i]);
-        shapes_hold_row(node->resources[i].resource);
+        copy->resources[i].pool = pool_of_fork(fork, &node->resources[i]);
+        shapes_ref_row(node->resources[i].resource);
     }
     nominate_fork_node(fork, copy, node);
-    glance_renew(copy);
+    node_hot_renew(copy);
 }
 
 static void add_resource(struct cluster *fork, const struct resource *resource)
@@ -35,7 +36,7 @@ static void add_resource(struct cluster *fork, const struct resource *resource)
     if ((n & (n - 1)) == 0)
         fork->fork_resources =
             mem_grow(fork->fork_resources, n > 0 ? 2 * n : 1, sizeof(const struct resource *));
-    shapes_hold_resource_again(resource);
+    shapes_ref_resource(resource);
     fork->fork_resources[fork->n_fork_resources++] = resource;
 }
 
@@ -55,22 +56,22 @@ static void fork_resources(struct cluster *fork, const struct cluster *cluster)
 
 struct cluster *cluster_fork(struct cluster *cluster)
 {
-    cluster_settle(cluster);
+    gpu_demand_settle(cluster);
     struct cluster *fork = MEM_NEW(struct cluster);
     fork->policy = cluster->policy;
     fork->shapes = cluster->shapes;
     shapes_ref(fork->shapes);
     fork->is_fork = true;
     fork_resources(fork, cluster);
-    market_fork_all(fork, cluster);
+    gpu_demand_fork_all(fork, cluster);
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node))
         fork_node(fork, node);
-    const struct named_entry *entry = NULL;
+    const struct priority_class *entry = NULL;
     for (entry = cluster->priority_classes; entry; entry = entry->hh.next)
         cluster_upsert_priority_class(fork, entry->name, entry->value, entry->is_default,
                                       entry->never_preempts);
-    tenants_fork(fork, cluster);
+    namespace_usage_fork(fork, cluster);
     device_classes_fork(fork, cluster);
     fork->version = cluster->version;
     return fork;
@@ -87,13 +88,13 @@ void cluster_place(struct cluster *fork, const struct node *node, const struct p
     struct node *mine = node_index_find(&fork->node_index, node->name);
     for (size_t i = 0; i < shape->n_needs; i++) {
         const struct need *need = &shape->needs[i];
-        struct node_resource *entry = node_table_resource(mine, need->resource);
+        struct node_resource *entry = node_rows_find(mine, need->resource);
         if (!entry)
             continue;
-        supply_take(entry);
+        model_pool_take(entry);
         entry->used = amount_add(entry->used, amount_times(need->amount, n));
-        supply_give(entry);
+        model_pool_give(entry);
     }
-    glance_renew(mine);
+    node_hot_renew(mine);
     fork->version++;
 }

@@ -1,4 +1,4 @@
-/* cluster_read: what can be asked of a ledger about its nodes and pods. */
+/* cluster_read: what can be asked of a ledger about its nodes, pods and reservations. */
 #include "base/mem.h"
 #include "ledger.h"
 
@@ -59,6 +59,27 @@ const struct pod *cluster_next_pod(const struct cluster *cluster, const struct p
     const struct pod_entry *next =
         pod ? CONTAINER_OF(pod, const struct pod_entry, pod)->hh.next : cluster->pods;
     return next ? &next->pod : NULL;
+}
+
+size_t cluster_n_reservations(const struct cluster *cluster)
+{
+    return HASH_COUNT(cluster->reservations);
+}
+
+const struct reservation *cluster_find_reservation(const struct cluster *cluster, const char *uid)
+{
+    const struct reservation_entry *entry = NULL;
+    HASH_FIND_STR(cluster->reservations, uid, entry);
+    return entry ? &entry->reservation : NULL;
+}
+
+const struct reservation *cluster_next_reservation(const struct cluster *cluster,
+                                                   const struct reservation *reservation)
+{
+    const struct reservation_entry *next = cluster->reservations;
+    if (reservation)
+        next = CONTAINER_OF(reservation, const struct reservation_entry, reservation)->hh.next;
+    return next ? &next->reservation : NULL;
 }
 
 struct shape_use cluster_shape_use(const struct cluster *cluster)

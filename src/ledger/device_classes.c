@@ -41,7 +41,7 @@ static struct claimed_resource *find_claimed(const struct cluster *cluster, cons
     return claimed;
 }
 
-static struct claimed_resource *hold_claimed(struct cluster *cluster, const char *name)
+static struct claimed_resource *ref_claimed(struct cluster *cluster, const char *name)
 {
     if (!name[0])
         return NULL;
@@ -56,7 +56,7 @@ static struct claimed_resource *hold_claimed(struct cluster *cluster, const char
     return claimed;
 }
 
-static void drop_claimed(struct cluster *cluster, struct claimed_resource *claimed)
+static void unref_claimed(struct cluster *cluster, struct claimed_resource *claimed)
 {
     if (!claimed || --claimed->n_classes > 0)
         return;
@@ -67,7 +67,7 @@ static void drop_claimed(struct cluster *cluster, struct claimed_resource *claim
 static void remove_class(struct cluster *cluster, struct device_class *class)
 {
     HASH_DEL(cluster->device_classes, class);
-    drop_claimed(cluster, class->claimed);
+    unref_claimed(cluster, class->claimed);
     free(class->name);
     free(class);
 }
@@ -84,8 +84,8 @@ void cluster_upsert_device_class(struct cluster *cluster, const char *name, cons
     class->seen = cluster->relists[CLUSTER_DEVICE_CLASSES];
     if (!is_new && strcmp(class->claimed ? class->claimed->name : "", resource) == 0)
         return;
-    drop_claimed(cluster, class->claimed);
-    class->claimed = hold_claimed(cluster, resource);
+    unref_claimed(cluster, class->claimed);
+    class->claimed = ref_claimed(cluster, resource);
     cluster->version++;
 }
 
@@ -156,20 +156,10 @@ size_t device_classes_check(const struct cluster *cluster)
     return n_wrong;
 }
 
-static bool is_claimed(const struct cluster *cluster, const char *resource)
+bool device_classes_map(const struct cluster *cluster, const char *resource)
 {
     const size_t len = strlen(IMPLICIT);
     if (find_claimed(cluster, resource))
         return true;
     return strncmp(resource, IMPLICIT, len) == 0 && find(cluster, resource + len);
-}
-
-/* Most clusters have no class, and every node is asked about. */
-bool node_gives_by_claim(const struct node *node, const struct resource *resource)
-{
-    const struct cluster *cluster = node_glance(node)->cluster;
-    if (!cluster->device_classes)
-        return false;
-    const struct node_resource *has = node_find_resource(node, resource);
-    return (!has || has->allocatable <= 0) && is_claimed(cluster, resource->name);
 }

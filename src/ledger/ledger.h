@@ -5,18 +5,18 @@
 #define LEDGER_LEDGER_H
 
 #include "base/table.h"
-#include "ledger/claim.h"
+#include "ledger/claims.h"
 #include "ledger/cluster.h"
-#include "ledger/glance.h"
-#include "ledger/market.h"
+#include "ledger/gpu_demand.h"
 #include "ledger/namespace_usage.h"
+#include "ledger/node_hot.h"
 #include "ledger/nominate.h"
 #include "ledger/reservation.h"
+#include "model_pool.h"
 #include "node_index.h"
 #include "owners_priv.h"
 #include "pod_names.h"
 #include "shapes.h"
-#include "supply.h"
 #include "types/amount.h"
 
 #include <utlist.h>
@@ -44,7 +44,7 @@ struct pod_entry {
     struct pod_entry *prev, *next;       /* of the node's pods */
     struct pod_entry *next_named;        /* pod_names.h */
     UT_hash_handle hh;                   /* by uid */
-    char texts[];                        /* the strings that are its own; the others are words */
+    char texts[];                        /* the strings that are its own; the others are interned */
 };
 
 struct reservation_entry {
@@ -55,7 +55,7 @@ struct reservation_entry {
 };
 
 struct claim_entry {
-    struct claim claim; /* its namespace is a word */
+    struct claim claim; /* its namespace is interned */
     UT_hash_handle hh;  /* by uid, the oldest first */
     char text[];        /* the uid */
 };
@@ -64,10 +64,10 @@ struct claim_entry {
 struct device_class;
 struct claimed_resource;
 
-/* A decision finds every node by its name, and reads the glance: they lie side by side. */
+/* A decision finds every node by its name, and reads its hot part: they lie side by side. */
 struct node {
-    struct node_glance glance; /* first: glance.h */
-    struct node *prev, *next;  /* of the nodes that are there, or of those that are not */
+    struct node_hot hot;      /* first: node_hot.h */
+    struct node *prev, *next; /* of the nodes that are there, or of those that are not */
     uint64_t seen;
     int64_t changed_ms;              /* cluster_set_now() */
     struct node_resource *resources; /* GPUs first: they are asked for most */
@@ -83,25 +83,36 @@ struct node {
     char name[];
 };
 
-struct market_entry {
-    struct market market;
-    struct market_entry *next;
+/* Which of a node's two sums. */
+enum use { USE_BY_PODS, USE_BY_RESERVATIONS };
+
+/* What a pod or a reservation uses of a node. */
+struct usage {
+    enum use use;
+    const char *namespace_;
+    const struct pod_shape *shape;
+    struct owner *owner; /* who counts it as a replica there; NULL: nobody */
+};
+
+struct gpu_demand_entry {
+    struct gpu_demand demand;
+    struct gpu_demand_entry *next;
 };
 
 /* A namespace that is there, or of which pods that have GPUs speak. Kept for the quotas. */
-struct tenant {
-    struct namespace namespace_; /* name and labels are words */
+struct namespace_entry {
+    struct namespace namespace_; /* name and labels are interned */
     bool there;
     uint64_t seen;
     struct label *labels;
     size_t *quotas; /* that cover it: places in the policy's list, ascending */
     size_t n_quotas;
     size_t n_users; /* pods and reservations that are counted */
-    int64_t *used;  /* tenants_n_cells() GPUs; NULL: nothing was ever used */
+    int64_t *used;  /* namespace_usage_n_cells() GPUs; NULL: nothing was ever used */
     UT_hash_handle hh;
 };
 
-struct named_entry {
+struct priority_class {
     char *name;
     uint64_t seen;
     int64_t value;
@@ -126,7 +137,7 @@ struct cluster {
     bool is_fork;
     const struct resource **fork_resources; /* of a fork: all names it knows */
     size_t n_fork_resources;
-    struct arena *fork_arena;   /* of its markets and nominations */
+    struct arena *fork_arena;   /* of its demands and nominations */
     struct node *nodes;         /* that are there */
     struct node *missing_nodes; /* that only pods, reservations and nominations name */
     struct node_index node_index;
@@ -141,9 +152,9 @@ struct cluster {
     struct claim_entry *claims;           /* none in a fork */
     struct nomination_entry *nominations; /* of GPUs; none where there are no quotas */
     uint64_t claims_version;
-    struct named_entry *priority_classes;
-    struct tenant *tenants;
-    int64_t *quota_used; /* tenants_n_cells() GPUs a quota; NULL where there is none */
+    struct priority_class *priority_classes;
+    struct namespace_entry *namespaces;
+    int64_t *quota_used; /* namespace_usage_n_cells() GPUs a quota; NULL where there is none */
     struct device_class *device_classes;
     struct claimed_resource *claimed_resources;
     size_t n_present_nodes;
@@ -151,41 +162,51 @@ struct cluster {
     uint64_t relists[N_CLUSTER_KINDS];
     uint64_t version;
     uint64_t n_serials; /* of reservations, so far */
-    struct market_entry *markets;
+    struct gpu_demand_entry *demands;
     int64_t now_ms, nodes_changed_ms; /* cluster_set_now() */
     uint64_t nodes_version;           /* grows with every change of what a node is or has */
-    uint64_t settled_nodes;           /* the one that the markets' classes were chosen by */
+    uint64_t settled_nodes;           /* the one that the demands' classes were chosen by */
     bool settled;
 };
 
 /* node_table.c */
-struct node *node_table_hold(struct cluster *cluster, const char *name);
+struct node *node_table_find_or_add(struct cluster *cluster, const char *name);
 void node_table_release(struct cluster *cluster, struct node *node);
 /* The node is there from now on, with these traits, or no longer (NULL); those it had are dropped.
  */
 void node_table_set_traits(struct cluster *cluster, struct node *node, struct traits_entry *traits);
-/* Takes over what the node says it has. Whether anything changed. */
-bool node_table_advertise(struct cluster *cluster, struct node *node,
-                          const struct node_facts *facts);
-struct node_resource *node_table_resource(struct node *node, const struct resource *resource);
-/* Adds what the pod needs to what the node has in use, or takes it away. */
-void node_table_add_pod(struct node *node, struct pod_entry *pod);
-void node_table_remove_pod(struct cluster *cluster, struct node *node, struct pod_entry *pod);
 void node_table_free(struct cluster *cluster, struct node *node);
-/* The same, with what is reserved. */
-void node_table_add_reservation(struct node *node, struct reservation_entry *reservation);
-void node_table_remove_reservation(struct cluster *cluster, struct node *node,
-                                   struct reservation_entry *reservation);
+/* The self-check goes on with this node; sums that were begun are dropped. */
+void node_table_walk_to(struct check_walk *walk, struct node *node);
 
-/* cluster.c */
+/* node_rows.c */
+/* Takes over what the node says it has. Whether anything changed. */
+bool node_rows_advertise(struct cluster *cluster, struct node *node,
+                         const struct node_facts *facts);
+struct node_resource *node_rows_find(struct node *node, const struct resource *resource);
+/* The node has so much more in use, or what was added before less. */
+void node_rows_change(struct cluster *cluster, struct node *node, const struct usage *usage,
+                      bool is_added);
+
+/* changes.c */
+/* What the node is (NULL: it is not there) and has from now on; its traits so far may stay. */
+void changes_of_node(struct cluster *cluster, struct node *node, struct traits_entry *traits,
+                     const struct node_facts *facts);
+/* The pod is in the ledger's tables, or about to leave them. */
+void changes_pod_added(struct cluster *cluster, struct pod_entry *entry);
+void changes_pod_removed(struct cluster *cluster, struct pod_entry *entry);
+/* The reservation is among the cluster's, or no longer. */
+void changes_reservation_added(struct cluster *cluster, struct node *node,
+                               struct reservation_entry *entry);
+void changes_reservation_removed(struct cluster *cluster, struct reservation_entry *entry);
 /* Whether its owner counts it as a replica on its node. */
 bool pod_is_placed_replica(const struct pod *pod);
 
 /* reservation.c */
 /* Gives back what the pod's reservation holds, if it has one. */
-void reserve_forget(struct cluster *cluster, const char *uid);
+void reservation_forget(struct cluster *cluster, const char *uid);
 /* The ledger goes, and its nodes with it. */
-void reserve_free_all(struct cluster *cluster);
+void reservation_free_all(struct cluster *cluster);
 
 /* claims.c */
 void claims_free_all(struct cluster *cluster);
@@ -199,38 +220,44 @@ void nominate_end(struct cluster *cluster, struct pod_entry *entry);
 /* The copy of the node gets copies of its nominations, in the fork's arena. */
 void nominate_fork_node(struct cluster *fork, struct node *copy, const struct node *node);
 
-/* market.c */
-/* The resource's market, made if there was none. */
-struct market *market_hold(struct cluster *cluster, const struct resource *resource);
-bool pod_is_live(const struct pod *pod);
+/* gpu_demand.c */
+/* The resource's demand, made if there was none. */
+struct gpu_demand *gpu_demand_find_or_add(struct cluster *cluster, const struct resource *resource);
+bool gpu_demand_counts(const struct pod *pod);
 /* The pod is counted (n = 1), or no longer (n = -1), where it is live. */
-void market_count(struct cluster *cluster, const struct pod *pod, int64_t n);
-void market_fork_all(struct cluster *fork, const struct cluster *cluster);
-void market_free_all(struct cluster *cluster);
+void gpu_demand_count(struct cluster *cluster, const struct pod *pod, int64_t n);
+void gpu_demand_fork_all(struct cluster *fork, const struct cluster *cluster);
+void gpu_demand_free_all(struct cluster *cluster);
 
-/* supply.c, beside supply.h */
-bool supply_is_offered(const struct node *node, const struct node_resource *entry);
+/* model_pool.c, beside model_pool.h */
+bool model_pool_is_offered(const struct node *node, const struct node_resource *entry);
 
-/* cluster_named.c */
-void named_free_all(struct cluster *cluster);
-void named_sweep(struct cluster *cluster);
+/* priority_classes.c */
+void priority_classes_free_all(struct cluster *cluster);
+void priority_classes_sweep(struct cluster *cluster);
 
 /* namespace_usage.c */
 /* So many pods of the shape more (n < 0: fewer) use GPUs on a node of these models. */
-void tenants_count(struct cluster *cluster, const char *namespace_, const struct pod_shape *shape,
-                   uint64_t models, int64_t n);
+void namespace_usage_count(struct cluster *cluster, const char *namespace_,
+                           const struct pod_shape *shape, uint64_t models, int64_t n);
 /* The same for the cells alone. */
-void tenants_add(const struct policy *policy, int64_t *cells, const struct pod_shape *shape,
-                 uint64_t models, int64_t n);
+void namespace_usage_add(const struct policy *policy, int64_t *cells, const struct pod_shape *shape,
+                         uint64_t models, int64_t n);
 /* The node is of other models than before, or is gone, or has come. */
-void tenants_move(struct cluster *cluster, const struct node *node, uint64_t before);
-void tenants_sweep(struct cluster *cluster);
-void tenants_fork(struct cluster *fork, const struct cluster *cluster);
-void tenants_free_all(struct cluster *cluster);
+void namespace_usage_move(struct cluster *cluster, const struct node *node, uint64_t before);
+/* NULL: it is not there, and nothing that quotas count is used of it. */
+struct namespace_entry *namespace_usage_find(const struct cluster *cluster, const char *name);
+struct namespace_entry *namespace_usage_find_or_add(struct cluster *cluster, const char *name);
+/* Finds out again which quotas cover it. */
+void namespace_usage_cover_anew(struct cluster *cluster, struct namespace_entry *entry);
+void namespace_usage_drop_labels(struct cluster *cluster, struct namespace_entry *entry);
+/* It goes, where it is not there and nothing is used. */
+void namespace_usage_release(struct cluster *cluster, struct namespace_entry *entry);
+void namespace_usage_fork(struct cluster *fork, const struct cluster *cluster);
+void namespace_usage_free_all(struct cluster *cluster);
 
-/* cluster_check_some.c */
-/* The node is about to go, or to leave its list. */
-void check_walk_leave(struct cluster *cluster, const struct node *node);
+/* namespaces.c */
+void namespaces_sweep(struct cluster *cluster);
 
 /* device_classes.c */
 void device_classes_free_all(struct cluster *cluster);
@@ -238,13 +265,18 @@ void device_classes_sweep(struct cluster *cluster);
 void device_classes_fork(struct cluster *fork, const struct cluster *cluster);
 /* Resources whose classes are counted wrongly. */
 size_t device_classes_check(const struct cluster *cluster);
+/* Whether a class maps the extended resource of that name. */
+bool device_classes_map(const struct cluster *cluster, const char *resource);
 
 /* node_traits.c */
 /* before: the traits of the node of that name until now; NULL: there is none. */
-struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts *facts,
-                                const struct traits_entry *before);
-void traits_hold(struct traits_entry *entry);
-void traits_drop(struct cluster *cluster, struct traits_entry *entry);
-bool traits_equal(const struct node_traits *a, const struct node_traits *b);
+struct traits_entry *node_traits_new(struct cluster *cluster, const struct node_facts *facts,
+                                     const struct traits_entry *before);
+void node_traits_ref(struct traits_entry *entry);
+void node_traits_unref(struct cluster *cluster, struct traits_entry *entry);
+bool node_traits_equal(const struct node_traits *a, const struct node_traits *b);
+/* Whether shares_gpus and slices_gpus speak of this resource: NVIDIA's, but for those that say by
+ * their own name that they are parts ("nvidia.com/mig-1g.5gb", "nvidia.com/gpu.shared"). */
+bool node_traits_speak_of(const char *resource);
 
 #endif

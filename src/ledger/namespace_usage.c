@@ -6,8 +6,8 @@
  */
 #include "ledger/namespace_usage.h"
 #include "base/mem.h"
-#include "kept_labels.h"
 #include "ledger.h"
+#include "string_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,27 +20,28 @@ static size_t n_columns(const struct policy *policy)
     return 1 + policy->n_quota_models + 1;
 }
 
-size_t tenants_n_cells(const struct policy *policy)
+size_t namespace_usage_n_cells(const struct policy *policy)
 {
     return policy->n_quota_scopes * n_columns(policy);
 }
 
-int64_t *tenants_cell(const struct policy *policy, int64_t *cells, size_t scope, size_t column)
+int64_t *namespace_usage_cell(const struct policy *policy, int64_t *cells, size_t scope,
+                              size_t column)
 {
     return &cells[scope * n_columns(policy) + column];
 }
 
-int64_t *tenants_unknown_cell(const struct policy *policy, int64_t *cells, size_t scope)
+int64_t *namespace_usage_unknown_cell(const struct policy *policy, int64_t *cells, size_t scope)
 {
-    return tenants_cell(policy, cells, scope, 1 + policy->n_quota_models);
+    return namespace_usage_cell(policy, cells, scope, 1 + policy->n_quota_models);
 }
 
-uint64_t tenants_models(const struct node *node)
+uint64_t namespace_usage_models(const struct node *node)
 {
     return node->traits ? node->traits->traits.quota_models : QUOTA_MODEL_UNKNOWN;
 }
 
-int64_t tenants_need_of(const struct need *needs, size_t n_needs, size_t scope)
+int64_t namespace_usage_need_of(const struct need *needs, size_t n_needs, size_t scope)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < n_needs; i++) {
@@ -50,9 +51,9 @@ int64_t tenants_need_of(const struct need *needs, size_t n_needs, size_t scope)
     return sum < POD_GPUS_MAX ? sum : POD_GPUS_MAX;
 }
 
-int64_t tenants_need(const struct pod_shape *shape, size_t scope)
+int64_t namespace_usage_need(const struct pod_shape *shape, size_t scope)
 {
-    return tenants_need_of(shape->needs, shape->n_gpu_needs, scope);
+    return namespace_usage_need_of(shape->needs, shape->n_gpu_needs, scope);
 }
 
 static void add(int64_t *cell, int64_t more)
@@ -61,20 +62,20 @@ static void add(int64_t *cell, int64_t more)
         *cell = INT64_MAX;
 }
 
-void tenants_add(const struct policy *policy, int64_t *cells, const struct pod_shape *shape,
-                 uint64_t models, int64_t n)
+void namespace_usage_add(const struct policy *policy, int64_t *cells, const struct pod_shape *shape,
+                         uint64_t models, int64_t n)
 {
     for (size_t scope = 0; scope < policy->n_quota_scopes; scope++) {
         int64_t gpus = 0;
-        if (__builtin_mul_overflow(tenants_need(shape, scope), n, &gpus))
+        if (__builtin_mul_overflow(namespace_usage_need(shape, scope), n, &gpus))
             gpus = INT64_MAX;
-        add(tenants_cell(policy, cells, scope, 0), gpus);
+        add(namespace_usage_cell(policy, cells, scope, 0), gpus);
         for (size_t i = 0; i < policy->n_quota_models; i++) {
             if (models >> i & 1)
-                add(tenants_cell(policy, cells, scope, 1 + i), gpus);
+                add(namespace_usage_cell(policy, cells, scope, 1 + i), gpus);
         }
         if (models & QUOTA_MODEL_UNKNOWN)
-            add(tenants_unknown_cell(policy, cells, scope), gpus);
+            add(namespace_usage_unknown_cell(policy, cells, scope), gpus);
     }
 }
 
@@ -85,112 +86,114 @@ static size_t find_quotas(const struct policy *policy, const struct namespace *n
 {
     size_t n = 0;
     for (size_t i = 0; i < policy->n_quotas; i++) {
-        if (quota_covers(&policy->quotas[i], namespace_->name, namespace_->labels,
-                         namespace_->n_labels))
+        if (policy_quota_covers(&policy->quotas[i], namespace_->name, namespace_->labels,
+                                namespace_->n_labels))
             quotas[n++] = i;
     }
     return n;
 }
 
-int64_t *tenants_quota_cells(const struct cluster *cluster, size_t quota)
+int64_t *namespace_usage_quota_cells(const struct cluster *cluster, size_t quota)
 {
-    return &cluster->quota_used[quota * tenants_n_cells(cluster->policy)];
+    return &cluster->quota_used[quota * namespace_usage_n_cells(cluster->policy)];
 }
 
-/* Gives what the tenant uses to the quotas that cover it (sign 1), or takes it from them. */
-static void give_to_quotas(struct cluster *cluster, const struct tenant *tenant, int64_t sign)
+/* Gives what the namespace uses to the quotas that cover it (sign 1), or takes it from them. */
+static void give_to_quotas(struct cluster *cluster, const struct namespace_entry *entry,
+                           int64_t sign)
 {
-    if (!tenant->used)
+    if (!entry->used)
         return;
-    for (size_t i = 0; i < tenant->n_quotas; i++) {
-        int64_t *cells = tenants_quota_cells(cluster, tenant->quotas[i]);
-        for (size_t c = 0; c < tenants_n_cells(cluster->policy); c++)
-            cells[c] += sign * tenant->used[c];
+    for (size_t i = 0; i < entry->n_quotas; i++) {
+        int64_t *cells = namespace_usage_quota_cells(cluster, entry->quotas[i]);
+        for (size_t c = 0; c < namespace_usage_n_cells(cluster->policy); c++)
+            cells[c] += sign * entry->used[c];
     }
 }
 
-static void cover_anew(struct cluster *cluster, struct tenant *tenant)
+void namespace_usage_cover_anew(struct cluster *cluster, struct namespace_entry *entry)
 {
     const size_t n_quotas = cluster->policy->n_quotas;
-    give_to_quotas(cluster, tenant, -1);
-    tenant->quotas = mem_grow(tenant->quotas, n_quotas, sizeof *tenant->quotas);
-    tenant->n_quotas = find_quotas(cluster->policy, &tenant->namespace_, tenant->quotas);
-    tenant->quotas = mem_grow(tenant->quotas, tenant->n_quotas, sizeof *tenant->quotas);
-    give_to_quotas(cluster, tenant, 1);
+    give_to_quotas(cluster, entry, -1);
+    entry->quotas = mem_grow(entry->quotas, n_quotas, sizeof *entry->quotas);
+    entry->n_quotas = find_quotas(cluster->policy, &entry->namespace_, entry->quotas);
+    entry->quotas = mem_grow(entry->quotas, entry->n_quotas, sizeof *entry->quotas);
+    give_to_quotas(cluster, entry, 1);
 }
 
 /* The table. */
 
-static struct tenant *find(const struct cluster *cluster, const char *name)
+struct namespace_entry *namespace_usage_find(const struct cluster *cluster, const char *name)
 {
-    struct tenant *tenant = NULL;
-    HASH_FIND_STR(cluster->tenants, name, tenant);
-    return tenant;
+    struct namespace_entry *entry = NULL;
+    HASH_FIND_STR(cluster->namespaces, name, entry);
+    return entry;
 }
 
-static struct tenant *add_tenant(struct cluster *cluster, const char *name)
+static struct namespace_entry *add_entry(struct cluster *cluster, const char *name)
 {
-    struct tenant *tenant = MEM_NEW(struct tenant);
-    tenant->namespace_.name = words_hold(&cluster->shapes->words, name);
-    HASH_ADD_KEYPTR(hh, cluster->tenants, tenant->namespace_.name, strlen(name), tenant);
-    return tenant;
+    struct namespace_entry *entry = MEM_NEW(struct namespace_entry);
+    entry->namespace_.name = string_table_intern(&cluster->shapes->strings, name);
+    HASH_ADD_KEYPTR(hh, cluster->namespaces, entry->namespace_.name, strlen(name), entry);
+    return entry;
 }
 
-static struct tenant *find_or_add(struct cluster *cluster, const char *name)
+struct namespace_entry *namespace_usage_find_or_add(struct cluster *cluster, const char *name)
 {
-    struct tenant *tenant = find(cluster, name);
-    if (!tenant) {
-        tenant = add_tenant(cluster, name);
-        cover_anew(cluster, tenant);
+    struct namespace_entry *entry = namespace_usage_find(cluster, name);
+    if (!entry) {
+        entry = add_entry(cluster, name);
+        namespace_usage_cover_anew(cluster, entry);
     }
-    return tenant;
+    return entry;
 }
 
-static void drop_labels(struct cluster *cluster, struct tenant *tenant)
+void namespace_usage_drop_labels(struct cluster *cluster, struct namespace_entry *entry)
 {
-    kept_labels_free(&cluster->shapes->words, tenant->labels, tenant->namespace_.n_labels);
-    tenant->namespace_.labels = tenant->labels = NULL;
-    tenant->namespace_.n_labels = 0;
+    string_table_unref_labels(&cluster->shapes->strings, entry->labels, entry->namespace_.n_labels);
+    entry->namespace_.labels = entry->labels = NULL;
+    entry->namespace_.n_labels = 0;
 }
 
-static void free_tenant(struct cluster *cluster, struct tenant *tenant)
+static void free_entry(struct cluster *cluster, struct namespace_entry *entry)
 {
-    HASH_DEL(cluster->tenants, tenant);
-    drop_labels(cluster, tenant);
-    words_drop(&cluster->shapes->words, tenant->namespace_.name);
-    free(tenant->quotas);
-    free(tenant->used);
-    free(tenant);
+    HASH_DEL(cluster->namespaces, entry);
+    namespace_usage_drop_labels(cluster, entry);
+    string_table_unref(&cluster->shapes->strings, entry->namespace_.name);
+    free(entry->quotas);
+    free(entry->used);
+    free(entry);
 }
 
-void tenants_free_all(struct cluster *cluster)
+void namespace_usage_free_all(struct cluster *cluster)
 {
-    struct tenant *tenant = NULL;
-    struct tenant *next = NULL;
-    HASH_ITER (hh, cluster->tenants, tenant, next) {
-        free_tenant(cluster, tenant);
+    struct namespace_entry *entry = NULL;
+    struct namespace_entry *next = NULL;
+    HASH_ITER (hh, cluster->namespaces, entry, next) {
+        free_entry(cluster, entry);
     }
     free(cluster->quota_used);
 }
 
-static void release(struct cluster *cluster, struct tenant *tenant)
+void namespace_usage_release(struct cluster *cluster, struct namespace_entry *entry)
 {
-    if (!tenant->there && tenant->n_users == 0)
-        free_tenant(cluster, tenant);
+    if (!entry->there && entry->n_users == 0)
+        free_entry(cluster, entry);
 }
 
-const size_t *tenants_covering(const struct cluster *cluster, const char *namespace_, size_t *ret_n)
+const size_t *namespace_usage_covering(const struct cluster *cluster, const char *namespace_,
+                                       size_t *ret_n)
 {
-    const struct tenant *tenant = find(cluster, namespace_);
-    *ret_n = tenant ? tenant->n_quotas : 0;
-    return tenant ? tenant->quotas : NULL;
+    const struct namespace_entry *entry = namespace_usage_find(cluster, namespace_);
+    *ret_n = entry ? entry->n_quotas : 0;
+    return entry ? entry->quotas : NULL;
 }
 
-size_t quota_find(const struct cluster *cluster, const char *namespace_, struct arena *arena,
-                  const size_t **ret_quotas)
+size_t namespace_usage_find_quotas(const struct cluster *cluster, const char *namespace_,
+                                   struct arena *arena, const size_t **ret_quotas)
 {
     size_t n = 0;
-    *ret_quotas = tenants_covering(cluster, namespace_, &n);
+    *ret_quotas = namespace_usage_covering(cluster, namespace_, &n);
     if (*ret_quotas)
         return n;
     const struct namespace unknown = {.name = namespace_};
@@ -199,42 +202,43 @@ size_t quota_find(const struct cluster *cluster, const char *namespace_, struct 
     return find_quotas(cluster->policy, &unknown, quotas);
 }
 
-void tenants_place(struct cluster *fork, const size_t *quotas, size_t n_quotas,
-                   const struct pod_shape *shape, const struct node *node, int64_t n)
+void namespace_usage_place(struct cluster *fork, const size_t *quotas, size_t n_quotas,
+                           const struct pod_shape *shape, const struct node *node, int64_t n)
 {
     for (size_t i = 0; i < n_quotas; i++)
-        tenants_add(fork->policy, tenants_quota_cells(fork, quotas[i]), shape, tenants_models(node),
-                    n);
+        namespace_usage_add(fork->policy, namespace_usage_quota_cells(fork, quotas[i]), shape,
+                            namespace_usage_models(node), n);
 }
 
 /* Pods and nodes. */
 
-void tenants_count(struct cluster *cluster, const char *namespace_, const struct pod_shape *shape,
-                   uint64_t models, int64_t n)
+void namespace_usage_count(struct cluster *cluster, const char *namespace_,
+                           const struct pod_shape *shape, uint64_t models, int64_t n)
 {
     const struct policy *policy = cluster->policy;
     if (policy->n_quotas == 0 || shape->n_gpu_needs == 0)
         return;
-    struct tenant *tenant = find_or_add(cluster, namespace_);
-    if (!tenant->used)
-        tenant->used = MEM_ARRAY(int64_t, tenants_n_cells(policy));
-    tenant->n_users += (size_t)n;
-    tenants_add(policy, tenant->used, shape, models, n);
-    for (size_t i = 0; i < tenant->n_quotas; i++)
-        tenants_add(policy, tenants_quota_cells(cluster, tenant->quotas[i]), shape, models, n);
-    release(cluster, tenant);
+    struct namespace_entry *entry = namespace_usage_find_or_add(cluster, namespace_);
+    if (!entry->used)
+        entry->used = MEM_ARRAY(int64_t, namespace_usage_n_cells(policy));
+    entry->n_users += (size_t)n;
+    namespace_usage_add(policy, entry->used, shape, models, n);
+    for (size_t i = 0; i < entry->n_quotas; i++)
+        namespace_usage_add(policy, namespace_usage_quota_cells(cluster, entry->quotas[i]), shape,
+                            models, n);
+    namespace_usage_release(cluster, entry);
 }
 
 static void count_again(struct cluster *cluster, const char *namespace_,
                         const struct pod_shape *shape, const uint64_t models[2])
 {
-    tenants_count(cluster, namespace_, shape, models[1], 1);
-    tenants_count(cluster, namespace_, shape, models[0], -1);
+    namespace_usage_count(cluster, namespace_, shape, models[1], 1);
+    namespace_usage_count(cluster, namespace_, shape, models[0], -1);
 }
 
-void tenants_move(struct cluster *cluster, const struct node *node, uint64_t before)
+void namespace_usage_move(struct cluster *cluster, const struct node *node, uint64_t before)
 {
-    const uint64_t models[] = {before, tenants_models(node)};
+    const uint64_t models[] = {before, namespace_usage_models(node)};
     if (models[0] == models[1])
         return;
     for (const struct pod_entry *pod = node->pods; pod; pod = pod->next)
@@ -243,105 +247,21 @@ void tenants_move(struct cluster *cluster, const struct node *node, uint64_t bef
         count_again(cluster, held->reservation.namespace_, held->reservation.shape, models);
 }
 
-/* Namespaces. */
-
-/* Whether they are others than before. */
-static bool take_labels(struct cluster *cluster, struct tenant *tenant,
-                        const struct namespace_facts *facts)
-{
-    struct label *labels = kept_labels_new(&cluster->shapes->words, facts->labels, facts->n_labels);
-    const bool same =
-        kept_labels_equal(tenant->labels, tenant->namespace_.n_labels, labels, facts->n_labels);
-    drop_labels(cluster, tenant);
-    tenant->namespace_.labels = tenant->labels = labels;
-    tenant->namespace_.n_labels = facts->n_labels;
-    const char *enforced = labels_find(labels, facts->n_labels, NAMESPACE_ENFORCED_LABEL);
-    tenant->namespace_.is_enforced = enforced && strcmp(enforced, NAMESPACE_ENFORCED) == 0;
-    return !same;
-}
-
-void cluster_upsert_namespace(struct cluster *cluster, const struct namespace_facts *facts)
-{
-    struct tenant *tenant = find_or_add(cluster, facts->name);
-    const bool is_new = !tenant->there;
-    const bool changed = take_labels(cluster, tenant, facts);
-    tenant->seen = cluster->relists[CLUSTER_NAMESPACES];
-    tenant->there = true;
-    cluster->n_present_namespaces += is_new;
-    cluster->version += is_new || changed;
-    if (changed)
-        cover_anew(cluster, tenant);
-}
-
-static void remove_namespace(struct cluster *cluster, struct tenant *tenant)
-{
-    tenant->there = false;
-    cluster->n_present_namespaces--;
-    cluster->version++;
-    drop_labels(cluster, tenant);
-    cover_anew(cluster, tenant);
-    release(cluster, tenant);
-}
-
-void cluster_delete_namespace(struct cluster *cluster, const char *name)
-{
-    struct tenant *tenant = find(cluster, name);
-    if (tenant && tenant->there)
-        remove_namespace(cluster, tenant);
-}
-
-void tenants_sweep(struct cluster *cluster)
-{
-    struct tenant *tenant = NULL;
-    struct tenant *next = NULL;
-    HASH_ITER (hh, cluster->tenants, tenant, next) {
-        if (tenant->there && tenant->seen != cluster->relists[CLUSTER_NAMESPACES])
-            remove_namespace(cluster, tenant);
-    }
-}
-
-bool cluster_has_namespace(const struct cluster *cluster, const char *name)
-{
-    const struct tenant *tenant = find(cluster, name);
-    return tenant && tenant->there;
-}
-
-size_t cluster_n_namespaces(const struct cluster *cluster)
-{
-    return cluster->n_present_namespaces;
-}
-
-bool cluster_lists_namespaces(const struct cluster *cluster)
-{
-    return cluster->relists[CLUSTER_NAMESPACES] > 0;
-}
-
-const struct namespace *cluster_next_namespace(const struct cluster *cluster,
-                                               const struct namespace *namespace_)
-{
-    const struct tenant *next =
-        namespace_ ? CONTAINER_OF(namespace_, const struct tenant, namespace_)->hh.next
-                   : cluster->tenants;
-    while (next && !next->there)
-        next = next->hh.next;
-    return next ? &next->namespace_ : NULL;
-}
-
 /* Of those that are not there, which quotas cover them is found by their names. */
-void tenants_fork(struct cluster *fork, const struct cluster *cluster)
+void namespace_usage_fork(struct cluster *fork, const struct cluster *cluster)
 {
-    const size_t n_cells = tenants_n_cells(cluster->policy) * cluster->policy->n_quotas;
+    const size_t n_cells = namespace_usage_n_cells(cluster->policy) * cluster->policy->n_quotas;
     fork->quota_used = MEM_ARRAY(int64_t, n_cells);
     memcpy(fork->quota_used, cluster->quota_used, n_cells * sizeof(int64_t));
-    for (const struct tenant *tenant = cluster->tenants; tenant; tenant = tenant->hh.next) {
-        if (!tenant->there)
+    for (const struct namespace_entry *entry = cluster->namespaces; entry; entry = entry->hh.next) {
+        if (!entry->there)
             continue;
-        struct tenant *copy = add_tenant(fork, tenant->namespace_.name);
+        struct namespace_entry *copy = add_entry(fork, entry->namespace_.name);
         copy->there = true;
-        copy->namespace_.is_enforced = tenant->namespace_.is_enforced;
-        copy->n_quotas = tenant->n_quotas;
-        copy->quotas = MEM_ARRAY(size_t, tenant->n_quotas);
-        memcpy(copy->quotas, tenant->quotas, tenant->n_quotas * sizeof *copy->quotas);
+        copy->namespace_.is_enforced = entry->namespace_.is_enforced;
+        copy->n_quotas = entry->n_quotas;
+        copy->quotas = MEM_ARRAY(size_t, entry->n_quotas);
+        memcpy(copy->quotas, entry->quotas, entry->n_quotas * sizeof *copy->quotas);
     }
     fork->n_present_namespaces = cluster->n_present_namespaces;
 }

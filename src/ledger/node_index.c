@@ -113,7 +113,7 @@ static void fetch_nodes(const struct node_index *index, const struct abreast *so
         const struct node *node = index->slots[probe(index, hash, hash)].node;
         if (!node)
             continue;
-        __builtin_prefetch(&node->glance);
+        __builtin_prefetch(&node->hot);
         __builtin_prefetch(&node->name);
     }
 }

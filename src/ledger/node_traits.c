@@ -1,7 +1,12 @@
-/* node_traits: what a node is: labels, taints, model. See include/ledger/cluster.h. */
+/*
+ * node_traits: what a node is: labels, taints, model, and whether its GPUs are whole ones. See
+ * include/ledger/cluster.h.
+ *
+ * NVIDIA's device plugin can hand out one GPU several times (time slicing, MPS), or the slices of
+ * MIG, under the name of whole ones; GPU feature discovery's labels tell it. Source: NVIDIA
+ * k8s-device-plugin, GPU feature discovery (product, replicas, sharing-strategy).
+ */
 #include "base/mem.h"
-#include "gpu_parts.h"
-#include "kept_labels.h"
 #include "ledger.h"
 #include "types/quantity.h"
 
@@ -9,19 +14,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* NVIDIA GPU feature discovery: MiB of one GPU. */
 #define MEMORY_LABEL "nvidia.com/gpu.memory"
 #define ZONE_LABEL "topology.kubernetes.io/zone"
 #define MIB ((int64_t)1024 * 1024)
+#define VENDOR "nvidia.com/"
+#define SLICES "nvidia.com/mig-"
+#define SHARES ".shared"
+#define PRODUCT_LABEL "nvidia.com/gpu.product"
+#define STRATEGY_LABEL "nvidia.com/gpu.sharing-strategy"
+#define REPLICAS_LABEL "nvidia.com/gpu.replicas"
 
-static struct taint *copy_taints(struct words *words, const struct node_facts *facts)
+static struct taint *copy_taints(struct string_table *strings, const struct node_facts *facts)
 {
     struct taint *taints = MEM_ARRAY(struct taint, facts->n_taints);
     for (size_t i = 0; i < facts->n_taints; i++) {
         taints[i] = facts->taints[i];
-        taints[i].key = words_hold(words, facts->taints[i].key);
-        taints[i].value = words_hold(words, facts->taints[i].value);
+        taints[i].key = string_table_intern(strings, facts->taints[i].key);
+        taints[i].value = string_table_intern(strings, facts->taints[i].value);
     }
     return taints;
 }
@@ -41,6 +53,70 @@ static void find_model(struct node_traits *traits)
         traits->model_value = value;
         return;
     }
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t len = strlen(text);
+    const size_t end_len = strlen(end);
+    return len >= end_len && strcasecmp(text + len - end_len, end) == 0;
+}
+
+/* NVIDIA's, and no slices by name. */
+static bool is_of_gpus(const char *resource)
+{
+    return strncmp(resource, VENDOR, strlen(VENDOR)) == 0 &&
+           strncmp(resource, SLICES, strlen(SLICES)) != 0;
+}
+
+static bool is_renamed_share(const char *resource)
+{
+    return is_of_gpus(resource) && ends_in(resource, SHARES);
+}
+
+bool node_traits_speak_of(const char *resource)
+{
+    return is_of_gpus(resource) && !ends_in(resource, SHARES);
+}
+
+static bool has_renamed_shares(const struct amount *amounts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (amounts[i].amount > 0 && is_renamed_share(amounts[i].resource))
+            return true;
+    }
+    return false;
+}
+
+static bool is_said_to_be_shared(const struct label_view *view)
+{
+    const char *strategy = labels_find(view->labels, view->n_labels, STRATEGY_LABEL);
+    const char *replicas = labels_find(view->labels, view->n_labels, REPLICAS_LABEL);
+    int64_t n = 0;
+    if (strategy && strcmp(strategy, "none") != 0)
+        return true;
+    return replicas && quantity_whole(replicas, &n, NULL) == 0 && n > 1;
+}
+
+/* Of two models that a node is labelled with, the policy may ask the other one first. */
+static const char *product_of(const struct node_traits *traits)
+{
+    const char *product = labels_find(traits->view.labels, traits->view.n_labels, PRODUCT_LABEL);
+    return product ? product : traits->model_value;
+}
+
+/* A name that ends so speaks of the plain resource. The other labels speak of what is shared, which
+ * has a name of its own where the device plugin renames it (renameByDefault): what it leaves under
+ * the plain name is whole. */
+static void find_parts(const struct node_facts *facts, struct node_traits *traits)
+{
+    const char *product = product_of(traits);
+    const bool is_renamed = has_renamed_shares(facts->capacity, facts->n_capacity) ||
+                            has_renamed_shares(facts->allocatable, facts->n_allocatable);
+    traits->slices_gpus =
+        traits->model.sharing == GPU_MIG_SLICED || strstr(product, "-MIG-") != NULL;
+    traits->shares_gpus = traits->model.sharing == GPU_TIME_SHARED || ends_in(product, "-SHARED") ||
+                          (!is_renamed && is_said_to_be_shared(&traits->view));
 }
 
 static int64_t find_gpu_memory(const struct node_traits *traits)
@@ -71,32 +147,32 @@ static void find_counted_model(struct node_traits *traits, const struct node_tra
 }
 
 /* All that a wish for a model, and a quota, are judged by. */
-static const char *hold_model_word(struct words *words, const struct node_traits *traits)
+static const char *hold_model_word(struct string_table *strings, const struct node_traits *traits)
 {
     char model[2 * GPU_MODEL_TEXT_MAX];
     char text[sizeof model + sizeof traits->model.mig_profile + 96];
     (void)snprintf(text, sizeof text, "%s %d %s %" PRId64 " %" PRIx64,
                    gpu_model_text(&traits->model, model), (int)traits->model.sharing,
                    traits->model.mig_profile, traits->gpu_memory_bytes, traits->quota_models);
-    return words_hold(words, text);
+    return string_table_intern(strings, text);
 }
 
-struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts *facts,
-                                const struct traits_entry *before)
+struct traits_entry *node_traits_new(struct cluster *cluster, const struct node_facts *facts,
+                                     const struct traits_entry *before)
 {
-    struct words *words = &cluster->shapes->words;
+    struct string_table *strings = &cluster->shapes->strings;
     struct traits_entry *entry = MEM_NEW(struct traits_entry);
     entry->refs = 1;
-    entry->labels = kept_labels_new(words, facts->labels, facts->n_labels);
-    entry->taints = copy_taints(words, facts);
+    entry->labels = string_table_intern_labels(strings, facts->labels, facts->n_labels);
+    entry->taints = copy_taints(strings, facts);
     struct node_traits *traits = &entry->traits;
     traits->view = (struct label_view){
-        .node_name = words_hold(words, facts->name),
+        .node_name = string_table_intern(strings, facts->name),
         .labels = entry->labels,
         .n_labels = facts->n_labels,
         .policy = cluster->policy,
     };
-    traits->uid = words_hold(words, facts->uid ? facts->uid : "");
+    traits->uid = string_table_intern(strings, facts->uid ? facts->uid : "");
     traits->taints = entry->taints;
     traits->n_taints = facts->n_taints;
     traits->unschedulable = facts->unschedulable;
@@ -107,41 +183,42 @@ struct traits_entry *traits_new(struct cluster *cluster, const struct node_facts
     find_counted_model(traits, before ? &before->traits : NULL);
     traits->quota_models =
         policy_quota_models(cluster->policy, &traits->counted_model, traits->counted_memory_bytes);
-    traits->model_word = hold_model_word(words, traits);
-    gpu_parts_find(facts, traits);
+    traits->model_word = hold_model_word(strings, traits);
+    find_parts(facts, traits);
     return entry;
 }
 
-void traits_hold(struct traits_entry *entry)
+void node_traits_ref(struct traits_entry *entry)
 {
     entry->refs++;
 }
 
-void traits_drop(struct cluster *cluster, struct traits_entry *entry)
+void node_traits_unref(struct cluster *cluster, struct traits_entry *entry)
 {
-    struct words *words = &cluster->shapes->words;
+    struct string_table *strings = &cluster->shapes->strings;
     if (!entry || --entry->refs > 0)
         return;
-    kept_labels_free(words, entry->labels, entry->traits.view.n_labels);
+    string_table_unref_labels(strings, entry->labels, entry->traits.view.n_labels);
     for (size_t i = 0; i < entry->traits.n_taints; i++) {
-        words_drop(words, entry->taints[i].key);
-        words_drop(words, entry->taints[i].value);
+        string_table_unref(strings, entry->taints[i].key);
+        string_table_unref(strings, entry->taints[i].value);
     }
-    words_drop(words, entry->traits.model_word);
-    words_drop(words, entry->traits.view.node_name);
-    words_drop(words, entry->traits.uid);
+    string_table_unref(strings, entry->traits.model_word);
+    string_table_unref(strings, entry->traits.view.node_name);
+    string_table_unref(strings, entry->traits.uid);
     free(entry->taints);
     free(entry);
 }
 
 /* The model and the memory follow from the labels; whether GPUs are shared, not from these alone.
  */
-bool traits_equal(const struct node_traits *a, const struct node_traits *b)
+bool node_traits_equal(const struct node_traits *a, const struct node_traits *b)
 {
     if (a->unschedulable != b->unschedulable || a->ready != b->ready ||
         a->shares_gpus != b->shares_gpus || a->slices_gpus != b->slices_gpus ||
         strcmp(a->uid, b->uid) != 0 || a->n_taints != b->n_taints ||
-        !kept_labels_equal(a->view.labels, a->view.n_labels, b->view.labels, b->view.n_labels))
+        !string_table_equal_labels(a->view.labels, a->view.n_labels, b->view.labels,
+                                   b->view.n_labels))
         return false;
     for (size_t i = 0; i < a->n_taints; i++) {
         if (a->taints[i].effect != b->taints[i].effect ||

@@ -2,7 +2,7 @@
 #include "ledger/nominate.h"
 #include "base/mem.h"
 #include "ledger.h"
-#include "ledger/claim.h"
+#include "ledger/claims.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static void list_for_quotas(struct cluster *cluster, struct nomination_entry *en
 static void begin(struct cluster *cluster, struct pod_entry *entry)
 {
     const struct pod *pod = &entry->pod;
-    struct node *node = node_table_hold(cluster, pod->nominated_node);
+    struct node *node = node_table_find_or_add(cluster, pod->nominated_node);
     entry->nomination = MEM_NEW(struct nomination_entry);
     *entry->nomination = (struct nomination_entry){
         .nomination = {pod->uid, pod->namespace_, pod->priority, pod->created_s, pod->shape->needs,
@@ -32,8 +32,8 @@ static void begin(struct cluster *cluster, struct pod_entry *entry)
     };
     DL_APPEND(node->nominations, entry->nomination);
     list_for_quotas(cluster, entry->nomination);
-    glance_renew(node);
-    cluster_end_claim(cluster, pod->uid);
+    node_hot_renew(node);
+    claims_end(cluster, pod->uid);
 }
 
 void nominate_end(struct cluster *cluster, struct pod_entry *entry)
@@ -45,7 +45,7 @@ void nominate_end(struct cluster *cluster, struct pod_entry *entry)
     DL_DELETE(node->nominations, nomination);
     if (nomination->counts_for_quotas)
         DL_DELETE2(cluster->nominations, nomination, all_prev, all_next);
-    glance_renew(node);
+    node_hot_renew(node);
     entry->nomination = NULL;
     free(nomination);
     node_table_release(cluster, node);

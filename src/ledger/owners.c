@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct owner *cluster_find_owner(const struct cluster *cluster, const char *uid)
+const struct owner *owners_find(const struct cluster *cluster, const char *uid)
 {
     struct owner *owner = NULL;
     if (uid && uid[0])
@@ -15,7 +15,7 @@ const struct owner *cluster_find_owner(const struct cluster *cluster, const char
     return owner;
 }
 
-struct owner *owners_hold(struct owners *owners, const char *uid)
+struct owner *owners_ref(struct owners *owners, const char *uid)
 {
     struct owner *owner = NULL;
     if (!uid || !uid[0])
@@ -31,7 +31,7 @@ struct owner *owners_hold(struct owners *owners, const char *uid)
     return owner;
 }
 
-void owners_drop(struct owners *owners, struct owner *owner)
+void owners_unref(struct owners *owners, struct owner *owner)
 {
     if (!owner || --owner->refs > 0)
         return;
@@ -60,7 +60,7 @@ static bool is_at(const struct owner *owner, size_t at, const struct node *node)
     return at < owner->n_nodes && owner->nodes[at].node == node;
 }
 
-void owner_add(struct owner *owner, const struct node *node)
+void owners_add(struct owner *owner, const struct node *node)
 {
     if (!owner)
         return;
@@ -79,7 +79,7 @@ void owner_add(struct owner *owner, const struct node *node)
     owner->n_nodes++;
 }
 
-void owner_remove(struct owner *owner, const struct node *node)
+void owners_remove(struct owner *owner, const struct node *node)
 {
     if (!owner)
         return;
@@ -91,13 +91,13 @@ void owner_remove(struct owner *owner, const struct node *node)
     memmove(place, place + 1, (owner->n_nodes - at) * sizeof *place);
 }
 
-const struct owner_node *owner_nodes(const struct owner *owner, size_t *ret_n)
+const struct owner_node *owners_nodes(const struct owner *owner, size_t *ret_n)
 {
     *ret_n = owner ? owner->n_nodes : 0;
     return owner ? owner->nodes : NULL;
 }
 
-size_t owner_n_on(const struct owner *owner, const struct node *node)
+size_t owners_n_on(const struct owner *owner, const struct node *node)
 {
     if (!owner)
         return 0;
@@ -105,7 +105,7 @@ size_t owner_n_on(const struct owner *owner, const struct node *node)
     return is_at(owner, at, node) ? owner->nodes[at].n : 0;
 }
 
-const char *owner_uid(const struct owner *owner)
+const char *owners_uid(const struct owner *owner)
 {
     return owner ? owner->uid : "";
 }

@@ -24,12 +24,12 @@ struct owners {
 };
 
 /* With one more user, made if it was not known. NULL for "" and NULL: no owner. */
-struct owner *owners_hold(struct owners *owners, const char *uid);
+struct owner *owners_ref(struct owners *owners, const char *uid);
 /* NULL: nothing happens, here and below. */
-void owners_drop(struct owners *owners, struct owner *owner);
+void owners_unref(struct owners *owners, struct owner *owner);
 
-void owner_add(struct owner *owner, const struct node *node);
+void owners_add(struct owner *owner, const struct node *node);
 /* One must be there. */
-void owner_remove(struct owner *owner, const struct node *node);
+void owners_remove(struct owner *owner, const struct node *node);
 
 #endif

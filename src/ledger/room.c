@@ -1,6 +1,6 @@
 /* room: see room.h. */
 #include "ledger/room.h"
-#include "ledger/glance.h"
+#include "ledger/node_hot.h"
 
 static int64_t at_least_0(int64_t amount)
 {
@@ -9,19 +9,19 @@ static int64_t at_least_0(int64_t amount)
 
 struct gpu_offer room_offer(const struct node *node, const struct resource *gpus)
 {
-    const struct node_glance *glance = node_glance(node);
-    if (glance->gpus == gpus)
-        return (struct gpu_offer){glance->supply, glance->free_gpus, true};
+    const struct node_hot *hot = node_hot(node);
+    if (hot->gpus == gpus)
+        return (struct gpu_offer){hot->pool, hot->free_gpus, true};
     const struct node_resource *has = node_find_resource(node, gpus);
-    return has ? (struct gpu_offer){has->supply, node_resource_free(has), true}
+    return has ? (struct gpu_offer){has->pool, node_resource_free(has), true}
                : (struct gpu_offer){0};
 }
 
 struct room room_on(const struct node *node, int64_t free_gpus)
 {
-    const struct node_glance *glance = node_glance(node);
-    return (struct room){at_least_0(free_gpus), at_least_0(glance->milli_cores),
-                         at_least_0(glance->memory_bytes)};
+    const struct node_hot *hot = node_hot(node);
+    return (struct room){at_least_0(free_gpus), at_least_0(hot->milli_cores),
+                         at_least_0(hot->memory_bytes)};
 }
 
 struct room room_less(const struct room *room, const struct room *taken)

@@ -36,7 +36,7 @@ const struct resource *shapes_find_resource(const struct shapes *shapes, const c
     return entry ? &entry->resource : NULL;
 }
 
-const struct resource *shapes_hold_resource(struct shapes *shapes, const char *name)
+const struct resource *shapes_intern_resource(struct shapes *shapes, const char *name)
 {
     struct resource_entry *entry = NULL;
     HASH_FIND_STR(shapes->resources, name, entry);
@@ -60,7 +60,7 @@ static struct resource_entry *entry_of(const struct resource *resource)
     return CONTAINER_OF(resource, struct resource_entry, resource);
 }
 
-void shapes_hold_resource_again(const struct resource *resource)
+void shapes_ref_resource(const struct resource *resource)
 {
     entry_of(resource)->refs++;
 }
@@ -78,25 +78,25 @@ bool shapes_mark(const struct resource *resource, uint64_t mark)
     return is_first;
 }
 
-void shapes_hold_row(const struct resource *resource)
+void shapes_ref_row(const struct resource *resource)
 {
-    shapes_hold_resource_again(resource);
+    shapes_ref_resource(resource);
     entry_of(resource)->n_rows++;
 }
 
-void shapes_drop_row(struct shapes *shapes, const struct resource *resource)
+void shapes_unref_row(struct shapes *shapes, const struct resource *resource)
 {
     entry_of(resource)->n_rows--;
-    shapes_drop_resource(shapes, resource);
+    shapes_unref_resource(shapes, resource);
 }
 
-void shapes_drop_resource(struct shapes *shapes, const struct resource *resource)
+void shapes_unref_resource(struct shapes *shapes, const struct resource *resource)
 {
     struct resource_entry *entry = entry_of(resource);
     if (--entry->refs > 0)
         return;
     HASH_DEL(shapes->resources, entry);
-    wanting_fini(&entry->wanting);
+    demand_index_fini(&entry->index);
     free(entry);
 }
 
@@ -106,7 +106,7 @@ static void make_needs(struct shapes *shapes, struct shape_entry *entry)
     const struct shape_facts *facts = &shape->facts;
     struct need *needs = ARENA_ARRAY(entry->arena, struct need, facts->n_demand);
     for (size_t i = 0; i < facts->n_demand; i++) {
-        needs[i].resource = shapes_hold_resource(shapes, facts->demand[i].resource);
+        needs[i].resource = shapes_intern_resource(shapes, facts->demand[i].resource);
         needs[i].amount = facts->demand[i].amount;
     }
     shape->needs = needs;
@@ -178,8 +178,8 @@ static const struct pod_shape *hold_demand(struct shapes *shapes, const struct s
     return &entry->shape;
 }
 
-const struct pod_shape *shapes_hold(struct shapes *shapes, const char *namespace_,
-                                    const struct shape_facts *facts)
+const struct pod_shape *shapes_intern(struct shapes *shapes, const char *namespace_,
+                                      const struct shape_facts *facts)
 {
     const size_t max_bytes = shapes->policy->pod_shape_bytes;
     const size_t max_sum = shapes->policy->pod_shapes_bytes;
@@ -207,7 +207,7 @@ static struct shape_entry *shape_entry_of(const struct pod_shape *shape)
     return CONTAINER_OF(shape, struct shape_entry, shape);
 }
 
-void shapes_hold_again(struct shapes *shapes, const char *namespace_, const struct pod_shape *shape)
+void shapes_ref_shape(struct shapes *shapes, const char *namespace_, const struct pod_shape *shape)
 {
     if (namespace_ && !shape->facts.demand_only)
         shape_accounts_charge(&shapes->accounts, namespace_, shape_entry_of(shape));
@@ -226,23 +226,24 @@ size_t shapes_count_live(const struct pod_shape *shape, int64_t n)
     /* Where it may go is not known of a shape over a limit. */
     const size_t n_needs = shape->facts.over ? 0 : shape->n_gpu_needs;
     for (size_t i = 0; i < n_needs && entry->n_live > 0; i++) {
-        struct wanting *wanting = &entry_of(shape->needs[i].resource)->wanting;
-        first = least(first, wanting_remove(wanting, entry, shape->needs[i].amount));
+        struct demand_index *index = &entry_of(shape->needs[i].resource)->index;
+        first = least(first, demand_index_remove(index, entry, shape->needs[i].amount));
     }
     entry->n_live += n;
     for (size_t i = 0; i < n_needs && entry->n_live > 0; i++) {
-        struct wanting *wanting = &entry_of(shape->needs[i].resource)->wanting;
-        first = least(first, wanting_add(wanting, entry, shape->needs[i].amount));
+        struct demand_index *index = &entry_of(shape->needs[i].resource)->index;
+        first = least(first, demand_index_add(index, entry, shape->needs[i].amount));
     }
     return first;
 }
 
-const struct wanting *shapes_wanting(const struct resource *resource)
+const struct demand_index *shapes_demand_index(const struct resource *resource)
 {
-    return &entry_of(resource)->wanting;
+    return &entry_of(resource)->index;
 }
 
-void shapes_drop(struct shapes *shapes, const char *namespace_, const struct pod_shape *shape)
+void shapes_unref_shape(struct shapes *shapes, const char *namespace_,
+                        const struct pod_shape *shape)
 {
     struct shape_entry *entry = shape_entry_of(shape);
     const bool demand_only = shape->facts.demand_only;
@@ -253,7 +254,7 @@ void shapes_drop(struct shapes *shapes, const char *namespace_, const struct pod
     *(demand_only ? &shapes->demand_bytes : &shapes->limited_bytes) -= entry->bytes;
     HASH_DEL(shapes->shapes, entry);
     for (size_t i = 0; i < shape->n_needs; i++)
-        shapes_drop_resource(shapes, shape->needs[i].resource);
+        shapes_unref_resource(shapes, shape->needs[i].resource);
     arena_free(entry->arena);
     free(entry);
 }

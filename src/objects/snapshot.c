@@ -2,7 +2,7 @@
 #include "objects/snapshot.h"
 #include "base/text_time.h"
 #include "formats/json_get.h"
-#include "ledger/market.h"
+#include "ledger/gpu_demand.h"
 #include "ledger/reservation.h"
 #include "ledger/shape_limits.h"
 #include "meta.h"
@@ -308,27 +308,26 @@ static void add(struct snapshot_sums *reckoning, const char *what, int64_t n)
     lines->items[lines->n++] = (struct snapshot_line){what, n};
 }
 
-static void add_supply(struct snapshot_sums *reckoning, const char *resource,
-                       const struct supply *supply)
+static void add_pool(struct snapshot_sums *reckoning, const char *resource,
+                     const struct model_pool *pool)
 {
     struct arena *arena = reckoning->arena;
-    const char *model = supply->model[0] ? supply->model : "no known model";
-    add(reckoning, arena_printf(arena, "%s of %s, nodes", resource, model),
-        (int64_t)supply->n_nodes);
-    add(reckoning, arena_printf(arena, "%s of %s, free", resource, model), supply->free);
+    const char *model = pool->model[0] ? pool->model : "no known model";
+    add(reckoning, arena_printf(arena, "%s of %s, nodes", resource, model), (int64_t)pool->n_nodes);
+    add(reckoning, arena_printf(arena, "%s of %s, free", resource, model), pool->free);
 }
 
-static void add_market(struct snapshot_sums *reckoning, const struct market *market)
+static void add_demand(struct snapshot_sums *reckoning, const struct gpu_demand *demand)
 {
-    const char *resource = market->resource->name;
+    const char *resource = demand->resource->name;
     struct arena *arena = reckoning->arena;
     int64_t n_live = 0;
-    for (size_t i = 0; i < market->n_classes; i++)
-        n_live += market->classes[i].n_live;
-    for (size_t i = 0; i < market->n_supplies; i++)
-        add_supply(reckoning, resource, market->supplies[i]);
+    for (size_t i = 0; i < demand->n_classes; i++)
+        n_live += demand->classes[i].n_live;
+    for (size_t i = 0; i < demand->n_pools; i++)
+        add_pool(reckoning, resource, demand->pools[i]);
     add(reckoning, arena_printf(arena, "%s, classes of pods that want it", resource),
-        (int64_t)market->n_classes);
+        (int64_t)demand->n_classes);
     add(reckoning, arena_printf(arena, "%s, pods of these classes", resource), n_live);
 }
 
@@ -341,9 +340,9 @@ struct snapshot_lines snapshot_reckon(const struct cluster *cluster, struct aren
     add(&reckoning, "namespaces", (int64_t)cluster_n_namespaces(cluster));
     add(&reckoning, "priority classes", (int64_t)cluster_n_priority_classes(cluster));
     add(&reckoning, "device classes", (int64_t)cluster_n_device_classes(cluster));
-    for (const struct market *market = cluster_next_market(cluster, NULL); market;
-         market = cluster_next_market(cluster, market))
-        add_market(&reckoning, market);
+    for (const struct gpu_demand *demand = gpu_demand_next(cluster, NULL); demand;
+         demand = gpu_demand_next(cluster, demand))
+        add_demand(&reckoning, demand);
     return reckoning.lines;
 }
 

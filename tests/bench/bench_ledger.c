@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "decide/best.h"
 #include "decide/reserve.h"
-#include "ledger/market.h"
+#include "ledger/gpu_demand.h"
 
 #include <inttypes.h>
 #include <malloc.h>
@@ -220,7 +220,7 @@ static void check(struct cluster *cluster)
  * classes there can be. */
 static void put_confined_pods(struct cluster *cluster)
 {
-    for (uint64_t i = 0; i < MARKET_CLASSES_MAX; i++) {
+    for (uint64_t i = 0; i < GPU_DEMAND_CLASSES_MAX; i++) {
         struct texts texts;
         write_uid(texts.uid, sizeof texts.uid, N_PODS + i);
         write_node_name(texts.node, sizeof texts.node, N_NODES - 1);
@@ -248,7 +248,7 @@ static void settle_after_a_node(struct cluster *cluster)
     const struct node_facts cordoned = {.name = "a-node", .ready = true, .unschedulable = true};
     cluster_upsert_node(cluster, &cordoned);
     cluster_delete_node(cluster, "a-node");
-    cluster_settle(cluster);
+    gpu_demand_settle(cluster);
 }
 
 static void put_a_pod(struct cluster *cluster)
@@ -262,14 +262,14 @@ static void put_a_pod(struct cluster *cluster)
                                     .priority_class = "",
                                     .shape = {.demand = demand, .n_demand = 2}};
     cluster_upsert_pod(cluster, &facts);
-    cluster_settle(cluster);
+    gpu_demand_settle(cluster);
 }
 
 static void settle_after_a_pod(struct cluster *cluster)
 {
     put_a_pod(cluster);
     cluster_delete_pod(cluster, "a-pod");
-    cluster_settle(cluster);
+    gpu_demand_settle(cluster);
 }
 
 /* The least of some rounds, in milliseconds. */
@@ -331,7 +331,7 @@ int main(void)
     const double relist_ms = time_ms(relist, cluster, ROUNDS);
     const double check_ms = time_ms(check, cluster, ROUNDS);
     put_confined_pods(cluster);
-    cluster_settle(cluster);
+    gpu_demand_settle(cluster);
     const double node_settle_ms = time_ms(settle_after_a_node, cluster, ROUNDS);
     const double pod_settle_ms = time_ms(settle_after_a_pod, cluster, ROUNDS) / 2;
     printf("{\"nodes\": %d, \"pods\": %d, \"bytes_a_node\": %.0f, \"bytes_a_pod\": %.0f, "

@@ -106,7 +106,7 @@ static const struct node *choose(struct replay *replay, const struct pod_facts *
             replay->ranked[n++] = (struct ranked_node){.node = node};
     }
     if (replay->weight > 0) {
-        cluster_settle(replay->cluster);
+        gpu_demand_settle(replay->cluster);
         rank_nodes(replay->cluster, &question, replay->ranked, n);
     }
     const struct node *best = NULL;

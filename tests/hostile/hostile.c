@@ -189,7 +189,7 @@ static struct cost measure(const struct attack *attack)
     cost.bytes_a_pod = (meter_bytes() - before) / (double)attack->n_pods;
     cost.filter_ms = filter_ms(&stage);
     check_sums(&stage);
-    put(&stage, CLUSTER_NODES, node_of(ATTACKED_NODES)); /* so that markets are settled anew */
+    put(&stage, CLUSTER_NODES, node_of(ATTACKED_NODES)); /* so that demands are settled anew */
     flush(&stage, CLUSTER_NODES);
     (void)filter_ms(&stage);
     list(&stage, CLUSTER_NODES, ATTACKED_NODES, node_of);

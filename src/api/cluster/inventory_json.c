@@ -119,8 +119,8 @@ static void copy_astray(const struct cluster *cluster, struct copy *copy)
 static size_t count_reservations(const struct node *node)
 {
     size_t n = 0;
-    for (const struct reservation *held = node_next_reservation(node, NULL); held;
-         held = node_next_reservation(node, held))
+    for (const struct reservation *held = reservation_next_on(node, NULL); held;
+         held = reservation_next_on(node, held))
         n++;
     return n;
 }
@@ -128,8 +128,8 @@ static size_t count_reservations(const struct node *node)
 static void copy_reservations(const struct node *node, struct arena *arena, struct node_row *row)
 {
     row->reservations = ARENA_ARRAY(arena, struct holder, count_reservations(node));
-    for (const struct reservation *held = node_next_reservation(node, NULL); held;
-         held = node_next_reservation(node, held)) {
+    for (const struct reservation *held = reservation_next_on(node, NULL); held;
+         held = reservation_next_on(node, held)) {
         struct holder *copy = &row->reservations[row->n_reservations++];
         copy->namespace_ = arena_strdup(arena, held->namespace_);
         copy->name = arena_strdup(arena, held->name);

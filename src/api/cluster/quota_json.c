@@ -62,7 +62,7 @@ json_t *quota_json_of_workload(const struct cluster *fork, const char *namespace
                                const struct pod_shape *shape, struct arena *arena)
 {
     const size_t *quotas = NULL;
-    const size_t n = quota_find(fork, namespace_, arena, &quotas);
+    const size_t n = namespace_usage_find_quotas(fork, namespace_, arena, &quotas);
     json_t *list = json_array();
     for (size_t i = 0; i < n; i++)
         add_needed(fork, &cluster_policy(fork)->quotas[quotas[i]], shape, list);
@@ -109,7 +109,7 @@ static struct covered *find_covered(const struct cluster *fork, struct arena *ar
     for (const struct namespace *namespace_ = cluster_next_namespace(fork, NULL); namespace_;
          namespace_ = cluster_next_namespace(fork, namespace_)) {
         const size_t *quotas = NULL;
-        const size_t n = quota_find(fork, namespace_->name, arena, &quotas);
+        const size_t n = namespace_usage_find_quotas(fork, namespace_->name, arena, &quotas);
         for (size_t i = 0; i < n; i++)
             add_namespace(&covered[quotas[i]], namespace_);
     }

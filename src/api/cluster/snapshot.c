@@ -133,7 +133,7 @@ static void copy_reservations(const struct cluster *cluster, struct snapshot_cop
             .namespace_ = arena_strdup(arena, held->namespace_),
             .name = arena_strdup(arena, held->name),
             .node_name = arena_strdup(arena, held->node_name),
-            .replica_of = arena_strdup(arena, owner_uid(held->owner)),
+            .replica_of = arena_strdup(arena, owners_uid(held->owner)),
             .shape = shape_copy(&held->shape->facts, arena),
             .made_ms = held->made_ms,
         };

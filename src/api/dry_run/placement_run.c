@@ -13,7 +13,7 @@
 #include "decide/quota.h"
 #include "decide/score.h"
 #include "decide/what_if.h"
-#include "ledger/market.h"
+#include "ledger/gpu_demand.h"
 #include "ledger/shape_limits.h"
 #include "types/policy.h"
 
@@ -369,7 +369,7 @@ static void ask(struct placement_run *run)
     verdict_query_admission(&run->query);
     run->n_replicas = workload->replicas;
     if (!run->query.question.refusal)
-        market_expect(run->dry_run->fork, run->query.question.shape, workload->replicas);
+        gpu_demand_expect(run->dry_run->fork, run->query.question.shape, workload->replicas);
 }
 
 static json_t *place(struct placement_run *run, json_t *notes, json_t **ret_explain)

@@ -21,7 +21,7 @@ static bool has_quotas(const struct copying *copying, const struct cluster *clus
                        const char *namespace_)
 {
     const size_t *quotas = NULL;
-    return quota_find(cluster, namespace_, copying->arena, &quotas) > 0;
+    return namespace_usage_find_quotas(cluster, namespace_, copying->arena, &quotas) > 0;
 }
 
 static struct shared_shape *share_shape(struct copying *copying, const struct cluster *cluster,
@@ -68,7 +68,7 @@ static void copy_pod(struct copying *copying, const struct cluster *cluster, con
     copy->pod.unscheduled_reason = copy_text(pod->unscheduled_reason, arena);
     copy->pod.unscheduled_message = copy_text(pod->unscheduled_message, arena);
     copy->pod.not_evaluated = copy_text(pod->not_evaluated, arena);
-    copy->replica_of = arena_strdup(arena, owner_uid(pod->owner));
+    copy->replica_of = arena_strdup(arena, owners_uid(pod->owner));
     copy_reservation(cluster, copy, arena);
 }
 

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* ---- soft claims on quotas (ledger/claim.h) ----
+/* ---- soft claims on quotas (ledger/claims.h) ----
  *
  * A call that hands on a node claims the pod's share of its quotas, under the model of the node
  * that it ranks first; a call that hands on none ends the pod's claim. Pods that no quota covers
@@ -45,8 +45,8 @@ static struct claim_wish wish_of(const struct extender *extender, const struct r
     struct claim_wish wish = {0};
     if (extender->quota_claim_ms == 0 || !uid[0] || extender->policy->n_quotas == 0)
         return wish;
-    wish.has_claim = cluster_has_claim(input->cluster, uid);
-    wish.claims_version = cluster_claims_version(input->cluster);
+    wish.has_claim = claims_has(input->cluster, uid);
+    wish.claims_version = claims_version(input->cluster);
     if (input->question->quota)
         wish.node_name = best_name(input, left_out, arena);
     return wish;

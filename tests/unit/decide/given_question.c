@@ -8,7 +8,7 @@ enum reserve_verdict given_reserve(struct given *given, const char *uid, const c
     struct reserve_result result = {0};
     const struct reserve_question question = {.uid = uid, .node_name = node};
     enum reserve_verdict verdict =
-        cluster_reserve(given->cluster, &question, ret_result ? ret_result : &result);
+        reserve_room(given->cluster, &question, ret_result ? ret_result : &result);
     given_check(given);
     return verdict;
 }

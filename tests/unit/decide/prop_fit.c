@@ -142,7 +142,7 @@ static struct shape_facts random_shape(const struct world *world)
 static struct cluster *fork_for(const struct world *world, const struct shape_facts *facts,
                                 struct fit_question *question)
 {
-    cluster_settle(world->given->cluster);
+    gpu_demand_settle(world->given->cluster);
     struct cluster *fork = cluster_fork(world->given->cluster);
     question->asker.priority = world->priority;
     question->shape = cluster_resolve(fork, facts, world->given->arena);
@@ -298,7 +298,7 @@ static void release_a_reservation(struct world *world)
     struct cluster *cluster = world->given->cluster;
     const struct reservation *held = cluster_next_reservation(cluster, NULL);
     if (held)
-        cluster_release(cluster, held->uid, held->serial);
+        reservation_release(cluster, held->uid, held->serial);
 }
 
 static void check_event(struct world *world, event *make_room)

@@ -143,7 +143,7 @@ static void bind(struct town *town, struct its *its)
     const struct reserve_question question = {.uid = its->facts.uid, .node_name = NODES[node].name};
     struct reserve_result result = {0};
     const bool fits = has_room(town, its, node) && is_allowed(town, its, node);
-    const enum reserve_verdict verdict = cluster_reserve(town->given->cluster, &question, &result);
+    const enum reserve_verdict verdict = reserve_room(town->given->cluster, &question, &result);
     assert_int_equal(verdict, fits ? RESERVE_HELD : RESERVE_REFUSED);
     town->n_held += fits;
     town->n_stale += !fits;
@@ -177,7 +177,7 @@ static void step(struct town *town)
     } else if (its->phase == BOUND || dice_one_in(&town->dice, 8)) {
         make_anew(town, its);
     } else if (dice_one_in(&town->dice, 4)) {
-        cluster_release(town->given->cluster, its->facts.uid, its->serial);
+        reservation_release(town->given->cluster, its->facts.uid, its->serial);
         its->phase = WAITING;
     } else {
         show(town, its, NODES[its->node].name);

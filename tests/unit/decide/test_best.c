@@ -89,7 +89,7 @@ static void check_many(struct given *given, bool with_twins)
         other.policy.placement = (enum placement_policy)dice_below(&dice, N_PLACEMENT_POLICIES);
         const struct asked asked = random_asked(&other, &dice, with_twins);
         const struct shape_facts facts = given_random_shape(&other, &dice);
-        cluster_settle(other.cluster);
+        gpu_demand_settle(other.cluster);
         struct fit_question question = given_question(&other, &facts);
         question.replica_of = dice_one_in(&dice, 3) ? GIVEN_OWNER : NULL;
         check_best(&other, &question, &asked, 1 + dice_below(&dice, 20));
@@ -101,7 +101,7 @@ static void check_many(struct given *given, bool with_twins)
 static void check_one(struct given *given, const struct asked *asked, size_t n_most)
 {
     const struct shape_facts facts = given_shape_facts(given, GPU "=1");
-    cluster_settle(given->cluster);
+    gpu_demand_settle(given->cluster);
     const struct fit_question question = given_question(given, &facts);
     check_best(given, &question, asked, n_most);
 }
@@ -145,7 +145,7 @@ static void check_first(struct given *given, const struct fit_question *question
     assert_string_equal(node_name(best_end(best, &n)->node), name);
 }
 
-/* GPUs of a node with a cordon are on offer to nobody, so the two have no model's supply. */
+/* GPUs of a node with a cordon are on offer to nobody, so the two have no model's pool. */
 static void test_a_wish_decides_among_nodes_that_are_alike_but_for_it(void **state)
 {
     struct given *given = *state;
@@ -157,7 +157,7 @@ static void test_a_wish_decides_among_nodes_that_are_alike_but_for_it(void **sta
     }
     struct shape_facts facts = given_shape_facts(given, GPU "=1");
     facts.wants.accept = given_models(given, "H100, A100", &facts.wants.n_accept);
-    cluster_settle(given->cluster);
+    gpu_demand_settle(given->cluster);
     const struct fit_question question = given_question(given, &facts);
     check_first(given, &question, "b");
 }
@@ -173,7 +173,7 @@ static void test_replicas_decide_among_nodes_that_are_alike_but_for_them(void **
         given_pod_of(given, &pod);
     }
     const struct shape_facts facts = given_shape_facts(given, GPU "=1");
-    cluster_settle(given->cluster);
+    gpu_demand_settle(given->cluster);
     struct fit_question question = given_question(given, &facts);
     check_first(given, &question, "a");
     question.replica_of = GIVEN_OWNER;

@@ -1,7 +1,7 @@
 /* claims: what pods are about to use of their quotas, and what is promised to nominated ones. */
 #include "decide/quota.h"
 #include "given_question.h"
-#include "ledger/claim.h"
+#include "ledger/claims.h"
 #include "unit.h"
 
 #include <string.h>
@@ -60,12 +60,11 @@ static bool claim_at(struct given *given, const char *uid, const char *demand, c
     struct err err = {""};
     const struct pod_facts facts = facts_of(given, uid, demand);
     const bool is_done = quota_claim(
-        given->cluster,
-        &(struct claim_question){.pod = &facts,
-                                 .node_name = node,
-                                 .claims_version = cluster_claims_version(given->cluster),
-                                 .now_ms = now_ms,
-                                 .until_ms = now_ms + UNTIL_MS});
+        given->cluster, &(struct claim_question){.pod = &facts,
+                                                 .node_name = node,
+                                                 .claims_version = claims_version(given->cluster),
+                                                 .now_ms = now_ms,
+                                                 .until_ms = now_ms + UNTIL_MS});
     if (cluster_check(given->cluster, &err) != 0)
         fail_msg("the ledger's self-check: %s", err.text);
     return is_done;
@@ -140,7 +139,7 @@ static void test_a_claim_lapses(void **state)
     assert_string_equal(judge_of(given, &asks, "t", UNTIL_MS - 1), "quota_claimed");
     assert_string_equal(judge_of(given, &asks, "t", UNTIL_MS), "fits");
     assert_true(claim_at(given, "a/2", GPU "=1", "t", UNTIL_MS));
-    assert_false(cluster_has_claim(given->cluster, "a/1"));
+    assert_false(claims_has(given->cluster, "a/1"));
 }
 
 /* A binding is judged by what is used. */
@@ -159,27 +158,27 @@ static void test_a_pod_counts_once(void **state)
     put(given, "a/1", GPU "=8");
     claim(given, "a/1", GPU "=8", "t");
     assert_int_equal(given_reserve(given, "a/1", "t", NULL), RESERVE_HELD);
-    assert_false(cluster_has_claim(given->cluster, "a/1"));
+    assert_false(claims_has(given->cluster, "a/1"));
     claim(given, "a/1", GPU "=8", "t");
-    assert_false(cluster_has_claim(given->cluster, "a/1"));
+    assert_false(claims_has(given->cluster, "a/1"));
     assert_string_equal(judge(given, "a/2", GPU "=8", "t"), "fits");
 
     put(given, "a/3", GPU "=8");
     claim(given, "a/3", GPU "=8", "t");
     nominate(given, "a/3", GPU "=8", "h", 0);
-    assert_false(cluster_has_claim(given->cluster, "a/3"));
+    assert_false(claims_has(given->cluster, "a/3"));
     claim(given, "a/3", GPU "=8", "t");
-    assert_false(cluster_has_claim(given->cluster, "a/3"));
+    assert_false(claims_has(given->cluster, "a/3"));
 
     put(given, "a/4", GPU "=8");
     claim(given, "a/4", GPU "=8", "t");
     given_no_pod(given, "a/4");
-    assert_false(cluster_has_claim(given->cluster, "a/4"));
+    assert_false(claims_has(given->cluster, "a/4"));
     claim(given, "a/5", GPU "=8", "t"); /* the watch has not shown it yet */
     put(given, "a/5", GPU "=8");
-    assert_true(cluster_has_claim(given->cluster, "a/5"));
-    cluster_end_claim(given->cluster, "a/5");
-    assert_false(cluster_has_claim(given->cluster, "a/5"));
+    assert_true(claims_has(given->cluster, "a/5"));
+    claims_end(given->cluster, "a/5");
+    assert_false(claims_has(given->cluster, "a/5"));
 }
 
 /* Two kube-schedulers: what another one claimed meanwhile was not judged. */
@@ -189,12 +188,11 @@ static void test_a_claim_is_made_only_by_the_claims_that_were_judged(void **stat
     const struct pod_facts facts = facts_of(given, "a/2", GPU "=16");
     const struct claim_question question = {.pod = &facts,
                                             .node_name = "t",
-                                            .claims_version =
-                                                cluster_claims_version(given->cluster),
+                                            .claims_version = claims_version(given->cluster),
                                             .until_ms = UNTIL_MS};
     claim(given, "a/1", GPU "=16", "t");
     assert_false(quota_claim(given->cluster, &question));
-    assert_false(cluster_has_claim(given->cluster, "a/2"));
+    assert_false(claims_has(given->cluster, "a/2"));
     assert_string_equal(judge(given, "a/2", GPU "=16", "t"), "quota_claimed");
 }
 
@@ -204,9 +202,9 @@ static void test_none_is_made_where_no_quota_limits_the_pod(void **state)
     claim(given, "b/1", GPU "=8", "t");
     claim(given, "a/1", "cpu=1", "t");
     claim(given, "a/2", GPU "=8", "gone");
-    assert_false(cluster_has_claim(given->cluster, "b/1"));
-    assert_false(cluster_has_claim(given->cluster, "a/1"));
-    assert_false(cluster_has_claim(given->cluster, "a/2"));
+    assert_false(claims_has(given->cluster, "b/1"));
+    assert_false(claims_has(given->cluster, "a/1"));
+    assert_false(claims_has(given->cluster, "a/2"));
 }
 
 static void test_the_oldest_makes_room(void **state)
@@ -217,13 +215,12 @@ static void test_the_oldest_makes_room(void **state)
             facts_of(given, arena_printf(given->arena, "a/%zu", i), GPU "=1");
         const struct claim_question question = {.pod = &facts,
                                                 .node_name = "t",
-                                                .claims_version =
-                                                    cluster_claims_version(given->cluster),
+                                                .claims_version = claims_version(given->cluster),
                                                 .until_ms = UNTIL_MS};
         assert_true(quota_claim(given->cluster, &question));
     }
-    assert_false(cluster_has_claim(given->cluster, "a/0"));
-    assert_true(cluster_has_claim(given->cluster, "a/1"));
+    assert_false(claims_has(given->cluster, "a/0"));
+    assert_true(claims_has(given->cluster, "a/1"));
 }
 
 /* Nominations. */

@@ -92,7 +92,7 @@ static void test_known_room_ranks_first(void **state)
     struct ranked_node nodes[] = {{.node = given_find(given, "claims")},
                                   {.node = given_find(given, "counted")}};
     const struct fit_question question = given_question(given, &facts);
-    cluster_settle(given->cluster);
+    gpu_demand_settle(given->cluster);
     rank_nodes(given->cluster, &question, nodes, 2);
     assert_string_equal(node_name(nodes[0].node), "counted");
     assert_int_equal(nodes[0].score, RANK_BEST_SCORE);

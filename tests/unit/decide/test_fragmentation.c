@@ -24,7 +24,7 @@ static const char *told(struct given *given, const struct cluster *cluster)
 
 static void check(struct given *given, const char *expected)
 {
-    cluster_settle(given->cluster);
+    gpu_demand_settle(given->cluster);
     assert_string_equal(told(given, given->cluster), expected);
 }
 

@@ -1,7 +1,7 @@
 /* gpu_parts: nodes whose GPUs are no whole ones, and who may have them all the same. */
 #include "decide/fit.h"
 #include "given_question.h"
-#include "ledger/market.h"
+#include "ledger/gpu_demand.h"
 #include "unit.h"
 
 #include <string.h>
@@ -182,17 +182,17 @@ static void test_a_node_that_renames_no_longer(void **state)
     assert_true(cluster_version(given->cluster) > version);
 }
 
-/* One A100 of each kind: a class that needs whole ones may go to one of the three supplies. */
-static void test_parts_are_a_supply_of_their_own(void **state)
+/* One A100 of each kind: a class that needs whole ones may go to one of the three pools. */
+static void test_parts_are_a_pool_of_their_own(void **state)
 {
     struct given *given = *state;
     given_node(given, "whole", GPU "=8", PRODUCT "A100-SXM4-40GB");
     given_node(given, "slices", GPU "=7", PRODUCT "A100-SXM4-40GB-MIG-1g.5gb");
     given_node(given, "shares", GPU "=32", PRODUCT "A100-SXM4-40GB-SHARED");
     given_pod(given, "p", "", GPU "=1");
-    cluster_settle(given->cluster);
-    const struct market *market =
-        cluster_market(given->cluster, cluster_find_resource(given->cluster, GPU));
+    gpu_demand_settle(given->cluster);
+    const struct gpu_demand *demand =
+        gpu_demand_find(given->cluster, cluster_find_resource(given->cluster, GPU));
     static const struct {
         const char *model;
         int64_t free;
@@ -200,12 +200,12 @@ static void test_parts_are_a_supply_of_their_own(void **state)
     } ROWS[] = {{"A100-SXM4-40GB", 8, true},
                 {"A100-SXM4-40GB-MIG-1g.5gb", 7, false},
                 {"A100-SXM4-40GB-SHARED", 32, false}};
-    assert_int_equal(market->n_supplies, N_OF(ROWS));
-    assert_int_equal(market->n_classes, 1);
+    assert_int_equal(demand->n_pools, N_OF(ROWS));
+    assert_int_equal(demand->n_classes, 1);
     for (size_t i = 0; i < N_OF(ROWS); i++) {
-        assert_string_equal(market->supplies[i]->model, ROWS[i].model);
-        assert_int_equal(market->supplies[i]->free, ROWS[i].free);
-        assert_int_equal(market->classes[0].admitted[i], ROWS[i].admitted);
+        assert_string_equal(demand->pools[i]->model, ROWS[i].model);
+        assert_int_equal(demand->pools[i]->free, ROWS[i].free);
+        assert_int_equal(demand->classes[0].admitted[i], ROWS[i].admitted);
     }
 }
 
@@ -216,7 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_gpus_that_are_shared),          TEST(test_shared_gpus_under_a_name_of_their_own),
         TEST(test_gpus_that_are_slices),          TEST(test_the_policy_allows_parts),
-        TEST(test_a_node_that_renames_no_longer), TEST(test_parts_are_a_supply_of_their_own),
+        TEST(test_a_node_that_renames_no_longer), TEST(test_parts_are_a_pool_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

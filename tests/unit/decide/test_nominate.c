@@ -220,11 +220,11 @@ static void test_a_reservation_takes_the_nominations_place(void **state)
     assert_int_equal(given_reserve(given, "p", "n1", &result), RESERVE_HELD);
     check(given, GPU "=2", "fits");
     check(given, GPU "=3", "gpu_free");
-    cluster_release(given->cluster, "p", result.serial);
+    reservation_release(given->cluster, "p", result.serial);
     check_kept(given, true);
     assert_int_equal(given_reserve(given, "p", "n2", &result), RESERVE_HELD);
     check_kept(given, false);
-    cluster_release(given->cluster, "p", result.serial);
+    reservation_release(given->cluster, "p", result.serial);
     check_kept(given, true);
 }
 
@@ -243,9 +243,9 @@ static void test_others_are_not_bound_to_promised_room(void **state)
     /* A pod that the ledger does not know yet, as a GET showed it. */
     struct pod_facts unseen = given_pod_facts(given, "r", "", GPU "=3");
     const struct reserve_question question = {.uid = "r", .node_name = "n1", .facts = &unseen};
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_REFUSED);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_REFUSED);
     unseen.priority = 11;
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_HELD);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_HELD);
 }
 
 static void test_a_node_that_comes_later_has_its_nominations(void **state)

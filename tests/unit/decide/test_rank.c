@@ -40,7 +40,7 @@ static void rank_for(struct cluster *cluster, const struct pod_shape *shape,
 static struct ranking rank(struct given *given, const struct shape_facts *facts)
 {
     struct ranking ranking = all_nodes(given);
-    cluster_settle(given->cluster);
+    gpu_demand_settle(given->cluster);
     rank_for(given->cluster, given_resolved(given, facts), ranking.nodes, ranking.n);
     return ranking;
 }
@@ -81,7 +81,7 @@ static void test_nothing_to_rank(void **state)
 {
     struct given *given = *state;
     const struct shape_facts facts = given_shape_facts(given, GPU "=1");
-    cluster_settle(given->cluster);
+    gpu_demand_settle(given->cluster);
     rank_for(given->cluster, given_resolved(given, &facts), NULL, 0);
     check_demand(given, GPU "=1", "");
 }
@@ -280,7 +280,7 @@ static void test_unknown_nodes_get_0_and_come_last(void **state)
         nodes[i] = (struct ranked_node){.position = i, .score = 77, .cost.own = -1e9};
     nodes[1].node = given_find(given, "a");
     nodes[3].node = given_find(given, "b");
-    cluster_settle(given->cluster);
+    gpu_demand_settle(given->cluster);
     rank_for(given->cluster, shape, nodes, 5);
     static const size_t POSITIONS[] = {3, 1, 0, 2, 4};
     static const int SCORES[] = {10, 0, 0, 0, 0};
@@ -288,7 +288,7 @@ static void test_unknown_nodes_get_0_and_come_last(void **state)
         assert_int_equal(nodes[i].position, POSITIONS[i]);
         assert_int_equal(nodes[i].score, SCORES[i]);
     }
-    cluster_settle(given->cluster);
+    gpu_demand_settle(given->cluster);
     rank_for(given->cluster, shape, &nodes[2], 3);
     for (size_t i = 2; i < 5; i++)
         assert_int_equal(nodes[i].score, 0);
@@ -303,7 +303,7 @@ static void test_a_node_that_is_named_twice(void **state)
     struct ranked_node nodes[3] = {{.node = given_find(given, "a"), .position = 2},
                                    {.node = given_find(given, "b"), .position = 1},
                                    {.node = given_find(given, "a"), .position = 0}};
-    cluster_settle(given->cluster);
+    gpu_demand_settle(given->cluster);
     rank_for(given->cluster, given_resolved(given, &facts), nodes, 3);
     assert_int_equal(nodes[0].position, 0);
     assert_int_equal(nodes[0].score, 10);
@@ -376,7 +376,7 @@ static const char *rank_inserted_in_random_order(struct given *given, struct dic
     struct ranking shuffled = {.n = n};
     for (size_t i = 0; i < n; i++)
         shuffled.nodes[i] = ranking.nodes[order[i]];
-    cluster_settle(other.cluster);
+    gpu_demand_settle(other.cluster);
     rank_for(other.cluster, given_resolved(&other, &facts), shuffled.nodes, n);
     check_scores(&shuffled);
     const char *text = text_of(given, &shuffled);

@@ -45,7 +45,7 @@ static double near_cost(struct given *given, const char *node, const char *owner
         .replica_of = owner,
         .own = own ? cluster_find_reservation(given->cluster, own) : NULL,
     };
-    cluster_settle(given->cluster);
+    gpu_demand_settle(given->cluster);
     const struct score *score = score_begin(given->cluster, &question, given->arena);
     return score_cost(score, given_find(given, node)).near;
 }
@@ -115,11 +115,11 @@ static void test_a_reservation_counts_but_not_against_its_own_pod(void **state)
     place(given, "r2", "");
     struct reserve_result result;
     const struct reserve_question question = {.uid = "r1", .node_name = "a1"};
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_HELD);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_HELD);
     check_near(given, "a1", 1.25);
     assert_true(near_cost(given, "a1", "rs", "r1") == 0);
     assert_true(near_cost(given, "a2", "rs", "r1") == 0);
-    cluster_release(given->cluster, "r1", result.serial);
+    reservation_release(given->cluster, "r1", result.serial);
     check_near(given, "a1", 0);
 }
 

@@ -23,7 +23,7 @@ static void test_what_is_reserved_is_not_free(void **state)
     assert_int_equal(given_free(given, "n2", GPU), 8);
     assert_string_equal(given_verdict(given, "n1", GPU "=3"), "gpu_free");
     assert_string_equal(given_verdict(given, "n1", GPU "=2"), "fits");
-    cluster_release(given->cluster, "p", result.serial);
+    reservation_release(given->cluster, "p", result.serial);
     assert_int_equal(given_reserved(given, "n1", GPU), 0);
     assert_int_equal(given_free(given, "n1", GPU), 8);
 }
@@ -48,10 +48,10 @@ static void test_reserving_again_holds_once_with_a_new_serial(void **state)
     struct reserve_question question = {.uid = "p", .node_name = "n1", .now_ms = 1000};
     struct reserve_result first = {0};
     struct reserve_result second = {0};
-    assert_int_equal(cluster_reserve(given->cluster, &question, &first), RESERVE_HELD);
+    assert_int_equal(reserve_room(given->cluster, &question, &first), RESERVE_HELD);
     uint64_t version = cluster_version(given->cluster);
     question.now_ms = 2000;
-    assert_int_equal(cluster_reserve(given->cluster, &question, &second), RESERVE_HELD);
+    assert_int_equal(reserve_room(given->cluster, &question, &second), RESERVE_HELD);
     assert_true(second.serial > first.serial);
     assert_int_equal(given_reserved(given, "n1", GPU), 6);
     assert_int_equal(cluster_n_reservations(given->cluster), 1);
@@ -60,11 +60,11 @@ static void test_reserving_again_holds_once_with_a_new_serial(void **state)
     assert_int_equal(held->made_ms, 1000);
     assert_int_equal(held->serial, second.serial);
 
-    cluster_release(given->cluster, "p", first.serial); /* somebody else's by now */
+    reservation_release(given->cluster, "p", first.serial); /* somebody else's by now */
     assert_int_equal(given_reserved(given, "n1", GPU), 6);
-    cluster_release(given->cluster, "p", second.serial);
+    reservation_release(given->cluster, "p", second.serial);
     assert_int_equal(given_reserved(given, "n1", GPU), 0);
-    cluster_release(given->cluster, "p", second.serial);
+    reservation_release(given->cluster, "p", second.serial);
     assert_int_equal(cluster_n_reservations(given->cluster), 0);
 }
 
@@ -74,9 +74,9 @@ static void test_a_serial_of_an_earlier_reservation_releases_nothing(void **stat
     struct given *given = given_two_nodes(state);
     struct reserve_result first = {0};
     assert_int_equal(given_reserve(given, "p", "n1", &first), RESERVE_HELD);
-    cluster_release(given->cluster, "p", first.serial);
+    reservation_release(given->cluster, "p", first.serial);
     given_reservation(given, "p", "n2");
-    cluster_release(given->cluster, "p", first.serial);
+    reservation_release(given->cluster, "p", first.serial);
     assert_int_equal(given_reserved(given, "n2", GPU), 6);
 }
 
@@ -180,12 +180,12 @@ static void test_a_pod_that_the_ledger_has_not_seen(void **state)
     struct reserve_result result = {0};
     facts.namespace_ = "ml";
     facts.name = "train-0";
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_POD_UNKNOWN);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_POD_UNKNOWN);
     question.facts = &facts;
     question.uid = "other";
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_POD_UNKNOWN);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_POD_UNKNOWN);
     question.uid = "new";
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_HELD);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_HELD);
     assert_int_equal(given_reserved(given, "n1", GPU), 5);
     assert_int_equal(cluster_n_pods(given->cluster), 1);
     const struct reservation *held = cluster_find_reservation(given->cluster, "new");
@@ -205,15 +205,15 @@ static void test_facts_are_judged_like_a_pod_of_the_ledger(void **state)
     struct pod_facts facts = given_pod_facts(given, "new", "n1", GPU "=9");
     struct reserve_question question = {.uid = "new", .node_name = "n1", .facts = &facts};
     struct reserve_result result = {0};
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_BOUND_HERE);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_BOUND_HERE);
     question.node_name = "n2";
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_BOUND_ELSEWHERE);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_BOUND_ELSEWHERE);
     assert_string_equal(result.node_name, "n1");
     facts.node_name = "";
     facts.terminating = true;
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_POD_GONE);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_POD_GONE);
     facts.terminating = false;
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_REFUSED);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_REFUSED);
     assert_int_equal(result.reason, REASON_GPU_TOTAL);
     assert_null(result.node_name);
 }
@@ -224,11 +224,11 @@ static void test_what_the_ledger_knows_wins_over_facts(void **state)
     struct pod_facts facts = given_pod_facts(given, "p", "", GPU "=1");
     struct reserve_question question = {.uid = "p", .node_name = "n1", .facts = &facts};
     struct reserve_result result = {0};
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_HELD);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_HELD);
     assert_int_equal(given_reserved(given, "n1", GPU), 6);
-    cluster_release(given->cluster, "p", result.serial);
+    reservation_release(given->cluster, "p", result.serial);
     given_pod(given, "p", "n2", GPU "=6");
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_BOUND_ELSEWHERE);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_BOUND_ELSEWHERE);
 }
 
 static void test_reservations_are_met_the_oldest_first(void **state)
@@ -251,11 +251,11 @@ static void test_reservations_are_met_the_oldest_first(void **state)
     assert_null(cluster_next_reservation(cluster, held));
     assert_int_equal(cluster_n_reservations(cluster), 3);
 
-    held = node_next_reservation(given_find(given, "n1"), NULL);
+    held = reservation_next_on(given_find(given, "n1"), NULL);
     assert_string_equal(held->uid, "r");
-    held = node_next_reservation(given_find(given, "n1"), held);
+    held = reservation_next_on(given_find(given, "n1"), held);
     assert_string_equal(held->uid, "q");
-    assert_null(node_next_reservation(given_find(given, "n1"), held));
+    assert_null(reservation_next_on(given_find(given, "n1"), held));
 }
 
 /* A resource that the node does not name: it is summed when it is. */
@@ -273,7 +273,7 @@ static void test_what_is_advertised_later_is_held_too(void **state)
     assert_int_equal(given_used(given, "n1", "example.com/fpga"), -1);
     given_node(given, "n1", "pods=110 example.com/fpga=4", "");
     assert_int_equal(given_reserved(given, "n1", "example.com/fpga"), 3);
-    cluster_release(given->cluster, "q", result.serial);
+    reservation_release(given->cluster, "q", result.serial);
     assert_int_equal(given_reserved(given, "n1", "example.com/fpga"), 0);
 }
 
@@ -291,9 +291,9 @@ static void test_sums_of_reservations_stop_at_the_end(void **state)
     given_reservation(given, "r", "n1");
     assert_int_equal(given_reserved(given, "n1", "cpu"), INT64_MAX);
     assert_int_equal(given_free(given, "n1", "cpu"), 8 - INT64_MAX);
-    cluster_release(given->cluster, "p", p.serial);
+    reservation_release(given->cluster, "p", p.serial);
     assert_int_equal(given_reserved(given, "n1", "cpu"), INT64_MAX);
-    cluster_release(given->cluster, "q", q.serial);
+    reservation_release(given->cluster, "q", q.serial);
     assert_int_equal(given_reserved(given, "n1", "cpu"), 3);
     given_pod(given, "s", "n1", "cpu=max");
     given_reservation(given, "p", "n1");
@@ -354,7 +354,7 @@ static void test_a_fork_has_what_was_reserved(void **state)
     struct reserve_result result = {0};
     assert_int_equal(given_reserve(given, "p", "n1", &result), RESERVE_HELD);
     struct cluster *fork = cluster_fork(given->cluster);
-    cluster_release(given->cluster, "p", result.serial);
+    reservation_release(given->cluster, "p", result.serial);
     const struct node *node = cluster_find_node(fork, "n1");
     const struct shape_facts facts = given_shape_facts(given, GPU "=1");
     const struct pod_shape *shape = cluster_resolve(fork, &facts, given->arena);
@@ -365,7 +365,7 @@ static void test_a_fork_has_what_was_reserved(void **state)
     assert_int_equal(gpus->used, 2);
     assert_int_equal(gpus->reserved, 6);
     assert_int_equal(node_resource_free(gpus), 0);
-    assert_null(node_next_reservation(node, NULL));
+    assert_null(reservation_next_on(node, NULL));
     assert_int_equal(cluster_n_reservations(fork), 0);
     cluster_fork_free(fork);
 }
@@ -379,10 +379,10 @@ static void test_holding_and_releasing_grow_the_version(void **state)
     assert_true(cluster_version(given->cluster) > version);
     version = cluster_version(given->cluster);
     assert_int_equal(given_reserve(given, "p", "n2", NULL), RESERVE_HELD_ELSEWHERE);
-    cluster_release(given->cluster, "p", result.serial + 1);
-    cluster_release(given->cluster, "unheard-of", result.serial);
+    reservation_release(given->cluster, "p", result.serial + 1);
+    reservation_release(given->cluster, "unheard-of", result.serial);
     assert_int_equal(cluster_version(given->cluster), version);
-    cluster_release(given->cluster, "p", result.serial);
+    reservation_release(given->cluster, "p", result.serial);
     assert_true(cluster_version(given->cluster) > version);
 }
 
@@ -417,7 +417,7 @@ static void test_the_self_check_sees_what_is_reserved(void **state)
     assert_int_equal(n_differences_in_steps(given, &err), 0);
     for (size_t i = 0; i < n; i++)
         all[i].reserved++;
-    /* and what is free of the model, and seen of the node at a glance */
+    /* and what is free of the model, and seen of the node in its hot part */
     assert_int_equal(cluster_check(given->cluster, &err), n + 2);
     assert_int_equal(n_differences_in_steps(given, &err), n + 2);
     assert_non_null(strstr(err.text, "n1: what is reserved"));

@@ -41,19 +41,19 @@ static void test_invented_names_have_no_row(void **state)
     assert_int_equal(node_unlisted_gpus(given_find(given, "n1")), 0);
 }
 
-static void test_the_glance_is_of_what_is_advertised(void **state)
+static void test_the_hot_part_is_of_what_is_advertised(void **state)
 {
     struct given *given = *state;
     given_node(given, "n1", "pods=110 " GPU "=8", "");
     given_pod(given, "p1", "n1", invented(given, "nvidia.com/mig-x"));
     given_pod(given, "p2", "n1", "amd.com/gpu=1 " GPU "=3");
-    const struct node_glance *glance = node_glance(given_find(given, "n1"));
-    assert_non_null(glance->gpus);
-    assert_string_equal(glance->gpus->name, GPU);
-    assert_int_equal(glance->free_gpus, 5);
+    const struct node_hot *hot = node_hot(given_find(given, "n1"));
+    assert_non_null(hot->gpus);
+    assert_string_equal(hot->gpus->name, GPU);
+    assert_int_equal(hot->free_gpus, 5);
     assert_int_equal(node_free_gpus(given_find(given, "n1")), 5);
     given_node(given, "n1", "pods=110 " GPU "=8 " MIG "=2", "");
-    assert_null(node_glance(given_find(given, "n1"))->gpus);
+    assert_null(node_hot(given_find(given, "n1"))->gpus);
 }
 
 static void test_a_fork_knows_the_names_that_nodes_have(void **state)
@@ -155,7 +155,7 @@ static void test_a_node_of_many_pods_is_checked_in_steps(void **state)
     while (!cluster_check_some(given->cluster, 300, &n_differences, &err)) {
     }
     rows[0].used++;
-    assert_int_equal(n_differences, 2); /* the sum, and what is seen of the node at a glance */
+    assert_int_equal(n_differences, 2); /* the sum, and what is seen of the node in its hot part */
 }
 
 static void test_changes_between_two_steps_are_no_differences(void **state)
@@ -202,7 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_invented_names_have_no_row),
-        TEST(test_the_glance_is_of_what_is_advertised),
+        TEST(test_the_hot_part_is_of_what_is_advertised),
         TEST(test_a_fork_knows_the_names_that_nodes_have),
         TEST(test_no_pod_is_evicted_for_what_is_not_there),
         TEST(test_sums_are_exact_beyond_what_is_shown),

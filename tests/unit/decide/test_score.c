@@ -14,7 +14,7 @@
 
 static const struct score *score_of(struct given *given, const char *demand)
 {
-    cluster_settle(given->cluster);
+    gpu_demand_settle(given->cluster);
     const struct shape_facts facts = given_shape_facts(given, demand);
     const struct fit_question question = {.shape = given_resolved(given, &facts)};
     return score_begin(given->cluster, &question, given->arena);
@@ -222,7 +222,7 @@ static void many_nodes(struct given *given)
     given_pod(given, "one", "", GPU "=1 cpu=1000 memory=150000000");
     given_pod(given, "two", "", GPU "=2 cpu=2000 memory=90000000");
     confined_pod(given, "four", GPU "=4 memory=200000000");
-    cluster_settle(given->cluster);
+    gpu_demand_settle(given->cluster);
 }
 
 /* What was reckoned for one node is taken for another only where it is the same. */

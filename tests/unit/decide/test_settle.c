@@ -84,7 +84,7 @@ static void test_a_deletion_of_a_pod_never_seen_drops_it(void **state)
     const struct pod_facts facts = given_pod_facts(given, "new", "", GPU "=5");
     const struct reserve_question question = {.uid = "new", .node_name = "n2", .facts = &facts};
     struct reserve_result result = {0};
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_HELD);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_HELD);
     assert_free(given, 2, 3, 2);
     given_no_pod(given, "new");
     assert_free(given, 2, 8, 1);
@@ -96,7 +96,7 @@ static void test_a_pod_first_seen_on_its_node_turns_into_usage(void **state)
     const struct pod_facts facts = given_pod_facts(given, "new", "", GPU "=5");
     const struct reserve_question question = {.uid = "new", .node_name = "n2", .facts = &facts};
     struct reserve_result result = {0};
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_HELD);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_HELD);
     given_pod(given, "new", "n2", GPU "=5");
     assert_free(given, 2, 3, 1);
     assert_int_equal(given_used(given, "n2", GPU), 5);
@@ -124,7 +124,7 @@ static void test_news_of_the_old_pod_keep_that_of_the_one_made_anew(void **state
     struct reserve_result result = {0};
     old.name = anew.name = "train-0";
     given_pod_of(given, &old);
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_HELD);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_HELD);
     old.terminating = true;
     given_pod_of(given, &old);
     assert_free(given, 2, 2, 2);
@@ -172,11 +172,11 @@ static void test_a_sweep_keeps_that_of_a_pod_never_seen(void **state)
     const struct pod_facts facts = given_pod_facts(given, "new", "", GPU "=5");
     const struct reserve_question question = {.uid = "new", .node_name = "n2", .facts = &facts};
     struct reserve_result result = {0};
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_HELD);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_HELD);
     cluster_relist_begin(given->cluster, CLUSTER_PODS);
     cluster_relist_end(given->cluster, CLUSTER_PODS);
     assert_free(given, 8, 3, 1);
-    cluster_release(given->cluster, "new", result.serial);
+    reservation_release(given->cluster, "new", result.serial);
     assert_free(given, 8, 8, 0);
 }
 

@@ -3,7 +3,7 @@
 #include "decide/reserve.h"
 #include "given_question.h"
 #include "ledger.h"
-#include "ledger/market.h"
+#include "ledger/gpu_demand.h"
 #include "ledger/shape_copy.h"
 #include "ledger/shape_limits.h"
 #include "unit.h"
@@ -244,15 +244,15 @@ static void test_bind_asks_for_what_is_not_kept(void **state)
     facts.shape.wants.accept = given_models(given, "A100", &facts.shape.wants.n_accept);
     given_pod_of(given, &facts);
     struct reserve_question question = {.uid = "p", .node_name = "t4"};
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_POD_UNKNOWN);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_POD_UNKNOWN);
     question.facts = &facts;
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_REFUSED);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_REFUSED);
     assert_int_equal(result.reason, REASON_MODEL_NOT_WANTED);
     question.node_name = "a100";
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_HELD);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_HELD);
     assert_int_equal(given_reserved(given, "a100", GPU), 2);
     question.facts = NULL;
-    assert_int_equal(cluster_reserve(given->cluster, &question, &result), RESERVE_HELD);
+    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_HELD);
 }
 
 static void test_prices_leave_out_what_is_not_known(void **state)
@@ -263,14 +263,14 @@ static void test_prices_leave_out_what_is_not_known(void **state)
     struct pod_facts plain = pod_of(given, "a", "plain", 0);
     add(given, &huge);
     add(given, &plain);
-    cluster_settle(given->cluster);
-    const struct market *market =
-        cluster_market(given->cluster, cluster_find_resource(given->cluster, GPU));
-    assert_int_equal(market->n_classes, 1);
-    assert_ptr_equal(market->classes[0].shape, cluster_find_pod(given->cluster, "plain")->shape);
+    gpu_demand_settle(given->cluster);
+    const struct gpu_demand *demand =
+        gpu_demand_find(given->cluster, cluster_find_resource(given->cluster, GPU));
+    assert_int_equal(demand->n_classes, 1);
+    assert_ptr_equal(demand->classes[0].shape, cluster_find_pod(given->cluster, "plain")->shape);
 }
 
-/* Equal ones of a market are ordered by contents, whatever the key is. */
+/* Equal ones of a demand are ordered by contents, whatever the key is. */
 static void test_the_order_of_shapes_is_the_same_for_every_key(void **state)
 {
     struct given *given = *state;

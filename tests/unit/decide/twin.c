@@ -1,7 +1,7 @@
 /* twin: see twin.h. */
 #include "twin.h"
 #include "decide/what_if.h"
-#include "ledger/market.h"
+#include "ledger/gpu_demand.h"
 #include "plain_facts.h"
 #include "twin_compare.h"
 #include "unit.h"
@@ -35,7 +35,7 @@ static void end_event(const struct twin *twin, const struct event *event)
 {
     struct err err = {""};
     const uint64_t version = cluster_version(twin->cluster);
-    cluster_settle(twin->cluster);
+    gpu_demand_settle(twin->cluster);
     if (twin_compare_ledger(twin->cluster, &twin->plain, twin->fork != NULL, &err) < 0)
         fail_event(twin, event, err.text);
     if (twin->plain.n_changes == event->n_changes && version != event->version)
@@ -129,7 +129,7 @@ void twin_reserve(struct twin *twin, size_t pod, size_t node, const struct plain
                                               .facts = facts ? &given : NULL,
                                               .now_ms = now_ms};
     struct reserve_result result = {0};
-    enum reserve_verdict verdict = cluster_reserve(twin->cluster, &question, &result);
+    enum reserve_verdict verdict = reserve_room(twin->cluster, &question, &result);
     const struct plain_question plain_question = {pod, node, facts, now_ms};
     const struct plain_result want = plain_reserve(&twin->plain, &plain_question);
     check_verdict(twin, &event, &want, verdict, &result);
@@ -141,7 +141,7 @@ void twin_release(struct twin *twin, size_t pod, bool is_last)
     char uid[16];
     const uint64_t serial = twin->serials[pod];
     const struct event event = begin_event(twin, "release of pod", pod);
-    cluster_release(twin->cluster, plain_facts_uid(pod, uid), is_last ? serial : serial - 1);
+    reservation_release(twin->cluster, plain_facts_uid(pod, uid), is_last ? serial : serial - 1);
     if (is_last)
         plain_release(&twin->plain, pod);
     end_event(twin, &event);

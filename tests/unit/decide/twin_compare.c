@@ -138,10 +138,9 @@ static int compare_replicas(struct err *err, const struct cluster *cluster,
     const struct node *node = cluster_find_node(cluster, name);
     int r = 0;
     for (int64_t owner = 1; node && r == 0 && owner < PLAIN_OWNERS; owner++)
-        r = compare(
-            err, name, plain_facts_owner(owner),
-            (int64_t)owner_n_on(cluster_find_owner(cluster, plain_facts_owner(owner)), node),
-            (int64_t)plain_n_replicas(plain, owner, i));
+        r = compare(err, name, plain_facts_owner(owner),
+                    (int64_t)owners_n_on(owners_find(cluster, plain_facts_owner(owner)), node),
+                    (int64_t)plain_n_replicas(plain, owner, i));
     return r;
 }
 
@@ -180,7 +179,7 @@ static int compare_pod(struct err *err, const struct cluster *cluster, const str
         (r = compare(err, uid, "finished", pod->finished, want->finished)) < 0 ||
         (r = compare(err, uid, "terminating", pod->terminating, want->terminating)) < 0 ||
         (r = compare(err, uid, "gated", pod->gated, want->gated)) < 0 ||
-        (r = compare_text(err, uid, owner_uid(pod->owner), plain_facts_owner(want->owner))) < 0 ||
+        (r = compare_text(err, uid, owners_uid(pod->owner), plain_facts_owner(want->owner))) < 0 ||
         (r = compare(err, uid, "priority", pod->priority, want->priority)) < 0)
         return r;
     return compare_shape(err, uid, &pod->shape->facts, &want->shape);
@@ -214,8 +213,8 @@ static int compare_holders(struct err *err, const struct cluster *cluster,
     const char *name = plain_facts_node_name((int64_t)i);
     const struct node *node = cluster_find_node(cluster, name);
     int64_t n = 0;
-    for (const struct reservation *held = node ? node_next_reservation(node, NULL) : NULL; held;
-         held = node_next_reservation(node, held), n++) {
+    for (const struct reservation *held = node ? reservation_next_on(node, NULL) : NULL; held;
+         held = reservation_next_on(node, held), n++) {
         if (strcmp(held->node_name, name) != 0)
             return err_set(err, EINVAL, "%s: %s holds nothing of it", name, held->uid);
     }
@@ -363,7 +362,7 @@ int twin_compare_empty(const struct cluster *cluster, struct err *err)
     const struct plain nothing = {.n_changes = 0};
     if (cluster->nodes || cluster->missing_nodes || cluster->pods || cluster->reservations ||
         cluster->pod_names.n > 0 || cluster->owners.table || cluster->shapes->shapes ||
-        cluster->shapes->resources || cluster->shapes->words.table)
+        cluster->shapes->resources || cluster->shapes->strings.table)
         return err_set(err, EINVAL, "everything was removed, but the ledger keeps something");
     return twin_compare_ledger(cluster, &nothing, false, err);
 }

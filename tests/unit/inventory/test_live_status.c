@@ -144,7 +144,7 @@ static void test_a_difference_is_found_after_a_list(void **state)
     LIST_NOTHING(live, CLUSTER_NAMESPACES);
     spoil(live, "a", -1);
     check_metric(live, "\ngpu_extender_self_checks_total 6\n");
-    /* and what is free of the model, and seen of the node at a glance */
+    /* and what is free of the model, and seen of the node in its hot part */
     check_metric(live, "\ngpu_extender_self_check_differences_total 3\n");
 }
 
@@ -161,7 +161,7 @@ static void test_the_slow_self_check(void **state)
     assert_in_range(next_ms, 6000, INT64_MAX - 1);
     assert_int_equal(inventory_self_check(live->inventory, 5000), next_ms); /* woken early */
     check_metric(live, "\ngpu_extender_self_checks_total 1\n");
-    /* the sum, what is seen of the node at a glance, and what is free of the model */
+    /* the sum, what is seen of the node in its hot part, and what is free of the model */
     check_metric(live, "\ngpu_extender_self_check_differences_total 3\n");
     spoil(live, "n-449", -1);
     (void)inventory_self_check(live->inventory, next_ms);

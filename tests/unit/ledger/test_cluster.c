@@ -433,7 +433,7 @@ static void test_the_self_check_finds_a_wrong_sum(void **state)
     struct node_resource *gpus = (struct node_resource *)(uintptr_t)resource_of(given, "n1", GPU);
     gpus->used = 3;
     struct err err = {""};
-    /* what is free of the model is wrong then too, and what is seen of the node at a glance */
+    /* what is free of the model is wrong then too, and what is seen of the node in its hot part */
     assert_int_equal(cluster_check(given->cluster, &err), 3);
     assert_string_equal(err.text, "n1: nvidia.com/gpu is 3, should be 2");
     assert_int_equal(cluster_check(given->cluster, NULL), 3);

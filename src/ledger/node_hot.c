@@ -1,12 +1,12 @@
-/* glance: see glance.h. */
-#include "ledger/glance.h"
+/* node_hot: see include/ledger/node_hot.h. */
+#include "ledger/node_hot.h"
 #include "ledger.h"
 #include "ledger/room.h"
 
 #include <stddef.h>
 #include <string.h>
 
-_Static_assert(offsetof(struct node, glance) == 0, "node_glance() takes it for the node");
+_Static_assert(offsetof(struct node, hot) == 0, "node_hot() takes it for the node");
 
 /* Only of resources that the node advertises: other names that its pods ask for must not make
  * decisions slower. */
@@ -23,64 +23,64 @@ static const struct node_resource *only_gpus(const struct node *node)
     return only;
 }
 
-static void see_gpus(struct node_glance *glance, const struct node *node)
+static void see_gpus(struct node_hot *hot, const struct node *node)
 {
     const struct node_resource *gpus = only_gpus(node);
     if (!gpus)
         return;
-    glance->gpus = gpus->resource;
-    glance->supply = gpus->supply;
-    glance->free_gpus = node_resource_free(gpus);
+    hot->gpus = gpus->resource;
+    hot->pool = gpus->pool;
+    hot->free_gpus = node_resource_free(gpus);
 }
 
-static void see_others(struct node_glance *glance, const struct node *node)
+static void see_others(struct node_hot *hot, const struct node *node)
 {
     for (size_t i = node->n_gpu_resources; i < node->n_resources; i++) {
         const struct node_resource *has = &node->resources[i];
         if (strcmp(has->resource->name, "cpu") == 0)
-            glance->milli_cores = node_resource_free(has);
+            hot->milli_cores = node_resource_free(has);
         if (strcmp(has->resource->name, "memory") == 0)
-            glance->memory_bytes = node_resource_free(has);
+            hot->memory_bytes = node_resource_free(has);
     }
 }
 
-static struct node_glance glance_of(const struct node *node)
+static struct node_hot hot_of(const struct node *node)
 {
     const struct node_traits *traits = node->traits ? &node->traits->traits : NULL;
-    struct node_glance glance = {
-        .cluster = node->glance.cluster,
+    struct node_hot hot = {
+        .cluster = node->hot.cluster,
         .model_word = traits ? traits->model_word : NULL,
         .has_parts = traits && (traits->shares_gpus || traits->slices_gpus),
         .has_taints = traits && traits->n_taints > 0,
         .has_nominations = node->nominations != NULL,
     };
-    see_gpus(&glance, node);
-    see_others(&glance, node);
-    return glance;
+    see_gpus(&hot, node);
+    see_others(&hot, node);
+    return hot;
 }
 
-void glance_renew(struct node *node)
+void node_hot_renew(struct node *node)
 {
-    node->glance = glance_of(node);
+    node->hot = hot_of(node);
 }
 
-bool glance_is_alike(const struct node_glance *a, const struct node_glance *b)
+bool node_hot_is_alike(const struct node_hot *a, const struct node_hot *b)
 {
-    return a->supply == b->supply && a->model_word == b->model_word && a->gpus == b->gpus &&
+    return a->pool == b->pool && a->model_word == b->model_word && a->gpus == b->gpus &&
            a->free_gpus == b->free_gpus && a->milli_cores == b->milli_cores &&
            a->memory_bytes == b->memory_bytes && a->has_parts == b->has_parts &&
            a->has_taints == b->has_taints && a->has_nominations == b->has_nominations;
 }
 
-uint32_t glance_hash(const struct node_glance *glance)
+uint32_t node_hot_hash(const struct node_hot *hot)
 {
-    const struct room seen = {glance->free_gpus, glance->milli_cores, glance->memory_bytes};
-    const uint64_t model = room_mix(0, (uint64_t)(uintptr_t)glance->model_word);
-    return room_hash(&seen, room_mix(model, (uint64_t)(uintptr_t)glance->supply));
+    const struct room seen = {hot->free_gpus, hot->milli_cores, hot->memory_bytes};
+    const uint64_t model = room_mix(0, (uint64_t)(uintptr_t)hot->model_word);
+    return room_hash(&seen, room_mix(model, (uint64_t)(uintptr_t)hot->pool));
 }
 
-bool glance_is_right(const struct node *node)
+bool node_hot_is_right(const struct node *node)
 {
-    const struct node_glance should_be = glance_of(node);
-    return glance_is_alike(&node->glance, &should_be);
+    const struct node_hot should_be = hot_of(node);
+    return node_hot_is_alike(&node->hot, &should_be);
 }

@@ -5,20 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct named_entry *find(struct named_entry *table, const char *name)
+static struct priority_class *find(struct priority_class *table, const char *name)
 {
-    struct named_entry *entry = NULL;
+    struct priority_class *entry = NULL;
     HASH_FIND_STR(table, name, entry);
     return entry;
 }
 
 /* Whether anything changed. */
-static bool put(struct named_entry **table, const char *name, const struct named_entry *values)
+static bool put(struct priority_class **table, const char *name,
+                const struct priority_class *values)
 {
-    struct named_entry *entry = find(*table, name);
+    struct priority_class *entry = find(*table, name);
     const bool is_new = !entry;
     if (is_new) {
-        entry = MEM_NEW(struct named_entry);
+        entry = MEM_NEW(struct priority_class);
         entry->name = mem_strdup(name);
         HASH_ADD_KEYPTR(hh, *table, entry->name, strlen(entry->name), entry);
     }
@@ -31,35 +32,35 @@ static bool put(struct named_entry **table, const char *name, const struct named
     return !same;
 }
 
-static void remove_entry(struct named_entry **table, struct named_entry *entry)
+static void remove_entry(struct priority_class **table, struct priority_class *entry)
 {
     HASH_DEL(*table, entry);
     free(entry->name);
     free(entry);
 }
 
-static void remove_named(struct cluster *cluster, struct named_entry **table, const char *name)
+static void remove_named(struct cluster *cluster, struct priority_class **table, const char *name)
 {
-    struct named_entry *entry = find(*table, name);
+    struct priority_class *entry = find(*table, name);
     if (!entry)
         return;
     remove_entry(table, entry);
     cluster->version++;
 }
 
-void named_free_all(struct cluster *cluster)
+void priority_classes_free_all(struct cluster *cluster)
 {
-    struct named_entry *entry = NULL;
-    struct named_entry *next = NULL;
+    struct priority_class *entry = NULL;
+    struct priority_class *next = NULL;
     HASH_ITER (hh, cluster->priority_classes, entry, next) {
         remove_entry(&cluster->priority_classes, entry);
     }
 }
 
-void named_sweep(struct cluster *cluster)
+void priority_classes_sweep(struct cluster *cluster)
 {
-    struct named_entry *entry = NULL;
-    struct named_entry *next = NULL;
+    struct priority_class *entry = NULL;
+    struct priority_class *next = NULL;
     HASH_ITER (hh, cluster->priority_classes, entry, next) {
         if (entry->seen == cluster->relists[CLUSTER_PRIORITY_CLASSES])
             continue;
@@ -71,10 +72,10 @@ void named_sweep(struct cluster *cluster)
 void cluster_upsert_priority_class(struct cluster *cluster, const char *name, int64_t value,
                                    bool is_default, bool never_preempts)
 {
-    const struct named_entry values = {.value = value,
-                                       .is_default = is_default,
-                                       .never_preempts = never_preempts,
-                                       .seen = cluster->relists[CLUSTER_PRIORITY_CLASSES]};
+    const struct priority_class values = {.value = value,
+                                          .is_default = is_default,
+                                          .never_preempts = never_preempts,
+                                          .seen = cluster->relists[CLUSTER_PRIORITY_CLASSES]};
     cluster->version += put(&cluster->priority_classes, name, &values);
 }
 
@@ -84,29 +85,30 @@ void cluster_delete_priority_class(struct cluster *cluster, const char *name)
 }
 
 /* There should be one; of several, Kubernetes' admission takes the lowest. */
-static const struct named_entry *default_class(const struct cluster *cluster)
+static const struct priority_class *default_class(const struct cluster *cluster)
 {
-    const struct named_entry *lowest = NULL;
-    for (const struct named_entry *entry = cluster->priority_classes; entry; entry = entry->hh.next)
+    const struct priority_class *lowest = NULL;
+    for (const struct priority_class *entry = cluster->priority_classes; entry;
+         entry = entry->hh.next)
         if (entry->is_default && (!lowest || entry->value < lowest->value))
             lowest = entry;
     return lowest;
 }
 
-static const struct named_entry *find_class(const struct cluster *cluster, const char *name)
+static const struct priority_class *find_class(const struct cluster *cluster, const char *name)
 {
     return name[0] ? find(cluster->priority_classes, name) : default_class(cluster);
 }
 
 bool cluster_class_never_preempts(const struct cluster *cluster, const char *name)
 {
-    const struct named_entry *entry = find_class(cluster, name);
+    const struct priority_class *entry = find_class(cluster, name);
     return entry && entry->never_preempts;
 }
 
 bool cluster_priority_of_class(const struct cluster *cluster, const char *name, int64_t *ret_value)
 {
-    const struct named_entry *entry = find_class(cluster, name);
+    const struct priority_class *entry = find_class(cluster, name);
     if (!entry)
         return false;
     *ret_value = entry->value;
@@ -121,7 +123,7 @@ size_t cluster_n_priority_classes(const struct cluster *cluster)
 const char *cluster_next_priority_class(const struct cluster *cluster, const char *name,
                                         int64_t *ret_value, bool *ret_is_default)
 {
-    const struct named_entry *next = cluster->priority_classes;
+    const struct priority_class *next = cluster->priority_classes;
     if (name)
         next = find(cluster->priority_classes, name)->hh.next;
     if (!next)

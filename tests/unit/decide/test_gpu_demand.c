@@ -1,8 +1,8 @@
-/* market: what is on offer and who wants it, beside what can be counted by hand. */
+/* demand: what is on offer and who wants it, beside what can be counted by hand. */
 #include "dice.h"
 #include "given_question.h"
 #include "ledger/admit.h"
-#include "ledger/market.h"
+#include "ledger/gpu_demand.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -12,38 +12,38 @@
 #define T4 "accelerator=T4"
 #define A100 "accelerator=A100"
 
-static const struct market *market_of(struct given *given, const char *resource)
+static const struct gpu_demand *demand_of(struct given *given, const char *resource)
 {
-    cluster_settle(given->cluster);
-    return cluster_market(given->cluster, cluster_find_resource(given->cluster, resource));
+    gpu_demand_settle(given->cluster);
+    return gpu_demand_find(given->cluster, cluster_find_resource(given->cluster, resource));
 }
 
 /* One without nodes where there is none. */
-static const struct supply *supply_of(const struct market *market, const char *model)
+static const struct model_pool *pool_of(const struct gpu_demand *demand, const char *model)
 {
-    static const struct supply NOTHING = {.index = 0};
-    for (size_t i = 0; market && i < market->n_supplies; i++) {
-        if (strcmp(market->supplies[i]->model, model) == 0)
-            return market->supplies[i];
+    static const struct model_pool NOTHING = {.index = 0};
+    for (size_t i = 0; demand && i < demand->n_pools; i++) {
+        if (strcmp(demand->pools[i]->model, model) == 0)
+            return demand->pools[i];
     }
     return &NOTHING;
 }
 
-static void check_supply(struct given *given, const char *model, size_t n_nodes, int64_t free)
+static void check_pool(struct given *given, const char *model, size_t n_nodes, int64_t free)
 {
-    const struct supply *supply = supply_of(market_of(given, GPU), model);
-    assert_int_equal(supply->n_nodes, n_nodes);
-    assert_int_equal(supply->free, free);
+    const struct model_pool *pool = pool_of(demand_of(given, GPU), model);
+    assert_int_equal(pool->n_nodes, n_nodes);
+    assert_int_equal(pool->free, free);
 }
 
-/* "2x4 1x8": live pods and their GPUs, in the market's order. */
+/* "2x4 1x8": live pods and their GPUs, in the demand's order. */
 static void check_classes(struct given *given, const char *wanted)
 {
-    const struct market *market = market_of(given, GPU);
+    const struct gpu_demand *demand = demand_of(given, GPU);
     const char *text = "";
-    for (size_t i = 0; i < market->n_classes; i++)
+    for (size_t i = 0; i < demand->n_classes; i++)
         text = arena_printf(given->arena, "%s%s%dx%d", text, i > 0 ? " " : "",
-                            (int)market->classes[i].n_live, (int)market->classes[i].gpus);
+                            (int)demand->classes[i].n_live, (int)demand->classes[i].gpus);
     assert_string_equal(text, wanted);
 }
 
@@ -56,16 +56,16 @@ static void test_what_is_free_of_each_model(void **state)
     given_node(given, "plain", "cpu=1000", "");
     given_node(given, "nameless", GPU "=2", "");
     given_pod(given, "p", "t4-1", GPU "=1");
-    check_supply(given, "T4", 2, 7);
-    check_supply(given, "A100", 1, 8);
-    check_supply(given, "", 1, 2);
+    check_pool(given, "T4", 2, 7);
+    check_pool(given, "A100", 1, 8);
+    check_pool(given, "", 1, 2);
     given_pod(given, "q", "", GPU "=3");
     given_reservation(given, "q", "t4-2");
-    check_supply(given, "T4", 2, 4);
+    check_pool(given, "T4", 2, 4);
     given_pod(given, "q", "t4-2", GPU "=3");
-    check_supply(given, "T4", 2, 4);
+    check_pool(given, "T4", 2, 4);
     given_no_pod(given, "q");
-    check_supply(given, "T4", 2, 7);
+    check_pool(given, "T4", 2, 7);
 }
 
 static void test_an_overfull_node_takes_nothing_from_others(void **state)
@@ -75,25 +75,25 @@ static void test_an_overfull_node_takes_nothing_from_others(void **state)
     given_node(given, "t4-2", GPU "=4", T4);
     given_pod(given, "p", "t4-1", GPU "=4");
     given_node(given, "t4-1", GPU "=1", T4);
-    check_supply(given, "T4", 2, 4);
+    check_pool(given, "T4", 2, 4);
 }
 
 static void test_nodes_come_change_and_go(void **state)
 {
     struct given *given = *state;
     given_node(given, "n", GPU "=4", T4);
-    check_supply(given, "T4", 1, 4);
+    check_pool(given, "T4", 1, 4);
     given_node(given, "n", GPU "=4", A100);
-    check_supply(given, "A100", 1, 4);
-    assert_int_equal(supply_of(market_of(given, GPU), "T4")->n_nodes, 0);
+    check_pool(given, "A100", 1, 4);
+    assert_int_equal(pool_of(demand_of(given, GPU), "T4")->n_nodes, 0);
     struct node_facts cordoned = given_node_facts(given, "n", GPU "=4", A100);
     cordoned.unschedulable = true;
     given_node_of(given, &cordoned);
-    assert_null(market_of(given, GPU));
+    assert_null(demand_of(given, GPU));
     given_node(given, "n", GPU "=4", A100);
-    check_supply(given, "A100", 1, 4);
+    check_pool(given, "A100", 1, 4);
     given_no_node(given, "n");
-    assert_null(market_of(given, GPU));
+    assert_null(demand_of(given, GPU));
 }
 
 static void test_classes_are_the_shapes_of_live_pods(void **state)
@@ -122,19 +122,19 @@ static void test_those_that_take_most_come_first_and_only_so_many(void **state)
 {
     struct given *given = *state;
     given_node(given, "n", GPU "=8", T4);
-    for (int i = 0; i < MARKET_CLASSES_MAX; i++)
+    for (int i = 0; i < GPU_DEMAND_CLASSES_MAX; i++)
         given_pod(given, arena_printf(given->arena, "p%d", i), "",
                   arena_printf(given->arena, GPU "=2 cpu=%d", i + 1));
     given_pod(given, "small", "", GPU "=1");
-    const struct market *market = market_of(given, GPU);
-    assert_int_equal(market->n_classes, MARKET_CLASSES_MAX);
-    for (size_t i = 0; i < market->n_classes; i++)
-        assert_int_equal(market->classes[i].gpus, 2);
+    const struct gpu_demand *demand = demand_of(given, GPU);
+    assert_int_equal(demand->n_classes, GPU_DEMAND_CLASSES_MAX);
+    for (size_t i = 0; i < demand->n_classes; i++)
+        assert_int_equal(demand->classes[i].gpus, 2);
     for (int i = 0; i < 2; i++)
         given_pod(given, arena_printf(given->arena, "s%d", i), "", GPU "=1");
-    market = market_of(given, GPU);
-    assert_int_equal(market->classes[0].gpus, 1);
-    assert_int_equal(market->classes[0].n_live, 3);
+    demand = demand_of(given, GPU);
+    assert_int_equal(demand->classes[0].gpus, 1);
+    assert_int_equal(demand->classes[0].n_live, 3);
 }
 
 static void test_where_a_class_may_go_does_not_ask_for_room(void **state)
@@ -146,14 +146,14 @@ static void test_where_a_class_may_go_does_not_ask_for_room(void **state)
     struct pod_facts facts = given_pod_facts(given, "p", "", GPU "=2");
     facts.shape.wants.accept = given_models(given, "A100", &facts.shape.wants.n_accept);
     given_pod_of(given, &facts);
-    const struct market *market = market_of(given, GPU);
-    assert_int_equal(market->n_classes, 2);
-    assert_true(market->classes[0].unconfined);
-    assert_false(market->classes[1].unconfined);
-    assert_true(market->classes[1].admitted[supply_of(market, "A100")->index]);
-    assert_false(market->classes[1].admitted[supply_of(market, "T4")->index]);
+    const struct gpu_demand *demand = demand_of(given, GPU);
+    assert_int_equal(demand->n_classes, 2);
+    assert_true(demand->classes[0].unconfined);
+    assert_false(demand->classes[1].unconfined);
+    assert_true(demand->classes[1].admitted[pool_of(demand, "A100")->index]);
+    assert_false(demand->classes[1].admitted[pool_of(demand, "T4")->index]);
     given_node(given, "t4", GPU "=1", A100);
-    assert_true(market_of(given, GPU)->classes[1].unconfined);
+    assert_true(demand_of(given, GPU)->classes[1].unconfined);
 }
 
 /* Pods that can be nowhere take no place from those that can. */
@@ -162,7 +162,7 @@ static void test_pods_larger_than_every_node_are_no_class(void **state)
     struct given *given = *state;
     given_node(given, "n", GPU "=8", T4);
     given_pod(given, "p", "", GPU "=1");
-    for (int i = 0; i < 2 * MARKET_CLASSES_MAX; i++)
+    for (int i = 0; i < 2 * GPU_DEMAND_CLASSES_MAX; i++)
         given_pod(given, arena_printf(given->arena, "huge-%d", i), "",
                   arena_printf(given->arena, GPU "=%d", 1000 + i));
     check_classes(given, "1x1");
@@ -176,8 +176,8 @@ static void test_a_class_of_too_many_words_goes_everywhere(void **state)
     struct given *given = *state;
     given_node(given, "t4", GPU "=8", T4);
     given_node(given, "a100", GPU "=8", A100);
-    const char *values[MARKET_COMPARISONS_MAX + 1];
-    for (size_t i = 0; i <= MARKET_COMPARISONS_MAX; i++)
+    const char *values[GPU_DEMAND_COMPARISONS_MAX + 1];
+    for (size_t i = 0; i <= GPU_DEMAND_COMPARISONS_MAX; i++)
         values[i] = "A100";
     struct requirement requirement = {
         .key = "accelerator", .op = SELECTOR_IN, .values = values, .n_values = 1};
@@ -185,62 +185,62 @@ static void test_a_class_of_too_many_words_goes_everywhere(void **state)
     struct pod_facts facts = given_pod_facts(given, "p", "", GPU "=1");
     facts.shape.affinity = (struct node_selector){true, &term, 1};
     given_pod_of(given, &facts);
-    assert_false(market_of(given, GPU)->classes[0].unconfined);
-    requirement.n_values = MARKET_COMPARISONS_MAX + 1;
+    assert_false(demand_of(given, GPU)->classes[0].unconfined);
+    requirement.n_values = GPU_DEMAND_COMPARISONS_MAX + 1;
     given_pod_of(given, &facts);
-    assert_true(market_of(given, GPU)->classes[0].unconfined);
+    assert_true(demand_of(given, GPU)->classes[0].unconfined);
     struct cluster *fork = cluster_fork(given->cluster);
     const struct shape_facts one = given_shape_facts(given, GPU "=1");
     const struct pod_shape *shape = cluster_resolve(fork, &one, given->arena);
-    market_expect(fork, shape, INT64_MAX);
-    market_expect(fork, shape, INT64_MAX);
-    const struct market *market = cluster_market(fork, shape->needs[0].resource);
-    assert_int_equal(market->n_classes, 2);
-    assert_true(market->classes[1].n_live == INT64_MAX);
+    gpu_demand_expect(fork, shape, INT64_MAX);
+    gpu_demand_expect(fork, shape, INT64_MAX);
+    const struct gpu_demand *demand = gpu_demand_find(fork, shape->needs[0].resource);
+    assert_int_equal(demand->n_classes, 2);
+    assert_true(demand->classes[1].n_live == INT64_MAX);
     cluster_fork_free(fork);
 }
 
-static void test_markets_are_in_the_order_of_their_names(void **state)
+static void test_demands_are_in_the_order_of_their_names(void **state)
 {
     struct given *given = *state;
     given_node(given, "n", GPU "=1", "");
     given_node(given, "m", "gpu.intel.com/xe=1", "");
     given_node(given, "o", "amd.com/gpu=1", "");
     const char *text = "";
-    for (const struct market *market = cluster_next_market(given->cluster, NULL); market;
-         market = cluster_next_market(given->cluster, market))
-        text = arena_printf(given->arena, "%s%s ", text, market->resource->name);
+    for (const struct gpu_demand *demand = gpu_demand_next(given->cluster, NULL); demand;
+         demand = gpu_demand_next(given->cluster, demand))
+        text = arena_printf(given->arena, "%s%s ", text, demand->resource->name);
     assert_string_equal(text, "amd.com/gpu gpu.intel.com/xe nvidia.com/gpu ");
 }
 
-static void test_a_fork_has_markets_of_its_own(void **state)
+static void test_a_fork_has_demands_of_its_own(void **state)
 {
     struct given *given = *state;
     given_node(given, "n", GPU "=8", T4);
     given_pod(given, "p", "n", GPU "=1");
-    cluster_settle(given->cluster);
+    gpu_demand_settle(given->cluster);
     struct cluster *fork = cluster_fork(given->cluster);
-    assert_true(cluster_is_settled(fork));
+    assert_true(gpu_demand_is_settled(fork));
     const struct shape_facts one = given_shape_facts(given, GPU "=1");
     const struct shape_facts four = given_shape_facts(given, GPU "=4");
     const struct pod_shape *shapes[] = {cluster_resolve(fork, &one, given->arena),
                                         cluster_resolve(fork, &four, given->arena)};
-    market_expect(fork, shapes[0], 2);
-    market_expect(fork, shapes[1], 5);
-    market_expect(fork, shapes[1], 5);
+    gpu_demand_expect(fork, shapes[0], 2);
+    gpu_demand_expect(fork, shapes[1], 5);
+    gpu_demand_expect(fork, shapes[1], 5);
     cluster_place(fork, cluster_find_node(fork, "n"), shapes[1], 1);
-    const struct market *market = cluster_market(fork, shapes[0]->needs[0].resource);
-    assert_int_equal(market->supplies[0]->free, 3);
-    assert_int_equal(market->n_classes, 2);
-    assert_int_equal(market->classes[0].n_live, 3);
-    assert_int_equal(market->classes[1].n_live, 10);
-    assert_true(market->classes[1].unconfined);
-    check_supply(given, "T4", 1, 7);
+    const struct gpu_demand *demand = gpu_demand_find(fork, shapes[0]->needs[0].resource);
+    assert_int_equal(demand->pools[0]->free, 3);
+    assert_int_equal(demand->n_classes, 2);
+    assert_int_equal(demand->classes[0].n_live, 3);
+    assert_int_equal(demand->classes[1].n_live, 10);
+    assert_true(demand->classes[1].unconfined);
+    check_pool(given, "T4", 1, 7);
     check_classes(given, "1x1");
     cluster_fork_free(fork);
 }
 
-/* Property: whatever happened before, in whatever order, a market says what the ledger's pods and
+/* Property: whatever happened before, in whatever order, a demand says what the ledger's pods and
  * nodes say when they are counted one by one. */
 
 static bool counts(const struct pod *pod)
@@ -258,35 +258,34 @@ static int64_t count_live(const struct cluster *cluster, const struct pod_shape 
 }
 
 static bool may_go(const struct cluster *cluster, const struct pod_shape *shape,
-                   const struct supply *supply)
+                   const struct model_pool *pool)
 {
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node)) {
         char text[128];
-        if (strcmp(gpu_model_text(&node_traits(node)->model, text), supply->model) == 0 &&
+        if (strcmp(gpu_model_text(&node_traits(node)->model, text), pool->model) == 0 &&
             !node_traits(node)->unschedulable && admit_gpus(node, shape))
             return true;
     }
     return false;
 }
 
-static void check_market(const struct cluster *cluster, const struct market *market)
+static void check_demand(const struct cluster *cluster, const struct gpu_demand *demand)
 {
     int64_t before = INT64_MAX;
-    for (size_t i = 0; i < market->n_classes; i++) {
-        const struct market_class *class = &market->classes[i];
+    for (size_t i = 0; i < demand->n_classes; i++) {
+        const struct demand_class *class = &demand->classes[i];
         assert_int_equal(class->n_live, count_live(cluster, class->shape));
         assert_true(class->n_live * class->gpus <= before);
         before = class->n_live * class->gpus;
-        for (size_t j = 0; j < market->n_supplies; j++)
-            assert_int_equal(class->admitted[j],
-                             may_go(cluster, class->shape, market->supplies[j]));
+        for (size_t j = 0; j < demand->n_pools; j++)
+            assert_int_equal(class->admitted[j], may_go(cluster, class->shape, demand->pools[j]));
     }
     for (const struct pod *pod = cluster_next_pod(cluster, NULL); pod;
          pod = cluster_next_pod(cluster, pod)) {
         bool found = !counts(pod) || pod->shape->n_gpu_needs == 0;
-        for (size_t i = 0; i < market->n_classes; i++)
-            found |= market->classes[i].shape == pod->shape;
+        for (size_t i = 0; i < demand->n_classes; i++)
+            found |= demand->classes[i].shape == pod->shape;
         assert_true(found);
     }
 }
@@ -318,7 +317,7 @@ static void random_event(struct given *given, struct dice *dice)
     }
 }
 
-static void test_markets_are_what_counting_finds(void **state)
+static void test_demands_are_what_counting_finds(void **state)
 {
     struct given *given = *state;
     struct dice dice = {20171211};
@@ -327,10 +326,10 @@ static void test_markets_are_what_counting_finds(void **state)
         random_event(given, &dice);
         if (dice_below(&dice, 3) > 0)
             continue;
-        const struct market *market = market_of(given, GPU);
-        if (market)
-            check_market(given->cluster, market);
-        n_checked += market != NULL;
+        const struct gpu_demand *demand = demand_of(given, GPU);
+        if (demand)
+            check_demand(given->cluster, demand);
+        n_checked += demand != NULL;
     }
     assert_true(n_checked > 1000);
 }
@@ -348,9 +347,9 @@ int main(void)
         TEST(test_where_a_class_may_go_does_not_ask_for_room),
         TEST(test_pods_larger_than_every_node_are_no_class),
         TEST(test_a_class_of_too_many_words_goes_everywhere),
-        TEST(test_markets_are_in_the_order_of_their_names),
-        TEST(test_a_fork_has_markets_of_its_own),
-        TEST(test_markets_are_what_counting_finds),
+        TEST(test_demands_are_in_the_order_of_their_names),
+        TEST(test_a_fork_has_demands_of_its_own),
+        TEST(test_demands_are_what_counting_finds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

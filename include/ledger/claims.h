@@ -12,8 +12,8 @@
  * the caller says, as the ledger has no clock. Claims are of this ledger alone: another replica has
  * none.
  */
-#ifndef LEDGER_CLAIM_H
-#define LEDGER_CLAIM_H
+#ifndef LEDGER_CLAIMS_H
+#define LEDGER_CLAIMS_H
 
 #include "ledger/cluster.h"
 
@@ -32,21 +32,21 @@ struct claim {
 struct claim_question {
     const struct pod_facts *pod; /* its identity, and what it asks for */
     const char *node_name;       /* whose model counts */
-    uint64_t claims_version;     /* cluster_claims_version() when the quotas were judged */
+    uint64_t claims_version;     /* claims_version() when the quotas were judged */
     int64_t now_ms, until_ms;    /* of one clock */
 };
 
 /* Ends the pod's claim, if it has one, and those that have lapsed. Then makes a new one, for the
  * shape, but none for a pod that counts otherwise, or on a node that is not there. shape NULL: no
  * quota covers the pod, none is made. */
-void cluster_renew_claim(struct cluster *cluster, const struct claim_question *question,
-                         const struct pod_shape *shape);
+void claims_renew(struct cluster *cluster, const struct claim_question *question,
+                  const struct pod_shape *shape);
 /* Nothing happens where the pod has none. */
-void cluster_end_claim(struct cluster *cluster, const char *uid);
-bool cluster_has_claim(const struct cluster *cluster, const char *uid);
+void claims_end(struct cluster *cluster, const char *uid);
+bool claims_has(const struct cluster *cluster, const char *uid);
 /* Grows with each claim that is made. */
-uint64_t cluster_claims_version(const struct cluster *cluster);
+uint64_t claims_version(const struct cluster *cluster);
 /* All, from NULL to NULL, the oldest first. */
-const struct claim *cluster_next_claim(const struct cluster *cluster, const struct claim *claim);
+const struct claim *claims_next(const struct cluster *cluster, const struct claim *claim);
 
 #endif

@@ -1,0 +1,145 @@
+/*
+ * changes: what follows a change of a node, a pod or a reservation, all of it, in one order:
+ *
+ *   1. the rows of the node (node_rows), and with each the pool of its GPUs (model_pool)
+ *   2. the hot part of the node (node_hot)
+ *   3. what namespaces use, and their quotas (namespace_usage)
+ *   4. replicas on the node (owners)
+ *   5. live pods (gpu_demand)
+ *   6. what is promised (nominate), what is claimed (claims)
+ */
+#include "ledger.h"
+
+#include <string.h>
+
+static void usage_change(struct cluster *cluster, struct node *node, const struct usage *usage,
+                         bool is_added)
+{
+    node_rows_change(cluster, node, usage, is_added);
+    node_hot_renew(node);
+    namespace_usage_count(cluster, usage->namespace_, usage->shape, namespace_usage_models(node),
+                          is_added ? 1 : -1);
+    if (is_added)
+        owners_add(usage->owner, node);
+    else
+        owners_remove(usage->owner, node);
+}
+
+/* Of a pod or a reservation. */
+static void usage_add(struct cluster *cluster, struct node *node, const struct usage *usage)
+{
+    usage_change(cluster, node, usage, true);
+}
+
+/* What usage_add() added; the node goes, where nothing speaks of it any more. */
+static void usage_remove(struct cluster *cluster, struct node *node, const struct usage *usage)
+{
+    usage_change(cluster, node, usage, false);
+    node_table_release(cluster, node);
+}
+
+/* Nodes. */
+
+static void count_change_of_nodes(struct cluster *cluster, struct node *node)
+{
+    cluster->version++;
+    cluster->nodes_version++;
+    cluster->settled = false;
+    cluster->nodes_changed_ms = cluster->now_ms;
+    node->changed_ms = cluster->now_ms;
+}
+
+void changes_of_node(struct cluster *cluster, struct node *node, struct traits_entry *traits,
+                     const struct node_facts *facts)
+{
+    const uint64_t models = namespace_usage_models(node);
+    const bool is_other = traits != node->traits;
+    model_pool_leave(node);
+    if (is_other)
+        node_table_set_traits(cluster, node, traits);
+    if (node_rows_advertise(cluster, node, facts) || is_other)
+        count_change_of_nodes(cluster, node);
+    model_pool_enter(cluster, node);
+    node_hot_renew(node);
+    namespace_usage_move(cluster, node, models);
+}
+
+/* Pods. */
+
+/* One that is being deleted is about to be replaced by another. */
+bool pod_is_placed_replica(const struct pod *pod)
+{
+    return pod->owner && pod->node_name[0] && !pod->finished && !pod->terminating;
+}
+
+static struct usage usage_of_pod(const struct pod *pod)
+{
+    return (struct usage){USE_BY_PODS, pod->namespace_, pod->shape,
+                          pod_is_placed_replica(pod) ? pod->owner : NULL};
+}
+
+void changes_pod_added(struct cluster *cluster, struct pod_entry *entry)
+{
+    const struct pod *pod = &entry->pod;
+    if (pod->node_name[0] && !pod->finished) {
+        const struct usage usage = usage_of_pod(pod);
+        entry->node = node_table_find_or_add(cluster, pod->node_name);
+        DL_APPEND(entry->node->pods, entry);
+        entry->node->n_pods++;
+        usage_add(cluster, entry->node, &usage);
+    }
+    gpu_demand_count(cluster, pod, 1);
+    nominate_renew(cluster, entry);
+}
+
+void changes_pod_removed(struct cluster *cluster, struct pod_entry *entry)
+{
+    struct node *node = entry->node;
+    if (node) {
+        const struct usage usage = usage_of_pod(&entry->pod);
+        DL_DELETE(node->pods, entry);
+        node->n_pods--;
+        entry->node = NULL;
+        usage_remove(cluster, node, &usage);
+    }
+    gpu_demand_count(cluster, &entry->pod, -1);
+    nominate_end(cluster, entry);
+}
+
+/* Reservations. */
+
+static struct usage usage_of_reservation(const struct reservation *reservation)
+{
+    return (struct usage){USE_BY_RESERVATIONS, reservation->namespace_, reservation->shape,
+                          reservation->owner};
+}
+
+/* What the pod was promised ends with its reservation, or begins again after it. */
+static void renew_nomination(struct cluster *cluster, const char *uid)
+{
+    struct pod_entry *pod = NULL;
+    HASH_FIND_STR(cluster->pods, uid, pod);
+    if (pod)
+        nominate_renew(cluster, pod);
+}
+
+void changes_reservation_added(struct cluster *cluster, struct node *node,
+                               struct reservation_entry *entry)
+{
+    const struct usage usage = usage_of_reservation(&entry->reservation);
+    DL_APPEND(node->reservations, entry);
+    entry->node = node;
+    usage_add(cluster, node, &usage);
+    renew_nomination(cluster, entry->reservation.uid);
+    claims_end(cluster, entry->reservation.uid);
+    cluster->version++;
+}
+
+void changes_reservation_removed(struct cluster *cluster, struct reservation_entry *entry)
+{
+    const struct usage usage = usage_of_reservation(&entry->reservation);
+    DL_DELETE(entry->node->reservations, entry);
+    usage_remove(cluster, entry->node, &usage);
+    renew_nomination(cluster, entry->reservation.uid);
+    cluster->version++;
+}

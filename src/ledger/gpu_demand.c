@@ -1,0 +1,346 @@
+/* gpu_demand: the choice of classes, and what may be asked. See include/ledger/gpu_demand.h; the
+ * counting is in model_pool.c and demand_index.c. */
+#include "ledger/gpu_demand.h"
+#include "base/mem.h"
+#include "ledger.h"
+#include "ledger/admit.h"
+#include "ledger/shape_copy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the shapes that want most, those that no node is large enough for are passed over; but no more
+ * than so many are looked at. */
+#define LOOKED_AT_MAX 1024
+
+/* By name, so that sums over demands do not depend on which node came first. */
+static int compare_names(const struct gpu_demand_entry *a, const struct gpu_demand_entry *b)
+{
+    return strcmp(a->demand.resource->name, b->demand.resource->name);
+}
+
+struct gpu_demand *gpu_demand_find_or_add(struct cluster *cluster, const struct resource *resource)
+{
+    struct gpu_demand_entry *entry = NULL;
+    LL_SEARCH_SCALAR(cluster->demands, entry, demand.resource, resource);
+    if (!entry) {
+        entry = MEM_NEW(struct gpu_demand_entry);
+        entry->demand.resource = resource;
+        shapes_ref_resource(resource);
+        LL_INSERT_INORDER(cluster->demands, entry, compare_names);
+    }
+    return &entry->demand;
+}
+
+static void free_pool(struct model_pool *pool)
+{
+    mem_free_ptr(&pool->model);
+    free(pool);
+}
+
+/* A fork's classes hold nothing of its origin. */
+static void drop_class(struct cluster *cluster, struct demand_class *class)
+{
+    free(class->admitted);
+    if (!cluster->is_fork)
+        shapes_unref_shape(cluster->shapes, NULL, class->shape);
+}
+
+static void free_demand(struct cluster *cluster, struct gpu_demand_entry *entry)
+{
+    struct gpu_demand *demand = &entry->demand;
+    for (size_t i = 0; i < demand->n_classes; i++)
+        drop_class(cluster, &demand->classes[i]);
+    for (size_t i = 0; i < demand->n_pools; i++)
+        free_pool(demand->pools[i]);
+    free(demand->pools);
+    shapes_unref_resource(cluster->shapes, demand->resource);
+    free(entry);
+}
+
+void gpu_demand_free_all(struct cluster *cluster)
+{
+    struct gpu_demand_entry *entry = NULL;
+    struct gpu_demand_entry *next = NULL;
+    LL_FOREACH_SAFE(cluster->demands, entry, next)
+    {
+        free_demand(cluster, entry);
+    }
+}
+
+/* Live pods. */
+
+bool gpu_demand_counts(const struct pod *pod)
+{
+    return !pod->finished && (pod->node_name[0] || (!pod->gated && !pod->refusal));
+}
+
+void gpu_demand_count(struct cluster *cluster, const struct pod *pod, int64_t n)
+{
+    if (gpu_demand_counts(pod) && shapes_count_live(pod->shape, n) < LOOKED_AT_MAX)
+        cluster->settled = false;
+}
+
+/* Settling. */
+
+/* Those that no node is in are gone. */
+static void sweep_pools(struct gpu_demand *demand)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < demand->n_pools; i++) {
+        struct model_pool *pool = demand->pools[i];
+        if (pool->n_nodes == 0) {
+            free_pool(pool);
+            continue;
+        }
+        pool->index = n;
+        demand->pools[n++] = pool;
+    }
+    demand->n_pools = n;
+}
+
+static int64_t max_gpus(const struct cluster *cluster, const struct resource *resource)
+{
+    int64_t max = 0;
+    for (const struct node *node = cluster_next_node(cluster, NULL); node;
+         node = cluster_next_node(cluster, node)) {
+        const struct node_resource *has = node_find_resource(node, resource);
+        max = has && has->pool && has->allocatable > max ? has->allocatable : max;
+    }
+    return max;
+}
+
+static void sweep_demands(struct cluster *cluster)
+{
+    struct gpu_demand_entry *entry = NULL;
+    struct gpu_demand_entry *next = NULL;
+    LL_FOREACH_SAFE(cluster->demands, entry, next)
+    {
+        sweep_pools(&entry->demand);
+        entry->demand.max_gpus = max_gpus(cluster, entry->demand.resource);
+        if (entry->demand.n_pools > 0)
+            continue;
+        LL_DELETE(cluster->demands, entry);
+        free_demand(cluster, entry);
+    }
+}
+
+/* One node is enough for its model. */
+static bool *find_admitted(const struct cluster *cluster, const struct gpu_demand *demand,
+                           const struct pod_shape *shape)
+{
+    bool *admitted = MEM_ARRAY(bool, demand->n_pools);
+    for (const struct node *node = cluster_next_node(cluster, NULL); node;
+         node = cluster_next_node(cluster, node)) {
+        const struct node_resource *has = node_find_resource(node, demand->resource);
+        if (has && has->pool && !admitted[has->pool->index])
+            admitted[has->pool->index] = admit_gpus(node, shape);
+    }
+    return admitted;
+}
+
+static bool all_of(const bool *flags, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!flags[i])
+            return false;
+    }
+    return true;
+}
+
+static struct demand_class class_of(const struct pod_shape *shape, int64_t gpus, int64_t n_live)
+{
+    return (struct demand_class){
+        .shape = shape,
+        .n_live = n_live,
+        .gpus = gpus,
+        .milli_cores = shape_demand(&shape->facts, "cpu"),
+        .memory_bytes = shape_demand(&shape->facts, "memory"),
+    };
+}
+
+/* A tenant may write hundreds of thousands of values into an affinity, and all nodes would be asked
+ * about each, again and again. */
+static bool is_dear(const struct shape_facts *facts)
+{
+    return shape_comparisons(facts) >= GPU_DEMAND_COMPARISONS_MAX;
+}
+
+static void admit_everywhere(const struct gpu_demand *demand, struct demand_class *class)
+{
+    class->admitted = MEM_ARRAY(bool, demand->n_pools);
+    memset(class->admitted, true, demand->n_pools * sizeof(bool));
+    class->unconfined = true;
+}
+
+static void admit(const struct cluster *cluster, const struct gpu_demand *demand,
+                  struct demand_class *class)
+{
+    if (is_dear(&class->shape->facts)) {
+        admit_everywhere(demand, class);
+        return;
+    }
+    class->admitted = find_admitted(cluster, demand, class->shape);
+    class->unconfined = all_of(class->admitted, demand->n_pools);
+}
+
+/* What was found out before stays true as long as the nodes do. */
+static bool admit_as_before(struct gpu_demand *demand, struct demand_class *class)
+{
+    for (size_t i = 0; i < demand->n_classes; i++) {
+        struct demand_class *old = &demand->classes[i];
+        if (old->shape != class->shape || !old->admitted)
+            continue;
+        class->admitted = old->admitted;
+        class->unconfined = old->unconfined;
+        old->admitted = NULL;
+        return true;
+    }
+    return false;
+}
+
+static void choose_classes(struct cluster *cluster, struct gpu_demand *demand, bool same_nodes)
+{
+    struct demand_class classes[GPU_DEMAND_CLASSES_MAX];
+    const struct demand_index *index = shapes_demand_index(demand->resource);
+    size_t n = 0;
+    for (size_t i = 0; i < index->n && i < LOOKED_AT_MAX && n < GPU_DEMAND_CLASSES_MAX; i++) {
+        const struct demand_index_item *item = &index->items[i];
+        if (item->amount > demand->max_gpus)
+            continue;
+        struct demand_class *class = &classes[n++];
+        *class = class_of(&item->shape->shape, item->amount, item->shape->n_live);
+        if (!same_nodes || !admit_as_before(demand, class))
+            admit(cluster, demand, class);
+        shapes_ref_shape(cluster->shapes, NULL, class->shape);
+    }
+    for (size_t i = 0; i < demand->n_classes; i++)
+        drop_class(cluster, &demand->classes[i]);
+    memcpy(demand->classes, classes, n * sizeof *classes);
+    demand->n_classes = n;
+}
+
+bool gpu_demand_is_settled(const struct cluster *cluster)
+{
+    return cluster->settled;
+}
+
+void gpu_demand_settle(struct cluster *cluster)
+{
+    if (cluster->settled)
+        return;
+    const bool same_nodes = cluster->settled_nodes == cluster->nodes_version;
+    struct gpu_demand_entry *entry = NULL;
+    if (!same_nodes)
+        sweep_demands(cluster);
+    LL_FOREACH (cluster->demands, entry) {
+        choose_classes(cluster, &entry->demand, same_nodes);
+    }
+    cluster->settled_nodes = cluster->nodes_version;
+    cluster->settled = true;
+}
+
+/* Forks. */
+
+/* Its own, in its arena: the origin may forget the shape. */
+static const struct pod_shape *shape_of_fork(struct cluster *fork, const struct pod_shape *shape)
+{
+    struct pod_shape *copy = ARENA_NEW(fork->fork_arena, struct pod_shape);
+    copy->facts = shape_copy(&shape->facts, fork->fork_arena);
+    return copy;
+}
+
+static struct gpu_demand copy_of(struct cluster *fork, const struct gpu_demand *demand)
+{
+    struct gpu_demand copy = *demand;
+    copy.pools = MEM_ARRAY(struct model_pool *, demand->n_pools);
+    for (size_t i = 0; i < demand->n_pools; i++) {
+        copy.pools[i] = MEM_NEW(struct model_pool);
+        *copy.pools[i] = *demand->pools[i];
+        copy.pools[i]->model = mem_strdup(demand->pools[i]->model);
+    }
+    for (size_t i = 0; i < demand->n_classes; i++) {
+        copy.classes[i].admitted = MEM_ARRAY(bool, demand->n_pools);
+        memcpy(copy.classes[i].admitted, demand->classes[i].admitted,
+               demand->n_pools * sizeof(bool));
+        copy.classes[i].shape = is_dear(&demand->classes[i].shape->facts)
+                                    ? NULL
+                                    : shape_of_fork(fork, demand->classes[i].shape);
+    }
+    shapes_ref_resource(copy.resource);
+    return copy;
+}
+
+void gpu_demand_fork_all(struct cluster *fork, const struct cluster *cluster)
+{
+    const struct gpu_demand_entry *entry = NULL;
+    fork->fork_arena = arena_new();
+    LL_FOREACH (cluster->demands, entry) {
+        struct gpu_demand_entry *copy = MEM_NEW(struct gpu_demand_entry);
+        copy->demand = copy_of(fork, &entry->demand);
+        LL_APPEND(fork->demands, copy);
+    }
+    fork->settled = true;
+    fork->settled_nodes = fork->nodes_version = cluster->nodes_version;
+}
+
+static bool same_shape(const struct pod_shape *a, const struct pod_shape *b)
+{
+    const struct siphash128 digest_a = shape_digest(&a->facts);
+    const struct siphash128 digest_b = shape_digest(&b->facts);
+    return digest_a.low == digest_b.low && digest_a.high == digest_b.high;
+}
+
+static struct demand_class *find_class(struct gpu_demand *demand, const struct pod_shape *shape)
+{
+    for (size_t i = 0; i < demand->n_classes; i++) {
+        if (demand->classes[i].shape && same_shape(demand->classes[i].shape, shape))
+            return &demand->classes[i];
+    }
+    return NULL;
+}
+
+static void expect(struct cluster *fork, struct gpu_demand *demand, struct demand_class *class)
+{
+    struct demand_class *known = find_class(demand, class->shape);
+    if (known) {
+        known->n_live = amount_add(known->n_live, class->n_live);
+        return;
+    }
+    if (demand->n_classes >= GPU_DEMAND_CLASSES_MAX + GPU_DEMAND_EXPECTED_MAX)
+        return;
+    admit(fork, demand, class);
+    demand->classes[demand->n_classes++] = *class;
+}
+
+void gpu_demand_expect(struct cluster *fork, const struct pod_shape *shape, int64_t n)
+{
+    const size_t n_needs = shape->facts.over ? 0 : shape->n_gpu_needs;
+    for (size_t i = 0; i < n_needs && n > 0; i++) {
+        struct gpu_demand_entry *entry = NULL;
+        LL_SEARCH_SCALAR(fork->demands, entry, demand.resource, shape->needs[i].resource);
+        if (!entry)
+            continue;
+        struct demand_class class = class_of(shape, shape->needs[i].amount, n);
+        expect(fork, &entry->demand, &class);
+    }
+}
+
+/* Reading. */
+
+const struct gpu_demand *gpu_demand_find(const struct cluster *cluster,
+                                         const struct resource *resource)
+{
+    const struct gpu_demand_entry *entry = NULL;
+    LL_SEARCH_SCALAR(cluster->demands, entry, demand.resource, resource);
+    return entry ? &entry->demand : NULL;
+}
+
+const struct gpu_demand *gpu_demand_next(const struct cluster *cluster,
+                                         const struct gpu_demand *demand)
+{
+    const struct gpu_demand_entry *next =
+        demand ? CONTAINER_OF(demand, const struct gpu_demand_entry, demand)->next
+               : cluster->demands;
+    return next ? &next->demand : NULL;
+}

@@ -1,0 +1,95 @@
+/* model_pool: see model_pool.h. */
+#include "model_pool.h"
+#include "base/mem.h"
+#include "ledger.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* So that no sum passes INT64_MAX, whatever nodes say they have. */
+#define OFFERED_MAX (INT64_C(1) << 40)
+
+#define POOL_NAME_BYTES ((size_t)3 * GPU_MODEL_TEXT_MAX)
+
+int64_t model_pool_offered(const struct node_resource *entry)
+{
+    const int64_t free = node_resource_free(entry);
+    if (free < 0)
+        return 0;
+    return free < OFFERED_MAX ? free : OFFERED_MAX;
+}
+
+void model_pool_take(struct node_resource *entry)
+{
+    if (entry->pool)
+        entry->pool->free -= model_pool_offered(entry);
+}
+
+void model_pool_give(struct node_resource *entry)
+{
+    if (entry->pool)
+        entry->pool->free += model_pool_offered(entry);
+}
+
+static struct model_pool *find_or_make(struct gpu_demand *demand, const char *model)
+{
+    for (size_t i = 0; i < demand->n_pools; i++) {
+        if (strcmp(demand->pools[i]->model, model) == 0)
+            return demand->pools[i];
+    }
+    struct model_pool *pool = MEM_NEW(struct model_pool);
+    pool->model = mem_strdup(model);
+    pool->index = demand->n_pools++;
+    demand->pools = mem_grow(demand->pools, demand->n_pools, sizeof(struct model_pool *));
+    demand->pools[pool->index] = pool;
+    return pool;
+}
+
+bool model_pool_is_offered(const struct node *node, const struct node_resource *entry)
+{
+    return node->traits && !node->traits->traits.unschedulable && entry->resource->is_gpu &&
+           entry->advertised && entry->allocatable > 0;
+}
+
+/* Parts are counted apart from whole GPUs of their model: a slice is of no use to who needs a whole
+ * one. */
+static const char *model_pool_name(const struct node_traits *traits,
+                                   const struct resource *resource, char name[POOL_NAME_BYTES])
+{
+    char model[2 * GPU_MODEL_TEXT_MAX];
+    const bool may_be_parts = node_traits_speak_of(resource->name);
+    const bool slices = may_be_parts && traits->slices_gpus;
+    const bool shares = may_be_parts && traits->shares_gpus;
+    (void)snprintf(name, POOL_NAME_BYTES, "%s%s%s%s", gpu_model_text(&traits->model, model),
+                   slices ? "-MIG-" : "", slices ? traits->model.mig_profile : "",
+                   shares ? "-SHARED" : "");
+    return name;
+}
+
+void model_pool_enter(struct cluster *cluster, struct node *node)
+{
+    char name[POOL_NAME_BYTES];
+    for (size_t i = 0; i < node->n_resources; i++) {
+        struct node_resource *entry = &node->resources[i];
+        if (!model_pool_is_offered(node, entry))
+            continue;
+        struct gpu_demand *demand = gpu_demand_find_or_add(cluster, entry->resource);
+        entry->pool =
+            find_or_make(demand, model_pool_name(&node->traits->traits, entry->resource, name));
+        entry->pool->n_nodes++;
+        model_pool_give(entry);
+    }
+}
+
+void model_pool_leave(struct node *node)
+{
+    for (size_t i = 0; i < node->n_resources; i++) {
+        struct node_resource *entry = &node->resources[i];
+        if (!entry->pool)
+            continue;
+        model_pool_take(entry);
+        entry->pool->n_nodes--;
+        entry->pool = NULL;
+    }
+}
