@@ -86,6 +86,7 @@ def simulation(run, name, _):
     if run.builds.ready("test", name):
         commands.command_test(run.results, name, ["build/test/tests/sim/sim", "--seeds", SIMULATED])
         commands.command_test(run.results, f"{name}/replay", ["tests/sim/replay", "build/test/tests/sim/sim", REPLAYED])
+        commands.command_test(run.results, f"{name}/mistakes", ["tests/sim/mistakes", "--build", "build/test"])
 
 
 def hostile_tests(run, name, wanted):

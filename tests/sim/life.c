@@ -194,13 +194,21 @@ static void on_start(void *context)
 static void begin_again(struct service *service)
 {
     struct world *world = service->world;
+    const bool hurries = world->plan.is_focused && !dice_one_in(&world->dice, 4);
     world->led_ms = world_now(world);
-    agenda_in(&world->agenda, world_between(world, 1, 5000), on_start, service);
+    agenda_in(&world->agenda, world_between(world, 1, hurries ? 200 : 5000), on_start, service);
+}
+
+/* The leader is worth it. */
+static struct service *victim(struct world *world)
+{
+    struct service *leader = world->plan.is_focused ? world_leader(world) : NULL;
+    return leader ? leader : world_any_service(world);
 }
 
 static void kill_service(struct world *world)
 {
-    struct service *service = world_any_service(world);
+    struct service *service = victim(world);
     if (!service->is_alive)
         return;
     service_kill(service);
@@ -209,14 +217,14 @@ static void kill_service(struct world *world)
 
 static void stop_service(struct world *world)
 {
-    struct service *service = world_any_service(world);
+    struct service *service = victim(world);
     if (service->is_alive && !service->is_stopping)
         service_stop(service, begin_again);
 }
 
 static void pause_service(struct world *world)
 {
-    struct service *service = world_any_service(world);
+    struct service *service = victim(world);
     if (world_now(world) < service->sleeps_until_ms)
         return;
     service_sleep(service, world_now(world) + world_between(world, 100, 25000),
@@ -235,12 +243,12 @@ static void lose_lease(struct world *world)
     wire_lose_lease(&service->wire, until_ms);
 }
 
-/* Not twice within its duration: that is said to be dangerous. */
+/* Not twice within its duration, nor as soon after it was made: that is said to be dangerous. */
 static void end_lease(struct world *world)
 {
-    if (world_now(world) < world->lease_ended_ms + 2 * times()->lease_ms)
+    if (world_now(world) < world->lease_missed_ms + 2 * times()->lease_ms)
         return;
-    world->lease_ended_ms = world_now(world);
+    world->lease_missed_ms = world_now(world);
     world->led_ms = world_now(world) + times()->lease_ms; /* it may be missed for so long */
     server_end_lease(&world->server);
 }
@@ -303,7 +311,7 @@ void life_begin(struct world *world)
     for (unsigned i = 0; i < plan->n_nodes; i++)
         put_node(world, arena_printf(world->arena, "node-%u", i));
     begin_habit(world, true, new_pod, plan->pod_every_ms);
-    begin_habit(world, true, finish_pod, plan->pod_every_ms * 2);
+    begin_habit(world, true, finish_pod, plan->pod_every_ms * (plan->is_focused ? 1 : 2));
     begin_habit(world, plan->deletions, delete_any_pod, plan->pod_every_ms * 2);
     begin_habit(world, plan->others, bind_elsewhere, plan->pod_every_ms * 2);
     begin_habit(world, plan->node_changes, change_node, 5000);
@@ -311,12 +319,14 @@ void life_begin(struct world *world)
     begin_habit(world, plan->restarts, restart_server, 20000);
     begin_habit(world, plan->sickness, sicken_server, 40000);
     begin_habit(world, plan->compactions, compact, 10000);
-    begin_habit(world, plan->kills, kill_service, 12000);
-    begin_habit(world, plan->stops, stop_service, 15000);
-    begin_habit(world, plan->pauses && plan->n_replicas > 1, pause_service, 20000);
+    begin_habit(world, plan->kills, kill_service, plan->is_focused ? 6000 : 12000);
+    begin_habit(world, plan->stops, stop_service, plan->is_focused ? 5000 : 15000);
+    begin_habit(world, plan->pauses && plan->n_replicas > 1, pause_service,
+                plan->is_focused ? 7000 : 20000);
     begin_habit(world, plan->blindness && plan->n_replicas > 1, blind_service, 20000);
     begin_habit(world, plan->lease_ends && plan->n_replicas > 1, end_lease, 20000);
-    begin_habit(world, plan->lease_loses && plan->n_replicas > 1, lose_lease, 10000);
+    begin_habit(world, plan->lease_loses && plan->n_replicas > 1, lose_lease,
+                plan->is_focused ? 6000 : 10000);
     begin_habit(world, plan->cuts, cut, 4000);
     begin_habit(world, plan->black_holes, black_hole, 20000);
 }

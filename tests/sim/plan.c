@@ -1,6 +1,30 @@
 /* plan: see plan.h. */
 #include "plan.h"
 
+/* Bindings that take as long as they may, while those who send them come and go often. With all
+ * faults together this is rare. */
+static void focus(struct plan *plan, struct dice *dice)
+{
+    bool *const ends[] = {&plan->kills, &plan->stops, &plan->pauses, &plan->lease_loses};
+    const unsigned end = dice_below(dice, sizeof ends / sizeof *ends);
+    *plan = (struct plan){
+        .n_replicas = end == 0 ? 1 : PLAN_REPLICAS_MAX - dice_below(dice, PLAN_REPLICAS_MAX - 1),
+        .n_nodes = PLAN_NODES_MAX,
+        .gpus = 8,
+        .pod_every_ms = 100 + dice_below(dice, 400),
+        .bookmarks = plan->bookmarks,
+        .comparable = plan->comparable,
+        .suspensions = true,
+        .is_focused = true,
+        .slow_api = true,
+        .lingering = true,
+        .delays = true,
+        .losses = plan->losses,
+        .cuts = plan->cuts,
+    };
+    *ends[end] = true;
+}
+
 struct plan plan_make(struct dice *dice)
 {
     struct plan plan = {
@@ -25,6 +49,8 @@ struct plan plan_make(struct dice *dice)
     const unsigned one_in = 1 + dice_below(dice, 6);
     for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
         *faults[i] = dice_one_in(dice, one_in);
+    if (dice_one_in(dice, 4))
+        focus(&plan, dice);
     return plan;
 }
 

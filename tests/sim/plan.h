@@ -16,7 +16,8 @@ struct plan {
     unsigned n_nodes;
     unsigned gpus; /* of a node, at the most */
     unsigned pod_every_ms;
-    bool is_new; /* there never was a Lease */
+    bool is_focused; /* on bindings that outlive their sender: few faults, and often */
+    bool is_new;     /* there never was a Lease */
     bool bookmarks;
     bool trusting;     /* kube-scheduler leaves counting GPUs to us (ignoredByScheduler) */
     bool others;       /* bind pods themselves, now and then */

@@ -163,18 +163,8 @@ struct server_reply server_read(struct server *server, const char *path)
 
 /* ---- binding ---- */
 
-/* What one replica began is over before another may decide. */
-static void check_authority(struct world *world, const char *bound_by)
-{
-    for (unsigned i = 0; i < world->plan.n_replicas; i++) {
-        struct service *service = &world->services[i];
-        if (service_may_decide(service) && strcmp(service->bound_by, bound_by) != 0)
-            world_fail(world, "%s binds while %s may decide", bound_by, service->bound_by);
-    }
-}
-
 static struct server_reply give_to_node(struct server *server, const struct truth_object *object,
-                                        const json_t *binding)
+                                        const struct binder *binder, const json_t *binding)
 {
     struct truth_state state = *truth_now(object);
     struct world *world = server->world;
@@ -183,9 +173,10 @@ static struct server_reply give_to_node(struct server *server, const struct trut
     const char *bound_by = json_string_value(json_member(annotations, "gpu-extender.io/bound-by"));
     state.node = arena_strdup(world->arena, node);
     state.bound_by = arena_strdup(world->arena, bound_by);
+    state.binder = *binder;
     truth_put(&world->truth, TRUTH_PODS, object->name, &state);
     const struct truth_object *place = truth_find(&world->truth, TRUTH_NODES, node);
-    check_authority(world, bound_by);
+    fences_took_effect(binder, state.uid, node);
     const unsigned ours = truth_gpus_used(&world->truth, node, WORLD_US);
     world_tell(world, "truth: %s (%s) is bound to %s by us, %u of %u GPUs are ours", object->name,
                state.uid, node, ours, place->gpus_ever);
@@ -195,7 +186,8 @@ static struct server_reply give_to_node(struct server *server, const struct trut
     return server_status(server, 201, "");
 }
 
-static struct server_reply bind_pod(struct server *server, const char *path, const json_t *binding)
+static struct server_reply bind_pod(struct server *server, const char *path,
+                                    const struct binder *binder, const json_t *binding)
 {
     const struct truth_object *object = pod_of(server, path);
     const struct truth_state *state = truth_now(object);
@@ -208,10 +200,11 @@ static struct server_reply bind_pod(struct server *server, const char *path, con
         return server_status(server, 409, "is already assigned to a node");
     if (state->terminating)
         return server_status(server, 409, "is being deleted, cannot be assigned to a host");
-    return give_to_node(server, object, binding);
+    return give_to_node(server, object, binder, binding);
 }
 
-struct server_reply server_bind(struct server *server, const char *path, const char *body)
+struct server_reply server_bind(struct server *server, const struct binder *binder, bool is_doubled,
+                                const char *path, const char *body)
 {
     json_t *binding = NULL;
     if (!server_is_up(server))
@@ -220,7 +213,9 @@ struct server_reply server_bind(struct server *server, const char *path, const c
         return server_status(server, 500, SICK);
     if (json_parse(body, strlen(body), 0, &binding, NULL) < 0)
         return server_status(server, 400, "not a Binding");
-    const struct server_reply reply = bind_pod(server, path, binding);
+    if (!is_doubled)
+        fences_carried_out(binder);
+    const struct server_reply reply = bind_pod(server, path, binder, binding);
     json_decref(binding);
     return is_sick(server) ? server_status(server, 500, SICK) : reply;
 }

@@ -5,6 +5,7 @@
 #ifndef SIM_SERVER_H
 #define SIM_SERVER_H
 
+#include "fences.h"
 #include "truth.h"
 
 #include <jansson.h>
@@ -32,6 +33,8 @@ struct server_watch {
 struct server_lease {
     json_t *object; /* NULL: it was not made yet */
     int64_t rv;
+    struct binder holder; /* service NULL: nobody */
+    int64_t renewed_ms;   /* stored by the holder last */
 };
 
 struct server {
@@ -56,12 +59,14 @@ void server_sicken(struct server *server, int64_t how_long_ms);
 /* A list, or one pod. */
 struct server_reply server_read(struct server *server, const char *path);
 /* The one there is, by GET, POST and PUT; all replicas are told of a change. (server_lease.c) */
-struct server_reply server_lease(struct server *server, const char *method, const char *body);
+struct server_reply server_lease(struct server *server, const struct binder *asker,
+                                 const char *method, const char *body);
 /* It was given up long ago. */
 void server_begin_lease(struct server *server);
 /* Somebody deletes it. */
 void server_end_lease(struct server *server);
-struct server_reply server_bind(struct server *server, const char *path, const char *body);
+struct server_reply server_bind(struct server *server, const struct binder *binder, bool is_doubled,
+                                const char *path, const char *body);
 /* Status 200 without a body: it may begin. */
 struct server_reply server_may_watch(struct server *server, const char *path);
 /* From now on the stream is told. */

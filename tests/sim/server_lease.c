@@ -57,7 +57,8 @@ static const char *version_of(const json_t *object)
 }
 
 /* Takes the object over. */
-static struct server_reply store(struct server *server, json_t *object, unsigned code)
+static struct server_reply store(struct server *server, const struct binder *asker, json_t *object,
+                                 unsigned code)
 {
     struct world *world = server->world;
     const char *version = arena_printf(world->arena, "%lld", (long long)++server->lease.rv);
@@ -67,6 +68,10 @@ static struct server_reply store(struct server *server, json_t *object, unsigned
     json_decref(server->lease.object);
     server->lease.object = object;
     (void)json_get_string(json_member(object, "spec"), "holderIdentity", &holder, NULL);
+    server->lease.holder = holder[0] ? *asker : (struct binder){NULL, 0};
+    server->lease.renewed_ms = world_now(world);
+    if (code == 201)
+        world->lease_missed_ms = world_now(world);
     world_tell(world, "truth: the Lease %s is held by \"%s\"", version, holder);
     const struct server_reply answer = reply(server, code);
     tell_all(server, answer.body);
@@ -93,7 +98,8 @@ void server_end_lease(struct server *server)
     tell_all(server, NULL);
 }
 
-struct server_reply server_lease(struct server *server, const char *method, const char *body)
+struct server_reply server_lease(struct server *server, const struct binder *asker,
+                                 const char *method, const char *body)
 {
     json_t *object = NULL;
     const json_t *mine = server->lease.object;
@@ -109,7 +115,7 @@ struct server_reply server_lease(struct server *server, const char *method, cons
         json_decref(object);
         return server_status(server, makes || mine ? 409 : 404, "somebody was quicker");
     }
-    return store(server, object, makes ? 201 : 200);
+    return store(server, asker, object, makes ? 201 : 200);
 }
 
 void server_fini(struct server *server)

@@ -320,6 +320,12 @@ bool service_may_decide(struct service *service)
     return !service->leadership || leadership_may_decide(service->leadership, service_now(service));
 }
 
+bool service_may_bind(struct service *service)
+{
+    const int64_t now_ms = service_now(service);
+    return service_may_decide(service) && held_until_ms(service, now_ms) <= now_ms;
+}
+
 static bool may_post(void *context, int64_t now_ms)
 {
     const struct service *service = context;

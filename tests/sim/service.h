@@ -58,6 +58,8 @@ void service_stop(struct service *service, void (*on_stopped)(struct service *se
 
 /* kube-scheduler is answered by it. */
 bool service_may_decide(struct service *service);
+/* So are its bindings sent. */
+bool service_may_bind(struct service *service);
 /* It could, if it led: its ledger is usable, too. */
 bool service_could_decide(const struct service *service);
 /* A watch on the Lease shows it, or its end (NULL). */

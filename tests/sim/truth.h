@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "fences.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,6 +20,7 @@ struct truth_state {
     bool cordoned;
     const char *node; /* "" while it has none */
     const char *bound_by;
+    struct binder binder; /* ours; service NULL: it was none */
     bool finished;
     bool terminating;
 };

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "fences.h"
 #include "kube_answers.h"
 #include "world.h"
 
@@ -19,6 +20,7 @@
 
 struct call {
     struct wire *wire;
+    struct binder binder;
     const char *method;
     bool changes;    /* it is no GET */
     bool has_left;   /* else there is no connection for it yet */
@@ -136,11 +138,14 @@ static int64_t way_ms(struct world *world)
 /* CLOCK_NEVER: it is given up. */
 static int64_t outward_ms(struct world *world)
 {
-    if (!world_trouble(world, world->plan.lingering, 4))
+    if (!world_trouble(world, world->plan.lingering, world->plan.is_focused ? 2 : 4))
         return way_ms(world);
+    const int64_t last_ms = times()->unacked_ms + FIRST_AGAIN_MS;
     const int64_t most_ms = dice_one_in(&world->dice, 2) ? LINGERING_MAX_MS : LINGERING_MS;
     const int64_t ms = world_between(world, 1, most_ms);
-    return ms <= times()->unacked_ms + FIRST_AGAIN_MS ? ms : CLOCK_NEVER;
+    if (dice_one_in(&world->dice, 3))
+        return last_ms;
+    return ms <= last_ms ? ms : CLOCK_NEVER;
 }
 
 static void send_back(struct visit *visit)
@@ -166,9 +171,9 @@ static void on_done(void *context)
     if (visit->lifetime != server->lifetimes || world_now(world_of(call)) > call->heard_until_ms)
         visit->reply = (struct server_reply){0, -1, ""};
     else if (strstr(call->path, "/leases"))
-        visit->reply = server_lease(server, call->method, call->body);
+        visit->reply = server_lease(server, &call->binder, call->method, call->body);
     else if (call->changes)
-        visit->reply = server_bind(server, call->path, call->body);
+        visit->reply = server_bind(server, &call->binder, call->is_doubled, call->path, call->body);
     else if (wire_is_blind(call->wire) && strstr(call->path, "limit="))
         visit->reply = server_status(server, 403, "forbidden");
     else
@@ -192,7 +197,8 @@ static void take_long(struct world *world, struct visit *visit)
     if (dice_one_in(&world->dice, 2)) {
         struct visit *unheard = ARENA_NEW(world->arena, struct visit);
         *unheard = *visit;
-        agenda_in(&world->agenda, world_between(world, 0, life_ms), on_done, unheard);
+        const int64_t least_ms = dice_one_in(&world->dice, 2) ? life_ms : 0;
+        agenda_in(&world->agenda, world_between(world, least_ms, life_ms), on_done, unheard);
     } else {
         agenda_in(&world->agenda, life_ms, on_given_up, visit);
     }
@@ -212,7 +218,8 @@ static void on_arrived(void *context)
         const unsigned code = is_word ? 429 : 500;
         visit->reply = (struct server_reply){code, code == 429 ? 1 : -1, "{\"kind\":\"Status\"}"};
         send_back(visit);
-    } else if (call->changes && world_trouble(world, world->plan.slow_api, 4)) {
+    } else if (call->changes &&
+               world_trouble(world, world->plan.slow_api, world->plan.is_focused ? 2 : 4)) {
         take_long(world, visit);
     } else {
         agenda_in(&world->agenda, world_between(world, 1, 30), on_done, visit);
@@ -223,6 +230,8 @@ static void set_off(struct call *call)
 {
     struct world *world = world_of(call);
     call->has_left = true;
+    if (call->changes && !strstr(call->path, "/leases"))
+        fences_leaves(&call->binder);
     if (!server_is_up(&world->server)) {
         agenda_in(&world->agenda, 1, on_refused, call);
         return;
@@ -270,6 +279,7 @@ static void send_call(void *sender, const struct kube_request *request, kube_don
     struct world *world = wire->world;
     struct call *call = ARENA_NEW(world->arena, struct call);
     *call = (struct call){.wire = wire,
+                          .binder = {wire->service, wire->service->life},
                           .method = request->method,
                           .changes = strcmp(request->method, "GET") != 0,
                           .path = arena_strdup(world->arena, request->path),

@@ -29,7 +29,7 @@ struct world {
     struct server server;
     struct service services[PLAN_REPLICAS_MAX]; /* as many as the plan has */
     int64_t led_ms; /* when one of them decided last, or nobody could, or another trouble began */
-    int64_t lease_ended_ms; /* somebody deleted it last */
+    int64_t lease_missed_ms; /* it was deleted, or made, last */
     struct scheduler *scheduler;
     bool is_quiet; /* no new trouble */
     bool failed;
