@@ -12,7 +12,6 @@
 #include "ledger/node_hot.h"
 #include "ledger/nominate.h"
 #include "ledger/reservation.h"
-#include "model_pool.h"
 #include "node_index.h"
 #include "owners_priv.h"
 #include "pod_names.h"
@@ -229,7 +228,14 @@ void gpu_demand_count(struct cluster *cluster, const struct pod *pod, int64_t n)
 void gpu_demand_fork_all(struct cluster *fork, const struct cluster *cluster);
 void gpu_demand_free_all(struct cluster *cluster);
 
-/* model_pool.c, beside model_pool.h */
+/* model_pool.c */
+/* The node's GPUs are on offer, by what it is and has now; or no longer. Between the two its traits
+ * and what it advertises may change. */
+void model_pool_enter(struct cluster *cluster, struct node *node);
+void model_pool_leave(struct node *node);
+/* Around every change of what is used or reserved of a resource. */
+void model_pool_take(struct node_resource *entry);
+void model_pool_give(struct node_resource *entry);
 bool model_pool_is_offered(const struct node *node, const struct node_resource *entry);
 
 /* priority_classes.c */

@@ -1,5 +1,4 @@
-/* model_pool: see model_pool.h. */
-#include "model_pool.h"
+/* model_pool: the counting of free GPUs by resource and model, beside each change of a node. */
 #include "base/mem.h"
 #include "ledger.h"
 
