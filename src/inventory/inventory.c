@@ -101,16 +101,14 @@ static void view_of_live(const struct live *live, struct inventory_view *view)
     view->as_of_s = live_status_as_of_s(&live->status);
 }
 
-/* Locks for reading a ledger that is settled. */
-static void lock_settled(struct inventory *inventory)
+static bool is_settled(const struct inventory *inventory)
 {
-    inventory_lock_to_read(inventory);
-    if (gpu_demand_is_settled(inventory->state.cluster))
-        return;
-    inventory_unlock(inventory);
-    inventory_lock_to_write(inventory);
+    return gpu_demand_is_settled(inventory->state.cluster);
+}
+
+static void settle(struct inventory *inventory)
+{
     gpu_demand_settle(inventory->state.cluster);
-    inventory_lock_only_to_read(inventory);
 }
 
 /* Under the lock. */
@@ -139,7 +137,7 @@ struct inventory_view inventory_read(struct inventory *inventory)
 
 struct inventory_view inventory_read_settled(struct inventory *inventory)
 {
-    lock_settled(inventory);
+    inventory_lock_to_read_ready(inventory, is_settled, settle);
     return view_of(inventory);
 }
 

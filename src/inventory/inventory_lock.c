@@ -64,12 +64,23 @@ static void end_hold(struct inventory_lock *lock)
     histogram_observe_ns(&lock->holds[hold.mode], held_ns);
 }
 
-void inventory_lock_only_to_read(struct inventory *inventory)
+void inventory_lock_to_read_ready(struct inventory *inventory,
+                                  bool (*is_ready)(const struct inventory *),
+                                  void (*make_ready)(struct inventory *))
 {
-    end_hold(&inventory->lock);
-    (void)pthread_rwlock_rdlock(&inventory->lock.lock);
+    inventory_lock_to_read(inventory);
+    if (is_ready(inventory))
+        return;
+    inventory_unlock(inventory);
+    (void)pthread_mutex_lock(&inventory->lock.writers);
+    if (!is_ready(inventory)) { /* nobody was faster */
+        (void)pthread_rwlock_wrlock(&inventory->lock.lock);
+        begin_hold(LOCK_TO_WRITE);
+        make_ready(inventory);
+        end_hold(&inventory->lock);
+    }
+    inventory_lock_to_read(inventory);
     (void)pthread_mutex_unlock(&inventory->lock.writers);
-    begin_hold(LOCK_TO_READ);
 }
 
 void inventory_unlock(struct inventory *inventory)

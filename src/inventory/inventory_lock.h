@@ -9,6 +9,7 @@
 #include "base/metrics.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 enum lock_mode { LOCK_TO_READ, LOCK_TO_WRITE, N_LOCK_MODES };
 
@@ -26,8 +27,12 @@ void inventory_lock_metrics(const struct inventory_lock *lock, struct buf *out);
 
 void inventory_lock_to_read(struct inventory *inventory);
 void inventory_lock_to_write(struct inventory *inventory);
-/* The hold to write becomes one to read: no other writer comes between. */
-void inventory_lock_only_to_read(struct inventory *inventory);
+/* To read what is_ready() accepts. If it does not, make_ready() is called first, under the lock to
+ * write; no other writer comes between that and the reading. is_ready() is called with writers kept
+ * out. Of many callers at once, one makes it ready, and then all read side by side. */
+void inventory_lock_to_read_ready(struct inventory *inventory,
+                                  bool (*is_ready)(const struct inventory *),
+                                  void (*make_ready)(struct inventory *));
 void inventory_unlock(struct inventory *inventory);
 
 #endif

@@ -2,13 +2,19 @@
  * inventory, by many threads at once: readers see one ledger or the other, never parts of both;
  * forks are theirs alone. Its own executable, as it is also run under ThreadSanitizer.
  */
+#include "base/clock.h"
+#include "base/wait.h"
 #include "small_cluster.h"
 #include "unit.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define N_ROUNDS 200
 #define N_READERS 2
@@ -122,8 +128,102 @@ static void test_readers_forks_and_reloads(void **state)
     small_cluster_fini(&stage.cluster);
 }
 
+#define N_SETTLERS 4
+#define LIMIT_MS 10000
+
+struct settlers {
+    struct small_cluster cluster;
+    atomic_int thread_ids[1 + N_SETTLERS]; /* the one that reloads first */
+    pthread_mutex_t lock;
+    pthread_cond_t more;
+    unsigned n_held; /* views at a time */
+    unsigned n_most;
+};
+
+static void *reload_once(void *context)
+{
+    struct settlers *settlers = context;
+    atomic_store(&settlers->thread_ids[0], gettid());
+    struct err err;
+    return small_cluster_load(&settlers->cluster, SMALL_CLUSTER, &err) < 0 ? settlers : NULL;
+}
+
+/* Holds its view until all others hold theirs. */
+static void *read_settled(void *context)
+{
+    struct settlers *settlers = context;
+    for (size_t i = 1; i <= N_SETTLERS; i++) {
+        int free_place = 0;
+        if (atomic_compare_exchange_strong(&settlers->thread_ids[i], &free_place, gettid()))
+            break;
+    }
+    const struct inventory_view view = inventory_read_settled(settlers->cluster.inventory);
+    const struct timespec end = wait_moment(clock_ms() + LIMIT_MS);
+    pthread_mutex_lock(&settlers->lock);
+    settlers->n_held++;
+    settlers->n_most = settlers->n_held > settlers->n_most ? settlers->n_held : settlers->n_most;
+    pthread_cond_broadcast(&settlers->more);
+    while (settlers->n_most < N_SETTLERS &&
+           pthread_cond_timedwait(&settlers->more, &settlers->lock, &end) == 0)
+        ;
+    settlers->n_held--;
+    pthread_mutex_unlock(&settlers->lock);
+    inventory_done(&view);
+    return NULL;
+}
+
+/* proc_pid_syscall(5): the number of the system call that a thread is blocked in. */
+static bool waits_for_a_lock(int thread_id)
+{
+    char path[64], text[64] = "";
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/syscall", thread_id);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    (void)fread(text, 1, sizeof text - 1, file);
+    (void)fclose(file);
+    return atoi(text) == SYS_futex;
+}
+
+static void wait_until_it_waits(atomic_int *thread_id)
+{
+    const int64_t end_ms = clock_ms() + LIMIT_MS;
+    while (atomic_load(thread_id) == 0 || !waits_for_a_lock(atomic_load(thread_id))) {
+        assert_true(clock_ms() < end_ms);
+        (void)sched_yield();
+    }
+}
+
+/* All find the ledger not settled, as they waited for the one that changed it. One settles it; the
+ * others must not take turns. */
+static void test_who_waited_for_a_change_reads_side_by_side(void **state)
+{
+    (void)state;
+    struct settlers settlers = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    pthread_t threads[1 + N_SETTLERS];
+    small_cluster_init(&settlers.cluster, SMALL_CLUSTER);
+    wait_condition_init(&settlers.more);
+    const struct inventory_view view = inventory_read(settlers.cluster.inventory);
+    for (size_t i = 0; i <= N_SETTLERS; i++) {
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, i == 0 ? reload_once : read_settled, &settlers), 0);
+        wait_until_it_waits(&settlers.thread_ids[i]);
+    }
+    inventory_done(&view);
+    for (size_t i = 0; i <= N_SETTLERS; i++) {
+        void *failed;
+        assert_int_equal(pthread_join(threads[i], &failed), 0);
+        assert_null(failed);
+    }
+    assert_int_equal(settlers.n_most, N_SETTLERS);
+    (void)pthread_cond_destroy(&settlers.more);
+    small_cluster_fini(&settlers.cluster);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_readers_forks_and_reloads)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_readers_forks_and_reloads),
+        cmocka_unit_test(test_who_waited_for_a_change_reads_side_by_side),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
