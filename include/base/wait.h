@@ -1,5 +1,5 @@
 /*
- * wait: threads that wait until a moment of the clock that only goes forward (base/clock.h).
+ * wait: threads that wait until a moment of clock_ms() (base/clock.h).
  */
 #ifndef BASE_WAIT_H
 #define BASE_WAIT_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* A condition whose timed waits go by that clock. */
+/* A condition for pthread_cond_timedwait() with wait_moment(). */
 void wait_condition_init(pthread_cond_t *condition);
 /* Converts a time of clock_ms() for pthread_cond_timedwait(), which uses CLOCK_MONOTONIC; a time in
  * the past becomes now. If the host is suspended meanwhile, the wait lasts that much longer. */

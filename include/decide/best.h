@@ -17,8 +17,8 @@ void best_add(struct best *best, const struct node *node, size_t position);
 /* Those that were kept, best first, without scores; of a node that was added twice, the first
  * position. */
 const struct ranked_node *best_end(struct best *best, size_t *ret_n);
-/* Whether one of those that were kept at some time was added twice: no other one is in best_end()
- * for more than one position. */
+/* Whether a node was added twice while it was kept. If not, each node of best_end() was added
+ * once. */
 bool best_saw_twins(const struct best *best);
 
 #endif

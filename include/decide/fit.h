@@ -77,14 +77,15 @@ int64_t fit_count(const struct node *node, const struct fit_question *question);
 int64_t fit_left(const struct node *node, const struct fit_question *question,
                  const struct resource *resource);
 
-/* How much of the need is missing on the node for the one who asks; 0 if nothing. Where enough is
- * free, how much too little is left of it by what is kept for others. */
+/* How much of the need is missing on the node for the one who asks; 0 if nothing. If enough is
+ * free but part of it is kept for others, by how much the rest falls short. */
 int64_t fit_lack(const struct node *node, const struct fit_question *question,
                  const struct need *need);
 
 /* What is said where too little of the resource is free. */
 enum reason reason_of_lack(const struct resource *resource);
-/* Both of a verdict that fit_judge() gave: a quota is named. They live as long as the policy. */
+/* The verdict must be fit_judge()'s of this question, as both name the quota that refuses. The
+ * strings live as long as the policy. */
 const char *fit_message(const struct node *node, const struct fit_question *question,
                         enum reason verdict);
 const char *fit_text(const struct node *node, const struct fit_question *question,

@@ -15,8 +15,8 @@
  *
  * A victim gives back what the ledger counts for it on that node: what it uses there, or what is
  * reserved for it, to its quotas, too. One that the ledger does not know there gives back nothing:
- * what it may have is not counted as used either. Nor does a nomination: what of that stands in the
- * pod's way is of a priority that it may not evict. */
+ * what it may have is not counted as used either. A nominated victim's kept room is not given
+ * back either: room is kept from the pod only for pods of a priority that it may not evict. */
 enum reason preempt_judge(const struct cluster *cluster, const struct node *node,
                           const struct fit_question *question, const char *const *victims,
                           size_t n_victims, struct arena *arena);

@@ -43,8 +43,8 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked);
 int rank_compare(const struct ranked_node *a, const struct ranked_node *b);
 /* The same for two that are there, by all but name and position. */
 int rank_compare_alike(const struct ranked_node *a, const struct ranked_node *b);
-/* Whether what rank_weigh() fills in follows from the hot part of a node
- * (ledger/node_hot.h), for those that have GPUs of one resource, and no taints. */
+/* Whether rank_weigh() reads only the hot part (ledger/node_hot.h) of a node that has GPUs of one
+ * resource and no taints. */
 bool rank_needs_hot_only(const struct score *score);
 
 /* Where kube-scheduler decides among nodes of equal models: scores by the pod's own order of models

@@ -78,8 +78,8 @@ void binds_stop(struct binds *binds);
 
 /* Whether somebody waits for an answer. */
 bool binds_has_callers(struct binds *binds);
-/* From when on nothing that was posted can take effect any more; now_ms where that is so. Whoever
- * asks sees to it before that may_post says no. */
+/* The moment from which on nothing that was posted can take effect any more; now_ms if that is so
+ * already. Before the call, may_post must say no. */
 int64_t binds_quiet_ms(struct binds *binds, int64_t now_ms);
 
 /* Binds by outcome, ambiguous ones settled, attempts and reservations open: Prometheus text. */

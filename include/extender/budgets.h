@@ -7,10 +7,10 @@
  * refusal.
  *
  * The table is fixed and never grows. It evicts no entry that was used within BUDGETS_KEEP_MS: a
- * tenant with many pods cannot make it forget what others have spent. Only those of
- * budgets_repeat(), of which each rejected pod has one, give way to the other kinds. A pod that
- * finds no free entry has no budget. All is lost with the process, so after a change of leader the
- * budgets begin anew.
+ * tenant with many pods cannot make it forget what others have spent. Each rejected pod has an
+ * entry of budgets_repeat(); these alone give way to the other kinds. A pod that finds no free
+ * entry has no budget. All is lost with the process, so after a change of leader the budgets begin
+ * anew.
  *
  * Time is passed in (milliseconds, > 0). All functions may be called from any thread.
  */

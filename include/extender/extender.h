@@ -3,8 +3,9 @@
  * bind.
  *
  * Source: k8s.io/kube-scheduler/extender/v1. Every handler decodes, decides under the lock, and
- * encodes after it. Filter, prioritize and preempt have no side effects. Answers to the scheduler
- * are always HTTP 200 where it reads the body; what is refused how is in docs/openapi.yaml.
+ * encodes after it. Filter may claim a pod's share of its quotas (ledger/claims.h) and spends the
+ * budgets of Errors and waits; prioritize and preempt change nothing. Answers to the scheduler are
+ * always HTTP 200 where it reads the body; what is refused how is in docs/openapi.yaml.
  */
 #ifndef EXTENDER_EXTENDER_H
 #define EXTENDER_EXTENDER_H

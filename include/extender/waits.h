@@ -27,7 +27,7 @@ struct waits;
 struct waits *waits_new(void (*wake)(void *context), void *context);
 void waits_free(struct waits *waits);
 
-/* Whether a call is over, which it is by is_over at the latest. */
+/* Returns whether the call was answered. It must be if is_over: its time is spent. */
 typedef bool waits_look(void *call, bool is_over);
 /* From any thread. look is called by each tick, so after each change that a watch brings, until it
  * says that the call is over: perhaps before this returns. False: another call waits, or the budget

@@ -77,7 +77,7 @@ struct binds {
     int64_t reconcile_ms; /* when reservations are looked after next */
     bool stopped;
 
-    struct mutex sending; /* guards closed; taken without any other */
+    struct mutex sending; /* guards closed; never taken under lock */
     bool closed;
 
     struct counter outcomes[N_BIND_OUTCOMES];
