@@ -1,9 +1,9 @@
 /*
- * null_extender [KUBECONFIG [N]]: the yardstick. Answers filter and prioritize over the same http
- * library with the names it was sent, read and judged as little as can be: what is left is the cost
- * of the wire. With a kubeconfig it has no opinion in prioritize, and bind posts the Binding over
- * the same loop and says what the API server said: no extender can be faster than that. With N,
- * filter hands on the first N names only.
+ * null_extender [KUBECONFIG [N] | refuse]: the yardstick. Answers filter and prioritize over the
+ * same http library with the names it was sent, read and judged as little as can be: what is left
+ * is the cost of the wire. With a kubeconfig it has no opinion in prioritize, and bind posts the
+ * Binding over the same loop and says what the API server said: no extender can be faster than
+ * that. With N, filter hands on the first N names only. With "refuse", filter refuses every name.
  *
  * Prints the address it listens on; ends with SIGTERM.
  */
@@ -60,6 +60,27 @@ static void filter(void *context, struct exchange *exchange)
     buf_add_text(&text, "{" NAMES);
     buf_add(&text, names, len);
     buf_add_text(&text, "]}");
+    answer(exchange, &text);
+}
+
+/* For good: evicting pods would not help. */
+static void refuse(void *context, struct exchange *exchange)
+{
+    (void)context;
+    size_t len = 0;
+    const char *name = find_names(exchange_body(exchange, NULL), &len);
+    const char *end = name + len;
+    struct buf text;
+    buf_init(&text, BUF_UNBOUNDED);
+    buf_add_text(&text, "{" NAMES "],\"FailedAndUnresolvableNodes\":{");
+    for (bool first = true; name < end; first = false) {
+        const size_t name_len = strcspn(name, ",]");
+        buf_add_text(&text, first ? "" : ",");
+        buf_add(&text, name, name_len);
+        buf_add_text(&text, ":\"null extender: refused\"");
+        name += name_len + 1;
+    }
+    buf_add_text(&text, "}}");
     answer(exchange, &text);
 }
 
@@ -189,9 +210,11 @@ int main(int argc, char **argv)
 {
     static struct api_server api_server;
     static size_t n_most;
-    const bool binds = argc > 1;
+    const bool refuses = argc > 1 && strcmp(argv[1], "refuse") == 0;
+    const bool binds = argc > 1 && !refuses;
     const struct route routes[] = {
-        {"POST", "/scheduler/filter", LISTEN_VERBS, "filter", filter, &n_most, NULL},
+        {"POST", "/scheduler/filter", LISTEN_VERBS, "filter", refuses ? refuse : filter, &n_most,
+         NULL},
         {"POST", "/scheduler/prioritize", LISTEN_VERBS, "prioritize",
          binds ? no_opinion : prioritize, NULL, NULL},
         {"POST", "/scheduler/bind", LISTEN_VERBS, "bind", bind_pod, &api_server.sender, NULL},
