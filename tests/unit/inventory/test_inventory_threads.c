@@ -181,7 +181,7 @@ static bool waits_for_a_lock(int thread_id)
     assert_non_null(file);
     (void)fread(text, 1, sizeof text - 1, file);
     (void)fclose(file);
-    return atoi(text) == SYS_futex;
+    return strtol(text, NULL, 10) == SYS_futex;
 }
 
 static void wait_until_it_waits(atomic_int *thread_id)
