@@ -90,7 +90,6 @@ static void add_quota(const struct world *world)
     struct quota_limit limits[] = {
         {.resource = GPU}, {.resource = GPU, .model = "A100"}, {.resource = GPU, .model = "H100"}};
     static const char *const NAMES[] = {"default"};
-    struct err err = {""};
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         limits[i].gpus = dice_below(world->dice, i == 0 ? 50 : 25);
     const struct quota quota = {.name = "all",
@@ -98,10 +97,7 @@ static void add_quota(const struct world *world)
                                 .n_namespaces = 1,
                                 .limits = arena_copy(policy->arena, limits, 3, sizeof *limits),
                                 .n_limits = 3};
-    if (policy_add_quota(policy, &quota, &err) < 0)
-        fail_msg("%s", err.text);
-    cluster_free(world->given->cluster);
-    world->given->cluster = cluster_new(policy);
+    given_quota(world->given, &quota);
 }
 
 static struct world new_world(struct dice *dice, enum placement_policy placement, bool has_quota)

@@ -188,13 +188,8 @@ static void step(struct town *town)
 static void found(struct town *town)
 {
     struct given *given = town->given;
-    struct err err = {""};
-    for (size_t i = 0; i < N_QUOTAS; i++) {
-        if (policy_add_quota(&given->policy, &QUOTAS[i], &err) < 0)
-            fail_msg("%s", err.text);
-    }
-    cluster_free(given->cluster);
-    given->cluster = cluster_new(&given->policy);
+    for (size_t i = 0; i < N_QUOTAS; i++)
+        given_quota(given, &QUOTAS[i]);
     for (size_t i = 0; i < N_NODES; i++)
         given_node(given, NODES[i].name, "pods=110 " GPU "=8",
                    arena_printf(given->arena, "accelerator=%s", NODES[i].model));

@@ -19,13 +19,9 @@ static int setup(void **state)
                                                 {.resource = GPU, .model = "H100", .gpus = 8}};
     (void)given_setup(state);
     struct given *given = *state;
-    struct err err = {""};
     const struct quota quota = {
         .name = "team-a", .namespaces = NAMES, .n_namespaces = 1, .limits = LIMITS, .n_limits = 2};
-    if (policy_add_quota(&given->policy, &quota, &err) < 0)
-        fail_msg("%s", err.text);
-    cluster_free(given->cluster);
-    given->cluster = cluster_new(&given->policy);
+    given_quota(given, &quota);
     given_node(given, "h", GPU "=16", H100);
     given_node(given, "t", GPU "=16", "nvidia.com/gpu.product=Tesla-T4");
     return 0;
@@ -34,9 +30,7 @@ static int setup(void **state)
 /* A pod of namespace a (else the one before the '/'), which waits. */
 static struct pod_facts facts_of(struct given *given, const char *uid, const char *demand)
 {
-    struct pod_facts facts = given_pod_facts(given, uid, "", demand);
-    facts.namespace_ = arena_strndup(given->arena, uid, strcspn(uid, "/"));
-    return facts;
+    return given_facts_in_namespace(given, uid, "", demand);
 }
 
 static void put(struct given *given, const char *uid, const char *demand)

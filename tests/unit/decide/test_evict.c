@@ -169,10 +169,7 @@ static void test_victims_give_back_their_quota(void **state)
     static const struct quota ML = {
         .name = "ml", .namespaces = NAMES, .n_namespaces = 1, .limits = LIMITS, .n_limits = 1};
     struct given *given = *state;
-    struct err err = {""};
-    assert_int_equal(policy_add_quota(&given->policy, &ML, &err), 0);
-    cluster_free(given->cluster);
-    given->cluster = cluster_new(&given->policy);
+    given_quota(given, &ML);
     given_gpu_node(given, "a");
     given_gpu_node(given, "b");
     in_namespace(given, "others", "a1", "a");

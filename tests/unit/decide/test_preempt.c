@@ -141,21 +141,18 @@ static void test_of_a_cut_sum_nothing_is_given_back(void **state)
 #define QUOTA_OF_H100 6
 
 /* Of the namespace default. */
-static void given_quota(struct given *given)
+static void team_quota(struct given *given)
 {
     static const char *const NAMESPACES[] = {"default"};
     static const struct quota_limit LIMITS[] = {
         {.resource = GPU, .gpus = QUOTA_IN_TOTAL},
         {.resource = GPU, .model = "H100", .gpus = QUOTA_OF_H100}};
-    struct err err = {""};
     const struct quota quota = {.name = "team",
                                 .namespaces = NAMESPACES,
                                 .n_namespaces = COUNT(NAMESPACES),
                                 .limits = LIMITS,
                                 .n_limits = COUNT(LIMITS)};
-    assert_int_equal(policy_add_quota(&given->policy, &quota, &err), 0);
-    cluster_free(given->cluster);
-    given->cluster = cluster_new(&given->policy);
+    given_quota(given, &quota);
 }
 
 static struct pod_facts others_pod(struct given *given, const char *uid, const char *node,
@@ -183,7 +180,7 @@ static void test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota(v
         {"s", {"four"}, "quota"},
     };
     struct given *given = *state;
-    given_quota(given);
+    team_quota(given);
     given_node(given, "h1", "pods=9 " GPU "=8", H100);
     given_node(given, "h2", "pods=9 " GPU "=8", H100);
     given_node(given, "s", "pods=9 " GPU "=16", A100);
@@ -211,7 +208,7 @@ static void test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota(v
 static void test_what_is_reserved_is_given_back_to_the_quota_too(void **state)
 {
     struct given *given = *state;
-    given_quota(given);
+    team_quota(given);
     given_node(given, "h1", "pods=9 " GPU "=8", H100);
     given_pod(given, "held", "", GPU "=6");
     given_reservation(given, "held", "h1");
@@ -319,7 +316,7 @@ static void test_kept_nodes_fit_without_their_victims_and_vetoed_ones_do_not(voi
     struct world world = {.dice = {20261121}};
     size_t n_kept = 0;
     size_t n_vetoed = 0;
-    given_quota(given);
+    team_quota(given);
     for (int round = 0; round < N_ROUNDS; round++) {
         make_world(&world, given);
         const unsigned gpus = 1 + dice_below(&world.dice, 8);

@@ -14,28 +14,10 @@
 static const char *const NAMES_A[] = {"a", "a-dev"};
 static const char *const NAMES_B[] = {"b"};
 
-/* Called like its UID, in the namespace before the '/'. */
-static struct pod_facts pod_of(struct given *given, const char *uid, const char *node,
-                               const char *demand)
-{
-    struct pod_facts facts = given_pod_facts(given, uid, node, demand);
-    facts.namespace_ = arena_strndup(given->arena, uid, strcspn(uid, "/"));
-    return facts;
-}
-
 static void pod(struct given *given, const char *uid, const char *node, const char *demand)
 {
-    const struct pod_facts facts = pod_of(given, uid, node, demand);
+    const struct pod_facts facts = given_facts_in_namespace(given, uid, node, demand);
     given_pod_of(given, &facts);
-}
-
-static void add_quota(struct given *given, const struct quota *quota)
-{
-    struct err err = {""};
-    if (policy_add_quota(&given->policy, quota, &err) < 0)
-        fail_msg("%s", err.text);
-    cluster_free(given->cluster);
-    given->cluster = cluster_new(&given->policy);
 }
 
 /* Namespaces a and a-dev: 8 GPUs in total, 4 of them H100, 6 of them A100. */
@@ -46,11 +28,11 @@ static int setup(void **state)
                                                 {.resource = GPU, .model = "A100", .gpus = 6}};
     (void)given_setup(state);
     struct given *given = *state;
-    add_quota(given, &(struct quota){.name = "team-a",
-                                     .namespaces = NAMES_A,
-                                     .n_namespaces = 2,
-                                     .limits = LIMITS,
-                                     .n_limits = 3});
+    given_quota(given, &(struct quota){.name = "team-a",
+                                       .namespaces = NAMES_A,
+                                       .n_namespaces = 2,
+                                       .limits = LIMITS,
+                                       .n_limits = 3});
     return 0;
 }
 
@@ -149,7 +131,7 @@ static void test_who_counts(void **state)
 {
     struct given *given = *state;
     three_nodes(given);
-    struct pod_facts facts = pod_of(given, "a/1", "h", GPU "=2");
+    struct pod_facts facts = given_facts_in_namespace(given, "a/1", "h", GPU "=2");
     given_pod_of(given, &facts);
     facts.terminating = true;
     given_pod_of(given, &facts);
@@ -220,9 +202,9 @@ static void test_all_quotas_hold_and_the_first_is_named(void **state)
 {
     static const struct quota_limit LIMITS[] = {{.model = "H100", .gpus = 1}, {.gpus = 7}};
     struct given *given = *state;
-    add_quota(given,
-              &(struct quota){
-                  .name = "everybody", .has_selector = true, .limits = LIMITS, .n_limits = 2});
+    given_quota(given,
+                &(struct quota){
+                    .name = "everybody", .has_selector = true, .limits = LIMITS, .n_limits = 2});
     three_nodes(given);
     assert_string_equal(verdict(given, "a", GPU "=2", "h"),
                         "quota everybody leaves too few GPUs of the node's model");
@@ -241,11 +223,11 @@ static void test_each_resource_of_a_pod_is_checked(void **state)
 {
     static const struct quota_limit LIMITS[] = {{.resource = "nvidia.com/mig-*", .gpus = 2}};
     struct given *given = *state;
-    add_quota(given, &(struct quota){.name = "slices",
-                                     .namespaces = NAMES_B,
-                                     .n_namespaces = 1,
-                                     .limits = LIMITS,
-                                     .n_limits = 1});
+    given_quota(given, &(struct quota){.name = "slices",
+                                       .namespaces = NAMES_B,
+                                       .n_namespaces = 1,
+                                       .limits = LIMITS,
+                                       .n_limits = 1});
     given_node(given, "n", GPU "=8 nvidia.com/mig-1g.5gb=7 nvidia.com/mig-2g.10gb=7", "");
     assert_string_equal(verdict(given, "b", GPU "=8 nvidia.com/mig-1g.5gb=2", "n"), "fits");
     assert_string_equal(verdict(given, "b", GPU "=8 nvidia.com/mig-1g.5gb=3", "n"),
@@ -271,11 +253,11 @@ static void test_labels_of_namespaces(void **state)
 {
     static const struct quota_limit LIMITS[] = {{.gpus = 4}};
     struct given *given = *state;
-    add_quota(given, &(struct quota){.name = "research",
-                                     .has_selector = true,
-                                     .selector = given_term(given, "tier In research|lab"),
-                                     .limits = LIMITS,
-                                     .n_limits = 1});
+    given_quota(given, &(struct quota){.name = "research",
+                                       .has_selector = true,
+                                       .selector = given_term(given, "tier In research|lab"),
+                                       .limits = LIMITS,
+                                       .n_limits = 1});
     three_nodes(given);
     pod(given, "x/1", "s", GPU "=3");
     assert_int_equal(used(given, 1, 0), 0);

@@ -11,21 +11,10 @@
 
 static const char *const NAMES[] = {"a"};
 
-/* In the namespace before the '/'. */
 static void pod(struct given *given, const char *uid, const char *node, const char *demand)
 {
-    struct pod_facts facts = given_pod_facts(given, uid, node, demand);
-    facts.namespace_ = arena_strndup(given->arena, uid, strcspn(uid, "/"));
+    const struct pod_facts facts = given_facts_in_namespace(given, uid, node, demand);
     given_pod_of(given, &facts);
-}
-
-static void add_quota(struct given *given, const struct quota *quota)
-{
-    struct err err = {""};
-    if (policy_add_quota(&given->policy, quota, &err) < 0)
-        fail_msg("%s", err.text);
-    cluster_free(given->cluster);
-    given->cluster = cluster_new(&given->policy);
 }
 
 /* The namespace a: 8 H100. */
@@ -33,11 +22,11 @@ static int setup(void **state)
 {
     static const struct quota_limit LIMITS[] = {{.resource = GPU, .model = "H100", .gpus = 8}};
     (void)given_setup(state);
-    add_quota(*state, &(struct quota){.name = "team-a",
-                                      .namespaces = NAMES,
-                                      .n_namespaces = 1,
-                                      .limits = LIMITS,
-                                      .n_limits = 1});
+    given_quota(*state, &(struct quota){.name = "team-a",
+                                        .namespaces = NAMES,
+                                        .n_namespaces = 1,
+                                        .limits = LIMITS,
+                                        .n_limits = 1});
     return 0;
 }
 
@@ -97,11 +86,11 @@ static void list_namespaces(struct given *given)
 static void select_by_label(struct given *given)
 {
     static const struct quota_limit LIMITS[] = {{.resource = GPU, .gpus = 0}};
-    add_quota(given, &(struct quota){.name = "research",
-                                     .has_selector = true,
-                                     .selector = given_term(given, "tier In research"),
-                                     .limits = LIMITS,
-                                     .n_limits = 1});
+    given_quota(given, &(struct quota){.name = "research",
+                                       .has_selector = true,
+                                       .selector = given_term(given, "tier In research"),
+                                       .limits = LIMITS,
+                                       .n_limits = 1});
     given_node(given, "h1", GPU "=8", H100);
 }
 
@@ -139,8 +128,8 @@ static void test_where_quotas_name_namespaces_or_take_all_none_is_waited_for(voi
     static const struct quota_limit LIMITS[] = {{.resource = GPU, .gpus = 8}};
     struct given *given = *state;
     struct reserve_result result;
-    add_quota(given, &(struct quota){
-                         .name = "all", .has_selector = true, .limits = LIMITS, .n_limits = 1});
+    given_quota(given, &(struct quota){
+                           .name = "all", .has_selector = true, .limits = LIMITS, .n_limits = 1});
     given_node(given, "h1", GPU "=8", H100);
     list_namespaces(given);
     pod(given, "new/1", "", GPU "=1");

@@ -17,6 +17,15 @@ int given_setup(void **state)
     return 0;
 }
 
+void given_quota(struct given *given, const struct quota *quota)
+{
+    struct err err = {""};
+    if (policy_add_quota(&given->policy, quota, &err) < 0)
+        fail_msg("%s", err.text);
+    cluster_free(given->cluster);
+    given->cluster = cluster_new(&given->policy);
+}
+
 void given_check(const struct given *given)
 {
     struct err err = {""};
@@ -276,6 +285,14 @@ struct pod_facts given_pod_facts(struct given *given, const char *uid, const cha
         .priority_class = "",
         .shape = given_shape_facts(given, demand),
     };
+}
+
+struct pod_facts given_facts_in_namespace(struct given *given, const char *uid, const char *node,
+                                          const char *demand)
+{
+    struct pod_facts facts = given_pod_facts(given, uid, node, demand);
+    facts.namespace_ = arena_strndup(given->arena, uid, strcspn(uid, "/"));
+    return facts;
 }
 
 /* Events. */

@@ -37,6 +37,9 @@ struct node_selector given_selector(struct given *given, const char *text);
 /* Of the legacy annotation: In and NotIn on a model label compare models. */
 struct node_selector given_legacy_selector(struct given *given, const char *text);
 
+/* Adds the quota to the policy. The ledger is a new, empty one. */
+void given_quota(struct given *given, const struct quota *quota);
+
 /* Ready, with these amounts as capacity and allocatable. */
 struct node_facts given_node_facts(struct given *given, const char *name, const char *amounts,
                                    const char *labels);
@@ -49,6 +52,10 @@ struct shape_facts given_shape_facts(struct given *given, const char *demand);
 void given_check(const struct given *given);
 
 /* Events. The ledger checks itself after each. */
+/* The same, in the namespace that stands before the '/' of its uid. */
+struct pod_facts given_facts_in_namespace(struct given *given, const char *uid, const char *node,
+                                          const char *demand);
+
 void given_node(struct given *given, const char *name, const char *amounts, const char *labels);
 void given_node_of(struct given *given, const struct node_facts *facts);
 void given_no_node(struct given *given, const char *name);

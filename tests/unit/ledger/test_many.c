@@ -49,10 +49,7 @@ static void test_many_namespaces(void **state)
     static const struct quota_limit LIMITS[] = {{.gpus = 4}};
     const struct quota all = {.name = "all", .has_selector = true, .limits = LIMITS, .n_limits = 1};
     struct given *given = *state;
-    struct err err = {""};
-    assert_int_equal(policy_add_quota(&given->policy, &all, &err), 0);
-    cluster_free(given->cluster);
-    given->cluster = cluster_new(&given->policy);
+    given_quota(given, &all);
     put_pods(given, false);
     check_in_time(given);
 }
