@@ -63,44 +63,45 @@ static void filter(void *context, struct exchange *exchange)
     answer(exchange, &text);
 }
 
+/* Every name, quoted as it came, between these two; with commas. */
+static void add_each(const char *names, size_t len, const char *before, const char *after,
+                     struct buf *out)
+{
+    const char *end = names + len;
+    for (const char *name = names; name < end;) {
+        const size_t name_len = strcspn(name, ",]");
+        buf_add_text(out, name == names ? "" : ",");
+        buf_add_text(out, before);
+        buf_add(out, name, name_len);
+        buf_add_text(out, after);
+        name += name_len + 1;
+    }
+}
+
 /* For good: evicting pods would not help. */
 static void refuse(void *context, struct exchange *exchange)
 {
     (void)context;
     size_t len = 0;
-    const char *name = find_names(exchange_body(exchange, NULL), &len);
-    const char *end = name + len;
+    const char *names = find_names(exchange_body(exchange, NULL), &len);
     struct buf text;
     buf_init(&text, BUF_UNBOUNDED);
     buf_add_text(&text, "{" NAMES "],\"FailedAndUnresolvableNodes\":{");
-    for (bool first = true; name < end; first = false) {
-        const size_t name_len = strcspn(name, ",]");
-        buf_add_text(&text, first ? "" : ",");
-        buf_add(&text, name, name_len);
-        buf_add_text(&text, ":\"null extender: refused\"");
-        name += name_len + 1;
-    }
+    add_each(names, len, "", ":\"null extender: refused\"", &text);
     buf_add_text(&text, "}}");
     answer(exchange, &text);
 }
 
-/* Every name, which is quoted already, with the same score. */
+/* Every name with the same score. */
 static void prioritize(void *context, struct exchange *exchange)
 {
     (void)context;
     size_t len = 0;
-    const char *name = find_names(exchange_body(exchange, NULL), &len);
-    const char *end = name + len;
+    const char *names = find_names(exchange_body(exchange, NULL), &len);
     struct buf text;
     buf_init(&text, BUF_UNBOUNDED);
     buf_add_text(&text, "[");
-    for (bool first = true; name < end; first = false) {
-        size_t name_len = strcspn(name, ",]");
-        buf_add_text(&text, first ? "{\"Host\":" : ",{\"Host\":");
-        buf_add(&text, name, name_len);
-        buf_add_text(&text, ",\"Score\":5}");
-        name += name_len + 1;
-    }
+    add_each(names, len, "{\"Host\":", ",\"Score\":5}", &text);
     buf_add_text(&text, "]");
     answer(exchange, &text);
 }
