@@ -8,6 +8,7 @@
 #define BASE_MUTEX_H
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #ifdef __clang__
 #define MUTEX_ATTRIBUTE(attribute) __attribute__((attribute))
@@ -30,7 +31,8 @@ static inline void mutex_unlock(struct mutex *mutex) RELEASES(mutex)
 
 static inline void mutex_init(struct mutex *mutex)
 {
-    (void)pthread_mutex_init(&mutex->native, NULL);
+    if (pthread_mutex_init(&mutex->native, NULL) != 0)
+        abort();
 }
 
 static inline void mutex_fini(struct mutex *mutex)

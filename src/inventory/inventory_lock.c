@@ -26,10 +26,10 @@ void inventory_lock_init(struct inventory_lock *lock)
     if (pthread_rwlockattr_init(&attributes) != 0 ||
         pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP) !=
             0 ||
-        pthread_rwlock_init(&lock->lock, &attributes) != 0)
+        pthread_rwlock_init(&lock->lock, &attributes) != 0 ||
+        pthread_mutex_init(&lock->writers, NULL) != 0)
         abort();
     (void)pthread_rwlockattr_destroy(&attributes);
-    (void)pthread_mutex_init(&lock->writers, NULL);
 }
 
 void inventory_lock_fini(struct inventory_lock *lock)
