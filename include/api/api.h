@@ -30,8 +30,8 @@ struct api {
     /* Whether the threads that follow the API server go on; if not, why. NULL: there are none. */
     bool (*alive)(void *context, struct err *ret_why);
     void *alive_context;
-    /* What this replica is among others ("leader"); it may say NULL: the only one. NULL: so, too.
-     */
+    /* The replica's role ("leader"); it returns NULL for the only replica, as does a NULL
+     * function. */
     const char *(*role)(void *context);
     void *role_context;
     atomic_bool snapshot_under_way;

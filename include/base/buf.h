@@ -1,8 +1,8 @@
 /*
  * buf: bytes that grow up to a maximum given at its birth. The text is always NUL-terminated.
  *
- * What does not fit is left out, and `overflowed` remembers it. Whoever uses the text checks that
- * once, unless the parts are bounded (BUF_UNBOUNDED) or a message may be cut.
+ * A piece that does not fit is left out, and `overflowed` remembers it. Code that uses the text
+ * checks that once, unless the parts are bounded (BUF_UNBOUNDED) or a message may be cut.
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H

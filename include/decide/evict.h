@@ -9,8 +9,8 @@
  * highest victims began last; of the first name. A node where a quota would refuse the pod even
  * then is passed over, as it is when kube-scheduler asks (decide/preempt.h).
  *
- * What it does not know: PodDisruptionBudgets, what decide/fit.h does not judge, and which of many
- * nodes kube-scheduler looks at. It evicts nobody.
+ * It does not know PodDisruptionBudgets, what decide/fit.h does not judge, and which of many nodes
+ * kube-scheduler looks at. It evicts nobody.
  */
 #ifndef DECIDE_EVICT_H
 #define DECIDE_EVICT_H

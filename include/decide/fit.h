@@ -24,8 +24,8 @@ struct fit_question {
     enum fit_scope scope;
     struct asker asker;     /* against whom room is kept for nominated pods */
     const char *replica_of; /* as in pod_facts: what is best for it depends on the others */
-    /* What would be given back on the node that is judged (decide/preempt.h); each resource once.
-     */
+    /* Victims would give this back on the node that is judged (decide/preempt.h); each resource
+     * once. */
     const struct need *freed;
     size_t n_freed;
     /* The pod's own reservation: it holds no room against the pod itself; NULL: none. */
@@ -33,9 +33,9 @@ struct fit_question {
     struct quota_view *quota; /* what quotas leave to the pod; NULL: none limits it */
 };
 
-/* What is wanted, with what quotas leave to a pod of that namespace, shape and own reservation, and
- * without what is promised to others (quota_promise(), which says what now_ms is). In the arena;
- * valid while the cluster does not change, but by quota_place(). */
+/* The pod's question, with what quotas leave to a pod of that namespace, shape and own reservation,
+ * and without what is promised to others (quota_promise(), which says what now_ms is). In the
+ * arena; valid while the cluster does not change, but by quota_place(). */
 struct fit_question fit_question_of(const struct cluster *cluster, const char *namespace_,
                                     const struct fit_question *wanted, int64_t now_ms,
                                     struct arena *arena);

@@ -26,12 +26,12 @@ struct reserve_question {
     const char *uid;
     const char *node_name;
     /* The pod as a GET showed it, used if the ledger has not seen it yet or keeps only its demand;
-     * NULL: none. What the ledger knows wins. Facts of another UID are ignored. */
+     * NULL: none. If the ledger knows better, the ledger wins. Facts of another UID are ignored. */
     const struct pod_facts *facts;
     int64_t now_ms; /* when the reservation was made, for people and for looking after old ones */
 };
 
-/* What else there is to say of a verdict; 0 and NULL where nothing. */
+/* Details of a verdict; 0 and NULL if it has none. */
 struct reserve_result {
     uint64_t serial;    /* RESERVE_HELD: new with every call, also where room was held before */
     enum reason reason; /* RESERVE_REFUSED */

@@ -29,7 +29,7 @@ struct model_pool {
     size_t index; /* in the demand's list */
 };
 
-/* What a node's GPUs count for in their pool's: those that are free, and no more than a bound. */
+/* How many of a node's GPUs its pool counts: those that are free, and no more than a bound. */
 int64_t model_pool_offered(const struct node_resource *entry);
 
 /* Pods of one shape that want the demand's resource. */

@@ -15,7 +15,7 @@ size_t namespace_usage_n_cells(const struct policy *policy);
 int64_t *namespace_usage_cell(const struct policy *policy, int64_t *cells, size_t scope,
                               size_t column);
 int64_t *namespace_usage_unknown_cell(const struct policy *policy, int64_t *cells, size_t scope);
-/* What a quota's namespaces use together; the quota by its place in the policy's list. */
+/* The sums of a quota's namespaces; the quota by its place in the policy's list. */
 int64_t *namespace_usage_quota_cells(const struct cluster *cluster, size_t quota);
 
 /* How many GPUs of the scope a pod of the shape uses. */

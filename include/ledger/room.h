@@ -6,7 +6,7 @@
 
 #include "ledger/gpu_demand.h"
 
-/* What of a node its GPUs can be used with. */
+/* Free GPUs of a node, with the cores and memory they can be used with. */
 struct room {
     int64_t gpus, milli_cores, memory_bytes; /* free, at least 0 */
 };
@@ -19,9 +19,9 @@ struct gpu_offer {
 };
 
 struct gpu_offer room_offer(const struct node *node, const struct resource *gpus);
-/* What is free on the node beside so many GPUs. */
+/* The node's free cores and memory, with so many GPUs. */
 struct room room_on(const struct node *node, int64_t free_gpus);
-/* What is left of it where so much is taken. */
+/* The rest of it after so much is taken. */
 struct room room_less(const struct room *room, const struct room *taken);
 
 /* One word more of a hash, whose upper half is the better mixed. */

@@ -37,7 +37,7 @@ enum reason {
     N_REASONS
 };
 
-/* What every message begins with. */
+/* Every message begins with it. */
 #define REASON_PREFIX "gpu-extender: "
 
 /* "gpu_free": for metrics and answers. */
@@ -46,7 +46,7 @@ const char *reason_name(enum reason reason);
 const char *reason_message(enum reason reason);
 /* The same, for people, without the prefix. */
 const char *reason_text(enum reason reason);
-/* What would help, a sentence for people; "" of REASON_FITS. */
+/* A sentence for users about what would help; "" for REASON_FITS. */
 const char *reason_help(enum reason reason);
 
 #endif

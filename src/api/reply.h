@@ -45,7 +45,7 @@ bool reply_from(struct inventory *inventory, struct exchange *exchange);
 void reply_text(struct exchange *exchange, unsigned status, const char *content_type,
                 struct buf *text);
 
-/* What this replica is among others; NULL: it is the only one. */
+/* This replica's role; NULL: it is the only one. */
 const char *reply_role(const struct api *api);
 
 #endif

@@ -62,8 +62,8 @@ static bool asks_for_whole_gpus(const struct node *node, const struct pod_shape 
     return false;
 }
 
-/* The pod's own word counts for more than the policy's. Who names a way of sharing among the models
- * wants that one, and the model is judged later. */
+/* The pod's own word counts for more than the policy's. A pod that names a way of sharing among its
+ * models wants that one, and the model is judged later. */
 static bool allows(const struct node_traits *traits, const struct shape_facts *facts,
                    enum gpu_sharing sharing)
 {

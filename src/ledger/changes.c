@@ -31,7 +31,7 @@ static void usage_add(struct cluster *cluster, struct node *node, const struct u
     usage_change(cluster, node, usage, true);
 }
 
-/* What usage_add() added; the node goes, where nothing speaks of it any more. */
+/* Undoes usage_add(). A node that nothing names any more goes. */
 static void usage_remove(struct cluster *cluster, struct node *node, const struct usage *usage)
 {
     usage_change(cluster, node, usage, false);
@@ -114,7 +114,7 @@ static struct usage usage_of_reservation(const struct reservation *reservation)
                           reservation->owner};
 }
 
-/* What the pod was promised ends with its reservation, or begins again after it. */
+/* A nomination does not count beside the pod's reservation, and counts again after it. */
 static void renew_nomination(struct cluster *cluster, const char *uid)
 {
     struct pod_entry *pod = NULL;

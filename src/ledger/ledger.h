@@ -85,7 +85,7 @@ struct node {
 /* Which of a node's two sums. */
 enum use { USE_BY_PODS, USE_BY_RESERVATIONS };
 
-/* What a pod or a reservation uses of a node. */
+/* The use of a node by a pod or a reservation. */
 struct usage {
     enum use use;
     const char *namespace_;

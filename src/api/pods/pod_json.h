@@ -7,7 +7,7 @@
 #include "api/pods/pod_copy.h"
 #include "api/verdicts/verdicts.h"
 
-/* What holds for all pods of one answer. */
+/* The same for all pods of one answer. */
 struct pod_report {
     const struct cluster *fork;
     struct arena *arena;

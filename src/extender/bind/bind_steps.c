@@ -32,7 +32,7 @@ static void tell_failed(struct bind_event *event, struct bind_entry *entry,
     bind_steps_tell(event, entry, caller, entry->outcome, entry->why);
 }
 
-/* Who wants it on another node hears that it is bound, and waits on where it failed. */
+/* Callers that want it on another node hear that it is bound; if it failed, they wait on. */
 static void tell_all(struct bind_event *event, struct bind_entry *entry, enum bind_tell what)
 {
     const char *elsewhere =
@@ -58,8 +58,8 @@ static uint64_t held_serial(struct binds *binds, const char *uid)
     return serial;
 }
 
-/* Room is held for it on another node: what became of that comes first. Who waits here waits for
- * it. */
+/* Room is held for it on another node: that is settled first, and
+ * the callers wait for it. */
 static struct bind_step settle_the_other(struct bind_event *event, struct bind_entry *entry,
                                          const char *node_name)
 {
@@ -105,7 +105,7 @@ static struct bind_step hold(struct bind_event *event, struct bind_entry *entry,
     return bind_attempt_reserved(&entry->attempt, event->now_ms, verdict, facts != NULL);
 }
 
-/* Who still waits, for another node, is told why this one ended. */
+/* Callers that still wait, for another node, are told why this one ended. */
 static void end(struct bind_event *event, struct bind_entry *entry)
 {
     while (entry->callers)
