@@ -2,7 +2,7 @@
 #include "ledger/admit.h"
 #include "ledger.h"
 
-/* The cordon is judged as the taint that Kubernetes' NodeUnschedulable plugin sees in it. */
+/* Kubernetes' NodeUnschedulable plugin treats a cordon as this taint. */
 static bool tolerates_cordon(const struct shape_facts *facts)
 {
     static const struct taint CORDON = {"node.kubernetes.io/unschedulable", "", TAINT_NO_SCHEDULE};
@@ -51,7 +51,7 @@ enum reason admit_model(const struct node_traits *traits, const struct model_wan
     return REASON_FITS;
 }
 
-/* What comes by a claim is no GPU that the labels speak of. */
+/* Labels do not describe GPUs that a resource claim provides. */
 static bool asks_for_whole_gpus(const struct node *node, const struct pod_shape *shape)
 {
     for (size_t i = 0; i < shape->n_gpu_needs; i++) {
@@ -62,8 +62,8 @@ static bool asks_for_whole_gpus(const struct node *node, const struct pod_shape 
     return false;
 }
 
-/* The pod's own word counts for more than the policy's. A pod that names a way of sharing among its
- * models wants that one, and the model is judged later. */
+/* The pod's annotation overrides the policy. A pod whose accepted models name this sharing wants
+ * it; admit_model() judges the model. */
 static bool allows(const struct node_traits *traits, const struct shape_facts *facts,
                    enum gpu_sharing sharing)
 {

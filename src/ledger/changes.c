@@ -1,12 +1,12 @@
 /*
- * changes: what follows a change of a node, a pod or a reservation, all of it, in one order:
+ * changes: applies a change of a node, pod or reservation to all derived sums, in this order:
  *
- *   1. the rows of the node (node_rows), and with each the pool of its GPUs (model_pool)
+ *   1. rows of the node (node_rows), and with each the pool of its GPUs (model_pool)
  *   2. the hot part of the node (node_hot)
- *   3. what namespaces use, and their quotas (namespace_usage)
+ *   3. use by namespaces and quotas (namespace_usage)
  *   4. replicas on the node (owners)
  *   5. live pods (gpu_demand)
- *   6. what is promised (nominate), what is claimed (claims)
+ *   6. nominations (nominate), claims (claims)
  */
 #include "ledger.h"
 
@@ -25,13 +25,12 @@ static void usage_change(struct cluster *cluster, struct node *node, const struc
         owners_remove(usage->owner, node);
 }
 
-/* Of a pod or a reservation. */
 static void usage_add(struct cluster *cluster, struct node *node, const struct usage *usage)
 {
     usage_change(cluster, node, usage, true);
 }
 
-/* Undoes usage_add(). A node that nothing names any more goes. */
+/* Undoes usage_add(), and frees the node if nothing refers to it. */
 static void usage_remove(struct cluster *cluster, struct node *node, const struct usage *usage)
 {
     usage_change(cluster, node, usage, false);
@@ -66,7 +65,7 @@ void changes_of_node(struct cluster *cluster, struct node *node, struct traits_e
 
 /* Pods. */
 
-/* One that is being deleted is about to be replaced by another. */
+/* A pod being deleted is about to be replaced. */
 bool pod_is_placed_replica(const struct pod *pod)
 {
     return pod->owner && pod->node_name[0] && !pod->finished && !pod->terminating;
@@ -114,7 +113,7 @@ static struct usage usage_of_reservation(const struct reservation *reservation)
                           reservation->owner};
 }
 
-/* A nomination does not count beside the pod's reservation, and counts again after it. */
+/* A nomination counts only while its pod has no reservation. */
 static void renew_nomination(struct cluster *cluster, const char *uid)
 {
     struct pod_entry *pod = NULL;

@@ -1,5 +1,5 @@
-/* claims: see include/ledger/claims.h. The oldest come first: a claim that is made again is the
- * newest, so all that have lapsed are at the beginning. */
+/* claims: see include/ledger/claims.h. The table is in order of creation, and a renewed claim is
+ * created anew. So all expired claims are at its beginning. */
 #include "ledger/claims.h"
 #include "base/mem.h"
 #include "ledger.h"
@@ -54,7 +54,7 @@ static void drop_old(struct cluster *cluster, int64_t now_ms)
         end(cluster, cluster->claims);
 }
 
-/* It is bound, reserved, nominated, or will not be scheduled any more. */
+/* The pod is bound, reserved, nominated, or will never be scheduled. */
 static bool counts_otherwise(const struct cluster *cluster, const char *uid)
 {
     const struct pod_entry *pod = NULL;

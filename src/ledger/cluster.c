@@ -227,7 +227,7 @@ static void add_pod(struct cluster *cluster, const struct pod_facts *facts,
     changes_pod_added(cluster, entry);
 }
 
-/* Its reservation is that of the pod, and goes with it. */
+/* The pod's reservation is deleted with it. */
 static void delete_pod(struct cluster *cluster, struct pod_entry *entry)
 {
     reservation_forget(cluster, entry->pod.uid);
@@ -236,8 +236,8 @@ static void delete_pod(struct cluster *cluster, struct pod_entry *entry)
     cluster->version++;
 }
 
-/* A reservation waits for one of two things: that the pod is on a node (where it counts as used,
- * whichever node that is), or that no binding can take effect any more. */
+/* A reservation ends when its pod is on a node, whichever, and counts as used there; or when no
+ * binding can take effect any more. */
 static bool settles_reservation(const struct pod_facts *facts)
 {
     return facts->node_name[0] || facts->finished || facts->terminating;
@@ -291,7 +291,7 @@ void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind)
 {
     cluster->relists[kind]++;
     if (kind == CLUSTER_PODS)
-        cluster->is_sweeping = false; /* of a list that broke off */
+        cluster->is_sweeping = false; /* left by an interrupted list */
 }
 
 static void sweep_nodes(struct cluster *cluster)
@@ -304,8 +304,7 @@ static void sweep_nodes(struct cluster *cluster)
     }
 }
 
-/* Pods that arrive during the sweep are marked as seen, so it does not matter whether the sweep
- * reaches them. */
+/* Upserts during the sweep mark pods as seen, so the sweep may or may not reach them. */
 bool cluster_relist_sweep_pods(struct cluster *cluster, size_t work)
 {
     if (!cluster->is_sweeping)

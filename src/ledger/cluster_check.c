@@ -1,5 +1,5 @@
 /*
- * cluster_check: the ledger's sums, made again the slow way from its pods and reservations.
+ * cluster_check: recomputes the ledger's sums from its pods and reservations.
  */
 #include "base/mem.h"
 #include "exact_sum.h"
@@ -11,7 +11,7 @@
 
 struct check {
     size_t n_differences;
-    struct err *err; /* tells the first */
+    struct err *err; /* set by the first difference */
 };
 
 static void check_differs(struct check *check, const char *where, const char *what, int64_t is,
@@ -33,7 +33,7 @@ static bool uses(const struct pod *pod, const char *node_name)
     return !pod->finished && pod->node_name[0] && strcmp(pod->node_name, node_name) == 0;
 }
 
-/* A sum for each of the node's rows, and one for the GPUs that have none; to be freed. */
+/* One sum per row, and one for GPUs without a row. The caller frees it. */
 static struct exact_sum *check_sums_new(const struct node *node)
 {
     return MEM_ARRAY(struct exact_sum, node->n_resources + 1);
@@ -54,7 +54,7 @@ static void add_shape(struct check *check, const struct node *node, const struct
     }
 }
 
-/* Adds the pod to the sums of the node's rows. The work of it. */
+/* Adds the pod to the sums of the node's rows. Returns the work done. */
 static size_t check_pod(struct check *check, const struct node *node, const struct pod_entry *pod,
                         struct exact_sum *used)
 {
@@ -111,7 +111,7 @@ static int compare_owners(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Of each replica on the node, whose it is. For the caller to free. */
+/* The owner of each replica on the node. The caller frees the array. */
 static const struct owner **collect_owners(const struct node *node, size_t *ret_n)
 {
     size_t n = 0;
@@ -133,7 +133,7 @@ static const struct owner **collect_owners(const struct node *node, size_t *ret_
     return owners;
 }
 
-/* That no owner counts replicas which are not there, its sum tells: check_owners(). */
+/* check_owners() finds owners that count replicas which do not exist. */
 static void check_replicas(struct check *check, const struct node *node)
 {
     size_t n = 0;
@@ -150,7 +150,8 @@ static void check_replicas(struct check *check, const struct node *node)
     free(owners);
 }
 
-/* The node with all that is on it. The work of it: pods, reservations, and their needs. */
+/* Checks the node and everything on it. Returns the work done: pods, reservations and their
+ * needs. */
 static size_t check_node(struct check *check, const struct node *node)
 {
     size_t n_pods = 0;
@@ -172,7 +173,7 @@ static size_t check_node(struct check *check, const struct node *node)
     return n_visited;
 }
 
-/* Nodes of one list, and what is on them. */
+/* Totals over a list of nodes. */
 struct nodes_seen {
     size_t n, n_using, n_holding;
 };
@@ -207,8 +208,8 @@ static void check_nodes(struct check *check, const struct cluster *cluster)
                       cluster_n_reservations(cluster));
 }
 
-/* A reservation whose pod is on a node would count twice; one whose pod can be bound no more would
- * never end. */
+/* If its pod is on a node, a reservation counts twice; if its pod cannot be bound, it never
+ * ends. */
 static void check_reservations(struct check *check, const struct cluster *cluster)
 {
     for (const struct reservation *held = cluster_next_reservation(cluster, NULL); held;
@@ -300,7 +301,7 @@ static void check_names(struct check *check, const struct cluster *cluster)
     check_names_of_nodes(check, cluster, cluster->missing_nodes);
 }
 
-/* What the nodes say of their replicas is all there is, and so are those who name an owner. */
+/* Compares the sums over all owners with the pods and reservations. */
 static void check_owners(struct check *check, const struct cluster *cluster)
 {
     size_t n_placed = 0;
@@ -324,7 +325,7 @@ static void check_owners(struct check *check, const struct cluster *cluster)
     check_unless_same(check, "users of owners", n_naming, n_should_name);
 }
 
-/* The recomputed pool of one resource, at the index of the pool that it is compared with. */
+/* Recomputed pool of one resource, at the same index as the pool it is compared with. */
 struct offered {
     int64_t free;
     size_t n_nodes;
@@ -365,7 +366,7 @@ static void check_offers(struct check *check, const struct node *node)
     }
 }
 
-/* What is free of each GPU model, by the rows of the nodes. */
+/* Recomputes the free GPUs per model from the rows of the nodes. */
 static void check_pools(struct check *check, const struct cluster *cluster)
 {
     for (const struct gpu_demand *demand = gpu_demand_next(cluster, NULL); demand;
@@ -396,10 +397,8 @@ static size_t n_classes(const struct cluster *cluster)
     return n;
 }
 
-/* What namespaces and quotas count as used: once over all pods and reservations, however many
- * namespaces there are. */
+/* Use by namespaces and quotas, recomputed in one pass over all pods and reservations. */
 
-/* What a namespace uses. */
 struct uses {
     const char *namespace_;
     size_t n; /* pods and reservations */
@@ -424,7 +423,7 @@ static void add_use(struct uses **table, const struct policy *policy, const char
     uses->n++;
 }
 
-/* By namespace; none where there are no quotas. */
+/* Returns a table by namespace; NULL without quotas. */
 static struct uses *add_up(const struct cluster *cluster)
 {
     const struct policy *policy = cluster->policy;
@@ -462,7 +461,7 @@ static void check_cells(struct check *check, const char *where, const int64_t *i
     }
 }
 
-/* uses NULL: nothing. */
+/* uses NULL: the namespace should use nothing. */
 static void check_uses(struct check *check, const struct namespace_entry *entry,
                        const struct uses *uses, size_t n_cells)
 {
@@ -481,7 +480,7 @@ static void check_uses(struct check *check, const struct namespace_entry *entry,
         check_differs(check, name, "a namespace that is neither there nor used", 1, 0);
 }
 
-/* Adds what the namespace uses to the cells of the quotas that cover it. */
+/* Adds the namespace's use to the cells of the quotas that cover it. */
 static void check_quotas_of(struct check *check, const struct policy *policy,
                             const struct namespace_entry *entry, const struct uses *uses,
                             int64_t *quota_cells)
@@ -550,16 +549,15 @@ size_t cluster_check(const struct cluster *cluster, struct err *err)
 }
 
 /*
- * A little at a time, while the ledger is in use.
+ * Checking in steps, while the ledger is in use.
  *
- * The caller bounds the work of a step, whatever tenants write.
- * A kubelet runs a few hundred pods; but any number may name one node. So the pods of a node that
- * has more than PODS_AT_ONCE are summed in several steps, which count only if the node did not
- * change in between. Its replicas and nominations are left out then.
+ * The caller bounds the work of a step. A kubelet runs a few hundred pods, but any number of pods
+ * may name one node. So a node with more than PODS_AT_ONCE pods is summed in several steps. They
+ * count only if the node did not change in between, and leave out replicas and nominations.
  */
 
 #define PODS_AT_ONCE 512
-/* A node that changes each time is left for the next round. */
+/* After so many restarts a changing node waits for the next round. */
 #define TRIES 3
 
 static void begin_node(struct check_walk *walk)
@@ -571,7 +569,7 @@ static void begin_node(struct check_walk *walk)
     walk->n_tries++;
 }
 
-/* The work of it. */
+/* Returns the work done. */
 static size_t check_part(struct check *check, struct check_walk *walk, size_t work)
 {
     size_t n_visited = 1;

@@ -1,4 +1,4 @@
-/* cluster_fork: a copy of nodes and sums to think on. See include/ledger/cluster.h. */
+/* cluster_fork: a copy of nodes and sums for simulated placements. See include/ledger/cluster.h. */
 #include "base/mem.h"
 #include "ledger.h"
 
@@ -40,8 +40,8 @@ static void add_resource(struct cluster *fork, const struct resource *resource)
     fork->fork_resources[fork->n_fork_resources++] = resource;
 }
 
-/* The names that its nodes have rows for. Others are in no need of an address: nothing of them is
- * anywhere, and tenants may invent any number. */
+/* Copies only resources that nodes have rows for. No node can satisfy other names, and tenants may
+ * invent any number of them. */
 static void fork_resources(struct cluster *fork, const struct cluster *cluster)
 {
     const uint64_t mark = shapes_begin_marks(fork->shapes);

@@ -1,4 +1,4 @@
-/* cluster_read: what can be asked of a ledger about its nodes, pods and reservations. */
+/* cluster_read: read access to the ledger's nodes, pods and reservations. */
 #include "base/mem.h"
 #include "ledger.h"
 
@@ -102,7 +102,7 @@ const struct resource *cluster_find_resource(const struct cluster *cluster, cons
     return NULL;
 }
 
-/* A resource that no node of this ledger has: one of its own, equal to none by address. */
+/* A resource that no node of this ledger has. Its address equals no other. */
 static const struct resource *unknown_resource(const struct policy *policy, const char *name,
                                                struct arena *arena)
 {

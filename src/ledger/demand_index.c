@@ -13,7 +13,7 @@ static int64_t taken(const struct demand_index_item *item)
                                                                                : product;
 }
 
-/* By contents; the serial only tells apart two that somebody has made to have the same order. */
+/* By contents. Serials only separate two shapes that a tenant built with the same order. */
 static int compare_orders(const struct shape_entry *a, const struct shape_entry *b)
 {
     if (a->order != b->order)
@@ -30,7 +30,7 @@ static int compare(const struct demand_index_item *a, const struct demand_index_
     return compare_orders(a->shape, b->shape);
 }
 
-/* The first item that does not come before this one. */
+/* The index of the first item that is not before this one. */
 static size_t place_of(const struct demand_index *index, const struct demand_index_item *item)
 {
     size_t low = 0;

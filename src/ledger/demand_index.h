@@ -1,6 +1,6 @@
 /*
- * demand_index: the shapes whose live pods want a GPU resource, those that take most of it together
- * first, equal ones by shape_order(). Private to ledger.
+ * demand_index: shapes whose live pods need a GPU resource. Shapes whose pods need most of it in
+ * sum come first; ties follow shape_order(). Private to ledger.
  */
 #ifndef LEDGER_DEMAND_INDEX_H
 #define LEDGER_DEMAND_INDEX_H
@@ -12,7 +12,7 @@ struct shape_entry;
 
 struct demand_index_item {
     struct shape_entry *shape;
-    int64_t amount; /* a pod */
+    int64_t amount; /* per pod */
 };
 
 struct demand_index {
@@ -21,9 +21,10 @@ struct demand_index {
     size_t n_room;
 };
 
-/* By the shape's n_live, which must not change while the shape is in. Where it is in the list. */
+/* Sorts by the shape's n_live, which must not change while the shape is listed. Returns the
+ * index. */
 size_t demand_index_add(struct demand_index *index, struct shape_entry *shape, int64_t amount);
-/* It must be in. Where it was. */
+/* The shape must be listed. Returns its former index. */
 size_t demand_index_remove(struct demand_index *index, struct shape_entry *shape, int64_t amount);
 void demand_index_fini(struct demand_index *index);
 

@@ -1,5 +1,5 @@
 /*
- * device_classes: which extended resources kube-scheduler would allocate by a claim. See
+ * device_classes: the extended resources that kube-scheduler would allocate by a claim. See
  * include/ledger/cluster.h.
  *
  * Source: Kubernetes' DRAExtendedResource (KEP-5004): spec.extendedResourceName, and for every
@@ -15,12 +15,12 @@
 
 struct device_class {
     char *name;
-    struct claimed_resource *claimed; /* NULL: none but its implicit name */
+    struct claimed_resource *claimed; /* NULL: only its implicit name */
     uint64_t seen;
     UT_hash_handle hh;
 };
 
-/* A resource that classes map. */
+/* A resource that device classes map. */
 struct claimed_resource {
     size_t n_classes;
     UT_hash_handle hh;

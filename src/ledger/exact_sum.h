@@ -1,15 +1,15 @@
 /*
- * exact_sum: the sum of many amounts, of which no more than INT64_MAX is shown. Private to ledger.
+ * exact_sum: an exact sum of many amounts, read as at most INT64_MAX. Private to ledger.
  *
- * A tenant may ask for INT64_MAX of a resource. A sum that stopped there would have to be made
- * again from all pods when one of them goes; this one only needs the amount that went.
+ * A tenant may request INT64_MAX of a resource. A saturating sum would have to be recomputed from
+ * all pods when one leaves; this one only needs the amount that left.
  */
 #ifndef LEDGER_EXACT_SUM_H
 #define LEDGER_EXACT_SUM_H
 
 #include "ledger/cluster.h"
 
-/* amount >= 0. */
+/* amount must be >= 0. */
 static inline void exact_sum_add(struct exact_sum *sum, int64_t amount)
 {
     const uint64_t low = (uint64_t)sum->low + (uint64_t)amount;
@@ -17,7 +17,7 @@ static inline void exact_sum_add(struct exact_sum *sum, int64_t amount)
     sum->low = (int64_t)(low & INT64_MAX);
 }
 
-/* An amount that was added before. */
+/* amount must have been added before. */
 static inline void exact_sum_take(struct exact_sum *sum, int64_t amount)
 {
     sum->n_over -= sum->low < amount;

@@ -1,4 +1,4 @@
-/* gpu_demand: the choice of classes, and what may be asked. See include/ledger/gpu_demand.h; the
+/* gpu_demand: choice of classes, forks and read access. See include/ledger/gpu_demand.h; the
  * counting is in model_pool.c and demand_index.c. */
 #include "ledger/gpu_demand.h"
 #include "base/mem.h"
@@ -9,11 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the shapes that want most, those that no node is large enough for are passed over; but no more
- * than so many are looked at. */
+/* Bounds how many shapes are examined. Shapes too large for every node are skipped. */
 #define LOOKED_AT_MAX 1024
 
-/* By name, so that sums over demands do not depend on which node came first. */
+/* By name, so that sums over demands do not depend on the order of nodes. */
 static int compare_names(const struct gpu_demand_entry *a, const struct gpu_demand_entry *b)
 {
     return strcmp(a->demand.resource->name, b->demand.resource->name);
@@ -38,7 +37,7 @@ static void free_pool(struct model_pool *pool)
     free(pool);
 }
 
-/* A fork's classes hold nothing of its origin. */
+/* A fork's classes hold no reference to its origin's shapes. */
 static void drop_class(struct cluster *cluster, struct demand_class *class)
 {
     free(class->admitted);
@@ -83,7 +82,7 @@ void gpu_demand_count(struct cluster *cluster, const struct pod *pod, int64_t n)
 
 /* Settling. */
 
-/* Those that no node is in are gone. */
+/* Frees pools without nodes. */
 static void sweep_pools(struct gpu_demand *demand)
 {
     size_t n = 0;
@@ -125,7 +124,7 @@ static void sweep_demands(struct cluster *cluster)
     }
 }
 
-/* One node is enough for its model. */
+/* A pool is admitted if one of its nodes is. */
 static bool *find_admitted(const struct cluster *cluster, const struct gpu_demand *demand,
                            const struct pod_shape *shape)
 {
@@ -159,8 +158,8 @@ static struct demand_class class_of(const struct pod_shape *shape, int64_t gpus,
     };
 }
 
-/* A tenant may write hundreds of thousands of values into an affinity, and all nodes would be asked
- * about each, again and again. */
+/* Tenants may write hundreds of thousands of values into an affinity, and each would be compared
+ * with every node at every settling. */
 static bool is_dear(const struct shape_facts *facts)
 {
     return shape_comparisons(facts) >= GPU_DEMAND_COMPARISONS_MAX;
@@ -184,7 +183,7 @@ static void admit(const struct cluster *cluster, const struct gpu_demand *demand
     class->unconfined = all_of(class->admitted, demand->n_pools);
 }
 
-/* What was found out before stays true as long as the nodes do. */
+/* Earlier results stay true while the nodes do not change. */
 static bool admit_as_before(struct gpu_demand *demand, struct demand_class *class)
 {
     for (size_t i = 0; i < demand->n_classes; i++) {
@@ -242,7 +241,7 @@ void gpu_demand_settle(struct cluster *cluster)
 
 /* Forks. */
 
-/* Its own, in its arena: the origin may forget the shape. */
+/* Copied into the fork's arena, because the origin may free the shape. */
 static const struct pod_shape *shape_of_fork(struct cluster *fork, const struct pod_shape *shape)
 {
     struct pod_shape *copy = ARENA_NEW(fork->fork_arena, struct pod_shape);

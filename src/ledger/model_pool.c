@@ -1,4 +1,4 @@
-/* model_pool: the counting of free GPUs by resource and model, beside each change of a node. */
+/* model_pool: counts free GPUs by resource and model, updated with each change of a node. */
 #include "base/mem.h"
 #include "ledger.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So that no sum passes INT64_MAX, whatever nodes say they have. */
+/* Keeps sums below INT64_MAX, whatever nodes report. */
 #define OFFERED_MAX (INT64_C(1) << 40)
 
 #define POOL_NAME_BYTES ((size_t)3 * GPU_MODEL_TEXT_MAX)
@@ -51,8 +51,7 @@ bool model_pool_is_offered(const struct node *node, const struct node_resource *
            entry->advertised && entry->allocatable > 0;
 }
 
-/* Parts are counted apart from whole GPUs of their model: a slice is of no use to who needs a whole
- * one. */
+/* Parts have pools of their own: a slice is useless to a pod that needs a whole GPU. */
 static const char *model_pool_name(const struct node_traits *traits,
                                    const struct resource *resource, char name[POOL_NAME_BYTES])
 {

@@ -1,8 +1,8 @@
 /*
  * namespace_usage: see include/ledger/namespace_usage.h.
  *
- * A quota's sums are those of the namespaces that it covers, kept with each change. So a namespace
- * whose labels change takes its sums from some quotas to others, without a look at its pods.
+ * A quota's sums are those of the namespaces that it covers, updated with each change. When labels
+ * of a namespace change, its sums move between quotas without a pass over its pods.
  */
 #include "ledger/namespace_usage.h"
 #include "base/mem.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pod counts for no more, so that no sum passes INT64_MAX; it is more than any limit. */
+/* Most GPUs counted per pod: above any limit, and sums stay below INT64_MAX. */
 #define POD_GPUS_MAX (INT64_C(1) << 32)
 
 static size_t n_columns(const struct policy *policy)
@@ -98,7 +98,7 @@ int64_t *namespace_usage_quota_cells(const struct cluster *cluster, size_t quota
     return &cluster->quota_used[quota * namespace_usage_n_cells(cluster->policy)];
 }
 
-/* Gives what the namespace uses to the quotas that cover it (sign 1), or takes it from them. */
+/* Adds the namespace's use to the quotas that cover it (sign 1), or subtracts it (sign -1). */
 static void give_to_quotas(struct cluster *cluster, const struct namespace_entry *entry,
                            int64_t sign)
 {
@@ -247,7 +247,7 @@ void namespace_usage_move(struct cluster *cluster, const struct node *node, uint
         count_again(cluster, held->reservation.namespace_, held->reservation.shape, models);
 }
 
-/* Of those that are not there, which quotas cover them is found by their names. */
+/* A fork finds the quotas of namespaces that do not exist by their names. */
 void namespace_usage_fork(struct cluster *fork, const struct cluster *cluster)
 {
     const size_t n_cells = namespace_usage_n_cells(cluster->policy) * cluster->policy->n_quotas;

@@ -1,10 +1,10 @@
-/* namespaces: which there are, and their labels. See include/ledger/cluster.h. */
+/* namespaces: existing namespaces and their labels. See include/ledger/cluster.h. */
 #include "base/mem.h"
 #include "ledger.h"
 
 #include <string.h>
 
-/* Whether they are others than before. */
+/* Returns whether the labels changed. */
 static bool take_labels(struct cluster *cluster, struct namespace_entry *entry,
                         const struct namespace_facts *facts)
 {

@@ -1,4 +1,4 @@
-/* node: what can be asked of a node. See include/ledger/cluster.h. */
+/* node: read access to a node. See include/ledger/cluster.h. */
 #include "base/mem.h"
 #include "exact_sum.h"
 #include "ledger.h"
@@ -73,7 +73,7 @@ int64_t node_changed_ms(const struct node *node)
     return node->changed_ms;
 }
 
-/* Most clusters have no class, and every node is asked about. */
+/* Shortcut: most clusters have no device class, and every node is checked. */
 bool node_gives_by_claim(const struct node *node, const struct resource *resource)
 {
     const struct cluster *cluster = node->hot.cluster;

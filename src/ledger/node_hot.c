@@ -8,8 +8,7 @@
 
 _Static_assert(offsetof(struct node, hot) == 0, "node_hot() takes it for the node");
 
-/* Only of resources that the node advertises: other names that its pods ask for must not make
- * decisions slower. */
+/* Ignores names that only pods use: tenants must not make decisions slower. */
 static const struct node_resource *only_gpus(const struct node *node)
 {
     const struct node_resource *only = NULL;

@@ -9,10 +9,10 @@
 
 #define LEAST_SLOTS ((size_t)16)
 
-/* How many names go from one step of a look-up to the next side by side. */
+/* Names per pipeline step of a lookup. */
 #define ABREAST ((size_t)8)
 
-/* The first slot from there on that is free, or has the hash. */
+/* The first slot, starting at from, that is free or has the hash. */
 static size_t probe(const struct node_index *index, uint64_t hash, size_t from)
 {
     const size_t mask = index->n_slots - 1;
@@ -71,7 +71,7 @@ void node_index_remove(struct node_index *index, const struct node *node)
     size_t gap = hash_text(node->name) & mask;
     while (index->slots[gap].node != node)
         gap = (gap + 1) & mask;
-    /* Who comes after it moves up, but not before the slot that its hash says. */
+    /* Moves each later node of the run forward, but never before the slot of its hash. */
     for (size_t at = (gap + 1) & mask; index->slots[at].node; at = (at + 1) & mask) {
         const size_t passed = (at - index->slots[at].hash) & mask;
         if (passed >= ((at - gap) & mask)) {
@@ -88,12 +88,12 @@ struct node *node_index_find(const struct node_index *index, const char *name)
     return index->n > 0 ? find(index, name, hash_text(name)) : NULL;
 }
 
-/* ---- many at a time ---- */
+/* ---- pipelined lookup ---- */
 
-/* Some of the names, on their way. */
+/* A batch of names between two pipeline steps. */
 struct abreast {
     const char *const *names;
-    size_t n; /* ABREAST at the most */
+    size_t n; /* at most ABREAST */
     uint64_t hashes[ABREAST];
 };
 
@@ -142,8 +142,8 @@ static void find_abreast(const struct node_index *index, const char *const *name
     }
 }
 
-/* While some are looked at, the nodes of the next are on their way, and the slots of those after
- * them. */
+/* Three batches overlap: one is looked up while the nodes of the next and the slots of the third
+ * are fetched. */
 void node_index_find_all(const struct node_index *index, const char *const *names, size_t n,
                          const struct node **ret_nodes)
 {

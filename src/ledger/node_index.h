@@ -1,9 +1,8 @@
 /*
  * node_index: nodes by name. Private to ledger.
  *
- * Filter looks up all nodes of a cluster, in no order, and waits for memory at each step from a
- * name to its node. So a name leads to a slot, and that to the node, with no other nodes between;
- * and many names go each step side by side.
+ * Filter looks up all nodes of a cluster in random order, and each lookup waits for memory twice.
+ * So a name leads to one slot and the slot to its node. Lookups of many names overlap their waits.
  */
 #ifndef LEDGER_NODE_INDEX_H
 #define LEDGER_NODE_INDEX_H
@@ -15,10 +14,10 @@ struct node;
 
 struct node_slot {
     uint64_t hash;     /* of the name */
-    struct node *node; /* NULL: the slot is free */
+    struct node *node; /* NULL: free */
 };
 
-/* A node stands in the first slot that was free, from the one that its hash says. */
+/* Open addressing, linear probing from the slot of the hash. */
 struct node_index {
     struct node_slot *slots;
     size_t n_slots; /* a power of two, or 0 */
@@ -26,12 +25,12 @@ struct node_index {
 };
 
 void node_index_free(struct node_index *index);
-/* No node of that name may be in. */
+/* No node of that name may be listed. */
 void node_index_add(struct node_index *index, struct node *node);
-/* It must be in. */
+/* The node must be listed. */
 void node_index_remove(struct node_index *index, const struct node *node);
 struct node *node_index_find(const struct node_index *index, const char *name);
-/* The same for each of many names, and what a decision reads of the nodes is asked for ahead. */
+/* Looks up many names, prefetching slots and nodes. Stores NULL for each unknown name. */
 void node_index_find_all(const struct node_index *index, const char *const *names, size_t n,
                          const struct node **ret_nodes);
 

@@ -1,5 +1,5 @@
 /*
- * node_rows: what a node has of each resource, and what of it is used and reserved.
+ * node_rows: capacity, allocatable and use of each resource of a node.
  */
 #include "base/mem.h"
 #include "exact_sum.h"
@@ -66,8 +66,8 @@ static const struct amount *find_amount(const struct amount *amounts, size_t n,
     return NULL;
 }
 
-/* Allocatable as a whole defaults to capacity (Kubernetes API, NodeStatus); what a given one lacks
- * is 0. */
+/* An empty allocatable defaults to capacity (Kubernetes API, NodeStatus). A resource missing from a
+ * given one is 0. */
 static int64_t allocatable_of(const struct node_facts *facts, const char *name)
 {
     const struct amount *amount = find_amount(facts->allocatable, facts->n_allocatable, name);
@@ -76,7 +76,8 @@ static int64_t allocatable_of(const struct node_facts *facts, const char *name)
     return amount ? amount->amount : 0;
 }
 
-/* Sets what the node advertises of the resources in the list. Whether anything changed. */
+/* Stores what the node advertises of the resources in the list. Returns whether anything
+ * changed. */
 static bool advertise(struct cluster *cluster, struct node *node, const struct amount *amounts,
                       size_t n, const struct node_facts *facts)
 {
@@ -121,7 +122,7 @@ static void count_uncounted(struct node *node, const struct pod_shape *shape, en
     }
 }
 
-/* Sums the new rows, all in one pass: what the node did not advertise until now was not counted. */
+/* Sums all new rows in one pass. Resources that the node did not advertise were not counted. */
 static void count_new_rows(struct node *node)
 {
     bool is_any = false;

@@ -1,6 +1,6 @@
 /*
- * node_table: nodes by name. A node that is not there is kept as long as pods, reservations or
- * nominations speak of it.
+ * node_table: nodes by name. A node without a Node object is kept while pods, reservations or
+ * nominations name it.
  */
 #include "base/mem.h"
 #include "ledger.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of all processors that this is likely to run on, or half of it. */
+/* So aligned, the hot part lies in one cache line, also where lines have 128 bytes. */
 #define CACHE_LINE_BYTES 64
 
 struct node *node_table_find_or_add(struct cluster *cluster, const char *name)
@@ -51,7 +51,7 @@ static void enter_list(struct cluster *cluster, struct node *node)
     cluster->n_present_nodes += node->traits != NULL;
 }
 
-/* Tenants can name any number of nodes that are not there, so those have a list of their own. */
+/* Missing nodes have a list of their own, because tenants can name any number of them. */
 void node_table_set_traits(struct cluster *cluster, struct node *node, struct traits_entry *traits)
 {
     const bool moves = (node->traits != NULL) != (traits != NULL);

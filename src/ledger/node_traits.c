@@ -1,9 +1,9 @@
 /*
- * node_traits: what a node is: labels, taints, model, and whether its GPUs are whole ones. See
+ * node_traits: labels, taints, model of a node, and whether its GPUs are whole. See
  * include/ledger/cluster.h.
  *
- * NVIDIA's device plugin can hand out one GPU several times (time slicing, MPS), or the slices of
- * MIG, under the name of whole ones; GPU feature discovery's labels tell it. Source: NVIDIA
+ * NVIDIA's device plugin can offer one GPU several times (time slicing, MPS), or MIG slices, under
+ * the name of whole GPUs. Labels of GPU feature discovery reveal it. Source: NVIDIA
  * k8s-device-plugin, GPU feature discovery (product, replicas, sharing-strategy).
  */
 #include "base/mem.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* NVIDIA GPU feature discovery: MiB of one GPU. */
+/* NVIDIA GPU feature discovery: memory of one GPU in MiB. */
 #define MEMORY_LABEL "nvidia.com/gpu.memory"
 #define ZONE_LABEL "topology.kubernetes.io/zone"
 #define MIB ((int64_t)1024 * 1024)
@@ -38,7 +38,7 @@ static struct taint *copy_taints(struct string_table *strings, const struct node
     return taints;
 }
 
-/* The first label of the policy's list whose value names a model decides. */
+/* The first label in the policy's list whose value names a model decides. */
 static void find_model(struct node_traits *traits)
 {
     const struct policy *policy = traits->view.policy;
@@ -62,7 +62,7 @@ static bool ends_in(const char *text, const char *end)
     return len >= end_len && strcasecmp(text + len - end_len, end) == 0;
 }
 
-/* NVIDIA's, and no slices by name. */
+/* NVIDIA's resources, except those named as slices. */
 static bool is_of_gpus(const char *resource)
 {
     return strncmp(resource, VENDOR, strlen(VENDOR)) == 0 &&
@@ -98,16 +98,15 @@ static bool is_said_to_be_shared(const struct label_view *view)
     return replicas && quantity_whole(replicas, &n, NULL) == 0 && n > 1;
 }
 
-/* Of two models that a node is labelled with, the policy may ask the other one first. */
+/* The model may come from another label than the product, which the policy lists first. */
 static const char *product_of(const struct node_traits *traits)
 {
     const char *product = labels_find(traits->view.labels, traits->view.n_labels, PRODUCT_LABEL);
     return product ? product : traits->model_value;
 }
 
-/* A name that ends so speaks of the plain resource. The other labels speak of what is shared, which
- * has a name of its own where the device plugin renames it (renameByDefault): what it leaves under
- * the plain name is whole. */
+/* A renamed resource ends in ".shared". If the device plugin renames shared GPUs (renameByDefault),
+ * the replica labels describe those, and the plain name means whole GPUs. */
 static void find_parts(const struct node_facts *facts, struct node_traits *traits)
 {
     const char *product = product_of(traits);
@@ -128,10 +127,10 @@ static int64_t find_gpu_memory(const struct node_traits *traits)
     return gpu_model_memory_bytes(&traits->model);
 }
 
-/* GPU feature discovery drops its labels for about a minute at each restart. GPUs in use must not
- * leave a quota meanwhile, and pods that come meanwhile must not pass it: so where the labels name
- * no model, or no memory of the same chip, what they named before is counted on. before: the traits
- * of that name until now, or NULL; where the UID differs it is another node. */
+/* GPU feature discovery removes its labels for about a minute at each restart. Meanwhile GPUs in
+ * use must not leave a quota, nor new pods exceed it. So a node whose labels name no model, or no
+ * memory of the same chip, keeps its last counted values. before: traits of that name until now, or
+ * NULL; a different UID means another node. */
 static void find_counted_model(struct node_traits *traits, const struct node_traits *before)
 {
     const bool was_here = before && strcmp(before->uid, traits->uid) == 0;
@@ -146,7 +145,7 @@ static void find_counted_model(struct node_traits *traits, const struct node_tra
         traits->counted_memory_bytes = before->counted_memory_bytes;
 }
 
-/* All that a wish for a model, and a quota, are judged by. */
+/* Everything that judges a model wish or a quota. */
 static const char *hold_model_word(struct string_table *strings, const struct node_traits *traits)
 {
     char model[2 * GPU_MODEL_TEXT_MAX];
@@ -210,8 +209,7 @@ void node_traits_unref(struct cluster *cluster, struct traits_entry *entry)
     free(entry);
 }
 
-/* The model and the memory follow from the labels; whether GPUs are shared, not from these alone.
- */
+/* Model and memory follow from the labels; sharing also depends on the resources. */
 bool node_traits_equal(const struct node_traits *a, const struct node_traits *b)
 {
     if (a->unschedulable != b->unschedulable || a->ready != b->ready ||

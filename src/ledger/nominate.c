@@ -100,7 +100,7 @@ const struct node *nomination_node(const struct nomination *nomination)
     return CONTAINER_OF(nomination, const struct nomination_entry, nomination)->node;
 }
 
-/* Who asks. */
+/* The pod that asks. */
 
 struct asker asker_of(const struct pod *pod)
 {
@@ -117,7 +117,7 @@ static bool was_promised(const struct node *node, const struct asker *asker)
     return asker->nominated_node && strcmp(asker->nominated_node, node_name(node)) == 0;
 }
 
-/* A pod that is not there yet is younger than all. */
+/* A pod that does not exist yet is the youngest. */
 static bool is_older(const struct nomination *nomination, const struct asker *asker)
 {
     if (!asker->uid)

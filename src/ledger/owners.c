@@ -40,7 +40,7 @@ void owners_unref(struct owners *owners, struct owner *owner)
     free(owner);
 }
 
-/* The first that is not before the node. */
+/* The index of the first entry that is not before the node. */
 static size_t place_of(const struct owner *owner, const struct node *node)
 {
     size_t low = 0;

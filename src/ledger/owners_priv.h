@@ -1,8 +1,8 @@
 /*
- * owners_priv: how owners.h is kept. Private to ledger.
+ * owners_priv: the table behind owners.h. Private to ledger.
  *
- * Counted are pods that use a node and are not being deleted, and reservations. An owner that
- * nobody names any more is gone.
+ * It counts reservations, and pods that use a node and are not being deleted. An owner is freed
+ * with its last reference.
  */
 #ifndef LEDGER_OWNERS_PRIV_H
 #define LEDGER_OWNERS_PRIV_H
@@ -11,8 +11,8 @@
 #include "ledger/owners.h"
 
 struct owner {
-    size_t refs;              /* pods and reservations that name it */
-    struct owner_node *nodes; /* in the order of their addresses */
+    size_t refs;              /* by pods and reservations */
+    struct owner_node *nodes; /* sorted by address */
     size_t n_nodes;
     size_t n_room;
     UT_hash_handle hh;
@@ -23,13 +23,13 @@ struct owners {
     struct owner *table;
 };
 
-/* With one more user, made if it was not known. NULL for "" and NULL: no owner. */
+/* Creates the owner if needed and takes a reference. NULL for uid "" or NULL. */
 struct owner *owners_ref(struct owners *owners, const char *uid);
-/* NULL: nothing happens, here and below. */
+/* These three do nothing if owner is NULL. */
 void owners_unref(struct owners *owners, struct owner *owner);
 
 void owners_add(struct owner *owner, const struct node *node);
-/* One must be there. */
+/* A replica must be counted on the node. */
 void owners_remove(struct owner *owner, const struct node *node);
 
 #endif

@@ -12,7 +12,7 @@
 static struct pod_entry **bucket_of(const struct pod_names *names, const char *namespace_,
                                     const char *name)
 {
-    /* With the end of the text, so that "a", "bc" is not "ab", "c". */
+    /* Includes the terminator, so that "a", "bc" differs from "ab", "c". */
     struct siphash hash = siphash_begin(hash_key(), false);
     siphash_add(&hash, namespace_, strlen(namespace_) + 1, HASH_ROUNDS);
     siphash_add(&hash, name, strlen(name), HASH_ROUNDS);

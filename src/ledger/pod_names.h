@@ -1,8 +1,8 @@
 /*
  * pod_names: the ledger's pods by namespace and name. Private to ledger.
  *
- * A table of chains that run through the pods themselves: a second uthash handle would cost every
- * pod five times as much.
+ * The chains run through the pods themselves. A second uthash handle would cost five times as much
+ * memory per pod.
  */
 #ifndef LEDGER_POD_NAMES_H
 #define LEDGER_POD_NAMES_H
@@ -18,9 +18,9 @@ struct pod_names {
 };
 
 void pod_names_free(struct pod_names *names);
-/* No pod of that name may be in. */
+/* No pod of that name may be listed. */
 void pod_names_add(struct pod_names *names, struct pod_entry *pod);
-/* It must be in. */
+/* The pod must be listed. */
 void pod_names_remove(struct pod_names *names, struct pod_entry *pod);
 struct pod_entry *pod_names_find(const struct pod_names *names, const char *namespace_,
                                  const char *name);

@@ -1,4 +1,4 @@
-/* cluster_named: the small table beside nodes and pods: priority classes. */
+/* priority_classes: priority classes by name. See include/ledger/cluster.h. */
 #include "base/mem.h"
 #include "ledger.h"
 
@@ -12,7 +12,7 @@ static struct priority_class *find(struct priority_class *table, const char *nam
     return entry;
 }
 
-/* Whether anything changed. */
+/* Returns whether anything changed. */
 static bool put(struct priority_class **table, const char *name,
                 const struct priority_class *values)
 {

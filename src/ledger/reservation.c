@@ -13,7 +13,7 @@ static struct reservation_entry *find(const struct cluster *cluster, const char 
     return entry;
 }
 
-/* The strings lie in one block, which begins with the uid. */
+/* The three strings share one allocation, which starts with the UID. */
 static void copy_strings(struct reservation *reservation, const struct reservation_draft *draft)
 {
     const size_t uid_size = strlen(draft->uid) + 1;

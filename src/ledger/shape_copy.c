@@ -1,5 +1,5 @@
-/* shape_copy: see include/ledger/shape_copy.h. Texts are hashed with their length, so that no two
- * shapes run together. */
+/* shape_copy: see include/ledger/shape_copy.h. Each text is hashed with its length, so different
+ * shapes never yield the same input. */
 #include "ledger/shape_copy.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* shape_limits: see include/ledger/shape_limits.h. What is counted follows shape_copy.c. */
+/* shape_limits: see include/ledger/shape_limits.h. The count follows shape_copy.c field by
+ * field. */
 #include "ledger/shape_limits.h"
 #include "base/arena.h"
 #include "shapes.h"

@@ -54,7 +54,7 @@ const struct resource *shapes_intern_resource(struct shapes *shapes, const char 
     return &entry->resource;
 }
 
-/* Resources of a ledger are entries; the const is for everybody else. */
+/* Every resource of a ledger is in an entry; const binds other modules only. */
 static struct resource_entry *entry_of(const struct resource *resource)
 {
     return CONTAINER_OF(resource, struct resource_entry, resource);
@@ -172,7 +172,8 @@ static bool is_had_by_nodes(const struct shapes *shapes, const char *name)
     return resource && entry_of(resource)->n_rows > 0;
 }
 
-/* Reduces the demand of a namespace without room to the names that are kept; in the arena. */
+/* Reduces the demand of a namespace over its share to the names that are kept. Allocates in the
+ * arena. */
 static void keep_known_names(const struct shapes *shapes, struct shape_facts *facts,
                              struct arena *arena)
 {
@@ -228,7 +229,7 @@ const struct pod_shape *shapes_intern(struct shapes *shapes, const char *namespa
     return &entry->shape;
 }
 
-/* Shapes of a ledger are entries, like resources. */
+/* Every shape of a ledger is in an entry, like resources. */
 static struct shape_entry *shape_entry_of(const struct pod_shape *shape)
 {
     return CONTAINER_OF(shape, struct shape_entry, shape);
@@ -250,7 +251,7 @@ size_t shapes_count_live(const struct pod_shape *shape, int64_t n)
 {
     struct shape_entry *entry = shape_entry_of(shape);
     size_t first = SIZE_MAX;
-    /* Where it may go is not known of a shape over a limit. */
+    /* A shape over a limit lost its constraints, so its eligible nodes are unknown. */
     const size_t n_needs = shape->facts.over ? 0 : shape->n_gpu_needs;
     for (size_t i = 0; i < n_needs && entry->n_live > 0; i++) {
         struct demand_index *index = &entry_of(shape->needs[i].resource)->index;

@@ -14,7 +14,7 @@ struct string {
     char text[];
 };
 
-/* There are so many of it that it is worth no counting. */
+/* Too frequent to be worth counting. */
 static const char EMPTY[] = "";
 
 const char *string_table_intern(struct string_table *strings, const char *text)

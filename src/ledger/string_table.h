@@ -1,6 +1,6 @@
 /*
- * string_table: texts that many objects of a ledger share (names of nodes and namespaces, labels),
- * each kept once and counted by its users. Private to ledger.
+ * string_table: strings that many objects of a ledger share (node and namespace names, labels),
+ * each kept once and reference-counted. Private to ledger.
  */
 #ifndef LEDGER_STRING_TABLE_H
 #define LEDGER_STRING_TABLE_H
@@ -13,11 +13,12 @@ struct string_table {
     struct string *table;
 };
 
-/* The text, kept until what is returned here is unreferenced as often as it was interned. */
+/* Returns the interned string and takes a reference. Each call needs one unref. */
 const char *string_table_intern(struct string_table *strings, const char *text);
 void string_table_unref(struct string_table *strings, const char *text);
 
-/* Sorted by key, their texts interned. */
+/* Returns labels sorted by key with interned strings. The caller releases them with
+ * unref_labels. */
 struct label *string_table_intern_labels(struct string_table *strings, const struct label *labels,
                                          size_t n);
 void string_table_unref_labels(struct string_table *strings, struct label *labels, size_t n);
