@@ -154,6 +154,8 @@ STEPS = [
     ("lint/includes", True, lambda run, name, _: lint(run, name, "includes")),
     ("lint/structs", True, lambda run, name, _: lint(run, name, "structs")),
     ("lint/texts", True, lambda run, name, _: lint(run, name, "texts")),
+    ("lint/markdown", True, lambda run, name, _: lint(run, name, "markdown")),
+    ("lint/commits", True, lambda run, name, _: lint(run, name, "commits")),
     ("lint/format", True, lambda run, name, _: lint(run, name, "format")),
     ("lint/shell", True, lambda run, name, _: lint(run, name, "shell")),
     ("lint/size", True, lint_size),

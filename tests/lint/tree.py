@@ -12,9 +12,10 @@ NOT_OURS = {".git", ".cache", "build", "__pycache__"}
 
 
 def _listed_by_git(root):
+    """None: it is no checkout, or git refuses to read it."""
     command = ["git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    found = subprocess.run(command, capture_output=True, text=True, check=True)
-    return [path for path in found.stdout.split("\0") if path]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    return [path for path in found.stdout.split("\0") if path] if found.returncode == 0 else None
 
 
 def _walked(root):
@@ -26,10 +27,10 @@ def _walked(root):
 
 def files(root=ROOT, under=("",), endings=("",)):
     """Paths relative to root, sorted, that begin with one of `under` and end with one of `endings`."""
-    listed = _listed_by_git(root) if os.path.exists(os.path.join(root, ".git")) else _walked(root)
+    listed = _listed_by_git(root) if os.path.exists(os.path.join(root, ".git")) else None
     return sorted(
         path
-        for path in set(listed)
+        for path in set(_walked(root) if listed is None else listed)
         if path.startswith(tuple(under))
         and path.endswith(tuple(endings))
         and os.path.isfile(os.path.join(root, path))

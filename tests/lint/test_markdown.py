@@ -1,0 +1,55 @@
+"""The Markdown lint names each line too wide and each link into nowhere, and leaves alone what may be wide."""
+
+import markdown
+import pytest
+
+LONG = "word " * 20 + "word"
+ADDRESS = "https://example.com/" + "x" * 100
+
+
+def faults(tree_of, text, **files):
+    return markdown.check(tree_of({"docs/a.md": text, "docs/b.md": "# B\n\n## Two words, `code` & more\n\n## Twice\n\n## Twice\n", **files}))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "w" * 100,
+        f"| {LONG} | {LONG} |",
+        f"```sh\n{LONG}\n```",
+        f"1. Run:\n\n   ```sh\n   {LONG}\n   ```",
+        f"~~~\n{LONG}\n```\n{LONG}\n~~~",
+        ADDRESS,
+        f"* [a link]({ADDRESS}).",
+        f"[a link]: {ADDRESS}",
+        "See [b](b.md), [two words](b.md#two-words-code--more), [again](b.md#twice-1),\n[here](#here), [up](../docs).\n\n# Here",
+        "[`code` in\na link](b.md), `[no](link)`, <!-- [no](comment) -->\n```\n[no](code)\n```",
+        "docs/b.md, docs/NAME.md and https://kubernetes.io/docs/home are named.",
+    ],
+)
+def test_good_documents_pass(tree_of, text):
+    assert faults(tree_of, text) == []
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("short\n" + "w" * 101, ":2: 101 columns"),
+        (f"```\n```\n{LONG} {LONG}", ":3: 209 columns"),
+        (f"{LONG}: {ADDRESS}", ":1: 226 columns"),
+        ("See [c](c.md).", ":1: links to c.md, which does not exist"),
+        ("\nSee [b\nagain](b.md#three).", ":3: links to b.md#three, but docs/b.md has no such heading"),
+        ("See [b](b.md#twice-2).", "no such heading"),
+        ("See [here](#here).\n\n```\n# Here\n```", "no such heading"),
+        ("See [out](../../etc).", "which does not exist"),
+        ("[c]: c.md", "which does not exist"),
+        ("`docs/c.md` is named.", ":1: names docs/c.md, which does not exist"),
+    ],
+)
+def test_bad_documents_are_named(tree_of, text, says):
+    found = faults(tree_of, text)
+    assert len(found) == 1 and says in found[0] and found[0].startswith("docs/a.md:")
+
+
+def test_the_changelog_may_name_what_is_gone(tree_of):
+    assert faults(tree_of, "", **{"CHANGELOG.md": "docs/gone.md was removed"}) == []
