@@ -1,8 +1,7 @@
 /*
- * best: see include/decide/best.h. A buffer of twice as many as are wanted; when it is full it is
- * sorted and cut. From then on most nodes are worse than the last one kept, and one comparison each
- * says so. In a large cluster many nodes are alike, the empty ones first of all: what was weighed
- * and compared once is known of all of them.
+ * best: see include/decide/best.h. The buffer holds twice as many nodes as wanted; when full it is
+ * sorted and cut. From then on one comparison rejects most nodes. In a large cluster many nodes are
+ * alike, empty ones above all, so weights and comparisons are cached by the hot part.
  */
 #include "decide/best.h"
 #include "ledger/node_hot.h"
@@ -10,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Nodes that are alike. */
+/* Cache entry for nodes that are alike. */
 struct alike {
-    struct node_hot hot;       /* gpus NULL: none are known here */
+    struct node_hot hot;       /* gpus NULL: the entry is empty */
     struct ranked_node ranked; /* the first of them */
-    size_t n_cuts;             /* of the list, when order was found */
-    int order;                 /* to the last one kept, by all but the name */
+    size_t n_cuts;             /* number of cuts when order was computed */
+    int order;                 /* against the last one kept, ignoring the name */
 };
 
 /* A power of two. */
@@ -23,12 +22,12 @@ struct alike {
 
 struct best {
     const struct score *score;
-    struct alike *alike;           /* by the hot part; NULL: more decides */
-    const struct resource *wanted; /* the one GPU resource that the pod asks for */
+    struct alike *alike;           /* by hash of the hot part; NULL: the cost needs more than it */
+    const struct resource *wanted; /* the pod's only GPU resource */
     struct ranked_node *kept;
     size_t n, n_most;
     size_t n_cuts;
-    const struct ranked_node *last; /* what is worse is not wanted; NULL: all are */
+    const struct ranked_node *last; /* worse nodes are rejected; NULL: none is */
     bool saw_twins;
 };
 
@@ -75,7 +74,7 @@ static void cut(struct best *best)
     best->last = &best->kept[best->n_most - 1];
 }
 
-/* Where what is known of such nodes is kept; what was there gives way. */
+/* Returns the cache entry for nodes like this one, replacing another; NULL: not cached. */
 static struct alike *find_alike(const struct best *best, const struct node *node)
 {
     const struct node_hot *hot = node_hot(node);
@@ -89,7 +88,7 @@ static struct alike *find_alike(const struct best *best, const struct node *node
     return alike;
 }
 
-/* Whether it is known without weighing the node that it is not wanted. */
+/* Whether the cache alone shows that the node is not wanted. */
 static bool is_worse(const struct best *best, struct alike *alike, const struct node *node)
 {
     if (alike->n_cuts != best->n_cuts) {

@@ -6,29 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* util.GetPodPriority() plus this is never negative: with it more victims are a larger sum. */
+/* Added to util.GetPodPriority() it is never negative, so more victims mean a larger sum. */
 #define PRIORITY_OFFSET ((int64_t)INT32_MAX + 1)
 
-/* One search, with room for what one node has. */
+/* State of one search; the pod buffer is reused for each node. */
 struct search {
     const struct fit_question *question;
-    const struct pod **pods; /* of lower priority, on the node that is looked at */
+    const struct pod **pods; /* pods of lower priority on the current node */
     size_t n_pods, n_room;
-    int64_t *spare; /* by need: what is left with the pod there, and none of them */
+    int64_t *spare; /* by need: free with the pod placed and all of those pods gone */
 };
 
-/* A node's victims, as nodes are compared. */
+/* A node's victims, with the keys that compare nodes. */
 struct choice {
     const struct node *node;
     const struct pod **victims;
     size_t n_victims;
     int64_t sum;
-    int64_t began_s; /* the first of the highest */
+    int64_t began_s; /* earliest start of those with the highest priority */
 };
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* Less than 0: a is more important. */
+/* Negative: a is more important. */
 static int compare_pods(const void *a, const void *b)
 {
     const struct pod *left = *(const struct pod *const *)a;
@@ -54,7 +54,7 @@ static void collect_lower(struct search *search, const struct node *node)
     }
 }
 
-/* At most and at least what an int64_t holds. */
+/* Saturates at INT64_MAX and INT64_MIN. */
 static int64_t plus(int64_t a, int64_t b)
 {
     int64_t sum = 0;
@@ -63,14 +63,14 @@ static int64_t plus(int64_t a, int64_t b)
     return sum;
 }
 
-/* Then no victim gives any of it back, whatever it asks for. */
+/* If so, evicting pods frees none of the resource, whatever they requested. */
 static bool is_nowhere(const struct node *room, const struct need *need)
 {
     return need->amount > 0 && !node_find_resource(room, need->resource) &&
            !node_gives_by_claim(room, need->resource);
 }
 
-/* Whether the pod has room with all of them gone. */
+/* Whether the pod fits with all pods of lower priority gone. */
 static bool fits_without(struct search *search, const struct node *room)
 {
     const struct pod_shape *shape = search->question->shape;
@@ -88,7 +88,7 @@ static bool fits_without(struct search *search, const struct node *room)
     return true;
 }
 
-/* Whether there is room for it too; then it takes that. */
+/* Keeps the pod if there is room for it too. Returns whether it does. */
 static bool put_back(struct search *search, const struct pod *pod)
 {
     const struct pod_shape *shape = search->question->shape;
@@ -101,7 +101,7 @@ static bool put_back(struct search *search, const struct pod *pod)
     return true;
 }
 
-/* The pods that can't be put back come to the front. */
+/* Moves the pods that cannot be kept to the front. Returns how many. */
 static size_t choose_victims(struct search *search)
 {
     size_t n = 0;
@@ -116,7 +116,7 @@ static size_t choose_victims(struct search *search)
 static struct choice choice_of(const struct search *search, const struct node *room, size_t n)
 {
     struct choice choice = {.node = room, .victims = search->pods, .n_victims = n};
-    choice.began_s = search->pods[0]->created_s; /* of equal priority the oldest is first */
+    choice.began_s = search->pods[0]->created_s; /* the oldest is first among equal priorities */
     for (size_t i = 0; i < n; i++)
         choice.sum = plus(choice.sum, plus(search->pods[i]->priority, PRIORITY_OFFSET));
     return choice;
@@ -137,15 +137,15 @@ static bool is_better(const struct choice *a, const struct choice *b)
     return strcmp(node_name(a->node), node_name(b->node)) < 0;
 }
 
-/* Whether nothing is in the way but room, which fit judges last, and quotas, of which the victims'
- * namespaces may share. */
+/* Whether only room is missing, which fit judges last, or quota, which the victims' namespaces may
+ * share. */
 static bool lacks_room(const struct node *node, const struct fit_question *question)
 {
     const enum reason reason = fit_judge(node, question);
     return reason == REASON_QUOTA || reason >= REASON_GPU_FREE;
 }
 
-/* kube-scheduler knows no quotas: it chooses the victims without them, and asks then. */
+/* kube-scheduler knows no quotas: it chooses victims without them and asks afterwards. */
 static bool quota_allows(const struct search *search, const struct cluster *ledger,
                          const struct node *room, size_t n_victims)
 {

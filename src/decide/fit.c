@@ -29,9 +29,8 @@ const char *fit_text(const struct node *node, const struct fit_question *questio
     return fit_message(node, question, verdict) + strlen(REASON_PREFIX);
 }
 
-/* What is free on the node, to the pod that asks: what it holds itself too, and what others would
- * give back. Where a sum was cut at INT64_MAX, no share of it is known, and nothing of it is free.
- */
+/* Free amount on the node for the asking pod, including its own reservation and what victims would
+ * free. A sum saturated at INT64_MAX cannot be split, so nothing of it counts as free. */
 static int64_t free_to(const struct node *node, const struct fit_question *question,
                        const struct resource *resource)
 {
@@ -47,7 +46,7 @@ static int64_t free_to(const struct node *node, const struct fit_question *quest
     return node_resource_free(&without);
 }
 
-/* What is free, without what is kept for others. */
+/* free minus what is kept for others. */
 static int64_t less_kept(int64_t free, const struct node *node, const struct fit_question *question,
                          const struct resource *resource)
 {
@@ -169,7 +168,7 @@ const struct need *fit_by_claim(const struct node *node, const struct pod_shape 
     return NULL;
 }
 
-/* What the model alone decides: whether the pod may have it, and whether a quota leaves any. */
+/* Verdicts that depend on the node's model only: accepted models and quotas. */
 static enum reason judge_model_and_quota(const struct node *node,
                                          const struct fit_question *question)
 {
@@ -179,7 +178,7 @@ static enum reason judge_model_and_quota(const struct node *node,
     return quota_judge(question->quota, node);
 }
 
-/* The same, asked once in a round about all nodes that have the model. */
+/* The same, cached per model for one round. */
 static enum reason judge_known_model(const struct node *node, const struct fit_question *question,
                                      struct fit_round *round)
 {
@@ -194,9 +193,9 @@ static enum reason judge_known_model(const struct node *node, const struct fit_q
     return known->verdict;
 }
 
-/* Most pods want whole GPUs of one resource, and most nodes that are asked of have them: then only
- * the model is open, and who else may have the GPUs. What the pod holds itself, or others would
- * give back, could only add to what is free. */
+/* Most pods need whole GPUs of one resource, and most offered nodes have them. Then only the model
+ * and nominations remain to be judged. The pod's own reservation and freed GPUs could only add to
+ * what is free. */
 static bool has_gpus_by_hot(const struct node *node, const struct pod_shape *shape)
 {
     const struct node_hot *hot = node_hot(node);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One demand on its way: an item a pool, and what of its free GPUs each class cannot use. */
+/* State for one demand: one item per pool, and per class the free GPUs that it cannot use. */
 struct reckoning {
     const struct gpu_demand *demand;
     struct fragmentation *items;
@@ -37,7 +37,7 @@ static double weight_of(const struct demand_class *class)
     return (double)class->n_live * (double)class->gpus;
 }
 
-/* What is summed are whole numbers, in an order that does not depend on the nodes'. */
+/* The sums are of whole numbers, so the order of nodes does not matter. */
 static double mean_of(const struct gpu_demand *demand, const int64_t *useless)
 {
     double sum = 0;

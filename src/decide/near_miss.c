@@ -3,7 +3,7 @@
 #include "base/arena.h"
 
 struct near_miss {
-    /* By reason; shape NULL: nothing helps. */
+    /* By reason; shape NULL: no change helps. */
     struct fit_question without[N_REASONS];
 };
 
@@ -18,7 +18,7 @@ static void tolerate(struct shape_facts *facts, const struct toleration *tolerat
     facts->tolerations = tolerations;
 }
 
-/* What it is about in the pod's facts is taken out of them. False: it is not about those. */
+/* Removes the fact that causes the reason. Returns false if no fact does. */
 static bool drop_fact(struct shape_facts *facts, enum reason reason, struct arena *arena)
 {
     static const struct toleration CORDON = {
@@ -49,7 +49,7 @@ static bool drop_fact(struct shape_facts *facts, enum reason reason, struct aren
     return true;
 }
 
-/* All that was judged before is as it was; a total is room, too, and so is what is kept. */
+/* All earlier verdicts stay. Totals and kept GPUs count as room too. */
 static void drop_needs(struct pod_shape *shape, enum reason reason, struct arena *arena)
 {
     const bool is_of_gpus = reason <= REASON_QUOTA_CLAIMED;

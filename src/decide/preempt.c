@@ -12,11 +12,11 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* What the victims of one node would give back. */
+/* What the victims of one node would free. */
 struct gain {
-    struct need *freed; /* of each GPU resource that the pod needs */
+    struct need *freed; /* one per GPU resource that the pod needs */
     size_t n_freed;
-    struct quota_view *quota; /* what is left to the pod then */
+    struct quota_view *quota; /* remaining quota with the victims gone */
 };
 
 static void give_back(struct gain *gain, const struct pod_shape *shape)

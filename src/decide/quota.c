@@ -1,23 +1,22 @@
-/* quota: what is left to a pod. See include/decide/quota.h; the sums are kept in
- * namespace_usage.c. */
+/* quota: remaining quota of a pod. See include/decide/quota.h; namespace_usage.c keeps the sums. */
 #include "decide/quota.h"
 #include "base/mem.h"
 
 #include <string.h>
 
-/* A limit that the pod would count against. */
+/* A limit that the pod counts against. */
 struct quota_row {
-    size_t quota; /* its place in the policy's list */
+    size_t quota; /* index in the policy */
     const struct quota_limit *limit;
     int64_t need;    /* > 0 */
-    int64_t left;    /* below 0 where more is used and nominated than the limit allows */
-    int64_t claimed; /* of that, by other pods */
+    int64_t left;    /* negative if use and nominations exceed the limit */
+    int64_t claimed; /* part of left that other pods claimed */
 };
 
 /* Limits that leave too little. */
 struct exhausted {
-    bool all;        /* of the total */
-    uint64_t models; /* bits */
+    bool all;        /* the limit for all models */
+    uint64_t models; /* bits of models */
 };
 
 struct quota_view {
@@ -25,11 +24,11 @@ struct quota_view {
     const struct pod_shape *shape;
     const size_t *quotas;
     size_t n_quotas;
-    struct quota_row *rows; /* in the order of the policy */
+    struct quota_row *rows; /* in policy order */
     size_t n_rows;
-    bool waits_for_namespace; /* which quotas cover it is not known */
+    bool waits_for_namespace; /* its covering quotas are unknown */
     struct exhausted exhausted;
-    struct exhausted claimed; /* the same with claims */
+    struct exhausted claimed; /* the same, counting claims */
 };
 
 static int64_t *cell_of(const struct cluster *cluster, size_t quota,
@@ -65,7 +64,7 @@ static bool refuses(const struct exhausted *exhausted, const struct node *node)
     return exhausted->all || (exhausted->models & namespace_usage_models(node));
 }
 
-/* So that most nodes cost no walk over the rows. */
+/* Saves most nodes a walk over the rows. */
 static void sum_up(struct quota_view *view)
 {
     view->exhausted = view->claimed = (struct exhausted){0};
@@ -107,7 +106,7 @@ static bool is_covered(const size_t *quotas, size_t n, size_t quota)
     return false;
 }
 
-/* As if a pod of that namespace were gone from a node of these models. */
+/* Subtracts a pod of that namespace from a node of these models. */
 static void give_back(struct quota_view *view, const struct cluster *cluster,
                       const char *namespace_, const struct pod_shape *shape, uint64_t models)
 {
@@ -143,9 +142,9 @@ struct quota_view *quota_begin(const struct cluster *cluster, const char *namesp
     return view->n_rows > 0 || view->waits_for_namespace ? view : NULL;
 }
 
-/* Which quotas cover the namespace of the last promise: promises come in bursts. */
+/* Cached coverage of the last promise's namespace, because promises come in bursts. */
 struct coverage {
-    const char *namespace_; /* by address */
+    const char *namespace_; /* compared by address */
     const size_t *quotas;
     size_t n;
 };
@@ -180,7 +179,7 @@ static void promise_nominated(struct quota_view *view, const struct nomination *
     }
 }
 
-/* CLAIMS_MAX of at most 2^32 GPUs: the sum does not overflow. */
+/* At most CLAIMS_MAX times 2^32 GPUs: the sum cannot overflow. */
 static void promise_claimed(struct quota_view *view, const struct claim *claim,
                             const struct coverage *coverage)
 {

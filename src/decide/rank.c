@@ -63,9 +63,8 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* What the pod itself prefers, known room before claims, what it is in the way of: nodes that are
- * equal in it form a tier.
- */
+/* Nodes that compare equal here form a tier: the pod's own preferences, known room before claims,
+ * then the GPU work the pod would block. */
 static int compare_tier(const struct ranked_node *a, const struct ranked_node *b)
 {
     if (a->model_rank != b->model_rank)
@@ -116,8 +115,8 @@ static size_t count_tiers(const struct ranked_node *nodes, size_t n_nodes)
     return n;
 }
 
-/* The scores from lowest to highest are spread over the tier's costs, the cheapest the highest; all
- * get the lowest where costs are equal. */
+/* Spreads the scores lowest..highest over the tier's costs, cheapest highest. Equal costs all get
+ * the lowest. */
 static void score_tier(struct ranked_node *nodes, size_t n_nodes, int lowest, int highest)
 {
     double min = cost_sum(&nodes[0].cost);
@@ -181,7 +180,7 @@ void rank_nodes(const struct cluster *cluster, const struct fit_question *questi
         nodes[--n_known].score = 0;
     if (n_known == 0)
         return;
-    /* The best alone in its tier needs none of the scores below its own. */
+    /* A best node alone in its tier leaves all scores of 0..9 to the others. */
     size_t first = tier_end(nodes, n_known, 0) == 1 ? 1 : 0;
     score_all(&nodes[first], n_known - first);
     nodes[0].score = RANK_BEST_SCORE;

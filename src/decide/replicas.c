@@ -1,7 +1,7 @@
 /*
- * replicas: see replicas.h. What is charged is a share of the replicas, so it is never more than
- * 1.25 times its weight: a service of three is spread, one of three hundred does not break up the
- * whole nodes of a fleet.
+ * replicas: see replicas.h. The cost is a share of the replicas, so it is at most 1.25 times its
+ * weight. A service of three replicas is spread; one of three hundred does not break up the whole
+ * nodes of a fleet.
  */
 #include "replicas.h"
 #include "ledger/owners.h"
@@ -15,17 +15,17 @@
 #define N_BUCKETS 64
 
 struct zone_replicas {
-    const char *zone; /* a word of the ledger: compared by address */
+    const char *zone; /* interned: compared by address */
     int64_t n;
     struct zone_replicas *next;
 };
 
 struct replicas {
     struct arena *arena;
-    const struct owner *owner; /* NULL: the ledger has none of its replicas */
-    const struct node *except; /* holds a reservation of the pod itself; NULL: none */
+    const struct owner *owner; /* NULL: the ledger has no replica of it */
+    const struct node *except; /* node of the pod's own reservation; NULL: none */
     double weight;
-    int64_t n; /* that have a node */
+    int64_t n; /* replicas with a node */
     struct zone_replicas *zones[N_BUCKETS];
 };
 

@@ -1,5 +1,6 @@
 /*
- * replicas: where the other replicas of the pod's owner are, for one decision. Private to decide.
+ * replicas: locations of the other replicas of the pod's owner, for one decision. Private to
+ * decide.
  */
 #ifndef DECIDE_REPLICAS_H
 #define DECIDE_REPLICAS_H
@@ -8,13 +9,13 @@
 
 struct replicas;
 
-/* NULL where the pod is nobody's replica, or the policy gives the term no weight. Its own
- * reservation does not count. */
+/* NULL if the pod has no owner with replicas, or the policy gives the term no weight. A reservation
+ * of the pod itself does not count. */
 struct replicas *replicas_begin(const struct cluster *cluster, const struct fit_question *question,
                                 struct arena *arena);
 struct replicas_near replicas_near(struct replicas *replicas, const struct node *node);
 double replicas_cost(const struct replicas *replicas, const struct replicas_near *near);
-/* One more is there. */
+/* Counts one more replica at this location. */
 void replicas_place(struct replicas *replicas, struct replicas_near *near);
 
 #endif

@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-/* What is known of the pod: by the ledger, else by the facts. */
+/* The pod as the ledger knows it, else as the facts describe it. */
 struct known {
-    struct reservation_draft draft; /* without a shape: that of the facts */
+    struct reservation_draft draft; /* without a shape: the facts' shape is used */
     const char *node_name;
     const char *refusal;
     bool gone;
-    bool needs_facts; /* the ledger keeps no more than the demand: the facts are judged */
+    bool needs_facts; /* the ledger keeps only the demand, so the facts are judged */
     struct asker asker;
 };
 
@@ -58,7 +58,7 @@ static bool find_known(const struct cluster *cluster, const struct reserve_quest
     return true;
 }
 
-/* shape: the one that is kept, whose names the quotas count. */
+/* Judges draft.shape, because quotas count its resources. */
 static enum reason judge(const struct cluster *cluster, const struct reserve_question *question,
                          const struct known *known, struct reserve_result *result)
 {

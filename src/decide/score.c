@@ -1,4 +1,4 @@
-/* score: the table of placement policies, and what they share. See include/decide/score.h. */
+/* score: the table of placement policies and shared code. See include/decide/score.h. */
 #include "decide/score.h"
 #include "replicas.h"
 #include "score_policy.h"

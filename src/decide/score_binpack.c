@@ -1,6 +1,5 @@
-/* score_binpack: GPUs that stay free on the node, of the resources that the pod asks for; for a pod
- * without GPUs, of all GPU resources, so that among GPU nodes those without room come first. Fewest
- * first. */
+/* score_binpack: fewest free GPUs left on the node, of the resources that the pod requests. A pod
+ * without GPUs counts all GPU resources, so full GPU nodes come first. */
 #include "score_policy.h"
 
 static double gpus_left(const struct score *score, const struct node *node)

@@ -1,7 +1,7 @@
 /*
  * score_fgd: fragmentation gradient descent for whole GPUs (Weng et al., "Beware of Fragmentation",
- * USENIX ATC 2023): a node's free GPUs are fragments to the typical pod that cannot run there, and
- * a pod goes where it adds fewest of them. For comparison: score_slot_price.c does better.
+ * USENIX ATC 2023). Free GPUs of a node are fragments to a typical pod that cannot run there; a pod
+ * goes where it adds fewest. For comparison: score_slot_price.c does better.
  */
 #include "score_policy.h"
 

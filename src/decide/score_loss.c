@@ -1,9 +1,9 @@
-/* score_loss: what a node loses by the pod. See score_policy.h. */
+/* score_loss: what a pod on a node costs the pods that are typical here. See score_policy.h. */
 #include "score_policy.h"
 
-/* What the policy's classes lose by the score's pod on nodes of one pool that have one room. */
+/* Cached loss of the policy's classes on nodes of one pool with equal room. */
 struct known_loss {
-    const struct model_pool *pool; /* NULL: none is known here */
+    const struct model_pool *pool; /* NULL: the entry is empty */
     struct room room;
     double loss;
 };
@@ -16,7 +16,7 @@ struct known_loss *score_loss_begin(struct arena *arena)
     return ARENA_ARRAY(arena, struct known_loss, N_KNOWN_LOSSES);
 }
 
-/* What is left of the room with the score's pod there. */
+/* The room that remains with the score's pod there. */
 static struct room room_left(const struct score *score, const struct resource *gpus,
                              const struct room *room)
 {
@@ -25,7 +25,7 @@ static struct room room_left(const struct score *score, const struct resource *g
     return room_less(room, &taken);
 }
 
-/* All that is summed is a whole number: it does not depend on the order of the classes. */
+/* Sums whole numbers, so the order of classes does not matter. */
 static double reckon_loss(const struct score *score, const struct gpu_demand *demand,
                           const struct model_pool *pool, const struct room *before,
                           class_loss *loss)
@@ -49,14 +49,14 @@ static bool is_known(const struct known_loss *known, const struct model_pool *po
            known->room.memory_bytes == room->memory_bytes;
 }
 
-/* Where such a loss is kept; what was there gives way. */
+/* The cache entry for this loss; another one there is replaced. */
 static struct known_loss *find_place(const struct score *score, const struct model_pool *pool,
                                      const struct room *room)
 {
     return &score->known_losses[room_hash(room, pool->index) & (N_KNOWN_LOSSES - 1)];
 }
 
-/* In a large cluster many nodes are alike, the empty ones first of all. */
+/* Cached, because many nodes of a large cluster are alike, empty ones above all. */
 static double loss_in(const struct score *score, const struct node *node,
                       const struct gpu_demand *demand, class_loss *loss)
 {

@@ -1,5 +1,5 @@
 /*
- * score_policy: what the table of placement policies is made of. Private to decide: score.c and the
+ * score_policy: the parts of the table of placement policies. Private to decide: score.c and the
  * policies' files.
  */
 #ifndef DECIDE_SCORE_POLICY_H
@@ -21,39 +21,39 @@ struct score {
     const struct cluster *cluster;
     const struct pod_shape *shape;
     const struct score_policy *policy;
-    struct replicas *replicas;  /* NULL: they do not matter */
-    struct wanted_gpus *wanted; /* as many as the shape's GPU needs */
-    /* What a pod takes beside GPUs. */
+    struct replicas *replicas;  /* NULL: not scored */
+    struct wanted_gpus *wanted; /* one per GPU need of the shape */
+    /* The pod's needs besides GPUs. */
     int64_t milli_cores, memory_bytes;
     struct known_loss *known_losses; /* score_loss.c */
 };
 
-/* One term of a cost; reckon NULL: there is none. Of a node that has GPUs of one resource it reads
- * no more than the hot part (score_needs_hot_only()). */
+/* One term of a cost; reckon NULL: no term. For a node with GPUs of one resource, reckon reads only
+ * the hot part (score_needs_hot_only()). */
 struct score_part {
     const char *name;
     double (*reckon)(const struct score *score, const struct node *node);
 };
 
 struct score_policy {
-    struct score_part own[SCORE_TERMS_MAX]; /* two fewer at the most: the price is a term
-                                             too, and replicas */
+    struct score_part
+        own[SCORE_TERMS_MAX]; /* at most two fewer: price and replicas are terms too */
     struct score_part price;
-    void (*reprice)(struct score *score); /* NULL where there is no price */
+    void (*reprice)(struct score *score); /* NULL: the policy has no price */
 };
 
 extern const struct score_policy SCORE_SLOT_PRICE, SCORE_BINPACK, SCORE_SPREAD, SCORE_FGD;
 
-/* What a class loses by the score's pod on a node: a whole number. */
+/* Loss of a class if the score's pod runs on a node: a whole number. */
 typedef double class_loss(const struct demand_class *class, const struct room *before,
                           const struct room *after, const struct model_pool *pool);
 /* score_loss.c */
 struct known_loss *score_loss_begin(struct arena *arena);
-/* What the classes lose on the node, each weighed by its pods, over all demands. A policy asks it
- * of one kind of loss only: it is kept for nodes that are alike. */
+/* The loss of all classes on the node, each weighed by its live pods, over all demands. A policy
+ * passes always the same class_loss, because losses are cached for nodes that are alike. */
 double score_loss_typical(const struct score *score, const struct node *node, class_loss *loss);
 
-/* GPUs left on the node with the score's pod there, of the resources that it asks for. */
+/* GPUs that the score's pod would leave free on the node, of the resources that it requests. */
 double score_loss_gpus_left(const struct score *score, const struct node *node);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * score_slot_price: what a pod takes away from the pods that are typical here, and what its models
- * are worth to those who have no choice. docs/PLACEMENT.md has the formulas and the evidence.
+ * score_slot_price: the room that a pod takes from pods typical here, plus a price for models that
+ * pods without a choice need. docs/PLACEMENT.md has the formulas and the evidence.
  */
 #include "score_policy.h"
 
@@ -16,7 +16,7 @@ static double from_milli(int64_t milli)
     return (double)milli / 1000;
 }
 
-/* GPUs that pods of the class can use now and could not afterwards. */
+/* GPUs that pods of the class can use before the placement but not after it. */
 static double gpus_lost(const struct demand_class *class, const struct room *before,
                         const struct room *after, const struct model_pool *pool)
 {
@@ -26,7 +26,7 @@ static double gpus_lost(const struct demand_class *class, const struct room *bef
     return (double)class->gpus * (double)(slots - room_slots(after, class, pool));
 }
 
-/* Emptier nodes cost more, so that they stay whole for pods that need a whole one. */
+/* Emptier nodes cost more, so that they stay whole for pods that need a whole node. */
 static double drain_of(const struct score *score, const struct wanted_gpus *wanted,
                        const struct node *node)
 {
@@ -68,8 +68,7 @@ static double free_to(const struct gpu_demand *demand, const struct demand_class
     return sum;
 }
 
-/* Demand that is confined to some models, as a share of all demand, over the share of what is free
- * that is of those models. */
+/* Share of demand confined to some models, divided by these models' share of the free GPUs. */
 static double pressure(double share, double free_of_all, double free_of_them)
 {
     return free_of_them > 0 ? share * free_of_all / free_of_them : PRESSURE_MAX;

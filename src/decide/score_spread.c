@@ -1,5 +1,5 @@
-/* score_spread: most GPUs left over, of the resources that the pod asks for: small pods far from
- * each other. To a pod without GPUs all GPU nodes are alike. */
+/* score_spread: most free GPUs left on the node, of the resources that the pod requests. This
+ * spreads small pods. For a pod without GPUs all GPU nodes are equal. */
 #include "score_policy.h"
 
 static double minus_gpus_left(const struct score *score, const struct node *node)

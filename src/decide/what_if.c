@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* The nodes that are still open to the pod, weighed, in no order. */
+/* The nodes that still fit the pod, weighed, in no order. */
 struct open_nodes {
     struct ranked_node *items;
     size_t n;
@@ -44,9 +44,8 @@ static struct ranked_node *best_of(const struct open_nodes *open)
     return best;
 }
 
-/* Only the node that was placed on has changed; of what others cost, only the price and the
- * replicas near depend on it. Whether they are open still, as far as quotas go, is asked at their
- * turn. */
+/* Only the node of the last placement changed. For the others only price and near replicas depend
+ * on it. Quotas are judged again when a node's turn comes. */
 static void weigh_again(struct score *score, struct open_nodes *open)
 {
     score_reprice(score);
@@ -57,7 +56,7 @@ static void weigh_again(struct score *score, struct open_nodes *open)
     }
 }
 
-/* The fork knows of no owner: what was placed is known here alone. */
+/* The fork has no owners, so only `near` knows the placed replicas. */
 static void weigh_placed(const struct score *score, struct ranked_node *placed)
 {
     const struct replicas_near near = placed->near;

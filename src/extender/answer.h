@@ -1,8 +1,8 @@
 /*
- * answer: JSON out of the door, and what is put on record of it. Private to extender.
+ * answer: writes JSON answers, and records them. Private to extender.
  *
- * Answers to thousands of names are written straight into text: as jansson values they cost more
- * than the decision (docs/BENCHMARKS.md).
+ * Answers with thousands of names are written straight to text: as jansson values they would cost
+ * more than the decision (docs/BENCHMARKS.md).
  */
 #ifndef EXTENDER_ANSWER_H
 #define EXTENDER_ANSWER_H
@@ -12,25 +12,25 @@
 #include "extender/extender.h"
 #include "http/exchange.h"
 
-/* For the buffer of an answer: the limit on the question's body bounds it. */
+/* The limit on the request body bounds the answer. */
 #define ANSWER_MAX_BYTES BUF_UNBOUNDED
 
-/* HTTP 200 with the text, which is JSON; it takes the buffer's memory over. */
+/* Answers HTTP 200 with the JSON text and takes over the buffer's memory. */
 void answer_text(struct exchange *exchange, struct buf *text);
 /* HTTP 200 with {"Error": text}: the only error that kube-scheduler reads (contract 0.1 no. 3). */
 void answer_scheduler_error(struct exchange *exchange, const char *text);
 
-/* ---- put on record for people ---- */
+/* ---- the record of decisions ---- */
 
-/* Of a pod that is asked about; what is not set is for the caller to fill in. */
+/* A record for this pod. The caller fills in the unset members. */
 struct decision answer_record_of(enum decision_verb verb, const struct pod_facts *pod);
-/* The first of ranked ones that are there. names: those that their positions are of. */
+/* Records the first ranked nodes that exist. names: the names that ranked[].position refers to. */
 void answer_record_best(struct decision *decision, const struct ranked_node *ranked, size_t n,
                         const char *const *names);
-/* Answered now; began_us: clock_us() when it was asked. */
+/* Stores the decision as answered now. began_us: clock_us() at the start of the call. */
 void answer_record(const struct extender *extender, struct decision *decision, int64_t began_us);
 
-/* What became of the call. */
+/* Counts the result of one call. */
 void answer_count(struct extender *extender, enum decision_verb verb, enum verb_result result);
 
 #endif

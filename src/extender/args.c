@@ -6,7 +6,7 @@
 #include "ledger/reservation.h"
 #include "objects/pod.h"
 
-/* A pod that cannot be read can run nowhere: that is an answer, not an error. */
+/* A pod that cannot be read fits nowhere: an answer, not an error. */
 int args_read_pod(const json_t *root, struct arena *arena, const struct policy *policy,
                   struct pod_facts *ret_pod, struct err *err)
 {
@@ -90,7 +90,7 @@ static int read_candidates(struct args *args, struct arena *arena, struct err *e
     return r < 0 ? r : read_nodes(args, items, arena, err);
 }
 
-/* The names of the nodes are most of the text, and nearly always plain ones. */
+/* Fast path: names of nodes are most of the text, and nearly always plain. */
 static int parse(struct args *args, struct exchange *exchange, struct err *err)
 {
     struct json_strings names;

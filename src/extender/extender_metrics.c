@@ -1,4 +1,4 @@
-/* extender_metrics: see include/extender/extender.h. What binds count: bind/binds.c. */
+/* extender_metrics: see include/extender/extender.h. Counters of bindings are in bind/binds.c. */
 #include "extender/extender.h"
 #include "extender/filter/rules.h"
 

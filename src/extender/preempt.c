@@ -1,4 +1,4 @@
-/* preempt: on which of these nodes would evicting these pods help? See
+/* preempt: the nodes on which evicting the given pods would help. See
  * include/extender/extender.h. */
 #include "decide/preempt.h"
 #include "base/clock.h"
@@ -7,7 +7,7 @@
 #include "extender/extender.h"
 #include "formats/json_get.h"
 
-/* A node of the request, with the pods that kube-scheduler would evict there. */
+/* An offered node with the pods that kube-scheduler would evict there. */
 struct node_victims {
     const char *node;
     const char **uids;
@@ -21,7 +21,7 @@ struct victims_by_node {
     size_t n;
 };
 
-/* MetaPod.UID, or that of a whole pod. */
+/* MetaPod.UID, or the UID of a whole Pod. */
 static int read_uid(const json_t *pod, bool is_meta, const char **ret_uid, struct err *err)
 {
     const json_t *owner = is_meta ? pod : json_member(pod, "metadata");
@@ -73,7 +73,7 @@ static int read_map(json_t *map, bool is_meta, struct arena *arena,
     return 0;
 }
 
-/* Where both are there, the UIDs decide. */
+/* If both members are present, the UIDs decide. */
 static int read_candidates(json_t *root, struct arena *arena, struct victims_by_node *candidates,
                            struct err *err)
 {
@@ -109,7 +109,7 @@ static int read_args(json_t **ret_root, struct exchange *exchange, const struct 
     return r;
 }
 
-/* Without a victim there is nothing to gain: kube-scheduler takes an empty list for a fault. */
+/* A candidate without victims is not kept: kube-scheduler treats an empty list as an error. */
 static void judge(struct extender *extender, const struct pod_facts *pod,
                   struct victims_by_node *candidates, struct decision *decision,
                   struct arena *arena)
@@ -176,8 +176,8 @@ static void answer_candidates(struct extender *extender, struct exchange *exchan
     answer_text(exchange, &text);
 }
 
-/* There is no Error in the answer: kube-scheduler takes another status for one, and evicts nobody.
- */
+/* The result has no Error member. kube-scheduler treats any other status as an error and evicts
+ * nobody. */
 void extender_preempt(void *context, struct exchange *exchange)
 {
     struct extender *extender = context;

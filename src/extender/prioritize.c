@@ -1,13 +1,12 @@
-/* prioritize: which of these nodes is best? See include/extender/extender.h. */
+/* prioritize: ranks the given nodes. See include/extender/extender.h. */
 #include "base/clock.h"
 #include "decide/rank.h"
 #include "extender/answer.h"
 #include "extender/args.h"
 #include "extender/extender.h"
 
-/* Ranks the nodes; ranked[i].position says which name it is. Nodes that the pod fits no more (they
- * may have changed since filter) come last. False: there is nothing to say, as kube-scheduler
- * decides. */
+/* ranked[i].position is the index of the name. Nodes that no longer fit (they may have changed
+ * since filter) come last. False: kube-scheduler decides, and there is no ranking. */
 static bool rank(struct inventory *inventory, const struct args *args, struct decision *decision,
                  struct arena *arena, struct ranked_node *ranked)
 {

@@ -1,4 +1,4 @@
-/* bind: see include/extender/extender.h. What becomes of a binding: include/extender/binds.h. */
+/* bind: see include/extender/extender.h. Progress of a binding: include/extender/binds.h. */
 #include "base/clock.h"
 #include "extender/answer.h"
 #include "extender/extender.h"
@@ -31,13 +31,13 @@ static int read_arguments(const json_t *root, struct bind_args *ret_args, struct
     return 0;
 }
 
-/* One call, until it is answered. In the exchange's arena. */
+/* One call until its answer. In the exchange's arena. */
 struct bind_call {
     struct extender *extender;
     struct exchange *exchange;
     struct decision decision;
     int64_t began_us;
-    enum verb_result failure; /* what it is if it fails */
+    enum verb_result failure; /* counted if the call fails */
 };
 
 static void note_call(struct bind_call *call, const char *error)
@@ -97,7 +97,7 @@ static struct bind_call *call_new(struct extender *extender, const struct bind_a
     return call;
 }
 
-/* A failure is for the caller to answer. */
+/* The caller answers a failure. */
 static int begin(struct bind_call *call, const struct bind_args *args, struct err *err)
 {
     const struct extender *extender = call->extender;

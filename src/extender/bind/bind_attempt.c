@@ -2,12 +2,12 @@
 #include "extender/bind/bind_attempt.h"
 #include "base/clock.h"
 
-/* A POST is not worth sending with less than this left. */
+/* With less time left, no POST is sent. */
 #define MIN_POST_MS 100
-/* How long the answer to a POST is waited for after the API server has given it up: the rest of the
- * caller's time is for the GET that settles it. */
+/* How long to wait for a POST's answer after its API server timeout. The rest of the caller's time
+ * is for the GET that settles the outcome. */
 #define POST_GRACE_MS 500
-/* A clock that is not ours decides when the API server gives a POST up. */
+/* Allows for the API server's clock, which times the POST out. */
 #define POST_LIFE_MARGIN_MS 1000
 #define GET_MS 10000
 #define MAX_RETRY_AFTER_MS 60000
@@ -16,7 +16,7 @@ struct back_off {
     int64_t first_ms;
     int64_t max_ms;
 };
-/* While somebody waits, and when nobody does. */
+/* SHORT while a caller waits, else LONG. */
 static const struct back_off SHORT = {100, 2000};
 static const struct back_off LONG = {1000, 30000};
 
@@ -29,7 +29,7 @@ static uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31U);
 }
 
-/* Doubling, and up to a quarter less, so that those who failed together do not return together. */
+/* Doubles, minus up to a quarter, so that simultaneous failures do not retry together. */
 static int64_t next_delay_ms(struct bind_attempt *attempt)
 {
     const struct back_off *back_off = attempt->background ? &LONG : &SHORT;
@@ -85,7 +85,7 @@ static struct bind_step ask(struct bind_attempt *attempt, int64_t now_ms)
                      left_ms >= MIN_POST_MS && left_ms < GET_MS ? left_ms : GET_MS);
 }
 
-/* Nobody waits any more once this is carried out. */
+/* Answers all waiting callers with this step. */
 static struct bind_step telling(struct bind_attempt *attempt, struct bind_step step,
                                 enum bind_tell tell, int64_t now_ms)
 {
@@ -101,7 +101,7 @@ static struct bind_step fail(struct bind_attempt *attempt, int64_t now_ms)
     return telling(attempt, end, BIND_TELL_FAILED, now_ms);
 }
 
-/* Room that is held stays so until the ledger sees the pod; that is looked after. */
+/* A reservation stays until the ledger sees the pod; reconcile() watches over it. */
 static struct bind_step bound(struct bind_attempt *attempt, int64_t now_ms)
 {
     struct bind_step step = {.next = BIND_END};
@@ -125,7 +125,7 @@ static struct bind_step ask_later(struct bind_attempt *attempt, int64_t now_ms,
     return wait_until(attempt, BIND_WAITING_TO_ASK, now_ms + at_least(delay_ms, retry_after_ms));
 }
 
-/* To post again is in vain, or there is no time for it. */
+/* Another POST would fail, or there is no time for one. */
 static struct bind_step no_more_posts(struct bind_attempt *attempt, int64_t now_ms)
 {
     attempt->refused = true;
@@ -196,7 +196,7 @@ struct bind_step bind_attempt_reserved(struct bind_attempt *attempt, int64_t now
         return ask(attempt, now_ms);
     }
     if (verdict == RESERVE_BOUND_HERE) {
-        attempt->holds = false; /* it is usage now */
+        attempt->holds = false; /* counted as usage now */
         return bound(attempt, now_ms);
     }
     attempt->refused = true;
@@ -238,8 +238,8 @@ struct bind_step bind_attempt_posted(struct bind_attempt *attempt, int64_t now_m
     }
 }
 
-/* All that wait are sent at one moment, faster than kube-scheduler ever asks. With little time left
- * most of them would time out, break their connections and leave their outcome unknown. */
+/* All held POSTs are sent at one moment, faster than kube-scheduler ever sends. With little time
+ * left most would time out, close their connections and leave unknown outcomes. */
 struct bind_step bind_attempt_held(struct bind_attempt *attempt, int64_t now_ms, int64_t until_ms)
 {
     attempt->n_posts--;

@@ -18,11 +18,11 @@
 #include <stdint.h>
 
 enum bind_next {
-    BIND_WAIT,    /* for what is under way, or until wake_ms */
-    BIND_RESERVE, /* hold room in the ledger; bind_attempt_reserved() follows at once */
+    BIND_WAIT,    /* for the request in progress, or until wake_ms */
+    BIND_RESERVE, /* reserve in the ledger; bind_attempt_reserved() follows at once */
     BIND_POST,    /* bind_attempt_posted() follows */
     BIND_GET,     /* bind_attempt_found() follows */
-    BIND_END,     /* nothing is left to do */
+    BIND_END,     /* done */
 };
 
 enum bind_tell { BIND_TELL_NOTHING, BIND_TELL_BOUND, BIND_TELL_FAILED };
@@ -30,8 +30,8 @@ enum bind_tell { BIND_TELL_NOTHING, BIND_TELL_BOUND, BIND_TELL_FAILED };
 struct bind_step {
     enum bind_next next;
     int64_t timeout_ms;  /* of the POST or GET */
-    enum bind_tell tell; /* first, to all who wait */
-    bool release;        /* first: the room that was held when the question was asked */
+    enum bind_tell tell; /* send first, to all waiting callers */
+    bool release;        /* first: release the reservation that bind_entry.serial names */
 };
 
 enum bind_state {
@@ -40,7 +40,7 @@ enum bind_state {
     BIND_ASKING,
     BIND_WAITING_TO_POST,
     BIND_WAITING_TO_ASK,
-    BIND_BOUND, /* bound, by the API server's word; the ledger will see it */
+    BIND_BOUND, /* the API server confirmed the binding; the ledger has yet to see it */
 };
 
 struct bind_timing {
@@ -48,71 +48,71 @@ struct bind_timing {
     int64_t confirm_ms;
 };
 
-/* To be read by all, to be changed by bind_attempt_*() only. */
+/* Read by all; changed by bind_attempt_*() only. */
 struct bind_attempt {
     const struct bind_timing *timing;
     enum bind_state state;
-    int64_t wake_ms;  /* of the waiting states; CLOCK_NEVER otherwise */
-    int64_t until_ms; /* somebody waits until then */
+    int64_t wake_ms;  /* of the waiting states; else CLOCK_NEVER */
+    int64_t until_ms; /* a caller waits until then */
     int64_t asked_ms; /* when the last GET was sent */
-    int64_t quiet_ms; /* from when on no POST of ours can take effect; 0: all were answered */
+    int64_t quiet_ms; /* no POST of ours can take effect afterwards; 0: all were answered */
     unsigned n_posts;
-    unsigned n_delays; /* of the back-off */
-    bool holds;        /* room in the ledger */
-    bool refused;      /* to post again would be in vain */
-    bool background;   /* the back-off is the slow one */
-    bool wants_facts;  /* the ledger does not know the pod: the GET is to show it */
-    bool ambiguous;    /* the GET is to say what came of a POST */
+    unsigned n_delays; /* steps of the back-off */
+    bool holds;        /* a reservation in the ledger */
+    bool refused;      /* another POST would fail */
+    bool background;   /* use the slow back-off */
+    bool wants_facts;  /* the pod is not in the ledger: the GET must provide it */
+    bool ambiguous;    /* the GET must settle the outcome of a POST */
     uint64_t random;
 };
 
-/* For somebody who waits until until_ms. */
+/* Starts a binding for a caller that waits until until_ms. */
 struct bind_step bind_attempt_begin(struct bind_attempt *attempt, const struct bind_timing *timing,
                                     uint64_t seed, int64_t until_ms);
-/* Only to find out what became of room that is held, for nobody. */
+/* Starts a check of a reservation that no caller waits for. */
 struct bind_step bind_attempt_check(struct bind_attempt *attempt, const struct bind_timing *timing,
                                     uint64_t seed, int64_t now_ms);
 
-/* Another one waits for the same: where nobody waited any more the binding is posted again. */
+/* Another caller wants the same binding. It is posted again if nobody waited any more. */
 struct bind_step bind_attempt_joined(struct bind_attempt *attempt, int64_t now_ms,
                                      int64_t until_ms);
-/* Somebody else wants to know what became of it. */
+/* A caller for another node waits for the outcome. */
 struct bind_step bind_attempt_hurry(struct bind_attempt *attempt, int64_t now_ms);
-/* wake_ms has come. */
+/* Call at wake_ms. */
 struct bind_step bind_attempt_time(struct bind_attempt *attempt, int64_t now_ms);
 
-/* with_facts: what a GET showed of the pod was given. */
+/* with_facts: the facts of a GET were passed to the reservation. */
 struct bind_step bind_attempt_reserved(struct bind_attempt *attempt, int64_t now_ms,
                                        enum reserve_verdict verdict, bool with_facts);
 
 enum bind_posted {
     POSTED_BOUND,
-    POSTED_GONE,      /* there is no such pod */
+    POSTED_GONE,      /* no such pod */
     POSTED_CONFLICT,  /* bound already, another UID, being deleted, gated */
-    POSTED_REFUSED,   /* it never will be accepted */
+    POSTED_REFUSED,   /* permanently rejected */
     POSTED_UNKNOWN,   /* it may have taken effect, or still may */
-    POSTED_THROTTLED, /* not looked at */
+    POSTED_THROTTLED, /* rejected unread by rate limiting */
     POSTED_NOT_SENT,
 };
 struct bind_step bind_attempt_posted(struct bind_attempt *attempt, int64_t now_ms,
                                      enum bind_posted posted, int64_t retry_after_ms);
 
-/* Instead of the POST: it may be sent from until_ms on. It waits where a whole post_life_ms is left
- * then; else it fails at once. */
+/* Replaces the POST: sending is blocked until until_ms. The attempt waits if post_life_ms would
+ * then remain; else it fails at once. */
 struct bind_step bind_attempt_held(struct bind_attempt *attempt, int64_t now_ms, int64_t until_ms);
 
-/* From when on no POST of it can take effect; in the past: none can. */
+/* When no POST of it can take effect any more; in the past: none can now. */
 int64_t bind_attempt_quiet_ms(const struct bind_attempt *attempt, int64_t now_ms);
 
 enum bind_finding {
-    FOUND_BOUND, /* under its UID, to the node that is asked for */
+    FOUND_BOUND, /* with its UID, on the requested node */
     FOUND_ELSEWHERE,
-    FOUND_GONE,    /* not there, another UID, or not bound and never to be */
-    FOUND_UNBOUND, /* so far */
-    FOUND_NOTHING, /* the API server did not say */
+    FOUND_GONE,    /* absent, another UID, or unbound and never to be bound */
+    FOUND_UNBOUND, /* still unbound */
+    FOUND_NOTHING, /* the API server gave no usable answer */
     N_BIND_FINDINGS
 };
-/* finished: a bound pod that uses nothing any more. */
+/* finished: a bound pod that has ended and uses nothing. */
 struct bind_step bind_attempt_found(struct bind_attempt *attempt, int64_t now_ms,
                                     enum bind_finding finding, bool finished,
                                     int64_t retry_after_ms);

@@ -71,8 +71,8 @@ void bind_entry_move(struct bind_entry *entry, const char *node_name)
     entry->node_name = copy;
 }
 
-/* A process that was stopped and goes on has bindings that wait for a connection, and so has one
- * whose API server was slow. kube-scheduler has given such a pod to somebody else, or has ended. */
+/* A binding may wait for a connection while the process was stopped or the API server slow.
+ * Meanwhile kube-scheduler may have moved the pod to another node, or ended. */
 static bool is_in_time(const struct binds *binds, const struct bind_caller *caller, int64_t now_ms)
 {
     return now_ms < caller->deadline_ms &&

@@ -32,7 +32,7 @@ static void tell_failed(struct bind_event *event, struct bind_entry *entry,
     bind_steps_tell(event, entry, caller, entry->outcome, entry->why);
 }
 
-/* Callers that want it on another node hear that it is bound; if it failed, they wait on. */
+/* Reports a success also to callers for another node. After a failure those keep waiting. */
 static void tell_all(struct bind_event *event, struct bind_entry *entry, enum bind_tell what)
 {
     const char *elsewhere =
@@ -58,8 +58,7 @@ static uint64_t held_serial(struct binds *binds, const char *uid)
     return serial;
 }
 
-/* Room is held for it on another node: that is settled first, and
- * the callers wait for it. */
+/* The pod has a reservation on another node. Settle that first; the callers wait. */
 static struct bind_step settle_the_other(struct bind_event *event, struct bind_entry *entry,
                                          const char *node_name)
 {
@@ -105,7 +104,7 @@ static struct bind_step hold(struct bind_event *event, struct bind_entry *entry,
     return bind_attempt_reserved(&entry->attempt, event->now_ms, verdict, facts != NULL);
 }
 
-/* Callers that still wait, for another node, are told why this one ended. */
+/* Reports the failure to callers for another node that still wait. */
 static void end(struct bind_event *event, struct bind_entry *entry)
 {
     while (entry->callers)
@@ -123,7 +122,7 @@ static void count_bound(struct bind_entry *entry)
     entry->is_bound = is_bound;
 }
 
-/* Bound ones are looked at when reservations are reconciled. */
+/* Bound entries are checked in reconcile(). */
 static void note_due(struct bind_entry *entry)
 {
     int64_t due_ms = entry->is_bound ? CLOCK_NEVER : entry->attempt.wake_ms;
@@ -234,7 +233,7 @@ static void on_posted(void *context, const struct kube_answer *answer)
     bind_event_end(&event);
 }
 
-/* Before the attempt hears of it. */
+/* Call before the attempt gets the finding. */
 static void note_sight(struct bind_event *event, struct bind_entry *entry,
                        const struct bind_sight *sight)
 {
@@ -268,7 +267,7 @@ static void note_sight(struct bind_event *event, struct bind_entry *entry,
     }
 }
 
-/* Those who want the pod on another node hear what became of it on this one. */
+/* Reports the outcome on this node to callers for another node. */
 static void tell_other_nodes(struct bind_event *event, struct bind_entry *entry,
                              const struct bind_sight *sight)
 {
@@ -288,7 +287,7 @@ static void tell_other_nodes(struct bind_event *event, struct bind_entry *entry,
     }
 }
 
-/* The room on this node is free again: the first of those who wait for another has its turn. */
+/* The reservation on this node is released. The first caller for another node gets its turn. */
 static void begin_on_other_node(struct bind_event *event, struct bind_entry *entry,
                                 const struct pod_facts *facts)
 {

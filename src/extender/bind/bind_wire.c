@@ -10,7 +10,7 @@
 #define LABEL_BYTES_MAX 63
 #define SUBDOMAIN_BYTES_MAX 253
 #define UID_BYTES_MAX 128
-/* Of what is not ours and is told on. */
+/* Limit on foreign text that we pass on. */
 #define TOLD_BYTES_MAX 300
 
 static bool is_alphanumeric(char c)
@@ -117,7 +117,7 @@ static int64_t retry_after_ms(const struct kube_answer *answer)
                : 0;
 }
 
-/* "409: the Status's message", or only the number. */
+/* "409: message of the Status", or only the number. */
 static const char *status_text(const struct kube_answer *answer, struct arena *arena)
 {
     const char *message = "";
@@ -135,7 +135,7 @@ static bool says(const json_t *object, const char *member, const char *value)
     return json_get_string(object, member, &text, NULL) == 0 && strcmp(text, value) == 0;
 }
 
-/* Whether the API server said it: what stands between may have a 200 or a 404 of its own. */
+/* Whether the API server itself answered: a proxy may send its own 200 or 404. */
 static bool is_status(const struct kube_answer *answer)
 {
     json_t *root = parse(answer);
@@ -221,7 +221,7 @@ static void see_facts(const struct pod_facts *facts, const struct bind_args *arg
     }
 }
 
-/* An answer that is no pod of that name says nothing about it. */
+/* An object other than the named pod gives no information. */
 static void see_pod(const json_t *root, const struct bind_args *args, const struct policy *policy,
                     struct arena *arena, struct bind_sight *sight)
 {

@@ -16,21 +16,21 @@
 #include "types/facts.h"
 #include "types/policy.h"
 
-/* Names go into paths as they are: only what Kubernetes allows to be one is. -EINVAL: the message
- * names the first that is none. */
+/* Checks the names, because they go into paths unescaped. -EINVAL: err names the first that
+ * Kubernetes does not allow. */
 int bind_wire_check(const struct bind_args *args, struct err *err);
 
-/* Of names that were checked. */
+/* These need checked names. */
 const char *bind_wire_get_path(const struct bind_args *args, struct arena *arena);
 const char *bind_wire_post_path(const struct bind_args *args, int64_t post_life_ms,
                                 struct arena *arena);
-/* With the UID as precondition, and the annotation that says who bound it. */
+/* Includes the UID as precondition and the annotation of the binder. */
 const char *bind_wire_body(const struct bind_args *args, const char *bound_by, struct arena *arena);
 
 struct bind_reply {
     enum bind_posted posted;
     int64_t retry_after_ms;
-    const char *why; /* of all but POSTED_BOUND; in the arena */
+    const char *why; /* unset for POSTED_BOUND; in the arena */
 };
 void bind_wire_read_reply(const struct kube_answer *answer, struct arena *arena,
                           struct bind_reply *ret_reply);
@@ -39,10 +39,10 @@ struct bind_sight {
     enum bind_finding finding;
     bool finished;
     int64_t retry_after_ms;
-    const char *node_name; /* FOUND_BOUND, FOUND_ELSEWHERE; else "" */
-    const char *bound_by;  /* the annotation, cut where it is long; "" where there is none */
-    const struct pod_facts *facts; /* FOUND_UNBOUND */
-    const char *why;               /* of all but FOUND_BOUND and FOUND_UNBOUND; in the arena */
+    const char *node_name;         /* for FOUND_BOUND and FOUND_ELSEWHERE; else "" */
+    const char *bound_by;          /* the annotation, truncated; "" if absent */
+    const struct pod_facts *facts; /* for FOUND_UNBOUND */
+    const char *why;               /* unset for FOUND_BOUND and FOUND_UNBOUND; in the arena */
 };
 void bind_wire_read_pod(const struct kube_answer *answer, const struct bind_args *args,
                         const struct policy *policy, struct arena *arena,

@@ -1,4 +1,4 @@
-/* binds: see include/extender/binds.h. The calls, the time, reservations, the counts. */
+/* binds: see include/extender/binds.h. Calls, timers, reservations and counters. */
 #include "extender/binds.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -11,13 +11,13 @@
 #include <string.h>
 #include <utlist.h>
 
-/* Reservations are looked after so often. */
+/* Interval between checks of reservations. */
 #define RECONCILE_MS 1000
 
 struct binds *binds_new(const struct binds_settings *settings, struct inventory *inventory,
                         const struct policy *policy, struct kube_sender sender)
 {
-    /* The API server takes ?timeout=0s for no limit of ours. */
+    /* The API server ignores ?timeout=0s. */
     assert(settings->post_life_ms >= 1000);
     struct binds *binds = MEM_NEW(struct binds);
     binds->bound_by = mem_strdup(settings->bound_by);
@@ -84,7 +84,7 @@ static struct bind_caller *caller_new(const struct bind_event *event, const stru
     return caller;
 }
 
-/* One pod goes to one node at a time. */
+/* A pod is bound to one node at a time. */
 static void join(struct bind_event *event, struct bind_entry *entry, struct bind_caller *caller)
 {
     const bool is_same = strcmp(entry->node_name, caller->node_name) == 0;
@@ -136,7 +136,7 @@ static void call(struct bind_event *event, const struct bind_args *args, struct 
     }
     HASH_FIND_STR(binds->entries, args->uid, entry);
     if (entry && entry->is_bound && !is_held(binds, args->uid)) {
-        bind_entry_remove(entry); /* the ledger knows better */
+        bind_entry_remove(entry); /* the ledger is newer */
         entry = NULL;
     }
     if (entry)
@@ -155,7 +155,8 @@ void binds_call(struct binds *binds, const struct bind_args *args, int64_t now_m
     bind_event_end(&event);
 }
 
-/* The watch may have brought what the API server has not answered yet. */
+/* Answers callers at their deadline. The watch may already show an outcome that the API server has
+ * not answered. */
 static void tell_the_late(struct bind_event *event, struct bind_entry *entry)
 {
     struct bind_caller *caller = NULL;
@@ -172,8 +173,8 @@ static void tell_the_late(struct bind_event *event, struct bind_entry *entry)
     }
 }
 
-/* Whether the ledger has settled it. Where room is no longer held, though nothing of ours gave it
- * up, the pod was seen on a node, or gone. */
+/* Whether the ledger has settled the attempt. If the reservation ended without us, the pod was seen
+ * on a node, or deleted. */
 static bool settled_by_ledger(struct bind_event *event, struct bind_entry *entry)
 {
     struct binds *binds = event->binds;
@@ -187,7 +188,7 @@ static bool settled_by_ledger(struct bind_event *event, struct bind_entry *entry
     return true;
 }
 
-/* The entry may be gone then. */
+/* May free the entry. */
 static void wake(struct bind_event *event, struct bind_entry *entry)
 {
     struct bind_step step = {.next = BIND_WAIT};
@@ -210,20 +211,20 @@ static void visit_all(struct bind_event *event)
     }
 }
 
-/* ---- room that nothing has confirmed for too long is reported and asked about ----
+/* ---- reservations unconfirmed for too long ----
  *
- * The ledger lets room go when it sees the pod; a watch that lost an event, or a binding that was
- * undone, would keep it for ever. */
+ * The ledger releases a reservation when it sees the pod bound. Without this check a lost watch
+ * event or an undone binding would keep it for ever. */
 
-/* Asked about at once. */
+/* Checks in progress at once. */
 #define CHECKS_MAX 64
 
-/* Room that is held, as it was in the ledger. In the event's arena. */
+/* A copy of an old reservation. In the event's arena. */
 struct old_room {
     struct bind_args args;
     uint64_t serial;
     int64_t age_ms;
-    struct bind_entry *entry; /* that is bound; NULL: none */
+    struct bind_entry *entry; /* a bound one; NULL: none */
     struct old_room *next;
 };
 
@@ -240,7 +241,7 @@ static struct old_room *copy_room(struct bind_event *event, const struct reserva
     return room;
 }
 
-/* Those that are old, the oldest first, and that nobody asks about. */
+/* Old reservations, oldest first, that no attempt is checking. */
 static struct old_room *find_old(struct bind_event *event, const struct cluster *cluster)
 {
     struct binds *binds = event->binds;
@@ -285,7 +286,7 @@ static void check_room(struct bind_event *event, const struct old_room *room)
     bind_steps_take(event, entry, step, NULL);
 }
 
-/* Room that is old. */
+/* Removes entries that the ledger settled. Returns the old reservations. */
 static const struct old_room *look_at_ledger(struct bind_event *event)
 {
     struct binds *binds = event->binds;
@@ -294,8 +295,7 @@ static const struct old_room *look_at_ledger(struct bind_event *event)
     return find_old(event, view.cluster);
 }
 
-/* Entries whose room the ledger has let go are removed; the others, and reservations without an
- * entry, are asked about when they are old. */
+/* Checks old reservations, with or without an entry. */
 static void reconcile(struct bind_event *event)
 {
     const struct old_room *room = NULL;
@@ -366,7 +366,7 @@ void binds_stop(struct binds *binds)
 
 static const char *const FINDINGS[N_BIND_FINDINGS] = {
     [FOUND_BOUND] = "bound",     [FOUND_ELSEWHERE] = "elsewhere", [FOUND_GONE] = "gone",
-    [FOUND_UNBOUND] = "unbound", [FOUND_NOTHING] = NULL, /* that settles nothing */
+    [FOUND_UNBOUND] = "unbound", [FOUND_NOTHING] = NULL, /* settles nothing */
 };
 
 static void add_counter(struct buf *out, const char *name, const char *label, const char *value,

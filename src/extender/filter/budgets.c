@@ -1,5 +1,5 @@
-/* budgets: see include/extender/budgets.h. Entries are known by 64 bits of hashes; two with the
- * same hashes share a budget. */
+/* budgets: see include/extender/budgets.h. A 64-bit hash identifies an entry; equal hashes share a
+ * budget. */
 #include "extender/budgets.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -7,14 +7,14 @@
 
 #include <stdlib.h>
 
-/* Places that an entry may have. */
+/* Associativity of the table. */
 #define WAYS ((size_t)8)
 
 struct budget {
     uint64_t key;
     uint64_t question; /* of budgets_repeat(): the last one */
     int64_t used_ms;   /* 0: free */
-    int64_t next_ms;   /* of budgets_repeat(): none before */
+    int64_t next_ms;   /* of budgets_repeat(): earliest next use */
     int spent;
     bool is_of_repeats;
 };
@@ -22,8 +22,8 @@ struct budget {
 struct budgets {
     struct mutex lock;
     int64_t
-        tokens_ms; /* when the bucket was, or will be, empty: it fills by one a BUDGETS_TOKEN_MS */
-    struct budget entries[BUDGETS_ENTRIES]; /* in sets of WAYS, by key */
+        tokens_ms; /* virtual time at which it held 0 tokens; it gains one per BUDGETS_TOKEN_MS */
+    struct budget entries[BUDGETS_ENTRIES]; /* sets of WAYS entries, by key */
 };
 
 struct budgets *budgets_new(void)
@@ -44,22 +44,22 @@ void budgets_free(struct budgets *budgets)
 
 enum kind { KIND_REPEAT, KIND_KEPT, KIND_QUOTA_WAIT };
 
-/* The budgets of one pod are apart by kind. "" where less belongs to the key. */
+/* Each kind has its own budget per pod. Pass "" for parts that do not apply. */
 static uint64_t key_of(enum kind kind, const char *uid, const char *nominee, const char *node)
 {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
     return ((hash_text(uid) * odd + hash_text(nominee)) * odd + hash_text(node)) * odd + kind;
 }
 
-/* Each rejected pod has an entry of repeats. It gives way to other kinds: without it the pod is
- * asked once more too soon at worst, which the bucket bounds. */
+/* Each rejected pod has an entry of repeats, which other kinds may replace. Losing it causes at
+ * most one early retry, which the bucket bounds. */
 static bool must_stay(const struct budget *entry, bool for_repeats, int64_t now_ms)
 {
     return entry->used_ms > 0 && now_ms - entry->used_ms < BUDGETS_KEEP_MS &&
            (for_repeats || !entry->is_of_repeats);
 }
 
-/* NULL: all places are taken by entries that must stay. */
+/* NULL: entries that must stay occupy the whole set. */
 static struct budget *find(struct budgets *budgets, uint64_t key, bool for_repeats, int64_t now_ms)
 {
     struct budget *set = &budgets->entries[(key >> 32) % (BUDGETS_ENTRIES / WAYS) * WAYS];
@@ -139,7 +139,7 @@ bool budgets_repeat(struct budgets *budgets, const char *uid, const char *resour
 {
     if (!uid[0] || !resource_version[0])
         return false;
-    /* Never 0, which is the question of a new entry. */
+    /* Never 0, the value in a new entry. */
     const uint64_t question = (hash_text(resource_version) ^ ledger_version) | UINT64_C(1) << 63;
     const uint64_t key = key_of(KIND_REPEAT, uid, "", "");
     mutex_lock(&budgets->lock);

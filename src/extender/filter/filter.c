@@ -1,4 +1,4 @@
-/* filter: which of these nodes may the pod run on? See include/extender/extender.h. */
+/* filter: the offered nodes on which the pod may run. See include/extender/extender.h. */
 #include "base/clock.h"
 #include "decide/best.h"
 #include "extender/answer.h"
@@ -12,17 +12,17 @@
 
 /* ---- soft claims on quotas (ledger/claims.h) ----
  *
- * A call that hands on a node claims the pod's share of its quotas, under the model of the node
- * that it ranks first; a call that hands on none ends the pod's claim. Pods that no quota covers
- * cost nothing here. */
+ * A call that returns a node claims the pod's share of its quotas, under the model of the node that
+ * it ranks first. A call that returns none ends the pod's claim. Pods without a quota cost nothing
+ * here. */
 
 struct claim_wish {
-    const char *node_name; /* of the request; NULL: nothing is claimed */
-    bool has_claim;        /* the pod has one already */
+    const char *node_name; /* of the request; NULL: no claim */
+    bool has_claim;        /* the pod already has a claim */
     uint64_t claims_version;
 };
 
-/* NULL: none is handed on. */
+/* NULL: no node is returned. */
 static const char *best_name(const struct rule_input *input, const bool *left_out,
                              struct arena *arena)
 {
@@ -36,7 +36,7 @@ static const char *best_name(const struct rule_input *input, const bool *left_ou
     return n > 0 ? input->args->names[first->position] : NULL;
 }
 
-/* Under the inventory's lock, of a settled ledger that follows an API server. left_out: as of
+/* Needs the inventory's lock and a settled ledger that follows an API server. left_out: see
  * shortlist_left_out(). */
 static struct claim_wish wish_of(const struct extender *extender, const struct rule_input *input,
                                  const bool *left_out, struct arena *arena)
@@ -52,7 +52,7 @@ static struct claim_wish wish_of(const struct extender *extender, const struct r
     return wish;
 }
 
-/* Without the lock. False: another call has claimed since the nodes were judged. */
+/* Takes the inventory's lock. False: another call claimed since the nodes were judged. */
 static bool claim(const struct extender *extender, const struct args *args,
                   const struct claim_wish *wish, int64_t now_ms)
 {
@@ -70,32 +70,32 @@ static bool claim(const struct extender *extender, const struct args *args,
     return true;
 }
 
-/* ---- the nodes, judged ---- */
+/* ---- judging the nodes ---- */
 
-/* In the exchange's arena, as it may wait. */
+/* In the exchange's arena, because the call may wait. */
 struct filter_call {
     struct extender *extender;
     struct exchange *exchange;
     struct args args;
-    struct decision decision; /* by the last judgement of all nodes */
+    struct decision decision; /* of the last judgement of all nodes */
     int64_t began_us;
     struct rule_case rule_case; /* of the first judgement */
-    /* Of the last one. */
+    /* Of the last judgement. */
     struct rule_case judged_case;
     struct claim_wish wish;
-    uint64_t seen_version; /* while it waits: the ledger that it was last judged by */
+    uint64_t seen_version; /* ledger version last judged while waiting */
 };
 
-/* What was found of each name, in their order, and what is answered. */
+/* Findings per name in the order received, and the answer. */
 struct filter_result {
     const struct node **nodes; /* NULL: unknown; only under the inventory's lock */
     enum reason *verdicts;
-    const char **messages; /* of those that are refused */
+    const char **messages; /* of rejected nodes */
     const bool *left_out;  /* shortlist.h */
-    const char *awaited;   /* the node whose room is being made for the pod; NULL: none */
+    const char *awaited;   /* the node where victims terminate for the pod; NULL: none */
 };
 
-/* Verdicts that may pass when the victims have ended; a quota may count them, too. */
+/* Verdicts that may pass when the victims have ended. A quota may count victims too. */
 static bool may_pass(enum reason verdict)
 {
     return verdict == REASON_GPU_FREE || verdict == REASON_GPU_NOMINATED ||
@@ -134,7 +134,7 @@ static void count_metrics(struct extender *extender, const struct decision *deci
         counter_add(&extender->n_verdicts[i], decision->verdicts[i]);
 }
 
-/* What was fetched of a few nodes is at hand while they are judged. */
+/* So few nodes stay in the cache between prefetch and judgement. */
 #define FEW_NAMES ((size_t)256)
 
 static void judge_all(const struct cluster *cluster, const struct args *args,
@@ -155,7 +155,7 @@ static void judge_all(const struct cluster *cluster, const struct args *args,
     }
 }
 
-/* Under the inventory's lock. Over a file nothing catches up, and nothing is bound. */
+/* Under the inventory's lock. A ledger read from a file never catches up and binds nothing. */
 static void find_case(struct filter_call *call, const struct inventory_view *view,
                       const struct fit_question *question, const struct filter_result *found)
 {
@@ -198,8 +198,8 @@ static void judge_once(struct filter_call *call, struct filter_result *ret_found
     call->decision.ledger_version = cluster_version(view.cluster);
 }
 
-/* Where several kube-schedulers ask at once, another call may claim the rest of the quota while
- * this one judges. After the last try the pod goes without a claim: bind judges by what is used. */
+/* With several kube-schedulers another call may claim the rest of the quota during this one. After
+ * the last try the pod has no claim: bind judges by actual use. */
 #define CLAIM_TRIES 3
 
 static struct rule_case judge(struct filter_call *call, struct filter_result *ret_found)
@@ -233,7 +233,7 @@ static void add_fitting_names(const struct args *args, const struct filter_resul
     buf_add_text(out, "]");
 }
 
-/* A NodeList of them, as they came. */
+/* A NodeList of the received objects. */
 static void add_fitting_nodes(const struct args *args, const struct filter_result *found,
                               struct buf *out)
 {
@@ -254,10 +254,10 @@ static bool is_awaited(const struct filter_result *found, const char *name)
     return found->awaited && strcmp(found->awaited, name) == 0;
 }
 
-/* Everything we refuse is unresolvable: evicting pods through kube-scheduler's own accounting would
- * not help, and FailedNodes would make it try (contract 5). The one exception is the node where it
- * has evicted pods for this one already, and they are still ending: called unresolvable, it would
- * evict others elsewhere. A name that was asked twice is here twice, with the same message. */
+/* All rejections are unresolvable: evictions would not help, and FailedNodes would make
+ * kube-scheduler try them (contract 5). One exception: the node where victims of this pod still
+ * terminate. Marked unresolvable, it would make kube-scheduler evict others elsewhere. A name
+ * offered twice appears twice, with the same message. */
 static void add_failed_nodes(const struct args *args, const struct filter_result *found,
                              bool awaited, struct arena *arena, struct buf *out)
 {
@@ -324,7 +324,7 @@ static void answer(struct filter_call *call, enum retry retry, const struct filt
     answer_text(call->exchange, &text);
 }
 
-/* Else it is answered. */
+/* Otherwise it answers the call. */
 static bool is_usable(struct filter_call *call)
 {
     struct err err;
@@ -337,10 +337,10 @@ static bool is_usable(struct filter_call *call)
     return false;
 }
 
-/* ---- a call that waits: waits.h ---- */
+/* ---- calls that wait: waits.h ---- */
 
-/* The ledger may change a thousand times meanwhile: one node is judged then, and only if it has
- * changed. */
+/* The ledger may change a thousand times during the wait. So only one node is judged, and only
+ * after a change. */
 static bool may_still_pass(struct filter_call *call)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
@@ -365,8 +365,8 @@ static void judge_again(struct filter_call *call)
            &found);
 }
 
-/* A waits_look. All nodes are judged once more only, and last: when that one has room, or never
- * will have, or time is up. */
+/* A waits_look. Judges all nodes once, at the end: when the watched node fits, never will, or time
+ * is up. */
 static bool look(void *context, bool is_over)
 {
     struct filter_call *call = context;
@@ -380,7 +380,7 @@ static bool look(void *context, bool is_over)
     return true;
 }
 
-/* True: look() answers, or has. */
+/* True: look() answers, or has answered. */
 static bool wait_for_room(struct filter_call *call)
 {
     call->seen_version = call->decision.ledger_version;

@@ -1,4 +1,4 @@
-/* rules: see rules.h. The table comes first, then what is looked up in it, then the words. */
+/* rules: see rules.h. The table, the lookup, then the texts. */
 #include "extender/filter/rules.h"
 #include "decide/preempt.h"
 
@@ -15,7 +15,7 @@ static const enum cause CAUSES[N_REASONS] = {
     [REASON_QUOTA_CLAIMED] = CAUSE_CLAIMED,
 };
 
-/* How often a rule applies; beyond it, the refusal. */
+/* How often a rule applies. Beyond that, filter rejects. */
 enum limit {
     LIMIT_NONE,
     LIMIT_NOMINATION, /* budgets_kept() */
@@ -25,36 +25,36 @@ enum limit {
 };
 
 struct retry_rule {
-    bool waits;       /* first, if there is time in the budget of waits.h */
-    enum retry error; /* RETRY_NONE: the refusals as they were judged */
+    bool waits;       /* first, if the budget of waits.h has time */
+    enum retry error; /* RETRY_NONE: the rejections as judged */
     enum limit limit;
 };
 
-/* Zero rows are refusals. */
+/* Zero rows reject. */
 static const struct retry_rule RULES[N_CAUSES][N_POD_STATES] =
     {
-        /* kube-scheduler counts GPUs itself, including assumed pods, and offers only nodes with
-         * room. If a node is full only by our ledger, our watch is late, and after a refusal
+        /* kube-scheduler counts GPUs itself, assumed pods included, and offers only nodes with
+         * room. If a node is full only in our ledger, our watch is late, and after a rejection
          * kube-scheduler might evict pods in vain. */
         [CAUSE_FREE] =
             {
                 [POD_NONE] = {false, RETRY_BEHIND, LIMIT_NONE},
-                /* The Error would clear the nomination, and any pod could take the room. The watch
+                /* An Error would clear the nomination, and any pod could take the room. The watch
                  * is mostly milliseconds behind the end of the last victim. */
                 [POD_OPEN] = {true, RETRY_BEHIND, LIMIT_NONE},
-                /* The nomination is of no use: nothing is lost by the Error. */
+                /* The nomination is useless, so the Error costs nothing. */
                 [POD_SHUT] = {false, RETRY_BEHIND, LIMIT_NONE},
-                /* POD_VICTIMS: refusal. kube-scheduler waits for the victims by itself
+                /* POD_VICTIMS: reject. kube-scheduler waits for the victims by itself
                  * (PodEligibleToPreemptOthers), and their end wakes the pod. An Error would clear
-                 * the nomination, and the eviction was for nothing. */
-                /* The victims have ended, or our watch has not seen yet that they end: in both
-                 * cases the next events tell. */
+                 * the nomination and waste the eviction. */
+                /* The victims have ended, or our watch has not yet seen that they terminate. The
+                 * next events decide. */
                 [POD_AWAY] = {true, RETRY_BEHIND, LIMIT_NONE},
             },
-        /* kube-scheduler counts nominated pods, too. It offers a node whose room we keep if the
-         * nomination has just ended and our watch is late: an Error is right. Or if the nomination
-         * is another scheduler's: Errors would never end, and the pod could never preempt. So the
-         * pod gets few Errors, and then refusals. */
+        /* kube-scheduler counts nominated pods too. It offers a node whose room we keep if the
+         * nomination just ended and our watch is late: then an Error is right. Or the nomination is
+         * another scheduler's: Errors would never end, and the pod could never preempt. So a pod
+         * gets a few Errors, then rejections. */
         [CAUSE_KEPT] =
             {
                 [POD_NONE] = {false, RETRY_KEPT, LIMIT_NOMINATION},
@@ -64,14 +64,14 @@ static const struct retry_rule RULES[N_CAUSES][N_POD_STATES] =
             },
         /* The quota is judged before the room, so it hides a gpu_free that lag explains: the
          * victims count against the pod's own quota. kube-scheduler does not know quotas, so it may
-         * also offer the node long before the victims end. So filter waits only once, and then
-         * refuses, which keeps the nomination (FailedNodes). */
+         * offer the node long before the victims end. So filter waits only once, then rejects,
+         * which keeps the nomination (FailedNodes). */
         [CAUSE_QUOTA_ENDING] =
             {
                 [POD_OPEN] = {true, RETRY_NONE, LIMIT_QUOTA_WAIT},
             },
-        /* Which quotas cover the pod is unknown until the watch shows the namespace, which takes
-         * milliseconds. No event of kube-scheduler's comes with it, so a refusal would last. */
+        /* Until the watch shows the namespace (milliseconds), its quotas are unknown. No event
+         * wakes kube-scheduler then, so a rejection would last. */
         [CAUSE_NAMESPACE] =
             {
                 [POD_NONE] = {false, RETRY_NAMESPACE, LIMIT_NONE},
@@ -79,9 +79,9 @@ static const struct retry_rule RULES[N_CAUSES][N_POD_STATES] =
                 [POD_SHUT] = {false, RETRY_NAMESPACE, LIMIT_NONE},
                 [POD_AWAY] = {false, RETRY_NAMESPACE, LIMIT_NONE},
             },
-        /* kube-scheduler assumes a pod before it binds it, and a quota counts that as a claim. If
-         * these pods are bound, their end wakes the pods that wait. If they are not, the claims
-         * lapse and no event wakes the waiting pods: hence the Error. POD_VICTIMS: as above. */
+        /* kube-scheduler assumes a pod before binding it, which a quota counts as a claim. If such
+         * pods are bound, their end wakes waiting pods. If not, the claims expire without an event:
+         * hence the Error. POD_VICTIMS: as above. */
         [CAUSE_CLAIMED] =
             {
                 [POD_NONE] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
@@ -90,21 +90,20 @@ static const struct retry_rule RULES[N_CAUSES][N_POD_STATES] =
                 [POD_AWAY] = {false, RETRY_CLAIMED, LIMIT_TOKEN},
             },
         /* kube-scheduler retries a pod after an event that may help, often before our watch has
-         * the event. The same refusal would then hold for up to five minutes. Most events help no
-         * pod, and each Error costs two status changes: so the budget is small. A pod with a
-         * nomination would lose it, and comes here twice in a cycle anyway. */
+         * that event. A repeated rejection may last five minutes. Most events help no pod, and each
+         * Error costs two status changes, so the budget is small. An Error would clear a
+         * nomination, and such a pod comes here twice per cycle anyway. */
         [CAUSE_LAG] =
             {
                 [POD_NONE] = {false, RETRY_REPEAT, LIMIT_REPEAT},
             },
 };
 
-/* A watch that is late may explain the verdict only if the node is about to change. Changes come
- * close together: while a node joins, or while the feature discovery starts again, which drops its
- * labels for about a minute. */
+/* A late watch can explain the verdict only while the node changes. Changes come in groups: a node
+ * joins, or feature discovery restarts and removes its labels for about a minute. */
 #define CHANGED_LATELY_MS INT64_C(120000)
 
-/* Verdicts by what a node is: its labels and what it advertises. */
+/* Verdicts by the node's labels and advertised resources. */
 static bool is_by_node(enum reason verdict)
 {
     return verdict == REASON_LEGACY_AFFINITY ||
@@ -139,7 +138,7 @@ static enum cause strongest_of(const struct rule_input *input)
     return cause == CAUSE_OURS && is_by_late_node(input) ? CAUSE_LAG : cause;
 }
 
-/* The verdict if the pods that are ending on the node were gone. */
+/* The verdict without the pods that terminate on the node. */
 static enum reason judge_without_ending(const struct cluster *cluster, const struct node *node,
                                         const struct fit_question *question, struct arena *arena)
 {
@@ -174,7 +173,7 @@ static bool is_room(enum reason verdict)
     return verdict == REASON_GPU_FREE || verdict == REASON_GPU_NOMINATED;
 }
 
-/* n_names: it is not offered, or the pod has none. */
+/* Returns n_names if the node is not offered, or the pod has no nomination. */
 static size_t find_nominated(const struct args *args)
 {
     size_t i = 0;
@@ -214,7 +213,7 @@ static void judge_not_offered(const struct rule_input *input, struct rule_case *
     }
 }
 
-/* Of several, the one of the lowest UID: kube-scheduler offers nodes in another order each time. */
+/* The lowest UID, because kube-scheduler offers nodes in a different order each time. */
 static void find_nominee(const struct rule_input *input, struct arena *arena,
                          struct rule_case *found)
 {
@@ -259,7 +258,7 @@ bool rules_may_pass(const struct rule_case *found, const struct cluster *cluster
            (node == nominated && is_quota_ending(cluster, node, question, verdict, arena));
 }
 
-/* ---- what the table says ---- */
+/* ---- lookup ---- */
 
 static bool is_within(enum limit limit, const struct extender *extender, const struct args *args,
                       const struct rule_case *found, uint64_t ledger_version, int64_t now_ms)
@@ -295,7 +294,7 @@ enum retry rules_apply_after_wait(const struct extender *extender, const struct 
                                   int64_t now_ms)
 {
     const struct retry_rule *rule = &RULES[found->cause][found->state];
-    /* It waited for a quota: never an Error, whatever is found. */
+    /* The call waited for a quota, so it never ends in an Error. */
     if (first->cause == CAUSE_QUOTA_ENDING || rule->limit == LIMIT_REPEAT)
         return RETRY_NONE;
     if (found->cause != first->cause && !is_within(rule->limit, extender, args, found, 0, now_ms))
@@ -303,9 +302,8 @@ enum retry rules_apply_after_wait(const struct extender *extender, const struct 
     return rule->error;
 }
 
-/* ---- the words ---- */
+/* ---- texts ---- */
 
-/* A metric of its own for each. */
 static const struct retry_row {
     const char *text, *metric, *help;
 } RETRIES[N_RETRIES] = {
@@ -327,7 +325,7 @@ static const struct retry_row {
                          "label: retry",
                          "gpu_extender_filter_namespace_unknown_total",
                          "Calls of filter answered with: the pod's namespace is not known yet."},
-    /* After the reasons. */
+    /* Follows the reasons. */
     [RETRY_REPEAT] =
         {"asked once more: the ledger may be behind kube-scheduler",
          "gpu_extender_filter_repeats_total",
@@ -335,8 +333,8 @@ static const struct retry_row {
          "pod was rejected."},
 };
 
-/* As kube-scheduler writes them: "3 of this, 2 of that". Each reason is there once at the most, so
- * the text is no longer than their list. */
+/* Like kube-scheduler: "3 of this, 2 of that". Each reason appears at most once, which bounds the
+ * text. */
 static const char *reasons_of(const struct decision *found, struct arena *arena)
 {
     const char *text = "";
@@ -348,7 +346,7 @@ static const char *reasons_of(const struct decision *found, struct arena *arena)
     return text;
 }
 
-/* A pod that is asked once more was rejected before: users would not read why by another text. */
+/* A retried pod was rejected before. Keep the reasons, so that users still see them. */
 const char *rules_text(enum retry retry, const struct decision *found, struct arena *arena)
 {
     const char *text = RETRIES[retry].text;

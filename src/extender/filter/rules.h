@@ -1,11 +1,11 @@
 /*
- * rules: what filter answers when no node fits. Private to extender.
+ * rules: the answer of filter if no node fits. Private to extender.
  *
- * A refusal is believed: kube-scheduler may evict pods for the pod, and asks again only after an
- * event, or after five minutes. By an Error it evicts nobody and tries again in seconds, but it
- * clears the pod's nomination (clearNominatedNode in pkg/scheduler/schedule_one.go), writes the
- * pod's status and counts an error. A call that waits holds up all scheduling. Which of the three
- * it is, is one table, in rules.c.
+ * kube-scheduler acts on a rejection: it may evict pods for the pod, and retries only after an
+ * event or five minutes. After an Error it evicts nobody and retries within seconds, but clears the
+ * pod's nomination (clearNominatedNode in pkg/scheduler/schedule_one.go), writes the pod's status
+ * and counts an error. A waiting call delays all scheduling. One table in rules.c selects among the
+ * three.
  */
 #ifndef EXTENDER_FILTER_RULES_H
 #define EXTENDER_FILTER_RULES_H
@@ -14,39 +14,39 @@
 #include "extender/args.h"
 #include "extender/extender.h"
 
-/* Why no node fits: of all nodes that were judged, the strongest hint that our ledger, and not
- * kube-scheduler, is mistaken. The later ones are stronger. */
+/* Why no node fits: over all judged nodes, the strongest hint that our ledger is wrong rather than
+ * kube-scheduler. Later ones are stronger. */
 enum cause {
-    CAUSE_OURS,    /* nothing that kube-scheduler knows */
-    CAUSE_LAG,     /* what a late watch may explain: a quota, an unknown node, a node's model */
-    CAUSE_KEPT,    /* gpu_nominated */
-    CAUSE_CLAIMED, /* quota_claimed */
-    CAUSE_FREE,    /* gpu_free */
-    CAUSE_QUOTA_ENDING, /* on the pod's nominated node, the quota counts pods that end there */
-    CAUSE_NAMESPACE,    /* the pod's namespace is unknown, and quotas select by label */
-    CAUSE_FITS,         /* a node does */
+    CAUSE_OURS,         /* kube-scheduler does not know the reason */
+    CAUSE_LAG,          /* a late watch may explain it: quota, unknown node, model */
+    CAUSE_KEPT,         /* gpu_nominated */
+    CAUSE_CLAIMED,      /* quota_claimed */
+    CAUSE_FREE,         /* gpu_free */
+    CAUSE_QUOTA_ENDING, /* on the pod's nominated node the quota counts terminating pods */
+    CAUSE_NAMESPACE,    /* the namespace is unknown, and quotas select by label */
+    CAUSE_FITS,         /* some node fits */
     N_CAUSES
 };
 
-/* The pod's nomination: its node is the one that kube-scheduler evicted pods from for it. */
+/* State of the pod's nomination. kube-scheduler evicted pods for it on the nominated node. */
 enum pod_state {
-    POD_NONE,    /* the pod has none */
-    POD_OPEN,    /* its node is offered, and lag may explain why we would reject it */
-    POD_SHUT,    /* its node is offered, and rejected for another reason */
-    POD_VICTIMS, /* its victims still end on its node, which cannot be had until then */
-    POD_AWAY,    /* its node is not offered, and nothing ends there */
+    POD_NONE,    /* no nomination */
+    POD_OPEN,    /* node offered; lag may explain our rejection */
+    POD_SHUT,    /* node offered; rejected for another reason */
+    POD_VICTIMS, /* victims still terminate on the node; unusable until then */
+    POD_AWAY,    /* node not offered, and no victim terminates there */
     N_POD_STATES
 };
 
-/* The findings about a call; strings in the arena or of the request. */
+/* Findings about one call; strings in the arena or of the request. */
 struct rule_case {
     enum cause cause;
     enum pod_state state;
     const char *watched;                /* the node to wait for; NULL: none */
-    const char *nominee, *nominee_node; /* of CAUSE_KEPT: whose nomination keeps the GPUs */
+    const char *nominee, *nominee_node; /* of CAUSE_KEPT: the nomination that keeps the GPUs */
 };
 
-/* What was judged: the nodes of the names, in their order, NULL where unknown. */
+/* The judged nodes in the order of their names; NULL where unknown. */
 struct rule_input {
     const struct cluster *cluster;
     const struct args *args;
@@ -58,26 +58,26 @@ struct rule_input {
 
 /* Under the inventory's lock. */
 struct rule_case rules_case_of(const struct rule_input *input, struct arena *arena);
-/* Whether waiting for the node may still help; the case is that of the call. The same lock. */
+/* Whether waiting for the node may still help. Under the inventory's lock. */
 bool rules_may_pass(const struct rule_case *found, const struct cluster *cluster,
                     const struct fit_question *question, struct arena *arena);
 
 struct ruling {
-    bool waits;       /* the call, if it may; error is what follows then, or at once */
-    enum retry error; /* RETRY_NONE: what was judged */
+    bool waits;       /* wait if possible; error applies afterwards, or at once */
+    enum retry error; /* RETRY_NONE: answer the rejections */
 };
 
-/* Spends the budgets. ledger_version: the one that was judged by. */
+/* Spends the budgets. ledger_version: of the judged ledger. */
 struct ruling rules_apply(const struct extender *extender, const struct args *args,
                           const struct rule_case *found, uint64_t ledger_version, int64_t now_ms);
-/* After the wait that `first` allowed, for what is found now. Spends nothing a second time. */
+/* After the wait that `first` allowed; `found` is the new finding. Spends nothing twice. */
 enum retry rules_apply_after_wait(const struct extender *extender, const struct args *args,
                                   const struct rule_case *first, const struct rule_case *found,
                                   int64_t now_ms);
 
-/* The Error; in the arena, or it lives for ever. NULL of RETRY_NONE. */
+/* Text of the Error, in the arena or static. NULL for RETRY_NONE. */
 const char *rules_text(enum retry retry, const struct decision *found, struct arena *arena);
-/* How often each was answered. */
+/* One counter per Error. */
 void rules_metrics(const struct extender *extender, struct buf *out);
 
 #endif

@@ -30,7 +30,7 @@ void shortlist_add(struct shortlist *list, const struct node *node, size_t name)
     best_add(list->best, node, name);
 }
 
-/* A name that was asked twice is handed on twice, or not at all. */
+/* A name offered twice is returned twice or not at all. */
 static void keep_twins(struct shortlist *list, const struct node *const *nodes,
                        const struct ranked_node *kept, size_t n_kept)
 {

@@ -1,9 +1,8 @@
 /*
- * shortlist: which of the nodes that fit filter hands on. Private to extender.
+ * shortlist: limits how many fitting nodes filter returns. Private to extender.
  *
- * kube-scheduler scores every node that it is handed, and asks prioritize about each; of thousands
- * that fit one is taken. Where our first choice wins whatever kube-scheduler's own scores are, it
- * is enough to hand on the best.
+ * kube-scheduler scores every node it receives and asks prioritize about each, though it takes one
+ * of thousands. If our first choice wins against any other scores, the best nodes suffice.
  */
 #ifndef EXTENDER_FILTER_SHORTLIST_H
 #define EXTENDER_FILTER_SHORTLIST_H
@@ -13,16 +12,16 @@
 
 struct shortlist;
 
-/* Of n_most nodes. NULL: all that fit are handed on (n_most is 0, or no less than were asked about;
- * the pod has a nominated node, which kube-scheduler must find in the answer; or kube-scheduler
- * decides among them). In the arena. All of this is under the inventory's lock. */
+/* Keeps at most n_most nodes. NULL if all fitting nodes are returned: n_most is 0 or not below the
+ * number of names, the pod has a nominated node (kube-scheduler must find it in the answer), or
+ * kube-scheduler decides among the nodes. In the arena; use under the inventory's lock. */
 struct shortlist *shortlist_begin(const struct cluster *cluster, const struct args *args,
                                   const struct fit_question *question, size_t n_most,
                                   struct arena *arena);
-/* The node of that name fits. */
+/* The node at index `name` fits. */
 void shortlist_add(struct shortlist *list, const struct node *node, size_t name);
-/* By name: true where the node fits, but n_most others that fit are better; nodes are those of the
- * names. NULL: all that fit are handed on, as they are no more than n_most, or list is NULL. */
+/* By index: true if the node fits but n_most better ones do too. nodes: same order as the names.
+ * NULL: all fitting nodes are returned, because they are few or list is NULL. */
 const bool *shortlist_left_out(struct shortlist *list, const struct node *const *nodes);
 
 #endif

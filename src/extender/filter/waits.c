@@ -1,4 +1,4 @@
-/* waits: the place, its lock and the budget. See include/extender/waits.h. */
+/* waits: the place of the waiting call, its lock and budget. See include/extender/waits.h. */
 #include "extender/waits.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -15,7 +15,7 @@ struct waiting_call {
     int64_t since_ms, until_ms;
 };
 
-/* A wait that is over. */
+/* A wait that has ended. */
 struct past {
     int64_t ended_ms, cost_ms;
 };
@@ -23,10 +23,10 @@ struct past {
 struct waits {
     void (*wake)(void *context);
     void *context;
-    struct mutex lock; /* of what follows; only the thread that ticks frees the place */
+    struct mutex lock; /* of the members below; only the ticking thread frees the place */
     struct waiting_call place;
-    struct past past[N_PAST]; /* a ring: no more than these fit into the budget of a window */
-    size_t n_past;            /* so far */
+    struct past past[N_PAST]; /* a ring: the budget of a window allows no more */
+    size_t n_past;            /* in total */
     bool stopped;
 };
 
@@ -47,8 +47,8 @@ void waits_free(struct waits *waits)
     free(waits);
 }
 
-/* A window that has this moment in it reaches back to any wait that ended within
- * WAITS_WINDOW_MS before it. */
+/* Every wait that ended within WAITS_WINDOW_MS before now_ms shares a window with now_ms, so it
+ * counts. */
 static int64_t budget_left_ms(const struct waits *waits, int64_t now_ms) REQUIRES(waits->lock)
 {
     int64_t left_ms = WAITS_TOTAL_MS;
@@ -74,7 +74,7 @@ bool waits_have_time(struct waits *waits, int64_t now_ms)
     return has;
 }
 
-/* Woken after it has its place: what changed in the ledger before that is looked at, too. */
+/* Wakes the thread after taking the place, so earlier changes of the ledger are examined too. */
 bool waits_add(struct waits *waits, waits_look *look, void *call, int64_t now_ms)
 {
     mutex_lock(&waits->lock);
@@ -106,7 +106,7 @@ static void end_wait(struct waits *waits, int64_t now_ms)
     mutex_unlock(&waits->lock);
 }
 
-/* Looked at without the lock, as it may judge all nodes. */
+/* Calls look() without the lock, because it may judge all nodes. */
 int64_t waits_tick(void *context, int64_t now_ms)
 {
     struct waits *waits = context;
