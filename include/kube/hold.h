@@ -1,13 +1,13 @@
 /*
- * hold: after a start without a Lease, when bindings may be sent.
+ * hold: delays the first bindings of a process that starts without a Lease.
  *
  * The previous process may have died a moment ago, and its last bindings may still take effect. So
- * nothing is bound until that is over (hold_ms). Then the ledger catches up with the pods as a new
- * leader's does (leadership.h), so that it has every binding of the predecessor. With a Lease this
- * is not needed: a replica waits longer than that before it takes the Lease.
+ * hold allows no binding until that time is over (timing.hold_ms). Then the ledger catches up with
+ * the pods as a new leader's does (leadership.h), so it has every binding of the predecessor. With
+ * a Lease this is unnecessary: a replica waits longer than that before it takes the Lease.
  *
- * It works on the sender's thread, by its answers and as a kube_task, and has no clock of its own.
- * Where it says "from any thread" so it is.
+ * Runs on the sender's thread, driven by answers and as a kube_task. It has no clock of its own.
+ * Functions marked "from any thread" are the exception.
  */
 #ifndef KUBE_HOLD_H
 #define KUBE_HOLD_H
@@ -22,16 +22,16 @@ struct hold_settings {
     struct catch_up_watch pods;
 };
 
-/* Texts are borrowed for its life. */
+/* Borrows the texts in settings until hold_free(). */
 struct hold *hold_new(const struct hold_settings *settings, struct kube_sender sender);
-/* After the sender has stopped. */
+/* Call after the sender has stopped. */
 void hold_free(struct hold *hold);
 
 /* A kube_task. */
 int64_t hold_tick(void *hold_context, int64_t now_ms);
 
-/* When bindings may be sent: now_ms, if they may now; a little later than now_ms, while the ledger
- * is catching up. From any thread. */
+/* Returns when bindings may be sent: now_ms if they may now; a later time if the caller must ask
+ * again then. From any thread. */
 int64_t hold_until_ms(const struct hold *hold, int64_t now_ms);
 
 #endif

@@ -1,25 +1,24 @@
 /*
- * leadership: whether this replica may decide: it holds the Lease, and its ledger is as of then.
+ * leadership: whether this replica may decide: it holds the Lease, and its ledger has caught up.
  *
- * A replica that has taken the Lease asks the API server for the resourceVersion of all pods, and
- * decides once the ledger has caught up with it (versions of a server before 1.35 do not compare:
- * the pods are listed anew), so that it knows every binding that was made before. Meanwhile it has
- * the EndpointSlice name it, which takes others a while to notice.
+ * A replica that has taken the Lease reads the resourceVersion of all pods. It decides once its
+ * ledger has reached that version, so it knows every earlier binding. (API servers before 1.35 do
+ * not promise comparable versions; there the pods are listed anew.) Meanwhile it writes its address
+ * into the EndpointSlice, as clients need a while to notice.
  *
- * Who cannot decide on its ledger does not take the Lease. A leader that cannot for as long as it
- * may be without a renewal (lease.renew_deadline_ms) stands back: it decides nothing, gives the
- * Lease up when what it began is over, so that another one may do better, and takes it again as
- * soon as it can decide and the Lease is free. So two that cannot decide leave it alone, and one
- * whose ledger comes and goes has it for that long at the least.
+ * A replica with an unusable ledger never acquires the Lease. A leader whose ledger stays unusable
+ * for lease.renew_deadline_ms stands back: it stops deciding, and releases the Lease when nothing
+ * that it began can take effect any more. It takes the Lease again once its ledger is usable and
+ * the Lease is free. So a leader with an unsteady ledger keeps the Lease for at least that time.
  *
- * It may decide as long as nobody else can hold the Lease before what it begins now is over, and
- * while it could renew the Lease (decide_ms). That is a time, which only passing renews: where
- * nothing runs any more it ends by itself. Whoever acts asks again when it has a connection and is
- * about to send (kube_request.may_leave). Nothing here is a fence: who is stopped between that look
- * and the write may come late; what was sent ends by its own ?timeout=.
+ * A leader may decide until decide_ms after it sent its last successful renewal. What it begins
+ * until then ends before another replica can hold the Lease. The permission expires by time alone,
+ * so a stopped process loses it. A sender asks again right before a request leaves
+ * (kube_request.may_leave). This is no fence: a process that is stopped between that check and the
+ * write may write late; the request's ?timeout= bounds it.
  *
- * It works on the sender's thread, by its answers and as a kube_task, and has no clock of its own.
- * Where it says "from any thread" so it is.
+ * Runs on the sender's thread, driven by answers and as a kube_task. It has no clock of its own.
+ * Functions marked "from any thread" are the exception.
  */
 #ifndef KUBE_LEADERSHIP_H
 #define KUBE_LEADERSHIP_H
@@ -35,52 +34,52 @@ struct leadership;
 
 struct leadership_settings {
     struct lease_settings lease;
-    struct slice_settings slice; /* service NULL: none is kept */
+    struct slice_settings slice; /* service NULL: no slice is kept */
     struct catch_up_watch pods;
-    /* From the sending of a renewal on, it may decide for so long: what is begun then is over
-     * before another replica can hold the Lease. */
+    /* How long a leader may decide after it sent a renewal. What begins in that time ends before
+     * another replica can hold the Lease. */
     int64_t decide_ms;
-    /* Whether decisions may be made on the ledger; if not, why. On the sender's thread; whoever
-     * carries the task must be woken when it turns. */
+    /* Whether the ledger can be decided on; if not, why. Called on the sender's thread. The owner
+     * must wake the sender when the answer changes. */
     bool (*usable)(void *context, struct err *ret_why);
-    /* From when on nothing that was begun can take effect any more, where nothing may be begun; at
-     * the most now_ms where that is so. On the sender's thread. */
+    /* Given that nothing new begins: when nothing begun earlier can take effect any more; at most
+     * now_ms if that holds now. Called on the sender's thread. */
     int64_t (*quiet_ms)(void *context, int64_t now_ms);
-    /* People's time, for the Lease. */
+    /* Milliseconds since 1970, for the times in the Lease. */
     int64_t (*wall_ms)(void *context);
-    /* It may decide from now on, or may not any more. On the sender's thread, without a lock. */
+    /* may_decide has changed. Called on the sender's thread, without a lock. */
     void (*turned)(void *context, bool may_decide);
-    /* After leadership_release(): nothing is left to be told. Once. */
+    /* Called once after leadership_release(), when the Lease is given up. */
     void (*released)(void *context);
     void *context;
 };
 
-/* Texts are borrowed for its life. */
+/* Borrows the texts in settings until leadership_free(). */
 struct leadership *leadership_new(const struct leadership_settings *settings,
                                   struct kube_sender sender);
-/* After the sender has stopped. */
+/* Call after the sender has stopped. */
 void leadership_free(struct leadership *leadership);
 
-/* The port of the verbs, for the slice. Before the first tick. */
+/* Sets the port of the verbs, for the slice. Call before the first tick. */
 void leadership_serves(struct leadership *leadership, unsigned port);
 
 /* A kube_task. */
 int64_t leadership_tick(void *leadership_context, int64_t now_ms);
-/* From any thread; whoever carries the task must be woken then. It decides nothing any more; the
- * others are told as soon as what it began is over. */
+/* From the next tick on it never decides again; it gives the Lease up when nothing begun can take
+ * effect any more. From any thread; the caller must wake the sender then. */
 void leadership_release(struct leadership *leadership);
 
-/* From any thread; cheap. */
+/* From any thread; reads one atomic. */
 bool leadership_may_decide(const struct leadership *leadership, int64_t now_ms);
-/* For people: "leader", "follower", or "becoming the leader". From any thread. */
+/* For logs and status: "leader", "follower", or "becoming the leader". From any thread. */
 const char *leadership_role(const struct leadership *leadership, int64_t now_ms);
 
-/* Whom a watch on the one Lease, and one on the one EndpointSlice, tell what they see. On the
+/* The stores of the watches on the one Lease and on the one EndpointSlice. Call them on the
  * sender's thread. */
 struct reflector_store leadership_lease_store(struct leadership *leadership);
 struct reflector_store leadership_slice_store(struct leadership *leadership);
 
-/* Prometheus text. From any thread. */
+/* Writes Prometheus text. From any thread. */
 void leadership_metrics(const struct leadership *leadership, int64_t now_ms, struct buf *out);
 
 #endif

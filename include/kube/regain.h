@@ -27,26 +27,26 @@ struct regain;
 struct regain_settings {
     struct catch_up_watch pods;
     int64_t idle_ms;
-    /* Until then a binding of this instance's predecessor may take effect, so regain sends nothing.
-     */
+    /* Until then a binding of this instance's predecessor may take effect, so regain sends
+     * nothing. */
     int64_t start_ms;
 };
 
-/* Texts are borrowed for its life. */
+/* Borrows the texts in settings until regain_free(). */
 struct regain *regain_new(const struct regain_settings *settings, struct kube_sender sender);
-/* After the sender has stopped. */
+/* Call after the sender has stopped. */
 void regain_free(struct regain *regain);
 
-/* Reports a verb. True: the ledger is up to date. False: it is being brought up to date, and the
+/* Records a verb. True: the ledger is up to date. False: it is being brought up to date, and the
  * caller must wake the loop that runs the task. From any thread. */
 bool regain_heard(struct regain *regain, int64_t now_ms);
-/* Whether it is up to date since the last verb that was heard. From any thread. */
+/* Whether the ledger is up to date since the last recorded verb. From any thread. */
 bool regain_is_done(struct regain *regain);
 
 /* A kube_task. */
 int64_t regain_tick(void *regain_context, int64_t now_ms);
 
-/* Prometheus text. From any thread. */
+/* Writes Prometheus text. From any thread. */
 void regain_metrics(struct regain *regain, struct buf *out);
 
 #endif

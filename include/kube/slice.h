@@ -1,12 +1,13 @@
 /*
  * slice: keeps the EndpointSlice of a Service without a selector: one endpoint, the leader's.
  *
- * A state machine without I/O and without a clock, like lease.h: while its replica leads, the slice
- * is read and written until it says what it should, and again when somebody else changed it. It has
- * the Service's name. Another leader writes it next; nobody takes an address out, as calls to it
- * fail either way.
+ * A state machine without I/O or clock, like lease.h. While its replica leads, it reads and writes
+ * the slice until the content is right, and again after another writer changed it. The slice has
+ * the Service's name. The next leader replaces the address; a leader that stops does not remove its
+ * own, as calls to it fail either way.
  *
- * Source: discovery.k8s.io/v1. The type of the addresses cannot be changed: then it is made anew.
+ * Source: discovery.k8s.io/v1. addressType is immutable: if it is wrong, the slice is deleted and
+ * created anew.
  */
 #ifndef KUBE_SLICE_H
 #define KUBE_SLICE_H
@@ -15,7 +16,7 @@
 
 #include <jansson.h>
 
-/* Borrowed for its life. */
+/* The texts are borrowed until slice_free(). */
 struct slice_settings {
     const char *namespace_;
     const char *service;
@@ -28,23 +29,23 @@ struct slice;
 struct slice *slice_new(const struct slice_settings *settings);
 void slice_free(struct slice *slice);
 
-/* The port; before it leads. */
+/* Sets the port; before the replica leads. */
 void slice_serve(struct slice *slice, unsigned port);
-/* Whether this replica leads. When it begins to, the slice is looked at. */
+/* Reports whether this replica leads. When it begins to, the slice is read. */
 void slice_lead(struct slice *slice, int64_t now_ms, bool leads);
 
 struct slice_action {
     bool sends;                  /* slice_answered() follows */
-    int64_t until_ms;            /* else: when to be asked again */
+    int64_t until_ms;            /* else: when to call slice_next() again */
     struct kube_request request; /* valid until the next call */
 };
-/* At most one request is under way. */
+/* At most one request is in flight. */
 struct slice_action slice_next(struct slice *slice, int64_t now_ms);
 void slice_answered(struct slice *slice, const struct kube_answer *answer);
-/* A watch showed it, or its end (NULL). */
+/* A watch showed the slice, or its deletion (NULL). */
 void slice_seen(struct slice *slice, int64_t now_ms, const json_t *object);
 
-/* Of the last failure, since then nothing succeeded: one line; "" where all is well. */
+/* The last failure, one line; "" once a read or write succeeded. */
 const char *slice_why(const struct slice *slice);
 
 #endif

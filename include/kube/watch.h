@@ -10,13 +10,14 @@
 
 struct kube_watch;
 
-/* Before the loop starts. kind and store are borrowed; the store is called on the loop's thread. */
+/* Call before the loop starts. Borrows kind and store until kube_watch_free(); calls the store on
+ * the loop's thread. */
 struct kube_watch *kube_watch_new(struct kube_loop *loop, const struct reflector_settings *settings,
                                   const struct reflector_store *store);
-/* Has its store catch up (reflector_catch_up()). Borrows the watch. */
+/* The watch as catch_up.h wants it; borrows the watch. */
 struct catch_up_watch kube_watch_to_catch_up(struct kube_watch *watch);
 
-/* After the loop has stopped. */
+/* Call after the loop has stopped. */
 void kube_watch_free(struct kube_watch *watch);
 
 #endif

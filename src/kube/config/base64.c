@@ -30,7 +30,7 @@ static bool group_add(struct group *group, char c)
     return group->n_padding <= 2 && group->n_digits > group->n_padding + (group->n_padding > 0);
 }
 
-/* Bits that no byte takes must be 0, so that every text has one meaning. */
+/* Unused bits must be 0, so that every value has one text. */
 static bool group_has_no_rest(const struct group *group)
 {
     uint32_t unused = ((uint32_t)1 << (8 * group->n_padding)) - 1;
@@ -52,7 +52,7 @@ static int decode(const char *text, char *out, size_t *ret_len)
     for (const char *p = text; *p; p++) {
         if (*p == '\n' || *p == '\r')
             continue;
-        if (group.n_digits == 4) /* more after the padding */
+        if (group.n_digits == 4) /* digits after the padding */
             return -EINVAL;
         if (!group_add(&group, *p))
             return -EINVAL;

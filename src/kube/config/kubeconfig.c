@@ -154,7 +154,7 @@ int kubeconfig_get(const struct kubeconfig_value *object, const char *key, json_
     return 0;
 }
 
-/* Whether the item is an object of that name. */
+/* Whether the item is an object with that name. */
 static int judge_item(const struct kubeconfig_value *item, const char *name, bool *ret_is_it,
                       struct err *err)
 {
@@ -208,7 +208,7 @@ void kubeconfig_add_names(const struct kubeconfig_file *file, const char *list, 
 
 /* ---- the files of a list ---- */
 
-/* The files in hand. */
+/* The files that were read. */
 struct merged {
     const struct kubeconfig_file *files;
     size_t n_files;
@@ -225,7 +225,7 @@ static char *names_of(const struct merged *merged, const char *list)
     return buf_take(&names);
 }
 
-/* -ENOENT without a message: no file has it. */
+/* -ENOENT without a message: in no file. */
 static int find_entry(const struct merged *merged, const char *list, const char *name,
                       struct kubeconfig_value *ret_item, struct err *err)
 {
@@ -264,7 +264,7 @@ static int no_such_context(const struct merged *merged, const char *name,
     return -EINVAL;
 }
 
-/* The item of "contexts" by that name, or the current one. */
+/* Returns the item of "contexts" with that name, or the current one. */
 static int find_context(const struct merged *merged, const char *wanted,
                         struct kubeconfig_value *ret_item, struct err *err)
 {
@@ -279,8 +279,8 @@ static int find_context(const struct merged *merged, const char *wanted,
     return r == -ENOENT ? no_such_context(merged, name, wanted ? NULL : &current, err) : r;
 }
 
-/* What a context names: the member `key` ("cluster") of an item of the list. Its value is not there
- * where the context names none. */
+/* Returns the object that the context refers to by `key` ("cluster"), from the list. Its value is
+ * NULL if the context has no such key. */
 static int follow(const struct merged *merged, const struct kubeconfig_value *context,
                   const char *key, const char *list, struct kubeconfig_value *ret_object,
                   struct err *err)
@@ -360,7 +360,7 @@ int kubeconfig_read_one(const char *path, const char *context, struct kube_targe
     return r;
 }
 
-/* Fills files; n_files grows also where a later one cannot be read. */
+/* n_files counts the files read, also on failure; the caller frees them. */
 static int read_files(const char *paths, struct kubeconfig_file *files, size_t *n_files,
                       struct err *err)
 {

@@ -14,7 +14,7 @@
 #define API_VERSION "client.authentication.k8s.io/v1"
 #define EXTENSION "client.authentication.k8s.io/exec"
 
-/* The text as an absolute path; it may be relative to the file. The caller's. */
+/* Returns an absolute path, the caller's; relative ones start at the file's folder. */
 static char *path_of(const struct kubeconfig_value *value)
 {
     const char *text = json_string_value(value->value);
@@ -26,9 +26,9 @@ static char *path_of(const struct kubeconfig_value *value)
     return buf_take(&path);
 }
 
-/* ---- a credential plugin, and what its cluster holds for it ---- */
+/* ---- credential plugin ---- */
 
-/* Older plugins' answers have another meaning of what is missing; all current ones speak v1. */
+/* In older versions a missing field has another meaning; all current plugins support v1. */
 static int check_version(const struct kubeconfig_value *exec, struct err *err)
 {
     struct kubeconfig_value version;
@@ -176,7 +176,7 @@ struct field {
     int (*read)(const struct field *field, const struct kubeconfig_value *value,
                 struct kube_target *target, struct err *err);
     size_t at;        /* offsetof in struct kube_target */
-    url_check *check; /* of a text */
+    url_check *check; /* of a string */
     const char *instead;
 };
 
@@ -290,7 +290,7 @@ static int read_fields(const struct field *fields, size_t n_fields,
     return r;
 }
 
-/* Text wins over a path. */
+/* PEM text wins over a path. */
 static int check_file(const struct kubeconfig_value *object, const char *key, const char *pem,
                       const char *path, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* target: see include/kube/target.h. What is in a kubeconfig file is read in kubeconfig.c. */
+/* target: see include/kube/target.h. kubeconfig.c reads the files. */
 #include "kube/target.h"
 
 #include "base/buf.h"
@@ -36,7 +36,7 @@ static char *path_in(const char *folder, const char *name)
     return buf_take(&path);
 }
 
-/* Every pod has the variables; the token is what it was given to ask the API server with. */
+/* Every pod has the variables; only a mounted token gives access. */
 static bool is_in_cluster(const struct kube_lookup *lookup)
 {
     if (!is_given(lookup->service_host) || !is_given(lookup->service_port) ||

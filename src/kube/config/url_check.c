@@ -51,7 +51,7 @@ static bool is_printable(const char *text)
     return true;
 }
 
-/* "%0a": libcurl takes a proxy for none that has one in its password. */
+/* "%0a": libcurl ignores a proxy whose password has one. */
 static bool has_escaped_control(const char *text)
 {
     for (const char *at = text; (at = strchr(at, '%')) != NULL; at++) {
@@ -61,7 +61,7 @@ static bool has_escaped_control(const char *text)
     return false;
 }
 
-/* What follows the scheme; NULL where it is another. */
+/* Returns what follows the scheme; NULL: another scheme. */
 static const char *after_scheme(const char *text, const char *scheme)
 {
     size_t len = strlen(scheme);

@@ -1,5 +1,5 @@
-/* credentials: see include/kube/credentials.h. A token file is read again by who asks for the
- * identity (it is small, and at hand); a plugin has a thread of its own (exec_plugin.c). */
+/* credentials: see include/kube/credentials.h. The caller's thread reads the token file again (it
+ * is small and local); a plugin has its own thread (exec_plugin.c). */
 #include "kube/credentials.h"
 
 #include "base/log.h"
@@ -24,21 +24,21 @@ struct kube_credentials {
     char *cert_pem, *key_pem;   /* of the plugin; NULL: none */
     uint64_t version;
     uint64_t refused_version;
-    int64_t reread_ms;         /* when the token file is read again; 0: not yet known */
-    int64_t reread_refused_ms; /* the same, while the version is refused; 0: at once */
-    bool warned;               /* that it cannot be read */
+    int64_t reread_ms;         /* when to read the token file again; 0: not set yet */
+    int64_t reread_refused_ms; /* the same, while the version is rejected; 0: at once */
+    bool warned;               /* logged that it cannot be read */
     void (*changed)(void *context);
     void *context;
 };
 
-/* ---- changes: under the lock ---- */
+/* ---- changes: with the lock held ---- */
 
 static bool is_same(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Takes the new text; whether it is another. */
+/* Takes ownership of new_text; returns whether it differs. */
 static bool replace(char **text, char *new_text)
 {
     bool differs = !is_same(*text, new_text);
@@ -63,7 +63,7 @@ static bool is_reread_due(struct kube_credentials *credentials, int64_t now_ms)
     return now_ms >= credentials->reread_ms;
 }
 
-/* The old token stays where the file gives none. */
+/* On failure the old token stays. */
 static bool reread(struct kube_credentials *credentials, int64_t now_ms)
 {
     char *token = NULL;
@@ -84,9 +84,7 @@ static bool reread(struct kube_credentials *credentials, int64_t now_ms)
     return true;
 }
 
-/* ---- */
-
-/* Without the lock, as who is told may ask for the identity at once. */
+/* Calls without the lock: the callee may get the identity at once. */
 static void tell_change(struct kube_credentials *credentials)
 {
     mutex_lock(&credentials->lock);
@@ -120,7 +118,7 @@ static int run_plugin(struct kube_credentials *credentials, struct err *err)
     if (r < 0)
         return r;
     mutex_lock(&credentials->lock);
-    if (credentials->version == 1) { /* else the thread was quicker, with a newer one */
+    if (credentials->version == 1) { /* else the thread has stored a newer one */
         credentials->token = first.token;
         credentials->cert_pem = first.cert_pem;
         credentials->key_pem = first.key_pem;
@@ -220,7 +218,7 @@ static char *bearer(const char *token)
     return text;
 }
 
-/* The kubeconfig's certificate goes before the plugin's. */
+/* The kubeconfig's certificate wins over the plugin's. Lock held. */
 static struct kube_identity identity_of(const struct kube_credentials *credentials)
 {
     const struct kube_target *target = credentials->target;

@@ -36,7 +36,7 @@ static bool is_text(const json_t *object, const char *key, const char *text)
     return is && strcmp(is, text) == 0;
 }
 
-/* The status' member, "" counting as none. */
+/* Reads a member of the status; NULL if absent or "". */
 static int get_text(const json_t *status, const char *key, const char **ret_text, struct err *err)
 {
     const json_t *value = json_member(status, key);
@@ -124,7 +124,7 @@ int exec_credential_parse(const char *text, size_t len, struct exec_credential *
     return r;
 }
 
-/* ---- the question ---- */
+/* ---- the request ---- */
 
 static void set_text(json_t *object, const char *key, const char *text)
 {

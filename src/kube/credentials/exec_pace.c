@@ -10,7 +10,7 @@ static int64_t wider(int64_t gap_ms)
     return gap_ms < EXEC_PACE_LAST_MS / 2 ? gap_ms * 2 : EXEC_PACE_LAST_MS;
 }
 
-/* At 80 % of its life. */
+/* 80 % of the lifetime. */
 static int64_t renew_after_ms(int64_t lasts_ms)
 {
     int64_t after_ms = lasts_ms > 0 ? lasts_ms - lasts_ms / 5 : 0;
@@ -33,7 +33,7 @@ void exec_pace_failed(struct exec_pace *pace, int64_t now_ms)
     pace->ran_ms = now_ms;
 }
 
-/* What the server refuses again and again must not keep the plugin running. */
+/* Repeated 401s must not keep the plugin running. */
 void exec_pace_ask(struct exec_pace *pace, int64_t now_ms)
 {
     if (pace->asked || pace->due_ms <= now_ms)

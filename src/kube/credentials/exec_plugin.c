@@ -1,4 +1,4 @@
-/* exec_plugin: see exec_plugin.h. When it is run is decided in exec_pace.c. */
+/* exec_plugin: see exec_plugin.h. exec_pace.c decides when to run. */
 #include "exec_plugin.h"
 
 #include "base/clock.h"
@@ -24,10 +24,10 @@ struct exec_plugin {
     void (*renewed)(void *context, struct exec_credential *credential);
     void *context;
     pthread_t thread;
-    int stop_fd; /* readable: end */
+    int stop_fd; /* becomes readable at the end */
     struct mutex lock;
     pthread_cond_t changed;
-    struct exec_pace pace; /* these are guarded by the lock */
+    struct exec_pace pace; /* the lock guards pace and stops */
     bool stops;
 };
 
@@ -58,7 +58,7 @@ static int64_t lasts_ms(const struct exec_credential *credential)
     return (credential->expires_s - now_s) * 1000;
 }
 
-/* True: it is time; false: the end. */
+/* True: run now; false: stop. */
 static bool wait_until_due(struct exec_plugin *plugin)
 {
     mutex_lock(&plugin->lock);

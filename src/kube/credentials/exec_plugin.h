@@ -10,19 +10,19 @@
 
 struct exec_plugin;
 
-/* target is borrowed for its life. The plugin is run, and waited for, once, before the thread
- * starts; what it gives is the caller's. Later credentials are handed to `renewed` on the thread,
- * which owns them then. */
+/* Borrows target until exec_plugin_free(). Runs the plugin once and waits for it, before the thread
+ * starts; the caller owns that credential. The thread calls renewed() with each later one, which
+ * then owns it. */
 int exec_plugin_new(const struct kube_target *target,
                     void (*renewed)(void *context, struct exec_credential *credential),
                     void *context, struct exec_plugin **ret_plugin,
                     struct exec_credential *ret_first, struct err *err);
-/* What of that can be seen to go wrong without running the plugin. */
+/* Reports the errors that show without running the plugin. */
 int exec_plugin_check(const struct kube_target *target, struct err *err);
-/* Kills the plugin where it is running. NULL is allowed. */
+/* Kills a running plugin. NULL is allowed. */
 void exec_plugin_free(struct exec_plugin *plugin);
 
-/* The server has refused the credential: run it soon. From any thread. */
+/* The API server has rejected the credential: run soon. From any thread. */
 void exec_plugin_ask(struct exec_plugin *plugin);
 
 #endif

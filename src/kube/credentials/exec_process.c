@@ -1,10 +1,9 @@
 /*
  * exec_process: see exec_process.h.
  *
- * The plugin is started in a process group of its own. It gets nothing on standard input and no
- * file of ours, and no signal is blocked or ignored in it. That it has ended is asked for again and
- * again: its signal would go to another thread, a pidfd needs a newer kernel, and its output may be
- * held open by what it leaves running.
+ * The plugin runs in a process group of its own, with empty standard input and none of our files;
+ * no signal is blocked or ignored. Its end is polled for: SIGCHLD would go to another thread, a
+ * pidfd needs a newer kernel, and processes it leaves running may hold its output open.
  */
 #include "exec_process.h"
 
@@ -24,13 +23,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DEFAULT_PATH "/bin:/usr/bin" /* posix_spawnp()'s, where there is no PATH */
+#define DEFAULT_PATH "/bin:/usr/bin" /* of posix_spawnp() without PATH */
 #define ASK_EVERY_MS 20
 #define PIPE_PIECES 16
 
 struct child {
     pid_t pid;
-    int out_fd, err_fd; /* what it writes; reading does not wait */
+    int out_fd, err_fd; /* its output; non-blocking */
 };
 
 struct process {
@@ -39,7 +38,7 @@ struct process {
     int64_t timeout_ms, until_ms;
     struct buf *answer;
     struct last_lines said;
-    bool has_ended; /* and is no process any more: its number may be another's */
+    bool has_ended; /* reaped: its pid may belong to another process */
     int status;     /* of waitpid() */
 };
 
@@ -50,7 +49,7 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* ---- what it is told ---- */
+/* ---- environment and arguments ---- */
 
 static char *variable(const char *name, const char *value)
 {
@@ -70,7 +69,7 @@ static bool is_set(char *const *env, size_t n, const char *name_and_value)
     return false;
 }
 
-/* Ours, then what the kubeconfig says (of one name the last), then what we have ourselves. */
+/* Precedence: KUBERNETES_EXEC_INFO, the kubeconfig (the last of a name), our own environment. */
 static char **env_new(const struct kube_exec *exec, const char *info)
 {
     size_t n_inherited = 0;
@@ -101,7 +100,7 @@ static void env_free(char **env)
     free(env);
 }
 
-/* The strings stay the kubeconfig's. */
+/* The kubeconfig keeps the strings. */
 static char **argv_new(const struct kube_exec *exec)
 {
     size_t n = 0;
@@ -114,7 +113,7 @@ static char **argv_new(const struct kube_exec *exec)
     return argv;
 }
 
-/* ---- its beginning ---- */
+/* ---- start ---- */
 
 struct pipes {
     int out[2], err[2]; /* -1: closed */
@@ -150,7 +149,7 @@ static void set_files(posix_spawn_file_actions_t *files, const struct pipes *pip
     (void)posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     (void)posix_spawn_file_actions_adddup2(files, pipes->out[1], STDOUT_FILENO);
     (void)posix_spawn_file_actions_adddup2(files, pipes->err[1], STDERR_FILENO);
-    /* Libraries may have opened something without O_CLOEXEC. */
+    /* Libraries may have opened files without O_CLOEXEC. */
     (void)posix_spawn_file_actions_addclosefrom_np(files, STDERR_FILENO + 1);
 }
 
@@ -199,7 +198,7 @@ static int start(const struct kube_exec *exec, const char *info, struct child *r
     return 0;
 }
 
-/* ---- without beginning ---- */
+/* ---- check without running ---- */
 
 /* 0 or a positive errno. */
 static int judge_path(const char *path)
@@ -212,8 +211,7 @@ static int judge_path(const char *path)
     return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
-/* In the first folder of PATH that has one which may be run; an empty name is the current folder.
- */
+/* Searches PATH for an executable file; an empty entry is the current folder. */
 static int judge_in_path(const char *name)
 {
     const char *folder = getenv("PATH");
@@ -242,9 +240,9 @@ static int check(const struct kube_exec *exec, struct err *err)
     return code == 0 ? 0 : refuse(exec, code, err);
 }
 
-/* ---- from its beginning to its end ---- */
+/* ---- run to the end ---- */
 
-/* 0: no more for now; less: nothing more comes, ever. */
+/* 0: nothing for now; < 0: end of file or error. */
 static ssize_t read_some(int fd, char *piece, size_t size)
 {
     ssize_t n = read(fd, piece, size);
@@ -269,7 +267,7 @@ static int take_answer(struct process *process, struct err *err)
     return 0;
 }
 
-/* As much as a pipe holds, and no more at a time: it may go on for ever. */
+/* Reads at most what a pipe holds: the plugin may write without end. */
 static void take_words(struct process *process)
 {
     char piece[4096];
@@ -297,7 +295,7 @@ static int wait_some(struct process *process, struct err *err)
     return 0;
 }
 
-/* Until it has ended, and what it wrote before is read. */
+/* Returns when the process has ended and its earlier output is read. */
 static int follow(struct process *process, struct err *err)
 {
     for (;;) {
@@ -314,7 +312,7 @@ static int follow(struct process *process, struct err *err)
     }
 }
 
-/* False: there is none, or none of ours. */
+/* False: no such child. */
 static bool await_end(pid_t whose, int *ret_status)
 {
     pid_t ended = -1;
@@ -323,7 +321,7 @@ static bool await_end(pid_t whose, int *ret_status)
     return ended > 0;
 }
 
-/* In a container we may be the first process, to which its orphans come. */
+/* In a container we may be process 1, which inherits its orphans. */
 static void kill_all(struct process *process)
 {
     int status = 0;
@@ -342,7 +340,7 @@ static int judge(const struct process *process, struct err *err)
     return err_set(err, EIO, "has ended with status %d", WEXITSTATUS(process->status));
 }
 
-/* Who, what went wrong, and what it says itself: in one line. */
+/* One line: the command, the error, the end of its standard error. */
 static int tell(const struct kube_exec *exec, const struct last_lines *said, int code,
                 struct err *err)
 {

@@ -1,5 +1,5 @@
 /*
- * exec_process: runs a credential plugin once, to its end or to that of its time.
+ * exec_process: runs a credential plugin once, to its end or its time-out.
  */
 #ifndef KUBE_CREDENTIALS_EXEC_PROCESS_H
 #define KUBE_CREDENTIALS_EXEC_PROCESS_H
@@ -10,14 +10,12 @@
 
 #include <stdint.h>
 
-/* info is the value of KUBERNETES_EXEC_INFO; answer takes what it writes to standard output. The
- * plugin and what it has started are killed when it takes longer, writes more than answer may hold,
- * or stop_fd becomes readable (-ECANCELED). Messages name the command and have the end of what it
- * wrote to standard error, never of what it answered. */
+/* info: the value of KUBERNETES_EXEC_INFO; answer receives standard output. The plugin and its
+ * children are killed on a time-out, if answer overflows, or if stop_fd becomes readable
+ * (-ECANCELED). Messages name the command and quote the end of standard error, never the answer. */
 int exec_process_run(const struct kube_exec *exec, const char *info, int64_t timeout_ms,
                      int stop_fd, struct buf *answer, struct err *err);
-/* Whether there is such a command, and it may be run; -errno, with the message that running it
- * would give. */
+/* Whether the command exists and may be run; else -errno, with the message of a failed run. */
 int exec_process_check(const struct kube_exec *exec, struct err *err);
 
 #endif

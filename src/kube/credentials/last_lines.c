@@ -26,7 +26,7 @@ const char *last_lines_text(const struct last_lines *lines, char *ret_text)
     const char *p = lines->bytes;
     const char *end = p + lines->len;
     size_t n = 0;
-    if (lines->len == LAST_LINES_BYTES) { /* it was cut, perhaps inside a character */
+    if (lines->len == LAST_LINES_BYTES) { /* cut, perhaps within a character */
         while (p < end && !is_white(*p))
             p++;
     }

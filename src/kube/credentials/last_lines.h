@@ -1,5 +1,5 @@
 /*
- * last_lines: the end of what a program said, to be told in one line.
+ * last_lines: the end of a program's output, as one line.
  */
 #ifndef KUBE_CREDENTIALS_LAST_LINES_H
 #define KUBE_CREDENTIALS_LAST_LINES_H
@@ -14,9 +14,8 @@ struct last_lines {
 };
 
 void last_lines_add(struct last_lines *lines, const char *bytes, size_t len);
-/* One line without control characters and without the white space around it; "" if there is
- * nothing. What begins in the middle of a word begins after it. ret_text has
- * LAST_LINES_BYTES + 1 bytes. Returns it. */
+/* One line without control characters or outer white space; "" if empty. Starts at a whole word if
+ * the text was cut. ret_text has LAST_LINES_BYTES + 1 bytes and is returned. */
 const char *last_lines_text(const struct last_lines *lines, char *ret_text);
 
 #endif

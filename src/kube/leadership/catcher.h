@@ -1,10 +1,10 @@
 /*
- * catcher: has the ledger catch up, as often as it is told to. Private to leadership, hold and
+ * catcher: brings the ledger up to date, once for each number. Private to leadership, hold and
  * regain.
  *
- * resourceVersions may be compared from Kubernetes 1.35 on (extender contract 8.1): there a
- * consistent list of one pod says the one to catch up with. Whatever keeps that from being known,
- * the pods are listed anew, which is right in any case.
+ * From Kubernetes 1.35 on resourceVersions are comparable (extender contract 8.1): a consistent
+ * list of one pod returns the one to reach. If that fails for any reason, the pods are listed anew,
+ * which is always correct.
  */
 #ifndef KUBE_LEADERSHIP_CATCHER_H
 #define KUBE_LEADERSHIP_CATCHER_H
@@ -19,20 +19,19 @@
 struct catcher {
     struct kube_sender sender;
     struct catch_up_watch pods;
-    uint64_t number; /* of the catch-up that is under way, or done; 0: none */
+    uint64_t number; /* of the catch-up under way or completed; 0: none */
     enum { CATCHER_ASKS_SERVER, CATCHER_ASKS_PODS, CATCHER_BEGINS, CATCHER_WAITS } step;
-    bool asks; /* a request of it is under way */
+    bool asks; /* a request is in flight */
     char path[256];
     char version[CATCHER_VERSION_BYTES]; /* "": list anew */
-    atomic_uint_fast64_t done;           /* the last catch-up that was done */
+    atomic_uint_fast64_t done;           /* the last completed catch-up */
 };
 
-/* What pods borrows is borrowed. */
+/* Borrows what pods borrows. */
 void catcher_init(struct catcher *catcher, const struct catch_up_watch *pods,
                   struct kube_sender sender);
-/* Does what is next. A new number begins anew; what is left of another one is left out. True: it
- * has begun. On the sender's thread, and again after each answer. The sender's tasks are woken when
- * it is done. */
+/* Takes the next step. A new number starts over and abandons the one before; then returns true.
+ * Call on the sender's thread, again after each answer. The sender is woken on completion. */
 bool catcher_work(struct catcher *catcher, uint64_t number);
 /* From any thread. */
 bool catcher_is_done(const struct catcher *catcher, uint64_t number);

@@ -8,15 +8,15 @@
 
 #include <stdlib.h>
 
-/* Between two looks whether the ledger has caught up. */
+/* Interval at which callers of hold_until_ms() ask again. */
 #define LOOK_MS 20
-/* There is one catch-up. */
+/* There is only one catch-up. */
 #define NUMBER 1
 
 struct hold {
     int64_t until_ms;
     struct catcher catcher;
-    bool is_over; /* as last told */
+    bool is_over; /* as last logged */
 };
 
 struct hold *hold_new(const struct hold_settings *settings, struct kube_sender sender)

@@ -21,16 +21,16 @@ struct leadership {
     struct slice *slice; /* NULL: none */
     struct object_watch lease_watch;
     struct object_watch slice_watch;
-    int64_t unusable_ms;  /* since when the ledger is; CLOCK_NEVER: it is not */
-    struct err unusable;  /* why */
-    bool stands_back;     /* it decides nothing, whoever holds the Lease */
-    bool may_decide;      /* as last told */
-    bool is_released;     /* as last told */
+    int64_t unusable_ms;  /* since when the ledger is unusable; CLOCK_NEVER: it is usable */
+    struct err unusable;  /* the reason */
+    bool stands_back;     /* decides nothing, even with the Lease */
+    bool may_decide;      /* as last reported */
+    bool is_released;     /* as last reported */
     struct log_dedup log; /* of the Lease */
     struct log_dedup slice_log;
-    struct catcher catcher; /* by the term */
+    struct catcher catcher; /* numbered by the term */
 
-    atomic_int_fast64_t until_ms; /* it may decide; 0: not */
+    atomic_int_fast64_t until_ms; /* may decide until then; 0: not at all */
     atomic_int role;
     atomic_bool wants_release;
     struct counter n_terms, n_losses, n_failures;
@@ -70,9 +70,9 @@ void leadership_free(struct leadership *leadership)
     free(leadership);
 }
 
-/* ---- what follows from the Lease ---- */
+/* ---- effects of the Lease ---- */
 
-/* From when on somebody else may act. */
+/* Another replica may act from then on. */
 static int64_t authority_ms(const struct leadership *leadership, const struct lease_status *status)
 {
     return status->renewed_ms + leadership->settings.decide_ms;
@@ -110,7 +110,7 @@ static void count(struct leadership *leadership, const struct lease_status *stat
                   "the EndpointSlice could not be read or written");
 }
 
-/* What others ask from any thread. */
+/* Updates the values that other threads read, and reports changes. */
 static void publish(struct leadership *leadership, int64_t now_ms)
 {
     const struct lease_status status = lease_status(leadership->lease);
@@ -149,7 +149,7 @@ static void send(struct leadership *leadership, const struct kube_request *reque
     leadership->sender.send(leadership->sender.sender, request, done, leadership);
 }
 
-/* Steps of one term that are left when another begins are left out. */
+/* A new term abandons the catch-up of the one before. */
 static void catch_up(struct leadership *leadership)
 {
     const struct lease_status status = lease_status(leadership->lease);
@@ -158,9 +158,9 @@ static void catch_up(struct leadership *leadership)
             LOG_NUM("term", status.term));
 }
 
-/* ---- whether it is to lead ---- */
+/* ---- the goal ---- */
 
-/* Until when it leads on a ledger that it cannot decide on. */
+/* How long it leads with an unusable ledger. */
 static int64_t patience_ms(const struct leadership *leadership)
 {
     if (leadership->unusable_ms == CLOCK_NEVER || leadership->stands_back)
@@ -184,7 +184,7 @@ static bool is_to_lead(struct leadership *leadership, int64_t now_ms)
            now_ms < patience_ms(leadership);
 }
 
-/* Returns when to be called again. */
+/* Returns when to call again. */
 static int64_t take_aim(struct leadership *leadership, int64_t now_ms)
 {
     const struct leadership_settings *settings = &leadership->settings;
@@ -192,7 +192,7 @@ static int64_t take_aim(struct leadership *leadership, int64_t now_ms)
     enum lease_aim aim = LEASE_LEAD;
     leadership->stands_back = !is_to_lead(leadership, now_ms);
     if (leadership->stands_back) {
-        atomic_store(&leadership->until_ms, 0); /* before it is asked what is under way */
+        atomic_store(&leadership->until_ms, 0); /* before quiet_ms() looks at what is under way */
         quiet_ms = settings->quiet_ms(settings->context, now_ms);
         aim = now_ms < quiet_ms ? LEASE_KEEP : LEASE_LEAVE;
     }
@@ -229,7 +229,7 @@ static int64_t work_on_slice(struct leadership *leadership, int64_t now_ms)
     return action.until_ms;
 }
 
-/* That it may not decide any more is told when it is so. */
+/* When turned(false) is due. */
 static int64_t turn_ms(const struct leadership *leadership)
 {
     return leadership->may_decide ? (int64_t)atomic_load(&leadership->until_ms) : CLOCK_NEVER;

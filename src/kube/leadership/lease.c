@@ -14,23 +14,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of retry_ms, in percent. */
+/* Follower jitter, in percent of retry_ms. */
 #define JITTER_PERCENT 120
-/* A request takes at most this part of the renewal deadline: where one is lost there is time for
- * others. */
+/* A request may take 1/TRIES of the renewal deadline, so a lost one leaves time for others. */
 #define TRIES 3
-/* Between two tries to give it up, while others wait for that. */
+/* Interval of tries to give the Lease up while other replicas wait for it. */
 #define LEAVE_RETRY_MS 200
 #define RETRY_AFTER_MAX_S 300
 #define WHY_MAX_BYTES ((size_t)400)
 
 enum lease_request {
     NO_REQUEST,
-    READ,    /* GET: its answer says what follows */
+    READ,    /* GET: its answer decides what follows */
     RENEW,   /* PUT on our own last write */
-    TAKE,    /* PUT on what was just read, to take it or to keep it */
+    TAKE,    /* PUT on the version just read, to take or keep it */
     MAKE,    /* POST */
-    GIVE_UP, /* PUT without a holder, on what was just read */
+    GIVE_UP, /* PUT without a holder, on the version just read */
 };
 
 struct lease {
@@ -40,19 +39,19 @@ struct lease {
     char *body;
     uint64_t random;
 
-    enum lease_request next; /* what is asked when due_ms has come */
+    enum lease_request next; /* the request to send at due_ms */
     int64_t due_ms;
-    enum lease_request asked; /* and not answered yet */
+    enum lease_request asked; /* in flight */
     int64_t asked_ms;
 
-    json_t *object;     /* as it was last seen; NULL: never */
-    int64_t seen_ms;    /* since then it says what it says, by our clock */
-    bool is_gone;       /* it was not there when it was last read */
-    int64_t gone_ms;    /* is_gone: since each reading said so */
-    int64_t written_ms; /* a PUT or POST that makes it ours was sent last */
-    bool may_be_ours;   /* that was not answered by anything that says otherwise */
-    bool is_hinted;     /* since the request was asked there is a reason to look again */
-    bool has_ended;     /* since then a watch showed its end */
+    json_t *object;     /* as last seen; NULL: never */
+    int64_t seen_ms;    /* unchanged since then, by our clock */
+    bool is_gone;       /* the last reading found none */
+    int64_t gone_ms;    /* if is_gone: since when every reading found none */
+    int64_t written_ms; /* when a PUT or POST that makes it ours was last sent */
+    bool may_be_ours;   /* no answer since then contradicts that write */
+    bool is_hinted;     /* since the request was sent there is a reason to read again */
+    bool has_ended;     /* since the request was sent a watch showed the deletion */
     enum lease_aim aim;
     struct lease_status status;
     char *holder;
@@ -88,7 +87,7 @@ void lease_free(struct lease *lease)
     free(lease);
 }
 
-/* ---- what is known of it ---- */
+/* ---- the known state ---- */
 
 static struct lease_record record_of(const struct lease *lease)
 {
@@ -113,7 +112,7 @@ static bool is_held_by_another(const struct lease *lease, int64_t now_ms)
     return record.holder[0] && !is_ours(lease, &record) && now_ms < expiry_ms(lease, &record);
 }
 
-/* Takes the object over. */
+/* Takes ownership of object. */
 static void see(struct lease *lease, int64_t now_ms, json_t *object)
 {
     if (!lease->object || !lease_object_same(lease->object, object))
@@ -140,7 +139,7 @@ static void lose(struct lease *lease)
     lease->next = READ;
 }
 
-/* Other replicas may create the Lease again, and lead. */
+/* Other replicas may create the Lease again and lead. */
 static void lose_deleted(struct lease *lease)
 {
     if (!lease->status.leads)
@@ -154,9 +153,9 @@ static void hold(struct lease *lease, int64_t now_ms)
 {
     const int64_t again_ms = lease->asked_ms + lease->settings.retry_ms;
     if (lease->aim == LEASE_LEAVE)
-        return; /* it is read again, and given up */
+        return; /* the next reading gives it up */
     if (lease->asked_ms + lease->settings.renew_deadline_ms <= now_ms) {
-        ask_next(lease, READ, now_ms); /* the answer was so long on its way that it says nothing */
+        ask_next(lease, READ, now_ms); /* the answer is too late to rely on */
         return;
     }
     buf_clear(&lease->why);
@@ -173,7 +172,7 @@ static bool keeps_others_waiting(const struct lease *lease, int64_t now_ms)
            now_ms < lease->written_ms + lease->settings.duration_ms;
 }
 
-/* Not this time. */
+/* This round failed, or found another holder. */
 static void end_round(struct lease *lease, int64_t now_ms, int64_t retry_after_s)
 {
     const int64_t retry_ms = lease->settings.retry_ms;
@@ -187,7 +186,7 @@ static void end_round(struct lease *lease, int64_t now_ms, int64_t retry_after_s
     ask_next(lease, READ, now_ms + delay_ms);
 }
 
-/* Who waits tries as soon as it is over. */
+/* Tries again as soon as until_ms has passed. */
 static void follow(struct lease *lease, int64_t now_ms, int64_t until_ms)
 {
     end_round(lease, now_ms, -1);
@@ -201,7 +200,7 @@ static void follow_holder(struct lease *lease, int64_t now_ms)
     follow(lease, now_ms, expiry_ms(lease, &record));
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 static const char *method_of(enum lease_request request)
 {
@@ -289,7 +288,7 @@ struct lease_action lease_next(struct lease *lease, int64_t now_ms, int64_t wall
     return ask(lease, now_ms, wall_ms);
 }
 
-/* ---- what came of it ---- */
+/* ---- answers ---- */
 
 static void explain(struct lease *lease, enum lease_request request,
                     const struct kube_answer *answer)
@@ -303,11 +302,11 @@ static void fail_round(struct lease *lease, enum lease_request request,
     explain(lease, request, answer);
     lease->status.failures++;
     if (request == READ)
-        lease->is_gone = false; /* it may have been there meanwhile */
+        lease->is_gone = false; /* it may have existed meanwhile */
     end_round(lease, answer->at_ms, answer->retry_after_s);
 }
 
-/* The Lease of an answer; NULL: it has none. */
+/* Returns the Lease in the answer, the caller's; NULL: none. */
 static json_t *lease_in(const struct kube_answer *answer)
 {
     struct lease_record record;
@@ -318,8 +317,8 @@ static json_t *lease_in(const struct kube_answer *answer)
     return NULL;
 }
 
-/* From when on no replica can lead by the deleted Lease. Another holder may have renewed it just
- * before the deletion, unseen by us, so its last known renewal does not help. Our own does. */
+/* When no replica can lead by the deleted Lease any more. Another holder may have renewed it just
+ * before the deletion, unseen, so its last known renewal proves nothing. Our own does. */
 static int64_t free_ms(const struct lease *lease, int64_t now_ms)
 {
     const struct lease_record record = record_of(lease);
@@ -375,7 +374,7 @@ static void judge_write(struct lease *lease, enum lease_request request,
                         const struct kube_answer *answer, json_t *object)
 {
     if (object && lease->has_ended) {
-        /* That may have been after this write. */
+        /* The deletion may have followed this write. */
         see(lease, answer->at_ms, object);
         ask_next(lease, READ, answer->at_ms);
     } else if (object) {
@@ -444,8 +443,7 @@ static void see_change(struct lease *lease, int64_t now_ms, const json_t *object
         return;
     }
     see(lease, now_ms, json_deep_copy(object));
-    /* A write that was about to be sent would be accepted on top of it: none is sent before it is
-     * read again. */
+    /* A write that is about to be sent would now succeed on top of it: read first. */
     if (is_news && !is_held_by_another(lease, now_ms))
         hurry(lease, now_ms);
     else if (is_news && lease->next != READ)
@@ -465,7 +463,7 @@ void lease_seen(struct lease *lease, int64_t now_ms, const json_t *object)
     hurry(lease, now_ms);
 }
 
-/* ---- what it is to do ---- */
+/* ---- the goal ---- */
 
 void lease_set_aim(struct lease *lease, int64_t now_ms, enum lease_aim aim)
 {

@@ -9,7 +9,7 @@
 
 #define MICRO_TIME_SIZE 64
 
-/* MicroTime: exactly six digits after the point, else it cannot be read. */
+/* MicroTime: the API server accepts exactly six digits after the point. */
 static const char *micro_time(int64_t wall_ms, char text[MICRO_TIME_SIZE])
 {
     const time_t seconds = (time_t)(wall_ms / 1000);
@@ -44,7 +44,7 @@ int lease_object_read(const json_t *object, struct lease_record *ret_record, str
         return r;
     if (strcmp(kind, "Lease") != 0 || !record.version[0])
         return err_set(err, EINVAL, "is no Lease with a resourceVersion");
-    /* The API server takes 32 bits and refuses less than 1; what it never wrote is over at once. */
+    /* The API server stores 32 bits and rejects less than 1; any other value counts as expired. */
     record.duration_ms = seconds < 0 || seconds > INT32_MAX ? 0 : seconds * 1000;
     *ret_record = record;
     return 0;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* kube-scheduler's own, by its defaults. */
+/* The default name of kube-scheduler's Lease. */
 #define LEASE "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
 #define LEASE_MS 1000
 #define TERM_BYTES ((size_t)512)
@@ -22,29 +22,29 @@
 
 enum regain_step { IDLE, LEASE_WANTED, CATCHING_UP };
 
-/* What the Lease says. */
+/* The Lease as read. */
 struct reign {
-    char term[TERM_BYTES];    /* "": it could not be read */
-    char renewed[TIME_BYTES]; /* as it is written there */
+    char term[TERM_BYTES];    /* "": unreadable */
+    char renewed[TIME_BYTES]; /* as written there */
 };
 
 struct regain {
     struct regain_settings settings;
     struct kube_sender sender;
 
-    /* The sender's thread. */
+    /* Only on the sender's thread: */
     enum regain_step step;
-    uint64_t working_on; /* the number of the pause that the step is for */
-    bool asks;           /* for the Lease */
+    uint64_t working_on; /* the number of the pause that the step serves */
+    bool asks;           /* the GET of the Lease is in flight */
     struct catcher catcher;
-    struct reign seen;    /* as it was read for this pause */
+    struct reign seen;    /* as read for this pause */
     struct reign known;   /* when the ledger last was up to date */
-    struct log_dedup log; /* why the Lease could not be read */
+    struct log_dedup log; /* failures to read the Lease */
 
     struct mutex lock; /* guards the rest */
     int64_t heard_ms;  /* the last verb; 0: none */
-    uint64_t wanted;   /* pauses that ended */
-    uint64_t done;     /* up to which of them the ledger is up to date */
+    uint64_t wanted;   /* pauses so far */
+    uint64_t done;     /* the last pause after which the ledger is up to date */
     struct counter n_unchanged, n_caught_up;
 };
 
@@ -108,8 +108,8 @@ static void read_reign(const json_t *root, struct reign *ret_reign)
     (void)snprintf(ret_reign->renewed, sizeof ret_reign->renewed, "%s", renewed);
 }
 
-/* One that nobody renews is no kube-scheduler's any more: theirs may have another name now. They
- * renew it every few seconds, more often than a pause is long. */
+/* A Lease that nobody renews is no longer kube-scheduler's: that one may have another name now.
+ * kube-scheduler renews every few seconds, more often than a pause is long. */
 static bool is_same_reign(const struct regain *regain)
 {
     const struct reign *seen = &regain->seen;
@@ -160,8 +160,8 @@ static void on_lease(void *context, const struct kube_answer *answer)
 
 /* ---- the task ---- */
 
-/* A pause that ends while the ledger still catches up for the one before waits for that: a list
- * that takes longer than a pause would never end otherwise. */
+/* A second pause during a catch-up waits for the first: a list that takes longer than a pause would
+ * never end otherwise. */
 static void take_news(struct regain *regain)
 {
     mutex_lock(&regain->lock);

@@ -1,5 +1,5 @@
 /*
- * request_text: what an answer of the API server says: the object in it, or why there is none.
+ * request_text: the object in an answer of the API server, or the reason why there is none.
  */
 #ifndef KUBE_LEADERSHIP_REQUEST_TEXT_H
 #define KUBE_LEADERSHIP_REQUEST_TEXT_H
@@ -9,9 +9,9 @@
 
 #include <jansson.h>
 
-/* The JSON of an answer of 200 or 201, the caller's; NULL: it is another, or has none. */
+/* Returns the JSON of a 200 or 201, the caller's; NULL: another answer, or no JSON. */
 json_t *request_text_object(const struct kube_answer *answer);
-/* Replaces what is in out: "PUT /apis/...: 403: the Status's message". */
+/* Replaces out by "PUT /apis/...: 403: the Status's message". */
 void request_text_explain(struct buf *out, const char *method, const char *path,
                           const struct kube_answer *answer);
 

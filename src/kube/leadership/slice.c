@@ -13,9 +13,9 @@
 #include <string.h>
 
 #define QUESTION_MS 5000
-/* Between our write and another because somebody else wrote. */
+/* Least time between our write and the next, if another writer interferes. */
 #define AGAIN_MS 1000
-/* After somebody else was quicker. */
+/* Delay after a conflict. */
 #define CONFLICT_MS 200
 #define WHY_MAX_BYTES ((size_t)400)
 #define SERVICE_LABEL "kubernetes.io/service-name"
@@ -34,12 +34,12 @@ struct slice {
     uint64_t random;
     struct backoff backoff;
     bool leads;
-    enum slice_request next; /* NO_REQUEST: all is well */
+    enum slice_request next; /* NO_REQUEST: the slice is right */
     int64_t due_ms;
-    enum slice_request asked; /* and not answered yet */
-    bool is_hinted;           /* since then the watch showed something */
-    json_t *object;           /* as last read; NULL: there is none */
-    json_t *settled;          /* as our last write left it; NULL: none did */
+    enum slice_request asked; /* in flight */
+    bool is_hinted;           /* since the request was sent the watch showed a change */
+    json_t *object;           /* as last read; NULL: none exists */
+    json_t *settled;          /* as our last write left it, or as read when right; NULL: neither */
     int64_t settled_ms;
 };
 
@@ -70,7 +70,7 @@ void slice_free(struct slice *slice)
     free(slice);
 }
 
-/* ---- what it should say ---- */
+/* ---- the right content ---- */
 
 static const char *address_type(const struct slice *slice)
 {
@@ -98,7 +98,7 @@ static json_t *member_to_write(json_t *object, const char *key)
     return json_object_get(object, key);
 }
 
-/* What others wrote stays. */
+/* Keeps other writers' fields. */
 static json_t *write_object(const struct slice *slice, const json_t *before)
 {
     json_t *object =
@@ -127,7 +127,7 @@ static const json_t *labels_of(const json_t *object)
     return json_member(json_member(object, "metadata"), "labels");
 }
 
-/* In what matters. */
+/* Compares only the fields that we write. */
 static bool says_the_same(const json_t *a, const json_t *b)
 {
     return same_member(a, b, "addressType") && same_member(a, b, "endpoints") &&
@@ -135,7 +135,7 @@ static bool says_the_same(const json_t *a, const json_t *b)
            same_member(labels_of(a), labels_of(b), MANAGER_LABEL);
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 static void ask_next(struct slice *slice, enum slice_request request, int64_t due_ms)
 {
@@ -189,7 +189,7 @@ struct slice_action slice_next(struct slice *slice, int64_t now_ms)
     return action;
 }
 
-/* ---- what came of it ---- */
+/* ---- answers ---- */
 
 static void keep(json_t **place, json_t *object)
 {
@@ -267,8 +267,7 @@ void slice_answered(struct slice *slice, const struct kube_answer *answer)
         settle(slice, answer->at_ms, object);
 }
 
-/* The server may write a thing otherwise than we did: what our write became is what it should be.
- */
+/* Compares with the result of our last write: the server may normalize what we wrote. */
 void slice_seen(struct slice *slice, int64_t now_ms, const json_t *object)
 {
     slice->is_hinted = true;

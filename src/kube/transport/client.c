@@ -1,9 +1,9 @@
 /*
- * client_curl: the client over libcurl; its header's one home.
+ * client_curl: the client over libcurl; the only file that knows libcurl.
  *
- * HTTP/1.1, a connection for each request that is under way. Over HTTP/2, libcurl 7.88 (Debian 12)
- * loses the rest of an answer once in a thousand times that a watch on the same connection is given
- * up: it waits until something else arrives there.
+ * HTTP/1.1, a connection for each request in flight. Over HTTP/2, libcurl 7.88 (Debian 12) loses
+ * the rest of an answer about once in a thousand times that a watch on the same connection is
+ * cancelled: it waits until something else arrives there.
  *
  * A generation is a curl_multi with its connections. A retired one ends with its last transfer.
  */
@@ -22,23 +22,23 @@
 #include <unistd.h>
 #include <utlist.h>
 
-/* An idle one is used again for so long: kube-apiserver closes it after 90 s, and what is just
- * being sent then gets no answer. */
+/* Reuse idle connections for this time only: kube-apiserver closes them after 90 s, and a request
+ * that is being sent then gets no answer. */
 #define IDLE_S 60L
 #define BUFFER_BYTES (16L * 1024)
 #define LONG_BUFFER_BYTES (128L * 1024)
 #define EVENTS_AT_ONCE 64
-/* Requests that have begun and have no connection yet. A handshake costs both sides milliseconds of
- * processor time: where hundreds of bindings began theirs at once, all would be out of time before
- * the first is through. The others wait for these, or for connections that become free. */
+/* Limit of requests that have begun and have no connection yet. A handshake costs both sides
+ * milliseconds of processor time. If hundreds of bindings began theirs at once, all would time out
+ * before the first is through. The others wait for these, or for a free connection. */
 #define CONNECTING_MAX 8
 #define TRAILER_BYTES_MAX ((size_t)64 * 1024)
 
 struct generation {
     CURLM *multi;
-    int sockets; /* a poller\'s set */
-    bool used;   /* something was sent over it */
-    bool aborts; /* what was written and given up must not arrive later */
+    int sockets; /* the poller's epoll set */
+    bool used;   /* a request was sent over it */
+    bool aborts; /* closes with a reset, so data of abandoned requests never arrive later */
     struct transfer *transfers;
     struct client *client;
     struct generation *prev, *next;
@@ -49,9 +49,9 @@ struct client {
     struct client_limits limits;
     struct endpoint endpoint;
     struct curl_slist *connect_to;
-    struct generation *generations; /* the first takes what is new */
-    struct transfer *waiting;       /* to begin, the oldest first */
-    size_t n_connecting;            /* CONNECTING_MAX */
+    struct generation *generations; /* new requests use the first */
+    struct transfer *waiting;       /* not begun yet, the oldest first */
+    size_t n_connecting;            /* at most CONNECTING_MAX */
     struct poller poller;
 };
 
@@ -59,17 +59,17 @@ struct transfer {
     CURL *easy;
     struct curl_slist *headers;
     char fault[CURL_ERROR_SIZE];
-    CURLcode unfit; /* an option could not be set: it is not begun */
-    bool changes;   /* it is no GET */
+    CURLcode unfit; /* an option could not be set: the transfer is not begun */
+    bool changes;   /* not a GET, and not only_asks */
     bool is_connecting;
     bool sent, cut, has_head, is_long;
-    bool heard;           /* something came in this round */
-    size_t trailer_bytes; /* that follow the body */
+    bool heard;           /* bytes arrived in this round */
+    size_t trailer_bytes; /* after the body */
     const struct transfer_handler *handler;
     void *context;
     struct client *client;
-    struct generation *generation; /* NULL: it has not begun */
-    struct transfer *prev, *next;  /* of the generation's, or of those that wait */
+    struct generation *generation; /* NULL: not begun */
+    struct transfer *prev, *next;  /* in the generation's list or in the waiting list */
 };
 
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *context, void *unused)
@@ -99,9 +99,9 @@ static void end_connecting(struct transfer *transfer)
     transfer->is_connecting = false;
 }
 
-/* The connection is there, the request has not begun to leave. Called again when libcurl wants to
- * send it once more, because a connection that was used before ended without a word. What changes
- * something may have taken effect then. */
+/* The connection exists, and the request has not begun to leave. libcurl calls this again to resend
+ * over another connection when a reused one was closed without an answer. A request that changes
+ * something may have taken effect by then, so it is not resent. */
 static int on_connection(void *context, char *ip, char *local_ip, int port, int local_port)
 {
     (void)ip, (void)local_ip, (void)port, (void)local_port;
@@ -130,7 +130,7 @@ static size_t on_header(char *line, size_t size, size_t n, void *context)
     struct transfer *transfer = context;
     size_t len = size * n;
     transfer->heard = true;
-    if (transfer->has_head) { /* a trailer: libcurl keeps it, and limits only the header */
+    if (transfer->has_head) { /* a trailer: libcurl keeps it, but limits only the header */
         transfer->trailer_bytes += len;
         return transfer->trailer_bytes <= TRAILER_BYTES_MAX ? len : 0;
     }
@@ -152,7 +152,7 @@ static size_t on_body(char *bytes, size_t size, size_t n, void *context)
     return transfer->handler->on_bytes(transfer->context, bytes, size * n) ? size * n : 0;
 }
 
-/* Keeps the first refusal. In parentheses it is the function, not the macro for constants. */
+/* Keeps the first error. The parentheses select the function, not the type-checking macro. */
 #define SET(transfer, option, value)                                                               \
     do {                                                                                           \
         CURLcode code_ = (curl_easy_setopt)((transfer)->easy, (option), (value));                  \
@@ -171,8 +171,8 @@ static void set_tls(struct transfer *transfer, const struct kube_target *target)
     SET(transfer, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     SET(transfer, CURLOPT_SSL_VERIFYPEER, target->insecure ? 0L : 1L);
     SET(transfer, CURLOPT_SSL_VERIFYHOST, target->insecure ? 0L : 2L);
-    /* Files are read again for every connection, and a resumed session would be the old
-     * certificate's. */
+    /* Files are read again for every connection, and a resumed session would keep the old
+     * certificate. */
     SET(transfer, CURLOPT_CA_CACHE_TIMEOUT, 0L);
     SET(transfer, CURLOPT_SSL_SESSIONID_CACHE, 0L);
     if (target->ca_pem)
@@ -180,7 +180,7 @@ static void set_tls(struct transfer *transfer, const struct kube_target *target)
     else if (target->ca_file)
         SET(transfer, CURLOPT_CAINFO, target->ca_file);
     if (target->ca_pem || target->ca_file)
-        SET(transfer, CURLOPT_CAPATH, NULL); /* the system's are not trusted too */
+        SET(transfer, CURLOPT_CAPATH, NULL); /* do not also trust the system's */
 }
 
 static void set_certificate(struct transfer *transfer, const struct kube_identity *identity)
@@ -202,7 +202,7 @@ static void set_proxy(struct transfer *transfer, const struct client *client)
         SET(transfer, CURLOPT_NOPROXY, "");
         SET(transfer, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     } else if (client->endpoint.loopback) {
-        SET(transfer, CURLOPT_PROXY, ""); /* of the environment, too */
+        SET(transfer, CURLOPT_PROXY, ""); /* ignores the environment's */
     }
 }
 
@@ -212,7 +212,7 @@ static void set_connection(struct transfer *transfer, const struct client *clien
     SET(transfer, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     SET(transfer, CURLOPT_MAXAGE_CONN, IDLE_S);
     SET(transfer, CURLOPT_NOSIGNAL, 1L);
-    /* Else dropping one whose name is being looked up waits for the resolver. */
+    /* Otherwise dropping a transfer during its name lookup waits for the resolver. */
     SET(transfer, CURLOPT_QUICK_EXIT, 1L);
     SET(transfer, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
     SET(transfer, CURLOPT_SOCKOPTDATA, client);
@@ -264,7 +264,7 @@ static void set_events(struct transfer *transfer)
     SET(transfer, CURLOPT_WRITEDATA, transfer);
 }
 
-/* 0, or a negative errno: no descriptor is left. */
+/* 0, or a negative errno if no descriptor is left. */
 static int begin_generation(struct client *client)
 {
     int sockets = poller_new_set(&client->poller);
@@ -331,7 +331,7 @@ static void begin_transfer(struct transfer *transfer)
     (void)curl_multi_add_handle(generation->multi, transfer->easy);
 }
 
-/* Whether any did. */
+/* Returns whether any transfer began. */
 static bool begin_waiting(struct client *client)
 {
     bool any = false;
@@ -395,8 +395,8 @@ void transfer_drop(struct transfer *transfer)
     (void)begin_waiting(client);
 }
 
-/* Of what curl says, cut in place; NULL: there is none that may be told, as an address in it may
- * have a password. */
+/* Cuts curl's message to one line, in place. NULL: empty, or not to be shown, as an address in it
+ * may contain a password. */
 static const char *first_line(char *text)
 {
     text[strcspn(text, "\r\n")] = '\0';
@@ -410,7 +410,7 @@ static void end_transfer(struct transfer *transfer, CURLcode code)
         fault = "the connection was closed before the answer";
     else if (code != CURLE_OK)
         fault = first_line(transfer->fault);
-    if (code != CURLE_OK && !fault) /* libcurl may have quoted the address of a proxy */
+    if (code != CURLE_OK && !fault) /* libcurl may have quoted a proxy's address */
         fault = curl_easy_strerror(code);
     transfer->handler->on_end(transfer->context, fault);
     free_transfer(transfer);
@@ -453,8 +453,8 @@ static int selected(const struct poller_event *event)
            (event->broken ? CURL_CSELECT_ERR : 0);
 }
 
-/* After a round. One that served every socket with something to read, and the timer that libcurl
- * sets where it keeps bytes back: a transfer that got nothing had nothing. */
+/* Call after a round. If the round served every readable socket and libcurl's timer for bytes it
+ * keeps back, a transfer that got nothing had nothing. */
 static void tell_empty(struct generation *generation, bool served_all)
 {
     struct transfer *transfer = NULL;

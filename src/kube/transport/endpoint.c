@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pieces of "https://HOST:PORT/prefix", borrowed from it. */
+/* Pieces of "https://HOST:PORT/prefix"; borrowed. */
 struct parts {
-    const char *host; /* with its brackets, if any */
+    const char *host; /* with brackets, if any */
     size_t host_len;
     const char *port; /* NULL: none */
     size_t port_len;
@@ -49,7 +49,7 @@ static struct parts split(const char *after_scheme)
     return parts;
 }
 
-/* The URL names what the certificate is to vouch for, and the connection goes to the server. */
+/* The URL has the name that the certificate must show; the connection goes to the server. */
 static void rename_server(struct endpoint *endpoint, const char *name, const struct parts *parts)
 {
     const char *port = parts->port ? parts->port : "";
@@ -68,8 +68,7 @@ static void rename_server(struct endpoint *endpoint, const char *name, const str
     buf_fini(&text);
 }
 
-/* Whose the server's name is to find: kubectl's socks5 leaves it to the proxy, libcurl's does not.
- */
+/* The proxy resolves the server's name: kubectl's socks5 does so, libcurl's only as socks5h. */
 static char *proxy_of(const char *proxy_url)
 {
     static const char SOCKS5[] = "socks5://";

@@ -1,6 +1,5 @@
 /*
- * endpoint: where requests go, worked out of a target once: what stands in the URL, what is
- * connected to and through what, what the server is called in the Host header. Resolves no name.
+ * endpoint: the URL, address, proxy and Host header of a target, computed once. Resolves no name.
  */
 #ifndef KUBE_TRANSPORT_ENDPOINT_H
 #define KUBE_TRANSPORT_ENDPOINT_H
@@ -8,12 +7,12 @@
 #include "kube/target.h"
 
 struct endpoint {
-    char *base_url;   /* a request's path follows it */
-    char *connect_to; /* "::HOST:PORT" where the URL names something else; NULL: as the URL says */
-    char *host;       /* of the Host header where the URL names something else; else NULL */
-    char *proxy;      /* as libcurl calls it; NULL: none was asked for */
+    char *base_url;   /* a request's path is appended */
+    char *connect_to; /* "::HOST:PORT" if the URL has another name; NULL: connect as the URL says */
+    char *host;       /* Host header if the URL has another name; else NULL */
+    char *proxy;      /* in libcurl's form; NULL: none configured */
     bool tls;
-    bool loopback; /* never to be reached through a proxy from the environment */
+    bool loopback; /* proxies of the environment are ignored */
 };
 
 void endpoint_init(struct endpoint *endpoint, const struct kube_target *target);

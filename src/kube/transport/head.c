@@ -25,7 +25,7 @@ void head_init(struct head *head, const struct endpoint *endpoint,
 {
     *head = (struct head){.url = joined(endpoint->base_url, request->request->path)};
     add(head, "Accept: ", "application/json");
-    add(head, "Expect:", ""); /* it would cost a round trip */
+    add(head, "Expect:", ""); /* saves a round trip */
     if (request->request->body)
         add(head, "Content-Type: ", "application/json");
     if (request->identity->authorization)

@@ -1,6 +1,6 @@
 /*
- * head: what a request says in front of its body, as text: its URL and the lines of its header that
- * an HTTP library does not make by itself.
+ * head: the URL and the header lines of a request, as text; only lines that libcurl does not add
+ * itself.
  */
 #ifndef KUBE_TRANSPORT_HEAD_H
 #define KUBE_TRANSPORT_HEAD_H
@@ -12,7 +12,7 @@
 
 struct head {
     char *url;
-    char *lines[HEAD_MAX_LINES]; /* "Accept: application/json"; "Expect:" is to be left out */
+    char *lines[HEAD_MAX_LINES]; /* "Accept: application/json"; "Expect:" removes that header */
     size_t n_lines;
 };
 
@@ -20,7 +20,7 @@ void head_init(struct head *head, const struct endpoint *endpoint,
                const struct transfer_request *request);
 void head_fini(struct head *head);
 
-/* Of an answer: the value of Retry-After in seconds; -1: none, which a date counts as. */
+/* Reads Retry-After, in seconds; -1: a date, or not a number. */
 int64_t head_retry_after_s(const char *value);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * loop: see include/kube/loop.h. The thread, its rounds, and what other threads hand to it; HTTP is
- * the client's, a request's life is stream's.
+ * loop: see include/kube/loop.h. The thread, its rounds and its inbox; HTTP is in client.c, the
+ * life of a request in stream.c.
  *
- * A round hands over whatever has arrived, then ends what is out of time, then calls the tasks: so
- * nobody who was slow to be served is taken for silent.
+ * A round delivers everything that has arrived, then ends late requests, then calls the tasks. So a
+ * peer that was served slowly never counts as silent.
  */
 #include "kube/loop.h"
 
@@ -21,13 +21,13 @@
 #include <string.h>
 #include <utlist.h>
 
-/* How long arrivals are handed over before time-outs and tasks have their turn again. */
+/* Arrivals are delivered for at most this time before time-outs and tasks run. */
 #define HAND_OVER_MS 200
 #define CONNECTIONS_MAX 512
-/* How long a loop waits at most before it looks again whether a stream is drained: a caller that
- * sees an older look knows that the loop is frozen or busy. */
+/* While a stream has an on_drained, the loop waits no longer than this. A caller that sees an older
+ * look knows that the loop is frozen or busy. */
 #define LOOK_MS 1000
-/* It goes round at least so often, which shows that it is not stuck. */
+/* A round begins at least this often, which shows that the loop is not stuck. */
 #define ROUND_MS 5000
 
 struct task {
@@ -43,10 +43,10 @@ struct kube_loop {
     struct client *client;
     struct streams streams;
     struct task *tasks;
-    struct mutex lock;         /* of inbox */
-    struct kube_stream *inbox; /* requests that were sent and not yet taken over */
+    struct mutex lock;         /* guards inbox */
+    struct kube_stream *inbox; /* sent, but not yet in streams */
     atomic_bool woken, stopping;
-    atomic_int_fast64_t round_ms; /* when the last round began; 0: none did */
+    atomic_int_fast64_t round_ms; /* when the last round began; 0: never */
     pthread_t thread;
     bool started;
 };
@@ -84,7 +84,7 @@ void kube_loop_add_task(struct kube_loop *loop, kube_task *run, void *context)
 
 /* ---- whole answers ---- */
 
-/* Of a request that was sent: collected, and given once. */
+/* Collects the answer of a request from send(). */
 struct whole_answer {
     struct kube_stream *stream;
     struct buf body;
@@ -276,7 +276,7 @@ int kube_loop_start(struct kube_loop *loop, struct err *err)
 {
     sigset_t all, before;
     (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the main thread's */
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the main thread */
     int code = pthread_create(&loop->thread, NULL, run, loop);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (code != 0)

@@ -8,7 +8,7 @@
 
 #define EVENTS_AT_ONCE 64
 
-/* Adds fd, which is this poller's; closes it if that fails. */
+/* Adds fd, which the poller owns from now on; closes it on failure. */
 static int add(const struct poller *poller, int fd)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};

@@ -1,5 +1,5 @@
 /*
- * poller: what a thread waits in: sets of sockets, and a bell that any thread may ring.
+ * poller: waits for sets of sockets, and for a bell that any thread may ring.
  */
 #ifndef KUBE_TRANSPORT_POLLER_H
 #define KUBE_TRANSPORT_POLLER_H
@@ -14,20 +14,21 @@ struct poller {
 /* 0, or a negative errno. */
 int poller_init(struct poller *poller);
 void poller_fini(struct poller *poller);
-/* Until a socket of a set is ready, the bell has been rung, or the time is over (< 0: never). */
+/* Returns when a socket of a set is ready, the bell was rung, or after timeout_ms (< 0:
+ * unlimited). */
 void poller_wait(struct poller *poller, int64_t timeout_ms);
 void poller_ring(struct poller *poller);
 
-/* A set, to be closed with close(); or a negative errno. */
+/* A new set, which the caller closes with close(); or a negative errno. */
 int poller_new_set(struct poller *poller);
 
 struct poller_event {
     int fd;
     bool in, out, broken;
 };
-/* in: wait for input; out: for room. Neither: leave it alone. */
+/* in: wait for input; out: for room to write. Neither: remove fd. */
 void poller_watch(int set, int fd, bool in, bool out);
-/* What is ready now. Their number. */
+/* Returns how many are ready, without waiting. */
 int poller_ready(int set, struct poller_event *ret_events, int max);
 
 #endif

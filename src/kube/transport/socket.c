@@ -13,7 +13,7 @@
 void socket_prepare(int fd, bool is_tcp, int64_t unacked_ms)
 {
     const unsigned timeout_ms = (unsigned)unacked_ms;
-    (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* not for credential plugins */
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* not inherited by credential plugins */
     if (!is_tcp)
         return;
     (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof(timeout_ms));

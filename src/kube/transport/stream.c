@@ -9,7 +9,7 @@
 #include <string.h>
 #include <utlist.h>
 
-/* How long the second try waits for a newer credential, at most. */
+/* How long a rejected request waits for a newer credential. */
 #define RENEWAL_MS 10000
 #define UNAUTHORIZED 401U
 #define WHO_BYTES ((size_t)300)
@@ -61,7 +61,7 @@ static void remove_stream(struct kube_stream *stream)
 static void end_stream(struct kube_stream *stream, enum kube_outcome outcome, const char *why)
 {
     struct streams *streams = stream->streams;
-    stream->cancelled = true; /* what the handler may do is done already */
+    stream->cancelled = true; /* cancelling from the handler has no further effect */
     streams->touched = true;
     stream->handler.on_end(stream->handler.context, streams->now_ms, outcome, why);
     remove_stream(stream);
@@ -86,7 +86,7 @@ static void who_is_refused(const struct kube_stream *stream, char *text, size_t 
                    kube_credentials_name(stream->streams->credentials));
 }
 
-/* Once; in ordinary times there is a newer one at hand, and nothing is told. */
+/* Once per request. Usually a newer credential is at hand, and the handler is not called. */
 static void tell_refused(struct kube_stream *stream)
 {
     char why[WHO_BYTES];
@@ -98,8 +98,8 @@ static void tell_refused(struct kube_stream *stream)
     stream->handler.on_refused(stream->handler.context, why);
 }
 
-/* No newer credential came: the first 401 is the answer. A certificate is its connection's; the
- * next one reads the file again. */
+/* No newer credential came: reports the first 401. A client certificate belongs to its connection;
+ * a new connection reads the file again. */
 static void end_refused(struct kube_stream *stream)
 {
     char why[WHO_BYTES];
@@ -196,7 +196,7 @@ static void on_end(void *context, const char *fault)
         end_stream(stream, KUBE_ANSWERED, "");
 }
 
-/* The time is that of before the round. */
+/* now_ms is from before the round, so never too late. */
 static void on_empty(void *context)
 {
     const struct kube_stream *stream = context;
@@ -215,8 +215,8 @@ static void send_stream(struct kube_stream *stream, const struct kube_identity *
     const struct transfer_request request = {&stream->request, identity, !stream->is_whole};
     if (stream->request.fresh)
         client_retire(client);
-    stream->request.fresh = false; /* once is enough */
-    stream->sent = false;          /* what was refused has had no effect */
+    stream->request.fresh = false; /* retire once only */
+    stream->sent = false;          /* a rejected request had no effect */
     stream->state = STREAM_SENT;
     stream->version = identity->version;
     stream->transfer = client_send(client, &request, &TRANSFER_HANDLER, stream);
@@ -230,7 +230,7 @@ static void step_stream(struct kube_stream *stream, bool renewed)
         remove_stream(stream);
         return;
     }
-    /* Who was stopped in between does not ask what nobody waits for any more. */
+    /* If the process was stopped meanwhile, the caller no longer waits. */
     if (is_new && stream->is_whole && stream->deadline_ms <= streams->now_ms) {
         fail_stream(stream, "no time was left to ask");
         return;

@@ -1,6 +1,6 @@
 /*
- * stream: the requests of one loop, each from its opening to its end: its time, a refused
- * credential, and what its handler is told. All on the loop's thread, but for stream_new().
+ * stream: the requests of one loop, from opening to end: deadlines, rejected credentials, handler
+ * events. All on the loop's thread, except stream_new().
  */
 #ifndef KUBE_TRANSPORT_STREAM_H
 #define KUBE_TRANSPORT_STREAM_H
@@ -16,18 +16,18 @@ enum stream_state {
 };
 
 struct kube_stream {
-    struct kube_request request; /* path and body are its own */
+    struct kube_request request; /* path and body are owned */
     struct kube_stream_handler handler;
-    bool is_whole;    /* its time is for the whole of it, and a stop ends it with an event */
-    bool cancelled;   /* freed in the next step, or with the transfer's end */
+    bool is_whole;    /* the deadline is for the whole answer, and a stop ends it with an event */
+    bool cancelled;   /* to be freed in the next step, or at the transfer's end */
     bool was_refused; /* had its first 401 */
-    bool told;        /* the handler knows that */
-    bool has_head;    /* the handler has been told */
+    bool told;        /* the handler knows of the 401 */
+    bool has_head;    /* the handler has the head */
     bool sent;        /* may have taken effect */
-    bool is_kept;     /* it had a connection, and might not leave any more */
+    bool is_kept;     /* may_leave() forbade it */
     enum stream_state state;
     int64_t deadline_ms;
-    int64_t renewed_by_ms; /* when a refused one waits no longer */
+    int64_t renewed_by_ms; /* a rejected request waits until then */
     uint64_t version;      /* of the credential it was sent with */
     struct transfer *transfer;
     struct streams *streams;
@@ -39,25 +39,25 @@ struct streams {
     struct kube_credentials *credentials;
     struct kube_stream *list;
     int64_t now_ms;
-    bool touched; /* a handler was called since this was last cleared */
+    bool touched; /* a handler was called since the tasks ran */
     bool renewed; /* there may be a newer credential */
 };
 
-/* Any thread. Copies the request and the handler. */
+/* From any thread. Copies the request and the handler. */
 struct kube_stream *stream_new(const struct kube_request *request,
                                const struct kube_stream_handler *handler, bool is_whole);
 
-/* Takes it over; it is sent in the next step. */
+/* Takes ownership; the next step sends it. */
 void streams_add(struct streams *streams, struct kube_stream *stream);
-/* Sends what is new or has a newer credential, frees what was cancelled. */
+/* Sends new requests and those with a newer credential; frees cancelled ones. */
 void streams_step(struct streams *streams);
-/* Ends what is out of time; after all that has arrived was handed over. */
+/* Ends late requests. Call after all arrivals were delivered. */
 void streams_expire(struct streams *streams);
 /* When the next step or end is due. */
 int64_t streams_due_ms(const struct streams *streams);
-/* A stream has a handler that must hear on_drained regularly. */
+/* Whether any handler needs on_drained regularly. */
 bool streams_are_looked_at(const struct streams *streams);
-/* Ends all there are, with an event where is_whole. */
+/* Ends all streams; those with is_whole get an event. */
 void streams_stop(struct streams *streams);
 
 #endif

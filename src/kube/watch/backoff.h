@@ -1,6 +1,6 @@
 /*
- * backoff: how long to wait after a failure: 0.8 s doubling to 30 s, and up to as much again by
- * chance; from the beginning again after two minutes without a failure (client-go's numbers).
+ * backoff: the delay after a failure: 0.8 s doubling to 30 s, plus up to the same again by chance.
+ * It starts over after two minutes without a failure (client-go's numbers).
  */
 #ifndef KUBE_WATCH_BACKOFF_H
 #define KUBE_WATCH_BACKOFF_H
@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 struct backoff {
-    int64_t step_ms; /* 0: the first failure is still to come */
-    int64_t last_ms; /* when it was last asked */
+    int64_t step_ms; /* 0: no failure yet */
+    int64_t last_ms; /* the last failure */
 };
 
-/* For one failure, at now_ms; random is the state of random_below(). */
+/* Call once for each failure. random: state of random_below(). */
 int64_t backoff_next_ms(struct backoff *backoff, int64_t now_ms, uint64_t *random);
 
 #endif

@@ -6,7 +6,7 @@
 
 #define DIGITS "0123456789"
 
-/* The end of "GET /api/v1/pods: 403"; NULL: it has no status. */
+/* Returns the end of "GET /api/v1/pods: 403"; NULL: no status in it. */
 static const char *end_of_status(const char *failure)
 {
     const char *colon = strstr(failure, ": ");

@@ -29,7 +29,7 @@ static void on_upsert(void *context, const json_t *object)
     see(watch, json_deep_copy(object));
 }
 
-/* Whatever it says; a GET will not be taken either. */
+/* A GET would be too large, too. */
 static void on_too_large(void *context, const json_t *part)
 {
     struct object_watch *watch = context;
@@ -50,7 +50,7 @@ static void on_removed(void *context, const json_t *object)
     see(context, NULL);
 }
 
-/* why is "watch /apis/...: 403: ...". */
+/* why: "watch /apis/...: 403: ...". */
 static void tell_refusal(const struct object_watch *watch, const char *why)
 {
     const bool is_watch = strncmp(why, "watch ", 6) == 0;

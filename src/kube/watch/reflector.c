@@ -9,16 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of an error's answer, what is read; and how long it may take to come. */
+/* Limits for reading the body of an error. */
 #define ERROR_BODY_MAX ((size_t)4096)
 #define ERROR_BODY_MS 5000
 #define REWATCH_MS 10000
-/* The path with its query: three bytes for each of a token that is encoded, and the rest. */
+/* Path and query: three bytes for each byte of an encoded token, and the rest. */
 #define PATH_MAX_BYTES (3 * REFLECTOR_TOKEN_MAX + 4096)
 
 /* ---- its life ---- */
 
-/* "metadata.managedFields" of an object is "object.metadata.managedFields" of an event. */
+/* Returns the paths within an event: "object.metadata.managedFields" for
+ * "metadata.managedFields". */
 static const char **inside_events(const char *const *drop)
 {
     size_t n = 0;
@@ -137,14 +138,14 @@ static struct reflector_action take_off(struct reflector *reflector, int64_t now
     return (struct reflector_action){.want = REFLECTOR_REQUEST, .request = flight->request};
 }
 
-/* An open watch of which nothing came tells no more than one that could not be opened. */
+/* A watch without an event that ended at once shows no more than a watch that failed to open. */
 static bool watch_was_in_vain(const struct reflector *reflector, int64_t now_ms)
 {
     const struct flight *flight = &reflector->flight;
     return flight->n_objects == 0 && now_ms - flight->head_ms < VERY_SHORT_MS;
 }
 
-/* It has ended, or is given up. */
+/* The request has ended or is abandoned. */
 static void land(struct reflector *reflector, int64_t now_ms)
 {
     struct flight *flight = &reflector->flight;
@@ -191,9 +192,9 @@ static void judge_garbage(struct reflector *reflector, int64_t now_ms, const str
     reflector_failed(reflector, now_ms, FAILURE_GARBAGE, -1);
 }
 
-/* ---- what only the time tells ---- */
+/* ---- time-outs ---- */
 
-/* The watch was silent, or what came over it is not known to be all. */
+/* The watch was silent, or its events may be incomplete. */
 static void begin_probe(struct reflector *reflector)
 {
     reflector_settle(reflector);
@@ -262,7 +263,7 @@ static int64_t sooner(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Whatever is under way. */
+/* Deadlines that hold in every step. */
 static int64_t own_deadline(const struct reflector *reflector)
 {
     return sooner(unopened_deadline(reflector), reflector_catch_up_due_ms(reflector));
@@ -387,7 +388,7 @@ void reflector_bytes(struct reflector *reflector, int64_t now_ms, const char *by
     flush(reflector);
 }
 
-/* ---- how it ended ---- */
+/* ---- ends ---- */
 
 static void end_well(struct reflector *reflector, int64_t now_ms)
 {
@@ -407,7 +408,7 @@ static void end_well(struct reflector *reflector, int64_t now_ms)
         reflector_page_end(reflector, now_ms);
 }
 
-/* The connection may be dead without knowing it. */
+/* If so, the connection may be dead. */
 static bool is_out_of_time(const struct flight *flight, int64_t now_ms)
 {
     const struct kube_request *request = &flight->request;
@@ -431,7 +432,7 @@ void reflector_end(struct reflector *reflector, int64_t now_ms, enum kube_outcom
     if (!flight->is_open)
         return;
     if (flight->settled)
-        ; /* decided already */
+        ; /* decided earlier */
     else if (is_refused(flight))
         judge_refusal(reflector, now_ms);
     else if (outcome == KUBE_ANSWERED && flight->stream)
@@ -450,7 +451,7 @@ void reflector_drained(struct reflector *reflector, int64_t now_ms)
     if (json_stream_is_between(flight->stream))
         reflector_lag_drained(reflector, now_ms);
     else
-        reflector_lag_tell(reflector); /* half an event is unread, however slowly it comes */
+        reflector_lag_tell(reflector); /* part of an event is unread, however slowly it arrives */
     flush(reflector);
 }
 

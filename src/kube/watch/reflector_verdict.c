@@ -1,6 +1,6 @@
 /*
- * reflector_verdict: what a reflector makes of what came: what it says of a failure (one printable
- * line of ASCII), what it does next, how far the store may be behind, and whether it has caught up.
+ * reflector_verdict: what a reflector reports of a failure (one printable ASCII line), its next
+ * step, its lag, and whether it has caught up.
  */
 #include "base/clock.h"
 #include "formats/json_get.h"
@@ -13,16 +13,16 @@
 
 #define SHOWN_MAX 200
 
-/* A Retry-After longer than this is no Retry-After. */
+/* A longer Retry-After is cut to this. */
 #define RETRY_AFTER_MAX_S 300
-/* A list that is over so soon after the last one was in vain. */
+/* After a shorter time since the last list, a 410 backs off before it lists again. */
 #define IN_VAIN_MS 120000
-/* How long events are waited for: where there are any, they come at once. */
+/* How long to wait for events: pending ones arrive at once. */
 #define CATCH_UP_MS 300
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
-/* Of the text, what can be shown. */
+/* shown: at least SHOWN_MAX + 1 bytes. */
 static void make_printable(const char *text, char *shown)
 {
     size_t n = strnlen(text, SHOWN_MAX);
@@ -156,7 +156,7 @@ static enum relist_cause cause_of(enum reflector_failure failure)
     return RELIST_FAILED;
 }
 
-/* A page that was refused for being one too many is asked for again: it is of the same list. */
+/* After a 429 the same page is requested again: it belongs to the same list. */
 static void list_failed(struct reflector *reflector, enum reflector_failure failure)
 {
     struct listing *listing = &reflector->listing;
@@ -180,7 +180,7 @@ static void watch_failed(struct reflector *reflector, enum reflector_failure fai
         reflector->step = STEP_PROBE;
 }
 
-/* One that was opened and broke off has not shown what the probe saw. */
+/* A watch that opened and then broke off did not reach the probe's version. */
 static void rewatch_failed(struct reflector *reflector, enum reflector_failure failure)
 {
     bool refused = failure == FAILURE_BUSY || failure == FAILURE_CUT;
@@ -192,7 +192,7 @@ static void rewatch_failed(struct reflector *reflector, enum reflector_failure f
         reflector_relist(reflector, cause_of(failure));
 }
 
-/* Lists that became too old are made anew at once, but not one after another. */
+/* After a 410 the collection is listed at once, unless the last list was a moment ago. */
 static int64_t delay_of(struct reflector *reflector, int64_t now_ms, enum reflector_failure failure,
                         int64_t retry_after_s)
 {
@@ -284,8 +284,8 @@ void reflector_catch_up(struct reflector *reflector, int64_t now_ms, uint64_t nu
     reflector_catch_up_look(reflector);
 }
 
-/* A list that was begun before the catch-up may not show it; one that is to begin will. Where the
- * version is known, the watch after the list may do the rest. */
+/* A list that began before the catch-up may miss changes; one that is still to begin will not. If
+ * the version is known, the watch after the list may reach it. */
 static bool is_helped_by_list(const struct reflector *reflector)
 {
     const struct listing *listing = &reflector->listing;

@@ -1,9 +1,9 @@
 /*
- * reflector_wire: the requests that a reflector sends, and what it reads of the answers: pages of a
- * list, and events of a watch.
+ * reflector_wire: writes a reflector's requests, and reads the pages of a list and the events of a
+ * watch.
  *
- * A probe's answer is read as a page is, but for its items. A resourceVersion is taken over only
- * after its event was. What comes before a fault is applied.
+ * A probe's answer is read like a page without its items. The resourceVersion of an event is taken
+ * over only after the event was applied. Everything before a fault is applied.
  */
 #include "formats/json_get.h"
 #include "random.h"
@@ -21,7 +21,7 @@
 #define WATCH_LONGEST_S 600
 #define REWATCH_S 8
 #define MAX_DEPTH ((size_t)100)
-/* How long a collection that is not served is taken for not served. */
+/* How long a 404 of an optional collection is trusted. */
 #define ABSENT_MS 60000
 
 /* ---- requests ---- */
@@ -31,7 +31,7 @@ static void add(struct reflector *reflector, const char *text)
     buf_add_text(&reflector->path, text);
 }
 
-/* Percent-encoded, but for what RFC 3986 calls unreserved. */
+/* Percent-encodes all but the unreserved characters of RFC 3986. */
 static void add_encoded(struct reflector *reflector, const char *text)
 {
     for (; *text; text++) {
@@ -110,7 +110,7 @@ struct kube_request reflector_request(struct reflector *reflector)
 
 /* ---- pages ---- */
 
-/* "PodList"; absent is as yet unknown. */
+/* "PodList". may_be_absent: the kind may follow later. */
 static int check_kind(const json_t *list, bool may_be_absent, struct err *err)
 {
     static const char END[] = "List";
@@ -152,7 +152,7 @@ static bool on_large_item(void *context, const json_t *part)
     return true;
 }
 
-/* A member of the list's metadata; empty where it is absent. */
+/* Copies a member of the list's metadata; "" if it is absent. */
 static int take_token(const json_t *list, const char *key, struct buf *out, struct err *err)
 {
     const char *token = "";
@@ -175,7 +175,7 @@ static int on_envelope(void *context, json_t *list, struct text_position at, str
     if (reflector->flight.n_objects++ > 0)
         return err_set(err, EINVAL, "a second object follows the list");
     int r = check_kind(list, false, err);
-    /* Go writes an empty list as null, too. */
+    /* Go also writes an empty list as null. */
     if (r == 0 && !listing->has_items && !json_is_null(json_object_get(list, "items")))
         r = err_set(err, EINVAL, "items: is missing, should be a list");
     if (r == 0)
@@ -231,8 +231,8 @@ static void list_end(struct reflector *reflector, int64_t now_ms)
     reflector_catch_up_listed(reflector, now_ms);
 }
 
-/* The first page's resourceVersion is the list's: should a later page be newer, the watch tells
- * what lies between. */
+/* The list has the resourceVersion of its first page: if a later page is newer, the watch repeats
+ * the changes in between. */
 void reflector_page_end(struct reflector *reflector, int64_t now_ms)
 {
     struct listing *listing = &reflector->listing;
@@ -250,8 +250,8 @@ void reflector_page_end(struct reflector *reflector, int64_t now_ms)
     copy(&listing->continue_, &listing->page_continue);
 }
 
-/* Asked again so often that it never counts as not followed. What was told once is not told again,
- * and that it was asked again is no relist. */
+/* The next request comes within silence_ms, so the data never become stale. Later 404s call no
+ * store and count as no relist. */
 void reflector_page_absent(struct reflector *reflector, int64_t now_ms)
 {
     const struct reflector_store *store = &reflector->store;
@@ -334,7 +334,7 @@ static void on_error(struct reflector *reflector, const json_t *status)
 struct event {
     enum watch_event type;
     json_t *object;
-    const char *version; /* NULL: an error has none */
+    const char *version; /* NULL: WATCH_ERROR has none */
 };
 
 static int read_event(const json_t *root, struct text_position at, struct event *ret_event,
@@ -390,7 +390,7 @@ static int on_event(void *context, json_t *root, struct text_position at, struct
     return 0;
 }
 
-/* As long as it says what it is about it is an event like others. */
+/* An oversized event counts if its type and resourceVersion are readable. */
 static bool on_large_event(void *context, const json_t *part)
 {
     const struct text_position nowhere = {0, 0};
@@ -450,7 +450,7 @@ void reflector_watch_end(struct reflector *reflector, int64_t now_ms)
     reflector_failed(reflector, now_ms, FAILURE_CUT, -1);
 }
 
-/* Behind what we have: another history, as after a restored backup. */
+/* A smaller version than ours means another history, as after a restored backup. */
 void reflector_probe_end(struct reflector *reflector, int64_t now_ms)
 {
     const char *seen = buf_text(&reflector->listing.page_version);

@@ -11,7 +11,7 @@ struct kube_watch {
     struct reflector *reflector;
     const char *path;
     struct kube_stream *stream; /* NULL: none is open */
-    struct catch_up catch_up;   /* under way, without its version; number 0: none */
+    struct catch_up catch_up;   /* under way; its version is not kept; number 0: none */
     struct mutex lock;          /* guards the rest */
     struct catch_up wanted;     /* not taken over yet; number 0: none */
     char *wanted_version;       /* NULL: list anew */
@@ -70,7 +70,7 @@ static void take_catch_up(struct kube_watch *watch, int64_t now_ms)
     free(version);
 }
 
-/* After the store was told. */
+/* Call after the store was flushed. */
 static void tell_caught_up(struct kube_watch *watch)
 {
     const struct catch_up catch_up = watch->catch_up;
