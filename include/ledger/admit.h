@@ -1,5 +1,5 @@
 /*
- * admit: which pods a node takes at all, whatever is free on it.
+ * admit: which pods may go to a node, apart from free room.
  */
 #ifndef LEDGER_ADMIT_H
 #define LEDGER_ADMIT_H
@@ -7,20 +7,19 @@
 #include "ledger/cluster.h"
 #include "types/reason.h"
 
-/* Cordon, taints, node selector and required affinity. */
+/* Judges cordon, taints, node selector and required affinity. */
 enum reason admit_by_labels(const struct node_traits *traits, const struct shape_facts *facts);
-/* Whether the node's GPUs are whole where they must be. */
+/* Judges whether the node's GPUs are whole if the pod needs whole ones. */
 enum reason admit_wholeness(const struct node *node, const struct pod_shape *shape);
-/* Whether the node's GPUs are of a model that the pod may have. */
+/* Judges the node's GPU model. */
 enum reason admit_model(const struct node_traits *traits, const struct model_wants *wants);
-/* Then admit_model() refuses no node. */
+/* If true, admit_model() rejects no node. */
 bool admit_takes_any_model(const struct model_wants *wants);
 
-/* Cordon, taints, node selector and affinities only: is it a node for such pods at all? What a
- * DaemonSet's controller asks. */
+/* Judges cordon, taints, node selector and affinities only, as a DaemonSet's controller does. */
 bool admit_node(const struct node *node, const struct pod_shape *shape);
-/* The same, and admit_wholeness() and admit_model(). Whether there are GPUs, and how many, is not
- * asked. */
+/* admit_node(), admit_wholeness() and admit_model(). Ignores whether and how many GPUs there
+ * are. */
 bool admit_gpus(const struct node *node, const struct pod_shape *shape);
 
 #endif

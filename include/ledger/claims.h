@@ -1,24 +1,23 @@
 /*
  * claim: GPUs of quotas that a pod is about to use, between filter and bind.
  *
- * kube-scheduler assumes a pod when it has chosen a node, and binds it later: it may wait at Permit
- * for the rest of its gang, or in PreBind for volumes. Meanwhile no object says so. So filter
- * claims the pod's share of its quotas, under the model of the node that it ranks first. Claims
- * count against other pods in filter only; a binding is judged by what is used, so a claim that was
- * wrong, missing or lost costs a retry and never a quota.
+ * kube-scheduler assumes a pod on a node first and binds it later. Meanwhile the pod may wait at
+ * Permit for the rest of its gang, or in PreBind for volumes, and no API object shows the choice.
+ * So filter claims the pod's share of its quotas, under the model of the node that it ranks first.
+ * Claims count against other pods in filter only. bind counts actual use, so a wrong, missing or
+ * lost claim costs a retry but never exceeds a quota.
  *
  * A pod counts once: as bound, else reserved, else nominated (ledger/nominate.h), else claimed. So
- * its claim ends when it is bound, reserved, nominated, finished or deleted; and at the time that
- * the caller says, as the ledger has no clock. Claims are of this ledger alone: another replica has
- * none.
+ * its claim ends when it is bound, reserved, nominated, finished, terminating or deleted, and at
+ * until_ms by the caller's clock. Claims belong to this ledger alone: another replica has none.
  */
 #ifndef LEDGER_CLAIMS_H
 #define LEDGER_CLAIMS_H
 
 #include "ledger/cluster.h"
 
-/* The oldest makes room for one more. A claim needs room in its quotas, so no tenant can have more
- * than its quotas allow; and a claim that is pushed out is harmless, as above. */
+/* A new claim replaces the oldest. A claim needs room in its quotas, so no tenant can claim more
+ * than its quotas allow; and losing a claim is harmless, as above. */
 #define CLAIMS_MAX 4096
 
 struct claim {
@@ -30,23 +29,23 @@ struct claim {
 };
 
 struct claim_question {
-    const struct pod_facts *pod; /* its identity, and what it asks for */
-    const char *node_name;       /* whose model counts */
-    uint64_t claims_version;     /* claims_version() when the quotas were judged */
-    int64_t now_ms, until_ms;    /* of one clock */
+    const struct pod_facts *pod; /* its identity and demand */
+    const char *node_name;       /* its model counts */
+    uint64_t claims_version;     /* claims_version() from when the quotas were judged */
+    int64_t now_ms, until_ms;    /* on one clock */
 };
 
-/* Ends the pod's claim, if it has one, and those that have lapsed. Then makes a new one, for the
- * shape, but none for a pod that counts otherwise, or on a node that is not there. shape NULL: no
- * quota covers the pod, none is made. */
+/* Ends the pod's claim, and every expired one. Then makes a new one, unless the pod counts
+ * otherwise or the node does not exist. shape: the pod's, resolved here; NULL: no quota covers the
+ * pod, so no new claim. */
 void claims_renew(struct cluster *cluster, const struct claim_question *question,
                   const struct pod_shape *shape);
-/* Nothing happens where the pod has none. */
+/* Does nothing without a claim. */
 void claims_end(struct cluster *cluster, const char *uid);
 bool claims_has(const struct cluster *cluster, const char *uid);
-/* Grows with each claim that is made. */
+/* Grows with each new claim. */
 uint64_t claims_version(const struct cluster *cluster);
-/* All, from NULL to NULL, the oldest first. */
+/* Iterates over all, the oldest first: NULL to NULL. */
 const struct claim *claims_next(const struct cluster *cluster, const struct claim *claim);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * cluster: the ledger. Which nodes there are, what they have, and who uses it.
+ * cluster: the ledger: nodes, their resources, and the pods and reservations that use them.
  *
- * Who uses: every pod with a node name that is not finished, terminating ones included, whatever
- * scheduler placed it, times its demand. Nothing a tenant can write on a pod (label, annotation)
- * changes that. Pods without a node are kept too and use nothing. Everything about a pod is keyed
- * by its UID. A pod may name a node that is not there: it is kept, and counts when the node
- * appears. Arithmetic is signed: an over-full node has less than 0 free and fits nothing.
+ * A pod uses its demand on its node until it is finished, also while it terminates, and whichever
+ * scheduler placed it. No label or annotation of a tenant changes that. Pods without a node are
+ * kept too and use nothing. Pods are keyed by UID. A pod may name a node that does not exist: it is
+ * kept, and counts when the node appears. Arithmetic is signed: an overfull node has less than 0
+ * free and fits nothing.
  *
- * Pure: no I/O, no clock, no lock. The owner (inventory/) serialises; a constant cluster may be
- * read by many.
+ * Pure: no I/O, no clock, no lock. The owner (inventory/) holds its write lock for changes and its
+ * read lock for reading; several threads may read a const cluster at once.
  */
 #ifndef LEDGER_CLUSTER_H
 #define LEDGER_CLUSTER_H
@@ -35,41 +35,42 @@ struct node_resource {
     const struct resource *resource;
     int64_t capacity;
     int64_t allocatable;
-    int64_t used;            /* by pods of the ledger on the node; at most INT64_MAX */
-    int64_t reserved;        /* by bindings on their way: decide/reserve.h; at most INT64_MAX */
-    bool advertised;         /* the node itself names it; else only its pods do */
-    bool is_uncounted;       /* the row is new, and what pods use of it is not summed yet */
-    struct model_pool *pool; /* of GPUs: where those that are free are counted; NULL: nowhere */
-    struct exact_sum used_sum, reserved_sum; /* behind used and reserved; not kept in forks */
+    int64_t used;            /* by the node's pods; at most INT64_MAX */
+    int64_t reserved;        /* by bindings in progress (decide/reserve.h); at most INT64_MAX */
+    bool advertised;         /* the node reports it; else only its pods name it */
+    bool is_uncounted;       /* a new row, whose use by pods is not summed yet */
+    struct model_pool *pool; /* of GPUs: the pool that counts the free ones; NULL: none */
+    struct exact_sum used_sum,
+        reserved_sum; /* exact values of used and reserved; not kept in forks */
 };
 
-/* What a node is, apart from what it has: shared by a cluster and its forks, never changed. */
+/* A node without its resources: shared by a cluster and its forks, immutable. */
 struct node_traits {
-    /* What every decision reads comes first: it is fetched from memory for each node. */
+    /* Every decision reads these first, so they are in the first cache line. */
     struct label_view view;
     const struct taint *taints;
     size_t n_taints;
     bool unschedulable;
     bool ready;
-    /* Its plain NVIDIA GPUs are no whole ones: several pods may get the same (time slicing, MPS);
-     * each is a slice of one (MIG, single strategy). Both may be so. */
+    /* Its plain NVIDIA GPUs are not whole: several pods may share one (time slicing, MPS), or each
+     * is a slice (MIG, single strategy). Both may be true. */
     bool shares_gpus;
     bool slices_gpus;
-    const char *zone;         /* kept once for all nodes of it; NULL: none */
-    int64_t gpu_memory_bytes; /* label nvidia.com/gpu.memory, else the name; 0 unknown */
-    /* policy_quota_models() of the model that quotas count the node by: its own, or where its
-     * labels name none now, the last one that they named of the same node, by its UID. */
+    const char *zone;         /* interned, so the zone's nodes share it; NULL: none */
+    int64_t gpu_memory_bytes; /* label nvidia.com/gpu.memory, else by model name; 0: unknown */
+    /* policy_quota_models() of the model that quotas count the node under. If its labels name none
+     * now, the last one that they named for the same node UID stays. */
     uint64_t quota_models;
-    struct gpu_model model;  /* chip "" where unknown */
-    const char *model_word;  /* the same for all nodes whose model and memory are: by address */
-    const char *model_label; /* the key it was read from, "" */
-    const char *model_value; /* the value as it stands on the node, "" */
-    const char *uid;         /* "" where it is not known */
+    struct gpu_model model;         /* chip "" if unknown */
+    const char *model_word;         /* interned string; equal address: same model and memory */
+    const char *model_label;        /* the label's key, or "" */
+    const char *model_value;        /* the label's value on the node, or "" */
+    const char *uid;                /* "" if unknown */
     struct gpu_model counted_model; /* by quotas */
     int64_t counted_memory_bytes;
 };
 
-/* A pod of the ledger. Read only. */
+/* A pod of the ledger, read-only. */
 struct pod {
     const char *uid;
     const char *namespace_;
@@ -84,45 +85,46 @@ struct pod {
     int64_t priority;
     int64_t created_s;
     const struct pod_shape *shape;
-    struct owner *owner; /* NULL: it is nobody's replica */
+    struct owner *owner; /* NULL: no replica of a ReplicaSet or StatefulSet */
 };
 
-/* A namespace that is there. Read only. */
+/* A namespace that exists, read-only. */
 struct namespace
 {
     const char *name;
     const struct label *labels; /* sorted by key; none in a fork */
     size_t n_labels;
-    bool is_enforced; /* NAMESPACE_ENFORCED_LABEL says so; in a fork too */
+    bool is_enforced; /* by NAMESPACE_ENFORCED_LABEL; also in a fork */
 };
 
-/* The admission policy of manifests/overlays/admission goes by it: pods there cannot escape quotas.
- */
+/* Selects the namespaces of manifests/overlays/admission, where pods cannot escape quotas. */
 #define NAMESPACE_ENFORCED_LABEL "gpu-extender.io/quota"
 #define NAMESPACE_ENFORCED "enforced"
 
-/* policy is borrowed for the cluster's life. */
+/* Borrows policy until cluster_free(). */
 struct cluster *cluster_new(const struct policy *policy);
 void cluster_free(struct cluster *cluster);
 const struct policy *cluster_policy(const struct cluster *cluster);
 
-/* Insert or replace; the same facts again change nothing (not even the version). Facts are copied.
- * A pod whose namespace and name another UID has takes that one's place: it was deleted and made
- * anew. */
+/* Insert or replace; the same facts again change nothing, not even the version. Facts are copied. A
+ * pod with the namespace and name of another UID replaces that pod, which must have been deleted
+ * and recreated. A finished, terminating or placed pod ends its reservation and claim. */
 void cluster_upsert_node(struct cluster *cluster, const struct node_facts *facts);
 void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts);
-/* Nothing happens where it is not there. Pods of a deleted node stay until they are deleted. */
+/* Without such an object nothing happens. Pods of a deleted node stay until they are deleted. A
+ * pod's reservation and claim end with it. */
 void cluster_delete_node(struct cluster *cluster, const char *name);
 void cluster_delete_pod(struct cluster *cluster, const char *uid);
 
-/* An object that is still there but could not be read: what is known of it stays (a node's name, a
- * pod's UID). */
+/* Marks an object as present that could not be read: the ledger keeps what it knows (by a node's
+ * name, a pod's UID). */
 void cluster_keep_node(struct cluster *cluster, const char *name);
 void cluster_keep_pod(struct cluster *cluster, const char *uid);
 
-/* Replace all, piece by piece: begin, upsert what there is (the same facts again count as seen),
- * end deletes what was not upserted since the last begin. Until then the ledger over-counts, which
- * is safe. A list that broke off is begun again; without a begin, end deletes nothing. */
+/* Replaces all objects of a kind step by step: begin, then upsert each (the same facts again
+ * count), then end, which deletes every object without an upsert since the last begin. Until then
+ * the ledger overcounts, which is safe. A list that broke off begins again; without a begin, end
+ * deletes nothing. */
 enum cluster_kind {
     CLUSTER_NODES,
     CLUSTER_PODS,
@@ -133,136 +135,133 @@ enum cluster_kind {
 };
 void cluster_relist_begin(struct cluster *cluster, enum cluster_kind kind);
 void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind);
-/* The same for pods, in pieces, so that other threads can take the ledger's lock in between. It
- * stops after `work`: looking at a pod costs 1, deleting one CLUSTER_SWEEP_DELETION. True: all pods
- * are done. */
+/* Does the work of end for pods in steps, so other threads can take the ledger's lock in between. A
+ * step stops after `work`: a visit to a pod costs 1, its deletion CLUSTER_SWEEP_DELETION. Returns
+ * true once all pods are visited. */
 #define CLUSTER_SWEEP_DELETION 20
 bool cluster_relist_sweep_pods(struct cluster *cluster, size_t work);
 
-/* Namespaces and priority classes: names, labels, and the classes' values. */
+/* Namespaces with labels, and priority classes with values. */
 void cluster_upsert_namespace(struct cluster *cluster, const struct namespace_facts *facts);
 void cluster_delete_namespace(struct cluster *cluster, const char *name);
 bool cluster_has_namespace(const struct cluster *cluster, const char *name);
 size_t cluster_n_namespaces(const struct cluster *cluster);
-/* They are listed from an API server: one that is not there has only not been seen yet. A file may
- * have been saved without them, and a fork has those that are there. */
+/* Namespaces are listed from an API server, so a missing one is only not seen yet. A file may lack
+ * its namespaces; a fork has the existing ones. */
 bool cluster_lists_namespaces(const struct cluster *cluster);
-/* From NULL to NULL, in the order of their insertion. In a fork they have no labels. */
+/* Iterates in insertion order: NULL to NULL. In a fork they have no labels. */
 const struct namespace *cluster_next_namespace(const struct cluster *cluster,
                                                const struct namespace *namespace_);
 void cluster_upsert_priority_class(struct cluster *cluster, const char *name, int64_t value,
                                    bool is_default, bool never_preempts);
 void cluster_delete_priority_class(struct cluster *cluster, const char *name);
-/* False where there is no such class. name "" asks for the global default (of several, the lowest).
- */
+/* Returns false without such a class. name "": the global default (of several, the lowest). */
 bool cluster_priority_of_class(const struct cluster *cluster, const char *name, int64_t *ret_value);
-/* Whether pods of the class have nobody evicted for them; the name as above. */
+/* Whether the class has preemptionPolicy Never; name as above. */
 bool cluster_class_never_preempts(const struct cluster *cluster, const char *name);
 size_t cluster_n_priority_classes(const struct cluster *cluster);
-/* All names, from NULL to NULL, in the order of their insertion. */
+/* Iterates over the names in insertion order: NULL to NULL. */
 const char *cluster_next_priority_class(const struct cluster *cluster, const char *name,
                                         int64_t *ret_value, bool *ret_is_default);
 
 /* Device classes (dynamic resource allocation): names, and the extended resource that each maps to
- * its devices; "": none but its implicit name. Since Kubernetes 1.36 kube-scheduler makes a claim
- * for a pod that asks for such a resource, on a node that has none of it to allocate. */
+ * its devices; "": only the implicit name. Since Kubernetes 1.36 kube-scheduler creates a claim for
+ * a pod that requests such a resource, on a node that has none of it allocatable. */
 void cluster_upsert_device_class(struct cluster *cluster, const char *name, const char *resource);
 void cluster_delete_device_class(struct cluster *cluster, const char *name);
 size_t cluster_n_device_classes(const struct cluster *cluster);
-/* All names, as of priority classes; the resource is "" where there is none. */
+/* Iterates as for priority classes; *ret_resource is "" without one. */
 const char *cluster_next_device_class(const struct cluster *cluster, const char *name,
                                       const char **ret_resource);
 
-/* Grows with every change that could change a decision. What kube-scheduler says of a pod changes
+/* Grows with every change that may change a decision. A pod's conditions from kube-scheduler change
  * none. */
 uint64_t cluster_version(const struct cluster *cluster);
 
-/* The owner's time (milliseconds, any origin), noted with each later change of a node; 0 until it
- * is set. */
+/* The owner's time (milliseconds, any origin) for later changes of nodes; 0 until set. */
 void cluster_set_now(struct cluster *cluster, int64_t now_ms);
-/* When a node last came, went or changed (labels, taints, what it advertises), in the time of
- * cluster_set_now(). */
+/* When a node last appeared, disappeared or changed (labels, taints, resources), as
+ * cluster_set_now() gave it. */
 int64_t cluster_nodes_changed_ms(const struct cluster *cluster);
-/* The same for one node. 0 in a fork. */
+/* The same for one node; 0 in a fork. */
 int64_t node_changed_ms(const struct node *node);
 
 size_t cluster_n_nodes(const struct cluster *cluster);
 size_t cluster_n_pods(const struct cluster *cluster);
 
-/* What the shapes of the ledger's pods and reservations cost to keep. */
+/* Memory of the shapes of pods and reservations. */
 struct shape_use {
     size_t n_shapes;
     size_t bytes;
-    size_t n_pods_over[N_SHAPE_LIMITS]; /* pods, by the limit that their shapes are over */
+    size_t n_pods_over[N_SHAPE_LIMITS]; /* pods, by the limit that their shapes exceed */
 };
-/* Not of a fork. */
+/* Not for a fork. */
 struct shape_use cluster_shape_use(const struct cluster *cluster);
 
-/* NULL where the node is not there (also where only pods speak of it). */
+/* NULL if no such node exists, even if pods name it. */
 const struct node *cluster_find_node(const struct cluster *cluster, const char *name);
-/* The same for each of many names: what memory takes long to give is asked for ahead. */
+/* The same for n names, with memory prefetched. */
 void cluster_find_nodes(const struct cluster *cluster, const char *const *names, size_t n,
                         const struct node **ret_nodes);
-/* Nodes that are there, one after another from NULL to NULL, in the order in which they came. */
+/* Iterates over the existing nodes in order of arrival: NULL to NULL. */
 const struct node *cluster_next_node(const struct cluster *cluster, const struct node *node);
-/* Nodes that do not exist, but that pods, reservations or nominations name; from NULL to NULL. */
+/* Iterates over nodes that do not exist, but that pods, reservations or nominations name. */
 const struct node *cluster_next_missing_node(const struct cluster *cluster,
                                              const struct node *node);
 const struct pod *cluster_find_pod(const struct cluster *cluster, const char *uid);
 const struct pod *cluster_find_pod_named(const struct cluster *cluster, const char *namespace_,
                                          const char *name);
-/* All pods, from NULL to NULL. */
+/* Iterates over all pods: NULL to NULL. */
 const struct pod *cluster_next_pod(const struct cluster *cluster, const struct pod *pod);
 
 const char *node_name(const struct node *node);
 const struct node_traits *node_traits(const struct node *node);
-/* Of its traits; NULL: it has none, or the node is not there. */
+/* From its traits; NULL: no zone, or no such node. */
 const char *node_zone(const struct node *node);
-/* The resources that the node advertises, and those always kept that its pods or reservations use
+/* The resources that the node reports, and common ones that its pods or reservations use
  * (policy_is_common_resource()). */
 const struct node_resource *node_resources(const struct node *node, size_t *ret_n);
-/* NULL: the node has no row for the resource, so it has none of it, whatever pods ask for. */
+/* NULL: no row, so the node has none of the resource, whatever pods request. */
 const struct node_resource *node_find_resource(const struct node *node,
                                                const struct resource *resource);
-/* The sum of GPUs that its pods and reservations ask for, of resources for which the node has no
- * row; at most INT64_MAX. */
+/* Sum of GPUs that its pods and reservations request of resources without a row; at most
+ * INT64_MAX. */
 int64_t node_unlisted_gpus(const struct node *node);
-/* The node has none of the resource to allocate, but a device class maps it: a pod would get it
- * there by a claim. Whether there are devices, and free ones, nothing of the ledger tells. */
+/* The node has none of the resource allocatable, but a device class maps it: a pod would get it
+ * through a claim. The ledger does not know whether devices exist or are free. */
 bool node_gives_by_claim(const struct node *node, const struct resource *resource);
-/* allocatable - used - reserved; may be negative, and stops at INT64_MIN. */
+/* allocatable - used - reserved; may be negative, at least INT64_MIN. */
 int64_t node_resource_free(const struct node_resource *resource);
-/* Of all GPU resources together; over-full ones count as full. At most INT64_MAX. */
+/* Sum over all GPU resources; overfull ones count as 0. At most INT64_MAX. */
 int64_t node_free_gpus(const struct node *node);
-/* As pod_facts' replica_of; "" for NULL. */
+/* Like replica_of in pod_facts; "" for NULL. */
 const char *owners_uid(const struct owner *owner);
-/* The pods that use the node, from NULL to NULL. Empty in a fork. */
+/* Iterates over the pods that use the node: NULL to NULL. Empty in a fork. */
 const struct pod *node_next_pod(const struct node *node, const struct pod *pod);
 
-/* NULL where nothing of the ledger has or asks for it. */
+/* NULL if nothing in the ledger has or requests it. */
 const struct resource *cluster_find_resource(const struct cluster *cluster, const char *name);
-/* A shape for a decision, in the arena; facts are borrowed. Valid while the cluster does not
- * change. */
+/* Makes a shape for a decision, in the arena; borrows facts. Valid until the cluster changes. */
 const struct pod_shape *cluster_resolve(const struct cluster *cluster,
                                         const struct shape_facts *facts, struct arena *arena);
 
-/* A copy to think on: nodes, what is used and what is promised, without the pods. It shares what
- * never changes with its origin: make and free it under the origin's lock, use it without.
- * cluster_place() and reading are all that a fork is for. */
+/* A copy for simulated placements: nodes, use, nominations and quotas, without pods. It shares
+ * immutable parts with its origin: make and free it under the origin's write lock, use it without a
+ * lock. Only cluster_place(), the functions for forks and reading are allowed. */
 struct cluster *cluster_fork(struct cluster *cluster);
 void cluster_fork_free(struct cluster *fork);
-/* Uses n times the shape's needs on that node of a fork. The shape must have been resolved against
- * the fork. */
+/* Uses n times the shape's needs on that node of a fork. The shape must be resolved against the
+ * fork. */
 void cluster_place(struct cluster *fork, const struct node *node, const struct pod_shape *shape,
                    int64_t n);
 
-/* Recomputes all sums from the pods and reservations. The number of differences (0 is right); the
- * first is told in err. */
+/* Recomputes all sums from pods and reservations. Returns the number of differences (0: correct)
+ * and describes the first in err. */
 size_t cluster_check(const struct cluster *cluster, struct err *err);
-/* Recomputes the sums of some nodes, and of what is free of each GPU model, in rounds over all of
- * them: it stops after so much work (a pod, or one of its needs, is 1) and goes on there with the
- * next call, even in the middle of a node's pods. Adds to *ret_n_differences; the first is told in
- * err. True when a round is complete. */
+/* Recomputes the sums of some nodes, and the free GPUs of each model, in rounds over all nodes. It
+ * stops after `work` (a pod or one of its needs costs 1), even within a node's pods, and continues
+ * there in the next call. Adds to *ret_n_differences and describes the first in err. Returns true
+ * once a round is complete. */
 bool cluster_check_some(struct cluster *cluster, size_t work, size_t *ret_n_differences,
                         struct err *err);
 

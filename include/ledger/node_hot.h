@@ -1,9 +1,9 @@
 /*
- * node_hot: what nearly every decision reads of a node, side by side.
+ * node_hot: the part of a node that nearly every decision reads, in one cache line.
  *
- * To judge all nodes of a large cluster is to wait for memory: there is more of it than the
- * processor keeps at hand while other processes run, too. So what decides most often about a node
- * is in one line of it, made anew beside each change of the node.
+ * Judging all nodes of a large cluster is bound by memory latency: other processes evict the ledger
+ * from the processor's caches. So the most-read facts of a node share one line, renewed with each
+ * change of the node.
  */
 #ifndef LEDGER_NODE_HOT_H
 #define LEDGER_NODE_HOT_H
@@ -13,32 +13,32 @@
 struct node_hot {
     const struct cluster *cluster;
     const struct resource
-        *gpus; /* the one GPU resource that the node advertises; NULL: none, or several */
-    struct model_pool *pool;           /* of these GPUs: struct node_resource */
-    int64_t free_gpus;                 /* of these, node_resource_free() */
-    int64_t milli_cores, memory_bytes; /* free, the same; 0 where there are none */
-    const char *model_word;            /* struct node_traits; NULL: it is not there */
-    bool has_parts;                    /* its GPUs are shared, or slices: struct node_traits */
+        *gpus; /* the one GPU resource that the node reports; NULL: none, or several */
+    struct model_pool *pool;           /* of those GPUs: struct node_resource */
+    int64_t free_gpus;                 /* of those GPUs: node_resource_free() */
+    int64_t milli_cores, memory_bytes; /* free, likewise; 0 without a row */
+    const char *model_word;            /* as in struct node_traits; NULL: no such node */
+    bool has_parts;                    /* its GPUs are shared or slices: struct node_traits */
     bool has_taints;
     bool has_nominations;
 };
 
 _Static_assert(sizeof(struct node_hot) <= 64, "it is to be in one line of the cache");
 
-/* A node begins with it. */
+/* A node starts with its hot part. */
 static inline const struct node_hot *node_hot(const struct node *node)
 {
     return (const struct node_hot *)node;
 }
 
-/* Whether all that is seen of the two is equal. */
+/* Whether all fields but the cluster are equal. */
 bool node_hot_is_alike(const struct node_hot *a, const struct node_hot *b);
-/* Of nodes that are alike, the same. */
+/* Equal for nodes that are alike. */
 uint32_t node_hot_hash(const struct node_hot *hot);
 
-/* After each change of what the node is, has, or has in use. */
+/* Call after each change of the node's traits, rows or nominations. */
 void node_hot_renew(struct node *node);
-/* Whether it is as it would be if it were made anew. */
+/* Whether it equals a newly computed one. */
 bool node_hot_is_right(const struct node *node);
 
 #endif

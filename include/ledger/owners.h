@@ -1,6 +1,5 @@
 /*
- * owners: the ReplicaSets and StatefulSets whose replicas the ledger has, and how many of them are
- * on which node.
+ * owners: the ReplicaSets and StatefulSets of the ledger's replicas, and their replicas per node.
  */
 #ifndef LEDGER_OWNERS_H
 #define LEDGER_OWNERS_H
@@ -12,9 +11,9 @@ struct owner_node {
     size_t n; /* > 0 */
 };
 
-/* NULL: the ledger has none of its replicas, as no fork has. */
+/* NULL: the ledger has no replica of it; always in a fork. */
 const struct owner *owners_find(const struct cluster *cluster, const char *uid);
-/* In the order of their addresses; none of NULL. Nodes need not be there. */
+/* Sorted by address of the node; NULL owner: none. The nodes may not exist. */
 const struct owner_node *owners_nodes(const struct owner *owner, size_t *ret_n);
 size_t owners_n_on(const struct owner *owner, const struct node *node);
 

@@ -1,12 +1,12 @@
 /*
- * room: what is free on a node, and how many pods of a class have it.
+ * room: free resources of a node, and how many pods of a class fit into them.
  */
 #ifndef LEDGER_ROOM_H
 #define LEDGER_ROOM_H
 
 #include "ledger/gpu_demand.h"
 
-/* Free GPUs of a node, with the cores and memory they can be used with. */
+/* Free GPUs of a node, with free cores and memory. */
 struct room {
     int64_t gpus, milli_cores, memory_bytes; /* free, at least 0 */
 };
@@ -15,22 +15,22 @@ struct room {
 struct gpu_offer {
     const struct model_pool *pool; /* struct node_resource */
     int64_t free;                  /* node_resource_free() */
-    bool there;                    /* else it has none of them, and uses none */
+    bool there;                    /* the node has a row for the resource; else all is 0 */
 };
 
 struct gpu_offer room_offer(const struct node *node, const struct resource *gpus);
-/* The node's free cores and memory, with so many GPUs. */
+/* Takes the node's free cores and memory, and the given GPUs. */
 struct room room_on(const struct node *node, int64_t free_gpus);
-/* The rest of it after so much is taken. */
+/* Subtracts taken; each at least 0. */
 struct room room_less(const struct room *room, const struct room *taken);
 
-/* One word more of a hash, whose upper half is the better mixed. */
+/* Mixes one more number into the hash, whose upper half is mixed better. */
 static inline uint64_t room_mix(uint64_t hash, uint64_t word)
 {
     return (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Of a room, and of what was mixed before. Reckoned for every node, so it is not a call. */
+/* Hashes a room after earlier input. Runs for every node, so it is inline. */
 static inline uint32_t room_hash(const struct room *room, uint64_t before)
 {
     uint64_t hash = room_mix(before, (uint64_t)room->gpus);
@@ -38,8 +38,8 @@ static inline uint32_t room_hash(const struct room *room, uint64_t before)
     return (uint32_t)(room_mix(hash, (uint64_t)room->memory_bytes) >> 32);
 }
 
-/* How many pods that need so much have it, n at the most. To divide takes far longer than to
- * multiply, and mostly n have it. */
+/* How many pods fit, at most n. A multiplication is much faster than a division, and usually n
+ * fit. */
 static inline int64_t room_times(int64_t have, int64_t need, int64_t n)
 {
     int64_t all = 0;
@@ -48,8 +48,8 @@ static inline int64_t room_times(int64_t have, int64_t need, int64_t n)
     return have / need;
 }
 
-/* How many pods of the class have room; a class that may not go to the pool has none. Asked for
- * every class on every node, so it is not a call. */
+/* How many pods of the class fit; 0 if the pool does not admit it. Runs for every class on every
+ * node, so it is inline. */
 static inline int64_t room_slots(const struct room *room, const struct demand_class *class,
                                  const struct model_pool *pool)
 {

@@ -1,6 +1,5 @@
 /*
- * shape_copy: digests of shape facts, to compare them, and copies, to keep them: a shape of the
- * ledger is valid only while its lock is held.
+ * shape_copy: digests of shape facts for comparison, and copies that outlive the ledger's lock.
  */
 #ifndef LEDGER_SHAPE_COPY_H
 #define LEDGER_SHAPE_COPY_H
@@ -9,13 +8,13 @@
 #include "base/hash.h"
 #include "types/facts.h"
 
-/* Keyed with the process's secret: equal digests mean equal shapes, as nobody can construct a
+/* Keyed with the process's secret: equal digests mean equal shapes, as no tenant can construct a
  * collision. The demand must be sorted by name. */
 struct siphash128 shape_digest(const struct shape_facts *facts);
 /* Independent of the key, to sort shapes in the same order in every run. Not a digest: a tenant can
  * construct two shapes with the same value. */
 uint64_t shape_order(const struct shape_facts *facts);
-/* Everything the copy points to lives in the arena. */
+/* All that the copy points to is in the arena. */
 struct shape_facts shape_copy(const struct shape_facts *facts, struct arena *arena);
 
 #endif
