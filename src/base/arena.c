@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Chunks double, so that a small life costs little and a long one few allocations. */
+/* Chunks double: a short-lived arena stays small, a large one needs few allocations. */
 #define FIRST_CHUNK_BYTES ((size_t)512)
 #define LAST_CHUNK_BYTES ((size_t)64 * 1024)
 

@@ -31,7 +31,7 @@ void buf_fini(struct buf *buf)
     leave_empty(buf);
 }
 
-/* realloc() would leave a copy behind. */
+/* realloc() would leave a copy of the secret behind. */
 static char *grow_secret(struct buf *buf, size_t size)
 {
     char *data = mem_new(size);
@@ -109,7 +109,7 @@ static bool add_escaped(struct buf *buf, unsigned char c)
     return add(buf, escape, sizeof escape - 1);
 }
 
-/* RFC 3629, section 4: which second byte may follow which first one. */
+/* RFC 3629, section 4: valid second bytes for each first byte. */
 static const struct utf8_row {
     unsigned char first, first_end, second, second_end, len;
 } UTF8_ROWS[] = {{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
@@ -117,7 +117,7 @@ static const struct utf8_row {
                  {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
                  {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
 
-/* The length of the UTF-8 sequence of more than one byte that begins here; 0 if none does. */
+/* Length of the multi-byte UTF-8 sequence at p; 0 if invalid. */
 static size_t utf8_len(const unsigned char *p)
 {
     const struct utf8_row *row = UTF8_ROWS;
@@ -127,13 +127,13 @@ static size_t utf8_len(const unsigned char *p)
     if (row == end || p[1] < row->second || p[1] > row->second_end)
         return 0;
     for (size_t i = 2; i < row->len; i++) {
-        if ((p[i] & 0xc0) != 0x80) /* the end of the text, too */
+        if ((p[i] & 0xc0) != 0x80) /* also at the end of the text */
             return 0;
     }
     return row->len;
 }
 
-/* How much of the text needs no escape. */
+/* Length of the prefix that needs no escape. */
 static size_t plain_len(const unsigned char *text)
 {
     const unsigned char *p = text;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A text that was cut may end inside a UTF-8 character, and would be no JSON string then. */
+/* Removes a truncated UTF-8 character, because the text may go into a JSON string. */
 static void end_on_character(struct err *err)
 {
     size_t len = strlen(err->text);

@@ -1,7 +1,7 @@
 /* hash: see include/base/hash.h. */
 #include "base/hash.h"
 
-/* Nothing is secret about it: for tests and the simulator. */
+/* Not secret: for tests and the simulator. The service sets its own key. */
 static struct siphash_key process_key = {UINT64_C(0x0706050403020100),
                                          UINT64_C(0x0f0e0d0c0b0a0908)};
 

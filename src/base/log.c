@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* So much of a value is shown. A line always has its end, whatever a stranger puts into it. */
+/* Longer values are truncated, so foreign data cannot hide the end of a line. */
 #define VALUE_SHOWN_BYTES ((size_t)1024)
 #define CUT "..."
 
@@ -52,7 +52,7 @@ static void timestamp(char *text, size_t size)
     buf_fini(&line);
 }
 
-/* Neither what separates fields nor what a terminal would obey. */
+/* No field separators, no control characters of a terminal. */
 static bool is_plain(const char *text)
 {
     for (const char *p = text; *p; p++) {
@@ -62,7 +62,7 @@ static bool is_plain(const char *text)
     return *text != '\0';
 }
 
-/* The text, or what of it is shown, in cut. */
+/* The text itself, or its truncated copy in cut. */
 static const char *shown(const char *text, char cut[VALUE_SHOWN_BYTES + sizeof CUT])
 {
     size_t len = strnlen(text, VALUE_SHOWN_BYTES + 1);
@@ -118,6 +118,6 @@ void log_write(enum log_level level, const char *module, const struct log_field 
         add_field(&line, field->key, field);
     buf_add_text(&line, line_format == LOG_JSON ? "}\n" : "\n");
     ssize_t written = write(STDERR_FILENO, line.data, line.len);
-    (void)written; /* nobody is left to be told */
+    (void)written; /* there is no other place to report it */
     buf_fini(&line);
 }

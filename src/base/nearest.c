@@ -1,4 +1,4 @@
-/* nearest: Levenshtein's distance, one row of his matrix at a time. See nearest.h. */
+/* nearest: Levenshtein distance, computed row by row. See nearest.h. */
 #include "base/nearest.h"
 
 #include <ctype.h>
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* No word of ours is longer. */
+/* Longer than any known word. */
 #define WORD_LEN_MAX 40
 
 static bool same_letter(char a, char b)

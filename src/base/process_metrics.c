@@ -11,12 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* There is none, and so no sample. */
+/* No value, so no sample. */
 #define NO_VALUE (-1.0)
-/* /proc/stat grows with the cores and the interrupts. */
+/* /proc/stat grows with cores and interrupts. */
 #define PROC_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
-/* Of /proc/self/stat, by the numbers of proc(5). */
+/* Field numbers of /proc/self/stat in proc(5). */
 enum { STAT_STARTTIME = 22, STAT_VSIZE = 23, STAT_RSS = 24 };
 
 static int read_proc(const char *path, struct buf *text)
@@ -29,7 +29,7 @@ static int read_proc(const char *path, struct buf *text)
     return r;
 }
 
-/* The process's name is the second, in brackets, and may have blanks and brackets in it. */
+/* Field 2 is the process name in parentheses, which may contain spaces and parentheses. */
 static double stat_field(int number)
 {
     struct buf text;
@@ -43,7 +43,7 @@ static double stat_field(int number)
     return value;
 }
 
-/* When the machine started, in seconds since 1970. */
+/* Boot time of the machine in seconds since 1970. */
 static double boot_s(void)
 {
     static const char KEY[] = "\nbtime ";
@@ -69,7 +69,7 @@ static double open_fds(void)
     DIR *folder = opendir("/proc/self/fd");
     if (!folder)
         return NO_VALUE;
-    double n = -1; /* its own is none of ours */
+    double n = -1; /* readdir() itself has one descriptor open */
     for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
         n += entry->d_name[0] != '.';
     (void)closedir(folder);

@@ -11,7 +11,7 @@ static int fault(const char *path, int code, struct err *err)
     return err_set(err, code, "%s: cannot be read: %s", path, strerror(code));
 }
 
-/* Opening a pipe that nobody writes to would wait; so it is opened without, and judged first. */
+/* Opening a pipe without a writer would block, so open without blocking and check the type. */
 static int open_checked(const char *path, bool may_wait, struct err *err)
 {
     struct stat facts;

@@ -12,7 +12,7 @@ void wait_condition_init(pthread_cond_t *condition)
     (void)pthread_condattr_destroy(&attributes);
 }
 
-/* Conditions know no clock that goes on while the host is suspended. */
+/* Condition variables support no clock that runs while the host is suspended. */
 struct timespec wait_moment(int64_t at_ms)
 {
     struct timespec now;

@@ -6,13 +6,13 @@
 #define SECTION "scheduler"
 #define LEASE "leaseDurationSeconds"
 #define RENEW "renewDeadlineSeconds"
-/* The API server notices within it that a binding was given up. */
+/* Time for the API server to notice that a binding was abandoned. */
 #define MARGIN_S ((size_t)1)
-/* Room for the shortest kubernetes.bindTimeoutSeconds (2), the margin and one second more. */
+/* The shortest kubernetes.bindTimeoutSeconds (2), the margin, and one more second. */
 #define LEAST_GAP_S ((size_t)4)
 
-/* A kube-scheduler asks until renewDeadline after its last renewal; another one may lead from
- * leaseDuration after it. In between, what was asked last must have ended. */
+/* A kube-scheduler calls until renewDeadline after its last renewal; another may lead from
+ * leaseDuration after it. The last calls must end in between. */
 static int check_times(const struct yaml_file *file, json_t *root, const struct settings *settings,
                        struct err *err)
 {

@@ -1,5 +1,5 @@
 /*
- * election_check: whether the times of leader election fit together.
+ * election_check: checks the times of leader election against each other.
  */
 #ifndef CONFIG_ELECTION_CHECK_H
 #define CONFIG_ELECTION_CHECK_H
@@ -7,8 +7,7 @@
 #include "config/settings.h"
 #include "formats/yaml_fault.h"
 
-/* -EINVAL and a message at the time that is wrong, or at its section where the file says nothing of
- * it. */
+/* -EINVAL: err names the wrong key, or its section if the file does not set the key. */
 int election_check(const struct yaml_file *file, json_t *root, const struct settings *settings,
                    struct err *err);
 

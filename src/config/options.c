@@ -1,5 +1,5 @@
-/* options: the command line, by glibc's argp. argp neither prints nor exits here: what is wrong
- * goes back to the caller. See include/config/options.h. */
+/* options: the command line, parsed with glibc's argp. argp neither prints nor exits here: errors
+ * return to the caller. See include/config/options.h. */
 #include "config/options.h"
 
 #include "base/nearest.h"
@@ -49,12 +49,12 @@ static const struct argp_option OPTIONS[] = {
     {0},
 };
 
-/* What a parse fills in. */
+/* Result and state of a parse. */
 struct parse {
     struct options options;
     struct err *err;
-    bool done; /* --help or --version: nothing else is wanted */
-    bool told; /* err has its message */
+    bool done; /* --help or --version: nothing else matters */
+    bool told; /* err is set */
 };
 
 static void print_help(void)
@@ -146,14 +146,14 @@ static error_t set_log_format(struct parse *parse, const char *value)
     return 0;
 }
 
-/* ECANCELED ends the parse: the rest of the line does not matter any more. */
+/* ECANCELED ends the parse: the rest of the line does not matter. */
 static error_t finish(struct parse *parse)
 {
     parse->done = true;
     return ECANCELED;
 }
 
-/* The option that the first len bytes of a name mean: it, or the only one that begins so. */
+/* The option with this name, or the only one with this prefix. len: bytes of the name. */
 static const struct argp_option *find_option(const char *name, size_t len, size_t *ret_n_found)
 {
     const struct argp_option *found = NULL;
@@ -190,7 +190,7 @@ static void tell_unknown(struct parse *parse, const char *word)
         (void)err_set(parse->err, EINVAL, "unknown option %s; try --help", word);
 }
 
-/* Says what is wrong with the word; false where nothing is. */
+/* Sets err if the argument is at fault. Returns whether it is. */
 static bool tell_fault(struct parse *parse, const char *word)
 {
     if (strncmp(word, "--", 2) != 0)
@@ -212,8 +212,8 @@ static bool tell_fault(struct parse *parse, const char *word)
     return true;
 }
 
-/* argp stopped, and does not say at what: it is the word before the next one, or, inside a bundle
- * of short options such as -xyz, the next one itself. */
+/* argp does not report where it stopped. It is the argument before the next one, or, in a bundle of
+ * short options such as -xyz, the next one itself. */
 static void tell(struct parse *parse, const struct argp_state *state)
 {
     const char *last = state->argv[state->next - 1];

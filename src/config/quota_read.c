@@ -1,4 +1,4 @@
-/* quota_read: see quota_read.h. A mapping is read by a table of its keys. */
+/* quota_read: see quota_read.h. A table of keys describes each mapping. */
 #include "quota_read.h"
 
 #include "formats/json_get.h"
@@ -55,7 +55,7 @@ static int refuse_key(const struct quota_reading *reading, const struct yaml_val
     return yaml_fault(reading->file, &key_only, reading->err, "unknown key; known here: %s", known);
 }
 
-/* A key without a value is as if it were not there. */
+/* A key without a value counts as absent. */
 static int read_mapping(const struct quota_reading *reading, const struct yaml_value *map,
                         const struct member *members, size_t n, void *target)
 {
@@ -78,7 +78,7 @@ static int read_mapping(const struct quota_reading *reading, const struct yaml_v
     return 0;
 }
 
-/* 0, and how many items the list has, at least one. */
+/* Returns 0 and the length of a list with at least one item. */
 static int check_list(const struct quota_reading *reading, const struct yaml_value *list,
                       const char *of_what, size_t *ret_n)
 {
@@ -187,7 +187,7 @@ static int read_expression(const struct quota_reading *reading, const struct yam
     return 0;
 }
 
-/* What a selector requires, grown by its two lists. */
+/* Grows a selector's requirements, which come from two lists. */
 static struct requirement *more_requirements(const struct quota_reading *reading,
                                              struct selector_term *term, size_t n_more)
 {
@@ -257,9 +257,9 @@ static int read_selector(const struct quota_reading *reading, const struct yaml_
 
 /* Limits. */
 
-/* Those of one resource. */
+/* Limits of one resource. */
 struct limits {
-    const char *resource; /* NULL: all together */
+    const char *resource; /* NULL: all resources together */
     bool has_total;
     int64_t total;
     struct quota_limit *models;
@@ -315,7 +315,7 @@ static bool same_model(const struct policy *policy, const char *a, const char *b
            strcmp(models[0].mig_profile, models[1].mig_profile) == 0;
 }
 
-/* The name stands in the path, so its fault is told at the key. */
+/* The model is the key, so a fault points at the key. */
 static int check_model(const struct quota_reading *reading, const struct yaml_value *at,
                        const struct limits *limits)
 {
@@ -366,7 +366,7 @@ static bool text_equal(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* The total comes first, wherever it stands. */
+/* The total comes first, whatever the order in the file. */
 static void add_limits(struct arena *arena, const struct limits *limits, struct quota *quota)
 {
     struct quota_limit *all =

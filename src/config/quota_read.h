@@ -7,8 +7,8 @@
 #include "formats/yaml_fault.h"
 #include "types/policy.h"
 
-/* The policy's quotas are those of the list from now on. What they are checked against
- * (gpuResources, models.aliases) must have been read. -EINVAL and a message. */
+/* Replaces the policy's quotas. gpuResources and models.aliases must have been read before, because
+ * quotas are checked against them. -EINVAL sets err. */
 int quotas_read(const struct yaml_file *file, const struct yaml_value *list, struct policy *policy,
                 struct err *err);
 

@@ -1,7 +1,7 @@
 /*
- * setting: one configurable value, as a row of the table in setting.c. Reading (setting_read.c),
- * printing (settings_print.c) and the defaults all walk that table, so that a new option is one
- * row, and a new kind of value is one function in each of the two.
+ * setting: one configurable value: a row of the table in setting.c. Reading (setting_read.c),
+ * printing (settings_print.c) and defaults walk that table. A new option is one row; a new kind of
+ * value is one function in each of the two files.
  */
 #ifndef CONFIG_SETTING_H
 #define CONFIG_SETTING_H
@@ -13,51 +13,51 @@
 #include <jansson.h>
 
 enum setting_kind {
-    SETTING_WORD,    /* must be the row's text; nothing is stored */
+    SETTING_WORD,    /* must equal the row's text; not stored */
     SETTING_TEXT,    /* char * */
-    SETTING_NAMES,   /* char ** and a count, at least one, each once */
+    SETTING_NAMES,   /* char ** and a count: at least one, no duplicates */
     SETTING_ALIASES, /* struct gpu_model_alias * and a count */
     SETTING_SWITCH,  /* bool */
-    SETTING_CHOICE,  /* an enum, by the names of its values */
+    SETTING_CHOICE,  /* an enum, written as the name of its value */
     SETTING_COUNT,   /* size_t, a whole number */
     SETTING_DECIMAL, /* int64_t thousandths; the row's numbers are thousandths too */
-    SETTING_BYTES,   /* size_t, a whole number or a quantity */
+    SETTING_BYTES,   /* size_t, an integer or a quantity */
     SETTING_CLIENTS, /* struct settings_clients: clients.h */
     SETTING_QUOTAS,  /* the policy's quotas: quota_read.h */
     N_SETTING_KINDS
 };
 
-/* The name of an enum's value, from 0; NULL past the end. */
+/* The name of an enum value, counted from 0; NULL past the end. */
 typedef const char *setting_choice(size_t value);
 
 struct setting {
-    const char *path; /* "key" or "section.key"; rows of a section stand together */
+    const char *path; /* "key" or "section.key"; rows of a section are adjacent */
     enum setting_kind kind;
     size_t at;           /* offsetof in struct settings */
-    size_t n_at;         /* of the count, where there is one */
-    syntax_check *check; /* of the text, or of each name */
+    size_t n_at;         /* offsetof of the count, if any */
+    syntax_check *check; /* for the text, or each name */
     setting_choice *choice;
-    size_t least, most; /* of a number, both allowed */
-    size_t number;      /* the default; that of the policy's values stands in types/policy.c */
-    const char *text;   /* the default */
+    size_t least, most; /* inclusive bounds of a number */
+    size_t number;      /* default; for policy values see types/policy.c */
+    const char *text;   /* default */
 };
 
 extern const struct setting SETTINGS[];
 extern const size_t N_SETTINGS;
 
-/* The path after the section, and the length of the section's name (0: none). */
+/* The path without the section, and the length of the section's name (0: none). */
 const char *setting_key(const struct setting *setting);
 size_t setting_section_len(const struct setting *setting);
 
-/* Where the value stands. */
+/* Address of the value. */
 void *setting_target(const struct setting *setting, struct settings *settings);
 size_t *setting_count(const struct setting *setting, struct settings *settings);
 
-/* Checks the value and stores it; lists and maps replace what was there. -EINVAL and a message. */
+/* Checks and stores the value, replacing lists and maps. -EINVAL sets err. */
 int setting_read(const struct setting *setting, const struct yaml_file *file,
                  const struct yaml_value *at, struct settings *settings, struct err *err);
 
-/* Where the file has the key; else its section. */
+/* Position of the key in the file; of its section if the key is absent. */
 struct yaml_value setting_place(json_t *root, const char *section, const char *key,
                                 const char *path);
 

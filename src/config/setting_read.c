@@ -1,5 +1,5 @@
-/* setting_read: one value of the policy file, checked and stored. See setting.h. Every refusal says
- * where, what is there, and what would be right. */
+/* setting_read: checks and stores one value of the policy file. See setting.h. Every error states
+ * the position, the value found and what would be right. */
 #include "setting.h"
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 0 and the borrowed text, if it is one and passes the check. */
+/* Returns 0 and the borrowed text if the value is text that passes the check. */
 static int read_checked_text(const struct yaml_file *file, const struct yaml_value *at,
                              syntax_check *check, const char **ret_text, struct err *err)
 {
@@ -52,7 +52,7 @@ static int read_text(const struct setting *setting, const struct yaml_file *file
     return 0;
 }
 
-/* An item of a list while it is judged. */
+/* One item of a list. */
 struct item {
     char key[24];
     char path[64];
@@ -118,7 +118,7 @@ static int read_names(const struct setting *setting, const struct yaml_file *fil
     return 0;
 }
 
-/* The left side stands in the path, so its fault is told at the key. */
+/* The alias is the key, so a fault points at the key. */
 static int check_alias(const struct yaml_file *file, const struct yaml_value *map, const char *from,
                        json_t *to, struct err *err)
 {
@@ -182,7 +182,7 @@ static int read_switch(const struct setting *setting, const struct yaml_file *fi
     return 0;
 }
 
-/* All enums of the settings are as large as an unsigned. */
+/* All enums in the settings have the size of unsigned. */
 static int read_choice(const struct setting *setting, const struct yaml_file *file,
                        const struct yaml_value *at, struct settings *settings, struct err *err)
 {
@@ -219,7 +219,7 @@ static int read_count(const struct setting *setting, const struct yaml_file *fil
     return 0;
 }
 
-/* YAML's numbers with a point come as text, so that none is rounded. */
+/* YAML numbers with a point arrive as text, so none is rounded. */
 static bool is_milli(const json_t *value, int64_t *ret_milli)
 {
     char text[32];
@@ -281,7 +281,7 @@ static int read_clients(const struct setting *setting, const struct yaml_file *f
     return clients_read(file, at, setting_target(setting, settings), err);
 }
 
-/* Last of all: settings.c. */
+/* settings.c reads these after all others. */
 static int read_later(const struct setting *setting, const struct yaml_file *file,
                       const struct yaml_value *at, struct settings *settings, struct err *err)
 {

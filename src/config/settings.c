@@ -1,5 +1,5 @@
-/* settings: the walk over a policy file. What can be configured stands in setting.c, how a value is
- * read in setting_read.c, how it is printed in settings_print.c. */
+/* settings: walks a policy file. setting.c lists the settings, setting_read.c reads a value,
+ * settings_print.c prints it. */
 #include "config/settings.h"
 
 #include "base/mem.h"
@@ -89,7 +89,7 @@ static int read_section(const struct yaml_file *file, const struct yaml_value *a
     return read_settings(file, at->key, at->value, settings, err);
 }
 
-/* A key without a value is as if it were not there. */
+/* A key without a value counts as absent. */
 static int read_member(const struct yaml_file *file, const char *section,
                        const struct yaml_value *at, struct settings *settings, struct err *err)
 {
@@ -104,7 +104,7 @@ static int read_member(const struct yaml_file *file, const char *section,
     return read_section(file, at, settings, err);
 }
 
-/* In the order of the file, so that the first fault in it is the one that is told. */
+/* In file order, so that the first fault in the file is reported. */
 static int read_settings(const struct yaml_file *file, const char *section, json_t *object,
                          struct settings *settings, struct err *err)
 {
@@ -121,7 +121,7 @@ static int read_settings(const struct yaml_file *file, const char *section, json
     return 0;
 }
 
-/* Before all else: in a file of another kind every other message would mislead. */
+/* Checked first: in a file of another kind every other error would mislead. */
 static int check_words(const struct yaml_file *file, json_t *root, struct err *err)
 {
     for (const struct setting *row = SETTINGS; row < SETTINGS + N_SETTINGS; row++) {
@@ -137,7 +137,7 @@ static int check_words(const struct yaml_file *file, json_t *root, struct err *e
     return 0;
 }
 
-/* They are checked against what may stand behind them in the file. */
+/* Last, because quotas are checked against values that may come later in the file. */
 static int read_quotas(const struct yaml_file *file, json_t *root, struct settings *settings,
                        struct err *err)
 {
@@ -145,7 +145,7 @@ static int read_quotas(const struct yaml_file *file, json_t *root, struct settin
     return at.value ? quotas_read(file, &at, &settings->policy, err) : 0;
 }
 
-/* Else there would be no room for a body that is as large as one may be. */
+/* Otherwise a request body of the allowed size would not fit. */
 static int check_bodies(const struct yaml_file *file, json_t *root, const struct settings *settings,
                         struct err *err)
 {

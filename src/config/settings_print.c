@@ -1,5 +1,5 @@
-/* settings_print: the policy in force, as a file that reads back to the same settings. Only strings
- * that any YAML reader takes for nothing else stand without quotes. */
+/* settings_print: prints the policy in force as a file that reads back to the same settings.
+ * Strings are quoted unless every YAML reader takes them as strings. */
 #include "config/settings.h"
 
 #include "setting.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* YAML 1.1 reads these as something else than a string. */
+/* YAML 1.1 reads these as other types. */
 static const char *const WORDS_OF_YAML[] = {"y",  "n",   "yes",  "no",    "true",
                                             "on", "off", "null", "false", NULL};
 
@@ -28,7 +28,7 @@ static bool is_plain(const char *text)
     return isalpha((unsigned char)text[0]);
 }
 
-/* A buffer that is full stays as it is; the caller chose its size. */
+/* A full buffer stays as it is; the caller chose its size. */
 static void add_text(struct buf *out, const char *text)
 {
     if (is_plain(text))
@@ -140,7 +140,7 @@ static void print_clients(const struct setting *setting, struct settings *settin
     buf_add_text(out, "}\n");
 }
 
-/* matchLabels are told as what they mean. */
+/* Prints matchLabels as equivalent matchExpressions. */
 static void print_selector(const struct selector_term *selector, struct buf *out)
 {
     static const char *const OPERATORS[] = {[SELECTOR_IN] = "In",
@@ -162,7 +162,7 @@ static void print_selector(const struct selector_term *selector, struct buf *out
     }
 }
 
-/* Limits of one resource stand together, and their total comes before their models. */
+/* Groups limits by resource, with the total before the models. */
 static size_t print_limits(const struct quota *quota, size_t first, struct buf *out)
 {
     const char *separator = "";
@@ -215,7 +215,7 @@ static void print_quotas(const struct setting *setting, struct settings *setting
     }
 }
 
-/* Writes what follows "key:". */
+/* Writes the text after "key:". */
 typedef void setting_printer(const struct setting *setting, struct settings *settings,
                              struct buf *out);
 
@@ -238,7 +238,8 @@ static bool begins_section(const struct setting *row)
 
 void settings_print(const struct settings *settings, struct buf *out)
 {
-    struct settings view = *settings; /* the table's offsets lead to what may be written */
+    struct settings view =
+        *settings; /* a writable copy, as the table's offsets lead to mutable members */
     for (const struct setting *row = SETTINGS; row < SETTINGS + N_SETTINGS; row++) {
         if (begins_section(row))
             buf_printf(out, "%.*s:\n", (int)setting_section_len(row), row->path);

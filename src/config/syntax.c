@@ -1,4 +1,4 @@
-/* syntax: see syntax.h. Source of the name rules: Kubernetes' documentation, "Labels and
+/* syntax: see syntax.h. Source of the rules for names: Kubernetes documentation, "Labels and
  * Selectors", and k8s.io/apimachinery/pkg/util/validation (IsQualifiedName, IsDNS1123Subdomain). */
 #include "syntax.h"
 
@@ -103,7 +103,7 @@ static bool is_domain(const char *text, size_t len)
     }
 }
 
-/* What stands before a final '*': like a name, but it may be empty or end in a separator. */
+/* The part before a final '*': a name that may be empty or end in a separator. */
 static bool is_name_prefix(const char *text, size_t len)
 {
     return len == 0 || (len < NAME_LEN_MAX && is_alnum(text[0]) && has_name_chars_only(text, len));

@@ -1,30 +1,30 @@
 /*
- * syntax: how the words of the configuration must be spelled. Whether an address can be listened
- * on, or a label exists, is not known here.
+ * syntax: spelling rules for configured values. Whether an address is available, or a label exists,
+ * is not checked.
  */
 #ifndef CONFIG_SYNTAX_H
 #define CONFIG_SYNTAX_H
 
-/* NULL where the text is right, else what would be right ("a ..., such as ..."). */
+/* Returns NULL if the text is valid, else a description of valid ones ("a ..., such as ..."). */
 typedef const char *syntax_check(const char *text);
 
-/* IPV4:PORT or [IPV6]:PORT; port 0 is allowed (any free one). */
+/* IPV4:PORT or [IPV6]:PORT; port 0 means any free port. */
 syntax_check syntax_address;
-/* Any: whether there is such a file is not known here. */
+/* Accepts any; the file need not exist. */
 syntax_check syntax_path;
-/* DOMAIN/NAME as Kubernetes has it for extended resources; NAME may end in '*'. */
+/* DOMAIN/NAME like Kubernetes extended resources; NAME may end in '*'. */
 syntax_check syntax_resource;
 /* A Kubernetes label key, [DOMAIN/]NAME. */
 syntax_check syntax_label_key;
 /* The value of a label; may be empty. */
 syntax_check syntax_label_value;
-/* A DNS label, as the names of namespaces are. */
+/* A DNS label, like names of namespaces. */
 syntax_check syntax_dns_label;
-/* The same, or nothing. */
+/* A DNS label or "". */
 syntax_check syntax_dns_label_or_none;
-/* Left side of an alias: printable ASCII with at least a letter or digit. */
+/* Left side of an alias: printable ASCII with at least one letter or digit. */
 syntax_check syntax_alias;
-/* A model name that types/gpu_model.h can read. */
+/* A model name that types/gpu_model.h can parse. */
 syntax_check syntax_model;
 
 #endif

@@ -2,7 +2,8 @@
 #include "config/timing.h"
 
 #define SECOND_MS ((int64_t)1000)
-/* Of bindTimeoutSeconds, what is left for the answer once the API server has given the POST up. */
+/* The part of bindTimeoutSeconds that remains for our answer after the API server has timed the
+ * POST out. */
 #define ANSWER_MS ((int64_t)1000)
 
 static int64_t least(int64_t a_ms, int64_t b_ms)

@@ -9,7 +9,7 @@
 
 #define WORD_MAX 48
 
-/* A key that is known: a setting's, or (in section "") the name of a section. */
+/* A known key: a setting's, or a section's name (section ""). */
 struct known_key {
     char section[WORD_MAX];
     char key[WORD_MAX];
@@ -24,7 +24,7 @@ static struct known_key key_of_setting(const struct setting *row)
     return known;
 }
 
-/* Of the row's section; the key itself where it has none. */
+/* The name of the row's section, or its key if it has none. */
 static struct known_key outermost_key(const struct setting *row)
 {
     struct known_key known = key_of_setting(row);

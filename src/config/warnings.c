@@ -26,7 +26,8 @@ static void warn_of_all_pods(const struct yaml_file *file, json_t *root, struct 
                          "the network plugin must be static pods, or another scheduler's");
 }
 
-/* Who reads is another one than who binds, and both have certificates of the same authority. */
+/* Readers and kube-scheduler are different clients, but one authority signs the certificates of
+ * both. */
 static void warn_of_verb_clients(const struct yaml_file *file, json_t *root,
                                  struct settings *settings)
 {
@@ -41,7 +42,7 @@ static void warn_of_verb_clients(const struct yaml_file *file, json_t *root,
                          "[gpu-extender-client]}");
 }
 
-/* The weight that was shipped until Kubernetes 1.34 gave DynamicResources a score. */
+/* The default weight until Kubernetes 1.34 gave DynamicResources a score. */
 static void warn_of_old_weight(const struct yaml_file *file, json_t *root,
                                struct settings *settings)
 {

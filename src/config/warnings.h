@@ -1,5 +1,5 @@
 /*
- * warnings: what in a policy file is right, and has a danger that cannot be seen from here.
+ * warnings: valid settings of a policy file whose risk depends on the cluster.
  */
 #ifndef CONFIG_WARNINGS_H
 #define CONFIG_WARNINGS_H
@@ -7,7 +7,7 @@
 #include "config/settings.h"
 #include "formats/yaml_fault.h"
 
-/* Into the settings, once all of the file is read. */
+/* Adds warnings to the settings. Call after reading the whole file. */
 void warnings_find(const struct yaml_file *file, json_t *root, struct settings *settings);
 
 #endif

@@ -17,7 +17,7 @@
 #define MAX_DEPTH ((size_t)100)
 #define MAX_YAML_NODES ((size_t)1000000)
 
-/* What nobody here reads, and what makes most of a large file. */
+/* Unread members that make up most of a large file. */
 static const char *const UNREAD[] = {"metadata.managedFields", "status.images",
                                      "status.volumesAttached", "status.volumesInUse", NULL};
 
@@ -27,24 +27,24 @@ struct load {
     const struct inventory_limits *limits;
     struct problems *problems;
     struct seen *seen;
-    struct arena *arena; /* of the object being read */
-    char *item_kind;     /* of the list's items, "" until it is known */
-    json_t *kindless;    /* items without a kind, until it is */
+    struct arena *arena; /* of the current object */
+    char *item_kind;     /* of the list's items; "" until known */
+    json_t *kindless;    /* items whose kind is not yet known */
     struct snapshot_feed snapshot;
     size_t n_documents;
-    size_t n_skipped; /* objects of other kinds */
+    size_t n_skipped; /* of kinds that are not read */
     int fd;
     size_t n_bytes;
 };
 
-/* An object of a kind that is read. */
+/* An object of a kind in the table. */
 struct candidate {
     const struct kind_row *row;
-    const char *uid; /* "" if it has none */
+    const char *uid; /* "" if absent */
     struct kind_key key;
 };
 
-/* Whether the key was there before: then what came with it first is taken out again. */
+/* Whether the key came before. If so, removes the object that had it first. */
 static bool is_repeated(struct load *load, const struct candidate *candidate, const char *key,
                         const char *what)
 {
@@ -105,7 +105,7 @@ static int read_object_of(struct load *load, const struct kind_row *row,
     return check_limits(load, err);
 }
 
-/* What it is called cannot be read, but perhaps its kind. */
+/* The name is unreadable, but perhaps not the kind. */
 static void leave_out_nameless(struct load *load, const json_t *object, const char *default_kind,
                                const char *why)
 {
@@ -119,7 +119,7 @@ static void leave_out_nameless(struct load *load, const json_t *object, const ch
         problems_add(load->problems, "(unknown)", PROBLEMS_UNNAMED, why);
 }
 
-/* default_kind: of the list that the object is in, "" if it has none. */
+/* default_kind: of the enclosing list, or "". */
 static int read_object(struct load *load, const json_t *object, const char *default_kind,
                        struct err *err)
 {
@@ -146,14 +146,14 @@ static int read_object(struct load *load, const json_t *object, const char *defa
     return 0;
 }
 
-/* "" where the items must say it themselves. */
+/* "": the items must name their kind. */
 static char *kind_in_list(const json_t *list)
 {
     char *kind = identity_item_kind(list);
     return kind ? kind : mem_strdup("");
 }
 
-/* The API server and kubectl put a list's kind before its items. */
+/* The API server and kubectl write a list's kind before its items. */
 static int on_list(void *context, json_t *so_far, struct text_position at, struct err *err)
 {
     struct load *load = context;
@@ -248,7 +248,7 @@ static int read_all(struct load *load, struct err *err)
     const struct json_stream_handler handler = {
         .on_list = on_list, .on_item = on_item, .on_envelope = on_envelope, .context = load};
     int r = documents_each(read_bytes, load, &options, &handler, err);
-    /* What a kubectl that failed leaves behind must not pass for a cluster without nodes. */
+    /* A failed kubectl leaves an empty file, which must not pass for a cluster without nodes. */
     if (r == 0 && load->n_documents == 0)
         r = err_set(err, EINVAL,
                     "is empty, should be what kubectl get nodes,pods -A -o yaml writes");

@@ -1,10 +1,9 @@
 /*
- * file_feed: a cluster file, read object by object into a new ledger. Private to inventory.
+ * file_feed: reads a cluster file object by object into a new ledger. Private to inventory.
  *
- * What kubectl get nodes,pods,namespaces,priorityclasses -A -o yaml (or json) writes: List,
- * NodeList, PodList, or single objects, one or several documents. Other kinds are counted and
- * skipped. A bad object in a good file is left out and becomes a problem; of objects that are there
- * twice, all are.
+ * The file is output of kubectl get nodes,pods,namespaces,priorityclasses -A -o yaml (or json):
+ * List, NodeList, PodList or single objects, in one or several documents. Other kinds are counted
+ * and skipped. A bad object is left out and becomes a problem; of duplicates, all are left out.
  */
 #ifndef INVENTORY_FILE_FEED_H
 #define INVENTORY_FILE_FEED_H
@@ -12,8 +11,8 @@
 #include "inventory/inventory.h"
 #include "problems.h"
 
-/* *ret_cluster is the caller's; problems are appended. 0, or a negative errno: a file that cannot
- * be read, is no YAML or JSON, or passes a limit. */
+/* *ret_cluster is the caller's; problems are appended. Returns 0 or a negative errno: the file
+ * cannot be read, is no YAML or JSON, or exceeds a limit. */
 int file_feed_read(const char *path, const struct policy *policy,
                    const struct inventory_limits *limits, struct cluster **ret_cluster,
                    struct problems *problems, struct err *err);

@@ -1,4 +1,4 @@
-/* fragmentation_metrics: how useful free GPUs are, as Prometheus gauges. Private to inventory. */
+/* fragmentation_metrics: usefulness of free GPUs as Prometheus gauges. Private to inventory. */
 #ifndef INVENTORY_FRAGMENTATION_METRICS_H
 #define INVENTORY_FRAGMENTATION_METRICS_H
 

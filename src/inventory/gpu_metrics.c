@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No resource name: those have a '/'. */
+/* Cannot be a resource name: those contain '/'. */
 #define OTHER_RESOURCES "other"
 
 enum gpu_state {
     GPUS_USED,
     GPUS_RESERVED,
-    GPUS_FREE,          /* less than 0 where the node is over-full */
+    GPUS_FREE,          /* negative if the node is over-full */
     GPUS_CLOSED,        /* free, but the node is cordoned or not ready */
-    GPUS_UNALLOCATABLE, /* broken, or kept back */
+    GPUS_UNALLOCATABLE, /* broken or reserved by the system */
     N_GPU_STATES
 };
 
@@ -29,8 +29,8 @@ static const struct {
     [GPUS_UNALLOCATABLE] = {"unallocatable", false},
 };
 
-/* One GPU resource of one node, by the name of its model. Sums of such may be more than an integer
- * holds. */
+/* One GPU resource of one node, with its model's name. double, because sums may exceed an
+ * integer. */
 struct gpu_row {
     const char *node;
     const char *resource;
@@ -68,7 +68,7 @@ static void fill(struct gpu_row *row, const struct node *node, const struct node
     row->gpus[GPUS_UNALLOCATABLE] = (double)amounts->capacity - (double)amounts->allocatable;
 }
 
-/* Tenants may invent any number of names; of what the node does not advertise there is one row. */
+/* One row for all resources that the node does not advertise: tenants may invent any number. */
 static bool fill_other(struct gpu_row *row, const struct node *node)
 {
     size_t n = 0;
@@ -110,7 +110,7 @@ static int compare_rows(const void *a, const void *b)
     return order != 0 ? order : strcmp(one->node, other->node);
 }
 
-/* The total stands in the first row of each model, which is all that is left of them; how many. */
+/* Sums each model into its first row and removes the others. Returns the number of rows. */
 static size_t sum_up(struct gpu_row *rows, size_t n_rows)
 {
     size_t n = 0;

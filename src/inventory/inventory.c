@@ -36,7 +36,7 @@ void inventory_free(struct inventory *inventory)
     free(inventory);
 }
 
-/* A path may hold any bytes; what is told of it must be a JSON string. */
+/* A path may contain any bytes, but the source must be a JSON string. */
 static char *source_of_file(const char *path)
 {
     struct buf text;
@@ -48,7 +48,7 @@ static char *source_of_file(const char *path)
     return source;
 }
 
-/* Swaps the states; the old one is freed under the lock, as forks share parts of it. */
+/* Frees the old state under the lock, because forks share parts of it. */
 static void replace(struct inventory *inventory, const struct state *state)
 {
     inventory_lock_to_write(inventory);
@@ -92,7 +92,7 @@ bool inventory_usable(struct inventory *inventory, struct err *ret_why)
     return !waiting_for;
 }
 
-/* Forks count who shares what, which only one thread may do at a time. */
+/* Forks change reference counts, hence the write lock. */
 struct cluster *inventory_fork(struct inventory *inventory)
 {
     inventory_lock_to_write(inventory);

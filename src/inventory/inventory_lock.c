@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* The hold of this thread. */
+/* Held by this thread. */
 static _Thread_local struct {
     enum lock_mode mode;
     uint64_t began_ns;
 } hold;
 
-/* Two of these are what measuring a hold costs: some 50 ns together. */
+/* Timing a hold takes two calls: about 50 ns together. */
 static uint64_t now_ns(void)
 {
     struct timespec now;
@@ -19,7 +19,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-/* Writers first: else readers that always overlap keep a reload or a fork waiting for ever. */
+/* Prefers writers: overlapping readers would otherwise block a reload or fork for ever. */
 void inventory_lock_init(struct inventory_lock *lock)
 {
     pthread_rwlockattr_t attributes;
@@ -73,7 +73,7 @@ void inventory_lock_to_read_ready(struct inventory *inventory,
         return;
     inventory_unlock(inventory);
     (void)pthread_mutex_lock(&inventory->lock.writers);
-    if (!is_ready(inventory)) { /* nobody was faster */
+    if (!is_ready(inventory)) { /* no other thread made it ready */
         (void)pthread_rwlock_wrlock(&inventory->lock.lock);
         begin_hold(LOCK_TO_WRITE);
         make_ready(inventory);

@@ -1,5 +1,6 @@
 /*
- * inventory_lock: the one lock of the ledger, and how long it is held. Private to inventory.
+ * inventory_lock: the one lock of the ledger, and histograms of its hold times. Private to
+ * inventory.
  *
  * A thread holds the lock of one inventory at a time, in one mode.
  */
@@ -14,9 +15,9 @@
 enum lock_mode { LOCK_TO_READ, LOCK_TO_WRITE, N_LOCK_MODES };
 
 struct inventory_lock {
-    pthread_mutex_t writers; /* taken before the lock by those who write, and kept as long */
+    pthread_mutex_t writers; /* writers take it before the lock and keep it as long */
     pthread_rwlock_t lock;
-    struct histogram holds[N_LOCK_MODES]; /* from having got the lock to giving it back */
+    struct histogram holds[N_LOCK_MODES]; /* from lock to unlock */
 };
 
 struct inventory;
@@ -27,9 +28,9 @@ void inventory_lock_metrics(const struct inventory_lock *lock, struct buf *out);
 
 void inventory_lock_to_read(struct inventory *inventory);
 void inventory_lock_to_write(struct inventory *inventory);
-/* To read what is_ready() accepts. If it does not, make_ready() is called first, under the lock to
- * write; no other writer comes between that and the reading. is_ready() is called with writers kept
- * out. Of many callers at once, one makes it ready, and then all read side by side. */
+/* Locks for reading a state that is_ready() accepts. If it does not, make_ready() runs first, under
+ * the write lock. No other writer comes between that and the read lock. is_ready() runs with
+ * writers excluded. Of many simultaneous callers one makes it ready, then all read in parallel. */
 void inventory_lock_to_read_ready(struct inventory *inventory,
                                   bool (*is_ready)(const struct inventory *),
                                   void (*make_ready)(struct inventory *));

@@ -1,6 +1,5 @@
 /*
- * inventory_priv: the ledger with its lock, and what is beside it where it is live. Private to
- * inventory.
+ * inventory_priv: the ledger, its lock and the data of a live inventory. Private to inventory.
  */
 #ifndef INVENTORY_INVENTORY_PRIV_H
 #define INVENTORY_INVENTORY_PRIV_H
@@ -11,11 +10,11 @@
 
 struct live;
 
-/* A ledger with all that belongs to it; replaced as a whole. */
+/* A ledger and its metadata, replaced as a whole. */
 struct state {
     struct cluster *cluster;
-    struct problems *problems; /* of the file */
-    int64_t as_of_s;           /* of the file */
+    struct problems *problems; /* from the file */
+    int64_t as_of_s;           /* from the file */
     char *source;
 };
 
@@ -25,7 +24,8 @@ struct inventory {
     struct inventory_lock lock; /* guards state, and live's problems and refused pods */
     struct state state;
     bool loaded;
-    struct live *live; /* NULL: it is fed from a file. Set once, before any thread asks. */
+    struct live
+        *live; /* NULL: the ledger comes from a file. Set once, before other threads start. */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* inventory_view: what a thread sees that holds the lock. See include/inventory/inventory.h. */
+/* inventory_view: a thread's view of the locked inventory. See include/inventory/inventory.h. */
 #include "ledger/gpu_demand.h"
 #include "live_priv.h"
 

@@ -103,7 +103,7 @@ static int decode_reservation(const json_t *object, const struct policy *policy,
     return reservation_from_json(object, policy, arena, &ret_facts->reservation, err);
 }
 
-/* Its age is as it was there. */
+/* Keeps the age that the reservation had in the snapshot. */
 static void upsert_reservation(struct cluster *cluster, const union kind_facts *facts)
 {
     const struct reservation_facts *held = &facts->reservation;
@@ -133,7 +133,7 @@ const struct kind_row KINDS[N_CLUSTER_KINDS] = {
                                 cluster_delete_device_class, NULL, cluster_n_device_classes},
 };
 
-/* What only a snapshot has. */
+/* Kinds that only snapshots contain. */
 static const struct kind_row KEPT[] = {
     {"KeptPod", SNAPSHOT_API_VERSION, true, true, decode_kept_pod, upsert_pod, cluster_delete_pod,
      cluster_keep_pod, cluster_n_pods},

@@ -1,6 +1,6 @@
 /*
- * kinds: what the ledger is made of, a row a kind: how an object is read, and how it gets in and
- * out. Private to inventory; both feeds go by it.
+ * kinds: one row per Kubernetes kind in the ledger: how to decode an object, add it and remove it.
+ * Private to inventory; both feeds use it.
  */
 #ifndef INVENTORY_KINDS_H
 #define INVENTORY_KINDS_H
@@ -16,7 +16,7 @@ struct device_class_facts {
     const char *resource; /* "": none */
 };
 
-/* An object that was read; the row says which of these it is. */
+/* Facts of one decoded object; the row tells which member is valid. */
 union kind_facts {
     struct node_facts node;
     struct pod_facts pod;
@@ -28,15 +28,14 @@ union kind_facts {
 
 struct kind_row {
     const char *kind;        /* "Pod" */
-    const char *api_version; /* up to its length */
-    bool is_pod;             /* what is known by a UID */
-    bool has_amounts;        /* what there is or who uses it: of two that claim to be one, neither
-                                can be believed */
-    /* Everything the facts point to lives in the arena. */
+    const char *api_version; /* compared over its length only */
+    bool is_pod;             /* its id is a UID */
+    bool has_amounts;        /* nodes, pods: if two claim one identity, both are left out */
+    /* Everything that the facts point to lives in the arena. */
     int (*decode)(const json_t *object, const struct policy *policy, struct arena *arena,
                   union kind_facts *ret_facts, struct err *err);
     void (*upsert)(struct cluster *cluster, const union kind_facts *facts);
-    /* These take the id of kinds_key(). keep NULL: nothing but its name is known of it. */
+    /* id: from kinds_key(). keep NULL: the ledger keeps only the name. */
     void (*remove)(struct cluster *cluster, const char *id);
     void (*keep)(struct cluster *cluster, const char *id);
     size_t (*count)(const struct cluster *cluster);
@@ -44,15 +43,15 @@ struct kind_row {
 
 extern const struct kind_row KINDS[N_CLUSTER_KINDS];
 
-/* Among these too, which only cluster files have: a snapshot's own. An empty api_version is every
- * one. NULL: it is not read. */
+/* Also finds a snapshot's own kinds, which only cluster files contain. An empty api_version matches
+ * any. NULL: the kind is not read. */
 const struct kind_row *kinds_find(const char *kind, const char *api_version);
 
-/* What tells an object of a kind from the others. */
+/* The identity of an object within its kind. */
 struct kind_key {
-    const char *name; /* for people: "namespace/name" or "name" */
-    const char *id;   /* in the ledger: a pod's UID (as pod_from_json() makes one up where there is
-                         none), of all others the name */
+    const char *name; /* for messages: "namespace/name" or "name" */
+    const char
+        *id; /* in the ledger: a pod's UID (see pod_from_json() for pods without), else the name */
 };
 struct kind_key kinds_key(const struct kind_row *row, const struct identity *identity,
                           struct arena *arena);

@@ -6,11 +6,11 @@
 #include "live_priv.h"
 #include "objects/pod.h"
 
-/* Under one hold of the lock when a list has ended: about a millisecond. */
+/* Work per hold of the lock at the end of a list: about a millisecond. */
 #define SWEEP_WORK ((size_t)8000)
 
-/* What is over the limit makes the inventory unusable, but the ledger takes more for a while, so
- * that all of it is there when there are fewer again. */
+/* Beyond the limit the inventory is unusable. The ledger still takes more, so that it is complete
+ * when the number falls again. */
 static size_t taken_at_most(size_t limit)
 {
     return limit * 2 + 1000;
@@ -22,7 +22,7 @@ static size_t limit_of(const struct live_feed *feed)
     return feed->kind == CLUSTER_NODES ? limits->max_nodes : limits->max_pods;
 }
 
-/* Into the ledger; all of this under the lock. */
+/* Applies changes to the ledger, under the lock. */
 
 static void put_in(struct live_feed *feed, const struct change *change)
 {
@@ -68,8 +68,7 @@ static void begin_list(struct live_feed *feed)
     feed->left_out = false;
 }
 
-/* Others get the lock between two pieces. What is not swept yet is counted still, as while the list
- * came. */
+/* Other threads get the lock between pieces. Unswept pods still count, as during the list. */
 static void sweep_pods(struct inventory *inventory)
 {
     while (!cluster_relist_sweep_pods(inventory->state.cluster, SWEEP_WORK)) {
@@ -110,7 +109,7 @@ static void apply(struct live_feed *feed, struct change *change)
     }
 }
 
-/* While a list comes, what it replaces is still counted. */
+/* During a list the objects it replaces still count. */
 static void count(struct live_feed *feed)
 {
     const size_t n = KINDS[feed->kind].count(feed->inventory->state.cluster);
@@ -119,7 +118,7 @@ static void count(struct live_feed *feed)
     feed->too_many |= feed->left_out;
 }
 
-/* After it. */
+/* Without the lock. */
 static void tell_unreadable(struct live_feed *feed, const struct change *change)
 {
     if (change->type != CHANGE_UNREADABLE)
@@ -149,7 +148,7 @@ static void take_over(struct live_feed *feed)
     feed->arena = arena_new();
 }
 
-/* Outside it. */
+/* Without the lock. */
 
 static struct change *new_change(struct live_feed *feed, enum change_type type)
 {
@@ -249,7 +248,7 @@ static void log_warning(const char *text)
     LOG(LOG_WARN, "inventory", LOG_MSG(text));
 }
 
-/* Until all kinds have been listed nothing is decided, and nobody waits for the lock. */
+/* Until all kinds are listed there are no decisions, so no thread waits for the lock. */
 static void check_list(struct inventory *inventory)
 {
     if (live_status_waiting_for(&inventory->live->status))
@@ -258,7 +257,7 @@ static void check_list(struct inventory *inventory)
         self_check_nodes(inventory);
 }
 
-/* What the first lists took is much more than what is kept of them. */
+/* The first lists used far more memory than the ledger keeps. */
 static void after_list(struct inventory *inventory)
 {
     if (!live_status_waiting_for(&inventory->live->status) &&
@@ -279,7 +278,7 @@ static void on_flush(void *context, const struct reflector_status *status)
         (void)err_set(&too_many, E2BIG, "there are more than %zu %s (limits.%s)", limit_of(feed),
                       INVENTORY_KINDS[feed->kind].name,
                       feed->kind == CLUSTER_NODES ? "nodes" : "pods");
-    /* Before it is told: whoever reads it in the log may ask at once. */
+    /* Before logging: a reader of the log may query at once. */
     const enum live_turn turn =
         live_status_set(&feed->inventory->live->status, feed->kind, status, too_many.text);
     if (status->is_news)

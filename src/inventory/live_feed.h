@@ -1,8 +1,8 @@
 /*
- * live_feed: from a reflector's objects to changes of the ledger. Private to inventory.
+ * live_feed: turns a reflector's objects into changes of the ledger. Private to inventory.
  *
- * Objects are decoded as they come, outside the lock, into a batch that has an end; the batch is
- * put into the ledger under the lock when it is full, and at every flush.
+ * Objects are decoded on arrival, outside the lock, into a bounded batch. The batch is applied
+ * under the lock when full and at every flush.
  */
 #ifndef INVENTORY_LIVE_FEED_H
 #define INVENTORY_LIVE_FEED_H
@@ -11,7 +11,7 @@
 #include "inventory/live.h"
 #include "kinds.h"
 
-/* So many objects at the most are decoded before they are put into the ledger. */
+/* Most objects in a batch. */
 #define LIVE_BATCH 64
 
 enum change_type {
@@ -26,7 +26,7 @@ struct change {
     enum change_type type;
     struct kind_key key;
     const char *why;        /* CHANGE_UNREADABLE */
-    bool is_news;           /* of that, once it is in: it should be told */
+    bool is_news;           /* set on applying CHANGE_UNREADABLE: log it */
     union kind_facts facts; /* CHANGE_UPSERT */
     const char *refused_by; /* CHANGE_REMOVE, of a pod: pod_refused_by() */
 };
@@ -37,11 +37,11 @@ struct live_feed {
     struct arena *arena; /* of the batch */
     struct change changes[LIVE_BATCH];
     size_t n_changes;
-    bool listing;  /* a list has begun that has not ended */
-    bool left_out; /* something was not taken, for being too many, since a list began */
+    bool listing;  /* between the begin and the end of a list */
+    bool left_out; /* an object was dropped for the limit since the last list began */
     bool too_many;
     bool list_ended;           /* since the last flush */
-    struct counter unreadable; /* times that an object could not be read */
+    struct counter unreadable; /* objects that could not be read */
 };
 
 void live_feed_init(struct live_feed *feed, struct inventory *inventory, enum cluster_kind kind);

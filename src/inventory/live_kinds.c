@@ -1,13 +1,14 @@
 /*
- * live_kinds: what is watched of each kind. See include/inventory/live.h.
+ * live_kinds: list and watch options of each kind. See include/inventory/live.h.
  *
- * What no decoder reads is not even built: most of a list's time would go there. Whoever reads
- * something more takes it out of these lists (tests/unit/inventory/test_live_kinds.c).
+ * Members that no decoder reads are skipped in parsing, which saves most of a list's time. A
+ * decoder that reads a new member must remove it from these lists
+ * (tests/unit/inventory/test_live_kinds.c).
  */
 #include "inventory/live.h"
 
-/* Finished pods use nothing and are never scheduled again: not to be told of them at all saves most
- * of a list where jobs run. One that finishes comes as DELETED, with what it was before. */
+/* Finished pods use nothing and are never scheduled again. Excluding them saves most of a list
+ * where jobs run. A pod that finishes arrives as DELETED, in its former state. */
 #define PODS_NOT_FINISHED "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
 
 static const char *const NODES_UNREAD[] = {"metadata.managedFields", "metadata.ownerReferences",
@@ -23,7 +24,7 @@ static const char *const NODES_UNREAD[] = {"metadata.managedFields", "metadata.o
         list "[].readinessProbe", list "[].securityContext", list "[].startupProbe",               \
         list "[].terminationMessagePath", list "[].terminationMessagePolicy",                      \
         list "[].volumeDevices", list "[].volumeMounts", list "[].workingDir"
-/* Each pod has some of these, and none decides where it can run. */
+/* No volume of these types affects placement. */
 #define VOLUMES_UNREAD(list)                                                                       \
     list "[].configMap", list "[].downwardAPI", list "[].emptyDir", list "[].hostPath",            \
         list "[].nfs", list "[].projected", list "[].secret"

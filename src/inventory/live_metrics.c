@@ -4,10 +4,10 @@
 #include "base/mem.h"
 #include "live_priv.h"
 
-/* There is none yet, and so no sample. */
+/* No value, so no sample. */
 #define NO_VALUE (-1.0)
 
-/* One kind, as it is now. */
+/* Current status of one kind. */
 struct kind_row_now {
     const char *name;
     struct kind_status status;
@@ -106,7 +106,7 @@ static const struct {
      "1 where the API server cannot be followed, and so no decision is made.", stale_of},
 };
 
-/* Names are copied under the lock, and written after it. */
+/* Copies the names under the lock, and writes them after it. */
 static void write_refused(struct inventory *inventory, struct buf *out)
 {
     static const char NAME[] = "gpu_extender_node_pods_refused_total";

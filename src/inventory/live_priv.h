@@ -1,6 +1,5 @@
 /*
- * live_priv: what an inventory has beside its ledger where it follows an API server. Private to
- * inventory.
+ * live_priv: data of an inventory that follows an API server. Private to inventory.
  */
 #ifndef INVENTORY_LIVE_PRIV_H
 #define INVENTORY_LIVE_PRIV_H
@@ -13,13 +12,13 @@
 #include "self_check.h"
 
 struct live {
-    struct live_problems *problems; /* under the inventory's lock */
+    struct live_problems *problems; /* guarded by the inventory's lock */
     struct refused_pods *refused;   /* the same */
     struct live_status status;
     struct live_feed feeds[N_CLUSTER_KINDS];
     struct self_check check;
-    atomic_bool was_complete;      /* every kind has been listed */
-    void (*turned)(void *context); /* NULL: nobody is told */
+    atomic_bool was_complete;      /* every kind was listed at least once */
+    void (*turned)(void *context); /* called when usability changes; NULL: none */
     void *turned_context;
 };
 

@@ -10,15 +10,15 @@
 
 struct live_problem {
     char *id;
-    uint64_t seen; /* relist in which it was added last */
-    size_t place;  /* in the list, or NOT_LISTED */
+    uint64_t seen; /* number of the last relist that added it */
+    size_t place;  /* index in the list, or NOT_LISTED */
     UT_hash_handle hh;
 };
 
 struct live_problems {
     struct live_problem *entries[N_CLUSTER_KINDS]; /* by id */
     uint64_t relists[N_CLUSTER_KINDS];
-    struct inventory_problem list[PROBLEMS_MAX]; /* its texts but the kind are owned */
+    struct inventory_problem list[PROBLEMS_MAX]; /* owns all its strings but the kind */
     struct live_problem *owners[PROBLEMS_MAX];
     size_t n_listed;
 };
@@ -34,7 +34,7 @@ static void free_texts(struct inventory_problem *problem)
     free((void *)(uintptr_t)problem->what);
 }
 
-/* The last one of the list takes its place. */
+/* Moves the last entry to the free index. */
 static void unlist(struct live_problems *problems, size_t place)
 {
     free_texts(&problems->list[place]);

@@ -20,7 +20,7 @@ void live_status_fini(struct live_status *status)
     mutex_fini(&status->mutex);
 }
 
-/* It may quote what a server sent, and must be a JSON string and one line. */
+/* The text may quote a server, but must be one line and a JSON string. */
 static void make_plain(char *text)
 {
     for (char *p = text; *p; p++)
@@ -39,7 +39,7 @@ static int64_t lag_ms(const struct live_status *status, size_t kind, int64_t now
     return reflector_lag_ms(atomic_load(&status->lag_since_ms[kind]), now_ms);
 }
 
-/* From any thread, without the lock. N_CLUSTER_KINDS: none is. */
+/* From any thread, without the lock. N_CLUSTER_KINDS: none is behind. */
 static size_t first_behind(const struct live_status *status)
 {
     const int64_t now_ms = status->max_lag_ms > 0 ? clock_ms() : 0;
@@ -62,8 +62,8 @@ static bool keeps_up(const struct live_status *status, struct err *err)
     return false;
 }
 
-/* The first that is not as it should be: not there, not followed, behind, too many. Texts are the
- * same as long as the cause is. */
+/* Reports the first problem: not listed, not followed, behind, too many. A text stays the same
+ * while its cause does. */
 static bool is_complete(const struct live_status *status, struct err *err)
 {
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {

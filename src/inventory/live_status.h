@@ -1,6 +1,6 @@
 /*
- * live_status: what the reflectors say of themselves, for whoever asks from another thread. Private
- * to inventory. Its lock may be taken within the inventory's, never around it.
+ * live_status: the reflectors' status, for reading from any thread. Private to inventory. Its lock
+ * may be taken under the inventory's, never before it.
  */
 #ifndef INVENTORY_LIVE_STATUS_H
 #define INVENTORY_LIVE_STATUS_H
@@ -11,44 +11,43 @@
 #include <stdatomic.h>
 
 struct kind_status {
-    struct reflector_status reflector; /* but its why, which is below */
+    struct reflector_status reflector; /* except its why, which is below */
     struct err why;
-    struct err too_many;  /* "": there are not more than may be */
+    struct err too_many;  /* "": within the limit */
     char waiting_for[64]; /* "the first list of pods" */
-    int64_t lag_ms;       /* only in what live_status_get() returns; so is the next */
+    int64_t lag_ms;       /* set by live_status_get() only; the same for behind */
     bool behind;
 };
 
 struct live_status {
     struct mutex mutex;
     struct kind_status kinds[N_CLUSTER_KINDS];
-    atomic_bool usable;              /* as last judged; asked at every decision */
-    atomic_int_fast64_t complete_ms; /* when all kinds were last known to be complete; 0: never */
-    /* reflector_lag_ms(): compared with the clock by whoever asks, as the read loop may be stuck.
-     */
+    atomic_bool usable;              /* last judgement; read by every decision */
+    atomic_int_fast64_t complete_ms; /* when all kinds were last complete; 0: never */
+    /* reflector_lag_ms(). Readers compare it with the clock, because the read loop may be stuck. */
     atomic_int_fast64_t lag_since_ms[N_CLUSTER_KINDS];
     int64_t max_lag_ms;
 };
 
-/* max_lag_ms 0: a lag is reported, and never makes the data unusable. */
+/* max_lag_ms 0: lag is reported, but never makes the data unusable. */
 void live_status_init(struct live_status *status, int64_t max_lag_ms);
 void live_status_fini(struct live_status *status);
 
 enum live_turn { LIVE_AS_BEFORE, LIVE_USABLE_AGAIN, LIVE_UNUSABLE_NOW };
 
-/* Takes over what a feed knows of its kind; too_many is a message, "" if it has none. Whether that
- * turned something. */
+/* Stores a feed's status of its kind; too_many: message, or "". Returns whether usability
+ * changed. */
 enum live_turn live_status_set(struct live_status *status, enum cluster_kind kind,
                                const struct reflector_status *reflector, const char *too_many);
 
-/* Takes over how far a kind may be behind; cheap where nothing turns. */
+/* Stores how far a kind may lag; cheap if usability does not change. */
 enum live_turn live_status_lags(struct live_status *status, enum cluster_kind kind,
                                 int64_t lag_since_ms);
 
 /* See inventory_waiting_for() and inventory_usable(). */
 const char *live_status_waiting_for(struct live_status *status);
 bool live_status_usable(struct live_status *status, struct err *ret_why);
-/* Seconds since 1970; asks the clocks. */
+/* Seconds since 1970; reads the clocks. */
 int64_t live_status_as_of_s(const struct live_status *status);
 void live_status_get(struct live_status *status, enum cluster_kind kind,
                      struct kind_status *ret_kind);

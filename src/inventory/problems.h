@@ -1,5 +1,5 @@
 /*
- * problems: the objects that were left out, and why. Private to inventory.
+ * problems: objects that were left out, with the reason. Private to inventory.
  */
 #ifndef INVENTORY_PROBLEMS_H
 #define INVENTORY_PROBLEMS_H
@@ -7,10 +7,10 @@
 #include "base/arena.h"
 #include "inventory/inventory.h"
 
-/* So many are kept in full; the others are only counted. */
+/* Further problems are only counted. */
 #define PROBLEMS_MAX 1000
 
-/* Of an object that does not say what it is called. */
+/* For an object without a name. */
 #define PROBLEMS_UNNAMED "(unnamed)"
 #define PROBLEMS_NO_NAME "has no metadata.name"
 
@@ -23,7 +23,7 @@ struct problems {
 
 struct problems *problems_new(void);
 void problems_free(struct problems *problems);
-/* Copies the texts, and logs the problem. */
+/* Copies the strings, and logs the problem. */
 void problems_add(struct problems *problems, const char *kind, const char *name, const char *what);
 
 #endif

@@ -1,4 +1,4 @@
-/* quota_metrics: see quota_metrics.h. The policy file bounds the labels. */
+/* quota_metrics: see quota_metrics.h. The policy file bounds the number of series. */
 #include "quota_metrics.h"
 #include "base/metrics.h"
 #include "decide/quota.h"

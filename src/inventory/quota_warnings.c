@@ -1,8 +1,8 @@
-/* quota_warnings: limits that limit nothing. See include/inventory/inventory.h. */
+/* quota_warnings: limits that match nothing. See include/inventory/inventory.h. */
 #include "decide/quota.h"
 #include "inventory_priv.h"
 
-/* The first quota that limits the model. */
+/* The first quota with a limit for the model. */
 static const struct quota *find_quota(const struct policy *policy, size_t column)
 {
     for (size_t q = 0; q < policy->n_quotas; q++) {

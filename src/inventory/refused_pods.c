@@ -13,7 +13,7 @@ struct refusing_node {
 };
 
 struct refused_pods {
-    struct refusing_node *entries; /* by node */
+    struct refusing_node *entries; /* by node name */
 };
 
 struct refused_pods *refused_pods_new(void)

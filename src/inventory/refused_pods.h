@@ -1,8 +1,8 @@
 /*
- * refused_pods: how many pods each node's kubelet would not have. Private to inventory.
+ * refused_pods: counts pods that each node's kubelet refused. Private to inventory.
  *
- * No part of the ledger, which knows nothing of what was; guarded by the inventory's lock like it.
- * A node that is gone from the ledger is forgotten: there are never more than nodes.
+ * Not part of the ledger, which keeps no history; guarded by the inventory's lock too. Counts of
+ * deleted nodes are dropped, which bounds their number.
  */
 #ifndef INVENTORY_REFUSED_PODS_H
 #define INVENTORY_REFUSED_PODS_H
@@ -15,7 +15,7 @@ struct refused_pods;
 struct refused_pods *refused_pods_new(void);
 void refused_pods_free(struct refused_pods *refused);
 
-/* One more; of a node that the ledger does not have, nothing is kept. */
+/* Counts one pod; ignored if the ledger does not have the node. */
 void refused_pods_add(struct refused_pods *refused, const struct cluster *cluster,
                       const char *node);
 
@@ -23,7 +23,7 @@ struct refused_count {
     const char *node;
     uint64_t n;
 };
-/* Those that have any, in the arena; how many. */
+/* Nonzero counts, in the arena. Returns how many. */
 size_t refused_pods_copy(const struct refused_pods *refused, const struct cluster *cluster,
                          struct arena *arena, struct refused_count **ret_counts);
 

@@ -29,8 +29,8 @@ void self_check_all(struct inventory *inventory)
     tell(check, n_differences, &err);
 }
 
-/* Whether that was the end of a round. The steps share a place in the ledger, which only the read
- * loop's thread moves on, and those who write. */
+/* Returns whether the round is complete. The read lock suffices: only the read loop's thread and
+ * writers change the position kept in the ledger. */
 static bool check_some(struct inventory *inventory)
 {
     struct self_check *check = &inventory->live->check;
@@ -61,7 +61,7 @@ int64_t inventory_self_check(void *inventory, int64_t now_ms)
         return check->next_ms;
     const int64_t began_ms = clock_ms();
     (void)check_some(mine);
-    /* From its end: a step that waited for the lock or a processor is not made up for. */
+    /* Counted from the step's end, so a delayed step is not made up for. */
     check->next_ms = now_ms + (clock_ms() - began_ms) + STEP_MS;
     return check->next_ms;
 }

@@ -1,6 +1,6 @@
 /*
- * self_check: the ledger's sums made again while it runs; the number of differences must stay 0.
- * Private to inventory.
+ * self_check: recomputes the ledger's sums at run time; differences must stay 0. Private to
+ * inventory.
  */
 #ifndef INVENTORY_SELF_CHECK_H
 #define INVENTORY_SELF_CHECK_H
@@ -8,7 +8,7 @@
 #include "base/metrics.h"
 #include "inventory/inventory.h"
 
-/* Pods, and needs of pods, that are looked at under one hold of the lock: some milliseconds. */
+/* Pods and needs of pods per hold of the lock: a few milliseconds. */
 #define SELF_CHECK_WORK ((size_t)20000)
 
 struct self_check {
@@ -17,9 +17,9 @@ struct self_check {
     int64_t next_ms; /* only in its own thread */
 };
 
-/* The whole ledger, under one hold of the lock: before anybody is kept waiting by it. */
+/* Checks the whole ledger under one hold of the lock: only before decisions start. */
 void self_check_all(struct inventory *inventory);
-/* The nodes from the first to the last, in steps, with the lock free in between. */
+/* Checks all nodes in steps, with the lock free in between. */
 void self_check_nodes(struct inventory *inventory);
 
 #endif

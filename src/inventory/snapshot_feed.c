@@ -32,7 +32,7 @@ static void add_problems(const struct snapshot *snapshot, struct problems *probl
     problems->n_all += snapshot->n_all_problems - snapshot->n_problems;
 }
 
-/* By another policy other things are GPUs, or of other models. */
+/* Under another policy, GPU resources and models may differ. */
 static bool is_by_this_policy(const struct snapshot *snapshot, const struct cluster *cluster)
 {
     json_auto_t *own = snapshot_policy(cluster_policy(cluster));

@@ -10,7 +10,7 @@
 #define NAMESPACE_BYTES 63
 #define NAME_BYTES 253
 #define UID_BYTES 63
-/* So many are looked at before the lock is given back. */
+/* Decisions copied per hold of the lock. */
 #define BATCH ((size_t)64)
 
 static const char *const VERBS[N_DECISION_VERBS] = {
@@ -21,7 +21,7 @@ static const char *const VERBS[N_DECISION_VERBS] = {
 };
 
 struct slot {
-    struct decision decision; /* its texts are those below */
+    struct decision decision; /* its strings are those below */
     char namespace_[NAMESPACE_BYTES + 1];
     char name[NAME_BYTES + 1];
     char uid[UID_BYTES + 1];
@@ -31,7 +31,7 @@ struct slot {
 };
 
 struct decisions {
-    struct mutex lock; /* guards all below; no other is taken within it */
+    struct mutex lock; /* guards all below; innermost */
     uint64_t n_made;
     size_t keep;
     struct slot slots[];

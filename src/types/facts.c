@@ -1,4 +1,4 @@
-/* facts: small questions about facts. See include/types/facts.h. */
+/* facts: see include/types/facts.h. */
 #include "types/facts.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
- * gpu_model: see include/types/gpu_model.h. What a single word means is in gpu_model_words.c.
+ * gpu_model: see include/types/gpu_model.h. gpu_model_words.c defines the single words.
  *
- * Reading is stable: gpu_model_text() of what was read is read as the same again. That is why a
- * name whose qualifiers contradict each other is taken as one chip, word for word.
+ * Parsing is stable: gpu_model_text() of a result parses to the same result. So a name with
+ * contradictory qualifiers becomes one chip, word for word.
  */
 #include "types/gpu_model.h"
 
@@ -14,7 +14,7 @@
 
 #define GIB (INT64_C(1) << 30)
 
-/* A name with its words put where they belong. */
+/* A parsed name. */
 struct reading {
     struct gpu_model_words chip;
     uint64_t forms; /* bit i: gpu_model_word_form_at(i) */
@@ -22,7 +22,7 @@ struct reading {
     const char *memory_type;
 };
 
-/* Adds "-word", or "word" at the beginning. False: does not fit. */
+/* Appends "-word", or "word" to an empty text. False: does not fit. */
 static bool append(char *text, size_t size, const char *word)
 {
     size_t len = strlen(text);
@@ -39,7 +39,7 @@ static void drop_shared(struct gpu_model_words *words, size_t first, struct gpu_
     }
 }
 
-/* Takes the endings about sharing off words, but leaves the first ones. False: does not fit. */
+/* Removes sharing suffixes from words, keeping the first ones. False: does not fit. */
 static bool take_sharing(struct gpu_model_words *words, size_t first, struct gpu_model *model)
 {
     drop_shared(words, first, model);
@@ -59,7 +59,7 @@ static bool take_sharing(struct gpu_model_words *words, size_t first, struct gpu
     return true;
 }
 
-/* False: the name has said another size already. */
+/* False: contradicts an earlier size. */
 static bool take_memory(struct reading *reading, int32_t size)
 {
     if (reading->memory_gb != 0 && reading->memory_gb != size)
@@ -68,7 +68,7 @@ static bool take_memory(struct reading *reading, int32_t size)
     return true;
 }
 
-/* "GB" alone makes a size of the number before it. */
+/* "GB" alone turns the number before it into a size. */
 static bool take_memory_unit(struct reading *reading, const char *unit)
 {
     struct gpu_model_words *chip = &reading->chip;
@@ -106,7 +106,7 @@ static bool take_word(struct reading *reading, const char *word)
     return gpu_model_words_add_chip(&reading->chip, word);
 }
 
-/* AMD's "Radeon PRO V620" is a V620; in "RTX PRO 6000" and "Radeon Pro 465" the word is needed. */
+/* AMD's "Radeon PRO V620" is a V620, but "RTX PRO 6000" and "Radeon Pro 465" need the word. */
 static size_t words_to_skip(const struct gpu_model_words *chip)
 {
     if (chip->n < 2 || strcmp(chip->words[0], "PRO") != 0 ||
@@ -125,8 +125,8 @@ static bool write_chip(const struct gpu_model_words *words, size_t first, struct
     return true;
 }
 
-/* The size in a Grace Hopper's name is (mostly) that of the CPU's memory: "GH200 480GB" has a GPU
- * with 96 GB. It stays a qualifier, but tells nothing of the GPU. */
+/* The size in a Grace Hopper's name is mostly the CPU's: "GH200 480GB" has a GPU with 96 GB. It
+ * stays a qualifier, but gives no GPU memory. */
 static bool is_cpu_memory(const struct gpu_model *model)
 {
     return strcmp(model->chip, "GH200") == 0 &&
@@ -151,7 +151,7 @@ static bool write_qualifiers(const struct reading *reading, struct gpu_model *mo
     return true;
 }
 
-/* Chip and qualifiers of words. False: there is no chip, or they contradict each other. */
+/* Finds chip and qualifiers. False: there is no chip, or qualifiers contradict each other. */
 static bool understand(const struct gpu_model_words *words, struct gpu_model *model)
 {
     struct reading reading = {0};
@@ -180,7 +180,7 @@ static bool read_name(const char *text, struct gpu_model *ret_model)
     return true;
 }
 
-/* Whether text is the alias's name, perhaps with endings about sharing, which go to ret_sharing. */
+/* Whether text is the alias, perhaps with sharing suffixes, which go to ret_sharing. */
 static bool is_alias(const char *text, const struct gpu_model_alias *alias,
                      struct gpu_model *ret_sharing)
 {
@@ -208,7 +208,7 @@ bool gpu_model_parse(const char *text, const struct gpu_model_alias *aliases, si
     return true;
 }
 
-/* Whether one word of form is the wanted one; "SXM" is any of its generations. */
+/* Whether one word of form is the wanted one; "SXM" matches any generation. */
 static bool has_form(const char *form, const char *wanted, size_t len)
 {
     for (; *form; form += strcspn(form, "-"), form += *form == '-') {
@@ -232,14 +232,14 @@ static bool has_forms(const char *form, const char *wanted)
     return true;
 }
 
-/* Whether a GPU that reports memory_bytes is one that is sold with size_gb. */
+/* Whether memory_bytes is within 10 % of the nominal size_gb. */
 static bool is_size(int64_t memory_bytes, int32_t size_gb)
 {
     int64_t size = size_gb * GIB;
     return memory_bytes >= size - size / 10 && size >= memory_bytes - memory_bytes / 10;
 }
 
-/* A request that names a way of sharing wants that one; one that names none takes any. */
+/* A request with a way of sharing needs that one; without, any matches. */
 static bool has_sharing(const struct gpu_model *have, const struct gpu_model *want)
 {
     if (want->sharing == GPU_WHOLE)

@@ -7,8 +7,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* Words that do not tell one model from another: vendors, product lines, filler, and the last line
- * the names of AMD's boards ("MI250 (MCM) OAM AC MBA"). */
+/* Words that do not distinguish models: vendors, product lines, filler, and in the last line parts
+ * of AMD board names ("MI250 (MCM) OAM AC MBA"). */
 static const char *const NOISE[] = {
     "NVIDIA", "TESLA",  "GEFORCE",  "QUADRO",      "GRID",       "AMD",
     "ATI",    "RADEON", "INSTINCT", "FIREPRO",     "INTEL",      "HABANA",
@@ -17,9 +17,8 @@ static const char *const NOISE[] = {
     "SERIES", "WITH",   "DESIGN",   "CORPORATION", "MCM",        "MBA",
 };
 
-/* How the chip is built in, cooled, cut or sold, in the order in which it is written. Mega and VWS
- * are GKE's (a3-megagpu machines, virtual workstations); HF, VF and MxGPU AMD's (high frequency,
- * virtual functions). */
+/* Form factor, cooling, cut or market, in writing order. Mega and VWS are GKE's (a3-megagpu
+ * machines, virtual workstations); HF, VF and MxGPU AMD's (high frequency, virtual functions). */
 static const char *const FORMS[] = {
     "SXM",   "SXM2",  "SXM3",   "SXM4", "SXM5", "SXM6",  "PCIe",   "NVL",         "NVL4", "NVL8",
     "NVL36", "NVL72", "NVLink", "OAM",  "HGX",  "DGX",   "DGXS",   "CNX",         "FHHL", "LS",
@@ -30,22 +29,22 @@ static const char *const MEMORY_TYPES[] = {
     "HBM", "HBM2", "HBM2e", "HBM3", "HBM3e", "HBM4", "GDDR5", "GDDR5X", "GDDR6", "GDDR6X", "GDDR7",
 };
 
-/* Words of chips that are not written in capitals. */
+/* Words of chips not written in capitals. */
 static const char *const SPELLINGS[] = {
     "Ti", "Super",  "Ada",    "Blackwell", "Max", "Flex", "Arc",   "Pascal",
     "Xp", "Laptop", "Mobile", "Vega",      "Xe",  "Iris", "Black",
 };
 
-/* Families that people write together with the number, and what may hang on the number. */
+/* Families often joined to the number, and suffixes of the number. */
 static const char *const FAMILIES[] = {"RTX", "GTX", "RX", "WX", "TITAN"};
 static const char *const ENDINGS[] = {"TI", "SUPER", "XTX", "XT", "GRE", "ADA", "D"};
 
-/* Letters that are one word with the number after them. */
+/* Letters that form one word with the number after them. */
 static const char *const PREFIXES[] = {
     "A", "B", "H", "K", "L", "M", "P", "T", "V", "MI", "GB", "GH", "GV",
 };
 
-/* Chips under the names that people shorten them to. RTX PRO exists of one generation. */
+/* Short names of chips. RTX PRO exists in one generation only. */
 static const struct {
     const char *from;
     const char *to;
@@ -63,7 +62,7 @@ static const struct {
     {"RTX-PRO-6000", "RTX-PRO-6000-Blackwell"},
 };
 
-/* The place of word in list, whatever its case; -1 if it is not there. */
+/* Index of word in list, ignoring case; -1 if absent. */
 static int place_in(const char *const *list, size_t n, const char *word)
 {
     for (size_t i = 0; i < n; i++)
@@ -72,8 +71,8 @@ static int place_in(const char *const *list, size_t n, const char *word)
     return -1;
 }
 
-/* The length of the separator that text begins with, 0 if it begins a word: letters, digits, what
- * stands within a MIG profile ("1g.5gb+me"), and other languages. Trade marks separate. */
+/* Length of the separator at text; 0 at a word character: letters, digits, '.' and '+' of MIG
+ * profiles ("1g.5gb+me"), non-ASCII. Trade marks are separators. */
 static size_t separator_length(const char *text)
 {
     static const char *const MARKS[] = {"(R)", "(TM)", "\xc2\xae", "\xe2\x84\xa2"};
@@ -97,7 +96,7 @@ static bool add(struct gpu_model_words *words, const char *word, size_t len)
     return true;
 }
 
-/* The length of the family that the word begins with and is more than; 0 if none. */
+/* Length of the family that starts a longer word; 0 if none. */
 static size_t family_length(const char *word, size_t len)
 {
     for (size_t i = 0; i < COUNT(FAMILIES); i++) {
@@ -108,7 +107,7 @@ static size_t family_length(const char *word, size_t len)
     return 0;
 }
 
-/* The length of the ending that stands at text, 0 if none does. */
+/* Length of the suffix at text; 0 if none. */
 static size_t ending_length(const char *text, size_t len)
 {
     for (size_t i = 0; i < COUNT(ENDINGS); i++) {
@@ -119,8 +118,8 @@ static size_t ending_length(const char *text, size_t len)
     return 0;
 }
 
-/* Where a word is to be cut first: behind a family ("RTX" 3090), before the endings that follow a
- * number ("3090" TI SUPER), behind the first of several endings, or nowhere (len). */
+/* The first split of a word: after a family ("RTX" 3090), before suffixes of a number ("3090" TI
+ * SUPER), after the first of several suffixes, or nowhere (len). */
 static size_t first_cut(const char *word, size_t len)
 {
     size_t family = family_length(word, len);

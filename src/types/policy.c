@@ -1,4 +1,4 @@
-/* policy: the built-in defaults and the questions about them. Reading a file is config/'s work. */
+/* policy: built-in defaults and lookups. config/ reads the file. */
 #include "types/policy.h"
 #include "base/mem.h"
 #include "types/selector.h"
@@ -10,14 +10,14 @@
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
-/* Every vendor's device plugin, the name of Kubernetes 1.6/1.7, and MIG slices. */
+/* Device plugins of all vendors, the name of Kubernetes 1.6/1.7, and MIG slices. */
 static const char *const GPU_RESOURCES[] = {
     "nvidia.com/gpu",   "alpha.kubernetes.io/nvidia-gpu",
     "amd.com/gpu",      "gpu.intel.com/i915",
     "gpu.intel.com/xe", "nvidia.com/mig-*",
 };
 
-/* What a driver measured comes before what a person or a cloud wrote. */
+/* Labels from drivers come before labels from users or clouds. */
 static const char *const MODEL_LABELS[] = {
     "nvidia.com/gpu.product",
     "alpha.kubernetes.io/nvidia-gpu-name",
@@ -140,14 +140,14 @@ const char *soft_preferences_name(enum soft_preferences soft_preferences)
     return soft_preferences < N_SOFT_PREFERENCES ? SOFT_PREFERENCES_NAMES[soft_preferences] : NULL;
 }
 
-/* Quotas, as the policy has them. Who uses what of them is in ledger/namespace_usage.h. */
+/* Quotas of the policy. Their use is in ledger/namespace_usage.h. */
 
 static bool text_equal(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Its place, or n where it is not there. */
+/* Index of text; n if absent. */
 static size_t find_text(const char *const *texts, size_t n, const char *text)
 {
     size_t i = 0;

@@ -1,9 +1,9 @@
 /*
  * quantity: see include/types/quantity.h.
  *
- * A quantity is digits times 10^e times 2^s. It is computed from the digits of the text themselves:
- * those before the (shifted) point make the whole part, those behind it are multiplied by 2^s from
- * the last to the first, as on paper. So there is no limit on the digits and nothing is lost.
+ * A quantity is digits times 10^e times 2^s, computed exactly from the digits of the text. Digits
+ * before the (shifted) point form the whole part. Those after it are multiplied by 2^s from last to
+ * first, as on paper. So the number of digits is unlimited.
  */
 #include "types/quantity.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define SHOWN_MAX 40 /* bytes of a bad text that a message quotes */
+#define SHOWN_MAX 40 /* bytes of a bad text quoted in a message */
 
 struct suffix {
     const char *name;
@@ -29,7 +29,7 @@ static const struct suffix SUFFIXES[] = {
 };
 #define N_SUFFIXES (sizeof SUFFIXES / sizeof SUFFIXES[0])
 
-/* A number as written: digits (with a point after the first n_whole of them, if there are more). */
+/* A number as written; the point follows the first n_whole digits, if there are more. */
 struct number {
     const char *digits;
     int64_t n_digits;
@@ -40,13 +40,13 @@ struct number {
     bool zero;
 };
 
-/* The size of a number, rounded up to a whole one. */
+/* An absolute value, rounded up to an integer. */
 struct magnitude {
     uint64_t value;
     bool exact;
 };
 
-/* How many bytes of text a message shows: never half of a UTF-8 character. */
+/* Bytes of text that a message quotes, never splitting a UTF-8 character. */
 static int shown(const char *text, size_t len)
 {
     if (len > SHOWN_MAX) {
@@ -73,8 +73,7 @@ static int refuse_size(const char *text, struct err *err)
                    n, text, (size_t)n < len ? "..." : "");
 }
 
-/* What somebody who wrote this unknown suffix probably meant; NULL if there is no telling. Never
- * one of the small ones: "MB" is not milli. */
+/* The suffix most likely meant; NULL if unclear. Never a fractional one: "MB" is not milli. */
 static const char *likely_suffix(const char *suffix, size_t len)
 {
     if (len > 0 && tolower((unsigned char)suffix[len - 1]) == 'b')
@@ -101,7 +100,7 @@ static int refuse_suffix(const char *text, const char *suffix, size_t len, struc
     return refuse(text, why, err);
 }
 
-/* "e3", "E-3", "e+12" up to end. Beyond a 32-bit exponent nothing has a meaning. */
+/* "e3", "E-3", "e+12" up to end. An exponent above INT32_MAX is an error. */
 static int read_exponent(const char *text, const char *at, const char *end, int64_t *ret_exponent,
                          struct err *err)
 {
@@ -139,7 +138,7 @@ static int read_suffix(const char *text, const char *at, const char *end, struct
     return refuse_suffix(text, at, len, err);
 }
 
-/* The digits and the point; gives where they end. */
+/* Reads digits and point. Returns their end. */
 static const char *read_digits(const char *at, const char *end, struct number *number)
 {
     number->digits = at;
@@ -184,7 +183,7 @@ static unsigned digit_at(const struct number *number, int64_t i)
     return (unsigned)(number->digits[i < number->n_whole ? i : i + 1] - '0');
 }
 
-/* The digits before the point, which may lie behind the last one. False: too large. */
+/* The digits before the point, which may be beyond the last digit. False: too large. */
 static bool whole_part(const struct number *number, int64_t point, uint64_t *ret_whole)
 {
     uint64_t whole = 0;
@@ -198,9 +197,9 @@ static bool whole_part(const struct number *number, int64_t point, uint64_t *ret
     return true;
 }
 
-/* The digits behind the point times 2^shift: whole part and whether anything was left. A carry is
- * below 2^shift <= 2^60, so 9 * 2^60 plus a carry fits 64 bits. Zeros between the point and the
- * first digit (point < 0) come of exponents only; then shift is 0, and so is the carry. */
+/* The digits after the point times 2^shift: whole part, and whether it is exact. A carry is below
+ * 2^shift <= 2^60, so 9 * 2^60 plus a carry fits 64 bits. Zeros between the point and the first
+ * digit (point < 0) come from exponents only; then shift and carry are 0. */
 static struct magnitude fraction_part(const struct number *number, int64_t point)
 {
     struct magnitude part = {0, true};
@@ -212,7 +211,7 @@ static struct magnitude fraction_part(const struct number *number, int64_t point
     return part;
 }
 
-/* The number times 10^scale, without its sign, rounded up. False: does not fit an int64_t. */
+/* The absolute value times 10^scale, rounded up. False: does not fit an int64_t. */
 static bool measure(const struct number *number, int scale, struct magnitude *ret_magnitude)
 {
     *ret_magnitude = (struct magnitude){0, true};

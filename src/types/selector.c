@@ -26,7 +26,7 @@ const char *labels_find(const struct label *labels, size_t n_labels, const char 
     return found ? found->value : NULL;
 }
 
-/* A value that names no model, on either side, is compared as text. */
+/* Compares as text if either value names no model. */
 static bool is_value(const struct requirement *requirement, size_t i, const char *value,
                      const struct gpu_model *have)
 {
@@ -48,7 +48,7 @@ static bool is_listed(const struct requirement *requirement, const char *value,
     return false;
 }
 
-/* Gt and Lt compare integers; anything else matches nothing. White space is no part of one. */
+/* Gt and Lt compare integers without white space; anything else matches nothing. */
 static bool parse_integer(const char *text, long long *ret_value)
 {
     char *end = NULL;
@@ -69,7 +69,7 @@ static bool compares(const struct requirement *requirement, const char *value)
     return requirement->op == SELECTOR_GREATER ? have > want : have < want;
 }
 
-/* What Kubernetes would refuse to read selects nothing, as there: NotIn without values too. */
+/* Like Kubernetes: an invalid requirement selects nothing, NotIn without values included. */
 static bool is_valid(const struct requirement *requirement)
 {
     const size_t n = requirement->n_values;
