@@ -15,6 +15,7 @@ ASKED = sorted(set(re.findall(r"`(ask [^`|>]*[^`|> ])", DOCUMENT)))
 IN_TEXT = re.findall(r"`(kubectl [^`\n]*)`", DOCUMENT + OPERATIONS)
 LOOKED_AT = [command for command in IN_TEXT if not re.search(r"\b(POD|NODE|NAMESPACE|certificates|edit|logs|drain)\b", command)]
 # In blocks of their own.
+LOOKED_AT += re.findall(r"^ *(kubectl --namespace gpu-extender get secret gpu-extender-client .*)$", DOCUMENT, re.MULTILINE)
 LOOKED_AT += re.findall(r"^ *(kubectl --namespace gpu-extender (?:rollout status|get lease) .*)$", OPERATIONS, re.MULTILINE)
 
 
