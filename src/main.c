@@ -31,7 +31,7 @@
 enum exit_status { EXIT_FINE = 0, EXIT_RUN_TIME = 1, EXIT_BAD_INPUT = 2 };
 
 /* Of a keep-alive connection. kube-scheduler's client closes an idle one after 90 s; if the server
- * closes it first, a call fails (contract 2.2). */
+ * closes it first, a call fails (PROTOCOL 2.2). */
 #define IDLE_TIMEOUT_S 600
 static_assert(IDLE_TIMEOUT_S >= 120, "kube-scheduler must be the one that closes idle connections");
 /* At a stop, beyond the longest that a binding may take. */

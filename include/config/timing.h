@@ -7,7 +7,8 @@
  *
  *     TIMING_DELIVERY_MS  the kernel delivers the POST, or gives it up (TCP_USER_TIMEOUT), or the
  *                         process closes the connection with a reset;
- *     post_life_ms        the API server works on it for so long (?timeout= of the POST);
+ *     post_life_ms        the API server works on it for so long (?timeout= of the POST,
+ *                         PROTOCOL 3.4);
  *     TIMING_SLACK_MS     and notices that this time is over.
  *
  * The program, --check and the simulator (tests/sim) share these functions. All times are

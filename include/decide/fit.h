@@ -2,7 +2,7 @@
  * fit: can this pod run on this node? Yes, or one reason from a closed list.
  *
  * "Does not fit" is a result, never an error. The messages are constant: kube-scheduler wakes a pod
- * whose message changes (extender contract 6.3).
+ * whose message changes (PROTOCOL 6.2).
  */
 #ifndef DECIDE_FIT_H
 #define DECIDE_FIT_H

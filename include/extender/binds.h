@@ -18,7 +18,7 @@
  * within it; callers' functions and the sender are called without the lock. The end, in this order:
  * the HTTP server drains, binds_stop(), the sender stops, binds_free().
  *
- * Source: extender contract 3 (Binding: POST .../pods/NAME/binding; k8s.io/api/core/v1).
+ * Source: PROTOCOL 3.2 to 3.5.
  */
 #ifndef EXTENDER_BINDS_H
 #define EXTENDER_BINDS_H

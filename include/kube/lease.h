@@ -18,7 +18,7 @@
  * successful renewal, as the API server accepted that no sooner. This is no fence for a process
  * that is stopped between check and action; its actions must end by themselves.
  *
- * Source: client-go's leaderelection (extender contract 9).
+ * Source: client-go's leaderelection (PROTOCOL 9.1 and 9.2).
  */
 #ifndef KUBE_LEASE_H
 #define KUBE_LEASE_H

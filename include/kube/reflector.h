@@ -32,7 +32,7 @@
  * nothing arrives; so after a moment (300 ms) the collection is listed anew.
  *
  * Sources: Kubernetes API concepts (efficient detection of changes); client-go's reflector
- * (extender contract 8).
+ * (PROTOCOL 8.1 to 8.6).
  */
 #ifndef KUBE_REFLECTOR_H
 #define KUBE_REFLECTOR_H

@@ -1,8 +1,8 @@
 /*
  * reason: what keeps a pod from a node, one of a closed list.
  *
- * The messages are constant: kube-scheduler wakes a pod whose message changes (extender contract
- * 6.3).
+ * The messages are constant: kube-scheduler wakes a pod whose message changes (PROTOCOL
+ * 6.2).
  */
 #ifndef TYPES_REASON_H
 #define TYPES_REASON_H

@@ -8,7 +8,7 @@
 #define HTTP "httpTimeoutSeconds"
 
 /* A binding that takes effect after kube-scheduler gave its call up counts as failed there: it runs
- * Unreserve and tries the pod again (extender contract 3.5, 3.6). */
+ * Unreserve and tries the pod again (PROTOCOL 3.6, 3.7). */
 int timeout_check(const struct yaml_file *file, json_t *root, const struct settings *settings,
                   struct err *err)
 {

@@ -17,7 +17,7 @@
 
 /* Answers HTTP 200 with the JSON text and takes over the buffer's memory. */
 void answer_text(struct exchange *exchange, struct buf *text);
-/* HTTP 200 with {"Error": text}: the only error that kube-scheduler reads (contract 0.1 no. 3). */
+/* HTTP 200 with {"Error": text}: the only error that kube-scheduler reads (PROTOCOL 2.1). */
 void answer_scheduler_error(struct exchange *exchange, const char *text);
 
 /* ---- the record of decisions ---- */

@@ -142,7 +142,7 @@ static void add_victims(const struct node_victims *candidate, struct buf *out)
     buf_add_text(out, "}");
 }
 
-/* ExtenderPreemptionResult (contract 1.7): UIDs, in whatever form the victims came. Never null:
+/* ExtenderPreemptionResult (PROTOCOL 1.7): UIDs, in whatever form the victims came. Never null:
  * kube-scheduler would fall over it. */
 static void add_result(const struct victims_by_node *candidates, struct buf *out)
 {

@@ -32,7 +32,7 @@ static bool rank(struct inventory *inventory, const struct args *args, struct de
     return has_opinion;
 }
 
-/* HostPriorityList (contract 1.5). */
+/* HostPriorityList (PROTOCOL 1.5). */
 static void add_priorities(const struct args *args, const struct ranked_node *ranked,
                            struct buf *out)
 {

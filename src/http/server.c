@@ -20,7 +20,7 @@
 /* Standard streams, listening sockets, certificate and cluster files, /proc for the metrics. */
 #define OTHER_FILES 64
 /* kube-scheduler opens more connections than it comes to use, keeps them for 90 s, and fails a call
- * where the server was quicker to close (contract 2.2). */
+ * where the server was quicker to close (PROTOCOL 2.2). */
 #define SILENCE_TIMEOUT_S 120U
 /* For the 503 of requests that the drain did not see answered. */
 #define LAST_ANSWERS_MS 2000

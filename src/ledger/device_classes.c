@@ -3,7 +3,7 @@
  * include/ledger/cluster.h.
  *
  * Source: Kubernetes' DRAExtendedResource (KEP-5004): spec.extendedResourceName, and for every
- * class the name deviceclass.resource.kubernetes.io/CLASS.
+ * class the name deviceclass.resource.kubernetes.io/CLASS (PROTOCOL 11.2).
  */
 #include "base/mem.h"
 #include "ledger.h"

@@ -1,7 +1,7 @@
 /*
  * scheduler: a model of kube-scheduler: its own view of the cluster, a little late; pods it assumes
  * to be placed; its own count of what is free, then our filter, then our bind, and another try
- * after a while where that failed (extender contract 2.9 and 3.5).
+ * after a while where that failed (PROTOCOL 2.5, 2.7 and 3.6).
  */
 #ifndef SIM_SCHEDULER_H
 #define SIM_SCHEDULER_H

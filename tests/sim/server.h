@@ -1,6 +1,6 @@
 /*
  * server: a model of kube-apiserver over the truth: consistent lists in pages, watches with
- * bookmarks, GET of a pod, and Binding with all its answers (extender contract 3.3 and 8).
+ * bookmarks, GET of a pod, and Binding with all its answers (PROTOCOL 3.3 and 8.1 to 8.5).
  */
 #ifndef SIM_SERVER_H
 #define SIM_SERVER_H

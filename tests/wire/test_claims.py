@@ -1,6 +1,6 @@
 """Extended resources that come by claims (dynamic resource allocation): nodes without a device plugin, where a DeviceClass maps the resource.
 
-Extender contract 11.2 and 11.6. What the claims would get is not judged; that is said, and is no refusal.
+PROTOCOL 11.2. gpu-extender does not judge what the claims would get. The answer says so, and it is no reason to reject the pod.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""POST /scheduler/filter: which of these nodes may the pod run on? Answers by the extender contract, 1.4 and 5."""
+"""POST /scheduler/filter: which of these nodes may the pod run on? Answers by PROTOCOL 1.4, 5.1 and 5.2."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 from objects import GPU, annotated, container, filter_args, kindless, merged, node, pod
 
 PREFIX = "gpu-extender: "
-MESSAGES = {  # the closed table, as users see it; a message that changes wakes its pod (contract 6.3)
+MESSAGES = {  # the closed table, as users see it; a message that changes wakes its pod (PROTOCOL 6.2)
     "absent": PREFIX + "the node has no GPUs of the requested resource",
     "mig": PREFIX + "the node's GPUs are MIG slices, not whole ones",
     "shared": PREFIX + "the node shares its GPUs among pods",
@@ -238,7 +238,7 @@ def test_room_is_kept_for_a_nominated_pod_against_no_higher_priority(start_over)
 
 
 def test_the_nominated_node_is_resolvable_while_victims_are_ending_there(start_over):
-    """Else kube-scheduler would think the pod free to evict others elsewhere (contract 5.2)."""
+    """Else kube-scheduler would think the pod free to evict others elsewhere (PROTOCOL 5.2)."""
     ending = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
     busy = [merged(pod(f"victim-{name}", 6, name), ending) for name in ("n", "other")]
     service = start_over(node("n"), node("other"), node("t4", 8, "Tesla-T4"), *busy, pod("holder", 6, "t4"))

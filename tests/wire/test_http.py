@@ -107,7 +107,7 @@ def test_outputs(path, service):
 
 
 def test_every_answer_has_its_length_and_keeps_the_connection(raw):
-    """Chunked answers, or closing, would cost a connection a call (contract 2.2). Errors too."""
+    """Chunked answers, or closing, would cost a connection a call (PROTOCOL 2.2). Errors too."""
     asked = [FILTER, request("POST", "/scheduler/filter", b"{"), request("GET", "/gone"), request("PUT", "/livez")]
     asked += [request("POST", "/scheduler/prioritize", b"{"), request("GET", "/metrics"), request("POST", "/v1/dry-run", b"x: ["), FILTER]
     for message in asked:

@@ -1,4 +1,4 @@
-"""POST /scheduler/preempt: on which of these nodes would evicting these pods help? The extender contract, 1.7 and 4.
+"""POST /scheduler/preempt: on which of these nodes would evicting these pods help? PROTOCOL 1.7 and 4.2.
 
 It is a veto: a node comes back with the victims that kube-scheduler chose, or not at all; and never a null, over which kube-scheduler falls.
 """

@@ -1,4 +1,4 @@
-"""POST /scheduler/prioritize: which of these nodes is best? Answers by the extender contract, 1.5 and 2.6.
+"""POST /scheduler/prioritize: which of these nodes is best? Answers by PROTOCOL 1.5 and 2.6.
 
 Nodes are packed here; test_placement.py is about the other placement policies.
 """
@@ -42,7 +42,7 @@ def scores(service, asking, names):
 
 
 def test_scores_are_bare_integers_from_0_to_10(service):
-    """As tokens: 7.0, 1e1 and "7" void the whole answer, silently (contract 0.1 no. 4)."""
+    """As tokens: 7.0, 1e1 and "7" void the whole answer, silently (PROTOCOL 1.5)."""
     text = ask(service, filter_args(pod(), NAMES)).text
     tokens = re.findall(r'"Score":\s*([^,}\]]*)', text)
     assert len(tokens) == len(NAMES)

@@ -4,7 +4,7 @@
 #include "extender/extender.h"
 #include "formats/json_get.h"
 
-/* ExtenderBindingArgs (contract 1.6). The texts are root's. */
+/* ExtenderBindingArgs (PROTOCOL 1.6). The texts are root's. */
 static int read_arguments(const json_t *root, struct bind_args *ret_args, struct err *err)
 {
     struct bind_args args = {0};

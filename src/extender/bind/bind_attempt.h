@@ -7,7 +7,7 @@
  *
  * Room that is held is given up only when nothing of ours can take effect any more: every POST was
  * answered definitely, or the pod was seen unbound by a GET that was sent when the API server had
- * given the last POST up. Source: extender contract 3.3 to 3.5.
+ * given the last POST up. Source: PROTOCOL 3.3 to 3.6.
  */
 #ifndef EXTENDER_BIND_BIND_ATTEMPT_H
 #define EXTENDER_BIND_BIND_ATTEMPT_H

@@ -2,8 +2,8 @@
  * bind_wire: what is sent to the API server about one pod, and what its answers say. Private to
  * extender.
  *
- * No state and no decision. Source: Kubernetes API v1, Binding, Pod and Status (extender contract
- * 3.2 and 3.3).
+ * No state and no decision. Source: Kubernetes API v1, Binding, Pod and Status (PROTOCOL 3.2
+ * to 3.4).
  */
 #ifndef EXTENDER_BIND_BIND_WIRE_H
 #define EXTENDER_BIND_BIND_WIRE_H

@@ -255,7 +255,7 @@ static bool is_awaited(const struct filter_result *found, const char *name)
 }
 
 /* All rejections are unresolvable: evictions would not help, and FailedNodes would make
- * kube-scheduler try them (contract 5). One exception: the node where victims of this pod still
+ * kube-scheduler try them (PROTOCOL 5.2). One exception: the node where victims of this pod still
  * terminate. Marked unresolvable, it would make kube-scheduler evict others elsewhere. A name
  * offered twice appears twice, with the same message. */
 static void add_failed_nodes(const struct args *args, const struct filter_result *found,
@@ -277,7 +277,7 @@ static void add_failed_nodes(const struct args *args, const struct filter_result
     buf_add_text(out, "}");
 }
 
-/* ExtenderFilterResult, in the form in which the nodes came (contract 1.4). */
+/* ExtenderFilterResult, in the form in which the nodes came (PROTOCOL 1.4). */
 static void add_result(const struct args *args, const struct filter_result *found,
                        struct arena *arena, struct buf *out)
 {

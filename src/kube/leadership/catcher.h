@@ -2,7 +2,7 @@
  * catcher: brings the ledger up to date, once for each number. Private to leadership, hold and
  * regain.
  *
- * From Kubernetes 1.35 on resourceVersions are comparable (extender contract 8.1): a consistent
+ * From Kubernetes 1.35 on resourceVersions are comparable (PROTOCOL 8.5): a consistent
  * list of one pod returns the one to reach. If that fails for any reason, the pods are listed anew,
  * which is always correct.
  */

@@ -89,7 +89,7 @@ bool regain_is_done(struct regain *regain)
 
 /* Reads the holder and its term: "UID HOLDER TRANSITIONS". Each kube-scheduler process has a new
  * identity, and transitions count each change of the holder. So equal terms mean that no other
- * kube-scheduler has led in between. */
+ * kube-scheduler has led in between (PROTOCOL 7.2). */
 static void read_reign(const json_t *root, struct reign *ret_reign)
 {
     const size_t size = sizeof ret_reign->term;

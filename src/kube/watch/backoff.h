@@ -1,6 +1,7 @@
 /*
  * backoff: the delay after a failure: 0.8 s doubling to 30 s, plus up to the same again by chance.
- * It starts over after two minutes without a failure (client-go's numbers).
+ * It starts over after two minutes without a failure (client-go's numbers,
+ * PROTOCOL 8.6).
  */
 #ifndef KUBE_WATCH_BACKOFF_H
 #define KUBE_WATCH_BACKOFF_H

@@ -442,7 +442,7 @@ static void test_a_model_that_is_known_is_judged_as_before(void **state)
     }
 }
 
-/* kube-scheduler wakes a pod whose message changes (extender contract 6.3); people tell reasons
+/* kube-scheduler wakes a pod whose message changes (PROTOCOL 6.2); people tell reasons
  * apart by them. */
 static void test_names_and_messages(void **state)
 {

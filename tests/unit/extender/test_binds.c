@@ -1,5 +1,5 @@
 /* binds: one binding at a time, from its call to its answer; the answers of the API server are
- * those of contract 3.3. What is settled after the answer: test_binds_later.c. */
+ * those of PROTOCOL 3.3. What is settled after the answer: test_binds_later.c. */
 #include "bind_harness.h"
 #include "unit.h"
 
@@ -20,8 +20,8 @@ static void test_bound(void **state)
     assert_true(metric(harness, "gpu_extender_bind_duration_seconds_count ") == 1);
 }
 
-/* Contract 13.6: success twice, one POST; whether the second call comes before the answer, after
- * it, or when the ledger has seen the pod. */
+/* The same call twice gets success twice, by one POST: the second call comes before the answer,
+ * after it, or when the ledger has seen the pod. */
 static void test_the_same_call_again(void **state)
 {
     struct bind_harness *harness = *state;

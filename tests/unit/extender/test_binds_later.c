@@ -114,7 +114,7 @@ static void test_bound_after_all(void **state)
     leave_open(harness);
     got(harness, 1, 200, BOUND_TO_A);
     check_held(harness, 1, "a");
-    check_bound(harness, call(harness, 1, "a")); /* contract 13.6: the second bind */
+    check_bound(harness, call(harness, 1, "a")); /* the second call: success, and no POST */
     check_silence(harness);
     ledger_shows(harness, BOUND_TO_A);
     check_held(harness, 1, NULL);

@@ -1,9 +1,9 @@
-"""Conformance tests of the extender contract, section 13: its items that concern filter and prioritize, by their numbers.
+"""kube-scheduler's protocol: what its requests may look like, and what filter and prioritize must answer (docs/PROTOCOL.md).
 
-Item 7 (idle for 120 s, then a call works) is shown without waiting: see the head of test_http.py. Item 6, bind, is in
-tests/unit/extender/test_binds*.c and test_live_binds.py; item 8, watches, in tests/unit/kube/test_reflector_*.c and
-test_live_faults.py; item 10, tokens, in tests/unit/kube/test_credentials.c and tests/control-plane/test_token.py. Items 5 and 9
-are about preempt and the lease, which are not built yet.
+Elsewhere: bind in tests/unit/extender/test_binds*.c and test_live_binds.py; preempt in test_preempt.py; watches in
+tests/unit/kube/test_reflector_*.c and test_live_faults.py; the Lease in tests/unit/kube/test_lease*.c; tokens in
+tests/unit/kube/test_credentials.c and tests/control-plane/test_token.py. test_http.py explains how it shows without waiting that a
+connection outlives 120 s without a request.
 """
 
 import json
@@ -67,7 +67,7 @@ def as_go_writes(value):
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("how", ["as Go writes", "all escaped, in surrogate pairs", "indented"])
-def test_13_1_escapes_and_unknown_fields(how, verb, service):
+def test_escapes_and_unknown_members(how, verb, service):
     arguments = {**filter_args(odd_pod(), NAMES), "NewInFuture": {"a": None}}
     texts = {"as Go writes": as_go_writes(arguments), "indented": json.dumps(arguments, indent=2)}
     text = texts.get(how) or json.dumps(arguments)
@@ -78,8 +78,8 @@ def test_13_1_escapes_and_unknown_fields(how, verb, service):
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("stamp", ["null", "missing", "text"])
-def test_13_1_timestamps(stamp, verb, service):
-    """null up to 1.33, left out from 1.34 on."""
+def test_timestamps(stamp, verb, service):
+    """null up to 1.33, missing from 1.34 on (PROTOCOL 1.2)."""
     asking = odd_pod()
     if stamp != "missing":
         asking["metadata"]["creationTimestamp"] = None if stamp == "null" else "2026-03-02T08:14:55Z"
@@ -89,7 +89,7 @@ def test_13_1_timestamps(stamp, verb, service):
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("cache", [True, False], ids=["names", "whole nodes"])
-def test_13_1_a_body_of_5_MiB(cache, verb, service):
+def test_a_body_of_5_MiB(cache, verb, service):
     text = "x" * (5 * 2**20)
     if cache:
         arguments = filter_args(pod(metadata={"annotations": {"a": text}}), NAMES)
@@ -108,7 +108,7 @@ def test_13_1_a_body_of_5_MiB(cache, verb, service):
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_13_1_split_over_many_segments(verb, raw, service):
+def test_a_request_split_over_many_segments(verb, raw, service):
     body = as_go_writes(filter_args(odd_pod(), NAMES)).encode()
     message = request("POST", f"/scheduler/{verb}", body)
     for i in range(0, len(message), 3):
@@ -117,14 +117,14 @@ def test_13_1_split_over_many_segments(verb, raw, service):
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_13_1_two_requests_back_to_back_on_one_connection(verb, raw, service):
+def test_two_requests_back_to_back_on_one_connection(verb, raw, service):
     bodies = [as_go_writes(filter_args(asking, NAMES)).encode() for asking in (pod(), pod(gpus=4))]
     raw.send(b"".join(request("POST", f"/scheduler/{verb}", body) for body in bodies))
     assert [raw.answer()[2] for _ in bodies] == [ask(service, verb, body).body for body in bodies]
     assert raw.left == b""
 
 
-def test_13_2_a_nominated_node_then_the_full_list_and_no_state_changes(service):
+def test_a_nominated_node_then_all_nodes_change_no_state(service):
     before = service.get("/v1/inventory").json()
     asking = pod(gpus=4, status={"nominatedNodeName": "n-4"})
     alone = ask(service, "filter", filter_args(asking, ["n-4"])).json()
@@ -137,7 +137,7 @@ def test_13_2_a_nominated_node_then_the_full_list_and_no_state_changes(service):
 
 
 @pytest.mark.parametrize("asking", QUESTIONS, ids=range(len(QUESTIONS)))
-def test_13_3_filter_answers(asking, service):
+def test_filter_answers(asking, service):
     first = ask(service, "filter", filter_args(asking, NAMES))
     result = first.json()
     passed = result["NodeNames"]
@@ -150,8 +150,8 @@ def test_13_3_filter_answers(asking, service):
     assert {ask(service, "filter", filter_args(asking, NAMES)).body for _ in range(5)} == {first.body}
 
 
-def test_13_3_reasons_stay_the_same_while_the_cause_does(start_service, write):
-    """A retry after the free count moved from 2 to 1: four are still too many, in the same words."""
+def test_messages_are_constant_while_the_cause_stays(start_service, write):
+    """The free GPUs went from 2 to 1: four are still too many, and the message is the same (PROTOCOL 6.2)."""
     path = write("c.json", list_text(node("a"), pod("one", 6, "a")))
     service = start_service("--cluster-file", path)
     first = ask(service, "filter", filter_args(pod(gpus=4), ["a"])).body
@@ -163,14 +163,14 @@ def test_13_3_reasons_stay_the_same_while_the_cause_does(start_service, write):
 
 
 @pytest.mark.parametrize("asking", [*QUESTIONS, None], ids=range(len(QUESTIONS) + 1))
-def test_13_4_prioritize_answers_an_array_of_integer_tokens(asking, service):
+def test_prioritize_answers_an_array_of_integer_tokens(asking, service):
     names = NAMES if asking else []
     text = ask(service, "prioritize", filter_args(asking or pod(), names)).text
     assert re.fullmatch(r'\[(\{"Host":"[^"\\]*","Score":(\d|10)\}(,(?!\])|(?=\])))*\]', text), text
 
 
-def test_13_7_two_connections_stay_open_while_others_come_and_go(service):
-    """kube-scheduler keeps two idle ones; what closes one of them under it fails a pod's attempt (contract 2.2)."""
+def test_two_connections_stay_open_while_others_come_and_go(service):
+    """kube-scheduler keeps two idle connections. If the server closes one at the moment of a request, the call fails (PROTOCOL 2.2)."""
     message = request("POST", "/scheduler/filter", as_go_writes(filter_args(pod(), NAMES)).encode())
     with Raw(service.address) as first, Raw(service.address) as second:
         for connection in (first, second):
@@ -220,8 +220,8 @@ def test_recorded_requests_byte_for_byte(n_nodes, shared, start_service, write):
     assert sorted(scores) == sorted(asked) and max(scores.values()) == 10
 
 
-def test_the_contracts_own_example(service):
-    """The request of section 1.3: a resource that is no GPU of ours; its nodes are unknown here."""
+def test_a_resource_that_is_not_a_gpu_and_an_unknown_node(service):
+    """One node is unknown here, the other one is known; the resource is none of gpuResources."""
     resources = {"limits": {"cpu": "4", "example.com/gpu-mem": "20480"}, "requests": {"cpu": "4", "example.com/gpu-mem": "20480"}}
     asking = pod("train-7f9-0", spec={"containers": [container(resources=resources)]})
     result = ask(service, "filter", filter_args(asking, ["gpu-rack1-03", "n-0"])).json()
