@@ -1,16 +1,17 @@
 /*
  * evict: which pods would kube-scheduler evict, so that this one fits?
  *
- * As its plugin DefaultPreemption reckons it (pkg/scheduler/framework/preemption), by what is known
- * here: from each node that only lacks room, all pods of lower priority are taken away; if the pod
- * then fits, they are put back one by one, the most important first (by priority, then the older
- * one), as long as it still fits; the others are the victims. Of the nodes, it is the one whose
- * highest victim is lowest; then of the smallest sum of priorities; of the fewest victims; whose
- * highest victims began last; of the first name. A node where a quota would refuse the pod even
- * then is passed over, as it is when kube-scheduler asks (decide/preempt.h).
+ * Follows the plugin DefaultPreemption (pkg/scheduler/framework/preemption) as far as the ledger
+ * knows. On each node that only lacks room or quota, it removes all pods of lower priority. If the
+ * pod then fits, it puts them back one by one, the most important first (by priority, then age), as
+ * long as the pod still fits; the others are the victims. It chooses the node whose highest victim
+ * has the lowest priority; then the smallest sum of priorities; then the fewest victims; then the
+ * latest start of the highest victims; then the first name. It skips a node where a quota would
+ * reject the pod even without the victims, as filter does when kube-scheduler calls it
+ * (decide/preempt.h).
  *
- * It does not know PodDisruptionBudgets, what decide/fit.h does not judge, and which of many nodes
- * kube-scheduler looks at. It evicts nobody.
+ * It ignores PodDisruptionBudgets, everything outside decide/fit.h, and kube-scheduler's sampling
+ * of nodes. It evicts nothing.
  */
 #ifndef DECIDE_EVICT_H
 #define DECIDE_EVICT_H
@@ -18,14 +19,15 @@
 #include "decide/fit.h"
 
 struct eviction {
-    const struct node *node;    /* of the cluster that has the room; NULL: nothing would help */
-    const struct pod **victims; /* of the ledger, the most important first; in the arena */
+    const struct node *node; /* of the cluster `room`; NULL: no eviction helps */
+    const struct pod *
+        *victims; /* of the ledger, the most important first; the array is in the arena */
     size_t n_victims;
 };
 
-/* For who asks, by its priority. Room is reckoned on the cluster that the question was resolved
- * against: the ledger, or a fork of it, where a dry run has placed others; pods are the ledger's.
- */
+/* Evicts for question->asker, by its priority. room: the cluster that the question was resolved
+ * against, the ledger or a fork of it in which a dry run has placed pods. The pods are the
+ * ledger's. */
 struct eviction evict_for(const struct cluster *ledger, const struct cluster *room,
                           const struct fit_question *question, struct arena *arena);
 

@@ -1,22 +1,22 @@
 /*
- * near_miss: of the nodes that a pod does not fit, those that only one thing keeps it from.
+ * near_miss: nodes that a pod would fit but for one reason.
  *
- * The question is asked again without that thing: where the answer is then yes, that was all. So it
- * cannot disagree with decide/fit.h.
+ * Judges the question again without the cause of that reason, so it always agrees with
+ * decide/fit.h.
  */
 #ifndef DECIDE_NEAR_MISS_H
 #define DECIDE_NEAR_MISS_H
 
 #include "decide/fit.h"
 
-/* One question, without each of the things that keep pods from nodes. */
+/* One question, in a variant for each reason. */
 struct near_miss;
 
-/* In the arena; the question is borrowed. */
+/* In the arena; borrows the question. */
 struct near_miss *near_miss_of(const struct fit_question *question, struct arena *arena);
-/* Whether the pod, which that reason keeps from the node (fit_judge()), would fit there but for it.
- * Of room: whether it would with more of what is lacking. Of what cannot be changed (another
- * resource's node, an object that is broken) never. */
+/* Whether the pod, rejected for that reason (fit_judge()), would fit the node without it. For lack
+ * of room: with more of the missing resource. Always false for causes that cannot be changed:
+ * another spec.nodeName, an invalid object. */
 bool near_miss_is(const struct near_miss *near_miss, const struct node *node, enum reason reason);
 
 #endif

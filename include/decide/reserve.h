@@ -1,9 +1,8 @@
 /*
- * reserve: may this pod be bound to that node, by the ledger as it is now? If so, room is held for
- * it.
+ * reserve: may this pod be bound to that node, by the present ledger? If so, holds room for it.
  *
- * There is at most one reservation for a pod's UID: of two bindings of one pod the API server lets
- * one through, so while the first may still take effect no other is begun.
+ * A UID has at most one reservation. The API server accepts one of two bindings of a pod, so no
+ * other begins while the first may still take effect.
  */
 #ifndef DECIDE_RESERVE_H
 #define DECIDE_RESERVE_H
@@ -12,38 +11,38 @@
 #include "types/reason.h"
 
 enum reserve_verdict {
-    RESERVE_HELD,       /* room is held (newly, or still from before, on this node) */
-    RESERVE_BOUND_HERE, /* the ledger shows the pod on this node already: nothing to do */
+    RESERVE_HELD,       /* room is held on this node, newly or from before */
+    RESERVE_BOUND_HERE, /* the ledger shows the pod on this node */
     RESERVE_BOUND_ELSEWHERE,
-    RESERVE_POD_UNKNOWN,    /* no facts were given, and the ledger has no such UID or keeps only
-                               the pod's demand (ledger/shape_limits.h) */
-    RESERVE_POD_GONE,       /* finished, or being deleted */
-    RESERVE_HELD_ELSEWHERE, /* a reservation of its own on another node is still open */
-    RESERVE_REFUSED,        /* does not fit: the reason says why */
+    RESERVE_POD_UNKNOWN,    /* no facts were given, and the ledger has no such UID or keeps only its
+                               demand (ledger/shape_limits.h) */
+    RESERVE_POD_GONE,       /* finished or terminating */
+    RESERVE_HELD_ELSEWHERE, /* its reservation on another node is still open */
+    RESERVE_REFUSED,        /* does not fit: see reason */
 };
 
 struct reserve_question {
     const char *uid;
     const char *node_name;
-    /* The pod as a GET showed it, used if the ledger has not seen it yet or keeps only its demand;
-     * NULL: none. If the ledger knows better, the ledger wins. Facts of another UID are ignored. */
+    /* The pod as a GET returned it, for a pod that the ledger does not know or keeps only the
+     * demand of; NULL: none. Otherwise the ledger wins. Facts of another UID are ignored. */
     const struct pod_facts *facts;
-    int64_t now_ms; /* when the reservation was made, for people and for looking after old ones */
+    int64_t now_ms; /* of the reservation, to log and find old ones */
 };
 
-/* Details of a verdict; 0 and NULL if it has none. */
+/* Details of a verdict; 0 or NULL without one. */
 struct reserve_result {
-    uint64_t serial;    /* RESERVE_HELD: new with every call, also where room was held before */
-    enum reason reason; /* RESERVE_REFUSED */
-    const char *why;    /* the same: fit_text() */
-    const char
-        *node_name; /* ..._ELSEWHERE: of the pod or the reservation; until the ledger changes */
+    uint64_t serial;       /* RESERVE_HELD: new with every call, also for room held before */
+    enum reason reason;    /* RESERVE_REFUSED */
+    const char *why;       /* RESERVE_REFUSED: fit_text() */
+    const char *node_name; /* RESERVE_..._ELSEWHERE: of the pod or reservation; valid until the
+                              ledger changes */
 };
 
-/* The first verdict that holds, in this order: bound here or elsewhere, gone, unknown, held
- * elsewhere, held already, its shape unknown, refused (FIT_OURS; the node must be there), held
- * anew. Room that is held already stays held, whatever became of the node: whether that binding
- * takes effect is not ours to say any more. */
+/* Returns the first that applies: unknown, bound here or elsewhere, gone, held elsewhere or
+ * already, unknown shape, refused (FIT_OURS; the node must exist), newly held. Room held already
+ * stays held, even if the node is gone, as that binding may still take effect. Needs the write
+ * lock. */
 enum reserve_verdict reserve_room(struct cluster *cluster, const struct reserve_question *question,
                                   struct reserve_result *ret_result);
 

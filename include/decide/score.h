@@ -1,6 +1,6 @@
 /*
- * score: the placement policies: what it costs to put a pod on a node. One file (score_<name>.c)
- * and one row of the table in score.c each.
+ * score: placement policies, the cost of a pod on a node. Each has a file (score_<name>.c) and a
+ * row of the table in score.c.
  */
 #ifndef DECIDE_SCORE_H
 #define DECIDE_SCORE_H
@@ -8,50 +8,50 @@
 #include "decide/fit.h"
 #include "ledger/gpu_demand.h"
 
-/* What a policy knows for one decision. */
+/* The state of a policy in one decision. */
 struct score;
 
-/* Less is better. Nodes need not fit. */
+/* Less is better. Also defined for nodes that do not fit. */
 struct cost {
     double own;   /* by the node's own state */
-    double price; /* by the fleet's: changes as other nodes fill */
-    double near;  /* by how many replicas of the pod's owner are on the node and in its zone */
+    double price; /* by the fleet's state: changes as other nodes fill */
+    double near;  /* by replicas of the pod's owner on the node and in its zone */
 };
 
 double cost_sum(const struct cost *cost);
 
 struct zone_replicas;
 
-/* How many that are, seen from one node. */
+/* Such replicas, seen from one node. */
 struct replicas_near {
     int64_t on_node;
-    struct zone_replicas *zone; /* NULL: the node has none */
+    struct zone_replicas *zone; /* NULL: the node has no zone */
 };
 
-/* For placing the pod that the question is about; the cluster must be settled. Valid while the
- * cluster does not change, but by cluster_place(): then score_reprice() comes first. */
+/* For placing the question's pod; the cluster must be settled. Valid until the cluster changes,
+ * except by cluster_place() followed by score_reprice(). */
 struct score *score_begin(const struct cluster *cluster, const struct fit_question *question,
                           struct arena *arena);
 void score_reprice(struct score *score);
-/* The one it began with. */
+/* The shape of the question. */
 const struct pod_shape *score_shape(const struct score *score);
 struct cost score_cost(const struct score *score, const struct node *node);
-/* Whether a cost follows from the hot part of the node: rank_needs_hot_only(). */
+/* Whether score_cost() reads only the hot part of a node: rank_needs_hot_only(). */
 bool score_needs_hot_only(const struct score *score);
-/* The price alone. */
+/* The price term alone. */
 double score_price(const struct score *score, const struct node *node);
-/* What is near alone, and what it costs; one more replica is there after score_place(). */
+/* The nearby replicas alone, and their cost. score_place() adds one at that node. */
 struct replicas_near score_near(const struct score *score, const struct node *node);
 double score_near_cost(const struct score *score, const struct replicas_near *near);
 void score_place(struct score *score, struct replicas_near *near);
 
-/* What a cost is made of: its terms add up to it, since it is reckoned by adding them. */
+/* A term of a cost; a cost is the sum of its terms. */
 struct score_term {
-    const char *name; /* "slotsLost": as people are told, never changed */
+    const char *name; /* "slotsLost": shown to users, stable */
     double value;
 };
 #define SCORE_TERMS_MAX 4
-/* The terms of score_cost(), those that are the node's own first. Returns how many. */
+/* Returns the number of terms of score_cost(), those of the node's own state first. */
 size_t score_terms(const struct score *score, const struct node *node,
                    struct score_term ret_terms[SCORE_TERMS_MAX]);
 

@@ -1,8 +1,8 @@
 /*
- * facts: what the ledger knows of Kubernetes' objects, as plain values.
+ * facts: the parts of Kubernetes objects that the ledger uses, as plain values.
  *
- * objects/ reads them out of JSON into a request's arena; the ledger copies what it keeps. Nothing
- * here is owned by the struct that points to it. Arrays may be in any order unless said.
+ * objects/ reads them from JSON into a request's arena; the ledger copies what it keeps. The
+ * structs own nothing that they point to. Arrays are in any order unless stated.
  */
 #ifndef TYPES_FACTS_H
 #define TYPES_FACTS_H
@@ -18,9 +18,9 @@ struct label {
     const char *value;
 };
 
-/* How much of one resource. Units: cpu in thousandths of a core, memory and ephemeral-storage in
- * bytes, all others in whole units. Every pod also needs 1 of "pods". A list names a resource once.
- */
+/* An amount of one resource. Units: cpu in thousandths of a core, memory and ephemeral-storage in
+ * bytes, all others in whole units. Every pod also needs 1 of "pods". A list has each resource
+ * once. */
 struct amount {
     const char *resource;
     int64_t amount;
@@ -30,7 +30,7 @@ enum taint_effect { TAINT_NO_SCHEDULE, TAINT_PREFER_NO_SCHEDULE, TAINT_NO_EXECUT
 
 struct taint {
     const char *key;
-    const char *value; /* "" where there is none */
+    const char *value; /* "" if it has none */
     enum taint_effect effect;
 };
 
@@ -40,7 +40,7 @@ struct toleration {
     const char *key; /* NULL: every key (only with TOLERATION_EXISTS) */
     const char *value;
     enum toleration_operator op;
-    bool any_effect; /* then effect says nothing */
+    bool any_effect; /* effect is ignored then */
     enum taint_effect effect;
 };
 
@@ -53,15 +53,15 @@ enum selector_operator {
     SELECTOR_LESS
 };
 
-/* One expression over a node's labels, or (is_field) over metadata.name. */
+/* An expression over a node's labels, or (is_field) over metadata.name. */
 struct requirement {
     const char *key;
     enum selector_operator op;
     const char *const *values;
     size_t n_values;
     bool is_field;
-    /* Not NULL: In/NotIn compare model names, n_values of them, beside values; one without a chip
-     * is compared as text. Only the legacy annotation's requirements on a model label have it. */
+    /* Not NULL: In/NotIn compare model names, n_values of them, in parallel to values; one without
+     * a chip is compared as text. Only for model labels in the legacy annotation. */
     const struct gpu_model *models;
 };
 
@@ -71,22 +71,23 @@ struct selector_term {
     size_t n_requirements;
 };
 
-/* Node affinity, required: one of the terms must hold. A term without requirements matches no node
- * (Kubernetes API, NodeSelectorTerm), and neither does a selector that is present without terms. */
+/* Required node affinity: one of the terms must hold. A term without requirements matches no node
+ * (Kubernetes API, NodeSelectorTerm). A selector that is present without terms matches none
+ * either. */
 struct node_selector {
     bool present;
     const struct selector_term *terms;
     size_t n_terms;
 };
 
-/* A term without requirements matches no node here too (PreferredSchedulingTerm: every
- * node, but Kubernetes' validation and scoring skip it; it changes no order). */
+/* A term without requirements matches no node. (By PreferredSchedulingTerm it matches all, but
+ * Kubernetes' validation and scoring skip it; the order is the same.) */
 struct preferred_term {
     int64_t weight; /* 1..100 */
     struct selector_term term;
 };
 
-/* What a pod asks of the GPU model (annotations gpu-extender.io/...). */
+/* A pod's wishes for the GPU model (annotations gpu-extender.io/...). */
 struct model_wants {
     const struct gpu_model *accept; /* one of them, in order of preference; none: any */
     size_t n_accept;
@@ -95,23 +96,22 @@ struct model_wants {
     int64_t min_memory_bytes; /* 0: no minimum */
 };
 
-/* Whether a part of a GPU will do where a whole one is asked for (annotation
- * gpu-extender.io/allow-shared). */
+/* Whether a part of a GPU may replace a whole one (annotation gpu-extender.io/allow-shared). */
 enum allow_shared { ALLOW_SHARED_BY_POLICY, ALLOW_SHARED_YES, ALLOW_SHARED_NO };
 
-/* Which limit of the policy a shape is over: ledger/shape_limits.h. */
+/* The policy's limit that a shape exceeds: ledger/shape_limits.h. */
 enum shape_limit { SHAPE_LIMIT_NONE, SHAPE_LIMIT_POD, SHAPE_LIMIT_SUM, N_SHAPE_LIMITS };
 
-/* What of a pod decides where it may go: pods that are equal in all of this share a shape. */
+/* The part of a pod that decides where it may go: equal pods share a shape. */
 struct shape_facts {
-    /* Not SHAPE_LIMIT_NONE: some of what follows was left out, and the pod cannot be judged whole.
-     */
+    /* Not SHAPE_LIMIT_NONE: some fields below were dropped, so the pod cannot be judged
+     * completely. */
     enum shape_limit over;
-    bool demand_only; /* nothing but demand is kept of it; only where it is over a limit */
-    /* Effective requests, > 0 each, sorted by resource; "pods" among them. */
+    bool demand_only; /* only demand is kept; only if over a limit */
+    /* Effective requests, each > 0, sorted by resource, including "pods". */
     const struct amount *demand;
     size_t n_demand;
-    struct selector_term node_selector;     /* spec.nodeSelector: all, none = every node */
+    struct selector_term node_selector;     /* spec.nodeSelector; no requirements: every node */
     struct node_selector affinity;          /* spec.affinity.nodeAffinity, required */
     struct node_selector legacy_affinity;   /* scheduler.alpha.kubernetes.io/affinity, required */
     const struct preferred_term *preferred; /* of both */
@@ -123,40 +123,39 @@ struct shape_facts {
 };
 
 struct pod_facts {
-    const char *uid; /* the key of everything about a pod */
+    const char *uid; /* the key of the pod */
     const char *namespace_;
     const char *name;
     const char *node_name;      /* "" while it has none */
     const char *nominated_node; /* status.nominatedNodeName, "" if none */
     const char *priority_class; /* "" if none */
     bool finished;              /* phase Succeeded or Failed: uses nothing */
-    bool terminating;           /* being deleted: uses what it has until it is gone */
+    bool terminating;           /* being deleted: uses its resources until it is gone */
     bool gated;                 /* has scheduling gates */
     bool never_preempts;        /* preemptionPolicy Never; no ledger keeps it */
-    /* Its spec says where it would rather be, in words that kube-scheduler scores by. The ledger
-     * does not keep it. */
+    /* Its spec has preferences that kube-scheduler scores by. No ledger keeps it. */
     bool soft_preferences;
-    /* The UID of the ReplicaSet, StatefulSet or ReplicationController whose replica it is; NULL or
-     * "": of none (pods of Jobs are none). */
+    /* UID of the ReplicaSet, StatefulSet or ReplicationController that it is a replica of; NULL or
+     * "": none, as for pods of Jobs. */
     const char *replica_of;
     int64_t priority;
     int64_t created_s; /* seconds since 1970; 0 if unknown */
-    /* Not NULL: it can run nowhere, and why (a GPU request that is not its limit, an annotation
-     * that can't be read). It still uses what it uses. */
+    /* Not NULL: the pod is invalid and can run nowhere (a GPU request that differs from its limit,
+     * an unreadable annotation). Its resources still count as used. */
     const char *refusal;
-    /* What kube-scheduler says of a pod without a node: its condition PodScheduled, where that is
-     * False. NULL, both of them: it says nothing, or the pod has a node, or is finished. */
+    /* Condition PodScheduled of a pod without a node, if it is False. Both NULL: no such condition,
+     * or the pod has a node or is finished. */
     const char *unscheduled_reason;  /* "Unschedulable" */
     const char *unscheduled_message; /* "0/4 nodes are available: ..." */
-    /* What a pod without a node uses that is not judged, a '\n' behind each line. NULL: nothing, or
-     * the pod has a node, or is finished. */
+    /* Features of a pod without a node that are not judged, each line ended by '
+     * '. NULL: none, or the pod has a node or is finished. */
     const char *not_evaluated;
     struct shape_facts shape;
 };
 
 struct node_facts {
     const char *name;
-    const char *uid; /* NULL or "" where it is not said, as in many files */
+    const char *uid; /* NULL or "" if not given, as in many files */
     const struct label *labels;
     size_t n_labels;
     const struct taint *taints;
@@ -175,11 +174,11 @@ struct namespace_facts {
     size_t n_labels;
 };
 
-/* The demand for one resource, 0 if there is none. */
+/* The demand for one resource; 0 without one. */
 int64_t shape_demand(const struct shape_facts *shape, const char *resource);
-/* How many comparisons a node may cost at the most: requirements and their values. */
+/* Most comparisons that a node may cost: requirements and their values. */
 size_t term_comparisons(const struct selector_term *term);
-/* The same of all that a pod requires of a node; what it prefers is not counted. */
+/* The same for all required terms of a pod; preferred ones do not count. */
 size_t shape_comparisons(const struct shape_facts *shape);
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * reason: what keeps a pod from a node, one of a closed list.
+ * reason: why a pod cannot go to a node; a closed list.
  *
- * The messages are constant: kube-scheduler wakes a pod whose message changes (PROTOCOL
- * 6.2).
+ * The messages are constant, as kube-scheduler wakes a pod whose message changes (PROTOCOL 6.2).
  */
 #ifndef TYPES_REASON_H
 #define TYPES_REASON_H
@@ -18,18 +17,18 @@ enum reason {
     REASON_NODE_AFFINITY,
     REASON_LEGACY_AFFINITY,
     REASON_GPU_ABSENT,
-    REASON_GPU_SHARED, /* the node's GPUs are not whole ones, and the pod allows no others */
+    REASON_GPU_SHARED, /* the node's GPUs are not whole, and the pod requires whole ones */
     REASON_GPU_MIG,
     REASON_MODEL_UNKNOWN,
     REASON_MODEL_EXCLUDED,
     REASON_MODEL_NOT_WANTED,
     REASON_GPU_MEMORY,
-    REASON_GPU_TOTAL,         /* even an empty node has too few */
-    REASON_NAMESPACE_UNKNOWN, /* so its quotas are, too: decide/quota.h */
+    REASON_GPU_TOTAL,         /* even the empty node has too few */
+    REASON_NAMESPACE_UNKNOWN, /* so its quotas are unknown, too: decide/quota.h */
     REASON_QUOTA,             /* of the pod's namespace: decide/quota.h */
     REASON_GPU_FREE,          /* too few are free now */
-    REASON_GPU_NOMINATED,     /* they are free, and promised to another pod */
-    REASON_QUOTA_CLAIMED, /* the quota has enough, which other pods have claimed: ledger/claims.h */
+    REASON_GPU_NOMINATED,     /* free, but promised to another pod */
+    REASON_QUOTA_CLAIMED,     /* the rest of the quota is claimed by other pods: ledger/claims.h */
     REASON_CPU,
     REASON_MEMORY,
     REASON_PODS,
@@ -37,14 +36,14 @@ enum reason {
     N_REASONS
 };
 
-/* Every message begins with it. */
+/* Every message starts with it. */
 #define REASON_PREFIX "gpu-extender: "
 
 /* "gpu_free": for metrics and answers. */
 const char *reason_name(enum reason reason);
-/* The message on the wire, beginning with REASON_PREFIX. */
+/* The message on the wire, with REASON_PREFIX. */
 const char *reason_message(enum reason reason);
-/* The same, for people, without the prefix. */
+/* The same for users, without the prefix. */
 const char *reason_text(enum reason reason);
 /* A sentence for users about what would help; "" for REASON_FITS. */
 const char *reason_help(enum reason reason);

@@ -10,7 +10,7 @@
 #include "types/facts.h"
 #include "types/policy.h"
 
-/* A node's name and labels; the labels must be sorted by key (labels_sort()). */
+/* A node's name and labels, sorted by key (labels_sort()). */
 struct label_view {
     const char *node_name;
     const struct label *labels;
@@ -19,27 +19,26 @@ struct label_view {
 };
 
 void labels_sort(struct label *labels, size_t n_labels);
-/* The value, NULL if there is none. labels must be sorted by key. */
+/* The value, or NULL. labels must be sorted by key. */
 const char *labels_find(const struct label *labels, size_t n_labels, const char *key);
 
-/* False for what Kubernetes' validation refuses: In or NotIn without values, Exists with some, a
- * field other than metadata.name, more than one value for a field, Gt, Lt of what is no integer. */
+/* False for what Kubernetes' validation rejects: In or NotIn without values, Exists with some, a
+ * field other than metadata.name, more than one value for a field, Gt or Lt with a non-integer. */
 bool requirement_holds(const struct requirement *requirement, const struct label_view *view);
-/* All requirements of the term; an empty term holds (spec.nodeSelector). */
+/* Whether all requirements hold; an empty term holds (spec.nodeSelector). */
 bool selector_term_holds(const struct selector_term *term, const struct label_view *view);
-/* True where the selector is not present; terms as facts.h says. */
+/* True if the selector is not present; terms as in facts.h. */
 bool node_selector_holds(const struct node_selector *selector, const struct label_view *view);
-/* The sum of the weights of the terms that hold. */
+/* Sum of the weights of the terms that hold. */
 int64_t preferred_weight(const struct preferred_term *terms, size_t n_terms,
                          const struct label_view *view);
 
 bool toleration_tolerates(const struct toleration *toleration, const struct taint *taint);
-/* The first taint with effect NoSchedule or NoExecute that nothing tolerates; NULL if there is
- * none. */
+/* The first untolerated taint with effect NoSchedule or NoExecute, or NULL. */
 const struct taint *taints_first_untolerated(const struct taint *taints, size_t n_taints,
                                              const struct toleration *tolerations,
                                              size_t n_tolerations);
-/* How many PreferNoSchedule taints nothing tolerates. */
+/* The number of untolerated PreferNoSchedule taints. */
 size_t taints_unpreferred(const struct taint *taints, size_t n_taints,
                           const struct toleration *tolerations, size_t n_tolerations);
 
