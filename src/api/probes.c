@@ -1,4 +1,4 @@
-/* probes: is it alive, is it ready, and its metrics. See include/api/api.h. */
+/* probes: liveness, readiness and metrics. See include/api/api.h. */
 #include "api/api.h"
 #include "api/reply.h"
 #include "base/metrics.h"
@@ -26,7 +26,7 @@ void api_livez(void *context, struct exchange *exchange)
         answer_line(exchange, 200, "ok");
 }
 
-/* Where the kind is as it should be, nothing. */
+/* Writes nothing for a healthy kind. */
 static void add_kind(const struct inventory_freshness *kind, struct buf *out)
 {
     char since[TEXT_TIME_SIZE];
@@ -44,8 +44,8 @@ static void add_kind(const struct inventory_freshness *kind, struct buf *out)
     buf_printf(out, "%s%s\n", kind->trouble[0] ? ": " : "", kind->trouble);
 }
 
-/* A line each kind. Whoever reaches the port may read them: what the API server said, or which
- * file it was about, is for the log and for people. */
+/* One line per kind. Any client of the port may read them, so the API server's messages and file
+ * names go to the log only. */
 static void add_troubles(struct inventory *inventory, struct buf *out)
 {
     struct inventory_freshness kinds[N_CLUSTER_KINDS];
@@ -57,7 +57,7 @@ static void add_troubles(struct inventory *inventory, struct buf *out)
         buf_printf(out, "waiting for %s\n", waiting_for);
 }
 
-/* Being ready is no matter of it: a follower that was not would keep every rollout waiting. */
+/* The role does not affect readiness: unready followers would block every rollout. */
 static void add_role(const struct api *api, const struct exchange *exchange, struct buf *out)
 {
     const char *role = reply_role(api);
@@ -85,7 +85,7 @@ static void write_build_info(struct buf *out)
     metrics_sample(out, "gpu_extender_build_info", labels, 1);
 }
 
-/* What /readyz says. */
+/* The same result as /readyz. */
 static void write_ready(struct inventory *inventory, struct buf *out)
 {
     struct err why;

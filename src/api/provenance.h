@@ -1,6 +1,6 @@
 /*
- * provenance: what an answer rests on: where the data is from, how old it is, and whether pods are
- * judged by it. Private to api.
+ * provenance: the source and age of an answer's data, and whether they are used for decisions.
+ * Private to api.
  */
 #ifndef API_PROVENANCE_H
 #define API_PROVENANCE_H
@@ -14,14 +14,14 @@ struct provenance {
     int64_t as_of_s;
     const char *source;
     bool live;
-    struct err unusable; /* why pods are not judged by the data for kube-scheduler; "": they are */
+    struct err unusable; /* why kube-scheduler gets no decisions; "": it does */
 };
 
-/* To be asked before the data is read, which is then no older than is said. In the arena. */
+/* Call before reading the data, so that asOf is never too late. In the arena. */
 struct provenance provenance_of(struct inventory *inventory, struct arena *arena);
-/* An object with asOf, source, live, usable and unusableBecause. */
+/* A JSON object with asOf, source, live, usable and unusableBecause. */
 json_t *provenance_json(const struct provenance *provenance);
-/* The first lines of a table, where no decisions are made by what follows, and how old that is. */
+/* Writes a warning above a table if its data are not used for decisions, with their age. */
 void provenance_write_warning(const json_t *answer, struct arena *arena, struct buf *out);
 
 #endif

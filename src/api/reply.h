@@ -1,5 +1,5 @@
 /*
- * reply: JSON or a table, as the question asked for. Private to api.
+ * reply: answers in JSON or as a table, as the query requests. Private to api.
  */
 #ifndef API_REPLY_H
 #define API_REPLY_H
@@ -12,40 +12,36 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* No table is longer: the verdicts and lacks of a dry run are bounded, and so are nodes and pods.
- */
+/* Above any table: verdicts and lacks of a dry run are bounded, and so are nodes and pods. */
 #define REPLY_MAX_BYTES ((size_t)1024 * 1024 * 1024)
 
-/* Writes a whole answer for people. */
+/* Writes a whole answer as text. */
 typedef void reply_write_table(const json_t *answer, struct arena *arena, struct buf *out);
-/* Answers with the value, which it takes over: as JSON, or with ?output=table through write_table.
- */
+/* Answers with the value and takes it over: as JSON, or with ?output=table through write_table. */
 void reply(struct exchange *exchange, json_t *value, reply_write_table *write_table);
-/* Adds what a fork of the ledger shows to an answer that already says what it rests on. */
+/* Adds data of a fork to an answer that already has its provenance. */
 typedef void reply_add_members(const struct cluster *fork, struct arena *arena, json_t *answer);
-/* Answers by a fork of the ledger as it is now. */
+/* Answers from a new fork of the ledger. */
 void reply_of_fork(struct inventory *inventory, struct exchange *exchange,
                    reply_add_members *add_members, reply_write_table *write_table);
-/* Whether ?output= is one we know; else it has answered 400. To be asked before any work is done.
- */
+/* Whether ?output= is valid; if not, it answers 400. Call before any work. */
 bool reply_is_possible(struct exchange *exchange);
 
-/* Whether the query has no other names than these, which NULL ends; else it has answered 400. A
- * filter that is misspelt must not answer as if it were not there. */
+/* Whether the query has only these names (NULL ends the list); if not, it answers 400. A misspelt
+ * filter must not be ignored. */
 bool reply_knows(struct exchange *exchange, const char *const *names);
 
-/* ?NAME=true or false; where it is not there, ret_flag stays. Whether it is one of them; else it
- * has answered 400. */
+/* Reads ?NAME=true or false; keeps ret_flag if absent. Returns whether it is valid; if not, it
+ * answers 400. */
 bool reply_flag(struct exchange *exchange, const char *name, bool *ret_flag);
 
-/* Whether the inventory has something to answer from; else it has answered 503, with what is waited
- * for. */
+/* Whether the inventory has data; if not, it answers 503 with what is missing. */
 bool reply_from(struct inventory *inventory, struct exchange *exchange);
 
 void reply_text(struct exchange *exchange, unsigned status, const char *content_type,
                 struct buf *text);
 
-/* This replica's role; NULL: it is the only one. */
+/* This replica's role; NULL: there is only one replica. */
 const char *reply_role(const struct api *api);
 
 #endif

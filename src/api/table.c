@@ -16,7 +16,7 @@ struct table {
     struct row *first, *last;
 };
 
-/* Characters, not bytes: those of UTF-8 that begin one. */
+/* Counts characters of UTF-8, not bytes. */
 static size_t width_of(const char *text)
 {
     size_t n = 0;

@@ -1,5 +1,5 @@
 /*
- * table: columns of text, as wide as their widest cell. Private to api.
+ * table: text columns, each as wide as its widest cell. Private to api.
  */
 #ifndef API_TABLE_H
 #define API_TABLE_H
@@ -11,9 +11,9 @@
 
 struct table;
 
-/* headings end with NULL. All in the arena. */
+/* NULL ends headings. All in the arena. */
 struct table *table_new(struct arena *arena, const char *const *headings);
-/* One cell a heading; they are borrowed. "" is shown as "-". */
+/* One borrowed cell per heading. "" is shown as "-". */
 void table_add(struct table *table, const char *const *cells);
 void table_write(const struct table *table, struct buf *out);
 

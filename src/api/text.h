@@ -1,6 +1,5 @@
 /*
- * text: what tables for people are made of: members of our own answers, ages, and lists that are
- * cut short. Private to api.
+ * text: parts of text answers: members of our own JSON, ages, shortened lists. Private to api.
  */
 #ifndef API_TEXT_H
 #define API_TEXT_H
@@ -12,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The string; "" where there is none. Borrowed. */
+/* The string, borrowed; "" if absent. */
 const char *text_member(const json_t *object, const char *key);
-/* The integer in decimal; "" where there is none. */
+/* The integer in decimal; "" if absent. */
 const char *text_number(const json_t *object, const char *key, struct arena *arena);
-/* The number with three decimals; "" where there is none. */
+/* The number with three decimals; "" if absent. */
 const char *text_decimal(const json_t *object, const char *key, struct arena *arena);
 
 /* "45s", "12m", "7h5m", "3d4h" */
@@ -25,11 +24,11 @@ const char *text_age(int64_t seconds, struct arena *arena);
 #define TEXT_NAMES_SHOWN ((size_t)6)
 
 struct name_list {
-    const char *text; /* begins as "" */
+    const char *text; /* initialize with "" */
     size_t n;
 };
 
-/* Whether further names are only counted; the name given to text_names_add() may be NULL then. */
+/* Whether further names are only counted; then text_names_add() accepts NULL. */
 bool text_names_are_full(const struct name_list *shown);
 void text_names_add(struct name_list *shown, const char *name, struct arena *arena);
 /* "a, b, c, d, e, f and 3 more" */

@@ -61,7 +61,7 @@ size_t decisions_keep(const struct decisions *decisions)
     return decisions ? decisions->keep : 0;
 }
 
-/* Never half of a character. */
+/* Truncates at a character boundary. */
 static void put(const char **text, char *target, size_t size)
 {
     const char *source = *text ? *text : "";
@@ -120,8 +120,8 @@ static struct decision copy(const struct slot *slot, struct arena *arena)
     return copy;
 }
 
-/* What is asked for among the next BATCH older ones, beginning with *number, which becomes the next
- * to look at; 0: there are none. */
+/* Copies the matching decisions among the next BATCH older ones, starting at *number. Sets *number
+ * to the next one; 0: none is left. */
 static size_t take_batch(struct decisions *decisions, const struct decision_query *query,
                          uint64_t *number, struct slot *batch)
 {

@@ -1,4 +1,4 @@
-/* decisions: GET /v1/decisions: the last answers to kube-scheduler, newest first. */
+/* decisions: GET /v1/decisions: the latest answers to kube-scheduler, newest first. */
 #include "record/decisions.h"
 #include "api/api.h"
 #include "api/reply.h"
@@ -21,7 +21,7 @@ static json_t *verdicts_json(const struct decision *decision)
     return verdicts;
 }
 
-/* A whole number: costs are compared here, not reckoned with. */
+/* An integer suffices to compare costs. */
 static json_int_t millionths(double cost)
 {
     const double most = 1e18;
@@ -72,7 +72,7 @@ static const char *wrong(const char *name, const char *value, const char *right,
     return arena_printf(arena, "?%s=%.60s: is not known, should be %s", name, value, right);
 }
 
-/* A whole number from 1 to DECISIONS_KEEP_MAX. */
+/* An integer from 1 to DECISIONS_KEEP_MAX. */
 static bool read_limit(const char *text, size_t *ret_limit)
 {
     char *end = NULL;
@@ -85,7 +85,7 @@ static bool read_limit(const char *text, size_t *ret_limit)
     return true;
 }
 
-/* NULL, or what is wrong. */
+/* Returns NULL or an error text. */
 static const char *read_query(struct exchange *exchange, struct decision_query *ret_query)
 {
     struct arena *arena = exchange_arena(exchange);

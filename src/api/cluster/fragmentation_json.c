@@ -23,7 +23,7 @@ static json_t *item_json(const struct fragmentation *item)
     return json;
 }
 
-/* A ModelFragmentation for each. */
+/* A ModelFragmentation for each item. */
 static json_t *list_json(const struct fragmentations *all)
 {
     json_t *list = json_array();

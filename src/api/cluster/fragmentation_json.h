@@ -1,5 +1,5 @@
 /*
- * fragmentation_json: free GPUs and how useful they are, as JSON. Private to api.
+ * fragmentation_json: free GPUs and their usefulness as JSON. Private to api.
  */
 #ifndef API_CLUSTER_FRAGMENTATION_JSON_H
 #define API_CLUSTER_FRAGMENTATION_JSON_H
@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-/* A FragmentationChange for each that differs; both of one cluster, before and after. */
+/* A FragmentationChange for each item that differs; before and after come from one cluster. */
 json_t *fragmentation_json_changes(const struct fragmentations *before,
                                    const struct fragmentations *after);
 

@@ -1,5 +1,5 @@
 /*
- * inventory_json: GET /v1/inventory. Copies what it needs under the lock, writes JSON after it.
+ * inventory_json: GET /v1/inventory. Copies the data under the lock, and writes JSON after it.
  */
 #include "api/api.h"
 #include "api/cluster/inventory_table.h"
@@ -17,7 +17,7 @@ struct holder {
     const struct amount *gpus;
     size_t n_gpus;
     int64_t made_ms;       /* of a reservation */
-    const char *node_name; /* of a pod whose node is not there */
+    const char *node_name; /* of a pod on a missing node */
 };
 
 struct node_row {
@@ -42,13 +42,13 @@ struct copy {
     struct arena *arena;
     struct node_row *nodes;
     size_t n_nodes;
-    struct holder *astray; /* pods whose node is not there */
+    struct holder *astray; /* pods on missing nodes */
     size_t n_astray;
     struct inventory_problem *problems;
     size_t n_problems, n_all_problems;
 };
 
-/* What it is of GPUs. */
+/* Copies the GPUs of the shape. */
 static void copy_gpus(const struct pod_shape *shape, struct arena *arena, struct holder *holder)
 {
     struct amount *gpus = ARENA_ARRAY(arena, struct amount, shape->n_gpu_needs);
@@ -274,14 +274,14 @@ static json_t *node_json(const struct node_row *row)
                      reservations_json(row));
 }
 
-/* The totals so far, by model and resource. */
+/* Totals by model and resource. */
 struct total {
     const char *key;
     json_t *sums; /* borrowed from the list */
     UT_hash_handle hh;
 };
 
-/* Made at the first node that has it. */
+/* Creates the total if needed. */
 static json_t *find_total(struct total **totals, json_t *list, const char *model,
                           const char *resource, struct arena *arena)
 {
@@ -347,7 +347,7 @@ static json_t *problems_json(const struct copy *copy)
     return problems;
 }
 
-/* A list, a member a kind; empty where the inventory is not live. */
+/* A list with one member per kind; empty if the inventory is not live. */
 static json_t *freshness_json(struct inventory *inventory)
 {
     struct inventory_freshness kinds[N_CLUSTER_KINDS];

@@ -1,4 +1,4 @@
-/* inventory_table: see inventory_table.h. Only GPUs are shown; the JSON has all resources. */
+/* inventory_table: see inventory_table.h. Shows only GPUs; the JSON has all resources. */
 #include "api/cluster/inventory_table.h"
 #include "api/provenance.h"
 #include "api/table.h"
@@ -20,7 +20,7 @@ static bool is_live(const json_t *inventory)
     return json_is_true(json_object_get(inventory, "live"));
 }
 
-/* Over a file nothing is reserved, but by a snapshot. */
+/* A file has no reservations unless it is a snapshot. */
 static bool shows_reserved(const json_t *inventory)
 {
     bool shows = is_live(inventory);
@@ -51,7 +51,7 @@ static const char *holders_of(const json_t *node, const char *list, const char *
     return text_names(&shown, arena);
 }
 
-/* The resources that are GPUs: those that the totals by model name. */
+/* GPU resources are those in the totals by model. */
 static json_t *gpu_resources(const json_t *inventory)
 {
     json_t *set = json_object();
@@ -62,7 +62,7 @@ static json_t *gpu_resources(const json_t *inventory)
     return set;
 }
 
-/* "T4-SHARED": as a pod would name it, so that a share is not taken for a whole GPU. */
+/* "T4-SHARED": spelled as in a pod's request, so that a share does not look like a whole GPU. */
 static const char *model_of(const json_t *node, struct arena *arena)
 {
     const char *sharing = text_member(node, "sharing");
@@ -181,7 +181,7 @@ static const char *state_of_kind(const json_t *kind)
     return json_is_true(json_object_get(kind, "stale")) ? "stale" : "followed";
 }
 
-/* Where from; and where that is live, what is known how well. */
+/* Writes the source; for a live inventory also the state of each kind. */
 static void write_source(const json_t *inventory, struct arena *arena, struct buf *out)
 {
     static const char *const HEADINGS[] = {"KIND", "STATE", "SECONDS OLD", "WHY", NULL};

@@ -1,4 +1,4 @@
-/* inventory_table: an Inventory for people. Private to api. */
+/* inventory_table: an Inventory as a table. Private to api. */
 #ifndef API_CLUSTER_INVENTORY_TABLE_H
 #define API_CLUSTER_INVENTORY_TABLE_H
 

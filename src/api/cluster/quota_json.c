@@ -11,7 +11,7 @@ static const char *or_all(const char *name)
     return name ? name : "";
 }
 
-/* {resource, model, limit, used} each; "" is all resources, all models. */
+/* {resource, model, limit, used} for each limit; "": all resources, all models. */
 static json_t *limits_json(const struct cluster *cluster, const struct quota *quota)
 {
     json_t *limits = json_array();
@@ -25,7 +25,7 @@ static json_t *limits_json(const struct cluster *cluster, const struct quota *qu
     return limits;
 }
 
-/* The same, with unknown (quota_unknown()) and nodes: those that count for the limit's model, by
+/* Adds unknown (quota_unknown()) and nodes: the nodes that count for the limit's model, by
  * quota_count_nodes(). */
 static json_t *limits_of_nodes(const struct cluster *cluster, const struct quota *quota,
                                const size_t n_nodes[QUOTA_MODELS_MAX])
@@ -80,14 +80,14 @@ void quota_json_update(json_t *list, const struct cluster *fork, const char *nam
     json_decref(after);
 }
 
-/* Names of namespaces that are told of one quota; there may be thousands. */
+/* Most names of namespaces listed per quota; there may be thousands. */
 #define NAMES_MAX 100
 
-/* The namespaces that are there and that a quota covers. */
+/* Existing namespaces that a quota covers. */
 struct covered {
     size_t n;
     size_t n_unenforced; /* NAMESPACE_ENFORCED_LABEL */
-    json_t *unenforced;  /* names, NAMES_MAX at the most */
+    json_t *unenforced;  /* names, at most NAMES_MAX */
 };
 
 static void add_namespace(struct covered *covered, const struct namespace *namespace_)
@@ -99,7 +99,7 @@ static void add_namespace(struct covered *covered, const struct namespace *names
         (void)json_array_append_new(covered->unenforced, json_string(namespace_->name));
 }
 
-/* One a quota, whose names are to be given away. */
+/* One entry per quota. The caller takes over the lists of names. */
 static struct covered *find_covered(const struct cluster *fork, struct arena *arena)
 {
     const size_t n_quotas = cluster_policy(fork)->n_quotas;

@@ -1,5 +1,5 @@
 /*
- * quota_json: quotas, and what of them is used. Private to api.
+ * quota_json: quotas and their use. Private to api.
  */
 #ifndef API_CLUSTER_QUOTA_JSON_H
 #define API_CLUSTER_QUOTA_JSON_H
@@ -8,11 +8,11 @@
 
 #include <jansson.h>
 
-/* {quota, resource, model, limit, used, wouldUse} of the limits that pods of the shape count
- * against, as it is on the fork now. */
+/* {quota, resource, model, limit, used, wouldUse} for each limit that pods of the shape count
+ * against, from the present state of the fork. */
 json_t *quota_json_of_workload(const struct cluster *fork, const char *namespace_,
                                const struct pod_shape *shape, struct arena *arena);
-/* Their wouldUse is what is used on the fork by now. */
+/* Sets wouldUse to the present use on the fork. */
 void quota_json_update(json_t *list, const struct cluster *fork, const char *namespace_,
                        const struct pod_shape *shape, struct arena *arena);
 

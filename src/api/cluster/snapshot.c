@@ -1,6 +1,6 @@
 /*
- * snapshot: GET /v1/snapshot: the ledger as a cluster file. It is copied under the lock and written
- * without it, one object after another into one text.
+ * snapshot: GET /v1/snapshot: the ledger as a cluster file. Copies the ledger under the lock, then
+ * writes object by object into one text without it.
  */
 #include "objects/snapshot.h"
 #include "api/api.h"
@@ -31,13 +31,13 @@ struct snapshot_reservation {
     int64_t made_ms; /* clock_ms() */
 };
 
-/* Each in the ledger's order. */
+/* Each list in the ledger's order. */
 struct snapshot_copy {
     struct arena *arena;
     struct node_facts *nodes;
     size_t n_nodes;
     struct pod_copies pods;
-    struct snapshot_reservation *reservations; /* the oldest first */
+    struct snapshot_reservation *reservations; /* oldest first */
     size_t n_reservations;
     struct namespace_facts *namespaces;
     size_t n_namespaces;
@@ -74,8 +74,8 @@ static int compare_amounts(const void *a, const void *b)
     return strcmp(((const struct amount *)a)->resource, ((const struct amount *)b)->resource);
 }
 
-/* What the node itself names; of what only its pods name they tell. By name: the ledger has them
- * as they became known, and it may have seen the pods first. */
+/* Only advertised resources: pods imply the others. Sorted by name, because the ledger's order
+ * depends on the order of events. */
 static void copy_amounts(const struct node *node, struct arena *arena, struct node_facts *facts)
 {
     size_t n_resources = 0;
@@ -190,7 +190,7 @@ static void copy_problems(const struct inventory_view *view, struct snapshot_cop
                                                       arena_strdup(arena, view->problems[i].what)};
 }
 
-/* All in the arena, but for pods (pod_copy_fini()). */
+/* All in the arena except pods (pod_copy_fini()). */
 static struct snapshot_copy copy_all(struct inventory *inventory, struct arena *arena)
 {
     struct snapshot_copy copy = {.arena = arena};
@@ -263,7 +263,7 @@ static struct pod_facts facts_of(const struct pod_copy *copy)
     };
 }
 
-/* To the nearest second, which comes back the same when it is written again. */
+/* Rounded to the second, so that a reloaded snapshot yields the same value. */
 static int64_t wall_s(int64_t made_ms)
 {
     return (clock_wall_ms() - (clock_ms() - made_ms) + SECOND_MS / 2) / SECOND_MS;
@@ -286,7 +286,7 @@ static void write_reservation(struct writing *writing, const struct snapshot_res
     write_object(writing, reservation_to_json(&facts, writing->policy));
 }
 
-/* Nodes first: those whose node is there are then read in one go. */
+/* Nodes come before pods, so that loading finds a pod's node at once. */
 static void write_objects(struct writing *writing, const struct snapshot_copy *copy)
 {
     write_head(writing, copy);

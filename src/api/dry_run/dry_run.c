@@ -1,4 +1,4 @@
-/* dry_run: POST /v1/dry-run. See include/api/api.h; one workload: placement_run.c. */
+/* dry_run: POST /v1/dry-run. See include/api/api.h; placement_run.c handles one workload. */
 #include "api/dry_run/eviction.h"
 #include "api/dry_run/manifest.h"
 #include "api/dry_run/placement_run.h"
@@ -12,11 +12,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Each workload is judged against each node, which may lack each resource: an answer has so many
- * verdicts and lacks at the most (some 400 bytes each). */
+/* Each workload is judged on each node, which may lack each resource. This bounds the verdicts and
+ * lacks of an answer (about 400 bytes each). */
 #define MAX_VERDICTS ((size_t)1000000)
 
-/* For each of so many workloads all pods are looked at, under the ledger's lock. */
+/* Workloads with a search for victims, which visits all pods under the ledger's lock. */
 #define MAX_EVICTIONS ((size_t)16)
 
 static json_t *skipped_json(const struct workload_list *list)
@@ -52,7 +52,7 @@ static json_t *run(struct dry_run *dry_run, const struct workload_list *list)
     return answer;
 }
 
-/* Answers what cannot be asked; else gives the workloads. */
+/* Returns the workloads, or answers with an error. */
 static bool read_manifest(const struct api *api, struct exchange *exchange,
                           struct workload_list *ret_list)
 {
@@ -84,7 +84,7 @@ static bool is_too_much(const struct workload_list *list, const struct cluster *
     return true;
 }
 
-/* Whether the order of the pod's models sets any two of the nodes apart. */
+/* Whether the pod's order of models distinguishes any nodes. */
 static bool models_differ(const json_t *ranking)
 {
     size_t i = 0;
@@ -96,8 +96,8 @@ static bool models_differ(const json_t *ranking)
     return false;
 }
 
-/* "model 2, weight 50, 1 unpreferred taint, GPU node": what sets the node apart before its cost;
- * "-": nothing does. */
+/* "model 2, weight 50, 1 unpreferred taint, GPU node": preferences that rank the node before its
+ * cost; "-": none. */
 static const char *preference_text(const json_t *ranked, bool with_model, struct arena *arena)
 {
     const long long model = json_integer_value(json_object_get(ranked, "modelRank"));
@@ -187,14 +187,14 @@ static void write_fragmentation(const json_t *explain, struct arena *arena, stru
     table_write(table, out);
 }
 
-/* The member explain of a workload; nothing where it is NULL. */
+/* Writes the member explain of a workload; nothing for NULL. */
 static void write_explanation(const json_t *explain, struct arena *arena, struct buf *out)
 {
     write_ranking(explain, arena, out);
     write_fragmentation(explain, arena, out);
 }
 
-/* Replicas that follow each other and fare alike take one row. */
+/* Consecutive replicas with the same result share one row. */
 static size_t last_alike(const json_t *placements, size_t first)
 {
     const json_t *placement = json_array_get(placements, first);

@@ -1,11 +1,11 @@
-/* eviction: see eviction.h. The ledger's pods are looked at under its lock, and copied. */
+/* eviction: see eviction.h. Victims are found and copied under the ledger's lock. */
 #include "api/dry_run/eviction.h"
 #include "api/text.h"
 #include "decide/evict.h"
 
 #include <inttypes.h>
 
-/* No more victims are listed; the others are counted. */
+/* Further victims are only counted. */
 #define VICTIMS_LISTED ((size_t)100)
 
 struct victim {
@@ -17,10 +17,10 @@ struct victim {
 };
 
 struct victims {
-    const struct node *node; /* of the fork; NULL: nothing would help */
+    const struct node *node; /* of the fork; NULL: no eviction would help */
     struct victim *items;
-    size_t n;     /* listed */
-    size_t n_all; /* that there are */
+    size_t n;     /* in items */
+    size_t n_all; /* in total */
 };
 
 static struct victim copy_of(const struct pod *pod, struct arena *arena)

@@ -12,7 +12,7 @@ struct manifest_reader {
     const struct api *api;
     struct arena *arena;
     struct workload_list list;
-    json_t *kindless; /* items without a kind, until the list's own kind is known */
+    json_t *kindless; /* items whose kind depends on the list's kind, not yet known */
 };
 
 static int read_object(struct manifest_reader *reader, json_t *object, struct text_position at,
@@ -35,7 +35,7 @@ static int on_item(void *context, json_t *item, struct text_position at, struct 
     return 0;
 }
 
-/* The items of a PodList need not say that they are Pods. */
+/* Items of a PodList may omit their kind. */
 static int read_kindless(struct manifest_reader *reader, const char *kind, struct text_position at,
                          struct err *err)
 {
@@ -54,7 +54,7 @@ static int read_kindless(struct manifest_reader *reader, const char *kind, struc
     return r;
 }
 
-/* What is left of a list once its items were handed over holds nothing. */
+/* Only the envelope remains after its items were read. */
 static int on_envelope(void *context, json_t *envelope, struct text_position at, struct err *err)
 {
     struct manifest_reader *reader = context;

@@ -1,5 +1,5 @@
 /*
- * manifest: the body of a dry run, read into workloads. Private to api.
+ * manifest: decodes the body of a dry run into workloads. Private to api.
  */
 #ifndef API_DRY_RUN_MANIFEST_H
 #define API_DRY_RUN_MANIFEST_H
@@ -7,7 +7,7 @@
 #include "api/api.h"
 #include "objects/workload.h"
 
-/* All in the arena. -EINVAL: no YAML or JSON, nothing in it, or an object without a kind;
+/* All in the arena. -EINVAL: no YAML or JSON, an empty body, or an object without a kind;
  * -EMSGSIZE: a limit. */
 int manifest_read(const char *text, size_t len, const struct api *api, struct arena *arena,
                   struct workload_list *ret_list, struct err *err);

@@ -1,6 +1,6 @@
 /*
- * placement_run: see placement_run.h. First the sentences, then the replicas, one after another,
- * then why nodes rank as they do.
+ * placement_run: see placement_run.h. First the texts, then the replicas one by one, then the
+ * ranking.
  */
 #include "api/dry_run/placement_run.h"
 #include "api/cluster/fragmentation_json.h"
@@ -20,22 +20,22 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What is asked of one workload, and what was found. */
+/* The question about one workload, and the results. */
 struct placement_run {
     struct dry_run *dry_run;
     const struct workload *workload;
     struct pod_query query;
-    struct candidates candidates; /* of the fork, before anything is placed */
+    struct candidates candidates; /* nodes of the fork before any placement */
     int64_t n_replicas;
     int64_t n_placed;
-    int64_t n_more;              /* that would fit beyond */
-    size_t n_by_claim;           /* nodes that fit where something would come by a claim */
-    const char *no_more;         /* why a replica was not placed; "" if all were */
-    json_t *near_misses;         /* what would let another fit; NULL: all were placed */
-    const char *refused_because; /* why the API server would not take the pods; NULL: it would */
+    int64_t n_more;      /* how many more would fit */
+    size_t n_by_claim;   /* nodes that fit only with a resource claim */
+    const char *no_more; /* why a replica was not placed; "" */
+    json_t *near_misses; /* changes that would let another replica fit; NULL: all were placed */
+    const char *refused_because; /* why the API server would reject the pods; NULL: it would not */
 };
 
-/* Why the next replica fits nowhere, or, of a DaemonSet, why some nodes have no room. */
+/* Why the next replica fits nowhere; for a DaemonSet, why some nodes have no room. */
 static const char *why_no_more(const struct placement_run *run)
 {
     struct arena *arena = run->dry_run->arena;
@@ -64,7 +64,7 @@ static const char *why_no_more(const struct placement_run *run)
                         text, n_helped);
 }
 
-/* What keeps pods from running even where they fit. */
+/* An obstacle for pods that fit. */
 static const char *caveat_of(const struct placement_run *run)
 {
     if (run->refused_because)
@@ -197,7 +197,7 @@ static json_t *placement_json(size_t replica, const struct node *node, int score
                      node ? json_integer(score) : json_null(), "reason", reason);
 }
 
-/* A replica goes to the node that is best at its turn, which has the best score on the wire. */
+/* Each replica goes to the node that is best at its turn, which has the best score on the wire. */
 static json_t *placements_json(const struct node *const *nodes, size_t n, const char *why_not)
 {
     json_t *placements = json_array();
@@ -208,7 +208,7 @@ static json_t *placements_json(const struct node *const *nodes, size_t n, const 
     return placements;
 }
 
-/* So many are placed one by one; the others are only counted, but take their room too. */
+/* Lists the replicas up to the limit. The others are only counted, but also take their room. */
 static json_t *place_replicas(struct placement_run *run, json_t *notes)
 {
     struct dry_run *dry_run = run->dry_run;
@@ -264,20 +264,20 @@ static json_t *place_on_each_node(struct placement_run *run)
     return placements;
 }
 
-/* Takes the room on the fork, and says where each replica goes. Fills in the counts. */
+/* Places the replicas on the fork and lists their nodes. Sets the counts. */
 static json_t *place_all(struct placement_run *run, json_t *notes)
 {
     run->no_more = "";
     return run->workload->per_node ? place_on_each_node(run) : place_replicas(run, notes);
 }
 
-/* Before anything is placed. */
+/* State before any placement. */
 struct ranking {
     json_t *json;
     struct fragmentations fragmentations;
 };
 
-/* No more of the best nodes are told, of each workload. */
+/* Most nodes ranked per workload. */
 #define RANKED_MAX ((size_t)100)
 
 static json_t *terms_json(const struct score *score, const struct node *node)
@@ -319,7 +319,8 @@ static struct ranking rank(const struct placement_run *run)
     return (struct ranking){ranking_json(run), fragmentation_of(dry_run->fork, dry_run->arena)};
 }
 
-/* The member explain of the answer, which takes the ranking over: also what placing changed. */
+/* The member explain of the answer, which takes over the ranking. Includes the changes by
+ * placement. */
 static json_t *explanation_of(const struct placement_run *run, const struct ranking *before)
 {
     const struct dry_run *dry_run = run->dry_run;
@@ -330,7 +331,7 @@ static json_t *explanation_of(const struct placement_run *run, const struct rank
                      "fragmentation", fragmentation_json_changes(&before->fragmentations, &after));
 }
 
-/* As the API server's admission gives it: the class's, or that of the default class. */
+/* Like the API server's admission: of the class, or of the default class. */
 static int64_t priority_of(const struct cluster *fork, const struct pod_facts *pod)
 {
     int64_t priority = pod->priority;
@@ -338,7 +339,7 @@ static int64_t priority_of(const struct cluster *fork, const struct pod_facts *p
     return priority;
 }
 
-/* Why nothing is judged of the workload; NULL: it is. */
+/* Why the workload is not judged; NULL: it is. */
 static const char *unjudged_because(const struct workload *workload, struct arena *arena)
 {
     const enum shape_limit over = workload->pod.shape.over;
@@ -349,7 +350,7 @@ static const char *unjudged_because(const struct workload *workload, struct aren
     return workload->pod.refusal;
 }
 
-/* A template that cannot be read is refused everywhere. */
+/* An unreadable template is rejected on every node. */
 static void ask(struct placement_run *run)
 {
     const struct workload *workload = run->workload;
@@ -382,8 +383,8 @@ static json_t *place(struct placement_run *run, json_t *notes, json_t **ret_expl
     return placements;
 }
 
-/* For the next replica. null where that is not asked: of a DaemonSet, of pods that the API server
- * or we refuse, and of more workloads than so many. */
+/* For the next replica. null for a DaemonSet, for pods that the API server or we reject, and over
+ * the limit on searches. */
 static json_t *preemption_json(const struct placement_run *run)
 {
     struct dry_run *dry_run = run->dry_run;

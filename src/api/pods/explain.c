@@ -1,6 +1,6 @@
 /*
- * explain: GET /v1/pods/NAMESPACE/NAME/explain: one pod of the ledger, and what every node says to
- * it while it is pending.
+ * explain: GET /v1/pods/NAMESPACE/NAME/explain: one pod of the ledger, and every node's verdict
+ * while it is pending.
  */
 #include "api/api.h"
 #include "api/pods/pod_json.h"
@@ -14,7 +14,7 @@
 
 #define BASE "/v1/pods/"
 #define VERB "explain"
-/* Of names in messages; Kubernetes knows no longer ones. */
+/* Longest name in Kubernetes; bounds names in messages. */
 #define SHOWN_BYTES 253
 
 struct pod_path {
@@ -22,7 +22,8 @@ struct pod_path {
     const char *name;
 };
 
-/* The part up to the next '/', which it takes off the path; NULL: there is none, or it is empty. */
+/* Removes the part up to the next '/' from the path and returns it; NULL: no '/' or an empty
+ * part. */
 static const char *take_part(const char **path, struct arena *arena)
 {
     const char *end = strchr(*path, '/');
@@ -66,8 +67,8 @@ static json_t *explain(const struct pod_report *report, const struct pod_copy *c
                      "nearMisses", near_misses);
 }
 
-/* Its own reservation would be in its own way, and of a shape over a limit not all is known: such a
- * pod is not judged. */
+/* A pod with a reservation is not judged, because that would count against it. Nor is a shape over
+ * a limit, which is incomplete. */
 static bool is_judged(const struct pod_copy *copy)
 {
     return pod_json_is_pending(&copy->pod) && !copy->reserved_node && !copy->shape->facts.over;

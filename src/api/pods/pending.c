@@ -1,6 +1,5 @@
 /*
- * pending: GET /v1/pending. Pods are copied under the lock and judged on a fork, each kind of pod
- * once.
+ * pending: GET /v1/pending. Copies pods under the lock, and judges each kind of pod once on a fork.
  */
 #include "api/api.h"
 #include "api/pods/pod_json.h"
@@ -13,11 +12,11 @@
 #include <string.h>
 #include <time.h>
 
-/* Each kind of pod is judged against each node; beyond that, pods are listed and not judged. What
- * takes as long as several verdicts counts as several. */
+/* Verdicts per answer; the remaining pods are listed unjudged. An expensive verdict counts as
+ * several. */
 #define MAX_VERDICTS ((size_t)1000000)
 
-/* So many comparisons cost as much as the rest of a verdict. */
+/* Comparisons that cost as much as the rest of a verdict. */
 #define COMPARISONS_OF_A_VERDICT 16
 
 static size_t of_preferred(const struct shape_facts *facts)
@@ -28,9 +27,8 @@ static size_t of_preferred(const struct shape_facts *facts)
     return n;
 }
 
-/* How long it takes to judge the pod on one node, before that is done; 1 for an ordinary pod. A
- * tenant may write hundreds of thousands of values into an affinity, and each node is compared with
- * each of them. */
+/* Cost of judging the pod on one node, estimated in advance; 1 for an ordinary pod. Tenants may
+ * write hundreds of thousands of values into an affinity, and each is compared with each node. */
 static size_t price_of(const struct shape_facts *facts)
 {
     const size_t n = shape_comparisons(facts) + of_preferred(facts);
@@ -40,11 +38,11 @@ static size_t price_of(const struct shape_facts *facts)
 struct pending {
     struct pod_report report;
     struct candidates candidates;
-    size_t n_left; /* verdicts that may still be made */
+    size_t n_left; /* remaining budget of verdicts */
     size_t n_not_judged;
 };
 
-/* Whether a pod of that kind may still be judged. */
+/* Spends the cost of this kind of pod, if the budget allows. */
 static bool pay(struct pending *pending, const struct shape_facts *facts)
 {
     const size_t n_affordable = pending->n_left / (1 + pending->candidates.n);
@@ -55,8 +53,8 @@ static bool pay(struct pending *pending, const struct shape_facts *facts)
     return true;
 }
 
-/* NULL where that is one kind too many. Pods come by priority, on which it depends what room is
- * kept for others. */
+/* NULL: the budget is spent. Pods arrive sorted by priority, which decides the room kept for
+ * others. */
 static const struct verdicts *judge(struct pending *pending, const struct pod_copy *copy)
 {
     struct shared_shape *shape = copy->shape;
@@ -74,7 +72,7 @@ static const struct verdicts *judge(struct pending *pending, const struct pod_co
     return shape->verdicts;
 }
 
-/* No pod is its like: what is refused of it, or the room that is promised to it, is its own. */
+/* A pod that shares no verdicts: its rejection or nomination is its own. */
 static bool is_alone(struct pending *pending, const struct pod_copy *copy)
 {
     return copy->pod.refusal || (copy->pod.nominated_node[0] && !copy->reserved_node &&

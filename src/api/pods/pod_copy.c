@@ -72,8 +72,7 @@ static void copy_pod(struct copying *copying, const struct cluster *cluster, con
     copy_reservation(cluster, copy, arena);
 }
 
-/* A pod among those that wait, with what decides who is first: read once, as sorting looks often.
- */
+/* A waiting pod with its sort keys, copied because sorting compares often. */
 struct queued_pod {
     int64_t priority;
     int64_t created_s;

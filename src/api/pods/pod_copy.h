@@ -1,6 +1,5 @@
 /*
- * pod_copy: pods copied out of the ledger, to judge them and to tell of them without its lock.
- * Private to api.
+ * pod_copy: copies of the ledger's pods, to judge and report them without its lock. Private to api.
  */
 #ifndef API_PODS_POD_COPY_H
 #define API_PODS_POD_COPY_H
@@ -8,49 +7,49 @@
 #include "api/provenance.h"
 #include "base/table.h"
 
-/* No more pods are copied for one answer. */
+/* Most pods copied per answer. */
 #define POD_COPIES_MAX ((size_t)10000)
 
 struct verdicts;
 
-/* Both are the ledger's: a key, no more. */
+/* Both belong to the ledger: compare them only, never dereference. */
 struct kind_of_pod {
     const struct pod_shape *shape;
-    const char *namespace_; /* NULL where no quota covers it */
+    const char *namespace_; /* NULL: no quota covers it */
 };
 
-/* What pods that are alike share. */
+/* Shared by pods that are alike. */
 struct shared_shape {
     struct kind_of_pod origin;
     struct shape_facts facts;
-    struct verdicts *verdicts; /* the caller's; NULL at first */
-    int64_t judged_priority;   /* of the pods that it was judged for */
+    struct verdicts *verdicts; /* set by the caller; NULL at first */
+    int64_t judged_priority;   /* priority of the pods that verdicts was judged for */
     UT_hash_handle hh;
 };
 
 struct pod_copy {
-    struct pod pod; /* its shape and owner are NULL: the ledger's may be gone */
+    struct pod pod; /* shape and owner are NULL: the ledger may have freed them */
     struct shared_shape *shape;
     const char *replica_of;    /* as in pod_facts */
-    const char *reserved_node; /* where room is held for it; NULL: nowhere */
-    int64_t reserved_ms;       /* since when, by clock_ms() */
+    const char *reserved_node; /* node of its reservation; NULL: none */
+    int64_t reserved_ms;       /* start of the reservation, by clock_ms() */
 };
 
 struct pod_copies {
     struct pod_copy *items;
     size_t n;
-    size_t n_all; /* that there were */
+    size_t n_all; /* before the limit */
     struct shared_shape *shapes;
     struct provenance provenance;
 };
 
-/* GPU pods without a node that are not finished; of too many, those that kube-scheduler would take
- * first: by priority, then by age. All in the arena. */
+/* Unfinished GPU pods without a node. Over the limit, those that kube-scheduler takes first: by
+ * priority, then by age. All in the arena. */
 struct pod_copies pod_copy_pending(struct inventory *inventory, struct arena *arena);
-/* One pod, or none. */
+/* The pod of that name, if any. */
 struct pod_copies pod_copy_named(struct inventory *inventory, const char *namespace_,
                                  const char *name, struct arena *arena);
-/* All pods, in the ledger's order; under the inventory's lock. provenance is left to the caller. */
+/* All pods in the ledger's order; under the inventory's lock. The caller sets provenance. */
 struct pod_copies pod_copy_all(const struct cluster *cluster, struct arena *arena);
 void pod_copy_fini(struct pod_copies *copies);
 

@@ -1,4 +1,4 @@
-/* pod_json: see pod_json.h. Its sentence first. */
+/* pod_json: see pod_json.h. The sentence comes first. */
 #include "api/pods/pod_json.h"
 #include "api/verdicts/model_words.h"
 #include "base/text_time.h"
@@ -115,7 +115,7 @@ static void set(json_t *object, const char *key, json_t *value)
     (void)json_object_set_new(object, key, value);
 }
 
-/* GPUs first. A pod slot is what every pod needs, and is not told. */
+/* GPUs first. Omits "pods", because every pod needs one. */
 static json_t *requests_json(const struct policy *policy, const struct shape_facts *facts)
 {
     json_t *requests = json_object();
@@ -151,7 +151,7 @@ static json_t *reservation_json(const struct pod_report *report, const struct po
                      age_json(copy->reserved_ms / 1000, report->now_ms / 1000));
 }
 
-/* Names in the lines may be anything, and so a line may be empty. */
+/* Names in the lines may contain anything, so a line may be empty. */
 static json_t *not_evaluated_json(const struct pod *pod)
 {
     json_t *lines = json_array();

@@ -1,6 +1,6 @@
 /*
- * pod_table: see pod_table.h. A pod is a block of lines; a value takes one line, whatever bytes are
- * in it.
+ * pod_table: see pod_table.h. A pod is a block of lines. A value takes one line, whatever bytes it
+ * contains.
  */
 #include "api/pods/pod_table.h"
 #include "api/provenance.h"
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Of the control character that the text begins with, 0: none. C1 has two bytes in UTF-8. */
+/* Length of the control character at text; 0: none. C1 has two bytes in UTF-8. */
 static size_t control_bytes(const unsigned char *text)
 {
     if (text[0] < ' ' || text[0] == 0x7f)
@@ -20,7 +20,7 @@ static size_t control_bytes(const unsigned char *text)
     return text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0 ? 2 : 0;
 }
 
-/* Others wrote these texts: nothing in them may look like a line of ours, or steer a terminal. */
+/* Foreign text: must not imitate our lines or control a terminal. */
 static const char *one_line(const char *text, struct arena *arena)
 {
     char *copy = arena_strdup(arena, text);
@@ -93,8 +93,7 @@ static void write_fits_on(const json_t *pod, struct arena *arena, struct buf *ou
         write_line("fits on", text_names(&shown, arena), arena, out);
 }
 
-/* Where it fits somewhere, nothing is missing. On a node that a quota alone keeps from it, no room
- * is. */
+/* Omitted if some node fits. A node with a quota as only obstacle lacks no resource. */
 static void write_closest(const json_t *pod, struct arena *arena, struct buf *out)
 {
     const json_t *closest = json_object_get(pod, "closest");

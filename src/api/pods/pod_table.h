@@ -1,4 +1,4 @@
-/* pod_table: PendingPods and a PodExplanation for people. Private to api. */
+/* pod_table: PendingPods and a PodExplanation as text. Private to api. */
 #ifndef API_PODS_POD_TABLE_H
 #define API_PODS_POD_TABLE_H
 

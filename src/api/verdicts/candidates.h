@@ -1,6 +1,5 @@
 /*
- * candidates: all nodes of a ledger, and what one question after another finds there. Private to
- * api.
+ * candidates: all nodes of a ledger, and their verdicts on one question at a time. Private to api.
  */
 #ifndef API_VERDICTS_CANDIDATES_H
 #define API_VERDICTS_CANDIDATES_H
@@ -11,22 +10,22 @@
 struct node_verdict {
     const struct node *node;
     enum reason verdict;
-    int score; /* where it fits */
+    int score; /* if it fits */
 };
 
 struct candidates {
     const struct cluster *cluster;
-    struct node_verdict *items; /* by name */
+    struct node_verdict *items; /* sorted by name */
     size_t n;
     struct ranked_node *fitting; /* best first */
     size_t n_fitting;
 };
 
-/* All in the arena; the cluster is borrowed. Nothing is judged yet. */
+/* All in the arena; borrows the cluster. Judges nothing yet. */
 struct candidates candidates_of(const struct cluster *cluster, struct arena *arena);
-/* In place of what the last question found. */
+/* Replaces the results of the previous question. */
 void candidates_judge(struct candidates *candidates, const struct fit_question *question);
-/* NULL where there is no such node. */
+/* NULL: no such node. */
 const struct node_verdict *candidates_find(const struct candidates *candidates, const char *name);
 
 #endif

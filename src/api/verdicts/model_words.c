@@ -52,7 +52,7 @@ static const char *either_text(const json_t *names, struct arena *arena)
     return text;
 }
 
-/* Parts with commas between them. */
+/* Joins the parts with a comma. */
 static const char *join(const char *left, const char *right, struct arena *arena)
 {
     return arena_printf(arena, "%s%s%s", left, left[0] && right[0] ? ", " : "", right);
@@ -91,7 +91,7 @@ static void add_once(const char *name, struct seen_model **seen, struct name_lis
     text_names_add(shown, name, arena);
 }
 
-/* Each once, in the order of the nodes' names. */
+/* Each model once, in the order of the nodes' names. */
 static const char *models_here(const struct candidates *candidates, struct arena *arena)
 {
     struct name_list shown = {.text = ""};

@@ -14,12 +14,12 @@
 struct miss {
     const char *key;
     enum reason reason;
-    const char *change; /* what stands behind "would fit" */
-    const char *model;  /* where room is lacking: of GPUs of that model; else "" */
-    int64_t gpus;       /* that are lacking */
+    const char *change; /* follows "would fit" */
+    const char *model;  /* if room is lacking: the model of those GPUs; else "" */
+    int64_t gpus;       /* missing GPUs */
     size_t n;
-    const struct node *nearest; /* where least is lacking */
-    json_t *names;              /* the first of them */
+    const struct node *nearest; /* lacks least */
+    json_t *names;              /* the first few */
     UT_hash_handle hh;
 };
 
@@ -34,8 +34,8 @@ static const char * and (const char *left, const char *right, struct arena *aren
     return arena_printf(arena, "%s%s%s", left, left[0] && right[0] ? " and " : "", right);
 }
 
-/* The taints that keep the pod from the node. What Kubernetes itself puts there stands for the
- * node's state: that is to be mended, not tolerated. */
+/* The untolerated taints. Taints from Kubernetes itself describe the node's state, which should be
+ * repaired, not tolerated. */
 static const char *taint_change(const struct misses *misses, const struct node *node)
 {
     const struct shape_facts *facts = &misses->query->question.shape->facts;
@@ -91,8 +91,8 @@ static const char *gpu_change(const struct misses *misses, const struct node *no
     return arena_printf(arena, "if %s were free", gpus);
 }
 
-/* Even an empty node has too few: but with what is free there now, it would do for less. NULL:
- * nothing is. */
+/* The node's total is too small, but what is free there would satisfy a smaller request. NULL:
+ * nothing is free. */
 static const char *total_change(const struct misses *misses, const struct node *node)
 {
     const struct fit_question *question = &misses->query->question;
@@ -113,7 +113,7 @@ static const char *total_change(const struct misses *misses, const struct node *
     return arena_printf(arena, "if the pod asked for at most %s", gpus);
 }
 
-/* "with more cpu": how much differs from node to node. */
+/* "if more cpu were free": without amounts, which differ between nodes. */
 static const char *room_change(const struct misses *misses, const struct node *node)
 {
     const struct fit_question *question = &misses->query->question;
@@ -127,7 +127,7 @@ static const char *room_change(const struct misses *misses, const struct node *n
     return arena_printf(arena, "if more %s were free", names);
 }
 
-/* NULL: nothing that is worth telling. */
+/* NULL: no change worth reporting. */
 static const char *change_of(const struct misses *misses, const struct node *node,
                              enum reason reason)
 {
@@ -165,7 +165,7 @@ static const char *change_of(const struct misses *misses, const struct node *nod
     return room_change(misses, node);
 }
 
-/* How much of the rest is lacking, to find the nearest: of one resource, mostly. */
+/* The largest lack besides GPUs, for comparing nodes: mostly of one resource. */
 static int64_t other_lack(const struct fit_question *question, const struct node *node)
 {
     const struct pod_shape *shape = question->shape;

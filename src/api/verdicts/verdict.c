@@ -1,4 +1,4 @@
-/* verdict: see verdict.h. Of one node first, then the table of all. */
+/* verdict: see verdict.h. First one node, then the table. */
 #include "api/verdicts/verdict.h"
 #include "api/table.h"
 #include "api/text.h"
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* For every GPU resource that is asked for: key = its name, operator Exists, effect NoSchedule. */
+/* Adds for each requested GPU resource: key = its name, operator Exists, effect NoSchedule. */
 static const struct pod_shape *tolerant_shape(const struct pod_shape *shape, struct arena *arena)
 {
     struct pod_shape *tolerant = ARENA_NEW(arena, struct pod_shape);
@@ -68,7 +68,7 @@ static int64_t total_of(const struct node *node, const struct need *need)
     return there ? there->allocatable : 0;
 }
 
-/* "...: 8 nvidia.com/gpu": what is there of the first that even an empty node has too few of. */
+/* "...: 8 nvidia.com/gpu": the node's total of the first resource whose total is too small. */
 static const char *total_message(const struct pod_query *query, const struct node *node)
 {
     const struct pod_shape *shape = query->question.shape;
@@ -82,7 +82,7 @@ static const char *total_message(const struct pod_query *query, const struct nod
     return reason_text(REASON_GPU_TOTAL);
 }
 
-/* "...: nvidia.com/gpu": the first of the needs that the node lacks. */
+/* "...: nvidia.com/gpu": the first resource that the node lacks. */
 static const char *resource_message(const struct pod_query *query, const struct node *node,
                                     enum reason reason)
 {
@@ -231,7 +231,7 @@ static void write_fitting_nodes(const json_t *nodes, struct arena *arena, struct
     }
 }
 
-/* Whether what the node lacks is why it does not fit. */
+/* Whether the reason is a lack of resources. */
 static bool is_about_room(const char *reason)
 {
     static const char *const REASONS[] = {"gpu_total", "gpu_free", "cpu",
@@ -253,7 +253,7 @@ static const char *node_text(const json_t *node, struct arena *arena)
                         verdict_amounts_text(json_object_get(node, "lacks"), arena));
 }
 
-/* The nodes that one reason keeps from the workload. */
+/* The nodes rejected for one reason. */
 struct refusal {
     const char *message;
     struct name_list nodes;

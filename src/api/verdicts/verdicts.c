@@ -3,7 +3,7 @@
 #include "api/text.h"
 #include "api/verdicts/model_words.h"
 
-/* So many of the best nodes are named. */
+/* Best nodes listed. */
 #define N_BEST TEXT_NAMES_SHOWN
 
 static json_t *reasons_json(const size_t counts[N_REASONS], const struct pod_query *query)
@@ -30,8 +30,8 @@ static json_t *best_json(const struct candidates *candidates)
     return names;
 }
 
-/* Of the nodes that only lack room: where the fewest GPUs are missing. A node that could not have
- * enough even if it were empty comes last. */
+/* Among nodes that only lack room, the one that lacks fewest GPUs. Nodes whose total is too small
+ * come last. */
 static const struct node_verdict *find_closest(const struct candidates *candidates,
                                                const struct fit_question *question)
 {

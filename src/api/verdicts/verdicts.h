@@ -1,7 +1,7 @@
 /*
- * verdicts: what all nodes say to one kind of pod, counted, with the best of them. Private to api.
+ * verdicts: counts of all nodes' verdicts on one kind of pod, and the best nodes. Private to api.
  *
- * Many pending pods are alike: a kind is judged once, and its JSON is shared by them.
+ * Many pending pods are alike. A kind is judged once, and its pods share the JSON.
  */
 #ifndef API_VERDICTS_VERDICTS_H
 #define API_VERDICTS_VERDICTS_H
@@ -11,16 +11,15 @@
 struct verdicts {
     size_t n_nodes;
     size_t n_fits;
-    bool has_claims;  /* on some of them by claims, which are not judged */
-    const char *best; /* where it would go now; "" nowhere */
-    const char
-        *counts;     /* "3 of 15 nodes fit (...)", and what models there are where they keep it */
-    json_t *reasons; /* [{reason, message, nodes}] of the nodes that it does not fit */
-    json_t *fits_on; /* names of the best nodes */
-    json_t *closest; /* {node, reason, message, lacks}: where the least is missing; or null */
+    bool has_claims;    /* some nodes fit only by claims, which are not judged */
+    const char *best;   /* the best node now; "": none */
+    const char *counts; /* "3 of 15 nodes fit (...)", with present models if models are the cause */
+    json_t *reasons;    /* [{reason, message, nodes}] of nodes that do not fit */
+    json_t *fits_on;    /* names of the best nodes */
+    json_t *closest;    /* {node, reason, message, lacks}: the node lacking least; or null */
 };
 
-/* Judges the candidates anew. To be freed with verdicts_fini(). */
+/* Judges the candidates anew. Release with verdicts_fini(). */
 struct verdicts verdicts_of(struct candidates *candidates, const struct pod_query *query);
 void verdicts_fini(struct verdicts *verdicts);
 
