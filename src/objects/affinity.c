@@ -135,8 +135,8 @@ struct node_selector affinity_without_fields(const struct node_selector *selecto
     struct selector_term *terms = ARENA_ARRAY(arena, struct selector_term, selector->n_terms);
     for (size_t i = 0; i < selector->n_terms; i++) {
         terms[i] = term_without_fields(&selector->terms[i], arena);
-        /* Terms are alternatives: where one asks for nothing more, the selector asks for nothing.
-         * A term that was empty before holds nowhere, and stays. */
+        /* Terms are alternatives: one without remaining requirements makes the selector match all.
+         * A term that was empty before matches nothing, and stays. */
         if (terms[i].n_requirements == 0 && selector->terms[i].n_requirements > 0)
             return (struct node_selector){0};
     }

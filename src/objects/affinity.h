@@ -1,10 +1,10 @@
 /*
- * affinity: which nodes a pod selects: spec.nodeSelector, and node affinity, of the spec or of the
- * legacy annotation.
+ * affinity: decodes a pod's selection of nodes: spec.nodeSelector, and node affinity of the spec or
+ * the legacy annotation.
  *
- * Two kinds of fault: -EINVAL is a member of the wrong type; -ENOTSUP is what Kubernetes' own
- * validation refuses (an operator that is none, In without values). The pod is then refused, but
- * its demand is known. Messages begin with the path below the object that was handed in.
+ * -EINVAL: a member has the wrong type. -ENOTSUP: Kubernetes' validation rejects the object
+ * (unknown operator, In without values); the pod is rejected, but its demand counts. Messages begin
+ * with the path below the given object.
  */
 #ifndef OBJECTS_AFFINITY_H
 #define OBJECTS_AFFINITY_H
@@ -26,13 +26,13 @@ struct node_affinity {
     size_t n_preferred;
 };
 
-/* The member nodeAffinity of an affinity object; nothing where it is missing. With a policy, In and
+/* Decodes the member nodeAffinity of an affinity object; nothing if absent. With a policy, In and
  * NotIn over its model labels compare models (the legacy annotation); NULL: text only. */
 int affinity_read_node_affinity(const json_t *affinity, const struct policy *models_of,
                                 struct arena *arena, struct node_affinity *ret_affinity,
                                 struct err *err);
 
-/* The selector without what it asks of the node's fields, as if that held. */
+/* The selector without requirements on node fields, as if those were met. */
 struct node_selector affinity_without_fields(const struct node_selector *selector,
                                              struct arena *arena);
 

@@ -52,7 +52,7 @@ static int read_legacy(const char *text, const struct policy *policy, struct are
     return 0;
 }
 
-/* The value of the key, NULL if there is none. */
+/* NULL: no such key. */
 static const char *text_of(const struct label_map *annotations, const char *key)
 {
     for (size_t i = 0; i < annotations->n; i++) {
@@ -62,8 +62,8 @@ static const char *text_of(const struct label_map *annotations, const char *key)
     return NULL;
 }
 
-/* Each node is compared with each item of these texts, under the ledger's lock, and the ledger
- * keeps them: a tenant must not choose how long that takes. */
+/* The ledger keeps these values, and each node is compared with each item under its lock. Tenants
+ * must not control that cost. */
 static const struct {
     const char *key;
     size_t max_bytes;

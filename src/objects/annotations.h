@@ -1,9 +1,9 @@
 /*
- * annotations: what a pod's annotations ask for: the legacy affinity (Kubernetes 1.3 to 1.5), and
- * the GPUs that it wants (gpu-extender.io/...).
+ * annotations: requests in a pod's annotations: the legacy affinity (Kubernetes 1.3 to 1.5), and
+ * GPU wishes (gpu-extender.io/...).
  *
- * A text that can't be read, or is longer than the limits in annotations.c, is the pod's refusal,
- * never an error: annotations are the tenant's, and what a pod uses must not depend on them.
+ * An annotation that is unreadable or longer than the limits in annotations.c rejects the pod, but
+ * is never an error. Tenants write annotations, and a pod's use must not depend on them.
  */
 #ifndef OBJECTS_ANNOTATIONS_H
 #define OBJECTS_ANNOTATIONS_H
@@ -23,14 +23,14 @@
 #define ANNOTATION_MIN_GPU_MEMORY ANNOTATION_PREFIX "min-gpu-memory"
 #define ANNOTATION_ALLOW_SHARED ANNOTATION_PREFIX "allow-shared"
 
-/* metadata.annotations into the shape: legacy_affinity, wants, allow_shared, and preferred terms
- * behind those that are there. *ret_refusal is set where a text can't be read or contradicts
- * another, and left alone else. -EINVAL: annotations are no object, or one is no text. */
+/* Sets the shape's legacy_affinity, wants and allow_shared, and appends preferred terms. Sets
+ * *ret_refusal if an annotation is unreadable or contradicts another, else leaves it. -EINVAL:
+ * annotations is no object, or a value is no string. */
 int annotations_read(const json_t *metadata, const struct policy *policy, struct arena *arena,
                      struct shape_facts *shape, const char **ret_refusal, struct err *err);
 
-/* The legacy affinity annotation as JSON; NULL where it is missing, empty or can't be read. The
- * caller's (json_decref()). */
+/* The legacy affinity annotation as JSON; NULL: absent, empty or unreadable. The caller owns it
+ * (json_decref()). */
 json_t *annotations_legacy_affinity(const json_t *metadata);
 
 #endif

@@ -43,8 +43,8 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* GPUs that break the rules count as kube-scheduler would count them: parts are rounded up; what is
- * no number, or negative, counts as none. */
+/* Counts invalid GPU quantities like kube-scheduler: fractions round up; non-numbers and negative
+ * ones are 0. */
 static int64_t gpu_count(const char *text)
 {
     int64_t count = 0;
@@ -63,7 +63,7 @@ static int read_gpus(const json_t *value, int64_t *ret_amount, struct err *err)
     return r;
 }
 
-/* Raises *amount to what value asks for. */
+/* Raises *amount to value, if that is larger. */
 static int raise_to(int64_t *amount, const json_t *value, const char *resource, bool is_gpu,
                     struct err *err)
 {
@@ -79,13 +79,13 @@ static int raise_to(int64_t *amount, const json_t *value, const char *resource, 
     return 0;
 }
 
-/* In-place resize changes these only (KEP-1287). */
+/* In-place resize changes only these (KEP-1287). */
 static bool is_resizable(const char *resource)
 {
     return strcmp(resource, "cpu") == 0 || strcmp(resource, "memory") == 0;
 }
 
-/* A quantity, and what to call its place after the path of the sources. */
+/* A quantity, and its path relative to the sources' path. */
 struct request_place {
     const json_t *value;
     const char *name;
@@ -103,8 +103,8 @@ static struct request_place wanted_place(const struct request_sources *sources,
     return (struct request_place){json_member(sources->limits, resource), ".resources.limits"};
 }
 
-/* The largest of what the spec asks for, what is in force and what the kubelet has set apart:
- * PodRequests with UseStatusResources. */
+/* The largest of the spec's request, the actual and the allocated one: PodRequests with
+ * UseStatusResources. */
 static int read_resource(const struct request_sources *sources, const char *resource, bool is_gpu,
                          struct arena *arena, int64_t *ret_amount, struct err *err)
 {
@@ -161,8 +161,7 @@ int container_requests(const struct request_sources *sources, const struct polic
     return 0;
 }
 
-/* A GPU quantity of the spec; *count stays where value is NULL. The fault, NULL if there is none.
- */
+/* Reads a GPU quantity of the spec; keeps *count if value is NULL. Returns the fault, or NULL. */
 static const char *read_whole(const json_t *value, int64_t *count, struct arena *arena)
 {
     char number[QUANTITY_JSON_NUMBER_BYTES];

@@ -1,8 +1,8 @@
 /*
  * demand: see include/objects/demand.h.
  *
- * Each resource is summed by itself: what all containers and sidecars need together, and the peak
- * of the start-up sequence.
+ * Each resource has its own sum: the need of all containers and sidecars together, and the peak of
+ * the startup sequence.
  */
 #include "objects/demand.h"
 
@@ -17,27 +17,27 @@
 #include <string.h>
 
 struct resource_sum {
-    const char *resource; /* the key of the hash */
+    const char *resource; /* key of the hash table */
     int64_t running;      /* containers and sidecars */
-    int64_t sidecars;     /* those started so far */
-    int64_t peak;         /* of the steps with an init container */
+    int64_t sidecars;     /* sidecars started so far */
+    int64_t peak;         /* over the steps with an init container */
     int64_t total;
     UT_hash_handle hh;
 };
 
 enum container_kind { CONTAINER, INIT_CONTAINER, SIDECAR };
 
-/* Of one pod, and of one container; nodes have a dozen. */
+/* Limit per pod and per container; nodes have a dozen. */
 #define RESOURCES_MAX 256
 
-/* Which resources are kept first if a demand has too many: those that every node has and GPUs by
- * their exact names; then GPUs that a wildcard of the policy matches; then all others. */
+/* The order in which excess resources are kept: first those that every node has and exact GPU
+ * names, then GPUs that a wildcard of the policy matches, then others. */
 enum importance { IMPORTANT, GPU_BY_WILDCARD, OTHER, N_IMPORTANCES };
 
 struct summing {
     const struct policy *policy;
     struct arena *arena;
-    json_t *statuses; /* container's name -> its status; NULL: there are none */
+    json_t *statuses; /* by container name; NULL: none */
     bool resize_infeasible;
     struct resource_sum *sums;
     size_t n_sums[N_IMPORTANCES];
@@ -46,11 +46,11 @@ struct summing {
 
 static void summing_fini(struct summing *summing)
 {
-    HASH_CLEAR(hh, summing->sums); /* the sums themselves are the arena's */
+    HASH_CLEAR(hh, summing->sums); /* the arena owns the sums */
     json_decref(summing->statuses);
 }
 
-/* Both at most REQUEST_AMOUNT_MAX, and so is the sum. */
+/* Both are at most REQUEST_AMOUNT_MAX, and so is the result. */
 static int64_t plus(int64_t a, int64_t b)
 {
     return a + b < REQUEST_AMOUNT_MAX ? a + b : REQUEST_AMOUNT_MAX;
@@ -79,8 +79,8 @@ static void refuse_so_many(struct summing *summing)
     refuse(summing, arena_printf(summing->arena, "asks for more than %d resources", RESOURCES_MAX));
 }
 
-/* The sum, begun if there is none. A tenant may invent names: those that are not important get no
- * sum for a quantity of 0, and at most RESOURCES_MAX of each kind get one; NULL: it gets none. */
+/* Creates the sum if needed. Tenants may invent names, so unimportant ones get no sum for amount 0,
+ * and each level at most RESOURCES_MAX sums. NULL: no sum. */
 static struct resource_sum *sum_of(struct summing *summing, const char *resource, int64_t amount)
 {
     struct resource_sum *sum = NULL;
@@ -101,7 +101,7 @@ static struct resource_sum *sum_of(struct summing *summing, const char *resource
     return sum;
 }
 
-/* KEP-753: while an init container runs, the sidecars before it run too. */
+/* KEP-753: sidecars run beside the init containers after them. */
 static void add_amount(struct resource_sum *sum, enum container_kind kind, int64_t amount)
 {
     if (!sum)
@@ -274,8 +274,8 @@ static bool is_pod_level(const char *resource)
            is_hugepages(resource);
 }
 
-/* A pod-level limit alone sets the request, unless containers request that resource themselves
- * (hugepages: always). API defaulting, KEP-2837. */
+/* A pod-level limit alone sets the request unless containers request the resource (hugepages:
+ * always). API defaulting, KEP-2837. */
 static bool pod_level_decides(const struct request_sources *sources,
                               const struct resource_sum *sums, const char *resource)
 {
@@ -349,7 +349,7 @@ static int compare_resources(const void *a, const void *b)
     return strcmp(((const struct amount *)a)->resource, ((const struct amount *)b)->resource);
 }
 
-/* A pod that names more resources than any node has is refused; the important ones still count. */
+/* Rejects a pod with more resources than any node has. The important ones still count. */
 static size_t limit_amounts(struct summing *summing, struct amount *amounts, size_t n)
 {
     size_t n_kept = 0;

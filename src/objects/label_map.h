@@ -1,5 +1,5 @@
 /*
- * label_map: a JSON object of texts (labels, spec.nodeSelector) as labels.
+ * label_map: a JSON object of strings (labels, spec.nodeSelector) as labels.
  */
 #ifndef OBJECTS_LABEL_MAP_H
 #define OBJECTS_LABEL_MAP_H
@@ -15,8 +15,8 @@ struct label_map {
     size_t n;
 };
 
-/* The member of object, none where it is missing; a null value is "". All in the arena. -EINVAL:
- * no object, or a value that is no text (`labels["zone"]: is a whole number, ...`). */
+/* Reads the member, empty if absent; a null value is "". All in the arena. -EINVAL: no object, or a
+ * value is no string (`labels["zone"]: is a whole number, ...`). */
 int label_map_read(const json_t *object, const char *member, struct arena *arena,
                    struct label_map *ret_map, struct err *err);
 

@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Less is a forgotten unit. */
+/* A smaller value lacks its unit. */
 #define MIN_SENSIBLE_BYTES ((int64_t)1024 * 1024)
 
 struct model_list {
@@ -24,7 +24,7 @@ static size_t count_items(const char *text)
     return n;
 }
 
-/* The item without the space around it. */
+/* The item without surrounding space. */
 static const char *trimmed(const char *item, size_t len, struct arena *arena)
 {
     while (len > 0 && isspace((unsigned char)*item)) {
@@ -77,7 +77,7 @@ static int read_memory(const char *text, int64_t *ret_bytes, struct err *err)
     return r;
 }
 
-/* An accepted model that an exclusion rules out as a whole. */
+/* An accepted model that an exclusion rules out entirely. */
 static int check_contradiction(const struct model_list *accept, const struct model_list *exclude,
                                struct err *err)
 {

@@ -9,14 +9,14 @@
 #include "types/facts.h"
 #include "types/policy.h"
 
-/* The texts of the annotations; NULL where they are missing. */
+/* Values of the annotations; NULL: absent. */
 struct model_wants_texts {
     const char *models;
     const char *exclude_models;
     const char *min_gpu_memory;
 };
 
-/* -EINVAL: a text can't be read, or what is accepted is also excluded; the message names the
+/* -EINVAL: a value is invalid, or an accepted model is also excluded; the message names the
  * annotation. */
 int model_wants_read(const struct model_wants_texts *texts, const struct policy *policy,
                      struct arena *arena, struct model_wants *ret_wants, struct err *err);

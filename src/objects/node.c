@@ -91,7 +91,7 @@ static int read_spec(const json_t *object, struct arena *arena, struct node_fact
     return r;
 }
 
-/* GPUs are whole devices; everything else is rounded up, as kube-scheduler does. */
+/* GPUs must be integers; other amounts are rounded up, like in kube-scheduler. */
 static int read_amount(const json_t *value, const char *resource, const struct policy *policy,
                        int64_t *ret_amount, struct err *err)
 {
@@ -179,7 +179,7 @@ static int read_status(const json_t *object, const struct policy *policy, struct
         err_prefix(err, "status.");
         return r;
     }
-    /* The API's default: what a node has not set apart can all be allocated. */
+    /* The API's default: without reservations all capacity is allocatable. */
     struct amount_list allocatable = capacity;
     if ((r = read_resources(status, "allocatable", policy, arena, &allocatable, err)) < 0 ||
         (r = read_ready(status, facts, err)) < 0) {

@@ -1,4 +1,4 @@
-/* pod: see include/objects/pod.h. What a pod uses that is not judged: unjudged.c. */
+/* pod: see include/objects/pod.h. unjudged.c lists the features that are not judged. */
 #include "objects/pod.h"
 
 #include "affinity.h"
@@ -11,17 +11,17 @@
 
 #include <string.h>
 
-/* Of what kube-scheduler says of a pod: an API server takes more. */
+/* For kube-scheduler's message about a pod; an API server accepts more. */
 #define TEXT_BYTES_MAX ((size_t)4096)
 
-/* What is being read, and where to. */
+/* Inputs and output of decoding. */
 struct pod_reading {
     const struct policy *policy;
     struct arena *arena;
     struct pod_facts *facts;
 };
 
-/* ---- where the pod would rather be ---- */
+/* ---- soft preferences ---- */
 
 static bool prefers(const json_t *affinity, const char *kind)
 {
@@ -41,8 +41,8 @@ static bool spreads_softly(const json_t *spec)
     return false;
 }
 
-/* Preferred affinity to nodes, preferred affinity or anti-affinity to pods, or a topology spread
- * constraint with whenUnsatisfiable ScheduleAnyway. What is of a wrong type is none. */
+/* Preferred node affinity, preferred pod affinity or anti-affinity, or a topology spread constraint
+ * with whenUnsatisfiable ScheduleAnyway. Ignores members of a wrong type. */
 static bool has_soft_preferences(const json_t *spec)
 {
     const json_t *affinity = json_member(spec, "affinity");
@@ -50,9 +50,9 @@ static bool has_soft_preferences(const json_t *spec)
            prefers(affinity, "podAntiAffinity") || spreads_softly(spec);
 }
 
-/* ---- whose replica the pod is ---- */
+/* ---- owner of the replica ---- */
 
-/* Those whose pods kube-scheduler spreads by default (PodTopologySpread, system default
+/* Kinds whose pods kube-scheduler spreads by default (PodTopologySpread, system default
  * constraints). */
 static bool has_replicas(const char *kind)
 {
@@ -60,8 +60,8 @@ static bool has_replicas(const char *kind)
            strcmp(kind, "ReplicationController") == 0;
 }
 
-/* The UID of the ReplicaSet, StatefulSet or ReplicationController that controls the object; ""
- * where it is another kind, or none. What is of a wrong type is none. */
+/* UID of the controlling ReplicaSet, StatefulSet or ReplicationController; "" for other kinds or
+ * none. Ignores members of a wrong type. */
 static const char *owner_of_replica(const json_t *metadata, struct arena *arena)
 {
     size_t i = 0;
@@ -132,7 +132,7 @@ static int read_spec(struct pod_reading *reading, const json_t *spec, struct err
     return r;
 }
 
-/* At most TEXT_BYTES_MAX of the text, whole characters, with a mark where it was cut. */
+/* At most TEXT_BYTES_MAX bytes, cut at a character boundary with a mark. */
 static const char *cut_text(const char *text, struct arena *arena)
 {
     static const char MARK[] = "…";
@@ -145,7 +145,7 @@ static const char *cut_text(const char *text, struct arena *arena)
     return arena_printf(arena, "%.*s%s", (int)len, text, MARK);
 }
 
-/* For people only: no pod is left out for a message that is none. */
+/* Only for display, so an invalid message rejects no pod. */
 static void read_unscheduled(struct pod_reading *reading, const json_t *status)
 {
     struct pod_facts *facts = reading->facts;
@@ -177,7 +177,7 @@ static int read_status(struct pod_reading *reading, const json_t *status, struct
     return r;
 }
 
-/* The first reason is the one that is told. */
+/* The first reason is reported. */
 static void refuse(struct pod_reading *reading, const char *reason)
 {
     if (!reading->facts->refusal)
@@ -197,8 +197,8 @@ static int read_demand(struct pod_reading *reading, const json_t *spec, const js
     return 0;
 }
 
-/* What Kubernetes' validation would refuse (-ENOTSUP) is the pod's refusal, so that its demand is
- * still counted; what can't be read at all stays an error. */
+/* -ENOTSUP (Kubernetes' validation) rejects the pod, but its demand still counts. Other errors stay
+ * errors. */
 static int settle(struct pod_reading *reading, int r, const char *path, const struct err *why,
                   struct err *err)
 {
@@ -219,8 +219,8 @@ static int read_affinity(struct pod_reading *reading, const json_t *spec, struct
     if (r < 0)
         return settle(reading, r, "spec.", &why, err);
     r = affinity_read_node_affinity(affinity, NULL, reading->arena, &found, &why);
-    /* Every pod of a DaemonSet asks for its one node by name, and would have a shape of its own.
-     * That is decided once the pod has a node. */
+    /* A DaemonSet's pods each require one node by name, so each would have a shape of its own. Once
+     * the pod has a node, that requirement is met. */
     shape->affinity = *reading->facts->node_name
                           ? affinity_without_fields(&found.required, reading->arena)
                           : found.required;
@@ -297,7 +297,7 @@ int pod_from_json(const json_t *object, const struct policy *policy, struct aren
     return 0;
 }
 
-/* ---- whether a kubelet would not have the pod ---- */
+/* ---- pods that a kubelet refused ---- */
 
 static bool is_there(const json_t *object, const char *member)
 {
@@ -305,7 +305,7 @@ static bool is_there(const json_t *object, const char *member)
     return value && !json_is_null(value);
 }
 
-/* A kubelet that takes a pod tells of its containers before it starts any. */
+/* A kubelet that accepts a pod reports its containers before starting any. */
 static bool was_taken(const json_t *status)
 {
     return is_there(status, "containerStatuses") || is_there(status, "initContainerStatuses");

@@ -1,8 +1,8 @@
 /*
- * quantity_json: quantities as JSON has them: a string, or a whole number.
+ * quantity_json: quantities in JSON: a string or an integer.
  *
- * A number with a fraction has been through floating point and is refused. Messages carry no path:
- * the caller puts it in front.
+ * Fractional numbers are rejected, because floating point may have changed them. Messages have no
+ * path; the caller prepends it.
  */
 #ifndef OBJECTS_QUANTITY_JSON_H
 #define OBJECTS_QUANTITY_JSON_H
@@ -14,12 +14,12 @@
 
 #define QUANTITY_JSON_NUMBER_BYTES 24
 
-/* The quantity's text: borrowed from the value, or written into number, which must hold
- * QUANTITY_JSON_NUMBER_BYTES. -EINVAL: neither a string nor a whole number. */
+/* The quantity's text: borrowed from the value, or written into number, which must have
+ * QUANTITY_JSON_NUMBER_BYTES. -EINVAL: neither string nor integer. */
 int quantity_json_text(const json_t *value, char *number, const char **ret_text, struct err *err);
 
-/* In the unit of the resource (types/facts.h), rounded up. -EINVAL: no quantity, or a negative one;
- * -ERANGE: does not fit. */
+/* The amount in the resource's unit (types/facts.h), rounded up. -EINVAL: no quantity, or negative;
+ * -ERANGE: too large. */
 int quantity_json_amount(const json_t *value, const char *resource, int64_t *ret_amount,
                          struct err *err);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define SHOWN_BYTES_MAX 60
-/* Every byte may become \u0000 in JSON's escapes, and there are the quotes. */
+/* Each byte may become \u0000, plus the quotes. */
 #define QUOTED_BYTES_MAX (SHOWN_BYTES_MAX * 6 + 2)
 
 const char *quoted_plain(struct arena *arena, const char *text)

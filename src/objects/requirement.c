@@ -71,7 +71,7 @@ static bool is_integer(const char *text)
     return errno == 0 && end != text && *end == '\0';
 }
 
-/* What Kubernetes' validation asks of the values of each operator. */
+/* Checks the number of values per operator, like Kubernetes' validation. */
 static int check_values(const struct requirement *requirement, struct arena *arena, struct err *err)
 {
     size_t n = requirement->n_values;
@@ -101,8 +101,7 @@ static int check_values(const struct requirement *requirement, struct arena *are
     return 0;
 }
 
-/* Values that name no model are compared as text (facts.h); where none does, there are no models.
- */
+/* Values that name no model are compared as text (facts.h). models stays NULL if no value does. */
 static void read_models(const struct policy *policy, struct arena *arena,
                         struct requirement *requirement)
 {

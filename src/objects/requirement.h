@@ -1,7 +1,7 @@
 /*
- * requirement: one term of a node selector (core/v1 NodeSelectorTerm) and its requirements.
+ * requirement: decodes a term of a node selector (core/v1 NodeSelectorTerm) and its requirements.
  *
- * Errors as affinity.h has them.
+ * Errors as in affinity.h.
  */
 #ifndef OBJECTS_REQUIREMENT_H
 #define OBJECTS_REQUIREMENT_H
@@ -13,7 +13,7 @@
 
 #include <jansson.h>
 
-/* matchExpressions and matchFields of the term together. models_of: see affinity.h. */
+/* Combines the term's matchExpressions and matchFields. models_of: see affinity.h. */
 int requirement_read_term(const json_t *term, const struct policy *models_of, struct arena *arena,
                           struct selector_term *ret_term, struct err *err);
 

@@ -1,5 +1,5 @@
-/* shape_json: see shape_json.h. Each function is the other direction of one in affinity.c,
- * requirement.c, tolerations.c, demand.c or annotations.c. */
+/* shape_json: see shape_json.h. Each function inverts one in affinity.c, requirement.c,
+ * tolerations.c, demand.c or annotations.c. */
 #include "shape_json.h"
 #include "annotations.h"
 #include "base/buf.h"
@@ -14,11 +14,11 @@
 #define REQUIRED "requiredDuringSchedulingIgnoredDuringExecution"
 #define PREFERRED "preferredDuringSchedulingIgnoredDuringExecution"
 
-/* ---- a GPU model as a name that is read back to it ---- */
+/* ---- a name that parses to a given GPU model ---- */
 
 #define NAME_SIZE ((size_t)4 * GPU_MODEL_TEXT_MAX)
 
-/* Brands, which name no model: with one, a name is no longer the alias's. */
+/* A brand does not change the model, but keeps the name from matching an alias. */
 static const char *const BRANDS[] = {"", "NVIDIA-", "Tesla-", "AMD-"};
 
 static const char *sharing_text(const struct gpu_model *model, char *text, size_t size)
@@ -51,7 +51,7 @@ static bool find_alias(const struct gpu_model *model, const char *sharing,
     return false;
 }
 
-/* A name that is read as the model, whatever the aliases; true where there is one. */
+/* Finds a name that parses to the model, whatever the aliases. Returns whether there is one. */
 static bool find_name(const struct gpu_model *model, const char *canonical, const char *sharing,
                       const struct policy *policy, char *name)
 {
@@ -131,7 +131,7 @@ static json_t *preferred_json(const struct preferred_term *terms, size_t n)
     return list;
 }
 
-/* {"nodeAffinity": ...}; NULL where it would be empty. */
+/* {"nodeAffinity": ...}; NULL: empty. */
 static json_t *affinity_json(const struct node_selector *required,
                              const struct preferred_term *preferred, size_t n_preferred)
 {
@@ -155,8 +155,8 @@ static bool compares_models(const struct selector_term *term)
     return false;
 }
 
-/* Those of the annotation stand behind those of the spec; the first that compares models is one of
- * the annotation's. */
+/* Terms of the annotation follow those of the spec. The first term that compares models is the
+ * annotation's first. */
 static size_t count_preferred_of_spec(const struct shape_facts *shape)
 {
     size_t n = 0;
@@ -189,7 +189,7 @@ static json_t *toleration_json(const struct toleration *toleration)
     return json;
 }
 
-/* The policy adds one for each GPU resource behind those that the pod has itself. */
+/* The policy appends one per GPU resource to the pod's own. */
 static size_t count_own_tolerations(const struct shape_facts *shape, const struct policy *policy)
 {
     size_t n = shape->n_tolerations;
@@ -209,7 +209,7 @@ static json_t *tolerations_json(const struct shape_facts *shape, const struct po
     return list;
 }
 
-/* A request that is left out equals its limit, and of GPUs it must. "pods" every pod needs. */
+/* Requests are omitted: they default to the limits, which GPUs must equal. "pods" is implied. */
 static json_t *containers_json(const struct shape_facts *shape)
 {
     json_t *limits = json_object();

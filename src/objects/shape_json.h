@@ -1,5 +1,5 @@
 /*
- * shape_json: the parts of a Pod that its shape is read from, written from it. Private to objects.
+ * shape_json: writes a shape as the Pod members that it is read from. Private to objects.
  */
 #ifndef OBJECTS_SHAPE_JSON_H
 #define OBJECTS_SHAPE_JSON_H
@@ -9,11 +9,11 @@
 
 #include <jansson.h>
 
-/* {"matchExpressions": [...], "matchFields": [...]}, each left out where it would be empty. */
+/* {"matchExpressions": [...], "matchFields": [...]}, empty lists omitted. */
 json_t *term_to_json(const struct selector_term *term);
 /* Sets nodeSelector, affinity, tolerations and containers. */
 void shape_to_spec(const struct shape_facts *shape, const struct policy *policy, json_t *spec);
-/* metadata.annotations; NULL where there are none. */
+/* metadata.annotations; NULL: none. */
 json_t *shape_to_annotations(const struct shape_facts *shape, const struct policy *policy);
 
 #endif

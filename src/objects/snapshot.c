@@ -22,7 +22,7 @@ static void make_own(json_t *object, const char *kind)
     (void)json_object_set_new(object, "kind", json_string(kind));
 }
 
-/* Some of the shape was left out, as it was over a limit. */
+/* Marks a shape that lost parts to a limit. */
 static void set_limit(json_t *object, const struct shape_facts *shape)
 {
     if (!shape->over)
@@ -51,7 +51,7 @@ static int read_limit(const json_t *object, struct shape_facts *shape, struct er
     return 0;
 }
 
-/* Of a gated pod the lines that are not evaluated name the gates, which the ledger does not. */
+/* A gated pod is kept too: its lines that are not evaluated name the gates, unlike the ledger. */
 json_t *kept_pod_to_json(const struct pod_facts *facts, const struct policy *policy)
 {
     json_t *object = pod_to_json(facts, policy);
@@ -115,7 +115,7 @@ int reservation_from_json(const json_t *object, const struct policy *policy, str
     return 0;
 }
 
-/* The file as a whole. */
+/* The header object. */
 
 static json_t *problems_json(const struct snapshot *snapshot)
 {
@@ -204,8 +204,8 @@ int snapshot_from_json(const json_t *object, struct arena *arena, struct snapsho
     return 0;
 }
 
-/* ---- what of a policy decides, to be compared; laid out as the policy file, but for thousandths
- * ---- */
+/* ---- the parts of a policy that affect decisions, for comparison; layout of the policy file, but
+ * in thousandths ---- */
 
 static json_t *names_json(const char *const *names, size_t n)
 {
@@ -242,7 +242,7 @@ static json_t *slot_price_json(const struct slot_price_policy *numbers)
                      (json_int_t)numbers->prior_confined_milli);
 }
 
-/* null where a limit is of all resources, or of all models. */
+/* null: the limit is for all resources, or all models. */
 static json_t *limits_json(const struct quota *quota)
 {
     json_t *list = json_array();
@@ -286,7 +286,7 @@ json_t *snapshot_policy(const struct policy *policy)
                      (json_int_t)policy->pod_shapes_bytes);
 }
 
-/* ---- what a ledger reckons, to be compared ---- */
+/* ---- results that a ledger computes, for comparison ---- */
 
 struct snapshot_sums {
     struct arena *arena;

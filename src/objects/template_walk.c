@@ -1,8 +1,8 @@
 /*
  * template_walk: see template_walk.h.
  *
- * On the way down there is only a chain of steps on the stack; paths are written, and counts
- * multiplied, where a template is found.
+ * The walk keeps only a chain of steps on the stack. It writes paths and multiplies counts when it
+ * finds a template.
  */
 #include "template_walk.h"
 
@@ -15,11 +15,11 @@
 
 #define PATH_BYTES_MAX 4096
 
-/* From the object to one of its members, or from an array to one of its elements. */
+/* A step from an object to a member, or from an array to an element. */
 struct step {
     const struct step *parent; /* NULL: the root */
-    const json_t *object;      /* that has the member; NULL for an element */
-    const char *key;           /* for an element that of the array */
+    const json_t *object;      /* owner of the member; NULL for an element */
+    const char *key;           /* for an element: the array's key */
     const json_t *element;
     size_t index; /* of the element */
     size_t depth;
@@ -31,10 +31,10 @@ struct walk {
     struct template_list found;
 };
 
-/* ---- how many pods the objects around a template ask for ---- */
+/* ---- number of pods that the objects around a template request ---- */
 
-/* One rule for all: replicas, numOfHosts, and parallelism with completions multiply where they
- * stand. The objects whose counts mean something else have a row of a table. */
+/* General rule: replicas, numOfHosts, and parallelism with completions multiply. Objects with other
+ * meanings have a row in RULES. */
 
 static int read_count(const json_t *object, const char *key, int64_t *ret_n, struct err *err)
 {
@@ -57,7 +57,7 @@ static int multiply(struct pod_count *count, const char *key, int64_t n, struct 
     return 0;
 }
 
-/* Where the way to the template leads through the member, it is no count. */
+/* Not a count if the path to the template goes through the member. */
 static int multiply_by_member(const json_t *object, const char *key, const char *next,
                               struct pod_count *count, struct err *err)
 {
@@ -68,7 +68,7 @@ static int multiply_by_member(const json_t *object, const char *key, const char 
     return r < 0 ? r : multiply(count, key, n, err);
 }
 
-/* batch/v1 JobSpec: at most parallelism at a time (1 by default), and no more than completions. */
+/* batch/v1 JobSpec: at most parallelism pods at a time (default 1), and at most completions. */
 static int multiply_by_job(const json_t *object, struct pod_count *count, struct err *err)
 {
     if (!json_member(object, "parallelism") && !json_member(object, "completions"))
@@ -87,7 +87,7 @@ static int multiply_by_job(const json_t *object, struct pod_count *count, struct
 static int multiply_by_all(const json_t *object, const char *next, struct pod_count *count,
                            struct err *err)
 {
-    /* RayCluster: hosts of one replica; they say nothing of how many replicas there are. */
+    /* RayCluster: hosts per replica. The number of replicas remains unknown. */
     bool known = count->known;
     int r = multiply_by_member(object, "numOfHosts", next, count, err);
     count->known = known;
@@ -96,8 +96,8 @@ static int multiply_by_all(const json_t *object, const char *next, struct pod_co
     return multiply_by_job(object, count, err);
 }
 
-/* LeaderWorkerSet: groups of `size` pods (1 by default); one of them is made from leaderTemplate
- * where there is one. */
+/* LeaderWorkerSet: groups of `size` pods (default 1). If leaderTemplate exists, it makes one of
+ * them. */
 static int leader_worker_factor(const json_t *object, const char *next, struct pod_count *count,
                                 struct err *err)
 {
@@ -120,7 +120,7 @@ static int one(const json_t *object, const char *next, struct pod_count *count, 
 }
 
 struct rule {
-    const char *name; /* the key that the object lies under */
+    const char *name; /* the key of the object */
     int (*multiply)(const json_t *object, const char *next, struct pod_count *count,
                     struct err *err);
 };
@@ -130,9 +130,9 @@ static const struct rule RULES[] = {
     {"headGroupSpec", one},
 };
 
-/* Multiplies by the counts that stand in an object on the way from the root to a template. name is
- * the key that the object itself lies under ("spec", "workerGroupSpecs"), next the key inside it
- * that leads on to the template. -EINVAL: a count that is none; the message begins with the key. */
+/* Multiplies by the counts of one object on the path to a template. name: key of the object itself
+ * ("spec", "workerGroupSpecs"); next: its key towards the template. -EINVAL: an invalid count; the
+ * message begins with its key. */
 static int multiply_counts(const json_t *object, const char *name, const char *next,
                            struct pod_count *count, struct err *err)
 {
@@ -158,7 +158,7 @@ static bool ends_in_template(const char *key)
            (key[len - tail - 1] == 't' || key[len - tail - 1] == 'T');
 }
 
-/* Elements that have a name are told by it, as people know them by it. */
+/* Prefers an element's name, which users know, to its index. */
 static void write_element(const struct step *step, struct arena *arena, struct buf *out)
 {
     const char *name = json_string_value(json_member(step->element, "name"));
@@ -189,7 +189,7 @@ static const char *path_of(const struct step *step, struct arena *arena)
     return path;
 }
 
-/* Multiplies what the objects from the root down to the step say. */
+/* Multiplies the counts from the root down to the step. */
 static int count_pods(const struct step *step, struct arena *arena, struct pod_count *count,
                       struct err *err)
 {

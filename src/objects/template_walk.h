@@ -1,8 +1,8 @@
 /*
- * template_walk: finds the pod templates in an object, by their shape.
+ * template_walk: finds pod templates in an object by their structure.
  *
- * A template is an object that has spec.containers and lies under a key that ends in "template" or
- * "Template". Nothing is looked for inside one, nor in metadata and status.
+ * A template is an object with spec.containers under a key that ends in "template" or "Template".
+ * The walk skips the inside of templates, metadata and status.
  */
 #ifndef OBJECTS_TEMPLATE_WALK_H
 #define OBJECTS_TEMPLATE_WALK_H
@@ -16,14 +16,14 @@
 
 struct pod_count {
     int64_t n;
-    bool known; /* false: nothing said how many */
+    bool known; /* false: no count was given */
 };
 
 struct pod_template {
     const char *path;     /* "spec.replicatedJobs[driver].template.spec.template" */
     const json_t *object; /* borrowed */
     struct pod_count count;
-    const char *problem; /* a count that is none, and why; NULL: none */
+    const char *problem; /* why a count is invalid; NULL: none is */
 };
 
 struct template_list {
@@ -31,12 +31,12 @@ struct template_list {
     size_t n;
 };
 
-/* start: the count to begin with. In the order of the object. Deeper than TEMPLATE_WALK_DEPTH_MAX
- * nothing is looked for. */
+/* Templates in the order of the object. start: initial count. Stops at depth
+ * TEMPLATE_WALK_DEPTH_MAX. */
 #define TEMPLATE_WALK_DEPTH_MAX 24
 struct template_list template_walk(json_t *object, struct pod_count start, struct arena *arena);
 
-/* Whether it has spec.containers. */
+/* Whether the object has spec.containers. */
 bool template_is_pod(const json_t *object);
 
 #endif

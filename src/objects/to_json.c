@@ -66,7 +66,7 @@ json_t *node_to_json(const struct node_facts *facts)
 
 /* Pods. */
 
-/* A UID that was made up, as there was none, is made up again. */
+/* A UID made up for a pod without one is omitted, and made up again when read. */
 static bool has_own_uid(const struct pod_facts *facts)
 {
     const size_t len = strlen(facts->namespace_);
@@ -74,7 +74,7 @@ static bool has_own_uid(const struct pod_facts *facts)
            strcmp(facts->uid + len + 1, facts->name) != 0;
 }
 
-/* Of the kind and the name nothing is kept, but that it is a kind of replicas. */
+/* The ledger does not keep the owner's kind and name. Any kind with replicas will do. */
 static json_t *owners_json(const char *replica_of)
 {
     return json_pack("[{s:s, s:s, s:s, s:s, s:b}]", "apiVersion", "apps/v1", "kind", "ReplicaSet",
@@ -90,7 +90,7 @@ static json_t *pod_metadata_json(const struct pod_facts *facts, const struct pol
         set_text(metadata, "uid", facts->uid);
     if (facts->created_s != 0)
         set_text(metadata, "creationTimestamp", text_time(facts->created_s, text));
-    if (facts->terminating) /* since when is not kept */
+    if (facts->terminating) /* the time is not kept */
         set_text(metadata, "deletionTimestamp", text_time(facts->created_s, text));
     if (facts->replica_of && facts->replica_of[0])
         (void)json_object_set_new(metadata, "ownerReferences", owners_json(facts->replica_of));
@@ -132,7 +132,7 @@ json_t *pod_to_json(const struct pod_facts *facts, const struct policy *policy)
                      "status", pod_status_json(facts));
 }
 
-/* The small ones. */
+/* Other kinds. */
 
 json_t *namespace_to_json(const struct namespace_facts *facts)
 {

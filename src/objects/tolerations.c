@@ -86,8 +86,8 @@ static void append(struct shape_facts *shape, const struct toleration *more, siz
     shape->n_tolerations = n + n_more;
 }
 
-/* pkg/controller/daemon/util: AddOrUpdateDaemonPodTolerations. The last one is for pods in the
- * host's network only. */
+/* AddOrUpdateDaemonPodTolerations in pkg/controller/daemon/util. The last one is for pods in the
+ * host network only. */
 static const struct toleration DAEMON[] = {
     {"node.kubernetes.io/not-ready", "", TOLERATION_EXISTS, false, TAINT_NO_EXECUTE},
     {"node.kubernetes.io/unreachable", "", TOLERATION_EXISTS, false, TAINT_NO_EXECUTE},

@@ -1,8 +1,8 @@
 /*
  * unjudged: pod_not_evaluated() and its text. See include/objects/pod.h.
  *
- * It tells people what the answer leaves out; so what it cannot read it passes over. Wrong types
- * are the decoders' to refuse. The order of the lines is the same for the same pod.
+ * It lists what an answer leaves out. It ignores unreadable members, which the decoders report.
+ * Equal pods give lines in equal order.
  */
 #include "objects/pod.h"
 
@@ -20,18 +20,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The ledger keeps the text of each pod that waits. */
+/* The ledger keeps this text for each waiting pod. */
 #define TEXT_BYTES_MAX ((size_t)2048)
 #define LAST_BYTES_MAX sizeof "\nand 100 more\n"
 
-/* ---- lines: a text_list that grows up to LINES_MAX; what comes after is counted only ---- */
+/* ---- lines: a text_list of at most LINES_MAX; further lines are only counted ---- */
 
 #define LINES_MAX 100
 
 struct lines {
     struct arena *arena;
     const char *items[LINES_MAX];
-    size_t n; /* may pass LINES_MAX */
+    size_t n; /* may exceed LINES_MAX */
 };
 
 __attribute__((format(printf, 2, 3))) static void lines_add(struct lines *lines, const char *format,
@@ -49,7 +49,7 @@ __attribute__((format(printf, 2, 3))) static void lines_add(struct lines *lines,
     lines->items[lines->n - 1] = arena_strdup(lines->arena, text);
 }
 
-/* Where there were too many, the last one says how many are left out. */
+/* With too many lines, the last one gives the number left out. */
 static struct text_list lines_list(struct lines *lines)
 {
     size_t n = lines->n < LINES_MAX ? lines->n : LINES_MAX;
@@ -68,7 +68,7 @@ static const char *container_name(const json_t *container, struct lines *lines)
 
 static void add_host_ports(const json_t *spec, const json_t *container, struct lines *lines)
 {
-    /* In the host's network every port is one of the host's. */
+    /* In the host network every port is a host port. */
     const bool host_network = json_is_true(json_member(spec, "hostNetwork"));
     const json_t *ports = json_member(container, "ports");
     for (size_t i = 0; i < json_array_size(ports); i++) {
@@ -101,7 +101,7 @@ static void add_missing_requests(const json_t *spec, const json_t *container, st
               container_name(container, lines), missing);
 }
 
-/* The names in spec.resourceClaims, as keys. */
+/* The names in spec.resourceClaims as keys. */
 static json_t *declared_claims(const json_t *spec)
 {
     const json_t *entries = json_member(spec, "resourceClaims");
@@ -126,8 +126,8 @@ static void add_undeclared_claims(const json_t *declared, const json_t *containe
     }
 }
 
-/* Host ports, claims that are not in spec.resourceClaims, and, before admission, missing requests.
- */
+/* Adds host ports, claims missing from spec.resourceClaims and, before admission, missing
+ * requests. */
 static void add_containers(const json_t *spec, bool admitted, struct lines *lines)
 {
     static const char *const MEMBERS[] = {"containers", "initContainers"};
@@ -149,7 +149,7 @@ static void add_containers(const json_t *spec, bool admitted, struct lines *line
 /* Without the prefix gpu-extender.io/. */
 static const char *const KNOWN_ANNOTATIONS[] = {"models", "exclude-models", "min-gpu-memory",
                                                 "allow-shared"};
-/* What our bindings leave on a pod, and its owner may have copied: nobody is to write it. */
+/* Written by our bindings and sometimes copied by a pod's owner; not a request. */
 #define LEFT_BY_BIND "bound-by"
 
 static void add_legacy(const json_t *metadata, struct lines *lines)
@@ -164,7 +164,7 @@ static void add_legacy(const json_t *metadata, struct lines *lines)
         lines_add(lines, "annotation " ANNOTATION_LEGACY_TOLERATIONS);
 }
 
-/* NULL where the name is known. */
+/* NULL: the name is known. */
 static const char *nearest_of(const char *name)
 {
     const char *nearest = KNOWN_ANNOTATIONS[0];
@@ -193,7 +193,7 @@ static void add_ours(const char *key, struct lines *lines)
         lines_add(lines, "annotation %s is not known", shown);
 }
 
-/* Of the legacy annotations what is no node affinity, and names of ours that are not known. */
+/* Adds legacy annotations that are not node affinity, and unknown names with our prefix. */
 static void add_annotations(const json_t *metadata, struct lines *lines)
 {
     add_legacy(metadata, lines);
@@ -236,7 +236,7 @@ static void add_placement(const json_t *spec, struct lines *lines)
         lines_add(lines, "spec.workloadRef: the pod may have to wait for others");
 }
 
-/* Volumes that decide where a pod can run. */
+/* Volumes that affect placement. */
 static const char *const VOLUME_KINDS[] = {
     "persistentVolumeClaim",
     "ephemeral",
@@ -262,7 +262,7 @@ static void add_volumes(const json_t *spec, struct lines *lines)
     }
 }
 
-/* The claim, or the template it is made from; since Kubernetes 1.31 not inside "source". */
+/* The claim or its template; before Kubernetes 1.31 inside "source". */
 static const char *claim_of(const json_t *entry)
 {
     static const char *const KEYS[] = {"resourceClaimName", "resourceClaimTemplateName"};
@@ -298,7 +298,7 @@ static void add_tolerations(const json_t *spec, struct lines *lines)
     }
 }
 
-/* What admission could still change. */
+/* Adds changes that admission may still make. */
 static void add_admission(const json_t *spec, struct lines *lines)
 {
     const char *runtime_class = text_of(spec, "runtimeClassName");
@@ -309,7 +309,7 @@ static void add_admission(const json_t *spec, struct lines *lines)
                   shown(lines, runtime_class));
 }
 
-/* What keeps the scheduler, or this one, from placing the pod at all. */
+/* Adds reasons why a scheduler, or this one, will not place the pod. */
 static void add_scheduling(const json_t *spec, struct lines *lines)
 {
     const json_t *gates = json_member(spec, "schedulingGates");
@@ -347,7 +347,7 @@ struct text_list pod_not_evaluated(const json_t *object, struct arena *arena)
     return collect(object, false, arena);
 }
 
-/* Room for the line that says how many are left out is always kept. */
+/* Always leaves room for the line with the number left out. */
 const char *pod_not_evaluated_text(const json_t *object, struct arena *arena)
 {
     const struct text_list list = collect(object, true, arena);

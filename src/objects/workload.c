@@ -1,6 +1,5 @@
 /*
- * workload: see include/objects/workload.h. Where templates are and how many pods they make:
- * template_walk.c.
+ * workload: see include/objects/workload.h. template_walk.c finds templates and counts their pods.
  */
 #include "objects/workload.h"
 
@@ -15,13 +14,13 @@
 
 #define LISTS_IN_LISTS_MAX 4
 
-/* What the API says of the kinds it has itself, and of some that are met often. */
+/* Properties of Kubernetes' own kinds, and of common others. */
 struct workload_kind {
     const char *name;
-    bool one_by_default; /* a count that is missing is 1 */
+    bool one_by_default; /* a missing count means 1 */
     bool per_node;
     bool must_hold_pods;
-    bool spreads; /* its pods are replicas, better not on one node */
+    bool spreads; /* its pods are replicas, better on different nodes */
 };
 
 static const struct workload_kind KINDS[] = {
@@ -38,7 +37,7 @@ static const struct workload_kind KINDS[] = {
     {"RayCluster", false, false, true, false},
 };
 
-/* One object of a manifest. */
+/* One object of a manifest, with its context. */
 struct manifest {
     json_t *object;
     const char *kind;
@@ -58,7 +57,7 @@ static struct workload_kind kind_of(const char *kind)
     return (struct workload_kind){.name = kind};
 }
 
-/* Room for one more: a list is full at every power of two. */
+/* Grows a list, which is full at every power of two. */
 static void *make_room(void *items, size_t n, size_t size, struct arena *arena)
 {
     if ((n & (n - 1)) != 0)
@@ -95,7 +94,7 @@ static void add_problem(const struct manifest *manifest, const char *problem)
     add_workload(manifest, &workload);
 }
 
-/* A template has no name of its own, and lives where its object does. */
+/* A template's pods get the name and namespace of the object. */
 static void name_pod(const struct manifest *manifest, struct pod_facts *pod)
 {
     pod->name = manifest->name;
@@ -189,7 +188,7 @@ static int read_names(struct manifest *manifest, struct err *err)
     return r;
 }
 
-/* "PodList" holds items of kind "Pod" that need not say so. */
+/* Items of a "PodList" are of kind "Pod", which they may omit. */
 static const char *kind_of_items(const char *kind, struct arena *arena)
 {
     size_t len = strlen(kind) - strlen("List");
