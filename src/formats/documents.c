@@ -1,4 +1,5 @@
-/* documents: see include/formats/documents.h. Looks at the beginning, and passes all on. */
+/* documents: see include/formats/documents.h. Detects the format from the first bytes, then passes
+ * all on. */
 #include "formats/documents.h"
 #include "base/buf.h"
 #include "formats/yaml_json.h"
@@ -13,9 +14,9 @@
 struct source {
     bytes_read *read;
     void *context;
-    struct buf beginning; /* read to see what the text is */
-    size_t n_blank;       /* its bytes that say nothing of that */
-    size_t n_passed;      /* its bytes that were passed on */
+    struct buf beginning; /* read to detect the format */
+    size_t n_blank;       /* its leading blank bytes */
+    size_t n_passed;      /* its bytes passed on */
     bool ended;
 };
 
@@ -31,7 +32,7 @@ static int read_piece(struct source *source, struct err *err)
     return 0;
 }
 
-/* The first byte that is neither white space nor the byte order mark; -1 if there is none yet. */
+/* The first byte after white space and a byte order mark; -1: none yet. */
 static int first_byte(struct source *source)
 {
     const char *text = buf_text(&source->beginning);
@@ -45,7 +46,7 @@ static int first_byte(struct source *source)
     return source->n_blank < len ? (unsigned char)text[source->n_blank] : -1;
 }
 
-/* What was read already, then the rest. */
+/* Passes on the buffered beginning, then the rest. */
 static int pass_on(void *context, char *bytes, size_t size, size_t *ret_n, struct err *err)
 {
     struct source *source = context;

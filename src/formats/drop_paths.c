@@ -1,4 +1,4 @@
-/* drop_paths: see drop_paths.h. A place points to some of the paths, so nothing is built. */
+/* drop_paths: see drop_paths.h. A place refers to a range of the paths, so it needs no memory. */
 #include "drop_paths.h"
 
 struct drop_place drop_paths_root(const char *const *paths)
@@ -11,7 +11,7 @@ struct drop_place drop_paths_root(const char *const *paths)
     return place;
 }
 
-/* Asked at every key: most differ in their first bytes, which no call is worth. */
+/* Runs for every key. Most differ in the first bytes, so a call would cost more. */
 static inline bool begins_with(const char *text, const char *beginning, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -21,7 +21,7 @@ static inline bool begins_with(const char *text, const char *beginning, size_t l
     return true;
 }
 
-/* How much of the rest, behind the key, leads into what the key has; 0: it does not. */
+/* Bytes of rest, after the key, that lead into its value; 0: none. */
 static inline size_t step_in(const char *rest)
 {
     static const char ELEMENTS[] = "[].";

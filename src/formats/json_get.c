@@ -8,13 +8,13 @@
 #include <errno.h>
 #include <string.h>
 
-/* With 0 jansson would choose a seed itself. */
+/* With seed 0 jansson would choose one itself. */
 void json_set_seed(size_t seed)
 {
     json_object_seed(seed != 0 ? seed : 1);
 }
 
-/* So much of a string is shown in a message. */
+/* Longer strings are cut in messages. */
 #define SHOWN_BYTES_MAX 60
 
 const char *json_type_text(const json_t *value)
@@ -47,7 +47,7 @@ json_t *json_member(const json_t *object, const char *key)
     return json_is_null(value) ? NULL : value;
 }
 
-/* The bytes of the text to show: not cut inside a UTF-8 sequence. */
+/* Bytes to show, never splitting a UTF-8 character. */
 static size_t shown_len(const char *text, size_t len)
 {
     if (len <= SHOWN_BYTES_MAX)
@@ -58,7 +58,7 @@ static size_t shown_len(const char *text, size_t len)
     return shown;
 }
 
-/* Messages are cut at the buffer's maximum. */
+/* The buffer's maximum bounds the message. */
 static void add_string(struct buf *out, const json_t *value)
 {
     char shown[SHOWN_BYTES_MAX + 1];
@@ -158,7 +158,7 @@ int json_get_array(const json_t *object, const char *key, json_t **ret_value, st
     return 0;
 }
 
-/* jansson tells where it stopped, the scanner where the first fault is. */
+/* Reports the scanner's position, the first fault; jansson's is where it stopped. */
 static bool found_fault(const char *text, size_t len, struct err *err)
 {
     struct json_scan scan;
@@ -177,7 +177,7 @@ static bool found_fault(const char *text, size_t len, struct err *err)
     return event == SCAN_FAULT;
 }
 
-/* NULL where the text itself will do. */
+/* NULL: the text needs no copy. */
 static char *copy_without_nul(const char *text, size_t len)
 {
     if (nul_find_escaped(text, len, 0) == len)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What closes all that is open, the innermost last. */
+/* The brackets that close all open containers, innermost last. */
 static void find_open(const char *text, size_t len, struct buf *closers)
 {
     bool in_string = false;

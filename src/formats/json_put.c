@@ -22,7 +22,7 @@ char *json_take_text(json_t *value, size_t flags, size_t *ret_len)
     char *text = json_dumps(value, flags | JSON_ENCODE_ANY);
     json_decref(value);
     if (!text)
-        abort(); /* out of memory: jansson's strings are UTF-8 from their birth */
+        abort(); /* out of memory: jansson's strings are always valid UTF-8 */
     *ret_len = strlen(text);
     return text;
 }

@@ -1,4 +1,4 @@
-/* json_scan: see json_scan.h. One function for each state; each reads as far as its state goes. */
+/* json_scan: see json_scan.h. One function per state; each reads to the end of its state. */
 #include "json_scan.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number's own machine (RFC 8259, section 6). */
+/* The number machine (RFC 8259, section 6). */
 enum {
     NUMBER_MINUS,
     NUMBER_ZERO,
@@ -181,7 +181,7 @@ static const char *open_number(struct json_scan *scan, const char *p)
     return p + 1;
 }
 
-/* The value that is no string; NULL where no value begins so. */
+/* Starts a value other than a string; NULL: the byte starts no value. */
 static const char *open_other(struct json_scan *scan, const char *p)
 {
     switch (*p) {
@@ -268,7 +268,7 @@ static const char *step_after_value(struct json_scan *scan, const char *p, const
     return p + 1;
 }
 
-/* ---- words and numbers ---- */
+/* ---- literals and numbers ---- */
 
 static const char *step_literal(struct json_scan *scan, const char *p, const char *end)
 {
@@ -289,7 +289,7 @@ static int number_char(char c)
     return c == '.' ? CHAR_POINT : c == '-' ? CHAR_MINUS : c == '+' ? CHAR_PLUS : CHAR_OTHER;
 }
 
-/* By the number's state: 0 zero, 1 to 9, point, e, minus, plus, other. */
+/* Per state: 0, 1 to 9, point, e, minus, plus, other. */
 #define FAULT NUMBER_FAULT
 #define DONE NUMBER_DONE
 static const int NUMBER_NEXT[N_NUMBERS][N_CHARS] = {
@@ -318,7 +318,7 @@ static const char *step_number(struct json_scan *scan, const char *p, const char
     return p;
 }
 
-/* ---- the whole ---- */
+/* ---- all states ---- */
 
 enum json_scan_event json_scan_run(struct json_scan *scan, const char **at, const char *end)
 {
@@ -350,7 +350,7 @@ enum json_scan_event json_scan_run(struct json_scan *scan, const char **at, cons
 enum json_scan_event json_scan_end(struct json_scan *scan)
 {
     scan->event = SCAN_MORE;
-    /* Only the byte behind a number ends it: here there is none. */
+    /* A number normally ends at the byte after it; here there is none. */
     if (scan->state == STATE_NUMBER && NUMBER_NEXT[scan->number][CHAR_OTHER] == NUMBER_DONE)
         json_scan_end_value(scan);
     if (scan->state != scan->top)

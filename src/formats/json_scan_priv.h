@@ -1,9 +1,8 @@
 /*
- * json_scan_priv: what json_scan.c (structure, numbers, words) and json_scan_string.c know of each
- * other.
+ * json_scan_priv: shared by json_scan.c (structure, numbers, literals) and json_scan_string.c.
  *
- * A step reads from p as far as its state goes, sets the next state (and an event), and returns the
- * first byte it did not read.
+ * A step reads from p to the end of its state, sets the next state (and an event), and returns the
+ * first unread byte.
  */
 #ifndef FORMATS_JSON_SCAN_PRIV_H
 #define FORMATS_JSON_SCAN_PRIV_H
@@ -35,7 +34,7 @@ static inline bool json_scan_is_watched(const struct json_scan *scan)
 
 void json_scan_set_fault(struct json_scan *scan, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The byte at p does not belong there; returns p. */
+/* Reports the byte at p as a fault and returns p. */
 const char *json_scan_unwanted(struct json_scan *scan, const char *p);
 void json_scan_end_value(struct json_scan *scan);
 

@@ -1,8 +1,8 @@
 /* json_scan_string: the states inside a string (json_scan.h). */
 #include "json_scan_priv.h"
 
-/* The top bits of the bytes that are a quote, a backslash, a control character or not ASCII; exact
- * up to the lowest such byte. */
+/* Sets the top bit of each byte that is a quote, a backslash, a control character or not ASCII;
+ * exact up to the lowest such byte. */
 static uint64_t special_bytes(uint64_t word)
 {
     uint64_t quote = word ^ (JSON_SCAN_ONES * '"');
@@ -43,7 +43,7 @@ static const char *end_string(struct json_scan *scan, const char *p)
     return p;
 }
 
-/* The ranges of RFC 3629: nothing overlong, no surrogates, nothing past U+10FFFF. */
+/* Ranges of RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. */
 static const char *begin_utf8(struct json_scan *scan, const char *p)
 {
     unsigned char c = (unsigned char)*p;
@@ -103,7 +103,7 @@ const char *json_scan_escape(struct json_scan *scan, const char *p, const char *
     return p + 1;
 }
 
-/* After the first half of a pair. */
+/* After the first half of a surrogate pair. */
 const char *json_scan_low_surrogate(struct json_scan *scan, const char *p, const char *end)
 {
     (void)end;
@@ -114,7 +114,7 @@ const char *json_scan_low_surrogate(struct json_scan *scan, const char *p, const
     return p + 1;
 }
 
-/* \uXXXX is complete. */
+/* Called when \uXXXX is complete. */
 static void end_hex(struct json_scan *scan)
 {
     bool is_low = scan->code >= 0xdc00 && scan->code <= 0xdfff;

@@ -1,7 +1,7 @@
 /*
- * json_stream: see include/formats/json_stream.h. The bytes of what is kept are put together in a
- * buffer, member by member where something may be dropped and in one go elsewhere; jansson reads
- * the buffer when the object is complete.
+ * json_stream: see include/formats/json_stream.h. A buffer collects the bytes to keep: member by
+ * member where something may be dropped, else in one go. jansson reads the buffer when the object
+ * is complete.
  */
 #include "formats/json_stream.h"
 
@@ -16,18 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A container whose members are looked at one by one: an object, the list of items, or another list
- * whose elements are looked into. */
+/* A container read member by member: an object, the list of items, or another list whose elements
+ * have members to drop. */
 enum frame_kind { FRAME_OBJECT, FRAME_ITEMS, FRAME_ELEMENTS };
 
 struct frame {
     enum frame_kind kind;
-    struct drop_place place; /* inside the object; FRAME_ELEMENTS: inside each of them */
+    struct drop_place place; /* inside the object, or inside each of FRAME_ELEMENTS */
 };
 
 enum member_kind { MEMBER_KEPT, MEMBER_LOOKED_INTO, MEMBER_DROPPED, MEMBER_ITEMS };
 
-/* An object, or an item of any type, that is being put together. */
+/* An object, or an item of any type, being collected. */
 struct parcel {
     struct buf text;
     struct text_position at;
@@ -39,25 +39,25 @@ struct json_stream {
     struct json_scan scan;
     struct parcel envelope;
     struct parcel item;
-    struct parcel *open; /* the one of the two that is written */
+    struct parcel *open; /* the one being written */
     struct frame *frames;
     size_t n_frames;
-    /* The member that is being read. */
+    /* The current member. */
     struct text_position key_at;
     size_t before_key; /* length of the open parcel's text */
     size_t key_begin;
     enum member_kind kind;
     struct drop_place inside;
-    const char *copy_from; /* bytes from here on are kept; NULL: none */
-    bool copies_on;        /* from the next piece's first byte */
+    const char *copy_from; /* start of bytes to keep; NULL: none */
+    bool copies_on;        /* keep from the next piece's first byte */
     bool has_items;
     bool has_documents;
-    bool is_full; /* the open parcel is too large */
-    bool skips;   /* what is left of it */
+    bool is_full; /* the open parcel exceeds its limit */
+    bool skips;   /* skip the rest of the open parcel */
 };
 
-/* Every '.' of a path may be one object more to look into, every '[' a list; the outer object, the
- * list of items, the item. */
+/* Each '.' of a path may enter an object, each '[' a list. Three more for the outer object, the
+ * list of items and the item. */
 static size_t frames_needed(const char *const *drop)
 {
     size_t most = 0;
@@ -112,7 +112,7 @@ static void cut(const struct json_stream *stream, size_t len)
     stream->open->text.len = len;
 }
 
-/* What is kept up to here goes to the parcel. */
+/* Appends the bytes to keep, up to `to`, to the parcel. */
 static int flush(struct json_stream *stream, const char *to, struct err *err)
 {
     if (!stream->copy_from)
@@ -130,7 +130,7 @@ static void open_parcel(struct json_stream *stream, struct parcel *parcel, const
     stream->before_key = 0;
 }
 
-/* The parcel as it is; NULL, and err filled, where jansson cannot read it. */
+/* Decodes the parcel. NULL and err: jansson cannot read it. */
 static json_t *read_parcel(const struct json_stream *stream, const struct parcel *parcel,
                            struct err *err)
 {
@@ -158,7 +158,7 @@ static int hand_over(const struct json_stream *stream, const struct parcel *parc
     return r;
 }
 
-/* The outer object so far, as if it ended here. */
+/* Hands over the outer object so far, closed here. */
 static int hand_over_list(struct json_stream *stream, struct err *err)
 {
     if (!stream->handler.on_list)
@@ -244,7 +244,7 @@ static int begin_key(struct json_stream *stream, const char *quote, struct err *
     return r;
 }
 
-/* The key without its escapes, as a JSON string; NULL where it has none. */
+/* The key with escapes resolved, as a JSON string; NULL: it has no escapes. */
 static json_t *unescaped(const char *quoted, size_t len)
 {
     if (!memchr(quoted, '\\', len))
@@ -293,7 +293,7 @@ static int end_key(struct json_stream *stream, const char *at, struct err *err)
     return add(stream, ":", 1, err);
 }
 
-/* Of a list whose elements are looked into. */
+/* Starts an element of a list with members to drop. */
 static int begin_element(struct json_stream *stream, const char *first, struct err *err)
 {
     const struct buf *text = &stream->open->text;
@@ -358,9 +358,9 @@ static int end_value(struct json_stream *stream, const char *at, struct err *err
     return ends_item ? end_item(stream, err) : 0;
 }
 
-/* ---- what is too large ---- */
+/* ---- objects over the limit ---- */
 
-/* False where nobody wants it, or it is no object. */
+/* False: the handler does not take it, or it is no object. */
 static bool hand_over_part(struct json_stream *stream, bool is_item)
 {
     const struct buf *text = &stream->open->text;
@@ -375,7 +375,7 @@ static bool hand_over_part(struct json_stream *stream, bool is_item)
     return taken;
 }
 
-/* From now on only the end of the object is told by the scan; this may have been it. */
+/* From now on the scan reports only the object's end, which this event may be. */
 static int skip_rest(struct json_stream *stream, enum json_scan_event event, struct err *err)
 {
     const bool is_item = stream->open == &stream->item;
@@ -395,7 +395,7 @@ static int skip_rest(struct json_stream *stream, enum json_scan_event event, str
     return is_item ? end_item(stream, err) : end_document(stream, err);
 }
 
-/* An object that is too large was so before the fault, wherever the pieces are cut. */
+/* An object over the limit is reported before the fault, wherever the pieces are split. */
 static int end_at_fault(struct json_stream *stream, const char *at, struct err *err)
 {
     int r = flush(stream, at, err);

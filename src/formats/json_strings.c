@@ -10,16 +10,16 @@
 struct finder {
     struct json_scan scan;
     struct arena *arena;
-    char *text; /* a copy, in which the strings get their NULs */
+    char *text; /* a copy, into which NULs are written to end strings */
     const char *key;
-    char *begin; /* of the list, its brackets included; NULL until it was found */
+    char *begin; /* the list with its brackets; NULL until found */
     char *end;
-    char *mark;      /* the first byte of the key or item at hand */
-    bool is_the_key; /* the member at hand has it */
-    bool is_inside;  /* the list */
+    char *mark;      /* first byte of the current key or item */
+    bool is_the_key; /* the current member has the key */
+    bool is_inside;  /* inside the list */
     const char **items;
     size_t n;
-    size_t size; /* of items */
+    size_t size; /* capacity of items */
 };
 
 static void add_item(struct finder *finder, const char *item)
@@ -35,7 +35,7 @@ static void add_item(struct finder *finder, const char *item)
     finder->items[finder->n++] = item;
 }
 
-/* Whether the string from the mark to its closing quote stands there as it is meant. */
+/* Whether the string from the mark to its closing quote has no escapes. */
 static bool has_no_escape(const struct finder *finder, const char *quote)
 {
     return !memchr(finder->mark, '\\', (size_t)(quote - finder->mark));
@@ -63,7 +63,7 @@ static bool begin_value(struct finder *finder, char *first)
     return true;
 }
 
-/* after: the first byte behind the value. */
+/* after: the first byte after the value. */
 static bool end_value(struct finder *finder, char *after)
 {
     if (!finder->is_inside)
@@ -81,7 +81,7 @@ static bool end_value(struct finder *finder, char *after)
     return true;
 }
 
-/* Whether all is as usual so far. at: the first byte not read. */
+/* Whether the fast path still applies. at: the first unread byte. */
 static bool on_event(struct finder *finder, enum json_scan_event event, char *at)
 {
     switch (event) {
@@ -102,8 +102,8 @@ static bool on_event(struct finder *finder, enum json_scan_event event, char *at
     return true;
 }
 
-/* Items that follow an item as most do, with nothing between but the comma. at: behind an item;
- * the scan would be in the same state behind the last of them. */
+/* Takes items separated by a comma only. at: after an item; the scan would be in the same state
+ * after the last one taken. */
 static char *take_plain_items(struct finder *finder, char *at, const char *end)
 {
     while (end - at > 2 && at[0] == ',' && at[1] == '"') {

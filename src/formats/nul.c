@@ -8,7 +8,7 @@
 #define ESCAPED_LEN (sizeof ESCAPED - 1)
 #define REPLACEMENT "\xef\xbf\xbd"
 
-/* In "\\u0000" the second backslash is escaped, and escapes nothing. */
+/* In "\\u0000" the second backslash is itself escaped, so there is no escape. */
 static bool is_escape(const char *json, size_t at)
 {
     size_t n_before = 0;

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* In one text. Names come from strangers, who can choose them so that their hashes are equal. */
+/* Per text. Bounded, because an attacker can choose names with equal hashes. */
 #define ANCHORS_MAX 10000
 
 struct anchor {
@@ -19,7 +19,7 @@ struct anchor {
 };
 
 struct yaml_anchors {
-    struct arena *arena; /* of the anchors, replaced ones included */
+    struct arena *arena; /* holds the anchors, replaced ones included */
     struct anchor *by_name;
     json_t *kept;
     unsigned count; /* in all documents */

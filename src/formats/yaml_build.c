@@ -69,7 +69,7 @@ int yaml_build_enter(struct yaml_build *build, const struct yaml_source_event *e
     return 0;
 }
 
-/* The levels of an alias's value count as if they were written here. */
+/* The depth of an alias's value counts as if written here. */
 static int check_height(struct yaml_build *build, size_t height, struct text_position at,
                         struct err *err)
 {
@@ -100,7 +100,7 @@ static int alias_value(struct yaml_build *build, const struct yaml_source_event 
     return 0;
 }
 
-/* ---- values that are dropped ---- */
+/* ---- dropped values ---- */
 
 static int skip_members(struct yaml_build *build, enum yaml_source_kind end, struct err *err)
 {
@@ -115,7 +115,6 @@ static int skip_members(struct yaml_build *build, enum yaml_source_kind end, str
     }
 }
 
-/* An anchored value is built all the same: an alias further on may want it. */
 int yaml_build_skip(struct yaml_build *build, const struct yaml_source_event *event,
                     struct err *err)
 {
@@ -193,7 +192,7 @@ int yaml_build_hand_over(const struct yaml_build *build, json_t *item, struct te
     return handler->on_item ? handler->on_item(handler->context, item, at, err) : 0;
 }
 
-/* ---- any node, and the document ---- */
+/* ---- nodes and documents ---- */
 
 static int build_content(struct yaml_build *build, const struct yaml_source_event *event,
                          struct drop_place place, json_t **ret_value, struct err *err)
@@ -251,7 +250,7 @@ int yaml_build_node(struct yaml_build *build, const struct yaml_source_event *ev
     return 0;
 }
 
-/* "items" that came by an alias or a merge could not be handed over while they were read. */
+/* Hands over "items" from an alias or a merge, which could not be streamed. */
 static int hand_over_rest(const struct yaml_build *build, json_t *root, struct text_position at,
                           struct err *err)
 {

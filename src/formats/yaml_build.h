@@ -1,9 +1,8 @@
 /*
- * yaml_build: JSON values out of YAML's events: tags, merges, anchors and aliases, limits.
+ * yaml_build: builds JSON values from YAML events: tags, merges, anchors, aliases, limits.
  *
- * Aliases share the anchor's value (nothing is copied); what they would expand to is counted. The
- * members of a document's "items" go to the handler one at a time. Documents are cut in
- * yaml_json.c.
+ * Aliases share the anchor's value, and their expanded size counts. The handler gets the members of
+ * a document's "items" one at a time. yaml_json.c separates documents.
  */
 #ifndef FORMATS_YAML_BUILD_H
 #define FORMATS_YAML_BUILD_H
@@ -13,14 +12,15 @@
 
 struct yaml_build;
 
-/* All is borrowed. handler and places may be NULL: no streaming of items, no places. */
+/* Borrows all arguments. handler and places may be NULL: items are not streamed, places not
+ * recorded. */
 struct yaml_build *yaml_build_new(struct yaml_source *source, const struct yaml_options *options,
                                   const struct json_stream_handler *handler,
                                   struct yaml_places *places) __attribute__((returns_nonnull));
 void yaml_build_free(struct yaml_build *build);
 
-/* One document, whose SOURCE_DOCUMENT_BEGIN was just read, to its SOURCE_DOCUMENT_END. *ret_root is
- * the caller's; without "items" where these were handed over. */
+/* Reads a document to its SOURCE_DOCUMENT_END; its SOURCE_DOCUMENT_BEGIN was read before. *ret_root
+ * is the caller's; it lacks "items" that the handler got. */
 int yaml_build_document(struct yaml_build *build, json_t **ret_root, struct text_position *ret_at,
                         struct err *err);
 

@@ -1,6 +1,6 @@
 /*
- * yaml_build_priv: what yaml_build.c (any node, sequences, documents) and yaml_mapping.c (mappings,
- * merges, the list of items) know of each other.
+ * yaml_build_priv: shared by yaml_build.c (nodes, sequences, documents) and yaml_mapping.c
+ * (mappings, merges, the list of items).
  */
 #ifndef FORMATS_YAML_BUILD_PRIV_H
 #define FORMATS_YAML_BUILD_PRIV_H
@@ -14,24 +14,25 @@ struct yaml_build {
     const struct json_stream_handler *handler;
     struct yaml_places *places;
     struct yaml_anchors *anchors;
-    struct yaml_keys *keys; /* of all open mappings, the innermost last */
-    size_t n_nodes;         /* of the object that is being read */
+    struct yaml_keys *keys; /* of all open mappings, innermost last */
+    size_t n_nodes;         /* of the current object */
     size_t n_alias_nodes;
     size_t depth;
-    size_t deepest; /* that was reached in the anchored value that is being built */
+    size_t deepest; /* depth reached in the current anchored value */
 };
 
 #define YAML_BUILD_NOWHERE ((struct drop_place){.first = NULL})
 
-/* value; aborts where it is NULL: out of memory. */
+/* Returns value; aborts if it is NULL (out of memory). */
 json_t *yaml_build_must(json_t *value) __attribute__((returns_nonnull));
-/* The value that the event begins. place: what is dropped inside. */
+/* Builds the value that the event starts. place: selects the members to drop. */
 int yaml_build_node(struct yaml_build *build, const struct yaml_source_event *event,
                     struct drop_place place, json_t **ret_value, struct err *err);
-/* The same without a value. What is anchored is built all the same: an alias may want it. */
+/* Reads a value without returning it. An anchored value is still built, because an alias may
+ * follow. */
 int yaml_build_skip(struct yaml_build *build, const struct yaml_source_event *event,
                     struct err *err);
-/* One level deeper; the caller takes one off build->depth at the end. */
+/* Enters one level; the caller decrements build->depth at its end. */
 int yaml_build_enter(struct yaml_build *build, const struct yaml_source_event *event,
                      struct err *err);
 int yaml_build_hand_over_list(const struct yaml_build *build, json_t *so_far,
@@ -39,7 +40,7 @@ int yaml_build_hand_over_list(const struct yaml_build *build, json_t *so_far,
 int yaml_build_hand_over(const struct yaml_build *build, json_t *item, struct text_position at,
                          struct err *err);
 
-/* The mapping that was just entered, to its end. */
+/* Reads a mapping to its end, after yaml_build_enter(). */
 int yaml_mapping_read(struct yaml_build *build, struct drop_place place, json_t **ret_value,
                       struct err *err);
 

@@ -17,7 +17,7 @@ static struct text_position place_of(const struct yaml_file *file, const struct 
     return place.line > 0 ? place : (struct text_position){1, 1};
 }
 
-/* Keys can hold anything; in a message they stay on one line. */
+/* Keys may contain anything; quoting keeps the message on one line. */
 static void add_path(struct buf *out, const char *path)
 {
     bool is_plain = *path != '\0';

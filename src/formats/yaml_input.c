@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libyaml compares every %TAG directive with all before it. */
+/* libyaml compares every %TAG directive with all earlier ones. */
 #define TAG_DIRECTIVES_MAX 1000
 #define TAG_WORD "%TAG"
 
@@ -16,14 +16,14 @@
 struct yaml_input {
     bytes_read *read;
     void *context;
-    char *tail; /* the end of what was given: all that is not decoded yet; NULL at first */
+    char *tail; /* the last bytes returned, undecoded ones included; NULL at first */
     size_t tail_len;
-    size_t tail_size;   /* libyaml's room for what is not decoded yet */
+    size_t tail_size;   /* size of libyaml's buffer */
     size_t tail_offset; /* in the text */
     struct text_position tail_at;
     size_t n_tag_directives;
-    size_t n_matched; /* of the line's first bytes, those that are TAG_WORD's */
-    bool in_line;     /* the line does not begin with it, or the word is over */
+    size_t n_matched; /* bytes at the start of the line that match TAG_WORD */
+    bool in_line;     /* the match failed or is complete */
 };
 
 struct yaml_input *yaml_input_new(bytes_read *read, void *context)
@@ -43,7 +43,7 @@ void yaml_input_free(struct yaml_input *input)
     free(input);
 }
 
-/* Over bytes that are UTF-8. */
+/* bytes must be UTF-8. */
 static struct text_position advance(struct text_position at, const char *bytes, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
@@ -61,7 +61,7 @@ struct text_position yaml_input_position(const struct yaml_input *input, size_t 
     return advance(input->tail_at, input->tail, len < input->tail_len ? len : input->tail_len);
 }
 
-/* libyaml asks for as much as it has room for beside what is not decoded. */
+/* libyaml requests all its buffer except undecoded bytes. */
 static void forget_decoded(struct yaml_input *input, size_t size)
 {
     const size_t keep = input->tail_size - size;
@@ -74,13 +74,13 @@ static void forget_decoded(struct yaml_input *input, size_t size)
     memmove(input->tail, input->tail + n, keep);
 }
 
-/* YAML's line ends; of those longer than a byte (NEL, LS, PS) the last byte. */
+/* The ends of YAML lines; of multi-byte ones (NEL, LS, PS) the last byte. */
 static bool ends_line(char c)
 {
     return c == '\n' || c == '\r' || c == '\x85' || c == '\xa8' || c == '\xa9';
 }
 
-/* n_behind: bytes of the tail behind the word. */
+/* n_behind: bytes of the tail after the word. */
 static int refuse_tag_directive(const struct yaml_input *input, size_t n_behind, struct err *err)
 {
     struct text_position at =
@@ -89,7 +89,7 @@ static int refuse_tag_directive(const struct yaml_input *input, size_t n_behind,
                    at.column - strlen(TAG_WORD), TAG_DIRECTIVES_MAX, TAG_WORD);
 }
 
-/* Looks at the bytes that were added to the tail. */
+/* Examines the bytes that were appended to the tail. */
 static int count_tag_directives(struct yaml_input *input, const char *bytes, size_t len,
                                 struct err *err)
 {
@@ -109,7 +109,7 @@ static int count_tag_directives(struct yaml_input *input, const char *bytes, siz
     return 0;
 }
 
-/* Reads until it can tell whether there is a byte order mark, and drops that. */
+/* Reads enough to detect a byte order mark, and removes it. */
 static int read_beginning(struct yaml_input *input, char *bytes, size_t size, size_t *ret_n,
                           struct err *err)
 {

@@ -1,5 +1,4 @@
-/* yaml_json: see include/formats/yaml_json.h. Cuts the text into documents; yaml_build reads them.
- */
+/* yaml_json: see include/formats/yaml_json.h. Separates documents; yaml_build reads them. */
 #include "formats/yaml_json.h"
 
 #include "yaml_build.h"
@@ -8,7 +7,7 @@
 
 #include <errno.h>
 
-/* To the next document's begin. *ret_found is false at the end of the text. */
+/* Moves to the next document. *ret_found is false at the end of the text. */
 static int next_document(struct yaml_source *source, bool *ret_found, struct err *err)
 {
     struct yaml_source_event event;
@@ -21,7 +20,7 @@ static int next_document(struct yaml_source *source, bool *ret_found, struct err
     return 0;
 }
 
-/* The next document that is not empty; *ret_root is NULL at the end of the text. */
+/* Reads the next non-empty document; *ret_root is NULL at the end of the text. */
 static int next_root(struct yaml_source *source, struct yaml_build *build, json_t **ret_root,
                      struct text_position *ret_at, struct err *err)
 {

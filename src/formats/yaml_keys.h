@@ -1,5 +1,5 @@
 /*
- * yaml_keys: the keys of the mappings that are being read, each with its place: a stack.
+ * yaml_keys: a stack of the open mappings' keys, with their positions.
  */
 #ifndef FORMATS_YAML_KEYS_H
 #define FORMATS_YAML_KEYS_H
@@ -16,7 +16,7 @@ struct yaml_keys;
 struct yaml_keys *yaml_keys_new(void) __attribute__((returns_nonnull));
 void yaml_keys_free(struct yaml_keys *keys);
 
-/* The text, which goes over to the stack with the key. */
+/* Takes over the key's text. */
 void yaml_keys_push(struct yaml_keys *keys, struct seen_key key);
 size_t yaml_keys_count(const struct yaml_keys *keys);
 /* Valid until the next push. */
@@ -24,11 +24,11 @@ const struct seen_key *yaml_keys_at(const struct yaml_keys *keys, size_t index)
     __attribute__((returns_nonnull));
 void yaml_keys_truncate(struct yaml_keys *keys, size_t count);
 
-/* -EINVAL where the last key is there already, at index first or later. */
+/* -EINVAL: the last key already occurs at index first or later. */
 int yaml_keys_refuse_second(const struct yaml_keys *keys, size_t first, struct err *err);
 
-/* The key that a scalar makes, as sigs.k8s.io/yaml has it: yes is "true", 0x10 is "16". The caller
- * frees it; NULL where the value can be no key. */
+/* The key text of a scalar, as in sigs.k8s.io/yaml: yes is "true", 0x10 is "16". The caller frees
+ * it; NULL: the value cannot be a key. */
 char *yaml_keys_text(const json_t *value);
 
 #endif

@@ -1,5 +1,4 @@
-/* yaml_mapping: mappings, with their merges, and the top-level list of items (yaml_build_priv.h).
- */
+/* yaml_mapping: mappings with merges, and the top-level list of items (yaml_build_priv.h). */
 #include "yaml_anchors.h"
 #include "yaml_build_priv.h"
 #include "yaml_keys.h"
@@ -10,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A mapping that is being read. */
+/* The mapping being read. */
 struct mapping {
     json_t *object;
-    json_t *merges; /* the sources of "<<", in order */
+    json_t *merges; /* sources of "<<", in order */
     size_t first_key;
     struct drop_place place;
 };
 
-/* All but plain ones leave no member in the object, by which a second one would be seen. */
+/* Only MEMBER_PLAIN adds to the object; duplicates of the others are found by yaml_keys. */
 enum yaml_member_kind { MEMBER_PLAIN, MEMBER_MERGE, MEMBER_DROPPED, MEMBER_ITEMS };
 
 /* ---- the list of items ---- */
@@ -52,7 +51,7 @@ static int each_items(struct yaml_build *build, struct err *err)
     return r;
 }
 
-/* so_far: the list's own members before them. */
+/* so_far: members of the list before its items. */
 static int build_items(struct yaml_build *build, const struct yaml_source_event *list,
                        json_t *so_far, struct err *err)
 {

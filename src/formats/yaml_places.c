@@ -1,4 +1,4 @@
-/* yaml_places: see yaml_places.h. Values themselves carry no place: jansson shares true, false,
+/* yaml_places: see yaml_places.h. Values carry no position, because jansson shares true, false and
  * null. */
 #include "yaml_places.h"
 
@@ -14,7 +14,7 @@ struct yaml_place {
     UT_hash_handle hh;
     struct text_position key;
     struct text_position value;
-    char id[]; /* the container's address, then the key's text */
+    char id[]; /* address of the container, then the key */
 };
 
 struct yaml_places {

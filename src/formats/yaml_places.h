@@ -1,4 +1,4 @@
-/* yaml_places: where keys and values stand; the writing half of what yaml_json.h offers. */
+/* yaml_places: records positions of keys and values, for reading by yaml_json.h. */
 #ifndef FORMATS_YAML_PLACES_H
 #define FORMATS_YAML_PLACES_H
 
@@ -6,11 +6,11 @@
 
 struct yaml_places *yaml_places_new(void) __attribute__((returns_nonnull));
 
-/* container's key, or index in decimal; a second call for the same replaces the first. */
+/* name: the container's key, or an index in decimal. A second call replaces the first. */
 void yaml_places_add(struct yaml_places *places, const json_t *container, const char *name,
                      struct text_position key, struct text_position value);
 
-/* What is known of from's key holds for to's as well (a merge). */
+/* Copies the positions of from's key to to's (a merge). */
 void yaml_places_copy(struct yaml_places *places, const json_t *from, const json_t *to,
                       const char *key);
 

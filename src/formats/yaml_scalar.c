@@ -1,12 +1,12 @@
-/* yaml_scalar: see yaml_scalar.h. The rules are those of resolve.go in gopkg.in/yaml.v2. */
+/* yaml_scalar: see yaml_scalar.h. Source: resolve.go in gopkg.in/yaml.v2. */
 #include "yaml_scalar.h"
 #include "base/hex.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-/* A sign, a prefix and 64 binary digits fit; what is longer cannot be an integer of 64 bits, but
- * for leading zeros that nobody writes. */
+/* Enough for sign, prefix and 64 binary digits. Longer text cannot be a 64-bit integer, except with
+ * leading zeros. */
 #define DIGITS_MAX 72
 
 static const struct {
@@ -35,7 +35,7 @@ static enum scalar_kind word_kind(const char *text, size_t len)
     return SCALAR_TEXT;
 }
 
-/* Whether all of text, which is not empty, is digits of the base and fits. */
+/* Whether text is not empty, has only digits of the base, and fits. */
 static bool magnitude(const char *text, int base, uint64_t *ret_value)
 {
     uint64_t value = 0;
@@ -51,7 +51,7 @@ static bool magnitude(const char *text, int base, uint64_t *ret_value)
     return true;
 }
 
-/* The base by the prefix; *text is moved behind it. */
+/* The base of the prefix; moves *text after it. */
 static int base_of(const char **text)
 {
     static const char PREFIXES[] = "xXoObB";
@@ -73,7 +73,7 @@ static bool integer_from(const char *text, int64_t *ret_value)
     const char *digits = text;
     int base = base_of(&digits);
     uint64_t value;
-    /* 08 is no octal number; go-yaml reads it as 8 then. */
+    /* 08 is no octal number; go-yaml reads it as 8. */
     if (!magnitude(digits, base, &value) && (base != 8 || !magnitude(text, 10, &value)))
         return false;
     if (value > (uint64_t)INT64_MAX + negative)
@@ -82,7 +82,7 @@ static bool integer_from(const char *text, int64_t *ret_value)
     return true;
 }
 
-/* Without its '_'. false: too long. */
+/* Removes '_'. False: too long. */
 static bool compact(const char *text, size_t len, char *ret_digits)
 {
     size_t n = 0;

@@ -1,7 +1,7 @@
 /*
- * yaml_scalar: what a plain scalar means, by the rules that kubectl reads with (go-yaml v2).
+ * yaml_scalar: the type of a plain scalar, by kubectl's rules (go-yaml v2).
  *
- * Pure text. What has a fraction or an exponent, .inf, .nan and timestamps are text here.
+ * Text only. Fractions, exponents, .inf, .nan and timestamps are text here.
  */
 #ifndef FORMATS_YAML_SCALAR_H
 #define FORMATS_YAML_SCALAR_H
@@ -16,8 +16,8 @@ struct yaml_scalar {
     int64_t integer;
 };
 
-/* Integers are decimal, 0x, 0o, 0b or octal by a leading zero, '_' between digits allowed; those
- * that do not fit 64 bits are text. */
+/* Integers are decimal, 0x, 0o, 0b, or octal with a leading zero, with '_' allowed between digits.
+ * Integers beyond 64 bits are text. */
 struct yaml_scalar yaml_scalar_resolve(const char *text, size_t len);
 
 #endif

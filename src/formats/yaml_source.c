@@ -13,10 +13,10 @@
 
 struct yaml_source {
     yaml_parser_t parser;
-    yaml_event_t event;     /* the one told last, which owns its strings */
-    struct buf without_nul; /* its text, where it had one */
+    yaml_event_t event;     /* the current one; owns its strings */
+    struct buf without_nul; /* its text with NUL replaced */
     struct yaml_input *input;
-    int read_error; /* what reading returned where it failed, and its message */
+    int read_error; /* negative errno of a failed read, with its message */
     struct err read_err;
 };
 
@@ -56,7 +56,7 @@ static struct text_position position_of_mark(yaml_mark_t mark)
     return (struct text_position){mark.line + 1, mark.column + 1};
 }
 
-/* Of bytes that cannot be decoded. */
+/* Reports undecodable bytes. */
 static int reader_error(const struct yaml_source *source, struct err *err)
 {
     const yaml_parser_t *parser = &source->parser;

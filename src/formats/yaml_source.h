@@ -1,8 +1,7 @@
 /*
- * yaml_source: libyaml's events in our own words, so that yaml.h stays in one file.
+ * yaml_source: libyaml's events in our own types, so that only one file includes yaml.h.
  *
- * Syntax only: anchors, tags and scalars are told as they are written. NUL is read as
- * U+FFFD (nul.h).
+ * Syntax only: anchors, tags and scalars as written, except that NUL becomes U+FFFD (nul.h).
  */
 #ifndef FORMATS_YAML_SOURCE_H
 #define FORMATS_YAML_SOURCE_H
@@ -27,15 +26,15 @@ enum yaml_source_kind {
     SOURCE_MAPPING_END,
 };
 
-/* Strings are borrowed until the next event. */
+/* Strings are valid until the next event. */
 struct yaml_source_event {
     enum yaml_source_kind kind;
     const char *text; /* of a scalar */
     size_t len;
-    bool is_plain;           /* the scalar is not quoted, and no block */
-    const char *anchor;      /* its name, of an alias too; or NULL */
+    bool is_plain;           /* neither quoted nor a block */
+    const char *anchor;      /* name of the anchor, or of the alias; or NULL */
     const char *tag;         /* in full, or NULL */
-    struct text_position at; /* columns are characters */
+    struct text_position at; /* columns count characters */
 };
 
 struct yaml_source;
@@ -44,7 +43,7 @@ struct yaml_source *yaml_source_new(bytes_read *read, void *context)
     __attribute__((returns_nonnull));
 void yaml_source_free(struct yaml_source *source);
 
-/* -EINVAL: "LINE:COLUMN: what is wrong"; -EMSGSIZE: too many directives; or what read returned. */
+/* -EINVAL: "LINE:COLUMN: what is wrong"; -EMSGSIZE: too many directives; or the error of read. */
 int yaml_source_next(struct yaml_source *source, struct yaml_source_event *ret_event,
                      struct err *err);
 

@@ -81,7 +81,7 @@ int yaml_tags_scalar(const struct yaml_source_event *event, json_t **ret_value, 
     if (r < 0)
         return r;
     json_t *value = value_of(event, scalar);
-    if (!value) /* libyaml lets through valid UTF-8 only */
+    if (!value) /* libyaml passes valid UTF-8 only */
         abort();
     *ret_value = value;
     return 0;
