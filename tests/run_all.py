@@ -16,7 +16,7 @@ from harness import commands, fuzz, pytests, results, unit  # noqa: E402
 
 PYTHON = "/usr/bin/python3"
 LIZARDS_PYTHON = ".cache/venv/bin/python"
-# Seconds; the long form is in docs/ARCHITECTURE.md.
+# Seeds; the long form is in CONTRIBUTING.md.
 SIMULATED = "1..400"
 REPLAYED = "17"
 # What runs in several threads, and so is tested under ThreadSanitizer too.

@@ -9,7 +9,7 @@ import sys
 
 import tree
 
-MAX_LINES = 800  # "about 400" (docs/ARCHITECTURE.md); this is the hard end
+MAX_LINES = 800  # "about 400" (CONTRIBUTING.md); this is the hard end
 BANNED_NAMES = {"utils", "util", "common", "helpers", "misc"}
 LEFTOVER = re.compile(r"\b(?:" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"]) + r")\b")
 

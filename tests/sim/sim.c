@@ -5,7 +5,7 @@
  *     sim --seed N --trace       one seed again, exactly, and all that happens in it
  *
  * A seed that fails is printed with what was wrong and the command that replays it; the exit status
- * is 1 then. docs/ARCHITECTURE.md says what holds, and how many seeds are run when.
+ * is 1 then. CONTRIBUTING.md says what holds, and how many seeds are run when.
  */
 #include "base/log.h"
 #include "world.h"

@@ -101,6 +101,7 @@ def test_every_route_is_in_the_policy_files_manual():
 
 DOCUMENTS = ["README.md", "docs/ARCHITECTURE.md", "docs/BENCHMARKS.md", "docs/KUBE-SCHEDULER.md", "docs/MODELS.md"]
 DOCUMENTS += ["docs/PLACEMENT.md", "docs/PREEMPTION.md", "docs/QUOTA.md", "docs/MISTAKES.md"]
+DOCUMENTS += ["CONTRIBUTING.md", "docs/DECISIONS.md", "docs/LEDGER.md"]
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
