@@ -1,6 +1,5 @@
 /*
- * desk: auth, an API server that says what the test wants, a clock that moves when the test does,
- * and guests who ask for a path.
+ * desk: auth with a fake API server, a clock that the test sets, and guests that request a path.
  */
 #ifndef DESK_H
 #define DESK_H
@@ -40,31 +39,31 @@ struct guest {
 int desk_setup(void **state);
 int desk_teardown(void **state);
 
-/* Comes to the gate with "GET path" and "Bearer token", and is asked about where the gate says so.
- */
+/* Comes to the gate with "GET path" and "Bearer token", and starts a review if the gate asks for
+ * one. */
 struct guest come(struct desk *desk, const char *path, const char *token);
 struct guest come_as(struct desk *desk, const struct fake_question *question);
-/* The guest has this answer: status, and all of the message, or NULL. */
+/* The guest got this status and whole message; NULL: none. */
 void check_answer(struct guest *guest, unsigned status, const char *message);
-/* The guest has passed, or is let in by the gate. */
+/* The gate let the guest pass, or admitted it after a review. */
 void check_in(struct guest *guest);
 
-/* The oldest question to the API server is one of these; ' for ". body NULL: any. */
+/* The oldest request to the API server has this path and body, with ' for "; body NULL: any. */
 void check_asked(struct desk *desk, const char *path, const char *body);
 void check_silence(struct desk *desk);
 void answer(struct desk *desk, unsigned status, const char *body);
 void answer_len(struct desk *desk, unsigned status, const char *body, size_t len);
 void no_answer(struct desk *desk, enum kube_outcome outcome);
 
-/* Whole answers to the oldest question. */
+/* Complete answers to the oldest request. */
 void token_is_of(struct desk *desk, const char *user);
 void token_is_nobodys(struct desk *desk);
 void may(struct desk *desk, bool allowed);
 
-/* Comes, and all answers are yes. */
+/* Comes, and gets only positive answers. */
 void let_in(struct desk *desk, const char *path, const char *token);
-/* The guest was refused as there was no answer, which is not kept: the next one with "t" asks
- * again. */
+/* The guest was rejected for lack of an answer. That is not cached: the next one with "t" starts a
+ * review again. */
 void check_not_asked(struct desk *desk, struct guest *guest);
 
 double metric(struct desk *desk, const char *line);

@@ -1,4 +1,4 @@
-/* What is kept of reviews: for how long, how much of it, and what goes first. */
+/* The cache of reviews: its times, size and eviction. */
 #include "answers.h"
 #include "unit.h"
 
@@ -44,7 +44,7 @@ static void test_time(void **state)
     answers_fini(&answers);
 }
 
-/* A right that was taken away is not found in the other table. */
+/* A revoked right must not remain in the other table. */
 static void test_the_last_word_counts(void **state)
 {
     (void)state;
@@ -82,7 +82,7 @@ static void test_the_oldest_goes(void **state)
     struct answers answers = {0};
     for (unsigned token = 0; token < ANSWERS_MAX; token++)
         keep(&answers, token, 1, &ALLOWED, 100);
-    keep(&answers, 0, 1, &ALLOWED, 100); /* it is the youngest now */
+    keep(&answers, 0, 1, &ALLOWED, 100); /* now the youngest */
     keep(&answers, ANSWERS_MAX, 1, &ALLOWED, 100);
     assert_int_equal(kind_of(&answers, 0, 1, 0), ANSWER_ALLOWED);
     assert_int_equal(kind_of(&answers, 1, 1, 0), ANSWER_NONE);

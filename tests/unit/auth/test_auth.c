@@ -1,4 +1,4 @@
-/* The way of a token: asked about, let in or refused, remembered for its time, and no longer. */
+/* The life of a token: reviewed, admitted or rejected, cached for its time and no longer. */
 #include "desk.h"
 
 #define STRANGER                                                                                   \
@@ -31,7 +31,7 @@ static void test_what_is_asked(void **state)
     check_in(&guest);
 }
 
-/* kube-apiserver asks itself about HEAD with a verb of its own. */
+/* kube-apiserver itself uses a separate verb for HEAD. */
 static void test_verb_and_path(void **state)
 {
     struct desk *desk = *state;
@@ -53,7 +53,7 @@ static void test_allowed_is_kept(void **state)
     struct desk *desk = *state;
     struct guest guest = come(desk, "/v1/inventory", "t");
     token_is_of(desk, "jane");
-    desk->now_ms += 1000; /* it counts from when it was asked */
+    desk->now_ms += 1000; /* the time counts from the request */
     may(desk, true);
     check_in(&guest);
     desk->now_ms += ALLOWED_MS - 1001;
@@ -100,7 +100,7 @@ static void test_refused_is_kept_shorter(void **state)
         desk->now_ms += REFUSED_MS - 1;
     }
     let_in(desk, "/metrics", "t");
-    struct guest guest = come(desk, "/metrics", "t"); /* and the refusal is forgotten */
+    struct guest guest = come(desk, "/metrics", "t"); /* the rejection was evicted too */
     assert_int_equal(guest.verdict, AUTH_OPEN);
     check_in(&guest);
 }
@@ -174,7 +174,7 @@ static void test_who_asks_the_same_waits_for_one_review(void **state)
 #define N_OF_STRANGERS 24
 #define N_AT_ONCE 32
 
-/* One of a flood of tokens that nobody knows. */
+/* One of many unknown tokens. */
 static struct guest stranger(struct desk *desk, unsigned number)
 {
     char token[32];
@@ -188,7 +188,7 @@ static void test_reviews_under_way_are_bounded(void **state)
     struct guest guests[N_AT_ONCE];
     char path[32];
     let_in(desk, "/metrics", "t");
-    desk->now_ms += ALLOWED_MS; /* what is over is not forgotten at once, nor by a failure */
+    desk->now_ms += ALLOWED_MS; /* an expired answer is not evicted at once, nor by a failure */
     struct guest unlucky = come(desk, "/metrics", "t");
     no_answer(desk, KUBE_UNKNOWN);
     check_answer(&unlucky, 503, NOT_ASKED);
@@ -218,7 +218,7 @@ static void test_reviews_under_way_are_bounded(void **state)
 #define N_BURST 64
 #define PER_S 10
 
-/* Answered at once, so that the reviews under way are few. */
+/* Answered at once, so that few reviews are in progress. */
 static void turn_away(struct desk *desk, unsigned from, unsigned to)
 {
     for (; from < to; from++) {
@@ -256,7 +256,7 @@ static void test_unknown_tokens_share_a_bucket(void **state)
     assert_float_equal(metric(desk, "gpu_extender_auth_lookups_total{result=\"limited\"} "), 5, 0);
 }
 
-/* On any path, and after its answer's time is over. */
+/* On any path, and after its answer has expired. */
 static void test_a_flood_of_strangers_keeps_no_known_token_out(void **state)
 {
     struct desk *desk = *state;
@@ -268,7 +268,7 @@ static void test_a_flood_of_strangers_keeps_no_known_token_out(void **state)
     let_in(desk, "/v1/inventory", "t");
 }
 
-/* Who asks what is being asked already costs nothing. */
+/* Joining a review in progress costs nothing. */
 static void test_an_open_inquiry_may_be_joined(void **state)
 {
     struct desk *desk = *state;
@@ -313,7 +313,7 @@ static void only_judge(void *context, struct exchange *exchange)
     assert_int_equal(auth_judge(desk->auth, exchange, desk->now_ms), AUTH_ASK);
 }
 
-/* Between the gate and the end of the body others may have come. */
+/* Other calls may arrive between the gate and the end of the body. */
 static void test_no_room_is_left_when_the_body_is_there(void **state)
 {
     struct desk *desk = *state;
@@ -332,7 +332,7 @@ static void test_no_room_is_left_when_the_body_is_there(void **state)
     }
 }
 
-/* As many as come through. */
+/* As many as get through. */
 static void test_a_flood_pushes_out_no_good_token(void **state)
 {
     struct desk *desk = *state;
@@ -355,10 +355,10 @@ static void test_nothing_is_kept_where_the_time_is_none(void **state)
     let_in(desk, "/metrics", "t");
     turn_away(desk, 0, N_BURST - 1);
     check_limited(desk, N_BURST);
-    let_in(desk, "/metrics", "t"); /* it is known all the same */
+    let_in(desk, "/metrics", "t"); /* the token is known nevertheless */
 }
 
-/* As when a loop stops: what is under way is answered, and nothing is asked. */
+/* As when a loop stops: requests in progress get answers, and no new ones are sent. */
 static void test_the_sender_stops(void **state)
 {
     struct desk *desk = *state;

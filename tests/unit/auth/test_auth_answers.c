@@ -1,5 +1,4 @@
-/* Answers of the API server that are none, or not those that were asked for: nobody is let in by
- * them, and they are not kept. */
+/* Invalid or unexpected answers of the API server admit no user and are not cached. */
 #include "desk.h"
 
 static void test_answers_that_are_none(void **state)
@@ -136,7 +135,7 @@ static void test_allowed_and_denied_is_no(void **state)
     check_answer(&guest, 403, NULL);
 }
 
-/* What blanks the token in an answer must not blank a name that is like it. */
+/* Redacting the token in an answer must not redact an equal name. */
 static void test_a_user_called_like_the_token(void **state)
 {
     struct desk *desk = *state;
@@ -152,7 +151,7 @@ static void test_a_user_called_like_the_token(void **state)
     check_answer(&guest, 403, "forbidden: User \"jane\" cannot get path \"/metrics\"");
 }
 
-/* Blanked as if it were the token, it would be no JSON. */
+/* Redacting this token would break the JSON. */
 static void test_another_token_in_the_answer(void **state)
 {
     struct desk *desk = *state;

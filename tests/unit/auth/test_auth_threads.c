@@ -1,6 +1,6 @@
 /*
- * auth, by many threads at once: some come with a token, one answers for the API server. Everybody
- * is answered once, and as the token deserves. Its own executable, as it is also run under
+ * auth with many threads: some bring tokens, one answers for the API server. Each call gets one
+ * answer, the one its token deserves. A separate executable, because it also runs under
  * ThreadSanitizer.
  */
 #include "desk.h"
@@ -24,7 +24,7 @@ struct row {
     unsigned number;
 };
 
-static const char TOKENS_OF[] = "gfx"; /* good; may not; nobody's */
+static const char TOKENS_OF[] = "gfx"; /* valid; not allowed; unknown */
 
 static void *come_all(void *context)
 {
@@ -57,7 +57,7 @@ static void serve(struct fake_request *request)
     fake_request_answer(request, &given);
 }
 
-/* Who is in doors has asked all there is to ask; each question leads to at most one more. */
+/* Each admitted guest has sent all its reviews; each answer leads to at most one more. */
 static void *serve_all(void *context)
 {
     struct crowd *crowd = context;
@@ -96,7 +96,7 @@ static void test_many_threads(void **state)
     }
     assert_float_equal(metric(crowd.desk, "gpu_extender_auth_lookups_total{result=\"busy\"} "),
                        n_turned_away, 0);
-    /* Two paths, each asked about once for each token; nobody's needs no second review. */
+    /* Two paths, one review per token and path; an unknown token needs no second review. */
     assert_int_equal(crowd.desk->server.n_sent, 2 * (2 + 2 + 1));
 }
 

@@ -1,4 +1,5 @@
-/* options: what the command line gives, and what it refuses; nothing exits or prints on its own. */
+/* options: results and errors of the command line; the parser neither exits nor prints by
+ * itself. */
 #include "config/options.h"
 #include "unit.h"
 
@@ -16,7 +17,7 @@ struct outcome {
     char *argv[WORDS_MAX + 2];
 };
 
-/* words ends with NULL. */
+/* NULL ends words. */
 static struct outcome parse(const char *const *words)
 {
     static char name[] = "gpu-extender";
@@ -33,7 +34,7 @@ static struct outcome parse(const char *const *words)
 
 #define PARSE(...) parse((const char *const[]){__VA_ARGS__, NULL})
 
-/* Standard output and standard error while a line is parsed. */
+/* Captures standard output and standard error while parsing. */
 static void parse_and_capture(const char *const *words, char *text, size_t size,
                               struct outcome *ret_outcome)
 {
@@ -154,7 +155,7 @@ static void test_version(void **state)
     assert_string_equal(printed, "gpu-extender " GPU_EXTENDER_VERSION "\n");
 }
 
-/* Every option in a line of its own, the exit statuses, and examples. */
+/* One line per option, the exit statuses, and examples. */
 static void test_help(void **state)
 {
     (void)state;

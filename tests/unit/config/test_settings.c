@@ -1,4 +1,4 @@
-/* settings: what a policy file that is right gives, and that printing reads back. */
+/* settings: results of valid policy files; printed settings read back. */
 #include "config/settings.h"
 #include "unit.h"
 
@@ -138,8 +138,7 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_policies_equal(&a->policy, &b->policy);
 }
 
-/* The models' names are read by aliases, and the resources held against gpuResources, that stand
- * behind them. */
+/* Aliases and gpuResources come after the quotas that need them. */
 #define OTHER_QUOTAS                                                                               \
     "quotas:\n"                                                                                    \
     "- name: team-a\n"                                                                             \
@@ -273,7 +272,7 @@ static void test_quotas_are_read(void **state)
     assert_int_equal(policy->n_quota_models, 0);
 }
 
-/* Everything is changed first, so what the file does not say would stay changed. */
+/* Changes every setting first, so that a value missing in the file would show. */
 static void test_the_file_of_the_tree_is_the_defaults(void **state)
 {
     struct settings *settings = *state;
@@ -341,7 +340,7 @@ static void test_print_quotes_what_needs_it(void **state)
     buf_fini(&text);
 }
 
-/* What YAML would take for something else than a string, as the name of an alias. */
+/* Names of aliases that YAML would not read as strings. */
 static void test_print_quotes_the_words_of_yaml(void **state)
 {
     static const char *const WORDS[] = {

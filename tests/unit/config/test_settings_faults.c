@@ -1,10 +1,10 @@
-/* settings: every fault of a policy file, with the exact place and message. */
+/* settings: each fault of a policy file, with its exact position and message. */
 #include "config/settings.h"
 #include "unit.h"
 
 #include <string.h>
 
-/* Two lines: what follows in a case begins at line 3. */
+/* Two lines, so a case begins at line 3. */
 #define HEAD "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n"
 
 #define RIGHT_RESOURCE                                                                             \
@@ -99,7 +99,7 @@ static void test_unknown_keys(void **state)
     ASSERT_FAULTS(FAULTS);
 }
 
-/* quotas[0], with one limit; what is wrong stands in place of a part. */
+/* quotas[0] with one limit; a case replaces one part. */
 #define QUOTA(name, who, limits)                                                                   \
     HEAD "quotas:\n- name: " name "\n  " who "\n  limits:\n  - " limits "\n"
 #define LIMITS(limits) QUOTA("a", "namespaces: [a]", limits)
@@ -336,7 +336,7 @@ static void test_lists(void **state)
     ASSERT_FAULTS(FAULTS);
 }
 
-/* kube-scheduler must hear of a binding before it gives its call up. */
+/* kube-scheduler must get a binding's answer before it gives the call up. */
 static void test_a_binding_is_over_before_kube_scheduler_gives_up(void **state)
 {
     (void)state;
@@ -354,7 +354,7 @@ static void test_a_binding_is_over_before_kube_scheduler_gives_up(void **state)
     ASSERT_FAULTS(FAULTS);
 }
 
-/* The first in the file is told, not the first in some table. */
+/* Reports the first fault in the file, not in the order of a table. */
 static void test_times_of_leader_election(void **state)
 {
     (void)state;
@@ -379,7 +379,7 @@ static void test_times_of_leader_election(void **state)
     ASSERT_FAULTS(FAULTS);
 }
 
-/* An instance beside each kube-scheduler has no Lease, and its bindings end before another
+/* An instance beside each kube-scheduler has no Lease. Its bindings must end before another
  * kube-scheduler may lead. */
 static void test_beside_each_kube_scheduler(void **state)
 {
@@ -413,7 +413,7 @@ static void test_the_first_fault_is_told(void **state)
     ASSERT_FAULTS(FAULTS);
 }
 
-/* The words are those of formats/; the file and the place are what matters here. */
+/* formats/ tests the texts. This tests file and position. */
 static void test_yaml_faults_have_file_line_and_column(void **state)
 {
     (void)state;

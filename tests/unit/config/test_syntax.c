@@ -12,7 +12,7 @@
 #define RESOURCE_64 "x.y/4a23456789012345678901234567890123456789012345678901234567890123"
 #define PREFIX_64 "x.y/a23456789012345678901234567890123456789012345678901234567890123*"
 
-/* Both lists end with NULL. */
+/* NULL ends both lists. */
 static void assert_judged(syntax_check *check, const char *const *right, const char *const *wrong)
 {
     for (; *right; right++) {

@@ -1,4 +1,4 @@
-/* timing: the sums that keep two replicas from binding at a time. */
+/* timing: the sums that keep two replicas from binding at the same time. */
 #include "config/timing.h"
 #include "unit.h"
 
@@ -16,7 +16,7 @@ static struct timing timing_with(size_t bind_s, size_t lease_s, size_t renew_s, 
     return timing_of(&settings);
 }
 
-/* What leaves at the last moment is over before another replica can lead. */
+/* A request sent at the last moment ends before another replica can lead. */
 static void test_what_a_leader_begins_is_over_within_its_lease(void **state)
 {
     (void)state;
@@ -32,7 +32,7 @@ static void test_what_a_leader_begins_is_over_within_its_lease(void **state)
     }
 }
 
-/* The kernel begins to count at the first retransmission, 200 ms and a round trip after the first
+/* The kernel's timeout starts at the first retransmission, 200 ms and a round trip after the first
  * transmission. */
 static void test_the_kernel_gives_a_post_up_before_it_must_be_there(void **state)
 {
@@ -62,7 +62,7 @@ static void test_another_leads_after_the_lease(void **state)
     assert_int_equal(timing_leaderless_ms(&timing), 6000 + TIMING_TAKEOVER_MS);
 }
 
-/* What ships. */
+/* With the shipped settings. */
 static void test_a_vanished_leader_delays_other_pods_by_at_most_10_s(void **state)
 {
     (void)state;

@@ -32,7 +32,7 @@ void fixture_nap(int n_naps, const char *what)
 
 /* ---- the API server ---- */
 
-/* Takes the text over. */
+/* Takes over the text. */
 static void answer(struct exchange *exchange, unsigned status, char *text)
 {
     exchange_answer(exchange, status, "application/json", text, strlen(text), 0);
@@ -93,7 +93,7 @@ static void handle_get(void *context, struct exchange *exchange)
                                                   : ""));
 }
 
-/* Under the lock, takes the object over. */
+/* Under the lock; takes over the object. */
 static void set_lease(struct fixture *fixture, json_t *lease)
 {
     char version[16];
@@ -189,7 +189,7 @@ unsigned fixture_ask(struct fixture *fixture)
     return atomic_load(&status);
 }
 
-/* ---- its life ---- */
+/* ---- start and stop ---- */
 
 static void check(int r, const struct err *err)
 {

@@ -1,7 +1,7 @@
 /*
  * fixture: a live mode on an API server in this process, and one verb behind the gates. Server,
- * loops and connections are real. The cluster has the node a with two GPUs, the pod ml/p with the
- * UID u, which wants one, and the Lease ns/gpu. Every wait fails the test after 10 s.
+ * loops and connections are real. The cluster has node a with two GPUs, pod ml/p with UID u, which
+ * needs one, and the Lease ns/gpu. Every wait fails the test after 10 s.
  */
 #ifndef FIXTURE_H
 #define FIXTURE_H
@@ -25,37 +25,37 @@ struct fixture {
     struct inventory *inventory;
     struct live_mode *live;
     struct server *server;
-    struct kube_target target; /* of the client, which asks the verb */
+    struct kube_target target; /* of the client that calls the verb */
     struct kube_credentials *credentials;
     struct kube_loop *client;
     pthread_mutex_t lock; /* guards the rest */
     json_t *lease;
     int version;
-    struct exchange *binding; /* not answered yet; NULL: none */
+    struct exchange *binding; /* unanswered; NULL: none */
     struct exchange *watches[FIXTURE_WATCHES_MAX];
     size_t n_watches;
-    bool is_over; /* no watch is kept any more */
+    bool is_over; /* no further watch is kept open */
 };
 
-/* policy: lines of a policy file. The live mode is created and has not started. */
+/* policy: lines of a policy file. Creates the live mode without starting it. */
 void fixture_begin(struct fixture *fixture, const char *policy);
 void fixture_start(struct fixture *fixture);
-/* In the order of main: the live mode and the HTTP server stop. */
+/* Stops live mode and HTTP server in the order of main. */
 void fixture_end(struct fixture *fixture);
 
 bool fixture_is_usable(const struct fixture *fixture);
-/* Writes the Lease as another replica would. holder "": it is free. */
+/* Writes the Lease like another replica; holder "": free. */
 void fixture_set_holder(struct fixture *fixture, const char *holder);
 bool fixture_is_held(struct fixture *fixture);
 bool fixture_has_binding(struct fixture *fixture);
 void fixture_answer_binding(struct fixture *fixture);
 
-/* Sends a call of the verb; *ret_status becomes the HTTP status. */
+/* Sends a call of the verb; *ret_status gets the HTTP status. */
 void fixture_send(struct fixture *fixture, atomic_uint *ret_status);
-/* The same, and waits for it. */
+/* Sends a call and waits for its status. */
 unsigned fixture_ask(struct fixture *fixture);
 
-/* 1 ms. Fails the test, for what it waits, when n_naps is too many. */
+/* Sleeps 1 ms. After too many naps it fails the test and names what it waited for. */
 void fixture_nap(int n_naps, const char *what);
 
 #endif

@@ -1,9 +1,9 @@
-/* An instance beside a kube-scheduler: a call after a pause passes once the ledger is current. */
+/* An instance beside a kube-scheduler: after a pause a call passes once the ledger is current. */
 #include "fixture.h"
 
 #define BESIDE "scheduler: {beside: true}\nkubernetes: {bindTimeoutSeconds: 2}"
 
-/* Bindings of a predecessor may take effect for 3 s. A call waits for 1 s at the most. */
+/* A predecessor's bindings may take effect for 3 s. A call waits at most 1 s. */
 static void a_call_passes_when_the_ledger_is_current(void **state)
 {
     struct fixture fixture;

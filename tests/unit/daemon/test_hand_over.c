@@ -1,10 +1,10 @@
-/* One of several replicas: it takes the Lease, decides, and hands the Lease over. */
+/* One of several replicas: acquires the Lease, decides, and hands over. */
 #include "base/clock.h"
 #include "fixture.h"
 
 #define REPLICA "leaderElection: {enabled: true, namespace: ns, leaseName: gpu, serviceName: ''}"
 
-/* What the election tells of whether this replica decides. */
+/* Calls of turned by the election. */
 struct turns {
     struct election *election;
     atomic_int n_turns, n_returned, n_returned_at_stop;
@@ -100,7 +100,7 @@ static void end_turns(void *context, bool may_decide)
     election_on_turn(turns->election, NULL, NULL);
 }
 
-/* It holds no lock of the election. */
+/* The election calls turned without its lock. */
 static void turned_may_call_the_election(void **state)
 {
     struct turns turns = {0};

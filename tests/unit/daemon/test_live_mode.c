@@ -1,4 +1,4 @@
-/* A live mode starts, follows the API server and stops, in any order that main may come to. */
+/* live mode: start, following the API server, and stop, in each order that main can reach. */
 #include "base/clock.h"
 #include "fixture.h"
 
@@ -22,7 +22,7 @@ static void it_follows_from_its_start_on(void **state)
     fixture_end(&fixture);
 }
 
-/* The address is taken: main stops before the start. */
+/* The address is in use, so main stops before the start. */
 static void it_ends_without_a_start(void **state)
 {
     struct fixture fixture;
@@ -38,7 +38,7 @@ static void take_error(void *context, const char *error)
     atomic_fetch_add((atomic_int *)context, 1);
 }
 
-/* After a start without a Lease, for longer than a call of bind may take. */
+/* After a start without a Lease, for longer than a bind call may take. */
 static void no_binding_is_sent_while_a_predecessors_may_take_effect(void **state)
 {
     const struct bind_args args = {.uid = "u", .namespace_ = "ml", .name = "p", .node_name = "a"};

@@ -167,7 +167,7 @@ static struct fake_request *next_request(struct bind_harness *harness, const cha
     struct fake_request *request = fake_sender_take(&harness->server);
     if (!request) {
         fail_msg("nothing was sent, expected %s %s", method, path);
-        abort(); /* not reached */
+        abort(); /* unreachable */
     }
     assert_string_equal(request->method, method);
     assert_string_equal(request->path, path);

@@ -1,7 +1,7 @@
 /*
- * bind_harness: bindings over a small live ledger, an API server that says what the test wants, and
- * a clock that moves when the test does. Nodes a (1 GPU), b (2 GPUs) and c (none); the pods ml/p-1,
- * p-2 and p-3, which want one GPU each and have the UIDs u-1, u-2 and u-3.
+ * bind_harness: bindings over a small live ledger, a fake API server, and a clock that the test
+ * sets. Nodes a (1 GPU), b (2 GPUs) and c (none); pods ml/p-1, p-2 and p-3 need one GPU each and
+ * have the UIDs u-1, u-2 and u-3.
  */
 #ifndef BIND_HARNESS_H
 #define BIND_HARNESS_H
@@ -25,8 +25,8 @@ struct bind_harness {
     struct fake_sender server;
     struct binds *binds;
     int64_t now_ms;
-    bool refuses;          /* to let anything be posted */
-    int64_t held_until_ms; /* before then nothing may be */
+    bool refuses;          /* no POST may be sent */
+    int64_t held_until_ms; /* no POST before that time */
     struct caller callers[16];
     unsigned n_callers;
 };
@@ -34,28 +34,28 @@ struct bind_harness {
 int bind_harness_setup(void **state);
 int bind_harness_teardown(void **state);
 
-/* The number of the caller, for the checks. pod: 1 to 3; another is a pod the ledger has not. */
+/* Calls bind and returns the caller's number. pod: 1 to 3; another one is unknown to the ledger. */
 unsigned call(struct bind_harness *harness, int pod, const char *node);
 unsigned call_as(struct bind_harness *harness, const struct bind_args *args);
-/* The clock goes on, then the tick. */
+/* Advances the clock, then ticks. */
 void pass(struct bind_harness *harness, int64_t ms);
 
 void check_waits(const struct bind_harness *harness, unsigned caller);
 void check_bound(const struct bind_harness *harness, unsigned caller);
-/* The whole text, without the prefix "gpu-extender: ". */
+/* text: whole, without the prefix "gpu-extender: ". */
 void check_error(const struct bind_harness *harness, unsigned caller, const char *text);
-/* NULL: no room is held for the pod. */
+/* node NULL: the pod has no reservation. */
 void check_held(const struct bind_harness *harness, int pod, const char *node);
-/* Nothing is under way. */
+/* No request is in progress. */
 void check_silence(const struct bind_harness *harness);
 
-/* The next request is this, and is answered. Bodies with ' for ". */
+/* These expect the next request and answer it. Bodies use ' for ". */
 void posted(struct bind_harness *harness, int pod, const char *node, unsigned status,
             const char *body);
-/* It has a connection, and may leave. */
+/* The request has a connection and may leave. */
 void posted_in_time(struct bind_harness *harness, int pod, const char *node, unsigned status,
                     const char *body);
-/* It has a connection, and is to leave: it might not, and does not. */
+/* The request has a connection, but may not leave any more, and does not. */
 void posted_too_late(struct bind_harness *harness, int pod, const char *node);
 void posted_retry(struct bind_harness *harness, int pod, const char *node, unsigned status,
                   int64_t retry_after_s);
@@ -64,10 +64,10 @@ void posted_failed(struct bind_harness *harness, int pod, const char *node,
 void got(struct bind_harness *harness, int pod, unsigned status, const char *body);
 void got_failed(struct bind_harness *harness, int pod);
 
-/* ' becomes ". The caller's. */
+/* Replaces ' by ". The caller owns it. */
 char *quotes(const char *text);
 
-/* metadata and spec begin with a comma where they are not empty. */
+/* metadata and spec start with a comma unless empty. */
 #define POD_JSON(n, metadata, spec, status)                                                        \
     "{'kind':'Pod','metadata':{'name':'p-" n "','namespace':'ml','uid':'u-" n "'" metadata         \
     "},'spec':{'containers':[{'name':'c','resources':{'limits':{'nvidia.com/gpu':'1'}}}]" spec     \
@@ -76,10 +76,10 @@ char *quotes(const char *text);
 #define STATUS(text) "{'kind':'Status','status':'Failure','message':'" text "'}"
 #define CREATED "{'kind':'Status','status':'Success','code':201}"
 
-/* What the watch brings. */
+/* Events of the watch. */
 void ledger_shows(struct bind_harness *harness, const char *pod);
 void ledger_removes(struct bind_harness *harness, const char *pod);
-/* The value of a metric, by the beginning of its line. */
+/* The value of a metric, by the start of its line. */
 double metric(struct bind_harness *harness, const char *line);
 
 #endif

@@ -1,5 +1,5 @@
-/* binds: one binding at a time, from its call to its answer; the answers of the API server are
- * those of PROTOCOL 3.3. What is settled after the answer: test_binds_later.c. */
+/* binds: one binding from call to answer; the API server's answers are those of PROTOCOL 3.3.
+ * Events after the answer: test_binds_later.c. */
 #include "bind_harness.h"
 #include "unit.h"
 
@@ -20,8 +20,8 @@ static void test_bound(void **state)
     assert_true(metric(harness, "gpu_extender_bind_duration_seconds_count ") == 1);
 }
 
-/* The same call twice gets success twice, by one POST: the second call comes before the answer,
- * after it, or when the ledger has seen the pod. */
+/* Two equal calls both succeed with one POST. The second comes before the answer, after it, or when
+ * the ledger has seen the pod. */
 static void test_the_same_call_again(void **state)
 {
     struct bind_harness *harness = *state;
@@ -65,7 +65,7 @@ static void test_the_ledger_refuses(void **state)
     check_silence(harness);
 }
 
-/* What would end up in a path or a body. */
+/* Names that would enter a path or body. */
 static void test_names_that_are_none(void **state)
 {
     static const struct {
@@ -94,7 +94,7 @@ static void test_names_that_are_none(void **state)
     check_silence(harness);
 }
 
-/* A pod that the ledger has not seen yet is asked for first; what was seen is what is reserved. */
+/* A pod unknown to the ledger needs a GET first; its result is reserved. */
 static void test_a_pod_that_is_new(void **state)
 {
     struct bind_harness *harness = *state;
@@ -110,7 +110,8 @@ static void test_a_pod_that_is_new(void **state)
     check_silence(harness);
 }
 
-/* The first POST's answer is lost, and it had no effect: it is posted again from what is seen. */
+/* The first POST's answer is lost and it had no effect. The facts of the GET serve for the second
+ * POST. */
 static void test_a_pod_that_is_new_is_posted_again(void **state)
 {
     struct bind_harness *harness = *state;
@@ -153,7 +154,7 @@ static void test_a_pod_that_is_new_and_will_not_be_bound(void **state)
     }
 }
 
-/* An answer that is no such pod says nothing about it. */
+/* An object other than the pod gives no information. */
 static void test_a_pod_that_cannot_be_read(void **state)
 {
     static const char *const BODIES[] = {"",
@@ -173,14 +174,14 @@ static void test_a_pod_that_cannot_be_read(void **state)
     }
 }
 
-/* Settled by one GET: what is asked is how it stands now. */
+/* One GET settles each, by the present state. */
 static const struct {
     const char *pod;
     const char *error; /* NULL: bound */
     bool held;
 } SETTLED[] = {
     {POD_JSON("1", OURS, ",'nodeName':'a'", ""), NULL, true},
-    {POD_JSON("1", "", ",'nodeName':'a'", ""), NULL, true}, /* somebody else: it is bound */
+    {POD_JSON("1", "", ",'nodeName':'a'", ""), NULL, true}, /* bound by another client */
     {POD_JSON("1", OURS ",'deletionTimestamp':'2026-11-21T10:00:00Z'", ",'nodeName':'a'", ""), NULL,
      true},
     {POD_JSON("1", OURS, ",'nodeName':'a'", "'phase':'Succeeded'"), NULL, false},
@@ -236,7 +237,8 @@ static void test_lost_answers(void **state)
     }
 }
 
-/* Gated, or deleted under our hands: the GET decides, and it was answered definitely. */
+/* The pod is gated, or was deleted meanwhile. Its POST was definitely answered, so the GET
+ * decides. */
 static void test_a_conflict_without_a_binding(void **state)
 {
     struct bind_harness *harness = *state;
@@ -275,7 +277,7 @@ static void test_refused_for_good(void **state)
     }
 }
 
-/* A message of any length does not become an answer of any length. */
+/* A message's length does not determine the answer's. */
 static void test_a_long_message_is_cut(void **state)
 {
     struct bind_harness *harness = *state;
@@ -287,7 +289,7 @@ static void test_a_long_message_is_cut(void **state)
     assert_in_range(strlen(harness->callers[caller].error), 300, 400);
 }
 
-/* An old POST that may still take effect keeps the room, whatever became of the new one. */
+/* An old POST that may still take effect keeps the reservation, whatever the new one's outcome. */
 static void test_refused_after_a_lost_answer(void **state)
 {
     struct bind_harness *harness = *state;
@@ -312,14 +314,14 @@ static void test_posted_again_after_a_lost_answer(void **state)
     const unsigned caller = call(harness, 1, "a");
     posted_failed(harness, 1, "a", KUBE_UNKNOWN);
     got(harness, 1, 200, POD_JSON("1", "", "", ""));
-    check_silence(harness); /* the back-off */
+    check_silence(harness); /* back-off */
     pass(harness, 100);
     posted(harness, 1, "a", 201, CREATED);
     check_bound(harness, caller);
     assert_true(metric(harness, "gpu_extender_bind_settled_total{how=\"unbound\"} ") == 1);
 }
 
-/* The first took effect after all. */
+/* The first POST took effect after all. */
 static void test_the_second_post_meets_the_first(void **state)
 {
     struct bind_harness *harness = *state;
@@ -342,7 +344,7 @@ static void test_too_many_requests(void **state)
     pass(harness, 1);
     posted_retry(harness, 1, "a", 429, 1);
     pass(harness, 1000);
-    posted_retry(harness, 1, "a", 429, 3); /* longer than there is time */
+    posted_retry(harness, 1, "a", 429, 3); /* longer than the remaining time */
     check_error(harness, caller, "the API server answered the binding with 429");
     check_held(harness, 1, NULL);
     check_silence(harness);
@@ -384,8 +386,8 @@ static void test_stop(void **state)
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, bind_harness_setup, bind_harness_teardown)
 
-/* Of a pod whose namespace has no room for its shape, the ledger knows the demand alone: what bind
- * judges beside that comes from the API server. */
+/* For a pod whose namespace has no room for its shape, the ledger has only the demand. Bind gets
+ * the other facts from the API server. */
 static void test_a_pod_over_the_shape_limits_is_judged_by_a_get(void **state)
 {
     struct bind_harness *harness = *state;

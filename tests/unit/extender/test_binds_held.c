@@ -1,10 +1,10 @@
-/* binds: after a start, while what a predecessor posted may still take effect. */
+/* binds: after a start, while a predecessor's POSTs may still take effect. */
 #include "bind_harness.h"
 
 #define HELD                                                                                       \
     "the service has just started, and bindings of the one before may still take effect: retry"
 
-/* It waits, holds its room meanwhile, and is posted then. */
+/* The call waits with its reservation, then posts. */
 static void test_a_call_waits_where_its_time_allows(void **state)
 {
     struct bind_harness *harness = *state;
@@ -29,7 +29,7 @@ static void test_what_would_wait_too_long_fails_at_once(void **state)
     check_silence(harness);
 }
 
-/* As while the ledger is catching up at the end of it. */
+/* As when the ledger still catches up at that time. */
 static void test_the_end_may_be_put_off(void **state)
 {
     struct bind_harness *harness = *state;
@@ -43,7 +43,7 @@ static void test_the_end_may_be_put_off(void **state)
     check_bound(harness, caller);
 }
 
-/* The predecessor bound to the node meanwhile, and the ledger has learned of it. */
+/* The predecessor bound a pod to the node meanwhile, and the ledger saw it. */
 static void test_room_that_is_gone_by_then_is_refused(void **state)
 {
     struct bind_harness *harness = *state;

@@ -1,4 +1,4 @@
-/* binds: callers who hang up, and bindings whose time is over when they might leave. */
+/* binds: callers that hang up, and bindings that are late when a connection is free. */
 #include "bind_harness.h"
 #include "extender/bind/bind_entry.h"
 
@@ -32,7 +32,7 @@ static void begin(void **state, struct bind_harness **ret_stage)
     *ret_stage = *state;
 }
 
-/* It waited for a connection to the API server; it is not sent, and the room is free again. */
+/* The binding waited for a connection. It is not sent, and its reservation is released. */
 static void test_a_binding_for_nobody_does_not_leave(void **state)
 {
     struct bind_harness *harness = NULL;
@@ -69,7 +69,7 @@ static void test_one_who_waits_is_enough(void **state)
     check_bound(harness, second);
 }
 
-/* What has left is settled all the same. */
+/* A POST that was sent is settled nevertheless. */
 static void test_what_was_posted_keeps_its_room(void **state)
 {
     struct bind_harness *harness = NULL;
@@ -84,7 +84,8 @@ static void test_what_was_posted_keeps_its_room(void **state)
     check_held(harness, 1, "a");
 }
 
-/* The process was stopped while the binding waited for a connection: the caller's time is over. */
+/* The process was stopped while the binding waited for a connection, and the caller's time is
+ * over. */
 static void test_a_binding_that_is_late_does_not_leave(void **state)
 {
     struct bind_harness *harness = NULL;
@@ -98,7 +99,7 @@ static void test_a_binding_that_is_late_does_not_leave(void **state)
     check_silence(harness);
 }
 
-/* Beside a kube-scheduler: what leaves late would take effect after another one may lead. */
+/* Beside a kube-scheduler: a late binding could take effect after another kube-scheduler leads. */
 static void test_a_binding_leaves_within_its_time(void **state)
 {
     struct bind_harness *harness = *state;

@@ -1,5 +1,5 @@
-/* binds: what goes on when callers have been answered: late outcomes, other nodes, reservations
- * that nothing confirms. */
+/* binds: events after the callers were answered: late outcomes, other nodes, unconfirmed
+ * reservations. */
 #include "bind_harness.h"
 
 #define UNBOUND POD_JSON("1", "", "", "")
@@ -9,7 +9,7 @@
 #define NOT_YET "the outcome is not known yet: "
 #define NO_ANSWER "no answer came to the binding: connection reset"
 
-/* The first caller is answered that time is over; whether the POST took effect is not known. */
+/* The first caller times out; the outcome of the POST is unknown. */
 static void leave_open(struct bind_harness *harness)
 {
     (void)call(harness, 1, "a");
@@ -17,7 +17,7 @@ static void leave_open(struct bind_harness *harness)
     posted_failed(harness, 1, "a", KUBE_UNKNOWN);
 }
 
-/* A caller gets no answer later than it was promised, and the others theirs at their time. */
+/* Each caller is answered at its own deadline. */
 static void test_time_is_up(void **state)
 {
     struct bind_harness *harness = *state;
@@ -37,7 +37,7 @@ static void test_time_is_up(void **state)
     assert_true(metric(harness, "gpu_extender_binds_total{outcome=\"unknown\"} ") == 2);
 }
 
-/* The tick says exactly when it is wanted. */
+/* The tick returns exactly when it is due next. */
 static void test_the_tick_is_told_when(void **state)
 {
     struct bind_harness *harness = *state;
@@ -48,8 +48,8 @@ static void test_the_tick_is_told_when(void **state)
     assert_int_equal(binds_tick(harness->binds, harness->now_ms), harness->now_ms + 300);
 }
 
-/* Time is up while the outcome is open. The back-off starts at 1 s, doubles to 30 s, and is up to a
- * quarter shorter. */
+/* After the caller's deadline the outcome is still unknown. The back-off starts at 1 s, doubles to
+ * 30 s, and is up to a quarter shorter. */
 static void test_asked_in_the_background(void **state)
 {
     static const int64_t DELAYS_MS[] = {1000, 2000, 4000, 8000, 16000, 30000, 30000};
@@ -72,7 +72,7 @@ static void test_asked_in_the_background(void **state)
     check_silence(harness);
 }
 
-/* "Unbound" lets the room go only if it was asked when the API server had given the POST up. */
+/* "Unbound" releases the reservation only if the GET was sent after the POST's life. */
 static void test_unbound_is_believed_late(void **state)
 {
     struct bind_harness *harness = *state;
@@ -87,7 +87,7 @@ static void test_unbound_is_believed_late(void **state)
     got(harness, 1, 200, UNBOUND);
     check_held(harness, 1, "a");
     check_silence(harness);
-    pass(harness, 1); /* not before, and at once then */
+    pass(harness, 1); /* not before, and then at once */
     got(harness, 1, 200, UNBOUND);
     check_held(harness, 1, NULL);
     pass(harness, 100000);
@@ -95,7 +95,7 @@ static void test_unbound_is_believed_late(void **state)
     assert_true(metric(harness, "gpu_extender_bind_settled_total{how=\"unbound\"} ") == 1);
 }
 
-/* Asked before, answered after: it says how it was before. */
+/* A GET sent before, answered after: it shows the earlier state. */
 static void test_when_it_was_asked_counts(void **state)
 {
     struct bind_harness *harness = *state;
@@ -114,7 +114,7 @@ static void test_bound_after_all(void **state)
     leave_open(harness);
     got(harness, 1, 200, BOUND_TO_A);
     check_held(harness, 1, "a");
-    check_bound(harness, call(harness, 1, "a")); /* the second call: success, and no POST */
+    check_bound(harness, call(harness, 1, "a")); /* the second call succeeds without a POST */
     check_silence(harness);
     ledger_shows(harness, BOUND_TO_A);
     check_held(harness, 1, NULL);
@@ -122,7 +122,7 @@ static void test_bound_after_all(void **state)
     check_silence(harness);
 }
 
-/* While nothing can be asked, the watch brings it. */
+/* The watch settles it while no GET may be sent. */
 static void test_the_watch_is_first(void **state)
 {
     struct bind_harness *harness = *state;
@@ -137,7 +137,7 @@ static void test_the_watch_is_first(void **state)
     assert_true(metric(harness, "gpu_extender_bind_settled_total{how=\"ledger\"} ") == 1);
 }
 
-/* At the very end, though a question is still under way. */
+/* At the deadline, with a GET in progress. */
 static void test_the_watch_is_in_time(void **state)
 {
     struct bind_harness *harness = *state;
@@ -151,7 +151,7 @@ static void test_the_watch_is_in_time(void **state)
     check_silence(harness);
 }
 
-/* Nothing is asked for ever about a pod that the watch showed to be gone. */
+/* No more GETs after the watch showed the deletion. */
 static void test_gone_by_the_watch(void **state)
 {
     struct bind_harness *harness = *state;
@@ -163,7 +163,7 @@ static void test_gone_by_the_watch(void **state)
     assert_true(metric(harness, "gpu_extender_bind_attempts_open ") == 0);
 }
 
-/* Seen unbound and on its way out, it will never be bound. */
+/* A pod seen unbound and terminating will never be bound. */
 static void test_terminating_by_the_watch(void **state)
 {
     struct bind_harness *harness = *state;
@@ -179,7 +179,7 @@ static void test_terminating_by_the_watch(void **state)
     assert_true(metric(harness, "gpu_extender_bind_attempts_open ") == 0);
 }
 
-/* A second call for the same node, while the first one's outcome is open, posts again. */
+/* A second call for the same node, with the first one's outcome unknown, posts again. */
 static void test_called_again_for_the_same_node(void **state)
 {
     struct bind_harness *harness = *state;
@@ -192,7 +192,7 @@ static void test_called_again_for_the_same_node(void **state)
     check_held(harness, 1, "a");
 }
 
-/* The same while a GET is under way: what it finds comes first. */
+/* The same with a GET in progress: its result comes first. */
 static void test_called_again_while_asking(void **state)
 {
     struct bind_harness *harness = *state;
@@ -206,7 +206,7 @@ static void test_called_again_while_asking(void **state)
     check_bound(harness, third);
 }
 
-/* Another node: the first binding is settled before. */
+/* For another node the first binding is settled first. */
 static void test_called_for_another_node(void **state)
 {
     static const struct {
@@ -239,7 +239,7 @@ static void test_called_for_another_node(void **state)
     }
 }
 
-/* Both nodes are waited for when the watch shows the pod on one. */
+/* Callers wait for both nodes when the watch shows the pod on one. */
 static void test_called_for_both_nodes(void **state)
 {
     struct bind_harness *harness = *state;
@@ -256,7 +256,8 @@ static void test_called_for_both_nodes(void **state)
     check_silence(harness);
 }
 
-/* The first can take effect no more: the room on a is let go, and the pod goes to b. */
+/* The first POST can take effect no more. The reservation on a is released, and the pod goes to
+ * b. */
 static void test_goes_to_another_node(void **state)
 {
     struct bind_harness *harness = *state;
@@ -275,7 +276,7 @@ static void test_goes_to_another_node(void **state)
     check_bound(harness, call(harness, 1, "b"));
 }
 
-/* A new pod has the name, and the node that was asked for: that is no success for the old one. */
+/* A new pod has the same name and node: no success for the old one. */
 static void test_another_pod_is_where_this_one_was_to_go(void **state)
 {
     struct bind_harness *harness = *state;
@@ -302,7 +303,7 @@ static void test_two_calls_at_once_for_two_nodes(void **state)
     check_held(harness, 1, "a");
 }
 
-/* Room that was held without an attempt of ours, as after one that was forgotten. */
+/* A reservation without an attempt, as after a forgotten one. */
 static void hold_room(struct bind_harness *harness, const char *uid, const char *node)
 {
     struct arena *arena = arena_new();
@@ -335,7 +336,7 @@ static void test_room_is_held_elsewhere(void **state)
     check_held(harness, 3, "b");
 }
 
-/* Older than it should be: asked about, again and again, and let go where it has no cause. */
+/* An overdue reservation is checked repeatedly, and released if it has no cause. */
 static void test_nothing_confirms(void **state)
 {
     struct bind_harness *harness = *state;
@@ -348,7 +349,7 @@ static void test_nothing_confirms(void **state)
     got(harness, 1, 200, BOUND_TO_A);
     got(harness, 2, 200, POD_JSON("2", "", "", ""));
     check_silence(harness);
-    check_held(harness, 1, "a"); /* the watch will tell */
+    check_held(harness, 1, "a"); /* the watch will show it */
     check_held(harness, 2, NULL);
     assert_true(metric(harness, "gpu_extender_reservations_unconfirmed_total ") == 2);
     pass(harness, CONFIRM_MS);
@@ -361,7 +362,7 @@ static void test_nothing_confirms(void **state)
     assert_true(metric(harness, "gpu_extender_reservations_open ") == 0);
 }
 
-/* Held again since the question was sent: another's, which is not let go. */
+/* Renewed since the GET was sent: this reservation is another's and stays. */
 static void test_only_what_was_asked_about_is_let_go(void **state)
 {
     struct bind_harness *harness = *state;
@@ -384,7 +385,8 @@ static void test_a_call_while_its_room_is_asked_about(void **state)
     check_bound(harness, caller);
 }
 
-/* A bound one that the ledger let go is no news that it is still bound. */
+/* A bound entry whose reservation the ledger released does not prove that the pod is still
+ * bound. */
 static void test_deleted_after_it_was_bound(void **state)
 {
     struct bind_harness *harness = *state;

@@ -1,10 +1,10 @@
-/* binds: where another replica may bind instead. */
+/* binds: another replica may lead and bind. */
 #include "bind_harness.h"
 
 #define UNBOUND POD_JSON("1", "", "", "")
 #define NOT_LEADING "this replica does not lead: retry"
 
-/* Nothing is posted by who does not lead; the room is free again. */
+/* A replica that does not lead posts nothing and releases the reservation. */
 static void test_who_does_not_lead_posts_nothing(void **state)
 {
     struct bind_harness *harness = *state;
@@ -19,7 +19,7 @@ static void test_who_does_not_lead_posts_nothing(void **state)
     check_bound(harness, later);
 }
 
-/* What was on its way when the lead was lost is answered as it comes. */
+/* A POST sent before the lead was lost is settled by its answer. */
 static void test_what_was_posted_is_settled(void **state)
 {
     struct bind_harness *harness = *state;
@@ -30,7 +30,7 @@ static void test_what_was_posted_is_settled(void **state)
     check_held(harness, 1, "a");
 }
 
-/* It waited for a connection meanwhile, or the process was stopped. */
+/* It was waiting for a connection, or the process was stopped. */
 static void test_what_has_not_left_does_not(void **state)
 {
     struct bind_harness *harness = *state;
@@ -42,7 +42,7 @@ static void test_what_has_not_left_does_not(void **state)
     check_held(harness, 1, NULL);
 }
 
-/* A second try is none any more, and its caller need not wait for its time to be up. */
+/* There is no second POST, so the caller is answered at once. */
 static void test_it_is_not_posted_again(void **state)
 {
     struct bind_harness *harness = *state;
@@ -55,7 +55,7 @@ static void test_it_is_not_posted_again(void **state)
     check_held(harness, 1, NULL);
 }
 
-/* What may still take effect keeps its room, and says until when. */
+/* A reservation stays while its POST may take effect; binds reports until when. */
 static void test_what_is_open_keeps_its_room(void **state)
 {
     struct bind_harness *harness = *state;
@@ -75,7 +75,7 @@ static void test_what_is_open_keeps_its_room(void **state)
     assert_int_equal(binds_quiet_ms(harness->binds, harness->now_ms), quiet_ms);
 }
 
-/* A call that comes late does not make others wait longer for what it may still do. */
+/* A late call does not extend the time that others wait. */
 static void test_who_hands_over_posts_nothing_more(void **state)
 {
     struct bind_harness *harness = *state;

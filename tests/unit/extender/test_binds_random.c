@@ -1,10 +1,9 @@
 /*
  * binds against a model of the API server that loses requests and answers, is slow, and lets POSTs
- * take effect when nobody waits any more; pods are deleted, made anew and bound by others, and the
- * watch lags. No GPU is given twice, "bound" is true, everyone is answered in time, and when all is
- * quiet no room is held without a cause, nothing is remembered and the ledger is the truth.
- * BINDS_SEEDS says how many runs of a minute each; a failure names its seed, and BINDS_FIRST_SEED
- * begins with it.
+ * take effect after the client gave up. Pods are deleted, recreated and bound by others, and the
+ * watch lags. No GPU is assigned twice, "bound" is true, and each call is answered in time. In the
+ * end no reservation lacks a cause, no entry remains and the ledger is exact. BINDS_SEEDS: number
+ * of runs of a minute each. A failure names its seed; BINDS_FIRST_SEED starts with it.
  */
 #include "base/mem.h"
 #include "bind_harness.h"
@@ -20,7 +19,7 @@
 #define N_PODS 8
 #define N_LIVES 64
 #define N_CALLS 1000
-/* Where others bind pods to. We never do: it has no GPUs. */
+/* Other clients bind pods here. We never do: it has no GPUs. */
 #define OTHERS_NODE "c"
 
 static const struct {
@@ -28,11 +27,11 @@ static const struct {
     unsigned n_gpus;
 } NODES[] = {{"a", 1}, {"b", 2}};
 
-/* Every time a pod is made anew it has another UID. */
+/* Each recreation of a pod has a new UID. */
 struct model_pod {
     unsigned life;
     bool exists;
-    const char *bound_to[N_LIVES]; /* by life; NULL: not bound */
+    const char *bound_to[N_LIVES]; /* by life; NULL: unbound */
 };
 
 struct model_call {
@@ -43,15 +42,15 @@ struct model_call {
     bool answered;
 };
 
-/* A request on its way, also when nobody waits for it any more: request is NULL then. */
+/* A request in flight, also after the client gave up: then request is NULL. */
 struct flight {
     struct fake_request *request;
-    char *binding; /* the POST's body; "" of a GET */
+    char *binding; /* the POST's body; "" for a GET */
     unsigned pod;
-    int64_t arrives_ms; /* CLOCK_NEVER: it does not */
+    int64_t arrives_ms; /* CLOCK_NEVER: lost */
     int64_t answers_ms; /* CLOCK_NEVER: the answer is lost */
-    int64_t ends_ms;    /* when the client gives up */
-    unsigned status;    /* 0: not answered yet */
+    int64_t ends_ms;    /* the client's timeout */
+    unsigned status;    /* 0: not yet answered */
     char body[400];
     struct flight *prev, *next;
 };
@@ -100,7 +99,7 @@ static void write_pod(const struct model *model, unsigned pod, char *text, size_
                    pod, pod, its->life, node ? node : "");
 }
 
-/* The watch brings it in its order, later. */
+/* The watch delivers it later, in order. */
 static void tell_watch(struct model *model, unsigned pod, bool removed)
 {
     struct news *news = MEM_NEW(struct news);
@@ -175,7 +174,7 @@ static unsigned bind_pod(struct model *model, unsigned pod, const char *body)
     return 201;
 }
 
-/* Sometimes without effect: overloaded, or a page of what stands in between. */
+/* Sometimes without effect: overload, or a proxy's error page. */
 static void arrive(struct model *model, struct flight *flight)
 {
     static const unsigned IN_VAIN[] = {503, 429, 404};
@@ -194,7 +193,7 @@ static void arrive(struct model *model, struct flight *flight)
         (void)snprintf(flight->body, sizeof flight->body, "{'kind':'Status'}");
 }
 
-/* What the client sent before it gave up takes effect within the POST's life, or never. */
+/* A request sent before the client's timeout takes effect within the POST's life, or never. */
 static void take_off(struct model *model, struct fake_request *request)
 {
     struct flight *flight = MEM_NEW(struct flight);
@@ -347,7 +346,7 @@ static void check_quiet(struct model *model)
     check_ledger(model);
 }
 
-/* What must have happened now and then, or nothing was shown. */
+/* Events that must occur, or the run proves nothing. */
 static const char *const EVENTS[] = {
     "gpu_extender_binds_total{outcome=\"bound\"} ",
     "gpu_extender_binds_total{outcome=\"already_bound\"} ",

@@ -1,5 +1,5 @@
-/* binds: answers that are none of the API server's, as those of something in between are: a page
- * for logging in, the last resort of a proxy whose API server is away. They settle nothing. */
+/* binds: answers that do not come from the API server but from a proxy: a login page, an error
+ * page. They settle nothing. */
 #include "bind_harness.h"
 #include "unit.h"
 
@@ -32,7 +32,7 @@ static void test_a_binding_is_confirmed_by_a_status_only(void **state)
     }
 }
 
-/* Room that a binding may have taken is not given to another. */
+/* GPUs that a binding may have taken are not assigned to another pod. */
 static void test_a_pod_is_gone_by_a_status_only(void **state)
 {
     struct bind_harness *harness = *state;

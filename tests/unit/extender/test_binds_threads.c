@@ -1,7 +1,7 @@
 /*
- * binds, by many threads at once: some call, one answers for the API server (and loses answers),
- * one ticks, one reads the metrics. Nobody is answered twice or not at all, "bound" is true, and no
- * GPU is given twice. Its own executable, as it is also run under ThreadSanitizer.
+ * binds with many threads: some call, one answers for the API server (and loses answers), one
+ * ticks, one reads metrics. Each call is answered exactly once, "bound" is true, and no GPU is
+ * assigned twice. A separate executable, because it also runs under ThreadSanitizer.
  */
 #include "bind_harness.h"
 #include "kube_answers.h"
@@ -23,7 +23,7 @@ struct crowd {
     atomic_uint n_wrong;
     atomic_bool ended;
     pthread_mutex_t lock;            /* guards node_of */
-    const char *node_of[N_PODS + 1]; /* what the API server knows; NULL: unbound */
+    const char *node_of[N_PODS + 1]; /* state of the API server; NULL: unbound */
 };
 
 struct one_call {
@@ -82,7 +82,7 @@ static void *call_many(void *context)
     return NULL;
 }
 
-/* As the API server does: the first binding wins. Some answers are lost, some requests too. */
+/* Like the API server: the first binding wins. Some requests and some answers are lost. */
 static unsigned bind_pod(struct crowd *crowd, unsigned pod, const char *body)
 {
     const char *wanted = strstr(body, "\"Node\",\"name\":\"a\"") ? "a" : "b";
@@ -109,7 +109,7 @@ static void serve(struct crowd *crowd, struct fake_request *request, unsigned fa
     const unsigned pod = (unsigned)(strstr(request->path, "/p-")[3] - '0');
     unsigned status = 200;
     if (fate == 0)
-        ; /* it never came there */
+        ; /* the request is lost */
     else if (*request->body)
         status = bind_pod(crowd, pod, request->body);
     else
@@ -177,7 +177,7 @@ static void test_many_threads(void **state)
     (void)pthread_mutex_destroy(&crowd.lock);
 }
 
-/* Who calls, or is called, while it stops. */
+/* Stops binds while calls and answers are in progress. */
 static void *stop(void *context)
 {
     binds_stop(context);

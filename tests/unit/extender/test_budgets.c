@@ -1,4 +1,4 @@
-/* budgets: what each budget allows, and that a crowd of pods changes nothing of that. */
+/* budgets: what each budget allows, also with many pods. */
 #include "extender/budgets.h"
 #include "unit.h"
 
@@ -45,7 +45,7 @@ static void test_only_the_same_question_is_a_repeat(void **state)
 {
     assert_false(budgets_repeat(*state, "u-1", "7", 40, BEGIN_MS));
     assert_false(budgets_repeat(*state, "u-1", "8", 40, BEGIN_MS)); /* the pod changed */
-    assert_false(budgets_repeat(*state, "u-1", "8", 41, BEGIN_MS)); /* the ledger did */
+    assert_false(budgets_repeat(*state, "u-1", "8", 41, BEGIN_MS)); /* the ledger changed */
     assert_false(budgets_repeat(*state, "u-2", "8", 41, BEGIN_MS));
     assert_true(budgets_repeat(*state, "u-1", "8", 41, BEGIN_MS));
     assert_true(budgets_repeat(*state, "u-2", "8", 41, BEGIN_MS));
@@ -55,7 +55,7 @@ static void test_only_the_same_question_is_a_repeat(void **state)
     }
 }
 
-/* However often it is asked about. */
+/* However many calls there are. */
 static void test_a_repeat_per_pod_and_gap(void **state)
 {
     const int64_t end_ms = BEGIN_MS + BUDGETS_REPEAT_GAP_MS;
@@ -81,8 +81,8 @@ static void test_all_pods_share_a_bucket(void **state)
     assert_int_equal(n, BUDGETS_TOKENS);
 }
 
-/* 500 rejected pods that are woken twice a second for five minutes: a token a second, and a pod
- * that found the bucket empty has its turn later. */
+/* 500 rejected pods, each woken twice a second for five minutes. One token per second; a pod that
+ * found the bucket empty gets a later one. */
 static void test_many_pods_are_asked_once_more_by_turns(void **state)
 {
     enum { N_PODS = 500 };
@@ -102,7 +102,7 @@ static void test_many_pods_are_asked_once_more_by_turns(void **state)
     assert_in_range(n, 295, 300 + BUDGETS_TOKENS);
 }
 
-/* Whoever makes many pods cannot have it forget what others have spent: they have no budget. */
+/* Many new pods cannot evict spent budgets: further pods have no budget. */
 static void test_a_crowd_evicts_nobody(void **state)
 {
     char uid[32];
@@ -119,7 +119,7 @@ static void test_a_crowd_evicts_nobody(void **state)
     assert_true(budgets_kept(*state, "u-2", "n-1", "a", BEGIN_MS + 1 + BUDGETS_KEEP_MS));
 }
 
-/* Nor can many rejected pods take from others what they never used. */
+/* Nor can many rejected pods use up the unspent budgets of others. */
 static void test_a_crowd_that_is_asked_about_again_leaves_room(void **state)
 {
     char uid[32];

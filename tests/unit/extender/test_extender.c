@@ -1,4 +1,4 @@
-/* extender: filter, prioritize and bind asked over the small cluster, without HTTP. */
+/* extender: filter, prioritize and bind on the small cluster, without HTTP. */
 #include "extender/extender.h"
 #include "fake_exchange.h"
 #include "small_cluster.h"
@@ -33,7 +33,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Every ' becomes a ", but that of "node's". The caller's (free()). */
+/* Replaces ' by ", except in "node's". The caller frees it. */
 static char *quotes(const char *text)
 {
     char *copy = strdup(text);
@@ -43,7 +43,7 @@ static char *quotes(const char *text)
     return copy;
 }
 
-/* Question and expected with ' for ". */
+/* Both texts use ' for ". */
 static void check(struct harness *harness, handle_exchange *handle, const char *question,
                   unsigned status, const char *expected)
 {
@@ -71,7 +71,7 @@ static void check(struct harness *harness, handle_exchange *handle, const char *
 #define NO_GPUS REFUSED("cpu-1", "the node has no GPUs of the requested resource")
 #define UNKNOWN REFUSED("gone", "the node is not in the inventory")
 
-/* Order kept, all that fit returned; the taint of a100-2 is kube-scheduler's to judge. */
+/* Keeps the order and returns all fitting nodes; kube-scheduler judges the taint of a100-2. */
 static void test_filter_by_names(void **state)
 {
     check(*state, extender_filter, "{" POD("1", "") NAMES "}", 200,
@@ -86,7 +86,7 @@ static void test_filter_by_names(void **state)
           ANSWER("", ""));
 }
 
-/* Whatever the names are written like, and whichever comes last of two lists. */
+/* Any spelling of names, and two lists in any order. */
 static void test_names_that_are_not_plain(void **state)
 {
     check(*state, extender_filter, "{" POD("1", "") ",'NodeNames':['t4-\\u0031','x\\n']}", 200,
@@ -125,7 +125,7 @@ static void test_filter_by_model(void **state)
                  REFUSED("a100-1", "the node's GPU model is not one that the pod asks for")));
 }
 
-/* The message is the pod's own. */
+/* The message is about the pod. */
 static void test_an_invalid_pod_fits_nowhere(void **state)
 {
     static const char QUESTION[] = "{" POD("-1", "") ",'NodeNames':['t4-1','cpu-1']}";
@@ -142,7 +142,7 @@ static void test_an_invalid_pod_fits_nowhere(void **state)
           ANSWER("", REFUSED("t4-1", "spec.containers: is the number 7, should be an array")));
 }
 
-/* The fuller node first; what is not known gets nothing. */
+/* The fuller node comes first; an unknown one scores 0. */
 static void test_prioritize(void **state)
 {
     check(*state, extender_prioritize,

@@ -1,5 +1,5 @@
-/* extender: filter, prioritize and bind over a ledger that follows an API server. What becomes of a
- * binding: test_binds.c. */
+/* extender: filter, prioritize and bind on a ledger that follows an API server. Outcomes of
+ * bindings: test_binds.c. */
 #include "base/mem.h"
 #include "verbs_harness.h"
 
@@ -43,7 +43,7 @@ static void test_bind_is_answered_when_it_is_known(void **state)
     check_silence(verbs->harness);
 }
 
-/* Room that is held is seen by the others, and is no obstacle to the pod itself. */
+/* Other pods see a reservation; it is no obstacle to its own pod. */
 static void test_reservations_count(void **state)
 {
     struct verbs *verbs = *state;
@@ -58,8 +58,8 @@ static void test_reservations_count(void **state)
     end(bound, "{'Error':''}");
 }
 
-/* No node is left, and one only by what is used now: kube-scheduler has let it through, so it knows
- * of a release that we do not. */
+/* No node fits, and one only fails by present use. kube-scheduler offered it, so it knows of a
+ * release that we do not. */
 static void test_the_ledger_is_behind(void **state)
 {
     struct verbs *verbs = *state;
@@ -86,8 +86,8 @@ static void test_the_ledger_is_behind(void **state)
     " (asked once more: the ledger may be behind kube-scheduler)'}"
 #define REPEAT_OF_C REPEAT("0/1 nodes fit: 1 the node has no GPUs of the requested resource")
 
-/* Whoever asks about a pod again has seen something that we have not: but for the pod itself, into
- * which the refusal was written. */
+/* A retry implies an event that we have not seen, except the change of the pod itself by our
+ * rejection. */
 static void test_the_same_question_to_the_same_ledger_comes_from_one_that_is_ahead(void **state)
 {
     struct verbs *verbs = *state;
@@ -109,7 +109,7 @@ static void test_the_same_question_to_the_same_ledger_comes_from_one_that_is_ahe
     budgets_free(verbs->extender.budgets);
 }
 
-/* The error is what users see until the next try. */
+/* Users see this Error until the next try. */
 static void test_who_is_to_be_asked_about_once_more_reads_why(void **state)
 {
     struct verbs *verbs = *state;
@@ -122,8 +122,8 @@ static void test_who_is_to_be_asked_about_once_more_reads_why(void **state)
     budgets_free(verbs->extender.budgets);
 }
 
-/* kube-scheduler counts nominated pods itself: where it lets a node through whose room we keep, one
- * of the two sees an old state, or the nomination is of another scheduler. */
+/* kube-scheduler counts nominated pods itself. If it offers a node whose GPUs we keep, one of us is
+ * late, or the nomination is another scheduler's. */
 static void test_room_is_kept_that_kube_scheduler_does_not_keep(void **state)
 {
     struct verbs *verbs = *state;

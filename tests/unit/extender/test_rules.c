@@ -1,5 +1,5 @@
-/* rules: what filter answers when no node fits, by what was judged and by the pod's nomination. How
- * a call waits: test_waits.c; quotas: tests/wire/test_live_waits.py. */
+/* rules: the answer of filter if no node fits, by verdicts and the pod's nomination. Waiting calls:
+ * test_waits.c; quotas: tests/wire/test_live_waits.py. */
 #include "base/mem.h"
 #include "extender/filter/rules.h"
 #include "verbs_harness.h"
@@ -46,8 +46,8 @@ static void check(struct ruled *ruled, const char *question, const char *expecte
 #define ASK(pod, nodes) ASK_AS(pod, "", "", nodes)
 #define IS_KEPT "the node's free GPUs are kept for a nominated pod"
 
-/* Another scheduler's nomination, of which kube-scheduler knows nothing: by an Error for ever the
- * pod could never preempt elsewhere. */
+/* A nomination of another scheduler, unknown to kube-scheduler. With endless Errors the pod could
+ * never preempt elsewhere. */
 static void test_room_that_is_kept_is_an_error_twice(void **state)
 {
     struct ruled *ruled = *state;
@@ -64,7 +64,7 @@ static void test_room_that_is_kept_is_an_error_twice(void **state)
     check(ruled, ASK("2", "'a'"), KEPT); /* another nomination */
 }
 
-/* A pod of priority 5 that is ending on b; it uses what it says. */
+/* A pod of priority 5 that terminates on b; it uses the given amount. */
 #define ENDS_ON_B(uid, uses)                                                                       \
     "{'metadata':{'name':'" uid "','namespace':'ml','uid':'" uid                                   \
     "','deletionTimestamp':'2026-01-01T00:00:00Z'},'spec':{'priority':5,'nodeName':'b',"           \
@@ -74,8 +74,8 @@ static void test_room_that_is_kept_is_an_error_twice(void **state)
     "'containers':[{'name':'c','resources':{'limits':{'nvidia.com/gpu':'1'}}}]},"                  \
     "'status':{'nominatedNodeName':'b'}},'NodeNames':['a','c']}"
 
-/* An Error would clear the nomination, and the victims would have been evicted for nothing. Neither
- * is there anything to wait for. */
+/* An Error would clear the nomination and waste the eviction. There is nothing to wait for
+ * either. */
 static void test_while_victims_end_elsewhere_the_pod_is_refused_at_once(void **state)
 {
     struct ruled *ruled = *state;
@@ -86,7 +86,7 @@ static void test_while_victims_end_elsewhere_the_pod_is_refused_at_once(void **s
     check_counted(&ruled->verbs, "filter_ledger_behind_total", 0);
 }
 
-/* The watch may show only while the call waits that victims end. */
+/* The watch may show the victims' termination only during the wait. */
 static void test_victims_that_are_seen_late_end_the_wait(void **state)
 {
     struct ruled *ruled = *state;
@@ -121,7 +121,7 @@ static void test_a_pod_with_a_nomination_is_never_asked_once_more(void **state)
         check(ruled, AGAIN("'nominatedNodeName':'z'", "'z'"), ANSWER("", GONE));
 }
 
-/* What a verdict on one node makes of a pod of priority 10, so long after the node changed. */
+/* The case of one verdict for a pod of priority 10, after_ms after the node changed. */
 static struct rule_case case_of(struct ruled *ruled, const char *name, enum reason verdict,
                                 const char *nominated_node, int64_t after_ms)
 {
@@ -167,7 +167,7 @@ static void test_while_victims_end_a_claimed_quota_is_no_error(void **state)
     assert_int_equal(ruling.error, RETRY_NONE);
 }
 
-/* Lag explains what a node is only while the node changes. */
+/* Lag explains a verdict on a node only while the node changes. */
 static void test_a_node_that_has_not_changed_lately_is_what_it_seems(void **state)
 {
     struct ruled *ruled = *state;

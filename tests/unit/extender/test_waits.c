@@ -1,6 +1,6 @@
-/* filter and waits: a pod with a nominated node is not told to try again, which would cost it that
- * node, before the ledger has had time to see what kube-scheduler saw. One thread: the test is the
- * loop that feeds the ledger, and ticks. */
+/* filter and waits: an Error would cost a pod its nominated node. So filter waits until the ledger
+ * has had time to see what kube-scheduler saw. One thread: the test is the loop that feeds the
+ * ledger and ticks. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "verbs_harness.h"
@@ -8,11 +8,11 @@
 struct waiting_stage {
     struct verbs verbs;
     struct decisions *decisions;
-    const char *removed_at_wake; /* a pod; NULL: a wake is only counted */
+    const char *removed_at_wake; /* a pod to remove at a wake; NULL: only count */
     unsigned n_wakes;
 };
 
-/* What the loop's thread does then may come before waits_add() has returned. */
+/* The loop's thread may act before waits_add() returns. */
 static void wake(void *context)
 {
     struct waiting_stage *waiting = context;
@@ -23,7 +23,7 @@ static void wake(void *context)
     assert_true(waits_tick(waiting->verbs.extender.waits, clock_ms()) == CLOCK_NEVER);
 }
 
-/* The node a has one GPU, which the pod 1 uses. */
+/* Node a has one GPU, which pod 1 uses. */
 #define VICTIM POD_JSON("1", "", ",'nodeName':'a'", "")
 
 static int set_up(void **state)
@@ -56,13 +56,13 @@ static struct exchange *ask(struct waiting_stage *waiting, const char *question)
     return begin(&waiting->verbs, extender_filter, question);
 }
 
-/* As long before the end as a test may take. */
+/* Ticks long before the end of a wait. */
 static int64_t tick(struct waiting_stage *waiting)
 {
     return waits_tick(waiting->verbs.extender.waits, 1);
 }
 
-/* After the end of all that wait. */
+/* Ticks after the end of any wait. */
 static void tick_late(struct waiting_stage *waiting)
 {
     assert_true(waits_tick(waiting->verbs.extender.waits, clock_ms() + WAITS_TOTAL_MS) ==
@@ -132,7 +132,7 @@ static void test_it_waits_no_longer_than_it_may(void **state)
     check_counted(&waiting->verbs, "verb_calls_total{verb=\"filter\",result=\"retry\"}", 1);
 }
 
-/* What no change of the ledger is looked at for is seen at the end. */
+/* At the end all nodes are judged, also for changes that were not watched. */
 static void test_at_the_end_all_nodes_are_judged_again(void **state)
 {
     struct waiting_stage *waiting = *state;
@@ -146,7 +146,7 @@ static void test_at_the_end_all_nodes_are_judged_again(void **state)
     end(asked, ANSWER("'b'", TOO_FEW));
 }
 
-/* kube-scheduler knows of a promise's end before us. */
+/* kube-scheduler sees the end of a nomination before us. */
 static void test_it_waits_for_the_end_of_a_promise(void **state)
 {
     struct waiting_stage *waiting = *state;
@@ -168,8 +168,8 @@ static void test_the_loop_may_be_faster_than_the_handler(void **state)
     assert_int_equal(waiting->n_wakes, 1);
 }
 
-/* kube-scheduler still sees pods ending on the nominated one, and knows of another that is free: an
- * error would cost the pod the first. */
+/* kube-scheduler still sees pods terminating on the nominated node, but offers another that is
+ * free. An Error would cost the pod the first. */
 static void test_it_waits_for_another_node_too(void **state)
 {
     struct waiting_stage *waiting = *state;
@@ -183,8 +183,8 @@ static void test_it_waits_for_another_node_too(void **state)
 static void test_who_does_not_wait(void **state)
 {
     struct waiting_stage *waiting = *state;
-    end(ask(waiting, ASK_AS("", "'a'")), LAG);                            /* nothing is lost */
-    end(ask(waiting, ASK_AS("'nominatedNodeName':'c'", "'a','c'")), LAG); /* it is no good */
+    end(ask(waiting, ASK_AS("", "'a'")), LAG);                            /* nothing to lose */
+    end(ask(waiting, ASK_AS("'nominatedNodeName':'c'", "'a','c'")), LAG); /* it would not help */
     end(ask(waiting, ASK_AS("'nominatedNodeName':'gone'", "'a','gone'")), LAG);
     end(ask(waiting, ASK("'a','b'")), ANSWER("'b'", TOO_FEW));
     end(ask(waiting, ASK("'c'")), ANSWER("", NO_GPUS));
@@ -231,7 +231,7 @@ static void test_one_waits_at_a_time_and_is_answered_at_the_stop(void **state)
     assert_int_equal(waiting->n_wakes, 1);
 }
 
-/* A call that is looked at while another comes. */
+/* A call that is examined while another arrives. */
 static bool look_on(void *context, bool is_over)
 {
     struct waiting_stage *waiting = context;
@@ -259,7 +259,7 @@ static bool is_over_as_told(void *context, bool is_over)
 
 #define BEGIN_MS 1000000
 
-/* What a call waited that nothing helped, at that time; -1: it did not wait. */
+/* Length of a wait that nothing ends early, starting at that time; -1: no wait. */
 static int64_t waited_ms(struct waits *waits, int64_t at_ms)
 {
     bool never = false;
@@ -295,7 +295,7 @@ static void test_a_wait_that_helps_leaves_the_rest(void **state)
     assert_int_equal(waited_ms(waits, BEGIN_MS + 300 + WAITS_WINDOW_MS), 300);
 }
 
-/* Many short ones cost something, too. */
+/* Each short wait has a minimum cost. */
 static void test_the_shortest_wait_costs(void **state)
 {
     struct waiting_stage *waiting = *state;
@@ -311,7 +311,8 @@ static void test_the_shortest_wait_costs(void **state)
     assert_int_equal(waited_ms(waits, BEGIN_MS + WAITS_WINDOW_MS), WAITS_LEAST_MS);
 }
 
-/* The second call of a cycle, about all nodes, finds nothing left: the Error comes at once. */
+/* The second call of a cycle, about all nodes, finds the budget spent and gets the Error at
+ * once. */
 static void test_without_budget_the_error_comes_at_once(void **state)
 {
     struct waiting_stage *waiting = *state;

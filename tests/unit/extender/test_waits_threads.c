@@ -1,7 +1,7 @@
 /*
- * filter and waits, by several threads: some ask for a pod whose victim ends and is there again,
- * one feeds the ledger and ticks when it is woken, as the read loop does. No change is missed, and
- * each is answered once. Its own executable, as it is also run under ThreadSanitizer.
+ * filter and waits with several threads: some ask for a pod whose victim terminates and reappears;
+ * one feeds the ledger and ticks when woken, like the read loop. No change is missed, and each call
+ * gets one answer. A separate executable, because it also runs under ThreadSanitizer.
  */
 #include "base/clock.h"
 #include "verbs_harness.h"
@@ -20,7 +20,7 @@ struct crowd {
     pthread_mutex_t lock; /* of woken and n_through */
     pthread_cond_t changed;
     bool woken;
-    unsigned n_through; /* of those who ask */
+    unsigned n_through; /* threads that have finished */
 };
 
 struct inquirer {
@@ -50,7 +50,7 @@ static void *ask_many(void *context)
     return NULL;
 }
 
-/* False: nobody asks any more. */
+/* False: all threads have finished. */
 static bool is_asked(struct crowd *crowd)
 {
     (void)pthread_mutex_lock(&crowd->lock);
@@ -62,8 +62,7 @@ static bool is_asked(struct crowd *crowd)
     return asked;
 }
 
-/* Whoever waits is helped by the next end of the victim: by the clock, which stands still, nobody
- * is ever out of time. */
+/* Each end of the victim ends a wait. The clock stands still, so no wait times out. */
 static void *feed_and_tick(void *context)
 {
     struct crowd *crowd = context;

@@ -1,6 +1,6 @@
 /*
- * verbs_harness: the extender's verbs over a bind_harness, asked without HTTP. Questions and
- * answers are written with ' for ".
+ * verbs_harness: the extender's verbs over a bind_harness, without HTTP. Requests and answers use '
+ * for ".
  */
 #ifndef VERBS_HARNESS_H
 #define VERBS_HARNESS_H
@@ -11,21 +11,21 @@
 
 struct verbs {
     struct bind_harness *harness;
-    struct extender extender; /* with the harness's policy, inventory and binds; no more */
+    struct extender extender; /* has only the harness's policy, inventory and binds */
 };
 
 void verbs_init(struct verbs *verbs);
 void verbs_fini(struct verbs *verbs);
 
-/* It may be answered later: end() takes the answer. By any thread. */
+/* Starts a call, from any thread. The answer may come later; end() takes it. */
 struct exchange *begin(struct verbs *verbs, handle_exchange *handle, const char *question);
-/* It is answered, with 200 and this. */
+/* The call was answered with 200 and this text. */
 void end(struct exchange *exchange, const char *expected);
 
-/* metric: without "gpu_extender_", with its labels. */
+/* metric: without "gpu_extender_", with labels. */
 void check_counted(const struct verbs *verbs, const char *metric, unsigned times);
 
-/* What filter answers. */
+/* An answer of filter. */
 #define ANSWER(names, failed)                                                                      \
     "{'Nodes':null,'NodeNames':[" names "],'FailedNodes':{},'FailedAndUnresolvableNodes':{" failed \
     "},'Error':''}"

@@ -1,5 +1,4 @@
-/* facts_by_seed: what facts are made of, at random but the same for the same seed; and their way
- * through a file. */
+/* facts_by_seed: random parts of facts, equal for equal seeds; and their way through a file. */
 #ifndef FACTS_BY_SEED_H
 #define FACTS_BY_SEED_H
 
@@ -14,7 +13,7 @@
 
 #define ROUNDS 1000
 
-/* Facts by seed. */
+/* The random source. */
 struct dice {
     uint64_t state;
     struct arena *arena;
@@ -45,7 +44,7 @@ static const char *const WORDS[] = {"a",
                                     "accelerator",
                                     "nvidia.com/gpu.product"};
 
-/* Not empty. */
+/* Never empty. */
 static inline const char *word(struct dice *dice)
 {
     return arena_printf(dice->arena, "%s%d", WORDS[roll(dice, sizeof WORDS / sizeof *WORDS)],
@@ -79,7 +78,7 @@ static inline struct amount *random_amounts(struct dice *dice, size_t *ret_n)
     return amounts;
 }
 
-/* As it goes through a file. */
+/* Writes and reads back, like a file. */
 static inline json_t *through_text(json_t *object)
 {
     struct err err;

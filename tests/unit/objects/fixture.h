@@ -17,7 +17,7 @@ struct fixture {
     struct arena *arena;
     struct policy policy;
     struct err err;
-    json_t *json; /* the last that was read */
+    json_t *json; /* the last one read */
 };
 
 static inline int fixture_set_up(void **state)
@@ -41,7 +41,7 @@ static inline int fixture_tear_down(void **state)
     return 0;
 }
 
-/* Every ' becomes a ". */
+/* Replaces ' by ". */
 static inline const char *fixture_quotes(struct fixture *fixture, const char *text)
 {
     char *copy = arena_strdup(fixture->arena, text);
@@ -50,7 +50,7 @@ static inline const char *fixture_quotes(struct fixture *fixture, const char *te
     return copy;
 }
 
-/* The fixture's until the next call. */
+/* Valid until the next call. */
 static inline json_t *fixture_json(struct fixture *fixture, const char *text)
 {
     const char *copy = fixture_quotes(fixture, text);

@@ -35,7 +35,7 @@ static inline void shape_text_term(struct buf *out, const struct selector_term *
     }
 }
 
-/* "none" where the selector is not present. */
+/* "none": the selector is absent. */
 static inline void shape_text_selector(struct buf *out, const struct node_selector *selector)
 {
     if (!selector->present)

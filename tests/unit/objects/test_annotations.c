@@ -1,10 +1,10 @@
-/* annotations: the legacy affinity, and what a pod asks of GPU models. */
+/* annotations: the legacy affinity, and wishes for GPU models. */
 #include "objects/pod.h"
 
 #include "fixture.h"
 #include "shape_text.h"
 
-/* A bound pod with 2 GPUs, one annotation, and a preferred term. */
+/* A bound pod with 2 GPUs, one annotation and a preferred term. */
 static struct pod_facts read_annotated(struct fixture *fixture, json_t *annotations)
 {
     struct pod_facts facts = {0};
@@ -17,7 +17,7 @@ static struct pod_facts read_annotated(struct fixture *fixture, json_t *annotati
     json_object_set_new(json_object_get(pod, "metadata"), "annotations", annotations);
     if (pod_from_json(pod, &fixture->policy, fixture->arena, &facts, &fixture->err) < 0)
         fail_msg("%s", fixture->err.text);
-    /* Whatever a tenant writes, what is used stays what it is. */
+    /* Whatever a tenant writes, use stays the same. */
     assert_int_equal(shape_demand(&facts.shape, "nvidia.com/gpu"), 2);
     assert_string_equal(facts.node_name, "n");
     return facts;
@@ -42,7 +42,7 @@ static const struct {
     {"{}", "none"},
     {"{'nodeAffinity': null}", "none"},
     {"{'podAffinity': {}}", "none"},
-    /* The users' first document: no legal label value, so compared as models. */
+    /* From a user's manifest: not a legal label value, so compared as models. */
     {TERM("'key': 'alpha.kubernetes.io/nvidia-gpu-name', 'operator': 'In', "
           "'values': ['Tesla K80', 'Tesla P100']"),
      "alpha.kubernetes.io/nvidia-gpu-name~ In (K80,P100)"},
@@ -247,8 +247,7 @@ static void test_allow_shared_is_true_or_false(void **state)
     }
 }
 
-/* Cut inside a character it would be no JSON string, and all that is told beside it would be lost.
- */
+/* A text cut inside a character would be no JSON string, and the whole answer would be lost. */
 static void test_a_cut_text_ends_on_a_character(void **state)
 {
 #define TEN "xxxxxxxxxx"
@@ -264,7 +263,7 @@ static void test_a_cut_text_ends_on_a_character(void **state)
     }
 }
 
-/* Nothing a tenant writes is an input to usage, whatever is in it. */
+/* No annotation affects use, whatever it contains. */
 static void test_garbage_never_hides_what_is_used(void **state)
 {
     struct fixture *fixture = *state;
@@ -283,8 +282,8 @@ static void test_garbage_never_hides_what_is_used(void **state)
     }
 }
 
-/* Every node is compared with every item of these lists, and every item of one with every item of
- * another, at each call of the scheduler: a tenant must not choose how long that takes. */
+/* Each scheduler call compares every node with every item, and items with each other. Tenants must
+ * not control that cost. */
 static void test_long_texts_are_refused(void **state)
 {
     struct fixture *fixture = *state;

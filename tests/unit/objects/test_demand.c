@@ -1,8 +1,8 @@
 /*
  * demand: the arithmetic of requests, and the rules for GPUs.
  *
- * Each row: a pod's spec, its status ("": none), and what is demanded, as "RESOURCE=AMOUNT ..."
- * without the "pods=1" that every pod has, and " ! REFUSAL" where it is refused.
+ * Each row: a pod's spec, its status ("": none), and the demand as "RESOURCE=AMOUNT ..." without
+ * the "pods=1" of every pod, with " ! REFUSAL" if it is rejected.
  */
 #include "objects/demand.h"
 
@@ -333,7 +333,7 @@ static void test_errors(void **state)
 
 #define N_INVENTED 20000
 
-/* Names that stand in one bucket of a table that hashes by uthash's own, unkeyed function. */
+/* Names that share a bucket under uthash's own, unkeyed hash function. */
 static const char *invented_name(size_t *serial, struct arena *arena)
 {
     char name[64];
@@ -346,7 +346,7 @@ static const char *invented_name(size_t *serial, struct arena *arena)
     }
 }
 
-/* spec: one container with so many invented names in its limits, and a GPU behind them. */
+/* spec: one container with n invented names in its limits, followed by a GPU. */
 static json_t *spec_of_inventor(size_t n, const char *quantity, struct arena *arena)
 {
     json_t *limits = json_object();
@@ -364,8 +364,8 @@ static int64_t thread_cpu_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* A pod with 20,000 names that collide and ask for nothing: refused, and its GPUs count. 0.1 s of
- * a sanitized build; without the cap and the keyed hash it is 20 times as much. */
+/* A pod with 20,000 colliding names of amount 0: rejected, but its GPUs count. 0.1 s in a sanitized
+ * build, and 20 times as much without the limit and the keyed hash. */
 static void test_invented_names_cost_little(void **state)
 {
     struct fixture *fixture = *state;
@@ -386,7 +386,7 @@ static void test_invented_names_cost_little(void **state)
     }
 }
 
-/* Names with a quantity of 0 take no place from those that ask for something. */
+/* Names with amount 0 displace no other names. */
 static void test_names_that_ask_for_nothing_hide_none(void **state)
 {
     struct fixture *fixture = *state;

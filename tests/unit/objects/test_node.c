@@ -1,4 +1,4 @@
-/* node: what is read of a Node, and which Nodes are refused. */
+/* node: decoding of Nodes, and rejected Nodes. */
 #include "objects/node.h"
 
 #include "fixture.h"
@@ -37,7 +37,7 @@ static void test_a_node_is_read(void **state)
         "   'pods': 110, 'hugepages-1Gi': '0', 'example.com/x': '1500m'},"
         "  'conditions': [{'type': 'MemoryPressure', 'status': 'False'},"
         "   {'type': 'Ready', 'status': 'True'}]}}");
-    /* Nothing points into the JSON. */
+    /* No fact refers to the JSON. */
     fixture_json(fixture, "{}");
     assert_string_equal(facts.name, "gpu-1");
     assert_int_equal(facts.n_labels, 3);

@@ -1,5 +1,5 @@
-/* pod: identity, state, selectors and tolerations. Demand: test_demand. Annotations:
- * test_annotations. */
+/* pod: identity, state, selectors and tolerations. Demand: test_demand.c. Annotations:
+ * test_annotations.c. */
 #include "objects/pod.h"
 
 #include "fixture.h"
@@ -30,7 +30,7 @@ static void test_a_running_pod_is_read(void **state)
         " 'spec': {'nodeName': 'gpu-1', 'priority': 1000000000, 'priorityClassName': 'high',"
         "  'containers': [{'name': 'main', 'resources': {'limits': {'nvidia.com/gpu': '2'}}}]},"
         " 'status': {'phase': 'Running', 'nominatedNodeName': 'gpu-2'}}");
-    fixture_json(fixture, "{}"); /* nothing points into the JSON */
+    fixture_json(fixture, "{}"); /* no fact refers to the JSON */
     assert_string_equal(facts.uid, "5b0f");
     assert_string_equal(facts.namespace_, "ml");
     assert_string_equal(facts.name, "train-0");
@@ -122,7 +122,7 @@ static void test_what_kube_scheduler_says(void **state)
     struct fixture *fixture = *state;
     struct pod_facts facts = read_pod(fixture, "{'spec': {" PENDING "}, 'status': {" SAYS(
                                                    "False", "0/1 nodes are available") "}}");
-    fixture_json(fixture, "{}"); /* nothing points into the JSON */
+    fixture_json(fixture, "{}"); /* no fact refers to the JSON */
     assert_string_equal(facts.unscheduled_reason, "Unschedulable");
     assert_string_equal(facts.unscheduled_message, "0/1 nodes are available");
     facts = read_pod(fixture, "{'spec': {" PENDING "}, 'status': {'conditions': ["
@@ -146,7 +146,7 @@ static void test_where_kube_scheduler_says_nothing(void **state)
     }
 }
 
-/* With a letter of one byte before them, characters of two do not end where the text is cut. */
+/* After a one-byte letter, two-byte characters straddle the limit. */
 static void check_cut(struct fixture *fixture, const char *before)
 {
     struct buf text;
@@ -198,7 +198,7 @@ static const struct {
     {"'affinity': null", "none"},
     {"'affinity': {'podAffinity': {}}", "none"},
     {AFFINITY(REQUIRED "null"), "none"},
-    {AFFINITY(REQUIRED "{}"), ""}, /* present, no terms: matches no node */
+    {AFFINITY(REQUIRED "{}"), ""}, /* present without terms: matches no node */
     {TERMS("{'matchExpressions': [{'key': 'zone', 'operator': 'In', 'values': ['b', 'c']},"
            " {'key': 'disk', 'operator': 'Exists'}]},"
            "{'matchExpressions': [{'key': 'gpus', 'operator': 'Gt', 'values': ['3']},"
@@ -233,7 +233,7 @@ static void test_required_node_affinity(void **state)
     "'matchFields': [{'key': 'metadata.name', 'operator': 'In', 'values': ['" node "']}]"
 #define ZONE_B "'matchExpressions': [{'key': 'zone', 'operator': 'In', 'values': ['b']}]"
 
-/* Of a pod that has a node: so that the pods of a DaemonSet share a shape. */
+/* For a pod with a node, so that a DaemonSet's pods share a shape. */
 static const struct {
     const char *terms;
     const char *selector;
@@ -241,7 +241,7 @@ static const struct {
     {TERMS("{" NAMED("n1") "}"), "none"},
     {TERMS("{" NAMED("n1") ", " ZONE_B "}"), "zone In (b)"},
     {TERMS("{" ZONE_B "}, {" NAMED("n1") ", " ZONE_B "}"), "zone In (b) | zone In (b)"},
-    {TERMS("{" ZONE_B "}, {" NAMED("n1") "}"), "none"}, /* one of them: any node would do */
+    {TERMS("{" ZONE_B "}, {" NAMED("n1") "}"), "none"}, /* one alternative: any node would do */
     {TERMS("{}"), ""},
     {TERMS("{}, {" ZONE_B "}"), " | zone In (b)"},
     {AFFINITY(REQUIRED "{}"), ""},
@@ -344,7 +344,7 @@ static void test_the_toleration_that_admission_would_add(void **state)
     "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."                   \
     "nodeSelectorTerms[0].matchExpressions[0]."
 
-/* What Kubernetes' validation refuses: such a pod runs nowhere, but if it is bound it counts. */
+/* Kubernetes' validation rejects these. Such a pod never runs, but counts if it is bound. */
 static const struct {
     const char *spec;
     const char *refusal;

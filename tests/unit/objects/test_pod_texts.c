@@ -1,4 +1,4 @@
-/* What a tenant writes into a pod and the ledger keeps as text is short, however long it was. */
+/* Texts of a pod that the ledger keeps are short, whatever a tenant writes. */
 #include "objects/pod.h"
 
 #include "fixture.h"
@@ -9,7 +9,7 @@
     "'affinity': {'nodeAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': "             \
     "{'nodeSelectorTerms': [{"
 
-/* Around a text of any length. */
+/* Text around a part of any length. */
 static const struct {
     const char *before, *after;
 } REFUSED[] = {
@@ -44,7 +44,7 @@ static void test_a_refusal_is_short(void **state)
     }
 }
 
-/* Names that no API server takes. */
+/* Names that no API server accepts. */
 static void test_a_name_is_short(void **state)
 {
     struct fixture *fixture = *state;
@@ -63,7 +63,7 @@ static void test_a_name_is_short(void **state)
     }
 }
 
-/* 5,000 host names: whole but for what kube-scheduler judges, and no refusal. */
+/* 5,000 host names: only kube-scheduler judges them, so the pod is not rejected. */
 static void test_a_long_affinity_is_no_refusal(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,4 +1,5 @@
-/* objects/to_json, objects/snapshot: nodes, and what a snapshot says of itself, there and back. */
+/* objects/to_json, objects/snapshot: nodes and the header object of a snapshot, written and read
+ * back. */
 #include "facts_by_seed.h"
 #include "objects/node.h"
 #include "objects/snapshot.h"
@@ -119,7 +120,7 @@ static void test_a_snapshots_head(void **state)
     arena_free(arena);
 }
 
-/* Each change makes another policy of it, or none that differs would be seen as such. */
+/* The comparison must notice each change. */
 static void assert_differs(const struct policy *changed)
 {
     struct policy policy;

@@ -1,4 +1,4 @@
-/* objects/to_json, objects/snapshot: what is written of facts is read back to the same facts. */
+/* objects/to_json, objects/snapshot: written facts read back as equal facts. */
 #include "base/buf.h"
 #include "facts_by_seed.h"
 #include "ledger/shape_copy.h"
@@ -25,7 +25,7 @@ static struct requirement random_requirement(struct dice *dice, bool is_field)
     return requirement;
 }
 
-/* Fields stand behind labels, as they are read. */
+/* Fields follow labels, as after reading. */
 static struct selector_term random_term(struct dice *dice, bool has_fields)
 {
     const size_t n_labels = roll(dice, 3);
@@ -73,7 +73,7 @@ static const struct gpu_model *random_models(struct dice *dice, const struct pol
     return models;
 }
 
-/* What is accepted and what is excluded must not meet. */
+/* Accepted and excluded models must be disjoint. */
 static struct model_wants random_wants(struct dice *dice, const struct policy *policy)
 {
     static const char *const ACCEPT[] = {"A100-SXM4-80GB",         "H100 80GB HBM3", "T4-SHARED",
@@ -184,7 +184,7 @@ static void assert_pods_equal(const struct pod_facts *a, const struct pod_facts 
     assert_shapes_equal(&a->shape, &b->shape);
 }
 
-/* Aliases that take canonical names for other models. */
+/* Aliases with canonical names of other models. */
 static struct gpu_model_alias ALIASES[] = {
     {"house", "A100-SXM4-80GB"}, {"B200", "T4"}, {"L40S", "M60"}, {"another", "L40S"}};
 
@@ -197,7 +197,7 @@ static struct policy policy_with_aliases(struct policy *defaults)
     return policy;
 }
 
-/* A KeptPod's, or a Pod's, as the kind says. */
+/* The kind decides: KeptPod or Pod. */
 static void read_back(json_t *object, const struct policy *policy, struct arena *arena,
                       struct pod_facts *ret_facts)
 {
@@ -253,7 +253,7 @@ static void test_any_reservation(void **state)
     policy_fini(&defaults);
 }
 
-/* What comes of real objects: their facts once more. */
+/* Facts of real objects survive writing and reading. */
 static void assert_stays(const char *text, const struct policy *policy)
 {
     struct arena *arena = arena_new();
@@ -309,7 +309,7 @@ static void test_a_pod_that_was_refused_uses_what_it_used(void **state)
     policy_fini(&policy);
 }
 
-/* Those that the policy adds are not added twice. */
+/* Tolerations that the policy adds are not added twice. */
 static void test_tolerations_of_the_policy(void **state)
 {
     (void)state;

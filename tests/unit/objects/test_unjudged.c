@@ -1,9 +1,9 @@
-/* unjudged: what a pod uses that is not judged is named, line by line, and nothing else is. */
+/* unjudged: the lines name all features of a pod that are not judged, and nothing else. */
 #include "objects/pod.h"
 
 #include "fixture.h"
 
-/* The lines, one under another. */
+/* The lines, joined. */
 static const char *lines_of(struct fixture *fixture, const char *pod)
 {
     struct text_list list = pod_not_evaluated(fixture_json(fixture, pod), fixture->arena);
@@ -71,7 +71,7 @@ static const struct row SPECS[] = {
      "spec.tolerations[1]: operator 'Lt' is not known and tolerates nothing\n"},
     {"'runtimeClassName': 'nvidia'",
      "spec.runtimeClassName nvidia: admission may add overhead, a node selector and tolerations\n"},
-    {"'priorityClassName': 'high'", ""}, /* what it is worth the ledger knows */
+    {"'priorityClassName': 'high'", ""}, /* the ledger knows its value */
     {"'schedulingGates': [{'name': 'e.com/quota'}], 'nodeName': 'n1', 'schedulerName': 'volcano'",
      "scheduling gate e.com/quota: the pod waits until it is removed\n"
      "spec.nodeName n1: the pod goes there without being scheduled\n"
@@ -116,7 +116,7 @@ static void test_annotations(void **state)
     json_decref(pod);
 }
 
-/* Of a pod that is in the cluster, admission has nothing left to say. */
+/* For a pod in the cluster, admission is over. */
 static void test_the_text_of_an_admitted_pod(void **state)
 {
     struct fixture *fixture = *state;
@@ -152,7 +152,7 @@ static void test_a_long_text_is_cut_between_lines(void **state)
     json_decref(pod);
 }
 
-/* Wrong types are for the decoder to refuse; here they say nothing. */
+/* The decoder rejects wrong types; here they add no line. */
 static void test_strange_shapes_are_passed_over(void **state)
 {
     struct fixture *fixture = *state;

@@ -1,9 +1,9 @@
 /*
- * workload: which objects make pods, and how many.
+ * workload: which objects create pods, and how many.
  *
- * Each row of a table is an object and what is expected of it, one line a workload or skipped
- * object: "KIND NAMESPACE/NAME COUNT", where the count is followed by "?" if it was not told and by
- * "/node" for one on each node; " ! PROBLEM"; "KIND NAME: WHY" for what is skipped.
+ * Each row has an object and the expected lines, one per workload or skipped object. "KIND
+ * NAMESPACE/NAME COUNT" has "?" if the count is unknown and "/node" for one pod per node; " !
+ * PROBLEM"; "KIND NAME: WHY" if skipped.
  */
 #include "objects/workload.h"
 
@@ -126,7 +126,7 @@ static void test_jobs(void **state)
 }
 
 static const struct row CUSTOM[] = {
-    /* The users' third document. */
+    /* From a user's manifest. */
     {"{'kind': 'InferencePool', " NAMED ", 'spec': {'deployment': {'replicas': 3, " TEMPLATE "}}}",
      "InferencePool ml/x 3\n"},
     {"{'kind': 'Notebook', " NAMED ", 'spec': {'podTemplate': {" POD_SPEC "}}}",
@@ -141,13 +141,13 @@ static const struct row CUSTOM[] = {
     {"{'kind': 'Nested', " NAMED ", 'spec': {'replicas': 2, 'groups': [{'replicas': 3, "
      "'parts': [[{'replicas': 5, " TEMPLATE "}]]}]}}",
      "Nested ml/x 30\n"},
-    /* The way leads through "replicas": it is no count. */
+    /* The path goes through "replicas", so it is no count. */
     {"{'kind': 'Old', " NAMED ", 'spec': {'replicas': {'worker': {" TEMPLATE "}}}}",
      "Old ml/x 1?\n"},
     {"{'kind': 'Huge', " NAMED
      ", 'spec': {'replicas': 9223372036854775807, 'a': {'replicas': 2, " TEMPLATE "}}}",
      "Huge ml/x 1? ! spec.a.replicas: makes more pods than can be counted\n"},
-    /* Nothing is looked for in metadata, in status, in a template. */
+    /* The walk skips metadata, status and the inside of templates. */
     {"{'kind': 'Odd', 'metadata': {'name': 'x', " TEMPLATE "}, 'status': {" TEMPLATE "}}",
      "Odd x: holds no pods\n"},
     {"{'kind': 'Odd', 'metadata': {'name': 'x'}, 'spec': {'replicas': 2, 'template': {'spec': "
@@ -327,7 +327,7 @@ static void test_errors(void **state)
     }
 }
 
-/* Far deeper than any manifest: neither the stack nor the memory grows with it. */
+/* Far deeper than any manifest: neither stack nor memory grows with it. */
 static void test_deep_nesting_ends_the_search(void **state)
 {
     struct fixture *fixture = *state;

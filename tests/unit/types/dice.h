@@ -1,5 +1,5 @@
-/* dice: random numbers that are the same on every machine for the same seed (SplitMix64, Steele,
- * Lea and Flood 2014). */
+/* dice: random numbers, equal on every machine for equal seeds (SplitMix64, Steele, Lea and Flood
+ * 2014). */
 #ifndef TYPES_DICE_H
 #define TYPES_DICE_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct dice {
-    uint64_t state; /* the seed, to begin with */
+    uint64_t state; /* initialize with the seed */
 };
 
 uint64_t dice_next(struct dice *dice);

@@ -1,5 +1,5 @@
-/* gpu_model: the tables of names and of matches beside this file, aliases, memory, and that reading
- * is stable for any words. */
+/* gpu_model: the tables of names and matches in this folder, aliases, memory; and stable parsing of
+ * any words. */
 #include "tsv.h"
 #include "types/gpu_model.h"
 #include "unit.h"
@@ -39,7 +39,7 @@ static void assert_reading(const char *label, const struct gpu_model *model,
     assert_string_equal(got, wanted);
 }
 
-/* What was read is read again, from its text, as the same. */
+/* A parsed model's text must parse to the same model. */
 static void assert_stable(const char *label)
 {
     struct gpu_model model = read_model(label);
@@ -83,7 +83,7 @@ static void test_requests_match_as_the_table_says(void **state)
     assert_in_range(n, 100, 10000);
 }
 
-/* No chip of the table is satisfied by another chip of it. */
+/* No chip of the table satisfies another. */
 static void test_chips_are_told_apart(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static void test_memory_of_a_name(void **state)
         {"NVIDIA-L4", 0},
         {"NVIDIA-GH200-480GB", 0},
         {"nvidia", 0},
-        /* A slice has its own memory, never the whole GPU's. */
+        /* A slice has its own memory, not the whole GPU's. */
         {"NVIDIA-A100-SXM4-40GB-MIG-1g.5gb", 5},
         {"NVIDIA-A100-SXM4-40GB-MIG-1c.3g.20gb-SHARED", 20},
         {"NVIDIA-H100-80GB-HBM3-MIG-1g.10gb+me", 10},
@@ -228,7 +228,7 @@ static void test_enough_memory_is_fifteen_sixteenths(void **state)
     assert_true(gpu_memory_is_enough(15 * GIB, 16 * GIB));
     assert_false(gpu_memory_is_enough(15 * GIB - 1, 16 * GIB));
     assert_true(gpu_memory_is_enough(15, 16));
-    assert_true(gpu_memory_is_enough(16, 17)); /* 15/16 of 17 are 15.9 */
+    assert_true(gpu_memory_is_enough(16, 17)); /* 15/16 of 17 is 15.9 */
     assert_false(gpu_memory_is_enough(15, 17));
     assert_true(gpu_memory_is_enough(1, 1));
     assert_false(gpu_memory_is_enough(0, 1));
@@ -256,7 +256,7 @@ static void test_equal_is_all_that_is_said(void **state)
     assert_true(gpu_model_equal(&whole, &shared));
 }
 
-/* Names made of the words that mean something, in any order. */
+/* Names made of known words in any order. */
 static void test_reading_is_stable_for_any_words(void **state)
 {
     (void)state;

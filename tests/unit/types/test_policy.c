@@ -1,4 +1,4 @@
-/* policy: the built-in defaults, and what counts as a GPU resource or a model label. */
+/* policy: built-in defaults, GPU resources and model labels. */
 #include "types/policy.h"
 #include "unit.h"
 
@@ -45,7 +45,7 @@ static void test_names_that_only_look_like_gpus(void **state)
         assert_false(policy_is_gpu_resource(*state, OTHERS[i]));
 }
 
-/* The order is a promise: the first label whose value names a model decides. */
+/* The order is part of the contract: the first label whose value names a model decides. */
 static void test_model_labels_in_order(void **state)
 {
     static const char *const LABELS[] = {

@@ -1,5 +1,5 @@
-/* quantity: a table computed by hand, one computed by Kubernetes, refusals with their messages, and
- * random quantities against plain 128-bit arithmetic. */
+/* quantity: a table computed by hand, one computed by Kubernetes, errors with their messages, and
+ * random quantities against 128-bit arithmetic. */
 #include "tsv.h"
 #include "types/quantity.h"
 #include "unit.h"
@@ -35,7 +35,7 @@ static void assert_number(const char *text, int64_t got, int64_t want)
         fail_msg("%s: %" PRId64 ", not %" PRId64, text, got, want);
 }
 
-/* Text, Value() and MilliValue(). */
+/* The text, Value() and MilliValue(). */
 static const struct {
     const char *text;
     int64_t value;
@@ -63,7 +63,7 @@ static const struct {
     {"0m", 0, 0},
     {"-0", 0, 0},
     {"0.000", 0, 0},
-    /* the suffixes of ten */
+    /* decimal suffixes */
     {"1n", 1, 1},
     {"1u", 1, 1},
     {"1m", 1, 1},
@@ -81,7 +81,7 @@ static const struct {
     {"100.035k", 100035, 100035000},
     {"0.0005k", 1, 500},
     {"7.123456M", 7123456, 7123456000},
-    /* those of two */
+    /* binary suffixes */
     {"1Ki", 1024, 1024000},
     {"1Mi", 1048576, 1048576000},
     {"1Gi", 1073741824, 1073741824000},
@@ -96,7 +96,7 @@ static const struct {
     {"-0.1Ki", -103, -102400},
     {"40Gi", 42949672960, 42949672960000},
     {"81559Mi", 85520809984, 85520809984000},
-    /* E is exa, but the exponent where a number follows */
+    /* E is exa, or the exponent if a number follows */
     {"1E3", 1000, 1000000},
     {"1e3", 1000, 1000000},
     {"1E+3", 1000, 1000000},
@@ -109,7 +109,7 @@ static const struct {
     {"1e-400", 1, 1},
     {"0e2147483647", 0, 0},
     {"-1e-2147483647", -1, -1},
-    /* rounding is up, and away from zero below it */
+    /* rounds up, negative numbers away from zero */
     {"1.001", 2, 1001},
     {"1.0001", 2, 1001},
     {"-1.0001", -2, -1001},
@@ -119,7 +119,7 @@ static const struct {
     {"00000000000000000000000000000000000000000000000012", 12, 12000},
     {"1234000000000000000000000n", 1234000000000000, 1234000000000000000},
     {"9223372036854775.807", 9223372036854776, 9223372036854775807},
-    /* white space around it, as in a JSON string */
+    /* white space around a quantity */
     {" 1Gi\t\n", 1073741824, 1073741824000},
 };
 
@@ -132,7 +132,7 @@ static void test_values_and_millis(void **state)
     }
 }
 
-/* A result as quantities.tsv writes it. */
+/* Writes a result like quantities.tsv. */
 static void result_text(int r, int64_t value, char *text)
 {
     (void)snprintf(text, 32, "%" PRId64, value);
@@ -213,7 +213,7 @@ static void test_what_does_not_fit_is_an_error(void **state)
     assert_int_equal(quantity_whole("8Ei", &value, NULL), -ERANGE);
 }
 
-/* What is wrong, and a part of the sentence that says so. */
+/* The quantity, and a part of the message. */
 static void test_refusals_say_what_is_right(void **state)
 {
     (void)state;
@@ -277,7 +277,7 @@ static void test_long_texts_are_shown_cut(void **state)
     int64_t value;
     assert_int_equal(quantity_value(text, &value, &err), -EINVAL);
     assert_non_null(strstr(err.text, "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...\" is not"));
-    memcpy(text + 38, "\xe2\x82\xac", 3); /* a euro sign over the edge stays whole or out */
+    memcpy(text + 38, "\xe2\x82\xac", 3); /* a euro sign at the limit is kept or dropped whole */
     assert_int_equal(quantity_value(text, &value, &err), -EINVAL);
     assert_non_null(strstr(err.text, "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...\" is not"));
     memset(text, '9', sizeof text - 1);
@@ -299,7 +299,7 @@ static void test_counts_must_be_whole(void **state)
     (void)state;
     static const struct {
         const char *text;
-        int64_t value; /* -1: refused */
+        int64_t value; /* -1: rejected */
         const char *why;
     } CASES[] = {
         {"0", 0, ""},
@@ -369,7 +369,7 @@ static wide ceil_divide(wide number, wide divisor)
     return number / divisor + (number % divisor != 0);
 }
 
-/* digits / 10^n_fraction * 10^exponent * 2^shift, as text and in 128 bits: below 10^9 * 2^60 *
+/* digits / 10^n_fraction * 10^exponent * 2^shift as text, and in 128 bits: below 10^9 * 2^60 *
  * 10^3. */
 static void test_random_quantities(void **state)
 {

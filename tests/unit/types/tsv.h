@@ -1,5 +1,5 @@
-/* tsv: tables of expectations beside the tests, one row a line, columns separated by tabs, '#' for
- * comments. "-" stands for nothing and is given as "". Whatever is wrong fails the test. */
+/* tsv: tables of expectations beside the tests: one row per line, columns separated by tabs, '#'
+ * starts a comment. "-" is read as "". Any fault fails the test. */
 #ifndef TSV_H
 #define TSV_H
 
@@ -12,12 +12,12 @@ struct tsv {
     FILE *file;
     int line_number;
     char line[512];
-    const char *columns[TSV_COLUMNS_MAX]; /* of the row that tsv_next() gave */
+    const char *columns[TSV_COLUMNS_MAX]; /* of the last row from tsv_next() */
 };
 
-/* A file of this folder. */
+/* Opens a file of this folder. */
 struct tsv tsv_open(const char *name);
-/* The next row, which must have n columns. False at the end; the file is closed then. */
+/* Reads the next row, which must have n columns. False at the end, after closing the file. */
 bool tsv_next(struct tsv *table, int n);
 
 #endif
