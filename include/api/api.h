@@ -1,9 +1,8 @@
 /*
- * api: the people's protocol: what is there, where would it go, why is it pending, and is the
- * service well?
+ * api: the users' protocol: inventory, dry run, reasons for pending pods, and health.
  *
- * Answers are JSON, or with ?output=table text for people. Their shapes are in docs/openapi.yaml:
- * members are added, never renamed.
+ * Answers are JSON, or plain text with ?output=table. docs/openapi.yaml has their shapes: members
+ * are added, never renamed.
  */
 #ifndef API_API_H
 #define API_API_H
@@ -24,14 +23,13 @@ struct api {
     struct decisions *decisions; /* NULL: none are kept */
     size_t max_object_bytes;     /* of a manifest */
     size_t max_replicas;         /* placed one by one in a dry run */
-    /* Writes the metrics of others behind ours. */
+    /* Writes further metrics after these. */
     void (*more_metrics)(void *context, struct buf *out);
     void *more_metrics_context;
-    /* Whether the threads that follow the API server go on; if not, why. NULL: there are none. */
+    /* Whether the threads that follow the API server run; if not, why. NULL: there are none. */
     bool (*alive)(void *context, struct err *ret_why);
     void *alive_context;
-    /* The replica's role ("leader"); it returns NULL for the only replica, as does a NULL
-     * function. */
+    /* The replica's role ("leader"). NULL, or a function that returns NULL: the only replica. */
     const char *(*role)(void *context);
     void *role_context;
     atomic_bool snapshot_under_way;

@@ -1,5 +1,5 @@
 /*
- * arena: request-lived memory. Everything is freed at once with the arena; nobody frees a part.
+ * arena: request-lived memory. arena_free() frees all of it at once; no part is freed alone.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -9,12 +9,11 @@
 struct arena;
 
 struct arena *arena_new(void) __attribute__((returns_nonnull));
-/* One that has room for so many bytes at once, where it is known how many there will be: the sum of
- * arena_padded() of each piece. */
+/* An arena with room for that many bytes at once: the sum of arena_padded() of each piece. */
 struct arena *arena_new_sized(size_t bytes) __attribute__((returns_nonnull));
-/* What a piece of that size takes from an arena. */
+/* The bytes that a piece of that size takes in an arena. */
 size_t arena_padded(size_t size);
-/* Of memory that the arena has, used or not, and itself. */
+/* All memory of the arena, used or not, and its own struct. */
 size_t arena_bytes(const struct arena *arena);
 void arena_free(struct arena *arena);
 /* arena_free() for CLEANUP. */
@@ -28,7 +27,7 @@ char *arena_strndup(struct arena *arena, const char *text, size_t len)
     __attribute__((returns_nonnull));
 char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((returns_nonnull, format(printf, 2, 3)));
-/* A copy of n items of the given size; NULL when n is 0. */
+/* Copies n items of the given size; NULL if n is 0. */
 void *arena_copy(struct arena *arena, const void *items, size_t n, size_t size);
 
 #define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))

@@ -1,8 +1,8 @@
 /*
- * buf: bytes that grow up to a maximum given at its birth. The text is always NUL-terminated.
+ * buf: bytes that grow up to a maximum given to buf_init(). The text is always NUL-terminated.
  *
- * A piece that does not fit is left out, and `overflowed` remembers it. Code that uses the text
- * checks that once, unless the parts are bounded (BUF_UNBOUNDED) or a message may be cut.
+ * A piece that does not fit is left out and sets `overflowed`. Code that uses the text checks that
+ * once, unless the parts are bounded (BUF_UNBOUNDED) or a message may be cut.
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
@@ -11,36 +11,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The maximum for text whose parts have maximums of their own. */
+/* Maximum for text whose parts have maximums of their own. */
 #define BUF_UNBOUNDED (SIZE_MAX / 2)
 
 struct buf {
     char *data;
     size_t len;
     size_t size;
-    size_t max;      /* bytes of content at the most */
-    bool is_secret;  /* memory is wiped before it is given back */
-    bool overflowed; /* something did not fit since buf_init() or buf_clear() */
+    size_t max;      /* maximum bytes of content */
+    bool is_secret;  /* memory is wiped before it is freed */
+    bool overflowed; /* a piece did not fit since buf_init() or buf_clear() */
 };
 
 void buf_init(struct buf *buf, size_t max);
-/* The same for what must not lie about in memory when it is no longer needed. */
+/* The same for secrets: memory is wiped before it is freed. */
 void buf_init_secret(struct buf *buf, size_t max);
 void buf_fini(struct buf *buf);
 
-/* Nothing is added when the content would pass the maximum. */
+/* Adds nothing if the content would exceed the maximum. */
 void buf_add(struct buf *buf, const void *bytes, size_t len);
 void buf_add_text(struct buf *buf, const char *text);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Adds the text in double quotes, with JSON's escapes (which logfmt reads too). Bytes that are not
- * UTF-8 become U+FFFD. Where the text does not fit, its beginning is added. */
+/* Adds the text in double quotes with JSON's escapes (logfmt reads them too). Invalid UTF-8 becomes
+ * U+FFFD. If the text does not fit, adds its beginning. */
 void buf_add_quoted(struct buf *buf, const char *text);
 void buf_add_decimal(struct buf *buf, int64_t number);
 
 void buf_clear(struct buf *buf);
-/* The text, never NULL. Valid until the next change. */
+/* Never NULL. Valid until the next change. */
 const char *buf_text(const struct buf *buf);
-/* Hands the memory to the caller (free()) and leaves the buffer empty. Never NULL. */
+/* Gives the memory to the caller (free()) and leaves the buffer empty. Never NULL. */
 char *buf_take(struct buf *buf);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * err: what went wrong, in one line a person can act on.
+ * err: an error as one line that an operator can act on.
  *
- * Every function that can fail returns 0 or a negative errno and, through its last parameter, the
- * message. The message names the thing, the value and what would be right. Callers add context on
- * the way up with err_prefix(); it is logged once, where it stops travelling.
+ * Every function that can fail returns 0 or a negative errno, and the message through its last
+ * parameter. The message names the object, the value and what would be right. Callers add context
+ * with err_prefix(). The caller that handles the error logs it, once.
  */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
@@ -20,7 +20,7 @@ struct err {
 int err_set(struct err *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Puts "prefix" before the message that is there. err may be NULL. */
+/* Puts "prefix" before the existing message. err may be NULL. */
 void err_prefix(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

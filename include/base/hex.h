@@ -1,10 +1,10 @@
 /*
- * hex: a hexadecimal digit's value.
+ * hex: value of a hexadecimal digit.
  */
 #ifndef BASE_HEX_H
 #define BASE_HEX_H
 
-/* -1: it is none. */
+/* -1: not a hexadecimal digit. */
 static inline int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')

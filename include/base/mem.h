@@ -1,8 +1,8 @@
 /*
- * mem: allocation that aborts when memory is out, and the cleanup attribute.
+ * mem: allocation that aborts without memory, and the cleanup attribute.
  *
- * There is no recovery from out of memory in this program; the protection against it is a named
- * limit on everything that the outside can grow.
+ * The program does not recover from lack of memory. Instead, every input that outsiders can grow
+ * has a named limit.
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
@@ -13,21 +13,21 @@
 /* The memory is zeroed. The caller frees it with free(). */
 void *mem_new(size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_new_array(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
-/* At an address that is a multiple of the alignment, a power of two. */
+/* Aligned to a power of two. */
 void *mem_new_aligned(size_t alignment, size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_grow(void *old, size_t n, size_t size) __attribute__((returns_nonnull));
 char *mem_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 char *mem_strndup(const char *text, size_t len) __attribute__((malloc, returns_nonnull));
 
-/* Returns what was freed to the system, which the allocator would keep for later. For after
- * something that was unusually large. */
+/* Returns freed memory to the system, which the allocator would keep. Call it after an unusually
+ * large allocation. */
 void mem_give_back(void);
 
 #define MEM_NEW(type) ((type *)mem_new(sizeof(type)))
 #define MEM_ARRAY(type, n) ((type *)mem_new_array((n), sizeof(type)))
 
-/* The struct of the type whose member is at the pointer, which is not NULL. Casts a const away, as
- * the owner of the struct may. */
+/* The struct whose member is at the pointer, which must not be NULL. Casts const away, as the owner
+ * of the struct may. */
 #define CONTAINER_OF(pointer, type, member)                                                        \
     ((type *)((uintptr_t)(1 ? (pointer) : &((type *)NULL)->member) - offsetof(type, member)))
 

@@ -1,8 +1,8 @@
 /*
- * mutex: a mutex, and what clang is told of it. Its analysis (-Wthread-safety) finds a function
- * that returns with a mutex it should have given back, or calls another that needs one without it.
+ * mutex: a mutex with attributes for clang's -Wthread-safety. That analysis finds a function that
+ * returns without releasing a mutex, or calls another function without the mutex it requires.
  *
- * docs/ARCHITECTURE.md has a table of all locks, with their order and what each guards.
+ * docs/ARCHITECTURE.md has a table of all locks, with their order and the data that each guards.
  */
 #ifndef BASE_MUTEX_H
 #define BASE_MUTEX_H
@@ -15,7 +15,7 @@
 #else
 #define MUTEX_ATTRIBUTE(attribute)
 #endif
-/* Of a function: its caller holds the mutex; it takes it; or it gives it back. */
+/* Attributes of a function: its caller holds the mutex; it locks it; it unlocks it. */
 #define REQUIRES(mutex) MUTEX_ATTRIBUTE(requires_capability(mutex))
 #define ACQUIRES(mutex) MUTEX_ATTRIBUTE(acquire_capability(mutex))
 #define RELEASES(mutex) MUTEX_ATTRIBUTE(release_capability(mutex))

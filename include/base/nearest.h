@@ -1,13 +1,13 @@
 /*
- * nearest: did you mean ...? How far two words are from each other.
+ * nearest: the distance between two words, for "did you mean ...?".
  */
 #ifndef BASE_NEAREST_H
 #define BASE_NEAREST_H
 
 #include <stddef.h>
 
-/* Characters to add, drop or replace to make one word of the other; case does not count. SIZE_MAX
- * where they are too far from each other for a slip of the fingers. */
+/* The number of characters to add, drop or replace to turn one word into the other, ignoring case.
+ * SIZE_MAX if that is too many for a typing error. */
 size_t nearest_distance(const char *a, const char *b);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * process_metrics: what the system says of this process, under the names that Prometheus' clients
- * give it (process_cpu_seconds_total ...), so that dashboards made for any program show it.
+ * process_metrics: the system's figures for this process, under the names of Prometheus' clients
+ * (process_cpu_seconds_total ...), for generic dashboards.
  *
  * Source: https://prometheus.io/docs/instrumenting/writing_clientlibs/#process-metrics
  */
@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 
-/* Reads /proc; what cannot be read has no sample. */
+/* Reads /proc; an unreadable figure has no sample. */
 void process_metrics(struct buf *out);
 
 #endif

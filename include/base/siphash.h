@@ -2,9 +2,9 @@
  * siphash: SipHash-c-d with 64 or 128 bits of result, streamed.
  *
  * Source: J.-P. Aumasson, D. J. Bernstein: SipHash: a fast short-input PRF (INDOCRYPT 2012); the
- * 128-bit variant is that of the authors' reference code. The rounds are arguments, so that the
- * published vectors of 2-4 can test the code that the program uses with 1-3. Callers pass
- * constants; everything is inline for them.
+ * 128-bit variant is that of the authors' reference code. The rounds are arguments, so the
+ * published vectors for 2-4 test the code that runs with 1-3. Callers pass constants, and all is
+ * inline.
  */
 #ifndef BASE_SIPHASH_H
 #define BASE_SIPHASH_H
@@ -20,7 +20,7 @@ struct siphash_key {
 
 struct siphash {
     uint64_t v0, v1, v2, v3;
-    uint64_t tail; /* the last len % 8 bytes, the first in the lowest place */
+    uint64_t tail; /* the last len % 8 bytes, the first in the lowest byte */
     size_t len;    /* bytes so far */
     bool is_wide;
 };
@@ -49,7 +49,7 @@ static inline void siphash_rounds(struct siphash *hash, unsigned n)
     }
 }
 
-/* is_wide: for siphash_end128(), else for siphash_end(). */
+/* is_wide: for siphash_end128(); else for siphash_end(). */
 static inline struct siphash siphash_begin(struct siphash_key key, bool is_wide)
 {
     return (struct siphash){
@@ -68,7 +68,7 @@ static inline void siphash_word(struct siphash *hash, uint64_t word, unsigned c)
     hash->v0 ^= word;
 }
 
-/* The first n (0 to 8) bytes of a text as a number, little-endian. */
+/* The first n (0 to 8) bytes as a little-endian number. */
 static inline uint64_t siphash_bytes(const unsigned char *bytes, size_t n)
 {
     uint64_t word = 0;
@@ -103,7 +103,7 @@ static inline uint64_t siphash_folded(const struct siphash *hash)
     return hash->v0 ^ hash->v1 ^ hash->v2 ^ hash->v3;
 }
 
-/* Once, after all that was added. */
+/* Call once, after all input. */
 static inline uint64_t siphash_end(struct siphash *hash, unsigned c, unsigned d)
 {
     siphash_word(hash, hash->tail | (uint64_t)hash->len << 56, c);

@@ -1,5 +1,5 @@
 /*
- * small_file: a whole file in memory, up to the buffer's maximum.
+ * small_file: reads a whole file into memory, up to the buffer's maximum.
  */
 #ifndef BASE_SMALL_FILE_H
 #define BASE_SMALL_FILE_H
@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 
-/* may_wait: a pipe is read to its end; else only a regular file is read, which needs no waiting.
- * -EFBIG: larger than the buffer may become; or what the system said. Messages begin with the path.
- */
+/* may_wait: also reads a pipe, to its end; otherwise only a regular file, which never blocks.
+ * -EFBIG: larger than the buffer's maximum; else the system's errno. Messages begin with the
+ * path. */
 int small_file_read(const char *path, bool may_wait, struct buf *text, struct err *err);
 
 #endif

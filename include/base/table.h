@@ -1,8 +1,8 @@
 /*
  * table: uthash with the program's keyed hash (hash.h). The only file that includes <uthash.h>
- * (tests/lint/includes.py): with uthash's own functions, tenants could choose keys that collide.
+ * (tests/lint/includes.py): with uthash's own functions, tenants could construct collisions.
  *
- * A table is walked in the order in which its items were added, whatever the key.
+ * A table is iterated in insertion order, whatever the key.
  */
 #ifndef BASE_TABLE_H
 #define BASE_TABLE_H

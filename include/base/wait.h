@@ -1,5 +1,5 @@
 /*
- * wait: threads that wait until a moment of clock_ms() (base/clock.h).
+ * wait: waiting until a time of clock_ms() (base/clock.h).
  */
 #ifndef BASE_WAIT_H
 #define BASE_WAIT_H

@@ -9,20 +9,21 @@
 
 #include <stdbool.h>
 
-/* Strings are argv's, NULL where not given. */
+/* Strings are argv's; NULL: not given. */
 struct options {
     const char *config_file;
     const char *cluster_file;
     const char *kubeconfig;
     const char *context;
-    const char *listen; /* ADDR:PORT for verbs, people and probes alike */
-    bool check;         /* only read and judge */
+    const char *listen; /* ADDR:PORT for verbs, people and probes together */
+    bool check;         /* only read and validate */
     bool print_policy;
     enum log_level log_level;
     enum log_format log_format;
 };
 
-/* 0, or -EINVAL with a message. --help and --version print to standard output and set *ret_done. */
+/* -EINVAL with a message on invalid arguments. --help and --version print to standard output and
+ * set *ret_done. */
 int options_parse(int argc, char **argv, struct options *ret_options, bool *ret_done,
                   struct err *err);
 

@@ -1,5 +1,5 @@
 /*
- * worst_case: for how long a leader that vanishes stalls kube-scheduler, for operators to read.
+ * worst_case: how long the loss of a leader stalls kube-scheduler, as text for operators.
  */
 #ifndef CONFIG_WORST_CASE_H
 #define CONFIG_WORST_CASE_H
@@ -7,8 +7,8 @@
 #include "base/buf.h"
 #include "config/settings.h"
 
-/* One line: the sum (timing_stall_ms()) and its parts, with the keys that they are from. Nothing
- * without leader election, where nobody takes over. */
+/* Writes one line: the sum (timing_stall_ms()), its parts, and their policy keys. Nothing without
+ * leader election. */
 void worst_case_tell(const struct settings *settings, struct buf *out);
 
 #endif

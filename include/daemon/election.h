@@ -1,6 +1,6 @@
 /*
  * election: this replica among others: its identity and address, its leadership on the write loop,
- * and the judgement of the verbs' gate. live_mode owns it.
+ * and the decision of the verbs' gate. live_mode owns it.
  */
 #ifndef DAEMON_ELECTION_H
 #define DAEMON_ELECTION_H
@@ -12,31 +12,31 @@
 #include "kube/loop.h"
 #include "kube/watch.h"
 
-/* NULL where this replica is the only one: then it may decide, and nothing is told. */
+/* NULL for the only replica: then it may decide, and functions without a result do nothing. */
 struct election;
 
 struct election_parts {
     const struct settings *settings;
     struct kube_loop *loop;      /* the write loop */
     struct kube_watch *pods;     /* its store catches up before this replica leads */
-    struct inventory *inventory; /* a replica leads while it is usable */
+    struct inventory *inventory; /* a replica leads only while it is usable */
     uint64_t seed;
     int64_t (*quiet_ms)(void *context, int64_t now_ms); /* see kube/leadership.h */
     void *context;
 };
 
-/* Before the loop starts. Borrows the parts. -EINVAL: the environment lacks the namespace or the
- * address of this replica. */
+/* Call before the loop starts. Borrows the parts until election_free(). -EINVAL: the environment
+ * lacks the namespace or the address of this replica. */
 int election_new(const struct election_parts *parts, struct election **ret_election,
                  struct err *err);
-/* After the loop has stopped. */
+/* Call after the loop has stopped. */
 void election_free(struct election *election);
 
-/* The address of the verbs, for the EndpointSlice. Before the loop starts. */
+/* Sets the address of the verbs, for the EndpointSlice. Call before the loop starts. */
 void election_listens(struct election *election, const char *address);
-/* Called when this replica begins or ceases to decide, on the loop's thread, without a lock. NULL:
- * no call any more. No call of the former function is under way when this returns, except one that
- * calls this itself. */
+/* turned() is called when this replica begins or stops deciding, on the loop's thread, without a
+ * lock; NULL: no more calls. When this returns, no call of the previous function is in progress,
+ * except a call from which this was called. */
 void election_on_turn(struct election *election, void (*turned)(void *context, bool may_decide),
                       void *context);
 
@@ -44,13 +44,13 @@ void election_on_turn(struct election *election, void (*turned)(void *context, b
 bool election_may_decide(const struct election *election);
 /* "leader", ...; NULL without an election. */
 const char *election_role(const struct election *election);
-/* A gate's judge(): open, or closed by a 503 without a body, the last answer of its connection. */
+/* A gate's judge(): opens it, or answers 503 without a body and closes the connection. */
 enum gate_verdict election_judge(const struct election *election, struct exchange *exchange);
 void election_metrics(const struct election *election, struct buf *out);
 
-/* Closes the gate. Requests that have passed it may be finished. */
+/* Closes the gate for new requests; those that passed it go on. */
 void election_withdraw(struct election *election);
-/* Stops deciding, and gives the Lease up when everything that was begun is over (at_most_ms, by
+/* Stops deciding, and gives the Lease up when everything begun has ended (at most at at_most_ms of
  * clock_ms()). Returns when the Lease is given up, or a few seconds after at_most_ms. The loop must
  * run. */
 void election_leave(struct election *election, int64_t at_most_ms);

@@ -16,20 +16,20 @@
 struct gates {
     const struct settings *settings;
     bool has_tls;
-    const struct election *election; /* NULL: there is one replica */
+    const struct election *election; /* NULL: the only replica */
     struct beside *beside;           /* NULL: no instance beside each kube-scheduler */
-    atomic_llong warned_at;          /* of a client that may not call the verbs */
+    atomic_llong warned_at;          /* last warning about a client that may not call the verbs */
 
     struct gate verbs;  /* for kube-scheduler, by certificate, while this replica decides */
     struct gate people; /* for users, by certificate or token */
     struct auth *auth;
 };
 
-/* Borrows the settings, the election and beside (both may be NULL). The gates must not be moved.
- * sender: asks the API server about tokens; sender.send NULL: there is none. */
+/* Borrows settings, election and beside (both may be NULL) until gates_fini(). The struct must not
+ * be moved. sender: for token reviews; sender.send NULL: none. */
 void gates_init(struct gates *ret_gates, const struct settings *settings, bool has_tls,
                 struct kube_sender sender, const struct election *election, struct beside *beside);
-/* After the sender has stopped. */
+/* Call after the sender has stopped. */
 void gates_fini(struct gates *gates);
 
 void gates_metrics(const struct gates *gates, struct buf *out);

@@ -1,5 +1,5 @@
 /*
- * listening: the addresses to listen on, whether the policy allows them, and their certificate.
+ * listening: the addresses to listen on, the policy's check of them, and the certificate.
  */
 #ifndef DAEMON_LISTENING_H
 #define DAEMON_LISTENING_H
@@ -15,23 +15,23 @@ struct listening {
     const char *verbs; /* ADDR:PORT */
     const char *people;
     const char *probes;
-    const char *policy_file; /* named in faults; NULL: there is none */
+    const char *policy_file; /* for error messages; NULL: none */
     bool has_tls;
-    bool insecure_verbs; /* other machines reach them, and no client is authenticated */
+    bool insecure_verbs; /* reachable by other machines without client authentication */
     bool insecure_people;
-    struct tls_files tls_files; /* where there is TLS */
-    struct tls *tls;            /* from listening_begin() on */
+    struct tls_files tls_files; /* only with TLS */
+    struct tls *tls;            /* set by listening_begin() */
 };
 
-/* Borrows from both. -EINVAL: the verbs or the users' routes would be open to other machines, and
- * the policy does not allow that; or some of the TLS files are named and not all. */
+/* Borrows from both. -EINVAL: other machines could reach the verbs or the users' routes against the
+ * policy, or only some of the TLS files are named. */
 int listening_decide(const struct settings *settings, const struct options *options,
                      struct listening *ret_listening, struct err *err);
-/* Whether the certificate files are valid. */
+/* Checks the certificate files. */
 int listening_check(const struct listening *listening, struct err *err);
-/* Reads these files, and again when they change; warns of insecure listeners. */
+/* Reads the files, and again when they change; warns of insecure listeners. */
 int listening_begin(struct listening *listening, struct err *err);
-/* After the server. */
+/* Call after the server has stopped. */
 void listening_end(struct listening *listening);
 
 void listening_metrics(const struct listening *listening, struct buf *out);

@@ -1,5 +1,5 @@
 /*
- * bytes: where the readers of this folder get their text from, piece by piece.
+ * bytes: input of this folder's readers, in pieces.
  */
 #ifndef FORMATS_BYTES_H
 #define FORMATS_BYTES_H
@@ -8,17 +8,17 @@
 
 #include <stddef.h>
 
-/* Gives up to size bytes (size is never 0); *ret_n 0 is the end, then and whenever it is called
- * again. A negative errno ends it all; fill err. */
+/* Reads up to size bytes (size > 0). *ret_n 0: the end, also in repeated calls. A negative errno
+ * ends the reading; fill err. */
 typedef int bytes_read(void *context, char *bytes, size_t size, size_t *ret_n, struct err *err);
 
-/* A text that is at hand. */
+/* A text in memory. */
 struct bytes_at_hand {
-    const char *text; /* may be NULL where len is 0 */
+    const char *text; /* may be NULL if len is 0 */
     size_t len;
 };
 
-/* A bytes_read; context is the struct bytes_at_hand, which is left with what was not yet read. */
+/* A bytes_read; the context is a struct bytes_at_hand, which keeps the unread rest. */
 int bytes_read_at_hand(void *context, char *bytes, size_t size, size_t *ret_n, struct err *err);
 
 #endif

@@ -1,10 +1,9 @@
 /*
- * documents: objects out of bytes that are JSON or YAML, one or several documents, read in pieces.
+ * documents: objects from JSON or YAML input, one or several documents, read in pieces.
  *
- * JSON where the first byte that is no white space is '{' or '[', else YAML, to the end: JSON
- * documents with "---" between them, and YAML that begins with a brace, are not read. A byte order
- * mark is skipped. No more of the text is held than an object at a time (and white space that it
- * begins with).
+ * JSON if the first non-blank byte is '{' or '[', else YAML, to the end: neither JSON documents
+ * separated by "---" nor YAML that starts with a brace are supported. A byte order mark is skipped.
+ * Memory holds one object at a time (and leading white space).
  */
 #ifndef FORMATS_DOCUMENTS_H
 #define FORMATS_DOCUMENTS_H
@@ -20,11 +19,11 @@ struct document_options {
     size_t json_flags; /* as in json_stream.h */
 };
 
-/* Errors as json_stream.h and yaml_json.h say, and what read or the handler returned. A text of
- * nothing but white space and comments is no error, and nothing is handed over. */
+/* Errors of json_stream.h and yaml_json.h, of read() and of the handler. Text of white space and
+ * comments alone is no error and calls no handler. */
 int documents_each(bytes_read *read, void *context, const struct document_options *options,
                    const struct json_stream_handler *handler, struct err *err);
-/* The same for a text that is at hand. */
+/* The same for text in memory. */
 int documents_each_text(const char *text, size_t len, const struct document_options *options,
                         const struct json_stream_handler *handler, struct err *err);
 

@@ -1,8 +1,8 @@
 /*
- * json_get: typed reading of JSON members, with errors that name the path and the value.
+ * json_get: typed access to JSON members, with errors that name the path and the value.
  *
  * Messages look like `spec.containers[1].name: is the number 3, should be a string`. A missing or
- * null member is not an error: the output is left as it was and 0 is returned.
+ * null member is no error: the functions return 0 and leave the output unchanged.
  */
 #ifndef FORMATS_JSON_GET_H
 #define FORMATS_JSON_GET_H
@@ -13,30 +13,29 @@
 
 #include <jansson.h>
 
-/* For the hashes of all JSON objects: before the first one, and before the first thread. */
+/* Seeds the hashes of all JSON objects. Call before the first object and the first thread. */
 void json_set_seed(size_t seed);
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The names of JSON's types, for messages: "a string", "a number with a fraction", "an object" ...
- */
+/* Type names for messages: "a string", "a number with a fraction", "an object" ... */
 const char *json_type_text(const json_t *value);
 /* Adds the value as messages show it: `the string "x"`, `the number 3`, `an array`; long strings
  * are cut. */
 void json_add_shown(const json_t *value, struct buf *out);
 
-/* member of object, NULL where object is NULL, no object, or the member is missing or null. */
+/* Borrowed; NULL if object is NULL or no object, or the member is missing or null. */
 json_t *json_member(const json_t *object, const char *key);
 
-/* 0 and the borrowed value (unchanged when missing), or -EINVAL: the type is another. */
+/* 0 and the borrowed value (unchanged if missing), or -EINVAL for another type. */
 int json_get_string(const json_t *object, const char *key, const char **ret_text, struct err *err);
 int json_get_bool(const json_t *object, const char *key, bool *ret_value, struct err *err);
 int json_get_integer(const json_t *object, const char *key, int64_t *ret_value, struct err *err);
 int json_get_object(const json_t *object, const char *key, json_t **ret_value, struct err *err);
 int json_get_array(const json_t *object, const char *key, json_t **ret_value, struct err *err);
 
-/* The whole text as one JSON value. -EINVAL: "LINE:COLUMN: what is wrong" (columns in bytes). flags
- * as json_loadb(). *ret_value is the caller's (json_decref()). */
+/* Parses the complete text as one JSON value. -EINVAL: "LINE:COLUMN: what is wrong" (columns in
+ * bytes). flags as in json_loadb(). The caller owns *ret_value (json_decref()). */
 int json_parse(const char *text, size_t len, size_t flags, json_t **ret_value, struct err *err);
 
 #endif

@@ -9,10 +9,10 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* Adds the text of the value, or the beginning of it if the buffer overflows. flags as
- * json_dumps(). */
+/* Adds the value's text, or its beginning if the buffer overflows. flags as in json_dumps(). */
 void json_put(const json_t *value, size_t flags, struct buf *out);
-/* The text of the value, which it takes over; free() it. flags as json_dumps(). Never NULL. */
+/* The text of the value, the caller's (free()), never NULL. Takes over the value. flags as in
+ * json_dumps(). */
 char *json_take_text(json_t *value, size_t flags, size_t *ret_len);
 
 #endif

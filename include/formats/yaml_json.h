@@ -1,12 +1,12 @@
 /*
- * yaml_json: YAML read into jansson's values, the way kubectl reads it (sigs.k8s.io/yaml).
+ * yaml_json: reads YAML into jansson values, as kubectl does (sigs.k8s.io/yaml).
  *
- * YAML 1.1 booleans (yes, on, y ...), duplicate keys refused, merge keys (<<) and aliases supported
- * with a budget on what they expand to. Keys become strings as kubectl makes them: an unquoted y:
- * is "true". A plain scalar with a fraction or an exponent stays text: quantities such as 1.5 or
- * 1e3 must not pass through floating point. Plain integers that fit become JSON integers, all
- * others text. The character U+0000 is read as U+FFFD. Columns are characters, where JSON's are
- * bytes. A byte order mark at the beginning is skipped.
+ * YAML 1.1 booleans (yes, on, y ...); duplicate keys are rejected; merge keys (<<) and aliases are
+ * supported within a budget. Keys become strings as in kubectl: an unquoted y: is "true". A plain
+ * scalar with a fraction or an exponent stays text, as quantities such as 1.5 or 1e3 must not pass
+ * through floating point. Plain integers that fit become JSON integers, all others text. U+0000 is
+ * read as U+FFFD. Columns are characters, where JSON's are bytes. A leading byte order mark is
+ * skipped.
  */
 #ifndef FORMATS_YAML_JSON_H
 #define FORMATS_YAML_JSON_H
@@ -19,36 +19,36 @@
 #include <stddef.h>
 
 struct yaml_options {
-    /* As in json_stream_options: never built at all. What an alias or a merge brings in is as it
-     * stands at its anchor. */
+    /* As in json_stream_options: never built. Aliases and merges contribute what their anchor
+     * has. */
     const char *const *drop;
-    size_t max_depth; /* nesting, aliases expanded; more is -EINVAL */
-    /* Keys and values of one object, aliases expanded, and all that the aliases of the text expand
-     * to together; more is -EMSGSIZE. */
+    size_t max_depth; /* nesting with aliases expanded; more is -EINVAL */
+    /* Keys and values of one object with aliases expanded, and of all alias expansions of the text
+     * together; more is -EMSGSIZE. */
     size_t max_nodes;
 };
 
-/* Every document of the text, in order, through the handler of json_stream.h: elements of a
- * top-level "items" one at a time, then the envelope. Empty documents are skipped. Documents that
- * are no mapping are handed over as envelopes too: it is for the handler to refuse them. Anchored
- * values live until their document's end and are shared by what is handed over: read, do not
- * change. -EINVAL: "LINE:COLUMN: what is wrong", -EMSGSIZE: a limit (of the options, or a fixed one
- * on anchors and directives), or what read or a handler returned. */
+/* Delivers every document of the text, in order, to the handler of json_stream.h: elements of a
+ * top-level "items" one at a time, then the envelope. Skips empty documents. Documents that are no
+ * mapping are delivered as envelopes too; the handler must reject them. Anchored values live until
+ * the end of their document and are shared by delivered values: do not change them. -EINVAL:
+ * "LINE:COLUMN: what is wrong". -EMSGSIZE: over a limit (of the options, or a fixed one on anchors
+ * and directives). Or an error of read() or a handler. */
 int yaml_each(bytes_read *read, void *context, const struct yaml_options *options,
               const struct json_stream_handler *handler, struct err *err);
 
-/* Where things stand in a document read by yaml_read(). */
+/* Positions in a document read by yaml_read(). */
 struct yaml_places;
 
-/* One document (a second one is -EINVAL), whole, with the place of every key and value.
- * *ret_root is the caller's (json_decref()), NULL for an empty text; *ret_places is freed by
+/* Reads one document (a second is -EINVAL), with the position of every key and value. The caller
+ * owns *ret_root (json_decref()), NULL for empty text, and frees *ret_places with
  * yaml_places_free(). */
 int yaml_read(const char *text, size_t len, const struct yaml_options *options, json_t **ret_root,
               struct yaml_places **ret_places, struct err *err);
 void yaml_places_free(struct yaml_places *places);
 
-/* Where container's key, or its value, stands; {0, 0} if unknown. For an array the key is
- * its index in decimal. */
+/* The position of container's key or of its value; {0, 0} if unknown. In an array the key is the
+ * decimal index. */
 struct text_position yaml_place_of_key(const struct yaml_places *places, const json_t *container,
                                        const char *key);
 struct text_position yaml_place_of_value(const struct yaml_places *places, const json_t *container,

@@ -1,13 +1,12 @@
 /*
  * server: sockets, threads, limits and the route table of the HTTP service.
  *
- * It answers by itself: 404 (no such path), 405 (path known, method not; with Allow), 413 (body
- * over the limit), 501 (Transfer-Encoding but chunked), 503 with Retry-After where the bodies of
- * all requests together are over theirs, and 503 with Connection: close to new requests once it
- * drains. It closes without an answer who is too slow with a request or in taking an answer
- * (src/http/connection_table.h). A request line or header that is broken or too large (32 KiB
- * together) gets a 400, 414, 431 or 505 that is the library's own: not JSON, and not in the
- * metrics.
+ * The server itself answers 404 (unknown path), 405 (known path, other method; with Allow), 413
+ * (body over the limit), 501 (Transfer-Encoding other than chunked), 503 with Retry-After if all
+ * bodies together exceed their limit, and 503 with Connection: close to new requests while it
+ * drains. It closes connections that are too slow in sending a request or in reading an answer,
+ * without an answer (src/http/connection_table.h). A malformed or too large (32 KiB) request line
+ * and header get the library's own 400, 414, 431 or 505: not JSON, and not in the metrics.
  */
 #ifndef HTTP_SERVER_H
 #define HTTP_SERVER_H
@@ -21,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Which of the listeners serves a route; a set of bits. */
+/* A set of bits: the listeners that serve a route. */
 enum listener { LISTEN_VERBS = 1, LISTEN_PEOPLE = 2, LISTEN_PROBES = 4 };
 
 enum gate_verdict {
@@ -30,80 +29,80 @@ enum gate_verdict {
     GATE_CLOSED, /* the gate has answered the exchange */
 };
 
-/* Decides who may use a route. A request that it closes costs no memory for its body, which is not
- * waited for either: where one follows, the answer goes out at once, as the connection's last. */
+/* Decides who may use a route. The server keeps and awaits no body of a rejected request: if one
+ * follows, the answer is sent at once, as the connection's last. */
 struct gate {
-    /* The header is read, the body is not there. On a thread of the server: must not wait. */
+    /* Called after the header, before the body, on a thread of the server: must not block. */
     enum gate_verdict (*judge)(void *context, struct exchange *exchange);
-    /* After GATE_ASK, when the request is complete, on a thread of the server: must not wait
-     * either. Sooner or later, from any thread: exchange_pass(), or an answer. */
+    /* Called after GATE_ASK, when the request is complete, on a thread of the server: must not
+     * block. Now or later, from any thread, it must call exchange_pass() or answer. */
     void (*ask)(void *context, struct exchange *exchange);
     void *context;
 };
 
-/* The path must be equal; a path that ends in '/' also serves all below it. The longest path that
- * matches decides, then the method. */
+/* The path must be equal; a trailing '/' also matches all below it. The longest matching path
+ * decides, then the method. */
 struct route {
     const char *method; /* "GET" also serves HEAD */
     const char *path;
-    unsigned listeners; /* on which of them */
+    unsigned listeners; /* bits of enum listener */
     const char *name;   /* label of the metrics: "filter", "inventory" ... */
-    /* Called on a thread of the server, several at once. It should not wait for anything: the other
-     * connections of that thread wait with it. */
+    /* Called on a thread of the server, several at once. It should not block, as that thread serves
+     * other connections too. */
     void (*handle)(void *context, struct exchange *exchange);
     void *context;
     const struct gate *gate; /* NULL: always open */
 };
 
 struct server_settings {
-    /* "127.0.0.1:8888", "[::1]:8888", "0.0.0.0:8888", "[::]:8888" (IPv4 too); no names. Equal ones
-     * share a socket. Port 0 takes a free one. NULL: not served. */
+    /* "127.0.0.1:8888", "[::1]:8888", "0.0.0.0:8888", "[::]:8888" (IPv4 too); no names. Equal
+     * addresses share a socket. Port 0: any free one. NULL: not served. */
     const char *verbs;
     const char *people;
     const char *probes;
-    struct tls *tls; /* of a socket that serves verbs or people; NULL: plain HTTP */
+    struct tls *tls; /* of sockets for verbs or people; NULL: plain HTTP */
     size_t max_body_bytes;
-    /* Of all requests under way together; half of it is kept for routes of the verbs. At least
-     * twice max_body_bytes, so that one of each kind always fits. */
+    /* Of all requests in flight together; half is reserved for routes of the verbs. At least twice
+     * max_body_bytes, so that one of each kind always fits. */
     size_t max_bodies_bytes;
-    /* In total, fewer where the process may not open so many files; each socket has an equal share,
-     * and each of its threads an equal share of that. More wait until one closes. */
+    /* In total, fewer if the process may not open so many files. Each socket has an equal share,
+     * and each of its threads an equal share of that. Further connections wait until one closes. */
     unsigned max_connections;
-    unsigned other_files;    /* that the rest of the program may have open */
+    unsigned other_files;    /* that other parts of the program may have open */
     unsigned idle_timeout_s; /* of a kept-alive connection; must be well above 90 */
-    /* From a request's first byte to its last; and how long a client may take less than 64 KiB/s of
-     * an answer. At least 1. */
+    /* From a request's first byte to its last. Also how long a client may read an answer at less
+     * than 64 KiB/s. At least 1. */
     unsigned request_timeout_s;
-    unsigned n_threads; /* for the verbs, 0: as many as there are cores; other sockets: two */
+    unsigned n_threads; /* for the verbs, 0: one per core; other sockets: two */
 };
 
 struct server;
 
-/* Listens, and serves until server_stop(). The routes (ended by one whose path is NULL) must
- * outlive it. -EADDRINUSE, -EINVAL ...: the message names the address. -EMFILE: the process may not
- * open enough files. *ret_server is set before the first handler runs, so that one may find the
- * server there; after a failure it may be NULL. The threads have the signal mask of the caller. */
+/* Listens, and serves until server_stop(). The routes (the last has path NULL) must outlive the
+ * server. -EADDRINUSE, -EINVAL ...: the message names the address. -EMFILE: the process may not
+ * open enough files. Sets *ret_server before the first handler runs, so handlers may use it; after
+ * a failure it may be NULL. The threads inherit the caller's signal mask. */
 int server_start(const struct server_settings *settings, const struct route *routes,
                  struct server **ret_server, struct err *err);
 
-/* Drains: new connections are closed at once, requests in flight are answered (at most drain_ms are
- * waited for them), what is then unanswered is answered 503, at most two seconds more are given to
- * answers on their way, and all is closed and freed. The handler of a request that was answered 503
- * in its place still has its exchange, and answers it when it can, to nobody. */
+/* Drains: closes new connections at once, waits at most drain_ms for answers to requests in flight,
+ * answers the others with 503, gives unsent answers two more seconds, then closes and frees all.
+ * The handler of a request that got that 503 keeps its exchange and must still answer it; that
+ * answer is dropped. */
 void server_stop(struct server *server, unsigned drain_ms);
 
-/* Whether ADDR:PORT is one that only this machine can reach. */
+/* Whether only this machine can reach ADDR:PORT. */
 bool server_is_loopback(const char *address);
 
-/* Closes the connections of these listeners (a set of bits) on which nothing is asked now; each of
- * the others gets Connection: close with its next answer. From any thread. New ones are taken as
- * before. (Others that share a socket with them have the same done to them.) */
+/* Closes the idle connections of these listeners (a set of bits); busy ones get Connection: close
+ * with their next answer. New connections are accepted as before. Listeners that share a socket are
+ * affected too. From any thread. */
 void server_close_idle(struct server *server, unsigned listeners);
 
-/* The address actually listened on ("127.0.0.1:40123"), NULL if that listener is off. */
+/* The actual address ("127.0.0.1:40123"); NULL if that listener is off. */
 const char *server_address(const struct server *server, enum listener listener);
 
-/* Requests by route name and status, latency histograms, connections, bodies: Prometheus text. */
+/* Writes requests by route and status, latencies, connections and bodies: Prometheus text. */
 void server_metrics(struct server *server, struct buf *out);
 
 #endif

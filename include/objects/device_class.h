@@ -1,5 +1,5 @@
 /*
- * device_class: a Kubernetes DeviceClass: which extended resource it maps. Source: Kubernetes API
+ * device_class: reads the extended resource of a DeviceClass. Source: Kubernetes API
  * resource.k8s.io/v1, DeviceClass.
  */
 #ifndef OBJECTS_DEVICE_CLASS_H
@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-/* spec.extendedResourceName, in the arena; "" if there is none. -EINVAL: it is no text. */
+/* spec.extendedResourceName, in the arena; "" if absent. -EINVAL: not a string. */
 int device_class_from_json(const json_t *object, struct arena *arena, const char **ret_resource,
                            struct err *err);
 

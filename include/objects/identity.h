@@ -1,5 +1,5 @@
 /*
- * identity: what every Kubernetes object says of itself: kind, namespace, name.
+ * identity: kind, namespace and name of any Kubernetes object.
  */
 #ifndef OBJECTS_IDENTITY_H
 #define OBJECTS_IDENTITY_H
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* "" where the object does not say. In the arena. */
+/* "" if absent. In the arena. */
 struct identity {
     const char *kind;
     const char *api_version;
@@ -24,19 +24,19 @@ struct identity {
 int identity_from_json(const json_t *object, struct arena *arena, struct identity *ret_identity,
                        struct err *err);
 
-/* The kind of what is in a list: "Node" of a "NodeList", "" of a "List"; NULL where it is no list.
- * The caller's (free()). */
+/* The kind of a list's items: "Node" of a "NodeList", "" of a "List"; NULL if it is no list. The
+ * caller frees it. */
 char *identity_item_kind(const json_t *list);
 
 /* scheduling.k8s.io/v1 PriorityClass. */
 struct priority_class_facts {
     const char *name;
     int64_t value;
-    bool is_default;     /* it is the one for pods that name none */
+    bool is_default;     /* globalDefault: for pods without a class */
     bool never_preempts; /* preemptionPolicy Never */
 };
 
-/* All but the name. */
+/* Fills all but the name. */
 int priority_class_from_json(const json_t *object, struct priority_class_facts *ret_facts,
                              struct err *err);
 

@@ -1,5 +1,5 @@
 /*
- * node: a Kubernetes Node, read into facts. Source: Kubernetes API v1, Node.
+ * node: reads a Kubernetes Node into facts. Source: Kubernetes API v1, Node.
  */
 #ifndef OBJECTS_NODE_H
 #define OBJECTS_NODE_H
@@ -11,9 +11,8 @@
 
 #include <jansson.h>
 
-/* Everything the facts point to lives in the arena; nothing points into the JSON. -EINVAL: a member
- * of the wrong type, a quantity that is none, GPUs that are not whole; the message names the path.
- */
+/* All that the facts point to is in the arena, nothing in the JSON. -EINVAL: a member of the wrong
+ * type, an invalid quantity, GPUs that are not whole; the message names the path. */
 int node_from_json(const json_t *object, const struct policy *policy, struct arena *arena,
                    struct node_facts *ret_facts, struct err *err);
 

@@ -1,9 +1,9 @@
 /*
- * to_json: facts written as the Kubernetes objects that are read back to them (objects/node.h,
- * objects/pod.h): for cluster files.
+ * to_json: writes facts as Kubernetes objects that read back to them (objects/node.h,
+ * objects/pod.h), for cluster files.
  *
- * What facts do not tell is left out, or where an object would be none without it, made up: a pod
- * has one container, which asks for all that the pod needs. Every function's object is the caller's
+ * Fields without facts are left out, or invented if the object would be invalid without them: a pod
+ * has one container with the pod's complete demand. The caller owns every returned object
  * (json_decref()).
  */
 #ifndef OBJECTS_TO_JSON_H
@@ -16,12 +16,12 @@
 #include <jansson.h>
 
 json_t *node_to_json(const struct node_facts *facts);
-/* policy: the one by which the facts were read. What no Pod can say is left out: refusal and
- * not_evaluated (objects/snapshot.h). */
+/* policy: the one that the facts were read with. Leaves out refusal and not_evaluated, which a Pod
+ * cannot express (objects/snapshot.h). */
 json_t *pod_to_json(const struct pod_facts *facts, const struct policy *policy);
 json_t *namespace_to_json(const struct namespace_facts *facts);
 json_t *priority_class_to_json(const struct priority_class_facts *facts);
-/* resource: "" where it maps none. */
+/* resource: "" if it maps none. */
 json_t *device_class_to_json(const char *name, const char *resource);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * workload: what in a manifest makes pods, and how many.
+ * workload: the pod templates of a manifest, and their replicas.
  *
  * Pod, PodTemplate, Deployment, StatefulSet, ReplicaSet, ReplicationController, DaemonSet, Job,
  * CronJob, List; a table row each for LeaderWorkerSet, RayCluster and JobSet; and any other kind
- * that carries pod templates, found by their shape: an object with spec.containers under a key that
- * ends in "template" or "Template". Counts multiply along the path from the object to the template.
+ * with pod templates, found by their shape: an object with spec.containers under a key that ends in
+ * "template" or "Template". Counts multiply along the path from the object to the template.
  */
 #ifndef OBJECTS_WORKLOAD_H
 #define OBJECTS_WORKLOAD_H
@@ -13,19 +13,19 @@
 
 struct workload {
     const char *kind; /* as written */
-    const char *name; /* of the object; with the path to the template where it has several */
+    const char *name; /* of the object; with the path to the template if it has several */
     const char *namespace_;
     int64_t replicas;    /* 0 or more */
-    bool replicas_known; /* false: the count could not be told from the object, and 1 was taken */
+    bool replicas_known; /* false: the object has no readable count, and 1 was assumed */
     bool per_node;       /* DaemonSet: replicas (1) on each node that admits it */
     struct pod_facts pod;
-    /* Not NULL: the template can't be read, and why; pod is then not set. */
+    /* Not NULL: why the template is unreadable; pod is not set then. */
     const char *problem;
     struct text_list not_evaluated;
-    bool has_claims; /* dynamic resource allocation: what the pod gets is not judged */
+    bool has_claims; /* dynamic resource allocation: claims are not judged */
 };
 
-/* An object that makes no pods. */
+/* An object without pods. */
 struct skipped_object {
     const char *kind;
     const char *name;
@@ -39,9 +39,9 @@ struct workload_list {
     size_t n_skipped;
 };
 
-/* Reads one object of a manifest (unchanged; a List: each of its items) and appends to the list,
- * which lives in the arena and begins as {0}. A template or a count that can't be read is that
- * workload's problem. -EINVAL: no object, no kind, a name that is none. */
+/* Reads one object of a manifest (unchanged; for a List, each item) and appends to the list, which
+ * lives in the arena and starts as {0}. An unreadable template or count becomes that workload's
+ * problem. -EINVAL: no object, no kind, or an invalid name. */
 int workload_from_json(json_t *object, const struct policy *policy, struct arena *arena,
                        struct workload_list *list, struct err *err);
 

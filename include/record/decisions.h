@@ -1,9 +1,9 @@
 /*
- * decisions: the last answers to kube-scheduler, kept so that people can ask for them.
+ * decisions: the last answers to kube-scheduler, for users' queries.
  *
- * A ring of fixed size behind a mutex that is held for a few copies. Adding allocates nothing, and
- * nothing that a request holds can make it grow: texts are cut at the length that Kubernetes allows
- * a name, or at DECISION_ERROR_BYTES. It has no clock: who answers says when that was.
+ * A ring of fixed size; decisions.lock is held for a few copies. Adding allocates no memory, and no
+ * request can make it grow: strings are cut at the length that Kubernetes allows for a name, or at
+ * DECISION_ERROR_BYTES. Callers pass the time.
  */
 #ifndef RECORD_DECISIONS_H
 #define RECORD_DECISIONS_H
@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A new one is its row in decisions.c, too. */
+/* A new value needs a row in decisions.c. */
 enum decision_verb {
     DECISION_FILTER,
     DECISION_PRIORITIZE,
@@ -28,7 +28,7 @@ enum decision_verb {
 #define DECISION_BEST_MAX ((size_t)3)
 #define DECISION_ERROR_BYTES 255
 
-/* A node that was scored. */
+/* A scored node. */
 struct decision_choice {
     const char *node;
     int score;
@@ -36,17 +36,17 @@ struct decision_choice {
 };
 
 struct decision {
-    uint64_t number; /* 1, 2, ...: given when it is added */
+    uint64_t number; /* 1, 2, ...: assigned when added */
     enum decision_verb verb;
-    int64_t at_ms; /* when it was answered, since 1970 */
+    int64_t at_ms; /* when it was answered, milliseconds since 1970 */
     int64_t took_us;
-    /* Texts: NULL is taken for "". */
+    /* NULL counts as "". */
     const char *namespace_, *name, *uid;
-    const char *node;  /* bind: where to; else "" */
-    const char *error; /* what was answered in its place, or why the pod can run nowhere; else "" */
-    uint64_t ledger_version; /* cluster_version() of what was read */
-    size_t n_asked;          /* nodes */
-    size_t n_handed_on;      /* of them; bind: whether it is bound */
+    const char *node;  /* bind: the target; else "" */
+    const char *error; /* the Error that was answered, or why the pod can run nowhere; else "" */
+    uint64_t ledger_version; /* cluster_version() of the ledger it read */
+    size_t n_asked;          /* nodes in the request */
+    size_t n_handed_on;      /* nodes returned; bind: 1 if bound */
     size_t verdicts[N_REASONS];
     struct decision_choice best[DECISION_BEST_MAX]; /* prioritize: best first */
     size_t n_best;
@@ -54,13 +54,13 @@ struct decision {
 
 struct decisions;
 
-/* keep: how many, DECISIONS_KEEP_MAX at the most. NULL for 0, which every function here takes for
- * a record that keeps nothing. */
+/* keep: capacity, at most DECISIONS_KEEP_MAX. NULL for 0; all functions accept NULL as a record
+ * that keeps nothing. */
 struct decisions *decisions_new(size_t keep);
 void decisions_free(struct decisions *decisions);
 size_t decisions_keep(const struct decisions *decisions);
 
-/* Copies it, in place of the oldest. Its number is not looked at. */
+/* Copies it in place of the oldest; ignores its number. From any thread. */
 void decisions_add(struct decisions *decisions, const struct decision *decision);
 
 struct decision_query {
@@ -69,13 +69,14 @@ struct decision_query {
     enum decision_verb verb; /* N_DECISION_VERBS: any */
     size_t limit;
 };
-/* Newest first; how many. All in the arena. What is overwritten meanwhile may be missing. */
+/* Returns the number found, newest first. All in the arena. Decisions overwritten meanwhile may be
+ * missing. From any thread. */
 size_t decisions_find(struct decisions *decisions, const struct decision_query *query,
                       struct arena *arena, struct decision **ret_found);
 
 /* "filter" */
 const char *decision_verb_name(enum decision_verb verb);
-/* N_DECISION_VERBS: there is none of that name. */
+/* N_DECISION_VERBS: no such verb. */
 enum decision_verb decision_verb_of(const char *name);
 
 #endif
