@@ -14,7 +14,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 GOOD = "[ RUN      ] a\n[       OK ] a\n"
 BAD = "[ RUN      ] b\n1 != 2\n[  ERROR   ] --- here\n[  FAILED  ] b\n"
 CRASHED = "[ RUN      ] c\nAddressSanitizer: heap-use-after-free\n"
-SKIPPED = "[ RUN      ] d\nnot here: no ../shared\n[  SKIPPED ] d\n"
+SKIPPED = "[ RUN      ] d\nnot here: no trace\n[  SKIPPED ] d\n"
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_a_failed_case_shows_what_it_printed():
         (False, "no compiler", 0),
         (False, "", 1),
         (True, "no compiler", 1),
-        (True, "not here: no ../shared", 0),
+        (True, "not here: no trace", 0),
     ],
 )
 def test_skips_need_a_reason(counted, in_ci, reason, failed):

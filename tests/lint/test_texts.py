@@ -16,7 +16,7 @@ def faults(tree_of, path, text):
         ("include/types/a.h", HEADER),
         ("src/types/a.h", HEADER),
         ("src/types/a.c", "/* a: says what. */\nint a;\n"),
-        ("scripts/a", "#!/bin/sh\n# Says what.\necho build/work/out and ../shared/root/x\n"),
+        ("scripts/a", "#!/bin/sh\n# Says what.\necho build/work/out and ../other/root/x\n"),
         ("src/types/a.c", "/* a */\n/* NO" + "LINTNEXTLINE(bugprone-x): why */\nint a;\n"),
         ("docs/a.md", "Any text: https://kubernetes.io/docs/home/setup\n"),
     ],

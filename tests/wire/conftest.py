@@ -105,15 +105,6 @@ def prometheus_binary():
     return fetched("prometheus")
 
 
-@pytest.fixture(scope="session")
-def shared():
-    """The folder ../shared (documents and data that are no part of this repository)."""
-    folder = os.path.join(os.path.dirname(ROOT), "shared")
-    if not os.path.isdir(folder):
-        pytest.skip("not here: ../shared is absent")
-    return folder
-
-
 @pytest.fixture(scope="module")
 def module_service(tmp_path_factory):
     """module_service(node, pod, ...) -> a Service that the tests of one file share: for tests that only ask."""

@@ -18,6 +18,7 @@ EXAMPLES = os.path.join(ROOT, "examples")
 WORKLOADS = os.path.join(EXAMPLES, "workloads")
 OPENB_CLUSTER = os.path.join(EXAMPLES, "openb-cluster.json")
 OPENB_SCRIPT = os.path.join(ROOT, "scripts/openb-cluster.py")
+OPENB_TRACE = os.path.join(ROOT, "tests/wire/openb")
 EXPECTED = expectations.load("workloads.yaml")
 COLUMNS = ("node", "model", "resource", "GPUs", "used", "free", "what is special")
 
@@ -117,9 +118,8 @@ def test_the_sample_cluster_as_json_is_the_same(service, start_service, tmp_path
         assert other[key] == ours[key]
 
 
-def test_the_openb_cluster_is_what_its_script_makes(shared):
-    folder = os.path.join(shared, "data", "openb")
-    made = subprocess.run([sys.executable, OPENB_SCRIPT, folder], capture_output=True, text=True, check=False)
+def test_the_openb_cluster_is_what_its_script_makes():
+    made = subprocess.run([sys.executable, OPENB_SCRIPT, OPENB_TRACE], capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     assert made.stdout == read(OPENB_CLUSTER), f"run {OPENB_SCRIPT} again: examples/openb-cluster.json is not its output"
 

@@ -14,6 +14,7 @@ import pytest
 from objects import GPU, annotated, container, filter_args, list_text, node, pod
 from raw import Raw, request
 
+RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorded")
 MODELS = ["NVIDIA-A100-SXM4-80GB", "NVIDIA-H100-80GB-HBM3", "Tesla-T4", "Tesla-V100-SXM2-16GB"]
 NODES = [node(f"n-{i}", 8, MODELS[i % 4]) for i in range(12)]
 PODS = [pod(f"p-{i}", i % 9, f"n-{i}") for i in range(1, 12)]
@@ -189,12 +190,11 @@ def test_two_connections_stay_open_while_others_come_and_go(service):
 
 
 @pytest.mark.parametrize("n_nodes", [1000, 5000])
-def test_recorded_requests_byte_for_byte(n_nodes, shared, start_service, write):
-    """Headers and body of kube-scheduler 1.36.3; the cluster is the one that they speak of."""
-    path = os.path.join(shared, f"data/wire/args-{n_nodes}.json")
-    with open(path, "rb") as file:
+def test_recorded_requests_byte_for_byte(n_nodes, start_service, write):
+    """Headers and body of kube-scheduler 1.36.3 (recorded/README.md), for the cluster that it had recorded them on."""
+    with open(os.path.join(RECORDED, f"filter-{n_nodes}.json"), "rb") as file:
         body = file.read()
-    with open(path + ".headers", "rb") as file:
+    with open(os.path.join(RECORDED, f"filter-{n_nodes}.headers"), "rb") as file:
         headers = file.read().strip().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
     nodes = [node(f"gpu-node-{i:05}", 8, MODELS[i % 4]) for i in range(n_nodes)]
     full = [pod(f"full-{i}", 8, f"gpu-node-{i:05}") for i in range(0, n_nodes, 7)]
