@@ -2,7 +2,7 @@
  * main: options, creation in order, the route table, signals, and the stop in reverse order. No
  * logic.
  *
- * Exit status: 0 fine; 1 failure at run time (a port is taken); 2 bad options, policy, file or
+ * Exit status: 0 success; 1 run-time failure (a port is in use); 2 invalid options, policy, file or
  * kubeconfig.
  */
 #include "api/api.h"
@@ -30,11 +30,11 @@
 
 enum exit_status { EXIT_FINE = 0, EXIT_RUN_TIME = 1, EXIT_BAD_INPUT = 2 };
 
-/* Of a keep-alive connection. kube-scheduler's client closes an idle one after 90 s; if the server
- * closes it first, a call fails (PROTOCOL 2.2). */
+/* Of a keep-alive connection. kube-scheduler's client closes idle ones after 90 s; if the server
+ * closes first, a call fails (PROTOCOL 2.2). */
 #define IDLE_TIMEOUT_S 600
 static_assert(IDLE_TIMEOUT_S >= 120, "kube-scheduler must be the one that closes idle connections");
-/* At a stop, beyond the longest that a binding may take. */
+/* Drain time at a stop, beyond the longest binding. */
 #define DRAIN_MS 2000
 #define LEAST_DRAIN_MS 10000
 
@@ -52,7 +52,7 @@ struct program {
     struct api api;
     struct server *server;
     struct election *election; /* NULL: this replica is the only one */
-    sigset_t signals;          /* that are waited for */
+    sigset_t signals;          /* handled by sigwait() */
 };
 
 static int complain(const struct err *err, int status)
@@ -104,7 +104,7 @@ static int follow_api_server(struct program *program, struct err *err)
     return live_mode_new(&program->settings, program->inventory, &target, &program->live, err);
 }
 
-/* Of settings that are valid, and dangerous or without effect. */
+/* Warns of valid settings that are dangerous or have no effect. */
 static void tell_warnings(const struct program *program, void (*tell)(const char *text))
 {
     const char *text = NULL;
@@ -139,7 +139,6 @@ static void log_warning(const char *text)
     LOG(LOG_WARN, "main", LOG_MSG(text));
 }
 
-/* Prints how long this program may stall kube-scheduler. */
 static void print_worst_case(const struct program *program)
 {
     struct buf text;
@@ -250,7 +249,7 @@ static void reload(struct program *program)
         LOG(LOG_INFO, "main", LOG_MSG("reloaded"));
 }
 
-/* Until SIGTERM or SIGINT; SIGHUP reads the cluster file again. */
+/* Returns at SIGTERM or SIGINT; SIGHUP reads the cluster file again. */
 static void wait_for_signals(struct program *program)
 {
     int number = 0;
@@ -302,7 +301,7 @@ static unsigned drain_ms(const struct program *program)
     return ms > LEAST_DRAIN_MS ? ms : LEAST_DRAIN_MS;
 }
 
-/* A caller of the leader that was finds the next leader with its next call. */
+/* Clients of a former leader find the next leader with their next connection. */
 static void on_turn(void *context, bool may_decide)
 {
     const struct program *program = context;
@@ -354,7 +353,8 @@ static int serve(struct program *program)
     return status;
 }
 
-/* Before anything takes long, and before any thread is made, so that only sigwait() sees them. */
+/* Call before any long operation and before any thread is made, so that only sigwait() gets the
+ * signals. */
 static void block_signals(struct program *program)
 {
     (void)sigemptyset(&program->signals);
@@ -362,8 +362,8 @@ static void block_signals(struct program *program)
     (void)sigaddset(&program->signals, SIGINT);
     (void)sigaddset(&program->signals, SIGTERM);
     (void)pthread_sigmask(SIG_BLOCK, &program->signals, NULL);
-    (void)signal(SIGPIPE, SIG_IGN); /* whoever reads the log may be gone, too */
-    (void)signal(SIGCHLD, SIG_DFL); /* who started us may have ignored it: no child's end is told */
+    (void)signal(SIGPIPE, SIG_IGN); /* the reader of the log may be gone */
+    (void)signal(SIGCHLD, SIG_DFL); /* the parent may have ignored it, and then waitpid() fails */
 }
 
 static int run(struct program *program)
@@ -394,7 +394,7 @@ static int run(struct program *program)
     return serve(program);
 }
 
-/* Before the first table: all of them hash by it. */
+/* Call before the first table: all use this key. */
 static int make_hash_key(struct err *err)
 {
     struct siphash_key key;

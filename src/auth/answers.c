@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A table's own order is that of their coming: its head is the oldest. */
+/* Tables keep insertion order: the head is the oldest. */
 struct kept_answer {
     struct answer_key key;
     struct auth_answer answer;
@@ -56,7 +56,7 @@ static bool is_of_token(const struct kept_answer *kept, const struct answer_key 
     return memcmp(kept->key.token, key->token, sizeof key->token) == 0;
 }
 
-/* The oldest of the token, and how many it has. */
+/* Returns the token's oldest answer, and their number. */
 static struct kept_answer *oldest_of_token(struct kept_answer *table, const struct answer_key *key,
                                            size_t *ret_n)
 {

@@ -1,10 +1,10 @@
 /*
- * answers: what the API server said lately of a token, a verb and a path. No clock, no lock, no
- * token: only digests.
+ * answers: recent answers of the API server for a token, a verb and a path. No clock, no lock, no
+ * tokens: only digests.
  *
- * "May" and "no" are kept apart, each up to ANSWERS_MAX; the oldest goes where there is no room. So
- * tokens that nobody knows push out no good answer. Of one token each keeps ANSWERS_PER_TOKEN_MAX
- * at the most: who asks about a thousand paths pushes out his own.
+ * "Allowed" and "refused" are stored apart, each up to ANSWERS_MAX; a new answer replaces the
+ * oldest. So unknown tokens never displace an allowed answer. A token has at most
+ * ANSWERS_PER_TOKEN_MAX in each, so a client with a thousand paths displaces only its own.
  */
 #ifndef AUTH_ANSWERS_H
 #define AUTH_ANSWERS_H
@@ -26,13 +26,13 @@ struct answer_key {
 enum answer_kind {
     ANSWER_NONE,
     ANSWER_ALLOWED,
-    ANSWER_FORBIDDEN, /* the user is known, and may not */
-    ANSWER_STRANGER,  /* the token is nobody's */
+    ANSWER_FORBIDDEN, /* the user is known, but not allowed */
+    ANSWER_STRANGER,  /* the token is invalid */
 };
 
 struct auth_answer {
     enum answer_kind kind;
-    char user[ANSWERS_USER_SIZE]; /* of ANSWER_FORBIDDEN, cut where it is long */
+    char user[ANSWERS_USER_SIZE]; /* of ANSWER_FORBIDDEN; cut if too long */
 };
 
 struct kept_answer;
@@ -43,12 +43,12 @@ struct answers {
 
 void answers_fini(struct answers *answers);
 
-/* ANSWER_NONE: none is known, or its time is over. */
+/* ANSWER_NONE: unknown or expired. */
 struct auth_answer answers_find(const struct answers *answers, const struct answer_key *key,
                                 int64_t now_ms);
-/* Whether the token was allowed anything not long ago, though that may be over. */
+/* Whether an allowed answer of the token is stored, even an expired one. */
 bool answers_know_token(const struct answers *answers, const struct answer_key *key);
-/* In the place of what was kept of the key. answer: one of the three. */
+/* Replaces the answer for the key. answer: any but ANSWER_NONE. */
 void answers_keep(struct answers *answers, const struct answer_key *key,
                   const struct auth_answer *answer, int64_t until_ms);
 

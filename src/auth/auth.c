@@ -1,4 +1,4 @@
-/* auth: see include/auth/auth.h; how it is cut into files: auth_priv.h. */
+/* auth: see include/auth/auth.h; auth_priv.h describes the files. */
 #include "auth/auth.h"
 #include "auth_priv.h"
 #include "base/mem.h"
@@ -27,9 +27,9 @@ void auth_free(struct auth *auth)
     free(auth);
 }
 
-/* ---- what is asked for ---- */
+/* ---- the request ---- */
 
-/* As kube-apiserver does where a path is no resource's: HEAD is a verb of its own. */
+/* As kube-apiserver does for non-resource paths: HEAD is a verb of its own. */
 static const char *verb_of(struct exchange *exchange)
 {
     char *verb = arena_strdup(exchange_arena(exchange), exchange_method(exchange));
@@ -38,7 +38,7 @@ static const char *verb_of(struct exchange *exchange)
     return verb;
 }
 
-/* NULL, or why it cannot be asked for. */
+/* Returns NULL, or why the request cannot be reviewed. */
 static const char *read_asking(const struct auth *auth, struct exchange *exchange,
                                struct asking *ret_asking)
 {
@@ -60,7 +60,7 @@ static const char *read_asking(const struct auth *auth, struct exchange *exchang
 static void forbid(struct exchange *exchange, const char *user)
 {
     struct buf message;
-    buf_init(&message, BUF_UNBOUNDED); /* a name that was cut, and a path out of a header */
+    buf_init(&message, BUF_UNBOUNDED); /* a cut name, and a path from a bounded header */
     buf_add_text(&message, "forbidden: User ");
     buf_add_quoted(&message, user);
     buf_printf(&message, " cannot %s path ", verb_of(exchange));
@@ -69,7 +69,7 @@ static void forbid(struct exchange *exchange, const char *user)
     buf_fini(&message);
 }
 
-/* Anything but ANSWER_ALLOWED. */
+/* answer: any but ANSWER_ALLOWED. */
 static void refuse(struct exchange *exchange, const struct auth_answer *answer)
 {
     if (answer->kind == ANSWER_FORBIDDEN)
@@ -84,7 +84,7 @@ static void refuse(struct exchange *exchange, const struct auth_answer *answer)
                              "may: try again");
 }
 
-/* Anything but ROOM_YES. */
+/* room: any but ROOM_YES. */
 static void refuse_for_room(struct auth *auth, struct exchange *exchange, enum inquiry_room room)
 {
     const bool is_full = room == ROOM_FULL;

@@ -1,4 +1,4 @@
-/* auth_inquiry: what is under review. See auth_priv.h. */
+/* auth_inquiry: reviews in progress. See auth_priv.h. */
 #include "auth_priv.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -8,23 +8,22 @@
 #include <string.h>
 #include <utlist.h>
 
-/* Both reviews together; so long Kubernetes' own servers wait for them. */
+/* Both reviews together; Kubernetes' own servers wait as long. */
 #define INQUIRY_MS 10000
-/* Under way at once, and the exchanges that wait for them: each holds a connection and a body. A
- * part of both is for tokens that were allowed something lately. */
+/* Reviews in progress at once, and exchanges that wait for them: each holds a connection and a
+ * body. A part of both is reserved for recently allowed tokens. */
 #define INQUIRIES_MAX 32
 #define INQUIRIES_OF_STRANGERS_MAX 24
 #define WAITING_MAX 256
 #define WAITING_OF_STRANGERS_MAX 192
-/* New inquiries about tokens that were not allowed anything lately: so many a second, and at once.
- */
+/* New reviews of other tokens: per second, and at once. */
 #define STRANGERS_PER_S 10
 #define STRANGERS_BURST 64
 #define TICKET_MILLI ((int64_t)1000)
-/* A failure is told in the log so often at the most. */
+/* Interval of the warning about failures. */
 #define TELL_AGAIN_MS 60000
 
-/* ---- under the lock ---- */
+/* ---- with the lock held ---- */
 
 static struct inquiry *find_inquiry(const struct auth *auth, const struct answer_key *key)
 {
@@ -92,12 +91,12 @@ static void keep(struct inquiry *inquiry, const struct auth_answer *answer)
     struct auth *auth = inquiry->auth;
     const int64_t for_ms =
         answer->kind == ANSWER_ALLOWED ? auth->settings.allowed_ms : auth->settings.refused_ms;
-    /* An allowed answer is kept even if it is valid for no time: it makes the token a known one. */
+    /* Kept even with lifetime 0: it marks the token as known. */
     if (answer->kind == ANSWER_ALLOWED || (answer->kind != ANSWER_NONE && for_ms > 0))
         answers_keep(&auth->answers, &inquiry->asking.key, answer, inquiry->began_ms + for_ms);
 }
 
-/* Those who wait; the inquiry is nobody's any more. */
+/* Returns the waiting exchanges; the caller frees the inquiry. */
 static struct waiting *end_inquiry(struct inquiry *inquiry)
 {
     struct auth *auth = inquiry->auth;
@@ -109,7 +108,7 @@ static struct waiting *end_inquiry(struct inquiry *inquiry)
     return inquiry->waiting;
 }
 
-/* ---- without it, on the sender's thread ---- */
+/* ---- without the lock, on the sender's thread ---- */
 
 static void conclude(struct inquiry *inquiry, const struct auth_answer *answer)
 {
@@ -121,7 +120,7 @@ static void conclude(struct inquiry *inquiry, const struct auth_answer *answer)
     review_user_fini(&inquiry->user);
     free(inquiry);
     while (waiting) {
-        struct waiting *next = waiting->next; /* it goes with its exchange */
+        struct waiting *next = waiting->next; /* freed with its exchange */
         auth_settle(waiting->exchange, answer);
         waiting = next;
     }

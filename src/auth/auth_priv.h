@@ -1,9 +1,9 @@
 /*
- * auth_priv: what is kept of those who ask. Private to the files auth*.c: auth.c is the gate,
- * auth_inquiry.c what is under review, auth_metrics.c.
+ * auth_priv: the state of auth. Private to auth*.c: auth.c is the gate, auth_inquiry.c runs the
+ * reviews, auth_metrics.c writes the metrics.
  *
- * An inquiry is a token, a verb and a path that are under review, and the exchanges that wait for
- * it. What it asks with is borrowed from the first of them, which is not answered before.
+ * An inquiry is a token, a verb and a path under review, and the exchanges that wait for it. It
+ * borrows from the first of them, which is not answered before the inquiry ends.
  */
 #ifndef AUTH_AUTH_PRIV_H
 #define AUTH_AUTH_PRIV_H
@@ -19,10 +19,10 @@
 
 enum review_kind { TOKEN_REVIEW, ACCESS_REVIEW, N_REVIEW_KINDS };
 enum lookup { LOOKUP_HIT, LOOKUP_MISS, LOOKUP_BUSY, LOOKUP_LIMITED, N_LOOKUPS };
-/* Whether an exchange may wait for an answer. */
+/* Whether an exchange may wait for a review. */
 enum inquiry_room { ROOM_YES, ROOM_FULL, ROOM_LIMITED };
 
-/* What an exchange asks for. All but the key is borrowed from it. */
+/* The request of an exchange; borrowed from it, except the key. */
 struct asking {
     struct bearer bearer;
     const char *verb;
@@ -40,7 +40,7 @@ struct inquiry {
     struct auth *auth;
     struct asking asking;
     int64_t began_ms;
-    struct waiting *waiting; /* the lock's; the first is the asking's */
+    struct waiting *waiting; /* guarded by auth.lock; `asking` borrows from the first */
     struct review_user user; /* between the two reviews */
     UT_hash_handle hh;
 };
@@ -54,8 +54,8 @@ struct auth {
     struct answers answers;
     struct inquiry *inquiries;
     size_t n_waiting;
-    int64_t tell_ms; /* no failure is told before */
-    /* The token bucket of unknown callers, in reviews × 1000; as of tickets_ms. */
+    int64_t tell_ms; /* no failure is logged before */
+    /* Token bucket of unknown tokens, in reviews × 1000, as of tickets_ms. */
     int64_t tickets_milli;
     int64_t tickets_ms;
 
@@ -63,19 +63,19 @@ struct auth {
     struct counter lookups[N_LOOKUPS];
 };
 
-/* Of a review, as Kubernetes calls it. */
+/* Kubernetes' name of the review. */
 const char *auth_review_name(enum review_kind kind);
 
-/* Answers the exchange, or lets it pass. ANSWER_NONE: the API server could not be asked. */
+/* Answers the exchange, or lets it pass. ANSWER_NONE: the API server could not be asked. Call it
+ * without the lock. */
 void auth_settle(struct exchange *exchange, const struct auth_answer *answer);
 
-/* ROOM_FULL: too many inquiries are open, or exchanges wait.
- * ROOM_LIMITED: this would be a new inquiry about an unknown token, of which too many were begun
- * lately. */
+/* ROOM_FULL: too many inquiries or waiting exchanges. ROOM_LIMITED: a new inquiry about an unknown
+ * token, and the token bucket is empty. */
 enum inquiry_room auth_inquiry_room(struct auth *auth, const struct answer_key *key, int64_t now_ms)
     REQUIRES(auth->lock);
-/* After ROOM_YES. The exchange waits. An inquiry that is new is for auth_inquiry_send(), without
- * the lock; else NULL. */
+/* After ROOM_YES. Adds the exchange to an inquiry. Returns a new inquiry, to be passed to
+ * auth_inquiry_send() without the lock; NULL: it joined one. */
 struct inquiry *auth_inquiry_join(struct auth *auth, const struct asking *asking,
                                   struct exchange *exchange, int64_t now_ms) REQUIRES(auth->lock);
 void auth_inquiry_send(struct inquiry *inquiry);

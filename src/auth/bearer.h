@@ -12,8 +12,8 @@ struct bearer {
     size_t len;
 };
 
-/* False: it is another scheme, or what follows is no token: visible ASCII but for " and \, so that
- * it goes into JSON as it is. */
+/* False: another scheme, or no token: visible ASCII except " and \, so it needs no escape in
+ * JSON. */
 bool bearer_read(const char *authorization, struct bearer *ret_bearer);
 
 #endif

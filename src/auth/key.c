@@ -1,4 +1,4 @@
-/* key: see key.h; the one home of GnuTLS's hashes. */
+/* key: see key.h; the only user of GnuTLS's hashes. */
 #include "key.h"
 
 #include <gnutls/crypto.h>
@@ -12,7 +12,7 @@ struct part {
     size_t len;
 };
 
-/* What the library can fail of is memory. */
+/* The library can only run out of memory here. */
 static void digest(const struct key_secret *secret, const struct part *parts, unsigned char *ret)
 {
     gnutls_hmac_hd_t hmac = NULL;
@@ -35,7 +35,7 @@ void key_make(const struct key_secret *secret, const struct bearer *bearer, cons
               const char *path, struct answer_key *ret_key)
 {
     const struct part token[N_PARTS] = {{bearer->token, bearer->len}, {"", 0}};
-    /* A verb is followed by its NUL, so no verb and path are like another two. */
+    /* The NUL after the verb separates it from the path. */
     const struct part asked[N_PARTS] = {{verb, strlen(verb) + 1}, {path, strlen(path)}};
     digest(secret, token, ret_key->token);
     digest(secret, asked, ret_key->asked);

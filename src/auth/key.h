@@ -1,7 +1,6 @@
 /*
- * key: digests in the place of tokens: HMAC-SHA-256 with a secret of this process, so that what is
- * kept is of no use to whoever sees it, and nobody can choose it. (client-go's token cache does
- * so.)
+ * key: digests instead of tokens: HMAC-SHA-256 with a secret of this process. A stored digest is
+ * useless to anybody who reads it, and cannot be chosen. (client-go's token cache does so.)
  */
 #ifndef AUTH_KEY_H
 #define AUTH_KEY_H

@@ -24,9 +24,9 @@ void review_user_fini(struct review_user *user)
     *user = (struct review_user){0};
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
-/* At once as long as it must be: growing would leave copies behind. */
+/* Allocated in full: growing would leave copies behind. */
 char *review_token_body(const struct bearer *bearer)
 {
     const size_t size = sizeof BEFORE_TOKEN + bearer->len + sizeof AFTER_TOKEN;
@@ -45,7 +45,7 @@ void review_wipe(char *body)
 char *review_access_body(const struct review_user *user, const char *verb, const char *path)
 {
     struct buf body;
-    buf_init(&body, BUF_UNBOUNDED); /* the user is bounded, and so is a request's path */
+    buf_init(&body, BUF_UNBOUNDED); /* the user and a request's path are bounded */
     buf_add_text(&body, "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":"
                         "\"SubjectAccessReview\",\"spec\":{");
     buf_add_text(&body, user->members);
@@ -57,7 +57,7 @@ char *review_access_body(const struct review_user *user, const char *verb, const
     return buf_take(&body);
 }
 
-/* ---- what an answer says ---- */
+/* ---- answers ---- */
 
 __attribute__((format(printf, 2, 3))) static enum review_result fail(char *why, const char *format,
                                                                      ...)
@@ -86,7 +86,7 @@ static bool is_answer(const struct kube_answer *answer, char *why)
     return true;
 }
 
-/* The API server sends back what it was asked. jansson would copy that, and free it as it is. */
+/* The API server returns the token, which jansson would copy and free without wiping. */
 static void blank_token(char *text, size_t len, const struct bearer *bearer)
 {
     const size_t member = strlen(TOKEN_MEMBER);
@@ -100,8 +100,8 @@ static void blank_token(char *text, size_t len, const struct bearer *bearer)
     }
 }
 
-/* NULL: it is no such object, or has no status. U+0000 is refused: a name that was cut at it would
- * be another's. */
+/* NULL: no such object, or without a status. Rejects U+0000: a name cut there would be another
+ * user's. */
 static json_t *parse(const char *text, size_t len, const char *kind)
 {
     json_error_t error;
@@ -147,7 +147,7 @@ static void add_member(struct buf *out, const char *name, const json_t *value)
     json_put(value, JSON_COMPACT, out);
 }
 
-/* False: it is no user, or too large for one. */
+/* False: not a user, or too large. */
 static bool add_user(const json_t *user, struct buf *out)
 {
     const json_t *name = json_member(user, "username");
@@ -184,7 +184,7 @@ static enum review_result read_authenticated(const json_t *root, struct review_u
                                              char *why)
 {
     const json_t *status = json_member(root, "status");
-    bool authenticated = false; /* left out where it is false */
+    bool authenticated = false; /* absent means false */
     if (json_get_bool(status, "authenticated", &authenticated, NULL) < 0)
         return fail(why, "the answer's status.authenticated is neither true nor false");
     if (!authenticated)
@@ -209,7 +209,7 @@ enum review_result review_read_token(const struct kube_answer *answer, const str
     return result;
 }
 
-/* Both at once would be no answer; then it is no. */
+/* allowed and denied together count as no. */
 static enum review_result read_allowed(const json_t *root, char *why)
 {
     const json_t *status = json_member(root, "status");

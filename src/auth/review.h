@@ -1,8 +1,8 @@
 /*
- * review: the JSON of TokenReview and SubjectAccessReview: what is asked, and what an answer says.
+ * review: the JSON of TokenReview and SubjectAccessReview.
  *
- * An answer to a TokenReview has the token in it, and its messages might: nothing of it is told on
- * but who the user is.
+ * The answer to a TokenReview contains the token, and its messages might: only the user is passed
+ * on.
  */
 #ifndef AUTH_REVIEW_H
 #define AUTH_REVIEW_H
@@ -12,14 +12,14 @@
 
 #define REVIEW_TOKEN_PATH "/apis/authentication.k8s.io/v1/tokenreviews"
 #define REVIEW_ACCESS_PATH "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-/* Of a user with all groups and extra values, as JSON. */
+/* Limit of a user with groups and extra values, as JSON. */
 #define REVIEW_USER_BYTES_MAX ((size_t)64 * 1024)
 #define REVIEW_WHY_SIZE 160
 
 enum review_result {
     REVIEW_YES,
     REVIEW_NO,
-    REVIEW_FAILED, /* it says neither */
+    REVIEW_FAILED, /* neither */
     N_REVIEW_RESULTS
 };
 
@@ -29,15 +29,15 @@ struct review_user {
 };
 void review_user_fini(struct review_user *user);
 
-/* The body of a TokenReview, NUL-terminated, for review_wipe(). It names no audience, so the token
- * must be for the API server itself. */
+/* The body of a TokenReview, NUL-terminated; free it with review_wipe(). It names no audience, so
+ * the token must be for the API server itself. */
 char *review_token_body(const struct bearer *bearer);
 void review_wipe(char *body);
-/* The user is set with REVIEW_YES, and why (REVIEW_WHY_SIZE bytes) with REVIEW_FAILED. */
+/* Sets *ret_user with REVIEW_YES; ret_why (REVIEW_WHY_SIZE bytes) with REVIEW_FAILED. */
 enum review_result review_read_token(const struct kube_answer *answer, const struct bearer *bearer,
                                      struct review_user *ret_user, char *ret_why);
 
-/* The body of a SubjectAccessReview; free(). */
+/* The body of a SubjectAccessReview; the caller frees it. */
 char *review_access_body(const struct review_user *user, const char *verb, const char *path);
 enum review_result review_read_access(const struct kube_answer *answer, char *ret_why);
 

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* kube-scheduler calls filter within its serial scheduling cycle: all other pods wait, too. */
+/* kube-scheduler calls filter within its serial scheduling cycle, so all other pods wait, too. */
 #define WAIT_MS 1000
 #define SECOND_MS ((int64_t)1000)
 #define IDLE_S_MAX ((size_t)5)
@@ -25,7 +25,7 @@ struct beside {
     struct kube_loop *loop;
     struct mutex lock; /* guards the rest */
     struct waiting_verb *waiting;
-    int64_t until_ms; /* calls wait for this pause's catching up; 0: none is under way */
+    int64_t until_ms; /* end of the waits of this pause; 0: no catch-up runs */
 };
 
 static void reject(struct exchange *exchange)
@@ -33,7 +33,7 @@ static void reject(struct exchange *exchange)
     exchange_answer(exchange, 503, "text/plain", NULL, 0, 0);
 }
 
-/* Ends the wait of these calls: on to their handlers, or with a 503. */
+/* Passes these calls to their handlers, or answers 503. Without the lock. */
 static void dismiss(struct waiting_verb *waiting, bool passes)
 {
     while (waiting) {
@@ -47,7 +47,7 @@ static void dismiss(struct waiting_verb *waiting, bool passes)
     }
 }
 
-/* A kube_task, behind regain's. */
+/* A kube_task, after regain's. */
 static int64_t tick(void *context, int64_t now_ms)
 {
     struct beside *beside = context;
@@ -109,7 +109,7 @@ void beside_free(struct beside *beside)
     free(beside);
 }
 
-/* False: the time of this pause's waits is over. */
+/* False: the waits of this pause have ended. */
 static bool join(struct beside *beside, struct exchange *exchange, int64_t now_ms)
 {
     mutex_lock(&beside->lock);

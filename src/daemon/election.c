@@ -27,12 +27,12 @@
 #define NAMESPACE_BYTES ((size_t)256)
 #define TEXT_BYTES ((size_t)512)
 #define WATCH_PAGE 100
-/* A Lease changes every few seconds; an EndpointSlice hardly ever. */
+/* Longer than the Lease's renewals; the watch on an EndpointSlice is mostly silent. */
 #define SILENCE_MS (60 * SECOND_MS)
 #define OBJECT_BYTES ((size_t)1024 * 1024)
 #define RELEASE_MS (3 * SECOND_MS)
 
-/* A watch on one object by its name. */
+/* A watch on one object by name. */
 struct named_watch {
     char path[TEXT_BYTES];
     char selector[TEXT_BYTES];
@@ -50,11 +50,11 @@ struct election {
     char address[INET6_ADDRSTRLEN];
     unsigned port;
     atomic_bool withdraws;
-    struct mutex lock; /* guards the rest; no callback is called under it */
+    struct mutex lock; /* guards the rest; callbacks run without it */
     pthread_cond_t changed;
     void (*turned)(void *context, bool may_decide);
     void *turned_context;
-    bool is_telling; /* turned is being called, by teller */
+    bool is_telling; /* teller is calling turned() */
     pthread_t teller;
     bool is_released;
 };
@@ -174,7 +174,7 @@ static void on_released(void *context)
     mutex_unlock(&election->lock);
 }
 
-/* ---- its life ---- */
+/* ---- life ---- */
 
 static void name_collection(const struct election *election, struct named_watch *named,
                             const char *group, const char *resource)

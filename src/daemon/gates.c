@@ -1,14 +1,14 @@
-/* gates: see include/daemon/gates.h. Without TLS they are open: listening.c has checked where that
- * may be. */
+/* gates: see include/daemon/gates.h. Without TLS they are open: listening.c has checked the
+ * addresses. */
 #include "daemon/gates.h"
 #include "base/clock.h"
 #include "base/log.h"
 
 #include <string.h>
 
-/* The longest that a refusal is remembered: a right that is granted applies after it. */
+/* Longest time that a refusal is cached: a newly granted right takes effect after it. */
 #define REFUSED_S 2
-/* A client without the right may call often, and must not fill the log. */
+/* An unauthorized client may call often, and must not fill the log. */
 #define WARN_EVERY_MS 10000
 
 static bool is_one_of(const char *text, char *const *list, size_t n)
@@ -49,8 +49,8 @@ static void warn_of_refusal(struct gates *gates, const struct exchange *exchange
             LOG_STR("path", exchange_path(exchange)));
 }
 
-/* Beside a kube-scheduler the call is judged when it is complete: a process may be stopped between
- * its header and its end. */
+/* Beside a kube-scheduler the complete call is judged, as a process may be stopped between header
+ * and end. */
 static enum gate_verdict judge_turn(const struct gates *gates, struct exchange *exchange)
 {
     return gates->beside ? GATE_ASK : election_judge(gates->election, exchange);

@@ -32,7 +32,7 @@ static int decide_tls(const struct settings_tls *tls, struct listening *listenin
     return 0;
 }
 
-/* Without TLS, only an explicit setting lets other machines in. */
+/* Without TLS, other machines are let in only by an explicit setting. */
 static int decide_insecure(const char *key, const char *address, bool wanted, bool *ret_insecure,
                            struct err *err)
 {
@@ -62,7 +62,7 @@ static int check_beside(const struct settings *settings, const struct listening 
         listening->verbs);
 }
 
-/* The message names the file to mend. */
+/* Prefixes the policy file to the message. */
 static int name_policy(const char *policy_file, int r, struct err *err)
 {
     if (r < 0 && policy_file)
@@ -93,7 +93,7 @@ int listening_decide(const struct settings *settings, const struct options *opti
     return instead ? r : name_policy(options->config_file, r, err);
 }
 
-/* The message names the certificate file; this adds the setting's place. */
+/* Prefixes "tls: " to a message about a certificate file. */
 static int name_section(const struct listening *listening, int r, struct err *err)
 {
     if (r < 0)

@@ -20,22 +20,21 @@
 #include <unistd.h>
 
 #define SECOND_MS ((int64_t)1000)
-/* Of a list; larger pages save requests, and are held by the API server as a whole. */
+/* Of a list; larger pages save requests, but the API server holds each in memory. */
 #define PAGE_SIZE 1000
-/* Longer than a watch is behind the API server in ordinary times. */
+/* Longer than the usual lag of a watch. */
 #define CONFIRM_MS (30 * SECOND_MS)
 #define MAX_KINDS ((size_t)8)
-/* Open at once: a watch or list each kind; bindings; reviews (auth/ has 32 under way at most). */
+/* Open at once: a watch or list per kind; bindings; reviews (auth/ has at most 32 in progress). */
 #define READ_CONNECTIONS 16
 #define WRITE_CONNECTIONS 256
 #define REVIEW_CONNECTIONS 32
-/* A credential plugin's pipes, and files of credentials that are being read. */
+/* A credential plugin's pipes, and open credential files. */
 #define CREDENTIAL_FILES 16
-/* Between two looks whether all bindings are answered. */
+/* Between two checks whether all bindings are answered. */
 #define NAP_NS 5000000
 #define BOUND_BY_MAX 320
-/* A loop that has not gone round for so long is stuck: several times what its longest task takes.
- */
+/* A loop without a round for so long is stuck: several times its longest task. */
 #define STUCK_MS (20 * SECOND_MS)
 
 struct live_mode {
@@ -44,10 +43,10 @@ struct live_mode {
     struct kube_credentials *credentials;
     struct kube_loop *reading;
     struct kube_loop *writing;
-    struct kube_loop *reviewing; /* NULL: nobody is asked for a token */
+    struct kube_loop *reviewing; /* NULL: no TLS, so no tokens */
     struct kube_watch *watches[MAX_KINDS];
     size_t n_watches;
-    struct election *election; /* NULL: this replica is the only one */
+    struct election *election; /* NULL: the only replica */
     struct hold *hold;         /* NULL: with a Lease */
     struct beside *beside;     /* NULL: no instance beside each kube-scheduler */
     struct binds *binds;
@@ -78,7 +77,7 @@ static uint64_t random_seed(void)
     return seed;
 }
 
-/* The host's name is the pod's in a cluster. */
+/* In a cluster, the host name is the pod's. */
 static void name_instance(struct live_mode *live)
 {
     char host[HOST_NAME_MAX + 1] = "";
@@ -96,8 +95,8 @@ static void wake_loops(void *context)
         kube_loop_wake(live->reviewing);
 }
 
-/* Strangers make us ask about tokens: no binding and no renewal of the Lease shares a thread or a
- * connection with that. */
+/* Unauthenticated clients cause these reviews, so they share no thread or connection with bindings
+ * or the Lease. */
 static int create_reviewing(struct live_mode *live, const struct settings *settings,
                             struct err *err)
 {
@@ -153,7 +152,7 @@ static void wake_reading(void *context)
     kube_loop_wake(live->reading);
 }
 
-/* Behind the watches, whose changes it looks at. */
+/* After the watches, whose changes it needs. */
 static void create_waits(struct live_mode *live)
 {
     live->waits = waits_new(wake_reading, live);
@@ -190,13 +189,13 @@ static int create_election(struct live_mode *live, const struct settings *settin
     return election_new(&parts, &live->election, err);
 }
 
-/* Bindings of a predecessor may still take effect. With a Lease, the wait for it covers that. */
+/* A predecessor's bindings may still take effect. With a Lease, the wait for it covers that. */
 static void create_hold(struct live_mode *live, const struct settings *settings)
 {
     const int64_t hold_ms = timing_of(settings).hold_ms;
     const struct hold_settings hold = {.until_ms = clock_ms() + hold_ms,
                                        .pods = kube_watch_to_catch_up(watch_of_pods(live))};
-    if (live->election || settings->scheduler.beside) /* beside waits itself */
+    if (live->election || settings->scheduler.beside) /* beside has its own wait */
         return;
     live->hold = hold_new(&hold, kube_loop_sender(live->writing));
     kube_loop_add_task(live->writing, hold_tick, live->hold);
@@ -353,7 +352,7 @@ void live_mode_free(struct live_mode *live)
     election_free(live->election);
     for (size_t i = 0; i < live->n_watches; i++)
         kube_watch_free(live->watches[i]);
-    kube_credentials_free(live->credentials); /* until then a plugin may wake the loops */
+    kube_credentials_free(live->credentials); /* first: a plugin may wake the loops */
     kube_loop_free(live->writing);
     kube_loop_free(live->reading);
     kube_loop_free(live->reviewing);

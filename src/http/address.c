@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A burst of bindings opens many connections at once; the kernel may cut this down. */
+/* A burst of bindings opens many connections at once; the kernel may reduce this. */
 #define LISTEN_BACKLOG 1024
 
 static int parse_port(const char *text, in_port_t *ret_port, struct err *err)
@@ -109,7 +109,7 @@ int address_listen(const struct address *address, const char *text, int *ret_fd,
 
 char *address_of_socket(int fd)
 {
-    struct sockaddr_in6 storage = {0}; /* the larger of the two */
+    struct sockaddr_in6 storage = {0}; /* the larger of the two address types */
     struct sockaddr_in in = {0};
     socklen_t len = sizeof storage;
     (void)getsockname(fd, (struct sockaddr *)&storage, &len);

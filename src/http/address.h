@@ -1,6 +1,5 @@
 /*
- * address: "127.0.0.1:8888", "[::1]:8888" and the sockets that listen there. Names are not looked
- * up.
+ * address: "127.0.0.1:8888", "[::1]:8888" and their listening sockets. Resolves no names.
  */
 #ifndef HTTP_ADDRESS_H
 #define HTTP_ADDRESS_H
@@ -15,14 +14,15 @@ struct address {
     socklen_t len;
 };
 
-/* 0, or -EINVAL with "listen on TEXT: what is wrong". */
+/* -EINVAL with "listen on TEXT: what is wrong". */
 int address_parse(const char *text, struct address *ret_address, struct err *err);
 bool address_equal(const struct address *a, const struct address *b);
 bool address_is_loopback(const struct address *address);
 
-/* A listening socket, or a negative errno with "listen on TEXT: ...". [::] takes IPv4 too. */
+/* Opens a listening socket, which the caller owns; or returns a negative errno with "listen on
+ * TEXT: ...". [::] also accepts IPv4. */
 int address_listen(const struct address *address, const char *text, int *ret_fd, struct err *err);
-/* Where the socket listens. The caller frees it. */
+/* The actual address of a listening socket. The caller frees it. */
 char *address_of_socket(int fd);
 
 #endif

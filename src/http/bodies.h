@@ -1,7 +1,8 @@
 /*
- * bodies: how many bytes of requests' bodies are held at once, all sockets together, and their
- * maximum. Half of it is kept for kube-scheduler's verbs: others together may hold the other half.
- * Large answers to others have the same maximum once more, but that one alone is never too many.
+ * bodies: limits the bytes of request bodies held at once, over all sockets. Half of the maximum is
+ * reserved for kube-scheduler's verbs; all other requests share the other half. Large answers to
+ * other clients have a second limit of the same size, but a single one is always allowed. From any
+ * thread.
  */
 #ifndef HTTP_BODIES_H
 #define HTTP_BODIES_H
@@ -24,13 +25,13 @@ struct bodies {
 void bodies_init(struct bodies *bodies, size_t max);
 void bodies_fini(struct bodies *bodies);
 
-/* False, and nothing taken, where there is no room for so many bytes. */
+/* Returns false and takes nothing if there is no room for the bytes. */
 bool bodies_take(struct bodies *bodies, enum body_owner owner, size_t n_bytes);
 void bodies_give_back(struct bodies *bodies, enum body_owner owner, size_t n_bytes);
-/* The same for the bytes of a large answer. */
+/* The same for a large answer. */
 bool bodies_take_answer(struct bodies *bodies, size_t n_bytes);
 void bodies_give_back_answer(struct bodies *bodies, size_t n_bytes);
-/* The metric. */
+/* Writes the metric. */
 void bodies_write(struct bodies *bodies, struct buf *out);
 
 #endif

@@ -4,12 +4,11 @@
 
 #include <utlist.h>
 
-/* Of the places: with fewer left than one in so many a socket is crowded. */
+/* A socket is crowded with fewer than 1/SPARE_PART of its places left. */
 #define SPARE_PART 8
-/* What a new connection has, at least, to say who it is. */
+/* Least time for a new connection to send a request header. */
 #define STRANGER_MS 1000
-/* What the transport has, at least, to see that a request is complete whose last byte it has read.
- */
+/* Least time for the transport to process a complete request that it has read. */
 #define READ_MS 1000
 
 const char *connection_end_name(enum connection_end end)
@@ -59,7 +58,7 @@ void connection_table_greet(struct connection_table *table, struct connection *c
 {
     enter(connection, CONNECTION_QUIET, now_ms + table->limits.silence_ms);
     connection->n_received = bytes.received;
-    connection->n_taken = bytes.taken; /* session tickets are on their way */
+    connection->n_taken = bytes.taken; /* session tickets are in flight */
     connection->reader_ms = now_ms + table->limits.request_ms;
 }
 
@@ -120,8 +119,8 @@ static bool is_slow_reader(struct connection_table *table, struct connection *co
     return false;
 }
 
-/* A request whose first bytes nobody has told of yet; and one that will have no more of them, which
- * nobody would tell of. */
+/* Detects the first bytes of a request that the transport has not reported yet, and an input that
+ * ended within a request, which the transport never reports. */
 static void notice(struct connection_table *table, struct connection *connection, int64_t now_ms,
                    struct connection_bytes bytes)
 {
@@ -132,7 +131,7 @@ static void notice(struct connection_table *table, struct connection *connection
         connection->deadline_ms = now_ms + READ_MS;
 }
 
-/* How long one that has been served may stay quiet is the library's business. */
+/* The library limits how long a served connection may stay quiet. */
 static enum connection_end judge_quiet(struct connection_table *table,
                                        struct connection *connection, int64_t now_ms,
                                        struct connection_bytes bytes)
@@ -178,8 +177,8 @@ bool connection_table_is_crowded(const struct connection_table *table)
     return table->n_open > table->limits.places - table->limits.places / SPARE_PART;
 }
 
-/* The order of the list is that of their coming. Readers only where there is nobody else; whoever
- * waits for us never. */
+/* The list is in order of arrival. Prefers connections that are not reading an answer; never takes
+ * one that waits for our answer. */
 static struct connection *oldest_stranger(const struct connection_table *table, int64_t before_ms)
 {
     struct connection *reader = NULL;

@@ -12,11 +12,11 @@
 #include <sys/socket.h>
 #include <utlist.h>
 
-/* So much later than its deadline a slow one may be noticed, at the most. */
+/* A slow connection is noticed at most request_ms / LATE_PART after its deadline. */
 #define LATE_PART 4
 /* TCP_ESTABLISHED of the kernel's include/net/tcp_states.h. */
 #define STATE_ESTABLISHED 1
-/* While few places are left. */
+/* Period of checks while the socket is crowded. */
 #define CROWDED_PERIOD_MS 250
 
 struct connections {
@@ -54,11 +54,11 @@ bool connections_has_left(int fd)
            info.tcpi_state != STATE_ESTABLISHED;
 }
 
-/* Under the lock. A second time does no harm. */
+/* Lock held. May be called twice. */
 static void shut(const struct connection *connection)
 {
     const struct linger none = {.l_onoff = 1, .l_linger = 0};
-    /* What the client does not take shall not stay in the kernel. */
+    /* Unread answers must not stay in the kernel. */
     if (connection->ended == CONNECTION_SLOW_READER || connection->ended == CONNECTION_CROWDED)
         (void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
     (void)shutdown(connection->fd, SHUT_RDWR);
@@ -84,7 +84,7 @@ static void sweep(struct connections *connections, int64_t now_ms)
     make_room(connections, now_ms);
 }
 
-/* Not held while it waits. */
+/* Releases the lock while it waits. */
 static void wait_until(struct connections *connections, int64_t at_ms) REQUIRES(connections->lock)
 {
     const struct timespec at = wait_moment(at_ms);

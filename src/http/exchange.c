@@ -1,6 +1,6 @@
 /*
- * exchange: one request and its answer, from whichever thread that comes. See exchange_priv.h for
- * who owns it. The body of an error is always {"error": "..."} and a newline.
+ * exchange: one request and its answer, which may come from any thread. exchange_priv.h states the
+ * owners. The body of an error is always {"error": "..."} and a newline.
  */
 #include "base/mem.h"
 #include "exchange_priv.h"
@@ -11,8 +11,8 @@
 #include <strings.h>
 #include <utlist.h>
 
-/* What a handler makes of so much, and frees, is a multiple of it; each thread of the server would
- * keep its own. */
+/* A handler of so large a request allocates and frees a multiple of it, which each thread of the
+ * server would keep. */
 #define LARGE_BYTES ((size_t)8 * 1024 * 1024)
 
 static atomic_uint_fast64_t last_id;
@@ -65,7 +65,7 @@ void exchange_return(struct exchange *exchange)
     exchange_drop(exchange);
 }
 
-/* Memory that is freed is not cleared, and may be seen long after. */
+/* Freed memory is not cleared. */
 static void wipe_secrets(const struct exchange *exchange)
 {
     const struct exchange_pair *pair = NULL;
@@ -173,8 +173,8 @@ bool exchange_has_left(struct exchange *exchange)
     return has_left;
 }
 
-/* Waking up the connection here, under the lock, is what makes it safe: the transport
- * cannot be through with the connection before it has had the lock in turn. */
+/* Resuming under the lock is what makes it safe: the transport must take the lock before it can be
+ * done with the connection. */
 static void wake(struct exchange *exchange) REQUIRES(exchange->lock)
 {
     if (exchange->parked.resume)
@@ -234,7 +234,7 @@ void exchange_answer(struct exchange *exchange, unsigned status, const char *con
 struct answer exchange_error(unsigned status, const char *message, unsigned flags)
 {
     struct buf body;
-    buf_init(&body, BUF_UNBOUNDED); /* the message is ours, and short */
+    buf_init(&body, BUF_UNBOUNDED); /* our messages are short */
     buf_add_text(&body, "{\"error\": ");
     buf_add_quoted(&body, message);
     buf_add_text(&body, "}\n");
@@ -290,7 +290,7 @@ struct answer exchange_take_answer(struct exchange *exchange)
     exchange->answer.body = NULL;
     bool handler_is_through = !exchange->taken_back;
     mutex_unlock(&exchange->lock);
-    if (handler_is_through) /* a slow reader of the answer need not hold the question */
+    if (handler_is_through) /* a slow reader of the answer need not keep the request's body */
         buf_fini(&exchange->body);
     return answer;
 }

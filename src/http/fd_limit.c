@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 
-/* With fewer connections nobody could be served well. */
+/* Fewer connections cannot serve anybody well. */
 #define LEAST_CONNECTIONS 16U
 
 static rlim_t allowed(rlim_t needed)

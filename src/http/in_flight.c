@@ -1,4 +1,4 @@
-/* in_flight: a count, a list of the parked, one lock. See in_flight.h. */
+/* in_flight: a counter and a list of parked exchanges, under one lock. See in_flight.h. */
 #include "in_flight.h"
 #include "base/wait.h"
 

@@ -1,8 +1,8 @@
 /*
- * in_flight: the requests under way, so that a stop can wait for them, and those of them that are
- * parked until a later answer or pass, so that a stop can take them back.
+ * in_flight: the requests in flight, so that a stop can wait for them, and the parked ones among
+ * them (waiting for a later answer or pass), so that a stop can take them back.
  *
- * Locks are taken in the order in_flight, exchange, HTTP library.
+ * Lock order: in_flight, exchange, HTTP library.
  */
 #ifndef HTTP_IN_FLIGHT_H
 #define HTTP_IN_FLIGHT_H
@@ -14,7 +14,7 @@ struct in_flight {
     struct mutex lock;
     pthread_cond_t changed;
     size_t n;
-    bool closed; /* nothing is parked any more */
+    bool closed; /* no exchange is parked any more */
     struct exchange *parked;
 };
 
@@ -22,18 +22,19 @@ void in_flight_init(struct in_flight *flight);
 void in_flight_fini(struct in_flight *flight);
 
 void in_flight_add(struct in_flight *flight, struct exchange *exchange);
-/* Does nothing when it was removed before. */
+/* Does nothing if already removed. */
 void in_flight_remove(struct in_flight *flight, struct exchange *exchange);
 
-/* Suspends the connection until the answer or the gate's pass comes. False if one is there (after
- * in_flight_close() the answer always is: 503 if nobody gave another). */
+/* Suspends the connection until the answer or the gate's pass. Returns false if either is there.
+ * After in_flight_close() an answer always is: 503 without another. */
 bool in_flight_park(struct in_flight *flight, struct exchange *exchange,
                     const struct parking *parking);
 void in_flight_unpark(struct in_flight *flight, struct exchange *exchange);
 
-/* Waits until there are none, or the time is over. The number left. */
+/* Waits until none is left or the time is over. Returns the number left. */
 size_t in_flight_wait(struct in_flight *flight, unsigned timeout_ms);
-/* Answers all that are parked with 503, and from now on whatever would be. The number answered. */
+/* Answers all parked exchanges with 503, and later ones instead of parking them. Returns the number
+ * answered. */
 size_t in_flight_close(struct in_flight *flight);
 
 #endif

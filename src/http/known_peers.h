@@ -1,6 +1,6 @@
 /*
- * known_peers: the client certificates that were found good a moment ago, as finding out takes
- * longer than answering most requests. A few, for seconds; strangers never get in. From any thread.
+ * known_peers: recently verified client certificates, as verification takes longer than most
+ * answers. A few, for seconds; rejected ones never enter. From any thread.
  */
 #ifndef HTTP_KNOWN_PEERS_H
 #define HTTP_KNOWN_PEERS_H
@@ -14,7 +14,7 @@
 #define KNOWN_PEERS_MAX 16
 
 struct known_peer {
-    struct arena *arena; /* what the others point into; NULL: a free place */
+    struct arena *arena; /* memory of the members below; NULL: a free entry */
     const void *certificate;
     size_t len;
     const struct exchange_peer *peer;
@@ -30,10 +30,10 @@ struct known_peers {
 void known_peers_init(struct known_peers *known);
 void known_peers_fini(struct known_peers *known);
 
-/* A copy in the arena; NULL: not known, or no more. */
+/* A copy in the arena; NULL: unknown or expired. */
 const struct exchange_peer *known_peers_find(struct known_peers *known, const void *certificate,
                                              size_t len, int64_t now_ms, struct arena *arena);
-/* Copies. The one that was added first goes where there is no place. */
+/* Copies. Replaces the oldest if full. */
 void known_peers_add(struct known_peers *known, const void *certificate, size_t len,
                      const struct exchange_peer *peer, int64_t until_ms);
 

@@ -1,4 +1,4 @@
-/* routes: see routes.h. A linear search: the table has some ten rows. */
+/* routes: see routes.h. A linear search: the table has about ten rows. */
 #include "routes.h"
 
 #include <stdbool.h>

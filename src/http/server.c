@@ -1,6 +1,6 @@
 /*
- * server: the listeners' sockets, one transport each, and the order in which all of it stops. What
- * happens to a request is in service.c.
+ * server: the listeners' sockets, a transport for each, and the order of the stop. service.c
+ * handles the requests.
  */
 #include "http/server.h"
 #include "address.h"
@@ -13,16 +13,16 @@
 #include <unistd.h>
 
 #define N_LISTENERS 3
-/* Threads of a socket that does not serve the verbs. */
+/* Threads of a socket without the verbs. */
 #define N_SIDE_THREADS 2
-/* Two each for waiting, and what it is accepting just now. */
+/* Two for waiting, and connections being accepted. */
 #define FILES_OF_A_THREAD 4
 /* Standard streams, listening sockets, certificate and cluster files, /proc for the metrics. */
 #define OTHER_FILES 64
-/* kube-scheduler opens more connections than it comes to use, keeps them for 90 s, and fails a call
- * where the server was quicker to close (PROTOCOL 2.2). */
+/* kube-scheduler opens more connections than it uses and keeps them for 90 s. A call fails if the
+ * server closes first (PROTOCOL 2.2). */
 #define SILENCE_TIMEOUT_S 120U
-/* For the 503 of requests that the drain did not see answered. */
+/* Time to send the 503 of requests that were unanswered after the drain. */
 #define LAST_ANSWERS_MS 2000
 
 /* A socket, serving one listener or several with the same address. */
@@ -31,7 +31,7 @@ struct outlet {
     const char *text; /* as configured; valid during server_start only */
     struct address address;
     int fd;
-    char *bound; /* where it really listens */
+    char *bound; /* the actual address */
     struct transport *transport;
 };
 
@@ -101,7 +101,7 @@ static unsigned threads_of(const struct server_settings *settings)
     return n_cores > 0 ? (unsigned)n_cores : 1;
 }
 
-/* All but the connections of clients. */
+/* All files except clients' connections. */
 static unsigned other_files(const struct server_settings *settings)
 {
     return settings->other_files + FILES_OF_A_THREAD * (threads_of(settings) + 2 * N_SIDE_THREADS) +
@@ -152,7 +152,7 @@ int server_start(const struct server_settings *settings, const struct route *rou
         server_free(server);
         return r;
     }
-    *ret_server = server; /* before the first thread, whose handlers may look for it there */
+    *ret_server = server; /* before the first thread, whose handlers may use it */
     for (size_t i = 0; r == 0 && i < server->n_outlets; i++)
         r = start_outlet(server, &server->outlets[i], settings, max_connections, err);
     if (r < 0) {

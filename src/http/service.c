@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define WARN_EVERY_NS 1000000000U
-/* Of less there may be as many as there are connections. */
+/* Smaller answers are bounded by the number of connections. */
 #define LARGE_ANSWER_BYTES ((size_t)1024 * 1024)
 
 static uint64_t now_ns(void)
@@ -39,7 +39,7 @@ void service_fini(struct service *service)
     in_flight_fini(&service->in_flight);
 }
 
-/* The gate has the exchange while it judges, so that it may answer like a handler. */
+/* Lends the exchange to the gate while it judges, so it may answer like a handler. */
 static void judge(struct exchange *exchange)
 {
     const struct gate *gate = exchange->route->gate;
@@ -95,7 +95,7 @@ static void hold_body(struct service *service, struct exchange *exchange, const 
 {
     if (bodies_take(&service->bodies, owner_of(exchange), len)) {
         exchange->held_bytes += len;
-        buf_add(&exchange->body, bytes, len); /* the caller has seen to its maximum */
+        buf_add(&exchange->body, bytes, len); /* the caller has checked the maximum */
         return;
     }
     exchange_refuse(exchange, 503, "too many bytes of requests are in flight: try again", NULL,
@@ -129,7 +129,7 @@ void service_refuse_body(struct service *service, struct exchange *exchange)
                     NULL, EXCHANGE_CLOSE);
 }
 
-/* The next one that has to do with the complete request: its gate, then its handler. */
+/* Hands the complete request to its gate or its handler. */
 static void hand_on(struct exchange *exchange)
 {
     const struct route *route = exchange->route;
@@ -138,7 +138,7 @@ static void hand_on(struct exchange *exchange)
         exchange->verdict = GATE_OPEN;
     if (exchange->lent || exchange_is_answered(exchange))
         return;
-    if (!passed) /* what the gate took is part of the answer's time */
+    if (!passed) /* the gate's time is part of the answer's */
         exchange->started_ns = now_ns();
     exchange_lend(exchange);
     if (exchange->verdict == GATE_ASK)
@@ -151,15 +151,15 @@ bool service_run(struct service *service, struct exchange *exchange, const struc
 {
     bool parked = false;
     in_flight_unpark(&service->in_flight, exchange);
-    do { /* twice where the gate passes it at once */
+    do { /* twice if the gate passes it at once */
         hand_on(exchange);
         parked = in_flight_park(&service->in_flight, exchange, parking);
     } while (!parked && !exchange_is_answered(exchange));
     return !parked;
 }
 
-/* Who reads slowly, or not at all, keeps its answer here. Those of the verbs go to whoever asks one
- * thing at a time. */
+/* Unread answers stay in memory, so large ones count against a limit. Answers of verbs are exempt:
+ * kube-scheduler makes one call at a time. */
 static void hold_answer(struct service *service, struct exchange *exchange, struct answer *answer)
 {
     if (answer->len < LARGE_ANSWER_BYTES || owner_of(exchange) == BODY_OF_VERBS)
@@ -173,7 +173,7 @@ static void hold_answer(struct service *service, struct exchange *exchange, stru
                              EXCHANGE_RETRY);
 }
 
-/* Strangers may make us fail as often as they like, and need not fill the log. */
+/* Unauthorized clients can cause failures at will, and must not fill the log. */
 static enum log_level level_of(struct service *service, unsigned status)
 {
     const uint_fast64_t now = now_ns();
@@ -189,7 +189,7 @@ bool service_record(struct service *service, struct exchange *exchange, struct a
     assert(!exchange->recorded);
     hold_answer(service, exchange, answer);
     exchange->recorded = true;
-    let_go_body(service, exchange); /* freed, when its answer was taken */
+    let_go_body(service, exchange); /* its memory was freed when the answer was taken */
     uint64_t ns = now_ns() - exchange->started_ns;
     traffic_add_request(service->traffic, exchange->route, answer->status, ns);
     LOG(level_of(service, answer->status), "http", LOG_MSG("request"), LOG_NUM("id", exchange->id),
@@ -200,7 +200,7 @@ bool service_record(struct service *service, struct exchange *exchange, struct a
 
 bool service_is_welcome(unsigned listeners, struct exchange *exchange)
 {
-    const unsigned dearest = listeners & (0U - listeners); /* enum listener has them in order */
+    const unsigned dearest = listeners & (0U - listeners); /* enum listener is in this order */
     if (dearest == LISTEN_PROBES || !exchange->route || !(exchange->route->listeners & dearest))
         return false;
     if (exchange_is_answered(exchange))

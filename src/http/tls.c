@@ -1,4 +1,4 @@
-/* tls: the files and the thread that looks at them; see include/http/tls.h. */
+/* tls: the files and the thread that checks them; see include/http/tls.h. */
 #include "http/tls.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -18,7 +18,7 @@
 #define FILE_BYTES_MAX ((size_t)1024 * 1024)
 #define LOOK_EVERY_S 2
 
-/* What the files held; or why they could not be read. */
+/* Contents of the files, or the error. */
 struct contents {
     struct buf texts[N_TLS_FILES];
     int r;
@@ -28,7 +28,7 @@ struct contents {
 struct tls {
     struct tls_files files;
     pthread_t thread;
-    struct contents seen; /* last; the thread's only */
+    struct contents seen; /* last contents; the thread's only */
     struct counter n_taken;
     struct counter n_refused;
 
@@ -38,7 +38,7 @@ struct tls {
     struct tls_set *set;
 };
 
-/* The library asks for a certificate without saying whose: so there is one in a process. */
+/* The library requests a certificate without a context, so a process has one. */
 static struct tls *serving;
 
 static void contents_fini(struct contents *contents)
@@ -121,8 +121,8 @@ static void take(struct tls *tls, struct tls_set *set)
     tls_set_drop(old);
 }
 
-/* Files that are exchanged just now, all at once by one link, may be seen half old and half new:
- * then they are other ones when they are read again. */
+/* Files that are being exchanged, by one link, may be read half old and half new. Then a second
+ * reading differs. */
 static void read_steadily(const struct tls_files *files, struct contents *ret_contents)
 {
     struct contents again;
@@ -160,7 +160,7 @@ static void look(struct tls *tls)
         LOG_NUM("not_after", tls_set_not_after(set)));
 }
 
-/* False when it is time to stop. */
+/* Returns false at the stop. */
 static bool wait_for_next_look(struct tls *tls)
 {
     struct timespec deadline;

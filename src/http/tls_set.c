@@ -1,4 +1,4 @@
-/* tls_set: see tls_set.h. GnuTLS's one home. */
+/* tls_set: see tls_set.h. The only file that uses GnuTLS sessions and certificates. */
 #include "tls_set.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -14,26 +14,26 @@
 #include <string.h>
 #include <time.h>
 
-/* Of certificates, the client's own included. */
+/* Certificates, including the client's own. */
 #define CHAIN_MAX 8
 #define ORGANIZATIONS_MAX 16
-/* Of the key of a client's certificate: more than anybody uses. */
+/* Of a client certificate's key: more than any in use. */
 #define KEY_BITS_MAX 8192U
-/* How long a certificate that was found good is not judged again: one above it may have expired. */
+/* How long a valid result is cached: an intermediate may have expired meanwhile. */
 #define KNOWN_FOR_MS 5000
-/* Of ASN.1, as GnuTLS tells them; all hold text as it is. */
+/* ASN.1 tags of GnuTLS; all hold plain text. */
 #define TAG_UTF8 12
 #define TAG_PRINTABLE 19
 #define TAG_IA5 22
 
 struct tls_set {
     atomic_uint n_holders;
-    gnutls_x509_crt_t *chain; /* the server's first */
+    gnutls_x509_crt_t *chain; /* the server's certificate first */
     unsigned n_chain;
     gnutls_x509_privkey_t key;
     gnutls_x509_trust_list_t authorities;
-    int64_t crl_next_update;  /* the first; -1: none */
-    struct known_peers known; /* by them */
+    int64_t crl_next_update;  /* the earliest; -1: none */
+    struct known_peers known; /* verified with these authorities */
 };
 
 /* ---- reading ---- */
@@ -102,7 +102,7 @@ static int read_authorities(struct tls_set *set, const char *path, const struct 
     if (r < 0)
         return fault(path, "holds no certificate in PEM that can be read", r, err);
     r = gnutls_x509_trust_list_init(&set->authorities, 0);
-    if (r == 0) /* takes the certificates over */
+    if (r == 0) /* takes ownership of the certificates */
         r = gnutls_x509_trust_list_add_cas(set->authorities, crts, n, 0);
     gnutls_free(crts);
     return r < 0 ? fault(path, "cannot be used", r, err) : 0;
@@ -128,9 +128,8 @@ static void note_next_update(struct tls_set *set, gnutls_x509_crl_t crl)
         set->crl_next_update = next;
 }
 
-/* The lists are as good as their file, which the operator writes like that of the authorities:
- * their signatures are not checked, as many authorities in clusters (kubeadm's) lack the usage
- * cRLSign. */
+/* The lists are as trustworthy as their file, which the operator writes like the CA file. Their
+ * signatures are not checked, as many clusters' CAs (kubeadm's) lack the usage cRLSign. */
 static int read_revoked(struct tls_set *set, const char *path, const struct buf *text,
                         struct err *err)
 {
@@ -146,7 +145,7 @@ static int read_revoked(struct tls_set *set, const char *path, const struct buf 
         are_ours = are_ours && is_by_authority(set, crls[i]);
         note_next_update(set, crls[i]);
     }
-    /* takes the lists over */
+    /* takes ownership of the lists */
     const int n_added = gnutls_x509_trust_list_add_crls(set->authorities, crls, n, 0, 0);
     gnutls_free(crls);
     if (!are_ours)
@@ -236,7 +235,7 @@ int tls_set_check_dates(const struct tls_set *set, const struct tls_files *files
 
 /* ---- the server's side of a handshake ---- */
 
-/* Copies, which the library frees: a set may be replaced in the middle of a handshake. */
+/* Copies, which the library frees, as the set may be replaced during a handshake. */
 static int copy_credentials(const struct tls_set *set, gnutls_pcert_st *pcerts,
                             gnutls_privkey_t *ret_key)
 {
@@ -276,7 +275,7 @@ static int retrieve_certificate(gnutls_session_t session, const struct gnutls_ce
         *ocsp = NULL;
         *n_ocsp = 0;
         *flags = GNUTLS_CERT_RETR_DEINIT_ALL;
-        /* Of any authority: the library could name only those of its start. */
+        /* names no CA: the library could name only those from its start */
         gnutls_certificate_server_set_request(session, GNUTLS_CERT_REQUEST);
     } else {
         gnutls_free(copies);
@@ -287,8 +286,8 @@ static int retrieve_certificate(gnutls_session_t session, const struct gnutls_ce
 
 tls_function *const TLS_RETRIEVE_CERTIFICATE = (tls_function *)retrieve_certificate;
 
-/* Strangers choose the key that their signature is checked with, and the check takes the cube of
- * its length. That is before anybody has judged the certificate, so the length is judged first. */
+/* An unauthenticated client chooses the key for its signature, whose check takes the cube of the
+ * key's length. The certificate is not verified yet then, so its key's length is checked first. */
 static bool has_long_key(gnutls_session_t session)
 {
     unsigned n = 0;
@@ -303,8 +302,7 @@ static bool has_long_key(gnutls_session_t session)
     return bits > KEY_BITS_MAX;
 }
 
-/* The client's Finished is the last that comes of a handshake; its signature, if it has one, comes
- * before that. */
+/* The client's Finished is the last message of a handshake; its signature, if any, comes before. */
 static int on_handshake_message(gnutls_session_t session, unsigned type, unsigned when,
                                 unsigned is_incoming, const gnutls_datum_t *message)
 {
@@ -313,7 +311,7 @@ static int on_handshake_message(gnutls_session_t session, unsigned type, unsigne
     if (type == GNUTLS_HANDSHAKE_CERTIFICATE_VERIFY && is_incoming && has_long_key(session))
         return GNUTLS_E_CERTIFICATE_ERROR;
     if (type == GNUTLS_HANDSHAKE_FINISHED && is_incoming)
-        transport_greeted(gnutls_session_get_ptr(session)); /* which the library has set */
+        transport_greeted(gnutls_session_get_ptr(session)); /* set by the library */
     return 0;
 }
 
@@ -365,7 +363,7 @@ static const char *verify(const struct tls_set *set, gnutls_x509_crt_t *chain, u
     return r < 0 || status != 0 ? fault_of_status(status) : NULL;
 }
 
-/* NULL where it is no text that can be compared byte by byte. */
+/* NULL if the value is no text that compares byte by byte. */
 static const char *text_of(const gnutls_x509_ava_st *part, struct arena *arena)
 {
     const unsigned long tag = part->value_tag;
@@ -376,7 +374,7 @@ static const char *text_of(const gnutls_x509_ava_st *part, struct arena *arena)
     return arena_strndup(arena, (const char *)part->value.data, part->value.size);
 }
 
-/* What the subject says. Two common names are none: which of them counts depends on who reads. */
+/* Names in the subject. Two common names count as none, as readers disagree on which is valid. */
 struct names {
     struct exchange_peer peer;
     const char *organizations[ORGANIZATIONS_MAX + 1];
@@ -417,7 +415,7 @@ static const struct exchange_peer *read_names(gnutls_x509_crt_t crt, struct aren
     return &names->peer;
 }
 
-/* False where one of them is no certificate; *ret_n are to be freed all the same. */
+/* Returns false if one is no certificate; the caller frees *ret_n of them in any case. */
 static bool import_chain(const gnutls_datum_t *shown, unsigned n_shown, gnutls_x509_crt_t *chain,
                          unsigned *ret_n)
 {
@@ -453,7 +451,7 @@ static const struct exchange_peer *judge(struct tls_set *set, const gnutls_datum
     return peer;
 }
 
-/* That the client has the key of the certificate was seen in the handshake. */
+/* The handshake has proven that the client has the certificate's key. */
 const struct exchange_peer *tls_set_peer(struct tls_set *set, void *session, struct arena *arena,
                                          const char **ret_fault)
 {

@@ -1,4 +1,4 @@
-/* traffic: one row of counters a route name, fixed at start; see traffic.h. */
+/* traffic: a row of counters per route name, fixed at start; see traffic.h. */
 #include "traffic.h"
 #include "base/mem.h"
 #include "base/metrics.h"
@@ -12,7 +12,7 @@ static const unsigned CODES[] = {200, 400, 401, 403, 404, 405, 409, 413, 415, 42
 
 struct traffic_row {
     const char *name;
-    struct counter by_code[N_CODES + 1]; /* the last: all others */
+    struct counter by_code[N_CODES + 1]; /* the last: all other codes */
     struct histogram seconds;
 };
 
@@ -20,7 +20,7 @@ struct traffic {
     atomic_int_fast64_t n_connections;
     struct counter closed[N_CONNECTION_ENDS];
     size_t n_rows;
-    struct traffic_row rows[]; /* the first: no such path */
+    struct traffic_row rows[]; /* the first: unknown path */
 };
 
 static struct traffic_row *find_row(struct traffic *traffic, const char *name)

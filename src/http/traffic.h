@@ -1,7 +1,7 @@
 /*
- * traffic: the HTTP service's own metrics. Labels are the names of the route table, "other" for
- * paths that are not in it, a fixed set of status codes, "other" for the rest, and the reasons for
- * which connections are closed.
+ * traffic: metrics of the HTTP service. Labels are the names of the route table ("other" for
+ * unknown paths), a fixed set of status codes ("other" for the rest), and the causes of closed
+ * connections.
  */
 #ifndef HTTP_TRAFFIC_H
 #define HTTP_TRAFFIC_H
@@ -17,11 +17,11 @@ struct traffic;
 struct traffic *traffic_new(const struct route *routes);
 void traffic_free(struct traffic *traffic);
 
-/* route NULL: no such path. From any thread. */
+/* route NULL: unknown path. All from any thread. */
 void traffic_add_request(struct traffic *traffic, const struct route *route, unsigned status,
                          uint64_t ns);
 void traffic_add_connection(struct traffic *traffic);
-/* how: why it was closed. */
+/* how: the cause. */
 void traffic_remove_connection(struct traffic *traffic, enum connection_end how);
 
 void traffic_write(const struct traffic *traffic, struct buf *out);

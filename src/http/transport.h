@@ -1,6 +1,5 @@
 /*
- * transport: HTTP over one listening socket. The only other file that knows how is the library's
- * one home, transport_mhd.c.
+ * transport: HTTP over one listening socket. Only transport_mhd.c knows the library.
  */
 #ifndef HTTP_TRANSPORT_H
 #define HTTP_TRANSPORT_H
@@ -17,19 +16,20 @@ struct transport_settings {
     unsigned request_timeout_s; /* as in server_settings */
     unsigned silence_timeout_s; /* until the first request begins; with TLS, after the handshake */
     unsigned n_threads;
-    bool tls; /* as tls_open() has it */
+    bool tls; /* uses the certificate of tls_open() */
 };
 
 struct transport;
 
-/* Takes the listening socket, also on failure. The service must outlive it. */
+/* Takes ownership of the listening socket, also on failure. The service must outlive the
+ * transport. */
 int transport_start(int fd, const struct transport_settings *settings, struct service *service,
                     struct transport **ret_transport, struct err *err);
-/* What server_close_idle() says. */
+/* See server_close_idle(). */
 void transport_close_idle(struct transport *transport);
-/* The handshake on the library's connection is done: for tls_set.c. */
+/* The library's connection has completed its handshake; called by tls_set.c. */
 void transport_greeted(void *connection);
-/* Closes every connection, at once. Nothing may be parked (in_flight_close). */
+/* Closes every connection at once. No exchange may be parked (in_flight_close()). */
 void transport_stop(struct transport *transport);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * transport_mhd: the transport over libmicrohttpd (epoll, or poll with TLS; a pool of threads); its
- * header's one home.
+ * transport_mhd: the transport over libmicrohttpd (epoll, or poll with TLS; a thread pool); the
+ * only file that knows libmicrohttpd.
  *
- * What the library answers by itself (a broken request line or header 400, 414, 431, 505) never
- * gets here: those answers have the library's text and are not counted.
+ * The library itself answers malformed request lines and headers (400, 414, 431, 505). Those
+ * answers have its own text, never get here and are not counted.
  *
- * The library cannot answer while a body is coming in, and closes with unread input, which can
- * destroy the answer on its way. So a body that is over the limit, or that the gate is closed to,
- * is answered past the library, straight into the socket, and some more of it is read and thrown
- * away before the connection is closed.
+ * The library cannot answer while a body arrives, and closes with unread input, which can destroy
+ * the answer in flight. So a body that is over the limit or rejected by the gate is answered
+ * directly on the socket, past the library. Some more of the body is then read and dropped before
+ * the connection closes.
  */
 #include "base/hex.h"
 #include "base/log.h"
@@ -24,12 +24,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Bounds the request line and all headers together. */
+/* Limit of the request line and all headers together. */
 #define HEADER_MAX_BYTES ((size_t)32 * 1024)
-/* What a client may still send after a refusal, at least, and how long it may pause. */
+/* After a rejection: least number of bytes a client may still send, and its longest pause. */
 #define LINGER_MIN_BYTES ((size_t)1024 * 1024)
 #define LINGER_TIMEOUT_S 5U
-/* For a request whose client has ended its input before the server has seen all of it. */
+/* For a request whose client ended its input before the server has read all of it. */
 #define ENDED_TIMEOUT_S 1U
 
 struct transport {
@@ -72,7 +72,7 @@ static int fd_of(struct MHD_Connection *connection)
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
-/* While the connection is suspended the library does not look at it. */
+/* The library does not check a suspended connection. */
 static bool has_left(void *connection)
 {
     return connections_has_left(fd_of(connection));
@@ -91,10 +91,10 @@ static struct connection *entry_of(struct MHD_Connection *connection)
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-/* The library, with epoll, does not see the end of the input when it comes together with the last
- * bytes, and would hold the connection for the whole idle time. So this looks for it. The rest of
- * the request may still be in the library's buffer. With TLS it reads until nothing is there, and
- * needs no help. In the middle of a header nobody is told: that end is for connection_table.h. */
+/* With epoll, the library misses an end of input that arrives with the last bytes, and would keep
+ * the connection for the whole idle time. The rest of the request may still be in its buffer. With
+ * TLS it reads until nothing is left, and needs no help. connection_table.h handles an end within a
+ * header. */
 static bool has_input_ended(struct MHD_Connection *connection)
 {
     return !session_of(connection) && connections_has_no_more(fd_of(connection));
@@ -105,7 +105,7 @@ static enum MHD_Result set_timeout(struct MHD_Connection *connection, unsigned t
     return MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, timeout_s);
 }
 
-/* Those that depend on the answer, but for its length. */
+/* Headers that depend on the answer, except its length. */
 static void tell_headers(const struct answer *answer,
                          void (*tell)(void *context, const char *name, const char *value),
                          void *context)
@@ -138,7 +138,7 @@ static enum MHD_Result queue_answer(struct transport *transport, struct exchange
     if (connections_answer(transport->connections, entry_of(connection)))
         close = true;
     if (has_input_ended(connection)) {
-        (void)set_timeout(connection, transport->idle_timeout_s); /* to read the answer in */
+        (void)set_timeout(connection, transport->idle_timeout_s); /* time to read the answer */
         close = true;
     }
     struct MHD_Response *response = MHD_create_response_from_buffer(
@@ -169,7 +169,7 @@ static void send_answer(struct exchange *exchange, const struct answer *answer,
     buf_printf(&text, "Content-Length: %zu\r\nConnection: close\r\n\r\n", answer->len);
     if (strcmp(exchange->method, "HEAD") != 0)
         buf_add(&text, answer->body, answer->len);
-    /* Nothing else is queued in the socket now, so it has room for these few hundred bytes. */
+    /* The socket's queue is empty now, so it has room for these few hundred bytes. */
     if (session)
         tls_set_send_last(session, text.data, text.len);
     else
@@ -178,8 +178,8 @@ static void send_answer(struct exchange *exchange, const struct answer *answer,
     buf_fini(&text);
 }
 
-/* The body that follows, or its rest, will not be taken. The answer is there. (To a client that
- * asked first, the library now fails to send its 100 Continue, and closes.) */
+/* The rest of the body is not processed; the answer exists. (If the client expects 100 Continue,
+ * the library now fails to send that, and closes.) */
 static enum MHD_Result cut_off(struct transport *transport, struct exchange *exchange,
                                struct MHD_Connection *connection)
 {
@@ -212,7 +212,7 @@ static enum MHD_Result begin(struct transport *transport, struct exchange *excha
                       service_is_welcome(transport->listeners, exchange));
     const char *length = exchange_header(exchange, MHD_HTTP_HEADER_CONTENT_LENGTH);
     const char *encoding = exchange_header(exchange, MHD_HTTP_HEADER_TRANSFER_ENCODING);
-    bool is_sized = length && !encoding; /* what the library goes by, too */
+    bool is_sized = length && !encoding; /* the library's rule, too */
     unsigned long long n_bytes = is_sized ? strtoull(length, NULL, 10) : 0;
     bool is_large = n_bytes > transport->service->max_body_bytes;
     bool is_endless = encoding && strcasecmp(encoding, "chunked") != 0;
@@ -250,8 +250,8 @@ static enum MHD_Result finish(struct transport *transport, struct exchange *exch
     return queue_answer(transport, exchange, connection);
 }
 
-/* The library calls this with the header, then with each piece of the body, then at its end, and
- * again when a suspended connection was resumed. */
+/* The library calls this with the header, with each piece of the body, at its end, and after a
+ * resume. */
 // NOLINTNEXTLINE(readability-function-size): the library's signature
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
@@ -287,8 +287,8 @@ static void on_request_end(void *cls, struct MHD_Connection *connection, void **
     exchange_drop(exchange);
 }
 
-/* The library says that a connection is closed before it closes the socket, on every way there is
- * (0.9.75, and 1.0.1: MHD_cleanup_connections(), new_connection_process_()). */
+/* The library always reports a closed connection before it closes the socket (0.9.75, and 1.0.1:
+ * MHD_cleanup_connections(), new_connection_process_()). */
 static void on_connection(void *cls, struct MHD_Connection *connection, void **context,
                           enum MHD_ConnectionNotificationCode what)
 {
@@ -302,8 +302,8 @@ static void on_connection(void *cls, struct MHD_Connection *connection, void **c
         tls_set_watch_handshake(session_of(connection));
 }
 
-/* MHD_quiesce_daemon() would be the way to stop accepting, but with a pool and epoll 0.9.75 can
- * abort in it: it and a worker may both remove the socket from the worker's epoll set. */
+/* MHD_quiesce_daemon() should stop accepting, but with a pool and epoll it can abort in 0.9.75: it
+ * and a worker may both remove the socket from the worker's epoll set. */
 static enum MHD_Result on_accept(void *cls, const struct sockaddr *address, socklen_t len)
 {
     (void)address;
@@ -312,7 +312,8 @@ static enum MHD_Result on_accept(void *cls, const struct sockaddr *address, sock
     return atomic_load(&transport->service->draining) ? MHD_NO : MHD_YES;
 }
 
-/* Decodes %XX in place, in the path and in the query. %00 stays as it is: it would end the text. */
+/* Decodes %XX in place, in the path and in the query. %00 stays encoded: it would end the
+ * string. */
 static size_t on_unescape(void *cls, struct MHD_Connection *connection, char *text)
 {
     (void)cls;
@@ -376,11 +377,11 @@ int transport_start(int fd, const struct transport_settings *settings, struct se
         {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)settings->max_connections, NULL},
         {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)settings->idle_timeout_s, NULL},
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)HEADER_MAX_BYTES, NULL},
-        /* The library knows a pool of one as no pool. */
+        /* The library treats a pool of one as no pool. */
         {n_threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)n_threads, NULL},
         {MHD_OPTION_END, 0, NULL}};
-    /* With epoll and TLS the library (0.9.75) asks again and again, as fast as it can, whether a
-     * handshake that waits for the client goes on: poll waits. */
+    /* With epoll and TLS the library (0.9.75) polls an unfinished handshake in a busy loop; poll
+     * blocks. */
     const unsigned kind =
         settings->tls ? MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_TLS : MHD_USE_EPOLL_INTERNAL_THREAD;
     transport->daemon = MHD_start_daemon(
