@@ -57,7 +57,7 @@ static void serve(struct fake_request *request)
     fake_request_answer(request, &given);
 }
 
-/* Each admitted guest has sent all its reviews; each answer leads to at most one more. */
+/* Once all threads have come, each answer leads to at most one more request. */
 static void *serve_all(void *context)
 {
     struct crowd *crowd = context;

@@ -1,5 +1,5 @@
 /*
- * given_question: what of given.h asks for decisions.
+ * given_question: decisions for the ledgers of given.h.
  */
 #ifndef DECIDE_GIVEN_QUESTION_H
 #define DECIDE_GIVEN_QUESTION_H
@@ -8,15 +8,15 @@
 #include "decide/reserve.h"
 #include "given.h"
 
-/* Of a pod that the ledger knows; what else is said of it is in the result, which may be NULL. */
+/* For a pod known to the ledger. ret_result may be NULL. */
 enum reserve_verdict given_reserve(struct given *given, const char *uid, const char *node,
                                    struct reserve_result *ret_result);
-/* Fails where no room is held by it. */
+/* Reserves; fails the test if rejected. */
 void given_reservation(struct given *given, const char *uid, const char *node);
 
-/* The question that judges all, of the shape resolved against the ledger. */
+/* The question in scope FIT_ALL, with the shape resolved against the ledger. */
 struct fit_question given_question(struct given *given, const struct shape_facts *facts);
-/* "gpu_free": may a pod with this demand and nothing else run there? */
+/* "gpu_free": the verdict on a pod with only this demand. */
 const char *given_verdict(struct given *given, const char *node, const char *demand);
 
 #endif

@@ -172,8 +172,7 @@ bool plain_is_promised(const struct plain *plain, size_t pod, size_t node)
            !plain->holds[pod].there;
 }
 
-/* Of two UIDs, each "uid-" and a number, the one that is less as a text; all pods are of one age.
- */
+/* Which of two UIDs ("uid-" and a number) is less as text; all pods have equal age. */
 static bool comes_before(size_t a, size_t b)
 {
     char text_a[24];
@@ -235,7 +234,7 @@ size_t plain_n_replicas(const struct plain *plain, int64_t owner, size_t node)
 
 #define N_SHAPED ((size_t)PLAIN_PODS + PLAIN_PODS)
 
-/* The shapes of pods, then those of reservations; NULL where there is none. */
+/* First the shapes of pods, then those of reservations; NULL: none. */
 static const struct plain_shape *shape_at(const struct plain *plain, size_t i)
 {
     if (i < PLAIN_PODS)

@@ -1,6 +1,6 @@
 /*
- * plain_facts: the plain model's numbers as the facts that a ledger is told. An index stands for a
- * name: the same number is the same name, everywhere.
+ * plain_facts: the plain model's numbers as facts for a ledger. An index stands for a name: equal
+ * numbers are equal names.
  */
 #ifndef DECIDE_PLAIN_FACTS_H
 #define DECIDE_PLAIN_FACTS_H
@@ -8,7 +8,7 @@
 #include "plain.h"
 #include "types/facts.h"
 
-/* What the facts point to; both live equally long. */
+/* Storage for the facts; both have the same lifetime. */
 struct plain_parts {
     char uid[16];
     char name[16];
@@ -25,13 +25,13 @@ struct shape_facts plain_facts_of_shape(const struct plain_shape *shape, struct 
 
 const char *plain_facts_uid(size_t pod, char *text);
 const char *plain_facts_node_name(int64_t node); /* "" for PLAIN_NOWHERE */
-const char *plain_facts_chip(int64_t model);     /* as the label's value is read */
+const char *plain_facts_chip(int64_t model);     /* as parsed from the label */
 const char *plain_facts_zone(int64_t zone);      /* "" for none */
 const char *plain_facts_pod_name(int64_t name, char *text);
 const char *plain_facts_owner(int64_t owner);
 const char *plain_facts_refusal(int64_t refusal); /* NULL for none */
 
-/* How many of each there are to choose from, the one for none included. */
+/* Number of choices, including none. */
 #define PLAIN_MODELS 4
 #define PLAIN_ZONES 4
 #define PLAIN_TAINTS 3

@@ -32,7 +32,7 @@ static enum reason judge_resource(const struct plain *plain, const struct plain_
     return has_free(plain, i, resource, demand, kept) ? REASON_FITS : REASON_GPU_NOMINATED;
 }
 
-/* Of what the model has, the GPUs only: kube-scheduler judges the rest. */
+/* Judges only the GPUs of the model: kube-scheduler judges the rest. */
 static enum reason judge(const struct plain *plain, const struct plain_question *question,
                          const struct plain_pod *pod)
 {

@@ -1,6 +1,6 @@
 /*
- * plain_reserve: who gets a reservation, by the plain model. Only the names of verdicts and reasons
- * are core's.
+ * plain_reserve: reservations by the plain model. It shares only the names of verdicts and reasons
+ * with the ledger.
  */
 #ifndef DECIDE_PLAIN_RESERVE_H
 #define DECIDE_PLAIN_RESERVE_H
@@ -15,7 +15,7 @@ struct plain_question {
     int64_t now_ms;
 };
 
-/* In the result, node is an index, or PLAIN_NOWHERE. */
+/* node is an index or PLAIN_NOWHERE. */
 struct plain_result {
     enum reserve_verdict verdict;
     enum reason reason;

@@ -1,11 +1,10 @@
 /*
- * prop_fit: what holds of every cluster and every pod, over random ones. As many pods are placed as
- * was said; and room that comes free, or a node that is added, never takes a place from anybody.
+ * prop_fit: properties over random clusters and pods. The predicted number of pods is placed, and
+ * freed room or an added node never costs a pod its place.
  *
- * Of one workload, that is. Where several are placed one after another, one more node may be where
- * the first goes, and what it leaves alone may draw the second to where only the third could go:
- * see the last test. Nor does it hold of reservations that end for a pod which is nominated
- * elsewhere: its room is kept there again.
+ * That holds for one workload. With several, a new node may attract the first, and the room it
+ * leaves may attract the second to the only place of the third: see the last test. Nor does it hold
+ * if a reservation ends whose pod is nominated elsewhere, because its room is then kept there.
  */
 #include "decide/quota.h"
 #include "decide/rank.h"
@@ -31,7 +30,7 @@ struct world {
     struct dice *dice;
     struct any_node nodes[MAX_NODES];
     unsigned n_nodes, n_pods;
-    int64_t priority; /* of the pod that asks */
+    int64_t priority; /* of the asking pod */
 };
 
 static const char *name_of(const struct world *world, char kind, unsigned i)
@@ -64,7 +63,7 @@ static void add_node(struct world *world)
     tell_node(world, world->n_nodes++);
 }
 
-/* On any node, there or not; or on none, and then perhaps nominated, or with room held for it. */
+/* On any node, present or not; or on none, and then perhaps nominated or reserved. */
 static void add_pod(struct world *world)
 {
     struct given *given = world->given;
@@ -83,7 +82,7 @@ static void add_pod(struct world *world)
         given_reserve(given, uid, node, NULL);
 }
 
-/* Of the namespace that all pods are in. */
+/* For the namespace of all pods. */
 static void add_quota(const struct world *world)
 {
     struct policy *policy = &world->given->policy;
@@ -134,7 +133,7 @@ static struct shape_facts random_shape(const struct world *world)
     return facts;
 }
 
-/* A fork, and the pod's question for it. */
+/* A fork, and the pod's question on it. */
 static struct cluster *fork_for(const struct world *world, const struct shape_facts *facts,
                                 struct fit_question *question)
 {
@@ -146,9 +145,9 @@ static struct cluster *fork_for(const struct world *world, const struct shape_fa
     return fork;
 }
 
-/* As many as was said. */
+/* The predicted number. */
 
-/* The node that rank_nodes() puts first of those that fit. */
+/* The fitting node that rank_nodes() puts first. */
 static const struct node *ranked_first(const struct cluster *fork,
                                        const struct fit_question *question)
 {
@@ -203,11 +202,11 @@ static void test_as_many_are_placed_as_was_said(void **state)
 /* More room. */
 
 struct answers {
-    enum reason verdicts[MAX_NODES]; /* REASON_NODE_UNKNOWN where there is no such node */
+    enum reason verdicts[MAX_NODES]; /* REASON_NODE_UNKNOWN: no such node */
     int64_t counts[MAX_NODES];
-    int64_t more;   /* how many replicas fit */
-    int64_t placed; /* how many of five are placed */
-    int64_t each;   /* how many of a DaemonSet */
+    int64_t more;   /* replicas that fit */
+    int64_t placed; /* of five replicas */
+    int64_t each;   /* of a DaemonSet */
 };
 
 static int64_t count_fits(const enum reason *verdicts, size_t n)
@@ -240,8 +239,8 @@ static struct answers ask(const struct world *world, const struct shape_facts *f
     return answers;
 }
 
-/* Reasons are looked for in the order of the enum: with more room, the first that is left is the
- * same one or a later one. */
+/* The first reason in the enum's order is reported. So with more room the reason is the same or a
+ * later one. */
 static void check_not_less(const struct answers *before, const struct answers *after)
 {
     for (unsigned i = 0; i < MAX_NODES; i++) {
@@ -350,7 +349,7 @@ static void test_a_reservation_that_ends_makes_no_node_unfit(void **state)
     check_room(release_a_reservation, true);
 }
 
-/* Placed one after another, by packing: 1 GPU, 4, and 3 in zone a. */
+/* Packed one after another: 1 GPU, 4, and 3 in zone a. */
 static size_t place_three_workloads(struct given *given)
 {
     struct shape_facts facts[] = {given_shape_facts(given, GPU "=1"),
@@ -375,7 +374,7 @@ static void test_of_several_workloads_one_more_node_may_let_fewer_in(void **stat
     given_node(given, "in-zone", "pods=9 " GPU "=4", "zone=a");
     given_node(given, "large", "pods=9 " GPU "=8", "");
     assert_int_equal(place_three_workloads(given), 3);
-    given_node(given, "small", "pods=9 " GPU "=1", ""); /* where the first goes now, and ... */
+    given_node(given, "small", "pods=9 " GPU "=1", ""); /* now attracts the first, and ... */
     assert_int_equal(place_three_workloads(given), 2);
 }
 

@@ -1,8 +1,8 @@
 /*
- * prop_ledger: a million random events, each told to the ledger and to a model that is too plain to
- * be wrong (plain.c); after each the ledger must be what the model says (twin.c).
+ * prop_ledger: a million random events, applied to the ledger and to a model too simple to be wrong
+ * (plain.c). After each event the ledger must equal the model (twin.c).
  *
- * LEDGER_EVENTS says how many events, LEDGER_SEED where the dice begin.
+ * LEDGER_EVENTS: number of events. LEDGER_SEED: seed of the dice.
  */
 #include "dice.h"
 #include "plain_facts.h"
@@ -17,7 +17,7 @@
 #define DEFAULT_SEED 20171115
 #define EVENTS_OF_A_LIFE 20000
 
-/* A life of the ledger has its own number of nodes and pods to play with. */
+/* Each life of the ledger has its own number of nodes and pods. */
 struct life {
     struct twin *twin;
     struct dice *dice;
@@ -35,8 +35,8 @@ static size_t any_pod(const struct life *life)
     return dice_below(life->dice, life->n_pods);
 }
 
-/* Random values, thrown one after another: how C orders an initializer or arguments is left open,
- * and a seed must mean the same everywhere. */
+/* Throws dice one after another: C leaves the order of initializers and arguments open, and a seed
+ * must mean the same everywhere. */
 
 static int64_t random_amount(struct dice *dice)
 {
@@ -55,7 +55,7 @@ static int64_t random_room(struct dice *dice)
     return dice_one_in(dice, 40) ? INT64_MAX - dice_below(dice, 2) : dice_below(dice, 17);
 }
 
-/* The three ways a node can say what it has: both lists, or one of them alone. */
+/* A node may report both lists, or either alone. */
 static void random_rooms(struct dice *dice, struct plain_node *node)
 {
     const unsigned way = dice_below(dice, 6);
@@ -93,13 +93,13 @@ static struct plain_shape random_shape(struct dice *dice)
     return shape;
 }
 
-/* Any node's name, whether the node is there or not; often none. */
+/* The name of any node, present or not; often none. */
 static int64_t random_place(const struct life *life)
 {
     return dice_one_in(life->dice, 4) ? PLAIN_NOWHERE : (int64_t)any_node(life);
 }
 
-/* Mostly one of its own; else that of another, which it takes the place of. */
+/* Mostly its own name; else another pod's, which it replaces. */
 static int64_t random_name(const struct life *life, size_t i)
 {
     return dice_one_in(life->dice, 10) ? (int64_t)any_pod(life) : (int64_t)i;
@@ -137,7 +137,7 @@ static void put_any_pod(const struct life *life)
     twin_put_pod(life->twin, i, &pod);
 }
 
-/* A node that is there, changed a little: labels, count, cordon, condition; or not at all. */
+/* Slightly changes an existing node: labels, count, cordon, condition; or nothing. */
 static void change_node(const struct life *life)
 {
     struct dice *dice = life->dice;
@@ -149,10 +149,10 @@ static void change_node(const struct life *life)
     case 0:
         node.model = dice_below(dice, PLAIN_MODELS);
         break;
-    case 1: /* it shrinks, or grows */
+    case 1: /* it shrinks or grows */
         node.capacity[NVIDIA_GPU] = node.allocatable[NVIDIA_GPU] = dice_below(dice, 9);
         break;
-    case 2: /* the device plugin goes */
+    case 2: /* the device plugin is removed */
         node.capacity[NVIDIA_GPU] = node.allocatable[NVIDIA_GPU] = PLAIN_ABSENT;
         break;
     case 3:
@@ -167,8 +167,7 @@ static void change_node(const struct life *life)
     twin_put_node(life->twin, i, &node);
 }
 
-/* A pod that is there, one step on: bound, moved, resized, terminating, finished; or nothing new.
- */
+/* Advances an existing pod: bound, moved, resized, terminating, finished; or nothing. */
 static void change_pod(const struct life *life)
 {
     struct dice *dice = life->dice;
@@ -192,7 +191,7 @@ static void change_pod(const struct life *life)
     case 4:
         pod.refusal = dice_below(dice, PLAIN_REFUSALS);
         break;
-    case 5: /* many pods of one shape */
+    case 5: /* many pods share a shape */
         pod.shape = life->twin->plain.pods[any_pod(life)].shape;
         break;
     case 6:
@@ -214,8 +213,7 @@ static void remove_any_pod(const struct life *life)
     twin_remove_pod(life->twin, any_pod(life));
 }
 
-/* For any pod, on any node; what a GET shows is often the truth, sometimes behind or ahead of it.
- */
+/* Reserves for any pod, on any node. Its facts are often exact, sometimes behind or ahead. */
 static void reserve_for_any(const struct life *life)
 {
     const size_t i = any_pod(life);
@@ -227,7 +225,7 @@ static void reserve_for_any(const struct life *life)
     twin_reserve(life->twin, i, node, has_facts ? &facts : NULL);
 }
 
-/* The next pod in turn for which room is held, from any on; n_pods where there is none. */
+/* The next pod with a reservation, starting anywhere; n_pods: none. */
 static size_t any_held(const struct life *life)
 {
     const size_t first = any_pod(life);
@@ -246,7 +244,7 @@ static void release_any(const struct life *life)
         twin_release(life->twin, i, !dice_one_in(life->dice, 4));
 }
 
-/* The watch shows the pod on the node that was asked for, or on another one. */
+/* The watch shows the pod on the requested node, or on another. */
 static void confirm_any(const struct life *life)
 {
     const size_t i = any_held(life);
@@ -262,7 +260,7 @@ static void confirm_any(const struct life *life)
     twin_put_pod(life->twin, i, &pod);
 }
 
-/* Asked again for the node where room is held already. */
+/* Reserves again on the node of the reservation. */
 static void reserve_again(const struct life *life)
 {
     const size_t i = any_held(life);
@@ -270,7 +268,7 @@ static void reserve_again(const struct life *life)
         twin_reserve(life->twin, i, (size_t)life->twin->plain.holds[i].node, NULL);
 }
 
-/* A list: most of what is there, a little changed, in any order; what it leaves out must go. */
+/* A list: most objects, slightly changed, in any order; missing ones must be deleted. */
 static void list_pods(const struct life *life)
 {
     twin_begin(life->twin, CLUSTER_PODS);
@@ -283,7 +281,7 @@ static void list_pods(const struct life *life)
         else if (dice_one_in(life->dice, 8))
             change_pod(life);
     }
-    if (!dice_one_in(life->dice, 4)) /* else it broke off */
+    if (!dice_one_in(life->dice, 4)) /* else it was interrupted */
         twin_end(life->twin, CLUSTER_PODS);
 }
 
@@ -303,7 +301,7 @@ static void list_nodes(const struct life *life)
         twin_end(life->twin, CLUSTER_NODES);
 }
 
-/* Out of order: an end that follows no begin must remove nothing. */
+/* Out of order: an end without a begin must delete nothing. */
 static void end_any_list(const struct life *life)
 {
     twin_end(life->twin, dice_one_in(life->dice, 2) ? CLUSTER_PODS : CLUSTER_NODES);
@@ -364,7 +362,7 @@ static void list_nothing(const struct life *life)
     twin_end(life->twin, CLUSTER_PODS);
     twin_begin(life->twin, CLUSTER_NODES);
     twin_end(life->twin, CLUSTER_NODES);
-    for (size_t i = 0; i < PLAIN_PODS; i++) /* of pods that the ledger never had */
+    for (size_t i = 0; i < PLAIN_PODS; i++) /* also of pods that the ledger never had */
         twin_release(life->twin, i, true);
 }
 

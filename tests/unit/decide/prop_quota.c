@@ -1,8 +1,8 @@
 /*
- * prop_quota: no quota is ever exceeded by bindings, however many are under way at once. A hundred
- * thousand random steps of kube-scheduler and the watch: pods are filtered, bound by what filter
- * said some time ago, shown bound, given up, deleted and made anew. After each, what is used is
- * summed from the pods anew, by nothing of the quotas' own code.
+ * prop_quota: bindings never exceed a quota, however many are in progress. A hundred thousand
+ * random steps of kube-scheduler and the watch: pods are filtered, bound by an earlier answer of
+ * filter, shown bound, given up, deleted and recreated. After each step the use is summed from the
+ * pods, without code of quotas.
  */
 #include "decide/quota.h"
 #include "dice.h"
@@ -46,7 +46,7 @@ struct its {
     enum phase phase;
     size_t node;          /* HELD, BOUND */
     uint64_t serial;      /* HELD */
-    bool passed[N_NODES]; /* what filter said when it was asked last */
+    bool passed[N_NODES]; /* last answer of filter */
 };
 
 struct town {
@@ -54,10 +54,10 @@ struct town {
     struct dice dice;
     struct its pods[N_PODS];
     unsigned n_held,
-        n_stale; /* bindings: that were let through; that were not, though filter had */
+        n_stale; /* accepted bindings; those rejected though filter had passed the node */
 };
 
-/* By the pods. */
+/* Summed from the pods. */
 
 static bool counts(const struct quota *quota, const struct quota_limit *limit,
                    const struct its *its, size_t node)
@@ -134,7 +134,7 @@ static void filter(struct town *town, struct its *its)
     arena_free(arena);
 }
 
-/* To one of the nodes that filter let through, whatever has happened since. */
+/* On a node that filter passed, whatever has happened since. */
 static void bind(struct town *town, struct its *its)
 {
     const size_t node = dice_below(&town->dice, N_NODES);

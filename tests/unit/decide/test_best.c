@@ -1,4 +1,4 @@
-/* best: the best few are those that a sort of all has first. */
+/* best: the best few equal the first of a full sort. */
 #include "decide/best.h"
 #include "given_question.h"
 #include "given_random.h"
@@ -9,7 +9,7 @@
 #define GPU "nvidia.com/gpu"
 #define MAX_NODES 60
 
-/* What is asked: nodes by their names, in this order. */
+/* The offered nodes, in this order. */
 struct asked {
     const struct node *nodes[2 * MAX_NODES];
     size_t n;
@@ -36,7 +36,7 @@ static struct asked random_asked(struct given *given, struct dice *dice, bool wi
     return asked;
 }
 
-/* Those that the sort of all has first, each once. */
+/* The first nodes of a full sort, without duplicates. */
 static size_t sort_all(struct given *given, const struct fit_question *question,
                        const struct asked *asked, struct ranked_node *ret_ranked)
 {
@@ -51,7 +51,7 @@ static size_t sort_all(struct given *given, const struct fit_question *question,
     return n;
 }
 
-/* A twin of a node that was kept is never overlooked: its names are to be handed on, both. */
+/* A duplicate of a kept node is always found: filter returns both names. */
 static bool is_twice(const struct asked *asked, const struct node *node)
 {
     size_t n = 0;
@@ -116,7 +116,7 @@ static void test_a_node_that_is_there_twice_counts_once(void **state)
     check_many(*state, true);
 }
 
-/* Each one is better than all before it: the most that is kept and cut again. */
+/* Each node is better than all before it: most insertions and cuts. */
 static void test_the_best_come_last(void **state)
 {
     struct given *given = *state;
@@ -145,7 +145,7 @@ static void check_first(struct given *given, const struct fit_question *question
     assert_string_equal(node_name(best_end(best, &n)->node), name);
 }
 
-/* GPUs of a node with a cordon are on offer to nobody, so the two have no model's pool. */
+/* GPUs of a cordoned node are not offered, so these two have no pool. */
 static void test_a_wish_decides_among_nodes_that_are_alike_but_for_it(void **state)
 {
     struct given *given = *state;

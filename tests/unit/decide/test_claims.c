@@ -1,4 +1,4 @@
-/* claims: what pods are about to use of their quotas, and what is promised to nominated ones. */
+/* claims: quota that pods are about to use, and quota of nominated pods. */
 #include "decide/quota.h"
 #include "given_question.h"
 #include "ledger/claims.h"
@@ -12,7 +12,7 @@
 
 static const char *const NAMES[] = {"a"};
 
-/* The namespace a: 16 GPUs, 8 of them H100; and nodes with 16 of each model. */
+/* Namespace a: 16 GPUs, 8 of them H100; nodes with 16 of each model. */
 static int setup(void **state)
 {
     static const struct quota_limit LIMITS[] = {{.resource = GPU, .gpus = 16},
@@ -27,7 +27,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* A pod of namespace a (else the one before the '/'), which waits. */
+/* A waiting pod of namespace a, or of the one before the '/'. */
 static struct pod_facts facts_of(struct given *given, const char *uid, const char *demand)
 {
     return given_facts_in_namespace(given, uid, "", demand);
@@ -69,7 +69,7 @@ static void claim(struct given *given, const char *uid, const char *demand, cons
     assert_true(claim_at(given, uid, demand, node, 0));
 }
 
-/* Of the pod that asks at that time: "fits", "quota", "quota_claimed" ... */
+/* The verdict on this pod at that time: "fits", "quota", "quota_claimed" ... */
 static const char *judge_of(struct given *given, const struct pod_facts *facts, const char *node,
                             int64_t now_ms)
 {
@@ -98,7 +98,7 @@ static void test_assumed_pods_count(void **state)
     assert_string_equal(judge(given, "a/2", GPU "=8", "t"), "fits");
     claim(given, "a/2", GPU "=8", "t");
     assert_string_equal(judge(given, "a/3", GPU "=8", "t"), "quota_claimed");
-    assert_string_equal(judge(given, "a/2", GPU "=8", "t"), "fits"); /* its own */
+    assert_string_equal(judge(given, "a/2", GPU "=8", "t"), "fits"); /* its own claim */
     assert_string_equal(judge(given, "b/1", GPU "=8", "t"), "fits");
 }
 
@@ -136,7 +136,7 @@ static void test_a_claim_lapses(void **state)
     assert_false(claims_has(given->cluster, "a/1"));
 }
 
-/* A binding is judged by what is used. */
+/* Bind judges by actual use. */
 static void test_bind_ignores_claims_of_others(void **state)
 {
     struct given *given = *state;
@@ -145,7 +145,7 @@ static void test_bind_ignores_claims_of_others(void **state)
     assert_int_equal(given_reserve(given, "a/2", "t", NULL), RESERVE_HELD);
 }
 
-/* Bound, else reserved, else nominated, else claimed; and nothing of a pod that is gone. */
+/* Bound, else reserved, else nominated, else claimed; a deleted pod counts nowhere. */
 static void test_a_pod_counts_once(void **state)
 {
     struct given *given = *state;
@@ -175,7 +175,7 @@ static void test_a_pod_counts_once(void **state)
     assert_false(claims_has(given->cluster, "a/5"));
 }
 
-/* Two kube-schedulers: what another one claimed meanwhile was not judged. */
+/* Two kube-schedulers: a claim made meanwhile by the other was not judged. */
 static void test_a_claim_is_made_only_by_the_claims_that_were_judged(void **state)
 {
     struct given *given = *state;
@@ -238,7 +238,7 @@ static void test_a_nomination_counts_against_pods_that_it_outranks(void **state)
     assert_int_equal(result.reason, REASON_QUOTA);
 }
 
-/* Nobody vets a nomination: of any two pods one comes first. */
+/* Nominations are not validated. Of any two pods one ranks first. */
 static void test_two_nominated_pods_do_not_exclude_each_other(void **state)
 {
     struct given *given = *state;

@@ -1,4 +1,4 @@
-/* device_classes: what comes by claims, for those who judge, rank, hold and fork. */
+/* device_classes: resources by claim, in judging, ranking, reserving and forks. */
 #include "decide/rank.h"
 #include "decide/what_if.h"
 #include "given_question.h"
@@ -57,7 +57,7 @@ static void test_what_comes_by_a_claim_is_not_counted(void **state)
     assert_string_equal(given_verdict(given, "claims", GPU "=2"), "gpu_free");
 }
 
-/* An allocatable of nothing is what kube-scheduler goes by, whatever the capacity. */
+/* kube-scheduler goes by allocatable, whatever the capacity. */
 static void test_a_node_with_nothing_to_allocate(void **state)
 {
     struct given *given = given_a_class(state);
@@ -69,7 +69,7 @@ static void test_a_node_with_nothing_to_allocate(void **state)
     assert_string_equal(given_verdict(given, "broken", GPU "=1"), "gpu_total");
 }
 
-/* The labels of shares and slices speak of what a device plugin offers. */
+/* Labels of shares and slices describe what a device plugin offers. */
 static void test_labels_of_shares_are_not_about_claims(void **state)
 {
     struct given *given = given_a_class(state);
@@ -99,7 +99,7 @@ static void test_known_room_ranks_first(void **state)
     assert_true(nodes[1].score < RANK_BEST_SCORE);
 }
 
-/* Five one after another: four are counted, the fifth would be by a claim. */
+/* Five replicas in turn: four are counted, the fifth would need a claim. */
 static void test_a_fork_knows_the_classes(void **state)
 {
     struct given *given = given_a_class(state);

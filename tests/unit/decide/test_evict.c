@@ -1,4 +1,4 @@
-/* evict: whom kube-scheduler would evict, as DefaultPreemption chooses. */
+/* evict: victims like DefaultPreemption in kube-scheduler. */
 #include "decide/evict.h"
 #include "decide/quota.h"
 #include "given_question.h"
@@ -17,7 +17,7 @@ static void running(struct given *given, const char *uid, const char *node, cons
     given_pod_of(given, &facts);
 }
 
-/* "a: p1 p2": the node, and who goes; "" where that would not help. */
+/* "a: p1 p2": the node and its victims; "": eviction would not help. */
 static const char *evicted_on(struct given *given, const struct cluster *room, const char *demand,
                               int64_t priority)
 {
@@ -47,7 +47,7 @@ static void given_gpu_node(struct given *given, const char *name)
     given_node(given, name, GPU "=8 cpu=8000 pods=10", "");
 }
 
-/* Put back are the most important first, as long as there is room: the rest goes. */
+/* The most important pods are kept while there is room; the rest are victims. */
 static void test_no_more_go_than_must(void **state)
 {
     struct given *given = *state;
@@ -65,7 +65,7 @@ static void test_no_more_go_than_must(void **state)
     check(given, GPU "=9", 10, "");
 }
 
-/* One that is not in the way stays, though a more important one goes. */
+/* A pod that does not matter stays, even if a more important one must go. */
 static void test_only_those_that_are_in_the_way(void **state)
 {
     struct given *given = *state;
@@ -76,8 +76,7 @@ static void test_only_those_that_are_in_the_way(void **state)
     check(given, GPU "=1 cpu=8000", 10, "a: gpus cpu-only");
 }
 
-/* The lowest of the highest victims; the smallest sum of priorities; the fewest; the latest begun;
- * the name. */
+/* Order: lowest highest victim, smallest sum of priorities, fewest victims, latest start, name. */
 static void test_the_choice_of_the_node(void **state)
 {
     struct given *given = *state;
@@ -98,7 +97,7 @@ static void test_the_choice_of_the_node(void **state)
     check(given, GPU "=8", 10, "b: b1 b2");
 }
 
-/* Priorities may be negative: more victims are a larger sum all the same. */
+/* Priorities may be negative: more victims still give a larger sum. */
 static void test_negative_priorities(void **state)
 {
     struct given *given = *state;
@@ -110,7 +109,7 @@ static void test_negative_priorities(void **state)
     check(given, GPU "=8", 0, "b: b1");
 }
 
-/* Nobody goes where something else than room is in the way. */
+/* No victims if something other than room prevents the pod. */
 static void test_where_room_would_not_help(void **state)
 {
     struct given *given = *state;
@@ -127,7 +126,7 @@ static void test_where_room_would_not_help(void **state)
     check(given, GPU "=8 memory=1", 10, "");
 }
 
-/* What a dry run has placed is in nobody's power to evict. */
+/* Pods placed by a dry run cannot be evicted. */
 static void test_room_is_the_forks(void **state)
 {
     struct given *given = *state;
@@ -143,7 +142,7 @@ static void test_room_is_the_forks(void **state)
     cluster_fork_free(fork);
 }
 
-/* More pods of lower priority than there is room for at first. */
+/* More pods of lower priority than the initial buffer holds. */
 static void test_many_pods(void **state)
 {
     struct given *given = *state;
@@ -161,7 +160,8 @@ static void in_namespace(struct given *given, const char *namespace_, const char
     given_pod_of(given, &facts);
 }
 
-/* kube-scheduler does not know it, but asks about its victims: those of others free none of it. */
+/* kube-scheduler does not know quotas, but asks about its victims. Victims of other namespaces free
+ * none of the quota. */
 static void test_victims_give_back_their_quota(void **state)
 {
     static const char *const NAMES[] = {"ml"};

@@ -1,4 +1,4 @@
-/* fit: every reason, their order, both judges, and how many more fit. */
+/* fit: every reason, their order, both judges, and the number that fits. */
 #include "decide/fit.h"
 #include "given_question.h"
 #include "given_random.h"
@@ -12,7 +12,7 @@
 #define GPU "nvidia.com/gpu"
 #define ROOM "cpu=8000 memory=1000 pods=10 " GPU "=8"
 
-/* One node and one pod, as differences from those that fit. NULL: as in those. */
+/* A node and a pod, as differences from ones that fit. NULL: no difference. */
 struct fit_row {
     const char *node_amounts; /* ROOM */
     const char *node_labels;  /* "accelerator=A100-80GB,zone=a" */
@@ -27,7 +27,7 @@ struct fit_row {
     const char *exclude;
     int64_t min_memory_gib;
     bool cordoned;
-    const char *ours; /* the reason by FIT_OURS, then by FIT_ALL */
+    const char *ours; /* the reason in FIT_OURS, then in FIT_ALL */
     const char *all;
 };
 
@@ -134,8 +134,8 @@ static void test_each_reason(void **state)
     check_rows(*state, ROWS, N_OF(ROWS));
 }
 
-/* Of several reasons the first in the order of the enum, so that an answer says the same thing as
- * long as it is true. Each row takes away the reason of the row before. */
+/* The first reason in the enum's order is reported, so that answers stay the same while true. Each
+ * row removes the reason of the row before. */
 static void test_the_first_reason_is_told(void **state)
 {
 #define BAD_LABELS "zone=b,accelerator=Tesla-P100"
@@ -183,7 +183,7 @@ static void test_the_first_reason_is_told(void **state)
     check_rows(*state, ROWS, N_OF(ROWS));
 }
 
-/* With several GPU resources, a total that is too small says more than one that is in use. */
+/* With several GPU resources, a too small total comes before GPUs in use. */
 static void test_pods_with_several_gpu_resources(void **state)
 {
     static const struct fit_row ROWS[] = {
@@ -217,7 +217,7 @@ static void test_pods_with_several_gpu_resources(void **state)
     check_rows(*state, ROWS, N_OF(ROWS));
 }
 
-/* A pod that asks for nothing of an over-full resource is not kept out by it. */
+/* An over-full resource does not exclude pods that do not request it. */
 static void test_an_over_full_node_still_has_room_for_what_needs_none(void **state)
 {
     static const struct fit_row ROWS[] = {
@@ -234,8 +234,8 @@ static void test_an_over_full_node_still_has_room_for_what_needs_none(void **sta
     check_rows(*state, ROWS, N_OF(ROWS));
 }
 
-/* Kubernetes' NodeUnschedulable: the cordon is a taint node.kubernetes.io/unschedulable:NoSchedule.
- */
+/* Kubernetes' NodeUnschedulable: a cordon is a taint
+ * node.kubernetes.io/unschedulable:NoSchedule. */
 static void test_a_cordon_can_be_tolerated(void **state)
 {
 #define CORDON "node.kubernetes.io/unschedulable"
@@ -259,7 +259,7 @@ static void test_a_cordon_can_be_tolerated(void **state)
     check_rows(*state, ROWS, N_OF(ROWS));
 }
 
-/* An A100-40GB reports 39.6 GiB, and passes "40Gi": 15/16 are enough. */
+/* An A100-40GB reports 39.6 GiB and satisfies "40Gi": 15/16 are enough. */
 static void test_gpu_memory_within_a_sixteenth(void **state)
 {
 #define REPORTS(mib) .node_labels = "accelerator=A100,nvidia.com/gpu.memory=" mib
@@ -267,7 +267,7 @@ static void test_gpu_memory_within_a_sixteenth(void **state)
         {REPORTS("40536"), .min_memory_gib = 40, .ours = "fits", .all = "fits"},
         {REPORTS("38400"), .min_memory_gib = 40, .ours = "fits", .all = "fits"},
         {REPORTS("38399"), .min_memory_gib = 40, .ours = "gpu_memory", .all = "gpu_memory"},
-        /* the label gives the size that the name lacks */
+        /* the label provides the size missing in the name */
         {REPORTS("81559"), .accept = "A100-80GB", .ours = "fits", .all = "fits"},
         {REPORTS("40536"), .accept = "A100-80GB", .ours = "model_not_wanted",
          .all = "model_not_wanted"},
@@ -296,7 +296,7 @@ static void test_no_node_and_no_pod(void **state)
     assert_int_equal(fit_judge(NULL, &question), REASON_NODE_UNKNOWN);
 }
 
-/* spec.nodeName; on the wire kube-scheduler has seen to it. */
+/* spec.nodeName; on the wire kube-scheduler handles it. */
 static void test_a_pod_that_names_its_node(void **state)
 {
     struct given *given = *state;
@@ -313,7 +313,7 @@ static void test_a_pod_that_names_its_node(void **state)
     assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_FITS);
 }
 
-/* What a DaemonSet's controller asks: room and GPUs do not matter, selectors and taints do. */
+/* Like a DaemonSet's controller: selectors and taints count, room and GPUs do not. */
 static void test_admission_looks_at_no_room(void **state)
 {
     static const struct {
@@ -359,7 +359,7 @@ static void test_how_many_more_fit(void **state)
         {ROOM, NULL, "memory=400 " GPU "=1", 8, 2},
         {ROOM, NULL, GPU "=9", 0, 0},
         {ROOM, "cpu=9000", "cpu=1 " GPU "=1", 8, 0},
-        /* by FIT_OURS, what no node has but GPUs is kube-scheduler's affair */
+        /* in FIT_OURS kube-scheduler judges everything but GPUs */
         {ROOM, NULL, "x.y/z=1 " GPU "=1", 8, 0},
         {ROOM, NULL, "cpu=1", INT64_MAX, 10},
         {"pods=max " GPU "=max", NULL, GPU "=1", INT64_MAX, INT64_MAX},
@@ -417,7 +417,7 @@ static void check_known(struct given *given, struct dice *dice)
     check_round(given, &facts);
 }
 
-/* More than are known at a time, so that some take the place of others. */
+/* More models than the cache holds, so that some are evicted. */
 static void test_of_more_models_than_are_known_each_is_judged(void **state)
 {
     struct given *given = *state;
@@ -442,8 +442,8 @@ static void test_a_model_that_is_known_is_judged_as_before(void **state)
     }
 }
 
-/* kube-scheduler wakes a pod whose message changes (PROTOCOL 6.2); people tell reasons
- * apart by them. */
+/* A changed message wakes the pod in kube-scheduler (PROTOCOL 6.2); users distinguish reasons by
+ * messages. */
 static void test_names_and_messages(void **state)
 {
     static const char PREFIX[] = "gpu-extender: ";

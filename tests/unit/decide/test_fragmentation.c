@@ -1,4 +1,4 @@
-/* fragmentation: what of the free GPUs is of no use, reckoned by hand. */
+/* fragmentation: useless free GPUs, computed by hand. */
 #include "decide/fragmentation.h"
 #include "given_question.h"
 #include "unit.h"
@@ -7,7 +7,7 @@
 #define T4 "accelerator=T4"
 #define A100 "accelerator=A100"
 
-/* "RESOURCE MODEL: FRAGMENTED of FREE, largest LARGEST, whole WHOLE/NODES", a line each. */
+/* One line each: "RESOURCE MODEL: FRAGMENTED of FREE, largest LARGEST, whole WHOLE/NODES". */
 static const char *told(struct given *given, const struct cluster *cluster)
 {
     const struct fragmentations all = fragmentation_of(cluster, given->arena);
@@ -28,8 +28,8 @@ static void check(struct given *given, const char *expected)
     assert_string_equal(told(given, given->cluster), expected);
 }
 
-/* What is wanted: 6 GPUs by pods of 6, 2 by pods of 1. The 2 that are free on "two" are of no use
- * to three quarters of it. */
+/* Demand: 6 GPUs by pods of 6, and 2 by pods of 1. The 2 free GPUs on "two" are useless to three
+ * quarters of it. */
 static void test_weighed_by_the_gpus_that_are_wanted(void **state)
 {
     struct given *given = *state;
@@ -41,7 +41,7 @@ static void test_weighed_by_the_gpus_that_are_wanted(void **state)
     check(given, GPU " T4: 1.5 of 10, largest 8, whole 1/2\n");
 }
 
-/* GPUs without the CPU that goes with them are of no use either. */
+/* GPUs without CPU are useless too. */
 static void test_other_resources_count(void **state)
 {
     struct given *given = *state;
@@ -51,8 +51,8 @@ static void test_other_resources_count(void **state)
     check(given, GPU " T4: 8 of 8, largest 8, whole 1/1\n");
 }
 
-/* By resource and model, by name; each resource has typical pods of its own, and what may go to one
- * model only has no use for others. */
+/* Sorted by resource and model. Each resource has its own typical pods, and a pod confined to a
+ * model cannot use others. */
 static void test_by_resource_and_model(void **state)
 {
     struct given *given = *state;
@@ -88,7 +88,7 @@ static void test_what_is_not_on_offer(void **state)
     check(given, GPU " T4: 0 of 0, largest 0, whole 0/1\n");
 }
 
-/* Nodes that say they have all the GPUs there can be. */
+/* Nodes with the largest possible number of GPUs. */
 static void test_sums_have_an_end(void **state)
 {
     struct given *given = *state;
@@ -98,7 +98,7 @@ static void test_sums_have_an_end(void **state)
     check(given, GPU " T4: 0 of 2199023255552, largest 1099511627776, whole 2/2\n");
 }
 
-/* Before and after: what is placed on a fork is gone from its fragments. */
+/* Before and after a placement on a fork. */
 static void test_on_a_fork(void **state)
 {
     struct given *given = *state;

@@ -1,4 +1,4 @@
-/* demand: what is on offer and who wants it, beside what can be counted by hand. */
+/* gpu_demand: offers and demand, against counts by hand. */
 #include "dice.h"
 #include "given_question.h"
 #include "ledger/admit.h"
@@ -18,7 +18,7 @@ static const struct gpu_demand *demand_of(struct given *given, const char *resou
     return gpu_demand_find(given->cluster, cluster_find_resource(given->cluster, resource));
 }
 
-/* One without nodes where there is none. */
+/* An empty pool if there is none. */
 static const struct model_pool *pool_of(const struct gpu_demand *demand, const char *model)
 {
     static const struct model_pool NOTHING = {.index = 0};
@@ -156,7 +156,7 @@ static void test_where_a_class_may_go_does_not_ask_for_room(void **state)
     assert_true(demand_of(given, GPU)->classes[1].unconfined);
 }
 
-/* Pods that can be nowhere take no place from those that can. */
+/* Pods that fit no node displace no others. */
 static void test_pods_larger_than_every_node_are_no_class(void **state)
 {
     struct given *given = *state;
@@ -170,7 +170,7 @@ static void test_pods_larger_than_every_node_are_no_class(void **state)
     check_classes(given, "1x1000 1x1");
 }
 
-/* Whatever a tenant writes, settling asks the nodes about a few words only. */
+/* Whatever a tenant writes, settling compares nodes with a few words only. */
 static void test_a_class_of_too_many_words_goes_everywhere(void **state)
 {
     struct given *given = *state;
@@ -240,8 +240,7 @@ static void test_a_fork_has_demands_of_its_own(void **state)
     cluster_fork_free(fork);
 }
 
-/* Property: whatever happened before, in whatever order, a demand says what the ledger's pods and
- * nodes say when they are counted one by one. */
+/* Property: after any history a demand equals a count over the ledger's pods and nodes. */
 
 static bool counts(const struct pod *pod)
 {

@@ -1,4 +1,4 @@
-/* gpu_parts: nodes whose GPUs are no whole ones, and who may have them all the same. */
+/* gpu_parts: nodes with parts of GPUs, and the pods that may use them. */
 #include "decide/fit.h"
 #include "given_question.h"
 #include "ledger/gpu_demand.h"
@@ -9,14 +9,14 @@
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 #define GPU "nvidia.com/gpu"
 
-/* One node and one pod. NULL: a free GPU, and a pod that asks for it. */
+/* One node and one pod. NULL: one free GPU, and a pod that needs it. */
 struct part_row {
     const char *amounts;
     const char *labels;
     const char *demand;
     const char *accept;
     enum allow_shared allow_shared;
-    const char *reason; /* by both judges */
+    const char *reason; /* from both judges */
 };
 
 static void check_rows(struct given *given, const struct part_row *rows, size_t n)
@@ -53,15 +53,15 @@ static void test_gpus_that_are_shared(void **state)
         {.labels = PRODUCT "Tesla-T4" STRATEGY "none" REPLICAS "1", .reason = "fits"},
         {.labels = PRODUCT "Tesla-T4" REPLICAS "0", .reason = "fits"},
         {.labels = PRODUCT "Tesla-T4" REPLICAS "many", .reason = "fits"},
-        /* the policy may ask another label for the model */
+        /* the policy may read the model from another label */
         {.labels = "accelerator=L4-SHARED", .reason = "gpu_shared"},
-        /* before the model, after there being any */
+        /* before the model, after the existence of GPUs */
         {.labels = PRODUCT "Tesla-T4-SHARED", .accept = "A100", .reason = "gpu_shared"},
         {.amounts = "pods=9",
          .labels = PRODUCT "Tesla-T4-SHARED",
          .demand = GPU "=1",
          .reason = "gpu_absent"},
-        /* who allows it */
+        /* pods that allow it */
         {.labels = PRODUCT "Tesla-T4-SHARED", .allow_shared = ALLOW_SHARED_YES, .reason = "fits"},
         {.labels = PRODUCT "Tesla-T4-SHARED",
          .allow_shared = ALLOW_SHARED_NO,
@@ -73,7 +73,7 @@ static void test_gpus_that_are_shared(void **state)
          .allow_shared = ALLOW_SHARED_NO,
          .reason = "gpu_shared"},
         {.labels = PRODUCT "Tesla-T4-SHARED", .accept = "L4-SHARED", .reason = "gpu_shared"},
-        /* whose GPUs they are not */
+        /* other resources */
         {.labels = PRODUCT "Tesla-T4-SHARED", .demand = "cpu=1", .reason = "fits"},
         {.amounts = "pods=9 amd.com/gpu=1",
          .labels = PRODUCT "Tesla-T4-SHARED",
@@ -87,7 +87,7 @@ static void test_gpus_that_are_shared(void **state)
     check_rows(*state, ROWS, N_OF(ROWS));
 }
 
-/* NVIDIA's device plugin with renameByDefault: the labels speak of nvidia.com/gpu.shared, and the
+/* NVIDIA's device plugin with renameByDefault: the labels describe nvidia.com/gpu.shared, and the
  * product has no -SHARED. */
 static void test_shared_gpus_under_a_name_of_their_own(void **state)
 {
@@ -105,7 +105,7 @@ static void test_shared_gpus_under_a_name_of_their_own(void **state)
          .labels = RENAMED,
          .demand = GPU "=1",
          .reason = "gpu_absent"},
-        /* left behind by a device plugin that renames no longer */
+        /* left by a device plugin that no longer renames */
         {.amounts = "pods=9 nvidia.com/gpu.shared=0 " GPU "=4",
          .labels = PRODUCT "Tesla-T4" REPLICAS "4",
          .demand = GPU "=1",
@@ -114,7 +114,7 @@ static void test_shared_gpus_under_a_name_of_their_own(void **state)
          .labels = PRODUCT "Tesla-T4-SHARED" REPLICAS "4",
          .demand = GPU "=1",
          .reason = "gpu_shared"},
-        /* slices that are shared are not what is called nvidia.com/gpu */
+        /* shared slices are not nvidia.com/gpu */
         {.amounts = "pods=9 nvidia.com/mig-1g.5gb.shared=4 " GPU "=4",
          .labels = PRODUCT "A100" REPLICAS "4",
          .demand = GPU "=1",
@@ -169,7 +169,7 @@ static void test_the_policy_allows_parts(void **state)
     check_rows(given, ROWS, N_OF(ROWS));
 }
 
-/* The labels stay, and what they are about is gone. */
+/* The labels stay, but their resource is gone. */
 static void test_a_node_that_renames_no_longer(void **state)
 {
     struct given *given = *state;
@@ -182,7 +182,7 @@ static void test_a_node_that_renames_no_longer(void **state)
     assert_true(cluster_version(given->cluster) > version);
 }
 
-/* One A100 of each kind: a class that needs whole ones may go to one of the three pools. */
+/* One A100 of each kind: a class that needs whole GPUs may use one of the three pools. */
 static void test_parts_are_a_pool_of_their_own(void **state)
 {
     struct given *given = *state;

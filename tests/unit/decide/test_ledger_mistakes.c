@@ -1,5 +1,5 @@
-/* The mistakes that other extenders' ledgers made (docs: the field notes' table), each as the test
- * that would fail with it. Named: who made it, and what came of it. */
+/* Mistakes in other extenders' ledgers (docs/MISTAKES.md), each with a test that would catch it.
+ * Each names the project and the effect. */
 #include "given_question.h"
 #include "unit.h"
 
@@ -19,7 +19,8 @@ static void test_an_over_full_node_has_less_than_nothing(void **state)
     assert_string_equal(given_verdict(given, "n1", GPU "=1"), "gpu_free");
 }
 
-/* The same at the ends of the numbers: sums stop at INT64_MAX, and are right again after. */
+/* The same at the limits of integers: sums saturate at INT64_MAX, and are exact again
+ * afterwards. */
 static void test_sums_that_do_not_fit_stop_at_the_end(void **state)
 {
     struct given *given = *state;
@@ -37,8 +38,7 @@ static void test_sums_that_do_not_fit_stop_at_the_end(void **state)
     assert_int_equal(given_free(given, "n1", GPU), 5);
 }
 
-/* A negative allocatable is nonsense, but a cluster file may hold it: it must not wrap to plenty.
- */
+/* A cluster file may contain a negative allocatable: it must not wrap around. */
 static void test_a_negative_allocatable_does_not_wrap(void **state)
 {
     struct given *given = *state;
@@ -59,7 +59,7 @@ static void test_a_node_that_shrinks_has_less_at_once(void **state)
     assert_int_equal(given_free(given, "n1", GPU), -2);
     assert_string_equal(given_verdict(given, "n1", GPU "=1"), "gpu_free");
     assert_string_equal(given_verdict(given, "n1", GPU "=5"), "gpu_total");
-    given_node(given, "n1", "pods=110", ""); /* the device plugin is gone */
+    given_node(given, "n1", "pods=110", ""); /* the device plugin is removed */
     assert_int_equal(given_free(given, "n1", GPU), -6);
     assert_string_equal(given_verdict(given, "n1", GPU "=1"), "gpu_absent");
     given_no_pod(given, "p1");
@@ -68,7 +68,7 @@ static void test_a_node_that_shrinks_has_less_at_once(void **state)
     assert_int_equal(given_free(given, "n1", GPU), 8);
 }
 
-/* gpushare: the count arrives before another attribute, and that is then never looked at. */
+/* gpushare: if the count arrives before another attribute, that attribute is never read. */
 static void test_the_count_may_come_before_the_model(void **state)
 {
     struct given *given = *state;
@@ -102,7 +102,7 @@ static void test_a_model_that_changes_is_the_new_one(void **state)
     assert_int_equal(given_free(given, "n1", GPU), 7);
 }
 
-/* gpushare: start-up fails if a pod names a node that is gone. */
+/* gpushare: startup fails if a pod names a deleted node. */
 static void test_a_pod_may_name_a_node_that_is_not_there(void **state)
 {
     struct given *given = *state;
@@ -128,14 +128,14 @@ static void test_a_node_that_returns_is_right_at_once(void **state)
     assert_null(cluster_find_node(given->cluster, "n1"));
     assert_int_equal(cluster_n_nodes(given->cluster), 0);
     assert_int_equal(cluster_n_pods(given->cluster), 2);
-    given_no_pod(given, "p1"); /* it goes while the node is away */
+    given_no_pod(given, "p1"); /* deleted while the node is away */
     given_node(given, "n1", "cpu=8000 " GPU "=4", "accelerator=Tesla-V100");
     assert_int_equal(given_used(given, "n1", GPU), 3);
     assert_int_equal(given_free(given, "n1", GPU), 1);
     assert_string_equal(node_traits(given_find(given, "n1"))->model.chip, "V100");
 }
 
-/* gpushare: a terminating pod counts as finished; its GPU is given away in its grace period. */
+/* gpushare: a terminating pod counts as finished; its GPU is reassigned during its grace period. */
 static void test_a_terminating_pod_uses_what_it_has(void **state)
 {
     struct given *given = *state;
@@ -165,7 +165,7 @@ static void test_a_known_pod_that_is_bound_again_is_counted(void **state)
     assert_int_equal(given_free(given, "n2", GPU), 0);
 }
 
-/* elastic: a container that asks for no GPU is given GPU 0. */
+/* elastic: a container without GPU request gets GPU 0. */
 static void test_a_pod_that_asks_for_no_gpu_uses_none(void **state)
 {
     struct given *given = *state;
@@ -180,7 +180,7 @@ static void test_a_pod_that_asks_for_no_gpu_uses_none(void **state)
     assert_int_equal(given_used(given, "n1", "pods"), 2);
 }
 
-/* GAS: succeeded pods counted again after a restart. */
+/* GAS: succeeded pods count again after a restart. */
 static void test_a_finished_pod_uses_nothing(void **state)
 {
     struct given *given = *state;
@@ -191,7 +191,7 @@ static void test_a_finished_pod_uses_nothing(void **state)
     facts.finished = true;
     given_pod_of(given, &facts);
     assert_int_equal(given_free(given, "n1", GPU), 2);
-    given_pod_of(given, &facts); /* the first list after a restart tells of it again */
+    given_pod_of(given, &facts); /* the first list after a restart contains it again */
     assert_int_equal(given_free(given, "n1", GPU), 2);
     assert_null(node_next_pod(given_find(given, "n1"), NULL));
     assert_int_equal(cluster_n_pods(given->cluster), 1);
@@ -199,7 +199,7 @@ static void test_a_finished_pod_uses_nothing(void **state)
     assert_int_equal(given_free(given, "n1", GPU), 2);
 }
 
-/* GAS: force-deleted pods are never released. No update says "finished" before they go. */
+/* GAS: force-deleted pods are never released, because no update reports them finished. */
 static void test_a_force_deleted_pod_is_released(void **state)
 {
     struct given *given = *state;
@@ -208,12 +208,12 @@ static void test_a_force_deleted_pod_is_released(void **state)
     given_no_pod(given, "p1");
     assert_int_equal(given_free(given, "n1", GPU), 2);
     assert_int_equal(cluster_n_pods(given->cluster), 0);
-    given_no_pod(given, "p1"); /* told twice */
+    given_no_pod(given, "p1"); /* a repeated event */
     assert_int_equal(given_free(given, "n1", GPU), 2);
 }
 
-/* GAS: state keyed by name; a re-created pod inherits, or collides. Its predecessor was deleted,
- * whether its deletion was told or not: one name is one pod at a time. */
+/* GAS: state keyed by name; a recreated pod inherits it or collides. The earlier pod was deleted,
+ * with or without an event: a name is one pod at a time. */
 static void test_a_pod_of_the_same_name_is_another_pod(void **state)
 {
     struct given *given = *state;
@@ -223,7 +223,7 @@ static void test_a_pod_of_the_same_name_is_another_pod(void **state)
     first.name = second.name = "train-0";
     given_pod_of(given, &first);
     assert_int_equal(given_used(given, "n1", GPU), 2);
-    given_pod_of(given, &second); /* the first one's deletion was missed, or comes late */
+    given_pod_of(given, &second); /* the first one's deletion was missed or is late */
     assert_int_equal(given_free(given, "n1", GPU), 8);
     assert_null(cluster_find_pod(given->cluster, "uid-1"));
     second.node_name = "n1";
@@ -261,7 +261,7 @@ static void test_the_same_event_twice_changes_nothing(void **state)
     assert_int_equal(cluster_version(given->cluster), version);
 }
 
-/* A cache with no delete after a re-list: what went while nobody watched stays for ever. */
+/* A cache without deletion after a relist: objects deleted unseen stay for ever. */
 static void test_a_relist_sweeps_what_is_gone(void **state)
 {
     struct given *given = *state;
@@ -272,7 +272,7 @@ static void test_a_relist_sweeps_what_is_gone(void **state)
     given_pod(given, "p3", "", GPU "=4");
 
     cluster_relist_begin(given->cluster, CLUSTER_PODS);
-    given_pod(given, "p1", "n1", GPU "=1"); /* unchanged: seen all the same */
+    given_pod(given, "p1", "n1", GPU "=1"); /* unchanged, but seen */
     assert_int_equal(given_used(given, "n1", GPU), 3);
     given_pod(given, "p4", "n2", GPU "=8");
     cluster_relist_end(given->cluster, CLUSTER_PODS);
@@ -296,11 +296,11 @@ static void test_a_list_that_broke_off_sweeps_nothing(void **state)
     struct given *given = *state;
     given_pod(given, "p1", "", "");
     given_pod(given, "p2", "", "");
-    cluster_relist_end(given->cluster, CLUSTER_PODS); /* nothing was begun */
+    cluster_relist_end(given->cluster, CLUSTER_PODS); /* no list was begun */
     assert_int_equal(cluster_n_pods(given->cluster), 2);
     cluster_relist_begin(given->cluster, CLUSTER_PODS);
     given_pod(given, "p1", "", "");
-    cluster_relist_begin(given->cluster, CLUSTER_PODS); /* broken off, and again */
+    cluster_relist_begin(given->cluster, CLUSTER_PODS); /* interrupted and restarted */
     assert_int_equal(cluster_n_pods(given->cluster), 2);
     given_pod(given, "p2", "", "");
     given_no_pod(given, "p2"); /* a watch event in between */
@@ -328,8 +328,8 @@ static void test_an_empty_relist_empties_the_ledger(void **state)
     assert_int_equal(cluster_n_pods(given->cluster), 0);
 }
 
-/* Of a resource that the node does not advertise nothing is there, and no sum is kept: tenants may
- * invent any number of names. What its pods ask for counts when it is advertised. */
+/* Without an advertised amount no sum is kept, because tenants may invent any number of names. The
+ * pods' requests count once it is advertised. */
 static void test_a_resource_is_counted_once_it_is_advertised(void **state)
 {
     struct given *given = *state;

@@ -1,12 +1,12 @@
-/* near_miss: what alone keeps a pod from a node. Every reason is asked through the wire, too
- * (tests/wire/test_near_misses.py). */
+/* near_miss: single obstacles between a pod and a node. tests/wire/test_near_misses.py covers every
+ * reason too. */
 #include "decide/near_miss.h"
 #include "given_question.h"
 #include "unit.h"
 
 #define GPU "nvidia.com/gpu"
 
-/* Whether what fit_judge() says is all that is in the way. */
+/* Whether the reason of fit_judge() is the only obstacle. */
 static bool is_near(struct given *given, const struct fit_question *question)
 {
     const struct node *node = given_find(given, "n");
@@ -45,7 +45,7 @@ static void test_one_thing_and_two(void **state)
     assert_true(is_near(given, &question));
 }
 
-/* What is lacking of one kind is one thing; of another kind, a second one. */
+/* Missing amounts of one kind are one obstacle; of another kind, a second one. */
 static void test_room(void **state)
 {
     struct given *given = *state;
@@ -75,7 +75,7 @@ static void test_room(void **state)
     assert_true(is_near(given, &question));
 }
 
-/* Nothing on the node can make up for these. */
+/* No change of the node helps here. */
 static void test_what_cannot_be_changed(void **state)
 {
     struct given *given = *state;

@@ -1,4 +1,4 @@
-/* Nominations: for whom room is kept, from whom, and how that begins and ends. */
+/* Nominations: the room they keep, the pods they exclude, and how they begin and end. */
 #include "decide/what_if.h"
 #include "given_question.h"
 #include "ledger/nominate.h"
@@ -8,7 +8,7 @@
 
 #define GPU "nvidia.com/gpu"
 
-/* A pod that waits for 6 GPUs, of priority 10, to which n1 was promised. */
+/* A waiting pod of priority 10 with 6 GPUs, nominated to n1. */
 static struct pod_facts promised(struct given *given)
 {
     struct pod_facts facts = given_pod_facts(given, "p", "", GPU "=6");
@@ -30,7 +30,7 @@ static const char *verdict_of(struct given *given, const char *node, const char 
     return reason_name(all);
 }
 
-/* What a pod of priority 10 that is not there yet hears of n1 when it asks for n GPUs. */
+/* The verdict on n1 for an unknown pod of priority 10. */
 static void check(struct given *given, const char *demand, const char *verdict)
 {
     const struct asker asker = {.priority = 10};
@@ -40,7 +40,7 @@ static void check(struct given *given, const char *demand, const char *verdict)
 #define ALL_FREE "fits"
 #define KEPT "gpu_nominated"
 
-/* Nothing is kept on n1 or, from the start, n2. */
+/* Nothing is kept on n1, or (from the start) on n2. */
 static void check_kept(struct given *given, bool is_kept)
 {
     check(given, GPU "=3", is_kept ? KEPT : ALL_FREE);
@@ -82,8 +82,7 @@ static void test_from_whom_room_is_kept(void **state)
     }
 }
 
-/* Of two that were promised more than there is, one gets it: neither waits for the other for ever.
- */
+/* Two nominations exceed the room: one fits, so they never block each other for ever. */
 static void test_of_rivals_one_always_fits(void **state)
 {
     struct given *given = given_two_nodes(state);
@@ -123,7 +122,7 @@ static void test_several_nominations_add_up(void **state)
     check(given, GPU "=1", KEPT);
 }
 
-/* Too few free stays what it is, whoever else was promised what. */
+/* "Too few free" stays the reason, whatever is kept. */
 static void test_what_is_not_free_is_not_kept(void **state)
 {
     struct given *given = given_two_nodes(state);
@@ -154,7 +153,7 @@ static void test_other_resources_are_kept_for_those_who_ask_for_all(void **state
     assert_int_equal(fit_count(given_find(given, "n1"), &question), 8);
 }
 
-/* How it ends, and what has none. */
+/* How a nomination ends, and pods without one. */
 
 static void change_and_check(struct given *given, const struct pod_facts *facts, bool is_kept)
 {
@@ -199,7 +198,7 @@ static void test_a_nomination_ends_with_what_becomes_of_the_pod(void **state)
     }
 }
 
-/* It counts once: what it uses on the node itself is used, and kept no more. */
+/* A bound pod's use counts, and nothing is kept any more. */
 static void test_a_bound_pod_counts_once(void **state)
 {
     struct given *given = given_two_nodes(state);
@@ -240,7 +239,7 @@ static void test_others_are_not_bound_to_promised_room(void **state)
     assert_int_equal(given_reserve(given, "q", "n1", &result), RESERVE_REFUSED);
     assert_int_equal(result.reason, REASON_GPU_NOMINATED);
     given_reservation(given, "q", "n2");
-    /* A pod that the ledger does not know yet, as a GET showed it. */
+    /* A pod unknown to the ledger, from a GET. */
     struct pod_facts unseen = given_pod_facts(given, "r", "", GPU "=3");
     const struct reserve_question question = {.uid = "r", .node_name = "n1", .facts = &unseen};
     assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_REFUSED);
@@ -267,7 +266,7 @@ static void test_a_fork_answers_the_same(void **state)
     const struct pod_facts facts = promised(given);
     given_pod_of(given, &facts);
     struct cluster *fork = cluster_fork(given->cluster);
-    given_no_pod(given, "p"); /* the fork keeps what it was */
+    given_no_pod(given, "p"); /* the fork keeps its state */
     const struct shape_facts asked = given_shape_facts(given, GPU "=3");
     struct fit_question question = {.shape = cluster_resolve(fork, &asked, given->arena),
                                     .scope = FIT_ALL,
@@ -281,7 +280,7 @@ static void test_a_fork_answers_the_same(void **state)
     cluster_fork_free(fork);
 }
 
-/* Where victims are still ending. */
+/* Where victims still terminate. */
 
 static bool is_being_made(struct given *given, const char *node, const char *demand)
 {
@@ -300,19 +299,19 @@ static void test_room_is_being_made_while_victims_end(void **state)
     victim.terminating = true;
     given_pod_of(given, &victim);
     assert_true(is_being_made(given, "n1", GPU "=6"));
-    assert_false(is_being_made(given, "n1", "amd.com/gpu=6")); /* none of its GPUs */
+    assert_false(is_being_made(given, "n1", "amd.com/gpu=6")); /* not its GPUs */
     assert_false(is_being_made(given, "n1", "cpu=1"));
-    victim.priority = 10; /* nobody evicted it for this pod */
+    victim.priority = 10; /* not evicted for this pod */
     given_pod_of(given, &victim);
     assert_false(is_being_made(given, "n1", GPU "=6"));
     victim.priority = 9;
-    victim.node_name = "n2"; /* where nothing was promised */
+    victim.node_name = "n2"; /* no nomination there */
     given_pod_of(given, &victim);
     assert_false(is_being_made(given, "n1", GPU "=6"));
     assert_false(is_being_made(given, "n2", GPU "=6"));
 }
 
-/* kube-scheduler does not ask what the victims use. */
+/* kube-scheduler does not check what the victims use. */
 static void test_victims_are_those_of_a_lower_priority(void **state)
 {
     struct given *given = given_two_nodes(state);

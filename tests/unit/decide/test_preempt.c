@@ -1,4 +1,4 @@
-/* What a pod gets by evicting others: cases, and a reckoning of its own over random clusters. */
+/* Room that evictions give a pod: cases, and an independent computation over random clusters. */
 #include "decide/preempt.h"
 #include "decide/quota.h"
 #include "dice.h"
@@ -27,7 +27,7 @@ static const char *judge(struct given *given, const char *node, const char *dema
     judge(given, node, demand, (const char *const[]){__VA_ARGS__},                                 \
           COUNT(((const char *const[]){__VA_ARGS__})))
 
-/* n1 with 8 GPUs, of which a uses 3, b 4 and c none; n2 with 8, of which d uses 8. */
+/* n1 with 8 GPUs: a uses 3, b 4, c none; n2 with 8: d uses 8. */
 static struct given *given_busy_nodes(void **state)
 {
     struct given *given = *state;
@@ -52,7 +52,7 @@ static void test_what_victims_give_back(void **state)
     assert_string_equal(JUDGE("n1", "amd.com/gpu=1", "a", "b"), "gpu_absent");
     assert_string_equal(JUDGE("n1", "cpu=1000", "c"), "fits"); /* not ours to judge */
     assert_string_equal(JUDGE("n3", GPU "=1", "a"), "node_unknown");
-    assert_int_equal(given_used(given, "n1", GPU), 7); /* and nothing was changed */
+    assert_int_equal(given_used(given, "n1", GPU), 7); /* nothing changed */
 }
 
 static void test_what_is_not_on_the_node_gives_nothing_back(void **state)
@@ -67,7 +67,7 @@ static void test_what_is_not_on_the_node_gives_nothing_back(void **state)
     assert_string_equal(JUDGE("n1", GPU "=1", "w"), "gpu_free");
 }
 
-/* kube-scheduler counts a pod that is on its way to the node like one that is there. */
+/* kube-scheduler treats a pod being bound like a bound one. */
 static void test_a_reservation_is_given_back_too(void **state)
 {
     struct given *given = given_two_nodes(state);
@@ -140,7 +140,7 @@ static void test_of_a_cut_sum_nothing_is_given_back(void **state)
 #define QUOTA_IN_TOTAL 12
 #define QUOTA_OF_H100 6
 
-/* Of the namespace default. */
+/* For namespace default. */
 static void team_quota(struct given *given)
 {
     static const char *const NAMESPACES[] = {"default"};
@@ -163,7 +163,7 @@ static struct pod_facts others_pod(struct given *given, const char *uid, const c
     return facts;
 }
 
-/* A quota is nobody's node: evicting on one makes room for the pod there, and there alone. */
+/* A quota spans nodes: evicting on one makes room for the pod only there. */
 static void test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota(void **state)
 {
     static const struct {
@@ -171,10 +171,10 @@ static void test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota(v
     } ROWS[] = {
         {"h1", {"four"}, "fits"},
         {"h2", {"two"}, "quota"},    /* of H100: two are not enough */
-        {"h2", {"theirs"}, "quota"}, /* it frees GPUs, and nothing of the quota */
+        {"h2", {"theirs"}, "quota"}, /* frees GPUs, but none of the quota */
         {"h2", {"two", "theirs"}, "quota"},
-        {"h2", {"four", "two"}, "quota"}, /* who is on another node stays */
-        {"s", {"another"}, "fits"},       /* there are GPUs: the total alone stood in the way */
+        {"h2", {"four", "two"}, "quota"}, /* pods on other nodes stay */
+        {"s", {"another"}, "fits"},       /* GPUs are free: only the total prevented it */
         {"s", {"small"}, "quota"},
         {"s", {"another", "small"}, "fits"},
         {"s", {"four"}, "quota"},
@@ -223,7 +223,7 @@ static void test_what_is_reserved_is_given_back_to_the_quota_too(void **state)
                      REASON_FITS);
 }
 
-/* At random. */
+/* Random clusters. */
 
 #define N_NODES 4
 #define N_PODS 24
@@ -280,7 +280,7 @@ static void make_world(struct world *world, struct given *given)
     }
 }
 
-/* What is left on the node, by a reckoning that shares nothing with the ledger. */
+/* Free amount on the node, computed independently of the ledger. */
 static int left_on(const struct world *world, unsigned node, unsigned priority)
 {
     int left = (int)world->room[node];
@@ -294,7 +294,7 @@ static int left_on(const struct world *world, unsigned node, unsigned priority)
     return left;
 }
 
-/* The same, of the quota. */
+/* Remaining quota, likewise. */
 static int left_of_quota(const struct world *world, unsigned node)
 {
     int left = QUOTA_IN_TOTAL;
@@ -321,7 +321,7 @@ static void test_kept_nodes_fit_without_their_victims_and_vetoed_ones_do_not(voi
         make_world(&world, given);
         const unsigned gpus = 1 + dice_below(&world.dice, 8);
         const unsigned priority = dice_below(&world.dice, 3);
-        const char *victims[N_PODS]; /* of all nodes: those of others are no help */
+        const char *victims[N_PODS]; /* of all nodes: those elsewhere do not help */
         size_t n = 0;
         for (unsigned i = 0; i < N_PODS; i++) {
             if (world.pods[i].is_victim)

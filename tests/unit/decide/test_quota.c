@@ -1,4 +1,4 @@
-/* quota: what namespaces may use together, by model; and that the sums follow the ledger. */
+/* quota: limits on namespaces by model, and sums that follow the ledger. */
 #include "decide/quota.h"
 #include "decide/what_if.h"
 #include "given_question.h"
@@ -84,7 +84,7 @@ static void test_nodes_of_an_exhausted_model_are_refused(void **state)
     assert_string_equal(verdict(given, "a", "cpu=1", "h"), "fits");
 }
 
-/* A limit that names no form or memory is over all of the chip. */
+/* A limit without form or memory covers all models of the chip. */
 static void test_a_limit_is_over_all_models_that_satisfy_it(void **state)
 {
     struct given *given = *state;
@@ -115,7 +115,7 @@ static void test_the_total_refuses_all_nodes(void **state)
     assert_string_equal(verdict(given, "b", GPU "=1", "unnamed"), "fits");
 }
 
-/* The place of the reason among the others is that of the enum. */
+/* The order of reasons is that of the enum. */
 static void test_quota_comes_after_what_is_for_ever_and_before_what_is_now(void **state)
 {
     struct given *given = *state;
@@ -160,7 +160,7 @@ static void test_reservations_cannot_pass_the_quota(void **state)
     assert_int_equal(given_reserve(given, "a/2", "h", &result), RESERVE_REFUSED);
     assert_int_equal(result.reason, REASON_QUOTA);
     assert_string_equal(result.why, "quota team-a leaves too few GPUs of the node's model");
-    assert_int_equal(given_reserve(given, "a/1", "h", NULL), RESERVE_HELD); /* again */
+    assert_int_equal(given_reserve(given, "a/1", "h", NULL), RESERVE_HELD); /* repeated */
     given_no_pod(given, "a/1");
     assert_int_equal(given_reserve(given, "a/2", "h", NULL), RESERVE_HELD);
 }
@@ -197,7 +197,7 @@ static void test_a_node_changes_its_model_and_goes(void **state)
     assert_int_equal(used(given, 0, 1), 3);
 }
 
-/* Two quotas: the first in the policy's order that leaves too little is named. */
+/* Two quotas: the first in policy order that leaves too little is named. */
 static void test_all_quotas_hold_and_the_first_is_named(void **state)
 {
     static const struct quota_limit LIMITS[] = {{.model = "H100", .gpus = 1}, {.gpus = 7}};
@@ -273,7 +273,7 @@ static void test_labels_of_namespaces(void **state)
     assert_string_equal(verdict(given, "x", GPU "=5", "s"), "fits");
     namespace(given, "x", "tier=lab");
     assert_int_equal(used(given, 1, 0), 3);
-    cluster_delete_namespace(given->cluster, "x"); /* its pods are still there */
+    cluster_delete_namespace(given->cluster, "x"); /* its pods still exist */
     assert_int_equal(used(given, 1, 0), 0);
     assert_int_equal(cluster_n_namespaces(given->cluster), 0);
     given_no_pod(given, "x/1");
@@ -283,7 +283,7 @@ static void test_a_lowered_quota_lets_nothing_in(void **state)
 {
     struct given *given = *state;
     three_nodes(given);
-    pod(given, "a/1", "h", GPU "=7"); /* more than it allows: somebody else put it there */
+    pod(given, "a/1", "h", GPU "=7"); /* above the limit: bound by another client */
     assert_int_equal(used(given, 0, 1), 7);
     assert_string_equal(verdict(given, "a", GPU "=1", "h"),
                         "quota team-a leaves too few GPUs of the node's model");

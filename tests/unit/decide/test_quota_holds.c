@@ -1,4 +1,4 @@
-/* quota_holds: quotas while labels come and go: of nodes (their models), and of namespaces. */
+/* quota_holds: quotas while labels of nodes (models) and namespaces change. */
 #include "decide/quota.h"
 #include "given_question.h"
 #include "unit.h"
@@ -17,7 +17,7 @@ static void pod(struct given *given, const char *uid, const char *node, const ch
     given_pod_of(given, &facts);
 }
 
-/* The namespace a: 8 H100. */
+/* Namespace a: 8 H100. */
 static int setup(void **state)
 {
     static const struct quota_limit LIMITS[] = {{.resource = GPU, .model = "H100", .gpus = 8}};
@@ -36,7 +36,7 @@ static int64_t used(const struct given *given)
     return quota_used(given->cluster, quota, &quota->limits[0]);
 }
 
-/* NVIDIA's feature discovery drops its labels for about a minute at each restart. */
+/* NVIDIA's feature discovery removes its labels for about a minute at each restart. */
 static void test_a_label_that_flaps_frees_nothing(void **state)
 {
     struct given *given = *state;
@@ -55,7 +55,7 @@ static void test_a_label_that_flaps_frees_nothing(void **state)
     assert_int_equal(used(given), 8);
 }
 
-/* The quota is the same throughout: the label names another model, which is believed. */
+/* Same quota throughout: a label with another model is believed. */
 static void test_a_node_that_is_labelled_anew_counts_for_its_new_model(void **state)
 {
     struct given *given = *state;
@@ -75,7 +75,7 @@ static void namespace(struct given *given, const char *name, const char *labels)
     cluster_upsert_namespace(given->cluster, &facts);
 }
 
-/* A live ledger: its namespaces were listed. */
+/* A live ledger with listed namespaces. */
 static void list_namespaces(struct given *given)
 {
     cluster_relist_begin(given->cluster, CLUSTER_NAMESPACES);
@@ -112,7 +112,7 @@ static void test_a_namespace_that_was_not_seen_yet_is_not_free_of_quotas(void **
     assert_int_equal(given_reserve(given, "newer/1", "h1", &result), RESERVE_HELD);
 }
 
-/* A saved cluster may have been saved without its namespaces: they have no labels there. */
+/* A cluster may be saved without namespaces; then they have no labels. */
 static void test_over_a_file_a_namespace_without_object_has_no_labels(void **state)
 {
     struct given *given = *state;

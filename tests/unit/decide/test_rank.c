@@ -1,4 +1,4 @@
-/* rank: the order of nodes that fit, and the scores kube-scheduler gets. */
+/* rank: the order of fitting nodes, and the scores for kube-scheduler. */
 #include "decide/rank.h"
 #include "decide/score.h"
 #include "dice.h"
@@ -17,7 +17,7 @@ struct ranking {
     size_t n;
 };
 
-/* All nodes of the ledger, in its order. */
+/* All nodes in the ledger's order. */
 static struct ranking all_nodes(struct given *given)
 {
     struct ranking ranking = {.n = 0};
@@ -99,7 +99,7 @@ static void test_fewest_gpus_left_over_is_best(void **state)
     check_demand(given, "cpu=1", "tight:10 half:6 empty:0");
 }
 
-/* Only what is asked for counts for a GPU pod; pods without GPUs stay off any free GPUs. */
+/* For a GPU pod only requested resources count; pods without GPUs avoid free GPUs. */
 static void test_binpack_looks_at_the_resources_asked_for(void **state)
 {
     struct given *given = *state;
@@ -107,7 +107,7 @@ static void test_binpack_looks_at_the_resources_asked_for(void **state)
     given_node(given, "b", GPU "=2 amd.com/gpu=1", "");
     given_node(given, "c", "cpu=1", "");
     given_node(given, "d", GPU "=4", "");
-    given_pod(given, "p1", "d", GPU "=5"); /* over-full: nothing is free, not less */
+    given_pod(given, "p1", "d", GPU "=5"); /* over-full: 0 free, not negative */
     check_demand(given, "cpu=1", "c:10 d:9 b:6 a:0");
     given_no_node(given, "c");
     given_no_node(given, "d");
@@ -123,8 +123,8 @@ static void node_for_gpus(struct given *given, const char *name, bool cordoned)
     given_node_of(given, &facts);
 }
 
-/* Neither a policy's cost, nor that the GPUs are in use, nor the name brings it to a GPU node. One
- * whose GPUs are not there yet is told by its model; one that is cordoned comes last of all. */
+/* Neither cost, nor GPUs in use, nor the name attract it to a GPU node. The model identifies one
+ * whose GPUs are not advertised yet; a cordoned one comes last. */
 static void test_a_pod_without_gpus_leaves_gpu_nodes_alone(void **state)
 {
     struct given *given = *state;
@@ -147,7 +147,7 @@ static void test_a_pod_without_gpus_leaves_gpu_nodes_alone(void **state)
     }
 }
 
-/* 10 for exactly one node, even where all are alike: one point is what decides. */
+/* Exactly one node scores 10, even among equals: one point decides. */
 static void test_only_the_very_best_gets_10(void **state)
 {
     struct given *given = *state;
@@ -166,7 +166,7 @@ static void test_one_node_gets_10(void **state)
     check_demand(given, GPU "=1", "a:10");
 }
 
-/* Costs are spread over the levels in proportion. */
+/* Costs are spread over the scores in proportion. */
 static void test_many_costs_on_ten_levels(void **state)
 {
     struct given *given = *state;
@@ -191,7 +191,7 @@ static void test_what_the_pod_prefers_comes_before_cost(void **state)
     check_ranking(given, &facts, "h100-empty:10 a100-full:5 l4-full:0");
 }
 
-/* A tier is a model; within it costs decide, and the tiers' scores do not overlap. */
+/* A tier is a model. Within it costs decide, and scores of tiers do not overlap. */
 static void test_costs_decide_within_a_tier(void **state)
 {
     struct given *given = *state;
@@ -241,7 +241,7 @@ static void test_the_order_of_preferences(void **state)
     check_ranking(given, &facts, "first:10 second:5 fifth:4 fourth:4 third:0");
 }
 
-/* The best alone uses up none of the ten levels below it. */
+/* A best node alone uses none of the ten scores below it. */
 static void test_eleven_tiers_have_a_score_each(void **state)
 {
     static const char *const MODELS[] = {"A1", "A2",  "A10", "A16", "A30", "A40", "A100",
@@ -267,7 +267,7 @@ static void test_eleven_tiers_have_a_score_each(void **state)
     }
 }
 
-/* Nodes that the ledger does not know come last, in the order they were given. */
+/* Unknown nodes come last, in the given order. */
 static void test_unknown_nodes_get_0_and_come_last(void **state)
 {
     struct given *given = *state;
@@ -312,7 +312,7 @@ static void test_a_node_that_is_named_twice(void **state)
     assert_int_equal(nodes[2].position, 1);
 }
 
-/* Sums of amounts that a double can't hold must not depend on the order they were met in. */
+/* Sums that a double cannot represent must not depend on their order. */
 static void test_huge_amounts_rank_the_same_whatever_their_history(void **state)
 {
     struct given *given = *state;
@@ -330,9 +330,8 @@ static void test_huge_amounts_rank_the_same_whatever_their_history(void **state)
     assert_string_equal(node_name(rank(given, &facts).nodes[2].node), "c");
 }
 
-/* Property: whatever order nodes come in, into the ledger or into the question, the ranking is one
- * and the same; the best alone has 10, the others at most 9, and scores never rise down the list.
- */
+/* Property: in any order of insertion or question the ranking is the same. The best alone scores
+ * 10, others at most 9, and scores never rise down the list. */
 
 static void shuffle(struct dice *dice, size_t *order, size_t n)
 {
@@ -357,7 +356,7 @@ static void check_scores(const struct ranking *ranking)
     assert_int_equal(ranking->nodes[0].score, RANK_BEST_SCORE);
 }
 
-/* The same nodes for the same seeds, inserted and asked for in any order. */
+/* Equal nodes for equal seeds, inserted and offered in random order. */
 static const char *rank_inserted_in_random_order(struct given *given, struct dice *dice, size_t n,
                                                  uint64_t nodes_seed, uint64_t shape_seed)
 {
@@ -399,8 +398,8 @@ static void test_no_order_of_nodes_changes_the_ranking(void **state)
     }
 }
 
-/* Twelve kinds of nodes, as many as the pod has models, none of the first two: each kind one score
- * less than the one before, down to 0. */
+/* Twelve kinds of nodes, as many as the pod has models, none of the first two: each kind scores one
+ * less than the previous, down to 0. */
 static void test_an_order_of_models_alone_has_a_score_for_each(void **state)
 {
     static const char *const MODELS[] = {"K80", "P4",  "P40", "P100", "V100", "T4",  "A10",

@@ -1,5 +1,4 @@
-/* replicas: what it costs to be near the other replicas of the same owner, and where a service's
- * replicas go by that. */
+/* replicas: the cost of being near replicas of the same owner, and the resulting placement. */
 #include "decide/rank.h"
 #include "decide/what_if.h"
 #include "given_question.h"
@@ -13,7 +12,7 @@
 #define IN_B "accelerator=T4,topology.kubernetes.io/zone=b"
 #define NO_ZONE "accelerator=T4"
 
-/* Three nodes: two in one zone, one in none; and one in another zone. */
+/* Three nodes: two in one zone, one without; and one in another zone. */
 static struct given *given_zones(void **state)
 {
     struct given *given = *state;
@@ -133,7 +132,7 @@ static void test_the_policy_has_its_weight(void **state)
     check_near(given, "a1", 0);
 }
 
-/* "a1 b a2": where n replicas go, one after another. */
+/* "a1 b a2": the nodes of n replicas in order. */
 static const char *placed(struct given *given, const char *owner, size_t n)
 {
     const struct node *nodes[8];
@@ -149,7 +148,7 @@ static const char *placed(struct given *given, const char *owner, size_t n)
     return text;
 }
 
-/* The zones first, then the nodes, then again. Without an owner (a Job's) they pack. */
+/* First across zones, then nodes, then again. Without an owner (a Job's) they pack. */
 static void test_replicas_on_equal_nodes_are_spread(void **state)
 {
     struct given *given = *state;
@@ -165,7 +164,7 @@ static void test_replicas_on_equal_nodes_are_spread(void **state)
     assert_string_equal(placed(given, "", 3), "a1 a1 a1");
 }
 
-/* Where typical pods need whole nodes, one that is broken costs more than two replicas on one. */
+/* If typical pods need whole nodes, breaking one costs more than two replicas on one node. */
 static void test_a_whole_node_is_not_broken_for_it(void **state)
 {
     struct given *given = *state;

@@ -1,5 +1,4 @@
-/* Reservations: who gets one, what it holds, and how it is given back. How the cluster's events end
- * one is in test_settle.c. */
+/* Reservations: verdicts, contents and release. Events that end one: test_settle.c. */
 #include "decide/reserve.h"
 #include "given_question.h"
 #include "unit.h"
@@ -55,12 +54,12 @@ static void test_reserving_again_holds_once_with_a_new_serial(void **state)
     assert_true(second.serial > first.serial);
     assert_int_equal(given_reserved(given, "n1", GPU), 6);
     assert_int_equal(cluster_n_reservations(given->cluster), 1);
-    assert_int_equal(cluster_version(given->cluster), version); /* nothing is decided otherwise */
+    assert_int_equal(cluster_version(given->cluster), version); /* no decision changes */
     const struct reservation *held = cluster_find_reservation(given->cluster, "p");
     assert_int_equal(held->made_ms, 1000);
     assert_int_equal(held->serial, second.serial);
 
-    reservation_release(given->cluster, "p", first.serial); /* somebody else's by now */
+    reservation_release(given->cluster, "p", first.serial); /* another reservation by now */
     assert_int_equal(given_reserved(given, "n1", GPU), 6);
     reservation_release(given->cluster, "p", second.serial);
     assert_int_equal(given_reserved(given, "n1", GPU), 0);
@@ -68,7 +67,7 @@ static void test_reserving_again_holds_once_with_a_new_serial(void **state)
     assert_int_equal(cluster_n_reservations(given->cluster), 0);
 }
 
-/* A serial is never given twice, whichever pod has it. */
+/* A serial is never reused, for any pod. */
 static void test_a_serial_of_an_earlier_reservation_releases_nothing(void **state)
 {
     struct given *given = given_two_nodes(state);
@@ -80,7 +79,7 @@ static void test_a_serial_of_an_earlier_reservation_releases_nothing(void **stat
     assert_int_equal(given_reserved(given, "n2", GPU), 6);
 }
 
-/* Whether the binding that was begun takes effect is not ours to say any more. */
+/* The binding in progress may still take effect. */
 static void test_room_that_is_held_stays_held(void **state)
 {
     struct given *given = given_two_nodes(state);
@@ -118,7 +117,7 @@ static void test_a_bound_pod_needs_no_room(void **state)
     assert_int_equal(cluster_n_reservations(given->cluster), 0);
 
     struct pod_facts facts = given_pod_facts(given, "p", "n1", GPU "=6");
-    facts.finished = facts.terminating = true; /* where it is said comes before how it ended */
+    facts.finished = facts.terminating = true; /* the node decides before the phase */
     given_pod_of(given, &facts);
     assert_int_equal(given_reserve(given, "p", "n1", NULL), RESERVE_BOUND_HERE);
     assert_int_equal(given_reserve(given, "p", "n2", NULL), RESERVE_BOUND_ELSEWHERE);
@@ -144,7 +143,7 @@ static void test_what_does_not_fit_is_refused_with_its_reason(void **state)
     struct reserve_result result = {0};
     assert_int_equal(given_reserve(given, "p", "n9", &result), RESERVE_REFUSED);
     assert_int_equal(result.reason, REASON_NODE_UNKNOWN);
-    given_pod(given, "q", "n9", GPU "=1"); /* only a pod speaks of the node */
+    given_pod(given, "q", "n9", GPU "=1"); /* only a pod names the node */
     assert_int_equal(given_reserve(given, "p", "n9", &result), RESERVE_REFUSED);
     assert_int_equal(result.reason, REASON_NODE_UNKNOWN);
     given_node(given, "n1", "pods=110 " GPU "=4", "");
@@ -159,7 +158,7 @@ static void test_what_does_not_fit_is_refused_with_its_reason(void **state)
     assert_int_equal(cluster_n_reservations(given->cluster), 0);
 }
 
-/* kube-scheduler judged cordon, taints and CPU with fresher eyes; ours are the GPUs. */
+/* kube-scheduler judged cordon, taints and CPU with newer data; we judge the GPUs. */
 static void test_only_what_is_ours_is_judged(void **state)
 {
     struct given *given = *state;
@@ -194,7 +193,7 @@ static void test_a_pod_that_the_ledger_has_not_seen(void **state)
     assert_string_equal(held->name, "train-0");
     assert_string_equal(held->node_name, "n1");
     assert_int_equal(shape_demand(&held->shape->facts, GPU), 5);
-    given_pod_of(given, &facts); /* now it is seen: nothing changes */
+    given_pod_of(given, &facts); /* now it is seen: no change */
     assert_int_equal(given_reserved(given, "n1", GPU), 5);
     assert_int_equal(given_used(given, "n1", GPU), 0);
 }
@@ -241,7 +240,7 @@ static void test_reservations_are_met_the_oldest_first(void **state)
     given_reservation(given, "r", "n1");
     given_reservation(given, "p", "n2");
     given_reservation(given, "q", "n1");
-    given_reservation(given, "r", "n1"); /* again: as old as it was */
+    given_reservation(given, "r", "n1"); /* renewed: keeps its age */
     const struct reservation *held = cluster_next_reservation(cluster, NULL);
     assert_string_equal(held->uid, "r");
     held = cluster_next_reservation(cluster, held);
@@ -258,7 +257,7 @@ static void test_reservations_are_met_the_oldest_first(void **state)
     assert_null(reservation_next_on(given_find(given, "n1"), held));
 }
 
-/* A resource that the node does not name: it is summed when it is. */
+/* A resource that the node does not advertise is summed once it does. */
 static void test_what_is_advertised_later_is_held_too(void **state)
 {
     struct given *given = given_two_nodes(state);
@@ -314,9 +313,9 @@ static void test_its_own_reservation_does_not_stand_in_a_pods_way(void **state)
     question.scope = FIT_OURS;
     assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_FITS);
 
-    given_pod(given, "x", "n1", GPU "=3"); /* somebody else took some of it */
+    given_pod(given, "x", "n1", GPU "=3"); /* another pod took some of it */
     assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_GPU_FREE);
-    given_pod(given, "y", "n2", GPU "=3"); /* and what is held elsewhere is no room here */
+    given_pod(given, "y", "n2", GPU "=3"); /* a reservation elsewhere is no room here */
     assert_int_equal(fit_judge(given_find(given, "n2"), &question), REASON_GPU_FREE);
 }
 
@@ -333,7 +332,7 @@ static void test_its_own_pod_slot_and_cpu_are_free_to_a_pod(void **state)
     assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_FITS);
 }
 
-/* What a cut sum holds of the pod's own is not known. */
+/* A saturated sum cannot show the pod's own share. */
 static void test_of_a_cut_sum_nothing_is_the_pods_own(void **state)
 {
     struct given *given = *state;
@@ -386,7 +385,7 @@ static void test_holding_and_releasing_grow_the_version(void **state)
     assert_true(cluster_version(given->cluster) > version);
 }
 
-/* The ledger goes while room is held: nothing leaks (the sanitizer says so). */
+/* The ledger is freed with reservations: no leak (a sanitizer checks). */
 static void test_a_ledger_may_go_with_its_reservations(void **state)
 {
     struct given *given = given_two_nodes(state);
@@ -417,7 +416,7 @@ static void test_the_self_check_sees_what_is_reserved(void **state)
     assert_int_equal(n_differences_in_steps(given, &err), 0);
     for (size_t i = 0; i < n; i++)
         all[i].reserved++;
-    /* and what is free of the model, and seen of the node in its hot part */
+    /* also the model's free GPUs, and the hot part */
     assert_int_equal(cluster_check(given->cluster, &err), n + 2);
     assert_int_equal(n_differences_in_steps(given, &err), n + 2);
     assert_non_null(strstr(err.text, "n1: what is reserved"));

@@ -1,5 +1,5 @@
-/* rows: which resources a node keeps sums of, whatever tenants ask for, and that these are exact.
- */
+/* rows: the resources for which a node keeps sums, whatever tenants request, and their
+ * exactness. */
 #include "decide/evict.h"
 #include "given_question.h"
 #include "ledger.h"
@@ -33,7 +33,7 @@ static void test_invented_names_have_no_row(void **state)
     given_pod(given, "p2", "n1", invented(given, "nvidia.com/mig-x"));
     assert_int_equal(n_rows(given, "n1"), 3);
     assert_int_equal(node_unlisted_gpus(given_find(given, "n1")), N_NAMES);
-    given_pod(given, "p3", "n1", "amd.com/gpu=1 memory=1"); /* core, and named exactly */
+    given_pod(given, "p3", "n1", "amd.com/gpu=1 memory=1"); /* core resource, and an exact name */
     assert_int_equal(n_rows(given, "n1"), 5);
     given_no_pod(given, "p3");
     given_no_pod(given, "p2");
@@ -69,7 +69,7 @@ static void test_a_fork_knows_the_names_that_nodes_have(void **state)
     cluster_fork_free(fork);
 }
 
-/* What a victim asks for of a resource that the node lacks it cannot give back. */
+/* Evicting a pod frees nothing of a resource that the node lacks. */
 static void test_no_pod_is_evicted_for_what_is_not_there(void **state)
 {
     struct given *given = *state;
@@ -155,7 +155,7 @@ static void test_a_node_of_many_pods_is_checked_in_steps(void **state)
     while (!cluster_check_some(given->cluster, 300, &n_differences, &err)) {
     }
     rows[0].used++;
-    assert_int_equal(n_differences, 2); /* the sum, and what is seen of the node in its hot part */
+    assert_int_equal(n_differences, 2); /* the sum, and its copy in the hot part */
 }
 
 static void test_changes_between_two_steps_are_no_differences(void **state)
@@ -168,11 +168,11 @@ static void test_changes_between_two_steps_are_no_differences(void **state)
     given_node(given, "n2", "pods=110 " GPU "=8", "");
     for (; !cluster_check_some(given->cluster, 300, &n_differences, &err); i++) {
         given_no_pod(given, arena_printf(given->arena, "p%zu", i));
-        assert_true(i < 50); /* a node that changes all the time is passed over */
+        assert_true(i < 50); /* a node that changes all the time is skipped */
     }
     assert_int_equal(n_differences, 0);
     assert_false(cluster_check_some(given->cluster, 300, &n_differences, &err));
-    given_no_node(given, "n1"); /* where the check is */
+    given_no_node(given, "n1"); /* the current node of the check */
     while (!cluster_check_some(given->cluster, 300, &n_differences, &err)) {
     }
     assert_int_equal(n_differences, 0);

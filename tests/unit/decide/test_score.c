@@ -1,4 +1,4 @@
-/* score: what the placement policies charge, reckoned by hand. */
+/* score: costs of the placement policies, computed by hand. */
 #include "base/mem.h"
 #include "decide/rank.h"
 #include "dice.h"
@@ -25,7 +25,7 @@ static struct cost cost_on(struct given *given, const char *node, const char *de
     return score_cost(score_of(given, demand), given_find(given, node));
 }
 
-/* "slotsLost=2 drain=0.175": what a pod that takes one GPU costs there, term by term. */
+/* "slotsLost=2 drain=0.175": the terms for a pod with one GPU on that node. */
 static void check_terms(struct given *given, const char *node, const char *expected)
 {
     const struct score *score = score_of(given, GPU "=1");
@@ -67,8 +67,8 @@ static void confined_pod(struct given *given, const char *uid, const char *deman
     given_pod_of(given, &facts);
 }
 
-/* Typical pods take 3 GPUs or 4. On 5 free ones one of each fits, on 4 still; on 3 none of 4 any
- * more: half of the pods lose 4 GPUs. The drain term is 0.2 x (free^2 - left^2) / 8. */
+/* Typical pods need 3 or 4 GPUs. 5 free GPUs fit one of either, so do 4; 3 fit no pod of 4. So half
+ * of the pods lose 4 GPUs. The drain term is 0.2 x (free^2 - left^2) / 8. */
 static void test_slot_price_charges_lost_slots_and_broken_nodes(void **state)
 {
     struct given *given = given_of(state, PLACEMENT_SLOT_PRICE);
@@ -81,7 +81,7 @@ static void test_slot_price_charges_lost_slots_and_broken_nodes(void **state)
     check_cost(given, "four", GPU "=1", 4.0 / 2 + 0.2 * (16 - 9) / 8, price);
 }
 
-/* Pods that wait: 3 of 1 GPU, one of 4. */
+/* Waiting pods: three with 1 GPU, one with 4. */
 static struct given *three_small_one_large(void **state)
 {
     struct given *given = given_of(state, PLACEMENT_SLOT_PRICE);
@@ -93,7 +93,7 @@ static struct given *three_small_one_large(void **state)
     return given;
 }
 
-/* What is lost is weighed by how many pods are like that. */
+/* Losses are weighed by the number of pods. */
 static void test_slot_price_weighs_classes_by_their_pods(void **state)
 {
     struct given *given = three_small_one_large(state);
@@ -113,8 +113,8 @@ static void test_slot_price_charges_pods_without_gpus(void **state)
     check_cost(given, "plain", "cpu=3000", 0, 0);
 }
 
-/* 8 of 12 free GPUs are A100; pods that must have them want 8 of the 8 that are wanted: with the
- * prior of 500 GPUs, 165 of them confined and spread over both models. */
+/* 8 of 12 free GPUs are A100, and all wanted 8 GPUs are confined to them. With the prior of 500
+ * GPUs, of which 165 are confined and spread over both models. */
 static void test_slot_price_keeps_models_for_those_who_need_them(void **state)
 {
     struct given *given = given_of(state, PLACEMENT_SLOT_PRICE);
@@ -138,7 +138,7 @@ static void test_slot_price_has_a_highest_pressure(void **state)
     assert_true(fabs(cost_on(given, "a100", GPU "=1").price - 3 * 3) < 1e-9);
 }
 
-/* A pod may tolerate the cordon; it is not drawn to a node that is being emptied. */
+/* A pod may tolerate the cordon, but nothing attracts it to a node that is being drained. */
 static void test_slot_price_draws_nobody_to_a_cordoned_node(void **state)
 {
     struct given *given = given_of(state, PLACEMENT_SLOT_PRICE);
@@ -152,7 +152,7 @@ static void test_slot_price_draws_nobody_to_a_cordoned_node(void **state)
     assert_true(closed.own + closed.price > open.own + open.price);
 }
 
-/* A typical pod of 4: on a node with 4 free GPUs one GPU less makes 3 of them fragments. */
+/* A typical pod of 4: taking one of 4 free GPUs turns 3 into fragments. */
 static void test_fgd_charges_what_becomes_a_fragment(void **state)
 {
     struct given *given = given_of(state, PLACEMENT_FGD);
@@ -190,8 +190,8 @@ static void test_every_policy_judges_an_empty_fleet(void **state)
     }
 }
 
-/* As above: 3 pods of 1 GPU and one of 4 lose 7 GPUs of 4 pods; the pressure is that of the prior.
- */
+/* As above: 3 pods of 1 GPU and one of 4 lose 7 GPUs of 4 pods; the pressure is that of the
+ * prior. */
 static void test_terms_are_named_and_add_up(void **state)
 {
     struct given *given = three_small_one_large(state);
@@ -206,7 +206,7 @@ static void test_terms_are_named_and_add_up(void **state)
 
 #define N_ALIKE 4000
 
-/* More kinds of nodes than losses are kept for, each kind a few times. */
+/* More kinds of nodes than cached losses, each kind several times. */
 static void many_nodes(struct given *given)
 {
     struct dice dice = {1};
@@ -225,7 +225,7 @@ static void many_nodes(struct given *given)
     gpu_demand_settle(given->cluster);
 }
 
-/* What was reckoned for one node is taken for another only where it is the same. */
+/* A cached cost equals the node's own cost. */
 static void check_each_as_if_alone(struct given *given, enum placement_policy placement)
 {
     given->policy.placement = placement;

@@ -1,13 +1,12 @@
-/* How the cluster's events end a reservation, or do not: seen on a node, finished, deleted, made
- * anew, listed, swept. No pod may count twice, none that may still be bound may count not at all.
- */
+/* Events that end a reservation, or do not: bound, finished, deleted, recreated, listed, swept. No
+ * pod may count twice, and no pod that may still be bound may be missing. */
 #include "decide/reserve.h"
 #include "given_question.h"
 #include "unit.h"
 
 #define GPU "nvidia.com/gpu"
 
-/* n1 and n2 with 8 GPUs each, and room held on n1 for the pod p that asks for 6. */
+/* n1 and n2 with 8 GPUs each, and a reservation on n1 for pod p, which needs 6. */
 static struct given *held(void **state)
 {
     struct given *given = given_two_nodes(state);
@@ -45,7 +44,7 @@ static void test_a_pod_that_changes_without_a_node_keeps_it(void **state)
     facts.nominated_node = "n2";
     given_pod_of(given, &facts);
     assert_free(given, 2, 8, 1);
-    facts.shape = given_shape_facts(given, GPU "=2"); /* what was asked for counts till the end */
+    facts.shape = given_shape_facts(given, GPU "=2"); /* the reserved demand counts until the end */
     given_pod_of(given, &facts);
     assert_free(given, 2, 8, 1);
     given_pod(given, "p", "n1", GPU "=2");
@@ -56,7 +55,7 @@ static void test_a_pod_that_goes_drops_it(void **state)
 {
     struct given *given = held(state);
     struct pod_facts facts = given_pod_facts(given, "p", "", GPU "=6");
-    facts.terminating = true; /* the API server binds none that is being deleted */
+    facts.terminating = true; /* the API server binds no pod that is being deleted */
     given_pod_of(given, &facts);
     assert_free(given, 8, 8, 0);
 }
@@ -77,7 +76,7 @@ static void test_a_deleted_pod_drops_it(void **state)
     assert_free(given, 8, 8, 0);
 }
 
-/* Made from what a GET showed; the watch tells of the deletion only. */
+/* Created from a GET; the watch shows only the deletion. */
 static void test_a_deletion_of_a_pod_never_seen_drops_it(void **state)
 {
     struct given *given = held(state);
@@ -102,7 +101,7 @@ static void test_a_pod_first_seen_on_its_node_turns_into_usage(void **state)
     assert_int_equal(given_used(given, "n2", GPU), 5);
 }
 
-/* Its deletion was missed: nobody else will ever tell of the old UID. */
+/* Its deletion was missed, and no event will name the old UID. */
 static void test_a_pod_made_anew_drops_that_of_the_old_one(void **state)
 {
     struct given *given = held(state);
@@ -114,7 +113,7 @@ static void test_a_pod_made_anew_drops_that_of_the_old_one(void **state)
     assert_int_equal(cluster_n_pods(given->cluster), 1);
 }
 
-/* The ledger may be behind a GET: what it hears of the pod of that name before says nothing. */
+/* The ledger may be behind a GET: events of the earlier pod of that name prove nothing. */
 static void test_news_of_the_old_pod_keep_that_of_the_one_made_anew(void **state)
 {
     struct given *given = held(state);
@@ -165,7 +164,7 @@ static void test_a_pod_that_is_swept_takes_it_along(void **state)
     assert_free(given, 8, 8, 0);
 }
 
-/* The list may be older than the pod; its binding's attempt will know. */
+/* The list may be older than the pod; its bind attempt will settle it. */
 static void test_a_sweep_keeps_that_of_a_pod_never_seen(void **state)
 {
     struct given *given = held(state);
@@ -180,7 +179,7 @@ static void test_a_sweep_keeps_that_of_a_pod_never_seen(void **state)
     assert_free(given, 8, 8, 0);
 }
 
-/* What is held on a node that is gone is held when it returns. */
+/* A reservation on a deleted node holds when the node returns. */
 static void test_a_node_that_returns_has_its_reservations(void **state)
 {
     struct given *given = held(state);

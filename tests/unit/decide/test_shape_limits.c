@@ -1,5 +1,4 @@
-/* shape_limits: what of a pod is kept where its shape is over a limit, and who may keep how much.
- */
+/* shape_limits: the parts kept of a shape over a limit, and each namespace's share. */
 #include "decide/reserve.h"
 #include "given_question.h"
 #include "ledger.h"
@@ -13,7 +12,7 @@
 #define GPU "nvidia.com/gpu"
 #define KI ((size_t)1024)
 
-/* A selector with so many values, of 16 bytes each. */
+/* A selector with n values of 16 bytes each. */
 static struct node_selector long_selector(struct given *given, const char *mark, size_t n)
 {
     struct selector_term *term = ARENA_NEW(given->arena, struct selector_term);
@@ -48,7 +47,7 @@ static size_t kept_bytes(const struct given *given)
     return cluster_shape_use(given->cluster).bytes;
 }
 
-/* As objects/ hands a pod over. */
+/* Reduces like objects/. */
 static void add(struct given *given, struct pod_facts *facts)
 {
     shape_limit(&facts->shape, &given->policy);
@@ -70,7 +69,7 @@ static void test_a_shape_costs_what_it_is_said_to(void **state)
     assert_int_equal(kept_bytes(given), 0);
 }
 
-/* 200,000 values: some hundred bytes are kept, and what filter and bind judge. */
+/* 200,000 values: some hundred bytes remain, and what filter and bind judge. */
 static void test_a_huge_shape_is_reduced_to_what_we_judge(void **state)
 {
     struct given *given = *state;
@@ -89,7 +88,7 @@ static void test_a_huge_shape_is_reduced_to_what_we_judge(void **state)
     assert_int_equal(kept_bytes(given), 0);
 }
 
-/* So many pods with shapes of their own, of 4 KiB or so each, until one of them is reduced. */
+/* Adds pods with shapes of their own, about 4 KiB each, until one is reduced. */
 static size_t fill(struct given *given, const char *namespace_, size_t n)
 {
     size_t n_whole = 0;
@@ -113,8 +112,8 @@ static size_t kept_by(const struct given *given, const char *namespace_)
     return shape_accounts_kept(&given->cluster->shapes->accounts, namespace_);
 }
 
-/* 64 KiB hold some 16 of these shapes: the first namespace gets half, the next a third of what is
- * left, and each later one something, too. What is given back is there for others. */
+/* 64 KiB hold about 16 of these shapes: the first namespace gets half, the next a third of the
+ * rest, and each later one some too. Released bytes become available to others. */
 static void test_the_sum_is_shared_by_namespaces(void **state)
 {
     struct given *given = *state;
@@ -136,7 +135,8 @@ static void test_the_sum_is_shared_by_namespaces(void **state)
     assert_int_equal(kept_bytes(given), 0);
 }
 
-/* Whoever has the same shape keeps it when the first one's pod goes, and pays for it then too. */
+/* The other owner of the shape keeps it when the first one's pod is deleted, and is still
+ * charged. */
 static void test_a_shape_of_two_namespaces_counts_for_both(void **state)
 {
     struct given *given = *state;
@@ -154,7 +154,7 @@ static void test_a_shape_of_two_namespaces_counts_for_both(void **state)
     assert_int_equal(kept_by(given, "b"), bytes);
 }
 
-/* Two namespaces cannot fill the sum by handing shapes on to each other. */
+/* Two namespaces cannot fill the sum by passing shapes to each other. */
 static void test_taking_over_a_shape_is_counted(void **state)
 {
     struct given *given = *state;
@@ -171,7 +171,7 @@ static void test_taking_over_a_shape_is_counted(void **state)
     assert_in_range(fill(given, "c", 40), 1, 8);
 }
 
-/* A pod that gets no room is whole again with the next that is heard of it, once there is some. */
+/* A reduced pod becomes whole with its next update, if there is room then. */
 static void test_room_that_is_free_again_is_used(void **state)
 {
     struct given *given = *state;
@@ -185,7 +185,7 @@ static void test_room_that_is_free_again_is_used(void **state)
     assert_int_equal(kept_of(given, "a39")->over, SHAPE_LIMIT_NONE);
 }
 
-/* Names that nobody else has are no demand of a pod without room; those of GPUs are, a few. */
+/* A reduced pod's demand omits names unknown to others, but keeps a few GPU names. */
 static void test_a_demand_without_room_keeps_gpus(void **state)
 {
     struct given *given = *state;
@@ -204,8 +204,8 @@ static void test_a_demand_without_room_keeps_gpus(void **state)
     assert_int_equal(shape_demand(kept, "example.com/other"), 0);
 }
 
-/* That pods name a resource, too, makes it none that nodes have: else a few pods could have their
- * names kept for any number of others, beyond both limits. */
+/* Names used by other pods do not count as names of nodes. Otherwise a few pods could keep names
+ * for any number of others, beyond both limits. */
 static void test_a_demand_without_room_keeps_no_names_of_other_pods(void **state)
 {
     enum { N_PODS = 200, N_NAMES = 256 };
@@ -214,7 +214,7 @@ static void test_a_demand_without_room_keeps_no_names_of_other_pods(void **state
     for (size_t pod = 0; pod < N_PODS; pod++) {
         const char *uid = arena_printf(given->arena, "p%03zu", pod);
         struct amount *demand = ARENA_ARRAY(given->arena, struct amount, N_NAMES);
-        /* The first ones name a few each, which are kept; the others all of them. */
+        /* The first ones name a few each, which are kept; the others name all. */
         const size_t n = pod < 8 ? N_NAMES / 8 : N_NAMES;
         for (size_t i = 0; i < n; i++) {
             const size_t name = pod < 8 ? pod * n + i : i;
@@ -232,7 +232,7 @@ static void test_a_demand_without_room_keeps_no_names_of_other_pods(void **state
     assert_in_range(kept_bytes(given), 1, 1024 * KI);
 }
 
-/* Of such a pod bind judges what the API server says of it now. */
+/* For such a pod bind uses the API server's current facts. */
 static void test_bind_asks_for_what_is_not_kept(void **state)
 {
     struct given *given = *state;
@@ -270,7 +270,7 @@ static void test_prices_leave_out_what_is_not_known(void **state)
     assert_ptr_equal(demand->classes[0].shape, cluster_find_pod(given->cluster, "plain")->shape);
 }
 
-/* Equal ones of a demand are ordered by contents, whatever the key is. */
+/* Ties in a demand are ordered by contents, whatever the key. */
 static void test_the_order_of_shapes_is_the_same_for_every_key(void **state)
 {
     struct given *given = *state;

@@ -1,5 +1,5 @@
-/* what_if, and the forks it thinks on: nothing that is tried out touches the ledger. What holds of
- * all clusters is in prop_fit.c. */
+/* what_if and forks: simulated placements never change the ledger. prop_fit.c tests properties over
+ * all clusters. */
 #include "decide/what_if.h"
 #include "given_question.h"
 #include "unit.h"
@@ -8,7 +8,7 @@
 
 #define GPU "nvidia.com/gpu"
 
-/* The fork's question for this demand, everything judged. */
+/* The question on the fork for this demand; judges everything. */
 static struct fit_question question_on(struct given *given, const struct cluster *fork,
                                        const char *demand)
 {
@@ -17,7 +17,7 @@ static struct fit_question question_on(struct given *given, const struct cluster
                                  .scope = FIT_ALL};
 }
 
-/* Every number of the ledger: "n1 cpu 8/8/2 nvidia.com/gpu 8/8/0; ..." */
+/* All amounts of the ledger: "n1 cpu 8/8/2 nvidia.com/gpu 8/8/0; ..." */
 static const char *numbers_of(struct given *given, const struct cluster *cluster)
 {
     const char *text = "";
@@ -71,7 +71,7 @@ static void test_replicas_go_one_after_another_to_the_best_node(void **state)
     cluster_fork_free(fork);
 }
 
-/* HAMi: a dry run that treats every node as empty. */
+/* HAMi's bug: a dry run that treats every node as empty. */
 static void test_what_runs_already_is_counted(void **state)
 {
     struct given *given = *state;
@@ -145,7 +145,7 @@ static void test_a_fork_stays_as_it_was(void **state)
     given_node(given, "a", "pods=1", "accelerator=Tesla-K80");
     given_no_pod(given, "p1");
     given_no_pod(given, "p2");
-    given_no_pod(given, "p3"); /* nobody but the fork uses GPUs now */
+    given_no_pod(given, "p3"); /* now only the fork uses GPUs */
     assert_string_equal(numbers_of(given, fork), numbers);
     assert_string_equal(node_traits(cluster_find_node(fork, "b"))->model.chip, "A100");
     assert_int_equal(cluster_n_nodes(fork), 3);
@@ -155,7 +155,7 @@ static void test_a_fork_stays_as_it_was(void **state)
     cluster_fork_free(fork);
 }
 
-/* A file that is read again makes a new ledger while a dry run still thinks on the old one. */
+/* Reloading a file creates a new ledger while a dry run still uses the old one. */
 static void test_a_fork_outlives_its_origin(void **state)
 {
     struct given *given = *state;
@@ -178,7 +178,7 @@ static void test_a_fork_outlives_its_origin(void **state)
     cluster_fork_free(fork);
 }
 
-/* A node that only pods speak of is none, in the fork as in the ledger. */
+/* A node named only by pods is missing, in the fork like in the ledger. */
 static void test_a_fork_has_the_nodes_that_are_there(void **state)
 {
     struct given *given = *state;
@@ -211,7 +211,7 @@ static void test_a_refused_pod_is_placed_nowhere(void **state)
     cluster_fork_free(fork);
 }
 
-/* A DaemonSet's pod goes to each node that admits it, whether it fits there or not. */
+/* A DaemonSet's pod goes to each node that admits it, whether it fits or not. */
 static void test_one_pod_on_each_node(void **state)
 {
     struct given *given = *state;
@@ -233,7 +233,8 @@ static void test_one_pod_on_each_node(void **state)
     assert_string_equal(reason_name(verdicts[0]), "fits");
     assert_string_equal(reason_name(verdicts[1]), "gpu_free");
     assert_string_equal(reason_name(verdicts[2]), "gpu_absent");
-    assert_int_equal(what_if_place_each(fork, &question, nodes, verdicts), 3); /* another set */
+    assert_int_equal(what_if_place_each(fork, &question, nodes, verdicts),
+                     3); /* another DaemonSet */
     assert_string_equal(reason_name(verdicts[0]), "fits");
     assert_int_equal(what_if_place_each(fork, &question, nodes, verdicts), 3);
     assert_string_equal(reason_name(verdicts[0]), "gpu_free");
@@ -241,7 +242,7 @@ static void test_one_pod_on_each_node(void **state)
     cluster_fork_free(fork);
 }
 
-/* By our own scope GPUs are what runs out, and nothing else. */
+/* In our scope only GPUs run out. */
 static void test_placing_by_our_scope(void **state)
 {
     struct given *given = *state;

@@ -11,7 +11,7 @@
 
 #define MAX_PLACED 4
 
-/* What an event is called, and the ledger before it. */
+/* The name of an event, and the ledger before it. */
 struct event {
     const char *name;
     size_t i;
@@ -174,7 +174,7 @@ static void check_fork(const struct twin *twin, const struct event *event)
         fail_event(twin, event, err.text);
 }
 
-/* The ledger itself may be gone already. */
+/* The ledger itself may be freed already. */
 static void free_fork(struct twin *twin, const struct event *event)
 {
     if (!twin->fork)

@@ -1,4 +1,4 @@
-/* twin_compare: see twin_compare.h. It looks behind the ledger's interface, for what is kept. */
+/* twin_compare: see twin_compare.h. It reads private parts of the ledger. */
 #include "twin_compare.h"
 #include "ledger.h"
 #include "plain_facts.h"
@@ -37,7 +37,7 @@ static const struct node_resource *find(const struct node *node, const char *res
     return NULL;
 }
 
-/* What is free of it; at least INT64_MIN. */
+/* The free amount; at least INT64_MIN. */
 static int64_t free_of(int64_t allocatable, int64_t used, int64_t reserved)
 {
     int64_t free = 0;
@@ -89,7 +89,7 @@ static int compare_traits(struct err *err, const struct node *node, const struct
     return compare(err, name, "ready", traits->ready, want->ready);
 }
 
-/* used + n * demand; what was placed had room, so it fits, unless the ledger is wrong. */
+/* used + n * demand. It fits: placed pods had room, unless the ledger is wrong. */
 static int64_t used_with(int64_t used, int64_t n, int64_t demand)
 {
     int64_t more = 0;
@@ -221,7 +221,7 @@ static int compare_holders(struct err *err, const struct cluster *cluster,
     return node ? compare(err, name, "reservations", n, (int64_t)plain_n_holders(plain, i)) : 0;
 }
 
-/* All of them, the oldest first. */
+/* All, oldest first. */
 static int compare_order(struct err *err, const struct cluster *cluster, const struct plain *plain)
 {
     int64_t n = 0;
@@ -258,13 +258,13 @@ static int64_t kept_on(const struct cluster *cluster, const struct node *node, s
                          cluster_find_resource(cluster, PLAIN_RESOURCE_NAMES[resource]));
 }
 
-/* A fork forgets the names that no node has a row for: nothing is free of them anyway. */
+/* A fork drops names that no node has a row for: nothing of them is free anyway. */
 static bool is_known(const struct cluster *cluster, size_t resource)
 {
     return !cluster->is_fork || cluster_find_resource(cluster, PLAIN_RESOURCE_NAMES[resource]);
 }
 
-/* What is kept on the node from pods of each priority that are not there. */
+/* The amount kept on the node from unknown pods of each priority. */
 static int compare_promises(struct err *err, const struct cluster *cluster,
                             const struct plain *plain, size_t i)
 {
@@ -290,7 +290,7 @@ static int compare_promises(struct err *err, const struct cluster *cluster,
 
 /* The whole. */
 
-/* Nothing is kept that nobody needs: names of nodes that are gone, shapes, resources. */
+/* Nothing unneeded is kept: names of deleted nodes, shapes, resources. */
 static int compare_counts(struct err *err, const struct cluster *cluster, const struct plain *plain,
                           bool has_fork)
 {
@@ -310,7 +310,7 @@ static int compare_counts(struct err *err, const struct cluster *cluster, const 
         (r = compare(err, "ledger", "kept nodes", (int64_t)cluster->node_index.n, n_kept)) < 0 ||
         (r = compare(err, "ledger", "pods", (int64_t)cluster_n_pods(cluster), n_pods)) < 0)
         return r;
-    if (has_fork) /* which keeps what it shares */
+    if (has_fork) /* a fork keeps shared entries */
         return 0;
     r = compare(err, "ledger", "shapes", HASH_COUNT(shapes->shapes),
                 (int64_t)plain_n_shapes(plain));

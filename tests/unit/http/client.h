@@ -1,6 +1,6 @@
 /*
- * client: the other end of the wire, by plain blocking sockets, so that a test decides every byte.
- * Whatever cannot be done, or does not come within a generous time, fails the test.
+ * client: a client of plain blocking sockets, so that a test controls every byte. A fault, or
+ * anything late by a generous limit, fails the test.
  */
 #ifndef CLIENT_H
 #define CLIENT_H
@@ -15,29 +15,29 @@ struct reply {
     size_t len;
 };
 
-/* An IPv4 "ADDRESS:PORT", or "[::1]:PORT"; the socket is closed with close(). */
+/* address: IPv4 "ADDRESS:PORT", or "[::1]:PORT". Close the socket with close(). */
 int client_open(const char *address);
 void client_send(int fd, const char *text);
 void client_send_bytes(int fd, const void *bytes, size_t len);
-/* Sends what it can; false when the server has closed. */
+/* Sends as much as possible; false: the server has closed. */
 bool client_try_send(int fd, const void *bytes, size_t len);
-/* Closes with a reset instead of an orderly end. */
+/* Closes with a reset. */
 void client_reset(int fd);
 
-/* One answer, which must have a Content-Length (a 100 Continue has none, and no body). */
+/* Reads one answer, which must have a Content-Length (100 Continue has none, and no body). */
 void client_read(int fd, struct reply *ret_reply);
-/* The same for the answer to HEAD: no body follows. */
+/* The same for an answer to HEAD, which has no body. */
 void client_read_head(int fd, struct reply *ret_reply);
-/* So many bytes of the body of client_read_head's answer; all of them must be this one. */
+/* Reads len bytes of the body after client_read_head(); all must equal byte. */
 void client_expect_all(int fd, char byte, size_t len);
-/* Nothing more comes: the server has closed. */
+/* Whether the server has closed, with nothing unread. */
 bool client_at_end(int fd);
-/* Reads and forgets whatever comes until the server closes, in order or not. */
+/* Reads and discards until the server closes, orderly or not. */
 bool client_drained(int fd);
-/* Sends and reads one answer. */
+/* Sends text and reads one answer. */
 void client_ask(int fd, const char *text, struct reply *ret_reply);
 
-/* The header's value up to the end of its line, compared. */
+/* Whether the header has this value, up to the end of its line. */
 bool reply_has(const struct reply *reply, const char *header, const char *value);
 
 #endif

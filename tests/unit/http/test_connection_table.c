@@ -1,4 +1,4 @@
-/* connection_table: who has to go, by a clock and by byte counts that the test makes up. */
+/* connection_table: which connections must close, by a fake clock and fake byte counts. */
 #include "base/clock.h"
 #include "connection_table.h"
 #include "unit.h"
@@ -10,7 +10,7 @@
 #define PLACES 100
 #define N_MOST 128
 
-/* A table of up to N_MOST connections; all that happens on them happens at now_ms. */
+/* A table of up to N_MOST connections; all events happen at now_ms. */
 struct world {
     struct connection_table table;
     struct connection connections[N_MOST];
@@ -37,7 +37,7 @@ static size_t come(struct world *world)
     return world->n++;
 }
 
-/* The one that goes as it is crowded, at that time; -1: none. */
+/* The connection evicted by crowding at that time; -1: none. */
 static int crowd_out(struct world *world, int64_t now_ms)
 {
     struct connection *out = connection_table_crowd_out(&world->table, now_ms);
@@ -81,14 +81,14 @@ static void ask(struct world *world, size_t i, bool is_welcome)
     assert_false(rest(world, i, is_welcome));
 }
 
-/* Why it ends when it is looked at at that time. */
+/* Why the connection ends when examined at that time. */
 static enum connection_end seen_at(struct world *world, size_t i, int64_t now_ms)
 {
     struct connection *connection = &world->connections[i];
     world->now_ms = now_ms;
     bool is_over = connection_table_judge(&world->table, connection, now_ms, world->bytes[i]);
     assert_int_equal(is_over, connection->ended != CONNECTION_NOT_ENDED);
-    if (is_over) /* and only once */
+    if (is_over) /* reported only once */
         assert_false(
             connection_table_judge(&world->table, connection, CLOCK_NEVER, world->bytes[i]));
     return connection->ended;
@@ -108,7 +108,7 @@ static void test_a_header_has_its_time_from_its_first_byte(void **state)
     size_t i = come(world);
     world->bytes[i].received = 1;
     assert_int_equal(seen_at(world, i, 501), CONNECTION_NOT_ENDED);
-    for (int64_t at = 600; at < 501 + REQUEST_MS; at += 100) { /* one more now and then: no help */
+    for (int64_t at = 600; at < 501 + REQUEST_MS; at += 100) { /* single bytes do not help */
         world->bytes[i].received++;
         assert_int_equal(seen_at(world, i, at), CONNECTION_NOT_ENDED);
     }
@@ -145,7 +145,7 @@ static void test_a_body_has_what_the_header_left(void **state)
     assert_int_equal(seen_at(world, i, 501 + REQUEST_MS), CONNECTION_SLOW_REQUEST);
 }
 
-/* No more will come of it: so it is not waited for, but for the last bytes to be seen. */
+/* It will never be complete. It only waits until its last bytes are seen. */
 static void test_a_request_that_is_broken_off(void **state)
 {
     struct world *world = *state;
@@ -170,7 +170,7 @@ static void test_a_request_that_is_broken_off(void **state)
     assert_int_equal(seen_at(world, served, 60000), CONNECTION_NOT_ENDED); /* the library sees it */
 }
 
-/* Nor does it get more time than the others. */
+/* It gets no more time than others. */
 static void test_a_request_that_is_broken_off_late(void **state)
 {
     struct world *world = *state;
@@ -181,7 +181,7 @@ static void test_a_request_that_is_broken_off_late(void **state)
     assert_int_equal(seen_at(world, i, 1 + REQUEST_MS), CONNECTION_SLOW_REQUEST);
 }
 
-/* It came with the request before, which was still being answered. */
+/* The header began while the previous request was being answered. */
 static void test_a_header_that_began_early_has_its_time(void **state)
 {
     struct world *world = *state;
@@ -190,14 +190,14 @@ static void test_a_header_that_began_early_has_its_time(void **state)
     begin(world, i);
     assert_true(complete(world, i));
     world->bytes[i].received++;
-    assert_true(complete(world, i)); /* again, now that the answer is there */
+    assert_true(complete(world, i)); /* again, with the answer ready */
     (void)connection_table_answer(&world->table, &world->connections[i], 1);
     assert_false(rest(world, i, true));
     assert_int_equal(seen_at(world, i, 500), CONNECTION_NOT_ENDED);
     assert_int_equal(seen_at(world, i, 500 + REQUEST_MS), CONNECTION_SLOW_REQUEST);
 }
 
-/* The last byte came while it was being closed: its answer could reach nobody. */
+/* The last byte came while the connection was being closed, so no answer could be delivered. */
 static void test_a_request_that_is_complete_too_late_is_not_run(void **state)
 {
     struct world *world = *state;
@@ -222,7 +222,7 @@ static void test_who_was_served_may_be_quiet(void **state)
     size_t i = come(world);
     ask(world, i, false);
     assert_int_equal(seen_at(world, i, 1000 * SILENCE_MS), CONNECTION_NOT_ENDED);
-    world->bytes[i].received++; /* the next request begins, and has its time */
+    world->bytes[i].received++; /* the next request begins with its own time */
     assert_int_equal(seen_at(world, i, 1001 * SILENCE_MS), CONNECTION_NOT_ENDED);
     assert_int_equal(seen_at(world, i, 1001 * SILENCE_MS + REQUEST_MS), CONNECTION_SLOW_REQUEST);
 }
@@ -230,7 +230,7 @@ static void test_who_was_served_may_be_quiet(void **state)
 static void test_an_answer_must_be_taken_at_some_speed(void **state)
 {
     struct world *world = *state;
-    const uint64_t least = ANSWER_BYTES_PER_S; /* in REQUEST_MS */
+    const uint64_t least = ANSWER_BYTES_PER_S; /* within REQUEST_MS */
     size_t i = come(world);
     begin(world, i);
     assert_false(answer(world, i));
@@ -243,7 +243,7 @@ static void test_an_answer_must_be_taken_at_some_speed(void **state)
     assert_int_equal(seen_at(world, i, 10 * REQUEST_MS + 1), CONNECTION_SLOW_READER);
 }
 
-/* A small answer is with the kernel at once, and the library is through with it. */
+/* The kernel takes a small answer at once, so the library is done with it. */
 static void test_an_answer_that_is_left_with_the_kernel(void **state)
 {
     struct world *world = *state;
@@ -257,7 +257,7 @@ static void test_an_answer_that_is_left_with_the_kernel(void **state)
     assert_int_equal(seen_at(world, other, 1 + REQUEST_MS), CONNECTION_NOT_ENDED);
 }
 
-#define OLD 1000 /* ms: who is younger is no stranger yet */
+#define OLD 1000 /* ms: a younger one is not yet a stranger */
 
 static void fill(struct world *world, size_t n)
 {
@@ -271,7 +271,7 @@ static void test_the_oldest_strangers_go_where_few_places_are_left(void **state)
     fill(world, PLACES * 7 / 8 + 1);
     assert_false(connection_table_is_crowded(&world->table));
     assert_int_equal(crowd_out(world, 1 + OLD), -1);
-    ask(world, 0, false); /* turned away, so still a stranger */
+    ask(world, 0, false); /* rejected, so still a stranger */
     begin(world, 1);
     fill(world, PLACES * 7 / 8 + 4);
     assert_true(connection_table_is_crowded(&world->table));
@@ -281,7 +281,7 @@ static void test_the_oldest_strangers_go_where_few_places_are_left(void **state)
     assert_int_equal(crowd_out(world, 1 + OLD), 2);
     assert_int_equal(crowd_out(world, 1 + OLD), -1);
     fill(world, PLACES * 7 / 8 + 5);
-    connection_table_remove(&world->table, &world->connections[20]); /* it left by itself */
+    connection_table_remove(&world->table, &world->connections[20]); /* closed by itself */
     assert_int_equal(crowd_out(world, 1 + OLD), -1);
 }
 
@@ -299,9 +299,9 @@ static void test_who_was_let_in_once_is_no_stranger(void **state)
     fill(world, PLACES);
     for (size_t i = 0; i < PLACES - 2; i++) {
         if (i % 2 == 0)
-            begin_as(world, i, true); /* by its header */
+            begin_as(world, i, true); /* known by its header */
         else
-            ask(world, i, true); /* by a gate that asked somebody */
+            ask(world, i, true); /* known by its gate's review */
         ask(world, i, false);
     }
     assert_int_equal(crowd_out(world, 1 + OLD), PLACES - 2);
@@ -315,10 +315,10 @@ static void test_who_waits_or_reads_is_not_crowded_out_first(void **state)
     fill(world, PLACES);
     for (size_t i = 0; i < PLACES - 1; i++) {
         begin(world, i);
-        assert_true(complete(world, i)); /* nobody has decided yet who it is */
+        assert_true(complete(world, i)); /* not yet identified */
     }
     (void)connection_table_answer(&world->table, &world->connections[7], 1);
-    assert_int_equal(crowd_out(world, 1 + OLD), PLACES - 1); /* the youngest, but quiet */
+    assert_int_equal(crowd_out(world, 1 + OLD), PLACES - 1); /* the youngest, but idle */
     assert_int_equal(crowd_out(world, 1 + OLD), 7);
     assert_int_equal(crowd_out(world, 1 + OLD), -1);
 }
@@ -339,11 +339,11 @@ static void test_closing_on_command(void **state)
         (void)come(world);
     ask(world, 1, true);
     ask(world, 2, true);
-    world->bytes[2].received++; /* which nobody has noticed yet */
+    world->bytes[2].received++; /* not yet noticed */
     for (size_t i = 3; i < 6; i++)
         begin(world, i);
     assert_true(complete(world, 4));
-    assert_false(answer(world, 5)); /* it did not say so: it is closed when it was sent */
+    assert_false(answer(world, 5)); /* the answer did not announce it: closed once sent */
     for (size_t i = 0; i < 6; i++) {
         bool is_over =
             connection_table_close_quiet(&world->table, &world->connections[i], world->bytes[i]);
@@ -353,7 +353,7 @@ static void test_closing_on_command(void **state)
     begin(world, 2);
     for (size_t i = 2; i < 5; i++) {
         assert_true(answer(world, i));
-        assert_false(rest(world, i, true)); /* its answer has said so, and the library closes it */
+        assert_false(rest(world, i, true)); /* the answer announced it, and the library closes */
     }
     assert_true(rest(world, 5, true));
     for (size_t i = 0; i < 6; i++)

@@ -1,5 +1,5 @@
-/* connections: slow clients, many clients, and closing on command, over real sockets. What is
- * waited for is an end that comes; how long it takes is the least the server can be told. */
+/* connections: slow clients, many clients, and closing on command, over real sockets. Tests wait
+ * for an end that must come; the server has its shortest times. */
 #include "base/mem.h"
 #include "client.h"
 #include "desk.h"
@@ -52,7 +52,7 @@ static void expect_ended(int fd)
     (void)close(fd);
 }
 
-/* For as long as a slow one is let be. */
+/* Waits as long as a slow connection may last. */
 static void wait_a_time(struct desk *desk)
 {
     expect_ended(desk_client(desk, LISTEN_PEOPLE));
@@ -66,7 +66,7 @@ static void expect_served(int fd)
     assert_false(reply_has(&reply, "Connection", "close"));
 }
 
-/* The client sees the end a little before it is counted. */
+/* The client sees the end slightly before it is counted. */
 static void wait_for_metric(struct desk *desk, const char *line)
 {
     struct buf out;
@@ -84,7 +84,7 @@ static void test_who_never_says_a_word_is_dropped(void **state)
     wait_for_metric(*state, "\ngpu_extender_http_connections_closed_total{cause=\"silent\"} 1\n");
 }
 
-/* kube-scheduler may come to use it yet. */
+/* kube-scheduler may still use it. */
 static void test_a_new_connection_of_the_verbs_may_wait(void **state)
 {
     int fd = desk_client(*state, LISTEN_VERBS);
@@ -116,7 +116,7 @@ static void test_a_slow_body_is_dropped(void **state)
     wait_for_metric(*state, "\ngpu_extender_http_body_bytes{for=\"verbs\"} 0\n");
 }
 
-/* A byte now and then is no sign of life. */
+/* Single bytes now and then do not keep it open. */
 static void test_a_trickle_is_dropped(void **state)
 {
     int fd = desk_client(*state, LISTEN_VERBS);
@@ -127,7 +127,7 @@ static void test_a_trickle_is_dropped(void **state)
     expect_ended(fd);
 }
 
-/* Its answer is more than the kernel's buffers hold. */
+/* The answer exceeds the kernel's buffers. */
 static void test_who_takes_nothing_of_an_answer_is_dropped(void **state)
 {
     int fd = desk_client(*state, LISTEN_VERBS);
@@ -207,7 +207,7 @@ static void test_closing_on_command(void **state)
 
 #define N_STRANGERS 200
 
-/* Silent ones, refused ones, and such that ask half a question, far more than there are places. */
+/* Idle ones, rejected ones and half requests, far more than there are places. */
 static void test_strangers_keep_nobody_out(void **state)
 {
     (void)state;
@@ -251,7 +251,7 @@ static void send_part(int fd, const char *path, size_t len, size_t sent)
     "\ngpu_extender_http_body_bytes{for=\"others\"} " m                                            \
     "\ngpu_extender_http_body_bytes{for=\"answers\"} 0\n"
 
-/* 20000 bytes in all, 10000 of them at the most for others than the verbs. */
+/* 20000 bytes in total, at most 10000 of them outside the verbs. */
 static void test_bodies_have_a_limit_together(void **state)
 {
     struct desk *desk = NULL;
@@ -297,7 +297,7 @@ static void answer_much(void *context, struct exchange *exchange)
     exchange_answer(exchange, 200, "text/plain", body, DESK_MUCH_BYTES, 0);
 }
 
-/* Two fit; one that is larger than all that may be would do, too, if it were alone. */
+/* Two fit. One above the limit would do too if it were alone. */
 static void test_large_answers_have_a_limit_together(void **state)
 {
     (void)state;
@@ -324,7 +324,7 @@ static void test_large_answers_have_a_limit_together(void **state)
         }
         assert_true(reply_has(&reply, "Retry-After", "1"));
         client_expect_all(fds[0], 'm', DESK_MUCH_BYTES);
-        do { /* the end of the first one is noted a little after it is seen here */
+        do { /* the first one's end is counted slightly later */
             (void)close(fds[0]);
             fds[0] = client_open(server_address(server, LISTEN_PEOPLE));
             client_send(fds[0], ask);

@@ -1,4 +1,4 @@
-/* exchange: answers now and later, what a handler sees, how requests share a connection. */
+/* exchange: answers now and later, the handler's view, and several requests per connection. */
 #include "client.h"
 #include "desk.h"
 #include "unit.h"
@@ -77,7 +77,7 @@ static void test_a_large_answer_arrives_whole(void **state)
     assert_string_equal(reply.body, "GET /now q=(none) x-test=(none) 0 ");
     client_send(fd, "GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
     client_read_head(fd, &reply);
-    (void)close(fd); /* in the middle of it */
+    (void)close(fd); /* during the answer */
 }
 
 static void test_pipelined_requests_are_answered_in_order(void **state)
@@ -184,8 +184,8 @@ static void *answer_many(void *desk)
     return NULL;
 }
 
-/* The answerers take an exchange as soon as it is there, so some answers come while the handler
- * still runs, some while the connection is being parked, and some after. */
+/* The answerers take an exchange at once. So some answers come while the handler runs, some while
+ * the connection is being parked, some afterwards. */
 static void test_answers_come_later_from_other_threads(void **state)
 {
     int clients[N_CLIENTS];
@@ -264,7 +264,7 @@ static void test_an_exchange_outlives_its_client(void **state)
     (void)close(fd);
 }
 
-/* The end of the input comes together with the last bytes, which epoll does not tell apart. */
+/* The end of input arrives with the last bytes, which epoll does not distinguish. */
 static void test_a_client_may_end_its_input_first(void **state)
 {
     static const char *const REQUESTS[] = {
@@ -285,7 +285,7 @@ static void test_a_client_may_end_its_input_first(void **state)
     }
 }
 
-/* Nobody answers these; the server must not wait for their rest, as the stop here would. */
+/* These get no answer; the server must not wait for their rest, as the stop here would. */
 static void test_a_client_may_leave_in_the_middle(void **state)
 {
     static const char *const REQUESTS[] = {
@@ -309,7 +309,7 @@ static void test_a_client_may_leave_in_the_middle(void **state)
     (void)close(fd);
 }
 
-/* Sooner or later: a close takes its time, on loopback too. */
+/* Waits until the exchange has left: a close takes time, on loopback too. */
 static void expect_left(struct exchange *exchange)
 {
     const struct timespec some = {.tv_nsec = 1000000};
@@ -318,7 +318,7 @@ static void expect_left(struct exchange *exchange)
     assert_true(exchange_has_left(exchange));
 }
 
-/* While its answer is awaited nothing reads the connection, and the handler may ask. */
+/* While the answer is pending nothing reads the connection, and the handler may check. */
 static void test_a_handler_may_ask_whether_the_client_left(void **state)
 {
     static const char REQUEST[] = "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n";
@@ -329,7 +329,7 @@ static void test_a_handler_may_ask_whether_the_client_left(void **state)
         struct exchange *exchange = desk_next(*state);
         assert_false(exchange_has_left(exchange));
         if (how == HAS_MORE_TO_SAY)
-            client_send(fd, "GET /"); /* it is not read, and a close comes behind it */
+            client_send(fd, "GET /"); /* unread, with a close behind it */
         assert_false(exchange_has_left(exchange));
         if (how == RESETS)
             client_reset(fd);

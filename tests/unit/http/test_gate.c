@@ -1,4 +1,4 @@
-/* gate: routes that are opened, closed and asked about before their handler sees a request. */
+/* gate: routes that are opened, closed or reviewed before their handler gets the request. */
 #include "client.h"
 #include "desk.h"
 #include "unit.h"
@@ -61,7 +61,7 @@ static void test_a_closed_gate_keeps_a_connection_without_a_body(void **state)
     (void)close(fd);
 }
 
-/* As most clients do it: the whole body first, then a look at the answer. */
+/* Like most clients: sends the whole body before it reads the answer. */
 static void test_a_client_that_sends_it_all_still_reads_the_401(void **state)
 {
     enum { LEN = 1000000 };
@@ -131,8 +131,7 @@ static void *pass_many(void *desk)
     return NULL;
 }
 
-/* Some pass while the gate is still being asked, some while the connection is being parked, and
- * some after. */
+/* Some calls pass during the review, some while the connection is being parked, some afterwards. */
 static void test_passes_come_later_from_another_thread(void **state)
 {
     int clients[N_CLIENTS];
@@ -185,7 +184,7 @@ static void test_a_stop_answers_those_who_wait_at_the_gate(void **state)
         assert_true(client_at_end(fds[i]));
         (void)close(fds[i]);
         assert_string_equal(exchange_body(exchanges[i], NULL), "body");
-        if (i % 2 == 0) /* too late, both */
+        if (i % 2 == 0) /* both too late */
             exchange_pass(exchanges[i]);
         else
             desk_answer(exchanges[i]);
@@ -193,7 +192,7 @@ static void test_a_stop_answers_those_who_wait_at_the_gate(void **state)
     desk_free(desk, 0);
 }
 
-/* Every client gets one whole answer, the handler's or the stop's. */
+/* Each client gets one whole answer, from the handler or from the stop. */
 static void test_passes_race_with_the_stop(void **state)
 {
     (void)state;

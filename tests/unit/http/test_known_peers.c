@@ -1,4 +1,4 @@
-/* known_peers: who is known for how long, and who makes place for whom. */
+/* known_peers: how long a peer is known, and eviction. */
 #include "known_peers.h"
 #include "unit.h"
 
@@ -77,7 +77,7 @@ static void test_who_is_added_again_is_known_longer(void **state)
         (void)snprintf(certificate, sizeof certificate, "%d", i);
         add(stage, certificate, certificate, 200);
     }
-    assert_non_null(find(stage, "certificate", 150)); /* it had one place only */
+    assert_non_null(find(stage, "certificate", 150)); /* it had only one slot */
 }
 
 static void test_who_was_first_makes_place(void **state)

@@ -1,4 +1,4 @@
-/* limits: routes and methods that are not there, bodies and headers that are too large, garbage. */
+/* limits: unknown routes and methods, too large bodies and headers, garbage. */
 #include "client.h"
 #include "desk.h"
 #include "unit.h"
@@ -126,11 +126,11 @@ static void test_an_announced_body_over_the_limit_is_413_at_once(void **state)
     expect_413(fd);
 }
 
-/* As most clients do it: the whole body first, then a look at the answer. The server must not have
- * reset the connection by then. */
+/* Like most clients: sends the whole body before it reads the answer. The server must not reset the
+ * connection before that. */
 static void test_a_client_that_sends_it_all_still_reads_the_413(void **state)
 {
-    const int small = 4096; /* so that the body does not fit into the kernel's buffers */
+    const int small = 4096; /* so the body exceeds the kernel's buffers */
     int fd = desk_client(*state, LISTEN_VERBS);
     send_sized(fd, 10001);
     expect_413(fd);
@@ -238,8 +238,8 @@ static void test_large_headers_are_refused(void **state)
     expect_alive(*state);
 }
 
-/* Whatever comes is answered somehow, or the connection is closed, at the latest when what follows
- * is too large for a header. */
+/* Any input gets an answer, or the connection is closed, at the latest when the following bytes
+ * exceed a header's limit. */
 static void test_garbage_harms_nobody(void **state)
 {
     static const struct {

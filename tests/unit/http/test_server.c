@@ -1,4 +1,4 @@
-/* server: addresses and sockets, metrics, and how it stops. */
+/* server: addresses and sockets, metrics, stopping. */
 #include "base/buf.h"
 #include "client.h"
 #include "desk.h"
@@ -37,7 +37,7 @@ static void test_equal_addresses_share_a_socket(void **state)
     desk_free(desk, 10000);
 }
 
-/* Verbs on one free port and people on another, which nothing but a try can tell to be free. */
+/* Verbs on one free port, people on another. Only a try shows whether a port is free. */
 static struct desk *start_on_two_ports(void)
 {
     for (;;) {
@@ -109,11 +109,11 @@ static void test_ipv6(void **state)
     struct err err = {""};
     int fd = socket(AF_INET6, SOCK_STREAM, 0);
     if (fd < 0)
-        skip(); /* no IPv6 in this kernel */
+        skip(); /* the kernel has no IPv6 */
     (void)close(fd);
     int r = desk_start(LOOPBACK, "[0:0::1]:0", "[::1]:0", &desk, &err);
     if (r == -EADDRNOTAVAIL)
-        skip(); /* IPv6 is there, but switched off */
+        skip(); /* IPv6 is disabled */
     if (r < 0)
         fail_msg("%s", err.text);
     assert_memory_equal(server_address(desk_server(desk), LISTEN_PEOPLE), "[::1]:", 6);
@@ -220,7 +220,7 @@ static void test_metrics(void **state)
     desk_free(desk, 10000);
 }
 
-/* The gauge follows: read until it says so, as the server closes in its own time. */
+/* The gauge lags, because the server closes in its own time; so read it repeatedly. */
 static void test_connections_are_counted(void **state)
 {
     (void)state;
@@ -287,14 +287,14 @@ static void *stop_server(void *arg)
 
 #define LATER "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody"
 
-/* Asks until it is turned away: then the drain has begun. */
+/* Asks until it is rejected: then the drain has begun. */
 static void wait_for_drain(int fd)
 {
     struct reply reply;
     do
         client_ask(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
     while (!reply_has(&reply, "Connection", "close"));
-    if (reply.status != 200) { /* 200: the drain began between question and answer */
+    if (reply.status != 200) { /* 200: the drain began between request and answer */
         assert_int_equal(reply.status, 503);
         assert_string_equal(reply.body, "{\"error\": \"the server is stopping\"}\n");
     }
@@ -365,7 +365,7 @@ static void test_what_the_drain_does_not_see_answered_is_503(void **state)
         assert_true(reply_has(&reply, "Connection", "close"));
         assert_true(client_at_end(fds[i]));
         (void)close(fds[i]);
-        /* The handler does not know yet, and may take its time. */
+        /* The handler is unaware, and may take its time. */
         assert_string_equal(exchange_path(exchanges[i]), "/later");
         assert_string_equal(exchange_body(exchanges[i], NULL), "body");
         desk_answer(exchanges[i]);
@@ -373,7 +373,7 @@ static void test_what_the_drain_does_not_see_answered_is_503(void **state)
     desk_free(desk, 0);
 }
 
-/* A handler is still running when the server has given up waiting: it is not parked any more. */
+/* A handler still runs when the server stops waiting. It is not parked any more. */
 static void test_a_handler_that_returns_too_late_to_park(void **state)
 {
     (void)state;
@@ -388,7 +388,7 @@ static void test_a_handler_that_returns_too_late_to_park(void **state)
     struct exchange *second = desk_next(desk);
     struct stop stop = {desk_take_server(desk), 0};
     assert_int_equal(pthread_create(&thread, NULL, stop_server, &stop), 0);
-    client_read(parked, &reply); /* so the server has given up */
+    client_read(parked, &reply); /* so the server stopped waiting */
     assert_int_equal(reply.status, 503);
     desk_let_go(desk);
     assert_int_equal(pthread_join(thread, NULL), 0);
@@ -400,7 +400,7 @@ static void test_a_handler_that_returns_too_late_to_park(void **state)
     desk_free(desk, 0);
 }
 
-/* Answers and the end of the drain race; every client gets one whole answer, this or that. */
+/* Answers race with the end of the drain. Each client gets one whole answer. */
 static void test_answers_race_with_the_stop(void **state)
 {
     (void)state;
