@@ -1,4 +1,4 @@
-/* followed: a reflector in the hands of a test, and what the log says meanwhile. */
+/* followed: a reflector driven by a test, and the log lines it causes. */
 #ifndef FOLLOWED_H
 #define FOLLOWED_H
 
@@ -34,7 +34,7 @@ static inline void followed_end(struct followed *followed)
     reflector_free(followed->reflector);
 }
 
-/* The next request, which must be a watch or not, is answered. */
+/* Answers the next request; is_watch: whether that must be a watch. */
 static inline void followed_answer(struct followed *followed, bool is_watch, unsigned status,
                                    const char *body)
 {
@@ -54,7 +54,7 @@ static inline void followed_answer(struct followed *followed, bool is_watch, uns
     (void)close(saved);
 }
 
-/* All that the log has, but for the times; it is empty again. */
+/* Checks and clears the log, ignoring times. */
 static inline void followed_check_log(struct followed *followed, const char *expected)
 {
     char text[4096] = "";

@@ -1,5 +1,4 @@
-/* live_cluster: an inventory that is fed by hand, as a reflector would: objects are JSON with ' for
- * ". */
+/* live_cluster: an inventory that a test feeds like a reflector: objects are JSON with ' for ". */
 #ifndef LIVE_CLUSTER_H
 #define LIVE_CLUSTER_H
 
@@ -100,7 +99,7 @@ static inline void live_upsert(struct live_cluster *live, enum cluster_kind kind
     live_flush(live, kind);
 }
 
-/* part: what came of it first. */
+/* part: the first members of the object. */
 static inline void live_too_large(struct live_cluster *live, enum cluster_kind kind,
                                   const char *part)
 {
@@ -131,7 +130,7 @@ static inline void live_end(struct live_cluster *live, enum cluster_kind kind)
     live_flush(live, kind);
 }
 
-/* A whole list; objects end with NULL. */
+/* A whole list; NULL ends objects. */
 static inline void live_list(struct live_cluster *live, enum cluster_kind kind,
                              const char *const *objects)
 {
@@ -149,7 +148,7 @@ static inline void live_list_nothing(struct live_cluster *live)
         LIST_NOTHING(live, (enum cluster_kind)kind);
 }
 
-/* why NULL: it is usable. */
+/* why NULL: usable. */
 static inline void live_check_usable(struct live_cluster *live, const char *why)
 {
     struct err err = {""};

@@ -1,4 +1,4 @@
-/* unit: what every cmocka test of this tree includes; cmocka needs these headers before its own. */
+/* unit: included by every cmocka test; cmocka needs these headers before its own. */
 #ifndef UNIT_H
 #define UNIT_H
 

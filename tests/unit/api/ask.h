@@ -1,4 +1,4 @@
-/* ask: the api over a small cluster, and its answers as JSON or text. */
+/* ask: calls the api over a small cluster; answers as JSON or text. */
 #ifndef ASK_H
 #define ASK_H
 
@@ -17,7 +17,7 @@
 struct ask {
     struct small_cluster cluster;
     struct api api;
-    const char *path; /* of the next question; NULL: "/" */
+    const char *path; /* of the next request; NULL: "/" */
 };
 
 static inline void ask_write_metrics(void *context, struct buf *out)
@@ -60,7 +60,7 @@ static inline int ask_tear_down(void **state)
     return 0;
 }
 
-/* The caller's (free()); fails where the status or the type of the answer is another. */
+/* The caller owns it (free()). Fails unless status and type of the answer match. */
 static inline char *ask_text(struct ask *ask, handle_exchange *handle, const char *body,
                              const char *output, unsigned status, const char *content_type)
 {
@@ -74,7 +74,7 @@ static inline char *ask_text(struct ask *ask, handle_exchange *handle, const cha
     return answer.body;
 }
 
-/* The caller's (json_decref()). */
+/* The caller owns it (json_decref()). */
 static inline json_t *ask_json(struct ask *ask, handle_exchange *handle, const char *body)
 {
     struct err err;
@@ -86,7 +86,7 @@ static inline json_t *ask_json(struct ask *ask, handle_exchange *handle, const c
     return value;
 }
 
-/* expected is JSON with ' for "; the value must be equal to it. */
+/* Compares value with expected, JSON with ' for ". */
 static inline void assert_json(const json_t *value, const char *expected)
 {
     struct err err;

@@ -1,4 +1,4 @@
-/* api: the inventory and the probes, asked over the small cluster without HTTP. */
+/* api: inventory and probes over the small cluster, without HTTP. */
 #include "ask.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static void test_inventory_nodes(void **state)
     json_decref(inventory);
 }
 
-/* By name, whatever the order of the file. */
+/* Sorted by name, whatever the order of the file. */
 static void test_inventory_order_and_totals(void **state)
 {
     json_t *inventory = ask_json(*state, api_inventory, "");
@@ -137,7 +137,7 @@ static bool is_alive(void *context, struct err *ret_why)
     return *alive;
 }
 
-/* A liveness probe ends who answers people and has ceased to follow the API server. */
+/* The liveness probe restarts a process that answers users but stopped following the API server. */
 static void test_who_is_stuck_is_not_alive(void **state)
 {
     struct ask *ask = *state;

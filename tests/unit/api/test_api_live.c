@@ -1,4 +1,5 @@
-/* api, over an API server: what is reserved, how fresh it is, and why no pods are judged. */
+/* api on a ledger that follows an API server: reservations, freshness, and why pods are not
+ * judged. */
 #include "ask.h"
 #include "base/text_time.h"
 #include "live_cluster.h"
@@ -7,7 +8,7 @@
 
 struct live_ask {
     struct live_cluster live;
-    struct ask ask; /* its api asks the live inventory */
+    struct ask ask; /* its api uses the live inventory */
 };
 
 static int set_up(void **state)
@@ -46,7 +47,7 @@ static void reserve(struct live_ask *live, const char *uid, const char *node_nam
     arena_free(arena);
 }
 
-/* One pod that runs, one that is being bound. */
+/* One running pod, and one being bound. */
 static void fill(struct live_ask *live)
 {
     live_list_nothing(&live->live);
@@ -55,7 +56,7 @@ static void fill(struct live_ask *live)
     reserve(live, "u2", "a", 5000);
 }
 
-/* Ages move on while a test runs. */
+/* Checks and removes the age, which grows during a test. */
 static void take_age(json_t *object, json_int_t at_least)
 {
     const json_t *age = json_object_get(object, "ageSeconds");
@@ -105,7 +106,7 @@ static void make_stale(struct live_ask *live)
     live_flush(&live->live, CLUSTER_PODS);
 }
 
-/* As make_stale() makes it; the test may take its time. */
+/* As after make_stale(); the test may be slow. */
 static void check_as_of(const json_t *as_of)
 {
     int64_t as_of_s = 0;
@@ -115,7 +116,7 @@ static void check_as_of(const json_t *as_of)
         fail_msg("%" PRId64 " s old", age_s);
 }
 
-/* A table begins with why nothing is decided, and with how old is what follows; gives the rest. */
+/* Checks the warning above a table and the data's age; returns the rest. */
 static const char *after_warning(const char *table)
 {
     static const char FIRST[] = "NO DECISIONS ARE MADE: the pods are stale: no answer in 10 s\n"
@@ -137,7 +138,7 @@ static void check_warning(struct live_ask *live, handle_exchange *handle, const 
     free(table);
 }
 
-/* What is being bound is said to be, and is not in its own way. */
+/* A pod being bound is shown as such; its reservation is no obstacle to it. */
 static void test_a_pending_pod_that_is_being_bound(void **state)
 {
     struct live_ask *live = *state;
@@ -258,7 +259,7 @@ static void test_freshness(void **state)
     json_decref(inventory);
 }
 
-/* Whoever reaches the port may read it: no word of these may be there. */
+/* Any client of the port may read the answer, which must contain no word of this. */
 static const char SAID[] =
     "GET /api/v1/nodes: 401: the API server refused the token of /etc/secret/token";
 

@@ -1,5 +1,5 @@
-/* api: dry runs over the small cluster, without HTTP. What is right for which manifest is tested
- * through the wire; here: the shape of the answer, its sums and its refusals. */
+/* api: dry runs over the small cluster, without HTTP: the form of the answer, its sums and errors.
+ * Wire tests cover the results per manifest. */
 #include "ask.h"
 
 #define TEMPLATE                                                                                   \
@@ -58,7 +58,7 @@ static void test_nodes(void **state)
     json_decref(result);
 }
 
-/* The ledger is as it was: the same question has the same answer. */
+/* The ledger is unchanged: the same request gets the same answer. */
 static void test_a_dry_run_leaves_no_trace(void **state)
 {
     json_t *first = dry_run(*state, DEPLOYMENT("3"));
@@ -96,7 +96,7 @@ static void test_replicas_beyond_the_limit_are_counted(void **state)
     json_decref(result);
 }
 
-/* Those that are only counted take their room too. */
+/* Replicas that are only counted take their room too. */
 static void test_counted_replicas_leave_less_for_the_next(void **state)
 {
     json_t *result = dry_run(*state, DEPLOYMENT("25") "---\n" DEPLOYMENT("1"));
@@ -118,7 +118,7 @@ static void test_counted_replicas_leave_less_for_the_next(void **state)
     free(both);
 }
 
-/* A pod that names its node may be on no other, whatever else would fit. */
+/* A pod with nodeName fits no other node. */
 static void test_a_pod_that_names_its_node(void **state)
 {
     static const char POD[] = "kind: Pod\nmetadata: {name: p}\nspec: {nodeName: %s, containers: "
@@ -156,7 +156,7 @@ static void test_a_daemon_set_says_why(void **state)
     json_decref(result);
 }
 
-/* The API's own lists do not repeat their items' kind. */
+/* Items of the API's typed lists omit their kind. */
 static void test_items_of_a_typed_list(void **state)
 {
     json_t *result =
@@ -167,7 +167,7 @@ static void test_items_of_a_typed_list(void **state)
     json_decref(result);
 }
 
-/* Workloads come after each other: what the first took, the second has not. */
+/* Workloads are placed in order: room of the first is not available to the second. */
 static void test_several_workloads(void **state)
 {
     json_t *result = dry_run(

@@ -1,4 +1,4 @@
-/* api: pending pods and one pod explained, over a small cluster without HTTP. */
+/* api: pending pods and the explanation of one pod, over a small cluster without HTTP. */
 #include "ask.h"
 
 #define NODE(name, gpus)                                                                           \
@@ -44,7 +44,7 @@ static json_t *pod_of(const json_t *answer, size_t i)
     return json_array_get(json_object_get(answer, "pods"), i);
 }
 
-/* Its age grows while the test runs. */
+/* Checks and removes the age, which grows during the test. */
 static void take_age(json_t *pod)
 {
     assert_true(json_integer_value(json_object_get(pod, "ageSeconds")) > 0);
@@ -78,7 +78,7 @@ static void test_a_pending_pod(void **state)
     json_decref(answer);
 }
 
-/* By priority, then age, then name; only those that wait for GPUs. */
+/* Sorted by priority, age and name; only pods that wait for GPUs. */
 static void test_who_is_pending(void **state)
 {
     json_t *answer = pending(*state, CLUSTER);
@@ -102,15 +102,15 @@ static void test_who_is_pending(void **state)
     json_decref(answer);
 }
 
-/* A node that the pod does not fit for another reason than room is never the closest; one that is
- * too small for it only where there is no other. */
+/* The closest node lacks only room. A node whose total is too small is closest only if there is no
+ * other. */
 static void test_the_closest_node(void **state)
 {
     static const struct {
         const char *gpus, *closest;
     } CASES[] = {
-        {"'6'", "'a'"}, /* lacks 3 of 8, though b lacks 2 of 4 */
-        {"'9'", "'b'"}, /* both are too small; b has 4 free, a 3 */
+        {"'6'", "'a'"}, /* lacks 3 of 8, while b lacks 2 of 4 */
+        {"'9'", "'b'"}, /* both totals are too small; b has 4 free, a 3 */
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         struct arena *arena = arena_new();
@@ -275,7 +275,7 @@ static void test_nothing_is_answered_before_the_inventory_is_there(void **state)
     ask_fini(&waiting);
 }
 
-/* The line with the age, which grows, is cut out. */
+/* Cuts out the line with the age, which grows. */
 static void check_table(struct ask *ask, handle_exchange *handle, const char *expected)
 {
     char *table = ask_text(ask, handle, "", "table", 200, "text/plain; charset=utf-8");
@@ -324,7 +324,7 @@ static void test_the_tables(void **state)
         "1 node would fit if 3 more nvidia.com/gpu were free\n");
 }
 
-/* What others wrote can neither begin a line of its own nor steer a terminal. */
+/* Foreign text can neither start a line nor control a terminal. */
 static void test_hostile_words_stay_in_their_line(void **state)
 {
     struct ask *ask = *state;

@@ -1,5 +1,5 @@
-/* pending: what kube-scheduler wrote on a pod is told of a pod that came in by list or by watch: it
- * is not among what is left out of live objects. */
+/* pending: kube-scheduler's message on a pod is reported, whether the pod came by list or watch:
+ * the feed does not skip it. */
 #include "ask.h"
 #include "kube/reflector.h"
 #include "live_cluster.h"
@@ -49,7 +49,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* An answer to what the reflector asks next, which goes on. text has ' for ". */
+/* Answers the reflector's next request and continues. text uses ' for ". */
 static void answer(struct stage *stage, const char *text)
 {
     const int64_t now_ms = clock_ms();
@@ -88,7 +88,7 @@ static void test_what_kube_scheduler_says_of_a_listed_pod(void **state)
     check_says(*state, "{'reason':'Unschedulable','message':'0/3 nodes'}");
 }
 
-/* A message alone changes no decision; it is taken over all the same. */
+/* A message alone changes no decision, but is stored. */
 static void test_what_kube_scheduler_says_of_a_watched_pod(void **state)
 {
     answer(*state, PAGE(POD_TEXT("7", "")));

@@ -121,7 +121,7 @@ static void test_buf_quotes_what_is_not_utf8(void **state)
         {"\xc0\xaf", "\"\\ufffd\\ufffd\""},                       /* overlong */
         {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},            /* a surrogate */
         {"\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""}, /* beyond U+10FFFF */
-        {"\xe2\x82", "\"\\ufffd\\ufffd\""},                       /* cut off */
+        {"\xe2\x82", "\"\\ufffd\\ufffd\""},                       /* truncated */
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         struct buf buf;
@@ -161,7 +161,7 @@ static void test_metrics_text(void **state)
     assert_string_equal(buf_text(&out), "m 3\nm{node=\"a\\\"\\\\\\nb\"} 1234567890123\n");
     buf_clear(&out);
     struct histogram histogram = {0};
-    histogram_observe_ns(&histogram, 100000); /* the bound itself belongs to its bucket */
+    histogram_observe_ns(&histogram, 100000); /* a bound is part of its bucket */
     histogram_observe_ns(&histogram, 100001);
     histogram_observe_ns(&histogram, 60000000000);
     metrics_histogram(&out, "h", NULL, &histogram);
@@ -207,7 +207,7 @@ static void test_process_metrics(void **state)
     buf_fini(&after);
 }
 
-/* Runs LOG with standard error sent to a pipe, and gives the line. */
+/* Runs LOG with standard error sent to a pipe, and returns the line. */
 static void captured_line(enum log_format format, char *line, size_t size)
 {
     int pipe_fds[2];
@@ -274,7 +274,7 @@ static void test_times_are_read_with_any_zone(void **state)
     (void)state;
     static const struct {
         const char *text;
-        int64_t seconds; /* -1: no time */
+        int64_t seconds; /* -1: invalid */
     } CASES[] = {
         {"2026-11-21T10:00:00Z", 1795255200},
         {"2026-11-21T10:00:00.123456789Z", 1795255200},

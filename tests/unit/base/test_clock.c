@@ -1,14 +1,14 @@
-/* clock, wait: what happens to the program's time while the host is suspended. */
+/* clock, wait: the program's time while the host is suspended. */
 #include "base/clock.h"
 #include "base/wait.h"
 #include "unit.h"
 
-static int64_t asleep_s; /* so long the host was suspended */
+static int64_t asleep_s; /* time that the host was suspended */
 
 int __real_clock_gettime(clockid_t clock, struct timespec *ret_time);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_time);
 
-/* As Linux has it: CLOCK_MONOTONIC stands still then, CLOCK_BOOTTIME and CLOCK_REALTIME go on. */
+/* Like Linux: CLOCK_MONOTONIC stops while suspended, CLOCK_BOOTTIME and CLOCK_REALTIME go on. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret_time)
 {
     const int r = __real_clock_gettime(clock, ret_time);
@@ -24,7 +24,7 @@ static int wake(void **state)
     return 0;
 }
 
-/* What a leader was granted is over when its host wakes. */
+/* A leader's term has expired when its host wakes. */
 static void the_time_goes_on_while_the_host_is_suspended(void **state)
 {
     (void)state;
@@ -35,7 +35,7 @@ static void the_time_goes_on_while_the_host_is_suspended(void **state)
     assert_true(clock_us() >= before_us + 3600000000);
 }
 
-/* Conditions wait by CLOCK_MONOTONIC: a moment of our clock is told in theirs. */
+/* Condition variables use CLOCK_MONOTONIC, so moments are converted. */
 static void a_moment_is_told_in_the_clock_of_conditions(void **state)
 {
     struct timespec now;

@@ -1,4 +1,4 @@
-/* hash: SipHash against published vectors and independent implementations; the process's key. */
+/* hash: SipHash against published vectors and independent implementations; the process key. */
 #include "base/hash.h"
 #include "base/table.h"
 #include "unit.h"
@@ -14,7 +14,7 @@ struct vector {
     uint64_t low, high;
 };
 
-/* vectors.h of the authors' reference code (github.com/veorq/SipHash), as big as numbers. */
+/* From vectors.h of the authors' reference code (github.com/veorq/SipHash), as integers. */
 static const struct vector TWO_FOUR[] = {
     {0, 0x726fdb47dd0e0e31, 0xe6a825ba047f81a3, 0x930255c71472f66d},
     {1, 0x74f839c593dc67fd, 0x44af996bd8c187da, 0x45fc229b11597634},
@@ -32,7 +32,8 @@ static const struct vector ONE_THREE[] = {
     {63, 0x9d199062b7bbb3a8, 0x6f42fe4ee300584c, 0xad6052a70a6b9f07},
 };
 
-/* CPython 3.11 (siphash13), PYTHONHASHSEED=0, whose key is all zeros: hash(bytes(range(len))). */
+/* CPython 3.11 (siphash13), PYTHONHASHSEED=0, which means an all-zero key:
+ * hash(bytes(range(len))). */
 static const struct vector OF_PYTHON[] = {
     {1, 0x68a914128e01e473, 0, 0},  {7, 0x2f098ab0c751325a, 0, 0},  {8, 0xead411e67ebe2eea, 0, 0},
     {15, 0xf30eb725bb91c9ea, 0, 0}, {63, 0x385d3e39e5f37359, 0, 0},
@@ -44,7 +45,7 @@ static void fill(unsigned char *message, size_t len)
         message[i] = (unsigned char)i;
 }
 
-/* In two pieces, cut at each place. */
+/* In two pieces, split at each byte. */
 static void assert_vector(struct siphash_key key, const struct vector *vector, unsigned c,
                           unsigned d)
 {
@@ -102,7 +103,7 @@ struct item {
     UT_hash_handle hh;
 };
 
-/* Tables hash by the key, and are walked in the order of insertion under every key. */
+/* Tables hash with the key, but iterate in the order of insertion. */
 static void test_a_table_hashes_by_the_key_and_keeps_its_order(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* pieces: a text that comes in pieces of at most so many bytes, for the tests of all that reads. */
+/* pieces: a text read in pieces of limited size, for tests of readers. */
 #ifndef PIECES_H
 #define PIECES_H
 
@@ -11,7 +11,7 @@ struct pieces {
     const char *text;
     size_t len;
     size_t piece;       /* bytes */
-    size_t n_read;      /* so far */
+    size_t n_read;      /* in total */
     size_t fails_after; /* bytes; 0: never */
 };
 

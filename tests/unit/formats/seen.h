@@ -1,4 +1,4 @@
-/* seen: a handler that writes down what it is given, for the tests of all that calls one. */
+/* seen: a handler that records its calls. */
 #ifndef SEEN_H
 #define SEEN_H
 
@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 
-/* What was handed over: "item 1:2 {...}" lines. */
+/* "item 1:2 {...}" lines. */
 struct seen {
     struct buf text;
-    int answer; /* to every item */
+    int answer; /* returned for every item */
 };
 
 static inline int seen_add(struct seen *seen, const char *what, const json_t *value,
@@ -55,7 +55,7 @@ static inline bool seen_large_envelope(void *context, const json_t *part)
     return seen_large(context, "envelope", part);
 }
 
-/* Begins anew; the caller ends with buf_fini(&seen->text). */
+/* Starts a new record; the caller ends with buf_fini(&seen->text). */
 static inline struct json_stream_handler seen_handler(struct seen *seen, int answer)
 {
     buf_init(&seen->text, 100000);

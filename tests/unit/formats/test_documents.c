@@ -1,4 +1,4 @@
-/* documents: which of the two readers a text goes to, and that both hand over the same. */
+/* documents: the choice of the reader, and equal results of both. */
 #include "formats/documents.h"
 #include "pieces.h"
 #include "seen.h"
@@ -72,7 +72,7 @@ static void test_the_first_byte_decides(void **state)
 static void test_a_byte_order_mark_is_skipped(void **state)
 {
     (void)state;
-    /* What only JSON's reader takes. */
+    /* Accepted by the JSON reader only. */
     check_seen("\xef\xbb\xbf {}{}", "envelope 1:2 {}\nenvelope 1:4 {}\n");
     check_seen("\xef\xbb\xbf"
                "a: 1",
@@ -95,7 +95,7 @@ static void test_keys_may_not_come_twice(void **state)
     check_refused("a: 1\na: 1\n", "2:1: the key \"a\" is here twice; it stands at 1:1 too");
 }
 
-/* Strings end at U+0000, and it must not cut them: it is read as U+FFFD, in values and in keys. */
+/* Strings end at U+0000, so it is replaced by U+FFFD in values and keys, and cuts none. */
 static void test_the_character_nul_is_replaced(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void test_a_list_is_told_with_the_members_before_its_items(void **state)
     }
 }
 
-/* Gives a brace as often as *context says, then fails. */
+/* Returns a brace *context times, then fails. */
 static int read_error(void *context, char *bytes, size_t size, size_t *ret_n, struct err *err)
 {
     int *calls_left = context;

@@ -1,4 +1,4 @@
-/* json_get: what is read, what is left alone, and what the messages say. */
+/* json_get: values, unchanged outputs and messages. */
 #include "formats/json_get.h"
 #include "unit.h"
 
@@ -110,7 +110,7 @@ static void test_parse_errors_have_line_and_byte_column(void **state)
     assert_null(value);
 }
 
-/* Faults that only jansson sees have its words, and the place where it stopped. */
+/* Faults that only jansson finds have its text and position. */
 static void test_faults_of_meaning_are_told_too(void **state)
 {
     (void)state;

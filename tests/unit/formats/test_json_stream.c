@@ -1,6 +1,6 @@
 /*
- * json_stream: what is handed over, what is dropped, limits, and the place of the first fault.
- * Every text is fed whole, byte by byte and cut once at every byte: the outcome must be the same.
+ * json_stream: items handed over, members dropped, limits, and the position of the first fault.
+ * Each text is fed whole, byte by byte, and split at every byte, with equal results.
  */
 #include "formats/json_stream.h"
 #include "seen.h"
@@ -15,7 +15,7 @@ static const char *const DROP[] = {
 static const struct json_stream_options OPTIONS = {
     .drop = DROP, .max_object_bytes = 300, .max_depth = 12, .json_flags = JSON_REJECT_DUPLICATES};
 
-/* Whether what is too large is skipped. */
+/* Whether objects over the limit are skipped. */
 static bool takes_parts;
 
 struct outcome {
@@ -29,7 +29,7 @@ static int feed_pieces(struct json_stream *stream, const char *text, size_t len,
 {
     int r = json_stream_feed(stream, text, first, err);
     for (size_t at = first; r == 0 && at < len; at += step) {
-        /* An exact copy, so that a byte read too many is noticed. */
+        /* An exact copy, so that a sanitizer detects reading beyond it. */
         size_t n = step < len - at ? step : len - at;
         char *piece = malloc(n);
         memcpy(piece, text + at, n);
@@ -295,7 +295,7 @@ static void test_size_is_that_of_what_is_kept_of_one_object(void **state)
                        "1:11: the object that begins here is larger than 300 bytes");
 }
 
-/* Between the two stands more than an object may have. */
+/* More than an object may have is inserted between the two. */
 static void check_parts(const char *before, const char *after, const char *seen)
 {
     char text[1000];

@@ -1,4 +1,4 @@
-/* json_strings: lists that are taken, and all that is left to jansson. */
+/* json_strings: lists that the fast path takes, and those left to jansson. */
 #include "formats/json_strings.h"
 #include "unit.h"
 
@@ -82,7 +82,7 @@ static void test_what_is_no_json_is_left(void **state)
     check_left("{\"Names\":[\"a\"],\"b\":tru}");
 }
 
-/* More than any first guess of how many there are. */
+/* Longer than the initial capacity. */
 static void test_a_long_list(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* yaml_each, read in pieces: cuts change nothing, places stay exact, and little is read ahead. */
+/* yaml_each on split input: splits change nothing, positions stay exact, and little is read
+ * ahead. */
 #include "formats/yaml_json.h"
 #include "pieces.h"
 #include "seen.h"
@@ -37,7 +38,7 @@ static void check_refused(const char *text, int code, const char *expected)
     }
 }
 
-/* The line again and again, then the end. */
+/* n copies of the line, then the end. */
 static char *long_text(const char *line, size_t n, const char *end)
 {
     struct buf text;
@@ -89,7 +90,7 @@ static void test_the_whole_of_one_is_read_behind_a_byte_order_mark(void **state)
     yaml_places_free(places);
 }
 
-/* Beyond any buffer of libyaml's, after characters of two and four bytes. */
+/* Beyond any of libyaml's buffers, after characters of two and four bytes. */
 static void test_places_of_bad_bytes_are_exact(void **state)
 {
     (void)state;
@@ -102,7 +103,7 @@ static void test_places_of_bad_bytes_are_exact(void **state)
                        "30002:3: incomplete UTF-8 octet sequence");
 }
 
-/* n directives, none of which is there twice. */
+/* n different directives. */
 static char *directives(size_t n, const char *line_end)
 {
     struct buf text;

@@ -1,4 +1,4 @@
-/* yaml_json: what YAML means, what is refused and where, and where things stand (yaml_read). */
+/* yaml_json: values, errors and positions of YAML (yaml_read). */
 #include "formats/yaml_json.h"
 #include "unit.h"
 

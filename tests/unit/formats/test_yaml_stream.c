@@ -1,4 +1,4 @@
-/* yaml_each: documents and their items one at a time, dropped subtrees, limits. */
+/* yaml_each: documents and items one at a time, dropped subtrees, limits. */
 #include "formats/yaml_json.h"
 #include "seen.h"
 #include "unit.h"
@@ -146,7 +146,7 @@ static void test_limits_are_those_of_one_object(void **state)
                   "1:28: nested deeper than 20 levels");
 }
 
-/* Each item is small, yet all that the aliases bring in would be much work for the reader. */
+/* Each item is small, but all expanded aliases together are a lot of work. */
 static void test_aliases_are_counted_over_all_items(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void test_aliases_are_counted_over_all_items(void **state)
     buf_fini(&yaml);
 }
 
-/* What would take time that grows with its square. */
+/* Inputs that would take quadratic time. */
 static void test_directives_and_anchors_are_limited(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* live_shown: what an inventory that is fed by hand shows. */
+/* live_shown: the contents of an inventory that a test feeds. */
 #ifndef LIVE_SHOWN_H
 #define LIVE_SHOWN_H
 

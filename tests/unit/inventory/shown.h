@@ -1,4 +1,4 @@
-/* shown: an inventory as text, one line a node, pod and problem, for tests to compare. */
+/* shown: an inventory as text, one line per node, pod and problem. */
 #ifndef SHOWN_H
 #define SHOWN_H
 
@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* "node a gpus=2/8" (used of allocatable) */
+/* "node a gpus=2/8" (used / allocatable) */
 static inline void shown_node(const struct node *node, struct buf *out)
 {
     size_t n = 0;
@@ -21,8 +21,8 @@ static inline void shown_node(const struct node *node, struct buf *out)
     buf_add_text(out, "\n");
 }
 
-/* Nodes in the order of the file; "pod NAMESPACE/NAME NODE"; "problem KIND NAME: WHAT". The
- * inventory must fit into the text. */
+/* Nodes in file order; "pod NAMESPACE/NAME NODE"; "problem KIND NAME: WHAT". The text must have
+ * room for all. */
 static inline void shown_view(const struct inventory_view *view, struct buf *out)
 {
     for (const struct node *node = cluster_next_node(view->cluster, NULL); node;

@@ -1,5 +1,5 @@
-/* file_feed: what of a cluster file comes into the ledger, what is left out, and what is refused.
- */
+/* file_feed: objects of a cluster file that enter the ledger, are left out, or make the file
+ * invalid. */
 #include "shown.h"
 #include "small_cluster.h"
 #include "unit.h"
@@ -37,7 +37,7 @@ static void check_shown(const char *text, const char *expected)
     small_cluster_fini(&cluster);
 }
 
-/* The message begins with the path, which is not compared. */
+/* The message starts with the path, which is not compared. */
 static void check_refused(const char *text, int code, const char *expected)
 {
     struct small_cluster cluster;
@@ -83,7 +83,7 @@ static void test_other_kinds_are_skipped(void **state)
     check_shown(LIST(""), "");
 }
 
-/* As what it has cannot be told, none of them is taken. */
+/* No duplicate can be trusted, so all are left out. */
 static void test_duplicates_are_left_out_all(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void test_duplicates_are_left_out_all(void **state)
 
 #define DEFAULT_POD(metadata) "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"" metadata "}}"
 
-/* A pod without a namespace is in "default"; without a UID it is kept under its name. */
+/* A pod without a namespace is in "default"; without a UID its name identifies it. */
 static void test_duplicates_without_namespace_or_uid(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void test_duplicates_without_namespace_or_uid(void **state)
     buf_fini(&text);
 }
 
-/* The UID of what was left out for its name is taken all the same. */
+/* A UID stays taken when its object was left out for its name. */
 static void test_the_uid_of_a_duplicate_is_no_free_one(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void test_a_broken_file_is_refused(void **state)
     check_refused("hello", EINVAL, "1:1: is no Kubernetes object: it has no kind");
 }
 
-/* What a kubectl that failed leaves behind is no cluster without nodes. */
+/* A failed kubectl leaves an empty file, which is no cluster without nodes. */
 static void test_an_empty_file_is_refused(void **state)
 {
     (void)state;
@@ -168,7 +168,7 @@ static void test_an_empty_file_is_refused(void **state)
     check_shown(LIST(""), "");
 }
 
-/* n nodes called n0, n1, ... as one document each. */
+/* n nodes named n0, n1, ..., one document each. */
 static char *many_nodes(int n)
 {
     struct buf text;

@@ -1,4 +1,4 @@
-/* inventory: a reload is all or nothing, and a fork outlives it. */
+/* inventory: a reload is atomic, and forks outlive it. */
 #include "shown.h"
 #include "small_cluster.h"
 #include "unit.h"

@@ -1,6 +1,6 @@
 /*
- * inventory, by many threads at once: readers see one ledger or the other, never parts of both;
- * forks are theirs alone. Its own executable, as it is also run under ThreadSanitizer.
+ * inventory with many threads: readers see one ledger or the other, never a mixture; forks are
+ * private. A separate executable, because it also runs under ThreadSanitizer.
  */
 #include "base/clock.h"
 #include "base/wait.h"
@@ -19,7 +19,7 @@
 #define N_ROUNDS 200
 #define N_READERS 2
 
-/* Whatever is read must be all of one of these. */
+/* Everything read must belong to one of these. */
 static const char ONE_NODE[] = "kind: Node\nmetadata: {name: new}\n";
 #define N_NODES_OF_ONE 1
 #define N_NODES_OF_SMALL 4
@@ -68,7 +68,7 @@ static void *look(void *context)
     return NULL;
 }
 
-/* Takes a GPU of every node in the fork, which nobody else may see. */
+/* Uses a GPU of every node in the fork, invisible to others. */
 static void use_fork(struct cluster *fork)
 {
     const struct amount one_gpu = {"nvidia.com/gpu", 1};
@@ -133,10 +133,10 @@ static void test_readers_forks_and_reloads(void **state)
 
 struct settlers {
     struct small_cluster cluster;
-    atomic_int thread_ids[1 + N_SETTLERS]; /* the one that reloads first */
+    atomic_int thread_ids[1 + N_SETTLERS]; /* the reloading one first */
     pthread_mutex_t lock;
     pthread_cond_t more;
-    unsigned n_held; /* views at a time */
+    unsigned n_held; /* simultaneous views */
     unsigned n_most;
 };
 
@@ -172,7 +172,7 @@ static void *read_settled(void *context)
     return NULL;
 }
 
-/* proc_pid_syscall(5): the number of the system call that a thread is blocked in. */
+/* proc_pid_syscall(5): the number of the system call in which the thread blocks. */
 static bool waits_for_a_lock(int thread_id)
 {
     char path[64], text[64] = "";
@@ -193,8 +193,8 @@ static void wait_until_it_waits(atomic_int *thread_id)
     }
 }
 
-/* All find the ledger not settled, as they waited for the one that changed it. One settles it; the
- * others must not take turns. */
+/* All find the ledger unsettled, because they waited for the change. One settles it; the others
+ * must then read in parallel. */
 static void test_who_waited_for_a_change_reads_side_by_side(void **state)
 {
     (void)state;

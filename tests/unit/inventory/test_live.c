@@ -1,4 +1,4 @@
-/* live: what the API server says, object by object, is what the ledger shows. */
+/* live: the ledger shows the objects of the API server. */
 #include "live_shown.h"
 
 static void test_it_is_live(void **state)
@@ -61,7 +61,7 @@ static void test_namespaces_and_classes_go(void **state)
     assert_int_equal(cluster_n_priority_classes(view.cluster), 0);
 }
 
-/* The node a with 8 GPUs, and on it the pod ml/one, which uses 3. */
+/* Node a with 8 GPUs, and pod ml/one on it, which uses 3. */
 static void begin_with_one_pod(struct live_cluster *live)
 {
     live_list_nothing(live);
@@ -69,7 +69,7 @@ static void begin_with_one_pod(struct live_cluster *live)
     live_upsert(live, CLUSTER_PODS, POD("one", "u1", "a", "3"));
 }
 
-/* A pod that has finished is selected no more, and comes as DELETED with what it was before. */
+/* A finished pod is no longer selected. It arrives as DELETED in its former state. */
 static void test_deleted_with_previous_content(void **state)
 {
     struct live_cluster *live = *state;
@@ -88,7 +88,7 @@ static void test_deleting_what_is_not_known(void **state)
     live_check_shown(live, "node a gpus=3/8\npod ml/one a\n");
 }
 
-/* The deletion in between was never shown. */
+/* The deletion in between was missed. */
 static void test_a_pod_that_was_made_anew(void **state)
 {
     struct live_cluster *live = *state;
@@ -132,7 +132,7 @@ static void test_a_list_that_broke_off_removes_nothing(void **state)
     live_check_shown(live, "node a gpus=0/8\n");
 }
 
-/* More than are decoded at once; all are there when the flush is over. */
+/* More than a batch; all are there after the flush. */
 static void test_long_lists(void **state)
 {
     struct live_cluster *live = *state;
@@ -166,7 +166,7 @@ static void test_reservations(void **state)
                      RESERVE_HELD_ELSEWHERE);
     live_remove(live, CLUSTER_NODES, NODE("a", "8"));
     inventory_release(live->inventory, "u1", first.serial);
-    assert_string_equal(other.node_name, "a"); /* although nothing speaks of it any more */
+    assert_string_equal(other.node_name, "a"); /* although nothing refers to it any more */
     assert_int_equal(inventory_reserve(live->inventory, &question, arena, &other), RESERVE_HELD);
     const struct inventory_view view = inventory_read(live->inventory);
     assert_int_equal(cluster_n_reservations(view.cluster), 1);

@@ -1,8 +1,8 @@
-/* live_kinds: an object without what is not read says the same to the ledger. */
+/* live_kinds: skipped members do not affect the ledger. */
 #include "formats/json_stream.h"
 #include "live_shown.h"
 
-/* Everything that a decoder reads, and some that none does. */
+/* All members that decoders read, and some others. */
 static const char POD_WITH_ALL[] =
     "{'metadata':{'name':'p','namespace':'ml','uid':'u','creationTimestamp':'2026-01-02T03:04:05Z',"
     "'deletionTimestamp':'2026-01-02T03:05:05Z','labels':{'a':'b'},'managedFields':[{}],"
@@ -54,7 +54,7 @@ static int keep(void *context, json_t *item, struct text_position at, struct err
     return 0;
 }
 
-/* As it comes out of a list from the API server. */
+/* As parsed from a list of the API server. */
 static json_t *as_listed(enum cluster_kind kind, const json_t *object)
 {
     json_t *kept = NULL;
@@ -73,7 +73,7 @@ static json_t *as_listed(enum cluster_kind kind, const json_t *object)
     return kept;
 }
 
-/* text with NODE replaced; the caller's. */
+/* text with NODE replaced; the caller owns it. */
 static char *on_node(const char *text, const char *node)
 {
     const char *at = strstr(text, "NODE");
@@ -93,7 +93,7 @@ static uint64_t version_of(struct live_cluster *live)
     return version;
 }
 
-/* What the version does not grow with. */
+/* Stored data that the version does not cover. */
 static void check_words(struct live_cluster *live)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
@@ -114,7 +114,7 @@ static void check_words(struct live_cluster *live)
     }
 }
 
-/* The ledger's version grows with whatever could change a decision. */
+/* The ledger's version grows with any change that could affect a decision. */
 static void check_same(struct live_cluster *live, enum cluster_kind kind, const char *text)
 {
     const struct reflector_store *store = &live->stores[kind];
@@ -137,7 +137,7 @@ static void check_same(struct live_cluster *live, enum cluster_kind kind, const 
 
 static void test_what_is_not_read_is_not_needed(void **state)
 {
-    static const char *const NODES[] = {"n", ""}; /* what is read of a pod depends on it */
+    static const char *const NODES[] = {"n", ""}; /* decoding of a pod depends on it */
     struct live_cluster *live = *state;
     live_list_nothing(live);
     for (size_t i = 0; i < sizeof NODES / sizeof *NODES; i++) {
@@ -174,7 +174,7 @@ static json_t *object_with(const char *path)
     return object;
 }
 
-/* A path that stands apart from those that begin as it does drops nothing. */
+/* A path that is not next to others with its prefix has no effect. */
 static void test_every_path_drops_something(void **state)
 {
     (void)state;

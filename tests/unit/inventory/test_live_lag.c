@@ -1,5 +1,5 @@
-/* live: unread events make the data unusable at the policy's limit, though the thread that would
- * read them is stuck; and a kind that has caught up never does. */
+/* live: unread events make the data unusable at the policy's limit, even if the reading thread is
+ * stuck; a kind that has caught up never lags. */
 #include "live_cluster.h"
 
 #include <pthread.h>
@@ -59,7 +59,7 @@ static void test_a_lag_over_the_limit_is_not_decided_on(void **state)
     live_check_usable(live, NULL);
 }
 
-/* Where no watch is open it stands. */
+/* The lag stands still while no watch is open. */
 static void test_a_lag_that_stands_counts_too(void **state)
 {
     struct live_cluster *live = *state;
@@ -106,7 +106,7 @@ static void test_turns_are_told(void **state)
     assert_int_equal(atomic_load(&n), 2);
 }
 
-/* It crossed the limit while nothing was told: whoever asks sees it, and the next look says so. */
+/* It exceeds the limit without a call. A query sees it, and the next tick reports it. */
 static void test_time_alone_makes_it_unusable(void **state)
 {
     struct live_cluster *live = *state;

@@ -1,4 +1,4 @@
-/* live: objects that cannot be read, and more objects than may be. */
+/* live: unreadable objects, and more objects than allowed. */
 #include "live_shown.h"
 
 #define PROBLEM_ONE "problem Pod ml/one: spec.containers: is the number 7, should be an array\n"
@@ -151,7 +151,7 @@ static void test_more_than_may_be(void **state)
     live_check_usable(live, "there are more than 200 pods (limits.pods)");
 }
 
-/* While it comes, a list is counted together with what it replaces. */
+/* During a list the objects it replaces still count. */
 static void test_a_list_that_replaces_all(void **state)
 {
     struct live_cluster *live = *state;
@@ -166,7 +166,7 @@ static void test_a_list_that_replaces_all(void **state)
     live_check_usable(live, NULL);
 }
 
-/* Then the ledger takes no more, and is not whole before the next list is. */
+/* Then the ledger accepts no more, and is incomplete until the next list. */
 static void test_far_more_than_may_be(void **state)
 {
     enum { TAKEN = LIVE_MAX_NODES * 2 + 1000 };

@@ -1,4 +1,4 @@
-/* live: may decisions be made on it, how old is it, and what do its metrics say? */
+/* live: usability, age of the data, and metrics. */
 #include "live_cluster.h"
 
 static void test_it_waits_for_every_first_list(void **state)
@@ -28,7 +28,7 @@ static void test_why_it_waits(void **state)
     char refused[] = "GET /api/v1/nodes: 403: \xe4\nno";
     live->statuses[CLUSTER_NODES].why = refused;
     live_flush(live, CLUSTER_NODES);
-    memset(refused, 'x', sizeof refused - 1); /* it was valid for the call only */
+    memset(refused, 'x', sizeof refused - 1); /* it was valid during the call only */
     live_check_usable(live, "not ready: waiting for the first list of nodes: "
                             "GET /api/v1/nodes: 403: ??no");
     assert_string_equal(inventory_waiting_for(live->inventory), "the first list of nodes");
@@ -53,7 +53,7 @@ static void test_stale_data_is_not_decided_on(void **state)
     live_check_usable(live, NULL);
 }
 
-/* What is told on a turn. */
+/* Calls on a change of usability. */
 struct turns {
     struct inventory *inventory;
     int n;
@@ -109,10 +109,10 @@ static void test_freshness(void **state)
     assert_in_range(kinds[CLUSTER_NODES].age_ms, 0, minute_ms);
     assert_false(kinds[CLUSTER_NODES].stale);
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
-    assert_in_range(view.as_of_s, time(NULL) - 660, time(NULL) - 600); /* the oldest kind's */
+    assert_in_range(view.as_of_s, time(NULL) - 660, time(NULL) - 600); /* of the oldest kind */
 }
 
-/* The sum of a node, put wrong behind the ledger's back. */
+/* Corrupts the sum of a node. */
 static void spoil(struct live_cluster *live, const char *name, int64_t by)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
@@ -144,7 +144,7 @@ static void test_a_difference_is_found_after_a_list(void **state)
     LIST_NOTHING(live, CLUSTER_NAMESPACES);
     spoil(live, "a", -1);
     check_metric(live, "\ngpu_extender_self_checks_total 6\n");
-    /* and what is free of the model, and seen of the node in its hot part */
+    /* also the model's free GPUs, and the hot part */
     check_metric(live, "\ngpu_extender_self_check_differences_total 3\n");
 }
 
@@ -161,7 +161,7 @@ static void test_the_slow_self_check(void **state)
     assert_in_range(next_ms, 6000, INT64_MAX - 1);
     assert_int_equal(inventory_self_check(live->inventory, 5000), next_ms); /* woken early */
     check_metric(live, "\ngpu_extender_self_checks_total 1\n");
-    /* the sum, what is seen of the node in its hot part, and what is free of the model */
+    /* the sum, the hot part and the model's free GPUs */
     check_metric(live, "\ngpu_extender_self_check_differences_total 3\n");
     spoil(live, "n-449", -1);
     (void)inventory_self_check(live->inventory, next_ms);
@@ -212,7 +212,7 @@ static bool has_metric(struct live_cluster *live, const char *line)
     return found;
 }
 
-/* Of nodes that are there; what is gone is forgotten, and comes back as another. */
+/* Of existing nodes; a deleted one is forgotten, and returns as another. */
 static void test_refused_pods_are_counted_by_node(void **state)
 {
     struct live_cluster *live = *state;

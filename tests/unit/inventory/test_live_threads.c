@@ -1,6 +1,6 @@
 /*
- * live, by many threads at once: one feeds, others read, fork, reserve and write metrics. Its own
- * executable, as it is also run under ThreadSanitizer.
+ * live with many threads: one feeds, others read, fork, reserve and write metrics. A separate
+ * executable, because it also runs under ThreadSanitizer.
  */
 #include "live_cluster.h"
 
@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #define N_ROUNDS 100
-#define N_PODS 100 /* more than are put in at once */
+#define N_PODS 100 /* more than a batch */
 
 struct stage {
     struct live_cluster live;
@@ -36,7 +36,7 @@ static void put(struct stage *stage, enum cluster_kind kind, const json_t *objec
     stage->live.stores[kind].upsert(stage->live.stores[kind].context, object);
 }
 
-/* Every step-th of them. */
+/* Lists every step-th pod. */
 static void list_pods(struct stage *stage, size_t step)
 {
     live_begin(&stage->live, CLUSTER_PODS);
@@ -94,7 +94,7 @@ static void *fork_and_look(void *context)
     return NULL;
 }
 
-/* Holds room for pods that have no node, and gives it back. */
+/* Reserves for pods without a node, and releases. */
 static void *reserve(void *context)
 {
     struct stage *stage = context;

@@ -1,4 +1,4 @@
-/* live: what the log says of a kind that cannot be followed: once, however often it is tried. */
+/* live: a kind that cannot be followed is logged once, however many retries there are. */
 #include "followed.h"
 #include "live_cluster.h"
 

@@ -1,6 +1,6 @@
 /*
- * quota, by many threads at once: whoever looks sees no more in use than the quota allows, and
- * when all have tried it is used up. Its own executable, as it is also run under ThreadSanitizer.
+ * quota with many threads: no reader sees more use than the quota allows, and in the end it is used
+ * up. A separate executable, because it also runs under ThreadSanitizer.
  */
 #include "base/log.h"
 #include "decide/quota.h"
@@ -13,7 +13,7 @@
 
 #define N_THREADS 4
 #define N_ROUNDS 200
-#define QUOTA 9 /* of the namespace ml, which uses 5 */
+#define QUOTA 9 /* of namespace ml, which uses 5 */
 
 struct stage {
     struct small_cluster cluster;
@@ -53,7 +53,7 @@ static int64_t used_now(struct stage *stage)
     return used;
 }
 
-/* What it gets it gives back, but in the last round: then the quota is used up. */
+/* Releases what it reserves, except in the last round, which uses up the quota. */
 static void *reserve_and_release(void *context)
 {
     struct worker *worker = context;

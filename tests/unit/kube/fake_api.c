@@ -47,7 +47,7 @@ int fake_api_accept(int listener)
     return connection;
 }
 
-/* What a request is said to have after its header; -1: its header is not complete. */
+/* Bytes missing after the header of a request; -1: the header is incomplete. */
 static long missing_bytes(const struct buf *text)
 {
     const char *end = strstr(buf_text(text), "\r\n\r\n");

@@ -1,7 +1,6 @@
 /*
- * fake_api: an API server that the test plays itself, word by word, and the questions it asks of it
- * through a loop. Every wait here ends with what it waits for; a test that waits in vain fails
- * after 10 s.
+ * fake_api: an API server played by the test byte by byte, and requests to it through a loop. Every
+ * wait ends with its event; it fails after 10 s.
  */
 #ifndef FAKE_API_H
 #define FAKE_API_H
@@ -11,22 +10,22 @@
 
 /* ---- the server ---- */
 
-/* A listening socket on a free loopback port. */
+/* Returns a listening socket on a free loopback port. */
 int fake_api_listen(int *ret_port);
 int fake_api_accept(int listener);
-/* Reads one request with its body. Its text is the caller's (free()); NULL: the client closed. */
+/* Reads one request with its body. The caller frees the text; NULL: the client closed. */
 char *fake_api_read(int connection);
-/* Reads one, checks that it begins like this. */
+/* Reads a request and checks its beginning. */
 void fake_api_expect(int connection, const char *begin);
-/* The next connection, on which a request comes that begins like this. */
+/* Accepts the next connection, whose request must begin like this. */
 int fake_api_take(int listener, const char *begin);
 void fake_api_write(int connection, const char *text);
-/* "HTTP/1.1 STATUS" with this body. */
+/* Sends "HTTP/1.1 STATUS" with this body. */
 void fake_api_answer(int connection, int status, const char *body);
-/* Waits until the client has closed it. */
+/* Waits until the client has closed. */
 void fake_api_expect_closed(int connection);
 
-/* ---- the asker ---- */
+/* ---- the client ---- */
 
 #define FAKE_API_UNACKED_MS 700
 
@@ -43,7 +42,7 @@ void fake_api_open(struct fake_api *api, const char *scheme);
 void fake_api_start(struct fake_api *api);
 void fake_api_close(struct fake_api *api);
 
-/* One question and its answer. */
+/* One request and its answer. */
 struct box;
 struct box *box_new(void);
 void box_free(struct box *box);
@@ -55,7 +54,7 @@ bool box_is_filled(struct box *box);
 struct kube_request fake_api_get(const char *path);
 struct kube_request fake_api_post(const char *path, const char *body);
 struct box *fake_api_ask(struct fake_api *api, const struct kube_request *request);
-/* Waits for it, checks it, frees it. */
+/* Waits for the answer, checks it and frees the box. */
 void fake_api_expect_answer(struct box *box, unsigned status, const char *body);
 void fake_api_expect_outcome(struct box *box, enum kube_outcome outcome, const char *why);
 

@@ -114,7 +114,7 @@ const char *harness_names(struct harness *harness)
     return buf_text(&harness->shown);
 }
 
-/* ---- its life ---- */
+/* ---- start and end ---- */
 
 void harness_init(struct harness *harness, const char *field_selector)
 {
@@ -167,7 +167,7 @@ void harness_fini(struct harness *harness)
     buf_fini(&harness->shown);
 }
 
-/* ---- what it wants ---- */
+/* ---- expectations ---- */
 
 static void assert_path(const char *path, const char *expected)
 {
@@ -211,7 +211,7 @@ void harness_expect_quiet(struct harness *harness, int64_t ms)
     assert_true(action.until_ms - harness->now_ms >= ms);
 }
 
-/* ---- what comes of it ---- */
+/* ---- answers ---- */
 
 void harness_head(struct harness *harness, unsigned status)
 {

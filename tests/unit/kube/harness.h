@@ -1,7 +1,7 @@
 /*
- * harness: a reflector in the hands of a test, which is its clock, its network and its store.
+ * harness: a reflector driven by a test, which provides clock, network and store.
  *
- * The store keeps the set of names; every expectation fails the test where it does not hold.
+ * The store keeps the set of names. A failed expectation fails the test.
  */
 #ifndef HARNESS_H
 #define HARNESS_H
@@ -18,12 +18,12 @@ struct harness {
     struct harness_name *names;
     bool is_listing;
     int n_flushes;
-    int n_too_large;                /* their names are kept, too */
-    int n_told;                     /* times that a failure was news */
-    struct reflector_status status; /* as last flushed */
+    int n_too_large;                /* their names are stored too */
+    int n_told;                     /* failures that were news */
+    struct reflector_status status; /* of the last flush */
     char why[500];
     int64_t now_ms;
-    int64_t lag_since_ms; /* as last told */
+    int64_t lag_since_ms; /* last reported */
     /* The request in flight. */
     char path[20000];
     struct kube_request request;
@@ -31,40 +31,40 @@ struct harness {
 };
 
 void harness_init(struct harness *harness, const char *field_selector);
-/* Of a collection that the server may not know. */
+/* For a collection that the server may not know. */
 void harness_init_optional(struct harness *harness);
 void harness_init_seeded(struct harness *harness, const char *field_selector, uint64_t seed);
 void harness_fini(struct harness *harness);
 
-/* Sends a request: its path is what is given; "..." at the end stands for anything. */
+/* Expects a request for this path; a final "..." matches anything. */
 void harness_expect_request(struct harness *harness, const char *path);
 void harness_expect_cancel(struct harness *harness);
-/* For so long, from now; the clock is moved on to the end of it. */
+/* Expects a wait in this range, and advances the clock to its end. */
 void harness_expect_wait(struct harness *harness, int64_t at_least_ms, int64_t at_most_ms);
-/* It waits for an event alone, or longer than that. */
+/* Expects no request for at least that long. */
 void harness_expect_quiet(struct harness *harness, int64_t ms);
 
 void harness_head(struct harness *harness, unsigned status);
-/* Nothing more is unread behind them. */
+/* Sends bytes with nothing unread behind them. */
 void harness_bytes(struct harness *harness, const char *text);
-/* More is. */
+/* Sends bytes with more unread behind them. */
 void harness_bytes_before_others(struct harness *harness, const char *text);
-/* So many 'x'. */
+/* Sends n times 'x'. */
 void harness_many_bytes(struct harness *harness, size_t n);
 void harness_end(struct harness *harness, enum kube_outcome outcome);
-/* Head, body and end. */
+/* Sends head, body and end. */
 void harness_answer(struct harness *harness, unsigned status, const char *body);
 void harness_refuse(struct harness *harness, unsigned status, int64_t retry_after_s,
                     const char *body);
 
-/* A whole list: its names have one letter each. */
+/* Sends a whole list with one-letter names. */
 void harness_answer_list(struct harness *harness, const char *version, const char *letters,
                          const char *continue_);
 void harness_event(struct harness *harness, const char *type, char letter, const char *version);
-/* Listed "ab" at "100", and an open watch that has said nothing yet. */
+/* Listed "ab" at "100", with an open, silent watch. */
 void harness_begin(struct harness *harness);
 
-/* In the store: "abc". Valid until the next call. */
+/* Names in the store: "abc". Valid until the next call. */
 const char *harness_names(struct harness *harness);
 
 #define HARNESS_WATCH(version)                                                                     \

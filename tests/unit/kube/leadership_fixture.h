@@ -1,6 +1,6 @@
 /*
- * leadership_fixture: a leadership in the hands of a test, which is its clock, its API server and
- * its ledger. Every expectation fails the test where it does not hold.
+ * leadership_fixture: a leadership driven by a test, which provides clock, API server and ledger. A
+ * failed expectation fails the test.
  */
 #ifndef LEADERSHIP_FIXTURE_H
 #define LEADERSHIP_FIXTURE_H
@@ -22,14 +22,14 @@ struct fixture {
     struct fake_sender sender;
     struct leadership *leadership;
     int64_t now_ms;
-    int64_t next_ms; /* what the last tick returned */
+    int64_t next_ms; /* returned by the last tick */
     int64_t version;
     struct fake_catch_up catch_up;
     int n_turns, n_released;
-    bool may_decide;  /* as told */
+    bool may_decide;  /* last reported */
     bool is_unusable; /* the ledger */
     int64_t quiet_ms;
-    bool decided; /* when it was asked what is under way, it might still decide */
+    bool decided; /* it could still decide when asked for requests in progress */
 };
 
 /* service NULL: none. */
@@ -37,23 +37,23 @@ void begin(struct fixture *fixture, const char *service);
 void end(struct fixture *fixture);
 void tick(struct fixture *fixture);
 
-/* The next request is this. */
+/* Expects this request next. */
 struct fake_request *asked(struct fixture *fixture, const char *method, const char *path);
 void asks_nothing(struct fixture *fixture);
 void reply(struct fixture *fixture, struct fake_request *request, unsigned status,
            const char *body);
-/* Both. */
+/* asked() and reply(). */
 void answered(struct fixture *fixture, const char *method, const char *path, unsigned status,
               const char *body);
-/* What was written comes back with the next resourceVersion. */
+/* Accepts the write: returns the object with the next resourceVersion. */
 void accept(struct fixture *fixture, struct fake_request *request);
 void accepted(struct fixture *fixture, const char *method, const char *path);
 
 bool may_decide(const struct fixture *fixture);
 
-/* It has taken the Lease, which was free; what catches it up is asked for next. */
+/* Acquires the Lease, which was free; catching up comes next. */
 void take_lease(struct fixture *fixture);
-/* It has begun, and decides. */
+/* Has begun, and decides. */
 void lead(struct fixture *fixture);
 
 #endif

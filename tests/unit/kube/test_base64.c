@@ -1,4 +1,4 @@
-/* base64: the vectors of RFC 4648, and everything that is none. */
+/* base64: the vectors of RFC 4648, and invalid input. */
 #include "kube/config/base64.h"
 #include "unit.h"
 

@@ -1,5 +1,5 @@
-/* credentials: what is sent for each kind of user, and tokens in files that change. Time is told.
- */
+/* credentials: requests of each kind of user, and tokens in files that change. The test sets the
+ * time. */
 #include "kube/credentials.h"
 #include "temp_folder.h"
 #include "unit.h"
@@ -47,7 +47,7 @@ static struct kube_credentials *credentials_of(const struct kube_target *target)
     return credentials;
 }
 
-/* The token is in the folder's file "token". */
+/* The token is in the file "token" of the folder. */
 static struct kube_credentials *credentials_of_file(const char *token)
 {
     static char path[100];
@@ -101,7 +101,7 @@ static void test_a_token_and_a_certificate(void **state)
     kube_credentials_free(credentials);
 }
 
-/* As kubelet does it: token -> ..data/token, ..data -> a folder, which is swapped. */
+/* Like kubelet: token -> ..data/token, and ..data -> a folder, which is swapped. */
 static void swap_folder(const char *name, const char *token)
 {
     char file[64];
@@ -155,7 +155,7 @@ static void test_a_refused_token_is_read_again_at_once(void **state)
     assert_int_equal(n_changes, 1);
     uint64_t second = assert_token(credentials, 1001, "Bearer second");
     assert_true(second > version);
-    /* What was refused is not what is there now: nothing to do. */
+    /* The rejected token is no longer in use: nothing to do. */
     (void)temp_folder_write(&folder, "token", "third");
     kube_credentials_refused(credentials, version, 5000);
     (void)assert_token(credentials, 5000, "Bearer second");
@@ -174,7 +174,7 @@ static void test_while_refused_a_token_is_read_once_a_second(void **state)
     (void)assert_token(credentials, 1999, "Bearer first");
     (void)assert_token(credentials, 2000, "Bearer second");
     assert_int_equal(n_changes, 1);
-    /* It is not refused: a minute again. */
+    /* Not rejected: a minute again. */
     (void)temp_folder_write(&folder, "token", "third");
     (void)assert_token(credentials, 2000 + MINUTE - 1, "Bearer second");
     (void)assert_token(credentials, 2000 + MINUTE, "Bearer third");
@@ -196,7 +196,7 @@ static void test_the_old_token_stays_where_there_is_no_new_one(void **state)
     (void)assert_token(credentials, now_ms += MINUTE, "Bearer first");
     assert_int_equal(remove(temp_folder_path(&folder, "token")), 0);
     (void)assert_token(credentials, now_ms += MINUTE, "Bearer first");
-    /* opening it would wait */
+    /* opening it would block */
     assert_int_equal(mkfifo(temp_folder_path(&folder, "token"), 0600), 0);
     (void)assert_token(credentials, now_ms += MINUTE, "Bearer first");
     assert_int_equal(n_changes, 0);
@@ -205,7 +205,7 @@ static void test_the_old_token_stays_where_there_is_no_new_one(void **state)
     kube_credentials_free(credentials);
 }
 
-/* How often the log tells of it, through a pipe in place of standard error. */
+/* How often it is logged, through a pipe instead of standard error. */
 static void test_a_missing_file_is_warned_of_once(void **state)
 {
     (void)state;

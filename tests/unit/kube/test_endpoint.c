@@ -1,4 +1,4 @@
-/* Where requests go, from what a target says. */
+/* Addresses of requests, derived from a target. */
 #include "kube/transport/endpoint.h"
 
 #include "base/mem.h"

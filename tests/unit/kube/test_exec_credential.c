@@ -1,4 +1,4 @@
-/* exec_credential: what a plugin is told, and every answer that is none. */
+/* exec_credential: a plugin's input, and each invalid answer. */
 #include "kube/credentials/exec_credential.h"
 
 #include "temp_folder.h"

@@ -1,4 +1,4 @@
-/* exec_pace: when a plugin is run again, told moment by moment. */
+/* exec_pace: the time of a plugin's next run. */
 #include "kube/credentials/exec_pace.h"
 
 #include "base/clock.h"
@@ -55,7 +55,7 @@ static void test_refused_once_at_once(void **state)
     exec_pace_succeeded(&pace, 1000, CLOCK_NEVER);
     exec_pace_ask(&pace, 1001);
     assert_int_equal(pace.due_ms, 1001);
-    exec_pace_ask(&pace, 1002); /* on its way */
+    exec_pace_ask(&pace, 1002); /* already requested */
     assert_int_equal(pace.due_ms, 1001);
 }
 

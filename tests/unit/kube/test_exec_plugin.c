@@ -1,5 +1,5 @@
-/* exec_plugin, through kube_credentials: a plugin's thread renews what is sent. The plugins are
- * shell scripts; nothing sleeps, every change is waited for. */
+/* exec_plugin through kube_credentials: a plugin's thread renews the credentials. Plugins are shell
+ * scripts. Nothing sleeps; tests wait for each change. */
 #include "kube/credentials.h"
 
 #include "temp_folder.h"
@@ -19,8 +19,8 @@
 
 #define GENEROUS_S 60
 
-/* A plugin that answers what stands in the file "status" beside it, and fails where there is none;
- * also, once, where there is a file "fail". */
+/* A plugin that prints the file "status" beside it, and fails without one; also, once, if there is
+ * a file "fail". */
 #define FROM_FILE                                                                                  \
     "cd \"${0%/*}\"; echo run >> runs; test -f fail && { rm fail; exit 1; }; "                     \
     "test -f status || { echo no status >&2; exit 1; }; "                                          \
@@ -119,7 +119,7 @@ static void test_a_refused_token_is_asked_for_again(void **state)
     kube_credentials_refused(credentials, first, clock_ms());
     await_changes(1);
     assert_true(assert_token(credentials, "Bearer second") > first);
-    kube_credentials_refused(credentials, first, clock_ms()); /* is replaced already */
+    kube_credentials_refused(credentials, first, clock_ms()); /* already replaced */
     kube_credentials_free(credentials);
     assert_int_equal(n_runs(), 2);
     assert_int_equal(n_changes, 1);
@@ -207,7 +207,7 @@ static void test_without_a_credential_there_is_no_beginning(void **state)
     assert_null(credentials);
 }
 
-/* The plugin's second run holds a pipe whose end comes when it is gone. */
+/* The plugin's second run holds a pipe, which ends when it exits. */
 static void test_the_end_does_not_wait_for_a_plugin_that_hangs(void **state)
 {
     (void)state;
@@ -244,7 +244,7 @@ static void *ask_often(void *context)
     return NULL;
 }
 
-/* For ThreadSanitizer: all that may be called from any thread, at once. */
+/* For ThreadSanitizer: all functions for any thread, concurrently. */
 static void test_many_threads_ask(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* exec_process: plugins that behave, and all the ways not to. They are shell scripts. */
+/* exec_process: plugins that behave, and those that do not. They are shell scripts. */
 #include "kube/credentials/exec_process.h"
 
 #include "kube/credentials/last_lines.h"
@@ -123,7 +123,7 @@ static void test_its_signals_are_as_at_home(void **state)
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     assert_int_equal(r, 0);
     assert_true(signals_of("SigBlk:") == 0);
-    assert_true((signals_of("SigIgn:") & 0x7fffffff) == 0); /* 32 and 33 are the C library's own */
+    assert_true((signals_of("SigIgn:") & 0x7fffffff) == 0); /* 32 and 33 belong to the C library */
 }
 
 static void test_a_failure_has_its_last_words(void **state)
@@ -165,7 +165,7 @@ static void test_one_that_is_not_there(void **state)
     assert_int_equal(exec_process_run(&exec, "{}", GENEROUS_MS, -1, &answer, NULL), -ENOEXEC);
 }
 
-/* Its parts hold a pipe, whose end comes when all of them are gone. */
+/* The plugin's processes hold a pipe, which ends when all of them have exited. */
 static int open_lifeline(void)
 {
     assert_int_equal(mkfifo(temp_folder_path(&folder, "lifeline"), 0600), 0);
@@ -195,7 +195,7 @@ static void test_one_that_takes_too_long_is_killed_with_its_children(void **stat
     await_end(lifeline);
 }
 
-/* As the first process of a container, to which every orphan comes. */
+/* As process 1 of a container, which inherits every orphan. */
 static void test_what_is_killed_leaves_no_zombie(void **state)
 {
     (void)state;

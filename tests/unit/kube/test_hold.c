@@ -53,7 +53,7 @@ static void nothing_is_asked_before_its_time(void **state)
     end(&fixture);
 }
 
-/* What the predecessor did at the last moment is in the ledger before anything is bound. */
+/* The predecessor's last bindings are in the ledger before the first binding. */
 static void the_ledger_catches_up(void **state)
 {
     struct fixture fixture;

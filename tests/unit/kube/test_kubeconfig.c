@@ -1,5 +1,4 @@
-/* kubeconfig: every field that is read, how files are merged, and every fault with its exact place
- * and message. */
+/* kubeconfig: all fields, merging of files, and each fault with its exact position and message. */
 #include "kube/config/kubeconfig.h"
 #include "unit.h"
 
@@ -40,12 +39,12 @@ static struct kube_target read_text(const char *text)
     return target;
 }
 
-/* Three lines; the cluster begins at line 4, column 5. */
+/* Three lines; the cluster starts at line 4, column 5. */
 #define HEAD                                                                                       \
     "contexts: [{name: c, context: {cluster: c, user: u}}]\ncurrent-context: c\n"                  \
     "clusters: [{name: c, cluster:\n"
 #define CLUSTER(fields) HEAD "    {" fields "}}]\nusers: [{name: u, user: {}}]\n"
-/* The user begins at line 4, column 3. */
+/* The user starts at line 4, column 3. */
 #define USER(fields)                                                                               \
     "contexts: [{name: c, context: {cluster: c, user: u}}]\ncurrent-context: c\n"                  \
     "clusters: [{name: c, cluster: {server: 'https://h'}}]\n"                                      \
@@ -110,7 +109,7 @@ static void test_a_user_may_be_nobody(void **state)
     kube_target_fini(&target);
 }
 
-/* Of the plugin. */
+/* The plugin's argument. */
 static const char *argument(const struct kube_target *target, size_t i)
 {
     return target->exec.args ? target->exec.args[i] : "no arguments";

@@ -1,4 +1,4 @@
-/* Whether this replica may decide: the Lease, the ledger that must be as of then, and the time. */
+/* Whether this replica may decide: the Lease, a ledger current since then, and the time. */
 #include "leadership_fixture.h"
 #include "unit.h"
 
@@ -76,7 +76,7 @@ static void it_may_decide_until_what_it_begins_would_last_too_long(void **state)
     tick(&fixture);
     assert_int_equal(fixture.next_ms, renewed_ms + DECIDE_MS);
     fixture.now_ms++;
-    assert_false(may_decide(&fixture)); /* without anybody's doing */
+    assert_false(may_decide(&fixture)); /* by time alone */
     assert_true(fixture.may_decide);
     tick(&fixture);
     assert_false(fixture.may_decide);
@@ -86,7 +86,7 @@ static void it_may_decide_until_what_it_begins_would_last_too_long(void **state)
     tick(&fixture);
     answered(&fixture, "GET", LEASE, 200, HELD_BY("me", "1"));
     accepted(&fixture, "PUT", LEASE);
-    assert_true(may_decide(&fixture)); /* it was ours all the time: nothing is to be caught up */
+    assert_true(may_decide(&fixture)); /* ours all the time: no catching up */
     assert_true(fixture.may_decide);
     end(&fixture);
 }
@@ -104,7 +104,7 @@ static void who_takes_it_again_catches_up_again(void **state)
     assert_false(may_decide(&fixture));
     answered(&fixture, "GET", "/version", 200, "{}");
     assert_int_equal(fixture.catch_up.last.number, 2);
-    fake_catch_up_done(&fixture.catch_up, 1); /* a late word of the first time */
+    fake_catch_up_done(&fixture.catch_up, 1); /* a late answer to the first */
     tick(&fixture);
     assert_false(may_decide(&fixture));
     fake_catch_up_done(&fixture.catch_up, 2);
@@ -165,14 +165,14 @@ static void what_a_watch_shows_is_passed_on(void **state)
     struct fake_request *request = asked(&fixture, "GET", LEASE);
     reply(&fixture, request, 500, "{}");
     store.list_begin(store.context);
-    store.list_end(store.context); /* none is there */
+    store.list_end(store.context); /* it is absent */
     tick(&fixture);
     answered(&fixture, "GET", LEASE, 404, "{}");
     asks_nothing(&fixture);
     end(&fixture);
 }
 
-/* Somebody else may make it anew, and lead. */
+/* Another replica may create it and lead. */
 static void who_sees_the_lease_deleted_decides_no_more_until_it_has_written_it(void **state)
 {
     struct fixture fixture;
@@ -180,14 +180,14 @@ static void who_sees_the_lease_deleted_decides_no_more_until_it_has_written_it(v
     lead(&fixture);
     const struct reflector_store store = leadership_lease_store(fixture.leadership);
     store.list_begin(store.context);
-    store.list_end(store.context); /* none is there */
+    store.list_end(store.context); /* it is absent */
     tick(&fixture);
     assert_false(may_decide(&fixture));
     assert_false(fixture.may_decide);
     answered(&fixture, "GET", LEASE, 404, "{}");
     assert_false(may_decide(&fixture));
     accepted(&fixture, "POST", LEASES);
-    assert_false(may_decide(&fixture)); /* bindings of another term may lie between */
+    assert_false(may_decide(&fixture)); /* another term's bindings may lie between */
     answered(&fixture, "GET", "/version", 200, "{\"major\":\"1\",\"minor\":\"36\"}");
     answered(&fixture, "GET", PODS, 200, "{\"metadata\":{\"resourceVersion\":\"78\"}}");
     assert_int_equal(fixture.catch_up.last.number, 2);

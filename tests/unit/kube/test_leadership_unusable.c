@@ -1,13 +1,13 @@
-/* Whoever cannot decide on its ledger leaves the Lease to others. */
+/* A replica with an unusable ledger leaves the Lease to others. */
 #include "leadership_fixture.h"
 #include "unit.h"
 
 #include <string.h>
 
-/* As long as it may be without a renewal. */
+/* Longest time without a renewal. */
 #define PATIENCE_MS 10000
 
-/* Time passes, and each renewal is taken. */
+/* Advances time and accepts each renewal. */
 static void pass(struct fixture *fixture, int64_t ms)
 {
     const int64_t end_ms = fixture->now_ms + ms;
@@ -78,7 +78,7 @@ static void who_cannot_decide_takes_nothing(void **state)
     answered(&fixture, "GET", LEASE, 200, HELD_BY("", "5"));
     asks_nothing(&fixture);
     assert_string_equal(leadership_role(fixture.leadership, fixture.now_ms), "follower");
-    becomes_usable(&fixture); /* at once, not with the next look */
+    becomes_usable(&fixture); /* at once, not at the next tick */
     answered(&fixture, "GET", LEASE, 200, HELD_BY("", "5"));
     accepted(&fixture, "PUT", LEASE);
     assert_string_equal(leadership_role(fixture.leadership, fixture.now_ms), "becoming the leader");
@@ -93,7 +93,7 @@ static void a_leader_that_cannot_decide_for_long_gives_it_up(void **state)
     assert_string_equal(leadership_role(fixture.leadership, fixture.now_ms), "follower");
     gives_up(&fixture);
     assert_int_equal(fixture.n_turns, 2);
-    assert_int_equal(fixture.n_released, 0); /* it is no stop */
+    assert_int_equal(fixture.n_released, 0); /* it is not stopping */
     check_metric(&fixture, "\ngpu_extender_leader 0\n");
     check_metric(&fixture, "\ngpu_extender_lease_losses_total 0\n");
     end(&fixture);
@@ -109,7 +109,7 @@ static void it_is_called_when_its_patience_ends(void **state)
     pass(&fixture, 7999);
     tick(&fixture);
     fixture.now_ms = fixture.next_ms;
-    tick(&fixture); /* sends a renewal; its answer is awaited */
+    tick(&fixture); /* sends a renewal; its answer is pending */
     assert_int_equal(fixture.next_ms, end_ms);
     end(&fixture);
 }
@@ -141,7 +141,7 @@ static void what_it_began_is_over_before(void **state)
     tick(&fixture);
     assert_false(may_decide(&fixture));
     assert_true(fixture.next_ms <= fixture.quiet_ms);
-    accepted(&fixture, "PUT", LEASE); /* it is renewed meanwhile */
+    accepted(&fixture, "PUT", LEASE); /* a renewal in between */
     pass(&fixture, 2999);
     assert_false(may_decide(&fixture));
     fixture.now_ms++;
@@ -160,11 +160,10 @@ static void who_can_decide_again_before_that_goes_on(void **state)
     pass(&fixture, PATIENCE_MS + 1000);
     assert_false(may_decide(&fixture));
     becomes_usable(&fixture);
-    assert_true(
-        may_decide(&fixture)); /* it was the leader all the time: nothing is to be caught up */
+    assert_true(may_decide(&fixture)); /* leader all the time: no catching up */
     assert_true(fixture.may_decide);
     check_metric(&fixture, "\ngpu_extender_lease_acquisitions_total 1\n");
-    becomes_unusable(&fixture); /* and its patience begins anew */
+    becomes_unusable(&fixture); /* its patience starts again */
     pass(&fixture, PATIENCE_MS - 1);
     assert_true(may_decide(&fixture));
     end(&fixture);
@@ -188,7 +187,7 @@ static void who_comes_back_catches_up_again(void **state)
     end(&fixture);
 }
 
-/* Another one may take what the lost one began to be over. */
+/* Another replica may assume that the former leader's requests are over. */
 static void who_lost_it_and_cannot_decide_does_not_keep_it_from_others(void **state)
 {
     struct fixture fixture;

@@ -1,4 +1,4 @@
-/* Who leads, and until when: each rule of leader election by a Lease. */
+/* Who leads until when: each rule of leader election by a Lease. */
 #include "lease_harness.h"
 #include "unit.h"
 
@@ -24,9 +24,7 @@ static void one_that_is_not_there_is_made(void **state)
     lease_harness_fini(&harness);
 }
 
-/* Its end may be what keeps us from seeing a holder that leads. lease_harness_find_none() has the
- * rest.
- */
+/* Its deletion may hide a holder that still leads. The rest is in lease_harness_find_none(). */
 static void one_that_is_not_there_is_made_no_sooner_than_its_duration_later(void **state)
 {
     struct lease_harness harness;
@@ -38,12 +36,12 @@ static void one_that_is_not_there_is_made_no_sooner_than_its_duration_later(void
     lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
     lease_harness_show(&harness, "other", "5", "2026-11-21T09:00:00.000000Z");
     lease_harness_wait(&harness, 2000, 4400);
-    lease_harness_find_none(&harness); /* anew */
+    lease_harness_find_none(&harness); /* again */
     lease_harness_expect(&harness, "POST", LEASE_HARNESS_ALL);
     lease_harness_fini(&harness);
 }
 
-/* It may have been made and deleted again meanwhile. */
+/* It may have been created and deleted meanwhile. */
 static void what_was_not_read_was_not_missed(void **state)
 {
     struct lease_harness harness;
@@ -94,7 +92,7 @@ static void a_renewal_of_what_is_gone_ends_the_lead(void **state)
     lease_harness_fini(&harness);
 }
 
-/* Others that found none may have made it since. */
+/* Others that saw its absence may have created it since. */
 static void who_slept_makes_a_deleted_one_no_sooner_than_others(void **state)
 {
     struct lease_harness harness;
@@ -162,7 +160,7 @@ static void one_that_another_holds_is_waited_for_by_our_own_clock(void **state)
     (void)state;
     lease_harness_init(&harness);
     lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    /* Renewed long ago, by a clock that may be wrong. */
+    /* Renewed long ago by a clock that may be wrong. */
     lease_harness_show(&harness, "other", "5", "2001-01-01T00:00:00.000000Z");
     const int64_t seen_ms = harness.now_ms;
     while (harness.now_ms < seen_ms + 15000) {
@@ -237,7 +235,7 @@ static void the_jitter_follows_from_the_seed(void **state)
         lease_harness_init(&harness);
         lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
         lease_harness_answer(&harness, 500, "{}");
-        lease_harness_wait(&harness, 2001, 4400); /* not by chance: this seed has one */
+        lease_harness_wait(&harness, 2001, 4400); /* longer than the minimum with this seed */
         waits[i] = harness.now_ms;
         lease_harness_fini(&harness);
     }
@@ -256,7 +254,7 @@ static void a_conflict_of_a_renewal_is_looked_into(void **state)
     assert_true(lease_harness_leads(&harness));
     lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
     lease_harness_show(&harness, "me", "300",
-                       "2026-11-21T10:00:00.000000Z"); /* somebody labelled it */
+                       "2026-11-21T10:00:00.000000Z"); /* labelled by a user */
     lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
     assert_int_equal(lease_harness_sent_number(&harness, "leaseTransitions"), 3);
     assert_string_equal(lease_harness_sent(&harness, "acquireTime"), "2026-11-01T00:00:00.000000Z");
@@ -317,10 +315,9 @@ static void it_stops_at_the_deadline_while_an_answer_is_waited_for(void **state)
     lease_harness_wait(&harness, 8000, 8000);
     lease_harness_expect_nothing(&harness);
     assert_false(lease_harness_leads(&harness));
-    /* It was taken all the same, but too long ago. */
+    /* It took effect, but too late. */
     lease_harness_accept(&harness);
-    assert_true(
-        lease_harness_leads(&harness)); /* sent 8 s ago: nobody else can have it before 15 */
+    assert_true(lease_harness_leads(&harness)); /* sent 8 s ago: no other can have it before 15 s */
     assert_int_equal(lease_status(harness.lease).term, 2);
     assert_int_equal(lease_status(harness.lease).renewed_ms, harness.now_ms - 8000);
     lease_harness_fini(&harness);
@@ -337,7 +334,7 @@ static void an_answer_from_before_a_long_sleep_is_no_lead(void **state)
     harness.now_ms += 60000;
     lease_harness_accept(&harness);
     lease_harness_expect(&harness, "GET",
-                         LEASE_HARNESS_PATH); /* by who looks first: it leads no more */
+                         LEASE_HARNESS_PATH); /* triggered by a query: it no longer leads */
     assert_false(lease_harness_leads(&harness));
     lease_harness_fini(&harness);
 }
@@ -396,11 +393,11 @@ static void a_write_that_nobody_answered_is_found_later(void **state)
     lease_harness_show(&harness, "", "5", "2026-11-21T09:00:00.000000Z");
     lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
     lease_harness_lost(&harness, KUBE_UNKNOWN);
-    assert_false(lease_harness_leads(&harness)); /* as far as anybody can tell */
+    assert_false(lease_harness_leads(&harness)); /* nobody can know */
     lease_harness_wait(&harness, 2000, 4400);
     lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
     lease_harness_show(&harness, "me", "6", "2026-11-21T10:00:00.000000Z");
-    assert_false(lease_harness_leads(&harness)); /* who knows how old it is */
+    assert_false(lease_harness_leads(&harness)); /* its age is unknown */
     lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
     assert_int_equal(lease_harness_sent_number(&harness, "leaseTransitions"), 3);
     lease_harness_accept(&harness);

@@ -1,4 +1,4 @@
-/* How the Lease is given up, left alone, and taken again. */
+/* Releasing the Lease, leaving it to others, and acquiring it again. */
 #include "lease_harness.h"
 #include "unit.h"
 
@@ -11,7 +11,7 @@ static void aim(struct lease_harness *harness, enum lease_aim aim)
     lease_set_aim(harness->lease, harness->now_ms, aim);
 }
 
-/* It holds the Lease, version 100, and is to leave. */
+/* Holds the Lease, version 100, and has to leave. */
 static void leave(struct lease_harness *harness)
 {
     lease_harness_init(harness);
@@ -32,7 +32,7 @@ static void left(struct lease_harness *harness)
     assert_true(lease_has_left(harness->lease));
 }
 
-/* ---- giving it up ---- */
+/* ---- releasing ---- */
 
 static void the_holder_gives_it_up(void **state)
 {
@@ -62,7 +62,7 @@ static void a_conflict_is_tried_again(void **state)
     lease_harness_init(&harness);
     lease_harness_lead(&harness);
     lease_harness_wait(&harness, 2000, 2000);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH); /* a renewal is on its way */
+    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH); /* a renewal is in progress */
     aim(&harness, LEASE_LEAVE);
     lease_harness_expect_nothing(&harness);
     lease_harness_lost(&harness, KUBE_UNKNOWN);
@@ -70,7 +70,7 @@ static void a_conflict_is_tried_again(void **state)
     lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
     lease_harness_show(&harness, "me", "100", RENEWED);
     lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    lease_harness_answer(&harness, 409, "{}"); /* there it was */
+    lease_harness_answer(&harness, 409, "{}"); /* it arrived there */
     assert_false(lease_has_left(harness.lease));
     lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
     lease_harness_show(&harness, "me", "101", RENEWED);
@@ -113,9 +113,9 @@ static void what_fails_is_tried_again_soon_while_others_wait(void **state)
         lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
         lease_harness_answer(&harness, 500, "{}");
     }
-    lease_harness_wait(&harness, 2000, 4400); /* it is over for everybody */
+    lease_harness_wait(&harness, 2000, 4400); /* expired for everybody */
     lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "", "101", RENEWED); /* it was taken */
+    lease_harness_show(&harness, "", "101", RENEWED); /* the release had taken effect */
     assert_true(lease_has_left(harness.lease));
     lease_harness_fini(&harness);
 }
@@ -144,7 +144,7 @@ static void one_that_is_gone_needs_no_giving_up(void **state)
     lease_harness_fini(&harness);
 }
 
-/* ---- leaving it alone ---- */
+/* ---- leaving it to others ---- */
 
 static void who_never_held_it_has_left_at_once(void **state)
 {
@@ -167,7 +167,7 @@ static void one_that_is_free_is_looked_at_and_left_alone(void **state)
         struct lease_harness harness;
         lease_harness_init(&harness);
         aim(&harness, AIMS[i]);
-        for (int round = 0; round < 20; round++) { /* of one that is dead: it is over in between */
+        for (int round = 0; round < 20; round++) { /* of a dead holder: it expires in between */
             lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
             lease_harness_show(&harness, "other", "5", RENEWED);
             lease_harness_wait(&harness, 1, 4400);
@@ -193,7 +193,7 @@ static void a_write_that_arrives_later_is_given_up_too(void **state)
     aim(&harness, LEASE_LEAVE);
     lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
     lease_harness_show(&harness, "", "5", RENEWED);
-    lease_harness_see(&harness, "me", "6", RENEWED); /* there it is */
+    lease_harness_see(&harness, "me", "6", RENEWED); /* it arrived there */
     lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
     lease_harness_show(&harness, "me", "6", RENEWED);
     assert_false(lease_has_left(harness.lease));
@@ -233,7 +233,7 @@ static void who_lost_it_takes_it_no_more(void **state)
     harness.now_ms += 10000;
     lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
     assert_false(lease_harness_leads(&harness));
-    lease_harness_show(&harness, "me", "100", RENEWED); /* what it did may not be over */
+    lease_harness_show(&harness, "me", "100", RENEWED); /* its requests may not be over */
     lease_harness_wait(&harness, 2000, 4400);
     aim(&harness, LEASE_LEAVE);
     lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
@@ -243,7 +243,7 @@ static void who_lost_it_takes_it_no_more(void **state)
     lease_harness_fini(&harness);
 }
 
-/* ---- coming back ---- */
+/* ---- acquiring again ---- */
 
 static void who_may_lead_again_takes_it_at_once(void **state)
 {
@@ -282,7 +282,7 @@ static void who_comes_back_while_it_is_given_up_takes_it_then(void **state)
     lease_harness_fini(&harness);
 }
 
-/* It knows by then that its holder is dead. */
+/* By then it knows that the holder is dead. */
 static void who_has_looked_on_need_not_wait(void **state)
 {
     struct lease_harness harness;

@@ -1,4 +1,4 @@
-/* What a watch on the Lease hints at. */
+/* Hints from a watch on the Lease. */
 #include "lease_harness.h"
 #include "unit.h"
 
@@ -42,7 +42,7 @@ static void a_release_that_is_seen_before_an_older_answer_is_not_forgotten(void 
     lease_harness_fini(&harness);
 }
 
-/* A TAKE that was about to be sent would be accepted on top of what was seen. */
+/* A TAKE about to be sent would be accepted on top of the watched version. */
 static void who_is_seen_to_have_taken_it_first_keeps_it(void **state)
 {
     struct lease_harness harness;
@@ -94,7 +94,7 @@ static void the_leader_looks_when_another_is_seen_to_hold_it(void **state)
     (void)state;
     lease_harness_init(&harness);
     lease_harness_lead(&harness);
-    lease_harness_see(&harness, "other", "50", RENEWED); /* from before */
+    lease_harness_see(&harness, "other", "50", RENEWED); /* an old one */
     lease_harness_see(&harness, "me", "100", RENEWED);
     lease_harness_expect_nothing(&harness);
     lease_harness_see(&harness, "other", "101", RENEWED);
@@ -142,7 +142,7 @@ static void its_holder_makes_a_deleted_one_anew(void **state)
     lease_harness_fini(&harness);
 }
 
-/* The renewal may have been taken before the end. */
+/* The renewal may have been accepted before the end. */
 static void a_renewal_that_was_sent_before_the_end_counts_for_nothing(void **state)
 {
     struct lease_harness harness;

@@ -1,4 +1,4 @@
-/* Which failure is another one than the last. */
+/* Which failures differ from the last. */
 #include "kube/watch/log_dedup.h"
 #include "unit.h"
 

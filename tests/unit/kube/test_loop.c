@@ -1,5 +1,5 @@
-/* Questions over a loop to a server that the test plays: what arrives there, what is told of what
- * comes back, and of what does not. */
+/* Requests over a loop to a server that the test plays: bytes sent, and reports of answers and of
+ * missing ones. */
 #include "base/mem.h"
 #include "fake_api.h"
 #include "fake_credentials.h"
@@ -67,7 +67,7 @@ static void a_connection_is_used_again(void **state)
     (void)close(connection);
 }
 
-/* The answer that carries `header`. */
+/* The Retry-After of an answer with this header. */
 static int64_t retry_after_of(struct fake_api *api, const char *header)
 {
     struct kube_request request = fake_api_get("/a");
@@ -155,7 +155,7 @@ static void no_answer_in_time_is_unknown(void **state)
     fake_api_expect_closed(connection);
 }
 
-/* The server takes the connection and says nothing of TLS. */
+/* The server accepts the connection, but does not speak TLS. */
 static void no_connection_in_time_is_not_sent(void **state)
 {
     struct fake_api *api = *state;
@@ -242,7 +242,7 @@ static void a_refusal_is_the_answer_when_no_newer_token_comes(void **state)
     (void)close(connection);
 }
 
-/* It may be the connection's certificate that is refused, and the file have another by now. */
+/* The connection's certificate may be rejected, and the file may contain another by now. */
 static void after_a_refusal_connections_are_new(void **state)
 {
     struct fake_api *api = *state;
@@ -280,7 +280,7 @@ static void many_at_once_are_all_at_the_server(void **state)
         (void)close(connections[i]);
 }
 
-/* A connection that is open and has nothing on it. */
+/* An idle open connection. */
 static int idle_connection(struct fake_api *api)
 {
     struct kube_request request = fake_api_get("/idle");
@@ -302,7 +302,7 @@ static void what_changes_something_is_not_sent_twice(void **state)
     fake_api_expect_outcome(box, KUBE_UNKNOWN, "closed before the answer");
 }
 
-/* On another connection, where the first one ends without an answer. */
+/* Asked again on another connection after the first ends without an answer. */
 static void check_asked_again(struct fake_api *api, const struct kube_request *request,
                               const char *line)
 {
@@ -371,7 +371,7 @@ static void a_time_out_retires_what_is_open(void **state)
     fake_api_expect_closed(connection);
 }
 
-/* Its own connection is given up, the other is used on. */
+/* Its own connection is closed; the other stays in use. */
 static void a_time_out_of_what_only_asks_retires_nothing(void **state)
 {
     struct fake_api *api = *state;

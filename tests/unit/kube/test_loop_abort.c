@@ -1,5 +1,5 @@
-/* How connections end: what nobody waits for any more, and would change something, must not arrive
- * later, when others count on its never having taken effect. */
+/* Ends of connections: an abandoned write must not arrive later, when others rely on its never
+ * having taken effect. */
 #include "fake_api.h"
 
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Waits for the end; whether it was cut off, with all that was still under way. */
+/* Waits for the end. Returns whether it was a reset, which drops unsent data. */
 static bool ends_with_a_reset(int connection)
 {
     char byte;
@@ -59,7 +59,7 @@ static void what_was_answered_ends_well(void **state)
     (void)close(connection);
 }
 
-/* As after a pause of the process, in which its time has gone by. */
+/* As after a pause of the process that used up the request's time. */
 static void what_has_no_time_left_is_not_sent(void **state)
 {
     struct fake_api *api = *state;
@@ -82,8 +82,8 @@ static bool may_not_leave(void *context, int64_t now_ms)
     return false;
 }
 
-/* As after a pause of the process, in which another replica has begun to lead; with a new
- * connection, and with one that was there. */
+/* As after a pause of the process during which another replica began to lead; with a new and with
+ * an existing connection. */
 static void what_may_not_leave_any_more_is_not_sent(void **state)
 {
     struct fake_api *api = *state;
@@ -105,7 +105,7 @@ static void what_may_not_leave_any_more_is_not_sent(void **state)
     fake_api_expect_closed(connection);
 }
 
-/* TCP_USER_TIMEOUT of our end of the connection, whose other end the test has. */
+/* TCP_USER_TIMEOUT of our end of the connection, whose other end the test holds. */
 static unsigned given_up_after_ms(int connection)
 {
     struct sockaddr_in wanted = {0};
@@ -126,7 +126,7 @@ static unsigned given_up_after_ms(int connection)
     return 0;
 }
 
-/* The kernel goes on sending for a process that stands still. */
+/* The kernel keeps sending for a paused process. */
 static void what_is_not_acknowledged_is_given_up_by_the_kernel(void **state)
 {
     struct fake_api *api = *state;
@@ -156,8 +156,8 @@ static int tear_down(void **state)
 
 #define WITH_DESK(test) cmocka_unit_test_setup_teardown((test), set_up, tear_down)
 
-/* A handshake costs time: where all begin theirs at once, none is through in time. The server here
- * answers no handshake. */
+/* Handshakes take time: if all started at once, none would finish in time. This server answers
+ * none. */
 static void few_connect_at_a_time(void **state)
 {
     enum { N_REQUESTS = 40, N_AT_A_TIME = 8 };

@@ -1,5 +1,4 @@
-/* A loop whose API server has a name, while nobody answers what the name stands for: the test is
- * the resolver, too. */
+/* A loop whose API server has a name that does not resolve: the test replaces the resolver. */
 #include "fake_api.h"
 #include "fake_credentials.h"
 
@@ -14,7 +13,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static bool is_answering; /* guarded by the lock, as these are */
+static bool is_answering; /* guarded by the lock, like these */
 static int n_asked;
 
 static void answer_names(bool is)
@@ -35,11 +34,11 @@ static void await_asked(int n)
 }
 
 struct found {
-    struct addrinfo list; /* what is freed */
+    struct addrinfo list; /* freed by the caller */
     struct sockaddr_in address;
 };
 
-/* In the place of the C library's. */
+/* Replaces the C library's function. */
 int resolve(const char *name, const char *service, const struct addrinfo *hints,
             struct addrinfo **ret_list) __asm__("getaddrinfo");
 void forget_resolved(struct addrinfo *list) __asm__("freeaddrinfo");
@@ -86,7 +85,7 @@ static void open_named(struct fake_api *api)
     fake_api_start(api);
 }
 
-/* Who is given up while its name is looked up keeps nobody else waiting. */
+/* A request abandoned during name resolution delays no others. */
 static void a_name_that_is_not_resolved_holds_nobody_up(void **state)
 {
     struct fake_api api;

@@ -1,4 +1,4 @@
-/* Whether a loop goes round, as /livez asks: a task that is stuck shows. */
+/* /livez asks whether the loop goes round: a stuck task shows. */
 #include "base/clock.h"
 #include "fake_api.h"
 

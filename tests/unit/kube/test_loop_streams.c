@@ -1,5 +1,5 @@
-/* Streams and tasks of a loop: what comes in pieces is handed on in pieces, time-outs between them,
- * cancelling from anywhere, and when tasks are called. */
+/* Streams and tasks of a loop: pieces passed on as they come, time-outs between them, cancelling
+ * from any thread, and times of task calls. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "fake_api.h"
@@ -19,11 +19,11 @@ struct opener {
     struct kube_request request;
     struct kube_stream *stream;
     int calls;
-    int cancel_at;          /* the event in whose handler it is cancelled; 0: none */
-    atomic_bool is_no_more; /* it is to be cancelled by the task */
-    int looks;              /* of which so many are told */
+    int cancel_at;          /* cancelled in the handler of this event; 0: none */
+    atomic_bool is_no_more; /* the task has to cancel it */
+    int looks;              /* limit of looks recorded */
     size_t n_bytes;
-    atomic_bool holds, released; /* the head's handler, until */
+    atomic_bool holds, released; /* the head's handler blocks until released */
 };
 
 static void tell(struct opener *opener, const char *what, long long number, const char *text)
@@ -138,7 +138,7 @@ static int close_streams(void **state)
     return 0;
 }
 
-/* The loop runs, the request has come. */
+/* Starts the loop; the request has arrived. */
 static int begin(struct opener *opener)
 {
     fake_api_start(&opener->api);
@@ -179,7 +179,7 @@ static void a_stream_that_is_cut_is_unknown(void **state)
                  "end unknown: transfer closed with outstanding read data remaining");
 }
 
-/* libcurl keeps all of it. */
+/* libcurl buffers all of it. */
 static void what_follows_the_body_has_an_end(void **state)
 {
     struct opener *opener = *state;
@@ -246,7 +246,7 @@ static void a_refused_token_is_renewed_unseen(void **state)
     (void)close(connection);
 }
 
-/* Once, however often it is looked for. */
+/* Once, however often it is checked. */
 static void a_refused_token_that_nobody_renews_is_told_at_once(void **state)
 {
     struct opener *opener = *state;
@@ -319,7 +319,7 @@ static void a_fresh_one_leaves_it_where_it_is(void **state)
     (void)close(newer);
 }
 
-/* More than libcurl reads at a time lies in the socket before the loop comes to it. */
+/* More is in the socket than libcurl reads at once. */
 static void a_stream_is_drained_when_all_that_came_is_handed_over(void **state)
 {
     static char chunk[300000 + 20];
@@ -352,7 +352,7 @@ struct ticker {
     int64_t due_ms;
 };
 
-/* Wants to be called again in 20 ms, twice; then never. */
+/* Requests a call in 20 ms, twice; then none. */
 static int64_t tick(void *context, int64_t now_ms)
 {
     struct ticker *ticker = context;

@@ -1,5 +1,5 @@
-/* What is said where the API server does not let the Lease be followed: which right is missing, and
- * that once, however often it is tried. */
+/* If the API server forbids watching the Lease, the log names the missing right once, however many
+ * retries there are. */
 #include "followed.h"
 #include "kube/watch/object_watch.h"
 

@@ -1,4 +1,4 @@
-/* The store catches up with the API server when asked to. */
+/* The store catches up with the API server on request. */
 #include "harness.h"
 #include "unit.h"
 
@@ -49,8 +49,7 @@ static void where_nothing_comes_it_is_listed_anew(void **state)
     harness_expect_cancel(&harness);
     harness_expect_request(&harness, HARNESS_LIST);
     assert_int_equal(caught_up(&harness), 0);
-    harness_answer_list(&harness, "110", "abc",
-                        ""); /* behind 120: another history; it is as of now */
+    harness_answer_list(&harness, "110", "abc", ""); /* before 120: another history, but current */
     assert_int_equal(caught_up(&harness), 1);
     assert_string_equal(harness_names(&harness), "abc");
     assert_int_equal(harness.status.relists[RELIST_BEHIND], 1);
@@ -66,7 +65,7 @@ static void without_a_version_it_is_listed_at_once(void **state)
     catch_up(&harness, 1, NULL);
     harness_expect_cancel(&harness);
     harness_expect_request(&harness, HARNESS_LIST);
-    harness_answer(&harness, 500, "{}"); /* a list that fails is none */
+    harness_answer(&harness, 500, "{}"); /* a failed list does not count */
     assert_int_equal(caught_up(&harness), 0);
     harness_expect_wait(&harness, 800, 1600);
     harness_expect_request(&harness, HARNESS_LIST);

@@ -1,5 +1,5 @@
-/* How far behind the API server the store may be: it has caught up when nothing of the watch is
- * unread, and an event alone shows nothing of the kind. */
+/* How far the store may be behind the API server. It has caught up when nothing of the watch is
+ * unread; an event alone does not prove it. */
 #include "harness.h"
 #include "unit.h"
 
@@ -42,7 +42,7 @@ static void a_flood_makes_it_lag_though_events_are_taken(void **state)
     harness_fini(&harness);
 }
 
-/* However long: that nothing comes is no lag, and no news either. */
+/* Silence is no lag, however long, and no news. */
 static void a_quiet_watch_does_not_lag(void **state)
 {
     struct harness harness;
@@ -77,7 +77,7 @@ static void versions_that_do_not_compare_do_not_matter(void **state)
     harness_fini(&harness);
 }
 
-/* The socket is empty again and again, but what was begun has not been said. */
+/* The socket is empty repeatedly, but the event is incomplete. */
 static void half_an_event_is_unread(void **state)
 {
     struct harness harness;
@@ -108,7 +108,7 @@ static void white_space_is_no_event(void **state)
     harness_fini(&harness);
 }
 
-/* Cutting the watch hides no backlog; and while there is no watch, silence_ms judges. */
+/* Cutting the watch hides no backlog. Without a watch, silence_ms applies. */
 static void it_stands_still_while_no_watch_is_open(void **state)
 {
     struct harness harness;

@@ -1,4 +1,4 @@
-/* What a reflector asks for and takes over by LIST: pages, what is gone, and every way it fails. */
+/* A reflector's LIST: pages, deletions, and every way to fail. */
 #include "harness.h"
 #include "unit.h"
 
@@ -114,7 +114,7 @@ static void a_page_that_is_gone_begins_the_list_anew(void **state)
     harness_fini(&harness);
 }
 
-/* However long ago the last one was: it is not the watch that is too old. */
+/* However long ago the last list was: the watch is not too old. */
 static void a_list_that_is_gone_backs_off(void **state)
 {
     struct harness harness;
@@ -170,7 +170,7 @@ static void a_list_that_is_cut_is_listed_again(void **state)
     harness_fini(&harness);
 }
 
-/* A whole text is not enough: how the connection ended counts. */
+/* A complete text is not enough: the connection's end counts. */
 static void a_whole_list_whose_connection_broke_is_cut(void **state)
 {
     struct harness harness;
@@ -400,7 +400,7 @@ static void waiting_doubles_up_to_half_a_minute_and_is_forgotten(void **state)
     harness_fini(&harness);
 }
 
-/* Not all reflectors of the world come back at the same moment; a test's always does. */
+/* Reflectors must not all return at the same moment; in a test the time is fixed. */
 static void how_long_it_waits_follows_from_the_seed(void **state)
 {
     static const uint64_t SEEDS[] = {1, 1, 2};
@@ -466,7 +466,7 @@ static void after_a_time_out_the_connection_is_another(void **state)
     harness_fini(&harness);
 }
 
-/* ---- a kind that not every API server has ---- */
+/* ---- a kind that some API servers lack ---- */
 
 static void what_the_server_does_not_know_is_an_empty_list(void **state)
 {

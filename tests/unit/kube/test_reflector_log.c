@@ -1,11 +1,11 @@
-/* Which failures of a reflector are news: each once, until another one comes or it has ended. */
+/* Failures of a reflector that are news: each once, until another one occurs or it ends. */
 #include "harness.h"
 #include "unit.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The next request is that, whatever the waiting. */
+/* Expects this request next, after any wait. */
 static void await(struct harness *harness, const char *path)
 {
     struct reflector_action action = reflector_next(harness->reflector, harness->now_ms);
@@ -41,7 +41,7 @@ static void cut(struct harness *harness, const char *why)
     reflector_end(harness->reflector, harness->now_ms, KUBE_NOT_SENT, why);
 }
 
-/* So many times since it was asked last. */
+/* Number of news since the last check. */
 static void check_told(struct harness *harness, int n)
 {
     assert_int_equal(harness->n_told, n);
@@ -66,7 +66,7 @@ static void a_list_that_fails_is_news_once(void **state)
     harness_fini(&harness);
 }
 
-/* Whatever becomes of a watch, of which there is none here. */
+/* Whatever happens to a watch; there is none here. */
 static void a_list_that_went_well_is_the_end_of_it(void **state)
 {
     struct harness harness;
@@ -81,7 +81,7 @@ static void a_list_that_went_well_is_the_end_of_it(void **state)
     harness_fini(&harness);
 }
 
-/* That it is listed in between changes nothing. */
+/* A list in between makes no difference. */
 static void a_watch_that_is_refused_is_news_once(void **state)
 {
     struct harness harness;
@@ -153,7 +153,7 @@ static void another_number_in_its_words_is_no_other_failure(void **state)
     harness_fini(&harness);
 }
 
-/* ---- names: each there, no two alike ---- */
+/* ---- names: complete and distinct ---- */
 
 static void causes_have_names_of_their_own(void **state)
 {

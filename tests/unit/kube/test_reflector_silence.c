@@ -1,11 +1,10 @@
-/* What a reflector does when nothing comes: it asks, catches up or lists again, and says when its
- * data is stale. */
+/* A silent reflector: it probes, catches up or relists, and reports stale data. */
 #include "harness.h"
 #include "unit.h"
 
 #include <string.h>
 
-/* The watch of harness_begin() was silent for too long, and the probe is on its way. */
+/* The watch of harness_begin() was silent for too long, and the probe is in progress. */
 static void fall_silent(struct harness *harness)
 {
     harness_begin(harness);
@@ -17,7 +16,7 @@ static void fall_silent(struct harness *harness)
     assert_false(harness->status.stale);
 }
 
-/* And answered, one change later than what we have. */
+/* The probe is answered, one change ahead of us. */
 static void catch_up(struct harness *harness)
 {
     fall_silent(harness);
@@ -40,7 +39,7 @@ static void any_byte_ends_the_silence(void **state)
     harness_fini(&harness);
 }
 
-/* A proxy that opens a watch every few seconds and says nothing is silent, too. */
+/* A proxy that opens a watch every few seconds but sends nothing is silent too. */
 static void an_opened_watch_alone_does_not_end_the_silence(void **state)
 {
     struct harness harness;
@@ -108,7 +107,7 @@ static void an_event_that_reaches_the_probe_catches_up(void **state)
     }
 }
 
-/* It is judged as any watch from then on, and not cut off after ten seconds. */
+/* From then on it is an ordinary watch, not cut off after ten seconds. */
 static void having_caught_up_the_short_watch_goes_on(void **state)
 {
     struct harness harness;
@@ -291,7 +290,7 @@ static void a_probe_behind_us_is_another_history(void **state)
     harness_fini(&harness);
 }
 
-/* Not decimal numbers: only the same is known to have been reached. */
+/* Without decimal numbers, only an equal version counts as reached. */
 static void versions_that_are_no_numbers_are_compared_for_being_the_same(void **state)
 {
     struct harness harness;
@@ -350,7 +349,7 @@ static void say_busy(struct harness *harness)
                    "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"code\":429}}");
 }
 
-/* Nothing was ever heard over them: they are no better than none. */
+/* They delivered nothing, so they prove nothing. */
 static void watches_that_end_at_once_make_stale(void **state)
 {
     void (*const WAYS[])(struct harness * harness) = {end_well, cut_off, say_busy};
@@ -373,7 +372,7 @@ static void watches_that_end_at_once_make_stale(void **state)
     }
 }
 
-/* A watch ended well, and the next one is on its way for too long. */
+/* A watch ended normally, and opening the next one takes too long. */
 static void begin_stale(struct harness *harness)
 {
     harness_begin(harness);
@@ -396,7 +395,7 @@ static void a_watch_that_fails_when_stale_is_followed_by_a_probe(void **state)
     harness_fini(&harness);
 }
 
-/* It went stale while the watch was on its way: once open, that has to be proven. */
+/* The data became stale while the watch was opening; a probe must prove them fresh. */
 static void stale_data_is_proven_fresh_by_a_probe(void **state)
 {
     struct harness harness;

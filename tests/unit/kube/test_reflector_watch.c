@@ -1,11 +1,11 @@
-/* How a reflector follows a watch: events, ends of every kind, 410 in both shapes, garbage. */
+/* A reflector's watch: events, all kinds of ends, 410 in both forms, garbage. */
 #include "harness.h"
 #include "unit.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* An event with a Status as its object. */
+/* An event with a Status as object. */
 #define ERROR_EVENT(code, reason, more)                                                            \
     "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"status\":\"Failure\",\"code\":" code    \
     ",\"reason\":\"" reason "\",\"message\":\"so it is\"" more "}}\n"
@@ -155,7 +155,7 @@ static void a_version_that_is_too_old_is_listed_again(void **state)
     harness_fini(&harness);
 }
 
-/* After the first of them the watch is at its end, whatever else came with it. */
+/* The first one ends the watch, whatever follows it. */
 static void nothing_after_an_error_is_applied(void **state)
 {
     struct harness harness;
@@ -187,7 +187,7 @@ static void an_error_event_for_now_is_watched_on(void **state)
     harness_fini(&harness);
 }
 
-/* What no API server says does not keep it waiting for ever. */
+/* Delays that no API server sends are limited. */
 static void an_error_events_delay_has_an_end(void **state)
 {
     static const char *const SECONDS[] = {"9223372036854775807", "-9223372036854775807", "-1",
@@ -226,7 +226,7 @@ static void any_other_error_is_listed_again_after_a_while(void **state)
     harness_fini(&harness);
 }
 
-/* What came before it stays; what the fault was in is not taken for seen. */
+/* Events before the fault stay; the faulty one does not count as seen. */
 static void assert_garbage(const char *text, const char *why)
 {
     struct harness harness;
@@ -274,7 +274,7 @@ static void a_large_event(struct harness *harness, const char *type, char letter
     harness_bytes(harness, "\"}}}}\n");
 }
 
-/* It is known by what comes first, and the watch goes on. */
+/* Its first members identify it, and the watch continues. */
 static void an_object_that_is_too_large_is_told_by_its_name(void **state)
 {
     struct harness harness;
@@ -308,7 +308,7 @@ static void an_event_that_is_too_large_is_told_and_not_asked_for_in_a_loop(void 
     harness_fini(&harness);
 }
 
-/* Of what is dropped nothing is stored, in events as in lists. */
+/* Dropped members take no memory, in events and in lists. */
 static void what_nobody_reads_may_be_large(void **state)
 {
     struct harness harness;

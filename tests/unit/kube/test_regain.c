@@ -1,4 +1,4 @@
-/* regain: verbs after a pause find a ledger that is up to date. */
+/* regain: after a pause verbs find a current ledger. */
 #include "fake_catch_up.h"
 #include "fake_sender.h"
 #include "kube/regain.h"
@@ -65,7 +65,7 @@ static void asks_nothing(struct fixture *fixture)
     assert_null(fake_sender_take(&fixture->sender));
 }
 
-/* The questions of a new leader. */
+/* The requests of a new leader. */
 static void catches_up(struct fixture *fixture, const char *version)
 {
     char body[128];
@@ -88,7 +88,7 @@ static void lead(struct fixture *fixture)
     asks_nothing(fixture);
 }
 
-/* What an instance before this one posted may still take effect. */
+/* POSTs of an earlier instance may still take effect. */
 static void test_after_a_start_nothing_is_asked_for_a_while(void **state)
 {
     struct fixture fixture;
@@ -131,7 +131,7 @@ static void test_verbs_that_follow_each_other_wait_for_nothing(void **state)
     end(&fixture);
 }
 
-/* One question, and no list: nobody else can have led. */
+/* One GET and no list: no other can have led. */
 static void test_after_a_pause_an_unchanged_lease_is_enough(void **state)
 {
     struct fixture fixture;
@@ -162,7 +162,7 @@ static void test_after_a_pause_a_changed_lease_is_caught_up_with(void **state)
     }
 }
 
-/* kube-schedulers with a Lease of another name leave the old one behind: it never changes again. */
+/* kube-schedulers with a Lease of another name leave the old one, which never changes again. */
 static void test_a_lease_that_nobody_renews_is_no_excuse(void **state)
 {
     struct fixture fixture;
@@ -176,7 +176,7 @@ static void test_a_lease_that_nobody_renews_is_no_excuse(void **state)
     end(&fixture);
 }
 
-/* No right to read it, another name, no answer: it costs a look at the pods, each time. */
+/* No right to read it, another name, no answer: each time it costs a list of pods. */
 static void test_a_lease_that_cannot_be_read_is_no_excuse(void **state)
 {
     struct fixture fixture;
@@ -196,8 +196,8 @@ static void test_a_lease_that_cannot_be_read_is_no_excuse(void **state)
     end(&fixture);
 }
 
-/* The list takes longer than a pause: it is not begun anew, and the pause that ended meanwhile
- * costs one more question. */
+/* The list takes longer than a pause. It is not restarted, and the pause that ended meanwhile costs
+ * one more request. */
 static void test_a_pause_in_the_middle_of_catching_up(void **state)
 {
     struct fixture fixture;
@@ -217,7 +217,7 @@ static void test_a_pause_in_the_middle_of_catching_up(void **state)
     end(&fixture);
 }
 
-/* Calls that come meanwhile, with no pause between them, are part of the same. */
+/* Calls in between, without a pause, share the same request. */
 static void test_many_verbs_ask_once(void **state)
 {
     struct fixture fixture;

@@ -1,4 +1,4 @@
-/* The EndpointSlice that says where the leader is. */
+/* The EndpointSlice with the leader's address. */
 #include "kube/slice.h"
 #include "kube_answers.h"
 #include "unit.h"
@@ -86,7 +86,7 @@ static void see(struct fixture *fixture, const char *text)
     json_decref(object);
 }
 
-/* It leads, and the slice is ours already. */
+/* It leads, and the slice is already ours. */
 static void settle(struct fixture *fixture)
 {
     begin(fixture, "10.0.0.7");

@@ -1,4 +1,4 @@
-/* target: which of the places wins, what a pod's ServiceAccount gives, and files that are none. */
+/* target: precedence of sources, the ServiceAccount of a pod, and invalid files. */
 #include "kube/target.h"
 #include "temp_folder.h"
 #include "unit.h"
@@ -59,7 +59,7 @@ static void assert_fault(const struct kube_lookup *lookup, int code, const char 
     assert_null(target.server);
 }
 
-/* A message that names a file of the folder. */
+/* Expects a message that names a file of the folder. */
 static void assert_fault_of(const struct kube_lookup *lookup, int code, const char *file,
                             const char *message)
 {

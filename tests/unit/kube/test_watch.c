@@ -1,5 +1,5 @@
-/* A reflector on a loop, the reflector being a list of wishes: each is carried out, and it is told
- * what came of it. */
+/* A reflector on a loop, replaced by a list of wishes: each is performed and its result
+ * reported. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "fake_api.h"
@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* This one is linked before the kube library's. */
+/* Linked before the kube library's. */
 struct reflector {
     struct journal *journal;
-    const char *wishes; /* a letter each: Request, Cancel, '.': wait for an event */
+    const char *wishes; /* one letter each: Request, Cancel, '.': wait for an event */
     uint64_t wanted, caught_up;
-    bool tells_drained; /* the next time */
+    bool tells_drained; /* next time */
 };
 
 struct reflector *reflector_new(const struct reflector_settings *settings,
@@ -31,7 +31,7 @@ void reflector_free(struct reflector *reflector)
     free(reflector);
 }
 
-/* Any event makes it go on after a '.'. */
+/* Any event continues after a '.'. */
 static void go_on(struct reflector *reflector)
 {
     if (*reflector->wishes == '.')
@@ -99,7 +99,7 @@ void reflector_catch_up(struct reflector *reflector, int64_t now_ms, uint64_t nu
     reflector->wanted = number;
 }
 
-/* By any bytes. */
+/* Set by any bytes. */
 uint64_t reflector_caught_up(const struct reflector *reflector)
 {
     return reflector->caught_up;
@@ -112,7 +112,7 @@ struct fixture {
     struct journal *journal;
 };
 
-/* The loop runs, and the reflector's first request has come. */
+/* Starts the loop; the reflector's first request has arrived. */
 static int begin(struct fixture *fixture, const char *wishes)
 {
     fake_api_open(&fixture->api, "http");
@@ -182,7 +182,7 @@ static void on_caught_up(void *context, uint64_t number)
     journal_add(context, "caught up %d", (int)number);
 }
 
-/* The newer one replaces the older. */
+/* A newer request replaces the older. */
 static void it_tells_when_its_store_has_caught_up(void **state)
 {
     (void)state;

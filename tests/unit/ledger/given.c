@@ -45,14 +45,14 @@ int given_teardown(void **state)
     return 0;
 }
 
-/* Texts. */
+/* Parsing. */
 
 struct parts {
     char **parts;
     size_t n;
 };
 
-/* The parts between separators, without spaces around them; "" has none. */
+/* The parts between separators, without surrounding spaces; "" has none. */
 static struct parts split(struct given *given, const char *text, const char *separator)
 {
     struct parts parts = {ARENA_ARRAY(given->arena, char *, strlen(text) + 1), 0};
@@ -69,7 +69,7 @@ static struct parts split(struct given *given, const char *text, const char *sep
     return parts;
 }
 
-/* Cuts the text at the separator; what follows it, NULL where it is not there. */
+/* Cuts the text at the separator and returns the rest; NULL: no separator. */
 static char *cut(char *text, const char *separator)
 {
     char *at = strstr(text, separator);
@@ -226,7 +226,7 @@ struct node_selector given_selector(struct given *given, const char *text)
     return (struct node_selector){true, terms, parts.n};
 }
 
-/* A copy of the term whose requirements on model labels have models. */
+/* A copy whose requirements on model labels have models. */
 static struct selector_term with_models(struct given *given, const struct selector_term *term)
 {
     struct requirement *all = arena_copy(given->arena, term->requirements, term->n_requirements,
@@ -342,7 +342,7 @@ struct given *given_two_nodes(void **state)
     return given;
 }
 
-/* Answers. */
+/* Reading. */
 
 const struct node *given_find(const struct given *given, const char *node)
 {

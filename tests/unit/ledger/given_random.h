@@ -1,5 +1,5 @@
 /*
- * given_random: nodes and pods of many kinds, the same for the same seed.
+ * given_random: random nodes and pods, equal for equal seeds.
  */
 #ifndef LEDGER_GIVEN_RANDOM_H
 #define LEDGER_GIVEN_RANDOM_H
@@ -9,10 +9,10 @@
 
 #define GIVEN_OWNER "owner"
 
-/* With GPUs of one resource or of two, of several models, some with taints or a cordon; some are in
- * use, and of these some by a replica of GIVEN_OWNER. */
+/* With GPUs of one or two resources and of several models, some with taints or a cordon, some in
+ * use, of these some by a replica of GIVEN_OWNER. */
 void given_random_node(struct given *given, struct dice *dice, const char *name);
-/* Of a pod that needs GPUs or none, and may have wishes. */
+/* Of a pod with or without GPUs, perhaps with preferences. */
 struct shape_facts given_random_shape(struct given *given, struct dice *dice);
 
 #endif

@@ -1,5 +1,5 @@
-/* cluster: what the ledger keeps of nodes and pods, and what uses what. The mistakes that others
- * made here are in test_ledger_mistakes.c, long random histories in prop_ledger.c. */
+/* cluster: nodes, pods and use in the ledger. Mistakes of other projects: test_ledger_mistakes.c;
+ * long random histories: prop_ledger.c. */
 #include "given.h"
 #include "ledger/cluster.h"
 #include "unit.h"
@@ -55,7 +55,7 @@ static void test_a_node_is_what_its_facts_say(void **state)
     assert_int_equal(cluster_n_nodes(given->cluster), 1);
 }
 
-/* Kubernetes API, NodeStatus: allocatable defaults to capacity. */
+/* Kubernetes API, NodeStatus: an empty allocatable defaults to capacity. */
 static void test_allocatable_defaults_to_capacity_as_a_whole(void **state)
 {
     struct given *given = *state;
@@ -92,7 +92,7 @@ static void test_the_first_label_that_names_a_model_decides(void **state)
     check_model(given, "accelerator=nvidia-tesla-v100", "V100", "accelerator");
     check_model(given, "accelerator=nvidia-tesla-v100,nvidia.com/gpu.product=Tesla-V100-SXM2-32GB",
                 "V100", "nvidia.com/gpu.product");
-    /* AKS: brand words only, so the next label is tried */
+    /* AKS: only brand words, so the next label decides */
     check_model(given, "accelerator=nvidia", "", "");
     check_model(given, "accelerator=nvidia,cloud.google.com/gke-accelerator=nvidia-l4", "L4",
                 "cloud.google.com/gke-accelerator");
@@ -117,7 +117,7 @@ static void test_gpu_memory_comes_from_the_label_else_from_the_name(void **state
     assert_int_equal(gpu_memory_mib(given, PRODUCT), 40 * 1024);
     assert_int_equal(gpu_memory_mib(given, "accelerator=A100"), 0);
     assert_int_equal(gpu_memory_mib(given, "nvidia.com/gpu.memory=40536"), 40536);
-    /* a label that is no size says nothing */
+    /* invalid sizes are ignored */
     assert_int_equal(gpu_memory_mib(given, PRODUCT ",nvidia.com/gpu.memory="), 40 * 1024);
     assert_int_equal(gpu_memory_mib(given, PRODUCT ",nvidia.com/gpu.memory=0"), 40 * 1024);
     assert_int_equal(gpu_memory_mib(given, PRODUCT ",nvidia.com/gpu.memory=-5"), 40 * 1024);
@@ -191,7 +191,7 @@ static void test_a_pod_is_what_its_facts_say(void **state)
     assert_null(cluster_find_pod(given->cluster, "train-0"));
 }
 
-/* The pod can run nowhere by our rules, but it does run: its room is used. */
+/* We reject the pod, but it runs, so its use counts. */
 static void test_a_refused_pod_uses_what_it_uses(void **state)
 {
     struct given *given = *state;
@@ -273,9 +273,9 @@ static void test_all_pods_are_met_once(void **state)
     assert_int_equal(n, 2);
 }
 
-/* Versions, small tables. */
+/* Versions and small tables. */
 
-/* Among them names that the ledger has not, and one that only a pod speaks of. */
+/* Includes names unknown to the ledger, and one that only a pod names. */
 static void test_many_nodes_are_found_as_one_is(void **state)
 {
     struct given *given = *state;
@@ -326,7 +326,7 @@ static void test_every_change_grows_the_version(void **state)
     GROWS(given_node_of(given, &facts));
     facts.taints = given_taints(given, "a=b:NoExecute", &facts.n_taints);
     GROWS(given_node_of(given, &facts));
-    facts.n_capacity = 0; /* capacity is that of allocatable then: no change */
+    facts.n_capacity = 0; /* capacity equals allocatable then: no change */
     given_node_of(given, &facts);
     assert_int_equal(cluster_version(given->cluster), version);
 #undef GROWS
@@ -363,7 +363,7 @@ static void test_every_fact_of_a_pod_counts_as_a_change(void **state)
     }
 }
 
-/* What kube-scheduler says is kept, and new words replace the old ones, but decide nothing. */
+/* kube-scheduler's message is stored and updated, but changes no decision. */
 static void test_words_about_a_pod_do_not_grow_the_version(void **state)
 {
     struct given *given = *state;
@@ -424,7 +424,7 @@ static void test_namespaces_and_priority_classes(void **state)
     assert_int_equal(value, -5);
 }
 
-/* A check that can't fail would let everything pass. */
+/* Shows that the self-check can fail. */
 static void test_the_self_check_finds_a_wrong_sum(void **state)
 {
     struct given *given = *state;
@@ -433,7 +433,7 @@ static void test_the_self_check_finds_a_wrong_sum(void **state)
     struct node_resource *gpus = (struct node_resource *)(uintptr_t)resource_of(given, "n1", GPU);
     gpus->used = 3;
     struct err err = {""};
-    /* what is free of the model is wrong then too, and what is seen of the node in its hot part */
+    /* the model's free GPUs and the hot part are wrong then too */
     assert_int_equal(cluster_check(given->cluster, &err), 3);
     assert_string_equal(err.text, "n1: nvidia.com/gpu is 3, should be 2");
     assert_int_equal(cluster_check(given->cluster, NULL), 3);

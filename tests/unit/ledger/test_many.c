@@ -1,5 +1,5 @@
-/* many: what a tenant can make many of costs the self-check no more than its share: it looks at the
- * whole ledger under the lock, after every list. */
+/* The self-check visits the whole ledger under the lock after every list. Objects that a tenant can
+ * multiply must cost only linear time. */
 #include "given.h"
 #include "unit.h"
 
@@ -8,7 +8,7 @@
 
 #define GPU "nvidia.com/gpu"
 #define N_PODS 20000
-/* A look at each pod for each pod takes several times that, however fast the machine. */
+/* Quadratic time takes several times that on any machine. */
 #define CHECK_SECONDS_MAX 1.0
 
 static double cpu_s(void)

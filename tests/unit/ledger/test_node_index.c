@@ -1,4 +1,4 @@
-/* node_index: whatever nodes came and went, each is found by its name, and no other is. */
+/* node_index: after any history each node is found by its name, and no other is. */
 #include "dice.h"
 #include "given.h"
 #include "unit.h"
@@ -6,7 +6,7 @@
 #define N_NAMES 100
 #define N_STEPS 3000
 
-/* Each has a length of its own, and many are the beginning of others. */
+/* Names of different lengths, many a prefix of others. */
 static const char *name_of(struct given *given, unsigned i)
 {
     return arena_printf(given->arena, "%.*s%u", (int)(i % 40),
@@ -28,8 +28,7 @@ static void assert_found(struct given *given, const char *const *names, const bo
     assert_int_equal(cluster_n_nodes(given->cluster), n_there);
 }
 
-/* From few nodes to all and back to few, time and again: places in the table are taken, left, and
- * taken by others. */
+/* Repeatedly grows from few nodes to all and shrinks again, so slots are reused. */
 static void test_nodes_that_come_and_go_are_found(void **state)
 {
     struct given *given = *state;
@@ -50,7 +49,7 @@ static void test_nodes_that_come_and_go_are_found(void **state)
     }
 }
 
-/* Made for it: the second word of each makes up for the first. */
+/* Constructed collision: the second word of each cancels the difference of the first. */
 static void test_names_of_one_hash_are_two_names(void **state)
 {
     static const char *const NAMES[] = {"gpu-nodeapfavaaa", "gpuabdgno58z9ifg"};
@@ -77,7 +76,7 @@ static void test_nodes_are_met_in_the_order_in_which_they_came(void **state)
     given_node(given, "n3", "cpu=1", "");
     cluster_delete_node(given->cluster, "n1");
     given_node(given, "n1", "cpu=1", "");
-    given_node(given, "n2", "cpu=2", ""); /* it was there */
+    given_node(given, "n2", "cpu=2", ""); /* it existed */
     const struct node *node = NULL;
     for (size_t i = 0; i < 3; i++) {
         node = cluster_next_node(given->cluster, node);

@@ -1,4 +1,4 @@
-/* pod_shape: the ledger's shapes are kept once, copied, and resolved against its resources. */
+/* pod_shape: shapes are kept once, copied, and resolved against the ledger's resources. */
 #include "given.h"
 #include "ledger/pod_shape.h"
 #include "unit.h"
@@ -7,7 +7,7 @@
 
 #define GPU "nvidia.com/gpu"
 
-/* One fact more than none, another for each i. */
+/* Sets one fact, a different one for each i. */
 static void with_selector(struct given *given, struct shape_facts *facts, size_t i)
 {
     switch (i) {
@@ -67,7 +67,7 @@ static void shape_with(struct given *given, struct shape_facts *facts, size_t i)
     case 13:
         facts->wants.min_memory_bytes = 1;
         break;
-    case 14: /* nothing but its demand */
+    case 14: /* only its demand */
         break;
     case 15:
     case 16:
@@ -85,7 +85,7 @@ static void shape_with(struct given *given, struct shape_facts *facts, size_t i)
     }
 }
 
-/* Shapes that differ in anything are kept apart; equal ones are one, wherever their facts lie. */
+/* Shapes with any difference are distinct; equal ones are one, wherever their facts are stored. */
 static void test_shapes_are_equal_only_when_all_facts_are(void **state)
 {
     enum { N = 19 };
@@ -109,7 +109,7 @@ static void test_shapes_are_equal_only_when_all_facts_are(void **state)
     }
 }
 
-/* The facts lie in a request's arena, which goes. */
+/* The facts are in a request's arena, which is freed. */
 static void test_facts_are_copied(void **state)
 {
     struct given *given = *state;
@@ -141,7 +141,7 @@ static void test_facts_are_copied(void **state)
     assert_int_equal(given_used(given, "n1", GPU), 1);
 }
 
-/* The order of the demand's GPU resources, and names that the ledger does not know. */
+/* Order of the demand's GPU resources, and names unknown to the ledger. */
 static void test_a_resolved_shape(void **state)
 {
     struct given *given = *state;

@@ -1,5 +1,5 @@
-/* What a relist keeps and sweeps besides nodes and pods that were read well: objects that could not
- * be read, namespaces, priority classes. And pods found by their names. */
+/* Relists beyond well-read nodes and pods: unreadable objects, namespaces, priority classes. And
+ * lookups of pods by name. */
 #include "given.h"
 #include "unit.h"
 
@@ -35,7 +35,7 @@ static void test_a_pod_that_could_not_be_read_stays(void **state)
     cluster_relist_end(given->cluster, CLUSTER_PODS);
     assert_int_equal(cluster_n_pods(given->cluster), 1);
     assert_int_equal(given_used(given, "n1", GPU), 2);
-    cluster_relist_begin(given->cluster, CLUSTER_PODS); /* kept once is not kept for ever */
+    cluster_relist_begin(given->cluster, CLUSTER_PODS); /* keeping applies to one list only */
     cluster_relist_end(given->cluster, CLUSTER_PODS);
     assert_int_equal(cluster_n_pods(given->cluster), 0);
 }
@@ -59,7 +59,7 @@ static void test_namespaces_come_and_go(void **state)
     cluster_relist_end(cluster, CLUSTER_NAMESPACES);
     assert_false(cluster_has_namespace(cluster, "b"));
     assert_true(cluster_has_namespace(cluster, "c"));
-    cluster_relist_end(cluster, CLUSTER_NAMESPACES); /* nothing was begun */
+    cluster_relist_end(cluster, CLUSTER_NAMESPACES); /* no list was begun */
     assert_int_equal(cluster_n_namespaces(cluster), 1);
 }
 
@@ -86,7 +86,7 @@ static void test_priority_classes_come_and_go(void **state)
     assert_false(cluster_priority_of_class(cluster, "", &value));
     cluster_delete_priority_class(cluster, "high");
     assert_int_equal(cluster_n_priority_classes(cluster), 0);
-    assert_true(cluster_has_namespace(cluster, "high")); /* of the other kind */
+    assert_true(cluster_has_namespace(cluster, "high")); /* the other kind */
 }
 
 static void test_a_fork_is_of_its_origins_version(void **state)
@@ -101,8 +101,8 @@ static void test_a_fork_is_of_its_origins_version(void **state)
     cluster_fork_free(fork);
 }
 
-/* More than the table's first size, so that it grows while it is in use; and so many of one name
- * and in one namespace that some share a chain. */
+/* More pods than the table's first size, so that it grows in use, and enough names in one namespace
+ * to share chains. */
 static void test_pods_are_found_by_their_names(void **state)
 {
     struct given *given = *state;

@@ -40,11 +40,11 @@ static void test_operators_on_labels(void **state)
         {"zone In a", true},
         {"zone In b|a", true},
         {"zone In b", false},
-        {"zone In A", false}, /* labels are case sensitive */
+        {"zone In A", false}, /* labels are case-sensitive */
         {"absent In a", false},
         {"zone NotIn b", true},
         {"zone NotIn b|a", false},
-        {"absent NotIn a", true}, /* no such label: it is not among them either */
+        {"absent NotIn a", true}, /* an absent label has no excluded value */
         {"zone Exists", true},
         {"empty Exists", true},
         {"absent Exists", false},
@@ -62,14 +62,14 @@ static void test_operators_on_labels(void **state)
         {"gpus Lt 9223372036854775807", true},
         {"zone In a AND gpus Gt 7", true},
         {"zone In a AND gpus Gt 8", false},
-        {"", true}, /* spec.nodeSelector without entries */
+        {"", true}, /* an empty spec.nodeSelector */
     };
     struct given *given = *state;
     const struct label_view view = view_of(given, "n1", NODE_LABELS);
     check_terms(given, &view, ROWS, N_OF(ROWS));
 }
 
-/* What is no integer matches nothing, on either side (nodeaffinity parses both with ParseInt). */
+/* Non-integers on either side match nothing (nodeaffinity parses both with ParseInt). */
 static void test_gt_and_lt_compare_integers_only(void **state)
 {
     static const struct term_row ROWS[] = {
@@ -98,7 +98,7 @@ static void test_gt_and_lt_compare_integers_only(void **state)
     assert_false(requirement_holds(&requirement, &view));
 }
 
-/* API validation refuses these; a ledger that meets one must not let the pod in by it. */
+/* API validation rejects these; in a ledger they must match nothing. */
 static void test_requirements_that_kubernetes_refuses_match_nothing(void **state)
 {
     static const struct term_row ROWS[] = {
@@ -127,7 +127,7 @@ static void test_field_metadata_name(void **state)
         {"@metadata.name In n2", false},
         {"@metadata.name NotIn n1", false},
         {"@metadata.name NotIn n2", true},
-        /* the same words as labels are labels */
+        /* the same words as labels */
         {"metadata.name In n1", false},
         {"metadata.name In other", true},
     };
@@ -177,7 +177,7 @@ static void test_preferred_weights_add_up(void **state)
         {100, given_term(given, "zone In a")},
         {7, given_term(given, "zone In b")},
         {1, given_term(given, "gpus Gt 4 AND zone Exists")},
-        {50, {0}}, /* without requirements it selects nothing */
+        {50, {0}}, /* without requirements it matches nothing */
     };
     assert_int_equal(preferred_weight(terms, N_OF(terms), &view), 101);
     assert_int_equal(preferred_weight(NULL, 0, &view), 0);
@@ -228,7 +228,7 @@ static void check_legacy(struct given *given, const struct legacy_row *rows, siz
     }
 }
 
-/* The legacy annotation writes "Tesla K80", which no label value can be. */
+/* The legacy annotation contains "Tesla K80", which cannot be a label value. */
 static void test_legacy_values_are_models(void **state)
 {
     static const struct legacy_row ROWS[] = {
@@ -240,7 +240,7 @@ static void test_legacy_values_are_models(void **state)
         {"accelerator=nvidia-tesla-p100", "accelerator NotIn Tesla K80", true},
         {"zone=a", "accelerator NotIn Tesla K80", true},
         {"zone=a", "accelerator In Tesla K80", false},
-        /* field notes: model matched by substring */
+        /* must not match by substring */
         {"nvidia.com/gpu.product=NVIDIA-A100-SXM4-80GB", "nvidia.com/gpu.product In A10", false},
         {"nvidia.com/gpu.product=NVIDIA-L40S", "nvidia.com/gpu.product In L4|L40", false},
         {"nvidia.com/gpu.product=NVIDIA-H200", "nvidia.com/gpu.product In H20", false},
@@ -264,14 +264,14 @@ static void test_legacy_values_that_name_no_model_are_text(void **state)
         {"accelerator=nvidia-tesla-k80", "accelerator In nvidia", false},
         {"accelerator=nvidia-tesla-k80", "accelerator In nvidia|Tesla K80", true},
         {"accelerator=nvidia", "accelerator NotIn nvidia", false},
-        /* no model label: literally, even if it looks like one */
+        /* not a model label: compared as text */
         {"card=Tesla-K80", "card In Tesla K80", false},
         {"card=Tesla-K80", "card In Tesla-K80", true},
     };
     check_legacy(*state, ROWS, N_OF(ROWS));
 }
 
-/* spec is read literally: there "Tesla K80" is a value that no node can have. */
+/* The spec is compared as text: no node can have the value "Tesla K80". */
 static void test_values_in_spec_are_text(void **state)
 {
     static const struct term_row ROWS[] = {
@@ -306,7 +306,7 @@ struct taint_row {
     bool tolerated;
 };
 
-/* k8s.io/api/core/v1, Toleration.ToleratesTaint. */
+/* Source: k8s.io/api/core/v1, Toleration.ToleratesTaint. */
 static void test_tolerations(void **state)
 {
     static const struct taint_row ROWS[] = {
@@ -341,7 +341,7 @@ static void test_tolerations(void **state)
     }
 }
 
-/* An Exists toleration may come without a value at all. */
+/* An Exists toleration may have no value. */
 static void test_exists_needs_no_value(void **state)
 {
     (void)state;
@@ -367,7 +367,7 @@ static void test_first_taint_that_nothing_tolerates(void **state)
     assert_null(taints_first_untolerated(NULL, 0, NULL, 0));
 }
 
-/* PreferNoSchedule keeps nobody out; it is only counted. */
+/* PreferNoSchedule excludes no pod; it is only counted. */
 static void test_prefer_no_schedule(void **state)
 {
     struct given *given = *state;

@@ -1,4 +1,4 @@
-/* record/decisions: what is kept, what is found, and what texts may do to it. */
+/* record/decisions: what is kept and found, and text in decisions. */
 #include "base/mem.h"
 #include "record/decisions.h"
 #include "unit.h"
@@ -15,7 +15,7 @@ static void add(struct decisions *decisions, const char *name, enum decision_ver
     decisions_add(decisions, &decision);
 }
 
-/* The names, and a space behind each. */
+/* Expects the names, each followed by a space. */
 static void assert_found(struct decisions *decisions, const struct decision_query *query,
                          const char *expected)
 {
@@ -81,7 +81,7 @@ static void test_what_is_asked_for(void **state)
     decisions_free(decisions);
 }
 
-/* More than are looked at before the lock is given back. */
+/* More than one hold of the lock covers. */
 static void test_many(void **state)
 {
     (void)state;
