@@ -85,9 +85,9 @@ struct server;
 int server_start(const struct server_settings *settings, const struct route *routes,
                  struct server **ret_server, struct err *err);
 
-/* Drains: closes new connections at once, waits at most drain_ms for answers to requests in flight,
- * answers the others with 503, gives unsent answers two more seconds, then closes and frees all.
- * The handler of a request that got that 503 keeps its exchange and must still answer it; that
+/* Drains. Closes new connections at once and waits at most drain_ms for answers to requests in
+ * flight. Answers the others with 503, gives unsent answers two more seconds, then closes and frees
+ * all. The handler of a request that got that 503 keeps its exchange and must still answer it; that
  * answer is dropped. */
 void server_stop(struct server *server, unsigned drain_ms);
 

@@ -11,8 +11,8 @@
  * that it began can take effect any more. It takes the Lease again once its ledger is usable and
  * the Lease is free. So a leader with an unsteady ledger keeps the Lease for at least that time.
  *
- * A leader may decide until decide_ms after it sent its last successful renewal. What it begins
- * until then ends before another replica can hold the Lease. The permission expires by time alone,
+ * A leader may decide until decide_ms after it sent its last successful renewal. Actions begun
+ * until then end before another replica can hold the Lease. The permission expires by time alone,
  * so a stopped process loses it. A sender asks again right before a request leaves
  * (kube_request.may_leave). This is no fence: a process that is stopped between that check and the
  * write may write late; the request's ?timeout= bounds it.
@@ -36,8 +36,8 @@ struct leadership_settings {
     struct lease_settings lease;
     struct slice_settings slice; /* service NULL: no slice is kept */
     struct catch_up_watch pods;
-    /* How long a leader may decide after it sent a renewal. What begins in that time ends before
-     * another replica can hold the Lease. */
+    /* How long a leader may decide after it sent a renewal. An action begun in that time ends
+     * before another replica can hold the Lease. */
     int64_t decide_ms;
     /* Whether the ledger can be decided on; if not, why. Called on the sender's thread. The owner
      * must wake the sender when the answer changes. */

@@ -16,7 +16,7 @@
 
 #include "ledger/cluster.h"
 
-/* A new claim replaces the oldest. A claim needs room in its quotas, so no tenant can claim more
+/* When full, a new claim replaces the oldest. A claim needs room in its quotas, so no tenant can claim more
  * than its quotas allow; and losing a claim is harmless, as above. */
 #define CLAIMS_MAX 4096
 

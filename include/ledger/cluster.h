@@ -46,7 +46,7 @@ struct node_resource {
 
 /* A node without its resources: shared by a cluster and its forks, immutable. */
 struct node_traits {
-    /* Every decision reads these first, so they are in the first cache line. */
+    /* Every decision reads these of each node, so they lie together at the start. */
     struct label_view view;
     const struct taint *taints;
     size_t n_taints;

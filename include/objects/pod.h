@@ -13,9 +13,9 @@
 
 /* All that the facts point to is in the arena, nothing in the JSON.
  *
- * Demand: see demand.h. A fault that lets the pod run nowhere but leaves its demand known (a GPU
+ * Demand: see demand.h. Some faults let the pod run nowhere but leave its demand known: a GPU
  * request that differs from its limit, an unreadable annotation, an affinity or toleration that
- * Kubernetes' validation rejects) is ret_facts->refusal, not an error. Texts of its condition
+ * Kubernetes' validation rejects. They are ret_facts->refusal, not errors. Texts of its condition
  * PodScheduled are cut at 4 KiB. A shape over the policy's limits.podShapeBytes is reduced to the
  * parts that filter and bind judge (ledger/shape_limits.h). -EINVAL: a member of the wrong type or
  * an invalid quantity; the message names the path. A pod without a UID gets "NAMESPACE/NAME";

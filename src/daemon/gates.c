@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Longest time that a refusal is cached: a newly granted right takes effect after it. */
+/* Longest time that a rejection is cached: a newly granted right takes effect after it. */
 #define REFUSED_S 2
 /* An unauthorized client may call often, and must not fill the log. */
 #define WARN_EVERY_MS 10000

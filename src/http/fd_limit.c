@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <sys/resource.h>
 
-/* Fewer connections cannot serve anybody well. */
+/* Fewer connections cannot serve a cluster. */
 #define LEAST_CONNECTIONS 16U
 
 static rlim_t allowed(rlim_t needed)

@@ -1,6 +1,6 @@
 /*
- * in_flight: the requests in flight, so that a stop can wait for them, and the parked ones among
- * them (waiting for a later answer or pass), so that a stop can take them back.
+ * in_flight: the requests in flight, and those of them that are parked until a later answer or
+ * pass. A stop waits for the former and takes back the latter.
  *
  * Lock order: in_flight, exchange, HTTP library.
  */

@@ -1,5 +1,5 @@
 /*
- * client_curl: the client over libcurl; the only file that knows libcurl.
+ * client: see client.h. Over libcurl; the only file that knows libcurl.
  *
  * HTTP/1.1, a connection for each request in flight. Over HTTP/2, libcurl 7.88 (Debian 12) loses
  * the rest of an answer about once in a thousand times that a watch on the same connection is

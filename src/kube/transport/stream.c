@@ -196,7 +196,7 @@ static void on_end(void *context, const char *fault)
         end_stream(stream, KUBE_ANSWERED, "");
 }
 
-/* now_ms is from before the round, so never too late. */
+/* Reports the time before the round, so later arrivals do not count as read. */
 static void on_empty(void *context)
 {
     const struct kube_stream *stream = context;
