@@ -24,7 +24,8 @@ struct fit_question {
     enum fit_scope scope;
     struct asker asker;     /* nominated pods keep room from it */
     const char *replica_of; /* as in pod_facts: its best node depends on the other replicas */
-    /* The amounts that victims would free on the judged node (decide/preempt.h); each resource once. */
+    /* The amounts that victims would free on the judged node (decide/preempt.h); each resource
+     * once. */
     const struct need *freed;
     size_t n_freed;
     /* The pod's own reservation, whose room the pod may use; NULL: none. */

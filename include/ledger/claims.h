@@ -16,8 +16,8 @@
 
 #include "ledger/cluster.h"
 
-/* When full, a new claim replaces the oldest. A claim needs room in its quotas, so no tenant can claim more
- * than its quotas allow; and losing a claim is harmless, as above. */
+/* When full, a new claim replaces the oldest. A claim needs room in its quotas, so no tenant can
+ * claim more than its quotas allow; and losing a claim is harmless, as above. */
 #define CLAIMS_MAX 4096
 
 struct claim {
