@@ -7,8 +7,7 @@
  * long as the pod still fits; the others are the victims. It chooses the node whose highest victim
  * has the lowest priority; then the smallest sum of priorities; then the fewest victims; then the
  * latest start of the highest victims; then the first name. It skips a node where a quota would
- * reject the pod even without the victims, as filter does when kube-scheduler calls it
- * (decide/preempt.h).
+ * reject the pod even without the victims, as the verb preempt does (decide/preempt.h).
  *
  * It ignores PodDisruptionBudgets, everything outside decide/fit.h, and kube-scheduler's sampling
  * of nodes. It evicts nothing.

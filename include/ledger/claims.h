@@ -36,8 +36,8 @@ struct claim_question {
 };
 
 /* Ends the pod's claim, and every expired one. Then makes a new one, unless the pod counts
- * otherwise or the node does not exist. shape: the pod's, resolved here; NULL: no quota covers the
- * pod, so no new claim. */
+ * otherwise or the node does not exist. shape: the pod's, resolved against the ledger; NULL: no
+ * quota covers the pod, so no new claim. */
 void claims_renew(struct cluster *cluster, const struct claim_question *question,
                   const struct pod_shape *shape);
 /* Does nothing without a claim. */

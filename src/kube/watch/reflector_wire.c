@@ -250,8 +250,8 @@ void reflector_page_end(struct reflector *reflector, int64_t now_ms)
     copy(&listing->continue_, &listing->page_continue);
 }
 
-/* The next request comes within silence_ms, so the data never become stale. Later 404s call no
- * store and count as no relist. */
+/* The next request comes within silence_ms, so the data never become stale. Later 404s leave the
+ * store unchanged and count as no relist. */
 void reflector_page_absent(struct reflector *reflector, int64_t now_ms)
 {
     const struct reflector_store *store = &reflector->store;
