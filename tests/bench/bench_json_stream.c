@@ -95,7 +95,7 @@ static void jansson_once(const char *text, size_t len, const char *const *drop)
     json_decref(json_loadb(text, len, 0, NULL));
 }
 
-/* The best of five. */
+/* Prints the best of five runs. */
 static void measure(const char *what, void (*once)(const char *, size_t, const char *const *),
                     const char *text, const char *const *drop)
 {

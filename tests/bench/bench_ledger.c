@@ -1,12 +1,11 @@
 /*
- * bench_ledger: what the ledger of a large cluster weighs, how long it takes to fill it, to list it
- * again unchanged, and to check its sums; and to decide on a pod, with few pods there and with
- * many.
+ * bench_ledger: memory of a large cluster's ledger; time to fill it, to relist it unchanged and to
+ * check its sums; and time to decide on a pod, with few pods and with many.
  *
  *     scripts/build bench tests/bench/bench_ledger && build/bench/tests/bench/bench_ledger
  *
- * The cluster is made of facts: names and labels as long as real ones, UIDs of 36 characters, a
- * number of pod shapes. Nothing is decoded: this is the ledger alone.
+ * The cluster consists of facts: names and labels of realistic length, 36-character UIDs, several
+ * pod shapes. Nothing is decoded: this measures the ledger alone.
  */
 #include "base/arena.h"
 #include "base/mem.h"
@@ -30,7 +29,7 @@
 #define N_LABELS 24
 #define ROUNDS 5
 #define DECISIONS 50
-/* Of so many nodes that fit, the best are handed on. */
+/* Nodes returned of those that fit. */
 #define N_BEST 100
 
 static double now_s(void)
@@ -40,7 +39,7 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* After the allocator has given back what it could. */
+/* After the allocator has returned free memory. */
 static double resident_bytes(void)
 {
     char line[128] = "";
@@ -50,11 +49,11 @@ static double resident_bytes(void)
     if (!file || !fgets(line, sizeof line, file))
         abort();
     (void)fclose(file);
-    (void)strtol(line, &at, 10); /* the pages of its addresses, then those in memory */
+    (void)strtol(line, &at, 10); /* skips the pages of address space; then come resident pages */
     return strtod(at, NULL) * (double)sysconf(_SC_PAGESIZE);
 }
 
-/* The same numbers every time, spread well (splitmix64). */
+/* Deterministic, well distributed numbers (splitmix64). */
 static uint64_t scramble(uint64_t number)
 {
     number += UINT64_C(0x9e3779b97f4a7c15);
@@ -63,7 +62,7 @@ static uint64_t scramble(uint64_t number)
     return number ^ (number >> 31);
 }
 
-/* What facts point to. */
+/* Storage for the strings of facts. */
 struct texts {
     char name[64];
     char namespace_[32];
@@ -133,7 +132,7 @@ static void write_uid(char *text, size_t size, uint64_t i)
                    b & UINT64_C(0xffffffffffff));
 }
 
-/* Five letters, of each pod others: 27^5 has no divisor in common with the factor. */
+/* Five letters, different for each pod: 27^5 and the factor are coprime. */
 static void write_own(char *text, uint64_t i)
 {
     static const char ALPHABET[] = "bcdfghjklmnpqrstvwxz2456789";
@@ -144,7 +143,7 @@ static void write_own(char *text, uint64_t i)
     text[5] = '\0';
 }
 
-/* Pods of Deployments: their name, their ReplicaSet's hash, their own. */
+/* Pods of Deployments: name, hash of the ReplicaSet, own suffix. */
 static void put_pod(struct cluster *cluster, uint64_t i)
 {
     static const struct toleration TOLERATIONS[] = {
@@ -216,8 +215,8 @@ static void check(struct cluster *cluster)
     }
 }
 
-/* Pending GPU pods that only one node of all admits, so that all nodes must be asked: the dearest
- * classes there can be. */
+/* Pending GPU pods that only the last node admits, so that all nodes are examined: the most
+ * expensive classes. */
 static void put_confined_pods(struct cluster *cluster)
 {
     for (uint64_t i = 0; i < GPU_DEMAND_CLASSES_MAX; i++) {
@@ -272,7 +271,7 @@ static void settle_after_a_pod(struct cluster *cluster)
     gpu_demand_settle(cluster);
 }
 
-/* The least of some rounds, in milliseconds. */
+/* The minimum of several rounds, in milliseconds. */
 static double time_ms(void (*act)(struct cluster *cluster), struct cluster *cluster, int n_rounds)
 {
     double least_s = 1e9;
@@ -285,7 +284,7 @@ static double time_ms(void (*act)(struct cluster *cluster), struct cluster *clus
     return least_s * 1e3;
 }
 
-/* What filter does for a pod that fits everywhere: all nodes are judged and ranked. */
+/* Like filter for a pod that fits everywhere: judges and ranks all nodes. */
 static void decide(struct cluster *cluster)
 {
     struct arena *arena = arena_new();
@@ -304,7 +303,7 @@ static void decide(struct cluster *cluster)
     arena_free(arena);
 }
 
-/* With the dearest classes, and so many pods that run. */
+/* With the most expensive classes and n_pods running pods. */
 static double decide_ms(const struct policy *policy, uint64_t n_pods)
 {
     struct cluster *cluster = cluster_new(policy);

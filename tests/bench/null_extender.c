@@ -1,11 +1,11 @@
 /*
- * null_extender [KUBECONFIG [N] | refuse]: the yardstick. Answers filter and prioritize over the
- * same http library with the names it was sent, read and judged as little as can be: what is left
- * is the cost of the wire. With a kubeconfig it has no opinion in prioritize, and bind posts the
- * Binding over the same loop and says what the API server said: no extender can be faster than
- * that. With N, filter hands on the first N names only. With "refuse", filter refuses every name.
+ * null_extender [KUBECONFIG [N] | refuse]: the lower bound for any extender. Answers filter and
+ * prioritize over the same http library with the names it was sent, with minimal parsing and no
+ * judgement: only the cost of the wire remains. With a kubeconfig, prioritize returns no scores,
+ * and bind posts the Binding over the same loop and passes on the API server's answer. With N,
+ * filter returns the first N names only. With "refuse", filter rejects every name.
  *
- * Prints the address it listens on; ends with SIGTERM.
+ * Prints the address it listens on; stops on SIGTERM.
  */
 #include "base/buf.h"
 #include "http/server.h"
@@ -19,7 +19,7 @@
 
 #define NAMES "\"NodeNames\":["
 
-/* What stands between the brackets of NodeNames; "" where there are none. */
+/* The text between the brackets of NodeNames; "" if absent. */
 static const char *find_names(const char *body, size_t *ret_len)
 {
     const char *names = strstr(body, NAMES);
@@ -37,7 +37,7 @@ static void answer(struct exchange *exchange, struct buf *text)
     exchange_answer(exchange, 200, "application/json", buf_take(text), len, 0);
 }
 
-/* Up to the end of the first n_most names; 0: all. */
+/* Length of the first n_most names; 0: all. */
 static size_t cut_names(const char *names, size_t len, size_t n_most)
 {
     for (size_t i = 0, n = 0; n_most > 0 && i < len; i++) {
@@ -48,7 +48,7 @@ static size_t cut_names(const char *names, size_t len, size_t n_most)
     return len;
 }
 
-/* context: how many names are handed on at the most. */
+/* context: the most names returned. */
 static void filter(void *context, struct exchange *exchange)
 {
     const size_t *n_most = context;
@@ -63,7 +63,7 @@ static void filter(void *context, struct exchange *exchange)
     answer(exchange, &text);
 }
 
-/* Every name, quoted as it came, between these two; with commas. */
+/* Writes every name, quoted as received, between `before` and `after`, separated by commas. */
 static void add_each(const char *names, size_t len, const char *before, const char *after,
                      struct buf *out)
 {
@@ -78,7 +78,7 @@ static void add_each(const char *names, size_t len, const char *before, const ch
     }
 }
 
-/* For good: evicting pods would not help. */
+/* Unresolvable: evictions would not help. */
 static void refuse(void *context, struct exchange *exchange)
 {
     (void)context;
@@ -92,7 +92,7 @@ static void refuse(void *context, struct exchange *exchange)
     answer(exchange, &text);
 }
 
-/* Every name with the same score. */
+/* The same score for every name. */
 static void prioritize(void *context, struct exchange *exchange)
 {
     (void)context;
@@ -106,7 +106,7 @@ static void prioritize(void *context, struct exchange *exchange)
     answer(exchange, &text);
 }
 
-/* Prioritize where there is a bind verb. */
+/* Prioritize with a bind verb. */
 static void no_opinion(void *context, struct exchange *exchange)
 {
     (void)context;
@@ -127,7 +127,7 @@ static void bound(void *context, const struct kube_answer *said)
     answer(context, &text);
 }
 
-/* The value of a member of ExtenderBindingArgs, which kube-scheduler writes without white space. */
+/* The value of a member of ExtenderBindingArgs; kube-scheduler writes no white space. */
 static int member(const char *body, const char *key, int *ret_len)
 {
     const char *at = strstr(body, key);
@@ -165,7 +165,7 @@ static void bind_pod(void *context, struct exchange *exchange)
     sender->send(sender->sender, &request, bound, exchange);
 }
 
-/* Where bindings go. */
+/* The target of bindings. */
 struct api_server {
     struct kube_target target;
     struct kube_credentials *credentials;

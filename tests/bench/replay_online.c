@@ -12,7 +12,7 @@
 #define WARM_UP_S (6 * DAY_S)
 #define END_S (16 * DAY_S)
 #define DURATION_MAX_S (3 * DAY_S)
-#define LOAD 0.95 /* of the cluster's GPUs, on average */
+#define LOAD 0.95 /* average share of the cluster's GPUs */
 #define GPUS_MAX 64
 
 struct running {
@@ -22,7 +22,7 @@ struct running {
     const struct node *node;
 };
 
-/* Of pods that came in the measured time, in the order in which it was known. */
+/* Waits of pods that arrived in the measured time, in the order in which they ended. */
 struct waits {
     double *items_s;
     size_t n, room;
@@ -31,13 +31,13 @@ struct waits {
 
 struct online {
     struct replay *replay;
-    struct running *running; /* a heap, the first to end on top */
+    struct running *running; /* a heap, earliest end on top */
     size_t n_running, running_room;
     struct replay_queue queue;
     double now_s;
-    double gpu_s; /* used in the measured time */
+    double gpu_s; /* GPU seconds used in the measured time */
     int64_t gpus_used;
-    struct waits waits, waits_whole; /* of GPU pods; of those of 8 GPUs */
+    struct waits waits, waits_whole; /* of GPU pods; of pods with 8 GPUs */
     uint64_t n_waited;
     size_t n_warm_up_services;
 };
@@ -78,8 +78,8 @@ static struct running pop_running(struct online *online)
     return top;
 }
 
-/* Durations: what the trace does not say is that of a random pod with as many GPUs; a day where it
- * says none of them. */
+/* A pod without a duration gets that of a random pod with as many GPUs; a day if the trace has
+ * none. */
 
 struct durations {
     double *items[GPUS_MAX];
@@ -165,7 +165,7 @@ static void count_wait(struct online *online, const struct waiting *pod, double 
         add_wait(&online->waits_whole, waited_s);
 }
 
-/* Who waits is tried on the node that became freer, the longest first. */
+/* Tries waiting pods on the node that became freer, longest wait first. */
 static void depart(struct online *online)
 {
     const struct running gone = pop_running(online);
@@ -211,7 +211,7 @@ static double p99_s(struct waits *waits)
     return waits->items_s[waits->n * 99 / 100];
 }
 
-/* Who waits still has waited until now. */
+/* Pods that still wait have waited until now. */
 static int64_t end_waits(struct online *online)
 {
     int64_t pending_gpus = 0;
@@ -252,7 +252,7 @@ void replay_online(struct replay *replay)
     for (;;) {
         gap_s -= between_s * log(replay_random(&replay->arrivals));
         const struct coming coming = replay_next(replay);
-        if (coming.replica == 0) { /* the others come with it, and run as long */
+        if (coming.replica == 0) { /* the other replicas arrive with it and run as long */
             comes_s += gap_s;
             gap_s = 0;
             duration_s = duration_of(replay, &durations, coming.pod);

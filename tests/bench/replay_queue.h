@@ -1,7 +1,6 @@
 /*
- * replay_queue: pods that wait for room. Pods of one shape wait in one line: where the first of
- * them does not fit, none does, so thousands that wait cost no more than their shapes. Private to
- * replay_run.
+ * replay_queue: pods that wait for room. Pods of one shape share a line: if the first does not fit,
+ * none does. So thousands of pods cost no more than their shapes. Private to replay_run.
  */
 #ifndef BENCH_REPLAY_QUEUE_H
 #define BENCH_REPLAY_QUEUE_H
@@ -15,12 +14,12 @@ struct waiting {
 };
 
 struct replay_line {
-    const struct pod_shape *shape; /* the ledger's, which has it as long as such a pod waits */
-    struct waiting *pods;          /* in the order they came */
+    const struct pod_shape *shape; /* the ledger's, which keeps it while such a pod waits */
+    struct waiting *pods;          /* in order of arrival */
     size_t first, end, room;
 };
 
-/* All zero: nobody waits. */
+/* All zero: empty. */
 struct replay_queue {
     struct replay_line *lines; /* none is empty */
     size_t n_lines, room;
@@ -29,7 +28,7 @@ struct replay_queue {
 void replay_queue_fini(struct replay_queue *queue);
 void replay_queue_add(struct replay_queue *queue, const struct waiting *pod,
                       const struct pod_shape *shape);
-/* Takes out who came first of those that fit the node now. False: none does. */
+/* Removes the earliest pod that fits the node. False: none does. */
 bool replay_queue_take(struct replay_queue *queue, const struct node *node,
                        struct waiting *ret_pod);
 

@@ -1,16 +1,16 @@
 /*
- * replay_run: sends the pods of a trace through the real decisions: fit, and the ranking as the
- * 0..10 of the wire, and kube-scheduler's arithmetic over them. tests/bench/replay builds and
- * runs it, and tells what the figures are.
+ * replay_run: sends the pods of a trace through the real decisions: fit, ranking as the 0..10 of
+ * the wire, and kube-scheduler's arithmetic. tests/bench/replay builds and runs it, and explains
+ * the figures.
  *
  *   replay_run FOLDER VARIANT POLICY WEIGHT SEED static|arrivals|online [SPREAD]
  *
- * POLICY "kube" and "kube-packing": no extender; kube-scheduler as it comes, and told to pack.
- * SPREAD: placement.replicaSpread in thousandths, with replicas of services among the pods
- * (replay_services.h); without it none is one.
+ * POLICY "kube" and "kube-packing": no extender; kube-scheduler with its defaults, and configured
+ * to pack. SPREAD: placement.replicaSpread in thousandths, with replicas of services among the pods
+ * (replay_services.h); without it there are none.
  *
- * Prints one line of JSON; of arrivals, one for each. replay_static.c and replay_online.c have the
- * kinds of run.
+ * Prints one line of JSON; for arrivals, one per pod. replay_static.c and replay_online.c implement
+ * the kinds of run.
  */
 #include "base/mem.h"
 #include "decide/fit.h"
@@ -48,7 +48,7 @@ static int64_t used_percent(const struct node_resource *resource, int64_t more)
     return (resource->used + more) * 100 / resource->allocatable;
 }
 
-/* NodeResourcesFit by LeastAllocated over cpu and memory, as it is where nobody says otherwise. */
+/* NodeResourcesFit with LeastAllocated over cpu and memory, the default. */
 static int64_t least_allocated(const struct node_resource *cpu, const struct node_resource *memory,
                                const struct trace_pod *pod)
 {
@@ -57,7 +57,8 @@ static int64_t least_allocated(const struct node_resource *cpu, const struct nod
     return (cpu_left * 100 / cpu->allocatable + memory_left * 100 / memory->allocatable) / 2;
 }
 
-/* NodeResourcesFit by MostAllocated over cpu, memory and GPUs; GPUs count for who asks for some. */
+/* NodeResourcesFit with MostAllocated over cpu, memory and GPUs; GPUs count for pods that request
+ * some. */
 static int64_t most_allocated(const struct node_resource *cpu, const struct node_resource *memory,
                               const struct node_resource *gpus, const struct trace_pod *pod)
 {
@@ -66,7 +67,7 @@ static int64_t most_allocated(const struct node_resource *cpu, const struct node
     return pod->gpus > 0 ? (sum + used_percent(gpus, pod->gpus)) / 3 : sum / 2;
 }
 
-/* What differs between nodes in kube-scheduler's default plugins here: NodeResourcesFit, and
+/* The default plugins of kube-scheduler that distinguish nodes here: NodeResourcesFit, and
  * NodeResourcesBalancedAllocation over cpu and memory, weight 1 each. */
 static int64_t kube_score(const struct replay *replay, const struct node *node,
                           const struct trace_pod *pod)
@@ -83,7 +84,7 @@ static int64_t kube_score(const struct replay *replay, const struct node *node,
     return fit + (int64_t)((1 - fabs(cpu_share - memory_share) / 2) * 100);
 }
 
-/* Whether the pod fits. Most nodes are full: that is seen first. */
+/* Whether the pod fits. Checks free GPUs first, because most nodes are full. */
 static bool fits(const struct replay *replay, const struct node *node,
                  const struct fit_question *question, const struct trace_pod *pod)
 {
@@ -91,7 +92,7 @@ static bool fits(const struct replay *replay, const struct node *node,
            fit_judge(node, question) == REASON_FITS;
 }
 
-/* The node that kube-scheduler takes; NULL: none. Equal ones at random. */
+/* The node that kube-scheduler selects, ties at random; NULL: none. */
 static const struct node *choose(struct replay *replay, const struct pod_facts *facts,
                                  const struct trace_pod *pod)
 {
@@ -131,7 +132,7 @@ static void write_uid(uint64_t id, char *ret_uid)
     (void)snprintf(ret_uid, REPLAY_UID_MAX, "pod-%" PRIu64, id);
 }
 
-/* The facts point to its uids. */
+/* Storage for the facts' UIDs. */
 struct uids {
     char pod[REPLAY_UID_MAX];
     char service[REPLAY_UID_MAX];
@@ -201,8 +202,7 @@ static void fill(struct replay *replay)
     replay->ranked = MEM_ARRAY(struct ranked_node, replay->trace.n_nodes);
 }
 
-/* Some pods of the trace are larger than every node that they may go to: nothing can be said about
- * a policy by them. */
+/* Drops pods of the trace that exceed every node they may use: they show nothing about a policy. */
 static void forget_impossible_pods(struct replay *replay)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
@@ -237,7 +237,7 @@ static int set_policy(struct replay *replay, const char *name, int64_t weight)
 
 typedef void replay_kind(struct replay *replay);
 
-/* NULL: no such kind. */
+/* NULL: unknown kind. */
 static replay_kind *kind_of(const char *name)
 {
     const struct {

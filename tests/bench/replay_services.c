@@ -21,8 +21,8 @@ static size_t add_service(struct services *services)
     return services->n;
 }
 
-/* A service is SERVICE_REPLICAS pods: so of the draws that would make one, as many are void but
- * one. */
+/* A service has SERVICE_REPLICAS pods, so all but one of as many draws that would make one are
+ * void. */
 static struct coming draw(struct services *services, const struct trace *trace, uint64_t *random)
 {
     for (;;) {

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define N_MARKS 4 /* 100, 110, 120 and 130 % of the cluster's GPUs have arrived */
+#define N_MARKS 4 /* after 100, 110, 120 and 130 % of the cluster's GPUs have arrived */
 
 struct tally {
     int64_t arrived, placed; /* GPUs */
@@ -12,7 +12,7 @@ struct tally {
     size_t n_marks;
     double first_failure; /* percent of load */
     int64_t lost_whole, lost_confined, lost_others;
-    struct service_counts services; /* when 100 % have arrived */
+    struct service_counts services; /* after 100 % have arrived */
 };
 
 static double percent(const struct replay *replay, int64_t gpus)
@@ -32,7 +32,7 @@ static void lose(const struct replay *replay, const struct trace_pod *pod, struc
         tally->lost_others += pod->gpus;
 }
 
-/* As replay_arrive(), but a pod that fits nowhere is gone. */
+/* Like replay_arrive(), but drops a pod that fits nowhere. */
 static const struct node *place(struct replay *replay, const struct coming *coming)
 {
     const struct node *node = replay_arrive(replay, coming);

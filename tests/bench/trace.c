@@ -34,7 +34,7 @@ static struct row split(char *line)
     return row;
 }
 
-/* The first line has the columns' names. */
+/* The first line has the column names. */
 static int read_rows(const char *path, size_t n_fields_min, take_row *take, void *context,
                      struct arena *arena, struct err *err)
 {
@@ -93,7 +93,7 @@ static int take_node(void *context, const struct row *row, struct arena *arena, 
     return 0;
 }
 
-/* As a required node affinity: a preference among the models is not in the trace. */
+/* As a required node affinity: the trace has no preferences among models. */
 static struct node_selector models_of(struct arena *arena, const char *models)
 {
     if (!models[0])

@@ -1,7 +1,7 @@
 /*
  * trace: the public openb trace of GPU clusters (Alibaba, "Beware of Fragmentation", USENIX ATC
- * 2023) as facts: nodes, and what its pods ask for. Whole GPUs only: a pod that asks for a part of
- * one asks for one.
+ * 2023) as facts: nodes, and the pods' requests. Whole GPUs only: a request for part of a GPU
+ * counts as one.
  */
 #ifndef BENCH_TRACE_H
 #define BENCH_TRACE_H
@@ -13,7 +13,7 @@
 struct trace_pod {
     int64_t milli_cores, memory_bytes, gpus;
     const char *models; /* "T4|P100"; "": any */
-    double duration_s;  /* < 0: not known */
+    double duration_s;  /* negative: unknown */
     struct shape_facts shape;
 };
 
@@ -25,8 +25,8 @@ struct trace {
     size_t n_pods;
 };
 
-/* Of openb_node_list_gpu_node.csv and openb_pod_list_VARIANT.csv in the folder. 0, or a negative
- * errno; the message names file and line. */
+/* Reads openb_node_list_gpu_node.csv and openb_pod_list_VARIANT.csv in the folder. Returns 0 or a
+ * negative errno; the message names file and line. */
 int trace_read(const char *folder, const char *variant, struct arena *arena,
                struct trace *ret_trace, struct err *err);
 

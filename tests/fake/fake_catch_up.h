@@ -1,5 +1,5 @@
 /*
- * fake_catch_up: a watch of the pods that catches up when the test says so.
+ * fake_catch_up: a watch of pods whose catching up the test controls.
  */
 #ifndef FAKE_CATCH_UP_H
 #define FAKE_CATCH_UP_H
@@ -7,9 +7,9 @@
 #include "kube/catch_up.h"
 
 struct fake_catch_up {
-    struct catch_up last; /* that was begun; number 0: none */
-    char version[64];     /* of it; "": list anew */
-    int n;                /* so many were begun */
+    struct catch_up last; /* the last one started; number 0: none */
+    char version[64];     /* of the last one; "": list again */
+    int n;                /* number started */
 };
 
 struct catch_up_watch fake_catch_up_of(struct fake_catch_up *fake);

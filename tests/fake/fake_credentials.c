@@ -9,7 +9,7 @@
 struct kube_credentials {
     pthread_mutex_t lock;
     pthread_cond_t refused;
-    const char *authorization, *next; /* the test's */
+    const char *authorization, *next; /* owned by the test */
     uint64_t version;
     int n_refused;
 };

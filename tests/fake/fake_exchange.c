@@ -83,7 +83,7 @@ struct arena *exchange_arena(struct exchange *exchange)
     return exchange->arena;
 }
 
-/* Gone with the answer, as in the real one. */
+/* Freed with the answer, as in the real exchange. */
 static const char *copy_text(struct arena *arena, const char *text)
 {
     return text ? arena_strdup(arena, text) : NULL;
@@ -97,7 +97,7 @@ static void end_question(struct exchange *exchange)
     exchange->body = NULL;
 }
 
-/* The answer's text gets a NUL, which its length does not count. */
+/* Terminates the answer's text; the length excludes the NUL. */
 void exchange_answer(struct exchange *exchange, unsigned status, const char *content_type,
                      char *body, size_t len, unsigned flags)
 {

@@ -1,4 +1,4 @@
-/* kube_answers: what a request to the API server may come to. */
+/* kube_answers: constructors of outcomes of a request to the API server. */
 #ifndef KUBE_ANSWERS_H
 #define KUBE_ANSWERS_H
 
@@ -18,7 +18,7 @@ static inline struct kube_answer kube_answered(int64_t at_ms, unsigned status, c
                                 .why = ""};
 }
 
-/* Of the other outcomes. */
+/* For the other outcomes. */
 static inline struct kube_answer kube_unanswered(int64_t at_ms, enum kube_outcome outcome,
                                                  const char *why)
 {

@@ -1,4 +1,4 @@
-/* memory_file: a text as a file that has a path, without a disk. */
+/* memory_file: text as a file with a path, without a disk. */
 #ifndef MEMORY_FILE_H
 #define MEMORY_FILE_H
 
@@ -9,7 +9,7 @@ struct memory_file {
     char path[32];
 };
 
-/* Aborts where the system has no memory for it. */
+/* Aborts if out of memory. */
 void memory_file_init(struct memory_file *file, const char *text, size_t len);
 void memory_file_fini(struct memory_file *file);
 

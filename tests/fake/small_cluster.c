@@ -52,7 +52,7 @@ void small_cluster_init(struct small_cluster *cluster, const char *text)
     struct err err;
     log_configure(LOG_ERROR, LOG_KEY_VALUE);
     policy_init(&cluster->policy);
-    cluster->policy.placement = PLACEMENT_BINPACK; /* so that tests can reckon it */
+    cluster->policy.placement = PLACEMENT_BINPACK; /* so that tests can compute scores */
     cluster->inventory = inventory_new(&cluster->policy, &LIMITS);
     if (text && small_cluster_load(cluster, text, &err) < 0) {
         (void)fprintf(stderr, "%s\n", err.text);

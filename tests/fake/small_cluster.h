@@ -20,10 +20,10 @@ struct small_cluster {
     struct inventory *inventory;
 };
 
-/* text is a cluster file; NULL: nothing is loaded. Aborts where it cannot be read. */
+/* text: a cluster file; NULL: loads nothing. Aborts if it cannot be read. */
 void small_cluster_init(struct small_cluster *cluster, const char *text);
 void small_cluster_fini(struct small_cluster *cluster);
-/* 0, or the errno and message of inventory_load_file(). */
+/* Returns 0, or errno and message of inventory_load_file(). */
 int small_cluster_load(struct small_cluster *cluster, const char *text, struct err *err);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * attacks: see attacks.h. To add one: a function that makes its pods, and a row of the table below.
- * Bounds are about three times what was seen, so that they hold on a slow machine; what grows with
- * the product of two things that tenants choose passes them by far.
+ * attacks: see attacks.h. To add one, write a function that makes its pods, and a row in the table
+ * below. Bounds are about three times the values seen, so they hold on a slow machine. Anything
+ * that grows with the product of two things that tenants choose exceeds them by far.
  */
 #include "attacks.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Until it has been called four times more. */
+/* Valid for four more calls. */
 static const char *text_of(const char *prefix, size_t number)
 {
     static char texts[4][128];
@@ -18,7 +18,7 @@ static const char *text_of(const char *prefix, size_t number)
     return text;
 }
 
-/* As long as one may be: a label of 63 characters, and a UID of 36 is the API server's own. */
+/* The longest name: labels of 63 characters. The API server assigns UIDs of 36. */
 static const char *long_name(size_t i)
 {
     static char names[2][254];
@@ -30,7 +30,7 @@ static const char *long_name(size_t i)
     return name;
 }
 
-/* The pod with one container that asks for nothing. node NULL: it waits. */
+/* A pod with one container without requests. node NULL: pending. */
 static json_t *pod_of(size_t i, const char *node)
 {
     char uid[40];
@@ -75,7 +75,7 @@ static void ask(json_t *pod, const char *resource, const char *amount)
     (void)json_object_set_new(requests_of(pod), resource, json_string(amount));
 }
 
-/* The kubelet takes away what the node lacks, so they run. */
+/* kubelet removes requests that the node lacks, so these pods run. */
 static json_t *invented_resources(size_t i)
 {
     json_t *pod = pod_on_some_node(i);
@@ -160,7 +160,7 @@ static json_t *owner_references(size_t i)
     return pod;
 }
 
-/* All replicas of one owner, each on a node of its own. */
+/* All replicas of one owner, each on its own node. */
 static json_t *one_owner_everywhere(size_t i)
 {
     json_t *pod = nodes_that_do_not_exist(i);
@@ -216,7 +216,7 @@ static json_t *zero_names(size_t i)
     return pod;
 }
 
-/* With a node affinity for one of so many hosts that no other pod names. */
+/* With a node affinity for one of n_hosts hosts that no other pod names. */
 static json_t *pod_with_hosts(size_t i, size_t n_hosts)
 {
     json_t *pod = pod_of(i, NULL);
@@ -244,13 +244,12 @@ static json_t *own_affinity(size_t i)
     return pod_with_hosts(i, 1000);
 }
 
-/* What grows with the product of two things that a tenant chooses takes seconds. The clock of a
- * thread's processor time may be as coarse as some 10 ms. */
+/* Quadratic work takes seconds. The thread CPU clock may tick every 10 ms. */
 #define HOLD_MS 200
 #define FILTER_MS 60
 
-/* The first ones name a few each, which are kept. So all these names are known when others name
- * 256 of them, and are over limits.podShapeBytes. */
+/* The first ones name a few each, which are kept. So all names are known when others name 256 of
+ * them and exceed limits.podShapeBytes. */
 static json_t *names_of_others(size_t i)
 {
     enum { N_KEPT = 8, N_NAMES = 256, N_FEW = N_NAMES / N_KEPT };
@@ -268,7 +267,7 @@ static json_t *names_of_others(size_t i)
 }
 
 const struct attack ATTACKS[] = {
-    /* name, what it attacks, pods, maker, bytes a pod, hold ms, filter ms, bytes of metrics */
+    /* name, target, pods, maker, bytes per pod, hold ms, filter ms, bytes of metrics */
     {"invented-resources", "sums a node: 250 names a pod", 2000, invented_resources, 70000, HOLD_MS,
      FILTER_MS, 4000},
     {"invented-mig", "metrics and the fast path: 250 GPU names a pod", 2000, invented_mig, 30000,
@@ -290,7 +289,7 @@ const struct attack ATTACKS[] = {
      HOLD_MS, FILTER_MS, 4000},
     {"huge-affinity", "memory and explain: 100,000 values a pod", 30, huge_affinity, 8000, HOLD_MS,
      FILTER_MS, 4000},
-    /* A namespace may keep half of limits.podShapesBytes, 64 MiB: 16 KiB a pod of these. */
+    /* A namespace may keep half of limits.podShapesBytes, 64 MiB: 16 KiB per pod here. */
     {"own-affinity", "memory: another shape of 24 KB with each pod", 4000, own_affinity, 24000,
      HOLD_MS, FILTER_MS, 4000},
     {"owner-references", "the table of owners: 500 a pod", 300, owner_references, 4000, HOLD_MS,

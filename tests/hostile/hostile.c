@@ -1,12 +1,13 @@
 /*
- * hostile: each attack of the catalogue (attacks.c) against a live inventory, through the decoders
- * of objects. It comes by a watch, is decided on, checked, scraped, listed again, and goes.
+ * hostile: runs each attack of the catalogue (attacks.c) against a live inventory, through the
+ * decoders of objects. Its pods arrive by watch, are decided on, checked, scraped, relisted and
+ * deleted.
  *
- *     hostile [NAME...]      all attacks, or those of these names
- *     hostile --print NAME   no attack, but its pods as JSON, one a line: for tests/bench/hostile
+ *     hostile [NAME...]      all attacks, or the named ones
+ *     hostile --print NAME   only prints its pods as JSON, one per line: for tests/bench/hostile
  *
- * Prints a row an attack. Exits with 1 where a bound is passed, where the self-check finds a
- * difference, or where memory is kept when all is over.
+ * Prints a row per attack. Exits with 1 if a bound is exceeded, the self-check finds a difference,
+ * or memory is left over in the end.
  */
 #include "attacks.h"
 #include "base/clock.h"
@@ -23,7 +24,7 @@
 
 #define FLUSH_EVERY 64
 #define ROUNDS 5
-/* Tables keep their size when they empty. */
+/* Tables do not shrink when they empty. */
 #define KEPT_BYTES_MAX (4.0 * 1024 * 1024)
 
 struct stage {
@@ -108,7 +109,7 @@ static void fail(const char *answer)
     exit(EXIT_FAILURE);
 }
 
-/* The least of some calls. */
+/* The minimum of several calls. */
 static double filter_ms(struct stage *stage)
 {
     double least = 0;
@@ -128,12 +129,12 @@ static double filter_ms(struct stage *stage)
 
 static void check_sums(const struct stage *stage)
 {
-    /* At most a step a pod, or one a thousand of its needs. */
+    /* At most one step per pod, or per thousand of its needs. */
     for (int64_t now_ms = 1, step = 0; step < 1000; step++)
         now_ms = inventory_self_check(stage->inventory, now_ms);
 }
 
-/* How long /metrics is; negative where the self-check has found a difference. */
+/* Length of /metrics; negative if the self-check has found a difference. */
 static double metrics_bytes(const struct stage *stage)
 {
     struct buf text;
@@ -173,7 +174,7 @@ static void go(const struct stage *stage, const struct attack *attack)
         if (i % FLUSH_EVERY == 0)
             flush(stage, CLUSTER_PODS);
     }
-    list(stage, CLUSTER_PODS, 0, NULL); /* the others: a list that does not name them */
+    list(stage, CLUSTER_PODS, 0, NULL); /* removes the others: a list without them */
 }
 
 static struct cost measure(const struct attack *attack)
@@ -189,7 +190,7 @@ static struct cost measure(const struct attack *attack)
     cost.bytes_a_pod = (meter_bytes() - before) / (double)attack->n_pods;
     cost.filter_ms = filter_ms(&stage);
     check_sums(&stage);
-    put(&stage, CLUSTER_NODES, node_of(ATTACKED_NODES)); /* so that demands are settled anew */
+    put(&stage, CLUSTER_NODES, node_of(ATTACKED_NODES)); /* forces demands to be settled again */
     flush(&stage, CLUSTER_NODES);
     (void)filter_ms(&stage);
     list(&stage, CLUSTER_NODES, ATTACKED_NODES, node_of);

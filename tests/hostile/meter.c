@@ -6,7 +6,7 @@
 #include <time.h>
 
 #ifdef __SANITIZE_ADDRESS__
-/* As in sanitizer/allocator_interface.h, which gcc does not bring. */
+/* As in sanitizer/allocator_interface.h, which gcc lacks. */
 size_t __sanitizer_get_current_allocated_bytes(void);
 #endif
 

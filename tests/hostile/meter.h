@@ -1,23 +1,23 @@
 /*
- * meter: what an attack costs, in units that do not depend on what else the machine does: processor
- * time of this thread while it holds the ledger's lock, and bytes that are allocated.
+ * meter: the cost of an attack, independent of other load: CPU time of this thread while it holds
+ * the ledger's lock, and allocated bytes.
  *
- * The program is linked so that calls of pthread_rwlock_* come through here.
+ * The linker redirects pthread_rwlock_* here.
  */
 #ifndef HOSTILE_METER_H
 #define HOSTILE_METER_H
 
 #include <stddef.h>
 
-/* Forgets the holds so far. */
+/* Resets the counts of holds. */
 void meter_reset(void);
 size_t meter_n_holds(void);
-/* Of the hold that took most, milliseconds of processor time. */
+/* CPU time of the longest hold in milliseconds. */
 double meter_longest_hold_ms(void);
 
-/* This thread's processor time, milliseconds. */
+/* This thread's CPU time in milliseconds. */
 double meter_cpu_ms(void);
-/* What malloc has handed out and not got back. */
+/* Bytes allocated by malloc and not freed. */
 double meter_bytes(void);
 
 #endif

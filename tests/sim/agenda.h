@@ -1,6 +1,6 @@
 /*
- * agenda: what is to happen when, in the simulated time. Of what happens at the same moment, what
- * was noted first comes first.
+ * agenda: the events of simulated time. Events of the same moment run in the order in which they
+ * were added.
  */
 #ifndef SIM_AGENDA_H
 #define SIM_AGENDA_H
@@ -28,11 +28,11 @@ struct agenda {
 
 void agenda_init(struct agenda *agenda, int64_t now_ms);
 void agenda_fini(struct agenda *agenda);
-/* What is past comes at once. There is no taking back: the callee looks whether it still matters.
- */
+/* A past event runs next. Events cannot be cancelled: the callee checks whether it still
+ * applies. */
 void agenda_at(struct agenda *agenda, int64_t at_ms, agenda_call *call, void *context);
 void agenda_in(struct agenda *agenda, int64_t delay_ms, agenda_call *call, void *context);
-/* The next; false where there is none until end_ms (it is that late then). */
+/* Runs the next event. False: none is left until end_ms, which is now the time. */
 bool agenda_step(struct agenda *agenda, int64_t end_ms);
 
 #endif

@@ -16,7 +16,8 @@ static bool is_unknown(const struct cluster *cluster, const struct truth_state *
     return !pod || strcmp(pod->node_name, state->node) != 0;
 }
 
-/* Or nobody does: it was deleted, and others wait for its duration, or there is none. */
+/* Or there is no holder: the Lease was deleted and others wait for its duration, or no Lease is
+ * used. */
 static bool holds_lease(const struct binder *binder)
 {
     const struct world *world = binder->service->world;
@@ -25,7 +26,7 @@ static bool holds_lease(const struct binder *binder)
            is_self(binder, lease->holder.service, lease->holder.life);
 }
 
-/* Others take the Lease when they have seen it unchanged for its duration. */
+/* Others acquire the Lease after seeing it unchanged for its duration. */
 static bool is_in_time(const struct binder *binder)
 {
     const struct world *world = binder->service->world;

@@ -1,25 +1,26 @@
 /*
- * fences: what must hold of every binding that a service sends, checked where each fence acts. A
- * GPU given twice needs a fence that fails and bad luck; these need only the failure.
+ * fences: conditions of every binding that a service sends, checked where each fence acts. A GPU
+ * assigned twice needs a failing fence and bad luck; these checks need only the failure.
  */
 #ifndef SIM_FENCES_H
 #define SIM_FENCES_H
 
 struct service;
 
-/* The life of a service that sent a binding. */
+/* The life of the service that sent a binding. */
 struct binder {
     struct service *service;
     unsigned life;
 };
 
-/* A binding leaves: the service holds the Lease, if there is one, until the binding has taken
- * effect or never will; and it knows all bindings of earlier lives and of other replicas. */
+/* A binding leaves. The service must hold the Lease, if there is one, until the binding has taken
+ * effect or never will. It must know all bindings of earlier lives and other replicas. */
 void fences_leaves(const struct binder *binder);
-/* The API server carries a binding out, whatever comes of it: its sender still holds the
- * Lease, if there is one, and nobody else may bind. */
+/* The API server processes a binding. Its sender must still hold the Lease, if there is one, and no
+ * other may bind. */
 void fences_carried_out(const struct binder *binder);
-/* A binding takes effect: nobody else may bind, and its sender, if it lives, holds the room. */
+/* A binding takes effect. No other may bind, and its sender, if alive, must hold the
+ * reservation. */
 void fences_took_effect(const struct binder *binder, const char *uid, const char *node);
 
 #endif

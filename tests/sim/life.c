@@ -7,7 +7,7 @@
 
 #define KUBELET_MS 1000
 
-/* ---- who is chosen ---- */
+/* ---- choice of objects ---- */
 
 enum choice { PODS_ALL, PODS_PENDING, PODS_RUNNING, NODES_ALL };
 
@@ -87,7 +87,7 @@ static void on_departure(void *context)
         make_pod(departure->world, departure->object->name);
 }
 
-/* The kubelet of a pod that runs needs a while for it. */
+/* A running pod's kubelet needs time to end it. */
 static void delete_pod(struct world *world, struct truth_object *object)
 {
     struct truth_state state = *truth_now(object);
@@ -110,7 +110,7 @@ static void delete_any_pod(struct world *world)
         delete_pod(world, object);
 }
 
-/* By somebody who knows the truth. */
+/* Another client binds, with exact knowledge. */
 static void bind_elsewhere(struct world *world)
 {
     const struct truth_object *pod = choose(world, PODS_PENDING);
@@ -199,7 +199,7 @@ static void begin_again(struct service *service)
     agenda_in(&world->agenda, world_between(world, 1, hurries ? 200 : 5000), on_start, service);
 }
 
-/* The leader is worth it. */
+/* Prefers the leader. */
 static struct service *victim(struct world *world)
 {
     struct service *leader = world->plan.is_focused ? world_leader(world) : NULL;
@@ -231,7 +231,7 @@ static void pause_service(struct world *world)
                   world_trouble(world, world->plan.suspensions, 2));
 }
 
-/* As by a flow of its own that is throttled. */
+/* Like throttling of its own flow only. */
 static void lose_lease(struct world *world)
 {
     struct service *service = world_leader(world);
@@ -243,17 +243,17 @@ static void lose_lease(struct world *world)
     wire_lose_lease(&service->wire, until_ms);
 }
 
-/* Not twice within its duration, nor as soon after it was made: that is said to be dangerous. */
+/* Not twice within its duration, and not that soon after its creation: documented as dangerous. */
 static void end_lease(struct world *world)
 {
     if (world_now(world) < world->lease_missed_ms + 2 * times()->lease_ms)
         return;
     world->lease_missed_ms = world_now(world);
-    world->led_ms = world_now(world) + times()->lease_ms; /* it may be missed for so long */
+    world->led_ms = world_now(world) + times()->lease_ms; /* that long it may be missing */
     server_end_lease(&world->server);
 }
 
-/* Longer than others may take until one of them leads instead. */
+/* Longer than another replica may take to lead instead. */
 static void blind_service(struct world *world)
 {
     struct service *service = world_any_service(world);
@@ -277,7 +277,7 @@ static void black_hole(struct world *world)
     wire_black_hole(&service->wire);
 }
 
-/* ---- when ---- */
+/* ---- schedule ---- */
 
 struct habit {
     struct world *world;

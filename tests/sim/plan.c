@@ -1,8 +1,8 @@
 /* plan: see plan.h. */
 #include "plan.h"
 
-/* Bindings that take as long as they may, while those who send them come and go often. With all
- * faults together this is rare. */
+/* Bindings of maximal duration, while their senders start and stop often: rare with all faults
+ * together. */
 static void focus(struct plan *plan, struct dice *dice)
 {
     bool *const ends[] = {&plan->kills, &plan->stops, &plan->pauses, &plan->lease_loses};

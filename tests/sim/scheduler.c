@@ -9,7 +9,7 @@
 #define FIRST_DELAY_MS 1000
 #define LAST_DELAY_MS 10000
 
-/* ---- what it sees ---- */
+/* ---- its view ---- */
 
 static struct sight *sight_of(struct scheduler *scheduler, const struct truth_version *version)
 {
@@ -80,7 +80,7 @@ void scheduler_tell(struct world *world, const struct truth_version *version)
     agenda_at(&world->agenda, world_next(world, &PACE, &scheduler->last_ms), on_news, news);
 }
 
-/* ---- what it decides ---- */
+/* ---- its decisions ---- */
 
 static const char *place_of(const struct sight *sight)
 {
@@ -133,7 +133,7 @@ static void try_later(struct scheduler *scheduler, struct sight *sight)
     sight->delay_ms = sight->delay_ms * 2 < LAST_DELAY_MS ? sight->delay_ms * 2 : LAST_DELAY_MS;
 }
 
-/* Where the EndpointSlice leads to, which may be late. */
+/* The address in the EndpointSlice, which may be outdated. */
 static struct service *whom_to_ask(struct world *world)
 {
     struct service *leader = world_leader(world);
@@ -146,11 +146,11 @@ struct binding {
     struct scheduler *scheduler;
     struct sight *sight;
     const char *node;
-    struct service *service; /* that is asked */
-    unsigned life;           /* of it */
+    struct service *service; /* that was called */
+    unsigned life;           /* life of the service */
     int64_t called_ms;
-    bool is_answered; /* by our service */
-    bool is_over;     /* for the scheduler */
+    bool is_answered; /* the service has answered */
+    bool is_over;     /* the scheduler is done with it */
 };
 
 static void end_binding(struct binding *binding, const char *error)

@@ -46,7 +46,7 @@ struct page {
     enum truth_kind kind;
     bool selects;
     int64_t rv;
-    long long first; /* of the objects of the kind, by their order */
+    long long first; /* position among objects of the kind */
     long long limit;
 };
 
@@ -64,7 +64,7 @@ static struct page page_of(const struct server *server, const char *path)
     return page;
 }
 
-/* How far it got; 0: to the end. */
+/* Returns where the page ended; 0: at the last object. */
 static long long write_items(const struct server *server, const struct page *page, struct buf *out)
 {
     long long i = -1;
@@ -234,7 +234,7 @@ static void send_event(const struct server_watch *watch, const char *type,
     buf_fini(&text);
 }
 
-/* Of an object that goes, or is no longer selected, the previous state is told. */
+/* An object that is deleted or no longer selected is sent in its previous state. */
 static void tell_version(const struct server_watch *watch, const struct truth_version *version)
 {
     const struct truth_version *before = version->before;
@@ -355,7 +355,7 @@ void server_unwatch(struct server *server, const struct stream *stream)
     *at = (*at)->next_watch;
 }
 
-/* ---- its life ---- */
+/* ---- start and stop ---- */
 
 void server_init(struct server *server, struct world *world)
 {

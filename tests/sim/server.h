@@ -1,6 +1,6 @@
 /*
- * server: a model of kube-apiserver over the truth: consistent lists in pages, watches with
- * bookmarks, GET of a pod, and Binding with all its answers (PROTOCOL 3.3 and 8.1 to 8.5).
+ * server: a model of kube-apiserver over the truth: consistent paged lists, watches with bookmarks,
+ * GET of a pod, and Binding with all its answers (PROTOCOL 3.3 and 8.1 to 8.5).
  */
 #ifndef SIM_SERVER_H
 #define SIM_SERVER_H
@@ -14,7 +14,7 @@ struct world;
 struct stream;
 
 struct server_reply {
-    unsigned status; /* 0: the connection was cut, and nothing was done */
+    unsigned status; /* 0: connection cut, nothing done */
     int64_t retry_after_s;
     const char *body; /* lives as long as the world */
 };
@@ -22,8 +22,8 @@ struct server_reply {
 struct server_watch {
     struct stream *stream;
     enum truth_kind kind;
-    bool selects; /* pods that have not finished */
-    size_t next;  /* in the history */
+    bool selects; /* unfinished pods only */
+    size_t next;  /* index in the history */
     int64_t ends_ms;
     bool is_over;
     struct server_watch *next_watch;
@@ -31,18 +31,18 @@ struct server_watch {
 
 /* The Lease of our replicas. */
 struct server_lease {
-    json_t *object; /* NULL: it was not made yet */
+    json_t *object; /* NULL: not created yet */
     int64_t rv;
-    struct binder holder; /* service NULL: nobody */
-    int64_t renewed_ms;   /* stored by the holder last */
+    struct binder holder; /* service NULL: no holder */
+    int64_t renewed_ms;   /* last write of the holder */
 };
 
 struct server {
     struct world *world;
-    int64_t up_ms;      /* it is down before */
-    int64_t ready_ms;   /* it answers 429 before */
-    int64_t well_ms;    /* it answers 500 before, whatever it did */
-    unsigned lifetimes; /* so often it was started */
+    int64_t up_ms;      /* down before that */
+    int64_t ready_ms;   /* answers 429 before that */
+    int64_t well_ms;    /* answers 500 before that, whatever it did */
+    unsigned lifetimes; /* number of starts */
     struct server_watch *watches;
     struct server_lease lease;
 };
@@ -50,32 +50,32 @@ struct server {
 void server_init(struct server *server, struct world *world);
 void server_fini(struct server *server);
 bool server_is_up(const struct server *server);
-/* It dies, and all its connections with it. */
+/* It dies, with all its connections. */
 void server_restart(struct server *server, int64_t down_ms, int64_t busy_ms);
 
-/* It answers 500, and the watches that are open end. */
+/* Answers 500 for a while; open watches end. */
 void server_sicken(struct server *server, int64_t how_long_ms);
 
-/* A list, or one pod. */
+/* A list or one pod. */
 struct server_reply server_read(struct server *server, const char *path);
-/* The one there is, by GET, POST and PUT; all replicas are told of a change. (server_lease.c) */
+/* The one Lease, by GET, POST and PUT; all replicas get changes. (server_lease.c) */
 struct server_reply server_lease(struct server *server, const struct binder *asker,
                                  const char *method, const char *body);
-/* It was given up long ago. */
+/* Starts with a Lease released long ago. */
 void server_begin_lease(struct server *server);
-/* Somebody deletes it. */
+/* A client deletes it. */
 void server_end_lease(struct server *server);
 struct server_reply server_bind(struct server *server, const struct binder *binder, bool is_doubled,
                                 const char *path, const char *body);
-/* Status 200 without a body: it may begin. */
+/* Status 200 without a body: the watch may start. */
 struct server_reply server_may_watch(struct server *server, const char *path);
-/* From now on the stream is told. */
+/* From now on the stream gets events. */
 void server_watch(struct server *server, const char *path, struct stream *stream);
 void server_unwatch(struct server *server, const struct stream *stream);
 
 /* For server_lease.c. */
 struct server_reply server_status(struct server *server, unsigned code, const char *message);
-/* Status 200: it may. */
+/* Status 200: reading is allowed. */
 struct server_reply server_may_read(struct server *server);
 
 #endif

@@ -1,4 +1,4 @@
-/* server_lease: the Lease of our replicas, as the API server keeps it. See server.h. */
+/* server_lease: the Lease of our replicas in the API server. See server.h. */
 #include "formats/json_get.h"
 #include "server.h"
 #include "world.h"
@@ -8,7 +8,7 @@
 struct news {
     struct service *service;
     unsigned life;
-    const char *text; /* NULL: it was deleted */
+    const char *text; /* NULL: deleted */
 };
 
 static void on_news(void *context)
@@ -26,7 +26,7 @@ static void on_news(void *context)
     json_decref(object);
 }
 
-/* By watches, which may be late, or broken. */
+/* By watches, which may be late or broken. */
 static void tell_all(struct server *server, const char *text)
 {
     struct world *world = server->world;
@@ -56,7 +56,7 @@ static const char *version_of(const json_t *object)
     return version;
 }
 
-/* Takes the object over. */
+/* Takes over the object. */
 static struct server_reply store(struct server *server, const struct binder *asker, json_t *object,
                                  unsigned code)
 {

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of giving the Lease up. */
+/* For releasing the Lease. */
 #define RELEASE_MS 3000
-/* Between two looks whether all are answered. */
+/* Interval of checks whether all calls are answered. */
 #define DRAIN_MS 10
-/* A loop takes in what has come for so long at the most before it looks what is to be done. */
+/* A loop reads input for at most so long before it runs its tasks. */
 #define TAKE_IN_MS 200
 
-/* ---- what the loops do ---- */
+/* ---- the loops' tasks ---- */
 
 struct wake {
     struct service *service;
@@ -43,7 +43,7 @@ static void on_wake(void *context)
 
 /* ---- its clock ---- */
 
-/* So long its clock stood still. */
+/* How long its clock has stood still. */
 static int64_t missed_ms(const struct service *service)
 {
     if (CLOCK_SOURCE == CLOCK_BOOTTIME)
@@ -70,7 +70,7 @@ void service_sleep(struct service *service, int64_t until_ms, bool suspended)
     service->sleeps_until_ms = until_ms;
 }
 
-/* at_ms is by its clock. */
+/* at_ms: on its clock. */
 static void wake_at(struct service *service, size_t task, int64_t at_ms)
 {
     if (at_ms == CLOCK_NEVER)
@@ -117,7 +117,7 @@ void service_pump(struct service *service, size_t kind)
     }
 }
 
-/* No two may decide at a time. */
+/* Two replicas may not decide at the same time. */
 static void check_alone(struct service *service)
 {
     struct world *world = service->world;
@@ -152,7 +152,7 @@ void service_stir(struct service *service)
         service_tick(service);
 }
 
-/* As the loop of the reflectors wakes the other one. */
+/* Like the reflectors' loop, which wakes the other one. */
 static void on_inventory(void *context)
 {
     struct service *service = context;
@@ -162,7 +162,7 @@ static void on_inventory(void *context)
     wake_at(service, N_CLUSTER_KINDS, service_now(service));
 }
 
-/* ---- its part among others ---- */
+/* ---- leadership ---- */
 
 static int64_t wall_ms(void *context)
 {
@@ -193,7 +193,7 @@ static void on_turn(void *context, bool may_decide)
                may_decide ? "leads" : "leads no more");
 }
 
-/* One end, of one life. */
+/* One stop of one life. */
 struct stop {
     struct service *service;
     unsigned life;
@@ -332,7 +332,7 @@ static bool may_post(void *context, int64_t now_ms)
     return !service->leadership || leadership_may_decide(service->leadership, now_ms);
 }
 
-/* ---- its lives ---- */
+/* ---- start and stop ---- */
 
 void service_init(struct service *service, struct world *world, unsigned number)
 {
@@ -417,7 +417,7 @@ void service_kill(struct service *service)
     inventory_free(service->inventory);
 }
 
-/* Whoever was taken is answered first. */
+/* Answers accepted calls first. */
 static void on_drain(void *context)
 {
     const struct stop *stop = context;
@@ -454,7 +454,7 @@ void service_fini(struct service *service)
     policy_fini(&service->policy);
 }
 
-/* ---- what is asked of it ---- */
+/* ---- requests ---- */
 
 bool service_fits(struct service *service, const char *uid, unsigned gpus, const char *node)
 {

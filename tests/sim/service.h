@@ -1,6 +1,6 @@
 /*
- * service: the program under test, but for its threads: the real reflectors, inventory and binds,
- * over the wire of the world. It may die at any moment and be started again.
+ * service: the program under test without its threads: real reflectors, inventory and binds over
+ * the simulated wire. It may die at any moment and start again.
  */
 #ifndef SIM_SERVICE_H
 #define SIM_SERVICE_H
@@ -12,8 +12,8 @@
 #include "times.h"
 #include "wire.h"
 
-/* Limits that are shorter than in production, as a simulated minute would be an hour else; all
- * other times are times(). */
+/* Shorter limits than in production, so that a simulated minute covers an hour; all other times are
+ * times(). */
 #define SERVICE_CONFIRM_MS 15000
 #define SERVICE_SILENCE_MS 20000
 #define SERVICE_PAGE 5
@@ -23,65 +23,64 @@ struct world;
 /* A replica. */
 struct service {
     struct world *world;
-    unsigned number; /* from 1 on */
+    unsigned number; /* from 1 */
     struct wire wire;
     const char *bound_by;
     bool is_alive;
-    bool is_stopping;        /* it takes no calls any more */
-    unsigned n_calls;        /* of bind, not answered yet */
-    int64_t unusable_ms;     /* since when its ledger is; CLOCK_NEVER: it is not */
-    int64_t sleeps_until_ms; /* until then it does nothing, and does not know */
-    int64_t suspended_ms;    /* since when its host is, or was last; 0: it never was */
-    int64_t missed_ms;       /* so long its host was, before that */
-    unsigned life;           /* so often it was started */
+    bool is_stopping;        /* accepts no more calls */
+    unsigned n_calls;        /* unanswered calls of bind */
+    int64_t unusable_ms;     /* start of the ledger's unusability; CLOCK_NEVER: usable */
+    int64_t sleeps_until_ms; /* paused until then, unaware */
+    int64_t suspended_ms;    /* start of its host's last suspension; 0: none */
+    int64_t missed_ms;       /* total of earlier suspensions */
+    unsigned life;           /* number of starts */
     struct policy policy;
     struct inventory *inventory;
     struct reflector *reflectors[N_CLUSTER_KINDS];
     struct stream *streams[N_CLUSTER_KINDS];
     struct binds *binds;
-    struct leadership *leadership;         /* NULL: it is the only one */
-    struct hold *hold;                     /* NULL: there is a Lease */
-    struct catch_up catch_up;              /* of the pods; number 0: none */
-    struct reflector_store lease_store;    /* whom a watch on the Lease tells */
-    int64_t wakes_ms[N_CLUSTER_KINDS + 1]; /* already on the agenda; the last: of binds */
+    struct leadership *leadership;         /* NULL: the only replica */
+    struct hold *hold;                     /* NULL: a Lease is used */
+    struct catch_up catch_up;              /* of pods; number 0: none */
+    struct reflector_store lease_store;    /* target of the watch on the Lease */
+    int64_t wakes_ms[N_CLUSTER_KINDS + 1]; /* on the agenda already; the last is for binds */
     void (*on_stopped)(struct service *service);
 };
 
 void service_init(struct service *service, struct world *world, unsigned number);
 void service_fini(struct service *service);
 void service_start(struct service *service);
-/* As with kill -9: what was on its way stays so. */
+/* Like kill -9: requests in flight stay in flight. */
 void service_kill(struct service *service);
 
-/* As with SIGTERM: it answers whom it has to, gives the Lease up, and ends. */
+/* Like SIGTERM: answers its calls, releases the Lease, and ends. */
 void service_stop(struct service *service, void (*on_stopped)(struct service *service));
 
-/* kube-scheduler is answered by it. */
+/* Whether it answers kube-scheduler. */
 bool service_may_decide(struct service *service);
-/* So are its bindings sent. */
+/* Whether it sends bindings. */
 bool service_may_bind(struct service *service);
-/* It could, if it led: its ledger is usable, too. */
+/* Whether it could decide as leader, with a usable ledger. */
 bool service_could_decide(const struct service *service);
-/* A watch on the Lease shows it, or its end (NULL). */
+/* A watch event of the Lease; NULL: deletion. */
 void service_see_lease(struct service *service, const json_t *object);
 
-/* It does nothing until then, and does not know. suspended: its host does nothing, either, and
- * CLOCK_MONOTONIC stands still. */
+/* Pauses it until then, unaware. suspended: its host too, and CLOCK_MONOTONIC stops. */
 void service_sleep(struct service *service, int64_t until_ms, bool suspended);
-/* What its clock says. */
+/* The time on its clock. */
 int64_t service_now(const struct service *service);
 
-/* The reflector of a kind may want something. */
+/* Runs the reflector of a kind. */
 void service_pump(struct service *service, size_t kind);
-/* So may binds, and leadership. */
+/* Runs binds and leadership. */
 void service_tick(struct service *service);
-/* Something came for them: they look at once, or when more has come. */
+/* Input arrived: they run at once, or when more has arrived. */
 void service_stir(struct service *service);
 
-/* May the pod go there? As filter judges it; false also where it cannot say. */
+/* Whether filter lets the pod on the node; false also without a usable ledger. */
 bool service_fits(struct service *service, const char *uid, unsigned gpus, const char *node);
 
-/* What is wrong with it in a quiet world; NULL: nothing. In the arena of the world. */
+/* A fault of the service in a quiet world, in the world's arena; NULL: none. */
 const char *service_fault(struct service *service);
 
 #endif

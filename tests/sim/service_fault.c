@@ -1,4 +1,4 @@
-/* service_fault: what is wrong with a service in a quiet world. See service.h. */
+/* service_fault: faults of a service in a quiet world. See service.h. */
 #include "world.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
 /*
- * sim: the reflectors, the ledger and binds against a model of the API server, in simulated time.
+ * sim: reflectors, ledger and binds against a model of the API server, in simulated time.
  *
- *     sim --seeds FROM..TO       each seed is a minute of burst with faults, and the quiet after it
- *     sim --seed N --trace       one seed again, exactly, and all that happens in it
+ *     sim --seeds FROM..TO  each seed is a minute of burst with faults, and the quiet after it
+ *     sim --seed N --trace  repeats one seed exactly, with a trace of its events
  *
- * A seed that fails is printed with what was wrong and the command that replays it; the exit status
- * is 1 then. CONTRIBUTING.md says what holds, and how many seeds are run when.
+ * A failing seed is printed with its fault and the command that replays it; the exit status is 1.
+ * CONTRIBUTING.md states the properties checked, and how many seeds run when.
  */
 #include "base/log.h"
 #include "world.h"

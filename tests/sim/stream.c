@@ -1,11 +1,11 @@
-/* stream: lists and watches on their way to the reflectors. See wire.h. */
+/* stream: lists and watches in flight to the reflectors. See wire.h. */
 #include "wire.h"
 
 #include "world.h"
 
 #include <string.h>
 
-/* One piece of a stream on its way. */
+/* A piece of a stream in flight. */
 struct piece {
     struct stream *stream;
     enum { PIECE_HEAD, PIECE_BYTES, PIECE_END } what;
@@ -13,7 +13,7 @@ struct piece {
     const char *bytes;
     enum kube_outcome outcome;
     const char *why;
-    bool is_late; /* it has arrived, and waits until somebody wakes */
+    bool is_late; /* arrived, but the service sleeps */
 };
 
 static agenda_call on_piece;
@@ -24,7 +24,7 @@ static bool is_heard(const struct stream *stream)
            stream->service->is_alive;
 }
 
-/* Whoever sleeps hears it later, in the same order. */
+/* A sleeping service receives it later, in the same order. */
 static bool must_wait(struct piece *piece)
 {
     struct stream *stream = piece->stream;
@@ -65,7 +65,7 @@ static void on_piece(void *context)
     service_pump(service, stream->kind);
 }
 
-/* One after another, however long each takes. */
+/* In sequence, whatever the delay of each. */
 static void set_off(struct stream *stream, const struct piece *piece)
 {
     struct world *world = stream->world;
@@ -91,7 +91,7 @@ static void send_bytes(struct stream *stream, const char *bytes)
     set_off(stream, &piece);
 }
 
-/* In two pieces, cut anywhere. */
+/* In two pieces, split anywhere. */
 void stream_send(struct stream *stream, const char *text)
 {
     struct world *world = stream->world;
@@ -170,7 +170,7 @@ static void on_refused(void *context)
     send_end(context, KUBE_NOT_SENT, "connection refused");
 }
 
-/* As the loop does: no head in time, or a list that stops. A watch may be silent. */
+/* Like the loop: no head in time, or a stalled list. A watch may be silent. */
 static void on_due(void *context)
 {
     struct stream *stream = context;
@@ -178,7 +178,7 @@ static void on_due(void *context)
     const int64_t limit_ms = stream->has_head ? stream->idle_ms : stream->head_timeout_ms;
     if (stream->is_over || limit_ms == 0 || stream->life != stream->service->life)
         return;
-    /* Who wakes hears first what has come meanwhile. */
+    /* A waking service first receives what has arrived. */
     const int64_t awake_ms = stream->service->sleeps_until_ms + 1;
     int64_t due_ms = stream->heard_ms + limit_ms;
     if (due_ms < awake_ms)

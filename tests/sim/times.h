@@ -1,5 +1,5 @@
 /*
- * times: the times that a replica of the simulator goes by: the product's, of its default settings.
+ * times: timing of a simulated replica: the product's default settings.
  */
 #ifndef SIM_TIMES_H
 #define SIM_TIMES_H

@@ -1,5 +1,5 @@
 /*
- * truth: what the API server stores: nodes and pods, each with all its versions, in one history.
+ * truth: objects stored in the API server: nodes and pods, with all versions in one history.
  */
 #ifndef SIM_TRUTH_H
 #define SIM_TRUTH_H
@@ -13,14 +13,14 @@
 
 enum truth_kind { TRUTH_NODES, TRUTH_PODS, TRUTH_OTHERS };
 
-/* An object at one time. Texts live as long as the truth. */
+/* An object at one time. Strings live as long as the truth. */
 struct truth_state {
     const char *uid;
-    unsigned gpus; /* a node's, or what a pod asks for */
+    unsigned gpus; /* of a node, or requested by a pod */
     bool cordoned;
-    const char *node; /* "" while it has none */
+    const char *node; /* "": none */
     const char *bound_by;
-    struct binder binder; /* ours; service NULL: it was none */
+    struct binder binder; /* our binding; service NULL: none */
     bool finished;
     bool terminating;
 };
@@ -30,17 +30,17 @@ struct truth_object;
 struct truth_version {
     int64_t rv;
     struct truth_object *object;
-    struct truth_version *before; /* of the same object; NULL: none */
-    bool deleted;                 /* then the state is the last one */
+    struct truth_version *before; /* previous version of the object; NULL: none */
+    bool deleted;                 /* state is then the last one */
     struct truth_state state;
 };
 
-/* Whatever has this name: it may be deleted, and made anew. */
+/* All objects of this name, which may be deleted and recreated. */
 struct truth_object {
     enum truth_kind kind;
     const char *name;
     struct truth_version *last;
-    unsigned gpus_ever; /* of a node: the most it had */
+    unsigned gpus_ever; /* of a node: its maximum */
     struct truth_object *next;
 };
 
@@ -51,8 +51,8 @@ struct truth {
     struct truth_version **history; /* history[i]->rv is i + 1 */
     size_t n;
     size_t size;
-    int64_t compacted_rv;         /* what is older is forgotten */
-    struct truth_object *objects; /* in the order of their first making */
+    int64_t compacted_rv;         /* older versions are compacted */
+    struct truth_object *objects; /* in order of first creation */
     unsigned n_uids;
     truth_listener *listeners[2];
     void *contexts[2];
@@ -68,23 +68,22 @@ const char *truth_new_uid(struct truth *truth);
 
 /* NULL: there never was one. */
 struct truth_object *truth_find(const struct truth *truth, enum truth_kind kind, const char *name);
-/* Of that name, made or changed. */
+/* Creates or changes the object of that name. */
 void truth_put(struct truth *truth, enum truth_kind kind, const char *name,
                const struct truth_state *state);
 void truth_delete(struct truth *truth, struct truth_object *object);
 
-/* What it is now; NULL where it is deleted. */
+/* The present state; NULL: deleted. */
 const struct truth_state *truth_now(const struct truth_object *object);
-/* As of that resourceVersion; NULL where it was not there. */
+/* The version at that resourceVersion; NULL: absent then. */
 const struct truth_version *truth_at(const struct truth_object *object, int64_t rv);
 
-/* GPUs of the node's pods that have not finished; how the name of who bound them begins, NULL:
- * anybody. */
+/* GPUs of the node's unfinished pods. bound_by: prefix of the binder's name; NULL: any. */
 unsigned truth_gpus_used(const struct truth *truth, const char *node, const char *bound_by);
-/* How often a binding gave this UID to the node: 0 or 1. */
+/* How often a binding assigned this UID to the node: 0 or 1. */
 bool truth_was_bound(const struct truth *truth, const char *uid, const char *node);
 
-/* A JSON object, with that resourceVersion. */
+/* Writes the object as JSON with that resourceVersion. */
 void truth_write(const struct truth_object *object, const struct truth_state *state, int64_t rv,
                  struct buf *out);
 

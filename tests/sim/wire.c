@@ -1,4 +1,4 @@
-/* wire: see wire.h. The questions of binds; streams are in stream.c. */
+/* wire: see wire.h. The requests of binds; streams are in stream.c. */
 #include "wire.h"
 
 #include "base/clock.h"
@@ -11,20 +11,20 @@
 #include <string.h>
 #include <utlist.h>
 
-/* A question is with the server before this, or never: binds counts on it. So is the end of the
- * connection of one who asked and died; what the server still did for it, it gives up then (in
- * net/http a request's context ends with its connection). */
+/* A request reaches the server before this, or never: binds relies on it. So does the end of a dead
+ * client's connection, which aborts what the server still does for it (net/http ends a request's
+ * context with its connection). */
 #define WAY_MAX_MS 800
-/* So long a question may wait for a connection before it leaves. */
+/* Longest wait of a request for a connection. */
 #define CONNECTING_MAX_MS 3000
 
 struct call {
     struct wire *wire;
     struct binder binder;
     const char *method;
-    bool changes;    /* it is no GET */
-    bool has_left;   /* else there is no connection for it yet */
-    bool is_doubled; /* on its way */
+    bool changes;    /* not a GET */
+    bool has_left;   /* else it waits for a connection */
+    bool is_doubled; /* in flight */
     const char *path;
     const char *body;
     bool (*may_leave)(void *context, int64_t now_ms);
@@ -33,11 +33,11 @@ struct call {
     void *context;
     bool is_answered;
     int64_t sent_until_ms;  /* by the kernel */
-    int64_t heard_until_ms; /* by the server: who asked has died */
+    int64_t heard_until_ms; /* by the server: the client has died */
     struct call *next;
 };
 
-/* One time that a question reached the server. */
+/* One arrival of a request at the server. */
 struct visit {
     struct call *call;
     unsigned lifetime; /* of the server */
@@ -49,7 +49,7 @@ static struct world *world_of(const struct call *call)
     return call->wire->world;
 }
 
-/* By a reset: nothing of it is sent any more, and the server ends what it still does for it. */
+/* By a reset: nothing more is sent, and the server later aborts the request. */
 static void end_connection(struct call *call)
 {
     const int64_t now_ms = world_now(world_of(call));
@@ -57,7 +57,7 @@ static void end_connection(struct call *call)
     call->heard_until_ms = now_ms + times()->post_life_ms + TIMING_SLACK_MS - 1;
 }
 
-/* To who is asleep it comes later. */
+/* A sleeping service gets it later. */
 struct late {
     struct call *call;
     enum kube_outcome outcome;
@@ -129,13 +129,13 @@ static int64_t way_ms(struct world *world)
     return world_between(world, 1, 20);
 }
 
-/* The kernel sends again what is lost, for as long as it may: it counts from the first time that it
- * sends again. What is not there by then never is. */
+/* The kernel retransmits lost data for a limited time, counted from the first retransmission. Data
+ * that has not arrived by then never will. */
 #define FIRST_AGAIN_MS 300
 #define LINGERING_MS 1500
 #define LINGERING_MAX_MS 40000
 
-/* CLOCK_NEVER: it is given up. */
+/* CLOCK_NEVER: given up. */
 static int64_t outward_ms(struct world *world)
 {
     if (!world_trouble(world, world->plan.lingering, world->plan.is_focused ? 2 : 4))
@@ -162,7 +162,7 @@ static void send_back(struct visit *visit)
         agenda_in(&world->agenda, way_ms(world), on_reply, visit);
 }
 
-/* A server that was started anew knows nothing of it. */
+/* A restarted server has no record of it. */
 static void on_done(void *context)
 {
     struct visit *visit = context;
@@ -188,7 +188,7 @@ static void on_given_up(void *context)
     send_back(visit);
 }
 
-/* It may be done although the answer will be that it took too long. */
+/* It may take effect although the answer will be a timeout. */
 static void take_long(struct world *world, struct visit *visit)
 {
     int64_t life_ms = times()->post_life_ms;
@@ -213,7 +213,8 @@ static void on_arrived(void *context)
     if (world_now(world) > call->sent_until_ms)
         return;
     if (world_trouble(world, world->plan.refusals, 8)) {
-        /* 429 says that nothing was done, or will be: nobody says so of one of two. */
+        /* 429 means that nothing was or will be done: no API server says so about one of two
+         * copies. */
         const bool is_word = !call->is_doubled && dice_one_in(&world->dice, 2);
         const unsigned code = is_word ? 429 : 500;
         visit->reply = (struct server_reply){code, code == 429 ? 1 : -1, "{\"kind\":\"Status\"}"};
@@ -255,7 +256,7 @@ static void set_off(struct call *call)
         agenda_in(&world->agenda, way_ms(world), on_arrived, call);
 }
 
-/* Who is asleep goes on when it wakes. */
+/* A sleeping service continues when it wakes. */
 static void on_connected(void *context)
 {
     struct call *call = context;
@@ -303,7 +304,7 @@ void wire_init(struct wire *wire, struct service *service)
     *wire = (struct wire){.world = service->world, .service = service};
 }
 
-/* The service runs its tasks after all that may wake them. */
+/* The service runs its tasks after everything that may wake them. */
 static void wake(void *sender)
 {
     (void)sender;
@@ -319,7 +320,7 @@ static void stop(struct call *call)
     struct world *world = world_of(call);
     const struct kube_answer stopped =
         kube_unanswered(service_now(call->wire->service), KUBE_UNKNOWN, "stopped");
-    /* Where the host died, nobody hears of it, either. */
+    /* If the host died, the server does not notice either. */
     if (!world_trouble(world, world->plan.lingering, 2))
         call->heard_until_ms = world_now(world) + world_between(world, 0, WAY_MAX_MS);
     if (call->is_answered)

@@ -6,13 +6,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The ledger's sums are made again so often. */
+/* Interval of checks of the ledger's sums. */
 #define CHECK_MS 2000
-/* Beyond what is promised of a network that works: simulated ways take up to 20 ms each. */
+/* Tolerance above a working network: simulated trips take up to 20 ms. */
 #define SLACK_MS 2000
-/* That may be blind: until it knows, and for how long it leads then. */
+/* Time until a blind replica notices, plus the time it still leads. */
 #define BLIND_MS (SERVICE_SILENCE_MS + times()->renew_ms)
-/* More within a millisecond go round in a circle. */
+/* More steps within a millisecond are an endless loop. */
 #define STEPS_MAX 10000
 
 int64_t world_now(const struct world *world)
@@ -80,7 +80,7 @@ struct service *world_any_service(struct world *world)
     return &world->services[dice_below(&world->dice, world->plan.n_replicas)];
 }
 
-/* ---- what holds all the time, and in the end ---- */
+/* ---- permanent and final conditions ---- */
 
 static void check_sums(struct world *world, struct service *service)
 {
@@ -98,8 +98,8 @@ static bool could_anybody_decide(const struct world *world)
     return could;
 }
 
-/* The Lease runs out, is taken, and the ledger comes to that: with delays and losses that
- * TIMING_TAKEOVER_MS leaves out. */
+/* The Lease expires, another replica acquires it, and its ledger catches up: with delays and losses
+ * beyond TIMING_TAKEOVER_MS. */
 static void check_lead(struct world *world)
 {
     const int64_t limit_ms =
@@ -112,7 +112,7 @@ static void check_lead(struct world *world)
         world_fail(world, "nobody leads since %lld ms", (long long)world->led_ms);
 }
 
-/* Who wakes finds out first. */
+/* A waking service notices first. */
 static void check_patience(struct world *world, struct service *service)
 {
     const int64_t now_ms = world_now(world);
@@ -157,7 +157,7 @@ static void check_end(struct world *world)
         world_fail(world, "in the end, %s", fault);
 }
 
-/* ---- its time ---- */
+/* ---- time ---- */
 
 static void on_truth(void *context, const struct truth_version *version)
 {
@@ -180,7 +180,7 @@ static void begin(struct world *world)
     life_begin(world);
     for (unsigned i = 0; i < world->plan.n_replicas; i++)
         service_init(&world->services[i], world, i + 1);
-    world->led_ms = world_now(world) + times()->lease_ms; /* it is missed for so long */
+    world->led_ms = world_now(world) + times()->lease_ms; /* it may be missing for that long */
     scheduler_start(world);
     agenda_in(&world->agenda, CHECK_MS, on_check, world);
     agenda_in(&world->agenda, PLAN_BURST_MS, on_quiet, world);

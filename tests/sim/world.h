@@ -1,6 +1,6 @@
 /*
- * world: all that there is in a simulated minute: the API server and its truth, the wire, our
- * service, kube-scheduler, and what befalls them. One thread; the time is the agenda's.
+ * world: everything in a simulated minute: the API server and its truth, the wire, our service,
+ * kube-scheduler, and the events. One thread; the agenda has the time.
  */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
@@ -16,52 +16,52 @@
 #include "wire.h"
 
 #define WORLD_BEGIN_MS 1000
-#define WORLD_US "sim/" /* and the number of a replica */
+#define WORLD_US "sim/" /* followed by the replica's number */
 
 struct world {
     uint64_t seed;
     bool traced;
     struct dice dice;
     struct plan plan;
-    struct arena *arena; /* of all that lives as long as the world */
+    struct arena *arena; /* for data that lives as long as the world */
     struct agenda agenda;
     struct truth truth;
     struct server server;
-    struct service services[PLAN_REPLICAS_MAX]; /* as many as the plan has */
-    int64_t led_ms; /* when one of them decided last, or nobody could, or another trouble began */
-    int64_t lease_missed_ms; /* it was deleted, or made, last */
+    struct service services[PLAN_REPLICAS_MAX]; /* the plan says how many */
+    int64_t led_ms; /* last time a replica decided, or none could, or another fault began */
+    int64_t lease_missed_ms; /* last deletion or creation of the Lease */
     struct scheduler *scheduler;
-    bool is_quiet; /* no new trouble */
+    bool is_quiet; /* no new faults */
     bool failed;
     char failure[600];
 };
 
-/* The minute, and the quiet after it. */
+/* Runs the minute, then the quiet. */
 void world_run(struct world *world);
 
-/* One that may decide; NULL: none. */
+/* A replica that may decide; NULL: none. */
 struct service *world_leader(struct world *world);
-/* Any. */
+/* A random replica. */
 struct service *world_any_service(struct world *world);
 
 int64_t world_now(const struct world *world);
-/* From least to most. */
+/* Random, least and most included. */
 int64_t world_between(struct world *world, int64_t least, int64_t most);
-/* While there is trouble of that kind: once in n times. */
+/* With faults of that kind planned: true once in one_in calls. */
 bool world_trouble(struct world *world, bool planned, unsigned one_in);
-/* How long what goes one after another is on its way: up to usual_ms, and where delays are planned,
- * once in so many times up to trouble_ms more. */
+/* Delays of things in sequence: up to usual_ms; with planned delays, once in trouble_one_in times
+ * up to trouble_ms more. */
 struct world_pace {
     int64_t usual_ms;
     unsigned trouble_one_in;
     int64_t trouble_ms;
 };
-/* When the next one arrives: never before the last, which it becomes. */
+/* Arrival of the next one: never before *last_ms, which becomes it. */
 int64_t world_next(struct world *world, const struct world_pace *pace, int64_t *last_ms);
-/* A line of the trace. */
+/* Writes a line of the trace. */
 void world_tell(const struct world *world, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* What must not be is. The first ends the world. */
+/* Reports a violated condition. The first one ends the world. */
 void world_fail(struct world *world, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif
