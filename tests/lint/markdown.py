@@ -13,9 +13,6 @@ import tree
 WIDTH = 100
 # Documents whose prose is not yet wrapped.
 NOT_WRAPPED = {
-    "CHANGELOG.md",
-    "README.md",
-    "docs/ARCHITECTURE.md",
     "docs/BENCHMARKS.md",
     "docs/KUBE-SCHEDULER.md",
     "docs/MISTAKES.md",
