@@ -78,7 +78,7 @@ void binds_stop(struct binds *binds);
 
 /* Whether a caller waits for an answer. */
 bool binds_has_callers(struct binds *binds);
-/* When nothing posted earlier can take effect any more; now_ms if that holds now. may_post must
+/* The time from which no earlier POST can take effect; now_ms if that holds now. may_post must
  * return false before the call. */
 int64_t binds_quiet_ms(struct binds *binds, int64_t now_ms);
 

@@ -7,8 +7,8 @@
  * into the EndpointSlice, as clients need a while to notice.
  *
  * A replica with an unusable ledger never acquires the Lease. A leader whose ledger stays unusable
- * for lease.renew_deadline_ms stands back: it stops deciding, and releases the Lease when nothing
- * that it began can take effect any more. It takes the Lease again once its ledger is usable and
+ * for lease.renew_deadline_ms stands back: it stops deciding, and releases the Lease once no
+ * earlier action of it can take effect. It takes the Lease again once its ledger is usable and
  * the Lease is free. So a leader with an unsteady ledger keeps the Lease for at least that time.
  *
  * A leader may decide until decide_ms after it sent its last successful renewal. Actions begun
@@ -42,8 +42,8 @@ struct leadership_settings {
     /* Whether the ledger can be decided on; if not, why. Called on the sender's thread. The owner
      * must wake the sender when the answer changes. */
     bool (*usable)(void *context, struct err *ret_why);
-    /* Given that nothing new begins: when nothing begun earlier can take effect any more; at most
-     * now_ms if that holds now. Called on the sender's thread. */
+    /* From then on no earlier action can take effect, if none begins any more. At most now_ms if
+     * that holds now. Called on the sender's thread. */
     int64_t (*quiet_ms)(void *context, int64_t now_ms);
     /* Milliseconds since 1970, for the times in the Lease. */
     int64_t (*wall_ms)(void *context);
@@ -65,8 +65,8 @@ void leadership_serves(struct leadership *leadership, unsigned port);
 
 /* A kube_task. */
 int64_t leadership_tick(void *leadership_context, int64_t now_ms);
-/* From the next tick on it never decides again; it gives the Lease up when nothing begun can take
- * effect any more. From any thread; the caller must wake the sender then. */
+/* From the next tick on it never decides again. It gives the Lease up once no earlier action can
+ * take effect. From any thread; the caller must wake the sender then. */
 void leadership_release(struct leadership *leadership);
 
 /* From any thread; reads one atomic. */

@@ -135,7 +135,7 @@ struct reflector_kind {
     const char *field_selector; /* encoded; NULL: none */
     const char *const *drop;    /* subtrees of an object that nothing reads; NULL-terminated */
     /* The server may not serve it (404): then the collection counts as empty, and is requested
-     * again every minute at least. */
+     * again at least once a minute. */
     bool is_optional;
 };
 

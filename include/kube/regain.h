@@ -1,10 +1,11 @@
 /*
  * regain: an instance beside a kube-scheduler brings its ledger up to date after a pause.
  *
- * We have no Lease here: kube-scheduler's Lease decides which instance is called. Each verb shows
- * that its kube-scheduler led then. Within idle_ms after a verb no other kube-scheduler can have
- * led (idle_ms is at most its lease duration less its renew deadline). After a longer pause another
- * instance may have bound pods, so the ledger must be brought up to date before the next answer.
+ * Such an instance has no Lease: kube-scheduler's Lease decides which instance is called. Each verb
+ * shows that its kube-scheduler led then. Within idle_ms after a verb no other kube-scheduler can
+ * have led (idle_ms is at most its lease duration less its renew deadline). After a longer pause
+ * another instance may have bound pods, so the ledger must be brought up to date before the next
+ * answer.
  *
  * It reads kube-scheduler's Lease first, which costs one GET. If the Lease was renewed, and is
  * otherwise unchanged (UID, holder, transitions) since the ledger was last up to date, no other
@@ -12,8 +13,8 @@
  * up as a new leader's does (leadership.h). The Lease is read before the catching up begins, so the
  * next reading sees a later change.
  *
- * It works on the sender's thread, by its answers and as a kube_task, and has no clock of its own.
- * Where it says "from any thread" so it is.
+ * Runs on the sender's thread, driven by answers and as a kube_task. It has no clock of its own.
+ * Functions marked "from any thread" are the exception.
  */
 #ifndef KUBE_REGAIN_H
 #define KUBE_REGAIN_H

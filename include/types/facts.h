@@ -147,8 +147,8 @@ struct pod_facts {
      * or the pod has a node or is finished. */
     const char *unscheduled_reason;  /* "Unschedulable" */
     const char *unscheduled_message; /* "0/4 nodes are available: ..." */
-    /* Features of a pod without a node that are not judged, each line ended by a
-     * newline. NULL: none, or the pod has a node or is finished. */
+    /* Features of a pod without a node that are not judged, each line ended by a newline. NULL:
+     * none, or the pod has a node or is finished. */
     const char *not_evaluated;
     struct shape_facts shape;
 };
