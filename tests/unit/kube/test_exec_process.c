@@ -76,7 +76,7 @@ static void test_what_it_is_told(void **state)
     struct kube_env_var env[4];
     for (size_t i = 0; i < 4; i++)
         env[i] = (struct kube_env_var){names[i], values[i]};
-    char path[300];
+    char path[4096];
     (void)snprintf(path, sizeof path, "%s:%s", folder.path, getenv("PATH"));
     char *before = strdup(getenv("PATH"));
     (void)setenv("PATH", path, 1);

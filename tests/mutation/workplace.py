@@ -1,0 +1,219 @@
+"""A copy of the tree in which faults are built and tested, so that the checkout keeps its files.
+
+Judges one fault at a time: builds it, runs the unit tests that it changes and then the simulator, and says what noticed. It
+neither chooses faults nor records anything.
+"""
+
+import contextlib
+import glob
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "lint"))
+
+import tree  # noqa: E402
+from harness import unit  # noqa: E402
+
+SIM = "tests/sim/sim"
+SEEDS = "1..40"
+ENV = {"LEDGER_EVENTS": "50000"}
+# Without these a call with swapped arguments often compiles, with a warning.
+C_ARGS = "-O1 -w -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration"
+PLAIN = ["-Dtests=true", "-Dbuildtype=plain", f"-Dc_args={C_ARGS}"]
+SANITIZED = ["-Dtests=true", "-Dbuildtype=plain", f"-Dc_args=-g1 {C_ARGS}", "-Db_lundef=false", "-Db_sanitize=address,undefined"]
+BUILD_S = 600
+# A test under a fault gets its own time so many times over, and this: it may loop, and the machine may be busy.
+TIMES, SPARE_CPU_S, SPARE_S = 10, 10, 30
+MEMORY_BYTES = 4 << 30
+# Faults in code that kills processes must not reach those of the machine.
+NAMESPACE = ["unshare", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"]
+
+COMPILES_NOT, SAME_CODE, KILLED, SURVIVED = "does not compile", "same code", "killed", "survived"
+
+
+class Trouble(Exception):
+    """The tree does not build or pass without a fault."""
+
+
+def has_namespaces():
+    return subprocess.run([*NAMESPACE, "true"], check=False, capture_output=True).returncode == 0
+
+
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).digest()
+
+
+def write(path, text):
+    with open(path, "wb") as file:
+        file.write(text)
+
+
+class Build:
+    """One build directory of a copy, as it is without a fault: what its tests and objects are, and how long each test takes."""
+
+    def __init__(self, place, name, options, bare):
+        self.place, self.folder, self.bare = place, os.path.join(place, name), bare
+        self.is_sanitized = options is SANITIZED
+        if not os.path.exists(os.path.join(self.folder, "build.ninja")):
+            self.check(["meson", "setup", self.folder, *options])
+        self.tests = {name: test["cmd"] for name, test in unit.executables(self.folder).items()}
+        if os.path.exists(os.path.join(place, "tests/sim/meson.build")):
+            self.tests["sim"] = [os.path.join(self.folder, SIM), "--seeds", SEEDS]
+        self.paths = {name: command[0] for name, command in self.tests.items()}
+        done = self.ninja()
+        if done.returncode != 0:
+            raise Trouble(done.stdout)
+        self.pristine = self.programs()
+        self.pristine_objects = self.objects()
+        self.seconds = {}
+
+    def check(self, command):
+        done = subprocess.run(command, cwd=self.place, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        if done.returncode != 0:
+            raise Trouble(f"{' '.join(command)}\n{done.stdout}")
+
+    def ninja(self):
+        targets = [os.path.relpath(path, self.folder) for path in self.paths.values()]
+        command = ["ninja", "--quiet", "-j", "1" if self.has_built else str(os.cpu_count()), "-C", self.folder, *targets]
+        return subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=BUILD_S * 10, check=False
+        )
+
+    @property
+    def has_built(self):
+        return hasattr(self, "pristine")
+
+    def programs(self):
+        return {name: digest(path) for name, path in self.paths.items()}
+
+    def objects(self):
+        return {path: digest(path) for path in glob.glob(os.path.join(self.folder, "src/**/*.o"), recursive=True)}
+
+    def changed(self):
+        return [name for name, seen in self.programs().items() if seen != self.pristine[name]]
+
+    def measure(self, seconds=None):
+        """Runs every test without a fault, unless that is done already."""
+        self.seconds = seconds or {}
+        for name in self.tests if not seconds else ():
+            begin = time.monotonic()
+            text = self.run(name, SPARE_S * TIMES) and self.run(name, SPARE_S * TIMES)
+            if text is not None:
+                raise Trouble(f"{name} fails without a fault: {text}")
+            self.seconds[name] = time.monotonic() - begin
+
+    def run(self, name, limit_s=None):
+        """None, or how it failed."""
+        limit_s = limit_s or SPARE_S + TIMES * self.seconds[name]
+        limits = ["prlimit", "--core=0", f"--cpu={int(SPARE_CPU_S + limit_s)}"]
+        if not self.is_sanitized:
+            limits.append(f"--as={MEMORY_BYTES}")
+        command = [*limits, *([] if self.bare else NAMESPACE), *self.tests[name]]
+        env = {**os.environ, **unit.ENV, **ENV}
+        with tempfile.TemporaryFile() as output:
+            process = subprocess.Popen(
+                command, cwd=self.place, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            )
+            try:
+                status = process.wait(limit_s)
+            except subprocess.TimeoutExpired:
+                status = None
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            if status == 0:
+                return None
+            output.seek(0)
+            return "hangs" if status is None else self.case(output.read().decode(errors="replace"), status)
+
+    def case(self, output, status):
+        states, _ = unit.cases(output)
+        failed = [name for name, state in states.items() if state == "RUN"]
+        for what in ("AddressSanitizer", "LeakSanitizer", "runtime error"):
+            if what in output:
+                return f"{failed[0] if failed else 'at its end'} ({what})"
+        return failed[0] if failed else f"exit status {status}"
+
+
+def order(names, file, build, helpful):
+    """Tests most likely to notice first: those that noticed faults of the file, then by name, by folder, and the quick ones."""
+    stem, folder = os.path.splitext(os.path.basename(file))[0], file.split("/")[1] + "/"
+
+    def place(name):
+        test = name.split("/")[-1].removeprefix("test_")
+        alike = test == stem or stem.startswith(test + "_") or test.startswith(stem)
+        return (name == "sim", -helpful.get((file, name), 0), not alike, not name.startswith(folder), build.seconds[name])
+
+    return sorted(names, key=place)
+
+
+class Workplace:
+    """One copy of the tree with its builds; for one thread."""
+
+    def __init__(self, root, folder, sanitized=True, bare=False):
+        self.root, self.folder = root, os.path.abspath(folder)
+        self.sync()
+        self.builds = [Build(self.folder, "b", PLAIN, bare)]
+        if sanitized:
+            self.builds.append(Build(self.folder, "bs", SANITIZED, bare))
+
+    def sync(self):
+        """Brings the copy up to date; ninja sees what is new."""
+        paths = tree.files(self.root)
+        for path in tree._walked(self.folder) if os.path.isdir(self.folder) else ():
+            if path not in paths and not path.startswith(("b/", "bs/")):
+                os.unlink(os.path.join(self.folder, path))
+        for path in paths:
+            with open(os.path.join(self.root, path), "rb") as file:
+                text = file.read()
+            copy = os.path.join(self.folder, path)
+            os.makedirs(os.path.dirname(copy), exist_ok=True)
+            if os.path.exists(copy):
+                with open(copy, "rb") as file:
+                    if file.read() == text:
+                        continue
+            write(copy, text)
+            os.chmod(copy, os.stat(os.path.join(self.root, path)).st_mode)
+
+    def measure(self, like=None):
+        for index, build in enumerate(self.builds):
+            build.measure(like.builds[index].seconds if like else None)
+
+    def judge(self, fault, helpful):
+        """(verdict, the test that noticed and how)"""
+        path = os.path.join(self.folder, fault.file)
+        with open(path, "rb") as file:
+            source = file.read()
+        write(path, fault.applied(source.decode()).encode())
+        try:
+            for build in self.builds:
+                verdict, by = self.judge_build(build, fault, helpful)
+                if verdict != SURVIVED:
+                    return verdict, by
+            return SURVIVED, by
+        finally:
+            write(path, source)
+
+    def judge_build(self, build, fault, helpful):
+        done = build.ninja()
+        if done.returncode != 0:
+            errors = [line for line in done.stdout.splitlines() if "error: " in line]
+            return COMPILES_NOT, (errors or ["ninja failed"])[0].split("error: ")[-1]
+        names = build.changed()
+        if not names:
+            same = build.objects() == build.pristine_objects
+            return (SAME_CODE, "") if same else (SURVIVED, "no test links it")
+        for name in order(names, fault.file, build, helpful):
+            how = build.run(name)
+            # Once more, unless it hangs: a test that is not quite reliable on a busy machine shows nothing.
+            if how is not None and (how == "hangs" or build.run(name) is not None):
+                return KILLED, f"{name}: {how}{', sanitized' if build.is_sanitized else ''}"
+        return SURVIVED, ""
