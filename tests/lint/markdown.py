@@ -13,16 +13,7 @@ import tree
 WIDTH = 100
 # Documents whose prose is not yet wrapped.
 NOT_WRAPPED = {
-    "docs/BENCHMARKS.md",
     "docs/KUBE-SCHEDULER.md",
-    "docs/MISTAKES.md",
-    "docs/MODELS.md",
-    "docs/OPERATIONS.md",
-    "docs/PLACEMENT.md",
-    "docs/PREEMPTION.md",
-    "docs/QUOTA.md",
-    "docs/RUNBOOKS.md",
-    "examples/README.md",
 }
 FENCE = re.compile(r"^ *(```+|~~~+)")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
