@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes a large cluster as `kubectl get nodes,pods,namespaces,priorityclasses -A --show-managed-fields` prints it.
+"""Writes a large cluster like `kubectl get nodes,pods,namespaces,priorityclasses -A --show-managed-fields`.
 
     make_cluster.py [--nodes N] [--pods N] [--format json|yaml] FILE
 
-Nodes are called gpu-node-00000 and so on and have 8 GPUs each, models by turns. A third of the pods hold GPUs (about half of
-all there are), the others are the small ones that every node runs. Every object is as large as real ones are: labels,
-managedFields, conditions, a node's list of images. The same arguments give the same bytes.
+Nodes are named gpu-node-00000 and so on, with 8 GPUs each and models in rotation. A third of the pods use GPUs (about half of all),
+the others are the small ones of every node. Objects have realistic sizes: labels, managedFields, conditions, a node's list of images.
+The same arguments give the same bytes.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def uid(name):
 
 
 def fields(tree):
-    """managedFields' way of naming members: {"a": {"b": 1}} -> {"f:a": {"f:b": {}}}."""
+    """Members in the notation of managedFields: {"a": {"b": 1}} -> {"f:a": {"f:b": {}}}."""
     if not isinstance(tree, dict):
         return {}
     return {f"f:{key}": fields(value) for key, value in tree.items()}
@@ -230,7 +230,7 @@ def objects(n_nodes, n_pods):
 
 
 def write_json(file, items):
-    """With four spaces a level, as kubectl does."""
+    """Indents by four spaces, like kubectl."""
     file.write('{\n    "apiVersion": "v1",\n    "items": [')
     for i, item in enumerate(items):
         text = json.dumps(item, indent=4)
@@ -239,7 +239,7 @@ def write_json(file, items):
 
 
 def scalar(value):
-    """Quoted where it would not be read as the text it is."""
+    """Quotes text that YAML would read as another type."""
     if value is None or isinstance(value, (bool, int)):
         return json.dumps(value)
     plain = value and value[0].isalpha() and value[-1] != ":" and ": " not in value and " #" not in value
@@ -247,7 +247,7 @@ def scalar(value):
 
 
 def yaml_lines(value, indent):
-    """Lists stand at the column of their key, as kubectl writes them."""
+    """Lists are in the column of their key, like kubectl's."""
     if isinstance(value, dict):
         for key, member in value.items():
             if isinstance(member, (dict, list)) and member:

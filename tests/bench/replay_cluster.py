@@ -1,6 +1,6 @@
-"""A trace's arrivals on a real control plane: etcd, kube-apiserver, kube-scheduler, KWOK, and the release build as its extender.
+"""Replays a trace's arrivals on a real control plane: etcd, kube-apiserver, kube-scheduler, KWOK, and the release build as extender.
 
-For tests/bench/replay, which says what the figures are.
+For tests/bench/replay, which explains the figures.
 """
 
 import os
@@ -24,7 +24,7 @@ POLICIES = {"slot-price": "the shipped policy", "kube": "kube-scheduler without 
 
 
 def start(live, policy, shipped):
-    """kube-scheduler, and unless it is to decide alone, our service."""
+    """Starts kube-scheduler, and our service unless kube-scheduler decides alone."""
     if policy == "slot-price":
         live.start(shipped=shipped)
         live.wait_until_told()
@@ -36,7 +36,7 @@ def start(live, policy, shipped):
 
 
 def measure(given, policy, arrivals):
-    """(where each pod went, seconds), on a control plane of its own."""
+    """Returns (node of each pod, seconds), measured on a new control plane."""
     build = subprocess.run([os.path.join(ROOT, "tests/control-plane/build")], stdout=subprocess.PIPE, text=True, check=True)
     with tempfile.TemporaryDirectory(prefix="replay-") as folder, Plane(build.stdout.strip().split("\n")[-1], folder) as plane:
         clusters.prepare(plane.api)
@@ -48,12 +48,12 @@ def measure(given, policy, arrivals):
 
 
 def percent(gpus, arrivals, nodes):
-    """How many of the GPUs are allocated."""
+    """Allocated share of the GPUs."""
     return 100 * sum(arrival["gpus"] for arrival, node in zip(arrivals, nodes) if node) / gpus
 
 
 def print_cluster(given, arrivals_of):
-    """arrivals_of(policy, seed): what comes, and where the replay has it go."""
+    """arrivals_of(policy, seed): the pods, and their nodes in the replay."""
     gpus = sum(map(gpus_of, nodes_of(given.folder)))
     rows = []
     for policy in given.policies:

@@ -1,4 +1,4 @@
-"""What benchmarks print: where and when, and tables in Markdown."""
+"""Output of benchmarks: date, machine, and Markdown tables."""
 
 import datetime
 import os
@@ -17,7 +17,7 @@ def percentile(values, share):
 
 
 def table(headings, rows):
-    """Markdown, aligned."""
+    """An aligned Markdown table."""
     rows = [headings, ["---"] * len(headings), *rows]
     widths = [max(len(str(row[i])) for row in rows) for i in range(len(headings))]
     for row in rows:

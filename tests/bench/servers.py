@@ -1,4 +1,4 @@
-"""Servers that are measured, and connections to them."""
+"""Servers under measurement, and connections to them."""
 
 import contextlib
 import os
@@ -12,12 +12,12 @@ import urllib.error
 import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-DATA = os.path.join(ROOT, "build/bench-data")  # what is made for them, and their logs
+DATA = os.path.join(ROOT, "build/bench-data")  # generated inputs, and logs
 LIMIT_S = 60
 
 
 class Process:
-    """A server that writes the address it listens on, and the processor time it has used."""
+    """A server that prints the address it listens on, with its CPU time."""
 
     def __init__(self, *command):
         self.log = open(os.path.join(DATA, os.path.basename(command[0]) + ".log"), "w+", encoding="utf-8")
@@ -36,7 +36,7 @@ class Process:
         sys.exit(f"{self.process.args[0]} does not listen:\n{self.log.read()}")
 
     def cpu_s(self):
-        """Of all its threads, to the nanosecond."""
+        """CPU time of all its threads, to the nanosecond."""
         folder, total_ns = f"/proc/{self.process.pid}/task", 0
         for task in os.listdir(folder):
             with open(f"{folder}/{task}/schedstat", encoding="ascii") as file:
@@ -64,7 +64,7 @@ def wait_ready(server, limit_s=LIMIT_S):
 
 
 class Connection:
-    """One connection that is kept alive; no more is done for a request than to send it and to wait for all of its answer."""
+    """One kept-alive connection. A request costs only sending it and reading the whole answer."""
 
     def __init__(self, server):
         self.socket = socket.create_connection((server.host, server.port), LIMIT_S)
@@ -74,11 +74,11 @@ class Connection:
         self.socket.sendall(request)
 
     def has_answer(self):
-        """The beginning of one, at least."""
+        """Whether the beginning of an answer has arrived."""
         return bool(select.select([self.socket], [], [], 0)[0])
 
     def answer(self):
-        """The body of the answer to what was sent."""
+        """Reads the answer and returns its body."""
         answer = self._receive(b"")
         while b"\r\n\r\n" not in answer:
             answer = self._receive(answer)
@@ -93,7 +93,7 @@ class Connection:
         return b"".join(parts)
 
     def ask(self, request):
-        """The seconds it took, and the answer's body."""
+        """Returns the duration in seconds, and the body of the answer."""
         begin = time.perf_counter()
         self.send(request)
         body = self.answer()

@@ -1,6 +1,6 @@
-"""placement.replicaSpread, measured on a small trace: replicas of a service are not on one node, and that costs hardly any GPUs.
+"""placement.replicaSpread on a small trace: a service's replicas are not on one node, at hardly any cost in GPUs.
 
-docs/PLACEMENT.md has the same of the public trace (tests/bench/replay services).
+docs/PLACEMENT.md has the same for the public trace (tests/bench/replay services).
 """
 
 import json
@@ -14,9 +14,9 @@ import pytest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 REPLAY_RUN = os.path.join(ROOT, "build/test/tests/bench/replay_run")
 SEEDS = range(1, 9)
-# cpu_milli, memory_mib, gpu, model; how many
+# cpu_milli, memory_mib, gpu, model; number of nodes
 NODES = [("96000", "393216", 8, "G2", 30), ("64000", "262144", 2, "P100", 10), ("96000", "262144", 2, "T4", 10), ("96000", "524288", 4, "V100M32", 5)]
-# cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec; how often
+# cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec; weight
 PODS = [
     ("8000", "32768", "1", "1000", "", 30),
     ("4000", "16384", "1", "500", "", 30),
@@ -46,7 +46,7 @@ def shipped():
 
 @pytest.fixture(scope="module")
 def measured(folder):
-    """measured(weight) -> of all seeds, services on one node in percent, and GPUs allocated at 100 % of arrived load."""
+    """Returns measured(weight): over all seeds, the percentage of services on one node, and GPUs allocated at 100 % of arrived load."""
 
     def measure(weight):
         results = [static(folder, seed, f"{weight * 1000:.0f}") for seed in SEEDS]
@@ -64,9 +64,9 @@ def static(folder, seed, *more):
 def test_a_service_is_not_on_one_node_and_large_pods_still_find_theirs(measured):
     on_one_without, allocated_without = measured(0)
     on_one, allocated = measured(shipped())
-    assert on_one_without > 35  # else there is nothing to see here
-    assert on_one < 10  # half the weight: 33
-    assert allocated > allocated_without - 0.2  # ten times the weight: 0.3 less
+    assert on_one_without > 35  # otherwise the test shows nothing
+    assert on_one < 10  # 33 at half the weight
+    assert allocated > allocated_without - 0.2  # 0.3 less at ten times the weight
 
 
 def test_only_who_asks_for_services_has_some(folder):

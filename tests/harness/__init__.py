@@ -1,1 +1,1 @@
-"""What tests/run_all.py is made of: results, and one module for each way of running tests."""
+"""Modules of tests/run_all.py: results, and one module per way of running tests."""

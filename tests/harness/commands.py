@@ -6,11 +6,11 @@ import threading
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SKIPPED = 77
-TIMEOUT_S = 3600  # what runs beside other steps gets what processor time these leave
+TIMEOUT_S = 3600  # steps run in parallel and share the processors
 
 
 def run(command, env=None, timeout_s=TIMEOUT_S, folder=None):
-    """Exit status, and all that it wrote."""
+    """Returns the exit status and all output."""
     try:
         done = subprocess.run(
             command,
@@ -33,7 +33,7 @@ def run(command, env=None, timeout_s=TIMEOUT_S, folder=None):
 
 
 def command_test(results, name, command):
-    """True when it passed."""
+    """Returns whether it passed."""
     status, output = run(command)
     if status == SKIPPED:
         results.skip(name, (output.strip().split("\n") or [""])[-1])
@@ -45,14 +45,14 @@ def command_test(results, name, command):
 
 
 class Builds:
-    """Each build is made once, when the first step needs it; making it is a test of its own."""
+    """Makes each build once, when the first step needs it. A build counts as a test of its own."""
 
     def __init__(self, results):
         self.results, self.made = results, {}
         self.lock, self.locks = threading.Lock(), {}
 
     def ready(self, name, wanted_by, targets=()):
-        """True when build/NAME is up to date; else the tests that wanted it have failed."""
+        """Brings build/NAME up to date. If that fails, returns False and fails the tests that need it."""
         with self.lock:
             lock = self.locks.setdefault(name, threading.Lock())
         with lock:

@@ -1,7 +1,7 @@
-"""Runs every libFuzzer target for its share of half a minute, from the corpus in the tree.
+"""Runs every libFuzzer target for its share of half a minute, starting from the corpus in the tree.
 
-A finding is shown with its input in base64, as libFuzzer prints it; the input itself is left in build/fuzz/found/.
-What was newly found interesting is forgotten: each run begins from the tree's corpus.
+A finding is shown with its input in base64, as libFuzzer prints it; the input stays in build/fuzz/found/. New corpus entries are
+discarded: each run starts from the tree's corpus.
 """
 
 import concurrent.futures
@@ -22,7 +22,7 @@ ENV = {
 
 
 def without_progress(output):
-    """What libFuzzer said, less its lines on every input that it kept."""
+    """libFuzzer's output without its lines about new inputs."""
     return "\n".join(line for line in output.split("\n") if not PROGRESS.match(line))
 
 

@@ -1,4 +1,4 @@
-"""Runs a folder of pytest files and counts its tests, by pytest's own JUnit report."""
+"""Runs a folder of pytest files and counts its tests from pytest's JUnit report."""
 
 import concurrent.futures
 import os
@@ -18,7 +18,7 @@ def outcome(case):
 
 
 def record(results, step, report):
-    """Whether any of the report's tests failed (a file that cannot be loaded is a failed test there)."""
+    """Returns whether any test of the report failed. A file that cannot be loaded is a failed test there."""
     passed, failed = {}, False
     for case in ElementTree.parse(report).iter("testcase"):
         kind, detail = outcome(case)
@@ -50,8 +50,8 @@ def run_files(results, step, number, files, env, within):
 
 
 def run(results, step, folder, wanted, env=None, processes=1, within=()):
-    """All of the folder's files, or those whose names begin with one of `wanted`: by one pytest, or by one a file, so many at
-    once. within: the command that runs pytest's command."""
+    """Runs all files of the folder, or those whose names begin with one of `wanted`: in one pytest, or one pytest per file with
+    `processes` in parallel. within: a command that runs pytest's command."""
     names = sorted(
         name
         for name in os.listdir(os.path.join(commands.ROOT, folder))

@@ -1,7 +1,7 @@
-"""Counts what was tested, shows what failed, and writes the last line.
+"""Counts tests, shows failures, and writes the last line.
 
-A test is skipped with a reason. In CI (CI=true) the reason must begin with "not here:", a fact about this machine or
-checkout that the tests cannot change; any other skip counts as failed there.
+A test is skipped with a reason. In CI (CI=true) the reason must begin with "not here:", a property of this machine or checkout that
+the tests cannot change; any other skip fails there.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ ACCEPTED_IN_CI = "not here:"
 
 
 class Results:
-    """Any thread may add to it."""
+    """Thread-safe."""
 
     def __init__(self, in_ci=os.environ.get("CI") == "true", show=print):
         self.passed, self.failed, self.skipped = 0, [], []
@@ -47,13 +47,13 @@ class Results:
                 self._line("skip", name)
 
     def tell(self, name, text):
-        """What a test found out that is of interest where it passes, too."""
+        """Shows a finding that is of interest even if the test passed."""
         with self.lock:
             self.show(f"{'':14}{name}: {text}")
 
     @contextlib.contextmanager
     def timed(self, step):
-        """The closing lines say how long the step took."""
+        """Adds the duration of the step to the closing lines."""
         began = time.monotonic()
         yield
         with self.lock:
@@ -63,7 +63,7 @@ class Results:
         self.show(f"{time.monotonic() - self.started:6.1f} s  {word:4}  {name}")
 
     def finish(self):
-        """The closing lines; the exit status."""
+        """Prints the closing lines; returns the exit status."""
         for name, seconds in sorted(self.steps, key=lambda step: -step[1]):
             self.show(f"took {seconds:6.1f} s: {name}")
         for name, reason in self.skipped:

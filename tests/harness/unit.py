@@ -1,7 +1,7 @@
 """Runs cmocka executables and counts their test cases.
 
-A case that began and did not end well has failed, whatever else is printed: a crash in the middle counts as one. An
-executable that ends with another status than 0 although all its cases passed (a leak, a sanitizer's report) has failed once more.
+A case that began but did not end well has failed, whatever else is printed: a crash counts as one. An executable fails once more if
+its status is not 0 although all cases passed (a leak, a sanitizer's report).
 """
 
 import concurrent.futures
@@ -23,7 +23,7 @@ ENV = {
 
 
 def executables(build):
-    """Name -> meson's own record of every unit test of a configured build; the name is folder/test."""
+    """Maps folder/test to meson's record for every unit test of a configured build."""
     listed = subprocess.run(
         ["meson", "introspect", "--tests", build],
         cwd=commands.ROOT,
@@ -42,7 +42,7 @@ def is_long(test):
 
 
 def chosen(tests, wanted):
-    """Those whose folder/test, or test alone, begins with one of `wanted`; all where nothing is wanted."""
+    """Tests whose folder/test, or test alone, begins with one of `wanted`; all if `wanted` is empty."""
     beginnings = tuple(wanted) or ""
     return {
         name: test
@@ -52,7 +52,7 @@ def chosen(tests, wanted):
 
 
 def cases(output):
-    """Case -> "OK", "SKIPPED" or "RUN" (it did not end well), and what was printed from its beginning on."""
+    """Maps each case to "OK", "SKIPPED" or "RUN" (it did not end well), and to its output."""
     states, texts, current = {}, {}, None
     for line in output.split("\n"):
         match = LINE.match(line)
@@ -65,7 +65,7 @@ def cases(output):
 
 
 def skip_reason(text):
-    """The last line a case printed before it said that it is skipped."""
+    """The last line that a case printed before its skip."""
     lines = [line.strip() for line in text.split("\n") if line.strip() and not line.startswith("[")]
     return lines[-1] if lines else ""
 
@@ -98,7 +98,7 @@ def run(results, step, build, wanted, env, keep=lambda test: True):
             step, f"no unit test is called {' or '.join(wanted)}" if wanted else "there are no unit tests"
         )
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        # What meson is told takes long begins first.
+        # Tests that meson marks as long start first.
         first = sorted(tests, key=lambda name: not is_long(tests[name]))
         runs = {name: pool.submit(run_one, tests[name], env) for name in first}
         for name in tests:

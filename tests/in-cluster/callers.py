@@ -1,6 +1,6 @@
-"""Who calls ours in the cluster: by a Service's or a pod's address, with a certificate, a token or nothing.
+"""Callers of our service in the cluster: by address of a Service or pod, with a certificate, a token or nothing.
 
-Every call has a connection of its own.
+Each call has its own connection.
 """
 
 import collections
@@ -21,13 +21,13 @@ FILTER = "/scheduler/filter"
 with open(os.path.join(ROOT, "examples/scheduler/filter.json"), encoding="utf-8") as example:
     ASKED = json.load(example)
 PACE_S = 0.05
-# For so long nobody may answer while one replica hands over to another: ours is to be 3 s; kube-proxy may add one, and this is one machine with a
-# whole cluster on it.
+# Longest silence while one replica hands over to another: 3 s for us, plus one for kube-proxy and one because a whole cluster runs on this
+# machine.
 SLACK_S = 3 + 2
 
 
 class Caller:
-    """server: the name that the certificate of who answers must have; authority: who signed it. certificate: (certificate, key)."""
+    """server: expected name in the server's certificate; authority: its issuer. certificate: (certificate, key)."""
 
     def __init__(self, address, server, authority, certificate=None, token=None, patience_s=LIMIT_S):
         self.address, self.server, self.token, self.patience_s = address, server, token, patience_s
@@ -36,7 +36,7 @@ class Caller:
             self.tls.load_cert_chain(*certificate)
 
     def connected(self):
-        """A connection, to be closed by whom it is given. Its own HTTPS would ask for a certificate of the address."""
+        """Returns a connection; the caller closes it. http.client's own HTTPS would require the address in the certificate."""
         connection = http.client.HTTPConnection(*self.address, timeout=self.patience_s)
         plain = socket.create_connection(self.address, self.patience_s)
         connection.sock = self.tls.wrap_socket(plain, server_hostname=self.server)
@@ -58,24 +58,24 @@ class Caller:
         return self.ask("POST", path, json.dumps(thing))
 
     def is_reached(self):
-        """Whether there is somebody, whom kube-proxy knows of."""
+        """Whether kube-proxy leads to a listening server."""
         with contextlib.suppress(OSError), self.connected():
             return True
 
     def meets(self):
-        """What who asks a verb meets: a status, or the name of an error."""
+        """Calls a verb; returns the status, or the name of an error."""
         try:
             return self.post(FILTER, ASKED).status
         except (OSError, http.client.HTTPException) as error:
             return type(error).__name__
 
     def is_answered(self):
-        """Whether a verb is."""
+        """Whether the verb is answered."""
         return self.meets() == 200
 
 
 class Silence(typing.NamedTuple):
-    """seconds: between two answers. until: the second one, by the clock of logs. met: by those who asked between them, and how often."""
+    """seconds: between two answers. until: time of the second in the logs' clock. met: results in between, counted."""
 
     seconds: float
     until: str
@@ -83,7 +83,7 @@ class Silence(typing.NamedTuple):
 
 
 class Asking(threading.Thread):
-    """Asks a verb all the time, and keeps when it met what. A context manager."""
+    """A context manager: calls a verb all the time, and records each result with its time."""
 
     def __init__(self, caller):
         super().__init__(daemon=True)
@@ -105,7 +105,7 @@ class Asking(threading.Thread):
             self.met.append((time.monotonic(), time.strftime("%H:%M:%SZ", time.gmtime()), what))
 
     def longest_silence(self, since):
-        """The first of the two answers may be from before `since`."""
+        """The first of the two answers may be older than `since`."""
         met = list(self.met)
         answered = [i for i, (_, _, what) in enumerate(met) if what == 200]
         silences = [

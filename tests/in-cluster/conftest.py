@@ -1,4 +1,4 @@
-"""Fixtures for tests in a real cluster. They run in what tests/in-cluster/apart makes: tests/run_all.py sees to it."""
+"""Fixtures for tests in a real cluster. tests/run_all.py runs them inside tests/in-cluster/apart."""
 
 import functools
 import glob
@@ -26,7 +26,7 @@ def cluster(request, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def ours(cluster):
-    """Two ready replicas, GPU nodes, and a kube-scheduler that asks the one that leads."""
+    """Two ready replicas, GPU nodes, and a kube-scheduler that calls the leader."""
     prepare(cluster.api)
     cluster.start_kwok()
     running = Ours(cluster)
@@ -38,20 +38,20 @@ def ours(cluster):
 
 @pytest.fixture
 def make(ours):
-    """make(numbers): pods for one GPU each, which are gone afterwards."""
+    """make(numbers): pods with one GPU each, deleted afterwards."""
     yield functools.partial(gpus.make_pods, ours.api)
     gpus.delete_pods(ours.api)
 
 
 @pytest.fixture(scope="session")
 def viewer(ours):
-    """The token of an account that may see what is for people."""
+    """A token of an account with the viewer role."""
     return people.token(ours.api, "viewer", "gpu-extender-viewer")
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item):
-    """What failed shows the last lines of every log."""
+    """Shows the last lines of every log after a failure."""
     report = (yield).get_result()
     folder = item.config.stash.get(LOG, None)
     if not report.failed or not folder or not hasattr(report.longrepr, "addsection"):

@@ -1,4 +1,4 @@
-"""What happens to the replicas, as context managers: at their end all is as before. Each is given Ours."""
+"""Faults of the replicas, as context managers that restore the original state. Each takes Ours."""
 
 import contextlib
 import os
@@ -8,12 +8,12 @@ import threading
 from ours import DEPLOYMENTS, NAME, PODS
 from real import run
 
-# Of each second the API server is stopped for so long.
+# How long the API server is stopped in each second.
 SLOW_S = 0.8
 
 
 def _drop(flag, address):
-    """Packets to and from a pod's address; flag: -I begins to, -D ends it."""
+    """Drops packets to and from a pod's address; flag: -I starts, -D ends it."""
     for chain, option in (("INPUT", "-s"), ("OUTPUT", "-d"), ("FORWARD", "-s"), ("FORWARD", "-d")):
         run("iptables", "-w", flag, chain, option, address, "-j", "DROP")
 
@@ -25,7 +25,7 @@ def nothing(_):
 
 @contextlib.contextmanager
 def killed(ours):
-    """The kubelet starts it again."""
+    """The kubelet restarts it."""
     ours.kill(ours.leader())
     yield
 
@@ -41,7 +41,7 @@ def frozen(ours):
 
 @contextlib.contextmanager
 def black_holed(ours):
-    """Nobody hears of the leader any more, and it hears of nobody."""
+    """The leader is cut off: it neither sends nor receives."""
     address = ours.leader()["status"]["podIP"]
     _drop("-I", address)
     try:
@@ -52,7 +52,7 @@ def black_holed(ours):
 
 @contextlib.contextmanager
 def machine_dies(ours):
-    """The leader's end, and nobody is left to say so."""
+    """The leader dies, and no process is left to report it."""
     leader = ours.leader()
     with black_holed(ours):
         ours.kill(leader)
@@ -61,7 +61,7 @@ def machine_dies(ours):
 
 @contextlib.contextmanager
 def api_server_is_slow(ours):
-    """It is stopped for most of each second."""
+    """The API server is stopped for most of each second."""
     over, pid = threading.Event(), ours.cluster.apiserver.process.pid
 
     def stop_and_go():
@@ -92,7 +92,7 @@ def both_frozen(ours):
 
 @contextlib.contextmanager
 def both_stopped(ours):
-    """As somebody scales the Deployment to 0, and back."""
+    """As if a user scaled the Deployment to 0, and back."""
 
     def scale(replicas):
         ours.api.merge(f"{DEPLOYMENTS}/{NAME}", {"spec": {"replicas": replicas}})

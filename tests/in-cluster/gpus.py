@@ -1,4 +1,4 @@
-"""GPU nodes beside the real one, which KWOK runs, and pods for them alone."""
+"""GPU nodes beside the real one, run by KWOK, and pods for them alone."""
 
 from cluster import NODES, PODS, node, pod, scheduled
 from live import RUN_BY_KWOK, bound, node_name
@@ -13,12 +13,12 @@ def make_nodes(api):
         each["metadata"]["annotations"] = RUN_BY_KWOK
         each["spec"] = {"taints": [FAKE]}
     api.create_all(NODES, nodes)
-    # Until the controllers have seen them ready they have more taints.
+    # Until the controllers have seen them ready, they have more taints.
     api.wait_for_all(NODES, lambda items: [each["spec"].get("taints") for each in items.values()].count([FAKE]) == N_NODES)
 
 
 def make_pods(api, numbers, **more):
-    """Pods for one GPU each, at once. more: of the spec."""
+    """Creates pods with one GPU each, concurrently. more: of the spec."""
     api.create_all(PODS, [pod(f"burst-{number}", 1, tolerations=[{**FAKE, "operator": "Equal"}], **more) for number in numbers])
 
 
@@ -27,7 +27,7 @@ def wait_until_bound(api, count):
 
 
 def shown(items):
-    """For messages: how many are bound, and what is said of those that are not."""
+    """For messages: number of bound pods, and the conditions of the others."""
     waiting = [f"\n{item['metadata']['name']}: {scheduled(item)}" for item in items.values() if not node_name(item)]
     return f"{len(bound(items))} of {len(items)} are bound{''.join(waiting)}"
 

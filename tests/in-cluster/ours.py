@@ -1,6 +1,5 @@
-"""gpu-extender in the cluster, as people install it, by the commands of docs/OPERATIONS.md: the image of scripts/image, and an overlay of
-manifests/ with certificates that its script made; then kube-scheduler is told of it.
-"""
+"""gpu-extender in the cluster, installed by the commands of docs/OPERATIONS.md: the image of scripts/image, and an overlay of manifests/
+with certificates from its script; then kube-scheduler is configured to call it."""
 
 import datetime
 import glob
@@ -37,7 +36,7 @@ def container(pod):
 
 
 def is_taken(before, after):
-    """Whether a Lease was, by these states of it, from who held it and had not let its time go by."""
+    """Whether a Lease was taken, by its states before and after, from a holder whose time was not over."""
     if before["holderIdentity"] in ("", after["holderIdentity"]):
         return False
     renewed, now = (datetime.datetime.fromisoformat(spec["renewTime"]) for spec in (before, after))
@@ -45,7 +44,7 @@ def is_taken(before, after):
 
 
 class Ours:
-    """install() makes two replicas that are ready; configure_scheduler() lets them be asked."""
+    """install() starts two ready replicas; configure_scheduler() makes kube-scheduler call them."""
 
     def __init__(self, cluster):
         self.cluster, self.api = cluster, cluster.api
@@ -55,7 +54,7 @@ class Ours:
         self.frozen = []
 
     def certificate(self, name):
-        """Of those that the overlay's script made: (certificate, key)."""
+        """(certificate, key) made by the overlay's script."""
         return tuple(os.path.join(self.certificates, f"{name}.{kind}") for kind in ("crt", "key"))
 
     def install(self):
@@ -70,14 +69,14 @@ class Ours:
         wait_until(self.people().is_reached, lambda: f"the Service {PEOPLE} is reached")
 
     def make_certificates(self):
-        """For the replicas and for kube-scheduler, each time new ones of the same authority."""
+        """For the replicas and kube-scheduler; each time new ones of the same authority."""
         self.shell(command(f"manifests/{OVERLAY}/make-certificates"))
 
     def apply(self):
         self.shell(command(f"kubectl apply --server-side -k manifests/{OVERLAY}"))
 
     def shell(self, commands):
-        """As somebody runs them who has the cluster's administration, where manifests/ is. Returns what they print."""
+        """Runs commands as a cluster administrator, in the folder with manifests/. Returns their output."""
         env = {"PATH": f"{self.cluster.binaries}:{os.environ['PATH']}", "HOME": self.cluster.folder, "KUBECONFIG": self.cluster.kubeconfig()}
         shell = ["bash", "-euo", "pipefail", "-c", "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + commands]
         done = subprocess.run(shell, cwd=self.cluster.folder, env=env, capture_output=True, text=True, timeout=LIMIT_S, check=False)
@@ -85,7 +84,7 @@ class Ours:
         return done.stdout
 
     def wait_until_rolled_out(self):
-        """All replicas are of the Deployment's present template, and available; of others none is left."""
+        """Waits until all replicas have the Deployment's present template and are available, and no others are left."""
 
         def rolled_out(deployment):
             wanted, status = deployment["spec"]["replicas"], deployment["status"]
@@ -102,7 +101,7 @@ class Ours:
         self.cluster.configure_scheduler(configuration(address, scheme="https", tlsConfig=tls))
         wait_until(self.verbs().is_answered, lambda: f"the verbs are answered at {address}")
 
-    # ---- who is where ----
+    # ---- replicas and callers ----
 
     def address_of(self, service):
         return self.api.get(f"{SERVICES}/{service}")["spec"]["clusterIP"]
@@ -111,14 +110,14 @@ class Ours:
         return self.api.get(PODS)["items"]
 
     def leader(self):
-        """The pod to which the verbs' Service leads."""
+        """The pod that the verbs' Service leads to."""
         addresses = [address for endpoint in self.api.get(f"{SLICES}/{VERBS}")["endpoints"] for address in endpoint["addresses"]]
         (leader,) = [pod for pod in self.replicas() if [pod["status"].get("podIP")] == addresses]
         return leader
 
     def takings(self, since):
-        """[(Lease, Lease)]: as it was, and as somebody took it while it was still another's; of all that was written after `since`, a
-        resourceVersion. All replicas have one clock here."""
+        """[(Lease, Lease)]: before and after each acquisition of a Lease that another still held, over all writes after `since`, a
+        resourceVersion. All replicas share one clock here."""
         last = self.api.get(f"{LEASES}/{NAME}")
         history = []
         for _, lease in self.api.watch(LEASES, f"metadata.name={NAME}", LIMIT_S, since):
@@ -128,20 +127,20 @@ class Ours:
         return [(before, after) for before, after in zip(history, history[1:]) if is_taken(before, after)]
 
     def verbs(self, certificate="client", address=None, **more):
-        """A caller of the verbs. certificate: one of those that the overlay's script made, or (certificate, key). address: if not the
+        """A caller of the verbs. certificate: a name from the overlay's script, or (certificate, key). address: default is the
         Service's."""
         shown = self.certificate(certificate) if isinstance(certificate, str) else certificate
         return Caller((address or self.address_of(VERBS), VERBS_PORT), server_name(VERBS), self.authority, shown, **more)
 
     def people(self, token=None, address=None, certificate=None):
-        """A caller of what is for people; as for verbs()."""
+        """A caller of the people port; parameters as in verbs()."""
         shown = self.certificate(certificate) if certificate else None
         return Caller((address or self.address_of(PEOPLE), PEOPLE_PORT), server_name(PEOPLE), self.authority, shown, token)
 
-    # ---- what they say ----
+    # ---- logs ----
 
     def keep_logs(self):
-        """As they go on: the kubelet takes those of a pod away with it."""
+        """Copies logs as they grow, because the kubelet deletes a pod's logs with it."""
         os.makedirs(self.cluster.path("replicas"), exist_ok=True)
         for log in glob.glob(self.cluster.path("pods", f"{NAME}_{NAME}-*", "*", "*.log")):
             pod, _, number = log.split(os.sep)[-3:]
@@ -152,7 +151,7 @@ class Ours:
     # ---- comparing ----
 
     def used(self, token):
-        """{node: GPUs used} by the API server, as soon as all replicas say the same; no node with more than it has."""
+        """{node: GPUs used} from the API server, once all replicas report the same; no node uses more than it has."""
         last = []
 
         def equal():
@@ -163,10 +162,10 @@ class Ours:
         assert not ledger.overfull(last[0]), ledger.overfull(last[0])
         return {name: shown["used"] for name, shown in last[0].items()}
 
-    # ---- ends ----
+    # ---- ends of replicas ----
 
     def kill(self, pod):
-        """Its process ends without a word. The kubelet starts it again, in the same pod."""
+        """Kills its process. The kubelet restarts it in the same pod."""
         self.cluster.ctr("tasks", "kill", "--signal", "SIGKILL", container(pod))
 
     def freeze(self, pod):
@@ -179,11 +178,11 @@ class Ours:
             self.cluster.ctr("tasks", "resume", self.frozen.pop())
 
     def delete(self, pod):
-        """It is given time to end, and another one is made."""
+        """The pod ends gracefully, and is replaced."""
         self.api.ask("DELETE", f"{PODS}/{pod['metadata']['name']}")
 
     def evict(self, pod):
-        """Whether the PodDisruptionBudget lets it go: then it is deleted as any pod is."""
+        """Evicts the pod; returns whether the PodDisruptionBudget allowed it."""
         name = pod["metadata"]["name"]
         eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name, "namespace": NAME}}
         status = self.api.status_of("POST", f"{PODS}/{name}/eviction", eviction)
@@ -191,6 +190,6 @@ class Ours:
         return status == 201
 
     def roll(self, pod):
-        """A new template for the Deployment; comes back when the rollout has come to this pod."""
+        """Changes the Deployment's template; returns when the rollout deletes this pod."""
         self.shell(command(f"kubectl --namespace {NAME} rollout restart"))
         self.api.wait_for(PODS, f"metadata.name={pod['metadata']['name']}", lambda seen: "deletionTimestamp" in seen["metadata"])

@@ -1,4 +1,4 @@
-"""Accounts of people, with a right to what ours tells them or without."""
+"""Accounts of users, with or without the right to read from our service."""
 
 from identity import wait_until_given
 
@@ -7,7 +7,7 @@ BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 
 
 def token(api, name, *roles):
-    """A token of a new ServiceAccount that has these ClusterRoles."""
+    """A token of a new ServiceAccount with these ClusterRoles."""
     api.create(NAMESPACE, {"metadata": {"name": name}})
     subject = {"kind": "ServiceAccount", "name": name, "namespace": "default"}
     for role in roles:

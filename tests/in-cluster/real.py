@@ -1,7 +1,7 @@
-"""A whole cluster on this machine: a control plane as it ships, and one real node with containerd, kubelet and kube-proxy.
+"""A whole cluster on this machine: a stock control plane, and one real node with containerd, kubelet and kube-proxy.
 
-It must run in namespaces of its own, as tests/in-cluster/apart makes them: addresses, files in /run and /var/lib, and what is left of
-containers are nobody else's, and go with the namespaces. Images come from this machine; nothing can be fetched from anywhere.
+It must run in the namespaces of tests/in-cluster/apart: addresses, files in /run and /var/lib, and remains of containers are private,
+and vanish with the namespaces. Images come from this machine; there is no network.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ SERVICE_ADDRESSES = "10.79.0.0/24"
 FIRST_SERVICE_ADDRESS = "10.79.0.1"
 SOCKET = "/run/containerd/containerd.sock"
 BUSYBOX = "localhost/busybox:test"
-GROUP = "ml-engineers"  # of a person whom the API server knows by a token
+GROUP = "ml-engineers"  # of a user known to the API server by a token
 
 CONTAINERD = f"""
 version = 2
@@ -44,7 +44,7 @@ NETWORK = {
     "name": "pods",
     "plugins": [
         {
-            # Every pod at the end of a line of its own: no bridge, past which answers could go that kube-proxy must see.
+            # Each pod has a point-to-point link: on a bridge, answers could bypass kube-proxy.
             "type": "ptp",
             "ipam": {"type": "host-local", "ranges": [[{"subnet": POD_ADDRESSES}]], "routes": [{"dst": "0.0.0.0/0"}]},
         }
@@ -60,7 +60,7 @@ def run(*command, env=None):
 
 
 class RealCluster(Plane):
-    """A context manager. In `folder` are the logs of every program, and below pods/ those of every container."""
+    """A context manager. `folder` has the logs of every program, and below pods/ those of every container."""
 
     def __init__(self, binaries, folder):
         super().__init__(binaries, folder)
@@ -85,16 +85,16 @@ class RealCluster(Plane):
         return self
 
     def _make_network(self):
-        """The node's address, and a way for everything else, which nothing takes: Service addresses must have one."""
+        """Sets the node's address, and a default route to nowhere: Service addresses need a route."""
         run("ip", "link", "add", "node0", "type", "bridge")
         run("ip", "address", "add", f"{NODE_ADDRESS}/24", "dev", "node0")
         run("ip", "link", "set", "node0", "up")
         run("ip", "route", "add", "default", "dev", "node0")
 
-    # ---- who is who ----
+    # ---- identities ----
 
     def apiserver_options(self):
-        """Admission as it ships."""
+        """With stock admission."""
         names = ("kubernetes", "kubernetes.default", "kubernetes.default.svc", "localhost")
         addresses = (HOST, NODE_ADDRESS, FIRST_SERVICE_ADDRESS)
         alternatives = [f"DNS:{name}" for name in names] + [f"IP:{address}" for address in addresses]
@@ -107,7 +107,7 @@ class RealCluster(Plane):
             f"--kubelet-client-certificate={to_kubelets[0]}",
             f"--kubelet-client-key={to_kubelets[1]}",
             "--kubelet-preferred-address-types=InternalIP",
-            # Nobody is in front of it; schedulers complain where this is not there.
+            # Unused, but schedulers complain without it.
             f"--requestheader-client-ca-file={self.certificate}",
             "--requestheader-allowed-names=nobody",
             f"--advertise-address={NODE_ADDRESS}",
@@ -122,7 +122,7 @@ class RealCluster(Plane):
             file.write(f'{self.person},anna,anna,"{GROUP}"\n')
 
     def kubeconfig_of(self, name, subject):
-        """For who has a certificate of that subject."""
+        """For a client certificate with that subject."""
         certificate, key = self.authority.client(name, subject)
         user = {"client-certificate": str(certificate), "client-key": str(key)}
         return self.write_kubeconfig(f"{name}.kubeconfig", user, self.port)
@@ -171,13 +171,13 @@ class RealCluster(Plane):
             "evictionHard": NOTHING_IS_FULL,
             "imageGCHighThresholdPercent": 100,
             "podLogsDir": self.path("pods"),
-            # After how long pods see another Secret.
+            # How soon pods see a changed Secret.
             "syncFrequency": "5s",
         }
         self._keep(
             self.start(
                 "kubelet",
-                # A file that begins with a brace would be read otherwise than YAML.
+                # A file that begins with a brace would not be read as YAML.
                 f"--config={self.write('kubelet.yaml', yaml.safe_dump(configuration))}",
                 f"--kubeconfig={self.kubeconfig_of('kubelet', f'/O=system:nodes/CN=system:node:{NODE}')}",
                 f"--hostname-override={NODE}",
@@ -197,7 +197,7 @@ class RealCluster(Plane):
         self._keep(self.start("kube-proxy", f"--config={self.write('kube-proxy.yaml', yaml.safe_dump(configuration))}"))
 
     def configure_scheduler(self, configuration):
-        """A kube-scheduler with this KubeSchedulerConfiguration, instead of the one before. It is ready."""
+        """Starts a kube-scheduler with this configuration in place of the previous one, and waits until it is ready."""
         if self.scheduler:
             self.scheduler.kill()
         self.n_schedulers += 1
@@ -212,7 +212,7 @@ class RealCluster(Plane):
             self.make_image(BUSYBOX, root, "COPY busybox /bin/", 'CMD ["/bin/busybox", "sleep", "1000000"]')
 
     def make_image(self, name, root, *lines):
-        """An image of what is in the folder `root`, by the lines of a Containerfile, with nothing below them."""
+        """An image with the contents of the folder `root`, from lines of a Containerfile, without a base image."""
         file = self.write("Containerfile", "\n".join(("FROM scratch", *lines, "")))
         with tempfile.TemporaryDirectory() as work:
             archive = os.path.join(work, "archive.tar")

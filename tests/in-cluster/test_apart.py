@@ -1,4 +1,4 @@
-"""That nothing is left of what `apart` ran, however it ended."""
+"""`apart` leaves nothing behind of what it ran, however it ended."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 APART = os.path.join(os.path.dirname(os.path.abspath(__file__)), "apart")
-# A process that would stay, in a control group below that of the run; and a mount, which nobody else must see.
+# A process that would stay, in a control group below the run's; and a mount that must be invisible outside.
 STAYS = """
 mkdir "$1/$CGROUP/inner"
 sleep 1000 &
@@ -27,7 +27,7 @@ def hierarchy():
 @pytest.mark.parametrize("end", ["killed", "interrupted"])
 def test_nothing_is_left(end):
     where = hierarchy()
-    # A shell has what it runs in the background ignore SIGINT, the tests themselves perhaps.
+    # A shell makes background processes ignore SIGINT, and perhaps the tests themselves do too.
     command = ["env", "--default-signal=INT", APART, "bash", "-c", STAYS, "-", where]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
     group = running.stdout.readline().strip()
@@ -36,7 +36,7 @@ def test_nothing_is_left(end):
         running.kill()
     else:
         os.killpg(running.pid, signal.SIGINT)
-    # Ends when all have ended that could write there.
+    # Ends when all possible writers have exited.
     assert running.stdout.read() == ""
     running.wait()
     assert not os.path.exists(f"{where}/{group}") and not os.path.exists("/run/here")

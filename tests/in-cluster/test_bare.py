@@ -1,4 +1,4 @@
-"""The cluster by itself: without what is shown here, what others see of our Deployment would mean nothing."""
+"""The cluster itself: tests of our Deployment rely on what is shown here."""
 
 import urllib.error
 import urllib.request
@@ -28,7 +28,7 @@ def deployment(replicas):
 
 
 def content(url):
-    """None as long as kube-proxy has not heard of the pods."""
+    """None until kube-proxy knows the pods."""
     try:
         with urllib.request.urlopen(url, timeout=LIMIT_S) as answer:
             return answer.read()
@@ -37,7 +37,7 @@ def content(url):
 
 
 def test_a_deployment_becomes_available_and_is_reached_by_its_service(cluster):
-    """The pods are scheduled, run by kubelet, given a ServiceAccount's files, judged ready, and behind the Service's address."""
+    """Pods are scheduled, run by kubelet, given a ServiceAccount's files, reported ready, and reached through the Service's address."""
     api = cluster.api
     api.create("/api/v1/namespaces", {"metadata": {"name": "bare"}})
     service = {"metadata": {"name": "hello"}, "spec": {"selector": LABELS, "ports": [{"port": 80, "targetPort": PORT}]}}

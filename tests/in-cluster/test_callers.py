@@ -1,4 +1,4 @@
-"""Who is let in: the verbs are for who has an accepted certificate, everything else for who has the right, by the API server's word."""
+"""Access: verbs need an accepted certificate; everything else needs a right granted by the API server."""
 
 import http.client
 import pathlib

@@ -1,4 +1,4 @@
-"""What operators change while all goes on: certificates, and the policy."""
+"""Changes by operators during operation: certificates and the policy."""
 
 import json
 import pathlib
@@ -11,13 +11,13 @@ WRONG = "\nplacement:\n  policy: best\n"
 
 
 def serial(caller):
-    """Of the certificate that is shown."""
+    """Serial number of the server's certificate."""
     with caller.connected() as connection:
         return connection.sock.getpeercert()["serialNumber"]
 
 
 def test_new_certificates_are_taken_and_no_connection_is_dropped(ours):
-    """The kubelet changes the Secret's files; kube-scheduler's certificate is another one, too."""
+    """The kubelet updates the Secret's files; kube-scheduler's certificate changes too."""
     callers = [ours.verbs(address=pod["status"]["podIP"]) for pod in ours.replicas()]
     old = {serial(caller) for caller in callers}
     verbs = ours.verbs()
@@ -33,7 +33,7 @@ def test_new_certificates_are_taken_and_no_connection_is_dropped(ours):
 
 
 def test_a_wrong_policy_is_not_rolled_out(ours):
-    """The new replica ends and says what is wrong; those that were there stay, and answer."""
+    """The new replica exits and names the error; the existing ones keep answering."""
     before = {pod["metadata"]["name"] for pod in ours.replicas()}
     policy = pathlib.Path(ours.manifests, "base/scheduler-policy.yaml")
     right = policy.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The verbs go from one replica to the next while pods are scheduled: none is lost, and no GPU is given twice."""
+"""Verbs move from one replica to another during scheduling: no pod is lost, and no GPU is assigned twice."""
 
 import time
 
@@ -20,12 +20,13 @@ def name_of(item):
 
 
 def ready(ours):
-    """The names of replicas that are, and stay."""
+    """Names of ready replicas that are not being deleted."""
     return {name_of(replica) for replica in ours.replicas() if is_ready(replica) and "deletionTimestamp" not in replica["metadata"]}
 
 
 def everything_is_bound_once(ours, viewer):
-    """All pods by ours; of every GPU one holder, by the API server's and by every replica's word. Returns how many replicas bound."""
+    """Our replicas bound all pods, and each GPU has one user according to the API server and every replica. Returns how many replicas
+    bound."""
     pods = gpus.wait_until_bound(ours.api, N_PODS).values()
     by = {item["metadata"]["annotations"][BOUND_BY] for item in pods}
     used = ours.used(viewer)
@@ -34,8 +35,8 @@ def everything_is_bound_once(ours, viewer):
 
 
 def hand_over(ours, make, change):
-    """As many pods as there are GPUs, in two bursts: change(the leader's pod) comes in the first and before the second. How long nobody answered the
-    verbs, and for how many seconds pods waited until all were bound."""
+    """Creates as many pods as GPUs, in two bursts; change(the leader's pod) runs during the first and before the second. Returns the
+    silence of the verbs, and the seconds until all pods were bound."""
     ours.keep_logs()
     version = ours.api.get(LEASES)["metadata"]["resourceVersion"]
     with Asking(ours.verbs(patience_s=1)) as asking:
@@ -55,7 +56,7 @@ def hand_over(ours, make, change):
 
 
 def judge(ours, viewer, hand_over_of, limit_s, tell):
-    """hand_over_of: what hand_over() returned. tell(text): what is printed."""
+    """hand_over_of: result of hand_over(). tell(text): prints."""
     silence, bound_s = hand_over_of
     n_replicas = everything_is_bound_once(ours, viewer)
     tell(f"no answer for {silence.seconds:.1f} s; {N_PODS} pods bound in {bound_s:.1f} s, by {n_replicas} replicas")
@@ -81,7 +82,7 @@ def test_a_leader_goes_while_pods_are_bound(ours, viewer, make, what, limit_s, r
 
 
 def test_a_drain_takes_one_replica_after_the_other(ours, viewer, make, record_property):
-    """By the Eviction API, as kubectl drain asks it; who is refused asks again, here at once. The second one leads after the first."""
+    """By the Eviction API, like kubectl drain; a rejected eviction is retried, here at once. The second one leads after the first."""
     n_refused = 0
 
     def is_evicted(pod):
@@ -100,5 +101,5 @@ def test_a_drain_takes_one_replica_after_the_other(ours, viewer, make, record_pr
     ours.api.wait_for(BUDGETS, f"metadata.name={NAME}", lambda budget: budget["status"]["disruptionsAllowed"] > 0)
 
     handed_over = hand_over(ours, make, drain)
-    # One comes so soon after the other that kube-proxy may be late for both.
+    # They are so close together that kube-proxy may be late for both.
     judge(ours, viewer, handed_over, 3 + SLACK_S, lambda text: record_property(f"hand-over: drain, {n_refused} evictions refused meanwhile", text))

@@ -1,4 +1,4 @@
-"""Prometheus as manifests/overlays/monitoring lets it in: by the token of its own ServiceAccount, and at every replica."""
+"""Prometheus has access through manifests/overlays/monitoring: with the token of its own ServiceAccount, to every replica."""
 
 import os
 
@@ -12,14 +12,14 @@ OVERLAY = "overlays/monitoring"
 
 
 def endpoint(ours):
-    """Where the ServiceMonitor has Prometheus look."""
+    """The endpoint in the ServiceMonitor."""
     with open(os.path.join(ours.manifests, OVERLAY, "service-monitor.yaml"), encoding="utf-8") as file:
         (found,) = yaml.safe_load(file)["spec"]["endpoints"]
     return found
 
 
 def job(ours, folder, pod, token):
-    """(address, the rest) as the operator makes it of that; the Secret's ca.crt is a file here."""
+    """(address, rest) as the operator derives them; the Secret's ca.crt is a file here."""
     shown = endpoint(ours)
     (folder / "token").write_text(token, encoding="utf-8")
     tls = {"ca_file": ours.authority, "server_name": shown["tlsConfig"]["serverName"]}
@@ -28,7 +28,7 @@ def job(ours, folder, pod, token):
 
 
 def account(kubectl, name):
-    """A ServiceAccount of the namespace monitoring; its token."""
+    """Creates a ServiceAccount in namespace monitoring; returns its token."""
     kubectl("--namespace", "monitoring", "create", "serviceaccount", name)
     return kubectl("--namespace", "monitoring", "create", "token", name).strip()
 

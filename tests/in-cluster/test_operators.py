@@ -1,5 +1,5 @@
-"""The commands of docs/OPERATIONS.md that change what is installed, as they stand there, and what becomes of it. Those of installing are run by
-ours.py, and new certificates are in test_changes.py."""
+"""The commands of docs/OPERATIONS.md that change an installation, run as written, with their effects. ours.py runs those of the
+installation; test_changes.py tests new certificates."""
 
 import os
 import pathlib
@@ -19,12 +19,12 @@ from real import GROUP, is_ready
 from replicas import LEASE_S
 
 KUBEADMS = "/etc/kubernetes"
-# cert-manager is not in this cluster.
+# cert-manager is not installed in this cluster.
 SHIPPED = "overlays/cert-manager"
 
 
 def wait_until_bound_by(ours):
-    """The only pod."""
+    """Waits for the only pod."""
     (item,) = gpus.wait_until_bound(ours.api, 1).values()
     assert BOUND_BY in item["metadata"]["annotations"]
 
@@ -34,7 +34,7 @@ def wait_until_bound_by(ours):
 
 @pytest.fixture
 def own(ours):
-    """The kustomization that is written there, with its image on the node, and its policy."""
+    """The documented kustomization, with its image on the node, and its policy."""
     folder, text = ours.cluster.folder, block("yaml", "newTag")
     (image,) = yaml.safe_load(text)["images"]
     ours.cluster.ctr("images", "tag", f"docker.io/library/{NAME}:{image['newTag']}", f"{image['newName']}:{image['newTag']}")
@@ -47,19 +47,19 @@ def own(ours):
 
 
 def running(ours):
-    """The images of replicas, and for how long the Lease is held."""
+    """The replicas' images, and the Lease's duration."""
     assert all(map(is_ready, ours.replicas()))
     lease_s = ours.api.get(f"{LEASES}/{NAME}")["spec"]["leaseDurationSeconds"]
     return [replica["spec"]["containers"][0]["image"] for replica in ours.replicas()], lease_s
 
 
 def test_another_version_and_policy_and_back(ours, make, own):
-    """More replicas, too. kube-scheduler is answered all the time, but while they hand over."""
+    """Also with more replicas. kube-scheduler is answered all the time, except during hand-over."""
     before = running(ours)
     with Asking(ours.verbs(patience_s=1)) as asking:
         ours.shell(block("sh", "-k .\n"))
         ours.wait_until_rolled_out()
-        # Who leads next may not have written the Lease yet.
+        # The next leader may not have written the Lease yet.
         wait_until(lambda: running(ours) == ([own] * 3, 20), lambda: running(ours))
         make([0])
         wait_until_bound_by(ours)
@@ -85,11 +85,11 @@ def test_who_scales_it_past_the_kustomization_is_in_its_way(ours):
     ours.shell(applied)
 
 
-# ---- who is let in ----
+# ---- access ----
 
 
 def test_a_group_of_people_is_let_in(ours):
-    """An answer of the API server is kept for a while."""
+    """An answer of the API server is cached for a while."""
     asks = ours.people(ours.cluster.person)
     commands = block("sh", "--clusterrole gpu-extender-viewer")
     assert asks.get("/v1/inventory").status == 403 and f"--group {GROUP}\n" in commands
@@ -102,7 +102,7 @@ def test_a_group_of_people_is_let_in(ours):
 
 @pytest.fixture
 def copied(ours, tmp_path):
-    """What the commands for kubeadm's kube-scheduler make, and the loop of these, which copies certificates again; here for another folder."""
+    """Files from the commands for kubeadm's kube-scheduler, and the command that copies certificates again; here for another folder."""
     (tmp_path / "kubernetes").mkdir()
     shutil.copy(ours.cluster.kubeconfig(), tmp_path / "kubernetes/admin.conf")
     commands = block("sh", f"folder={KUBEADMS}/{NAME}\n").replace(KUBEADMS, str(tmp_path / "kubernetes"))
@@ -113,7 +113,7 @@ def copied(ours, tmp_path):
 
 
 def test_kube_scheduler_takes_the_certificate_that_is_copied_again(ours, make, copied, tmp_path):
-    """With one that is worth nothing (any more) it is refused; it goes on with the other one by itself."""
+    """With an invalid certificate it is rejected; it continues with the new one by itself."""
     folder, copy = copied
     worthless = Authority(tmp_path / "others").client(f"{NAME}-client")
     for source, name in zip(worthless, ("tls.crt", "tls.key")):

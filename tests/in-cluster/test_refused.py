@@ -1,4 +1,4 @@
-"""What a real kubelet does with a pod that it would not have, and what is counted then: docs/RUNBOOKS.md, GpuExtenderNodeRefusesPods."""
+"""A real kubelet refuses a pod, and we count it: docs/RUNBOOKS.md, GpuExtenderNodeRefusesPods."""
 
 import re
 
@@ -11,7 +11,7 @@ COUNT = re.compile(rf'^gpu_extender_node_pods_refused_total{{node="{NODE}"}} (\d
 
 
 def pod(name, cpu, *command):
-    """Bound to the node as if a scheduler had."""
+    """A pod bound to the node as if by a scheduler."""
     container = {"name": "main", "image": BUSYBOX, "imagePullPolicy": "Never", "command": ["/bin/busybox", *command], "resources": {"requests": {"cpu": cpu}}}
     return {"metadata": {"name": name}, "spec": {"nodeName": NODE, "restartPolicy": "Never", "containers": [container]}}
 
@@ -25,7 +25,7 @@ def is_over(item):
 
 
 def test_only_pods_that_the_kubelet_would_not_have_are_counted(cluster):
-    """Neither those that were over before anybody saw them run, nor those that were deleted while they waited."""
+    """Pods that ended before they were seen running do not count, nor pods deleted while pending."""
     api = cluster.api
     api.create("/api/v1/namespaces", {"metadata": {"name": "refused"}})
     account = "/api/v1/namespaces/refused/serviceaccounts"

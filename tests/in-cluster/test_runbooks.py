@@ -1,4 +1,4 @@
-"""The commands of docs/RUNBOOKS.md, and those of docs/OPERATIONS.md that look, run in a real cluster as they stand there."""
+"""The commands of docs/RUNBOOKS.md, and the read-only ones of docs/OPERATIONS.md, run as written in a real cluster."""
 
 import os
 import re
@@ -14,7 +14,7 @@ PREPARING = re.search(r"^```sh\n(.*?ask\(\) .*?)^```$", DOCUMENT, re.MULTILINE |
 ASKED = sorted(set(re.findall(r"`(ask [^`|>]*[^`|> ])", DOCUMENT)))
 IN_TEXT = re.findall(r"`(kubectl [^`\n]*)`", DOCUMENT + OPERATIONS)
 LOOKED_AT = [command for command in IN_TEXT if not re.search(r"\b(POD|NODE|NAMESPACE|certificates|edit|logs|drain)\b", command)]
-# In blocks of their own.
+# In separate blocks.
 LOOKED_AT += re.findall(r"^ *(kubectl --namespace gpu-extender get secret gpu-extender-client .*)$", DOCUMENT, re.MULTILINE)
 LOOKED_AT += re.findall(r"^ *(kubectl --namespace gpu-extender (?:rollout status|get lease) .*)$", OPERATIONS, re.MULTILINE)
 
@@ -29,7 +29,7 @@ def test_what_is_looked_at_can_be(ours):
 
 
 def test_people_ask_as_told(ours):
-    """The tunnel takes a moment, which nobody at a terminal notices."""
+    """The tunnel takes a moment, unnoticeable at a terminal."""
     ours.shell("kubectl create namespace operators; kubectl --namespace operators create serviceaccount anna")
     ours.shell(f"kubectl create clusterrolebinding anna --clusterrole {NAME}-viewer --serviceaccount operators:anna")
     preparing = PREPARING.replace("NAMESPACE", "operators").replace("ACCOUNT", "anna")

@@ -1,4 +1,4 @@
-"""The overlay for clusters whose control plane is managed: a kube-scheduler that runs as pods, and that pods choose."""
+"""The overlay for managed control planes: a kube-scheduler that runs as pods, and that pods select."""
 
 import os
 import re
@@ -17,7 +17,7 @@ N_PODS = 16
 
 
 def make_image(cluster, root, name):
-    """kube-scheduler as the control plane runs it, with the libraries that it needs, by the name that the overlay has."""
+    """kube-scheduler of the control plane with its libraries, under the image name of the overlay."""
     program = os.path.join(cluster.binaries, "kube-scheduler")
     libraries = re.findall(r"/\S+\.so\S*", run("ldd", program))
     os.makedirs(os.path.join(root, "usr/bin"))
@@ -28,7 +28,7 @@ def make_image(cluster, root, name):
 
 @pytest.fixture
 def scheduler(ours):
-    """There is no DNS in this cluster: its pods are told the Service's address by their hosts file."""
+    """Without DNS in this cluster, a hosts file gives its pods the Service's address."""
     with open(os.path.join(ours.manifests, OVERLAY, "kustomization.yaml"), encoding="utf-8") as file:
         (image,) = yaml.safe_load(file)["images"]
     with tempfile.TemporaryDirectory() as root:

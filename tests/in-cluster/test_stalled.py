@@ -1,7 +1,7 @@
-"""How long pods wait while the leader is away in one way or another: GPU pods, and those that ask for no GPU.
+"""Waits of GPU pods and CPU-only pods while the leader is away in various ways.
 
-kube-scheduler schedules one pod after another, so a call of filter that hangs delays all pods behind it. The figures are printed, and go into
-docs/OPERATIONS.md; what is demanded is that every pod is placed, none by two, and CPU-only pods without us.
+kube-scheduler schedules one pod after another, so a hanging call of filter delays all pods behind it. The figures are printed for
+docs/OPERATIONS.md. Required: every pod is placed, none by two replicas, and CPU-only pods without us.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from live import BOUND_BY, node_name
 from ours import LEASES, NAME
 
 N_OF_EACH = 20
-# Where nobody can take over: for so long nobody is there.
+# Outage with no replica to take over.
 OUTAGE_S = 15
 KINDS = {"GPU": 1, "CPU-only": 0}
 
@@ -26,7 +26,7 @@ def made(kind, number):
 
 
 class Arrivals:
-    """Pods of both kinds by turns, all created at once; each one's delay is that from the sending of its POST to the first sight of its node."""
+    """Pods of both kinds in alternation, created at once; a delay lasts from sending the POST to first seeing the node."""
 
     def __init__(self, api):
         self.api = api
@@ -61,7 +61,7 @@ class Arrivals:
 
 
 def wait_for_a_renewal(api):
-    """The longest outage is one that begins just then."""
+    """The longest outage starts right after a renewal."""
     with contextlib.closing(api.watch(LEASES, f"metadata.name={NAME}", 60)) as events:
         next(events)
         next(events)

@@ -1,4 +1,4 @@
-"""How it is taken out, by docs/OPERATIONS.md. It comes last, as the tests' names go: nothing of ours is there any more."""
+"""Removal by docs/OPERATIONS.md. Its name sorts last, because afterwards nothing of ours is left."""
 
 import gpus
 from cluster import PODS, is_undecided
@@ -14,7 +14,7 @@ def seen(item):
 
 
 def test_taken_out_no_running_pod_notices(ours, make):
-    """GPU pods wait as long as kube-scheduler is to ask us, and are bound without us as soon as it is not; other pods never wait."""
+    """GPU pods wait while kube-scheduler is configured to call us, and are bound without us as soon as it is not; other pods never wait."""
     make(range(RUNNING))
     before = ours.api.wait_for_all(PODS, lambda items: [item["status"]["phase"] for item in items.values()] == ["Running"] * RUNNING)
     ours.shell(command("kubectl delete -k manifests/overlays/").replace("overlays/cert-manager", OVERLAY))
