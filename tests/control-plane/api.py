@@ -1,6 +1,6 @@
-"""A small client of kube-apiserver: one request, one watch, and waiting for an object to be as it should.
+"""A small client of kube-apiserver: requests, watches, and waiting for a state of an object.
 
-Waiting is a watch, so it ends with the event that was waited for. Knows paths and selectors only; no Kubernetes kind.
+Waiting is a watch, so it ends with the expected event. Knows only paths and selectors, no Kubernetes kinds.
 """
 
 import concurrent.futures
@@ -12,12 +12,12 @@ import ssl
 import time
 import urllib.parse
 
-LIMIT_S = 60  # of anything that is waited for; reached only when something is wrong
-AT_ONCE = 8  # requests of one test
+LIMIT_S = 60  # limit of every wait; reached only after a fault
+AT_ONCE = 8  # parallel requests of one test
 
 
 def wait_until(holds, what):
-    """The first of holds()'s values that is true: for what nobody sends a word about. what(): for the message."""
+    """Returns the first true value of holds(), by polling: for states without events. what(): for the message."""
     end = time.monotonic() + LIMIT_S
     while not (value := holds()):
         assert time.monotonic() < end, f"not so after {LIMIT_S} s: {what()}"
@@ -30,14 +30,14 @@ def key_of(item):
 
 
 class Api:
-    """Every call has a connection of its own."""
+    """Each call has its own connection."""
 
     def __init__(self, host, port, token, certificate):
         self.host, self.port, self.token = host, port, token
         self.tls = ssl.create_default_context(cafile=certificate)
 
     def with_token(self, token):
-        """As somebody else."""
+        """The same API with another token."""
         other = copy.copy(self)
         other.token = token
         return other
@@ -65,7 +65,7 @@ class Api:
             return connection.getresponse().status
 
     def headers_of(self, method, path, body=None):
-        """Of the answer, by lower-case name, whatever it is."""
+        """The answer's headers by lower-case name, whatever its status."""
         with self._connection() as connection:
             headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
             connection.request(method, path, json.dumps(body) if body is not None else None, headers)
@@ -82,21 +82,21 @@ class Api:
         return self.ask("PATCH", path, changes, "application/merge-patch+json")
 
     def create_all(self, path, things, create=None):
-        """create(path, thing): if not create()."""
+        """create(path, thing): default is create()."""
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as threads:
             return list(threads.map(lambda thing: (create or self.create)(path, thing), things))
 
     def delete(self, path):
-        """At once, whoever holds it."""
+        """Deletes without a grace period, whatever references it."""
         self.ask("DELETE", path, {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0})
 
     def delete_all(self, path):
-        """Everything of a collection, at once, whoever holds it."""
+        """Deletes a whole collection without grace periods."""
         self.ask("DELETE", path, {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0})
 
     def watch(self, path, selector, seconds, since=None):
-        """(type, object) of each event: first of what is there (not where it begins after `since`, a resourceVersion), then of what
-        changes, until `seconds` are over."""
+        """Yields (type, object) of each event for `seconds`: first the present objects (unless it starts after `since`, a
+        resourceVersion), then changes."""
         query = {"watch": "true", "fieldSelector": selector, "timeoutSeconds": seconds}
         query = urllib.parse.urlencode({**query, "resourceVersion": since} if since else query)
         with self._connection() as connection:
@@ -105,7 +105,7 @@ class Api:
                 yield event["type"], event["object"]
 
     def wait_for(self, path, selector, holds):
-        """The first state of an object of which holds(object) is true."""
+        """The first state of an object for which holds(object) is true."""
         last = None
         with contextlib.closing(self.watch(path, selector, LIMIT_S)) as events:
             for _, last in events:
@@ -115,8 +115,8 @@ class Api:
         raise AssertionError(f"{path} {selector}: not seen in {LIMIT_S} s; the last was {shown}")
 
     def states(self, path):
-        """A collection as {namespace/name: object}: as it is, and again after each change, until LIMIT_S are over. The API server
-        may go away and come back meanwhile."""
+        """Yields a collection as {namespace/name: object}, now and after each change, until LIMIT_S is over. The API server may restart
+        meanwhile."""
         end = time.monotonic() + LIMIT_S
         while (left := end - time.monotonic()) > 0:
             try:
@@ -133,7 +133,7 @@ class Api:
                 time.sleep(0.05)
 
     def wait_for_all(self, path, holds, what=lambda items: sorted(items)):
-        """The first state of a collection of which holds({namespace/name: object}) is true. what: of a state, for the message."""
+        """The first state of a collection for which holds({namespace/name: object}) is true. what(state): for the message."""
         items = {}
         with contextlib.closing(self.states(path)) as states:
             for items in states:

@@ -1,7 +1,7 @@
-"""Pods that come one after another, as the replay of a trace has them (tests/bench/replay_run ... arrivals): each is placed before too
-many others come, and who fits nowhere is deleted.
+"""Pods arriving one after another, from a replayed trace (tests/bench/replay_run ... arrivals). Each is placed before too many others arrive;
+a pod that does not fit is deleted.
 
-Knows nodes and pods as tests/bench/trace.h has them; whose decisions these are is not known here.
+Nodes and pods as in tests/bench/trace.h; independent of the deciding program.
 """
 
 import csv
@@ -49,20 +49,20 @@ def pod(name, arrival):
 
 
 class Arrivals(threading.Thread):
-    """send() creates the pods; beside it, a watch learns what became of each. ahead: how many at most have come and are not decided.
-    before_each: called before one more comes."""
+    """send() creates the pods, while a watch learns their nodes. ahead: most pods that have arrived but are undecided. before_each:
+    called before each arrival."""
 
     def __init__(self, api, ahead, before_each=lambda: None):
         super().__init__(daemon=True)
         self.api, self.room, self.before_each = api, threading.Semaphore(ahead), before_each
-        self.nodes = {}  # of the pods that are decided: where they went, "" for nowhere
+        self.nodes = {}  # node of each decided pod; "" for none
         self.refused = set()
         self.n_left = 0
         self.since = api.get(PODS)["metadata"]["resourceVersion"]
 
     def send(self, arrivals):
-        """Returns the node of each, "" for nowhere, and how many seconds it took. They come in this order: kube-scheduler takes first what
-        was there first."""
+        """Returns the node of each pod ("" for none), and the duration in seconds. They arrive in this order, and kube-scheduler takes
+        the earliest first."""
         begin = time.monotonic()
         self.n_left = len(arrivals)
         self.start()
@@ -82,7 +82,7 @@ class Arrivals(threading.Thread):
                 return
 
     def learn(self, kind, item):
-        """A pod that fits nowhere is decided once it is gone: only then does it not count as one that waits."""
+        """A pod that does not fit is decided once it is deleted: until then it counts as waiting."""
         name = item["metadata"]["name"]
         if name in self.nodes:
             return

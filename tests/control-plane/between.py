@@ -1,4 +1,4 @@
-"""Somebody between kube-scheduler and our service: passes everything on, but may do something first when a pod is to be bound."""
+"""A proxy between kube-scheduler and our service: passes everything on, but may act before a pod is bound."""
 
 import contextlib
 import http.client
@@ -9,8 +9,8 @@ HOST = "127.0.0.1"
 
 
 class Between:
-    """A context manager. before_bind(body) is called before each bind is passed on to `service`. What bind was asked and answered
-    is kept; where the service gives no answer, kube-scheduler gets none."""
+    """A context manager. Calls before_bind(body) before passing each bind to `service`. Records requests and answers of bind; if the
+    service gives no answer, kube-scheduler gets none."""
 
     def __init__(self, service, before_bind):
         self.service, self.before_bind = service, before_bind
@@ -43,7 +43,7 @@ class Between:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True  # head and body are written apart
+            disable_nagle_algorithm = True  # head and body are written separately
 
             def do_POST(self):
                 self.close_connection = True

@@ -1,8 +1,8 @@
-"""One test's cluster: GPU nodes and pods on the API server, our service over a file that says the same, and a kube-scheduler that
-asks our service.
+"""The cluster of one test: GPU nodes and pods on the API server, our service with the same cluster in a file, and a kube-scheduler that calls
+our service.
 
-First the nodes and the pods that run already, then start(), then the pods that are to be scheduled. The service's ledger is
-the file's: it does not see the pods that come later (kube-scheduler's own accounting does).
+Create nodes and running pods, then start(), then pods to be scheduled. The service's ledger comes from the file: it does not see
+later pods (kube-scheduler's own accounting does).
 """
 
 import contextlib
@@ -25,7 +25,7 @@ FILTERED = re.compile(r'^gpu_extender_http_requests_total\{route="filter",.*\} (
 
 
 def prepare(api):
-    """What all clusters of a control plane share."""
+    """Objects shared by all clusters of a control plane."""
     api.create("/api/v1/namespaces", {"metadata": {"name": "gpu"}})
     api.create("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": ABOVE}, "value": 1000})
 
@@ -61,23 +61,23 @@ def configuration(address, shipped=SHIPPED, scheme="http", **changes):
 
 
 def scheduled(pod_object):
-    """The condition PodScheduled, or {} before there is one."""
+    """The condition PodScheduled; {} if absent."""
     conditions = pod_object["status"].get("conditions", [])
     return next((condition for condition in conditions if condition["type"] == "PodScheduled"), {})
 
 
 def is_refused(pod_object):
-    """Whether kube-scheduler says that no node will do. It asks again only when something happens."""
+    """Whether kube-scheduler found no node. It retries only after an event."""
     return scheduled(pod_object).get("reason") == "Unschedulable"
 
 
 def is_undecided(pod_object):
-    """Whether it says that it could not find out, as who was to be asked gave an error. That is no refusal: it asks again by itself."""
+    """Whether kube-scheduler failed to decide because an extender returned an error. It retries by itself."""
     return scheduled(pod_object).get("reason") == "SchedulerError"
 
 
 class Cluster:
-    """A context manager. What it made is gone afterwards, so that the next one finds nothing."""
+    """A context manager. Removes what it created, so that the next one starts empty."""
 
     def __init__(self, plane, name):
         self.plane, self.api, self.name = plane, plane.api, name
@@ -101,7 +101,7 @@ class Cluster:
         self.api.merge(f"{PODS}/{name}/status", {"status": {"phase": "Running"}})
 
     def start(self, **changes):
-        """changes: of the extender's configuration. Over a file nothing can be bound: kube-scheduler does."""
+        """changes: of the extender's configuration. A service with a file cannot bind: kube-scheduler does."""
         self.service = Service("--cluster-file", self._write_file())
         self.ends.callback(self.service.stop)
         shipped = configuration(self.service.address, **{"bindVerb": "", **changes})
@@ -121,28 +121,28 @@ class Cluster:
         self.api.create(PODS, pod(name, gpus, **more))
 
     def node_of(self, name):
-        """The node's name, once the pod is bound."""
+        """The pod's node, once bound."""
         bound = self.api.wait_for(PODS, f"metadata.name={name}", lambda seen: seen["spec"].get("nodeName"))
         return bound["spec"]["nodeName"]
 
     def refusal_of(self, name):
-        """The condition of the pod, once it is refused."""
+        """The pod's condition, once rejected."""
         return scheduled(self.api.wait_for(PODS, f"metadata.name={name}", is_refused))
 
     def error_of(self, name):
-        """The condition of the pod, once it is undecided."""
+        """The pod's condition, once undecided."""
         return scheduled(self.api.wait_for(PODS, f"metadata.name={name}", is_undecided))
 
     def event_of(self, name, reason):
-        """The message of the pod's first event of that reason, once there is one. (Failures that come later may be counted with it, whatever
-        they say.)"""
+        """Message of the pod's first event with that reason, once it exists. (Later failures may be counted in the same event, whatever
+        their message.)"""
         event = self.api.wait_for(EVENTS, f"involvedObject.name={name}", lambda seen: seen["reason"] == reason)
         return event["message"]
 
     def changes_of(self, name, seconds):
-        """The pod's states that the API server tells within the time, the present one first."""
+        """The pod's states that the API server sends within that time, the present one first."""
         return [state for _, state in self.api.watch(PODS, f"metadata.name={name}", seconds)]
 
     def filter_requests(self):
-        """How often kube-scheduler has asked our filter."""
+        """Number of filter calls from kube-scheduler."""
         return sum(map(int, FILTERED.findall(self.service.get("/metrics").text)))

@@ -1,6 +1,6 @@
 """Fixtures for tests against the real kube-apiserver and kube-scheduler.
 
-The programs are those that tests/control-plane/build builds or finds; where it cannot, the tests are skipped with its reason.
+tests/control-plane/build builds or finds the programs; if it cannot, the tests are skipped with its reason.
 """
 
 import concurrent.futures
@@ -34,54 +34,54 @@ def plane(programs, tmp_path_factory):
 
 
 def pytest_collection_modifyitems(items):
-    """What needs a minute in which nothing happens is judged last."""
+    """Tests that need a minute without events come last."""
     items.sort(key=lambda item: "quiet_minute" in item.fixturenames)
 
 
 @pytest.fixture(scope="session")
 def quiet_minute(programs, tmp_path_factory):
-    """The future of what quiet.observe returns. It has a control plane of its own, as other tests run meanwhile."""
+    """The future of quiet.observe()'s result, on a separate control plane, because other tests run meanwhile."""
     with concurrent.futures.ThreadPoolExecutor(1) as thread:
         yield thread.submit(quiet.observe, programs, tmp_path_factory.mktemp("quiet"))
 
 
 @pytest.fixture(scope="session", autouse=True)
 def begin_quiet_minute(request):
-    """Before the first test, if any of those that run asks for it."""
+    """Starts before the first test if any selected test needs it."""
     if any("quiet_minute" in item.fixturenames for item in request.session.items):
         request.getfixturevalue("quiet_minute")
 
 
 @pytest.fixture
 def name(request):
-    """Of the test, fit for the names of files."""
+    """The test's name, usable in file names."""
     return "".join(letter if letter.isalnum() else "-" for letter in request.node.name).strip("-")
 
 
 @pytest.fixture
 def cluster(plane, name):
-    """An empty cluster on the plane, the test's own, that our service knows from a file."""
+    """An empty cluster for one test on the shared plane; our service reads it from a file."""
     with clusters.Cluster(plane, name) as running:
         yield running
 
 
 @pytest.fixture
 def live(plane, name):
-    """An empty cluster on the plane, the test's own, that our service follows."""
+    """An empty cluster for one test on the shared plane, followed by our service."""
     with LiveCluster(plane, name) as running:
         yield running
 
 
 @pytest.fixture
 def proxied(plane, name):
-    """The same, with a proxy between our service and the API server."""
+    """The same with a proxy between our service and the API server."""
     with LiveCluster(plane, name, proxied=True) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def own_plane(programs, tmp_path_factory):
-    """One of its own: cluster-scoped objects have the names that other tests use, too."""
+    """A separate plane: cluster-scoped objects would collide with those of other tests."""
     with Plane(programs, tmp_path_factory.mktemp("installed")) as running:
         yield running
 
@@ -93,7 +93,7 @@ def kubectl(own_plane, programs):
 
 @pytest.fixture(scope="module")
 def installed(own_plane, kubectl):
-    """The API server that has everything, and what kubectl said of each overlay."""
+    """The API server with everything applied, and kubectl's output for each overlay."""
     try:
         definitions = kustomize.definitions()
     except NotHere as error:
@@ -102,11 +102,11 @@ def installed(own_plane, kubectl):
     assert status == 0, said
     status, said = kubectl.run("wait", "--for=condition=Established", "--timeout=60s", "--output=name", "--filename", definitions)
     assert status == 0, said
-    # Their kinds are found a moment later.
+    # The API server knows their kinds a moment later.
     names = {line.rpartition("/")[2] for line in said.split()}
     wait_until(lambda: names <= set(kubectl.run("api-resources", "--output=name")[1].split()), lambda: f"not all of {names} are served")
     told = {overlay: kubectl.apply(overlay) for overlay in kustomize.OVERLAYS}
-    # The controller-manager, which counts pods, is not there.
+    # There is no controller-manager to count pods.
     hard = own_plane.api.get(kustomize.QUOTA)["spec"]["hard"]
     own_plane.api.merge(f"{kustomize.QUOTA}/status", {"status": {"hard": hard, "used": {"pods": "0"}}})
     return own_plane.api, told

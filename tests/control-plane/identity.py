@@ -1,6 +1,6 @@
-"""Our service's identity: the ServiceAccount of manifests/rbac/rbac.yaml with its rights, and tokens that the API server grants.
+"""The identity of our service: the ServiceAccount of manifests/rbac/rbac.yaml with its rights, and tokens from the API server.
 
-Applies the file as `kubectl apply --server-side` does. A token is bound to a Secret of its own, so that it can be made void.
+Applies the file like `kubectl apply --server-side`. Each token is bound to its own Secret, so that it can be revoked.
 """
 
 import base64
@@ -14,7 +14,7 @@ from plane import HOST
 
 RBAC = os.path.join(os.path.dirname(__file__), "..", "..", "manifests", "rbac", "rbac.yaml")
 NAMESPACE = "kube-system"
-SHORTEST_S = 600  # the shortest life that TokenRequest grants
+SHORTEST_S = 600  # shortest life granted by TokenRequest
 REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 PATHS = {
     "ServiceAccount": f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts",
@@ -36,7 +36,7 @@ def apply(api, objects):
 
 
 def without(resource, *verbs):
-    """The manifests, but without these verbs on that resource."""
+    """The manifests without these verbs on that resource."""
     changed = copy.deepcopy(manifests())
     (role,) = [item for item in changed if item["kind"] == "ClusterRole"]
     rules = []
@@ -61,7 +61,7 @@ def renamed(objects, name):
 
 
 def attributes_of(rule, namespace):
-    """A question that is answered by the first of what a rule gives, for a SubjectAccessReview."""
+    """Attributes of a SubjectAccessReview that the first item of a rule allows."""
     if "nonResourceURLs" in rule:
         return {"nonResourceAttributes": {"verb": rule["verbs"][0], "path": rule["nonResourceURLs"][0]}}
     resource, _, part = rule["resources"][0].partition("/")
@@ -70,20 +70,20 @@ def attributes_of(rule, namespace):
 
 
 def spec_of(subject):
-    """Who asks, for the same."""
+    """The subject of a SubjectAccessReview."""
     if subject["kind"] == "ServiceAccount":
         return {"user": f"system:serviceaccount:{subject['namespace']}:{subject['name']}"}
     return {"user": "somebody", "groups": [subject["name"]]} if subject["kind"] == "Group" else {"user": subject["name"]}
 
 
 def wait_until_may(api, subject, attributes, may=True):
-    """The API server's authorizer hears of roles and bindings by watches, so a moment after they were written."""
+    """The API server's authorizer sees roles and bindings by watch, a moment after they are written."""
     review = {"spec": {**spec_of(subject), **attributes}}
     wait_until(lambda: api.create(REVIEWS, review)["status"].get("allowed", False) == may, lambda: f"{may}: {review}")
 
 
 def wait_until_given(api, binding):
-    """Until who is bound to a role has it: a RoleBinding or ClusterRoleBinding."""
+    """Waits until the subjects of a RoleBinding or ClusterRoleBinding have its role."""
     namespace, role = binding["metadata"].get("namespace", ""), binding["roleRef"]
     scope = f"namespaces/{namespace}/roles" if role["kind"] == "Role" else "clusterroles"
     rule = api.get(f"/apis/rbac.authorization.k8s.io/v1/{scope}/{role['name']}")["rules"][0]
@@ -92,7 +92,7 @@ def wait_until_given(api, binding):
 
 
 class Token:
-    """A token of an account, from TokenRequest. more: of the request."""
+    """A token of an account from TokenRequest. more: of the request."""
 
     def __init__(self, api, account, namespace=NAMESPACE, **more):
         self.api = api
@@ -109,12 +109,12 @@ class Token:
         return json.loads(base64.urlsafe_b64decode(middle + "=" * (-len(middle) % 4)))
 
     def make_void(self):
-        """The API server knows it no more; it forgets what it remembered of it within 10 s."""
+        """Revokes the token; the API server's cache of it expires within 10 s."""
         self.api.ask("DELETE", self.secret)
 
 
 class Identity:
-    """An account, as our service sees it: a kubeconfig, and a token file that is swapped as the kubelet does it."""
+    """An account as our service sees it: a kubeconfig, and a token file that is swapped like the kubelet's."""
 
     def __init__(self, plane, name, objects=None):
         self.plane, self.name = plane, name
@@ -127,7 +127,7 @@ class Identity:
         self.hand_out(self.token)
 
     def hand_out(self, token):
-        """From now on the token file, a link, is that one."""
+        """Makes the token file, a link, point to this token."""
         self.token = token
         self.n_tokens += 1
         target = self.plane.write(f"token-{self.name}-{self.n_tokens}", token.text + "\n")
@@ -135,11 +135,11 @@ class Identity:
         os.replace(self.token_file + ".new", self.token_file)
 
     def kubeconfig(self, port=None):
-        """port: where the API server is reached, if not where it is."""
+        """port: of the API server's proxy, if any."""
         return self.plane.write_kubeconfig(f"kubeconfig-{self.name}", {"tokenFile": self.token_file}, port or self.plane.port)
 
     def may_ask(self, token):
-        """Whether the API server still takes the token."""
+        """Whether the API server still accepts the token."""
         status = self.plane.api.with_token(token.text).status_of("GET", "/api/v1/nodes?limit=1")
         assert status in (200, 401), f"{HOST}: {status}"
         return status == 200

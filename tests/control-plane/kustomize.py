@@ -1,4 +1,4 @@
-"""The kustomizations of manifests/, as kubectl renders and applies them; and the CustomResourceDefinitions that they need. Judges nothing."""
+"""The kustomizations of manifests/, rendered and applied by kubectl, and the CustomResourceDefinitions that they need. Checks nothing."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from plane import NOT_HERE, NotHere
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MANIFESTS = os.path.join(HERE, "..", "..", "manifests")
-# In each of which is all that makes the service run.
+# overlays with everything that the service needs
 WHOLE = ("cert-manager", "self-signed")
 OVERLAYS = (*WHOLE, "second-scheduler", "monitoring", "admission")
 QUOTA = "/api/v1/namespaces/gpu-extender/resourcequotas/critical-pods"
@@ -26,13 +26,13 @@ def definitions():
 
 
 class Kubectl:
-    """kubectl, for a kubeconfig, over a copy of manifests/ that has certificates for the overlay that takes them from files."""
+    """kubectl with a kubeconfig, on a copy of manifests/ with certificates for the overlay that reads them from files."""
 
     def __init__(self, binaries, folder, kubeconfig=None):
         self.program, self.kubeconfig = os.path.join(binaries, "kubectl"), kubeconfig
         self.home = str(folder)
         self.manifests = os.path.join(self.home, "manifests")
-        # Without what somebody may have made there.
+        # Without files that a user may have created there.
         subprocess.run(["cp", "-r", MANIFESTS, self.home], check=True)
         subprocess.run(["rm", "-rf", self.path("overlays/self-signed/certificates")], check=True)
         subprocess.run([self.path(MAKE_CERTIFICATES)], check=True, capture_output=True)
@@ -41,7 +41,7 @@ class Kubectl:
         return os.path.join(self.manifests, name)
 
     def run(self, *arguments):
-        """Exit status, and all that it said."""
+        """Returns the exit status and all output."""
         env = {"PATH": os.environ["PATH"], "HOME": self.home, "KUBECONFIG": self.kubeconfig or os.devnull}
         command = [self.program, *arguments]
         done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
@@ -58,7 +58,7 @@ class Kubectl:
 
 
 def one(objects, kind, name="gpu-extender"):
-    """The object of that kind and name; a name made with a hash is found by its beginning."""
+    """The object of that kind and name; a generated name with a hash is found by its prefix."""
     same = [item for item in objects if item["kind"] == kind]
     (found,) = [item for item in same if item["metadata"]["name"] == name] or [
         item for item in same if item["metadata"]["name"].rpartition("-")[0] == name

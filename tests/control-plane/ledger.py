@@ -1,6 +1,6 @@
-"""Whether our ledger says what the API server says: node by node, pod by pod, and of the pods that wait what kube-scheduler says of them.
+"""Compares our ledger with the API server: each node, each pod, and kube-scheduler's messages about waiting pods.
 
-What should be is counted here from the API server's own lists, for pods as the tests make them (whole GPUs, cpu in thousandths).
+The expected state is computed from the API server's lists, for the tests' pods (whole GPUs, cpu in thousandths).
 """
 
 from cluster import scheduled
@@ -26,7 +26,7 @@ def who(pod):
 
 
 def truth(api):
-    """{node: what it has and who uses it} by the API server's lists."""
+    """{node: resources and use} from the API server's lists."""
     pods = [pod for pod in api.get("/api/v1/pods")["items"] if pod["status"].get("phase") not in FINISHED]
     shown = {}
     for node in api.get("/api/v1/nodes")["items"]:
@@ -44,7 +44,7 @@ def truth(api):
 
 
 def told(service):
-    """The same by GET /v1/inventory."""
+    """The same from GET /v1/inventory."""
     answer = service.get("/v1/inventory")
     assert answer.status == 200, answer
     shown = {}
@@ -65,7 +65,7 @@ def told(service):
 
 
 def asks_for_gpus(pod):
-    """By whatever name."""
+    """Under any resource name."""
     return any(each["resources"].get("requests", {}).keys() - {"cpu", "memory"} for each in pod["spec"]["containers"])
 
 
@@ -75,13 +75,13 @@ def said_of(pod):
 
 
 def waiting(api):
-    """{GPU pod that has no node: what kube-scheduler says of it} by the API server's list."""
+    """{unbound GPU pod: kube-scheduler's message} from the API server's list."""
     pods = [pod for pod in api.get("/api/v1/pods")["items"] if not pod["spec"].get("nodeName") and asks_for_gpus(pod)]
     return {who(pod): {"said": said_of(pod)} for pod in pods if pod["status"].get("phase") not in FINISHED}
 
 
 def told_waiting(service):
-    """The same by GET /v1/pending."""
+    """The same from GET /v1/pending."""
     answer = service.get("/v1/pending")
     assert answer.status == 200, answer
     return {f"{pod['namespace']}/{pod['name']} {pod['uid']}": {"said": pod["schedulerSays"]} for pod in answer.json()["pods"]}
@@ -97,5 +97,5 @@ def differences(ours, theirs):
 
 
 def overfull(theirs):
-    """Nodes that more GPUs are used of than they have."""
+    """Nodes with more GPUs in use than they have."""
     return {name: node for name, node in theirs.items() if node["used"] > node["gpus"]}

@@ -1,6 +1,6 @@
-"""One test's live cluster: our service follows the API server as the restricted identity of manifests/rbac/rbac.yaml, and binds.
+"""The live cluster of one test: our service follows the API server as the restricted identity of manifests/rbac/rbac.yaml, and binds.
 
-In the order that the test likes: nodes and pods, start() of our service, start_scheduler() with the shipped configuration.
+The test chooses the order of nodes and pods, start() of our service, and start_scheduler() with the shipped configuration.
 """
 
 import ledger
@@ -16,7 +16,7 @@ RUN_BY_KWOK = {"kwok.x-k8s.io/node": "fake"}
 
 
 def wait_until_it_binds(service):
-    """After a start without a Lease it holds bindings, and mostly lists the pods once more."""
+    """After a start without a Lease it holds bindings, and mostly lists the pods again."""
     service.log.wait_for({"msg": "bindings are sent from now on"})
 
 
@@ -29,7 +29,7 @@ def bound(items):
 
 
 class LiveCluster(Cluster):
-    """Like Cluster. proxied: our service reaches the API server through `proxy`. The API server may be killed and started again."""
+    """Like Cluster. proxied: our service reaches the API server through `proxy`. The API server may be killed and restarted."""
 
     def __init__(self, plane, name, proxied=False):
         super().__init__(plane, name)
@@ -45,10 +45,10 @@ class LiveCluster(Cluster):
         self.kubeconfig = self.identity.kubeconfig(self.proxy.port if self.proxy else None)
         return self
 
-    # ---- what there is ----
+    # ---- objects ----
 
     def add_nodes(self, prefix, count, model, gpus, kwok=True):
-        """Nodes PREFIX-0 and so on. kwok: whether it keeps them ready and runs what is bound to them."""
+        """Creates nodes PREFIX-0 and so on. kwok: whether KWOK keeps them ready and runs their pods."""
         nodes = [node(f"{prefix}-{number}", model, gpus) for number in range(count)]
         for each in nodes:
             each["metadata"]["annotations"] = RUN_BY_KWOK if kwok else {}
@@ -60,17 +60,17 @@ class LiveCluster(Cluster):
     # ---- programs ----
 
     def start(self, *options, **changes):
-        """Our service and a kube-scheduler. changes: of the extender's configuration."""
+        """Starts our service and a kube-scheduler. changes: of the extender's configuration."""
         self.start_service(*options)
         self.start_scheduler(**changes)
 
     def start_service(self, *options):
-        """Always at the same address, so that it can be started again."""
+        """Always at the same address, so that it can be restarted."""
         self.service = Service("--kubeconfig", self.kubeconfig, *options, listen=f"{HOST}:{self.port}")
         self.ends.callback(self.service.stop)
 
     def start_scheduler(self, address=None, **changes):
-        """address: of whom it asks instead of our service."""
+        """address: of the extender, if not our service."""
         shipped = configuration(address or f"{HOST}:{self.port}", **changes)
         self.scheduler = self.plane.start_scheduler(f"kube-scheduler-{self.name}", shipped)
         self.ends.callback(self.scheduler.kill)
@@ -81,14 +81,14 @@ class LiveCluster(Cluster):
     # ---- waiting and comparing ----
 
     def wait_until_scheduler_saw(self, node_name):
-        """All that was changed of the node until now: a pod goes there that only a label of now lets go there. Once in a test."""
+        """Waits until kube-scheduler has seen all changes of the node: creates a pod that needs a new label of it. Once per test."""
         self.api.merge(f"{NODES}/{node_name}", {"metadata": {"labels": {"seen": "yes"}}})
         self.create("looks", 0, nodeSelector={"seen": "yes"}, tolerations=[{"operator": "Exists"}])
         self.node_of("looks")
         self.api.delete(f"{PODS}/looks")
 
     def wait_until_bound(self, count, prefix=""):
-        """All pods, as soon as `count` of those called PREFIX... are bound."""
+        """All pods, once `count` of those named PREFIX... are bound."""
 
         def matching(items):
             return {key: item for key, item in items.items() if item["metadata"]["name"].startswith(prefix)}
@@ -104,7 +104,7 @@ class LiveCluster(Cluster):
         return f"{len(items) - len(waiting)} of {len(items)} are bound{said}\n{self.service.log.text()[-3000:]}"
 
     def wait_until_told(self):
-        """Returns what our ledger and the API server's lists both say of the nodes, once they say the same, and of the pods that wait too."""
+        """Returns the nodes once our ledger and the API server's lists agree on nodes and waiting pods."""
         nodes, pods = [], []
 
         def equal():
@@ -117,13 +117,13 @@ class LiveCluster(Cluster):
         return nodes[1]
 
     def used(self):
-        """{node: GPUs used} by the API server, our ledger agreeing, and no node with more than it has."""
+        """{node: GPUs used} from the API server, once our ledger agrees; no node uses more than it has."""
         theirs = self.wait_until_told()
         assert not ledger.overfull(theirs), ledger.overfull(theirs)
         return {name: shown["used"] for name, shown in theirs.items()}
 
     def metric(self, name, **labels):
-        """The sum of all samples of that name that have these labels."""
+        """The sum of all samples of that name with these labels."""
         samples = [line.rpartition(" ") for line in self.service.get("/metrics").text.splitlines()]
         values = [
             float(value)
@@ -134,5 +134,5 @@ class LiveCluster(Cluster):
         return sum(values)
 
     def bound_by_others(self, pods):
-        """Of pods that are bound, those that our service did not bind."""
+        """Bound pods that our service did not bind."""
         return [key for key, item in pods.items() if node_name(item) and BOUND_BY not in item["metadata"].get("annotations", {})]

@@ -1,4 +1,4 @@
-"""What stands in docs/OPERATIONS.md to be run or written. Judges nothing."""
+"""Commands and files in docs/OPERATIONS.md. Checks nothing."""
 
 import os
 import re
@@ -11,13 +11,13 @@ BLOCK = re.compile(r"^( *)```(\w+)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 
 
 def block(language, holds):
-    """The one block of code that has this text in it."""
+    """The only code block with this text."""
     (found,) = [(indent, text) for indent, of, text in BLOCK.findall(DOCUMENT) if of == language and holds in text]
     return re.sub(rf"^{found[0]}", "", found[1], flags=re.MULTILINE)
 
 
 def command(beginning):
-    """The one line of all commands that begins so."""
+    """The only command line that begins with this text."""
     lines = {line.strip() for _, language, text in BLOCK.findall(DOCUMENT) if language == "sh" for line in text.splitlines()}
     (found,) = [line for line in lines if line.startswith(beginning)]
     return found

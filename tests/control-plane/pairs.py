@@ -1,6 +1,6 @@
-"""A kube-scheduler with leader election and our instance beside it, as manifests/overlays/control-plane has them: one pair a machine.
+"""A kube-scheduler with leader election and our instance beside it, as in manifests/overlays/control-plane: one pair per machine.
 
-All pairs of a test share one Lease of kube-scheduler's, the default one. Judges nothing.
+All pairs of a test share kube-scheduler's one default Lease. Checks nothing.
 """
 
 import os
@@ -15,7 +15,7 @@ from service import Service
 OVERLAY = os.path.join(os.path.dirname(__file__), "..", "..", "manifests", "overlays", "control-plane")
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 LEASE = "kube-scheduler"
-# kube-scheduler's, shorter than it has them by itself: the gap is long enough for a binding and a second.
+# kube-scheduler's, shorter than its defaults: the gap suffices for a binding and a second.
 LEASE_S, RENEW_S, RETRY_S, BIND_S = 8, 4, 1, 2
 ROLES = "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system"
 
@@ -29,7 +29,7 @@ def policy(**scheduler):
 
 
 def allow(live):
-    """The account of a LiveCluster may read the Lease."""
+    """Allows the account of a LiveCluster to read the Lease."""
     with open(os.path.join(OVERLAY, "rbac.yaml"), encoding="utf-8") as file:
         _, role, binding = yaml.safe_load_all(file)
     account = {"kind": "ServiceAccount", "name": live.identity.account, "namespace": ACCOUNTS}
@@ -41,7 +41,7 @@ def allow(live):
 
 
 class Pair:
-    """One that is ready. It ends with the LiveCluster."""
+    """Starts a pair and waits until it is ready. It ends with the LiveCluster."""
 
     def __init__(self, live, number, config):
         self.live, self.config = live, config
@@ -67,18 +67,18 @@ class Pair:
         self.service.signal(signal.SIGSTOP)
 
     def thaw(self):
-        """Ours first: it has as much time as can be to do what it should not."""
+        """Our service continues first, to give it most time for mistakes."""
         self.service.signal(signal.SIGCONT)
         self.scheduler.process.send_signal(signal.SIGCONT)
 
     def pauses(self, ledger):
-        """Pauses that ended, and what the ledger needed then."""
+        """Number of pauses that ended, by what the ledger needed then."""
         self.live.service = self.service
         return self.live.metric("gpu_extender_beside_pauses_total", ledger=ledger)
 
 
 class Pairs:
-    """Starts pairs over the cluster of a LiveCluster."""
+    """Starts pairs on the cluster of a LiveCluster."""
 
     def __init__(self, live):
         self.live, self.number = live, 0
@@ -92,7 +92,7 @@ class Pairs:
         return Pair(self.live, self.number, self.config)
 
     def holder(self):
-        """Who holds the Lease, once somebody does; and how often that changed."""
+        """The Lease's holder, once there is one; and the number of transitions."""
         held = self.live.api.wait_for(LEASES, f"metadata.name={LEASE}", lambda item: item["spec"].get("holderIdentity"))
         return held["spec"]["holderIdentity"], held["spec"].get("leaseTransitions", 0)
 

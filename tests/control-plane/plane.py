@@ -1,8 +1,7 @@
 """A control plane of its own: etcd, kube-apiserver, kube-scheduler and KWOK as processes on free loopback ports.
 
-Starts them in a folder that also has their data, keys and logs, waits until each says that it is ready, and ends only what it
-started. What runs on it (nodes, pods, extenders) is for others to say. Made for tests: nothing is kept safe on disk, and
-whoever knows the token may do everything.
+Starts them in a folder with their data, keys and logs, waits until each is ready, and ends only what it started. The tests decide
+what runs on it (nodes, pods, extenders). For tests only: data is not durable, and the token allows everything.
 """
 
 import contextlib
@@ -18,8 +17,8 @@ import time
 from api import LIMIT_S, Api
 
 HOST = "127.0.0.1"
-# Where the endpoints of the Service "kubernetes" would be. Nothing goes there; loopback is not allowed, and looking for
-# another address of this machine fails where there is no network.
+# Address for endpoints of the Service "kubernetes". Unused: loopback is not allowed, and finding another address of this machine fails
+# without a network.
 ADVERTISED = "192.0.2.1"
 STOPS_WITH_US = ["setpriv", "--pdeathsig", "KILL"]
 BUILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "build")
@@ -27,7 +26,7 @@ NOT_HERE = 77
 
 
 class NotHere(Exception):
-    """The programs cannot be had on this machine, and nobody of us is to blame."""
+    """The programs are unavailable on this machine, through no fault of ours."""
 
 
 def built():
@@ -41,7 +40,7 @@ def built():
 
 
 def free_port():
-    """A port that nobody else is given for a minute: it was used, and is left in TIME_WAIT, in which a server may bind it."""
+    """A port that no other process gets for a minute: it was used and is in TIME_WAIT, where a server may still bind it."""
     with socket.socket() as server, socket.socket() as client:
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         server.bind((HOST, 0))
@@ -53,7 +52,7 @@ def free_port():
 
 
 class Program:
-    """A running program. Its output is in `log`."""
+    """A running program with its output in `log`."""
 
     def __init__(self, command, log, env=None):
         self.name, self.log = os.path.basename(command[0]), log
@@ -64,7 +63,7 @@ class Program:
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
-                # ^C is for who started it, and may need it to tidy up.
+                # ^C is for the starting program, which may need it to clean up.
                 start_new_session=True,
             )
 
@@ -73,7 +72,7 @@ class Program:
             return "".join(file.readlines()[-20:])
 
     def wait_until(self, ready):
-        """Asks again and again: before it listens there is nothing to wait on."""
+        """Polls, because before the program listens there are no events."""
         end = time.monotonic() + LIMIT_S
         while not ready():
             status = self.process.poll()
@@ -82,13 +81,13 @@ class Program:
             time.sleep(0.02)
 
     def kill(self):
-        """The hard way: kube-apiserver takes many seconds to end well, and nothing of its is kept."""
+        """Kills it: kube-apiserver needs many seconds to stop gracefully, and nothing of it is kept."""
         self.process.kill()
         self.process.wait()
 
 
 def says_ready(port, certificate=None):
-    """Whether GET /readyz is answered with 200. `certificate`: the file that the program makes for itself at its start."""
+    """Whether GET /readyz returns 200. `certificate`: the file that the program generates at its start."""
     try:
         if certificate:
             context = ssl.create_default_context(cafile=certificate)
@@ -103,9 +102,10 @@ def says_ready(port, certificate=None):
 
 
 class Plane:
-    """etcd and kube-apiserver, from the programs in `binaries`; everything else lies in `folder`. A context manager.
+    """etcd and kube-apiserver from the programs in `binaries`; all other files are in `folder`. A context manager.
 
-    watch_cache: whether watches are served from kube-apiserver's memory, as they are unless somebody says otherwise."""
+    watch_cache: whether kube-apiserver serves watches from memory, the default.
+    """
 
     def __init__(self, binaries, folder, watch_cache=True):
         self.binaries, self.folder, self.watch_cache = binaries, str(folder), watch_cache
@@ -139,7 +139,7 @@ class Plane:
         return self.path(name)
 
     def start(self, name, *options, log=None, env=None):
-        """The caller's to end: with Program.kill, or by giving it to an ExitStack."""
+        """The caller ends it: with Program.kill, or through an ExitStack."""
         return Program([os.path.join(self.binaries, name), *options], self.path(log or f"{name}.log"), env)
 
     def _start_etcd(self):
@@ -163,7 +163,7 @@ class Plane:
         self.write("tokens.csv", f'{self.token},tester,tester,"system:masters"\n')
 
     def start_apiserver(self):
-        """On the same port, over the same etcd, with the same keys each time. Ready."""
+        """Always on the same port, with the same etcd and keys. Returns when ready."""
         key = self.path("service-account.key")
         self.n_apiservers += 1
         self.apiserver = self.start(
@@ -181,13 +181,13 @@ class Plane:
         self.apiserver.wait_until(lambda: says_ready(self.port, self.certificate))
 
     def apiserver_options(self):
-        """Those of a control plane without a controller-manager and without a kubelet."""
+        """Options of a control plane without controller-manager and kubelet."""
         return (
             f"--cert-dir={os.path.dirname(self.certificate)}",
             f"--bind-address={HOST}",
             f"--advertise-address={ADVERTISED}",
             "--authorization-mode=RBAC",
-            # The first needs a controller that makes accounts, the second one that takes the taint of new nodes away.
+            # The first needs a controller that creates accounts, the second one that removes new nodes' taint.
             "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
         )
 
@@ -197,8 +197,8 @@ class Plane:
             self.apiserver = None
 
     def start_kwok(self):
-        """KWOK, which keeps the nodes that have its annotation ready, runs the pods that are bound to them, and ends those that are
-        being deleted. It ends with the plane."""
+        """Starts KWOK, which keeps nodes with its annotation ready, runs the pods bound to them, and ends deleted ones. It ends with the
+        plane."""
         stages = sorted(os.listdir(os.path.join(self.binaries, "kwok-stages")))
         kwok = self.start(
             "kwok",
@@ -211,7 +211,7 @@ class Plane:
         self.programs.callback(kwok.kill)
 
     def compact_etcd(self, revision):
-        """What was before `revision` is forgotten. etcd speaks JSON, too."""
+        """Compacts history before `revision`. etcd speaks JSON too."""
         connection = http.client.HTTPConnection(HOST, self.etcd_port, timeout=LIMIT_S)
         with contextlib.closing(connection):
             connection.request("POST", "/v3/kv/compaction", json.dumps({"revision": str(revision), "physical": True}))
@@ -219,11 +219,11 @@ class Plane:
             assert answer.status == 200, answer.read()
 
     def kubeconfig(self):
-        """The path of a kubeconfig that may do everything."""
+        """The path of a kubeconfig with all rights."""
         return self.write_kubeconfig("kubeconfig", {"token": self.token}, self.port)
 
     def write_kubeconfig(self, name, user, port):
-        """The path of a kubeconfig for who has these credentials. port: where kube-apiserver is reached."""
+        """The path of a kubeconfig with these credentials. port: of kube-apiserver."""
         server = {"server": f"https://{HOST}:{port}", "certificate-authority": self.certificate}
         parts = {
             "apiVersion": "v1",
@@ -236,14 +236,14 @@ class Plane:
         return self.write(name, json.dumps(parts))
 
     def start_scheduler(self, name, configuration, kubeconfig=None, options=()):
-        """A ready kube-scheduler, the caller's to end. `name` is that of its files; the API server's address is filled in.
-        kubeconfig: if not one that may do everything. options: more of its command line."""
+        """A ready kube-scheduler; the caller ends it. `name` names its files; the API server's address is filled in. kubeconfig: default
+        has all rights. options: more of its command line."""
         kubeconfig, port = kubeconfig or self.kubeconfig(), free_port()
         whole = {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "KubeSchedulerConfiguration",
             "leaderElection": {"leaderElect": False},
-            # Many pods at once are what some tests are about; by itself it would hold them back.
+            # Some tests create many pods at once, which the default limits would throttle.
             "clientConnection": {"kubeconfig": kubeconfig, "qps": 1000, "burst": 1000},
             **configuration,
         }

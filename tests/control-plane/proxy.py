@@ -1,6 +1,6 @@
-"""A TCP proxy that can be cut: between our service and kube-apiserver, what the network does to connections.
+"""A TCP proxy that can be cut, between our service and kube-apiserver: network faults of connections.
 
-Knows bytes and connections only; what they mean is hidden by TLS. One thread, with an event loop of its own.
+Knows only bytes and connections; TLS hides the contents. One thread with its own event loop.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ PIECE = 65536
 
 
 class Connection:
-    """Both ends of one connection. What comes from the server arrives at the client `delay_s` after it came."""
+    """Both ends of one connection. Data from the server reaches the client `delay_s` later."""
 
     def __init__(self):
         self.delay_s = 0
@@ -24,7 +24,7 @@ class Connection:
 
 
 class Proxy:
-    """A context manager: listens on `port`, a free one that it chose, and carries everything to `target` until it is cut."""
+    """A context manager: listens on a free `port` and forwards everything to `target` until cut."""
 
     def __init__(self, target):
         self.target = target
@@ -60,21 +60,21 @@ class Proxy:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
 
-    # ---- what a test does with it ----
+    # ---- for tests ----
 
     def cut(self):
-        """All connections are reset, and new ones too, until mend()."""
+        """Resets all connections, and new ones, until mend()."""
         self._call(self._set_cut(True))
 
     def mend(self):
         self._call(self._set_cut(False))
 
     def delay(self, seconds):
-        """From now on what the server says on the connections that are open now comes so much later; on others it does not."""
+        """Delays the server's data on all open connections from now on; later connections are not delayed."""
         self._call(self._set_delay(seconds))
 
     def no_delay(self):
-        """What was held back comes now."""
+        """Delivers delayed data now."""
         self._call(self._set_delay(0))
 
     async def _set_cut(self, is_cut):
@@ -89,13 +89,13 @@ class Proxy:
             (connection.undelayed.clear if seconds else connection.undelayed.set)()
 
     def hold(self):
-        """Connections that are new from now on hear nothing until let_go(), as where the server is slow to take them."""
+        """New connections get no data until let_go(), as if the server were slow to accept them."""
         self.loop.call_soon_threadsafe(self.is_open.clear)
 
     def let_go(self):
         self.loop.call_soon_threadsafe(self.is_open.set)
 
-    # ---- carrying ----
+    # ---- forwarding ----
 
     async def _serve(self, client_reader, client_writer):
         connection = Connection()
@@ -115,7 +115,7 @@ class Proxy:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         except OSError:
-            pass  # the server is away: so is the client's connection
+            pass  # the server is away, and so is the client's connection
         finally:
             connection.close()
             self.connections.discard(connection)

@@ -1,7 +1,7 @@
-"""A minute in a cluster in which nothing happens but that one pod, which only we refuse, is pending.
+"""A minute without events in a cluster with one pending pod, which only we reject.
 
-Where a refusal lets it, kube-scheduler tries to preempt for such a pod and asks again and again. That it does not can only be
-seen by looking for a while. The minute is a watch, which the API server ends.
+If a rejection permits it, kube-scheduler tries to preempt for such a pod and retries repeatedly. Only observation over time shows
+that it does not. The minute is a watch that the API server ends.
 """
 
 import collections
@@ -19,7 +19,7 @@ Observed = collections.namedtuple("Observed", "condition event states filter_req
 
 
 def observe(programs, folder):
-    """Twelve nodes with room, on each a pod of lower priority than the one that is refused."""
+    """Twelve nodes with room, each with a pod of lower priority than the rejected one."""
     with Plane(programs, folder) as plane:
         clusters.prepare(plane.api)
         with LiveCluster(plane, "quiet") as cluster:
@@ -36,7 +36,7 @@ def what_happens(cluster):
     event = cluster.event_of("refused", "FailedScheduling")
     states = cluster.changes_of("refused", QUIET_S)
     filter_requests = cluster.filter_requests()
-    # Nothing was asked because all was quiet, not because nobody was there any more.
+    # There were no calls because all was quiet, not because kube-scheduler was gone.
     cluster.create("other", 1, models=HAVE)
     other_is_on = cluster.node_of("other")
     return Observed(condition, event, states, filter_requests, other_is_on, cluster.api.get(PODS)["items"])

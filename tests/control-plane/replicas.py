@@ -1,6 +1,6 @@
-"""Several replicas of our service, and a Service of the cluster that leads to the one that its EndpointSlice names.
+"""Several replicas of our service, and a cluster Service that leads to the one in its EndpointSlice.
 
-The address in the slice is not of this machine (the API server takes no loopback address): a replica is known by its port.
+The slice's address is not of this machine (the API server accepts no loopback address): the port identifies a replica.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ POLICY = os.path.join(os.path.dirname(__file__), "..", "..", "config", "schedule
 
 
 def shipped(section, key):
-    """A value of config/scheduler-policy.yaml, which has the defaults."""
+    """A default from config/scheduler-policy.yaml."""
     with open(POLICY, encoding="utf-8") as file:
         return yaml.safe_load(file)[section][key]
 
@@ -35,7 +35,7 @@ BIND_S = shipped("kubernetes", "bindTimeoutSeconds")
 
 
 def allow(api, accounts):
-    """The Role of manifests/base/replica-rbac.yaml for accounts of the tests."""
+    """Grants the Role of manifests/base/replica-rbac.yaml to accounts of the tests."""
     with open(RBAC, encoding="utf-8") as file:
         role, binding = list(yaml.safe_load_all(file))[:2]
     binding["subjects"] = [{"kind": "ServiceAccount", "name": account, "namespace": ACCOUNTS} for account in accounts]
@@ -47,7 +47,7 @@ def allow(api, accounts):
 
 
 def take_right(live, resource, verb):
-    """Until the Role is allowed anew, nobody who has it may do that; the account of a LiveCluster is one of them."""
+    """Removes a right from the Role until it is granted again, for all its accounts, that of a LiveCluster included."""
     with open(RBAC, encoding="utf-8") as file:
         role = next(yaml.safe_load_all(file))
     account = {"kind": "ServiceAccount", "name": live.identity.account, "namespace": ACCOUNTS}
@@ -61,7 +61,7 @@ def take_right(live, resource, verb):
 
 
 class VerbsService:
-    """A context manager: `address` leads to the port that the EndpointSlice says, as kube-proxy would have it."""
+    """A context manager: `address` leads to the port in the EndpointSlice, like kube-proxy."""
 
     def __init__(self, api):
         self.api = api
@@ -92,9 +92,9 @@ class VerbsService:
 
 
 class Replicas:
-    """Starts replicas that follow the cluster of a LiveCluster, with the times of leader election that ship. They end with it.
+    """Starts replicas that follow the cluster of a LiveCluster, with the shipped times of leader election. They end with it.
 
-    accounts: of those that have one of their own. bind_s: bindTimeoutSeconds, if another is wanted.
+    accounts: for replicas with accounts of their own. bind_s: bindTimeoutSeconds, if not the default.
     """
 
     def __init__(self, live, accounts=(), silence_s=120, bind_s=BIND_S):
@@ -115,7 +115,7 @@ class Replicas:
         self.service = live.ends.enter_context(VerbsService(live.api))
 
     def start(self, kubeconfig=None):
-        """One that is ready."""
+        """Starts a replica and waits until it is ready."""
         self.number += 1
         env = {"POD_NAME": f"replica-{self.number}", "POD_NAMESPACE": NAMESPACE, "POD_IP": ADDRESS}
         replica = Service("--kubeconfig", kubeconfig or self.live.kubeconfig, "--config", self.policy, env=env)
@@ -127,5 +127,5 @@ class Replicas:
 
 
 def leads_since(replica, after=0):
-    """When it began to answer kube-scheduler, by its log: RFC 3339."""
+    """When it began to answer kube-scheduler, from its log: RFC 3339."""
     return replica.log.wait_for({"msg": LEADS}, after=after)["ts"]

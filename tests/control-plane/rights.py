@@ -1,6 +1,6 @@
-"""The rights that the manifests give our account, and those that it makes use of, by the API server's audit log.
+"""Rights in the manifests for our account, and rights used according to the API server's audit log.
 
-Each is (verb, resource), the resource with its group, and with a name where the right is for one name only.
+Each is (verb, resource), the resource with its group, and with a name if the right is for one name only.
 """
 
 import json
@@ -12,7 +12,7 @@ ASKED = ("tokenreviews.authentication.k8s.io", "subjectaccessreviews.authorizati
 EVERYWHERE = {(verb, kind) for kind in READ for verb in ("list", "watch")}
 EVERYWHERE |= {("get", "pods"), ("create", "pods/binding")}
 EVERYWHERE |= {("create", kind) for kind in ASKED}
-# In our own namespace, beyond these.
+# Additional rights in our own namespace.
 AT_HOME = {("create", LEASES), ("create", SLICES)}
 AT_HOME |= {(verb, f"{LEASES}/gpu-extender") for verb in ("get", "list", "watch", "update")}
 AT_HOME |= {(verb, f"{SLICES}/gpu-extender-verbs") for verb in ("get", "list", "watch", "update", "delete")}
@@ -26,7 +26,7 @@ AUDIT = {
 
 
 def right_of(event):
-    """What an event of the audit log made use of."""
+    """The right that an event of the audit log used."""
     asked = event["objectRef"]
     resource = "/".join(filter(None, (asked["resource"], asked.get("subresource"))))
     kind = ".".join(filter(None, (resource, asked.get("apiGroup"))))
@@ -37,9 +37,9 @@ def right_of(event):
 
 
 def used(log):
-    """({right}, [what was forbidden]) of an audit log."""
+    """({right}, [forbidden requests]) from an audit log."""
     with open(log, encoding="utf-8") as file:
-        # Its last line may be half written.
+        # The last line may be incomplete.
         events = [json.loads(line) for line in file.read().split("\n")[:-1]]
     events = [event for event in events if "objectRef" in event]
     forbidden = [event["requestURI"] for event in events if event.get("responseStatus", {}).get("code") == 403]

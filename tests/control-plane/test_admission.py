@@ -1,4 +1,4 @@
-"""manifests/overlays/admission on a real API server: in namespaces with its label no pod escapes the quotas, and all else is let in."""
+"""manifests/overlays/admission on a real API server: in labelled namespaces no pod escapes the quotas, and everything else is admitted."""
 
 import json
 
@@ -31,20 +31,20 @@ def pod(name="ordinary", **spec):
 
 @pytest.fixture(scope="module")
 def api(own_plane, kubectl):
-    """An API server with the overlay in force, and two namespaces: with the label, and without."""
+    """An API server with the overlay in force, and two namespaces: with and without the label."""
     own = own_plane.api
     for name, labels in (("gpu-extender", {}), (ENFORCED, {"gpu-extender.io/quota": "enforced"}), (FREE, {})):
         own.create("/api/v1/namespaces", {"metadata": {"name": name, "labels": labels}})
     status, said = kubectl.apply("admission")
     assert status == 0, said
     assert [line for line in said.strip().split("\n") if not line.endswith(" serverside-applied")] == []
-    # It is read a moment later.
+    # It takes effect a moment later.
     wait_until(lambda: refusal(own, pod("probe", nodeName="n1"), dry=True), lambda: "nothing is rejected")
     return own
 
 
 def refusal(api, item, namespace=ENFORCED, dry=False):
-    """What the API server says of it, or None where it takes it."""
+    """The API server's message on rejection, or None."""
     try:
         api.create(pods(namespace) + ("?dryRun=All" if dry else ""), item)
     except AssertionError as error:
@@ -78,7 +78,7 @@ def test_what_escapes_a_quota_is_rejected(api, escape):
 
 
 def test_the_api_server_itself_allows_no_gpus_of_a_pod_or_an_ephemeral_container(api):
-    """So that these are no way round: here it would have to be judged, else."""
+    """So these need no rule here."""
     whole = pod("whole", resources=asking("nvidia.com/mig-1g.5gb"))
     assert refusal(api, whole, FREE, dry=True)
     api.create(pods(FREE), pod("debugged"))
@@ -97,7 +97,7 @@ def test_ordinary_pods_are_let_in_and_live_on(api):
 
 
 def test_a_pod_from_before_the_label_may_go_on_but_not_be_released(api):
-    """Its gates keep it from being scheduled; what else becomes of pods is not ours to stop."""
+    """Its gates prevent scheduling; all other changes of pods are allowed."""
     namespace = "late"
     api.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
     gated = pod("gated", schedulerName="my-own", schedulingGates=[{"name": "example.com/one"}, {"name": "example.com/two"}])

@@ -1,4 +1,4 @@
-"""Pods without GPUs: with every pod coming to us, in the usual way where GPU nodes are tainted, and while none of us runs."""
+"""Pods without GPUs: with all pods coming to us, in the usual configuration with tainted GPU nodes, and while none of our replicas runs."""
 
 import pytest
 from cluster import GPU, NODES, PODS, node, pod
@@ -11,11 +11,11 @@ TOLERATION = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
 
 
 def add_nodes(live, taints=()):
-    """A GPU node that is idle, and a plain one with 4 of 16 cores left: kube-scheduler's own scores prefer the first."""
+    """An idle GPU node, and a plain one with 4 of 16 cores free: kube-scheduler's own scores prefer the first."""
     gpus, plain = node("gpus", MODEL, 8), node("plain", MODEL, 0)
     gpus["spec"] = {"taints": list(taints)}
     del plain["metadata"]["labels"]["nvidia.com/gpu.product"]
-    del plain["status"]["allocatable"][GPU]  # and of its capacity: they are one
+    del plain["status"]["allocatable"][GPU]  # also removes it from capacity: the same object
     live.api.create(NODES, gpus)
     live.api.create(NODES, plain)
     live.add_running("runs", "plain", 0, cpu="12")
@@ -28,7 +28,7 @@ def create_tolerant(live, name, gpus):
 
 
 def nodes_of(live, *names):
-    """One after another, so that each decision is made of what the last one left."""
+    """One after another, so that each decision sees the result of the previous one."""
     found = []
     for name in names:
         live.create(name, 0, cpu="1")
@@ -38,7 +38,7 @@ def nodes_of(live, *names):
 
 @pytest.mark.parametrize("verb, expected", [("prioritize", "plain"), ("", "gpus")], ids=["asked", "not-asked"])
 def test_with_every_pod_asked_about_gpu_nodes_stay_free(live, verb, expected):
-    """Where we are not asked for scores, kube-scheduler takes the idle node."""
+    """Without our scores kube-scheduler takes the idle node."""
     add_nodes(live)
     live.start(shipped=ALL_PODS, prioritizeVerb=verb)
     assert nodes_of(live, "one", "two", "three") == [expected] * 3
@@ -54,7 +54,7 @@ def test_with_every_pod_asked_about_gpu_nodes_are_the_last_resort(live):
 
 
 def test_a_taint_keeps_pods_without_gpus_off_gpu_nodes(live):
-    """In the usual way, where we never hear of them."""
+    """In the usual configuration, where these pods do not come to us."""
     add_nodes(live, [TAINT])
     live.start()
     assert nodes_of(live, "one", "two", "three") == ["plain"] * 3
@@ -66,7 +66,7 @@ def test_a_taint_keeps_pods_without_gpus_off_gpu_nodes(live):
 
 
 def without_us(live, shipped):
-    """kube-scheduler asks where nobody listens yet."""
+    """kube-scheduler calls an address without a listener."""
     add_nodes(live)
     live.start_scheduler(shipped=shipped)
 
@@ -76,7 +76,7 @@ def assert_waits(live, name):
 
 
 def test_while_none_of_us_runs_our_own_pods_come_up(live):
-    """They ask for no GPUs. A GPU pod waits until we are there."""
+    """They request no GPUs. A GPU pod waits until we run."""
     without_us(live, USUAL)
     live.create("trains", 1)
     assert_waits(live, "trains")
@@ -88,7 +88,7 @@ def test_while_none_of_us_runs_our_own_pods_come_up(live):
 
 
 def test_while_none_of_us_runs_all_pods_mode_locks_us_out(live):
-    """Why `--check` warns of scheduler.allPods."""
+    """The reason for the warning of `--check` about scheduler.allPods."""
     without_us(live, ALL_PODS)
     live.create("gpu-extender", 0)
     assert_waits(live, "gpu-extender")

@@ -1,7 +1,7 @@
-"""An instance beside each of two kube-schedulers, without a Lease of ours: whichever kube-scheduler leads, nothing is bound twice over
-and nothing is lost.
+"""An instance beside each of two kube-schedulers, without a Lease of ours: whichever kube-scheduler leads, nothing is bound twice and nothing
+is lost.
 
-There are more pods than GPUs: a binding too many would show on a node.
+There are more pods than GPUs, so a binding too many would show on a node.
 """
 
 import time
@@ -23,7 +23,7 @@ def pairs(live):
 
 
 def begin(live, pairs):
-    """The pair whose kube-scheduler leads, another one, and a burst in its middle."""
+    """The pair whose kube-scheduler leads, another one, and a burst in progress."""
     leading = pairs.start()
     live.service = leading.service
     holder, _ = pairs.holder()
@@ -34,7 +34,7 @@ def begin(live, pairs):
 
 
 def all_is_well(live, pair):
-    """All GPUs are used, none twice, by pods that we bound, and the pair's ledger agrees. Returns the names of who bound them."""
+    """All GPUs are used once, by pods that we bound, and the pair's ledger agrees. Returns the names of the binders."""
     live.create_all("late", GPUS + TOO_MANY - EARLY, 1)
     live.service = pair.service
     pods = live.wait_until_bound(GPUS)
@@ -59,7 +59,7 @@ def test_a_pair_is_killed_in_a_burst(live, pairs, capsys):
 
 
 def test_a_pair_is_frozen_in_a_burst_and_goes_on(live, pairs, capsys):
-    """When it wakes another kube-scheduler leads; what it was asked before is not bound any more."""
+    """When it wakes, another kube-scheduler leads; earlier requests are not bound any more."""
     leading, other, holder = begin(live, pairs)
     since = time.monotonic()
     leading.freeze()
@@ -77,7 +77,7 @@ def test_a_pair_is_frozen_in_a_burst_and_goes_on(live, pairs, capsys):
 
 
 def test_our_instance_alone_is_killed_in_a_burst(live, pairs):
-    """Its kube-scheduler leads on, and waits for it."""
+    """Its kube-scheduler stays leader and waits for it."""
     leading, _, holder = begin(live, pairs)
     leading.service.kill()
     assert pairs.holder()[0] == holder
@@ -87,7 +87,7 @@ def test_our_instance_alone_is_killed_in_a_burst(live, pairs):
 
 
 def test_after_a_pause_the_lease_is_enough(live, pairs):
-    """Nobody else led: a look at kube-scheduler's Lease, and none at the pods."""
+    """No other led: it reads kube-scheduler's Lease, but not the pods."""
     leading = pairs.start()
     live.service = leading.service
     live.create_all("first", 1, 1)
@@ -95,7 +95,7 @@ def test_after_a_pause_the_lease_is_enough(live, pairs):
     caught_up = leading.pauses("caught_up")
     assert caught_up == 1
     current = leading.pauses("current")
-    # The pause is what is tested.
+    # This test is about the pause.
     time.sleep(5)
     live.create_all("second", 1, 1)
     live.wait_until_bound(2)

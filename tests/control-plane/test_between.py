@@ -1,6 +1,6 @@
-"""Somebody else gets hold of a pod between our filter and our bind: binds it, deletes it, makes it anew.
+"""Between our filter and our bind another client binds the pod, deletes it or recreates it.
 
-We have not seen it when we are asked: our watches are held back until the bind is answered.
+Our watches are delayed until bind is answered, so we have not seen it when bind is called.
 """
 
 import contextlib
@@ -28,8 +28,8 @@ def live(proxied):
 
 @pytest.fixture
 def answer(live):
-    """answer(before_bind) -> what our service says to the first bind of the pod `wanted`, before which before_bind(name, node) was
-    called. Two nodes, for one such pod each."""
+    """answer(before_bind) -> our service's answer to the first bind of the pod `wanted`, before which before_bind(name, node) was
+    called. Two nodes, each with room for one such pod."""
     with contextlib.ExitStack() as ends:
 
         def run(before_bind):
@@ -52,7 +52,7 @@ def answer(live):
             between = ends.enter_context(Between(live.service, once))
             live.start_scheduler(between.address)
             live.create("wanted", 8)
-            said, *_ = wait_until(answers, live.service.log.text)  # kube-scheduler may have asked again
+            said, *_ = wait_until(answers, live.service.log.text)  # kube-scheduler may have retried
             live.proxy.no_delay()
             return said
 
@@ -74,7 +74,7 @@ def test_bound_to_another_node(live, answer):
 
 
 def test_bound_to_the_same_node(live, answer):
-    """That is what was asked for: success, and a word in the log."""
+    """The requested state: success, and a line in the log."""
     said = answer(lambda name, node: bind_by_hand(live.api, name, node))
     assert not said["Error"]
     assert live.service.log.wait_for({"level": "warn", "mod": "binds", "pod": "wanted"})
@@ -96,7 +96,7 @@ def gpus(item):
 
 
 def test_deleted_and_made_anew_under_the_same_name(live, answer):
-    """The binding is for the UID that filter saw: the new pod is not bound by it, but by a cycle of its own."""
+    """The binding is for the UID that filter saw: the new pod is bound in a cycle of its own."""
 
     def replace(name, _):
         live.api.delete(f"{PODS}/{name}")

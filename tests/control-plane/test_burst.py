@@ -1,4 +1,4 @@
-"""Many pods at once: exactly as many as there are GPUs, more than there are, and what is left when all are gone."""
+"""Many pods at once: as many as GPUs, more than GPUs, and the state after all are deleted."""
 
 import pytest
 from cluster import NODES, PODS, is_refused, scheduled
@@ -8,7 +8,7 @@ FREE = {"H100": 60, "A100": 60, "T4": 80}  # 200
 
 
 def build(live):
-    """Mixed nodes with 200 GPUs free: partly used ones, whole ones, small ones; one that is cordoned, one without GPUs."""
+    """Mixed nodes with 200 free GPUs: partly used, whole and small ones; one cordoned, one without GPUs."""
     live.add_nodes("h100", 10, "NVIDIA-H100-80GB-HBM3", 8)
     for number in range(10):
         live.create(f"there-{number}", 2, node_name=f"h100-{number}")
@@ -50,7 +50,7 @@ def test_as_many_pods_as_there_are_gpus_and_then_none(busy):
 
 
 def test_more_pods_than_there_are_gpus(busy):
-    """The others wait, each with kube-scheduler's own reason, are explained, and are bound as others go."""
+    """The others wait, each with kube-scheduler's reason and our explanation, and are bound as others end."""
     busy.start()
     busy.create_all("burst", 300, 1)
 
@@ -75,14 +75,14 @@ def waiting(items):
 
 
 def pending(live):
-    """GET /v1/pending: {namespace/name: what is told of the pod}."""
+    """GET /v1/pending: {namespace/name: pod}."""
     answer = live.service.get("/v1/pending")
     assert answer.status == 200, answer
     return {f"{item['namespace']}/{item['name']}": item for item in answer.json()["pods"]}
 
 
 def is_explained(live, pods):
-    """Every pod that waits, with what kube-scheduler says of it and how many nodes lack GPUs. Our ledger has heard it."""
+    """Every waiting pod is reported with kube-scheduler's message and the number of nodes that lack GPUs, and our ledger agrees."""
     told = pending(live)
     assert told.keys() == waiting(pods).keys()
     for item in told.values():

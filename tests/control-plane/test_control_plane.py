@@ -1,5 +1,5 @@
-"""docs/CONTROL-PLANE.md does what it says: its commands are run as written, on a machine whose /etc/kubernetes is a folder of the test,
-and what they leave is started as the kubelet would: our instance, and kube-scheduler by its edited manifest."""
+"""docs/CONTROL-PLANE.md works: its commands are run as written, on a machine whose /etc/kubernetes is a folder of the test. Their
+results are started like the kubelet would: our instance, and kube-scheduler from its edited manifest."""
 
 import base64
 import os
@@ -20,7 +20,7 @@ with open(os.path.join(ROOT, "docs/CONTROL-PLANE.md"), encoding="utf-8") as docu
     DOCUMENT = document.read()
 BLOCKS = [re.sub(rf"^{indent}", "", text, flags=re.MULTILINE) for indent, text in re.findall(r"^( *)```sh\n(.*?)^ *```$", DOCUMENT, re.M | re.S)]
 LISTENS = "127.0.0.1:8888"
-# As kubeadm 1.36 writes it, with what matters here.
+# The relevant parts as written by kubeadm 1.36.
 KUBEADMS = """apiVersion: v1
 kind: Pod
 metadata:
@@ -69,7 +69,7 @@ def block(holds):
 
 
 class Kubeadms(Plane):
-    """An API server that knows clients by certificates of /etc/kubernetes/pki/ca.crt, and that authority."""
+    """An API server that accepts client certificates of /etc/kubernetes/pki/ca.crt, and that authority."""
 
     def __init__(self, binaries, folder):
         super().__init__(binaries, folder)
@@ -89,7 +89,7 @@ def machine(programs, tmp_path_factory):
     with Kubeadms(programs, tmp_path_factory.mktemp("kubeadm")) as plane:
         prepare(plane.api)
         plane.start_kwok()
-        # kube-apiserver's own certificate is of the same authority with kubeadm; here it has signed itself.
+        # With kubeadm, kube-apiserver's own certificate has the same authority; here it is self-signed.
         with open(plane.certificate, encoding="ascii") as its, open(plane.path("kubernetes/pki/ca.crt"), "a", encoding="ascii") as authorities:
             authorities.write(its.read())
         for name in ("admin.conf", "scheduler.conf"):
@@ -99,14 +99,14 @@ def machine(programs, tmp_path_factory):
 
 
 def as_here(machine, commands):
-    """Who is not root can give a file to nobody else."""
+    """Without root, files cannot change owner."""
     owned = commands if os.geteuid() == 0 else commands.replace("-o 65534 ", "")
     return owned.replace("/etc/kubernetes", machine.path("kubernetes"))
 
 
 @pytest.fixture(scope="module")
 def run(machine):
-    """run(commands) -> what they print, in a checkout."""
+    """run(commands) -> their output, in a checkout."""
 
     def ran(commands):
         path = f"{machine.binaries}:{os.environ['PATH']}"
@@ -136,7 +136,7 @@ def command_of(machine, name):
 
 
 def start_scheduler(machine, number):
-    """As the edited manifest says; ports and certificates beside it. The caller's to end."""
+    """From the edited manifest, with its own ports and certificates. The caller ends it."""
     port = free_port()
     command = [part.replace("/etc/kubernetes", machine.path("kubernetes")) for part in command_of(machine, "kube-scheduler.yaml")]
     keys = machine.path(f"scheduler-{number}")
@@ -147,7 +147,7 @@ def start_scheduler(machine, number):
 
 @pytest.fixture(scope="module")
 def installed(machine, run):
-    """Steps 1 to 5, in this order; our instance runs from what is in the folder of manifests. Its address."""
+    """Steps 1 to 5 in order; our instance runs from the folder of manifests. Returns its address."""
     run(block("kubectl apply --server-side -k"))
     run(block("openssl req -new"))
     run(block("manifests/kube-scheduler-config.yaml"))
@@ -176,7 +176,7 @@ def test_the_commands_are_for_one_folder():
 
 
 def test_the_static_pod_needs_nothing_of_the_api_server():
-    """No ServiceAccount, Secret or ConfigMap; on loopback of its host; a probe ends a freeze."""
+    """No ServiceAccount, Secret or ConfigMap; on the host's loopback; a probe ends a freeze."""
     with open(os.path.join(MANIFESTS, "overlays/control-plane/gpu-extender.yaml"), encoding="utf-8") as file:
         spec = yaml.safe_load(file)["spec"]
     assert spec["hostNetwork"] is True and spec["automountServiceAccountToken"] is False and "serviceAccountName" not in spec
@@ -189,7 +189,7 @@ def test_the_static_pod_needs_nothing_of_the_api_server():
 
 
 def test_its_requests_have_their_priority(machine, installed, tmp_path):
-    """Those of the certificate that step 1 made, as the API server classifies them."""
+    """Requests with the certificate of step 1, as the API server classifies them."""
     with open(machine.path("kubernetes/gpu-extender/gpu-extender.kubeconfig"), encoding="utf-8") as file:
         user = yaml.safe_load(file)["users"][0]["user"]
     (tmp_path / "both.pem").write_bytes(base64.b64decode(user["client-certificate-data"]) + base64.b64decode(user["client-key-data"]))
@@ -212,7 +212,7 @@ def test_the_policy_is_consistent(machine, installed):
 
 
 def test_a_changed_file_changes_the_manifest(machine, run, installed):
-    """Else the kubelet would not restart the pod."""
+    """Otherwise the kubelet would not restart the pod."""
     before = manifest(machine, "gpu-extender.yaml")["metadata"]["annotations"]["gpu-extender.io/configuration"]
     run(block("sha256sum"))
     after = manifest(machine, "gpu-extender.yaml")["metadata"]["annotations"]["gpu-extender.io/configuration"]
@@ -259,7 +259,7 @@ def test_gpu_pods_are_bound_by_the_instance_until_it_is_switched_off(machine, ru
 
 
 def test_rolled_back_it_is_as_before(machine, run, installed):
-    """The last of this file: our instance's manifest is gone."""
+    """The last test of this file, because it removes our instance's manifest."""
     run(block("old.yaml"))
     with open(machine.path("kubernetes/manifests/kube-scheduler.yaml"), encoding="utf-8") as file:
         assert file.read() == KUBEADMS

@@ -1,6 +1,6 @@
-"""What dies in the middle of a burst comes back: nothing is lost, nothing is bound twice over, the ledger is the API server's.
+"""Programs that die during a burst come back: nothing is lost, nothing is bound twice, and the ledger equals the API server.
 
-The middle is when the 40th of 120 bindings is asked for: others are on their way then, and most are to come.
+The fault comes at the 40th of 120 bindings: others are in progress then, and most are to come.
 """
 
 import threading
@@ -16,7 +16,7 @@ MIDDLE = 40
 
 
 class Middle:
-    """before_bind of Between: does something once, for that bind and while others go on; then the test does."""
+    """before_bind of Between: acts once, during that bind and while others continue; the test then goes on."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -35,7 +35,7 @@ class Middle:
 
 @pytest.fixture
 def burst(proxied):
-    """burst(happens) -> when that has happened. 120 pods for exactly 120 GPUs."""
+    """burst(happens) -> after happens() has run. 120 pods for exactly 120 GPUs."""
     proxied.add_nodes("node", GPUS // 8, MODEL, 8)
     proxied.create_all("burst", GPUS, 1)
     proxied.start_service()

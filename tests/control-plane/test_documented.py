@@ -1,7 +1,7 @@
-"""The commands of docs/KUBE-SCHEDULER.md, as they stand there, on the cluster that it speaks of.
+"""The commands of docs/KUBE-SCHEDULER.md, as written, on its example cluster.
 
-Only the service's address is another. What kubectl does is tried where there is a kubectl; a line that ends with " ..." goes on,
-and "..." is any number of lines.
+Only the service's address differs. kubectl's commands are run if there is a kubectl. A line that ends with " ..." continues, and
+"..." matches any number of lines.
 """
 
 import os
@@ -27,7 +27,7 @@ def blocks(language):
 
 
 def commands():
-    """[(command, the output that follows it)] of all console blocks."""
+    """[(command, its output)] of all console blocks."""
     parts = [part for block in blocks("console") for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
     return [part.split("\n", 1) for part in parts]
 
@@ -57,14 +57,14 @@ def write_kubeconfig(live, folder):
     return path
 
 
-# ---- the configurations, as kubeadm's kube-scheduler takes them; first, while there is no pod to be scheduled ----
+# ---- the configurations with kubeadm's kube-scheduler; first, while no pod is pending ----
 
 CONFIGURATIONS = ["kube-scheduler-config.yaml", "kube-scheduler-config-all-pods.yaml", "kube-scheduler-config-gpu-profile.yaml"]
 KUBEADMS = "/etc/kubernetes/scheduler.conf"
 
 
 def start_as_kubeadm_does(plane, folder, name, text):
-    """With options of its own beside the file. Returns (kube-scheduler, whether it is ready)."""
+    """With its options beside the file. Returns (kube-scheduler, whether it is ready)."""
     port, kubeconfig = free_port(), plane.kubeconfig()
     (folder / name).write_text(text.replace(KUBEADMS, kubeconfig), encoding="utf-8")
     options = {
@@ -99,7 +99,7 @@ def test_with_its_kubeconfig_in_the_file_kube_scheduler_starts(plane, tmp_path, 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_without_it_kube_scheduler_ends(plane, tmp_path, name):
-    """Its own --kubeconfig is ignored beside a file."""
+    """Its own --kubeconfig is ignored if a file is given."""
     scheduler, _ = start_as_kubeadm_does(plane, tmp_path, name, shipped(name))
     try:
         assert scheduler.process.wait(LIMIT_S) != 0
@@ -113,7 +113,7 @@ def test_without_it_kube_scheduler_ends(plane, tmp_path, name):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Where the commands run: with manifests/ and the program, as beside a checkout."""
+    """Where the commands run: with manifests/ and the program, like a checkout."""
     made = tmp_path_factory.mktemp("documented")
     (made / "bin").mkdir()
     (made / "bin/gpu-extender").symlink_to(BINARY)
@@ -123,7 +123,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def story(plane, folder):
-    """Two nodes, and three pods: one that runs, one that is too big for any node, one that wants a model that is not there."""
+    """Two nodes and three pods: one runs, one is too big for any node, one requests an absent model."""
     with LiveCluster(plane, "documented") as live:
         live.kubeconfig = write_kubeconfig(live, folder)
         live.add_node("h100-1", "NVIDIA-H100-80GB-HBM3", 8)
@@ -131,7 +131,7 @@ def story(plane, folder):
         live.start()
         live.create("llama", 4, models="H100")
         assert live.node_of("llama") == "h100-1"
-        # They come when that has been told: nothing more happens then for which kube-scheduler would ask about them again.
+        # Created after that was reported: afterwards no event makes kube-scheduler retry them.
         live.create("huge", 16)
         live.create("picky", 1, models="T4")
         for name in ("huge", "picky"):

@@ -1,7 +1,7 @@
-"""A true 410: what our watches go on from is older than what the API server remembers, so everything is listed again.
+"""A true 410: our watches continue from a version that the API server has forgotten, so everything is relisted.
 
-Watches are served from kube-apiserver's memory, which begins when it starts; without that memory from etcd, which forgets by
-compaction. Either happens while our connections are cut.
+kube-apiserver serves watches from memory that begins at its start; without that memory, from etcd, which forgets by compaction.
+Either happens while our connections are cut.
 """
 
 import cluster as clusters
@@ -20,7 +20,7 @@ def relisted(cluster):
 
 
 def change_everything(cluster):
-    """While we cannot see it: a pod goes, one comes in its name, one comes, a node goes, one shrinks."""
+    """Changes while we are cut off: a pod is deleted, one is recreated, one is created, a node is deleted, one shrinks."""
     api = cluster.api
     api.delete(f"{PODS}/leaves")
     api.delete(f"{PODS}/changes")

@@ -1,5 +1,5 @@
-"""The kustomizations of manifests/, applied to a real API server: it takes them, lets the pods in, gives our requests their priority, and
-our account the rights that are used and no others."""
+"""The kustomizations of manifests/ on a real API server: it accepts them, admits the pods, gives our requests their priority, and our
+account the rights that it uses and no others."""
 
 import copy
 import re
@@ -47,7 +47,7 @@ def pod_of(kubectl, overlay, name):
 
 @pytest.mark.parametrize("overlay, name", [("self-signed", "gpu-extender"), ("second-scheduler", "gpu-scheduler")])
 def test_the_namespace_lets_the_pods_in(installed, kubectl, overlay, name):
-    """It is held to the "restricted" Pod Security Standard, as the next test shows."""
+    """Its Pod Security Standard is "restricted", as the next test shows."""
     made = installed[0].create(PODS, pod_of(kubectl, overlay, name))
     assert made["spec"]["priority"] == 2000000000
     assert made["spec"]["serviceAccountName"] == name
@@ -62,7 +62,7 @@ def test_the_namespace_keeps_others_out(installed, kubectl, change):
 
 
 def test_critical_pods_are_counted(installed, kubectl):
-    """By the quota that lets them in where the API server's admission is told to ask for one."""
+    """By the quota that admits them where the API server's admission requires one."""
     api, _ = installed
     before = int(api.get(kustomize.QUOTA)["status"]["used"]["pods"])
     ordinary = pod_of(kubectl, "self-signed", "gpu-extender")
@@ -78,7 +78,7 @@ def test_critical_pods_are_counted(installed, kubectl):
 
 @pytest.fixture(scope="module")
 def tokens(installed):
-    """token(account) -> the API, asked as that account of our namespace."""
+    """token(account) -> the API as that account of our namespace."""
     return lambda account: installed[0].with_token(identity.Token(installed[0], account, NAMESPACE).text)
 
 
@@ -87,7 +87,7 @@ def names_of(api, kind):
 
 
 def flow_of(api, asked_as, method, path, body=None):
-    """(FlowSchema, PriorityLevelConfiguration) that a request was given."""
+    """(FlowSchema, PriorityLevelConfiguration) assigned to a request."""
     headers = asked_as.headers_of(method, path, body)
     schema, level = (headers[f"x-kubernetes-pf-{name}-uid"] for name in ("flowschema", "prioritylevel"))
     return names_of(api, "flowschemas")[schema], names_of(api, "prioritylevelconfigurations")[level]
@@ -118,12 +118,12 @@ def test_nobody_else_has_it(installed, tokens):
 
 # ---- rights ----
 
-# What every account may, whoever it is.
+# Rights of every account.
 EVERYBODYS = re.compile(r"self\w+reviews|^\[/")
 
 
 def rights(kubectl, namespace):
-    """{(verb, resource, or resource/name where it is for one name only)}, as the API server lists them."""
+    """{(verb, resource, or resource/name for a right on one name only)}, listed by the API server."""
     status, said = kubectl.run("auth", "can-i", "--list", "--no-headers", "--namespace", namespace, "--as", f"system:serviceaccount:{NAMESPACE}:gpu-extender")
     assert status == 0, said
     found = set()
@@ -167,7 +167,7 @@ def test_people_may_what_their_role_says(installed, kubectl):
 
 
 def test_the_second_scheduler_starts_with_its_rights(installed, kubectl, own_plane, tokens):
-    """As its own account, with its own configuration; only the paths of files are the test's."""
+    """With its own account and configuration; only file paths are the test's."""
     api, _ = installed
     (text,) = one(kubectl.rendered("second-scheduler"), "ConfigMap", "gpu-scheduler-configuration")["data"].values()
     certificates = kubectl.path("overlays/self-signed/certificates/")

@@ -1,4 +1,4 @@
-"""What the kustomizations of manifests/ say agrees with itself, with the other files of manifests/, and with the policy that they bring."""
+"""The kustomizations of manifests/ are consistent with themselves, with other files of manifests/, and with their policy."""
 
 import copy
 import os
@@ -38,7 +38,7 @@ def policy(objects):
 
 
 def pod_of(objects, name="gpu-extender"):
-    """The spec and the one container of a Deployment's pods."""
+    """The spec and the only container of a Deployment's pods."""
     spec = one(objects, "Deployment", name)["spec"]["template"]["spec"]
     (container,) = spec["containers"]
     return spec, container
@@ -58,7 +58,7 @@ def test_everything_of_a_namespace_is_in_ours(objects):
 
 
 def accounts_of(item):
-    """(namespace, name) of each ServiceAccount that a binding or a FlowSchema names."""
+    """(namespace, name) of each ServiceAccount in a binding or FlowSchema."""
     for subject in item.get("subjects", []):
         yield subject["namespace"], subject["name"]
     for rule in item.get("spec", {}).get("rules", []):
@@ -116,7 +116,7 @@ def test_only_people_are_kept_to_some_namespaces(objects):
 
 
 def mounted(objects, name="gpu-extender"):
-    """{folder: source of the volume that is there}."""
+    """{folder: source of its volume}."""
     spec, container = pod_of(objects, name)
     volumes = {item["name"]: item for item in spec["volumes"]}
     return {item["mountPath"]: volumes[item["name"]] for item in container["volumeMounts"]}
@@ -137,7 +137,7 @@ def test_files_are_where_they_are_mounted(objects):
 
 
 def test_the_policy_is_one_that_the_program_takes(kubectl, objects, tmp_path):
-    """With the files of the other overlay, as cert-manager is not there to make its own."""
+    """With the files of the other overlay, because there is no cert-manager to make them."""
     (text,) = one(objects, "ConfigMap", "gpu-extender-policy")["data"].values()
     at = kubectl.path("overlays/self-signed/certificates")
     for mounted_as, made in (("tls.crt", "server.crt"), ("tls.key", "server.key"), ("ca.crt", "ca.crt")):
@@ -160,7 +160,7 @@ def test_it_leads_and_publishes_what_it_has_rights_to(objects):
 
 
 def test_it_never_needs_itself(objects):
-    """Neither does the second scheduler: the cluster's own one places both, without asking."""
+    """Nor does the second scheduler: the cluster's own scheduler places both, without calling us."""
     managed = {item["name"] for item in yaml.safe_load(read("kube-scheduler-config.yaml"))["extenders"][0]["managedResources"]}
     spec, container = pod_of(objects)
     assert spec["schedulerName"] == "default-scheduler"
@@ -226,7 +226,7 @@ def test_made_certificates_are_good_for_both_sides(kubectl, second):
 
 
 def test_the_server_cannot_be_a_client(kubectl):
-    """Whoever has the replicas' key can bind nothing by it."""
+    """The replicas' key cannot be used to bind."""
     at = kubectl.path("overlays/self-signed/certificates/")
     with pytest.raises(subprocess.CalledProcessError):
         openssl("verify", "-CAfile", f"{at}ca.crt", "-purpose", "sslclient", f"{at}server.crt")

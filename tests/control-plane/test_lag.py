@@ -1,6 +1,6 @@
-"""Our watches 3 s behind kube-scheduler's, longer than filter ever waits for them: nothing is preempted for nothing, and nobody waits for long.
+"""Our watches are 3 s behind kube-scheduler's, longer than filter ever waits: no pod is evicted in vain, and no pod waits for long.
 
-The proxy cannot see what is a watch (TLS), but which connections are the watches': those that are open before the first binding.
+TLS hides from the proxy which connections are watches: those that are open before the first binding.
 """
 
 import time
@@ -34,7 +34,8 @@ def bound_within(cluster, count, prefix, since):
 
 
 def lagged(cluster):
-    """Whether kube-scheduler was told so, at least once: else the delay was none. (Its event may come later, or be one with another's.)"""
+    """Whether kube-scheduler got that Error at least once: else there was no delay. (Its event may come later, or be merged with
+    another.)"""
     return cluster.metric("gpu_extender_filter_ledger_behind_total") > 0
 
 
@@ -53,7 +54,7 @@ def test_pods_that_are_deleted_make_room(full):
 
 
 def test_as_many_are_preempted_as_must_be(full):
-    """Two pods of higher priority with 4 GPUs each: two victims, not one more, though we see their end late."""
+    """Two pods of higher priority with 4 GPUs each: exactly two victims, though we see their end late."""
     since = time.monotonic()
     full.create_all("above", 2, 4, priority_class=ABOVE)
     bound_within(full, 2, "above", since)

@@ -1,6 +1,6 @@
-"""Pods as large as the API server takes them. Whoever may create one pod must not be able to keep all others from being scheduled.
+"""Pods of the largest size that the API server accepts. A tenant with one such pod must not prevent the scheduling of others.
 
-etcd takes 1.5 MiB of an object; as JSON it may be six times as large, as "<" becomes "\\u003c".
+etcd accepts objects of 1.5 MiB; their JSON may be six times as large, because "<" becomes "\\u003c".
 """
 
 from cluster import PODS, pod
@@ -10,7 +10,7 @@ TEXT = "<" * 1_400_000
 
 
 def with_much_to_drop():
-    """What is large of it is read by nobody."""
+    """Its large part is not read."""
     large = pod("drops", 2)
     large["spec"]["containers"][0]["workingDir"] = TEXT
     return large

@@ -1,4 +1,4 @@
-"""Pods through the real kube-scheduler and filter, prioritize and bind of our service, which follows the real API server."""
+"""Pods through the real kube-scheduler and our filter, prioritize and bind, with our service following the real API server."""
 
 from api import wait_until
 from cluster import NOT_WANTED, PODS
@@ -30,7 +30,7 @@ def test_pods_go_through_us_to_the_model_they_ask_for(live):
 
 
 def test_binpack_sees_pods_that_were_bound_just_now(live):
-    """The second and third pod come when the first is reserved or used: they go where it went, though another node is idle."""
+    """The second and third pod arrive when the first is reserved or bound: they join it, though another node is idle."""
     live.add_node("one", MODELS["h100"], 4)
     live.add_node("other", MODELS["h100"], 4)
     live.start()
@@ -41,7 +41,7 @@ def test_binpack_sees_pods_that_were_bound_just_now(live):
 
 
 def test_pods_that_were_there_before_us_count(live):
-    """The kind of a start in a cluster that is in use: running, finished, and being deleted."""
+    """Started in a cluster in use: with running, finished and terminating pods."""
     live.add_node("here", MODELS["a100"], 8)
     live.add_running("runs", "here", 5)
     live.add_running("ended", "here", 3)
@@ -60,13 +60,13 @@ N_WATCHES = 5
 
 
 def bind_one(live, number):
-    """The pod of that number. Its binding is over, by our service's own account."""
+    """Creates that pod and waits until our service counts its binding as done."""
     live.create(f"pod-{number}", 1)
     wait_until(lambda: live.metric("gpu_extender_binds_total") == number, live.service.log.text)
 
 
 def test_connections_are_kept(proxied):
-    """Each watch has one, and a binding that of the last one where that is over."""
+    """Each watch has one, and a binding reuses the previous one's."""
     proxied.add_node("node", MODELS["h100"], 8)
     proxied.start()
     wait_until_it_binds(proxied.service)
@@ -79,7 +79,7 @@ def test_connections_are_kept(proxied):
 
 
 def test_who_looks_at_a_pending_pod_reads_why(live):
-    """Condition and event, as `kubectl describe` shows them: what only we refuse, and what nobody has."""
+    """Condition and event, as in `kubectl describe`: a pod that only we reject, and one that no node fits."""
     add_one_of_each_model(live)
     live.start()
     live.create("wrong-model", 1, models="B200")

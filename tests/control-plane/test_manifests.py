@@ -1,4 +1,4 @@
-"""The configurations in manifests/ as the real kube-scheduler takes them, and which pods come to us with each."""
+"""The configurations in manifests/ with the real kube-scheduler, and the pods that each sends to us."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def test_the_one_with_a_gpu_profile_says_the_same_but_for_the_profiles():
 
 
 def default_plugins(plane):
-    """{name: weight} of the plugins that kube-scheduler enables by itself and that score; written down by kube-scheduler."""
+    """{name: weight} of the scoring plugins that kube-scheduler enables by default, as written by kube-scheduler."""
     configuration = {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",
@@ -59,7 +59,7 @@ def default_plugins(plane):
 
 
 def test_one_point_of_ours_outweighs_all_of_kube_schedulers_plugins(plane):
-    """A plugin's score is at most 100; one point of ours counts weight x 10. One less in the weight would not do."""
+    """A plugin's score is at most 100; one point of ours counts weight x 10. A weight one less would not suffice."""
     weights = default_plugins(plane)
     assert {"DynamicResources", "TaintToleration"} < set(weights)
     theirs = 100 * sum(weights.values())
@@ -67,7 +67,7 @@ def test_one_point_of_ours_outweighs_all_of_kube_schedulers_plugins(plane):
 
 
 def uncommented(text):
-    """With every resource that stands there as a comment."""
+    """With all commented-out resources enabled."""
     return yaml.safe_load(text.replace("# - name:", "- name:").replace("#   ignoredByScheduler", "  ignoredByScheduler"))
 
 
@@ -79,7 +79,7 @@ def test_what_is_commented_can_be_used(plane):
 
 
 def test_the_legacy_resource_cannot_be_managed(plane):
-    """Why there is a second file."""
+    """The reason for a second file."""
     whole = yaml.safe_load(read(USUAL))
     extender(whole)["managedResources"].append({"name": LEGACY, "ignoredByScheduler": False})
     with pytest.raises(AssertionError, match=re.escape(LEGACY) + ".*is an invalid extended resource name"):
@@ -87,7 +87,7 @@ def test_the_legacy_resource_cannot_be_managed(plane):
 
 
 def add_node(live, resource):
-    """With a resource of the policy, by that name."""
+    """Adds a node with a resource of the policy under that name."""
     item = node("node", MODEL, 0)
     for has in (item["status"]["capacity"], item["status"]["allocatable"]):
         has[resource] = "4"
@@ -117,14 +117,14 @@ def test_every_pod_comes_to_us_without_managed_resources(live):
 
 
 def test_only_the_gpu_profile_looks_at_all_nodes(live):
-    """From 100 nodes on kube-scheduler stops when it has found enough of them: of 200 here, 96 (50 - 200 / 125 percent), but 100 at least."""
+    """With 100 nodes or more kube-scheduler stops after enough fitting ones: of 200 here, 96 (50 - 200 / 125 percent), but at least 100."""
     live.add_nodes("node", 200, MODEL, 8, kwok=False)
     live.start(shipped=GPU_PROFILE)
 
     def asked_about(name, **more):
         live.create(name, 1, **more)
         live.node_of(name)
-        # The last one: a binding that is held after our start ends in an Error, and filter is called again.
+        # The last one: a binding held after our start ends in an Error, and filter is called again.
         return live.service.get(f"/v1/decisions?name={name}&verb=filter").json()["decisions"][0]["nodesAsked"]
 
     assert asked_about("sampled") == 100
@@ -132,7 +132,7 @@ def test_only_the_gpu_profile_looks_at_all_nodes(live):
 
 
 def test_a_resource_that_is_not_listed_bypasses_us(live):
-    """As docs/KUBE-SCHEDULER.md warns: the model that was asked for is not looked at. Our ledger counts it all the same."""
+    """As docs/KUBE-SCHEDULER.md warns: the requested model is ignored. Our ledger counts it nevertheless."""
     add_node(live, LEGACY)
     live.start()
     ask_for(live, "bypasses", LEGACY, "T4")

@@ -1,4 +1,4 @@
-"""What manifests/overlays/monitoring names is there in whichever overlay runs the service. Alerts and dashboard: tests/wire/test_alerts.py."""
+"""Names in manifests/overlays/monitoring exist in each overlay that runs the service. Alerts and dashboard: tests/wire/test_alerts.py."""
 
 import json
 
@@ -31,7 +31,7 @@ def test_it_can_be_put_together_with_the_others(monitoring, objects):
 
 
 def selected(monitor, objects):
-    """The (service, port) that it reads."""
+    """The (service, port) that it selects."""
     labels, ports = monitor["spec"]["selector"]["matchLabels"], {endpoint["port"] for endpoint in monitor["spec"]["endpoints"]}
     services = [item for item in objects if item["kind"] == "Service" and labels.items() <= item["metadata"]["labels"].items()]
     return [(item, port) for item in services for port in item["spec"]["ports"] if port["name"] in ports]

@@ -1,6 +1,6 @@
-"""The real kube-scheduler calls us over mutual TLS, on an address that is not this machine's alone.
+"""The real kube-scheduler calls us with mutual TLS, on a non-loopback address.
 
-Who is refused for what, and files that change, are shown in tests/wire/test_tls.py.
+tests/wire/test_tls.py covers rejected clients and changed files.
 """
 
 import json
@@ -19,7 +19,7 @@ VERB = re.compile(r'^gpu_extender_http_requests_total\{route="(filter|prioritize
 
 
 class Secured:
-    """Our service with TLS, and what kube-scheduler's configuration says of it."""
+    """Our service with TLS, and the matching configuration of kube-scheduler."""
 
     def __init__(self, live, folder):
         self.live, self.authority = live, Authority(folder / "ca")
@@ -63,7 +63,7 @@ def test_pods_are_bound_over_mutual_tls(live, secured):
 
 
 def test_a_kube_scheduler_that_is_not_named_is_refused(live, secured):
-    """Until it has another certificate, which it reads by itself."""
+    """Until it gets another certificate, which it reloads by itself."""
     live.add_nodes("a", 2, A100, 2)
     secured.start_scheduler("somebody")
     live.create("waits", 1)

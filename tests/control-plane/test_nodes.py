@@ -1,4 +1,4 @@
-"""Nodes that change under running pods: another model, fewer GPUs, cordoned, gone, and there again under the same name."""
+"""Nodes that change under running pods: another model, fewer GPUs, cordoned, deleted, and recreated under the same name."""
 
 import pytest
 from api import wait_until
@@ -9,7 +9,7 @@ A100, H100 = "NVIDIA-A100-SXM4-80GB", "NVIDIA-H100-80GB-HBM3"
 
 @pytest.fixture
 def two(live):
-    """Two nodes of 8 H100, on the first a pod with 4; our service and kube-scheduler run."""
+    """Two nodes of 8 H100, a pod with 4 on the first; our service and kube-scheduler run."""
     live.add_node("first", H100, 8)
     live.add_node("second", H100, 8)
     live.add_running("runs", "first", 4)
@@ -63,7 +63,7 @@ def test_a_node_is_cordoned_and_not_any_more(two):
 
 
 def test_a_node_goes_and_comes_back_with_its_pods(two):
-    """Nobody deletes the pods here (a controller would, after a while): they are on a node that is not there, and then is again."""
+    """The pods are not deleted here (a controller would, after a while): their node is missing, then returns."""
     two.api.delete(f"{NODES}/first")
     assert two.used() == {"second": 0}
     two.create("one", 1)
@@ -90,7 +90,7 @@ CLASSES = "/apis/resource.k8s.io/v1/deviceclasses"
 
 
 def test_a_device_class_maps_the_resource_and_no_longer(live):
-    """Seen by watch: a node without a device plugin is then judged on its model alone."""
+    """Seen by watch: a node without a device plugin is then judged by its model only."""
     live.add_node("driver", H100, 0)
     live.start_service()
     asks = {"apiVersion": "v1", "kind": "Pod", **pod("asks", 1)}

@@ -1,4 +1,4 @@
-"""docs/OPERATIONS.md does what it says: its commands are run as they stand there, and its files given to those that they are for."""
+"""docs/OPERATIONS.md works: its commands are run as written, and its files are used by their programs."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from plane import free_port
 
 @pytest.fixture
 def shell(kubectl, own_plane):
-    """shell(commands) -> what they print, run where manifests/ is."""
+    """shell(commands) -> their output, run in the folder with manifests/."""
 
     def run(commands, folder=kubectl.home):
         env = {"PATH": f"{own_plane.binaries}:{os.environ['PATH']}", "HOME": str(folder), "KUBECONFIG": own_plane.kubeconfig()}
@@ -37,7 +37,7 @@ def test_the_self_signed_overlay_is_applied_as_written(installed, shell, kubectl
 
 
 def test_a_kustomization_of_ones_own_is_as_told(kubectl, shell):
-    """The image, the policy and the network are replaced, and nothing else."""
+    """Replaces the image, the policy and the network, and nothing else."""
     text = block("yaml", "registry.example.com")
     with open(os.path.join(kubectl.home, "kustomization.yaml"), "w", encoding="utf-8") as file:
         file.write(text)
@@ -64,7 +64,7 @@ def test_people_are_let_in_as_written(installed, shell):
 
 
 def test_kubeadms_file_is_one_that_kube_scheduler_takes(installed, shell, own_plane, tmp_path):
-    """With the certificate that the Secret has, and the address of the Service."""
+    """With the Secret's certificate, and the address of the Service."""
     api, _ = installed
     folder = "/etc/kubernetes/gpu-extender"
     commands = block("sh", f"folder={folder}\n")
@@ -83,7 +83,7 @@ def test_kubeadms_file_is_one_that_kube_scheduler_takes(installed, shell, own_pl
 
 
 def start(plane, text):
-    """kube-scheduler with that file, until it has the lease. Its kubeconfig is the test's."""
+    """Starts kube-scheduler with that file and the test's kubeconfig; returns when it has the Lease."""
     assert "kubeconfig: /etc/kubernetes/scheduler.conf\n" in text
     path = plane.write("kubeadm.yaml", text.replace("/etc/kubernetes/scheduler.conf", plane.kubeconfig()))
     scheduler = plane.start("kube-scheduler", f"--config={path}", f"--secure-port={free_port()}", "--bind-address=127.0.0.1", log="kubeadm.log")

@@ -1,4 +1,4 @@
-"""A leader is stopped while its bindings wait for a connection: when it goes on, another one has decided, and they are not sent."""
+"""A leader is stopped while its bindings wait for a connection. When it continues, another has decided, and they are not sent."""
 
 import concurrent.futures
 import signal
@@ -10,7 +10,7 @@ GPUS = 8
 
 
 def bind(replica, item):
-    """What is said to the extender's caller: "" where the pod is bound."""
+    """The answer to the extender's caller: "" if the pod is bound."""
     metadata = item["metadata"]
     names = {"PodName": metadata["name"], "PodNamespace": metadata["namespace"], "PodUID": metadata["uid"]}
     return replica.post("/scheduler/bind", {**names, "Node": "node"}).json()["Error"]
@@ -19,7 +19,7 @@ def bind(replica, item):
 def test_who_was_stopped_sends_nothing_late(proxied):
     live, proxy = proxied, proxied.proxy
     live.add_node("node", "NVIDIA-H100-80GB-HBM3", GPUS)
-    replicas = Replicas(live, bind_s=3)  # the most that the Lease allows: on a busy machine it takes a while until all are held
+    replicas = Replicas(live, bind_s=3)  # the most that the Lease allows: holding all takes time on a busy machine
     leader = live.service = replicas.start()
     leads_since(leader)
     other = replicas.start()
@@ -28,7 +28,7 @@ def test_who_was_stopped_sends_nothing_late(proxied):
     with concurrent.futures.ThreadPoolExecutor(GPUS) as callers:
         proxy.hold()
         answers = [callers.submit(bind, leader, item) for item in early]
-        # Some have a connection that was there before.
+        # Some use an existing connection.
         wait_until(lambda: proxy.n_held + sum(answer.done() for answer in answers) >= GPUS, leader.log.text)
         at_once = [answer for answer in answers if answer.done()]
         assert len(at_once) < GPUS and not any(answer.result() for answer in at_once)

@@ -1,5 +1,5 @@
-"""Who may ask what people ask, by the real API server: tokens of ServiceAccounts, as TokenRequest grants them, and the ClusterRoles of
-manifests/base/viewers.yaml, which our service asks about with the rights of manifests/base/replica-rbac.yaml."""
+"""Access of users, decided by the real API server: ServiceAccount tokens from TokenRequest, and the ClusterRoles of
+manifests/base/viewers.yaml. Our service sends reviews with the rights of manifests/base/replica-rbac.yaml."""
 
 import base64
 import json
@@ -36,7 +36,7 @@ def account(name):
 
 @pytest.fixture
 def roles(plane, name):
-    """roles(role, subject) -> takes the role away again. All are taken away in the end."""
+    """roles(role, subject) -> a function that removes the role. All are removed in the end."""
     taken = []
 
     def give(role, subject):
@@ -54,12 +54,12 @@ def roles(plane, name):
             try:
                 take()
             except AssertionError:
-                pass  # the test took it
+                pass  # the test removed it
 
 
 @pytest.fixture
 def person(plane, name):
-    """person("jane") -> a ServiceAccount of that name, without any right."""
+    """person("jane") -> a ServiceAccount of that name without rights."""
 
     def make(who):
         full = f"{name}-{who}"
@@ -71,7 +71,7 @@ def person(plane, name):
 
 @pytest.fixture
 def start(plane, name, tmp_path):
-    """start() -> our service, over TLS."""
+    """start() -> our service with TLS."""
     identity = Identity(plane, name)
     started = []
 
@@ -111,7 +111,7 @@ def test_the_roles_that_are_shipped(plane, guarded, roles, person):
 
 
 def test_a_role_of_a_group_counts(plane, guarded, roles, person):
-    """The groups of the token's user are told on."""
+    """The user's groups from the token are passed on."""
     who = Token(plane.api, person("one-of-many"))
     assert may(guarded, who, "/v1/quota") == 403
     group = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": f"system:serviceaccounts:{NAMESPACE}"}
@@ -133,7 +133,7 @@ def part(value):
 
 
 def signed(plane, claims):
-    """A token of the API server's own key."""
+    """A token signed with the API server's own key."""
     text = f"{part({'alg': 'RS256'})}.{part(claims)}"
     command = ["openssl", "dgst", "-sha256", "-sign", plane.path("service-account.key")]
     signature = subprocess.run(command, input=text.encode(), check=True, capture_output=True).stdout
@@ -165,7 +165,7 @@ def test_tokens_that_are_none(plane, guarded, roles, person):
 
 
 def test_without_the_rights_to_ask(plane, start, person):
-    """Nobody is let in, and the log says why."""
+    """No user is admitted, and the log gives the cause."""
     service = start()
     token = Token(plane.api, person("somebody")).text
     wait_until(lambda: service.visit(token).status == 503, lambda: "the right that another test had is still there")

@@ -1,4 +1,4 @@
-"""Preemption on a real control plane: nobody is evicted for nothing, and what was made free goes to whom it was made for."""
+"""Preemption on a real control plane: no pod is evicted in vain, and freed GPUs go to the pod they were freed for."""
 
 import pytest
 from api import wait_until
@@ -11,11 +11,11 @@ T4 = "Tesla-T4"
 KEPT, VETOED = {"verdict": "kept"}, {"verdict": "vetoed"}
 CANDIDATES = "gpu_extender_preempt_candidates_total"
 LATE_S = 30  # ended earlier
-HELD = "gpu-extender.io/held"  # a finalizer: its pods stay when they are deleted, and hold their GPUs
+HELD = "gpu-extender.io/held"  # a finalizer: deleted pods with it stay, with their GPUs
 
 
 def fill(live, prefix, count, model):
-    """Nodes with 4 GPUs, each full of pods with one; node -> names of its pods."""
+    """Nodes with 4 GPUs, each full of one-GPU pods. Returns node -> names of its pods."""
     live.add_nodes(prefix, count, model, 4)
     running = {}
     for number in range(count):
@@ -27,7 +27,7 @@ def fill(live, prefix, count, model):
 
 
 def start(live, *options):
-    """A binding that is refused because the service has just started costs the pod its nomination."""
+    """Waits, because a binding rejected right after a start would cost the pod its nomination."""
     live.start_service(*options)
     wait_until_it_binds(live.service)
     live.start_scheduler()
@@ -38,12 +38,12 @@ def there(live):
 
 
 def test_only_nodes_of_the_wanted_model_are_evicted_from(live):
-    """A pod of a higher priority that wants 4 H100; all nodes are full. What is freed is not for one of a lower priority."""
+    """A pod of higher priority needs 4 H100; all nodes are full. A pod of lower priority does not get the freed GPUs."""
     h100, t4 = fill(live, "h100", 2, H100), fill(live, "t4", 3, T4)
     before = set().union(*h100.values(), *t4.values())
     start(live)
     live.create("first", 4, models="H100", priority_class=ABOVE)
-    live.create("low", 1)  # kube-scheduler's next: the room is not for it
+    live.create("low", 1)  # next for kube-scheduler; not for this pod
     node = live.node_of("first")
     assert node in h100
     assert before - there(live) == h100[node], "these four and nobody else"
@@ -62,7 +62,7 @@ def test_where_no_node_would_do_nobody_is_evicted(live):
     assert live.metric(CANDIDATES, **KEPT) == 0 and live.metric(CANDIDATES, **VETOED) >= 3
 
 
-# ---- room that is half made ----
+# ---- partly freed room ----
 
 
 def let_go(live, names):
@@ -71,7 +71,7 @@ def let_go(live, names):
 
 
 def fill_with_held(live):
-    """One node with 4 H100, each with a pod that, when it is deleted, ends only when it is let go. Their names."""
+    """One node with 4 H100, each used by a pod that stays after deletion until released. Returns their names."""
     live.add_nodes("h100", 1, H100, 4)
     names = [f"victim-{i}" for i in range(4)]
     for name in names:
@@ -87,7 +87,7 @@ def wait_until_all_end(live):
 
 
 def test_room_that_is_half_made_is_for_nobody_else(live):
-    """While the last victim still ends, one GPU would do for another of the same priority, and three are free."""
+    """While the last victim still terminates, one GPU would fit another pod of the same priority, and three are free."""
     victims = fill_with_held(live)
     t4 = fill(live, "t4", 2, T4)
     start(live)
@@ -112,7 +112,7 @@ def test_room_that_is_half_made_is_for_nobody_else(live):
 
 
 def test_the_nomination_lasts_while_another_node_is_offered(live):
-    """An Error about room that another scheduler keeps would clear it, and the victims would have been evicted for nothing."""
+    """An Error about GPUs kept by another scheduler would clear it, and the evictions would be wasted."""
     victims = fill_with_held(live)
     live.add_nodes("other", 1, H100, 4)
     live.api.merge(f"{NODES}/other-0", {"spec": {"unschedulable": True}})
@@ -132,7 +132,7 @@ def test_the_nomination_lasts_while_another_node_is_offered(live):
 
 
 def test_our_watch_is_late_when_the_last_victim_has_ended(proxied):
-    """kube-scheduler asks about the room at once, and we see it only then: by an error in between it would be anybody's."""
+    """kube-scheduler calls at once, and we see the end only afterwards: after an Error any pod could take the room."""
     victims = fill_with_held(proxied)
     start(proxied)
     proxied.create("first", 4, models="H100", priority_class=ABOVE)
@@ -159,14 +159,14 @@ quotas: [{name: team-a, namespaces: [gpu], limits: [{resource: nvidia.com/gpu, t
 
 
 def test_a_quota_that_counts_the_victim_costs_no_second_eviction(proxied):
-    """All 8 GPUs of the quota are used, and our watch is late when the victim has ended: refused then, the pod would have others evicted on the
-    second node, and the room on the first would be abandoned."""
+    """All 8 GPUs of the quota are used, and our watch is late when the victim has ended. If rejected then, the pod would have others
+    evicted on the second node, and the room on the first would be abandoned."""
     proxied.add_nodes("h100", 2, H100, 4)
     victim = pod("victim", 4, node_name="h100-0", terminationGracePeriodSeconds=0)
     victim["metadata"]["finalizers"] = [HELD]
     proxied.api.create(PODS, victim)
     proxied.ends.callback(lambda: let_go(proxied, {item["metadata"]["name"] for item in proxied.api.get(PODS)["items"]} & {"victim"}))
-    others = {f"other-{i}" for i in range(4)}  # more victims than on the first node: the second choice
+    others = {f"other-{i}" for i in range(4)}  # more victims than on the first node, so the second choice
     for name in others:
         proxied.add_running(name, "h100-1", 1)
     start(proxied, "--config", proxied.plane.write(f"policy-{proxied.name}.yaml", QUOTA))
@@ -184,12 +184,12 @@ def test_a_quota_that_counts_the_victim_costs_no_second_eviction(proxied):
     assert proxied.metric("gpu_extender_filter_waits_total", result="helped") >= 1
 
 
-# ---- 1,000 nodes, of which 5 would do ----
+# ---- 1,000 nodes, 5 of which would fit ----
 
 
 @pytest.fixture
 def large(live):
-    """Each node is full with a pod of its own, on-NODE."""
+    """Each node is full with its own pod, on-NODE."""
     models = {f"node-{i}": H100 if i % 200 == 77 else T4 for i in range(1000)}
     live.api.create_all(NODES, [node(name, model, 1) for name, model in models.items()])
     live.api.create_all(PODS, [pod(f"on-{name}", 1, node_name=name, terminationGracePeriodSeconds=0) for name in models])
@@ -199,7 +199,7 @@ def large(live):
 
 
 def test_in_a_large_cluster_a_selector_finds_the_few_and_an_annotation_perhaps(large):
-    """kube-scheduler looks for candidates by the first; of all others it offers about 100, from wherever it happens to begin."""
+    """kube-scheduler finds candidates by the selector; of the others it offers about 100, from a random start."""
     before, on_h100 = there(large), {f"on-node-{number}" for number in range(77, 1000, 200)}
     selects = {"priority_class": ABOVE, "nodeSelector": {"nvidia.com/gpu.product": H100}}
     large.create("selects", 1, **selects)
@@ -211,6 +211,6 @@ def test_in_a_large_cluster_a_selector_finds_the_few_and_an_annotation_perhaps(l
         large.create(name, 1, models="H100", priority_class=ABOVE)
         large.api.wait_for(PODS, f"metadata.name={name}", scheduled)
     large.create("selects-too", 1, **selects)
-    large.node_of("selects-too")  # so all that was decided before has been done
+    large.node_of("selects-too")  # so all earlier decisions have been executed
     assert before - there(large) <= on_h100, "nobody of another model"
     assert large.metric(CANDIDATES, **VETOED) >= 100

@@ -1,4 +1,5 @@
-"""A pod that only we refuse, though there is room, and lower priority to preempt: it says why, and is left in peace."""
+"""A pod that only we reject, though there is room, and lower priority to preempt: its reason is shown, and kube-scheduler does not
+retry."""
 
 import pytest
 from cluster import NOT_WANTED

@@ -1,4 +1,4 @@
-"""Quotas on a real control plane: a burst does not pass one, who waits is told once, and labels count from then on."""
+"""Quotas on a real control plane: a burst does not exceed one, a waiting pod is rejected once, and changed labels count at once."""
 
 from api import wait_until
 from cluster import NAMESPACE, PODS, is_refused, scheduled
@@ -42,7 +42,7 @@ def waiting(items):
 
 
 def most_seen(live, holds):
-    """Waits until holds(pods). Returns those pods, and the most that were on H100 nodes at any time until then."""
+    """Waits until holds(pods). Returns those pods, and the most pods on H100 nodes at any time until then."""
     counts = []
 
     def look(items):
@@ -53,8 +53,8 @@ def most_seen(live, holds):
 
 
 def test_a_burst_gets_what_the_quota_allows_and_no_more(live):
-    """5 of 16 H100, and the 4 T4, of which the quota says nothing. Who waits is left in peace until one goes: then the next comes in. Of the last
-    that happened before, as a pod that runs, who waits may have been asked about once more: the error is in its status, then the refusal."""
+    """5 of 16 H100, and the 4 T4, which the quota does not limit. Waiting pods are not retried until one ends; then the next is bound.
+    The last event before may cause one retry: the Error in a pod's status, then the rejection."""
     start(live, "namespaces: [gpu]", 5)
     live.create_all("burst", 15, 1)
 
@@ -80,15 +80,15 @@ def test_a_burst_gets_what_the_quota_allows_and_no_more(live):
 
 
 def test_our_watch_is_late_when_a_pod_of_the_quota_has_ended(proxied):
-    """kube-scheduler asks about the next one at once, and we see the end only then: the same refusal would be the last word. Before, nothing
-    happens but to that one, and our ledger knows all there is."""
+    """kube-scheduler calls for the next pod at once, and we see the end only afterwards: the same rejection would be final. Before, only
+    that pod changes, and our ledger is current."""
     prepare(proxied, "namespaces: [gpu]", 1, kwok=False)
     proxied.create("ends", 1, node_name="h100-0")
     proxied.create_all("there", 4, 1, node_name="t4-0")
     proxied.create("left", 1)
     proxied.wait_until_told()
     proxied.start_scheduler()
-    wait_until(lambda: len(asked_about(proxied, "left")) >= 2, lambda: asked_about(proxied, "left"))  # again as its own status was written
+    wait_until(lambda: len(asked_about(proxied, "left")) >= 2, lambda: asked_about(proxied, "left"))  # repeated after its own status was written
     proxied.proxy.delay(LATE_S)
     proxied.api.delete(f"{PODS}/ends")
     said = proxied.error_of("left")["message"]
@@ -99,19 +99,19 @@ def test_our_watch_is_late_when_a_pod_of_the_quota_has_ended(proxied):
 
 
 def asked_about(live, name):
-    """The filter calls about the pod that found nothing."""
+    """Filter calls about the pod that returned no node."""
     calls = live.service.get(f"/v1/decisions?verb=filter&name={name}").json()["decisions"]
     return [call for call in calls if call["nodesHandedOn"] == 0]
 
 
 def covered(live):
-    """How many namespaces the quota covers, and what they use."""
+    """Number of namespaces that the quota covers, and their use."""
     (quota,) = live.service.get("/v1/quota").json()["quotas"]
     return quota["namespaces"], quota["limits"][0]["used"]
 
 
 def label(live, stage):
-    """Puts the namespace under the quota, or takes it out with None; returns once our service has seen it."""
+    """Adds the namespace to the quota, or removes it with None; returns once our service has seen it."""
     live.api.merge(NAMESPACE, {"metadata": {"labels": {"stage": stage}}})
     wait_until(lambda: covered(live)[0] == (1 if stage else 0), lambda: covered(live))
 

@@ -1,4 +1,4 @@
-"""manifests/rbac/rbac.yaml is what the service needs: with it everything works, and each verb that is missing is named."""
+"""manifests/rbac/rbac.yaml is exactly what the service needs: with it everything works, and the log names each missing verb."""
 
 import ledger
 import pytest
@@ -30,7 +30,7 @@ def test_it_is_no_more_than_these():
 
 @pytest.fixture
 def start_without(plane, name):
-    """start_without(resource, verb) -> a Service that may do all but that."""
+    """start_without(resource, verb) -> a Service with all rights but that."""
     started = []
 
     def start(resource, verb):
@@ -61,7 +61,7 @@ def test_a_kind_that_may_not_be_read_is_named_by_readyz(start_without, verb):
 @pytest.mark.parametrize("kind", ["leases", "endpointslices"])
 @pytest.mark.parametrize("verb", ["list", "watch"])
 def test_a_right_to_follow_what_replicas_share_is_named_by_the_log(live, kind, verb):
-    """It leads all the same: the others only see its end later."""
+    """It leads nevertheless; the others only see its end later."""
     replicas = Replicas(live)
     take_right(live, kind, verb)
     replica = replicas.start()
@@ -90,7 +90,7 @@ def test_a_binding_that_may_not_be_made_is_told(live, start_without):
 
 
 def test_a_pod_that_may_not_be_asked_about_is_told(live, start_without):
-    """A UID that the ledger does not know is asked about."""
+    """A UID unknown to the ledger needs a GET."""
     live.add_node("node", MODEL, 8)
     live.api.create(PODS, pod("pod", 1))
     service = start_without("pods", "get")

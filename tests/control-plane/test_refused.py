@@ -1,7 +1,8 @@
-"""Rejected pods on a real control plane: what wakes them and helps nobody does not have their status written again and again.
+"""Rejected pods on a real control plane: events that wake them without helping do not make kube-scheduler write their status repeatedly.
 
-Each status change is two blocking writes less for all other pods in kube-scheduler's cycle. The long form, 500 pods and five minutes, is
-tests/bench/errors."""
+Each status change saved is two blocking writes less in kube-scheduler's cycle, for all other pods. tests/bench/errors is the long
+form, with 500 pods and five minutes.
+"""
 
 import concurrent.futures
 
@@ -18,13 +19,13 @@ REFUSED, CRASHES = 20, 12
 
 
 def crash(live, number):
-    """The kubelet writes so after each restart. It wakes all rejected pods, and helps none."""
+    """The kubelet writes this after each restart. It wakes all rejected pods and helps none."""
     status = [{"name": "main", "image": "x", "imageID": "x", "ready": False, "restartCount": number, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]
     live.api.merge(f"{PODS}/crashes/status", {"status": {"containerStatuses": status}})
 
 
 def count_changes(live, since, first):
-    """{pod: changes of what kube-scheduler says of it} from there on, until the pod that crashes is told to be the last."""
+    """{pod: changes of kube-scheduler's message} from there on, until the pod that crashes is marked as the last."""
     said, changes = dict(first), dict.fromkeys(first, 0)
     for _, item in live.api.watch(PODS, "", 600, since):
         name = item["metadata"]["name"]

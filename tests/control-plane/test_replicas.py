@@ -1,4 +1,4 @@
-"""Two replicas: one decides, and the other one does when it goes, is killed or is cut off; nothing is bound twice over."""
+"""Two replicas: one decides, and the other when the first stops, is killed or is cut off; nothing is bound twice."""
 
 import contextlib
 import datetime
@@ -15,7 +15,7 @@ from replicas import ADDRESS, BIND_S, LEASE, LEASE_S, LEASES, RENEW_S, SERVICE, 
 
 MODEL = "NVIDIA-H100-80GB-HBM3"
 GPUS = 240
-EARLY, MIDDLE = 160, 40  # pods that are there from the beginning; and so many are bound when something happens to the leader
+EARLY, MIDDLE = 160, 40  # pods created at the beginning; pods bound when the fault comes
 HAND_OVER_S = 3
 SILENCE_S = 5
 BLIND = "gpu-extender-blind"
@@ -32,7 +32,8 @@ def seconds_from(then, moment):
 
 
 def refused(replica):
-    """The verbs of who does not lead. (Without a body, which it would not take: who still sends it may not see the answer.)"""
+    """The verbs of a replica that does not lead. (Without a body, which it would not read: a client still sending might miss the
+    answer.)"""
     for verb in ("filter", "prioritize", "preempt", "bind"):
         answer = replica.post(f"/scheduler/{verb}", b"")
         assert (answer.status, answer.body) == (503, b""), answer
@@ -42,7 +43,7 @@ def refused(replica):
 
 @contextlib.contextmanager
 def asked_over_one_connection(leader):
-    """A connection over which it has decided. It closes it when it leads no more, so that kube-scheduler looks for the next leader."""
+    """A connection over which it has decided. It closes it when it loses the lead, so that kube-scheduler finds the next leader."""
     with contextlib.closing(leader.connection()) as kept:
         kept.request("POST", "/scheduler/filter", json.dumps(FILTER))
         assert kept.getresponse().read() and kept.sock
@@ -54,7 +55,7 @@ def is_closed(sock):
 
 
 def begin(live, replicas, kubeconfig=None):
-    """The leader, then the other one, and a burst of pods in its middle. kubeconfig: the leader's."""
+    """The leader, then the other one, and a burst in progress. kubeconfig: the leader's."""
     live.add_nodes("node", GPUS // 8, MODEL, 8)
     leader = replicas.start(kubeconfig)
     leads_since(leader)
@@ -68,8 +69,8 @@ def begin(live, replicas, kubeconfig=None):
 
 
 def all_is_well(live, replica):
-    """With pods that come only now for the rest of the GPUs, so that the next leader has something to do however fast the last one was,
-    everything is bound, by us, no node has more than its GPUs, and the ledger agrees. Returns the names of who bound them."""
+    """Creates pods for the rest of the GPUs, so that the next leader has work however fast the last one was. Then everything is bound by
+    us, no node uses more than its GPUs, and the ledger agrees. Returns the names of the binders."""
     live.create_all("late", GPUS - EARLY, 1)
     live.service = replica
     pods = live.wait_until_bound(GPUS)
@@ -131,7 +132,7 @@ def test_the_leader_is_stopped_in_a_burst(live, capsys):
 
 
 def test_the_leader_is_stopped_where_nothing_happens(live, capsys):
-    """No event says how far the new leader's ledger is."""
+    """No event shows how current the new leader's ledger is."""
     replicas = Replicas(live)
     leader, other = replicas.start(), replicas.start()
     leads_since(leader)
@@ -144,7 +145,7 @@ def test_the_leader_is_stopped_where_nothing_happens(live, capsys):
 
 
 def test_who_is_slow_keeps_nobody_waiting(live, capsys):
-    """A request of people that is under way: the service is there until it is answered, but leads no more."""
+    """A user's request in progress: the service lives until it is answered, but does not lead any more."""
     replicas = Replicas(live)
     leader, other = replicas.start(), replicas.start()
     leads_since(leader)
@@ -175,7 +176,7 @@ def test_the_leader_is_killed_in_a_burst(live, capsys):
 
 
 def test_the_leader_sleeps_in_a_burst(live, capsys):
-    """SIGSTOP, as a paused machine: when it wakes, another one leads."""
+    """SIGSTOP, like a paused machine: when it wakes, another one leads."""
     replicas = Replicas(live)
     leader, other = begin(live, replicas)
     with asked_over_one_connection(leader) as kept:
@@ -185,7 +186,7 @@ def test_the_leader_sleeps_in_a_burst(live, capsys):
         leader.signal(signal.SIGCONT)
         tell(capsys, "a pause", took)
         assert took <= LEASE_S + HAND_OVER_S, f"after {began}:\n{other.log.text()}"
-        assert is_closed(kept)  # and so is whatever else was open when it woke, a call or none on it
+        assert is_closed(kept)  # and so are other connections open at its wake-up, idle or not
     refused(leader)
     all_is_well(live, other)
     refused(leader)
@@ -214,12 +215,12 @@ def test_a_leader_that_is_cut_off_binds_no_more(proxied):
 
 
 def whys(replica):
-    """Why it has led no more."""
+    """Reasons for losing the lead."""
     return [line["why"] for line in replica.log.fields() if line["msg"] == STANDS_BACK]
 
 
 def test_a_leader_that_sees_nothing_gives_the_lease_up(live, capsys):
-    """It may not list and watch pods any more, but holds the Lease: the other one, of another account, has the better ledger."""
+    """It may not list and watch pods any more, but holds the Lease: the other one, with another account, has the better ledger."""
     proxy = live.ends.enter_context(Proxy(live.plane.port))
     blind = Identity(live.plane, f"{live.name}-blind", renamed(manifests(), BLIND))
     replicas = Replicas(live, [BLIND], silence_s=SILENCE_S)
@@ -228,12 +229,12 @@ def test_a_leader_that_sees_nothing_gives_the_lease_up(live, capsys):
     apply(live.api, renamed(without("pods", "list", "watch"), BLIND))
     asking = live.api.with_token(blind.token.text)
     wait_until(lambda: asking.status_of("GET", "/api/v1/pods?limit=1") == 403, lambda: "the right is still there")
-    proxy.cut()  # a watch that is open stays so, whatever the rights
+    proxy.cut()  # an open watch continues whatever the rights
     proxy.mend()
     took = seconds_from(began, leads_since(other))
     tell(capsys, f"a leader saw nothing any more (which it bears for {SILENCE_S} + {RENEW_S} s)", took)
     assert took <= SILENCE_S + RENEW_S + HAND_OVER_S
-    # Where a renewal took too long it stood back before, for a moment.
+    # If a renewal took too long, it briefly stepped down before.
     wait_until(lambda: any(why.startswith("the pods are stale") for why in whys(leader)), lambda: whys(leader))
     refused(leader)
     assert leader.get("/readyz").status == 503
@@ -250,7 +251,7 @@ def test_a_leader_that_sees_nothing_gives_the_lease_up(live, capsys):
 
 @pytest.mark.parametrize("leader_first", [True, False])
 def test_replicas_are_replaced_one_after_another(live, leader_first):
-    """As a rolling update does it: a new one is ready before an old one goes."""
+    """Like a rolling update: a new one is ready before an old one stops."""
     replicas = Replicas(live)
     old, other = begin(live, replicas)
     if not leader_first:

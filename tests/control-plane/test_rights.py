@@ -1,5 +1,5 @@
-"""Each right that the manifests give is made use of, and no other is missed: the API server's audit log of a replica that leads, binds, is asked by
-people, and finds its EndpointSlice changed."""
+"""Each right in the manifests is used, and none is missing: the API server's audit log of a replica that leads, binds, serves users, and
+finds its EndpointSlice changed."""
 
 import http.client
 import json
@@ -22,7 +22,7 @@ ENV = {"POD_NAME": "replica", "POD_NAMESPACE": HOME, "POD_IP": "192.0.2.7"}
 
 
 class Audited(Plane):
-    """A control plane that writes down what our account asks for."""
+    """A control plane that logs our account's requests."""
 
     @property
     def log(self):
@@ -34,7 +34,7 @@ class Audited(Plane):
 
 
 class Replica:
-    """Our service with the policy, the certificates and the account of the self-signed overlay; only where it listens is the test's."""
+    """Our service with the policy, certificates and accounts of the self-signed overlay; only its address is the test's."""
 
     def __init__(self, plane, kubectl):
         self.certificates = kubectl.path("overlays/self-signed/certificates/")
@@ -48,7 +48,7 @@ class Replica:
         self.service = Service("--kubeconfig", kubeconfig, "--config", path, listen=None, env=ENV)
 
     def ask(self, listener, method, path, body=None, token=None):
-        """Status, and the body. With the client's certificate where there is no token."""
+        """Returns status and body. With the client's certificate if there is no token."""
         context = ssl.create_default_context(cafile=f"{self.certificates}ca.crt")
         context.check_hostname = False
         if not token:
@@ -82,7 +82,7 @@ def replica(audited, programs, tmp_path):
     for item in kubectl.rendered("self-signed"):
         if item["kind"].endswith("RoleBinding"):
             wait_until_given(audited.api, item)
-    # Of a kind that cannot become ours: it is made anew.
+    # Its addressType cannot be changed, so it is recreated.
     audited.api.create(SLICES, {**SLICE, "addressType": "FQDN", "endpoints": []})
     running = Replica(audited, kubectl)
     yield running

@@ -1,4 +1,4 @@
-"""filter and prioritize as the real kube-scheduler uses them; its default binder binds.
+"""filter and prioritize used by the real kube-scheduler; its default binder binds.
 
 Each answer is read where users see it: the pod's node, its condition PodScheduled, its events.
 """
@@ -16,7 +16,7 @@ def add_one_of_each_model(cluster):
 
 @pytest.mark.parametrize("by_name", [True, False], ids=["names", "nodes"])
 def test_pods_land_on_the_model_they_ask_for(cluster, by_name):
-    """Whether kube-scheduler sends the nodes' names or the nodes whole. Without our scores: filter alone decides."""
+    """Whether kube-scheduler sends names or whole nodes. Without our scores: filter alone decides."""
     add_one_of_each_model(cluster)
     cluster.start(nodeCacheCapable=by_name, prioritizeVerb="")
     wanted = {f"{model.lower()}-{number}": model for number in range(3) for model in ("H100", "A100", "T4")}
@@ -38,7 +38,7 @@ def test_pods_land_on_the_first_of_the_models_in_their_order(cluster, by_name):
 
 @pytest.mark.parametrize("verb, expected", [("prioritize", "used"), ("", "idle")], ids=["asked", "not-asked"])
 def test_our_score_decides_between_nodes_that_fit(cluster, verb, expected):
-    """kube-scheduler's own scores favour the idle node, which has more CPU and memory left; binpack the one with fewer GPUs left."""
+    """kube-scheduler's own scores favour the idle node, with more CPU and memory free; binpack favours the one with fewer GPUs left."""
     cluster.add_node("idle", MODELS["h100"], 8)
     cluster.add_node("used", MODELS["h100"], 8)
     cluster.add_running("runs", "used", 5, cpu="12")

@@ -1,4 +1,4 @@
-"""GET /v1/snapshot of a live cluster: over that file the service gives the answers that it gives beside the API server."""
+"""GET /v1/snapshot of a live cluster: from that file the service gives the same answers as with the API server."""
 
 from cluster import pod
 from objects import filter_args

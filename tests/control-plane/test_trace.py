@@ -1,4 +1,4 @@
-"""The benchmarks' replay of a trace against a real control plane: it stands for what kube-scheduler and we do together."""
+"""The benchmarks' replay of a trace equals a real control plane, so it represents kube-scheduler with our service."""
 
 import json
 import os
@@ -10,9 +10,9 @@ from service import ROOT
 
 REPLAY_RUN = os.path.join(ROOT, "build/test/tests/bench/replay_run")
 ALL_PODS = "kube-scheduler-config-all-pods.yaml"
-# cpu_milli, memory_mib, gpu, model; how many
+# cpu_milli, memory_mib, gpu, model; number of nodes
 NODES = [("96000", "393216", 8, "G2", 10), ("64000", "262144", 2, "P100", 12), ("96000", "524288", 4, "V100M32", 10), ("32000", "131072", 1, "T4", 28)]
-# cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec: each as likely as the others
+# cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec: equally likely
 PODS = [
     ("8000", "32768", "1", "1000", ""),
     ("4000", "16384", "1", "500", ""),
@@ -39,7 +39,7 @@ def replayed(folder):
 
 
 def test_pods_of_a_trace_go_where_the_replay_has_them_go(live, tmp_path):
-    """Each comes when our ledger has heard of all that came before it: what pods there are counts for the price."""
+    """Each pod arrives when our ledger has seen all earlier ones, because existing pods affect the price."""
     write_trace(tmp_path)
     expected = replayed(tmp_path)
     assert {"", *(node["metadata"]["name"] for node in nodes_of(tmp_path))} > {arrival["node"] for arrival in expected} > {""}

@@ -1,7 +1,7 @@
-"""What a pod with a resource claim loses when its binding takes effect and kube-scheduler is answered an Error.
+"""A pod with a resource claim loses its reservation if its binding takes effect but kube-scheduler gets an Error.
 
-kube-scheduler then runs Unreserve: DynamicResources takes the pod out of the claim's status.reservedFor, though the pod is on its node. (A
-kube-controller-manager reserves the claim anew for such a pod; none runs here.) So bindTimeoutSeconds may not be too short.
+kube-scheduler then runs Unreserve: DynamicResources removes the pod from the claim's status.reservedFor, though the pod is on its
+node. (A kube-controller-manager would reserve the claim again; none runs here.) So bindTimeoutSeconds must not be too short.
 """
 
 import pytest
@@ -24,7 +24,7 @@ def reserved_for(claim):
 
 @pytest.fixture
 def live(proxied):
-    """A node with GPUs, and with two devices that a driver tells of."""
+    """A node with GPUs, and with two devices of a driver."""
     api = proxied.api
     proxied.add_node("node", MODEL, 8)
     devices = [{"name": f"nic-{number}"} for number in range(2)]
@@ -37,15 +37,14 @@ def live(proxied):
 
 
 def create(live, name):
-    """A pod for one GPU and one of these devices."""
+    """A pod with one GPU and one of these devices."""
     live.api.create(CLAIMS, {"metadata": {"name": name}, **CLAIM})
     live.create(name, 1, resourceClaims=[{"name": "nic", "resourceClaimName": name}])
 
 
 def test_a_binding_that_took_effect_and_was_answered_error_loses_the_reservation(live):
     def lose_the_answer(body):
-        """The POST leaves on the connection that is open since the first binding; its answer, and the answers to all that is asked then, are
-        held back."""
+        """The POST leaves on the connection open since the first binding; its answer, and all answers to later requests, are delayed."""
         if b'"late"' in body:
             live.proxy.delay(LAG_S)
             live.proxy.hold()
@@ -59,7 +58,7 @@ def test_a_binding_that_took_effect_and_was_answered_error_loses_the_reservation
         assert live.node_of("late") == "node"
         answers = wait_until(lambda: [said for asked, said in between.binds if b'"late"' in asked], live.service.log.text)
         assert "not known" in answers[0]["Error"], answers
-        # Reserved before bind was called, and not any more after its answer.
+        # Reserved before bind was called, and released after its answer.
         live.api.wait_for(CLAIMS, "metadata.name=late", lambda claim: not reserved_for(claim))
         live.proxy.let_go()
         live.proxy.no_delay()

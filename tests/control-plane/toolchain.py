@@ -1,10 +1,10 @@
-"""Fetches Go itself, as toolchain.sum beside it pins it, from the configured Go module proxy, for where there is no Go.
+"""Fetches Go, as pinned in toolchain.sum beside it, from the configured Go module proxy, on machines without Go.
 
     toolchain.py FOLDER
 
-Go's releases are modules too (golang.org/toolchain), so this is what Go does where go.mod asks for a newer Go. Prints the Go
-root below FOLDER; nothing is fetched where it is there. Status 77, and the reason as the last line, where it cannot be had.
-Sources: Go Modules Reference, "GOPROXY protocol"; golang.org/x/mod/sumdb/dirhash for the sum ("h1:").
+Go's releases are modules too (golang.org/toolchain), so Go does the same if go.mod requires a newer Go. Prints the Go root below
+FOLDER; fetches nothing if it exists. Exits with 77 and the reason as last line if Go is unavailable. Sources: Go Modules Reference,
+"GOPROXY protocol"; golang.org/x/mod/sumdb/dirhash for the sum ("h1:").
 """
 
 import base64
@@ -21,16 +21,16 @@ import zipfile
 SUMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "toolchain.sum")
 MODULE = "golang.org/toolchain"
 MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
-LIMIT_S = 120  # of one answer that does not come
+LIMIT_S = 120  # for one missing answer
 NOT_HERE = 77
 
 
 class NotHere(Exception):
-    """It cannot be had, and nobody of us is to blame."""
+    """Go is unavailable, through no fault of ours."""
 
 
 class Wrong(Exception):
-    """What came is not what was pinned."""
+    """The download differs from the pinned sum."""
 
 
 def pinned(sums, machine):
@@ -45,7 +45,7 @@ def pinned(sums, machine):
 
 
 def setting(name, env, config):
-    """A setting of Go: of the environment, else of the file that `go env -w` writes."""
+    """A setting of Go: from the environment, else from the file that `go env -w` writes."""
     if env.get(name):
         return env[name]
     try:
@@ -57,7 +57,7 @@ def setting(name, env, config):
 
 
 def proxies(env):
-    """The proxies that GOPROXY names. Neither `direct` nor `off` is one: a toolchain comes from a proxy only."""
+    """The proxies in GOPROXY. `direct` and `off` are skipped: a toolchain comes from a proxy only."""
     home = env.get("XDG_CONFIG_HOME") or os.path.join(env.get("HOME", "/"), ".config")
     config = env.get("GOENV") or os.path.join(home, "go/env")
     listed = setting("GOPROXY", env, config) or ""
@@ -78,7 +78,7 @@ def download(asked, version, path):
 
 
 def digest_of(archive):
-    """The sum "h1:" of a module's archive: SHA-256 over the sorted lines `SHA-256, two blanks, name`."""
+    """The sum "h1:" of a module's archive: SHA-256 over the sorted lines `SHA-256, two spaces, name`."""
     lines = hashlib.sha256()
     for name in sorted(archive.namelist()):
         with archive.open(name) as file:
@@ -90,7 +90,7 @@ def digest_of(archive):
 
 
 def unpack(path, version, digest, folder):
-    """Into `folder`, as `go` itself would: a module's archive does not say what may be run."""
+    """Unpacks into `folder` like `go` itself: a module's archive does not mark executables."""
     try:
         with zipfile.ZipFile(path) as archive:
             found = digest_of(archive)
@@ -108,7 +108,7 @@ def unpack(path, version, digest, folder):
 
 
 def toolchain(folder, sums, machine, env):
-    """The Go root, fetched where it is not there yet: all of it or nothing."""
+    """The Go root, fetched if needed: completely or not at all."""
     version, digest = pinned(sums, machine)
     root = os.path.join(folder, version)
     if os.path.isdir(root):
