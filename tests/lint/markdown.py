@@ -11,10 +11,6 @@ import urllib.parse
 import tree
 
 WIDTH = 100
-# Documents whose prose is not yet wrapped.
-NOT_WRAPPED = {
-    "docs/KUBE-SCHEDULER.md",
-}
 FENCE = re.compile(r"^ *(```+|~~~+)")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 HEADING = re.compile(r"^(#{1,6}) +(.*?)(?: +#+)?$")
@@ -57,8 +53,6 @@ def anchors(text):
 
 
 def check_width(path, text):
-    if path in NOT_WRAPPED:
-        return []
     return [
         f"{path}:{number}: {len(line)} columns, at most {WIDTH} outside of tables and code blocks"
         for number, line in prose_of(text)
