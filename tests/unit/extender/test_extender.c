@@ -152,6 +152,124 @@ static void test_prioritize(void **state)
     check(*state, extender_prioritize, "{" POD("1", "") ",'NodeNames':[]}", 200, "[]");
 }
 
+#define VICTIMS(node, pods, violations)                                                            \
+    "'" node "':{'Pods':[" pods "],'NumPDBViolations':" violations "}"
+#define UID(uid) "{'UID':'" uid "'}"
+#define WHOLE(uid) "{'metadata':{'uid':'" uid "'}}"
+
+/* 8 GPUs fit on a100-1 without train-0. Victims that the ledger does not know stay in the list. */
+static void test_preempt(void **state)
+{
+    static const char KEPT[] = "{'NodeNameToMetaVictims':{" VICTIMS(
+        "a100-1", UID("uid-0") "," UID("x"), "2") "," VICTIMS("a100-2", UID("y"), "0") "}}";
+    check(*state, extender_preempt,
+          "{" POD("8", "") ",'NodeNameToMetaVictims':{" VICTIMS(
+              "a100-1", UID("uid-0") "," UID("x"),
+              "2") "," VICTIMS("t4-1", UID("y"),
+                               "1") ",'a100-2':{'Pods':[{'UID':'y'}]}," VICTIMS("gone", UID("z"),
+                                                                                "0") "}}",
+          200, KEPT);
+    check(*state, extender_preempt,
+          "{" POD("8", "") ",'NodeNameToVictims':{" VICTIMS("a100-1", WHOLE("uid-0") "," WHOLE("x"),
+                                                            "2") "," VICTIMS("a100-2", WHOLE("y"),
+                                                                             "0") "}}",
+          200, KEPT);
+    check(*state, extender_preempt,
+          "{" POD("8", "") ",'NodeNameToVictims':{" VICTIMS("a100-1", WHOLE("uid-0"),
+                                                            "2") "},'NodeNameToMetaVictims':{}}",
+          200, "{'NodeNameToMetaVictims':{}}");
+}
+
+/* kube-scheduler treats a node without victims as an error, and evicts nobody. */
+static void test_preempt_keeps_no_node_without_victims(void **state)
+{
+    check(*state, extender_preempt,
+          "{" POD("8", "") ",'NodeNameToMetaVictims':{" VICTIMS("a100-2", "", "0") ",'t4-1':null}}",
+          200, "{'NodeNameToMetaVictims':{}}");
+}
+
+/* Two calls: the first with three candidates, of which one is kept; the second without any. */
+static void check_recorded(struct decisions *decisions)
+{
+    struct arena *arena = arena_new();
+    struct decision *found = NULL;
+    const struct decision_query query = {
+        .namespace_ = "ml", .name = "p", .verb = DECISION_PREEMPT, .limit = 10};
+    assert_int_equal(decisions_find(decisions, &query, arena, &found), 2);
+    assert_int_equal(found[0].n_asked, 0);
+    assert_int_equal(found[0].n_handed_on, 0);
+    assert_int_equal(found[1].n_asked, 3);
+    assert_int_equal(found[1].n_handed_on, 1);
+    assert_int_equal(found[1].verdicts[REASON_FITS], 1);
+    assert_int_equal(found[1].verdicts[REASON_GPU_TOTAL], 1);
+    assert_int_equal(found[1].verdicts[REASON_GPU_ABSENT], 1);
+    assert_true(found[1].ledger_version > 0);
+    assert_string_equal(found[1].error, "");
+    arena_free(arena);
+}
+
+static void test_preempt_is_counted_and_recorded(void **state)
+{
+    struct harness *harness = *state;
+    struct extender *extender = &harness->extender;
+    struct decisions *decisions = decisions_new(10);
+    extender->decisions = decisions;
+    check(harness, extender_preempt,
+          "{" POD("8", "") ",'NodeNameToMetaVictims':{" VICTIMS(
+              "a100-1", UID("uid-0"),
+              "2") "," VICTIMS("t4-1", UID("y"), "0") "," VICTIMS("cpu-1", UID("z"), "0") "}}",
+          200, "{'NodeNameToMetaVictims':{" VICTIMS("a100-1", UID("uid-0"), "2") "}}");
+    assert_int_equal(counter_value(&extender->n_preempt_kept), 1);
+    assert_int_equal(counter_value(&extender->n_preempt_vetoed), 2);
+    assert_int_equal(counter_value(&extender->n_results[DECISION_PREEMPT][VERB_OK]), 1);
+    check(harness, extender_preempt, "{" POD("8", "") ",'NodeNameToMetaVictims':{}}", 200,
+          "{'NodeNameToMetaVictims':{}}");
+    assert_int_equal(counter_value(&extender->n_results[DECISION_PREEMPT][VERB_NONE]), 1);
+    check(harness, extender_preempt, "", 400,
+          "{'error': 'gpu-extender: request: 1:1: the text ends here, should be a value'}\n");
+    assert_int_equal(counter_value(&extender->n_results[DECISION_PREEMPT][VERB_MALFORMED]), 1);
+    check_recorded(decisions);
+    decisions_free(decisions);
+}
+
+static void check_bad_preempt(struct harness *harness, const char *candidates, const char *why)
+{
+    char *question = NULL;
+    char *answer = NULL;
+    assert_true(asprintf(&question, "{" POD("1", "") "%s}", candidates) > 0);
+    assert_true(asprintf(&answer, "{'error': 'gpu-extender: request: %s'}\n", why) > 0);
+    check(harness, extender_preempt, question, 400, answer);
+    free(question);
+    free(answer);
+}
+
+static void test_bad_arguments_of_preempt(void **state)
+{
+    check(*state, extender_preempt, "[]", 400,
+          "{'error': 'gpu-extender: request: is an array, should be an ExtenderPreemptionArgs "
+          "object'}\n");
+    check(*state, extender_preempt, "{'NodeNameToVictims':{}}", 400,
+          "{'error': 'gpu-extender: request: Pod: is missing, should be a Pod object'}\n");
+    check_bad_preempt(*state, "",
+                      "has neither NodeNameToMetaVictims nor NodeNameToVictims, should have one of "
+                      "them");
+    check_bad_preempt(*state, ",'NodeNameToMetaVictims':3",
+                      "NodeNameToMetaVictims: is the number 3, should be an object");
+    check_bad_preempt(*state, ",'NodeNameToVictims':[]",
+                      "NodeNameToVictims: is an array, should be an object");
+    check_bad_preempt(*state, ",'NodeNameToMetaVictims':{'a':7}",
+                      "NodeNameToMetaVictims[a]: is a whole number, should be an object");
+    check_bad_preempt(*state, ",'NodeNameToVictims':{'a':{'Pods':{}}}",
+                      "NodeNameToVictims[a]: Pods: is an object, should be an array");
+    check_bad_preempt(*state, ",'NodeNameToMetaVictims':{'a':{'NumPDBViolations':'1'}}",
+                      "NodeNameToMetaVictims[a]: NumPDBViolations: is the string \\'1\\', should "
+                      "be a whole number");
+    check_bad_preempt(*state, ",'NodeNameToMetaVictims':{'a':{'Pods':[" UID("x") ",{'uid':'y'}]}}",
+                      "NodeNameToMetaVictims[a]: Pods[1].UID: should be a string");
+    check_bad_preempt(*state, ",'NodeNameToVictims':{'a':{'Pods':[{'UID':'y'}]}}",
+                      "NodeNameToVictims[a]: Pods[0].metadata.uid: should be a string");
+}
+
 static void test_bind_says_why_not(void **state)
 {
     check(*state, extender_bind, "{'PodName':'p','PodNamespace':'ml','PodUID':'u','Node':'t4-1'}",
@@ -202,6 +320,10 @@ static void test_not_ready(void **state)
     check(&harness, extender_filter, "{" POD("1", "") NAMES "}", 200,
           "{'Error':'gpu-extender: not ready: waiting for the cluster file'}");
     check(&harness, extender_prioritize, "{" POD("1", "") NAMES "}", 200, "[]");
+    check(&harness, extender_preempt, "{" POD("1", "") ",'NodeNameToMetaVictims':{}}", 503,
+          "{'error': 'gpu-extender: not ready: waiting for the cluster file'}\n");
+    assert_int_equal(counter_value(&harness.extender.n_results[DECISION_PREEMPT][VERB_UNUSABLE]),
+                     1);
     small_cluster_fini(&harness.cluster);
 }
 
@@ -216,6 +338,10 @@ int main(void)
         TEST(test_filter_by_model),
         TEST(test_an_invalid_pod_fits_nowhere),
         TEST(test_prioritize),
+        TEST(test_preempt),
+        TEST(test_preempt_keeps_no_node_without_victims),
+        TEST(test_preempt_is_counted_and_recorded),
+        TEST(test_bad_arguments_of_preempt),
         TEST(test_bind_says_why_not),
         TEST(test_bad_arguments),
         cmocka_unit_test(test_not_ready),
