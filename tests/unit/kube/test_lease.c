@@ -1,4 +1,4 @@
-/* Who leads until when: each rule of leader election by a Lease. */
+/* The leader and its time: each rule of leader election by a Lease. */
 #include "lease_harness.h"
 #include "unit.h"
 
