@@ -1,13 +1,13 @@
-"""docs/CONTROL-PLANE.md works: its commands are run as written, on a machine whose /etc/kubernetes is a folder of the test. Their
+"""docs/CONTROL-PLANE.md works: its marked commands are run as written, on a machine whose /etc/kubernetes is a folder of the test. Their
 results are started like the kubelet would: our instance, and kube-scheduler from its edited manifest."""
 
 import base64
 import os
 import re
-import shlex
 import ssl
 import subprocess
 
+import marked
 import pytest
 import yaml
 from api import LIMIT_S, wait_until
@@ -16,9 +16,6 @@ from kustomize import MANIFESTS
 from plane import HOST, Plane, free_port, says_ready
 from service import BINARY, ROOT, Service
 
-with open(os.path.join(ROOT, "docs/CONTROL-PLANE.md"), encoding="utf-8") as document:
-    DOCUMENT = document.read()
-BLOCKS = [re.sub(rf"^{indent}", "", text, flags=re.MULTILINE) for indent, text in re.findall(r"^( *)```sh\n(.*?)^ *```$", DOCUMENT, re.M | re.S)]
 LISTENS = "127.0.0.1:8888"
 # The relevant parts as written by kubeadm 1.36.
 KUBEADMS = """apiVersion: v1
@@ -61,11 +58,6 @@ spec:
     name: kubeconfig
 status: {}
 """
-
-
-def block(holds):
-    (found,) = [text for text in BLOCKS if holds in text]
-    return found
 
 
 class Kubeadms(Plane):
@@ -148,10 +140,10 @@ def start_scheduler(machine, number):
 @pytest.fixture(scope="module")
 def installed(machine, run):
     """Steps 1 to 5 in order; our instance runs from the folder of manifests. Returns its address."""
-    run(block("kubectl apply --server-side -k"))
-    run(block("openssl req -new"))
-    run(block("manifests/kube-scheduler-config.yaml"))
-    run(block("sha256sum"))
+    run(marked.block("docs/CONTROL-PLANE.md", "rights"))
+    run(marked.block("docs/CONTROL-PLANE.md", "identity"))
+    run(marked.block("docs/CONTROL-PLANE.md", "scheduler-configuration"))
+    run(marked.block("docs/CONTROL-PLANE.md", "static-pod"))
     address = f"{HOST}:{free_port()}"
     for name in ("scheduler-policy.yaml", "kube-scheduler-config.yaml"):
         path = machine.path("kubernetes/gpu-extender", name)
@@ -163,16 +155,11 @@ def installed(machine, run):
     options = [part.replace("/etc/kubernetes", machine.path("kubernetes")) for part in command_of(machine, "gpu-extender.yaml")]
     service = Service(*options, listen=None)
     try:
-        run(block("until curl").replace(LISTENS, address))
-        run(block("kube-scheduler.yaml.backup\"\nsed"))
+        run(marked.block("docs/CONTROL-PLANE.md", "wait-until-ready").replace(LISTENS, address))
+        run(marked.block("docs/CONTROL-PLANE.md", "edit-scheduler"))
         yield address
     finally:
         service.stop()
-
-
-def test_the_commands_are_for_one_folder():
-    assert len(BLOCKS) == 10
-    assert all("kubectl" in text or "/etc/kubernetes" in text or "curl" in text or "pgrep" in text for text in BLOCKS)
 
 
 def test_the_static_pod_needs_nothing_of_the_api_server():
@@ -214,7 +201,7 @@ def test_the_policy_is_consistent(machine, installed):
 def test_a_changed_file_changes_the_manifest(machine, run, installed):
     """Otherwise the kubelet would not restart the pod."""
     before = manifest(machine, "gpu-extender.yaml")["metadata"]["annotations"]["gpu-extender.io/configuration"]
-    run(block("sha256sum"))
+    run(marked.block("docs/CONTROL-PLANE.md", "static-pod"))
     after = manifest(machine, "gpu-extender.yaml")["metadata"]["annotations"]["gpu-extender.io/configuration"]
     assert re.fullmatch("[0-9a-f]{64}", before) and re.fullmatch("[0-9a-f]{64}", after) and before != after
 
@@ -241,13 +228,13 @@ def test_gpu_pods_are_bound_by_the_instance_until_it_is_switched_off(machine, ru
         api.create(PODS, pod("first", 1))
         bound = api.wait_for(PODS, "metadata.name=first", lambda item: item["spec"].get("nodeName"))
         assert "gpu-extender.io/bound-by" in bound["metadata"]["annotations"]
-        said = run(block("beside_pauses_total").replace(LISTENS, installed))
+        said = run(marked.block("docs/CONTROL-PLANE.md", "look").replace(LISTENS, installed))
         assert said.startswith("ok\n") and 'gpu_extender_binds_total{outcome="bound"} 1\n' in said
     finally:
         scheduler.kill()
     api.delete("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler")
 
-    run(block("off.yaml"))
+    run(marked.block("docs/CONTROL-PLANE.md", "off"))
     assert manifest(machine, "kube-scheduler.yaml")["spec"]["containers"][0]["command"] == yaml.safe_load(KUBEADMS)["spec"]["containers"][0]["command"]
     scheduler = start_scheduler(machine, 2)
     try:
@@ -260,9 +247,10 @@ def test_gpu_pods_are_bound_by_the_instance_until_it_is_switched_off(machine, ru
 
 def test_rolled_back_it_is_as_before(machine, run, installed):
     """The last test of this file, because it removes our instance's manifest."""
-    run(block("old.yaml"))
+    run(marked.block("docs/CONTROL-PLANE.md", "roll-back"))
     with open(machine.path("kubernetes/manifests/kube-scheduler.yaml"), encoding="utf-8") as file:
         assert file.read() == KUBEADMS
     assert os.listdir(machine.path("kubernetes/manifests")) == ["kube-scheduler.yaml"]
-    inline = re.search(r"`(kubectl delete -k manifests/overlays/control-plane)`", DOCUMENT)[1]
-    run(f"export KUBECONFIG=/etc/kubernetes/admin.conf\n{shlex.join(shlex.split(inline))}")
+    inline = "kubectl delete -k manifests/overlays/control-plane"
+    assert f"`{inline}`" in marked.read("docs/CONTROL-PLANE.md")
+    run(f"export KUBECONFIG=/etc/kubernetes/admin.conf\n{inline}")

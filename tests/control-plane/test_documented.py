@@ -1,4 +1,4 @@
-"""The commands of docs/KUBE-SCHEDULER.md, as written, on its example cluster.
+"""The marked commands of docs/KUBE-SCHEDULER.md, as written, on its example cluster.
 
 Only the service's address differs. kubectl's commands are run if there is a kubectl. A line that ends with " ..." continues, and
 "..." matches any number of lines.
@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 
+import marked
 import pytest
 import yaml
 from api import LIMIT_S
@@ -17,19 +18,7 @@ from plane import HOST, free_port, says_ready
 from service import BINARY, ENV, ROOT
 
 LISTENS = "127.0.0.1:8888"
-
-with open(os.path.join(ROOT, "docs/KUBE-SCHEDULER.md"), encoding="utf-8") as document:
-    DOCUMENT = document.read()
-
-
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)
-
-
-def commands():
-    """[(command, its output)] of all console blocks."""
-    parts = [part for block in blocks("console") for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]]
-    return [part.split("\n", 1) for part in parts]
+COMMANDS = marked.commands("docs/KUBE-SCHEDULER.md", "commands")
 
 
 def pattern_of(line):
@@ -45,8 +34,7 @@ def matches(output, said):
 
 def write_kubeconfig(live, folder):
     """The document's, for this API server. Its token is in the file `token`."""
-    (text,) = [block for block in blocks("yaml") if "kind: Config" in block]
-    config = yaml.safe_load(text)
+    config = yaml.safe_load(marked.block("docs/KUBE-SCHEDULER.md", "kubeconfig"))
     with open(live.kubeconfig, encoding="utf-8") as file:
         here = yaml.safe_load(file)["clusters"][0]["cluster"]
     for field in config["clusters"][0]["cluster"]:
@@ -145,7 +133,7 @@ def environment(plane, folder):
     return {**os.environ, **ENV, "PATH": path, "HOME": str(folder), "KUBECONFIG": plane.kubeconfig()}
 
 
-@pytest.mark.parametrize("command, output", commands(), ids=[command[:60] for command, _ in commands()])
+@pytest.mark.parametrize("command, output", COMMANDS, ids=[command[:60] for command, _ in COMMANDS])
 def test_it_does_what_is_written(story, plane, folder, command, output):
     done = subprocess.run(
         ["bash", "-c", command.replace(LISTENS, story.service.address)],
@@ -158,7 +146,3 @@ def test_it_does_what_is_written(story, plane, folder, command, output):
         check=False,
     )
     assert matches(output, done.stdout), f"$ {command}\nsays now:\n{done.stdout}"
-
-
-def test_there_are_commands():
-    assert len(commands()) >= 8

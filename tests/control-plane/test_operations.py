@@ -1,14 +1,14 @@
-"""docs/OPERATIONS.md works: its commands are run as written, and its files are used by their programs."""
+"""docs/OPERATIONS.md works: its marked commands are run as written, and its files are used by their programs."""
 
 import os
 import re
 import subprocess
 
+import marked
 import pytest
 import yaml
 from api import LIMIT_S, wait_until
 from kustomize import MANIFESTS, one
-from operations import DOCUMENT, block
 from plane import free_port
 
 
@@ -27,18 +27,18 @@ def shell(kubectl, own_plane):
 
 
 def test_overlays_that_are_named_exist():
-    named = set(re.findall(r"manifests/overlays/([\w-]+)", DOCUMENT))
+    named = set(re.findall(r"manifests/overlays/([\w-]+)", marked.read("docs/OPERATIONS.md")))
     assert {"cert-manager", "self-signed", "second-scheduler"} <= named <= set(os.listdir(os.path.join(MANIFESTS, "overlays")))
 
 
 def test_the_self_signed_overlay_is_applied_as_written(installed, shell, kubectl):
-    said = shell(block("sh", "make-certificates\n"))
+    said = shell(marked.block("docs/OPERATIONS.md", "install-self-signed"))
     assert "deployment.apps/gpu-extender serverside-applied" in said
 
 
 def test_a_kustomization_of_ones_own_is_as_told(kubectl, shell):
     """Replaces the image, the policy and the network, and nothing else."""
-    text = block("yaml", "registry.example.com")
+    text = marked.block("docs/OPERATIONS.md", "own-kustomization")
     with open(os.path.join(kubectl.home, "kustomization.yaml"), "w", encoding="utf-8") as file:
         file.write(text)
     policy = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n"
@@ -58,7 +58,7 @@ def test_a_kustomization_of_ones_own_is_as_told(kubectl, shell):
 
 
 def test_people_are_let_in_as_written(installed, shell):
-    shell("kubectl create namespace ml-tools\n" + block("sh", "kubectl label namespace"))
+    shell("kubectl create namespace ml-tools\n" + marked.block("docs/OPERATIONS.md", "admit-people"))
     allowed = "kubectl auth can-i get /v1/inventory --as somebody --as-group ml-engineers"
     wait_until(lambda: shell(f"{allowed} || true").strip() == "yes", lambda: "the group is not let in")
 
@@ -67,8 +67,8 @@ def test_kubeadms_file_is_one_that_kube_scheduler_takes(installed, shell, own_pl
     """With the Secret's certificate, and the address of the Service."""
     api, _ = installed
     folder = "/etc/kubernetes/gpu-extender"
-    commands = block("sh", f"folder={folder}\n")
-    assert "KUBECONFIG=/etc/kubernetes/admin.conf" in commands
+    commands = marked.block("docs/OPERATIONS.md", "kubeadm-files")
+    assert f"folder={folder}\n" in commands and "KUBECONFIG=/etc/kubernetes/admin.conf" in commands
     shell(commands.replace(folder, str(tmp_path)).replace("/etc/kubernetes/admin.conf", own_plane.kubeconfig()))
     text = (tmp_path / "kube-scheduler-config.yaml").read_text()
     (extender,) = yaml.safe_load(text)["extenders"]
@@ -95,7 +95,8 @@ def start(plane, text):
 
 
 def test_kubeadm_is_told_of_the_same_files():
-    told = yaml.safe_load(block("yaml", "extraVolumes"))["scheduler"]
+    files = marked.block("docs/OPERATIONS.md", "kubeadm-files")
+    told = yaml.safe_load(marked.block("docs/OPERATIONS.md", "kubeadm-volumes"))["scheduler"]
     (volume,), (argument,) = told["extraVolumes"], told["extraArgs"]
     assert argument["name"] == "config" and os.path.dirname(argument["value"]) == volume["mountPath"] == volume["hostPath"]
-    assert f"folder={volume['hostPath']}\n" in DOCUMENT and f'"$folder/{os.path.basename(argument["value"])}"' in DOCUMENT
+    assert f"folder={volume['hostPath']}\n" in files and f'"$folder/{os.path.basename(argument["value"])}"' in files

@@ -8,10 +8,10 @@ import shutil
 import subprocess
 
 import ledger
+import marked
 from api import LIMIT_S, wait_until
 from callers import Caller
 from cluster import MANIFESTS, configuration
-from operations import command
 from service import ROOT
 
 NAME = "gpu-extender"
@@ -21,6 +21,7 @@ SLICES = f"/apis/discovery.k8s.io/v1/namespaces/{NAME}/endpointslices"
 LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAME}/leases"
 SERVICES = f"/api/v1/namespaces/{NAME}/services"
 OVERLAY = "overlays/self-signed"
+APPLY = marked.line("docs/OPERATIONS.md", "install-self-signed", "kubectl ")
 VERBS, VERBS_PORT = f"{NAME}-verbs", 8443
 PEOPLE, PEOPLE_PORT = NAME, 8444
 PROBES_PORT = 8080
@@ -60,7 +61,7 @@ class Ours:
     def install(self):
         shutil.copytree(MANIFESTS, self.manifests, ignore=shutil.ignore_patterns("certificates"))
         self.make_certificates()
-        load = command("ctr --namespace k8s.io images import")
+        load = marked.line("docs/OPERATIONS.md", "load-image", "ctr ")
         archive = load.split()[-1]
         os.symlink(os.path.join(ROOT, "build/image", archive), self.cluster.path(archive))
         self.shell(load)
@@ -70,10 +71,10 @@ class Ours:
 
     def make_certificates(self):
         """For the replicas and kube-scheduler; each time new ones of the same authority."""
-        self.shell(command(f"manifests/{OVERLAY}/make-certificates"))
+        self.shell(marked.line("docs/OPERATIONS.md", "install-self-signed", "manifests/"))
 
     def apply(self):
-        self.shell(command(f"kubectl apply --server-side -k manifests/{OVERLAY}"))
+        self.shell(APPLY)
 
     def shell(self, commands):
         """Runs commands as a cluster administrator, in the folder with manifests/. Returns their output."""
@@ -191,5 +192,5 @@ class Ours:
 
     def roll(self, pod):
         """Changes the Deployment's template; returns when the rollout deletes this pod."""
-        self.shell(command(f"kubectl --namespace {NAME} rollout restart"))
+        self.shell(marked.block("docs/OPERATIONS.md", "restart"))
         self.api.wait_for(PODS, f"metadata.name={pod['metadata']['name']}", lambda seen: "deletionTimestamp" in seen["metadata"])

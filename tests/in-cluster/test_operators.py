@@ -6,6 +6,7 @@ import pathlib
 import shutil
 
 import gpus
+import marked
 import pytest
 import yaml
 from api import wait_until
@@ -13,8 +14,7 @@ from callers import SLACK_S, Asking
 from certificates import Authority
 from cluster import PODS, is_undecided, scheduled
 from live import BOUND_BY
-from operations import block, command
-from ours import LEASES, NAME, OVERLAY
+from ours import APPLY, LEASES, NAME, OVERLAY
 from real import GROUP, is_ready
 from replicas import LEASE_S
 
@@ -35,7 +35,7 @@ def wait_until_bound_by(ours):
 @pytest.fixture
 def own(ours):
     """The documented kustomization, with its image on the node, and its policy."""
-    folder, text = ours.cluster.folder, block("yaml", "newTag")
+    folder, text = ours.cluster.folder, marked.block("docs/OPERATIONS.md", "own-kustomization")
     (image,) = yaml.safe_load(text)["images"]
     ours.cluster.ctr("images", "tag", f"docker.io/library/{NAME}:{image['newTag']}", f"{image['newName']}:{image['newTag']}")
     assert SHIPPED in text
@@ -57,7 +57,7 @@ def test_another_version_and_policy_and_back(ours, make, own):
     """Also with more replicas. kube-scheduler is answered all the time, except during hand-over."""
     before = running(ours)
     with Asking(ours.verbs(patience_s=1)) as asking:
-        ours.shell(block("sh", "-k .\n"))
+        ours.shell(marked.block("docs/OPERATIONS.md", "apply-own"))
         ours.wait_until_rolled_out()
         # The next leader may not have written the Lease yet.
         wait_until(lambda: running(ours) == ([own] * 3, 20), lambda: running(ours))
@@ -75,7 +75,7 @@ def test_who_scales_it_past_the_kustomization_is_in_its_way(ours):
     def scale(replicas):
         ours.shell(f"kubectl --namespace {NAME} scale deployment/{NAME} --replicas {replicas}")
 
-    applied = command(f"kubectl apply --server-side -k manifests/{OVERLAY}") + " --dry-run=server"
+    applied = f"{APPLY} --dry-run=server"
     ours.shell(applied)
     scale(3)
     with pytest.raises(AssertionError, match="conflict.*replicas"):
@@ -91,7 +91,7 @@ def test_who_scales_it_past_the_kustomization_is_in_its_way(ours):
 def test_a_group_of_people_is_let_in(ours):
     """An answer of the API server is cached for a while."""
     asks = ours.people(ours.cluster.person)
-    commands = block("sh", "--clusterrole gpu-extender-viewer")
+    commands = marked.block("docs/OPERATIONS.md", "admit-people")
     assert asks.get("/v1/inventory").status == 403 and f"--group {GROUP}\n" in commands
     ours.shell(f"kubectl create namespace ml-tools\n{commands}")
     wait_until(lambda: asks.get("/v1/inventory").status == 200, lambda: "people of the group are answered")
@@ -105,7 +105,7 @@ def copied(ours, tmp_path):
     """Files from the commands for kubeadm's kube-scheduler, and the command that copies certificates again; here for another folder."""
     (tmp_path / "kubernetes").mkdir()
     shutil.copy(ours.cluster.kubeconfig(), tmp_path / "kubernetes/admin.conf")
-    commands = block("sh", f"folder={KUBEADMS}/{NAME}\n").replace(KUBEADMS, str(tmp_path / "kubernetes"))
+    commands = marked.block("docs/OPERATIONS.md", "kubeadm-files").replace(KUBEADMS, str(tmp_path / "kubernetes"))
     ours.shell(commands)
     loop, _, _ = commands.partition("\ndone\n")
     yield tmp_path / f"kubernetes/{NAME}", f"{loop}\ndone\n"

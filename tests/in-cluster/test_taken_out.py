@@ -1,10 +1,10 @@
 """Removal by docs/OPERATIONS.md. Its name sorts last, because afterwards nothing of ours is left."""
 
 import gpus
+import marked
 from cluster import PODS, is_undecided
 from live import BOUND_BY, bound
-from operations import command
-from ours import NAME, OVERLAY
+from ours import OVERLAY
 
 RUNNING, WAITING = 8, 4
 
@@ -17,7 +17,7 @@ def test_taken_out_no_running_pod_notices(ours, make):
     """GPU pods wait while kube-scheduler is configured to call us, and are bound without us as soon as it is not; other pods never wait."""
     make(range(RUNNING))
     before = ours.api.wait_for_all(PODS, lambda items: [item["status"]["phase"] for item in items.values()] == ["Running"] * RUNNING)
-    ours.shell(command("kubectl delete -k manifests/overlays/").replace("overlays/cert-manager", OVERLAY))
+    ours.shell(marked.block("docs/OPERATIONS.md", "take-out").replace("overlays/cert-manager", OVERLAY))
     make(range(RUNNING, RUNNING + WAITING))
     ours.api.wait_for_all(PODS, lambda items: sum(map(is_undecided, items.values())) == WAITING)
     ours.cluster.configure_scheduler({})

@@ -1,4 +1,5 @@
-"""Markdown that can be read in a terminal and whose links lead somewhere: widths, links, anchors, and files named in the text.
+"""Markdown that can be read in a terminal and whose links lead somewhere: widths, links, anchors, files named in the text, and the
+marks of what tests run.
 
 Tables and code blocks may be wider. It fetches nothing: addresses with a scheme are not followed.
 """
@@ -8,11 +9,13 @@ import re
 import sys
 import urllib.parse
 
+import marked
 import tree
 
 WIDTH = 100
 FENCE = re.compile(r"^ *(```+|~~~+)")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+MARK = re.compile(r"<!-- *test:")
 HEADING = re.compile(r"^(#{1,6}) +(.*?)(?: +#+)?$")
 CODE = re.compile(r"(`+)(?!`)(?:(?!\n\n).)*?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)|^ *\[[^\]]+\]: +<?([^\s>]+)", re.MULTILINE)
@@ -110,8 +113,23 @@ def check_file(root, path):
     return check_width(path, text) + check_links(root, path, text) + check_named(root, path, text)
 
 
+def check_marks(root, documents):
+    """Each mark stands before a block or a table, a test uses it, and what a test uses is there."""
+    tests = [path for path in tree.files(root, ("tests/",), (".py",)) if not path.startswith("tests/lint/")]
+    used = {use: path for path in tests for use in marked.uses(tree.read(root, path))}
+    there, faults = set(), []
+    for path in documents:
+        text = tree.read(root, path)
+        there |= {(path, name) for name in marked.names(text)}
+        alone = len(MARK.findall(text)) - len(marked.names(text))
+        faults += [f"{path}:1: {alone} marks `<!-- test: NAME -->` without a block or a table below"] if alone else []
+    faults += [f"{path}:1: no test uses what is marked {name}" for path, name in sorted(there - set(used))]
+    return faults + [f"{used[use]}:1: {use[0]} has nothing marked {use[1]}" for use in sorted(set(used) - there)]
+
+
 def check(root):
-    return [fault for path in tree.files(root, endings=(".md",)) for fault in check_file(root, path)]
+    documents = tree.files(root, endings=(".md",))
+    return [fault for path in documents for fault in check_file(root, path)] + check_marks(root, documents)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The Markdown lint names each line too wide and each link into nowhere, and leaves alone what may be wide."""
 
 import markdown
+import marked
 import pytest
 
 LONG = "word " * 20 + "word"
@@ -53,3 +54,30 @@ def test_bad_documents_are_named(tree_of, text, says):
 
 def test_the_changelog_may_name_what_is_gone(tree_of):
     assert faults(tree_of, "", **{"CHANGELOG.md": "docs/gone.md was removed"}) == []
+
+
+MARKED = "<!-- test: build -->\n```sh\nmake\nmake install\n```\n\n1. Then:\n\n   <!-- test: sizes -->\n   | a |\n   |---|\n   | 1 |\n"
+USES = 'marked.line("docs/a.md", "build", "make")\nmarked.table("docs/a.md", "sizes")\n'
+
+
+def test_marks_are_used_and_what_is_used_is_marked(tree_of):
+    assert faults(tree_of, MARKED, **{"tests/test_a.py": USES}) == []
+
+
+@pytest.mark.parametrize(
+    "text, uses, says",
+    [
+        (MARKED, USES.replace("build", "run"), ["docs/a.md:1: no test uses what is marked build", "tests/test_a.py:1: docs/a.md has nothing marked run"]),
+        (MARKED + "\n<!-- test: alone -->\n\n```sh\n```\n", USES, ["docs/a.md:1: 1 marks `<!-- test: NAME -->` without a block or a table below"]),
+    ],
+)
+def test_bad_marks_are_named(tree_of, text, uses, says):
+    assert faults(tree_of, text, **{"tests/test_a.py": uses}) == says
+
+
+def test_marked_texts_are_read_without_their_indent(tree_of, monkeypatch):
+    monkeypatch.setattr(marked.tree, "ROOT", tree_of({"a.md": MARKED + "<!-- test: said -->\n```console\n$ echo 1\n1\n$ true\n```\n"}))
+    assert marked.block("a.md", "build") == "make\nmake install\n"
+    assert marked.line("a.md", "build", "make i") == "make install"
+    assert marked.table("a.md", "sizes") == [["1"]]
+    assert marked.commands("a.md", "said") == [("echo 1", "1\n"), ("true", "")]

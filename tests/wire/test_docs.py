@@ -1,7 +1,7 @@
 """README.md and what lies in docs/ say what is so.
 
-Every `console` block of the README is run, and its output compared ("..." stands for any lines). Of `sh` blocks, which install or
-need a cluster, the scripts, files and options must exist. The tables of docs/MODELS.md are asked of the service, row by row.
+The marked commands of the README are run, and their output compared ("..." stands for any lines). Of the scripts that other
+blocks call, the options must exist. The marked tables of docs/MODELS.md are asked of the service, row by row.
 docs/KUBE-SCHEDULER.md has tests of its own (test_docs_scheduler.py).
 """
 
@@ -10,13 +10,11 @@ import os
 import re
 import subprocess
 
+import marked
 import openapi
 import pytest
 from service import BINARY, ENV, ROOT, run_to_end
 
-LINKED = re.compile(r"\]\(([^)#]+)\)")
-PATH = re.compile(r"(?<![\w/])(?:examples|config|docs|include|manifests|tests|src|scripts)/[\w./-]*\w")
-PLACEHOLDER = re.compile(r"/FOLDER|NAME")
 ADDRESS = "127.0.0.1:8888"
 RELEASE = "build/release/gpu-extender"
 
@@ -27,21 +25,8 @@ def read(*path):
 
 
 README = read("README.md")
-MODELS = read("docs/MODELS.md")
-
-
-def blocks(language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-
-
-def commands():
-    """[(command, the output that follows it)] of all console blocks."""
-    found = []
-    for block in blocks("console"):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = part.partition("\n")
-            found.append((command, output))
-    return found
+COMMANDS = marked.commands("README.md", "commands")
+CALLS = re.findall(r"^\./scripts/.*$", README, re.MULTILINE)
 
 
 def pattern_of(output):
@@ -49,7 +34,7 @@ def pattern_of(output):
     return "".join("(?:.*\n)*" if line == "...\n" else re.escape(line) for line in output.splitlines(keepends=True))
 
 
-@pytest.mark.parametrize("command, output", commands(), ids=[command[:60] for command, _ in commands()])
+@pytest.mark.parametrize("command, output", COMMANDS, ids=[command[:60] for command, _ in COMMANDS])
 def test_command(service, command, output):
     here = command.replace(ADDRESS, service.address).replace(RELEASE, BINARY)
     done = subprocess.run(
@@ -66,11 +51,7 @@ def test_command(service, command, output):
     assert re.fullmatch(pattern_of(output), said), f"$ {command}\nsays now:\n{said}"
 
 
-def test_there_are_commands():
-    assert len(commands()) > 5 and len(blocks("sh")) == 4
-
-
-@pytest.mark.parametrize("line", [line for block in blocks("sh") for line in block.splitlines() if line.startswith("./")])
+@pytest.mark.parametrize("line", CALLS)
 def test_scripts_and_options_exist(line):
     words = line.split()
     assert os.access(os.path.join(ROOT, words[0]), os.X_OK)
@@ -99,32 +80,15 @@ def test_every_route_is_in_the_policy_files_manual():
     assert [path for path in paths if not re.search(rf"{re.escape(path)}[,;.\n]", manual)] == []
 
 
-DOCUMENTS = ["README.md", "docs/ARCHITECTURE.md", "docs/BENCHMARKS.md", "docs/KUBE-SCHEDULER.md", "docs/MODELS.md"]
-DOCUMENTS += ["docs/PLACEMENT.md", "docs/PREEMPTION.md", "docs/QUOTA.md", "docs/MISTAKES.md"]
-DOCUMENTS += ["CONTRIBUTING.md", "docs/DECISIONS.md", "docs/LEDGER.md"]
-
-
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_files_named_exist(document):
-    text, folder = read(document), os.path.dirname(document)
-    links = {os.path.join(folder, link) for link in LINKED.findall(text) if "://" not in link}
-    named = {path for path in PATH.findall(text) if not path.startswith("docs/concepts") and not PLACEHOLDER.search(path)}
-    assert {path for path in links | named if not os.path.exists(os.path.join(ROOT, path))} == set()
-
-
 # docs/MODELS.md
 
 
-def table(*headings):
-    """The rows of the table with these headings; without the backquotes."""
-    lines = [[cell.strip().strip("`") for cell in line.strip().strip("|").split("|")] for line in MODELS.split("\n")]
-    begin = lines.index(list(headings)) + 2
-    end = next(number for number in range(begin, len(lines)) if len(lines[number]) != len(headings))
-    return lines[begin:end]
+def unquoted(rows):
+    return [[cell.strip("`") for cell in row] for row in rows]
 
 
-READINGS = table("name on the node", "model in the inventory")
-MATCHES = table("on the node", "it reports", "the pod asks for", "")
+READINGS = unquoted(marked.table("docs/MODELS.md", "names"))
+MATCHES = unquoted(marked.table("docs/MODELS.md", "matches"))
 
 
 def node(name, model, memory=""):

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 
+import marked
 import openapi
 import pytest
 import yaml
@@ -19,7 +20,6 @@ from test_openapi import documented_metrics
 
 # What scheduler of the policy file must say as they do, and what all of them must say.
 ALWAYS = {"nodeCacheCapable": True, "ignorable": False}
-FENCED = re.compile(r"^ *```yaml\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 CONFIGURATIONS = ["kube-scheduler-config.yaml", "kube-scheduler-config-all-pods.yaml", "kube-scheduler-config-gpu-profile.yaml"]
 # What stands there as a comment, to be taken off where it is needed. Prose begins with a capital.
 COMMENTED_KEY = re.compile(r"^ *# +(?:- )?([a-z]\w*):", re.MULTILINE)
@@ -42,10 +42,7 @@ PROSE = re.sub(r"^```.*?^```$", "", DOCUMENT, flags=re.MULTILINE | re.DOTALL)
 SOURCES = "".join(read(path) for path in glob.glob("src/**/*.c", root_dir=ROOT, recursive=True))
 
 
-def table(heading):
-    """The rows of the table whose first heading it is, cell by cell."""
-    lines = DOCUMENT[DOCUMENT.index(f"\n| {heading} |") + 1 :].split("\n\n")[0].splitlines()[2:]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+LINES = marked.table("docs/KUBE-SCHEDULER.md", "lines")
 
 
 def quoted(text):
@@ -70,15 +67,14 @@ def keys_of(thing, above=""):
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_each_line_is_told_of(name):
-    told = {word for cell in quoted("".join(row[0] for row in table("line"))) for word in re.findall(r"\w+", cell.partition(":")[0])}
+    told = {word for cell in quoted("".join(row[0] for row in LINES)) for word in re.findall(r"\w+", cell.partition(":")[0])}
     keys = {path.rpartition(".")[2] for path in keys_of(configuration(name))} | set(COMMENTED_KEY.findall(read("manifests", name)))
     assert keys - told - {"extenders"} == set()
 
 
 def test_the_lines_that_are_told_of_stand_there():
     text = read("manifests", CONFIGURATIONS[0]) + read("manifests", CONFIGURATIONS[-1])
-    named = [line for row in table("line") for line in quoted(row[0])]
-    assert len(named) > 12
+    named = [line for row in LINES for line in quoted(row[0])]
     for line in named:
         *_, last = line.split(".") if ":" not in line else [line]
         assert last in text, f"{line}: does not stand in {CONFIGURATIONS[0]}"
@@ -94,16 +90,6 @@ def shipped():
     return found
 
 
-def fragments():
-    """{place: extender} of what documents show of such a file."""
-    found = {}
-    for path in glob.glob("docs/*.md", root_dir=ROOT) + ["README.md"]:
-        for number, text in enumerate(FENCED.findall(read(path))):
-            if re.search(r"^extenders:", text, re.MULTILINE):
-                found |= {f"{path}: {number}": extender for extender in yaml.safe_load(text)["extenders"]}
-    return found
-
-
 def test_every_configuration_that_ships_is_what_the_policy_takes_it_for():
     ours = yaml.safe_load(run_to_end("--print-policy").stdout)
     policy = {"weight": ours["scheduler"]["weight"], "httpTimeout": f"{ours['scheduler']['httpTimeoutSeconds']}s", **ALWAYS}
@@ -112,9 +98,8 @@ def test_every_configuration_that_ships_is_what_the_policy_takes_it_for():
     for place, whole in configurations.items():
         (extender,) = whole["extenders"]
         assert {key: extender.get(key) for key in policy} == policy, place
-    assert fragments()
-    for place, extender in fragments().items():
-        assert {key: extender.get(key, value) for key, value in policy.items()} == policy, place
+    for extender in yaml.safe_load(marked.block("docs/KUBE-SCHEDULER.md", "extender-tls"))["extenders"]:
+        assert {key: extender.get(key, value) for key, value in policy.items()} == policy
     for documented in re.findall(r"`(?:httpTimeout|weight): ?(\w+)`", PROSE):
         assert documented in map(str, policy.values())
 
@@ -196,7 +181,7 @@ def granted():
 
 def test_each_right_is_told_of():
     told = set()
-    for row in table("rule"):
+    for row in marked.table("docs/KUBE-SCHEDULER.md", "rights"):
         verbs, _, resources = row[0].partition(" of ")
         told |= {(verb, resource) for verb in quoted(verbs) for resource in quoted(resources)}
     assert told == granted()
@@ -235,14 +220,14 @@ def packages_of(paths):
 def test_the_packages_that_it_runs_with_are_named():
     if platform.freedesktop_os_release().get("VERSION_CODENAME") != "bookworm":
         pytest.skip("the document names those of Debian 12")
-    (line,) = re.findall(r"^apt-get install --no-install-recommends (.*)$", DOCUMENT, re.MULTILINE)
-    assert set(line.split()) == packages_of(needed_libraries())
+    words = marked.block("docs/KUBE-SCHEDULER.md", "libraries").split()
+    assert set(words) - {"apt-get", "install", "--no-install-recommends"} == packages_of(needed_libraries())
 
 
 def test_the_unit_is_one_that_systemd_takes(write):
     text = read("manifests/gpu-extender.service")
     (command,) = re.findall(r"^ExecStart=(\S+) ", text, re.MULTILINE)
-    assert f"install -m 755 gpu-extender {os.path.dirname(command)}/\n" in DOCUMENT
+    assert f"install -m 755 gpu-extender {os.path.dirname(command)}/\n" in marked.block("docs/KUBE-SCHEDULER.md", "systemd")
     analyze = shutil.which("systemd-analyze")
     if not analyze:
         pytest.skip("there is no systemd-analyze")

@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import expectations
+import marked
 import pytest
 import yaml
 from service import ROOT, SAMPLE_CLUSTER
@@ -20,7 +21,6 @@ OPENB_CLUSTER = os.path.join(EXAMPLES, "openb-cluster.json")
 OPENB_SCRIPT = os.path.join(ROOT, "scripts/openb-cluster.py")
 OPENB_TRACE = os.path.join(ROOT, "tests/wire/openb")
 EXPECTED = expectations.load("workloads.yaml")
-COLUMNS = ("node", "model", "resource", "GPUs", "used", "free", "what is special")
 
 
 def read(*path):
@@ -32,13 +32,6 @@ def inventory_of(service):
     answer = service.get("/v1/inventory")
     assert answer.status == 200, answer
     return answer.json()
-
-
-def table_of_readme():
-    """The rows of the table that begins with COLUMNS, as tuples of texts."""
-    lines = [tuple(cell.strip() for cell in line.strip("|\n").split("|")) for line in read(EXAMPLES, "README.md").split("\n")]
-    begin = lines.index(COLUMNS) + 2
-    return [cells for cells in lines[begin:] if len(cells) == len(COLUMNS)]
 
 
 def gpu_rows(inventory, resources):
@@ -82,7 +75,7 @@ def test_workload(name, service):
 
 
 def test_the_sample_cluster_is_as_its_table_says(service):
-    table = [row[:-1] for row in table_of_readme()]
+    table = [tuple(row[:-1]) for row in marked.table("examples/README.md", "sample-cluster")]
     resources = {row[2] for row in table} - {""}
     assert sorted(gpu_rows(inventory_of(service), resources)) == sorted(table)
 
