@@ -14,8 +14,7 @@
  * sender and the exchanges are called without it. No log line or message has a token. Tokens are
  * borrowed from the exchange, and copies are overwritten before they are freed.
  *
- * Source: k8s.io/api/authentication/v1 and authorization/v1; RequestInfo of k8s.io/apiserver for
- * verb and path; RFC 6750 for the header.
+ * Source: PROTOCOL 10.2; RFC 6750 for the header.
  */
 #ifndef AUTH_AUTH_H
 #define AUTH_AUTH_H

@@ -51,9 +51,9 @@ struct settings_authentication {
 
 /* kube-scheduler adds up each default plugin's score (0 to 100) times that plugin's weight, and
  * each extender's score times its weight times 10. From SCHEDULER_WEIGHT_THAT_DECIDES on, one point
- * of ours outweighs all default plugins together. Source of the weights: getDefaultPlugins() and
- * applyDynamicResources() in pkg/scheduler/apis/config/v1/default_plugins.go, Kubernetes 1.34 to
- * 1.37; tests/control-plane/test_manifests.py compares the sum with a real kube-scheduler's. */
+ * of ours outweighs all default plugins together (PROTOCOL 2.6). The weights are those of
+ * Kubernetes 1.34 to 1.37; tests/control-plane/test_manifests.py compares their sum with a real
+ * kube-scheduler's. */
 enum {
     SCHEDULER_PLUGIN_WEIGHTS = 3    /* TaintToleration */
                                + 2  /* NodeAffinity */

@@ -57,8 +57,8 @@ size_t timing_least_lease_s(const struct settings *settings);
  * server. */
 int64_t timing_leaderless_ms(const struct timing *timing);
 /* Longest delay that the loss of a leader causes for pods without GPUs. kube-scheduler calls filter
- * inside its serial scheduling cycle: each unanswered call for a GPU pod lasts http_ms, and the
- * last one begins just before the next leader is reached. */
+ * inside its serial scheduling cycle (PROTOCOL 2.7): each unanswered call for a GPU pod lasts
+ * http_ms, and the last one begins just before the next leader is reached. */
 int64_t timing_stall_ms(const struct timing *timing);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * evict: which pods would kube-scheduler evict, so that this one fits?
  *
- * Follows the plugin DefaultPreemption (pkg/scheduler/framework/preemption) as far as the ledger
+ * Follows the plugin DefaultPreemption (PROTOCOL 4.1 and 4.2) as far as the ledger
  * knows. On each node that only lacks room or quota, it removes all pods of lower priority. If the
  * pod then fits, it puts them back one by one, the most important first (by priority, then age), as
  * long as the pod still fits; the others are the victims. It chooses the node whose highest victim

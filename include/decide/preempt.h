@@ -1,8 +1,8 @@
 /*
  * preempt: would the pod fit the node if these pods were gone from it?
  *
- * kube-scheduler chooses victims by its own filters alone, which know no GPU models and no quota.
- * So each node is judged here before pods are evicted in vain.
+ * kube-scheduler chooses victims by its own filters alone (PROTOCOL 4.1), which know neither GPU
+ * models nor quotas. So each node is judged here before pods are evicted in vain.
  */
 #ifndef DECIDE_PREEMPT_H
 #define DECIDE_PREEMPT_H

@@ -1,7 +1,7 @@
 /*
  * extender: the kube-scheduler extender protocol: filter, prioritize, preempt, bind.
  *
- * Source: k8s.io/kube-scheduler/extender/v1. Every handler decodes, decides under the inventory's
+ * Source: PROTOCOL 1.1 to 2.7. Every handler decodes, decides under the inventory's
  * lock, and encodes after it. Filter may claim a pod's share of its quotas (ledger/claims.h) and
  * spends budgets; prioritize and preempt change nothing. kube-scheduler gets HTTP 200 wherever it
  * reads the body; docs/openapi.yaml lists the errors.

@@ -2,9 +2,9 @@
  * credentials: the token or client certificate of every request to the API server, kept fresh.
  *
  * A token file is read again once a minute, and at once after a 401 (by path, as kubelet swaps
- * links). If that fails the old token stays. A credential plugin runs at the start, before its
- * credential expires and after a 401. Later runs are on a thread of their own with a time limit, so
- * no request waits for them. No part of a credential is ever logged.
+ * links; PROTOCOL 10.1). If that fails the old token stays. A credential plugin runs at the start,
+ * before its credential expires and after a 401. Later runs are on a thread of their own with a
+ * time limit, so no request waits for them. No part of a credential is ever logged.
  */
 #ifndef KUBE_CREDENTIALS_H
 #define KUBE_CREDENTIALS_H

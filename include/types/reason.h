@@ -1,7 +1,8 @@
 /*
  * reason: why a pod cannot go to a node; a closed list.
  *
- * The messages are constant, as kube-scheduler wakes a pod whose message changes (PROTOCOL 6.2).
+ * The messages are constant, as kube-scheduler wakes a pod whose message changes (PROTOCOL 6.2),
+ * and counts equal ones together (PROTOCOL 5.3).
  */
 #ifndef TYPES_REASON_H
 #define TYPES_REASON_H

@@ -1,5 +1,6 @@
 /*
- * args: decodes ExtenderArgs, the request of filter and prioritize. Private to extender.
+ * args: decodes ExtenderArgs (PROTOCOL 1.3), the request of filter and prioritize. Private to
+ * extender.
  */
 #ifndef EXTENDER_ARGS_H
 #define EXTENDER_ARGS_H

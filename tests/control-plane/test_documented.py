@@ -87,7 +87,7 @@ def test_with_its_kubeconfig_in_the_file_kube_scheduler_starts(plane, tmp_path, 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_without_it_kube_scheduler_ends(plane, tmp_path, name):
-    """Its own --kubeconfig is ignored if a file is given."""
+    """Its own --kubeconfig is ignored if a file is given (PROTOCOL 7.1)."""
     scheduler, _ = start_as_kubeadm_does(plane, tmp_path, name, shipped(name))
     try:
         assert scheduler.process.wait(LIMIT_S) != 0

@@ -1,7 +1,7 @@
 """A pod with a resource claim loses its reservation if its binding takes effect but kube-scheduler gets an Error.
 
 kube-scheduler then runs Unreserve: DynamicResources removes the pod from the claim's status.reservedFor, though the pod is on its
-node. (A kube-controller-manager would reserve the claim again; none runs here.) So bindTimeoutSeconds must not be too short.
+node (PROTOCOL 3.6, 3.7). (A kube-controller-manager would reserve the claim again; none runs here.) So bindTimeoutSeconds must not be too short.
 """
 
 import pytest

@@ -45,7 +45,7 @@ static const struct retry_rule RULES[N_CAUSES][N_POD_STATES] =
                 /* The nomination is useless, so the Error costs nothing. */
                 [POD_SHUT] = {false, RETRY_BEHIND, LIMIT_NONE},
                 /* POD_VICTIMS: reject. kube-scheduler waits for the victims by itself
-                 * (PodEligibleToPreemptOthers), and their end wakes the pod. An Error would clear
+                 * (PROTOCOL 4.3), and their end wakes the pod. An Error would clear
                  * the nomination and waste the eviction. */
                 /* The victims have ended, or our watch has not yet seen that they terminate. The
                  * next events decide. */

@@ -2,10 +2,9 @@
  * rules: the answer of filter if no node fits. Private to extender.
  *
  * kube-scheduler acts on a rejection: it may evict pods for the pod, and retries only after an
- * event or five minutes. After an Error it evicts nobody and retries within seconds, but clears the
- * pod's nomination (clearNominatedNode in pkg/scheduler/schedule_one.go), writes the pod's status
- * and counts an error. A waiting call delays all scheduling. One table in rules.c selects among the
- * three.
+ * event or five minutes (PROTOCOL 6.1). After an Error it evicts nobody and retries within seconds
+ * (6.3), but clears the pod's nomination (6.4), writes the pod's status and counts an error. A
+ * waiting call delays all scheduling (2.7). One table in rules.c selects among the three.
  */
 #ifndef EXTENDER_FILTER_RULES_H
 #define EXTENDER_FILTER_RULES_H

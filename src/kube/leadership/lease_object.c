@@ -9,7 +9,7 @@
 
 #define MICRO_TIME_SIZE 64
 
-/* MicroTime: the API server accepts exactly six digits after the point. */
+/* MicroTime: the API server accepts exactly six digits after the point (PROTOCOL 9.1). */
 static const char *micro_time(int64_t wall_ms, char text[MICRO_TIME_SIZE])
 {
     const time_t seconds = (time_t)(wall_ms / 1000);
