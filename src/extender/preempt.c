@@ -176,8 +176,8 @@ static void answer_candidates(struct extender *extender, struct exchange *exchan
     answer_text(exchange, &text);
 }
 
-/* The result has no Error member. kube-scheduler treats any other status as an error and evicts
- * nobody. */
+/* The result has no Error member. kube-scheduler treats any other status as an error and evicts no
+ * pod. */
 void extender_preempt(void *context, struct exchange *exchange)
 {
     struct extender *extender = context;

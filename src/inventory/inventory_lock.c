@@ -19,7 +19,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
-/* Prefers writers: overlapping readers would otherwise block a reload or fork for ever. */
+/* Prefers writers: overlapping readers would otherwise block a reload or fork forever. */
 void inventory_lock_init(struct inventory_lock *lock)
 {
     pthread_rwlockattr_t attributes;

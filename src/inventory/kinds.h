@@ -16,7 +16,7 @@ struct device_class_facts {
     const char *resource; /* "": none */
 };
 
-/* Facts of one decoded object; the row tells which member is valid. */
+/* Facts of one decoded object; the row determines the valid member. */
 union kind_facts {
     struct node_facts node;
     struct pod_facts pod;

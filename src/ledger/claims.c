@@ -1,5 +1,5 @@
-/* claims: see include/ledger/claims.h. The table is in order of creation, and a renewed claim is
- * created anew. So all expired claims are at its beginning. */
+/* claims: see include/ledger/claims.h. The table is in order of creation, and a renewed claim
+ * counts as new. So all expired claims are at its beginning. */
 #include "ledger/claims.h"
 #include "base/mem.h"
 #include "ledger.h"

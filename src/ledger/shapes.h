@@ -71,10 +71,9 @@ void shapes_unref_row(struct shapes *shapes, const struct resource *resource);
 
 /* Creates the shape if needed and takes a reference for the namespace. It keeps the demand alone
  * (facts.demand_only) if the shape exceeds policy->pod_shape_bytes, or the namespace would exceed
- * its share of policy->pod_shapes_bytes. A demand is always kept, but only of resources that the
- * policy names or a node has a row for, plus DEMAND_NEW_GPUS_MAX that match a GPU pattern of the
- * policy. Use by other pods does not keep a name: tenants would decide how much is kept beyond both
- * limits. */
+ * its share of policy->pod_shapes_bytes. Such a demand keeps resources that the policy names or a
+ * node has a row for, and DEMAND_NEW_GPUS_MAX others that match a GPU pattern. Use by other pods
+ * does not keep a name: tenants would decide how much is kept beyond both limits. */
 const struct pod_shape *shapes_intern(struct shapes *shapes, const char *namespace_,
                                       const struct shape_facts *facts);
 /* Takes one more reference; namespace_ NULL: charged to no namespace. */

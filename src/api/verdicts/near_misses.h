@@ -7,7 +7,7 @@
 #include "api/verdicts/verdict.h"
 #include "base/buf.h"
 
-/* A NearMiss for each such change, smallest first, up to a limit. Judges the nodes anew, whatever
+/* A NearMiss for each such change, smallest first, up to a limit. Judges the nodes again, whatever
  * verdicts the candidates hold. */
 json_t *near_misses_json(const struct pod_query *query, const struct candidates *candidates);
 /* Writes them as text; nothing if there are none. */

@@ -19,7 +19,7 @@ struct verdicts {
     json_t *closest;    /* {node, reason, message, lacks}: the node lacking least; or null */
 };
 
-/* Judges the candidates anew. Release with verdicts_fini(). */
+/* Judges the candidates again. Release with verdicts_fini(). */
 struct verdicts verdicts_of(struct candidates *candidates, const struct pod_query *query);
 void verdicts_fini(struct verdicts *verdicts);
 

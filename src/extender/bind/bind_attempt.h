@@ -73,7 +73,7 @@ struct bind_step bind_attempt_begin(struct bind_attempt *attempt, const struct b
 struct bind_step bind_attempt_check(struct bind_attempt *attempt, const struct bind_timing *timing,
                                     uint64_t seed, int64_t now_ms);
 
-/* Another caller wants the same binding. It is posted again if nobody waited any more. */
+/* Another caller wants the same binding. It is posted again if no caller was left. */
 struct bind_step bind_attempt_joined(struct bind_attempt *attempt, int64_t now_ms,
                                      int64_t until_ms);
 /* A caller for another node waits for the outcome. */

@@ -214,7 +214,7 @@ static void visit_all(struct bind_event *event)
 /* ---- reservations unconfirmed for too long ----
  *
  * The ledger releases a reservation when it sees the pod bound. Without this check a lost watch
- * event or an undone binding would keep it for ever. */
+ * event or an undone binding would keep it forever. */
 
 /* Checks in progress at once. */
 #define CHECKS_MAX 64

@@ -12,9 +12,9 @@
 
 /* ---- soft claims on quotas (ledger/claims.h) ----
  *
- * A call that returns a node claims the pod's share of its quotas, under the model of the node that
- * it ranks first. A call that returns none ends the pod's claim. Pods without a quota cost nothing
- * here. */
+ * A call that returns a node claims the pod's share of its quotas. The model is that of the node
+ * that it ranks first. A call that returns none ends the pod's claim. Pods without a quota cost
+ * nothing here. */
 
 struct claim_wish {
     const char *node_name; /* of the request; NULL: no claim */

@@ -2,9 +2,9 @@
  * rules: the answer of filter if no node fits. Private to extender.
  *
  * kube-scheduler acts on a rejection: it may evict pods for the pod, and retries only after an
- * event or five minutes (PROTOCOL 6.1). After an Error it evicts nobody and retries within seconds
- * (6.3), but clears the pod's nomination (6.4), writes the pod's status and counts an error. A
- * waiting call delays all scheduling (2.7). One table in rules.c selects among the three.
+ * event or five minutes (PROTOCOL 6.1). After an Error it evicts no pod and retries within seconds
+ * (6.3). But it then clears the pod's nomination (6.4), writes the pod's status and counts an
+ * error. A waiting call delays all scheduling (2.7). One table in rules.c selects among the three.
  */
 #ifndef EXTENDER_FILTER_RULES_H
 #define EXTENDER_FILTER_RULES_H

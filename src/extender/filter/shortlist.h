@@ -12,9 +12,10 @@
 
 struct shortlist;
 
-/* Keeps at most n_most nodes. NULL if all fitting nodes are returned: n_most is 0 or not below the
- * number of names, the pod has a nominated node (kube-scheduler must find it in the answer), or
- * kube-scheduler decides among the nodes. In the arena; use under the inventory's lock. */
+/* Keeps at most n_most nodes. In the arena; use under the inventory's lock. NULL: all fitting nodes
+ * are returned. That is so if n_most is 0 or not below the number of names, or if kube-scheduler
+ * decides among the nodes. It is also so if the pod has a nominated node, which kube-scheduler must
+ * find in the answer. */
 struct shortlist *shortlist_begin(const struct cluster *cluster, const struct args *args,
                                   const struct fit_question *question, size_t n_most,
                                   struct arena *arena);
