@@ -49,7 +49,7 @@ struct plan {
 };
 
 struct plan plan_make(struct dice *dice);
-/* Whether replicas always hear of each other in time. */
+/* Whether replicas always learn of each other in time. */
 bool plan_is_in_time(const struct plan *plan);
 
 #endif

@@ -180,7 +180,7 @@ static void test_preempt(void **state)
           200, "{'NodeNameToMetaVictims':{}}");
 }
 
-/* kube-scheduler treats a node without victims as an error, and evicts nobody. */
+/* kube-scheduler treats a node without victims as an error, and evicts no pod. */
 static void test_preempt_keeps_no_node_without_victims(void **state)
 {
     check(*state, extender_preempt,

@@ -393,7 +393,7 @@ static void a_write_that_nobody_answered_is_found_later(void **state)
     lease_harness_show(&harness, "", "5", "2026-11-21T09:00:00.000000Z");
     lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
     lease_harness_lost(&harness, KUBE_UNKNOWN);
-    assert_false(lease_harness_leads(&harness)); /* nobody can know */
+    assert_false(lease_harness_leads(&harness)); /* unknown to all */
     lease_harness_wait(&harness, 2000, 4400);
     lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
     lease_harness_show(&harness, "me", "6", "2026-11-21T10:00:00.000000Z");

@@ -155,7 +155,7 @@ static void no_answer_in_time_is_unknown(void **state)
     fake_api_expect_closed(connection);
 }
 
-/* The server accepts the connection, but does not speak TLS. */
+/* The server accepts the connection, but never starts TLS. */
 static void no_connection_in_time_is_not_sent(void **state)
 {
     struct fake_api *api = *state;

@@ -1,15 +1,15 @@
 /*
- * given: what tests of the ledger, and of decisions over it, start from: a ledger, and facts
- * written as short texts.
+ * given: a ledger for tests of the ledger and of decisions, and facts written as short texts.
  *
- *   amounts      "cpu=4000 nvidia.com/gpu=8"     separated by spaces; "max" is INT64_MAX
- *   labels       "zone=a,model=Tesla K80"        separated by commas
- *   taints       "dedicated=ml:NoSchedule"       separated by spaces
+ *   amounts      "cpu=4000 nvidia.com/gpu=8"   separated by spaces; "max" is INT64_MAX
+ *   labels       "zone=a,model=Tesla K80"      separated by commas
+ *   taints       "dedicated=ml:NoSchedule"     separated by spaces
  *   tolerations  "dedicated=ml:NoSchedule" (Equal), "dedicated:NoExecute", "dedicated", "*"
- * (Exists) a term       "zone In a|b AND gpu Exists AND @metadata.name In n1" (@: a field) a
- * selector   "TERM OR TERM"; "" is one that is present without terms models       "H100-80GB, A100"
+ *   a term       "zone In a|b AND gpu Exists AND @metadata.name In n1"   (@: a field)
+ *   a selector   "TERM OR TERM"                "" is present without terms
+ *   models       "H100-80GB, A100"
  *
- * A text that is none of these aborts the test.
+ * Any other text aborts the test.
  */
 #ifndef LEDGER_GIVEN_H
 #define LEDGER_GIVEN_H
