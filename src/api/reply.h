@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Above any table: verdicts and lacks of a dry run are bounded, and so are nodes and pods. */
+/* Larger than any table: verdicts and lacks of a dry run are bounded, and so are nodes and pods. */
 #define REPLY_MAX_BYTES ((size_t)1024 * 1024 * 1024)
 
 /* Writes a whole answer as text. */

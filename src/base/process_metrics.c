@@ -69,7 +69,7 @@ static double open_fds(void)
     DIR *folder = opendir("/proc/self/fd");
     if (!folder)
         return NO_VALUE;
-    double n = -1; /* readdir() itself has one descriptor open */
+    double n = -1; /* opendir() itself uses one descriptor */
     for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
         n += entry->d_name[0] != '.';
     (void)closedir(folder);

@@ -142,8 +142,8 @@ static void add_victims(const struct node_victims *candidate, struct buf *out)
     buf_add_text(out, "}");
 }
 
-/* ExtenderPreemptionResult (PROTOCOL 1.7): UIDs, in whatever form the victims came. Never null:
- * kube-scheduler would fall over it. */
+/* ExtenderPreemptionResult (PROTOCOL 1.7): UIDs, in whatever form the victims came. Never null,
+ * which would crash kube-scheduler. */
 static void add_result(const struct victims_by_node *candidates, struct buf *out)
 {
     const char *separator = "";

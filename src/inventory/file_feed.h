@@ -3,7 +3,8 @@
  *
  * The file is output of kubectl get nodes,pods,namespaces,priorityclasses -A -o yaml (or json):
  * List, NodeList, PodList or single objects, in one or several documents. Other kinds are counted
- * and skipped. A bad object is left out and becomes a problem; of duplicates, all are left out.
+ * and skipped. A bad object is left out and becomes a problem. All duplicates of a node or pod are
+ * left out.
  */
 #ifndef INVENTORY_FILE_FEED_H
 #define INVENTORY_FILE_FEED_H

@@ -41,7 +41,7 @@ struct live_feed {
     bool left_out; /* an object was dropped for the limit since the last list began */
     bool too_many;
     bool list_ended;           /* since the last flush */
-    struct counter unreadable; /* objects that could not be read */
+    struct counter unreadable; /* times that an object was unreadable */
 };
 
 void live_feed_init(struct live_feed *feed, struct inventory *inventory, enum cluster_kind kind);

@@ -137,7 +137,7 @@ struct cluster {
     const struct resource **fork_resources; /* forks only: all resource names it knows */
     size_t n_fork_resources;
     struct arena *fork_arena;   /* of a fork's demands and nominations */
-    struct node *nodes;         /* Node objects exist */
+    struct node *nodes;         /* that have a Node object */
     struct node *missing_nodes; /* named only by pods, reservations or nominations */
     struct node_index node_index;
     struct check_walk check_walk;

@@ -87,7 +87,7 @@ static int multiply_by_job(const json_t *object, struct pod_count *count, struct
 static int multiply_by_all(const json_t *object, const char *next, struct pod_count *count,
                            struct err *err)
 {
-    /* RayCluster: hosts per replica. The number of replicas remains unknown. */
+    /* RayCluster: hosts per replica, which do not determine the number of replicas. */
     bool known = count->known;
     int r = multiply_by_member(object, "numOfHosts", next, count, err);
     count->known = known;

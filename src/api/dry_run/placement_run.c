@@ -30,7 +30,7 @@ struct placement_run {
     int64_t n_placed;
     int64_t n_more;      /* how many more would fit */
     size_t n_by_claim;   /* nodes that fit only with a resource claim */
-    const char *no_more; /* why a replica was not placed; "" */
+    const char *no_more; /* why a replica was not placed; "": all were */
     json_t *near_misses; /* changes that would let another replica fit; NULL: all were placed */
     const char *refused_because; /* why the API server would reject the pods; NULL: it would not */
 };
