@@ -36,7 +36,7 @@ void provenance_write_warning(const json_t *answer, struct arena *arena, struct 
     (void)text_time_read(as_of, &as_of_s);
     const int64_t age_s = (int64_t)time(NULL) - as_of_s;
     if (as_of_s > 0)
-        buf_printf(out, "What follows is as it was at %s, %s ago.\n", as_of,
+        buf_printf(out, "The data below is from %s, %s ago.\n", as_of,
                    text_age(age_s > 0 ? age_s : 0, arena));
     buf_add_text(out, "\n");
 }

@@ -18,8 +18,7 @@ bool reply_is_possible(struct exchange *exchange)
         return true;
     exchange_answer_error(exchange, 400,
                           arena_printf(exchange_arena(exchange),
-                                       "?output=%s: is not known, should be json or table",
-                                       output));
+                                       "?output=%s: is unknown, should be json or table", output));
     return false;
 }
 
@@ -42,8 +41,7 @@ bool reply_knows(struct exchange *exchange, const char *const *names)
     for (; *names; names++)
         right = arena_printf(arena, "%s%s%s", right, *right ? ", " : "", *names);
     exchange_answer_error(
-        exchange, 400,
-        arena_printf(arena, "?%.60s: is not known, should be one of %s", name, right));
+        exchange, 400, arena_printf(arena, "?%.60s: is unknown, should be one of %s", name, right));
     return false;
 }
 
@@ -56,7 +54,7 @@ bool reply_flag(struct exchange *exchange, const char *name, bool *ret_flag)
     if (!is_true && strcmp(value, "false") != 0) {
         exchange_answer_error(exchange, 400,
                               arena_printf(exchange_arena(exchange),
-                                           "?%s=%s: is not known, should be true or false", name,
+                                           "?%s=%s: is unknown, should be true or false", name,
                                            value));
         return false;
     }

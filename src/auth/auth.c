@@ -46,7 +46,7 @@ static const char *read_asking(const struct auth *auth, struct exchange *exchang
     if (!header)
         return "there is no header Authorization: Bearer TOKEN";
     if (!bearer_read(header, &ret_asking->bearer))
-        return "the header Authorization is no \"Bearer TOKEN\"";
+        return "the header Authorization is not \"Bearer TOKEN\"";
     if (!auth->sender.send)
         return "no token can be checked: the inventory was read from a file, and there is no API "
                "server to ask";
@@ -75,13 +75,12 @@ static void refuse(struct exchange *exchange, const struct auth_answer *answer)
     if (answer->kind == ANSWER_FORBIDDEN)
         forbid(exchange, answer->user);
     else if (answer->kind == ANSWER_STRANGER)
-        exchange_answer_error(exchange, 401,
-                              "the API server does not take this token: it is nobody's, "
-                              "its time is over, or it is for another audience");
+        exchange_answer_error(
+            exchange, 401,
+            "the API server rejected the token: it is invalid, expired, or for another audience");
     else
-        exchange_answer_busy(exchange,
-                             "the API server could not be asked whose token this is and what they "
-                             "may: try again");
+        exchange_answer_busy(
+            exchange, "the API server could not verify the token and its permissions: try again");
 }
 
 /* room: any but ROOM_YES. */

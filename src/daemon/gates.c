@@ -73,7 +73,7 @@ static enum gate_verdict judge_verbs(void *context, struct exchange *exchange)
     if (!peer)
         fault = exchange_peer_fault(exchange);
     else if (!names_nobody(clients) && !is_named(peer, clients))
-        fault = "the client certificate is of nobody whom tls.verbClients names";
+        fault = "the client certificate's subject is not in tls.verbClients";
     if (!fault)
         return judge_turn(gates, exchange);
     warn_of_refusal(gates, exchange, fault);
@@ -84,7 +84,7 @@ static enum gate_verdict judge_verbs(void *context, struct exchange *exchange)
 static void ask_for_a_token(struct exchange *exchange)
 {
     const char *fault = exchange_peer(exchange)
-                            ? "the client certificate is of nobody whom tls.peopleClients names"
+                            ? "the client certificate's subject is not in tls.peopleClients"
                             : exchange_peer_fault(exchange);
     exchange_answer_error(exchange, 401,
                           arena_printf(exchange_arena(exchange),

@@ -63,7 +63,7 @@ void service_open(struct service *service, unsigned listeners, struct exchange *
     if (atomic_load(&service->draining))
         exchange_refuse(exchange, 503, "the server is stopping", NULL, EXCHANGE_CLOSE);
     else if (encoding && strcasecmp(encoding, "chunked") != 0)
-        exchange_refuse(exchange, 501, "no Transfer-Encoding but chunked is understood", NULL,
+        exchange_refuse(exchange, 501, "the Transfer-Encoding must be chunked", NULL,
                         EXCHANGE_CLOSE);
     else if (!match.route)
         exchange_refuse(exchange, 404,
@@ -169,8 +169,8 @@ static void hold_answer(struct service *service, struct exchange *exchange, stru
         return;
     }
     free(answer->body);
-    *answer = exchange_error(503, "too many bytes of answers are not taken yet: try again",
-                             EXCHANGE_RETRY);
+    *answer =
+        exchange_error(503, "too many bytes of answers are unread: try again", EXCHANGE_RETRY);
 }
 
 /* Unauthorized clients can cause failures at will, and must not fill the log. */

@@ -461,7 +461,7 @@ const struct exchange_peer *tls_set_peer(struct tls_set *set, void *session, str
     if (!shown || n == 0)
         *ret_fault = "there is no client certificate";
     else if (n > CHAIN_MAX)
-        *ret_fault = "the client certificate comes with too many others";
+        *ret_fault = "the client certificate's chain is too long";
     else if (gnutls_certificate_type_get2(session, GNUTLS_CTYPE_PEERS) != GNUTLS_CRT_X509)
         *ret_fault = fault_of_status(0);
     if (*ret_fault)

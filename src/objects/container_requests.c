@@ -190,7 +190,8 @@ static const char *gpu_fault(const struct request_sources *sources, const char *
         return arena_printf(arena, "request %" PRId64 " has no limit; GPUs belong in limits",
                             request);
     if (requested && limited && request != limit)
-        return arena_printf(arena, "request %" PRId64 " is not its limit %" PRId64, request, limit);
+        return arena_printf(arena, "request %" PRId64 " is not equal to its limit %" PRId64,
+                            request, limit);
     return NULL;
 }
 

@@ -380,9 +380,8 @@ static void write_amounts(struct summing *summing, struct demand *demand)
         if (sum->total > 0 && strcmp(sum->resource, "pods") != 0)
             amounts[n++] = (struct amount){sum->resource, sum->total};
         if (sum->total == REQUEST_AMOUNT_MAX)
-            refuse(summing,
-                   arena_printf(summing->arena, "%s: more is requested than can be counted",
-                                quoted_plain(summing->arena, sum->resource)));
+            refuse(summing, arena_printf(summing->arena, "%s: the sum of the requests is too large",
+                                         quoted_plain(summing->arena, sum->resource)));
     }
     n = limit_amounts(summing, amounts, n);
     qsort(amounts, n, sizeof *amounts, compare_resources);

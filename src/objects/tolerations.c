@@ -43,7 +43,7 @@ static int read_toleration(const json_t *object, struct arena *arena, struct tol
         return r;
     toleration->op = strcmp(op, "Exists") == 0 ? TOLERATION_EXISTS : TOLERATION_EQUAL;
     if (*key == '\0' && toleration->op != TOLERATION_EXISTS)
-        return err_set(err, ENOTSUP, "operator: should be Exists where there is no key");
+        return err_set(err, ENOTSUP, "operator: should be Exists if key is empty");
     toleration->key = *key ? arena_strdup(arena, key) : NULL;
     toleration->value = arena_strdup(arena, value);
     return 0;

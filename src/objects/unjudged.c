@@ -187,10 +187,10 @@ static void add_ours(const char *key, struct lines *lines)
         return;
     const char *shown = quoted_plain(lines->arena, key);
     if (*nearest)
-        lines_add(lines, "annotation %s is not known; did you mean " ANNOTATION_PREFIX "%s?", shown,
+        lines_add(lines, "annotation %s is unknown; did you mean " ANNOTATION_PREFIX "%s?", shown,
                   nearest);
     else
-        lines_add(lines, "annotation %s is not known", shown);
+        lines_add(lines, "annotation %s is unknown", shown);
 }
 
 /* Adds legacy annotations that are not node affinity, and unknown names with our prefix. */
@@ -292,9 +292,8 @@ static void add_tolerations(const json_t *spec, struct lines *lines)
         const json_t *toleration = json_array_get(tolerations, i);
         const char *name = tolerations_unknown_operator(toleration);
         if (name)
-            lines_add(lines,
-                      "spec.tolerations[%zu]: operator %s is not known and tolerates nothing", i,
-                      quoted(lines->arena, name));
+            lines_add(lines, "spec.tolerations[%zu]: operator %s is unknown and tolerates nothing",
+                      i, quoted(lines->arena, name));
     }
 }
 

@@ -13,18 +13,18 @@ struct reason_row {
 
 static const struct reason_row REASONS[N_REASONS] = {
     [REASON_FITS] = {"fits", PREFIX "the pod fits", ""},
-    [REASON_POD_INVALID] = {"pod_invalid", PREFIX "the pod asks for what cannot be",
-                            "correct what the message names, and make the pod again"},
+    [REASON_POD_INVALID] = {"pod_invalid", PREFIX "the pod's request is invalid",
+                            "correct the field that the message names, and recreate the pod"},
     [REASON_NODE_UNKNOWN] = {"node_unknown", PREFIX "the node is not in the inventory",
                              "wait until the node has registered with the API server"},
-    [REASON_NODE_NAME] = {"node_name", PREFIX "the pod's spec.nodeName is another node",
-                          "leave spec.nodeName out, or name this node there"},
+    [REASON_NODE_NAME] = {"node_name", PREFIX "the pod's spec.nodeName names another node",
+                          "remove spec.nodeName, or set it to this node"},
     [REASON_UNSCHEDULABLE] = {"unschedulable", PREFIX "the node is cordoned",
                               "uncordon the node (kubectl uncordon)"},
     [REASON_TAINT] = {"taint", PREFIX "the node has a taint that the pod does not tolerate",
-                      "add a toleration to the pod, or take the taint off the node"},
+                      "add a toleration to the pod, or remove the taint from the node"},
     [REASON_NODE_SELECTOR] = {"node_selector",
-                              PREFIX "the node's labels are not those of the pod's nodeSelector",
+                              PREFIX "the node's labels do not match the pod's nodeSelector",
                               "correct the pod's nodeSelector, or label the node"},
     [REASON_NODE_AFFINITY] = {"node_affinity",
                               PREFIX "the node does not match the pod's required node affinity",
@@ -34,18 +34,18 @@ static const struct reason_row REASONS[N_REASONS] = {
                                        "scheduler.alpha.kubernetes.io/affinity",
                                 "correct the annotation, or label the node"},
     [REASON_GPU_ABSENT] = {"gpu_absent", PREFIX "the node has no GPUs of the requested resource",
-                           "ask for a GPU resource that the node has, or see to its device plugin"},
+                           "request a GPU resource that the node has, or check its device plugin"},
     [REASON_GPU_SHARED] = {"gpu_shared", PREFIX "the node shares its GPUs among pods",
-                           "where a share of a GPU will do, set the pod's annotation "
+                           "if a share of a GPU is enough, set the pod's annotation "
                            "gpu-extender.io/allow-shared to true"},
     [REASON_GPU_MIG] = {"gpu_mig", PREFIX "the node's GPUs are MIG slices, not whole ones",
-                        "where a slice will do, set the pod's annotation "
+                        "if a slice is enough, set the pod's annotation "
                         "gpu-extender.io/allow-shared to true, or name the slice in its "
                         "gpu-extender.io/models"},
-    [REASON_MODEL_UNKNOWN] = {"model_unknown", PREFIX "the node's GPU model is not known",
+    [REASON_MODEL_UNKNOWN] = {"model_unknown", PREFIX "the node's GPU model is unknown",
                               "label the node with its GPU model (policy models.labels)"},
     [REASON_MODEL_EXCLUDED] = {"model_excluded", PREFIX "the pod excludes the node's GPU model",
-                               "take the model out of the pod's gpu-extender.io/exclude-models"},
+                               "remove the model from the pod's gpu-extender.io/exclude-models"},
     [REASON_MODEL_NOT_WANTED] = {"model_not_wanted",
                                  PREFIX "the node's GPU model is not one that the pod asks for",
                                  "add the model to the pod's gpu-extender.io/models"},
@@ -53,11 +53,11 @@ static const struct reason_row REASONS[N_REASONS] = {
                            PREFIX "the node's GPUs have less memory than the pod asks for",
                            "lower the pod's gpu-extender.io/min-gpu-memory"},
     [REASON_GPU_TOTAL] = {"gpu_total", PREFIX "the node has too few GPUs in total",
-                          "ask for fewer GPUs a pod, and for more pods"},
+                          "request fewer GPUs per pod, and use more pods"},
     [REASON_NAMESPACE_UNKNOWN] =
         {"namespace_unknown",
-         PREFIX "the pod's namespace is not known yet, and quotas select by label",
-         "wait: the watch shows a new namespace within moments"},
+         PREFIX "the pod's namespace is not in the inventory yet, and quotas select by label",
+         "wait: the inventory gets a new namespace within moments"},
     [REASON_QUOTA] = {"quota", PREFIX "a quota of the pod's namespace leaves too few GPUs",
                       "wait until pods of the namespaces that share the quota end, or raise the "
                       "quota"},

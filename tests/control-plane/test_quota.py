@@ -93,7 +93,7 @@ def test_our_watch_is_late_when_a_pod_of_the_quota_has_ended(proxied):
     proxied.api.delete(f"{PODS}/ends")
     said = proxied.error_of("left")["message"]
     proxied.proxy.no_delay()
-    assert "0/2 nodes fit: 2 a quota of the pod's namespace leaves too few GPUs (asked once more" in said
+    assert "0/2 nodes fit: 2 a quota of the pod's namespace leaves too few GPUs (retry once" in said
     assert proxied.node_of("left").startswith("h100")
     assert proxied.metric("gpu_extender_filter_repeats_total") == 1
 

@@ -57,7 +57,7 @@ def test_a_binding_that_took_effect_and_was_answered_error_loses_the_reservation
         create(live, "late")
         assert live.node_of("late") == "node"
         answers = wait_until(lambda: [said for asked, said in between.binds if b'"late"' in asked], live.service.log.text)
-        assert "not known" in answers[0]["Error"], answers
+        assert "the outcome is unknown" in answers[0]["Error"], answers
         # Reserved before bind was called, and released after its answer.
         live.api.wait_for(CLAIMS, "metadata.name=late", lambda claim: not reserved_for(claim))
         live.proxy.let_go()

@@ -121,7 +121,7 @@ def test_a_binding_whose_caller_hung_up_is_not_sent(api, decides):
         caller.sendall(request_of("/scheduler/bind", json.dumps(bind_args(waiting, "b"))))
     decides.signal(signal.SIGCONT)
     line = decides.log.wait_for({"mod": "binds", "msg": "not bound"})
-    assert line["why"] == "gpu-extender: the caller hung up, or its time is over"
+    assert line["why"] == "gpu-extender: the caller disconnected, or its deadline has passed"
     assert api.faults.count("bind") == 0 and not api.store.bound
     decides.wait("no room is held", lambda: decides.metric("gpu_extender_reservations_open") == 0)
 

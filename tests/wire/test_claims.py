@@ -51,7 +51,7 @@ def test_it_is_said_that_claims_are_not_judged(start_over):
     verdicts = {item["node"]: item for item in workload["nodes"]}
     for name in ("driver", "zero"):
         assert verdicts[name]["fits"] and verdicts[name]["lacks"] == {}
-        assert verdicts[name]["message"] == f"the pod fits, {NOT_JUDGED}: {GPU} would come by a device class"
+        assert verdicts[name]["message"] == f"the pod fits, {NOT_JUDGED}: {GPU} would come through a device class"
     assert verdicts["plugin"]["message"] == "the pod fits"
     (line,) = [line for line in workload["notEvaluated"] if NOT_JUDGED in line]
     assert line.startswith(f"{GPU}: ") and " 2 of the nodes" in line

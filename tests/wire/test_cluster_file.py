@@ -218,7 +218,7 @@ def test_many_problems_are_counted_and_the_first_are_listed(start_over):
 
 
 def test_a_pod_that_breaks_the_rules_still_holds_what_it_has(start_over):
-    """Else a tenant could hide use: a request that is not its limit, annotations that cannot be read."""
+    """Else a tenant could hide use: a request that is not equal to its limit, annotations that cannot be read."""
     broken = {"annotations": {"gpu-extender.io/models": ",,", "scheduler.alpha.kubernetes.io/affinity": "{"}}
     unequal = container(resources={"requests": {GPU: "3"}, "limits": {GPU: "2"}})
     service = start_over(node("a"), pod("one", 2, "a", metadata=broken), pod("two", on="a", spec={"containers": [unequal]}))

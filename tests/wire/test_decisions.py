@@ -128,14 +128,14 @@ def test_what_is_asked_for(service):
 @pytest.mark.parametrize(
     "query, wrong",
     [
-        ("?verb=bond", "?verb=bond: is not known, should be one of filter, prioritize, preempt, bind"),
-        ("?limit=0", "?limit=0: is not known, should be a whole number from 1 to 10000"),
-        ("?limit=10001", "?limit=10001: is not known, should be a whole number from 1 to 10000"),
-        ("?limit=-1", "?limit=-1: is not known, should be a whole number from 1 to 10000"),
-        ("?limit=", "?limit=: is not known, should be a whole number from 1 to 10000"),
-        ("?limit=99999999999999999999", "?limit=99999999999999999999: is not known, should be a whole number from 1 to 10000"),
-        ("?pod=a", "?pod: is not known, should be one of namespace, name, verb, limit, output"),
-        ("?output=yaml", "?output=yaml: is not known, should be json or table"),
+        ("?verb=bond", "?verb=bond: is unknown, should be one of filter, prioritize, preempt, bind"),
+        ("?limit=0", "?limit=0: is unknown, should be a whole number from 1 to 10000"),
+        ("?limit=10001", "?limit=10001: is unknown, should be a whole number from 1 to 10000"),
+        ("?limit=-1", "?limit=-1: is unknown, should be a whole number from 1 to 10000"),
+        ("?limit=", "?limit=: is unknown, should be a whole number from 1 to 10000"),
+        ("?limit=99999999999999999999", "?limit=99999999999999999999: is unknown, should be a whole number from 1 to 10000"),
+        ("?pod=a", "?pod: is unknown, should be one of namespace, name, verb, limit, output"),
+        ("?output=yaml", "?output=yaml: is unknown, should be json or table"),
     ],
 )
 def test_what_is_not_known(service, query, wrong):
@@ -155,7 +155,7 @@ def test_as_many_as_the_policy_says(start_over, write):
     service = keeping(0)
     assert names_of(service) == []
     assert service.get(PATH).json()["keep"] == 0
-    assert service.get(PATH + "?output=table").text.startswith("none are kept: decisions.keep of the policy is 0\n")
+    assert service.get(PATH + "?output=table").text.startswith("no decisions are kept: decisions.keep of the policy is 0\n")
 
 
 def test_the_table(service):

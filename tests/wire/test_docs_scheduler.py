@@ -249,7 +249,7 @@ def test_keys_of_the_policy_exist():
     assert named - keys == set() and len(named) > 3
 
 
-ONCE_MORE = "asked once more: the ledger may be behind kube-scheduler"
+ONCE_MORE = "retry once: the ledger may be behind kube-scheduler"
 
 
 @pytest.mark.parametrize("text", ["the ledger is behind kube-scheduler: retry", "the free GPUs are kept for a nominated pod that", ONCE_MORE, "gpu-extender.io/bound-by"])

@@ -70,7 +70,7 @@ def test_a_priority_that_is_too_low(service):
 def test_never(service, asking):
     preemption = of(service, asking)
     assert (preemption["node"], preemption["victims"]) == (None, [])
-    assert preemption["summary"] == "its preemptionPolicy is Never: nobody is evicted for it"
+    assert preemption["summary"] == "its preemptionPolicy is Never: no pod is evicted for it"
 
 
 def test_where_it_is_not_asked(service, start_over):

@@ -83,7 +83,7 @@ def test_it_is_told_where_it_is_asked_for(start_over):
     del asked["explain"]
     assert asked == plain
     wrong = service.post("/v1/dry-run?explain=yes", pod("new"))
-    assert (wrong.status, wrong.json()["error"]) == (400, "?explain=yes: is not known, should be true or false")
+    assert (wrong.status, wrong.json()["error"]) == (400, "?explain=yes: is unknown, should be true or false")
 
 
 def test_the_table(start_over):

@@ -14,7 +14,7 @@ MESSAGES = {  # the closed table, as users see it; a message that changes wakes 
     "legacy": PREFIX + "the node does not match the pod's annotation scheduler.alpha.kubernetes.io/affinity",
     "model": PREFIX + "the node's GPU model is not one that the pod asks for",
     "total": PREFIX + "the node has too few GPUs in total",
-    "unknown model": PREFIX + "the node's GPU model is not known",
+    "unknown model": PREFIX + "the node's GPU model is unknown",
     "unknown node": PREFIX + "the node is not in the inventory",
 }
 NODES = [

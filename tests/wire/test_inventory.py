@@ -104,7 +104,7 @@ def test_pods_whose_node_is_gone_are_told(start_over):
         {"namespace": "ml", "pod": "lost", "uid": "pod-lost", "gpus": {GPU: 3}, "node": "gone"}
     ]
     rows = [" ".join(line.split()) for line in service.get("/v1/inventory?output=table").text.splitlines()]
-    assert rows[rows.index("POD USES ON A NODE THAT IS NOT THERE") + 1] == f"ml/lost 3 {GPU} gone"
+    assert rows[rows.index("POD USES ON A NODE NOT IN THE INVENTORY") + 1] == f"ml/lost 3 {GPU} gone"
 
 
 def test_an_empty_cluster(start_over):

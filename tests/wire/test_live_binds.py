@@ -89,7 +89,7 @@ def test_nobody_says_what_became_of_a_binding(api, follow, waiting):
     api.faults.lose_answer("bind")
     api.faults.fail("get pods", 500, times=None)
     error = service.bind(waiting, "b")
-    assert "not known" in error
+    assert "the outcome is unknown" in error
     assert service.metric("gpu_extender_reservations_open") == 1, "it may be bound"
     assert api.store.bound == [("pod-train-0", "b")]
     api.faults.heal()

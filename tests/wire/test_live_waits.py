@@ -73,7 +73,7 @@ def test_only_who_would_lose_a_node_waits(follower, first):
 
 
 REASONS = "gpu-extender: 0/3 nodes fit: 1 the node is not in the inventory, 2 the node's GPU model is not one that the pod asks for"
-ONCE_MORE = f"{REASONS} (asked once more: the ledger may be behind kube-scheduler)"
+ONCE_MORE = f"{REASONS} (retry once: the ledger may be behind kube-scheduler)"
 
 
 def test_who_is_asked_about_again_is_told_why(follower):

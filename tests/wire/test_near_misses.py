@@ -77,7 +77,7 @@ AFFINITY = {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuring
         ("lost", pod("new"), "1 node would fit without the taint node.kubernetes.io/unreachable:NoExecute"),
         ("t4", pod("new", spec=SELECTOR), "1 node would fit if the pod's nodeSelector allowed that"),
         ("t4", pod("new", spec=AFFINITY), "1 node would fit if the pod's required node affinity allowed that"),
-        ("t4", annotated("new", models="H100, A100"), "1 node would fit if the pod took T4 too"),
+        ("t4", annotated("new", models="H100, A100"), "1 node would fit if the pod accepted T4 too"),
         ("t4", annotated("new", exclude_models="T4"), "1 node would fit if the pod did not exclude T4"),
         ("t4", annotated("new", min_gpu_memory="24Gi"), "1 node would fit if the pod asked for no GPU memory"),
         ("shared", pod("new"), "1 node would fit if the pod allowed shared GPUs (gpu-extender.io/allow-shared)"),

@@ -152,7 +152,7 @@ def test_what_is_not_judged_is_named(start_over):
     lines = [
         "spec.affinity.podAffinity",
         "spec.volumes: data (persistentVolumeClaim)",
-        "annotation gpu-extender.io/model is not known; did you mean gpu-extender.io/models?",
+        "annotation gpu-extender.io/model is unknown; did you mean gpu-extender.io/models?",
         "scheduling gate example.com/g: the pod waits until it is removed",
         "spec.schedulerName volcano: that scheduler's own rules are not judged",
     ]
@@ -160,7 +160,7 @@ def test_what_is_not_judged_is_named(start_over):
     assert [line for line in dry_run if "LimitRange" not in line and not line.startswith("namespace")] == lines
     found = pods_of(service)
     assert found["unjudged"]["notEvaluated"] == lines and found["judged"]["notEvaluated"] == []
-    assert found["unjudged"]["summary"].endswith("would fit on 1 of 1 nodes now by what is judged, best on a")
+    assert found["unjudged"]["summary"].endswith("would fit on 1 of 1 nodes now as far as evaluated, best on a")
     assert found["judged"]["summary"] == "ml/judged: would fit on 1 of 1 nodes now, best on a"
     table = service.get("/v1/pods/ml/unjudged/explain?output=table").text.splitlines()
     assert [line.strip() for line in table if line.startswith("  not evaluated")] == [f"not evaluated   {line}" for line in lines]

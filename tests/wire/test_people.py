@@ -13,7 +13,7 @@ from objects import pod
 from service import LIMIT_S
 
 READER, STRANGER = "reader-t0ken.abc", "nobodys-t0ken.xyz"
-NOT_NOW = "the API server could not be asked whose token this is and what they may: try again"
+NOT_NOW = "the API server could not verify the token and its permissions: try again"
 BUSY = "too many tokens are being checked: try again"
 JANE = {"username": "jane", "uid": "u-1", "groups": ["ops", "system:authenticated"], "extra": {"example.com/team": ["a"]}}
 CACHE_S = 1

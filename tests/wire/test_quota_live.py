@@ -5,7 +5,7 @@ import json
 from objects import GPU, filter_args, list_text, merged, node, pod
 
 H100 = "NVIDIA-H100-80GB-HBM3"
-UNKNOWN_NAMESPACE = "the pod's namespace is not known yet, and quotas select by label"
+UNKNOWN_NAMESPACE = "the pod's namespace is not in the inventory yet, and quotas select by label"
 
 
 def quotas(*limits, **who):

@@ -308,4 +308,4 @@ def test_one_at_a_time(start_service, start_over):
 
 def test_what_is_not_known(service):
     answer = service.get(PATH + "?output=table")
-    assert answer.status == 400 and "?output: is not known" in answer.json()["error"]
+    assert answer.status == 400 and "?output: is unknown" in answer.json()["error"]

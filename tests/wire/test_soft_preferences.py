@@ -90,7 +90,7 @@ def test_the_dry_run_says_so(start_with):
         return [note for note in workload["notEvaluated"] if note.startswith("soft preferences: ")]
 
     assert notes("", SOFT["spread"]) == [
-        "soft preferences: kube-scheduler decides by them among the nodes that fit; the order here is only a guess"
+        "soft preferences: kube-scheduler ranks the nodes that fit by them; the ranking here is only an estimate"
     ]
     assert notes("", {}) == []
     assert notes("placement: {softPreferences: override}", SOFT["spread"]) == []

@@ -89,7 +89,7 @@ def test_a_certificate_by_a_client_is_none(secured, tmp_path):
 
 
 NAMED = {"verbClients": {"names": ["kube-scheduler"], "organizations": ["system:schedulers", "a, b"]}}
-UNNAMED = "the client certificate is of nobody whom tls.verbClients names"
+UNNAMED = "the client certificate's subject is not in tls.verbClients"
 
 
 @pytest.mark.parametrize("subject", ["/CN=kube-scheduler", "/O=x/O=system:schedulers/CN=x", "/O=a, b", "/CN=kube-scheduler/O=x"])

@@ -69,7 +69,7 @@ static json_t *decision_json(const struct decision *decision, struct arena *aren
 static const char *wrong(const char *name, const char *value, const char *right,
                          struct arena *arena)
 {
-    return arena_printf(arena, "?%s=%.60s: is not known, should be %s", name, value, right);
+    return arena_printf(arena, "?%s=%.60s: is unknown, should be %s", name, value, right);
 }
 
 /* An integer from 1 to DECISIONS_KEEP_MAX. */
@@ -167,7 +167,7 @@ static void write_table(const json_t *decisions, struct arena *arena, struct buf
                                    outcome_text(decision, arena)});
     }
     if (json_integer_value(json_object_get(decisions, "keep")) == 0)
-        buf_add_text(out, "none are kept: decisions.keep of the policy is 0\n\n");
+        buf_add_text(out, "no decisions are kept: decisions.keep of the policy is 0\n\n");
     table_write(table, out);
 }
 

@@ -141,7 +141,7 @@ static const char *gpus_of(const json_t *holder, struct arena *arena)
 
 static void write_pods_without_node(const json_t *inventory, struct arena *arena, struct buf *out)
 {
-    static const char *const HEADINGS[] = {"POD", "USES", "ON A NODE THAT IS NOT THERE", NULL};
+    static const char *const HEADINGS[] = {"POD", "USES", "ON A NODE NOT IN THE INVENTORY", NULL};
     const json_t *pods = json_object_get(inventory, "podsWithoutNode");
     struct table *table = table_new(arena, HEADINGS);
     size_t i = 0;

@@ -33,10 +33,10 @@ static const char *summary(const struct dry_run *dry_run, const struct workload_
                            const json_t *workloads)
 {
     if (list->n == 0)
-        return "nothing in it holds pods";
+        return "no object in the manifest has pods";
     if (list->n == 1)
         return json_string_value(json_object_get(json_array_get(workloads, 0), "summary"));
-    return arena_printf(dry_run->arena, "%zu of %zu workloads can be placed whole",
+    return arena_printf(dry_run->arena, "%zu of %zu workloads can be placed completely",
                         dry_run->n_placed_whole, list->n);
 }
 
@@ -79,7 +79,7 @@ static bool is_too_much(const struct workload_list *list, const struct cluster *
     exchange_answer_error(exchange, 413,
                           arena_printf(exchange_arena(exchange),
                                        "manifest: its %zu workloads over %zu nodes would need "
-                                       "more than %zu verdicts; ask in several requests",
+                                       "more than %zu verdicts; split it into several requests",
                                        list->n, n_nodes, MAX_VERDICTS));
     return true;
 }

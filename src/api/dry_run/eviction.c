@@ -110,7 +110,7 @@ json_t *eviction_json_of_never(const struct fit_question *question)
 {
     static const struct victims NONE;
     return json_of(&NONE, question->asker.priority,
-                   "its preemptionPolicy is Never: nobody is evicted for it");
+                   "its preemptionPolicy is Never: no pod is evicted for it");
 }
 
 json_t *eviction_json(struct inventory *inventory, const struct cluster *fork,

@@ -78,7 +78,7 @@ int manifest_read(const char *text, size_t len, const struct api *api, struct ar
     int r = documents_each_text(text, len, &options, &handler, err);
     json_decref(reader.kindless);
     if (r == 0 && reader.list.n + reader.list.n_skipped == 0)
-        r = err_set(err, EINVAL, "there is nothing in it, should be one or more manifests");
+        r = err_set(err, EINVAL, "is empty, should be one or more manifests");
     if (r < 0) {
         err_prefix(err, "manifest: ");
         return r;

@@ -59,8 +59,8 @@ static const char *why_no_more(const struct placement_run *run)
     if (n_helped == 0)
         return text;
     return arena_printf(arena,
-                        "%s; on %zu only the toleration is missing that the admission plugin "
-                        "ExtendedResourceToleration adds",
+                        "%s; on %zu of them only the toleration is missing, which the admission "
+                        "plugin ExtendedResourceToleration adds",
                         text, n_helped);
 }
 
@@ -68,14 +68,14 @@ static const char *why_no_more(const struct placement_run *run)
 static const char *caveat_of(const struct placement_run *run)
 {
     if (run->refused_because)
-        return arena_printf(run->dry_run->arena, ", but the API server would refuse the pods (%s)",
+        return arena_printf(run->dry_run->arena, ", but the API server would reject the pods (%s)",
                             run->refused_because);
     if (run->n_by_claim > 0)
         return arena_printf(run->dry_run->arena, ", claims not yet judged on %zu nodes",
                             run->n_by_claim);
     if (run->workload->has_claims)
         return ", its resource claims not yet judged";
-    return run->workload->pod.gated ? ", once its scheduling gates are gone" : "";
+    return run->workload->pod.gated ? ", after its scheduling gates are removed" : "";
 }
 
 static const char *placed_text(const struct placement_run *run)
@@ -116,10 +116,10 @@ static void note_namespace(struct placement_run *run, json_t *notes)
         return;
     if (cluster_n_namespaces(fork) > 0) {
         run->refused_because = arena_printf(arena, "there is no namespace %s", name);
-        note(notes, arena_printf(arena,
-                                 "namespace %s: is not in the cluster, the API server would refuse "
-                                 "the pods",
-                                 name));
+        note(notes,
+             arena_printf(
+                 arena, "namespace %s: is not in the cluster, the API server would reject the pods",
+                 name));
     } else if (strcmp(name, "default") != 0) {
         note(notes,
              arena_printf(arena, "namespace %s: not checked, the cluster file has no namespaces",
@@ -139,7 +139,7 @@ static void note_priority(struct placement_run *run, json_t *notes)
     if (cluster_n_priority_classes(fork) == 0) {
         what = "not checked, the cluster file has no priority classes";
     } else {
-        what = "is not in the cluster, the API server would refuse the pods";
+        what = "is not in the cluster, the API server would reject the pods";
         run->refused_because = arena_printf(arena, "there is no priority class %s", class);
     }
     note(notes, arena_printf(arena, "priorityClassName %s: %s", class, what));
@@ -149,8 +149,8 @@ static void note_soft_preferences(const struct placement_run *run, json_t *notes
 {
     if (run->workload->pod.soft_preferences &&
         cluster_policy(run->dry_run->fork)->soft_preferences == SOFT_PREFERENCES_DEFER)
-        note(notes, "soft preferences: kube-scheduler decides by them among the nodes that fit; "
-                    "the order here is only a guess");
+        note(notes, "soft preferences: kube-scheduler ranks the nodes that fit by them; the "
+                    "ranking here is only an estimate");
 }
 
 static void note_claims(struct placement_run *run, json_t *notes)
@@ -166,9 +166,8 @@ static void note_claims(struct placement_run *run, json_t *notes)
     if (need)
         note(notes,
              arena_printf(run->dry_run->arena,
-                          "%s: claims not yet judged: %zu of the nodes that fit have none of "
-                          "it, and would give it by a device class; moreReplicas leaves them "
-                          "out",
+                          "%s: claims not yet judged: %zu of the nodes that fit have none of it "
+                          "and would provide it through a device class; moreReplicas excludes them",
                           need->resource->name, run->n_by_claim));
 }
 
@@ -181,7 +180,7 @@ static json_t *notes_of(struct placement_run *run)
     if (workload->problem)
         return notes;
     if (!workload->replicas_known)
-        note(notes, "replicas: cannot be told from the object, 1 was taken");
+        note(notes, "replicas: not given by the object, assumed 1");
     note_namespace(run, notes);
     note_priority(run, notes);
     note_claims(run, notes);

@@ -91,7 +91,7 @@ static void answer_unknown(struct exchange *exchange, const struct pod_path *pat
         exchange, 404,
         arena_printf(exchange_arena(exchange),
                      "pod %.*s/%.*s: is not in the inventory, should be NAMESPACE/NAME of a pod "
-                     "that has not ended (GET /v1/pending has those that wait for GPUs)",
+                     "that has not ended (GET /v1/pending lists the pods that wait for GPUs)",
                      SHOWN_BYTES, path->namespace_, SHOWN_BYTES, path->name));
 }
 

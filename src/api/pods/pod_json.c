@@ -41,21 +41,22 @@ static const char *verdict_text(const struct pod_report *report, const struct po
 {
     struct arena *arena = report->arena;
     if (copy->pod.refusal)
-        return arena_printf(arena, "can run nowhere: %s", copy->pod.refusal);
+        return arena_printf(arena, "cannot run on any node: %s", copy->pod.refusal);
     if (copy->reserved_node)
         return arena_printf(arena, "is being bound to %s, where room is held for it",
                             copy->reserved_node);
     if (copy->shape->facts.over)
         return arena_printf(arena, "was not judged: %s", shape_limit_text(copy->shape->facts.over));
     if (!verdicts)
-        return "was not judged, as too many different pods are pending: ask about it alone";
+        return "was not judged, because too many different pods are pending: explain judges it";
     if (verdicts->n_nodes == 0)
         return "there are no nodes";
     if (verdicts->n_fits == 0)
         return verdicts->counts;
     return arena_printf(arena, "would fit on %zu of %zu nodes now%s, best on %s", verdicts->n_fits,
                         verdicts->n_nodes,
-                        copy->pod.not_evaluated || verdicts->has_claims ? " by what is judged" : "",
+                        copy->pod.not_evaluated || verdicts->has_claims ? " as far as evaluated"
+                                                                        : "",
                         verdicts->best);
 }
 
@@ -69,7 +70,7 @@ static const char *pending_text(const struct pod_report *report, const struct po
         text =
             arena_printf(arena, "%s; room is being made for it on %s", text, pod->nominated_node);
     if (pod->gated)
-        text = arena_printf(arena, "waits until its scheduling gates are gone; %s", text);
+        text = arena_printf(arena, "waits until its scheduling gates are removed; %s", text);
     return pod->terminating ? arena_printf(arena, "is being deleted; %s", text) : text;
 }
 

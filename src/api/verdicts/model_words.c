@@ -102,7 +102,7 @@ static const char *models_here(const struct candidates *candidates, struct arena
             add_once(name_of(model, arena), &seen, &shown, arena);
     }
     HASH_CLEAR(hh, seen);
-    return shown.n > 0 ? text_names(&shown, arena) : "of models that are not known";
+    return shown.n > 0 ? text_names(&shown, arena) : "of unknown models";
 }
 
 const char *model_words_hint(const size_t counts[N_REASONS], const struct model_wants *wants,

@@ -152,7 +152,7 @@ static const char *change_of(const struct misses *misses, const struct node *nod
     if (reason == REASON_MODEL_EXCLUDED)
         return arena_printf(arena, "if the pod did not exclude %s", model_of(misses, node));
     if (reason == REASON_MODEL_NOT_WANTED)
-        return arena_printf(arena, "if the pod took %s too", model_of(misses, node));
+        return arena_printf(arena, "if the pod accepted %s too", model_of(misses, node));
     if (reason == REASON_QUOTA)
         return arena_printf(arena, "if a quota allowed it (%s)",
                             fit_text(node, &misses->query->question, reason));

@@ -56,7 +56,7 @@ static const char *taint_message(const struct pod_query *query, const struct nod
                                                          facts->tolerations, facts->n_tolerations);
     const char *hint = "";
     if (verdict_admission_would_help(query, node))
-        hint = "; only that is missing, and clusters that run the admission plugin "
+        hint = "; only this toleration is missing, and clusters that run the admission plugin "
                "ExtendedResourceToleration add it (policy admission.extendedResourceToleration)";
     return arena_printf(query->arena, "%s: %s%s", reason_text(REASON_TAINT),
                         verdict_taint_text(taint, query->arena), hint);
@@ -105,7 +105,8 @@ static const char *fits_message(const struct pod_query *query, const struct node
     const struct need *need = fit_by_claim(node, query->question.shape);
     if (!need)
         return reason_text(REASON_FITS);
-    return arena_printf(query->arena, "%s, claims not yet judged: %s would come by a device class",
+    return arena_printf(query->arena,
+                        "%s, claims not yet judged: %s would come through a device class",
                         reason_text(REASON_FITS), need->resource->name);
 }
 

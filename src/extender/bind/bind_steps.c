@@ -20,7 +20,7 @@ void bind_steps_tell(struct bind_event *event, struct bind_entry *entry, struct 
                      enum bind_outcome outcome, const char *why)
 {
     DL_DELETE(entry->callers, caller);
-    const char *text = outcome == BIND_OUTCOME_UNKNOWN ? "the outcome is not known yet: " : "";
+    const char *text = outcome == BIND_OUTCOME_UNKNOWN ? "the outcome is unknown: " : "";
     if (why)
         why = arena_printf(event->arena, "gpu-extender: %s%s", text, why);
     bind_event_tell(event, caller, outcome, why);
@@ -63,7 +63,7 @@ static struct bind_step settle_the_other(struct bind_event *event, struct bind_e
                                          const char *node_name)
 {
     bind_entry_move(entry, node_name);
-    bind_entry_fails(entry, BIND_OUTCOME_UNKNOWN, "the API server was not heard yet");
+    bind_entry_fails(entry, BIND_OUTCOME_UNKNOWN, "the API server has not answered yet");
     entry->serial = held_serial(event->binds, entry->uid);
     return bind_attempt_check(&entry->attempt, &event->binds->timing, bind_entry_seed(entry),
                               event->now_ms);
@@ -170,7 +170,7 @@ static int64_t held_until_ms(const struct bind_event *event)
 static struct bind_step hold_back(struct bind_event *event, struct bind_entry *entry)
 {
     bind_entry_fails(entry, BIND_OUTCOME_FAILED,
-                     "the service has just started, and bindings of the one before may still take "
+                     "the service has just started, and bindings of its predecessor may still take "
                      "effect: retry");
     const struct bind_step step =
         bind_attempt_held(&entry->attempt, event->now_ms, held_until_ms(event));
@@ -187,9 +187,9 @@ void bind_steps_take(struct bind_event *event, struct bind_entry *entry, struct 
         carry_out(event, entry, &step);
     }
     if (step.next == BIND_POST && !may_post(event)) /* another replica leads, or soon may */
-        step = refuse_to_post(event, entry, "this replica does not lead: retry");
+        step = refuse_to_post(event, entry, "this replica is not the leader: retry");
     if (step.next == BIND_POST && !bind_entry_is_awaited(entry, event->now_ms))
-        step = refuse_to_post(event, entry, "the caller hung up, or its time is over");
+        step = refuse_to_post(event, entry, "the caller disconnected, or its deadline has passed");
     if (step.next == BIND_POST && held_until_ms(event) > event->now_ms)
         step = hold_back(event, entry);
     count_bound(entry);

@@ -178,8 +178,8 @@ void bind_wire_read_reply(const struct kube_answer *answer, struct arena *arena,
             arena_printf(arena, "the binding was not sent: %.*s", TOLD_BYTES_MAX, answer->why);
     } else {
         reply.posted = POSTED_UNKNOWN;
-        reply.why =
-            arena_printf(arena, "no answer came to the binding: %.*s", TOLD_BYTES_MAX, answer->why);
+        reply.why = arena_printf(arena, "the API server did not answer the binding: %.*s",
+                                 TOLD_BYTES_MAX, answer->why);
     }
     *ret_reply = reply;
 }
@@ -206,7 +206,7 @@ static void see_facts(const struct pod_facts *facts, const struct bind_args *arg
 {
     if (strcmp(facts->uid, args->uid) != 0) {
         sight->finding = FOUND_GONE;
-        sight->why = "the pod was deleted, and another has its name";
+        sight->why = "the pod was deleted, and another pod has its name";
         return;
     }
     sight->finished = facts->finished;
@@ -225,13 +225,13 @@ static void see_facts(const struct pod_facts *facts, const struct bind_args *arg
 static void see_pod(const json_t *root, const struct bind_args *args, const struct policy *policy,
                     struct arena *arena, struct bind_sight *sight)
 {
-    struct err err = {"is no such pod"};
+    struct err err = {"is not the requested pod"};
     const json_t *metadata = json_member(root, "metadata");
     struct pod_facts *facts = ARENA_NEW(arena, struct pod_facts);
     const char *bound_by = "";
     if (!says(metadata, "name", args->name) || !says(metadata, "namespace", args->namespace_) ||
         !has_uid(metadata) || pod_from_json(root, policy, arena, facts, &err) < 0) {
-        sight->why = arena_printf(arena, "the pod that the API server showed: %s", err.text);
+        sight->why = arena_printf(arena, "the API server's answer for the pod: %s", err.text);
         return;
     }
     (void)json_get_string(json_member(metadata, "annotations"), ANNOTATION, &bound_by, NULL);
@@ -249,13 +249,13 @@ void bind_wire_read_pod(const struct kube_answer *answer, const struct bind_args
                                .bound_by = "",
                                .why = ""};
     if (answer->outcome != KUBE_ANSWERED) {
-        sight.why = arena_printf(arena, "the pod could not be asked for: %.*s", TOLD_BYTES_MAX,
-                                 answer->why);
+        sight.why =
+            arena_printf(arena, "the pod could not be read: %.*s", TOLD_BYTES_MAX, answer->why);
     } else if (answer->status == 404 && is_status(answer)) {
         sight.finding = FOUND_GONE;
-        sight.why = "there is no such pod any more";
+        sight.why = "the pod no longer exists";
     } else if (answer->status != 200) {
-        sight.why = arena_printf(arena, "the API server answered the question for the pod with %s",
+        sight.why = arena_printf(arena, "the API server answered the read of the pod with %s",
                                  status_text(answer, arena));
     } else {
         json_t *root = parse(answer);

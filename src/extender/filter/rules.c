@@ -321,15 +321,15 @@ static const struct retry_row {
          "retry",
          "gpu_extender_filter_quota_claimed_total",
          "Calls of filter answered with: the rest of the quota is claimed."},
-    [RETRY_NAMESPACE] = {"gpu-extender: the pod's namespace is not known yet, and quotas select by "
-                         "label: retry",
-                         "gpu_extender_filter_namespace_unknown_total",
-                         "Calls of filter answered with: the pod's namespace is not known yet."},
+    [RETRY_NAMESPACE] =
+        {"gpu-extender: the pod's namespace is not in the inventory yet, and quotas select by "
+         "label: retry",
+         "gpu_extender_filter_namespace_unknown_total",
+         "Calls of filter answered with: the pod's namespace is not in the inventory yet."},
     /* Follows the reasons. */
     [RETRY_REPEAT] =
-        {"asked once more: the ledger may be behind kube-scheduler",
-         "gpu_extender_filter_repeats_total",
-         "Calls of filter answered with: asked once more, as the ledger has not changed since the "
+        {"retry once: the ledger may be behind kube-scheduler", "gpu_extender_filter_repeats_total",
+         "Calls of filter answered with: retry once, as the ledger has not changed since the "
          "pod was rejected."},
 };
 

@@ -102,7 +102,7 @@ static void test_inventory_table(void **state)
 static void test_an_unknown_output_is_refused(void **state)
 {
     static const char EXPECTED[] =
-        "{\"error\": \"?output=xml: is not known, should be json or table\"}\n";
+        "{\"error\": \"?output=xml: is unknown, should be json or table\"}\n";
     char *text = ask_text(*state, api_inventory, "", "xml", 400, "application/json");
     assert_string_equal(text, EXPECTED);
     free(text);

@@ -120,7 +120,7 @@ static void check_as_of(const json_t *as_of)
 static const char *after_warning(const char *table)
 {
     static const char FIRST[] = "NO DECISIONS ARE MADE: the pods are stale: no answer in 10 s\n"
-                                "What follows is as it was at 20";
+                                "The data below is from 20";
     if (strncmp(table, FIRST, strlen(FIRST)) != 0)
         fail_msg("%s", table);
     const char *end = strstr(table, "Z, ");

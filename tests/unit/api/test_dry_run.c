@@ -49,11 +49,11 @@ static void test_nodes(void **state)
     assert_json(json_array_get(nodes, 1),
                 "{'node':'a100-2','fits':false,'score':null,'reason':'taint','message':'the node "
                 "has a taint that the pod does not tolerate: dedicated=ml:NoSchedule','help':'add "
-                "a toleration to the pod, or take the taint off the node','lacks':{}}");
+                "a toleration to the pod, or remove the taint from the node','lacks':{}}");
     assert_json(json_array_get(nodes, 2),
                 "{'node':'cpu-1','fits':false,'score':null,'reason':'gpu_absent','message':'the "
                 "node has no GPUs of the requested resource: "
-                "nvidia.com/gpu','help':'ask for a GPU resource that the node has, or see to its "
+                "nvidia.com/gpu','help':'request a GPU resource that the node has, or check its "
                 "device plugin','lacks':{'nvidia.com/gpu':2}}");
     json_decref(result);
 }
@@ -142,7 +142,7 @@ static void test_an_unreadable_workload_is_told(void **state)
     json_decref(result);
     result =
         dry_run(*state, "kind: Deployment\nmetadata: {name: d}\nspec: {}\n---\n" DEPLOYMENT("1"));
-    assert_json(json_object_get(result, "summary"), "'1 of 2 workloads can be placed whole'");
+    assert_json(json_object_get(result, "summary"), "'1 of 2 workloads can be placed completely'");
     json_decref(result);
 }
 
@@ -180,7 +180,7 @@ static void test_several_workloads(void **state)
     assert_json(ask_member(workloads, 1, "placed"), "0");
     assert_json(ask_member(workloads, 2, "placed"), "1");
     assert_json(ask_member(json_object_get(result, "skipped"), 0, "kind"), "'Service'");
-    assert_json(json_object_get(result, "summary"), "'2 of 3 workloads can be placed whole'");
+    assert_json(json_object_get(result, "summary"), "'2 of 3 workloads can be placed completely'");
     json_decref(result);
 }
 
@@ -203,10 +203,10 @@ static void test_what_admission_would_say(void **state)
     const json_t *notes = json_object_get(first_workload(result), "notEvaluated");
     const size_t n = json_array_size(notes);
     assert_true(n >= 1);
-    assert_json(json_array_get(notes, n - 1), "'namespace gone: is not in the cluster, the API "
-                                              "server would refuse the pods'");
+    assert_json(json_array_get(notes, n - 1),
+                "'namespace gone: is not in the cluster, the API server would reject the pods'");
     assert_json(json_object_get(result, "summary"),
-                "'Pod gone/p: 1 of 1 replicas can be placed, but the API server would refuse the "
+                "'Pod gone/p: 1 of 1 replicas can be placed, but the API server would reject the "
                 "pods (there is no namespace gone), and 328 more would fit'");
     json_decref(result);
 }
@@ -225,8 +225,7 @@ static void check_refused(struct ask *ask, const char *manifest, unsigned status
 static void test_refusals(void **state)
 {
     check_refused(*state, "", 400,
-                  "{\"error\": \"manifest: there is nothing in it, should be one or more "
-                  "manifests\"}\n");
+                  "{\"error\": \"manifest: is empty, should be one or more manifests\"}\n");
     check_refused(*state, "kind: Pod\nkind: Pod\n", 400,
                   "{\"error\": \"manifest: 2:1: the key \\\"kind\\\" is here twice; it stands at "
                   "1:1 too\"}\n");

@@ -68,9 +68,9 @@ static void test_a_pending_pod(void **state)
         "'nominatedNode':null,'reservation':null,'notEvaluated':[],'judged':true,'fits':0,'fitsOn':"
         "[],'reasons':["
         "{'reason':'gpu_absent','message':'the node has no GPUs of the requested resource',"
-        "'help':'ask for a GPU resource that the node has, or see to its device plugin','nodes':1},"
+        "'help':'request a GPU resource that the node has, or check its device plugin','nodes':1},"
         "{'reason':'gpu_total','message':'the node has too few GPUs in total',"
-        "'help':'ask for fewer GPUs a pod, and for more pods','nodes':1},"
+        "'help':'request fewer GPUs per pod, and use more pods','nodes':1},"
         "{'reason':'gpu_free','message':'the node has too few free GPUs now',"
         "'help':'wait until pods there end, or evict some','nodes':1}],"
         "'closest':{'node':'a','reason':'gpu_free','message':'the node has too few free GPUs now: "
@@ -133,8 +133,8 @@ static void test_the_closest_node(void **state)
 static void test_what_keeps_a_pod_besides_nodes(void **state)
 {
     static const char *const SUMMARIES[] = {
-        "'ml/a: waits until its scheduling gates are gone; would fit on 1 of 1 nodes now by what "
-        "is judged, best on g'",
+        "'ml/a: waits until its scheduling gates are removed; would fit on 1 of 1 nodes now as far "
+        "as evaluated, best on g'",
         "'ml/b: is being deleted; " FITS_NOW,
         TOO_SMALL "; room is being made for it on h'",
     };
@@ -148,7 +148,7 @@ static void test_what_keeps_a_pod_besides_nodes(void **state)
     for (size_t i = 0; i < sizeof SUMMARIES / sizeof *SUMMARIES; i++)
         assert_json(ask_member(pods, i, "summary"), SUMMARIES[i]);
     assert_non_null(strstr(json_string_value(ask_member(pods, 3, "summary")),
-                           "ml/d: can run nowhere: annotation gpu-extender.io/models: "));
+                           "ml/d: cannot run on any node: annotation gpu-extender.io/models: "));
     assert_json(ask_member(pods, 0, "gated"), "true");
     assert_json(ask_member(pods, 1, "terminating"), "true");
     assert_json(ask_member(pods, 2, "nominatedNode"), "'h'");

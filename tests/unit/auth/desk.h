@@ -22,8 +22,7 @@
 #define TOKENS "/apis/authentication.k8s.io/v1/tokenreviews"
 #define ACCESS "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
-#define NOT_ASKED                                                                                  \
-    "the API server could not be asked whose token this is and what they may: try again"
+#define NOT_ASKED "the API server could not verify the token and its permissions: try again"
 
 struct desk {
     struct auth *auth;

@@ -2,8 +2,7 @@
 #include "desk.h"
 
 #define STRANGER                                                                                   \
-    "the API server does not take this token: it is nobody's, its time is over, or it is for "     \
-    "another audience"
+    "the API server rejected the token: it is invalid, expired, or for another audience"
 #define BUSY "too many tokens are being checked: try again"
 
 static void test_what_is_asked(void **state)
@@ -120,7 +119,7 @@ static void test_without_a_token(void **state)
         assert_int_equal(guest.verdict, AUTH_CLOSED);
         check_silence(desk);
         check_answer(&guest, 401,
-                     HEADERS[i] ? "the header Authorization is no \"Bearer TOKEN\""
+                     HEADERS[i] ? "the header Authorization is not \"Bearer TOKEN\""
                                 : "there is no header Authorization: Bearer TOKEN");
     }
 }

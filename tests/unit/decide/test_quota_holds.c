@@ -102,8 +102,8 @@ static void test_a_namespace_that_was_not_seen_yet_is_not_free_of_quotas(void **
     list_namespaces(given);
     pod(given, "new/1", "", GPU "=1");
     assert_int_equal(given_reserve(given, "new/1", "h1", &result), RESERVE_REFUSED);
-    assert_string_equal(result.why,
-                        "the pod's namespace is not known yet, and quotas select by label");
+    assert_string_equal(
+        result.why, "the pod's namespace is not in the inventory yet, and quotas select by label");
     namespace(given, "new", "tier=web");
     assert_int_equal(given_reserve(given, "new/1", "h1", &result), RESERVE_HELD);
     pod(given, "known/1", "", GPU "=1");

@@ -61,7 +61,7 @@ static void test_the_ledger_refuses(void **state)
     ledger_shows(harness, POD_JSON("2", ",'deletionTimestamp':'2026-11-21T10:00:00Z'", "", ""));
     check_error(harness, call(harness, 2, "a"), "the pod has finished or is being deleted");
     ledger_shows(harness, POD_JSON("3", ",'annotations':{'gpu-extender.io/models':'?'}", "", ""));
-    check_error(harness, call(harness, 3, "a"), "the pod asks for what cannot be");
+    check_error(harness, call(harness, 3, "a"), "the pod's request is invalid");
     check_silence(harness);
 }
 
@@ -132,9 +132,9 @@ static void test_a_pod_that_is_new_and_will_not_be_bound(void **state)
         const char *body;
         const char *error; /* NULL: bound */
     } ROWS[] = {
-        {404, STATUS("not found"), "there is no such pod any more"},
+        {404, STATUS("not found"), "the pod no longer exists"},
         {200, "{'metadata':{'name':'p-7','namespace':'ml','uid':'other'}}",
-         "the pod was deleted, and another has its name"},
+         "the pod was deleted, and another pod has its name"},
         {200, POD_JSON("7", ",'deletionTimestamp':'2026-11-21T10:00:00Z'", "", ""),
          "the pod is being deleted"},
         {200, POD_JSON("7", "", "", "'phase':'Failed'"), "the pod has finished"},
@@ -169,7 +169,8 @@ static void test_a_pod_that_cannot_be_read(void **state)
         got(harness, 7, 200, BODIES[i]);
         check_waits(harness, caller);
         pass(harness, TIMEOUT_MS);
-        check_error(harness, caller, "the pod that the API server showed: is no such pod");
+        check_error(harness, caller,
+                    "the API server's answer for the pod: is not the requested pod");
         check_silence(harness);
     }
 }
@@ -190,7 +191,7 @@ static const struct {
      "the pod is being deleted", false},
     {POD_JSON("1", "", "", "'phase':'Failed'"), "the pod has finished", false},
     {"{'metadata':{'name':'p-1','namespace':'ml','uid':'u-9'}}",
-     "the pod was deleted, and another has its name", false},
+     "the pod was deleted, and another pod has its name", false},
 };
 
 static void check_settled(struct bind_harness *harness, unsigned caller, size_t row)
@@ -301,7 +302,7 @@ static void test_refused_after_a_lost_answer(void **state)
     check_waits(harness, caller);
     got(harness, 1, 200, POD_JSON("1", "", "", ""));
     check_error(harness, caller,
-                "the outcome is not known yet: the API server answered the binding with 403: no");
+                "the outcome is unknown: the API server answered the binding with 403: no");
     check_held(harness, 1, "a");
     pass(harness, POST_LIFE_MS + 1000);
     got(harness, 1, 200, POD_JSON("1", "", "", ""));
@@ -373,9 +374,9 @@ static void test_stop(void **state)
     const unsigned second = call(harness, 2, "b");
     const unsigned third = call(harness, 2, "b");
     binds_stop(harness->binds);
-    check_error(harness, first, "the outcome is not known yet: the service is stopping");
-    check_error(harness, second, "the outcome is not known yet: the service is stopping");
-    check_error(harness, third, "the outcome is not known yet: the service is stopping");
+    check_error(harness, first, "the outcome is unknown: the service is stopping");
+    check_error(harness, second, "the outcome is unknown: the service is stopping");
+    check_error(harness, third, "the outcome is unknown: the service is stopping");
     check_error(harness, call(harness, 3, "b"), "the service is stopping");
     posted_failed(harness, 1, "a", KUBE_UNKNOWN);
     posted(harness, 2, "b", 201, CREATED);
@@ -400,7 +401,7 @@ static void test_a_pod_over_the_shape_limits_is_judged_by_a_get(void **state)
     got(harness, 1, 200, POD_JSON("1", ",'annotations':{'gpu-extender.io/models':'K80'}", "", ""));
     check_held(harness, 1, NULL);
     check_silence(harness);
-    check_error(harness, refused, "the node's GPU model is not known");
+    check_error(harness, refused, "the node's GPU model is unknown");
     const unsigned bound = call(harness, 1, "a");
     got(harness, 1, 200, POD_JSON("1", "", "", ""));
     check_held(harness, 1, "a");

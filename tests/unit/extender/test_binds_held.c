@@ -2,7 +2,7 @@
 #include "bind_harness.h"
 
 #define HELD                                                                                       \
-    "the service has just started, and bindings of the one before may still take effect: retry"
+    "the service has just started, and bindings of its predecessor may still take effect: retry"
 
 /* The call waits with its reservation, then posts. */
 static void test_a_call_waits_where_its_time_allows(void **state)

@@ -3,7 +3,7 @@
 #include "extender/bind/bind_entry.h"
 
 #define UNBOUND POD_JSON("1", "", "", "")
-#define HUNG_UP "the caller hung up, or its time is over"
+#define HUNG_UP "the caller disconnected, or its deadline has passed"
 
 static bool hangs[2];
 
@@ -80,7 +80,7 @@ static void test_what_was_posted_keeps_its_room(void **state)
     got(harness, 1, 200, UNBOUND);
     pass(harness, 200);
     got(harness, 1, 200, UNBOUND);
-    check_error(harness, caller, "the outcome is not known yet: " HUNG_UP);
+    check_error(harness, caller, "the outcome is unknown: " HUNG_UP);
     check_held(harness, 1, "a");
 }
 
@@ -113,7 +113,7 @@ static void test_a_binding_leaves_within_its_time(void **state)
     got(harness, 1, 200, UNBOUND);
     pass(harness, 300);
     got(harness, 1, 200, UNBOUND);
-    check_error(harness, caller, "the outcome is not known yet: " HUNG_UP);
+    check_error(harness, caller, "the outcome is unknown: " HUNG_UP);
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, bind_harness_setup, bind_harness_teardown)

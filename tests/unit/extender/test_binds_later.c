@@ -6,8 +6,8 @@
 #define BOUND_TO_A POD_JSON("1", OURS, ",'nodeName':'a'", "")
 #define BOUND_TO_B POD_JSON("1", OURS, ",'nodeName':'b'", "")
 
-#define NOT_YET "the outcome is not known yet: "
-#define NO_ANSWER "no answer came to the binding: connection reset"
+#define NOT_YET "the outcome is unknown: "
+#define NO_ANSWER "the API server did not answer the binding: connection reset"
 
 /* The first caller times out; the outcome of the POST is unknown. */
 static void leave_open(struct bind_harness *harness)
@@ -32,7 +32,7 @@ static void test_time_is_up(void **state)
     posted_failed(harness, 1, "a", KUBE_UNKNOWN);
     got_failed(harness, 1);
     pass(harness, 1000);
-    check_error(harness, second, NOT_YET "the pod could not be asked for: connection reset");
+    check_error(harness, second, NOT_YET "the pod could not be read: connection reset");
     check_held(harness, 1, "a");
     assert_true(metric(harness, "gpu_extender_binds_total{outcome=\"unknown\"} ") == 2);
 }
@@ -217,7 +217,7 @@ static void test_called_for_another_node(void **state)
         {BOUND_TO_B, NULL},
         {POD_JSON("1", "", ",'nodeName':'c'", ""), "the pod is bound to node c already"},
         {"{'metadata':{'name':'p-1','namespace':'ml','uid':'u-9'}}",
-         "the pod was deleted, and another has its name"},
+         "the pod was deleted, and another pod has its name"},
         {UNBOUND, "a binding to node a may still take effect"},
     };
     struct bind_harness *harness = *state;
@@ -286,7 +286,7 @@ static void test_another_pod_is_where_this_one_was_to_go(void **state)
     got(harness, 1, 200,
         "{'kind':'Pod','metadata':{'name':'p-1','namespace':'ml','uid':'u-9'},"
         "'spec':{'nodeName':'b'}}");
-    check_error(harness, other, "the pod was deleted, and another has its name");
+    check_error(harness, other, "the pod was deleted, and another pod has its name");
     check_held(harness, 1, NULL);
 }
 
@@ -332,7 +332,7 @@ static void test_room_is_held_elsewhere(void **state)
     const unsigned unheard = call(harness, 3, "a");
     got_failed(harness, 3);
     pass(harness, TIMEOUT_MS);
-    check_error(harness, unheard, NOT_YET "the pod could not be asked for: connection reset");
+    check_error(harness, unheard, NOT_YET "the pod could not be read: connection reset");
     check_held(harness, 3, "b");
 }
 
@@ -395,7 +395,7 @@ static void test_deleted_after_it_was_bound(void **state)
     ledger_removes(harness, BOUND_TO_A);
     const unsigned again = call(harness, 1, "a");
     got(harness, 1, 404, STATUS("not found"));
-    check_error(harness, again, "there is no such pod any more");
+    check_error(harness, again, "the pod no longer exists");
 }
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, bind_harness_setup, bind_harness_teardown)

@@ -2,7 +2,7 @@
 #include "bind_harness.h"
 
 #define UNBOUND POD_JSON("1", "", "", "")
-#define NOT_LEADING "this replica does not lead: retry"
+#define NOT_LEADING "this replica is not the leader: retry"
 
 /* A replica that does not lead posts nothing and releases the reservation. */
 static void test_who_does_not_lead_posts_nothing(void **state)
@@ -70,7 +70,7 @@ static void test_what_is_open_keeps_its_room(void **state)
     got(harness, 1, 200, UNBOUND);
     pass(harness, 200);
     got(harness, 1, 200, UNBOUND);
-    check_error(harness, caller, "the outcome is not known yet: " NOT_LEADING);
+    check_error(harness, caller, "the outcome is unknown: " NOT_LEADING);
     check_held(harness, 1, "a");
     assert_int_equal(binds_quiet_ms(harness->binds, harness->now_ms), quiet_ms);
 }

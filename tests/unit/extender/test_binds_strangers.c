@@ -43,8 +43,7 @@ static void test_a_pod_is_gone_by_a_status_only(void **state)
     check_held(harness, 1, "a");
     pass(harness, TIMEOUT_MS);
     check_error(harness, caller,
-                "the outcome is not known yet: the API server answered the question for the pod "
-                "with 404");
+                "the outcome is unknown: the API server answered the read of the pod with 404");
     check_held(harness, 1, "a");
     got(harness, 1, 404, STATUS("not found"));
     check_held(harness, 1, NULL);

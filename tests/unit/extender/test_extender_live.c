@@ -82,8 +82,7 @@ static void test_the_ledger_is_behind(void **state)
     "{'Pod':" POD_JSON("2", ",'resourceVersion':'" version "'", "", status) ",'NodeNames':[" nodes \
                                                                             "]}"
 #define REPEAT(reasons)                                                                            \
-    "{'Error':'gpu-extender: " reasons                                                             \
-    " (asked once more: the ledger may be behind kube-scheduler)'}"
+    "{'Error':'gpu-extender: " reasons " (retry once: the ledger may be behind kube-scheduler)'}"
 #define REPEAT_OF_C REPEAT("0/1 nodes fit: 1 the node has no GPUs of the requested resource")
 
 /* A retry implies an event that we have not seen, except the change of the pod itself by our

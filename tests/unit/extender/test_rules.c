@@ -102,7 +102,7 @@ static void test_victims_that_are_seen_late_end_the_wait(void **state)
 #define GONE REFUSED("z", "the node is not in the inventory")
 #define REPEAT_OF(reason)                                                                          \
     "{'Error':'gpu-extender: 0/1 nodes fit: 1 " reason                                             \
-    " (asked once more: the ledger may be behind kube-scheduler)'}"
+    " (retry once: the ledger may be behind kube-scheduler)'}"
 
 static void test_lag_is_asked_once_more(void **state)
 {

@@ -101,16 +101,16 @@ static void check_words(struct live_cluster *live)
     if (pod && !pod->node_name[0]) {
         assert_string_equal(pod->unscheduled_reason, "Unschedulable");
         assert_string_equal(pod->unscheduled_message, "0/1 nodes");
-        assert_string_equal(pod->not_evaluated,
-                            "spec.topologySpreadConstraints\nspec.affinity.podAffinity\n"
-                            "spec.affinity.podAntiAffinity\n"
-                            "spec.volumes: data (persistentVolumeClaim)\n"
-                            "container \"c\": host port 80\n"
-                            "annotation gpu-extender.io/model is not known; did you mean "
-                            "gpu-extender.io/models?\n"
-                            "scheduling gate g: the pod waits until it is removed\n"
-                            "spec.schedulerName volcano: that scheduler's own rules are not "
-                            "judged\n");
+        assert_string_equal(
+            pod->not_evaluated,
+            "spec.topologySpreadConstraints\nspec.affinity.podAffinity\n"
+            "spec.affinity.podAntiAffinity\n"
+            "spec.volumes: data (persistentVolumeClaim)\n"
+            "container \"c\": host port 80\n"
+            "annotation gpu-extender.io/model is unknown; did you mean gpu-extender.io/models?\n"
+            "scheduling gate g: the pod waits until it is removed\n"
+            "spec.schedulerName volcano: that scheduler's own rules are not "
+            "judged\n");
     }
 }
 

@@ -115,9 +115,9 @@ static const struct row SUMS[] = {
     {"sums stay where they can be counted, and are refused",
      "{'containers': [{'resources': {'requests': {'memory': '8E'}}},"
      " {'resources': {'requests': {'memory': '8E'}}}], 'overhead': {'memory': '8E'}}",
-     "", "memory=9007199254740992 ! memory: more is requested than can be counted"},
+     "", "memory=9007199254740992 ! memory: the sum of the requests is too large"},
     {"so is a pod-level request", "{'resources': {'requests': {'memory': '8E'}}}", "",
-     "memory=9007199254740992 ! memory: more is requested than can be counted"},
+     "memory=9007199254740992 ! memory: the sum of the requests is too large"},
     {"a request for pods does not change their number", REQUESTS("'pods': 5"), "", ""},
 };
 
@@ -163,19 +163,19 @@ static const struct row RESIZED[] = {
     {"a resize to what no machine has is counted as far as counting goes, and refused",
      ONE("'requests': {'cpu': '9E', 'nvidia.com/gpu': 8}, 'limits': {'nvidia.com/gpu': 8}"),
      "{" PENDING("Deferred") STATUS("'cpu': 1", "") "}",
-     "cpu=9007199254740992 nvidia.com/gpu=8 ! cpu: more is requested than can be counted"},
+     "cpu=9007199254740992 nvidia.com/gpu=8 ! cpu: the sum of the requests is too large"},
 };
 
 static const struct row GPU_RULES[] = {
     {"request and limit agree",
      ONE("'requests': {'nvidia.com/gpu': '2000m'}, 'limits': {'nvidia.com/gpu': 2}"), "",
      "nvidia.com/gpu=2"},
-    {"a request that is not its limit",
+    {"a request that is not equal to its limit",
      ONE("'requests': {'nvidia.com/gpu': 1}, 'limits': {'nvidia.com/gpu': 2}"), "",
-     "nvidia.com/gpu=1 ! container 'main': nvidia.com/gpu: request 1 is not its limit 2"},
-    {"a request of 0 beside a limit is not its limit",
+     "nvidia.com/gpu=1 ! container 'main': nvidia.com/gpu: request 1 is not equal to its limit 2"},
+    {"a request of 0 beside a limit is not equal to its limit",
      ONE("'requests': {'nvidia.com/gpu': 0}, 'limits': {'nvidia.com/gpu': 2}"), "",
-     " ! container 'main': nvidia.com/gpu: request 0 is not its limit 2"},
+     " ! container 'main': nvidia.com/gpu: request 0 is not equal to its limit 2"},
     {"a request without a limit", REQUESTS("'nvidia.com/gpu': '3'"), "",
      "nvidia.com/gpu=3 ! container 'main': nvidia.com/gpu: request 3 has no limit; GPUs belong in "
      "limits"},

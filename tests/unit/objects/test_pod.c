@@ -375,7 +375,7 @@ static const struct {
     {"'tolerations': [{'key': 'a', 'effect': 'NoGo'}]",
      "spec.tolerations[0].effect: is 'NoGo', should be NoSchedule, PreferNoSchedule or NoExecute"},
     {"'tolerations': [{'value': 'x'}]",
-     "spec.tolerations[0].operator: should be Exists where there is no key"},
+     "spec.tolerations[0].operator: should be Exists if key is empty"},
 };
 
 static void test_what_validation_refuses_keeps_its_demand(void **state)

@@ -68,7 +68,7 @@ static const struct row SPECS[] = {
      "container 'i': no request for cpu; a LimitRange could add one\n"},
     {"'resources': {'requests': {'cpu': 1, 'memory': 1}}, 'containers': [{'name': 'o'}]", ""},
     {"'tolerations': [{'operator': 'Exists'}, {'key': 'n', 'operator': 'Lt', 'value': '3'}]",
-     "spec.tolerations[1]: operator 'Lt' is not known and tolerates nothing\n"},
+     "spec.tolerations[1]: operator 'Lt' is unknown and tolerates nothing\n"},
     {"'runtimeClassName': 'nvidia'",
      "spec.runtimeClassName nvidia: admission may add overhead, a node selector and tolerations\n"},
     {"'priorityClassName': 'high'", ""}, /* the ledger knows its value */
@@ -104,10 +104,10 @@ static void test_annotations(void **state)
         "annotation scheduler.alpha.kubernetes.io/affinity: podAffinity",
         "annotation scheduler.alpha.kubernetes.io/affinity: podAntiAffinity",
         "annotation scheduler.alpha.kubernetes.io/tolerations",
-        "annotation gpu-extender.io/model is not known; did you mean gpu-extender.io/models?",
-        "annotation gpu-extender.io/Models is not known; did you mean gpu-extender.io/models?",
-        "annotation gpu-extender.io/colour is not known",
-        ("annotation gpu-extender.io/alow-shared is not known; did you mean "
+        "annotation gpu-extender.io/model is unknown; did you mean gpu-extender.io/models?",
+        "annotation gpu-extender.io/Models is unknown; did you mean gpu-extender.io/models?",
+        "annotation gpu-extender.io/colour is unknown",
+        ("annotation gpu-extender.io/alow-shared is unknown; did you mean "
          "gpu-extender.io/allow-shared?"),
     };
     assert_int_equal(list.n, sizeof LINES / sizeof LINES[0]);
