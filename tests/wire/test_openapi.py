@@ -5,7 +5,6 @@ What the answers should be, other tests know; here it is their shape, and that e
 
 import copy
 import decimal
-import glob
 import http.client
 import json
 import os
@@ -26,8 +25,11 @@ WORKLOADS = os.path.join(ROOT, "examples/workloads")
 OPENB_CLUSTER = os.path.join(ROOT, "examples/openb-cluster.json")
 BODY_LIMIT = 1024
 JUDGE = openapi.Judge(openapi.load())
-ROUTE = re.compile(r'\{"([A-Z]+)", "(/[^"]*)", LISTEN_([A-Z]+),')
-REASON = re.compile(r"\[REASON_\w+\] =\s+\{([^}]*)\}")
+ROUTE = re.compile(r"\b([A-Z]+) (/[\w/-]+)")
+# | `name` | message (what the answer adds, or says instead) | help |
+REASON = re.compile(r"^\| `(\w+)` \| ([^|(]*?) (?:\(([^)]*)\) )?\| ([^|]*?) ?\|$", re.MULTILINE)
+INSTEAD = "the answer says what instead"
+REASONS = {name: row for name, *row in REASON.findall(JUDGE.document["components"]["schemas"]["Reason"]["description"])}
 
 # What no question to a service over a cluster file can bring about, and why.
 NOT_OVER_A_FILE = {
@@ -50,9 +52,28 @@ def read(*path):
 
 
 def judge(method, path, answer):
-    found = JUDGE.faults_of_answer(method, path, answer)
+    reasons = faults_of_reasons(answer.json()) if "json" in answer.headers["content-type"] else []
+    found = JUDGE.faults_of_answer(method, path, answer) + reasons
     assert not found, "\n".join([f"{method} {path}: {answer}", *found])
     return answer
+
+
+def parts_of(value):
+    """A JSON value and all below it."""
+    yield value
+    for below in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from parts_of(below)
+
+
+def faults_of_reasons(answer):
+    """What is wrong with the messages and helps that come with a reason: each message begins as documented, each help is the documented."""
+    faults = []
+    for part in parts_of(answer):
+        if isinstance(part, dict) and {"reason", "message", "help"} <= set(part):
+            message, more, advice = REASONS[part["reason"]]
+            begins = more == INSTEAD or part["message"].removeprefix("gpu-extender: ").startswith(message)
+            faults += [] if begins and part["help"] == advice else [f"not the documented message and help: {part}"]
+    return faults
 
 
 def json_of(service, method, path, body=None):
@@ -111,29 +132,23 @@ def test_examples_are_of_their_schemas(method, path):
                 assert not list(lenient.iter_errors(example["value"])), name
 
 
-def test_every_route_is_documented_and_no_other():
-    rows = ROUTE.findall(read("src/main.c"))
-    documented = {
-        (method, path.partition("{")[0], operation["tags"][0].upper()) for (method, path), operation in JUDGE.operations().items()
-    }
-    assert documented == set(rows) and len(rows) == read("src/main.c").count('", LISTEN_'), rows
+def test_every_route_is_documented_and_no_other(start_service, tmp_path):
+    """Each address answers an unknown path with the paths that it has."""
+    policy = tmp_path / "policy.yaml"
+    listen = {"verbs": "127.0.0.1:0", "people": "127.0.0.2:0", "probes": "127.0.0.3:0"}
+    policy.write_text(json.dumps({"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy", "listen": listen}), encoding="utf-8")
+    service = start_service("--config", policy, "--cluster-file", SAMPLE_CLUSTER, listen=None)
+    served = set()
+    for name, service.address in service.addresses.items():
+        served |= {(*route, name) for route in ROUTE.findall(service.get("/no-such-path").json()["error"])}
+    documented = {(method, path.partition("{")[0], operation["tags"][0]) for (method, path), operation in JUDGE.operations().items()}
+    assert documented == served
 
 
-def columns(row):
-    """The texts of a row of C: '"a" "b", "c"' is ["ab", "c"]."""
-    cells = [""]
-    for text, comma in re.findall(r'"([^"]*)"|(,)', row):
-        cells[-1] += text
-        cells += [""] if comma else []
-    return cells
-
-
-def test_reasons_messages_and_help_are_those_of_the_table_in_core():
-    table = [columns(row) for row in REASON.findall(read("src/types/reason.c"))]
+def test_reasons_are_those_that_filter_counts(guarded):
     schema = JUDGE.document["components"]["schemas"]["Reason"]
-    assert schema["enum"] == [name for name, _, _ in table]
-    rows = re.findall(r"^\| `(\w+)` \| ([^|(]*?) (?:\([^)]*\) )?\| ([^|]*?) ?\|$", schema["description"], re.MULTILINE)
-    assert [list(row) for row in rows] == table
+    counted = re.findall(r'^gpu_extender_filter_verdicts_total\{verdict="(\w+)"\}', guarded.get("/metrics").text, re.MULTILINE)
+    assert schema["enum"] == counted == list(REASONS)
 
 
 # Its examples: each question with the answer of the same name.
@@ -234,9 +249,12 @@ def test_metrics_are_the_documented_ones(service):
     assert set(names) == documented_metrics()[0]
 
 
-def test_every_metric_of_the_code_is_documented_and_no_other():
-    code = "".join(read(path) for path in glob.glob("src/**/*.c", root_dir=ROOT, recursive=True))
-    assert set(re.findall(r'"((?:gpu_extender|process)_\w+)"', code)) == set.union(*documented_metrics())
+def test_every_metric_is_documented_and_no_other(guarded, follow):
+    """Of services that ask people for tokens, elect a leader, and are beside a kube-scheduler."""
+    elects = follow(more={"leaderElection": {"enabled": True, "namespace": "gpus", "serviceName": ""}}, ready=False)
+    beside = follow(more={"scheduler": {"beside": True}}, bindTimeoutSeconds=2, ready=False)
+    pages = "".join(each.get("/metrics").text for each in (guarded, elects, beside))
+    assert set(re.findall(r"^# TYPE (\w+)", pages, re.MULTILINE)) == set.union(*documented_metrics())
 
 
 # That a fault would be found.
