@@ -187,9 +187,14 @@ def test_each_right_is_told_of():
     assert told == granted()
 
 
-def test_what_is_refused_by_name_is_told():
-    line = DOCUMENT[DOCUMENT.index("* Refused by name") :].split("\n\n")[0]
-    assert set(quoted(line)) == set(re.findall(r'\{"([\w-]+)", JSON_NULL, refuse', SOURCES))
+@pytest.mark.parametrize("member", ["username", "password", "auth-provider", "as", "as-uid", "as-groups", "as-user-extra"])
+def test_identities_that_are_rejected_by_name_are_documented(run_binary, write, member):
+    config = yaml.safe_load(marked.block("docs/KUBE-SCHEDULER.md", "kubeconfig"))
+    del config["clusters"][0]["cluster"]["certificate-authority"]
+    config["users"][0]["user"][member] = "x"
+    done = run_binary("--kubeconfig", write("kubeconfig", yaml.safe_dump(config)), "--check")
+    assert done.returncode == 2 and f"users[0].user.{member}: is not supported" in done.stderr
+    assert member in quoted(PROSE)
 
 
 # ---- names ----
