@@ -1,14 +1,8 @@
-"""Mistakes found in other extenders' code, and for each the test that would fail with it here, from outside.
+"""Mistakes found in other extenders' code (docs/MISTAKES.md), and for each the test that would fail with it here, from outside."""
 
-Those of the ledger are also tested next to it, in tests/unit/decide/test_ledger_mistakes.c. docs/MISTAKES.md has them all, and says which
-tests guard each.
-"""
-
-import glob
 import itertools
 import json
 import os
-import re
 import signal
 
 import pytest
@@ -261,39 +255,3 @@ def test_without_a_word_only_this_machine_is_served(run_binary):
     listen = list(itertools.takewhile(lambda line: line.startswith(" "), lines[lines.index("listen:") + 1 :]))
     assert len(listen) == 5 and all("127.0.0.1:" in line for line in listen[:3]), listen
     assert all(line.endswith(": false") for line in listen[3:]), listen
-
-
-# docs/MISTAKES.md, and the tests that it names.
-
-ROWS = re.compile(r"^\| (?!mistake)([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", re.MULTILINE)
-
-
-def read(*path):
-    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
-        return file.read()
-
-
-def guards_of(cell):
-    """(file, test) of each test that a row names."""
-    found = []
-    for file, names in re.findall(r"`(test_\w+\.(?:py|c))`: ((?:`test_\w+`(?:, )?)+)", cell):
-        found += [(file, name) for name in re.findall(r"`(\w+)`", names)]
-    assert found and len(found) == len(re.findall(r"`test_\w+`", cell)), cell
-    return found
-
-
-def names_in(file):
-    (path,) = glob.glob(os.path.join(ROOT, "tests", "**", file), recursive=True)
-    return re.findall(r"^(?:def|static void) (test_\w+)\(", read(path), re.MULTILINE)
-
-
-def test_each_mistake_is_guarded_by_tests_that_there_are():
-    guards = {guard for row in ROWS.findall(read("docs/MISTAKES.md")) for guard in guards_of(row[3])}
-    assert {(file, name) for file, name in guards if name not in names_in(file)} == set()
-    own = {("test_mistakes.py", name) for name in names_in("test_mistakes.py")[:-2]}
-    ledgers = {("test_ledger_mistakes.c", name) for name in names_in("test_ledger_mistakes.c")}
-    assert own | ledgers <= guards, "of tests that guard nothing which the table names"
-
-
-def test_no_mistake_is_left_out():
-    assert len(ROWS.findall(read("docs/MISTAKES.md"))) == 22

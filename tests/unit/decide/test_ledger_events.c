@@ -1,5 +1,6 @@
-/* Mistakes in other extenders' ledgers (docs/MISTAKES.md), each with a test that would catch it.
- * Each names the project and the effect. */
+/* The ledger event by event: nodes and pods that come, change, go and are listed again, in any
+ * order. A test that guards against another project's mistake names the project (docs/MISTAKES.md).
+ */
 #include "given_question.h"
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-/* cluster: nodes, pods and use in the ledger. Mistakes of other projects: test_ledger_mistakes.c;
+/* cluster: nodes, pods and use in the ledger. Mistakes of other projects: test_ledger_events.c;
  * long random histories: prop_ledger.c. */
 #include "given.h"
 #include "ledger/cluster.h"
