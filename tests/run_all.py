@@ -23,6 +23,8 @@ REPLAYED = "17"
 THREADED = ("base/", "http/", "auth/", "inventory/", "kube/", "record/", "extender/")
 THREADED_WIRE = ("test_bind", "test_concurrency", "test_http", "test_live", "test_people", "test_slow", "test_tls")
 THREADED_CONTROL_PLANE = ("test_burst", "test_crash")
+# The longest files of tests/wire begin first, so that no core waits for one of them at the end.
+WIRE_FIRST = ("test_live_binds", "test_people", "test_tls", "test_live_faults", "test_connecting", "test_live_lag", "test_slow")
 # pytests at once: they wait more than they work.
 WIRE_PROCESSES = 2 * min(os.cpu_count() or 1, 4)
 # What takes long by sheer number takes less of it with --quick, and under ThreadSanitizer: tests/unit/decide/prop_ledger.c has a million
@@ -79,7 +81,7 @@ def thread_tests(run, name, wanted):
 
 def thread_wire_tests(run, name, wanted):
     if run.builds.ready("thread", name):
-        pytests.run(run.results, name, "tests/wire", wanted or THREADED_WIRE, THREADED_BINARY, WIRE_PROCESSES)
+        pytests.run(run.results, name, "tests/wire", wanted or THREADED_WIRE, THREADED_BINARY, WIRE_PROCESSES, first=WIRE_FIRST)
 
 
 def simulation(run, name, _):
@@ -96,7 +98,7 @@ def hostile_tests(run, name, wanted):
 
 def wire_tests(run, name, wanted):
     if run.builds.ready("test", name):
-        pytests.run(run.results, name, "tests/wire", wanted, processes=WIRE_PROCESSES)
+        pytests.run(run.results, name, "tests/wire", wanted, processes=WIRE_PROCESSES, first=WIRE_FIRST)
 
 
 def bench_tests(run, name, wanted):
@@ -134,8 +136,10 @@ def in_cluster_tests(run, name, wanted):
         pytests.run(run.results, name, "tests/in-cluster", wanted, within=["setpriv", "--pdeathsig", "KILL", "tests/in-cluster/apart"])
 
 
-def fuzz_build(run, name, _):
-    run.builds.ready("fuzz", name, ["fuzz-targets"])
+def build(run, name, _):
+    """The step build/NAME makes the build NAME."""
+    made = name.removeprefix("build/")
+    run.builds.ready(made, name, ["fuzz-targets"] if made == "fuzz" else [])
 
 
 def fuzz_targets(run, name, wanted):
@@ -143,12 +147,16 @@ def fuzz_targets(run, name, wanted):
         fuzz.run(run.results, name, wanted)
 
 
-# Steps that measure no time and wait for nothing. name, whether --quick runs it too, and what does it.
+# Steps that measure no time and wait for nothing; builds come in the order in which others need them. name, whether --quick runs it
+# too, and its function.
 ASIDE = [
+    ("build/test", True, build),
+    ("build/release", True, build),
+    ("build/thread", False, build),
     ("long/unit", True, long_unit_tests),
     ("sim", True, simulation),
     ("lint/tidy", False, lint_tidy),
-    ("build/fuzz", False, fuzz_build),
+    ("build/fuzz", False, build),
 ]
 STEPS = [
     ("lint/includes", True, lambda run, name, _: lint(run, name, "includes")),

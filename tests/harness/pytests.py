@@ -49,9 +49,10 @@ def run_files(results, step, number, files, env, within):
         results.fail(step, f"{output}\npytest: exit status {status}")
 
 
-def run(results, step, folder, wanted, env=None, processes=1, within=()):
+def run(results, step, folder, wanted, env=None, processes=1, within=(), first=()):
     """Runs all files of the folder, or those whose names begin with one of `wanted`: in one pytest, or one pytest per file with
-    `processes` in parallel. within: a command that runs pytest's command."""
+    `processes` in parallel, where those whose names begin with one of `first` begin first. within: a command that runs pytest's
+    command."""
     names = sorted(
         name
         for name in os.listdir(os.path.join(commands.ROOT, folder))
@@ -64,6 +65,7 @@ def run(results, step, folder, wanted, env=None, processes=1, within=()):
             f"no file of {folder} is called {' or '.join(wanted)}" if wanted else f"{folder} has no tests",
         )
         return
-    groups = [files] if processes == 1 else [[file] for file in files]
+    ordered = sorted(files, key=lambda file: not os.path.basename(file).startswith(tuple(first)))
+    groups = [files] if processes == 1 else [[file] for file in ordered]
     with concurrent.futures.ThreadPoolExecutor(processes) as pool:
         list(pool.map(lambda i: run_files(results, step, i, groups[i], env, within), range(len(groups))))

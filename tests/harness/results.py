@@ -66,6 +66,7 @@ class Results:
         """Prints the closing lines; returns the exit status."""
         for name, seconds in sorted(self.steps, key=lambda step: -step[1]):
             self.show(f"took {seconds:6.1f} s: {name}")
+        self.show(f"took {time.monotonic() - self.started:6.1f} s: all steps")
         for name, reason in self.skipped:
             self.show(f"skipped: {name}: {reason}")
         for name in self.failed:

@@ -65,6 +65,17 @@ def test_no_test_at_all_is_no_success(counted):
     assert counted().finish() == 1
 
 
+def test_the_time_of_each_step_and_of_all_is_shown():
+    shown = []
+    found = results.Results(show=shown.append)
+    with found.timed("short"):
+        pass
+    found.ok("a")
+    assert found.finish() == 0
+    assert [line.split(": ")[1] for line in shown if line.startswith("took ")] == ["short", "all steps"]
+    assert shown[-1] == "1 passed, 0 failed"
+
+
 def test_pytest_reports_are_counted(counted, tmp_path):
     report = tmp_path / "r.xml"
     report.write_text(
@@ -91,7 +102,7 @@ def test_files_are_shared_out_and_all_counted(processes, counted, tmp_path, monk
     for name in "abc":
         (tmp_path / f"tests/some/test_{name}.py").write_text(f"def test_it():\n    assert '{name}' != 'b'\n", encoding="utf-8")
     found = counted()
-    pytests.run(found, "some", "tests/some", [], processes=processes)
+    pytests.run(found, "some", "tests/some", [], processes=processes, first=("test_c",))
     assert (found.passed, found.failed) == (2, ["some/test_b: test_it"])
 
 
