@@ -26,12 +26,12 @@ struct nomination {
 };
 
 /* Iterates over those on the node: NULL to NULL. Works in a fork. */
-const struct nomination *node_next_nomination(const struct node *node,
-                                              const struct nomination *nomination);
+const struct nomination *nomination_next_on(const struct node *node,
+                                            const struct nomination *nomination);
 
 /* Iterates over those that request GPUs, the oldest first: NULL to NULL. None without quotas. */
-const struct nomination *cluster_next_nomination(const struct cluster *cluster,
-                                                 const struct nomination *nomination);
+const struct nomination *nomination_next(const struct cluster *cluster,
+                                         const struct nomination *nomination);
 /* The nominated node, which may not exist. */
 const struct node *nomination_node(const struct nomination *nomination);
 
@@ -43,8 +43,8 @@ struct asker {
     const char *nominated_node; /* NULL or "": none */
 };
 
-struct asker asker_of(const struct pod *pod);
-struct asker asker_of_facts(const struct pod_facts *facts);
+struct asker asker_from_pod(const struct pod *pod);
+struct asker asker_from_facts(const struct pod_facts *facts);
 
 /* The amount of the resource on the node that is kept for other pods than the asker; at most
  * INT64_MAX.

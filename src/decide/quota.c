@@ -198,8 +198,7 @@ void quota_promise(struct quota_view *view, const struct cluster *cluster,
     if (!view || view->n_rows == 0)
         return;
     for (size_t n = 0;
-         n < QUOTA_NOMINATIONS_MAX && (nomination = cluster_next_nomination(cluster, nomination));
-         n++) {
+         n < QUOTA_NOMINATIONS_MAX && (nomination = nomination_next(cluster, nomination)); n++) {
         if (!nominate_outranks(nomination, asker))
             continue;
         find_coverage(&coverage, cluster, nomination->namespace_, arena);

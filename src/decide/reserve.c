@@ -31,7 +31,7 @@ static struct known known_of(const struct pod *pod)
                           .refusal = pod->refusal,
                           .gone = pod->finished || pod->terminating,
                           .needs_facts = pod->shape->facts.demand_only,
-                          .asker = asker_of(pod)};
+                          .asker = asker_from_pod(pod)};
 }
 
 static struct known known_of_facts(const struct pod_facts *facts)
@@ -42,7 +42,7 @@ static struct known known_of_facts(const struct pod_facts *facts)
                           .node_name = facts->node_name,
                           .refusal = facts->refusal,
                           .gone = facts->finished || facts->terminating,
-                          .asker = asker_of_facts(facts)};
+                          .asker = asker_from_facts(facts)};
 }
 
 static bool find_known(const struct cluster *cluster, const struct reserve_question *question,

@@ -30,7 +30,7 @@ struct fit_question args_question(const struct cluster *cluster, const struct po
         .refusal = pod->refusal,
         .scope = FIT_OURS,
         .replica_of = pod->replica_of,
-        .asker = asker_of_facts(pod),
+        .asker = asker_from_facts(pod),
         .own = cluster_find_reservation(cluster, pod->uid),
     };
     return fit_question_of(cluster, pod->namespace_, &wanted, clock_ms(), arena);

@@ -52,9 +52,9 @@ void cluster_free(struct cluster *cluster)
     node_index_free(&cluster->node_index);
     free(cluster->check_walk.used);
     gpu_demand_free_all(cluster);
-    priority_classes_free_all(cluster);
+    cluster_priority_classes_free_all(cluster);
     namespace_usage_free_all(cluster);
-    device_classes_free_all(cluster);
+    cluster_device_classes_free_all(cluster);
     for (size_t i = 0; i < cluster->n_fork_resources; i++)
         shapes_unref_resource(cluster->shapes, cluster->fork_resources[i]);
     free(cluster->fork_resources);
@@ -328,9 +328,9 @@ void cluster_relist_end(struct cluster *cluster, enum cluster_kind kind)
     else if (kind == CLUSTER_PODS)
         (void)cluster_relist_sweep_pods(cluster, SIZE_MAX);
     else if (kind == CLUSTER_NAMESPACES)
-        namespaces_sweep(cluster);
+        cluster_namespaces_sweep(cluster);
     else if (kind == CLUSTER_DEVICE_CLASSES)
-        device_classes_sweep(cluster);
+        cluster_device_classes_sweep(cluster);
     else
-        priority_classes_sweep(cluster);
+        cluster_priority_classes_sweep(cluster);
 }

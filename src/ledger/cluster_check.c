@@ -533,7 +533,8 @@ size_t cluster_check(const struct cluster *cluster, struct err *err)
     check_owners(&check, cluster);
     check_demands(&check, cluster);
     check_namespaces(&check, cluster);
-    check_unless_same(&check, "wrong counts of device classes", device_classes_check(cluster), 0);
+    check_unless_same(&check, "wrong counts of device classes",
+                      cluster_device_classes_check(cluster), 0);
     size_t n_shape_refs = 0;
     size_t n_shape_bytes = 0;
     for (const struct shape_entry *shape = cluster->shapes->shapes; shape; shape = shape->hh.next) {

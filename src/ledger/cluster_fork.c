@@ -72,7 +72,7 @@ struct cluster *cluster_fork(struct cluster *cluster)
         cluster_upsert_priority_class(fork, entry->name, entry->value, entry->is_default,
                                       entry->never_preempts);
     namespace_usage_fork(fork, cluster);
-    device_classes_fork(fork, cluster);
+    cluster_device_classes_fork(fork, cluster);
     fork->version = cluster->version;
     return fork;
 }

@@ -60,7 +60,7 @@ struct claim_entry {
     char text[];        /* the UID */
 };
 
-/* device_classes.c */
+/* cluster_device_classes.c */
 struct device_class;
 struct claimed_resource;
 
@@ -237,9 +237,9 @@ void model_pool_take(struct node_resource *entry);
 void model_pool_give(struct node_resource *entry);
 bool model_pool_is_offered(const struct node *node, const struct node_resource *entry);
 
-/* priority_classes.c */
-void priority_classes_free_all(struct cluster *cluster);
-void priority_classes_sweep(struct cluster *cluster);
+/* cluster_priority_classes.c */
+void cluster_priority_classes_free_all(struct cluster *cluster);
+void cluster_priority_classes_sweep(struct cluster *cluster);
 
 /* namespace_usage.c */
 /* Adds n pods of the shape (n < 0: subtracts) on a node of these models. */
@@ -261,17 +261,17 @@ void namespace_usage_release(struct cluster *cluster, struct namespace_entry *en
 void namespace_usage_fork(struct cluster *fork, const struct cluster *cluster);
 void namespace_usage_free_all(struct cluster *cluster);
 
-/* namespaces.c */
-void namespaces_sweep(struct cluster *cluster);
+/* cluster_namespaces.c */
+void cluster_namespaces_sweep(struct cluster *cluster);
 
-/* device_classes.c */
-void device_classes_free_all(struct cluster *cluster);
-void device_classes_sweep(struct cluster *cluster);
-void device_classes_fork(struct cluster *fork, const struct cluster *cluster);
+/* cluster_device_classes.c */
+void cluster_device_classes_free_all(struct cluster *cluster);
+void cluster_device_classes_sweep(struct cluster *cluster);
+void cluster_device_classes_fork(struct cluster *fork, const struct cluster *cluster);
 /* Returns the number of resources with a wrong count of classes. */
-size_t device_classes_check(const struct cluster *cluster);
+size_t cluster_device_classes_check(const struct cluster *cluster);
 /* Whether a device class maps this extended resource. */
-bool device_classes_map(const struct cluster *cluster, const char *resource);
+bool cluster_device_classes_map(const struct cluster *cluster, const char *resource);
 
 /* node_traits.c */
 /* before: current traits of the node of that name; NULL: none. */

@@ -80,5 +80,5 @@ bool node_gives_by_claim(const struct node *node, const struct resource *resourc
     if (!cluster->device_classes)
         return false;
     const struct node_resource *has = node_find_resource(node, resource);
-    return (!has || has->allocatable <= 0) && device_classes_map(cluster, resource->name);
+    return (!has || has->allocatable <= 0) && cluster_device_classes_map(cluster, resource->name);
 }

@@ -77,8 +77,8 @@ void nominate_fork_node(struct cluster *fork, struct node *copy, const struct no
     }
 }
 
-const struct nomination *node_next_nomination(const struct node *node,
-                                              const struct nomination *nomination)
+const struct nomination *nomination_next_on(const struct node *node,
+                                            const struct nomination *nomination)
 {
     const struct nomination_entry *next = node->nominations;
     if (nomination)
@@ -86,8 +86,8 @@ const struct nomination *node_next_nomination(const struct node *node,
     return next ? &next->nomination : NULL;
 }
 
-const struct nomination *cluster_next_nomination(const struct cluster *cluster,
-                                                 const struct nomination *nomination)
+const struct nomination *nomination_next(const struct cluster *cluster,
+                                         const struct nomination *nomination)
 {
     const struct nomination_entry *next = cluster->nominations;
     if (nomination)
@@ -102,12 +102,12 @@ const struct node *nomination_node(const struct nomination *nomination)
 
 /* The pod that asks. */
 
-struct asker asker_of(const struct pod *pod)
+struct asker asker_from_pod(const struct pod *pod)
 {
     return (struct asker){pod->uid, pod->priority, pod->created_s, pod->nominated_node};
 }
 
-struct asker asker_of_facts(const struct pod_facts *facts)
+struct asker asker_from_facts(const struct pod_facts *facts)
 {
     return (struct asker){facts->uid, facts->priority, facts->created_s, facts->nominated_node};
 }
@@ -151,8 +151,8 @@ int64_t nominate_kept(const struct node *node, const struct asker *asker,
                       const struct resource *resource)
 {
     int64_t kept = 0;
-    for (const struct nomination *other = node_next_nomination(node, NULL); other;
-         other = node_next_nomination(node, other)) {
+    for (const struct nomination *other = nomination_next_on(node, NULL); other;
+         other = nomination_next_on(node, other)) {
         if (is_kept_from(node, other, asker))
             kept = amount_add(kept, needs_find(other->needs, other->n_needs, resource));
     }
@@ -172,8 +172,8 @@ const struct nomination *nominate_blocker(const struct node *node, const struct 
                                           const struct pod_shape *shape)
 {
     const struct nomination *blocker = NULL;
-    for (const struct nomination *other = node_next_nomination(node, NULL); other;
-         other = node_next_nomination(node, other)) {
+    for (const struct nomination *other = nomination_next_on(node, NULL); other;
+         other = nomination_next_on(node, other)) {
         if (is_kept_from(node, other, asker) && needs_any(shape, other) &&
             (!blocker || strcmp(other->uid, blocker->uid) < 0))
             blocker = other;

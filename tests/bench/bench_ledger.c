@@ -289,7 +289,7 @@ static void decide(struct cluster *cluster)
 {
     struct arena *arena = arena_new();
     const struct pod *pod = cluster_find_pod(cluster, "a-pod");
-    const struct fit_question question = {.shape = pod->shape, .asker = asker_of(pod)};
+    const struct fit_question question = {.shape = pod->shape, .asker = asker_from_pod(pod)};
     struct best *best = best_begin(cluster, &question, N_BEST, arena);
     size_t n = 0;
     for (const struct node *node = cluster_next_node(cluster, NULL); node;

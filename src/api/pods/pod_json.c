@@ -92,7 +92,7 @@ struct pod_query pod_json_query(const struct pod_report *report, const struct po
         .shape = cluster_resolve(report->fork, &copy->shape->facts, report->arena),
         .refusal = copy->pod.refusal,
         .scope = FIT_ALL,
-        .asker = asker_of(&copy->pod),
+        .asker = asker_from_pod(&copy->pod),
     };
     return (struct pod_query){.question = fit_question_of(report->fork, copy->pod.namespace_,
                                                           &wanted, QUOTA_NO_CLAIMS, report->arena),

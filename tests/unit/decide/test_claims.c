@@ -75,7 +75,7 @@ static const char *judge_of(struct given *given, const struct pod_facts *facts, 
 {
     struct fit_question question = given_question(given, &facts->shape);
     question.scope = FIT_OURS;
-    question.asker = asker_of_facts(facts);
+    question.asker = asker_from_facts(facts);
     question.quota =
         quota_begin(given->cluster, facts->namespace_, question.shape, NULL, given->arena);
     quota_promise(question.quota, given->cluster, &question.asker, now_ms, given->arena);
@@ -261,7 +261,7 @@ static void test_a_fork_has_nominations_and_no_claims(void **state)
     claim(given, "a/2", GPU "=8", "t");
     struct cluster *fork = cluster_fork(given->cluster);
     const struct pod_facts facts = facts_of(given, "a/3", GPU "=8");
-    const struct asker asker = asker_of_facts(&facts);
+    const struct asker asker = asker_from_facts(&facts);
     const struct pod_shape *shape = cluster_resolve(fork, &facts.shape, given->arena);
     struct quota_view *view = quota_begin(fork, "a", shape, NULL, given->arena);
     quota_promise(view, fork, &asker, 1, given->arena);

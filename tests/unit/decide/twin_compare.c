@@ -274,8 +274,8 @@ static int compare_promises(struct err *err, const struct cluster *cluster,
     int64_t n = 0;
     if (!node)
         return 0;
-    for (const struct nomination *kept = node_next_nomination(node, NULL); kept;
-         kept = node_next_nomination(node, kept))
+    for (const struct nomination *kept = nomination_next_on(node, NULL); kept;
+         kept = nomination_next_on(node, kept))
         n++;
     int r = compare(err, name, "nominations", n, (int64_t)plain_n_promised(plain, i));
     for (; r == 0 && asker.priority < 4; asker.priority++) {

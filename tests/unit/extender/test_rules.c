@@ -131,7 +131,7 @@ static struct rule_case case_of(struct ruled *ruled, const char *name, enum reas
     struct arena *arena = arena_new();
     const struct inventory_view view = inventory_read(ruled->verbs.extender.inventory);
     const struct node *node = cluster_find_node(view.cluster, name);
-    const struct fit_question question = {.asker = asker_of_facts(&pod)};
+    const struct fit_question question = {.asker = asker_from_facts(&pod)};
     const struct rule_input input = {
         .cluster = view.cluster,
         .args = &args,

@@ -1,4 +1,4 @@
-/* priority_classes: priority classes by name. See include/ledger/cluster.h. */
+/* cluster_priority_classes: priority classes by name. See include/ledger/cluster.h. */
 #include "base/mem.h"
 #include "ledger.h"
 
@@ -48,7 +48,7 @@ static void remove_named(struct cluster *cluster, struct priority_class **table,
     cluster->version++;
 }
 
-void priority_classes_free_all(struct cluster *cluster)
+void cluster_priority_classes_free_all(struct cluster *cluster)
 {
     struct priority_class *entry = NULL;
     struct priority_class *next = NULL;
@@ -57,7 +57,7 @@ void priority_classes_free_all(struct cluster *cluster)
     }
 }
 
-void priority_classes_sweep(struct cluster *cluster)
+void cluster_priority_classes_sweep(struct cluster *cluster)
 {
     struct priority_class *entry = NULL;
     struct priority_class *next = NULL;

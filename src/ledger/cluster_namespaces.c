@@ -1,4 +1,4 @@
-/* namespaces: existing namespaces and their labels. See include/ledger/cluster.h. */
+/* cluster_namespaces: existing namespaces and their labels. See include/ledger/cluster.h. */
 #include "base/mem.h"
 #include "ledger.h"
 
@@ -50,7 +50,7 @@ void cluster_delete_namespace(struct cluster *cluster, const char *name)
         remove_namespace(cluster, entry);
 }
 
-void namespaces_sweep(struct cluster *cluster)
+void cluster_namespaces_sweep(struct cluster *cluster)
 {
     struct namespace_entry *entry = NULL;
     struct namespace_entry *next = NULL;

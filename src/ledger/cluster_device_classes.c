@@ -1,5 +1,5 @@
 /*
- * device_classes: the extended resources that kube-scheduler would allocate by a claim. See
+ * cluster_device_classes: the extended resources that kube-scheduler would allocate by a claim. See
  * include/ledger/cluster.h.
  *
  * Source: Kubernetes' DRAExtendedResource (KEP-5004): spec.extendedResourceName, and for every
@@ -103,7 +103,7 @@ size_t cluster_n_device_classes(const struct cluster *cluster)
     return HASH_COUNT(cluster->device_classes);
 }
 
-void device_classes_free_all(struct cluster *cluster)
+void cluster_device_classes_free_all(struct cluster *cluster)
 {
     struct device_class *class = NULL;
     struct device_class *next = NULL;
@@ -112,7 +112,7 @@ void device_classes_free_all(struct cluster *cluster)
     }
 }
 
-void device_classes_sweep(struct cluster *cluster)
+void cluster_device_classes_sweep(struct cluster *cluster)
 {
     struct device_class *class = NULL;
     struct device_class *next = NULL;
@@ -134,7 +134,7 @@ const char *cluster_next_device_class(const struct cluster *cluster, const char 
     return next->name;
 }
 
-void device_classes_fork(struct cluster *fork, const struct cluster *cluster)
+void cluster_device_classes_fork(struct cluster *fork, const struct cluster *cluster)
 {
     const char *resource = "";
     const char *name = NULL;
@@ -142,7 +142,7 @@ void device_classes_fork(struct cluster *fork, const struct cluster *cluster)
         cluster_upsert_device_class(fork, name, resource);
 }
 
-size_t device_classes_check(const struct cluster *cluster)
+size_t cluster_device_classes_check(const struct cluster *cluster)
 {
     size_t n_wrong = 0;
     const struct claimed_resource *claimed = cluster->claimed_resources;
@@ -156,7 +156,7 @@ size_t device_classes_check(const struct cluster *cluster)
     return n_wrong;
 }
 
-bool device_classes_map(const struct cluster *cluster, const char *resource)
+bool cluster_device_classes_map(const struct cluster *cluster, const char *resource)
 {
     const size_t len = strlen(IMPLICIT);
     if (find_claimed(cluster, resource))
