@@ -79,19 +79,19 @@ def proxied(plane, name):
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def own_plane(programs, tmp_path_factory):
     """A separate plane: cluster-scoped objects would collide with those of other tests."""
     with Plane(programs, tmp_path_factory.mktemp("installed")) as running:
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def kubectl(own_plane, programs):
     return Kubectl(programs, own_plane.folder, own_plane.kubeconfig())
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def installed(own_plane, kubectl):
     """The API server with everything applied, and kubectl's output for each overlay."""
     try:
