@@ -2,6 +2,7 @@
 #include "api/text.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 const char *text_member(const json_t *object, const char *key)
 {
@@ -53,4 +54,23 @@ const char *text_names(const struct name_list *shown, struct arena *arena)
     if (shown->n <= TEXT_NAMES_SHOWN)
         return shown->text;
     return arena_printf(arena, "%s and %zu more", shown->text, shown->n - TEXT_NAMES_SHOWN);
+}
+
+/* Length of the control character at text; 0: none. C1 has two bytes in UTF-8. */
+static size_t control_bytes(const unsigned char *text)
+{
+    if (text[0] < ' ' || text[0] == 0x7f)
+        return 1;
+    return text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0 ? 2 : 0;
+}
+
+const char *text_one_line(const char *text, struct arena *arena)
+{
+    char *copy = arena_strdup(arena, text);
+    for (char *at = copy; *at; at++) {
+        const size_t len = control_bytes((const unsigned char *)at);
+        memset(at, ' ', len);
+        at += len > 0 ? len - 1 : 0;
+    }
+    return copy;
 }

@@ -12,8 +12,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Each workload is judged on each node, which may lack each resource. This bounds the verdicts and
- * lacks of an answer (about 400 bytes each). */
+/* Each workload is judged on each node, which may lack each resource, and the answer lists the
+ * resources and models that it asks for. This bounds the entries of an answer (about 400 bytes
+ * each). */
 #define MAX_VERDICTS ((size_t)1000000)
 
 /* Workloads with a search for victims, which visits all pods under the ledger's lock. */
@@ -72,9 +73,13 @@ static bool is_too_much(const struct workload_list *list, const struct cluster *
 {
     const size_t n_nodes = cluster_n_nodes(fork);
     size_t n_a_node = 0;
-    for (size_t i = 0; i < list->n; i++)
-        n_a_node += 1 + list->items[i].pod.shape.n_demand;
-    if (n_nodes == 0 || n_a_node <= MAX_VERDICTS / n_nodes)
+    size_t n_models = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct shape_facts *facts = &list->items[i].pod.shape;
+        n_a_node += 1 + facts->n_demand;
+        n_models += facts->wants.n_accept + facts->wants.n_exclude;
+    }
+    if (n_models <= MAX_VERDICTS && n_a_node <= (MAX_VERDICTS - n_models) / (n_nodes + 1))
         return false;
     exchange_answer_error(exchange, 413,
                           arena_printf(exchange_arena(exchange),
@@ -232,6 +237,16 @@ static void write_placements(const json_t *workload, struct arena *arena, struct
     table_write(table, out);
 }
 
+/* Nothing if the template is unreadable. */
+static void write_understood(const json_t *workload, struct arena *arena, struct buf *out)
+{
+    const char *text = text_member(workload, "understood");
+    if (!text[0])
+        return;
+    buf_add_text(out, text_one_line(text, arena));
+    buf_add_text(out, "\n");
+}
+
 static void write_notes(const json_t *workload, struct buf *out)
 {
     size_t i = 0;
@@ -259,6 +274,7 @@ static void write_table(const json_t *result, struct arena *arena, struct buf *o
         buf_printf(out, "%s\n", text_member(result, "summary"));
     json_array_foreach (workloads, i, workload) {
         buf_printf(out, "%s%s\n", i > 0 ? "\n" : "", text_member(workload, "summary"));
+        write_understood(workload, arena, out);
         write_notes(workload, out);
         write_placements(workload, arena, out);
         verdict_write_table(json_object_get(workload, "nodes"), arena, out);

@@ -6,6 +6,7 @@
 #include "api/cluster/fragmentation_json.h"
 #include "api/cluster/quota_json.h"
 #include "api/dry_run/eviction.h"
+#include "api/verdicts/asks_for.h"
 #include "api/verdicts/model_words.h"
 #include "api/verdicts/near_misses.h"
 #include "api/verdicts/verdict.h"
@@ -399,6 +400,20 @@ static json_t *preemption_json(const struct placement_run *run)
                          dry_run->arena);
 }
 
+/* What we read in the manifest. Adds the members asksFor, models and understood. */
+static void add_understood(const struct placement_run *run, json_t *workload)
+{
+    static const struct shape_facts NOTHING;
+    const bool is_read = !run->workload->problem;
+    const struct shape_facts *facts = is_read ? &run->workload->pod.shape : &NOTHING;
+    const struct policy *policy = cluster_policy(run->dry_run->fork);
+    struct arena *arena = run->dry_run->arena;
+    json_t *text = is_read ? json_string(asks_for_text(policy, facts, arena)) : json_null();
+    (void)json_object_set_new(workload, "asksFor", asks_for_amounts(policy, facts));
+    (void)json_object_set_new(workload, "models", asks_for_models(&facts->wants, arena));
+    (void)json_object_set_new(workload, "understood", text);
+}
+
 json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workload)
 {
     json_t *explain = NULL;
@@ -416,11 +431,14 @@ json_t *placement_run_json(struct dry_run *dry_run, const struct workload *workl
     json_t *placements = place(&run, notes, &explain);
     quota_json_update(quotas, dry_run->fork, workload->namespace_, shape, dry_run->arena);
     dry_run->n_placed_whole += !run.no_more[0] && !run.refused_because;
-    return json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}",
-                     "kind", workload->kind, "name", workload->name, "namespace",
-                     workload->namespace_, "summary", summary_of(&run), "replicas",
-                     (json_int_t)run.n_replicas, "placed", (json_int_t)run.n_placed, "moreReplicas",
-                     (json_int_t)run.n_more, "placements", placements, "nodes", nodes, "nearMisses",
-                     run.near_misses ? run.near_misses : json_array(), "notEvaluated", notes,
-                     "preemption", preemption_json(&run), "quotas", quotas, "explain", explain);
+    json_t *json =
+        json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o*}", "kind",
+                  workload->kind, "name", workload->name, "namespace", workload->namespace_,
+                  "summary", summary_of(&run), "replicas", (json_int_t)run.n_replicas, "placed",
+                  (json_int_t)run.n_placed, "moreReplicas", (json_int_t)run.n_more, "placements",
+                  placements, "nodes", nodes, "nearMisses",
+                  run.near_misses ? run.near_misses : json_array(), "notEvaluated", notes,
+                  "preemption", preemption_json(&run), "quotas", quotas, "explain", explain);
+    add_understood(&run, json);
+    return json;
 }

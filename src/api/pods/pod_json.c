@@ -1,5 +1,6 @@
 /* pod_json: see pod_json.h. The sentence comes first. */
 #include "api/pods/pod_json.h"
+#include "api/verdicts/asks_for.h"
 #include "api/verdicts/model_words.h"
 #include "base/text_time.h"
 #include "decide/quota.h"
@@ -116,21 +117,6 @@ static void set(json_t *object, const char *key, json_t *value)
     (void)json_object_set_new(object, key, value);
 }
 
-/* GPUs first. Omits "pods", because every pod needs one. */
-static json_t *requests_json(const struct policy *policy, const struct shape_facts *facts)
-{
-    json_t *requests = json_object();
-    json_t *others = json_object();
-    for (size_t i = 0; i < facts->n_demand; i++) {
-        const struct amount *amount = &facts->demand[i];
-        const bool is_gpu = policy_is_gpu_resource(policy, amount->resource);
-        if (is_gpu || strcmp(amount->resource, "pods") != 0)
-            set(is_gpu ? requests : others, amount->resource, json_integer(amount->amount));
-    }
-    (void)json_object_update_new(requests, others);
-    return requests;
-}
-
 static json_t *scheduler_json(const struct pod *pod)
 {
     if (!pod->unscheduled_reason)
@@ -191,7 +177,7 @@ json_t *pod_json(const struct pod_report *report, const struct pod_copy *copy,
         "{s:s, s:s, s:s, s:s, s:o, s:s, s:o, s:o, s:I, s:s}", "namespace", pod->namespace_, "name",
         pod->name, "uid", pod->uid, "state", state_of(pod), "node", text_or_null(pod->node_name),
         "summary", summary_of(report, copy, verdicts), "schedulerSays", scheduler_json(pod),
-        "requests", requests_json(cluster_policy(report->fork), &copy->shape->facts), "priority",
+        "requests", asks_for_amounts(cluster_policy(report->fork), &copy->shape->facts), "priority",
         (json_int_t)pod->priority, "priorityClass", pod->priority_class);
     set(object, "gpuModels", model_words_json(&copy->shape->facts.wants, report->arena));
     set_creation(object, report, pod);

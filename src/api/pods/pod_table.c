@@ -12,30 +12,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Length of the control character at text; 0: none. C1 has two bytes in UTF-8. */
-static size_t control_bytes(const unsigned char *text)
-{
-    if (text[0] < ' ' || text[0] == 0x7f)
-        return 1;
-    return text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0 ? 2 : 0;
-}
-
-/* Foreign text: must not imitate our lines or control a terminal. */
-static const char *one_line(const char *text, struct arena *arena)
-{
-    char *copy = arena_strdup(arena, text);
-    for (char *at = copy; *at; at++) {
-        const size_t len = control_bytes((const unsigned char *)at);
-        memset(at, ' ', len);
-        at += len > 0 ? len - 1 : 0;
-    }
-    return copy;
-}
-
 static void write_line(const char *name, const char *text, struct arena *arena, struct buf *out)
 {
     buf_printf(out, "  %-15s ", name);
-    buf_add_text(out, one_line(text, arena));
+    buf_add_text(out, text_one_line(text, arena));
     buf_add_text(out, "\n");
 }
 
@@ -119,7 +99,7 @@ static void write_notes(const json_t *pod, struct arena *arena, struct buf *out)
 
 static void write_pod(const json_t *pod, struct arena *arena, struct buf *out)
 {
-    buf_printf(out, "%s\n", one_line(text_member(pod, "summary"), arena));
+    buf_printf(out, "%s\n", text_one_line(text_member(pod, "summary"), arena));
     write_scheduler(pod, arena, out);
     write_requests(pod, arena, out);
     write_notes(pod, arena, out);

@@ -21,7 +21,7 @@ static const char *name_of(const struct gpu_model *model, struct arena *arena)
                         sharing);
 }
 
-static json_t *names_json(const struct gpu_model *models, size_t n, struct arena *arena)
+json_t *model_words_names(const struct gpu_model *models, size_t n, struct arena *arena)
 {
     json_t *names = json_array();
     for (size_t i = 0; i < n; i++)
@@ -33,21 +33,22 @@ json_t *model_words_json(const struct model_wants *wants, struct arena *arena)
 {
     if (wants->n_accept == 0 && wants->n_exclude == 0 && wants->min_memory_bytes == 0)
         return json_null();
-    return json_pack("{s:o, s:o, s:I}", "models", names_json(wants->accept, wants->n_accept, arena),
-                     "excludeModels", names_json(wants->exclude, wants->n_exclude, arena),
-                     "minMemoryBytes", (json_int_t)wants->min_memory_bytes);
+    return json_pack("{s:o, s:o, s:I}", "models",
+                     model_words_names(wants->accept, wants->n_accept, arena), "excludeModels",
+                     model_words_names(wants->exclude, wants->n_exclude, arena), "minMemoryBytes",
+                     (json_int_t)wants->min_memory_bytes);
 }
 
-/* "T4 or A100"; "" for none. */
-static const char *either_text(const json_t *names, struct arena *arena)
+/* Joined by " or ": "T4 or A100"; "" for none. */
+static const char *names_text(const json_t *names, const char *joint, struct arena *arena)
 {
     const char *text = "";
     size_t i = 0;
     json_t *name = NULL;
     json_array_foreach (names, i, name) {
         if (i == TEXT_NAMES_SHOWN)
-            return arena_printf(arena, "%s or %zu more", text, json_array_size(names) - i);
-        text = arena_printf(arena, "%s%s%s", text, i > 0 ? " or " : "", json_string_value(name));
+            return arena_printf(arena, "%s%s%zu more", text, joint, json_array_size(names) - i);
+        text = arena_printf(arena, "%s%s%s", text, i > 0 ? joint : "", json_string_value(name));
     }
     return text;
 }
@@ -58,10 +59,10 @@ static const char *join(const char *left, const char *right, struct arena *arena
     return arena_printf(arena, "%s%s%s", left, left[0] && right[0] ? ", " : "", right);
 }
 
-const char *model_words_text(const json_t *wants, struct arena *arena)
+/* Appends the excluded models and the minimum of memory. */
+static const char *add_limits(const char *text, const json_t *wants, struct arena *arena)
 {
-    const char *text = either_text(json_object_get(wants, "models"), arena);
-    const char *excluded = either_text(json_object_get(wants, "excludeModels"), arena);
+    const char *excluded = names_text(json_object_get(wants, "excludeModels"), " or ", arena);
     const json_int_t memory = json_integer_value(json_object_get(wants, "minMemoryBytes"));
     char bytes[32];
     if (excluded[0])
@@ -71,6 +72,20 @@ const char *model_words_text(const json_t *wants, struct arena *arena)
             text, arena_printf(arena, "at least %s of memory", quantity_bytes_text(memory, bytes)),
             arena);
     return text;
+}
+
+const char *model_words_text(const json_t *wants, struct arena *arena)
+{
+    return add_limits(names_text(json_object_get(wants, "models"), " or ", arena), wants, arena);
+}
+
+const char *model_words_in_order(const json_t *wants, struct arena *arena)
+{
+    const json_t *names = json_object_get(wants, "models");
+    const char *text = names_text(names, ", then ", arena);
+    if (text[0])
+        text = arena_printf(arena, "model%s %s", json_array_size(names) == 1 ? "" : "s", text);
+    return add_limits(text, wants, arena);
 }
 
 struct seen_model {

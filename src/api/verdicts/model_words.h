@@ -8,10 +8,14 @@
 
 /* Suffix for the sharing of a GPU: "SHARED", "MIG-1g.5gb"; "" for a whole one. */
 const char *model_words_sharing(const struct gpu_model *model, struct arena *arena);
+/* The names of the models, an array of strings. */
+json_t *model_words_names(const struct gpu_model *models, size_t n, struct arena *arena);
 /* {models, excludeModels, minMemoryBytes}; null if any GPU is accepted. */
 json_t *model_words_json(const struct model_wants *wants, struct arena *arena);
 /* That JSON as text: "T4 or A100, not K80, at least 16Gi of memory"; "" for null. */
 const char *model_words_text(const json_t *wants, struct arena *arena);
+/* The same with the order of preference: "models T4, then A100, not K80". */
+const char *model_words_in_order(const json_t *wants, struct arena *arena);
 /* "; it asks for T4, the GPUs here are A100-SXM4-80GB, H100" if models keep the pod from nodes,
  * else "". counts: nodes by reason. */
 const char *model_words_hint(const size_t counts[N_REASONS], const struct model_wants *wants,

@@ -275,6 +275,7 @@ static void test_table(void **state)
 {
     static const char EXPECTED[] =
         "Deployment ml/web: 2 of 2 replicas can be placed, and 1 more would fit\n"
+        "asks for 2 nvidia.com/gpu, 1 cpu, 1Gi memory\n"
         "\n"
         "REPLICA   GOES TO   WHY NOT\n"
         "0         a100-1    -\n"

@@ -1,0 +1,107 @@
+"""What a dry run understood of a manifest: the amounts and models that each workload asks for, as JSON and as one line of the table."""
+
+import pytest
+from objects import GPU, annotated, merged, node, pod
+
+GIB = 2**30
+
+
+@pytest.fixture(scope="module")
+def service(module_service):
+    asking = annotated("waits", 1, models="H100-80GB, A100", exclude_models="K80", min_gpu_memory="32Gi")
+    return module_service(node("a", 8), node("cpu", None), merged(asking, {"spec": demand(**{GPU: 3, "cpu": "1500m", "memory": "3Gi"})}))
+
+
+def demand(**limits):
+    return {"containers": [{"name": "c", "resources": {"limits": {name: str(amount) for name, amount in limits.items()}}}]}
+
+
+def deployment(annotations, containers):
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "ml"},
+        "spec": {"replicas": 2, "template": {"metadata": {"annotations": annotations}, "spec": containers}},
+    }
+
+
+def workload_of(service, asking):
+    (workload,) = service.post("/v1/dry-run", asking).json()["workloads"]
+    return workload
+
+
+def line_of(service, asking):
+    """The line below the heading of the only workload."""
+    heading, line, *_ = service.post("/v1/dry-run?output=table", asking).text.splitlines()
+    assert "replicas can be placed" in heading
+    return line
+
+
+def test_amounts_are_per_replica_and_gpus_come_first(service):
+    asking = deployment({"gpu-extender.io/models": "H100-80GB, A100"}, demand(**{GPU: 4, "cpu": 8, "memory": "64Gi"}))
+    workload = workload_of(service, asking)
+    assert workload["asksFor"] == {GPU: 4, "cpu": 8000, "memory": 64 * GIB}
+    assert workload["models"] == {"accept": ["H100-80GB", "A100"]}
+    text = f"asks for 4 {GPU}, 8 cpu, 64Gi memory; models H100-80GB, then A100"
+    assert workload["understood"] == line_of(service, asking) == text
+
+
+def test_a_misspelled_key_asks_for_no_gpu(service):
+    asking = pod(spec={"containers": [{"name": "c", "resources": {"limit": {GPU: "4"}}}]})
+    workload = workload_of(service, asking)
+    assert (workload["asksFor"], workload["models"]) == ({}, {})
+    assert workload["understood"] == line_of(service, asking) == "asks for no GPU"
+
+
+def test_no_gpu_stands_before_the_other_amounts(service):
+    asking = pod(spec=demand(**{"cpu": "250m", "example.com/fpga": 2}))
+    assert workload_of(service, asking)["asksFor"] == {"cpu": 250, "example.com/fpga": 2}
+    assert line_of(service, asking) == "asks for no GPU, 250m cpu, 2 example.com/fpga"
+
+
+@pytest.mark.parametrize(
+    "wishes, models, text",
+    [
+        ({"models": "h100"}, {"accept": ["H100"]}, "; model H100"),
+        ({"exclude_models": "K80, T4"}, {"exclude": ["K80", "T4"]}, "; not K80 or T4"),
+        ({"min_gpu_memory": "40Gi"}, {"minMemory": 40 * GIB}, "; at least 40Gi of memory"),
+        (
+            {"models": "A100, H100", "exclude_models": "K80", "min_gpu_memory": "40Gi"},
+            {"accept": ["A100", "H100"], "exclude": ["K80"], "minMemory": 40 * GIB},
+            "; models A100, then H100, not K80, at least 40Gi of memory",
+        ),
+    ],
+)
+def test_only_the_wishes_of_the_pod_are_members(wishes, models, text, service):
+    asking = annotated("new", 1, **wishes)
+    workload = workload_of(service, asking)
+    assert workload["models"] == models
+    assert workload["understood"] == f"asks for 1 {GPU}{text}"
+
+
+def test_pending_and_dry_run_read_a_pod_alike(service):
+    (waiting,) = service.get("/v1/pending").json()["pods"]
+    asking = annotated("new", 1, models="H100-80GB, A100", exclude_models="K80", min_gpu_memory="32Gi")
+    workload = workload_of(service, merged(asking, {"spec": demand(**{GPU: 3, "cpu": "1500m", "memory": "3Gi"})}))
+    assert workload["asksFor"] == waiting["requests"]
+    assert list(workload["models"].values()) == list(waiting["gpuModels"].values())
+
+
+def test_an_unreadable_template_asks_for_nothing(service):
+    workload = workload_of(service, deployment({}, {"containers": "none"}))
+    assert (workload["understood"], workload["asksFor"], workload["models"]) == (None, {}, {})
+
+
+def test_long_lists_are_shortened_in_the_line_only(service):
+    resources = {f"example.com/r{i:03}": 1 for i in range(100)}
+    asking = annotated("new", models=",".join(f"M{i}" for i in range(200)))
+    asking["spec"] = demand(**{GPU: 1}, **resources)
+    workload = workload_of(service, asking)
+    assert workload["asksFor"] == {GPU: 1, **resources} and len(workload["models"]["accept"]) == 200
+    shown = ", ".join(f"1 {name}" for name in [GPU, *sorted(resources)[:5]])
+    assert workload["understood"] == f"asks for {shown} and 95 more; models M0, then M1, then M2, then M3, then M4, then M5, then 194 more"
+
+
+def test_control_characters_do_not_reach_the_terminal(service):
+    asking = annotated("new", 1, models="T4\u009b2J")
+    assert line_of(service, asking) == f"asks for 1 {GPU}; model T4  2J"
