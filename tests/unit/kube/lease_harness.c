@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BEGIN_MS 1000000
@@ -159,4 +160,146 @@ void lease_harness_lead(struct lease_harness *harness)
     lease_harness_expect(harness, "POST", LEASE_HARNESS_ALL);
     lease_harness_accept(harness);
     assert_true(lease_harness_leads(harness));
+}
+
+/* ---- scripts ---- */
+
+void lease_step_expect(struct lease_harness *harness, const char *method)
+{
+    const bool creates = strcmp(method, "POST") == 0;
+    lease_harness_expect(harness, method, creates ? LEASE_HARNESS_ALL : LEASE_HARNESS_PATH);
+}
+
+void lease_step_answer(struct lease_harness *harness, int64_t status)
+{
+    lease_harness_answer(harness, (unsigned)status, "{}");
+}
+
+static void give(struct lease_harness *harness, const char *holder,
+                 void (*as)(struct lease_harness *, const char *, const char *, const char *))
+{
+    char name[16] = "", version[16] = "", later[2] = "";
+    assert_true(sscanf(holder, "%15[^@]@%15[0-9]%1[+]", name, version, later) > 1 ||
+                sscanf(holder, "@%15[0-9]", version) == 1);
+    as(harness, name, version,
+       *later ? "2026-11-21T10:00:02.000000Z" : "2026-11-21T10:00:00.000000Z");
+}
+
+void lease_step_show(struct lease_harness *harness, const char *holder)
+{
+    give(harness, holder, lease_harness_show);
+}
+
+void lease_step_see(struct lease_harness *harness, const char *holder)
+{
+    give(harness, holder, lease_harness_see);
+}
+
+void lease_step_see_deletion(struct lease_harness *harness)
+{
+    lease_seen(harness->lease, harness->now_ms, NULL);
+}
+
+void lease_step_lose(struct lease_harness *harness)
+{
+    lease_harness_lost(harness, KUBE_UNKNOWN);
+}
+
+void lease_step_sleep(struct lease_harness *harness, int64_t ms)
+{
+    harness->now_ms += ms;
+}
+
+void lease_step_retry(struct lease_harness *harness)
+{
+    lease_harness_wait(harness, 2000, 4400);
+}
+
+void lease_step_wait(struct lease_harness *harness, int64_t ms)
+{
+    lease_harness_wait(harness, ms, ms);
+}
+
+void lease_step_aim(struct lease_harness *harness, int64_t aim)
+{
+    lease_set_aim(harness->lease, harness->now_ms, (enum lease_aim)aim);
+}
+
+void lease_step_leads(struct lease_harness *harness, int64_t leads)
+{
+    assert_int_equal(lease_harness_leads(harness), leads);
+}
+
+void lease_step_has_left(struct lease_harness *harness, int64_t has_left)
+{
+    assert_int_equal(lease_has_left(harness->lease), has_left);
+}
+
+void lease_step_term(struct lease_harness *harness, int64_t term)
+{
+    assert_int_equal(lease_status(harness->lease).term, term);
+}
+
+void lease_step_losses(struct lease_harness *harness, int64_t losses)
+{
+    assert_int_equal(lease_status(harness->lease).losses, losses);
+}
+
+void lease_step_failures(struct lease_harness *harness, int64_t failures)
+{
+    assert_int_equal(lease_status(harness->lease).failures, failures);
+}
+
+void lease_step_holder(struct lease_harness *harness, const char *holder)
+{
+    assert_string_equal(lease_status(harness->lease).holder, holder);
+}
+
+void lease_step_why(struct lease_harness *harness, const char *why)
+{
+    assert_string_equal(lease_status(harness->lease).why, why);
+}
+
+void lease_step_sends_holder(struct lease_harness *harness, const char *holder)
+{
+    assert_string_equal(lease_harness_sent(harness, "holderIdentity"), holder);
+}
+
+void lease_step_sends_transitions(struct lease_harness *harness, int64_t transitions)
+{
+    assert_int_equal(lease_harness_sent_number(harness, "leaseTransitions"), transitions);
+}
+
+static void run_step(struct lease_harness *harness, const struct lease_step *step)
+{
+    if (step->plain)
+        step->plain(harness);
+    else if (step->textual)
+        step->textual(harness, step->text);
+    else
+        step->numeric(harness, step->number);
+}
+
+static void run_script(void **state)
+{
+    const struct lease_script *script = *state;
+    const struct lease_step *step = script->steps;
+    struct lease_harness harness;
+    lease_harness_init(&harness);
+    for (; step->plain || step->textual || step->numeric; step++) {
+        print_message("step %d\n", (int)(step - script->steps) + 1);
+        run_step(&harness, step);
+    }
+    lease_harness_fini(&harness);
+}
+
+int lease_harness_run(const struct lease_script *scripts, size_t n)
+{
+    struct CMUnitTest *tests = calloc(n, sizeof *tests);
+    for (size_t i = 0; i < n; i++)
+        tests[i] = (struct CMUnitTest){scripts[i].name, run_script, NULL, NULL,
+                                       (void *)(uintptr_t)&scripts[i]};
+    const int failed = _cmocka_run_group_tests("scripts", tests, n, NULL, NULL);
+    free(tests);
+    return failed;
 }

@@ -24,102 +24,6 @@ static void one_that_is_not_there_is_made(void **state)
     lease_harness_fini(&harness);
 }
 
-/* Its deletion may hide a holder that still leads. The rest is in lease_harness_find_none(). */
-static void one_that_is_not_there_is_made_no_sooner_than_its_duration_later(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_answer(&harness, 404, "{}");
-    lease_harness_wait(&harness, 2000, 4400);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "other", "5", "2026-11-21T09:00:00.000000Z");
-    lease_harness_wait(&harness, 2000, 4400);
-    lease_harness_find_none(&harness); /* again */
-    lease_harness_expect(&harness, "POST", LEASE_HARNESS_ALL);
-    lease_harness_fini(&harness);
-}
-
-/* It may have been created and deleted meanwhile. */
-static void what_was_not_read_was_not_missed(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_answer(&harness, 404, "{}");
-    lease_harness_wait(&harness, 2000, 4400);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_lost(&harness, KUBE_UNKNOWN);
-    lease_harness_wait(&harness, 2000, 4400);
-    lease_harness_find_none(&harness);
-    lease_harness_expect(&harness, "POST", LEASE_HARNESS_ALL);
-    lease_harness_fini(&harness);
-}
-
-/* Its holder may have renewed it just before, unseen. */
-static void one_that_was_seen_long_ago_is_no_more_free_when_it_is_gone(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "other", "5", "2026-11-21T09:00:00.000000Z");
-    lease_harness_wait(&harness, 2000, 4400);
-    harness.now_ms += 14000;
-    lease_harness_find_none(&harness);
-    lease_harness_expect(&harness, "POST", LEASE_HARNESS_ALL);
-    lease_harness_fini(&harness);
-}
-
-static void a_renewal_of_what_is_gone_ends_the_lead(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_lead(&harness);
-    lease_harness_wait(&harness, 2000, 2000);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    lease_harness_answer(&harness, 404, "{}");
-    assert_false(lease_harness_leads(&harness));
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_answer(&harness, 404, "{}");
-    lease_harness_expect(&harness, "POST", LEASE_HARNESS_ALL);
-    lease_harness_accept(&harness);
-    assert_true(lease_harness_leads(&harness));
-    assert_int_equal(lease_status(harness.lease).term, 2);
-    lease_harness_fini(&harness);
-}
-
-/* Others that saw its absence may have created it since. */
-static void who_slept_makes_a_deleted_one_no_sooner_than_others(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_lead(&harness);
-    harness.now_ms += 15000;
-    lease_harness_find_none(&harness);
-    lease_harness_expect(&harness, "POST", LEASE_HARNESS_ALL);
-    lease_harness_fini(&harness);
-}
-
-static void who_comes_second_to_make_it_tries_later(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_find_none(&harness);
-    lease_harness_expect(&harness, "POST", LEASE_HARNESS_ALL);
-    lease_harness_answer(&harness, 409, "{\"reason\":\"AlreadyExists\"}");
-    assert_false(lease_harness_leads(&harness));
-    lease_harness_wait(&harness, 2000, 4400);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    assert_int_equal(lease_status(harness.lease).failures, 0);
-    lease_harness_fini(&harness);
-}
-
 static void the_holder_writes_on_its_own_last_write(void **state)
 {
     struct lease_harness harness;
@@ -211,21 +115,6 @@ static void what_others_wrote_stays(void **state)
     lease_harness_fini(&harness);
 }
 
-static void a_conflict_is_a_lost_round(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "", "5", "2026-11-21T09:00:00.000000Z");
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    lease_harness_answer(&harness, 409, "{\"reason\":\"Conflict\"}");
-    assert_false(lease_harness_leads(&harness));
-    lease_harness_wait(&harness, 2000, 4400);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_fini(&harness);
-}
-
 static void the_jitter_follows_from_the_seed(void **state)
 {
     int64_t waits[2];
@@ -261,23 +150,6 @@ static void a_conflict_of_a_renewal_is_looked_into(void **state)
     lease_harness_accept(&harness);
     assert_true(lease_harness_leads(&harness));
     assert_int_equal(lease_status(harness.lease).term, 1);
-    lease_harness_fini(&harness);
-}
-
-static void who_sees_another_hold_it_stops_at_once(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_lead(&harness);
-    lease_harness_wait(&harness, 2000, 2000);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    lease_harness_answer(&harness, 409, "{}");
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "other", "300", "2026-11-21T10:00:00.000000Z");
-    assert_false(lease_harness_leads(&harness));
-    assert_int_equal(lease_status(harness.lease).losses, 1);
-    lease_harness_wait(&harness, 2000, 4400);
     lease_harness_fini(&harness);
 }
 
@@ -323,49 +195,6 @@ static void it_stops_at_the_deadline_while_an_answer_is_waited_for(void **state)
     lease_harness_fini(&harness);
 }
 
-static void an_answer_from_before_a_long_sleep_is_no_lead(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_lead(&harness);
-    lease_harness_wait(&harness, 2000, 2000);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    harness.now_ms += 60000;
-    lease_harness_accept(&harness);
-    lease_harness_expect(&harness, "GET",
-                         LEASE_HARNESS_PATH); /* triggered by a query: it no longer leads */
-    assert_false(lease_harness_leads(&harness));
-    lease_harness_fini(&harness);
-}
-
-static void what_was_taken_before_a_long_sleep_was_never_led(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_find_none(&harness);
-    lease_harness_expect(&harness, "POST", LEASE_HARNESS_ALL);
-    harness.now_ms += 60000;
-    lease_harness_accept(&harness);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    assert_int_equal(lease_status(harness.lease).term, 0);
-    assert_int_equal(lease_status(harness.lease).losses, 0);
-    lease_harness_fini(&harness);
-}
-
-static void after_a_long_sleep_it_leads_no_more(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_lead(&harness);
-    harness.now_ms += 3600000;
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    assert_false(lease_harness_leads(&harness));
-    lease_harness_fini(&harness);
-}
-
 static void a_wall_clock_that_jumps_changes_nothing(void **state)
 {
     struct lease_harness harness;
@@ -380,27 +209,6 @@ static void a_wall_clock_that_jumps_changes_nothing(void **state)
     harness.wall_step_ms = 86400000;
     lease_harness_wait(&harness, 2000, 2000);
     lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    assert_true(lease_harness_leads(&harness));
-    lease_harness_fini(&harness);
-}
-
-static void a_write_that_nobody_answered_is_found_later(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "", "5", "2026-11-21T09:00:00.000000Z");
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    lease_harness_lost(&harness, KUBE_UNKNOWN);
-    assert_false(lease_harness_leads(&harness)); /* unknown to all */
-    lease_harness_wait(&harness, 2000, 4400);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "me", "6", "2026-11-21T10:00:00.000000Z");
-    assert_false(lease_harness_leads(&harness)); /* its age is unknown */
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    assert_int_equal(lease_harness_sent_number(&harness, "leaseTransitions"), 3);
-    lease_harness_accept(&harness);
     assert_true(lease_harness_leads(&harness));
     lease_harness_fini(&harness);
 }
@@ -437,34 +245,55 @@ static void one_without_a_spec_is_free(void **state)
     lease_harness_fini(&harness);
 }
 
+static const struct lease_script SCRIPTS[] = {
+    /* Its deletion may hide a holder that still leads. The rest is in lease_harness_find_none(). */
+    {"an absent one is created no sooner than its duration later",
+     {GET, ANSWER(404), RETRY, GET, SHOW("other@5"), RETRY, NONE, POST}},
+    /* It may have been created and deleted meanwhile. */
+    {"an unread one does not count as absent",
+     {GET, ANSWER(404), RETRY, GET, LOSE, RETRY, NONE, POST}},
+    /* Its holder may have renewed it just before, unseen. */
+    {"one seen long ago is no sooner free when it is gone",
+     {GET, SHOW("other@5"), RETRY, SLEEP(14000), NONE, POST}},
+    {"a renewal of a deleted one ends the lead",
+     {LEAD, WAIT(2000), PUT, ANSWER(404), LEADS(false), GET, ANSWER(404), POST, ACCEPT, LEADS(true),
+      TERM(2)}},
+    /* Others that saw its absence may have created it since. */
+    {"after a sleep the holder creates a deleted one no sooner than others",
+     {LEAD, SLEEP(15000), NONE, POST}},
+    {"the second to create it tries later",
+     {NONE, POST, ANSWER(409), LEADS(false), RETRY, GET, FAILURES(0)}},
+    {"a conflict is a lost round", {GET, SHOW("@5"), PUT, ANSWER(409), LEADS(false), RETRY, GET}},
+    {"a leader that sees another holder stops at once",
+     {LEAD, WAIT(2000), PUT, ANSWER(409), GET, SHOW("other@300"), LEADS(false), LOSSES(1), RETRY}},
+    {"an answer from before a long sleep is no lead",
+     {LEAD, WAIT(2000), PUT, SLEEP(60000), ACCEPT, GET, LEADS(false)}},
+    {"a Lease taken before a long sleep was never led",
+     {NONE, POST, SLEEP(60000), ACCEPT, GET, TERM(0), LOSSES(0)}},
+    {"a long sleep ends the lead", {LEAD, SLEEP(3600000), GET, LEADS(false)}},
+    /* Until the answer nobody knows of the write; its age is unknown when it is read. */
+    {"an unanswered write is found later",
+     {GET, SHOW("@5"), PUT, LOSE, LEADS(false), RETRY, GET, SHOW("me@6"), LEADS(false), PUT,
+      SENDS_TRANSITIONS(3), ACCEPT, LEADS(true)}},
+};
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_that_is_not_there_is_made),
-        cmocka_unit_test(one_that_is_not_there_is_made_no_sooner_than_its_duration_later),
-        cmocka_unit_test(what_was_not_read_was_not_missed),
-        cmocka_unit_test(one_that_was_seen_long_ago_is_no_more_free_when_it_is_gone),
-        cmocka_unit_test(a_renewal_of_what_is_gone_ends_the_lead),
-        cmocka_unit_test(who_slept_makes_a_deleted_one_no_sooner_than_others),
-        cmocka_unit_test(who_comes_second_to_make_it_tries_later),
         cmocka_unit_test(the_holder_writes_on_its_own_last_write),
         cmocka_unit_test(milliseconds_are_six_digits),
         cmocka_unit_test(one_that_another_holds_is_waited_for_by_our_own_clock),
         cmocka_unit_test(each_renewal_of_the_other_begins_the_time_anew),
         cmocka_unit_test(what_others_wrote_stays),
-        cmocka_unit_test(a_conflict_is_a_lost_round),
         cmocka_unit_test(the_jitter_follows_from_the_seed),
         cmocka_unit_test(a_conflict_of_a_renewal_is_looked_into),
-        cmocka_unit_test(who_sees_another_hold_it_stops_at_once),
         cmocka_unit_test(without_a_renewal_it_stops_at_the_deadline),
         cmocka_unit_test(it_stops_at_the_deadline_while_an_answer_is_waited_for),
-        cmocka_unit_test(an_answer_from_before_a_long_sleep_is_no_lead),
-        cmocka_unit_test(what_was_taken_before_a_long_sleep_was_never_led),
-        cmocka_unit_test(after_a_long_sleep_it_leads_no_more),
         cmocka_unit_test(a_wall_clock_that_jumps_changes_nothing),
-        cmocka_unit_test(a_write_that_nobody_answered_is_found_later),
         cmocka_unit_test(garbage_is_a_failed_round),
         cmocka_unit_test(one_without_a_spec_is_free),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) +
+           lease_harness_run(SCRIPTS, sizeof SCRIPTS / sizeof *SCRIPTS);
 }

@@ -22,16 +22,6 @@ static void leave(struct lease_harness *harness)
     assert_false(lease_has_left(harness->lease));
 }
 
-static void left(struct lease_harness *harness)
-{
-    leave(harness);
-    lease_harness_expect(harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(harness, "me", "100", RENEWED);
-    lease_harness_expect(harness, "PUT", LEASE_HARNESS_PATH);
-    lease_harness_accept(harness);
-    assert_true(lease_has_left(harness->lease));
-}
-
 /* ---- releasing ---- */
 
 static void the_holder_gives_it_up(void **state)
@@ -52,49 +42,6 @@ static void the_holder_gives_it_up(void **state)
     lease_harness_accept(&harness);
     assert_true(lease_has_left(harness.lease));
     lease_harness_wait(&harness, 2000, 4400);
-    lease_harness_fini(&harness);
-}
-
-static void a_conflict_is_tried_again(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_lead(&harness);
-    lease_harness_wait(&harness, 2000, 2000);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH); /* a renewal is in progress */
-    aim(&harness, LEASE_LEAVE);
-    lease_harness_expect_nothing(&harness);
-    lease_harness_lost(&harness, KUBE_UNKNOWN);
-    assert_false(lease_harness_leads(&harness));
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "me", "100", RENEWED);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    lease_harness_answer(&harness, 409, "{}"); /* it arrived there */
-    assert_false(lease_has_left(harness.lease));
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "me", "101", RENEWED);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    lease_harness_accept(&harness);
-    assert_true(lease_has_left(harness.lease));
-    lease_harness_fini(&harness);
-}
-
-static void a_renewal_that_is_answered_late_is_given_up_too(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_lead(&harness);
-    lease_harness_wait(&harness, 2000, 2000);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    aim(&harness, LEASE_LEAVE);
-    lease_harness_accept(&harness);
-    assert_false(lease_harness_leads(&harness));
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "me", "101", RENEWED);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    assert_string_equal(lease_harness_sent(&harness, "holderIdentity"), "");
     lease_harness_fini(&harness);
 }
 
@@ -120,44 +67,7 @@ static void what_fails_is_tried_again_soon_while_others_wait(void **state)
     lease_harness_fini(&harness);
 }
 
-static void what_another_holds_is_not_touched(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    leave(&harness);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "other", "200", RENEWED);
-    assert_true(lease_has_left(harness.lease));
-    lease_harness_wait(&harness, 2000, 4400);
-    lease_harness_fini(&harness);
-}
-
-static void one_that_is_gone_needs_no_giving_up(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    leave(&harness);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_answer(&harness, 404, "{}");
-    assert_true(lease_has_left(harness.lease));
-    lease_harness_wait(&harness, 2000, 4400);
-    lease_harness_fini(&harness);
-}
-
 /* ---- leaving it to others ---- */
-
-static void who_never_held_it_has_left_at_once(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    aim(&harness, LEASE_LEAVE);
-    assert_true(lease_has_left(harness.lease));
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_answer(&harness, 404, "{}");
-    lease_harness_wait(&harness, 2000, 4400);
-    lease_harness_fini(&harness);
-}
 
 static void one_that_is_free_is_looked_at_and_left_alone(void **state)
 {
@@ -181,106 +91,7 @@ static void one_that_is_free_is_looked_at_and_left_alone(void **state)
     }
 }
 
-static void a_write_that_arrives_later_is_given_up_too(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "", "5", RENEWED);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    lease_harness_lost(&harness, KUBE_UNKNOWN);
-    aim(&harness, LEASE_LEAVE);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "", "5", RENEWED);
-    lease_harness_see(&harness, "me", "6", RENEWED); /* it arrived there */
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "me", "6", RENEWED);
-    assert_false(lease_has_left(harness.lease));
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    assert_string_equal(lease_harness_sent(&harness, "holderIdentity"), "");
-    lease_harness_accept(&harness);
-    assert_true(lease_has_left(harness.lease));
-    lease_harness_fini(&harness);
-}
-
-static void who_keeps_it_renews_it(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_lead(&harness);
-    aim(&harness, LEASE_KEEP);
-    lease_harness_wait(&harness, 2000, 2000);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    lease_harness_answer(&harness, 409, "{}");
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "me", "200", RENEWED);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    assert_string_equal(lease_harness_sent(&harness, "holderIdentity"), "me");
-    lease_harness_accept(&harness);
-    assert_true(lease_harness_leads(&harness));
-    lease_harness_fini(&harness);
-}
-
-static void who_lost_it_takes_it_no_more(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    lease_harness_init(&harness);
-    lease_harness_lead(&harness);
-    aim(&harness, LEASE_KEEP);
-    harness.now_ms += 10000;
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    assert_false(lease_harness_leads(&harness));
-    lease_harness_show(&harness, "me", "100", RENEWED); /* its requests may not be over */
-    lease_harness_wait(&harness, 2000, 4400);
-    aim(&harness, LEASE_LEAVE);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "me", "100", RENEWED);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    assert_string_equal(lease_harness_sent(&harness, "holderIdentity"), "");
-    lease_harness_fini(&harness);
-}
-
 /* ---- acquiring again ---- */
-
-static void who_may_lead_again_takes_it_at_once(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    left(&harness);
-    harness.now_ms += 500;
-    lease_harness_expect_nothing(&harness);
-    aim(&harness, LEASE_LEAD);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "", "101", RENEWED);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    lease_harness_accept(&harness);
-    assert_true(lease_harness_leads(&harness));
-    assert_int_equal(lease_status(harness.lease).term, 2); /* others may have led meanwhile */
-    assert_int_equal(lease_status(harness.lease).losses, 0);
-    lease_harness_fini(&harness);
-}
-
-static void who_comes_back_while_it_is_given_up_takes_it_then(void **state)
-{
-    struct lease_harness harness;
-    (void)state;
-    leave(&harness);
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "me", "100", RENEWED);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    aim(&harness, LEASE_LEAD);
-    lease_harness_expect_nothing(&harness);
-    lease_harness_accept(&harness);
-    assert_false(lease_harness_leads(&harness));
-    lease_harness_expect(&harness, "GET", LEASE_HARNESS_PATH);
-    lease_harness_show(&harness, "", "101", RENEWED);
-    lease_harness_expect(&harness, "PUT", LEASE_HARNESS_PATH);
-    assert_string_equal(lease_harness_sent(&harness, "holderIdentity"), "me");
-    lease_harness_fini(&harness);
-}
 
 /* By then it knows that the holder is dead. */
 static void who_has_looked_on_need_not_wait(void **state)
@@ -302,23 +113,50 @@ static void who_has_looked_on_need_not_wait(void **state)
     lease_harness_fini(&harness);
 }
 
+/* Holds the Lease, version 100, and has to leave: leave() as steps. */
+#define LEAVE LEAD, SLEEP(1000), AIM(LEASE_LEAVE), LEADS(false), HAS_LEFT(false)
+/* Reads its Lease of this version, and releases it. */
+#define RELEASE(me) GET, SHOW(me), PUT, SENDS_HOLDER("")
+
+static const struct lease_script SCRIPTS[] = {
+    /* The lost renewal arrived, so the release meets another version. */
+    {"a release is retried after a conflict",
+     {LEAD, WAIT(2000), PUT, AIM(LEASE_LEAVE), IDLE, LOSE, LEADS(false), RELEASE("me@100"),
+      ANSWER(409), HAS_LEFT(false), RELEASE("me@101"), ACCEPT, HAS_LEFT(true)}},
+    {"a renewal that is answered late is released, too",
+     {LEAD, WAIT(2000), PUT, AIM(LEASE_LEAVE), ACCEPT, LEADS(false), RELEASE("me@101")}},
+    {"the Lease of another holder is left alone",
+     {LEAVE, GET, SHOW("other@200"), HAS_LEFT(true), RETRY}},
+    {"a deleted Lease needs no release", {LEAVE, GET, ANSWER(404), HAS_LEFT(true), RETRY}},
+    {"a replica that never held it has left at once",
+     {AIM(LEASE_LEAVE), HAS_LEFT(true), GET, ANSWER(404), RETRY}},
+    {"a write that arrives late is released, too",
+     {GET, SHOW("@5"), PUT, LOSE, AIM(LEASE_LEAVE), GET, SHOW("@5"), SEE("me@6"), GET, SHOW("me@6"),
+      HAS_LEFT(false), PUT, SENDS_HOLDER(""), ACCEPT, HAS_LEFT(true)}},
+    {"with LEASE_KEEP the holder renews",
+     {LEAD, AIM(LEASE_KEEP), WAIT(2000), PUT, ANSWER(409), GET, SHOW("me@200"), PUT,
+      SENDS_HOLDER("me"), ACCEPT, LEADS(true)}},
+    /* Its requests may not be over. */
+    {"with LEASE_KEEP a lost Lease is not taken again",
+     {LEAD, AIM(LEASE_KEEP), SLEEP(10000), GET, LEADS(false), SHOW("me@100"), RETRY,
+      AIM(LEASE_LEAVE), RELEASE("me@100")}},
+    /* Others may have led meanwhile: another term. */
+    {"a replica that may lead again takes it at once",
+     {LEAVE, RELEASE("me@100"), ACCEPT, HAS_LEFT(true), SLEEP(500), IDLE, AIM(LEASE_LEAD), GET,
+      SHOW("@101"), PUT, ACCEPT, LEADS(true), TERM(2), LOSSES(0)}},
+    {"a replica that may lead again during the release takes it afterwards",
+     {LEAVE, RELEASE("me@100"), AIM(LEASE_LEAD), IDLE, ACCEPT, LEADS(false), GET, SHOW("@101"), PUT,
+      SENDS_HOLDER("me")}},
+};
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_holder_gives_it_up),
-        cmocka_unit_test(a_conflict_is_tried_again),
-        cmocka_unit_test(a_renewal_that_is_answered_late_is_given_up_too),
         cmocka_unit_test(what_fails_is_tried_again_soon_while_others_wait),
-        cmocka_unit_test(what_another_holds_is_not_touched),
-        cmocka_unit_test(one_that_is_gone_needs_no_giving_up),
-        cmocka_unit_test(who_never_held_it_has_left_at_once),
         cmocka_unit_test(one_that_is_free_is_looked_at_and_left_alone),
-        cmocka_unit_test(a_write_that_arrives_later_is_given_up_too),
-        cmocka_unit_test(who_keeps_it_renews_it),
-        cmocka_unit_test(who_lost_it_takes_it_no_more),
-        cmocka_unit_test(who_may_lead_again_takes_it_at_once),
-        cmocka_unit_test(who_comes_back_while_it_is_given_up_takes_it_then),
         cmocka_unit_test(who_has_looked_on_need_not_wait),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) +
+           lease_harness_run(SCRIPTS, sizeof SCRIPTS / sizeof *SCRIPTS);
 }
