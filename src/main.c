@@ -115,15 +115,15 @@ static void tell_warnings(const struct program *program, void (*tell)(const char
         return;
     if (program->settings.election.enabled) {
         (void)err_set(&err, EINVAL,
-                      "%s: leaderElection.enabled: has no effect with --cluster-file: the Lease is "
-                      "an API server's, and over a file every instance decides by itself",
+                      "%s: leaderElection.enabled: has no effect with --cluster-file: without an "
+                      "API server there is no Lease, and every instance decides by itself",
                       program->options.config_file);
         tell(err.text);
     }
     if (program->settings.scheduler.beside) {
         (void)err_set(&err, EINVAL,
-                      "%s: scheduler.beside: has no effect with --cluster-file: nothing is bound "
-                      "over a file",
+                      "%s: scheduler.beside: has no effect with --cluster-file: without an API "
+                      "server nothing is bound",
                       program->options.config_file);
         tell(err.text);
     }
@@ -241,9 +241,9 @@ static void reload(struct program *program)
 {
     struct err err;
     if (program->live)
-        LOG(LOG_INFO, "main", LOG_MSG("SIGHUP: there is no file to read again"));
+        LOG(LOG_INFO, "main", LOG_MSG("SIGHUP ignored: there is no cluster file to reload"));
     else if (inventory_load_file(program->inventory, program->options.cluster_file, &err) < 0)
-        LOG(LOG_ERROR, "main", LOG_MSG("reload failed, the old cluster stays"),
+        LOG(LOG_ERROR, "main", LOG_MSG("reload failed: keeping the old cluster"),
             LOG_STR("err", err.text));
     else
         LOG(LOG_INFO, "main", LOG_MSG("reloaded"));
@@ -278,7 +278,7 @@ static int start_server(struct program *program, const struct route *routes, str
     if (r == -EADDRINUSE) {
         const struct err what = *err;
         const bool by_policy = program->options.config_file && !program->options.listen;
-        (void)err_set(err, EADDRINUSE, "%s; another is chosen with %s", what.text,
+        (void)err_set(err, EADDRINUSE, "%s; choose another address with %s", what.text,
                       by_policy ? "listen in the policy file" : "--listen ADDR:PORT");
     }
     return r;

@@ -81,7 +81,7 @@ void api_readyz(void *context, struct exchange *exchange)
 static void write_build_info(struct buf *out)
 {
     const struct metric_label labels[] = {{"version", GPU_EXTENDER_VERSION}, {0}};
-    metrics_head(out, "gpu_extender_build_info", "gauge", "The version that runs; always 1.");
+    metrics_head(out, "gpu_extender_build_info", "gauge", "The running version; always 1.");
     metrics_sample(out, "gpu_extender_build_info", labels, 1);
 }
 
@@ -89,8 +89,7 @@ static void write_build_info(struct buf *out)
 static void write_ready(struct inventory *inventory, struct buf *out)
 {
     struct err why;
-    metrics_gauge(out, "gpu_extender_ready",
-                  "1 where decisions are made, 0 where the data do not allow it.",
+    metrics_gauge(out, "gpu_extender_ready", "1 while the data allow decisions, else 0.",
                   inventory_usable(inventory, &why));
 }
 

@@ -134,7 +134,7 @@ static void tell_failure(struct auth *auth, enum review_kind kind, const char *w
         auth->tell_ms = now_ms + TELL_AGAIN_MS;
     mutex_unlock(&auth->lock);
     if (tell)
-        LOG(LOG_WARN, "auth", LOG_MSG("people's tokens cannot be checked"),
+        LOG(LOG_WARN, "auth", LOG_MSG("users' tokens cannot be checked"),
             LOG_STR("review", auth_review_name(kind)), LOG_STR("err", why));
 }
 

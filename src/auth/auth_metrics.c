@@ -25,7 +25,7 @@ const char *auth_review_name(enum review_kind kind)
 static void add_reviews(const struct auth *auth, struct buf *out)
 {
     metrics_head(out, "gpu_extender_auth_reviews_total", "counter",
-                 "Questions to the API server about people's tokens, by what it said.");
+                 "Reviews of users' tokens by the API server, by kind and result.");
     for (size_t kind = 0; kind < N_REVIEW_KINDS; kind++) {
         for (size_t result = 0; result < N_REVIEW_RESULTS; result++) {
             const struct metric_label labels[] = {
@@ -39,7 +39,8 @@ static void add_reviews(const struct auth *auth, struct buf *out)
 static void add_lookups(const struct auth *auth, struct buf *out)
 {
     metrics_head(out, "gpu_extender_auth_lookups_total", "counter",
-                 "People's requests with a token: from memory, by a review, or refused.");
+                 "Users' requests with a token, by how they were decided: from the cache, by a "
+                 "review, or rejected.");
     for (size_t i = 0; i < N_LOOKUPS; i++) {
         const struct metric_label labels[] = {{"result", LOOKUPS[i]}, {0}};
         metrics_sample(out, "gpu_extender_auth_lookups_total", labels,
@@ -54,6 +55,6 @@ void auth_metrics(struct auth *auth, struct buf *out)
     mutex_unlock(&auth->lock);
     add_reviews(auth, out);
     add_lookups(auth, out);
-    metrics_gauge(out, "gpu_extender_auth_reviews_open",
-                  "Tokens that the API server is being asked about.", (double)n_open);
+    metrics_gauge(out, "gpu_extender_auth_reviews_open", "Tokens whose reviews are in progress.",
+                  (double)n_open);
 }

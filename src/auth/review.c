@@ -76,7 +76,8 @@ static bool is_answer(const struct kube_answer *answer, char *why)
         return false;
     }
     if (answer->status == 403) {
-        (void)fail(why, "403: our account may not create it (system:auth-delegator may)");
+        (void)fail(why, "403: this service's account may not create the review; bind the "
+                        "ClusterRole system:auth-delegator to it");
         return false;
     }
     if (answer->status < 200 || answer->status >= 300) {
@@ -177,7 +178,7 @@ static enum review_result read_user(const json_t *user, struct review_user *ret_
         ret_user->members = buf_take(&members);
     }
     buf_fini(&members);
-    return is_user ? REVIEW_YES : fail(why, "the answer's user is none, or too large");
+    return is_user ? REVIEW_YES : fail(why, "the answer's status.user is missing or too large");
 }
 
 static enum review_result read_authenticated(const json_t *root, struct review_user *ret_user,
@@ -203,7 +204,7 @@ enum review_result review_read_token(const struct kube_answer *answer, const str
     json_t *root = parse(text, answer->body_len, "TokenReview");
     free(text);
     if (!root)
-        return fail(ret_why, "the answer is no TokenReview");
+        return fail(ret_why, "the answer is not a TokenReview");
     const enum review_result result = read_authenticated(root, ret_user, ret_why);
     json_decref(root);
     return result;
@@ -226,7 +227,7 @@ enum review_result review_read_access(const struct kube_answer *answer, char *re
         return REVIEW_FAILED;
     json_t *root = parse(answer->body, answer->body_len, "SubjectAccessReview");
     if (!root)
-        return fail(ret_why, "the answer is no SubjectAccessReview");
+        return fail(ret_why, "the answer is not a SubjectAccessReview");
     const enum review_result result = read_allowed(root, ret_why);
     json_decref(root);
     return result;

@@ -106,11 +106,11 @@ static const struct {
     const char *help;
     double (*value)(void);
 } ROWS[] = {
-    {"process_cpu_seconds_total", "counter", "Time that the process used the CPU.", cpu_s},
-    {"process_resident_memory_bytes", "gauge", "Resident memory.", resident_bytes},
-    {"process_virtual_memory_bytes", "gauge", "Virtual memory.", virtual_bytes},
+    {"process_cpu_seconds_total", "counter", "CPU time used by the process, in seconds.", cpu_s},
+    {"process_resident_memory_bytes", "gauge", "Resident memory, in bytes.", resident_bytes},
+    {"process_virtual_memory_bytes", "gauge", "Virtual memory, in bytes.", virtual_bytes},
     {"process_open_fds", "gauge", "Open file descriptors.", open_fds},
-    {"process_max_fds", "gauge", "File descriptors that may be open.", max_fds},
+    {"process_max_fds", "gauge", "Maximum number of open file descriptors.", max_fds},
     {"process_start_time_seconds", "gauge", "When the process started, in seconds since 1970.",
      start_s},
 };

@@ -21,7 +21,7 @@ static int open_checked(const char *path, bool may_wait, struct err *err)
     if (fstat(fd, &facts) == 0 && (may_wait || S_ISREG(facts.st_mode)))
         return fd;
     (void)close(fd);
-    return err_set(err, EINVAL, "%s: cannot be read: it is no regular file", path);
+    return err_set(err, EINVAL, "%s: cannot be read: it is not a regular file", path);
 }
 
 #define PIECE_BYTES 4096

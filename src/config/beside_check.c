@@ -43,6 +43,6 @@ int beside_check(const struct yaml_file *file, json_t *root, const struct settin
     if (settings->election.enabled)
         return yaml_fault(file, &beside, err,
                           "excludes leaderElection.enabled: the instance beside the leading "
-                          "kube-scheduler decides, and there is no Lease of ours");
+                          "kube-scheduler decides, and this service has no Lease of its own");
     return check_times(file, root, settings, err);
 }

@@ -26,21 +26,21 @@ enum option_key {
 };
 
 static const struct argp_option OPTIONS[] = {
-    {"config", KEY_CONFIG, "FILE", 0, "the policy file; without it the built-in defaults", 0},
+    {"config", KEY_CONFIG, "FILE", 0, "policy file (default: the built-in values)", 0},
     {"cluster-file", KEY_CLUSTER_FILE, "FILE", 0,
-     "answer from what 'kubectl get nodes,pods -A -o yaml' (or -o json) wrote; SIGHUP reads it "
-     "again",
+     "use a saved cluster: the output of 'kubectl get nodes,pods -A -o yaml' (or -o json); SIGHUP "
+     "reloads it",
      0},
     {"kubeconfig", KEY_KUBECONFIG, "FILE", 0,
-     "follow the API server of this file; without it and without --cluster-file: $KUBECONFIG, the "
-     "pod's "
-     "ServiceAccount, ~/.kube/config",
+     "kubeconfig of the API server (default without --cluster-file: $KUBECONFIG, the pod's "
+     "ServiceAccount, ~/.kube/config)",
      0},
-    {"context", KEY_CONTEXT, "NAME", 0, "a context of the kubeconfig other than its current one",
+    {"context", KEY_CONTEXT, "NAME", 0, "context of the kubeconfig (default: its current context)",
      0},
-    {"listen", KEY_LISTEN, "ADDR:PORT", 0, "serve everything here, whatever the policy says", 0},
+    {"listen", KEY_LISTEN, "ADDR:PORT", 0,
+     "listen only on this address; overrides listen in the policy", 0},
     {"check", KEY_CHECK, NULL, 0,
-     "only read and judge the policy, and the cluster file or --kubeconfig", 0},
+     "check the policy, and the cluster file or the kubeconfig, then exit", 0},
     {"print-policy", KEY_PRINT_POLICY, NULL, 0, "print the policy in force, as a policy file", 0},
     {"log-level", KEY_LOG_LEVEL, "LEVEL", 0, "debug, info (the default), warn or error", 0},
     {"log-format", KEY_LOG_FORMAT, "FORMAT", 0, "key-value (the default) or json", 0},
@@ -68,10 +68,9 @@ static void print_help(void)
         (void)printf("  %-24s %s\n", left, option->doc);
     }
     (void)printf("\nExit status:\n"
-                 "  0  all went well\n"
-                 "  1  failed while running, such as a port that is taken\n"
-                 "  2  the options, the policy, the cluster file or the kubeconfig are wrong; "
-                 "nothing was started\n"
+                 "  0  success\n"
+                 "  1  failure at run time, such as a port in use\n"
+                 "  2  invalid options, policy, cluster file or kubeconfig; nothing was started\n"
                  "\nExamples:\n"
                  "  gpu-extender --config config/scheduler-policy.yaml --cluster-file "
                  "cluster.yaml\n"
@@ -92,8 +91,7 @@ static error_t refuse(struct parse *parse, const char *option, const char *value
 static error_t refuse_word(struct parse *parse, const char *word)
 {
     (void)err_set(parse->err, EINVAL,
-                  "%s: belongs to no option (files are given with --config or --cluster-file); "
-                  "try --help",
+                  "%s: is not an option (give files with --config or --cluster-file); try --help",
                   word);
     parse->told = true;
     return EINVAL;
@@ -202,7 +200,8 @@ static bool tell_fault(struct parse *parse, const char *word)
     if (n_found == 0)
         tell_unknown(parse, word);
     else if (n_found > 1)
-        (void)err_set(parse->err, EINVAL, "%s: %zu options begin so; try --help", word, n_found);
+        (void)err_set(parse->err, EINVAL, "%s: is ambiguous, %zu options begin with it; try --help",
+                      word, n_found);
     else if (option->arg && !has_value)
         (void)err_set(parse->err, EINVAL, "--%s: needs %s; try --help", option->name, option->arg);
     else if (!option->arg && has_value)
@@ -273,8 +272,8 @@ static int check_source(const struct options *options, struct err *err)
     const char *other = options->kubeconfig ? "--kubeconfig" : "--context";
     if (options->cluster_file && (options->kubeconfig || options->context))
         return err_set(err, EINVAL,
-                       "%s and --cluster-file exclude each other: either a live cluster or a saved "
-                       "one; try --help",
+                       "%s and --cluster-file exclude each other: give either a live cluster or a "
+                       "saved one; try --help",
                        other);
     return 0;
 }

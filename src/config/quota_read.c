@@ -122,7 +122,7 @@ static int read_texts(const struct quota_reading *reading, const struct yaml_val
         for (size_t j = 0; j < i; j++) {
             if (strcmp(texts[i], texts[j]) == 0)
                 return yaml_fault(reading->file, &spot.at, reading->err,
-                                  "is \"%s\", which %s[%zu] says already, should be there once",
+                                  "is \"%s\", a duplicate of %s[%zu], should be listed once",
                                   texts[i], list->path, j);
         }
     }
@@ -235,7 +235,7 @@ static int read_match_labels(const struct quota_reading *reading, const struct y
         const struct yaml_value key_only = {at->value, key, spot.path, NULL};
         if (right)
             return yaml_fault(reading->file, &key_only, reading->err,
-                              "is no label key, should be %s", right);
+                              "is not a label key, should be %s", right);
         int r = read_text(reading, &spot.at, syntax_label_value, &values[0]);
         if (r < 0)
             return r;
@@ -323,13 +323,13 @@ static int check_model(const struct quota_reading *reading, const struct yaml_va
     const struct yaml_value key_only = {at->container, at->key, at->path, NULL};
     struct gpu_model model;
     if (!gpu_model_parse(at->key, policy->aliases, policy->n_aliases, &model))
-        return yaml_fault(reading->file, &key_only, reading->err,
-                          "names no GPU model, should be as in A100-80GB (a brand alone is no "
-                          "model)");
+        return yaml_fault(
+            reading->file, &key_only, reading->err,
+            "is not a GPU model, should be a name such as A100-80GB (a brand alone is no model)");
     for (size_t i = 0; i < limits->n_models; i++) {
         if (same_model(policy, at->key, limits->models[i].model))
             return yaml_fault(reading->file, &key_only, reading->err,
-                              "is the same model as %s, should be there once",
+                              "is the same model as %s, should be listed once",
                               limits->models[i].model);
     }
     return 0;
@@ -398,10 +398,10 @@ static int read_limit(const struct quota_reading *reading, const struct yaml_val
                           "limits nothing, should have total or models");
     for (size_t i = 0; i < quota->n_limits; i++) {
         if (text_equal(quota->limits[i].resource, limits.resource))
-            return yaml_fault(reading->file, at, reading->err,
-                              "is for %s, which has limits in this quota already, should be there "
-                              "once",
-                              limits.resource ? limits.resource : "all GPU resources");
+            return yaml_fault(
+                reading->file, at, reading->err,
+                "is for %s, which already has limits in this quota, should be listed once",
+                limits.resource ? limits.resource : "all GPU resources");
     }
     add_limits(reading->policy->arena, &limits, quota);
     return 0;
@@ -430,8 +430,7 @@ static int read_name(const struct quota_reading *reading, const struct yaml_valu
     for (size_t i = 0; r == 0 && i < policy->n_quotas; i++) {
         if (strcmp(policy->quotas[i].name, name) == 0)
             r = yaml_fault(reading->file, at, reading->err,
-                           "is \"%s\", which quotas[%zu] is called already, should be another",
-                           name, i);
+                           "is \"%s\", the name of quotas[%zu], should be unique", name, i);
     }
     ((struct quota *)target)->name = name;
     return r;

@@ -74,7 +74,7 @@ static int check_is_new(const struct yaml_file *file, const struct yaml_value *l
         const char *text = json_string_value(json_array_get(list->value, i));
         if (strcmp(text, json_string_value(item->at.value)) == 0)
             return yaml_fault(file, &item->at, err,
-                              "is \"%s\", which %s[%zu] says already, should be there once", text,
+                              "is \"%s\", a duplicate of %s[%zu], should be listed once", text,
                               list->path, i);
     }
     return 0;
@@ -129,7 +129,7 @@ static int check_alias(const struct yaml_file *file, const struct yaml_value *ma
     const struct yaml_value value = {map->value, from, buf_text(&path), to};
     const char *right = syntax_alias(from);
     const char *text = NULL;
-    int r = right ? yaml_fault(file, &key, err, "is no alias, should be %s", right)
+    int r = right ? yaml_fault(file, &key, err, "is not an alias, should be %s", right)
                   : read_checked_text(file, &value, syntax_model, &text, err);
     buf_fini(&path);
     return r;

@@ -159,7 +159,7 @@ static int check_bodies(const struct yaml_file *file, json_t *root, const struct
                                   is_given ? "limits.bodiesBytes" : "limits.requestBytes",
                                   is_given ? bodies : json_member(object, "requestBytes")};
     return yaml_fault(file, &at, err,
-                      "bodiesBytes is %zu and requestBytes %zu, should be at least twice as much",
+                      "bodiesBytes is %zu, should be at least twice requestBytes (%zu)",
                       limits->bodies_bytes, limits->request_bytes);
 }
 
@@ -209,7 +209,8 @@ int settings_read_file(struct settings *settings, const char *path, struct err *
     buf_init(&text, FILE_BYTES_MAX);
     int r = small_file_read(path, true, &text, err);
     if (r == -EFBIG)
-        r = err_set(err, EFBIG, "%s: is larger than 1Mi, so it can be no policy file", path);
+        r = err_set(err, EFBIG, "%s: is larger than 1Mi, should be a policy file of at most 1Mi",
+                    path);
     if (r == 0)
         r = settings_read_text(settings, path, buf_text(&text), text.len, err);
     buf_fini(&text);

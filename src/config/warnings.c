@@ -35,11 +35,11 @@ static void warn_of_verb_clients(const struct yaml_file *file, json_t *root,
     const struct yaml_value at = setting_place(root, "tls", "verbClients", "tls.verbClients");
     if (*tls->client_ca_file && names_nobody(&tls->verb_clients) &&
         !names_nobody(&tls->people_clients))
-        (void)yaml_fault(file, &at, new_warning(settings),
-                         "names nobody, so that every certificate that tls.clientCAFile has "
-                         "signed may bind pods, those of tls.peopleClients among them; should "
-                         "name whose certificate kube-scheduler shows, such as {names: "
-                         "[gpu-extender-client]}");
+        (void)yaml_fault(
+            file, &at, new_warning(settings),
+            "is empty: every certificate signed by tls.clientCAFile may bind pods, also those of "
+            "tls.peopleClients; should name kube-scheduler's certificate, such as {names: "
+            "[gpu-extender-client]}");
 }
 
 /* The default weight until Kubernetes 1.34 gave DynamicResources a score. */

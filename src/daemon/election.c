@@ -85,8 +85,8 @@ static int find_namespace(struct election *election, const struct settings_elect
     if (*name || read_namespace(election->namespace_, sizeof election->namespace_))
         return 0;
     return err_set(err, EINVAL,
-                   "leaderElection: in which namespace the Lease is should be said by "
-                   "leaderElection.namespace or by POD_NAMESPACE in the environment");
+                   "leaderElection.namespace: is empty, should be the namespace of the Lease (or "
+                   "set POD_NAMESPACE in the environment)");
 }
 
 /* Unique to this process. */
@@ -116,8 +116,7 @@ static int find_address(struct election *election, const struct settings_electio
         return 0;
     return err_set(err, EINVAL,
                    "leaderElection.serviceName: POD_IP in the environment is \"%.60s\", should be "
-                   "the IP address where the Service \"%s\" finds this replica (or leave "
-                   "serviceName empty)",
+                   "this replica's IP address for the Service \"%s\" (or leave serviceName empty)",
                    address, settings->service_name);
 }
 
@@ -345,7 +344,8 @@ void election_leave(struct election *election, int64_t at_most_ms)
     const bool is_released = election->is_released;
     mutex_unlock(&election->lock);
     LOG(is_released ? LOG_INFO : LOG_WARN, "leader",
-        LOG_MSG(is_released ? "left the election"
-                            : "the Lease could not be given up: others wait until it is over"),
+        LOG_MSG(is_released
+                    ? "left the election"
+                    : "the Lease could not be released: other replicas wait until it expires"),
         LOG_NUM("took_ms", clock_ms() - began_ms));
 }

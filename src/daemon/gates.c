@@ -44,7 +44,7 @@ static void warn_of_refusal(struct gates *gates, const struct exchange *exchange
     long long last = atomic_load(&gates->warned_at);
     if ((last == 0 || now - last >= WARN_EVERY_MS) &&
         atomic_compare_exchange_strong(&gates->warned_at, &last, now))
-        LOG(LOG_WARN, "gates", LOG_MSG("a call of a verb was refused"), LOG_STR("why", fault),
+        LOG(LOG_WARN, "gates", LOG_MSG("a call of a verb was rejected"), LOG_STR("why", fault),
             LOG_STR("common_name", peer ? peer->common_name : ""),
             LOG_STR("path", exchange_path(exchange)));
 }

@@ -24,8 +24,8 @@ static int decide_tls(const struct settings_tls *tls, struct listening *listenin
     }
     if (listening->has_tls && missing)
         return err_set(err, EINVAL,
-                       "tls.%s: is missing: certificateFile, privateKeyFile and clientCAFile are "
-                       "given together, or none of them for no TLS",
+                       "tls.%s: is missing, should be set: TLS needs certificateFile, "
+                       "privateKeyFile and clientCAFile, plain HTTP none of them",
                        missing);
     listening->tls_files = (struct tls_files){tls->certificate_file, tls->private_key_file,
                                               tls->client_ca_file, tls->client_crl_file};
@@ -41,10 +41,10 @@ static int decide_insecure(const char *key, const char *address, bool wanted, bo
         return 0;
     const bool verbs = key[0] == 'v';
     return err_set(err, EINVAL,
-                   "listen.%s: is \"%s\", where others than this machine reach it, and without TLS "
-                   "nobody is asked who they are. Set tls.certificateFile, tls.privateKeyFile and "
-                   "tls.clientCAFile; or listen on 127.0.0.1; or, to let whoever reaches the port "
-                   "%s, set listen.%s: true",
+                   "listen.%s: is \"%s\", which other machines can reach, and without TLS clients "
+                   "are not authenticated. Set tls.certificateFile, tls.privateKeyFile and "
+                   "tls.clientCAFile; or listen on 127.0.0.1; or, to let every client that reaches "
+                   "the port %s, set listen.%s: true",
                    key, address, verbs ? "bind pods" : "read what runs in the cluster",
                    verbs ? "insecureVerbs" : "insecurePeople");
 }
@@ -58,7 +58,7 @@ static int check_beside(const struct settings *settings, const struct listening 
     return err_set(
         err, EINVAL,
         "listen.verbs: is \"%s\", should be on loopback, such as \"127.0.0.1:8888\", with "
-        "scheduler.beside: only the kube-scheduler of this machine may ask",
+        "scheduler.beside: only the kube-scheduler of this machine may call the verbs",
         listening->verbs);
 }
 
@@ -112,11 +112,11 @@ int listening_begin(struct listening *listening, struct err *err)
 {
     if (listening->insecure_verbs)
         LOG(LOG_WARN, "main",
-            LOG_MSG("listen.insecureVerbs: whoever reaches the port may bind pods"),
+            LOG_MSG("listen.insecureVerbs: every client that reaches the port may bind pods"),
             LOG_STR("addr", listening->verbs));
     if (listening->insecure_people)
         LOG(LOG_WARN, "main",
-            LOG_MSG("listen.insecurePeople: whoever reaches the port may read what runs"),
+            LOG_MSG("listen.insecurePeople: every client that reaches the port may read what runs"),
             LOG_STR("addr", listening->people));
     if (!listening->has_tls)
         return 0;
@@ -135,7 +135,7 @@ void listening_metrics(const struct listening *listening, struct buf *out)
     const struct metric_label verbs[] = {{"listener", "verbs"}, {NULL, NULL}};
     const struct metric_label people[] = {{"listener", "people"}, {NULL, NULL}};
     metrics_head(out, metric, "gauge",
-                 "1 where others than this machine are served, and nobody is asked who they are.");
+                 "1 if the listener serves other machines without authentication.");
     metrics_sample(out, metric, verbs, listening->insecure_verbs);
     metrics_sample(out, metric, people, listening->insecure_people);
     if (listening->tls)

@@ -65,7 +65,7 @@ int live_mode_find(const struct options *options, struct kube_target *ret_target
     struct err why;
     int r = kube_target_find(&lookup, ret_target, &why);
     if (r == -ENOENT && !options->kubeconfig)
-        return err_set(err, ENOENT, "%s; a saved cluster is given with --cluster-file", why.text);
+        return err_set(err, ENOENT, "%s; give a saved cluster with --cluster-file", why.text);
     return r < 0 ? err_set(err, -r, "%s", why.text) : 0;
 }
 
@@ -199,7 +199,7 @@ static void create_hold(struct live_mode *live, const struct settings *settings)
         return;
     live->hold = hold_new(&hold, kube_loop_sender(live->writing));
     kube_loop_add_task(live->writing, hold_tick, live->hold);
-    LOG(LOG_INFO, "main", LOG_MSG("bindings wait until those of a predecessor are over"),
+    LOG(LOG_INFO, "main", LOG_MSG("bindings wait until those of the previous process have ended"),
         LOG_NUM("ms", hold_ms));
 }
 
@@ -249,8 +249,8 @@ static void log_target(const struct kube_target *target)
         LOG_STR("source", target->source));
     if (target->insecure)
         LOG(LOG_WARN, "main",
-            LOG_MSG("insecure-skip-tls-verify: whoever answers there is believed to be the API "
-                    "server, and is shown our credentials"));
+            LOG_MSG("insecure-skip-tls-verify: the API server is not authenticated; an impostor "
+                    "would get this service's credentials"));
 }
 
 int live_mode_new(const struct settings *settings, struct inventory *inventory,

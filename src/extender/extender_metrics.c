@@ -8,7 +8,8 @@ static void add_candidates(const struct extender *extender, struct buf *out)
     static const struct metric_label KEPT[] = {{"verdict", "kept"}, {0}};
     static const struct metric_label VETOED[] = {{"verdict", "vetoed"}, {0}};
     metrics_head(out, NAME, "counter",
-                 "Nodes that kube-scheduler would evict from: vetoed where that would not help.");
+                 "Nodes that kube-scheduler proposed for preemption, by verdict: vetoed if "
+                 "evictions there would not help.");
     metrics_sample(out, NAME, KEPT, (double)counter_value(&extender->n_preempt_kept));
     metrics_sample(out, NAME, VETOED, (double)counter_value(&extender->n_preempt_vetoed));
 }
@@ -19,8 +20,8 @@ static void add_waits(const struct extender *extender, struct buf *out)
     static const struct metric_label HELPED[] = {{"result", "helped"}, {0}};
     static const struct metric_label IN_VAIN[] = {{"result", "in_vain"}, {0}};
     metrics_head(out, NAME, "counter",
-                 "Calls of filter that waited for the ledger, for a pod with a nominated node; in "
-                 "vain: no node was handed on then.");
+                 "Filter calls that waited for the ledger, for a pod with a nominated node, by "
+                 "result; in_vain: no node fitted afterwards.");
     metrics_sample(out, NAME, HELPED, (double)counter_value(&extender->n_waits_helped));
     metrics_sample(out, NAME, IN_VAIN, (double)counter_value(&extender->n_waits_in_vain));
 }
@@ -28,7 +29,7 @@ static void add_waits(const struct extender *extender, struct buf *out)
 static void add_verdicts(const struct extender *extender, struct buf *out)
 {
     static const char NAME[] = "gpu_extender_filter_verdicts_total";
-    metrics_head(out, NAME, "counter", "Nodes that filter judged, by what it found.");
+    metrics_head(out, NAME, "counter", "Nodes that filter judged, by verdict.");
     for (size_t i = 0; i < N_REASONS; i++) {
         const struct metric_label labels[] = {{"verdict", reason_name((enum reason)i)}, {0}};
         metrics_sample(out, NAME, labels, (double)counter_value(&extender->n_verdicts[i]));
@@ -46,7 +47,7 @@ static const char *const RESULTS[N_VERB_RESULTS] = {
 static void add_results(const struct extender *extender, struct buf *out)
 {
     static const char NAME[] = "gpu_extender_verb_calls_total";
-    metrics_head(out, NAME, "counter", "Calls by kube-scheduler, by what became of them.");
+    metrics_head(out, NAME, "counter", "Calls of the verbs by kube-scheduler, by result.");
     for (size_t verb = 0; verb < N_DECISION_VERBS; verb++) {
         for (size_t result = 0; result < N_VERB_RESULTS; result++) {
             const struct metric_label labels[] = {

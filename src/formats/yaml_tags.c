@@ -22,7 +22,7 @@ int yaml_tags_check(const struct yaml_source_event *event, struct err *err)
     const char *own = event->kind == SOURCE_MAPPING_BEGIN ? STANDARD "map" : STANDARD "seq";
     if (!event->tag || strcmp(event->tag, "!") == 0 || strcmp(event->tag, own) == 0)
         return 0;
-    return tag_error(event, "is not known here", err);
+    return tag_error(event, "is not supported", err);
 }
 
 static int resolve(const struct yaml_source_event *event, struct yaml_scalar *ret_scalar,
@@ -50,7 +50,7 @@ static int resolve(const struct yaml_source_event *event, struct yaml_scalar *re
         *ret_scalar = scalar;
         return 0;
     }
-    return tag_error(event, "is not known here", err);
+    return tag_error(event, "is not supported", err);
 }
 
 static json_t *value_of(const struct yaml_source_event *event, struct yaml_scalar scalar)

@@ -70,8 +70,8 @@ void bodies_write(struct bodies *bodies, struct buf *out)
                 {"answers", bodies->answers}};
     mutex_unlock(&bodies->lock);
     metrics_head(out, metric, "gauge",
-                 "Bytes of the bodies of requests under way, by who they are for, and of large "
-                 "answers to others than kube-scheduler.");
+                 "Bytes in memory: bodies of requests in progress, by owner, and large unread "
+                 "answers to users.");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct metric_label labels[] = {{"for", rows[i].owner}, {NULL, NULL}};
         metrics_sample(out, metric, labels, (double)rows[i].n_bytes);

@@ -126,7 +126,7 @@ int connections_start(const struct connection_limits *limits, struct traffic *tr
     int r = pthread_create(&connections->thread, NULL, watch, connections);
     if (r != 0) {
         free(connections);
-        return err_set(err, r, "a thread that watches over connections could not be started");
+        return err_set(err, r, "cannot start the thread that supervises connections");
     }
     *ret_connections = connections;
     return 0;

@@ -105,9 +105,10 @@ static void warn_of_dates(const struct tls *tls, const struct tls_set *set)
 {
     struct err err;
     if (tls_set_check_dates(set, &tls->files, &err) < 0)
-        LOG(LOG_WARN, "tls", LOG_MSG("nobody will trust this server"), LOG_STR("err", err.text));
+        LOG(LOG_WARN, "tls", LOG_MSG("clients will reject this server's certificate"),
+            LOG_STR("err", err.text));
     if (tls_set_check_crl_dates(set, &tls->files, &err) < 0)
-        LOG(LOG_WARN, "tls", LOG_MSG("certificates that were revoked since are still let in"),
+        LOG(LOG_WARN, "tls", LOG_MSG("client certificates revoked since then are still accepted"),
             LOG_STR("err", err.text));
 }
 
@@ -150,13 +151,13 @@ static void look(struct tls *tls)
     tls->seen = now;
     if (set_of(&tls->files, &now, &set, &err) < 0) {
         counter_add(&tls->n_refused, 1);
-        LOG(LOG_WARN, "tls", LOG_MSG("the certificate files are not good, the old ones stay"),
+        LOG(LOG_WARN, "tls", LOG_MSG("the certificate files are unusable: keeping the old ones"),
             LOG_STR("err", err.text));
         return;
     }
     take(tls, set);
     counter_add(&tls->n_taken, 1);
-    LOG(LOG_INFO, "tls", LOG_MSG("the certificate files were read again"),
+    LOG(LOG_INFO, "tls", LOG_MSG("the certificate files were reloaded"),
         LOG_NUM("not_after", tls_set_not_after(set)));
 }
 
@@ -210,7 +211,7 @@ int tls_open(const struct tls_files *files, struct tls **ret_tls, struct err *er
     if (r == 0)
         warn_of_dates(tls, tls->set);
     if (r == 0 && pthread_create(&tls->thread, NULL, run, tls) != 0)
-        r = err_set(err, EAGAIN, "no thread to look after the certificate files");
+        r = err_set(err, EAGAIN, "cannot start the thread that reloads the certificate files");
     if (r < 0) {
         tls_free(tls);
         return r;
@@ -256,17 +257,18 @@ void tls_metrics(struct tls *tls, struct buf *out)
 {
     struct tls_set *set = hold_set(tls);
     metrics_gauge(out, "gpu_extender_tls_certificate_expiration_timestamp_seconds",
-                  "When the certificate that is shown to clients expires.",
+                  "When the server certificate expires, in seconds since 1970.",
                   (double)tls_set_not_after(set));
     if (tls_set_crl_next_update(set) >= 0)
         metrics_gauge(out, "gpu_extender_tls_crl_next_update_timestamp_seconds",
-                      "When the list of revoked client certificates should be renewed.",
+                      "When the first list of revoked client certificates is due for renewal, in "
+                      "seconds since 1970.",
                       (double)tls_set_crl_next_update(set));
     tls_set_drop(set);
 
     const char *metric = "gpu_extender_tls_reloads_total";
     metrics_head(out, metric, "counter",
-                 "Changes of the certificate files, by whether what they hold was good and taken.");
+                 "Changes of the certificate files, by result: taken, or refused as unusable.");
     const struct metric_label taken[] = {{"result", "taken"}, {NULL, NULL}};
     metrics_sample(out, metric, taken, (double)counter_value(&tls->n_taken));
     const struct metric_label refused[] = {{"result", "refused"}, {NULL, NULL}};

@@ -59,7 +59,7 @@ static int read_chain(struct tls_set *set, const char *path, const struct buf *t
         return fault(path, "holds no certificate in PEM that can be read", r, err);
     if (gnutls_x509_crt_check_key_purpose(set->chain[0], GNUTLS_KP_TLS_WWW_SERVER, 0) == 0)
         return err_set(err, EINVAL,
-                       "%s: the certificate may not be a server's: its extended key "
+                       "%s: the certificate is not for servers: its extended key "
                        "usage has no serverAuth",
                        path);
     return 0;
@@ -150,10 +150,12 @@ static int read_revoked(struct tls_set *set, const char *path, const struct buf 
     gnutls_free(crls);
     if (!are_ours)
         return err_set(err, EINVAL,
-                       "%s: a list of revoked certificates is by none of the authorities in "
+                       "%s: a list of revoked certificates is issued by none of the authorities in "
                        "tls.clientCAFile",
                        path);
-    return n_added == (int)n ? 0 : err_set(err, EINVAL, "%s: two lists are by one authority", path);
+    return n_added == (int)n
+               ? 0
+               : err_set(err, EINVAL, "%s: two lists are issued by the same authority", path);
 }
 
 int tls_set_new(const struct tls_files *files, const struct buf texts[N_TLS_FILES],
@@ -228,7 +230,7 @@ int tls_set_check_dates(const struct tls_set *set, const struct tls_files *files
         return err_set(err, EINVAL, "%s: the certificate has expired: it was valid until %s",
                        files->certificate, text_time(last, when));
     if (first > now)
-        return err_set(err, EINVAL, "%s: the certificate is not valid yet: it will be from %s on",
+        return err_set(err, EINVAL, "%s: the certificate is not valid yet: it is valid from %s",
                        files->certificate, text_time(first, when));
     return 0;
 }

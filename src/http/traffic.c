@@ -93,7 +93,8 @@ static void write_connections(const struct traffic *traffic, struct buf *out)
                   (double)atomic_load_explicit(&traffic->n_connections, memory_order_relaxed));
     const char *metric = "gpu_extender_http_connections_closed_total";
     metrics_head(out, metric, "counter",
-                 "Closed HTTP connections, by cause: by us where it is not \"other\".");
+                 "Closed HTTP connections, by cause. This service closed them unless the cause is "
+                 "\"other\".");
     for (size_t i = 0; i < N_CONNECTION_ENDS; i++) {
         const struct metric_label labels[] = {
             {"cause", connection_end_name((enum connection_end)i)}, {NULL, NULL}};
@@ -110,7 +111,7 @@ void traffic_write(const struct traffic *traffic, struct buf *out)
 
     metric = "gpu_extender_http_request_duration_seconds";
     metrics_head(out, metric, "histogram",
-                 "From the end of the request to the start of the answer.");
+                 "Seconds from the end of a request to the start of its answer.");
     for (size_t i = 0; i < traffic->n_rows; i++) {
         const struct metric_label labels[] = {{"route", traffic->rows[i].name}, {NULL, NULL}};
         metrics_histogram(out, metric, labels, &traffic->rows[i].seconds);

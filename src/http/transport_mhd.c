@@ -152,7 +152,7 @@ static enum MHD_Result queue_answer(struct transport *transport, struct exchange
     enum MHD_Result result = MHD_queue_response(connection, answer.status, response);
     MHD_destroy_response(response);
     if (result != MHD_YES)
-        LOG(LOG_WARN, "http", LOG_MSG("the answer was not taken"), LOG_NUM("id", exchange->id));
+        LOG(LOG_WARN, "http", LOG_MSG("the answer could not be sent"), LOG_NUM("id", exchange->id));
     return result;
 }
 

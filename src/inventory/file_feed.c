@@ -194,7 +194,8 @@ static int read_kindless(struct load *load, const char *kind, struct text_positi
     int r = 0;
     if (json_array_size(load->kindless) > 0 && !kind[0])
         r = err_set(err, EINVAL,
-                    "%zu:%zu: the list's items have no kind, and it is no NodeList or PodList",
+                    "%zu:%zu: the list's items have no kind, and the list is neither a NodeList "
+                    "nor a PodList",
                     at.line, at.column);
     json_array_foreach (load->kindless, i, item) {
         if (r == 0)
@@ -210,7 +211,7 @@ static int on_envelope(void *context, json_t *envelope, struct text_position at,
     struct load *load = context;
     const char *kind = json_string_value(json_member(envelope, "kind"));
     if (!kind || !kind[0])
-        return err_set(err, EINVAL, "%zu:%zu: is no Kubernetes object: it has no kind", at.line,
+        return err_set(err, EINVAL, "%zu:%zu: is not a Kubernetes object: it has no kind", at.line,
                        at.column);
     load->n_documents++;
     char *item_kind CLEANUP(mem_free_ptr) = kind_in_list(envelope);

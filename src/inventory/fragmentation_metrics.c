@@ -26,7 +26,7 @@ static const struct gauge {
     double (*value)(const struct fragmentation *item);
 } GAUGES[] = {
     {"gpu_extender_fragmented_gpus",
-     "Free GPUs that are of no use to the typical pod (docs/PLACEMENT.md).", fragmented_of},
+     "Free GPUs that the typical pod cannot use (docs/PLACEMENT.md).", fragmented_of},
     {"gpu_extender_largest_block_gpus", "Free GPUs on the node that has most of them.",
      largest_block_of},
     {"gpu_extender_whole_nodes", "Nodes that have all of their GPUs free.", whole_nodes_of},

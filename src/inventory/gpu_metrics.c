@@ -128,7 +128,8 @@ static size_t sum_up(struct gpu_row *rows, size_t n_rows)
 static void write_nodes(struct buf *out, const struct gpu_row *rows, size_t n_rows)
 {
     static const char NAME[] = "gpu_extender_node_gpus";
-    metrics_head(out, NAME, "gauge", "GPUs of the node by state, which add up to what it has.");
+    metrics_head(out, NAME, "gauge",
+                 "GPUs of the node, by state; the states add up to the node's GPUs.");
     for (size_t i = 0; i < n_rows; i++) {
         for (size_t state = 0; state < N_GPU_STATES; state++) {
             const struct metric_label labels[] = {{"node", rows[i].node},
@@ -145,7 +146,7 @@ static void write_nodes(struct buf *out, const struct gpu_row *rows, size_t n_ro
 static void write_models(struct buf *out, const struct gpu_row *rows, size_t n_rows)
 {
     static const char NAME[] = "gpu_extender_gpus";
-    metrics_head(out, NAME, "gauge", "GPUs of all nodes of the model by state.");
+    metrics_head(out, NAME, "gauge", "GPUs of the model on all nodes, by state.");
     for (size_t i = 0; i < n_rows && i < METRIC_MODELS_MAX; i++) {
         for (size_t state = 0; state < N_GPU_STATES; state++) {
             const struct metric_label labels[] = {{"model", rows[i].model},

@@ -94,7 +94,7 @@ void inventory_lock_metrics(const struct inventory_lock *lock, struct buf *out)
 {
     static const char NAME[] = "gpu_extender_lock_hold_seconds";
     static const char *const MODES[N_LOCK_MODES] = {"read", "write"};
-    metrics_head(out, NAME, "histogram", "How long the ledger's lock was held, by mode.");
+    metrics_head(out, NAME, "histogram", "Seconds for which the ledger's lock was held, by mode.");
     for (size_t i = 0; i < N_LOCK_MODES; i++) {
         const struct metric_label labels[] = {{"mode", MODES[i]}, {0}};
         metrics_histogram(out, NAME, labels, &lock->holds[i]);

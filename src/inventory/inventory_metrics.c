@@ -13,7 +13,7 @@ static void shape_metrics(const struct shape_use *use, struct buf *out)
     metrics_gauge(out, "gpu_extender_pod_shapes",
                   "Different shapes of pods (requests, selectors, tolerations).",
                   (double)use->n_shapes);
-    metrics_gauge(out, "gpu_extender_pod_shapes_bytes", "Memory that the shapes of pods take.",
+    metrics_gauge(out, "gpu_extender_pod_shapes_bytes", "Memory of the shapes of pods, in bytes.",
                   (double)use->bytes);
     metrics_head(out, NAME, "gauge",
                  "Pods whose shape the ledger keeps only in part, by the limit exceeded.");
@@ -47,8 +47,7 @@ void inventory_metrics(struct inventory *inventory, struct buf *out)
                   (double)cluster_n_nodes(fork));
     metrics_gauge(out, "gpu_extender_pods", "Pods in the inventory.", (double)totals.n_pods);
     shape_metrics(&totals.shapes, out);
-    metrics_gauge(out, "gpu_extender_inventory_problems",
-                  "Objects that were left out because they cannot be right.",
+    metrics_gauge(out, "gpu_extender_inventory_problems", "Objects that were left out as invalid.",
                   (double)totals.n_problems);
     metrics_gauge(out, "gpu_extender_inventory_timestamp_seconds",
                   "When the data was last known to be complete, in seconds since 1970.",

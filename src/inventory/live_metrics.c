@@ -26,7 +26,7 @@ static void sample(struct buf *out, const char *metric, const struct kind_row_no
 static void write_relists(const struct kind_row_now *kinds, struct buf *out)
 {
     static const char NAME[] = "gpu_extender_watch_relists_total";
-    metrics_head(out, NAME, "counter", "Lists begun, by what made them necessary.");
+    metrics_head(out, NAME, "counter", "Lists started, by cause.");
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
         for (int cause = 0; cause < N_RELIST_CAUSES; cause++) {
             const struct metric_label labels[] = {
@@ -41,7 +41,7 @@ static void write_relists(const struct kind_row_now *kinds, struct buf *out)
 static void write_events(const struct kind_row_now *kinds, struct buf *out)
 {
     static const char NAME[] = "gpu_extender_watch_events_total";
-    metrics_head(out, NAME, "counter", "Events that watches brought.");
+    metrics_head(out, NAME, "counter", "Watch events received, by type.");
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++) {
         for (int type = 0; type < N_WATCH_EVENTS; type++) {
             const struct metric_label labels[] = {
@@ -92,18 +92,18 @@ static const struct {
 } ROWS[] = {
     {"gpu_extender_watches_total", "counter", "Watches opened.", watches_of},
     {"gpu_extender_watch_probes_total", "counter",
-     "Watches that were silent so long that the API server was asked whether it is still there.",
+     "Watches that were silent for so long that the API server was asked for missed events.",
      probes_of},
-    {"gpu_extender_objects_unreadable_total", "counter", "Times that an object could not be read.",
+    {"gpu_extender_objects_unreadable_total", "counter", "Times that an object was unreadable.",
      unreadable_of},
     {"gpu_extender_data_age_seconds", "gauge",
-     "How long ago the data was last known to be complete.", age_s_of},
+     "Seconds since the data was last known to be complete.", age_s_of},
     {"gpu_extender_watch_lag_seconds", "gauge",
-     "How long events of the API server may have waited unread. Up to 1 s is normal; over "
-     "kubernetes.watchLagSeconds no decision is made.",
+     "Seconds for which events of the API server may have waited unread. Up to 1 s is normal; "
+     "above kubernetes.watchLagSeconds no decisions are made.",
      lag_s_of},
     {"gpu_extender_data_stale", "gauge",
-     "1 where the API server cannot be followed, and so no decision is made.", stale_of},
+     "1 while the data are stale, so that no decisions are made.", stale_of},
 };
 
 /* Copies the names under the lock, and writes them after it. */
@@ -116,8 +116,7 @@ static void write_refused(struct inventory *inventory, struct buf *out)
     const size_t n =
         refused_pods_copy(inventory->live->refused, inventory->state.cluster, arena, &counts);
     inventory_unlock(inventory);
-    metrics_head(out, NAME, "counter",
-                 "Pods that were bound to the node and that its kubelet refused.");
+    metrics_head(out, NAME, "counter", "Pods bound to the node that its kubelet rejected.");
     for (size_t i = 0; i < n; i++) {
         const struct metric_label labels[] = {{"node", counts[i].node}, {0}};
         metrics_sample(out, NAME, labels, (double)counts[i].n);
@@ -144,7 +143,8 @@ void inventory_live_metrics(struct inventory *inventory, struct buf *out)
     }
     write_refused(inventory, out);
     metrics_counter(out, "gpu_extender_self_checks_total",
-                    "Times that all of the ledger's sums were made again.", &live->check.checks);
+                    "Self-checks: times that all sums of the ledger were recomputed.",
+                    &live->check.checks);
     metrics_counter(out, "gpu_extender_self_check_differences_total",
-                    "Differences that this has found: must be 0.", &live->check.differences);
+                    "Differences that self-checks found; must be 0.", &live->check.differences);
 }

@@ -54,7 +54,7 @@ static void write_nodes(const struct cluster *fork, struct buf *out)
     const struct policy *policy = cluster_policy(fork);
     size_t counts[QUOTA_MODELS_MAX];
     quota_count_nodes(fork, counts);
-    metrics_head(out, NODES, "gauge", "Nodes that quotas count under each model that they limit.");
+    metrics_head(out, NODES, "gauge", "Nodes of each model that quotas limit.");
     for (size_t i = 0; i < policy->n_quota_models; i++) {
         const struct metric_label labels[] = {{"model", policy->quota_model_names[i]}, {0}};
         metrics_sample(out, NODES, labels, (double)counts[i]);
@@ -67,7 +67,7 @@ void quota_metrics(const struct cluster *fork, struct buf *out)
     static const char USED[] = "gpu_extender_quota_used_gpus";
     metrics_head(out, LIMIT, "gauge", "GPUs that the quota allows.");
     write_gauge(fork, LIMIT, false, out);
-    metrics_head(out, USED, "gauge", "GPUs of the quota that pods and bindings on their way use.");
+    metrics_head(out, USED, "gauge", "GPUs of the quota that pods and bindings in progress use.");
     write_gauge(fork, USED, true, out);
     write_unknown(fork, out);
     write_nodes(fork, out);

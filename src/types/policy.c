@@ -162,10 +162,10 @@ static int place_scope(struct policy *policy, struct quota_limit *limit, struct 
     if (limit->scope < policy->n_quota_scopes)
         return 0;
     if (policy->n_quota_scopes == QUOTA_SCOPES_MAX)
-        return err_set(err, E2BIG,
-                       "resource %s is one more than the %d different ones that all quotas "
-                       "together may name",
-                       limit->resource ? limit->resource : "(all)", QUOTA_SCOPES_MAX);
+        return err_set(
+            err, E2BIG,
+            "resource %s is over the limit of %d different resources in all quotas together",
+            limit->resource ? limit->resource : "(all)", QUOTA_SCOPES_MAX);
     policy->quota_scopes[policy->n_quota_scopes++] = limit->resource;
     return 0;
 }
@@ -180,8 +180,7 @@ static int place_model(struct policy *policy, struct quota_limit *limit, struct 
         return 0;
     if (i == QUOTA_MODELS_MAX)
         return err_set(err, E2BIG,
-                       "model %s is one more than the %d different ones that all quotas together "
-                       "may name",
+                       "model %s is over the limit of %d different models in all quotas together",
                        limit->model, QUOTA_MODELS_MAX);
     (void)gpu_model_parse(limit->model, policy->aliases, policy->n_aliases,
                           &policy->quota_models[i]);
@@ -192,7 +191,7 @@ static int place_model(struct policy *policy, struct quota_limit *limit, struct 
 int policy_add_quota(struct policy *policy, const struct quota *quota, struct err *err)
 {
     if (policy->n_quotas == QUOTAS_MAX)
-        return err_set(err, E2BIG, "is one more than the %d quotas that there may be", QUOTAS_MAX);
+        return err_set(err, E2BIG, "is over the limit of %d quotas", QUOTAS_MAX);
     struct quota added = *quota;
     struct quota_limit *limits =
         arena_copy(policy->arena, quota->limits, quota->n_limits, sizeof *limits);

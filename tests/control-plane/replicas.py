@@ -19,7 +19,7 @@ LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases"
 SLICES = f"/apis/discovery.k8s.io/v1/namespaces/{NAMESPACE}/endpointslices"
 ROLES = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{NAMESPACE}"
 ADDRESS = "192.0.2.7"
-LEADS = "leading: kube-scheduler is answered"
+LEADS = "leading: answering kube-scheduler"
 FIELDS = "?fieldManager=tests&force=true"
 POLICY = os.path.join(os.path.dirname(__file__), "..", "..", "config", "scheduler-policy.yaml")
 

@@ -19,7 +19,7 @@ EARLY, MIDDLE = 160, 40  # pods created at the beginning; pods bound when the fa
 HAND_OVER_S = 3
 SILENCE_S = 5
 BLIND = "gpu-extender-blind"
-STANDS_BACK = "not leading any more: kube-scheduler is refused"
+STANDS_BACK = "no longer leading: rejecting kube-scheduler's calls"
 FILTER = {"Pod": {"metadata": {"name": "p", "uid": "u"}}, "NodeNames": []}
 
 
@@ -128,7 +128,7 @@ def test_the_leader_is_stopped_in_a_burst(live, capsys):
     assert took <= HAND_OVER_S
     assert len(all_is_well(live, other)) == 2
     assert replicas.lease()["leaseTransitions"] == transitions + 1
-    assert "the Lease could not be given up" not in leader.log.text()
+    assert "the Lease could not be released" not in leader.log.text()
 
 
 def test_the_leader_is_stopped_where_nothing_happens(live, capsys):

@@ -268,7 +268,7 @@ static void on_connected(void *context)
         agenda_at(&world->agenda, awake_ms, on_connected, call);
     else if (call->may_leave &&
              !call->may_leave(call->may_leave_context, service_now(call->wire->service)))
-        answer(call, KUBE_NOT_SENT, NULL, "it was no longer allowed");
+        answer(call, KUBE_NOT_SENT, NULL, "the request was no longer allowed");
     else
         set_off(call);
 }

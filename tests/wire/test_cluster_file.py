@@ -297,7 +297,7 @@ def reload(service, path, text, wanted):
     return service.log.wait_for({"msg": wanted}, after=n_before)
 
 
-RELOADED, REFUSED = "reloaded", "reload failed, the old cluster stays"
+RELOADED, REFUSED = "reloaded", "reload failed: keeping the old cluster"
 
 
 def test_a_hangup_reads_the_file_again_all_or_nothing(start_service, write):

@@ -249,7 +249,7 @@ def test_cluster_files(start_service, write):
         path.write_bytes(with_other_bytes(text, rng) if i % 4 == 0 else text)
         n_lines = len(service.log.lines)
         service.signal(1)
-        service.log.wait_for({"msg": "reloaded"}, {"msg": "reload failed, the old cluster stays"}, after=n_lines)
+        service.log.wait_for({"msg": "reloaded"}, {"msg": "reload failed: keeping the old cluster"}, after=n_lines)
         assert service.get("/v1/inventory").status == 200
         if i == 200:
             before = service.memory("VmRSS")

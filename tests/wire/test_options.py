@@ -189,7 +189,7 @@ def test_whom_the_verbs_let_in_is_warned_of(run_binary, start_service, write, cl
         return policy, warnings(done)
 
     policy, (said,) = check(verbClients={}, **people)
-    assert re.match(re.escape(str(policy)) + r":4:\d+: tls\.verbClients: names nobody, .* \{names: \[gpu-extender-client\]\}$", said), said
+    assert re.match(re.escape(str(policy)) + r":4:\d+: tls\.verbClients: is empty: .* \{names: \[gpu-extender-client\]\}$", said), said
     started = start_service("--config", policy, "--cluster-file", cluster, listen=None, ready=False)
     started.log.wait_for({"level": "warn", "msg": said})
     assert len(check(**people)[1]) == 1
@@ -294,7 +294,7 @@ def test_a_port_that_is_taken(run_binary, write, cluster, by_policy):
     assert (done.returncode, done.stdout) == (1, "")
     assert "listening" not in done.stderr
     where = "listen in the policy file" if by_policy else "--listen ADDR:PORT"
-    assert done.stderr.splitlines()[-1] == f"gpu-extender: listen on {address}: Address already in use; another is chosen with {where}"
+    assert done.stderr.splitlines()[-1] == f"gpu-extender: listen on {address}: Address already in use; choose another address with {where}"
 
 
 def test_an_address_of_another_machine(run_binary, write, cluster):

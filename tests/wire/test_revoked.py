@@ -67,7 +67,7 @@ def test_a_list_that_is_not_good_leaves_the_old_in_force(listed, tmp_path):
     put_list(listed, listed.authority.revoke(listed.client[0]))
     broken, stranger = tmp_path / "broken.pem", Authority(tmp_path / "stranger", "stranger").revoke()
     broken.write_text("-----BEGIN X509 CRL-----\nnone\n-----END X509 CRL-----\n", encoding="utf-8")
-    for path, fault in ((broken, "in PEM that can be read"), (stranger, "is by none of the authorities in tls.clientCAFile")):
+    for path, fault in ((broken, "in PEM that can be read"), (stranger, "is issued by none of the authorities in tls.clientCAFile")):
         line = put_list(listed, path)
         assert line["level"] == "warn" and fault in line["err"]
         refused(listed.verb(listed.client), REVOKED)

@@ -243,8 +243,9 @@ static void note_sight(struct bind_event *event, struct bind_entry *entry,
     case FOUND_BOUND:
         entry->outcome = ours ? BIND_OUTCOME_BOUND : BIND_OUTCOME_ALREADY_BOUND;
         if (!ours && (attempt->n_posts > 0 || attempt->wants_facts))
-            bind_event_note(event, entry, LOG_WARN, "bound to the node asked for by somebody else",
-                            "bound_by", sight->bound_by);
+            bind_event_note(event, entry, LOG_WARN,
+                            "another client bound the pod to the requested node", "bound_by",
+                            sight->bound_by);
         break;
     case FOUND_ELSEWHERE:
         bind_entry_fails(entry, BIND_OUTCOME_CONFLICT, sight->why);

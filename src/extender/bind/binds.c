@@ -279,7 +279,7 @@ static void check_room(struct bind_event *event, const struct old_room *room)
     const char *age = arena_printf(event->arena, "%lld", (long long)room->age_ms);
     entry->serial = room->serial;
     counter_add(&binds->unconfirmed, 1);
-    bind_event_note(event, entry, LOG_WARN, "nothing has confirmed the reservation yet: asking",
+    bind_event_note(event, entry, LOG_WARN, "the reservation is unconfirmed: reading the pod",
                     "age_ms", age);
     const struct bind_step step =
         bind_attempt_check(&entry->attempt, &binds->timing, bind_entry_seed(entry), event->now_ms);
@@ -378,21 +378,22 @@ static void add_counter(struct buf *out, const char *name, const char *label, co
 
 static void add_counters(const struct binds *binds, struct buf *out)
 {
-    metrics_head(out, "gpu_extender_binds_total", "counter", "Calls of bind that were answered.");
+    metrics_head(out, "gpu_extender_binds_total", "counter", "Answered bind calls, by outcome.");
     for (size_t i = 0; i < N_BIND_OUTCOMES; i++)
         add_counter(out, "gpu_extender_binds_total", "outcome",
                     bind_entry_outcome_name((enum bind_outcome)i), &binds->outcomes[i]);
     metrics_head(out, "gpu_extender_bind_settled_total", "counter",
-                 "Bindings whose outcome the answer did not say, by what was found.");
+                 "Bindings answered with an unknown outcome, by what was found later.");
     for (size_t i = 0; i < N_BIND_FINDINGS; i++) {
         if (FINDINGS[i])
             add_counter(out, "gpu_extender_bind_settled_total", "how", FINDINGS[i],
                         &binds->settled[i]);
     }
     add_counter(out, "gpu_extender_bind_settled_total", "how", "ledger", &binds->settled_by_ledger);
-    metrics_counter(out, "gpu_extender_reservations_unconfirmed_total",
-                    "Times a reservation was asked about because nothing had confirmed it.",
-                    &binds->unconfirmed);
+    metrics_counter(
+        out, "gpu_extender_reservations_unconfirmed_total",
+        "Reservations that stayed unconfirmed, so that the pod was read from the API server.",
+        &binds->unconfirmed);
 }
 
 static size_t count_reservations(struct inventory *inventory)
@@ -407,12 +408,12 @@ void binds_metrics(struct binds *binds, struct buf *out)
     const size_t n_open = HASH_COUNT(binds->entries) - binds->n_bound;
     mutex_unlock(&binds->lock);
     add_counters(binds, out);
-    metrics_gauge(out, "gpu_extender_bind_attempts_open", "Pods whose binding is not settled.",
-                  (double)n_open);
+    metrics_gauge(out, "gpu_extender_bind_attempts_open",
+                  "Pods whose binding is in progress or has no known outcome.", (double)n_open);
     metrics_gauge(out, "gpu_extender_reservations_open",
-                  "Pods for which room is held until the ledger sees them.",
+                  "Pods whose room is reserved until the ledger sees them bound.",
                   (double)count_reservations(binds->inventory));
     metrics_head(out, "gpu_extender_bind_duration_seconds", "histogram",
-                 "From a call of bind to its answer.");
+                 "Seconds from a bind call to its answer.");
     metrics_histogram(out, "gpu_extender_bind_duration_seconds", NULL, &binds->duration);
 }

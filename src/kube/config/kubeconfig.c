@@ -179,7 +179,7 @@ int kubeconfig_find(const struct kubeconfig_file *file, const char *list, const 
         bool is_it = false;
         r = judge_item(&item, name, &is_it, err);
         if (r == 0 && is_it && found.value) {
-            (void)kubeconfig_fault(&item, err, "has the name of %s, should have its own",
+            (void)kubeconfig_fault(&item, err, "has the same name as %s, should be unique",
                                    found.path);
             return -EINVAL;
         }
@@ -387,7 +387,7 @@ int kubeconfig_read_list(const char *paths, const char *context, struct kube_tar
     size_t n_files = 0;
     int r = read_files(paths, files, &n_files, err);
     if (r == 0 && n_files == 0)
-        r = err_set(err, ENOENT, "KUBECONFIG: none of its files is there: %s", paths);
+        r = err_set(err, ENOENT, "KUBECONFIG: none of its files exists: %s", paths);
     else if (r == 0)
         r = kubeconfig_choose(files, n_files, context, ret_target, err);
     for (size_t i = 0; i < n_files; i++)

@@ -53,7 +53,7 @@ static int check_mode(const struct kubeconfig_value *exec, struct err *err)
     if (strcmp(text, "Never") == 0 || strcmp(text, "IfAvailable") == 0)
         return 0;
     return kubeconfig_fault(
-        &mode, err, "is %.60s, should be Never or IfAvailable: nobody is there to be asked", text);
+        &mode, err, "is %.60s, should be Never or IfAvailable: no user can answer a prompt", text);
 }
 
 static int read_command(const struct kubeconfig_value *exec, char **ret_command, struct err *err)
@@ -218,10 +218,10 @@ static int read_pem(const struct field *field, const struct kubeconfig_value *va
     char *pem = NULL;
     size_t len = 0;
     if (base64_decode(json_string_value(value->value), &pem, &len) < 0)
-        return kubeconfig_fault(value, err, "is no base64, should be that of a PEM text");
+        return kubeconfig_fault(value, err, "is not base64, should be the base64 of a PEM text");
     if (strlen(pem) < len || !strstr(pem, "-----BEGIN ")) {
         free(pem);
-        return kubeconfig_fault(value, err, "is no PEM text in base64, should be one");
+        return kubeconfig_fault(value, err, "is not PEM, should be the base64 of a PEM text");
     }
     *text_at(field, target) = pem;
     return 0;
@@ -255,7 +255,7 @@ static const struct field CLUSTER_FIELDS[] = {
 };
 
 #define ANOTHER_WAY "a token, tokenFile, client certificate or exec"
-#define ITSELF "left out: the service asks as who it is"
+#define ITSELF "left out: this service does not impersonate users"
 
 static const struct field USER_FIELDS[] = {
     {"username", JSON_NULL, refuse, .instead = ANOTHER_WAY},

@@ -61,8 +61,8 @@ static int use_service_account(const struct kube_lookup *lookup, struct kube_tar
 {
     if (is_given(lookup->context))
         return err_set(err, EINVAL,
-                       "--context %s: the ServiceAccount of a pod has no contexts, should be used "
-                       "with --kubeconfig or KUBECONFIG",
+                       "--context %s: a pod's ServiceAccount has no contexts, should be used with "
+                       "--kubeconfig or KUBECONFIG",
                        lookup->context);
     char *server CLEANUP(mem_free_ptr) = in_cluster_server(lookup);
     char *ca CLEANUP(mem_free_ptr) = path_in(lookup->service_account, "ca.crt");
@@ -96,8 +96,8 @@ int kube_target_find(const struct kube_lookup *lookup, struct kube_target *ret_t
     if (is_given(lookup->home) && access(path, F_OK) == 0)
         return kubeconfig_read_one(path, context, ret_target, err);
     return err_set(err, ENOENT,
-                   "no API server is known: there is no --kubeconfig, no KUBECONFIG, no "
-                   "ServiceAccount of a pod, and no ~/.kube/config");
+                   "no API server is configured: no --kubeconfig, no KUBECONFIG, no ServiceAccount "
+                   "of a pod, and no ~/.kube/config");
 }
 
 static void exec_fini(struct kube_exec *exec)

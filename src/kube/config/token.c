@@ -28,7 +28,7 @@ int token_from_text(const char *text, char **ret_token, struct err *err)
     if (len == 0)
         return err_set(err, EINVAL, "is empty, should be a token");
     if (!is_printable(text, len))
-        return err_set(err, EINVAL, "has a character in it that no token has");
+        return err_set(err, EINVAL, "has a character that is not allowed in a token");
     *ret_token = mem_strndup(text, len);
     return 0;
 }
@@ -40,7 +40,7 @@ int token_from_file(const char *path, char **ret_token, struct err *err)
     int r = small_file_read(path, false, &text, err);
     if (r == 0) {
         bool has_nul = strlen(buf_text(&text)) < text.len;
-        r = has_nul ? err_set(err, EINVAL, "has a character in it that no token has")
+        r = has_nul ? err_set(err, EINVAL, "has a character that is not allowed in a token")
                     : token_from_text(buf_text(&text), ret_token, err);
         if (r < 0)
             err_prefix(err, "%s: ", path);

@@ -73,7 +73,9 @@ static bool reread(struct kube_credentials *credentials, int64_t now_ms)
         credentials->reread_refused_ms = now_ms + REREAD_REFUSED_MS;
     if (token_from_file(credentials->target->token_file, &token, &err) < 0) {
         if (!credentials->warned)
-            LOG(LOG_WARN, "credentials", LOG_MSG("the old token stays"), LOG_STR("err", err.text));
+            LOG(LOG_WARN, "credentials",
+                LOG_MSG("the token file is unusable: keeping the old token"),
+                LOG_STR("err", err.text));
         credentials->warned = true;
         return false;
     }

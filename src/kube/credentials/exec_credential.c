@@ -41,7 +41,7 @@ static int get_text(const json_t *status, const char *key, const char **ret_text
 {
     const json_t *value = json_member(status, key);
     if (value && !json_is_string(value))
-        return err_set(err, EINVAL, "its answer has a status.%s that is no string", key);
+        return err_set(err, EINVAL, "its answer has a status.%s that is not a string", key);
     *ret_text = json_string_length(value) > 0 ? json_string_value(value) : NULL;
     return 0;
 }
@@ -62,7 +62,7 @@ static int read_pem(const json_t *status, const char *key, char **ret_pem, struc
     const char *text = NULL;
     int r = get_text(status, key, &text, err);
     if (r == 0 && text && !strstr(text, "-----BEGIN "))
-        return err_set(err, EINVAL, "its answer has a status.%s that is no PEM text", key);
+        return err_set(err, EINVAL, "its answer has a status.%s that is not PEM", key);
     if (r == 0 && text)
         *ret_pem = mem_strdup(text);
     return r;
@@ -74,7 +74,7 @@ static int read_expiry(const json_t *status, struct exec_credential *credential,
     int r = get_text(status, "expirationTimestamp", &text, err);
     credential->expires_s = INT64_MAX;
     if (r == 0 && text && text_time_read(text, &credential->expires_s) < 0)
-        return fault(err, "has a status.expirationTimestamp that is no RFC 3339 time");
+        return fault(err, "has a status.expirationTimestamp that is not an RFC 3339 time");
     return r;
 }
 
@@ -99,7 +99,7 @@ static int read_status(const json_t *status, struct exec_credential *credential,
 static int read_answer(const json_t *root, struct exec_credential *credential, struct err *err)
 {
     if (!is_text(root, "kind", KIND))
-        return fault(err, "is no " KIND);
+        return fault(err, "is not an " KIND);
     if (!is_text(root, "apiVersion", API_VERSION))
         return fault(err, "has another apiVersion than " API_VERSION);
     const json_t *status = json_member(root, "status");
@@ -113,7 +113,7 @@ int exec_credential_parse(const char *text, size_t len, struct exec_credential *
 {
     json_t *root = NULL;
     if (json_parse(text, len, 0, &root, NULL) < 0)
-        return fault(err, len == 0 ? "is empty, should be an " KIND : "is no JSON");
+        return fault(err, len == 0 ? "is empty, should be an " KIND : "is not JSON");
     struct exec_credential credential = {0};
     int r = read_answer(root, &credential, err);
     json_decref(root);

@@ -96,7 +96,9 @@ static void *renew(void *context)
         if (r == 0)
             plugin->renewed(plugin->context, &credential);
         else if (r != -ECANCELED)
-            LOG(LOG_WARN, "credentials", LOG_MSG("no newer credential"), LOG_STR("err", err.text));
+            LOG(LOG_WARN, "credentials",
+                LOG_MSG("the credential plugin failed: keeping the old credential"),
+                LOG_STR("err", err.text));
     }
     return NULL;
 }

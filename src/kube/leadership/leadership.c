@@ -83,11 +83,11 @@ static void tell_turn(struct leadership *leadership, const struct lease_status *
 {
     leadership->may_decide = may_decide;
     if (may_decide)
-        LOG(LOG_INFO, "leader", LOG_MSG("leading: kube-scheduler is answered"),
+        LOG(LOG_INFO, "leader", LOG_MSG("leading: answering kube-scheduler"),
             LOG_NUM("term", status->term));
     else
         LOG(atomic_load(&leadership->wants_release) ? LOG_INFO : LOG_WARN, "leader",
-            LOG_MSG("not leading any more: kube-scheduler is refused"),
+            LOG_MSG("no longer leading: rejecting kube-scheduler's calls"),
             LOG_STR("holder", status->holder),
             LOG_STR("why", leadership->stands_back ? leadership->unusable.text : status->why));
     leadership->settings.turned(leadership->settings.context, may_decide);
@@ -154,7 +154,7 @@ static void catch_up(struct leadership *leadership)
 {
     const struct lease_status status = lease_status(leadership->lease);
     if (status.leads && catcher_work(&leadership->catcher, status.term))
-        LOG(LOG_INFO, "leader", LOG_MSG("the Lease is ours: the ledger catches up"),
+        LOG(LOG_INFO, "leader", LOG_MSG("Lease acquired: the ledger is catching up"),
             LOG_NUM("term", status.term));
 }
 
@@ -272,12 +272,13 @@ const char *leadership_role(const struct leadership *leadership, int64_t now_ms)
 
 void leadership_metrics(const struct leadership *leadership, int64_t now_ms, struct buf *out)
 {
-    metrics_gauge(out, "gpu_extender_leader", "Whether this replica answers kube-scheduler.",
+    metrics_gauge(out, "gpu_extender_leader",
+                  "1 if this replica leads and answers kube-scheduler, else 0.",
                   leadership_may_decide(leadership, now_ms));
     metrics_counter(out, "gpu_extender_lease_acquisitions_total",
-                    "How often this replica took the Lease.", &leadership->n_terms);
+                    "Times that this replica acquired the Lease.", &leadership->n_terms);
     metrics_counter(out, "gpu_extender_lease_losses_total",
-                    "How often it lost the Lease, other than by giving it up.",
+                    "Times that this replica lost the Lease without releasing it.",
                     &leadership->n_losses);
     metrics_counter(out, "gpu_extender_lease_failures_total",
                     "Times that the Lease could not be read or written.", &leadership->n_failures);

@@ -43,7 +43,7 @@ int lease_object_read(const json_t *object, struct lease_record *ret_record, str
     if (r < 0)
         return r;
     if (strcmp(kind, "Lease") != 0 || !record.version[0])
-        return err_set(err, EINVAL, "is no Lease with a resourceVersion");
+        return err_set(err, EINVAL, "is not a Lease with a resourceVersion");
     /* The API server stores 32 bits and rejects less than 1; any other value counts as expired. */
     record.duration_ms = seconds < 0 || seconds > INT32_MAX ? 0 : seconds * 1000;
     *ret_record = record;

@@ -136,7 +136,7 @@ static void tell_fault(struct regain *regain, const struct kube_answer *answer)
         (void)snprintf(why, sizeof why, "HTTP status %u", answer->status);
     if (log_dedup_is_news(&regain->log, why))
         LOG(LOG_WARN, "beside",
-            LOG_MSG("kube-scheduler's Lease cannot be read: each pause costs a look at all pods"),
+            LOG_MSG("kube-scheduler's Lease is unreadable: every pause costs a full list of pods"),
             LOG_STR("lease", "kube-system/kube-scheduler"), LOG_STR("why", why));
 }
 
@@ -203,8 +203,8 @@ void regain_metrics(struct regain *regain, struct buf *out)
     const struct metric_label unchanged[] = {{"ledger", "current"}, {NULL, NULL}};
     const struct metric_label caught_up[] = {{"ledger", "caught_up"}, {NULL, NULL}};
     metrics_head(out, METRIC, "counter",
-                 "Pauses without a verb that ended, by what the ledger needed before the next "
-                 "answer: nothing, as kube-scheduler's Lease was unchanged, or to catch up.");
+                 "Pauses without a verb, by the ledger's state before the next answer: current, as "
+                 "kube-scheduler's Lease was unchanged, or caught_up.");
     metrics_sample(out, METRIC, unchanged, (double)counter_value(&regain->n_unchanged));
     metrics_sample(out, METRIC, caught_up, (double)counter_value(&regain->n_caught_up));
 }

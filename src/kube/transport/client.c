@@ -297,7 +297,7 @@ static void retire(struct generation *generation)
 {
     int code = begin_generation(generation->client);
     if (code < 0)
-        LOG(LOG_WARN, "kube", LOG_MSG("connections are kept that should not be"),
+        LOG(LOG_WARN, "kube", LOG_MSG("outdated connections could not be closed"),
             LOG_STR("err", strerror(-code)));
     else if (!generation->transfers)
         generation_free(generation);

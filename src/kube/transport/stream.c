@@ -191,7 +191,7 @@ static void on_end(void *context, const char *fault)
     else if (stream->state == STREAM_REFUSED)
         wait_for_credential(stream);
     else if (fault)
-        fail_stream(stream, stream->is_kept ? "it was no longer allowed" : fault);
+        fail_stream(stream, stream->is_kept ? "the request was no longer allowed" : fault);
     else
         end_stream(stream, KUBE_ANSWERED, "");
 }
@@ -232,7 +232,7 @@ static void step_stream(struct kube_stream *stream, bool renewed)
     }
     /* If the process was stopped meanwhile, the caller no longer waits. */
     if (is_new && stream->is_whole && stream->deadline_ms <= streams->now_ms) {
-        fail_stream(stream, "no time was left to ask");
+        fail_stream(stream, "the deadline passed before the request was sent");
         return;
     }
     if (!is_new && (!renewed || stream->state != STREAM_REFUSED || stream->transfer))

@@ -54,8 +54,7 @@ static void on_removed(void *context, const json_t *object)
 static void tell_refusal(const struct object_watch *watch, const char *why)
 {
     const bool is_watch = strncmp(why, "watch ", 6) == 0;
-    LOG(LOG_WARN, "leader",
-        LOG_MSG("the API server does not let this be followed: its changes are seen late"),
+    LOG(LOG_WARN, "leader", LOG_MSG("watch forbidden; changes will be noticed late"),
         LOG_STR("kind", watch->kind), LOG_STR("right", is_watch ? "watch" : "list"),
         LOG_STR("why", why));
 }

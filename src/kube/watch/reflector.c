@@ -205,7 +205,7 @@ static void judge_rewatch(struct reflector *reflector)
 {
     if (reflector->flight.n_objects == 0 && !reflector->flight.has_text) {
         reflector_say(reflector, TROUBLE_UNREACHABLE,
-                      "silent, and nothing came after it was opened again");
+                      "silent, and no event arrived after it was reopened");
         reflector_set_stale(reflector);
     }
     reflector->fresh = true;
@@ -246,7 +246,7 @@ static void judge_flight(struct reflector *reflector, int64_t now_ms)
 static void judge_unopened(struct reflector *reflector)
 {
     if (!reflector->status.why)
-        reflector_say(reflector, TROUBLE_UNREACHABLE, "not followed for too long");
+        reflector_say(reflector, TROUBLE_UNREACHABLE, "not watched for too long");
     reflector_set_stale(reflector);
     if (!reflector->flight.is_open && reflector->step == STEP_WATCH)
         reflector->step = STEP_PROBE;
@@ -438,7 +438,7 @@ void reflector_end(struct reflector *reflector, int64_t now_ms, enum kube_outcom
     else if (outcome == KUBE_ANSWERED && flight->stream)
         end_well(reflector, now_ms);
     else
-        end_badly(reflector, now_ms, why ? why : "answered without a head");
+        end_badly(reflector, now_ms, why ? why : "the answer has no header");
     land(reflector, now_ms);
     flush(reflector);
 }

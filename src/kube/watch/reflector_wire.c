@@ -120,7 +120,7 @@ static int check_kind(const json_t *list, bool may_be_absent, struct err *err)
         return r;
     size_t len = kind ? strlen(kind) : 0;
     if (len < sizeof END || strcmp(kind + len - (sizeof END - 1), END) != 0)
-        return err_set(err, EINVAL, "kind: is \"%.40s\", should be that of a list",
+        return err_set(err, EINVAL, "kind: is \"%.40s\", should be a list's kind",
                        kind ? kind : "");
     return 0;
 }
@@ -243,7 +243,7 @@ void reflector_page_end(struct reflector *reflector, int64_t now_ms)
         return;
     }
     if (strcmp(buf_text(&listing->page_continue), buf_text(&listing->continue_)) == 0) {
-        reflector_say(reflector, TROUBLE_FAILED, "the next page is said to be the same again");
+        reflector_say(reflector, TROUBLE_FAILED, "the next page has the same continue token");
         reflector_failed(reflector, now_ms, FAILURE_GARBAGE, -1);
         return;
     }
@@ -295,7 +295,7 @@ static int event_type(const json_t *event, struct text_position at, enum watch_e
             return 0;
         }
     }
-    return err_set(err, EINVAL, "%zu:%zu: type: is \"%.40s\", should be that of an event", at.line,
+    return err_set(err, EINVAL, "%zu:%zu: type: is \"%.40s\", should be an event's type", at.line,
                    at.column, type);
 }
 

@@ -108,11 +108,11 @@ static void test_refusals(void **state)
         {{"--check", "-xyz"}, "unknown option -xyz; try --help"},
         {{"--config"}, "--config: needs FILE; try --help"},
         {{"--check=yes"}, "--check: takes no value; try --help"},
-        {{"--log", "info"}, "--log: 2 options begin so; try --help"},
+        {{"--log", "info"}, "--log: is ambiguous, 2 options begin with it; try --help"},
         {{"--config", "a", "b"},
-         "b: belongs to no option (files are given with --config or --cluster-file); try --help"},
+         "b: is not an option (give files with --config or --cluster-file); try --help"},
         {{"--", "b"},
-         "b: belongs to no option (files are given with --config or --cluster-file); try --help"},
+         "b: is not an option (give files with --config or --cluster-file); try --help"},
         {{"--config="}, "--config: is \"\", should be the name of a file; try --help"},
         {{"--cluster-file", ""},
          "--cluster-file: is \"\", should be the name of a file; try --help"},
@@ -120,11 +120,11 @@ static void test_refusals(void **state)
         {{"--context", ""},
          "--context: is \"\", should be the name of a context of the kubeconfig; try --help"},
         {{"--kubeconfig", "k", "--cluster-file", "c"},
-         "--kubeconfig and --cluster-file exclude each other: either a live cluster or a saved "
-         "one; try --help"},
+         "--kubeconfig and --cluster-file exclude each other: give either a live cluster or a "
+         "saved one; try --help"},
         {{"--cluster-file", "c", "--context", "prod"},
-         "--context and --cluster-file exclude each other: either a live cluster or a saved one; "
-         "try --help"},
+         "--context and --cluster-file exclude each other: give either a live cluster or a saved "
+         "one; try --help"},
         {{"--listen", "8888"},
          "--listen: is \"8888\", should be ADDR:PORT with an IP address, such as "
          "\"127.0.0.1:8888\" or \"[::1]:8888\"; try --help"},

@@ -367,7 +367,8 @@ static void test_files_that_cannot_be_read(void **state)
     assert_int_equal(settings_read_file(*state, "/", &err), -EISDIR);
     assert_string_equal(err.text, "/: cannot be read: Is a directory");
     assert_int_equal(settings_read_file(*state, "/dev/zero", &err), -EFBIG);
-    assert_string_equal(err.text, "/dev/zero: is larger than 1Mi, so it can be no policy file");
+    assert_string_equal(err.text,
+                        "/dev/zero: is larger than 1Mi, should be a policy file of at most 1Mi");
 }
 
 int main(int argc, char **argv)

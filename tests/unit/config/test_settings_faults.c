@@ -122,15 +122,15 @@ static void test_quotas(void **state)
         {QUOTA("a", "namespaces: []", "{total: 1}"),
          "5:15: quotas[0].namespaces: is empty, should be a list of strings, at least one"},
         {QUOTA("a", "namespaces: [a, b, a]", "{total: 1}"),
-         "5:22: quotas[0].namespaces[2]: is \"a\", which quotas[0].namespaces[0] says already, "
-         "should be there once"},
+         "5:22: quotas[0].namespaces[2]: is \"a\", a duplicate of quotas[0].namespaces[0], should "
+         "be listed once"},
         {QUOTA("a", "namespaces:", "{total: 1}"),
          "4:3: quotas[0]: should have namespaces or namespaceSelector ({} is every namespace)"},
         {HEAD "quotas: [{name: a, namespaces: [a]}]\n", "3:10: quotas[0]: should have limits"},
         {HEAD "quotas: [{name: a, namespaces: [a], limits: []}]\n",
          "3:45: quotas[0].limits: is empty, should be a list of limits, at least one"},
         {QUOTA("a", "namespaces: [a]", "{total: 1}") "- name: a\n",
-         "8:9: quotas[1].name: is \"a\", which quotas[0] is called already, should be another"},
+         "8:9: quotas[1].name: is \"a\", the name of quotas[0], should be unique"},
         {LIMITS("{resource: nvidia.com/gpu}"),
          "7:5: quotas[0].limits[0]: limits nothing, should have total or models"},
         {LIMITS("{models: {}}"),
@@ -144,10 +144,10 @@ static void test_quotas(void **state)
          "7:21: quotas[0].limits[0].models.H100: is null, should be a whole number of GPUs from 0 "
          "to 1000000"},
         {LIMITS("{models: {nvidia: 1}}"),
-         "7:15: quotas[0].limits[0].models.nvidia: names no GPU model, should be as in A100-80GB "
-         "(a brand alone is no model)"},
+         "7:15: quotas[0].limits[0].models.nvidia: is not a GPU model, should be a name such as "
+         "A100-80GB (a brand alone is no model)"},
         {LIMITS("{models: {A100: 1, Tesla-A100: 2}}"),
-         "7:24: quotas[0].limits[0].models.Tesla-A100: is the same model as A100, should be there "
+         "7:24: quotas[0].limits[0].models.Tesla-A100: is the same model as A100, should be listed "
          "once"},
         {LIMITS("{resource: cpu, total: 1}"),
          "7:16: quotas[0].limits[0].resource: is the string \"cpu\", " RIGHT_RESOURCE},
@@ -155,8 +155,8 @@ static void test_quotas(void **state)
          "7:16: quotas[0].limits[0].resource: is the string \"a.b/c\", should be one of "
          "gpuResources"},
         {LIMITS("{total: 1}\n  - {total: 2}"),
-         "8:5: quotas[0].limits[1]: is for all GPU resources, which has limits in this quota "
-         "already, should be there once"},
+         "8:5: quotas[0].limits[1]: is for all GPU resources, which already has limits in this "
+         "quota, should be listed once"},
     };
     ASSERT_FAULTS(FAULTS);
 }
@@ -171,7 +171,7 @@ static void test_selectors_of_quotas(void **state)
         {SELECTS("{matchLabels: {a: 1}}"),
          "5:40: quotas[0].namespaceSelector.matchLabels.a: is the number 1, should be a string"},
         {SELECTS("{matchLabels: {a b: c}}"), "5:37: \"quotas[0].namespaceSelector.matchLabels.a "
-                                             "b\": is no label key, should be a label "
+                                             "b\": is not a label key, should be a label "
                                              "key, such as nvidia.com/gpu.product or accelerator"},
         {SELECTS("{matchExpressions: [{key: a}]}"),
          "5:42: quotas[0].namespaceSelector.matchExpressions[0]: should have key and operator"},
@@ -291,11 +291,11 @@ static void test_ranges_and_spellings(void **state)
          "3:24: limits.requestBytes: is the string \"2048.5\", should be bytes from 1Ki to 1Gi, "
          "such as 67108864 or 64Mi"},
         {HEAD "limits: {bodiesBytes: 127Mi}\n",
-         "3:23: limits.bodiesBytes: bodiesBytes is 133169152 and requestBytes 67108864, should be "
-         "at least twice as much"},
+         "3:23: limits.bodiesBytes: bodiesBytes is 133169152, should be at least twice "
+         "requestBytes (67108864)"},
         {HEAD "limits: {requestBytes: 129Mi}\n",
-         "3:24: limits.requestBytes: bodiesBytes is 268435456 and requestBytes 135266304, should "
-         "be at least twice as much"},
+         "3:24: limits.requestBytes: bodiesBytes is 268435456, should be at least twice "
+         "requestBytes (135266304)"},
         {HEAD "limits: {requestSeconds: 0}\n",
          "3:26: limits.requestSeconds: is the number 0, should be a whole number from 1 to 600"},
         {HEAD "listen:\n  people: localhost:8888\n",
@@ -312,7 +312,7 @@ static void test_ranges_and_spellings(void **state)
         {HEAD "models: {aliases: {big one: nvidia}}\n",
          "3:29: \"models.aliases.big one\": is the string \"nvidia\", " RIGHT_MODEL},
         {HEAD "models: {aliases: {--: A100}}\n",
-         "3:20: models.aliases.--: is no alias, should be the text of a label value, with at "
+         "3:20: models.aliases.--: is not an alias, should be the text of a label value, with at "
          "least one letter or digit"},
         {HEAD "placement: {policy: Binpack}\n",
          "3:21: placement.policy: is the string \"Binpack\", should be slot-price or binpack or "
@@ -330,8 +330,7 @@ static void test_lists(void **state)
         {HEAD "models:\n  labels: []\n",
          "4:11: models.labels: is empty, should be a list of at least one name"},
         {HEAD "models:\n  labels:\n  - a\n  - b\n  - a\n",
-         "7:5: models.labels[2]: is \"a\", which models.labels[0] says already, should be there "
-         "once"},
+         "7:5: models.labels[2]: is \"a\", a duplicate of models.labels[0], should be listed once"},
     };
     ASSERT_FAULTS(FAULTS);
 }
@@ -388,7 +387,7 @@ static void test_beside_each_kube_scheduler(void **state)
         {HEAD "scheduler: {beside: true}\nleaderElection: {enabled: true}\n"
               "kubernetes: {bindTimeoutSeconds: 2}\n",
          "3:21: scheduler.beside: excludes leaderElection.enabled: the instance beside the leading "
-         "kube-scheduler decides, and there is no Lease of ours"},
+         "kube-scheduler decides, and this service has no Lease of its own"},
         {HEAD "scheduler: {beside: true, leaseDurationSeconds: 13}\n",
          "3:49: scheduler.leaseDurationSeconds: is 13, should be at least 14: renewDeadlineSeconds "
          "(10) + 4"},

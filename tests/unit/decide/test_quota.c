@@ -357,8 +357,8 @@ static void test_there_are_so_many_at_the_most(void **state)
     }
     limit.model = "One-More";
     assert_int_equal(policy_add_quota(&given->policy, &quota, &err), -E2BIG);
-    assert_string_equal(err.text, "model One-More is one more than the 63 different ones that all "
-                                  "quotas together may name");
+    assert_string_equal(
+        err.text, "model One-More is over the limit of 63 different models in all quotas together");
     limit.model = NULL;
     for (size_t i = given->policy.n_quotas; i < QUOTAS_MAX; i++)
         assert_int_equal(policy_add_quota(&given->policy, &quota, &err), 0);

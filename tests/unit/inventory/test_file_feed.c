@@ -69,8 +69,9 @@ static void test_the_kind_may_come_from_the_list(void **state)
     check_shown("{\"kind\":\"NodeList\",\"items\":[{\"metadata\":{\"name\":\"a\"}}]}", "node a\n");
     check_shown("{\"items\":[{\"metadata\":{\"name\":\"a\"}}],\"kind\":\"NodeList\"}", "node a\n");
     check_shown("items:\n- metadata: {name: p, namespace: ml}\nkind: PodList\n", "pod ml/p \n");
-    check_refused("{\"kind\":\"List\",\"items\":[{\"metadata\":{\"name\":\"a\"}}]}", EINVAL,
-                  "1:1: the list's items have no kind, and it is no NodeList or PodList");
+    check_refused(
+        "{\"kind\":\"List\",\"items\":[{\"metadata\":{\"name\":\"a\"}}]}", EINVAL,
+        "1:1: the list's items have no kind, and the list is neither a NodeList nor a PodList");
 }
 
 static void test_other_kinds_are_skipped(void **state)
@@ -153,8 +154,8 @@ static void test_a_broken_file_is_refused(void **state)
                   "2:115: found '}', should be ',' or ']'");
     check_refused("kind: List\nitems:\n- kind: Node\n   metadata: x\n", EINVAL,
                   "4:12: mapping values are not allowed in this context");
-    check_refused("{\"a\":1}", EINVAL, "1:1: is no Kubernetes object: it has no kind");
-    check_refused("hello", EINVAL, "1:1: is no Kubernetes object: it has no kind");
+    check_refused("{\"a\":1}", EINVAL, "1:1: is not a Kubernetes object: it has no kind");
+    check_refused("hello", EINVAL, "1:1: is not a Kubernetes object: it has no kind");
 }
 
 /* A failed kubectl leaves an empty file, which is no cluster without nodes. */

@@ -228,7 +228,8 @@ static void test_a_missing_file_is_warned_of_once(void **state)
     ssize_t n = read(fds[0], said, sizeof said - 1);
     said[n < 0 ? 0 : n] = '\0';
     (void)close(fds[0]);
-    assert_non_null(strstr(said, "level=warn mod=credentials msg=\"the old token stays\" err=\""));
+    assert_non_null(strstr(said, "level=warn mod=credentials msg=\"the token file is unusable: "
+                                 "keeping the old token\" err=\""));
     assert_ptr_equal(strchr(said, '\n'), said + strlen(said) - 1); /* one line */
     assert_null(strstr(said, "SEC"));
     kube_credentials_free(credentials);

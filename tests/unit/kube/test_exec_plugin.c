@@ -202,7 +202,8 @@ static void test_without_a_credential_there_is_no_beginning(void **state)
     assert_string_equal(err.text, message);
     (void)temp_folder_write(&folder, "status", "SECRET");
     assert_int_equal(kube_credentials_new(&target, &credentials, &err), -EINVAL);
-    (void)snprintf(message, sizeof message, "credential plugin %s: its answer is no JSON", command);
+    (void)snprintf(message, sizeof message, "credential plugin %s: its answer is not JSON",
+                   command);
     assert_string_equal(err.text, message);
     assert_null(credentials);
 }

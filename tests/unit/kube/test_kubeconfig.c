@@ -240,7 +240,7 @@ static void test_faults_of_contexts(void **state)
         {"current-context: a\ncontexts: [{name: a}, {name: 3}]\n",
          "2:30: contexts[1].name: is a whole number, should be a string, in quotes"},
         {"current-context: a\ncontexts: [{name: a}, {name: b}, {name: a}]\n",
-         "2:34: contexts[2]: has the name of contexts[0], should have its own"},
+         "2:34: contexts[2]: has the same name as contexts[0], should be unique"},
         {"current-context: a\ncontexts: [{name: a, context: b}]\n",
          "2:31: contexts[0].context: is a string, should be a mapping"},
         {"current-context: a\ncontexts: [{name: a}]\n",
@@ -303,11 +303,11 @@ static void test_faults_of_clusters(void **state)
          "4:50: clusters[0].cluster.certificate-authority: /etc/a/gone.crt cannot be read: No such "
          "file or directory"},
         {CLUSTER("server: 'https://h', certificate-authority-data: '%'"),
-         "4:55: clusters[0].cluster.certificate-authority-data: is no base64, should be that of a "
-         "PEM text"},
+         "4:55: clusters[0].cluster.certificate-authority-data: is not base64, should be the "
+         "base64 of a PEM text"},
         {CLUSTER("server: 'https://h', certificate-authority-data: Zm9v"),
-         "4:55: clusters[0].cluster.certificate-authority-data: is no PEM text in base64, should "
-         "be one"},
+         "4:55: clusters[0].cluster.certificate-authority-data: is not PEM, should be the base64 "
+         "of a PEM text"},
         {CLUSTER("server: 'https://h', extensions: 1"),
          "4:39: clusters[0].cluster.extensions: is a whole number, should be a list"},
     };
@@ -326,14 +326,14 @@ static void test_what_is_not_supported_is_refused_by_name(void **state)
          "5:16: users[0].user.auth-provider: is not supported, should be exec with the provider's "
          "plugin"},
         {USER("token: t, as: admin"), "5:15: users[0].user.as: is not supported, should be left "
-                                      "out: the service asks as who it is"},
-        {USER("as-uid: 1"), "5:9: users[0].user.as-uid: is not supported, should be left out: the "
-                            "service asks as who it is"},
+                                      "out: this service does not impersonate users"},
+        {USER("as-uid: 1"), "5:9: users[0].user.as-uid: is not supported, should be left out: this "
+                            "service does not impersonate users"},
         {USER("as-groups: [g]"), "5:12: users[0].user.as-groups: is not supported, should be left "
-                                 "out: the service asks as who it is"},
+                                 "out: this service does not impersonate users"},
         {USER("as-user-extra: {a: [b]}"),
-         "5:16: users[0].user.as-user-extra: is not supported, should be left out: the service "
-         "asks as who it is"},
+         "5:16: users[0].user.as-user-extra: is not supported, should be left out: this service "
+         "does not impersonate users"},
     };
     ASSERT_FAULTS(FAULTS);
 }
@@ -346,9 +346,9 @@ static void test_faults_of_users(void **state)
          "5:8: users[0].user.token: is a whole number, should be a string, in quotes"},
         {USER("token: ' '"), "5:8: users[0].user.token: is empty, should be a token"},
         {USER("token: \"SECRET\\r\\nHost: x\""),
-         "5:8: users[0].user.token: has a character in it that no token has"},
+         "5:8: users[0].user.token: has a character that is not allowed in a token"},
         {USER("token: SECR\u00e9T"),
-         "5:8: users[0].user.token: has a character in it that no token has"},
+         "5:8: users[0].user.token: has a character that is not allowed in a token"},
         {USER("client-certificate-data: " PEM_64),
          "4:25: users[0].user.client-key: is missing, should be the key of client-certificate"},
         {USER("client-key-data: " PEM_64),
@@ -357,7 +357,7 @@ static void test_faults_of_users(void **state)
         {USER("client-certificate-data: " PEM_64 ", client-key: k"),
          "5:64: users[0].user.client-key: /etc/a/k cannot be read: No such file or directory"},
         {USER("client-key-data: SECRET!"),
-         "5:18: users[0].user.client-key-data: is no base64, should be that of a PEM text"},
+         "5:18: users[0].user.client-key-data: is not base64, should be the base64 of a PEM text"},
         {USER("token: t, exec: {command: x}"),
          "5:17: users[0].user.exec: is there beside a token, should be one of the two"},
         {"contexts: [{name: c, context: {cluster: c, user: u}}]\ncurrent-context: c\n"
@@ -380,8 +380,8 @@ static void test_faults_of_plugins(void **state)
         {EXEC(V1), "5:7: users[0].user.exec.command: is missing, should be a program's path, or "
                    "its name in PATH"},
         {EXEC(V1 ", command: a, interactiveMode: Always"),
-         "5:82: users[0].user.exec.interactiveMode: is Always, should be Never or IfAvailable: "
-         "nobody is there to be asked"},
+         "5:82: users[0].user.exec.interactiveMode: is Always, should be Never or IfAvailable: no "
+         "user can answer a prompt"},
         {EXEC(V1 ", command: a, args: -x"),
          "5:71: users[0].user.exec.args: is a string, should be a list"},
         {EXEC(V1 ", command: a, args: [-x, 3]"),

@@ -66,7 +66,8 @@ static void what_has_no_time_left_is_not_sent(void **state)
     struct kube_request late = fake_api_post("/late", "{}");
     struct kube_request other = fake_api_get("/other");
     late.timeout_ms = 0;
-    fake_api_expect_outcome(fake_api_ask(api, &late), KUBE_NOT_SENT, "no time was left to ask");
+    fake_api_expect_outcome(fake_api_ask(api, &late), KUBE_NOT_SENT,
+                            "the deadline passed before the request was sent");
     struct box *box = fake_api_ask(api, &other);
     int connection = fake_api_take(api->listener, "GET /other ");
     fake_api_answer(connection, 200, "");
@@ -91,7 +92,8 @@ static void what_may_not_leave_any_more_is_not_sent(void **state)
     struct kube_request kept = fake_api_post("/kept", "{}");
     kept.may_leave = may_not_leave;
     kept.may_leave_context = &n_asked;
-    fake_api_expect_outcome(fake_api_ask(api, &kept), KUBE_NOT_SENT, "it was no longer allowed");
+    fake_api_expect_outcome(fake_api_ask(api, &kept), KUBE_NOT_SENT,
+                            "the request was no longer allowed");
     assert_int_equal(n_asked, 1);
     fake_api_expect_closed(fake_api_accept(api->listener));
 
@@ -100,7 +102,8 @@ static void what_may_not_leave_any_more_is_not_sent(void **state)
     int connection = fake_api_take(api->listener, "GET /other ");
     fake_api_answer(connection, 200, "");
     fake_api_expect_answer(box, 200, "");
-    fake_api_expect_outcome(fake_api_ask(api, &kept), KUBE_NOT_SENT, "it was no longer allowed");
+    fake_api_expect_outcome(fake_api_ask(api, &kept), KUBE_NOT_SENT,
+                            "the request was no longer allowed");
     assert_int_equal(n_asked, 2);
     fake_api_expect_closed(connection);
 }

@@ -38,9 +38,8 @@ static void assert_said(struct fixture *fixture, const char *expected)
 }
 
 #define SAID(right, request)                                                                       \
-    "level=warn mod=leader msg=\"the API server does not let this be followed: its changes are "   \
-    "seen late\" kind=leases right=" right " why=\"" request                                       \
-    " /leases: 403: leases is forbidden\"\n"
+    "level=warn mod=leader msg=\"watch forbidden; changes will be noticed late\" kind=leases "     \
+    "right=" right " why=\"" request " /leases: 403: leases is forbidden\"\n"
 
 static void a_right_that_is_missing_is_told_once(void **state)
 {

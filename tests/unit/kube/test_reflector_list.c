@@ -209,7 +209,7 @@ static void what_is_no_list_is_garbage(void **state)
                    "\"metadata\":{\"name\":\"a\"}}",
                    "GET /api/v1/pods: 1:");
     assert_garbage("{\"kind\":\"Status\",\"status\":\"Failure\"}",
-                   "kind: is \"Status\", should be that of a list");
+                   "kind: is \"Status\", should be a list's kind");
     assert_garbage("{\"kind\":\"Pod\",\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}",
                    "kind: is \"Pod\"");
     assert_garbage("{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[]}", "kind: is \"\"");

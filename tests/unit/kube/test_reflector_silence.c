@@ -175,7 +175,7 @@ static void a_short_watch_of_which_nothing_comes_makes_stale(void **state)
     assert_false(harness.status.stale);
     harness_expect_cancel(&harness);
     assert_true(harness.status.stale);
-    assert_non_null(strstr(harness.why, "nothing came"));
+    assert_non_null(strstr(harness.why, "no event arrived"));
     assert_int_equal(harness.status.trouble, TROUBLE_UNREACHABLE);
     harness_expect_request(&harness, HARNESS_LIST);
     assert_true(harness.request.fresh);
@@ -401,7 +401,7 @@ static void stale_data_is_proven_fresh_by_a_probe(void **state)
     struct harness harness;
     (void)state;
     begin_stale(&harness);
-    assert_string_equal(harness.why, "watch /api/v1/pods: not followed for too long");
+    assert_string_equal(harness.why, "watch /api/v1/pods: not watched for too long");
     assert_int_equal(harness.status.trouble, TROUBLE_UNREACHABLE);
     harness_head(&harness, 200);
     harness_event(&harness, "ADDED", 'c', "101");

@@ -91,8 +91,8 @@ static void test_the_first_place_there_is_wins(void **state)
     assert_server(&lookup, "https://home");
     lookup.home = NULL;
     assert_fault(&lookup, -ENOENT,
-                 "no API server is known: there is no --kubeconfig, no KUBECONFIG, no "
-                 "ServiceAccount of a pod, and no ~/.kube/config");
+                 "no API server is configured: no --kubeconfig, no KUBECONFIG, no ServiceAccount "
+                 "of a pod, and no ~/.kube/config");
 }
 
 static void test_a_file_that_was_asked_for_must_be_there(void **state)
@@ -104,7 +104,7 @@ static void test_a_file_that_was_asked_for_must_be_there(void **state)
     char list[300];
     char message[400];
     (void)snprintf(list, sizeof list, ":%s::%s2", gone, gone);
-    (void)snprintf(message, sizeof message, "KUBECONFIG: none of its files is there: %s", list);
+    (void)snprintf(message, sizeof message, "KUBECONFIG: none of its files exists: %s", list);
     lookup = (struct kube_lookup){.kubeconfig_env = list, .home = folder.path};
     assert_fault(&lookup, -ENOENT, message);
 }
@@ -159,7 +159,7 @@ static void test_faults_of_a_service_account(void **state)
     lookup.service_port = "443";
     lookup.context = "prod";
     assert_fault(&lookup, -EINVAL,
-                 "--context prod: the ServiceAccount of a pod has no contexts, should be used with "
+                 "--context prod: a pod's ServiceAccount has no contexts, should be used with "
                  "--kubeconfig or KUBECONFIG");
     lookup.context = NULL;
     (void)remove(temp_folder_path(&folder, "ca.crt"));
