@@ -167,6 +167,19 @@ void harness_fini(struct harness *harness)
     buf_fini(&harness->shown);
 }
 
+int harness_setup(void **state)
+{
+    *state = calloc(1, sizeof(struct harness));
+    return *state ? 0 : -1;
+}
+
+int harness_teardown(void **state)
+{
+    harness_fini(*state);
+    free(*state);
+    return 0;
+}
+
 /* ---- expectations ---- */
 
 static void assert_path(const char *path, const char *expected)

@@ -35,6 +35,11 @@ void harness_init(struct harness *harness, const char *field_selector);
 void harness_init_optional(struct harness *harness);
 void harness_init_seeded(struct harness *harness, const char *field_selector, uint64_t seed);
 void harness_fini(struct harness *harness);
+/* A test's state is a harness that it has to init; the teardown finishes it. */
+int harness_setup(void **state);
+int harness_teardown(void **state);
+#define HARNESS_TEST(function)                                                                     \
+    cmocka_unit_test_setup_teardown(function, harness_setup, harness_teardown)
 
 /* Expects a request for this path; a final "..." matches anything. */
 void harness_expect_request(struct harness *harness, const char *path);

@@ -25,112 +25,100 @@ static void unread_event(struct harness *harness, const char *version)
 
 static void a_flood_makes_it_lag_though_events_are_taken(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    drain(&harness);
-    const int64_t fresh_ms = harness.status.fresh_ms;
+    struct harness *harness = *state;
+    harness_begin(harness);
+    drain(harness);
+    const int64_t fresh_ms = harness->status.fresh_ms;
     for (int i = 0; i < 20; i++) {
-        harness.now_ms += 1000;
-        unread_event(&harness, "101");
+        harness->now_ms += 1000;
+        unread_event(harness, "101");
     }
-    assert_int_equal(lag_ms(&harness), 20000);
-    assert_int_equal(harness.status.fresh_ms, fresh_ms);
-    drain(&harness);
-    assert_int_equal(lag_ms(&harness), 0);
-    assert_int_equal(harness.status.fresh_ms, harness.now_ms);
-    harness_fini(&harness);
+    assert_int_equal(lag_ms(harness), 20000);
+    assert_int_equal(harness->status.fresh_ms, fresh_ms);
+    drain(harness);
+    assert_int_equal(lag_ms(harness), 0);
+    assert_int_equal(harness->status.fresh_ms, harness->now_ms);
 }
 
 /* Silence is no lag, however long, and no news. */
 static void a_quiet_watch_does_not_lag(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    const int64_t fresh_ms = harness.status.fresh_ms;
+    struct harness *harness = *state;
+    harness_begin(harness);
+    const int64_t fresh_ms = harness->status.fresh_ms;
     for (int i = 0; i < 50; i++) {
-        harness.now_ms += 1000;
-        drain(&harness);
-        assert_int_equal(lag_ms(&harness), 0);
+        harness->now_ms += 1000;
+        drain(harness);
+        assert_int_equal(lag_ms(harness), 0);
     }
-    assert_int_equal(harness.status.fresh_ms, fresh_ms);
-    harness_fini(&harness);
+    assert_int_equal(harness->status.fresh_ms, fresh_ms);
 }
 
 static void versions_that_do_not_compare_do_not_matter(void **state)
 {
     static const char *const VERSIONS[] = {"zz", "10", "x-9", "9"};
-    struct harness harness;
-    (void)state;
-    harness_init(&harness, NULL);
-    harness_expect_request(&harness, HARNESS_LIST);
-    harness_answer_list(&harness, "opaque", "ab", "");
-    harness_expect_request(&harness, HARNESS_WATCH("opaque"));
-    harness_head(&harness, 200);
+    struct harness *harness = *state;
+    harness_init(harness, NULL);
+    harness_expect_request(harness, HARNESS_LIST);
+    harness_answer_list(harness, "opaque", "ab", "");
+    harness_expect_request(harness, HARNESS_WATCH("opaque"));
+    harness_head(harness, 200);
     for (size_t i = 0; i < sizeof VERSIONS / sizeof *VERSIONS; i++) {
-        harness.now_ms += 5000;
-        harness_event(&harness, "ADDED", 'c', VERSIONS[i]);
-        assert_int_equal(lag_ms(&harness), 0);
-        assert_int_equal(harness.status.fresh_ms, harness.now_ms);
+        harness->now_ms += 5000;
+        harness_event(harness, "ADDED", 'c', VERSIONS[i]);
+        assert_int_equal(lag_ms(harness), 0);
+        assert_int_equal(harness->status.fresh_ms, harness->now_ms);
     }
-    harness_fini(&harness);
 }
 
 /* The socket is empty repeatedly, but the event is incomplete. */
 static void half_an_event_is_unread(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    drain(&harness);
-    harness_bytes(&harness, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"");
+    struct harness *harness = *state;
+    harness_begin(harness);
+    drain(harness);
+    harness_bytes(harness, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"");
     for (int i = 0; i < 30; i++) {
-        harness.now_ms += 1000;
-        harness_bytes(&harness, "c");
+        harness->now_ms += 1000;
+        harness_bytes(harness, "c");
     }
-    assert_int_equal(lag_ms(&harness), 30000);
-    harness_bytes(&harness, "\",\"resourceVersion\":\"101\"}}}");
-    assert_int_equal(lag_ms(&harness), 0);
-    harness_fini(&harness);
+    assert_int_equal(lag_ms(harness), 30000);
+    harness_bytes(harness, "\",\"resourceVersion\":\"101\"}}}");
+    assert_int_equal(lag_ms(harness), 0);
 }
 
 static void white_space_is_no_event(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
+    struct harness *harness = *state;
+    harness_begin(harness);
     for (int i = 0; i < 30; i++) {
-        harness.now_ms += 1000;
-        harness_bytes(&harness, "\n");
+        harness->now_ms += 1000;
+        harness_bytes(harness, "\n");
     }
-    assert_int_equal(lag_ms(&harness), 0);
-    harness_fini(&harness);
+    assert_int_equal(lag_ms(harness), 0);
 }
 
 /* Cutting the watch hides no backlog. Without a watch, silence_ms applies. */
 static void it_stands_still_while_no_watch_is_open(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    drain(&harness);
+    struct harness *harness = *state;
+    harness_begin(harness);
+    drain(harness);
     for (int i = 0; i < 4; i++) {
-        harness.now_ms += 1000;
-        unread_event(&harness, "101");
+        harness->now_ms += 1000;
+        unread_event(harness, "101");
     }
-    harness_end(&harness, KUBE_ANSWERED);
-    harness.now_ms += 9000;
-    assert_int_equal(lag_ms(&harness), 4000);
-    harness_expect_request(&harness, HARNESS_WATCH("101"));
-    assert_int_equal(lag_ms(&harness), 4000);
-    harness_head(&harness, 200);
-    harness.now_ms += 1000;
-    unread_event(&harness, "102");
-    assert_int_equal(lag_ms(&harness), 5000);
-    drain(&harness);
-    assert_int_equal(lag_ms(&harness), 0);
-    harness_fini(&harness);
+    harness_end(harness, KUBE_ANSWERED);
+    harness->now_ms += 9000;
+    assert_int_equal(lag_ms(harness), 4000);
+    harness_expect_request(harness, HARNESS_WATCH("101"));
+    assert_int_equal(lag_ms(harness), 4000);
+    harness_head(harness, 200);
+    harness->now_ms += 1000;
+    unread_event(harness, "102");
+    assert_int_equal(lag_ms(harness), 5000);
+    drain(harness);
+    assert_int_equal(lag_ms(harness), 0);
 }
 
 static void listed_in(struct harness *harness, int64_t ms)
@@ -142,47 +130,43 @@ static void listed_in(struct harness *harness, int64_t ms)
 
 static void after_the_first_list_it_is_what_the_list_took(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_init(&harness, NULL);
-    listed_in(&harness, 12000);
-    assert_int_equal(lag_ms(&harness), 12000);
-    harness_expect_request(&harness, HARNESS_WATCH("100"));
-    harness_head(&harness, 200);
-    assert_int_equal(lag_ms(&harness), 12000);
-    drain(&harness);
-    assert_int_equal(lag_ms(&harness), 0);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    harness_init(harness, NULL);
+    listed_in(harness, 12000);
+    assert_int_equal(lag_ms(harness), 12000);
+    harness_expect_request(harness, HARNESS_WATCH("100"));
+    harness_head(harness, 200);
+    assert_int_equal(lag_ms(harness), 12000);
+    drain(harness);
+    assert_int_equal(lag_ms(harness), 0);
 }
 
 static void a_later_list_ends_it(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    drain(&harness);
-    harness.now_ms += 5000;
-    unread_event(&harness, "101");
-    harness_bytes_before_others(&harness, "{\"type\":\"ERROR\",\"object\":{\"code\":410,"
-                                          "\"reason\":\"Expired\"}}");
-    harness_expect_cancel(&harness);
-    harness.now_ms += 30000; /* the last list was long ago, or this one waits */
-    listed_in(&harness, 20000);
-    assert_int_equal(lag_ms(&harness), 0);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    harness_begin(harness);
+    drain(harness);
+    harness->now_ms += 5000;
+    unread_event(harness, "101");
+    harness_bytes_before_others(harness, "{\"type\":\"ERROR\",\"object\":{\"code\":410,"
+                                         "\"reason\":\"Expired\"}}");
+    harness_expect_cancel(harness);
+    harness->now_ms += 30000; /* the last list was long ago, or this one waits */
+    listed_in(harness, 20000);
+    assert_int_equal(lag_ms(harness), 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_flood_makes_it_lag_though_events_are_taken),
-        cmocka_unit_test(a_quiet_watch_does_not_lag),
-        cmocka_unit_test(versions_that_do_not_compare_do_not_matter),
-        cmocka_unit_test(half_an_event_is_unread),
-        cmocka_unit_test(white_space_is_no_event),
-        cmocka_unit_test(it_stands_still_while_no_watch_is_open),
-        cmocka_unit_test(after_the_first_list_it_is_what_the_list_took),
-        cmocka_unit_test(a_later_list_ends_it),
+        HARNESS_TEST(a_flood_makes_it_lag_though_events_are_taken),
+        HARNESS_TEST(a_quiet_watch_does_not_lag),
+        HARNESS_TEST(versions_that_do_not_compare_do_not_matter),
+        HARNESS_TEST(half_an_event_is_unread),
+        HARNESS_TEST(white_space_is_no_event),
+        HARNESS_TEST(it_stands_still_while_no_watch_is_open),
+        HARNESS_TEST(after_the_first_list_it_is_what_the_list_took),
+        HARNESS_TEST(a_later_list_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

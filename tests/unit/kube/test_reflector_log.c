@@ -50,107 +50,95 @@ static void check_told(struct harness *harness, int n)
 
 static void a_list_that_fails_is_news_once(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_init(&harness, NULL);
+    struct harness *harness = *state;
+    harness_init(harness, NULL);
     for (int i = 0; i < 3; i++)
-        fail_list(&harness, 403);
-    check_told(&harness, 1);
-    fail_list(&harness, 500);
-    check_told(&harness, 1);
-    list(&harness);
-    fail_watch(&harness, 410, "");
-    check_told(&harness, 1);
-    fail_list(&harness, 500);
-    check_told(&harness, 1);
-    harness_fini(&harness);
+        fail_list(harness, 403);
+    check_told(harness, 1);
+    fail_list(harness, 500);
+    check_told(harness, 1);
+    list(harness);
+    fail_watch(harness, 410, "");
+    check_told(harness, 1);
+    fail_list(harness, 500);
+    check_told(harness, 1);
 }
 
 /* Whatever happens to a watch; there is none here. */
 static void a_list_that_went_well_is_the_end_of_it(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_init_optional(&harness);
+    struct harness *harness = *state;
+    harness_init_optional(harness);
     for (int i = 0; i < 2; i++) {
-        fail_list(&harness, 500);
-        check_told(&harness, 1);
-        fail_list(&harness, 404); /* there are none */
-        check_told(&harness, 0);
+        fail_list(harness, 500);
+        check_told(harness, 1);
+        fail_list(harness, 404); /* there are none */
+        check_told(harness, 0);
     }
-    harness_fini(&harness);
 }
 
 /* A list in between makes no difference. */
 static void a_watch_that_is_refused_is_news_once(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_init(&harness, NULL);
+    struct harness *harness = *state;
+    harness_init(harness, NULL);
     for (int i = 0; i < 3; i++) {
-        list(&harness);
-        fail_watch(&harness, 403, i == 1 ? "no" : "still not");
+        list(harness);
+        fail_watch(harness, 403, i == 1 ? "no" : "still not");
     }
-    check_told(&harness, 1);
-    list(&harness);
-    fail_watch(&harness, 500, "no");
-    check_told(&harness, 1);
-    harness_fini(&harness);
+    check_told(harness, 1);
+    list(harness);
+    fail_watch(harness, 500, "no");
+    check_told(harness, 1);
 }
 
 static void a_watch_that_is_opened_in_vain_is_news_once(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_init(&harness, NULL);
-    list(&harness);
+    struct harness *harness = *state;
+    harness_init(harness, NULL);
+    list(harness);
     for (int i = 0; i < 3; i++)
-        fail_watch(&harness, 200, "");
-    check_told(&harness, 1);
-    harness_fini(&harness);
+        fail_watch(harness, 200, "");
+    check_told(harness, 1);
 }
 
 static void what_ended_and_came_back_is_news_again(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_init(&harness, NULL);
-    list(&harness);
+    struct harness *harness = *state;
+    harness_init(harness, NULL);
+    list(harness);
     for (int i = 0; i < 2; i++) {
-        fail_watch(&harness, 429, "");
-        await(&harness, "watch=true");
-        harness_head(&harness, 200);
-        harness_event(&harness, "BOOKMARK", 'a', "101");
-        harness_end(&harness, KUBE_ANSWERED);
+        fail_watch(harness, 429, "");
+        await(harness, "watch=true");
+        harness_head(harness, 200);
+        harness_event(harness, "BOOKMARK", 'a', "101");
+        harness_end(harness, KUBE_ANSWERED);
     }
-    check_told(&harness, 2);
+    check_told(harness, 2);
     for (int i = 0; i < 2; i++) {
-        fail_watch(&harness, 429, "");
-        await(&harness, "watch=true");
-        harness_head(&harness, 200);
-        harness.now_ms += 5000;
-        harness_end(&harness, KUBE_ANSWERED);
+        fail_watch(harness, 429, "");
+        await(harness, "watch=true");
+        harness_head(harness, 200);
+        harness->now_ms += 5000;
+        harness_end(harness, KUBE_ANSWERED);
     }
-    check_told(&harness, 2);
-    harness_fini(&harness);
+    check_told(harness, 2);
 }
 
 static void another_number_in_its_words_is_no_other_failure(void **state)
 {
-    struct harness harness;
+    struct harness *harness = *state;
     char why[50];
-    (void)state;
-    harness_init(&harness, NULL);
-    list(&harness);
+    harness_init(harness, NULL);
+    list(harness);
     for (int ms = 9; ms < 12; ms++) {
         (void)snprintf(why, sizeof why, "no connection after %d ms", ms);
-        cut(&harness, why);
-        assert_string_equal(strstr(harness.why, "no "), why);
+        cut(harness, why);
+        assert_string_equal(strstr(harness->why, "no "), why);
     }
-    check_told(&harness, 1);
-    cut(&harness, "no such host");
-    check_told(&harness, 1);
-    harness_fini(&harness);
+    check_told(harness, 1);
+    cut(harness, "no such host");
+    check_told(harness, 1);
 }
 
 /* ---- names: complete and distinct ---- */
@@ -191,12 +179,12 @@ static void troubles_have_names_of_their_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_that_fails_is_news_once),
-        cmocka_unit_test(a_list_that_went_well_is_the_end_of_it),
-        cmocka_unit_test(a_watch_that_is_refused_is_news_once),
-        cmocka_unit_test(a_watch_that_is_opened_in_vain_is_news_once),
-        cmocka_unit_test(what_ended_and_came_back_is_news_again),
-        cmocka_unit_test(another_number_in_its_words_is_no_other_failure),
+        HARNESS_TEST(a_list_that_fails_is_news_once),
+        HARNESS_TEST(a_list_that_went_well_is_the_end_of_it),
+        HARNESS_TEST(a_watch_that_is_refused_is_news_once),
+        HARNESS_TEST(a_watch_that_is_opened_in_vain_is_news_once),
+        HARNESS_TEST(what_ended_and_came_back_is_news_again),
+        HARNESS_TEST(another_number_in_its_words_is_no_other_failure),
         cmocka_unit_test(causes_have_names_of_their_own),
         cmocka_unit_test(events_have_names_of_their_own),
         cmocka_unit_test(troubles_have_names_of_their_own),

@@ -27,66 +27,58 @@ static void catch_up(struct harness *harness)
 
 static void any_byte_ends_the_silence(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    harness.now_ms += HARNESS_SILENCE_MS - 1;
-    harness_bytes(&harness, "\n");
-    harness_expect_wait(&harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
-    harness_bytes(&harness, "{");
-    harness_expect_wait(&harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
-    harness_expect_cancel(&harness);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    harness_begin(harness);
+    harness->now_ms += HARNESS_SILENCE_MS - 1;
+    harness_bytes(harness, "\n");
+    harness_expect_wait(harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
+    harness_bytes(harness, "{");
+    harness_expect_wait(harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
+    harness_expect_cancel(harness);
 }
 
 /* A proxy that opens a watch every few seconds but sends nothing is silent too. */
 static void an_opened_watch_alone_does_not_end_the_silence(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
+    struct harness *harness = *state;
+    harness_begin(harness);
     for (int64_t gone_ms = 0; gone_ms + 5000 < HARNESS_SILENCE_MS; gone_ms += 5000) {
-        harness.now_ms += 5000;
-        harness_end(&harness, KUBE_ANSWERED);
-        harness_expect_request(&harness, HARNESS_WATCH("100"));
-        harness_head(&harness, 200);
+        harness->now_ms += 5000;
+        harness_end(harness, KUBE_ANSWERED);
+        harness_expect_request(harness, HARNESS_WATCH("100"));
+        harness_head(harness, 200);
     }
-    harness_expect_wait(&harness, 5000, 5000);
-    harness_expect_cancel(&harness);
-    harness_expect_request(&harness, HARNESS_PROBE);
-    harness_fini(&harness);
+    harness_expect_wait(harness, 5000, 5000);
+    harness_expect_cancel(harness);
+    harness_expect_request(harness, HARNESS_PROBE);
 }
 
 static void a_probe_that_sees_what_we_have_is_enough(void **state)
 {
-    struct harness harness;
-    (void)state;
-    fall_silent(&harness);
-    harness_answer_list(&harness, "100", "x", "more");
-    assert_string_equal(harness_names(&harness), "ab");
-    assert_int_equal(harness.status.fresh_ms, harness.now_ms);
-    harness_expect_request(&harness, HARNESS_WATCH("100"));
-    assert_true(harness.request.fresh);
-    harness_head(&harness, 200);
-    harness_expect_wait(&harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    fall_silent(harness);
+    harness_answer_list(harness, "100", "x", "more");
+    assert_string_equal(harness_names(harness), "ab");
+    assert_int_equal(harness->status.fresh_ms, harness->now_ms);
+    harness_expect_request(harness, HARNESS_WATCH("100"));
+    assert_true(harness->request.fresh);
+    harness_head(harness, 200);
+    harness_expect_wait(harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
 }
 
 static void a_probe_asks_with_the_same_selector(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_init(&harness, "x%3Dy");
-    harness_expect_request(&harness, HARNESS_LIST "&fieldSelector=x%3Dy");
-    harness_answer_list(&harness, "100", "ab", "");
-    harness_expect_request(&harness, HARNESS_WATCH("100"));
-    harness_head(&harness, 200);
-    harness_expect_wait(&harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
-    harness_expect_cancel(&harness);
-    harness_expect_request(&harness, HARNESS_PROBE "&fieldSelector=x%3Dy");
-    harness_answer_list(&harness, "101", "x", "more");
-    harness_expect_request(&harness, HARNESS_CATCH_UP("100") "&fieldSelector=x%3Dy");
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    harness_init(harness, "x%3Dy");
+    harness_expect_request(harness, HARNESS_LIST "&fieldSelector=x%3Dy");
+    harness_answer_list(harness, "100", "ab", "");
+    harness_expect_request(harness, HARNESS_WATCH("100"));
+    harness_head(harness, 200);
+    harness_expect_wait(harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
+    harness_expect_cancel(harness);
+    harness_expect_request(harness, HARNESS_PROBE "&fieldSelector=x%3Dy");
+    harness_answer_list(harness, "101", "x", "more");
+    harness_expect_request(harness, HARNESS_CATCH_UP("100") "&fieldSelector=x%3Dy");
 }
 
 static void an_event_that_reaches_the_probe_catches_up(void **state)
@@ -110,226 +102,200 @@ static void an_event_that_reaches_the_probe_catches_up(void **state)
 /* From then on it is an ordinary watch, not cut off after ten seconds. */
 static void having_caught_up_the_short_watch_goes_on(void **state)
 {
-    struct harness harness;
-    (void)state;
-    catch_up(&harness);
-    harness_head(&harness, 200);
-    harness_event(&harness, "BOOKMARK", 'a', "101");
-    harness_expect_wait(&harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    catch_up(harness);
+    harness_head(harness, 200);
+    harness_event(harness, "BOOKMARK", 'a', "101");
+    harness_expect_wait(harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
 }
 
 static void an_event_before_what_the_probe_saw_is_not_enough(void **state)
 {
-    struct harness harness;
-    (void)state;
-    fall_silent(&harness);
-    int64_t fresh_ms = harness.status.fresh_ms;
-    harness_answer_list(&harness, "1000", "x", "more");
-    harness_expect_request(&harness, HARNESS_CATCH_UP("100"));
-    harness_head(&harness, 200);
-    harness_event(&harness, "ADDED", 'c', "01001");
-    harness_event(&harness, "ADDED", 'c', "999");
-    assert_string_equal(harness_names(&harness), "abc");
-    assert_int_equal(harness.status.fresh_ms, fresh_ms);
-    harness.now_ms += 8000;
-    harness_end(&harness, KUBE_ANSWERED);
-    assert_false(harness.status.stale);
-    harness_expect_request(&harness, HARNESS_LIST);
-    assert_int_equal(harness.status.relists[RELIST_SILENT], 1);
-    harness_answer_list(&harness, "1001", "b", "");
-    assert_string_equal(harness_names(&harness), "b");
-    assert_false(harness.status.stale);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    fall_silent(harness);
+    int64_t fresh_ms = harness->status.fresh_ms;
+    harness_answer_list(harness, "1000", "x", "more");
+    harness_expect_request(harness, HARNESS_CATCH_UP("100"));
+    harness_head(harness, 200);
+    harness_event(harness, "ADDED", 'c', "01001");
+    harness_event(harness, "ADDED", 'c', "999");
+    assert_string_equal(harness_names(harness), "abc");
+    assert_int_equal(harness->status.fresh_ms, fresh_ms);
+    harness->now_ms += 8000;
+    harness_end(harness, KUBE_ANSWERED);
+    assert_false(harness->status.stale);
+    harness_expect_request(harness, HARNESS_LIST);
+    assert_int_equal(harness->status.relists[RELIST_SILENT], 1);
+    harness_answer_list(harness, "1001", "b", "");
+    assert_string_equal(harness_names(harness), "b");
+    assert_false(harness->status.stale);
 }
 
 static void a_list_after_silence_that_fails_makes_stale(void **state)
 {
-    struct harness harness;
-    (void)state;
-    catch_up(&harness);
-    harness_head(&harness, 200);
-    harness.now_ms += 8000;
-    harness_end(&harness, KUBE_ANSWERED);
-    harness_expect_request(&harness, HARNESS_LIST);
-    assert_false(harness.status.stale);
-    harness_end(&harness, KUBE_NOT_SENT);
-    assert_true(harness.status.stale);
-    assert_string_equal(harness.why, "GET /api/v1/pods: connection reset by peer");
-    harness_expect_wait(&harness, 800, 1600);
-    harness_expect_request(&harness, HARNESS_LIST);
-    harness_answer_list(&harness, "200", "b", "");
-    assert_false(harness.status.stale);
-    assert_string_equal(harness.why, "");
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    catch_up(harness);
+    harness_head(harness, 200);
+    harness->now_ms += 8000;
+    harness_end(harness, KUBE_ANSWERED);
+    harness_expect_request(harness, HARNESS_LIST);
+    assert_false(harness->status.stale);
+    harness_end(harness, KUBE_NOT_SENT);
+    assert_true(harness->status.stale);
+    assert_string_equal(harness->why, "GET /api/v1/pods: connection reset by peer");
+    harness_expect_wait(harness, 800, 1600);
+    harness_expect_request(harness, HARNESS_LIST);
+    harness_answer_list(harness, "200", "b", "");
+    assert_false(harness->status.stale);
+    assert_string_equal(harness->why, "");
 }
 
 static void a_short_watch_of_which_nothing_comes_makes_stale(void **state)
 {
-    struct harness harness;
-    (void)state;
-    catch_up(&harness);
-    harness.now_ms += 4000;
-    harness_head(&harness, 200);
-    harness_expect_wait(&harness, 10000, 10000);
-    assert_false(harness.status.stale);
-    harness_expect_cancel(&harness);
-    assert_true(harness.status.stale);
-    assert_non_null(strstr(harness.why, "no event arrived"));
-    assert_int_equal(harness.status.trouble, TROUBLE_UNREACHABLE);
-    harness_expect_request(&harness, HARNESS_LIST);
-    assert_true(harness.request.fresh);
-    assert_int_equal(harness.status.relists[RELIST_SILENT], 1);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    catch_up(harness);
+    harness->now_ms += 4000;
+    harness_head(harness, 200);
+    harness_expect_wait(harness, 10000, 10000);
+    assert_false(harness->status.stale);
+    harness_expect_cancel(harness);
+    assert_true(harness->status.stale);
+    assert_non_null(strstr(harness->why, "no event arrived"));
+    assert_int_equal(harness->status.trouble, TROUBLE_UNREACHABLE);
+    harness_expect_request(harness, HARNESS_LIST);
+    assert_true(harness->request.fresh);
+    assert_int_equal(harness->status.relists[RELIST_SILENT], 1);
 }
 
 static void a_short_watch_that_is_not_answered_makes_stale(void **state)
 {
-    struct harness harness;
-    (void)state;
-    catch_up(&harness);
-    harness_expect_wait(&harness, 10000, 10000);
-    harness_expect_cancel(&harness);
-    assert_true(harness.status.stale);
-    harness_expect_request(&harness, HARNESS_LIST);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    catch_up(harness);
+    harness_expect_wait(harness, 10000, 10000);
+    harness_expect_cancel(harness);
+    assert_true(harness->status.stale);
+    harness_expect_request(harness, HARNESS_LIST);
 }
 
 static void a_short_watch_that_goes_on_without_catching_up_is_listed_again(void **state)
 {
-    struct harness harness;
-    (void)state;
-    fall_silent(&harness);
-    harness_answer_list(&harness, "1000", "x", "more");
-    harness_expect_request(&harness, HARNESS_CATCH_UP("100"));
-    harness_head(&harness, 200);
-    harness.now_ms += 9000;
-    harness_event(&harness, "ADDED", 'c', "101");
-    harness_expect_wait(&harness, 1000, 1000);
-    harness_expect_cancel(&harness);
-    assert_false(harness.status.stale);
-    harness_expect_request(&harness, HARNESS_LIST);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    fall_silent(harness);
+    harness_answer_list(harness, "1000", "x", "more");
+    harness_expect_request(harness, HARNESS_CATCH_UP("100"));
+    harness_head(harness, 200);
+    harness->now_ms += 9000;
+    harness_event(harness, "ADDED", 'c', "101");
+    harness_expect_wait(harness, 1000, 1000);
+    harness_expect_cancel(harness);
+    assert_false(harness->status.stale);
+    harness_expect_request(harness, HARNESS_LIST);
 }
 
 static void a_short_watch_that_is_cut_is_listed_again_after_a_while(void **state)
 {
-    struct harness harness;
-    (void)state;
-    catch_up(&harness);
-    harness_head(&harness, 200);
-    harness_end(&harness, KUBE_UNKNOWN);
-    assert_false(harness.status.stale);
-    harness_expect_wait(&harness, 800, 1600);
-    harness_expect_request(&harness, HARNESS_LIST);
-    assert_int_equal(harness.status.relists[RELIST_SILENT], 1);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    catch_up(harness);
+    harness_head(harness, 200);
+    harness_end(harness, KUBE_UNKNOWN);
+    assert_false(harness->status.stale);
+    harness_expect_wait(harness, 800, 1600);
+    harness_expect_request(harness, HARNESS_LIST);
+    assert_int_equal(harness->status.relists[RELIST_SILENT], 1);
 }
 
 static void a_short_watch_that_is_refused_is_probed_again(void **state)
 {
-    struct harness harness;
-    (void)state;
-    catch_up(&harness);
-    harness_refuse(&harness, 429, 3, "");
-    assert_false(harness.status.stale);
-    harness_expect_wait(&harness, 3000, 3000);
-    harness_expect_request(&harness, HARNESS_PROBE);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    catch_up(harness);
+    harness_refuse(harness, 429, 3, "");
+    assert_false(harness->status.stale);
+    harness_expect_wait(harness, 3000, 3000);
+    harness_expect_request(harness, HARNESS_PROBE);
 }
 
 static void a_short_watch_whose_version_is_gone_is_listed_again(void **state)
 {
-    struct harness harness;
-    (void)state;
-    catch_up(&harness);
-    harness_answer(&harness, 410, "");
-    harness_expect_wait(&harness, 800, 1600);
-    harness_expect_request(&harness, HARNESS_LIST);
-    assert_int_equal(harness.status.relists[RELIST_GONE], 1);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    catch_up(harness);
+    harness_answer(harness, 410, "");
+    harness_expect_wait(harness, 800, 1600);
+    harness_expect_request(harness, HARNESS_LIST);
+    assert_int_equal(harness->status.relists[RELIST_GONE], 1);
 }
 
 static void a_probe_that_fails_makes_stale_until_caught_up(void **state)
 {
-    struct harness harness;
-    (void)state;
-    fall_silent(&harness);
-    harness.now_ms += harness.request.timeout_ms;
-    harness_end(&harness, KUBE_UNKNOWN);
-    assert_true(harness.status.stale);
-    assert_string_equal(harness.why, "GET /api/v1/pods: connection reset by peer");
-    harness_expect_wait(&harness, 800, 1600);
-    harness_expect_request(&harness, HARNESS_PROBE);
-    assert_true(harness.request.fresh);
-    harness_answer(&harness, 500, "");
-    assert_string_equal(harness.why, "GET /api/v1/pods: 500");
-    harness_expect_wait(&harness, 1600, 3200);
-    harness_expect_request(&harness, HARNESS_PROBE);
-    harness_answer_list(&harness, "101", "x", "more");
-    assert_true(harness.status.stale);
-    harness_expect_request(&harness, HARNESS_CATCH_UP("100"));
-    harness_head(&harness, 200);
-    assert_true(harness.status.stale);
-    assert_string_equal(harness.why, "GET /api/v1/pods: 500");
-    harness_event(&harness, "BOOKMARK", 'a', "101");
-    assert_false(harness.status.stale);
-    assert_string_equal(harness.why, "");
-    assert_int_equal(harness.status.probes, 3);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    fall_silent(harness);
+    harness->now_ms += harness->request.timeout_ms;
+    harness_end(harness, KUBE_UNKNOWN);
+    assert_true(harness->status.stale);
+    assert_string_equal(harness->why, "GET /api/v1/pods: connection reset by peer");
+    harness_expect_wait(harness, 800, 1600);
+    harness_expect_request(harness, HARNESS_PROBE);
+    assert_true(harness->request.fresh);
+    harness_answer(harness, 500, "");
+    assert_string_equal(harness->why, "GET /api/v1/pods: 500");
+    harness_expect_wait(harness, 1600, 3200);
+    harness_expect_request(harness, HARNESS_PROBE);
+    harness_answer_list(harness, "101", "x", "more");
+    assert_true(harness->status.stale);
+    harness_expect_request(harness, HARNESS_CATCH_UP("100"));
+    harness_head(harness, 200);
+    assert_true(harness->status.stale);
+    assert_string_equal(harness->why, "GET /api/v1/pods: 500");
+    harness_event(harness, "BOOKMARK", 'a', "101");
+    assert_false(harness->status.stale);
+    assert_string_equal(harness->why, "");
+    assert_int_equal(harness->status.probes, 3);
 }
 
 static void a_probe_behind_us_is_another_history(void **state)
 {
-    struct harness harness;
-    (void)state;
-    fall_silent(&harness);
-    harness_answer_list(&harness, "99", "x", "more");
-    harness_expect_request(&harness, HARNESS_LIST);
-    assert_int_equal(harness.status.relists[RELIST_SILENT], 1);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    fall_silent(harness);
+    harness_answer_list(harness, "99", "x", "more");
+    harness_expect_request(harness, HARNESS_LIST);
+    assert_int_equal(harness->status.relists[RELIST_SILENT], 1);
 }
 
 /* Without decimal numbers, only an equal version counts as reached. */
 static void versions_that_are_no_numbers_are_compared_for_being_the_same(void **state)
 {
-    struct harness harness;
-    (void)state;
-    fall_silent(&harness);
-    harness_answer_list(&harness, "x5", "x", "more");
-    harness_expect_request(&harness, HARNESS_CATCH_UP("100"));
-    harness_head(&harness, 200);
-    harness_event(&harness, "BOOKMARK", 'a', "x6");
-    harness_event(&harness, "BOOKMARK", 'a', "0999");
-    harness_expect_wait(&harness, 10000, 10000);
-    harness_event(&harness, "BOOKMARK", 'a', "x5");
-    harness_expect_quiet(&harness, HARNESS_SILENCE_MS);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    fall_silent(harness);
+    harness_answer_list(harness, "x5", "x", "more");
+    harness_expect_request(harness, HARNESS_CATCH_UP("100"));
+    harness_head(harness, 200);
+    harness_event(harness, "BOOKMARK", 'a', "x6");
+    harness_event(harness, "BOOKMARK", 'a', "0999");
+    harness_expect_wait(harness, 10000, 10000);
+    harness_event(harness, "BOOKMARK", 'a', "x5");
+    harness_expect_quiet(harness, HARNESS_SILENCE_MS);
 }
 
 static void a_watch_that_cannot_be_opened_for_too_long_makes_stale(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    harness.now_ms += 30000;
-    harness_end(&harness, KUBE_UNKNOWN);
-    int64_t closed_ms = harness.now_ms;
-    while (!harness.status.stale) {
-        assert_true(harness.now_ms < closed_ms + HARNESS_SILENCE_MS);
-        harness_expect_wait(&harness, 1, HARNESS_SILENCE_MS);
-        struct reflector_action action = reflector_next(harness.reflector, harness.now_ms);
+    struct harness *harness = *state;
+    harness_begin(harness);
+    harness->now_ms += 30000;
+    harness_end(harness, KUBE_UNKNOWN);
+    int64_t closed_ms = harness->now_ms;
+    while (!harness->status.stale) {
+        assert_true(harness->now_ms < closed_ms + HARNESS_SILENCE_MS);
+        harness_expect_wait(harness, 1, HARNESS_SILENCE_MS);
+        struct reflector_action action = reflector_next(harness->reflector, harness->now_ms);
         if (action.want == REFLECTOR_REQUEST)
-            harness_end(&harness, KUBE_NOT_SENT);
+            harness_end(harness, KUBE_NOT_SENT);
     }
-    assert_int_equal(harness.now_ms, closed_ms + HARNESS_SILENCE_MS);
-    assert_string_equal(harness.why, "watch /api/v1/pods: connection reset by peer");
-    harness_expect_wait(&harness, 1, 60000);
-    harness_expect_request(&harness, HARNESS_PROBE);
-    harness_answer_list(&harness, "100", "x", "more");
-    assert_false(harness.status.stale);
-    harness_expect_request(&harness, HARNESS_WATCH("100"));
-    harness_fini(&harness);
+    assert_int_equal(harness->now_ms, closed_ms + HARNESS_SILENCE_MS);
+    assert_string_equal(harness->why, "watch /api/v1/pods: connection reset by peer");
+    harness_expect_wait(harness, 1, 60000);
+    harness_expect_request(harness, HARNESS_PROBE);
+    harness_answer_list(harness, "100", "x", "more");
+    assert_false(harness->status.stale);
+    harness_expect_request(harness, HARNESS_WATCH("100"));
 }
 
 static void end_well(struct harness *harness)
@@ -386,88 +352,80 @@ static void begin_stale(struct harness *harness)
 
 static void a_watch_that_fails_when_stale_is_followed_by_a_probe(void **state)
 {
-    struct harness harness;
-    (void)state;
-    begin_stale(&harness);
-    harness_end(&harness, KUBE_NOT_SENT);
-    harness_expect_wait(&harness, 800, 1600);
-    harness_expect_request(&harness, HARNESS_PROBE);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    begin_stale(harness);
+    harness_end(harness, KUBE_NOT_SENT);
+    harness_expect_wait(harness, 800, 1600);
+    harness_expect_request(harness, HARNESS_PROBE);
 }
 
 /* The data became stale while the watch was opening; a probe must prove them fresh. */
 static void stale_data_is_proven_fresh_by_a_probe(void **state)
 {
-    struct harness harness;
-    (void)state;
-    begin_stale(&harness);
-    assert_string_equal(harness.why, "watch /api/v1/pods: not watched for too long");
-    assert_int_equal(harness.status.trouble, TROUBLE_UNREACHABLE);
-    harness_head(&harness, 200);
-    harness_event(&harness, "ADDED", 'c', "101");
-    assert_true(harness.status.stale);
-    harness_expect_cancel(&harness);
-    harness_expect_request(&harness, HARNESS_PROBE);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    begin_stale(harness);
+    assert_string_equal(harness->why, "watch /api/v1/pods: not watched for too long");
+    assert_int_equal(harness->status.trouble, TROUBLE_UNREACHABLE);
+    harness_head(harness, 200);
+    harness_event(harness, "ADDED", 'c', "101");
+    assert_true(harness->status.stale);
+    harness_expect_cancel(harness);
+    harness_expect_request(harness, HARNESS_PROBE);
 }
 
 static void a_relist_that_takes_too_long_to_begin_makes_stale(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    harness_bytes(&harness, "garbage");
-    harness_expect_cancel(&harness);
-    harness_expect_wait(&harness, 800, 1600);
-    harness_expect_request(&harness, HARNESS_LIST);
-    harness_refuse(&harness, 429, 300, "not now");
-    harness_expect_wait(&harness, HARNESS_SILENCE_MS - 1600, HARNESS_SILENCE_MS - 800);
-    assert_false(harness.status.stale);
-    harness_expect_quiet(&harness, 60000);
-    assert_true(harness.status.stale);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    harness_begin(harness);
+    harness_bytes(harness, "garbage");
+    harness_expect_cancel(harness);
+    harness_expect_wait(harness, 800, 1600);
+    harness_expect_request(harness, HARNESS_LIST);
+    harness_refuse(harness, 429, 300, "not now");
+    harness_expect_wait(harness, HARNESS_SILENCE_MS - 1600, HARNESS_SILENCE_MS - 800);
+    assert_false(harness->status.stale);
+    harness_expect_quiet(harness, 60000);
+    assert_true(harness->status.stale);
 }
 
 static void nothing_is_stale_before_it_was_listed(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_init(&harness, NULL);
-    harness_expect_request(&harness, HARNESS_LIST);
-    harness_refuse(&harness, 429, 200, "");
-    harness_expect_wait(&harness, 200000, 200000);
-    assert_false(harness.status.stale);
-    assert_false(harness.status.synced);
-    assert_int_equal(harness.status.fresh_ms, 0);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    harness_init(harness, NULL);
+    harness_expect_request(harness, HARNESS_LIST);
+    harness_refuse(harness, 429, 200, "");
+    harness_expect_wait(harness, 200000, 200000);
+    assert_false(harness->status.stale);
+    assert_false(harness->status.synced);
+    assert_int_equal(harness->status.fresh_ms, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_byte_ends_the_silence),
-        cmocka_unit_test(an_opened_watch_alone_does_not_end_the_silence),
-        cmocka_unit_test(a_probe_that_sees_what_we_have_is_enough),
-        cmocka_unit_test(a_probe_asks_with_the_same_selector),
+        HARNESS_TEST(any_byte_ends_the_silence),
+        HARNESS_TEST(an_opened_watch_alone_does_not_end_the_silence),
+        HARNESS_TEST(a_probe_that_sees_what_we_have_is_enough),
+        HARNESS_TEST(a_probe_asks_with_the_same_selector),
         cmocka_unit_test(an_event_that_reaches_the_probe_catches_up),
-        cmocka_unit_test(having_caught_up_the_short_watch_goes_on),
-        cmocka_unit_test(an_event_before_what_the_probe_saw_is_not_enough),
-        cmocka_unit_test(a_list_after_silence_that_fails_makes_stale),
-        cmocka_unit_test(a_short_watch_of_which_nothing_comes_makes_stale),
-        cmocka_unit_test(a_short_watch_that_is_not_answered_makes_stale),
-        cmocka_unit_test(a_short_watch_that_goes_on_without_catching_up_is_listed_again),
-        cmocka_unit_test(a_short_watch_that_is_cut_is_listed_again_after_a_while),
-        cmocka_unit_test(a_short_watch_that_is_refused_is_probed_again),
-        cmocka_unit_test(a_short_watch_whose_version_is_gone_is_listed_again),
-        cmocka_unit_test(a_probe_that_fails_makes_stale_until_caught_up),
-        cmocka_unit_test(a_probe_behind_us_is_another_history),
-        cmocka_unit_test(versions_that_are_no_numbers_are_compared_for_being_the_same),
-        cmocka_unit_test(a_watch_that_cannot_be_opened_for_too_long_makes_stale),
+        HARNESS_TEST(having_caught_up_the_short_watch_goes_on),
+        HARNESS_TEST(an_event_before_what_the_probe_saw_is_not_enough),
+        HARNESS_TEST(a_list_after_silence_that_fails_makes_stale),
+        HARNESS_TEST(a_short_watch_of_which_nothing_comes_makes_stale),
+        HARNESS_TEST(a_short_watch_that_is_not_answered_makes_stale),
+        HARNESS_TEST(a_short_watch_that_goes_on_without_catching_up_is_listed_again),
+        HARNESS_TEST(a_short_watch_that_is_cut_is_listed_again_after_a_while),
+        HARNESS_TEST(a_short_watch_that_is_refused_is_probed_again),
+        HARNESS_TEST(a_short_watch_whose_version_is_gone_is_listed_again),
+        HARNESS_TEST(a_probe_that_fails_makes_stale_until_caught_up),
+        HARNESS_TEST(a_probe_behind_us_is_another_history),
+        HARNESS_TEST(versions_that_are_no_numbers_are_compared_for_being_the_same),
+        HARNESS_TEST(a_watch_that_cannot_be_opened_for_too_long_makes_stale),
         cmocka_unit_test(watches_that_end_at_once_make_stale),
-        cmocka_unit_test(a_watch_that_fails_when_stale_is_followed_by_a_probe),
-        cmocka_unit_test(stale_data_is_proven_fresh_by_a_probe),
-        cmocka_unit_test(a_relist_that_takes_too_long_to_begin_makes_stale),
-        cmocka_unit_test(nothing_is_stale_before_it_was_listed),
+        HARNESS_TEST(a_watch_that_fails_when_stale_is_followed_by_a_probe),
+        HARNESS_TEST(stale_data_is_proven_fresh_by_a_probe),
+        HARNESS_TEST(a_relist_that_takes_too_long_to_begin_makes_stale),
+        HARNESS_TEST(nothing_is_stale_before_it_was_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,29 +12,27 @@
 
 static void events_are_applied_and_the_last_version_is_kept(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    harness.now_ms += 500;
-    harness_event(&harness, "ADDED", 'c', "101");
-    harness_event(&harness, "MODIFIED", 'd', "102");
-    harness_event(&harness, "ADDED", 'a', "103");
-    harness_event(&harness, "DELETED", 'b', "104");
-    harness_event(&harness, "DELETED", 'x', "105");
-    assert_string_equal(harness_names(&harness), "acd");
-    assert_int_equal(harness.status.fresh_ms, 1500);
-    harness.now_ms += 500;
-    harness_event(&harness, "BOOKMARK", 'a', "106");
-    assert_string_equal(harness_names(&harness), "acd");
-    assert_int_equal(harness.status.fresh_ms, 2000);
-    assert_int_equal(harness.status.events[WATCH_ADDED], 2);
-    assert_int_equal(harness.status.events[WATCH_MODIFIED], 1);
-    assert_int_equal(harness.status.events[WATCH_DELETED], 2);
-    assert_int_equal(harness.status.events[WATCH_BOOKMARK], 1);
-    assert_int_equal(harness.status.watches, 1);
-    harness_end(&harness, KUBE_ANSWERED);
-    harness_expect_request(&harness, HARNESS_WATCH("106"));
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    harness_begin(harness);
+    harness->now_ms += 500;
+    harness_event(harness, "ADDED", 'c', "101");
+    harness_event(harness, "MODIFIED", 'd', "102");
+    harness_event(harness, "ADDED", 'a', "103");
+    harness_event(harness, "DELETED", 'b', "104");
+    harness_event(harness, "DELETED", 'x', "105");
+    assert_string_equal(harness_names(harness), "acd");
+    assert_int_equal(harness->status.fresh_ms, 1500);
+    harness->now_ms += 500;
+    harness_event(harness, "BOOKMARK", 'a', "106");
+    assert_string_equal(harness_names(harness), "acd");
+    assert_int_equal(harness->status.fresh_ms, 2000);
+    assert_int_equal(harness->status.events[WATCH_ADDED], 2);
+    assert_int_equal(harness->status.events[WATCH_MODIFIED], 1);
+    assert_int_equal(harness->status.events[WATCH_DELETED], 2);
+    assert_int_equal(harness->status.events[WATCH_BOOKMARK], 1);
+    assert_int_equal(harness->status.watches, 1);
+    harness_end(harness, KUBE_ANSWERED);
+    harness_expect_request(harness, HARNESS_WATCH("106"));
 }
 
 static void events_come_in_pieces_of_any_length(void **state)
@@ -44,147 +42,131 @@ static void events_come_in_pieces_of_any_length(void **state)
         "\"resourceVersion\":\"101\"}}}\n\n"
         "{\"object\":{\"metadata\":{\"resourceVersion\":\"102\",\"name\":\"d\"}},\"type\":"
         "\"ADDED\"}";
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
+    struct harness *harness = *state;
+    harness_begin(harness);
     for (const char *at = TEXT; *at; at++)
-        reflector_bytes(harness.reflector, harness.now_ms, at, 1);
-    assert_string_equal(harness_names(&harness), "abcd");
-    harness_end(&harness, KUBE_ANSWERED);
-    harness_expect_request(&harness, HARNESS_WATCH("102"));
-    harness_fini(&harness);
+        reflector_bytes(harness->reflector, harness->now_ms, at, 1);
+    assert_string_equal(harness_names(harness), "abcd");
+    harness_end(harness, KUBE_ANSWERED);
+    harness_expect_request(harness, HARNESS_WATCH("102"));
 }
 
 static void what_was_batched_is_flushed_once_a_piece(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    int before = harness.n_flushes;
-    harness_bytes(&harness,
+    struct harness *harness = *state;
+    harness_begin(harness);
+    int before = harness->n_flushes;
+    harness_bytes(harness,
                   "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"c\","
                   "\"resourceVersion\":\"101\"}}}{\"type\":\"ADDED\",\"object\":{\"metadata\":{"
                   "\"name\":\"d\",\"resourceVersion\":\"102\"}}}{\"type\":");
-    assert_int_equal(harness.n_flushes, before + 1);
-    harness_bytes(&harness, "\"ADD");
-    assert_int_equal(harness.n_flushes, before + 1);
-    harness_expect_quiet(&harness, 1);
-    assert_int_equal(harness.n_flushes, before + 1);
-    harness_fini(&harness);
+    assert_int_equal(harness->n_flushes, before + 1);
+    harness_bytes(harness, "\"ADD");
+    assert_int_equal(harness->n_flushes, before + 1);
+    harness_expect_quiet(harness, 1);
+    assert_int_equal(harness->n_flushes, before + 1);
 }
 
 static void a_watch_that_ended_well_is_watched_on_at_once(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    harness.now_ms += 1000;
-    harness_end(&harness, KUBE_ANSWERED);
-    harness_expect_request(&harness, HARNESS_WATCH("100"));
-    harness_head(&harness, 200);
-    harness_event(&harness, "BOOKMARK", 'z', "101");
-    harness_end(&harness, KUBE_ANSWERED);
-    harness_expect_request(&harness, HARNESS_WATCH("101"));
-    assert_int_equal(harness.status.watches, 2);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    harness_begin(harness);
+    harness->now_ms += 1000;
+    harness_end(harness, KUBE_ANSWERED);
+    harness_expect_request(harness, HARNESS_WATCH("100"));
+    harness_head(harness, 200);
+    harness_event(harness, "BOOKMARK", 'z', "101");
+    harness_end(harness, KUBE_ANSWERED);
+    harness_expect_request(harness, HARNESS_WATCH("101"));
+    assert_int_equal(harness->status.watches, 2);
 }
 
 static void a_very_short_watch_backs_off(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    harness.now_ms += 999;
-    harness_end(&harness, KUBE_ANSWERED);
-    harness_expect_wait(&harness, 800, 1600);
-    harness_expect_request(&harness, HARNESS_WATCH("100"));
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    harness_begin(harness);
+    harness->now_ms += 999;
+    harness_end(harness, KUBE_ANSWERED);
+    harness_expect_wait(harness, 800, 1600);
+    harness_expect_request(harness, HARNESS_WATCH("100"));
 }
 
 static void a_watch_that_is_cut_is_watched_on_after_a_while(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    harness.now_ms += 5000;
-    harness_event(&harness, "ADDED", 'c', "101");
-    harness_bytes(&harness,
+    struct harness *harness = *state;
+    harness_begin(harness);
+    harness->now_ms += 5000;
+    harness_event(harness, "ADDED", 'c', "101");
+    harness_bytes(harness,
                   "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"d\",\"resourceV");
-    harness_end(&harness, KUBE_UNKNOWN);
-    assert_string_equal(harness_names(&harness), "abc");
-    assert_string_equal(harness.why, "watch /api/v1/pods: connection reset by peer");
-    harness_expect_wait(&harness, 800, 1600);
-    harness_expect_request(&harness, HARNESS_WATCH("101"));
-    harness_end(&harness, KUBE_NOT_SENT);
-    harness_expect_wait(&harness, 1600, 3200);
-    harness_expect_request(&harness, HARNESS_WATCH("101"));
-    harness_refuse(&harness, 429, 9, "{}");
-    harness_expect_wait(&harness, 9000, 9000);
-    harness_expect_request(&harness, HARNESS_WATCH("101"));
-    harness_head(&harness, 200);
-    assert_string_equal(harness.why, "");
-    assert_false(harness.status.stale);
-    assert_int_equal(harness.status.relists[RELIST_FAILED], 0);
-    harness_fini(&harness);
+    harness_end(harness, KUBE_UNKNOWN);
+    assert_string_equal(harness_names(harness), "abc");
+    assert_string_equal(harness->why, "watch /api/v1/pods: connection reset by peer");
+    harness_expect_wait(harness, 800, 1600);
+    harness_expect_request(harness, HARNESS_WATCH("101"));
+    harness_end(harness, KUBE_NOT_SENT);
+    harness_expect_wait(harness, 1600, 3200);
+    harness_expect_request(harness, HARNESS_WATCH("101"));
+    harness_refuse(harness, 429, 9, "{}");
+    harness_expect_wait(harness, 9000, 9000);
+    harness_expect_request(harness, HARNESS_WATCH("101"));
+    harness_head(harness, 200);
+    assert_string_equal(harness->why, "");
+    assert_false(harness->status.stale);
+    assert_int_equal(harness->status.relists[RELIST_FAILED], 0);
 }
 
 static void a_version_that_is_too_old_is_listed_again(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    harness.now_ms += 50000;
-    harness_event(&harness, "BOOKMARK", 'z', "101");
-    harness.now_ms += 50000;
-    harness_event(&harness, "BOOKMARK", 'z', "102");
-    harness.now_ms += 20000;
-    harness_bytes(&harness, ERROR_EVENT("410", "Expired", ""));
-    harness_expect_cancel(&harness);
-    assert_string_equal(harness.why, "watch /api/v1/pods: ERROR 410: so it is");
-    assert_int_equal(harness.status.events[WATCH_ERROR], 1);
-    harness_expect_request(&harness, HARNESS_LIST);
-    assert_int_equal(harness.status.relists[RELIST_GONE], 1);
-    harness_answer_list(&harness, "200", "b", "");
-    assert_string_equal(harness_names(&harness), "b");
-    harness_expect_request(&harness, HARNESS_WATCH("200"));
-    harness_answer(&harness, 410, "{\"kind\":\"Status\",\"message\":\"gone\"}");
-    assert_string_equal(harness.why, "watch /api/v1/pods: 410: gone");
-    harness_expect_wait(&harness, 800, 1600);
-    harness_expect_request(&harness, HARNESS_LIST);
-    assert_int_equal(harness.status.relists[RELIST_GONE], 2);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    harness_begin(harness);
+    harness->now_ms += 50000;
+    harness_event(harness, "BOOKMARK", 'z', "101");
+    harness->now_ms += 50000;
+    harness_event(harness, "BOOKMARK", 'z', "102");
+    harness->now_ms += 20000;
+    harness_bytes(harness, ERROR_EVENT("410", "Expired", ""));
+    harness_expect_cancel(harness);
+    assert_string_equal(harness->why, "watch /api/v1/pods: ERROR 410: so it is");
+    assert_int_equal(harness->status.events[WATCH_ERROR], 1);
+    harness_expect_request(harness, HARNESS_LIST);
+    assert_int_equal(harness->status.relists[RELIST_GONE], 1);
+    harness_answer_list(harness, "200", "b", "");
+    assert_string_equal(harness_names(harness), "b");
+    harness_expect_request(harness, HARNESS_WATCH("200"));
+    harness_answer(harness, 410, "{\"kind\":\"Status\",\"message\":\"gone\"}");
+    assert_string_equal(harness->why, "watch /api/v1/pods: 410: gone");
+    harness_expect_wait(harness, 800, 1600);
+    harness_expect_request(harness, HARNESS_LIST);
+    assert_int_equal(harness->status.relists[RELIST_GONE], 2);
 }
 
 /* The first one ends the watch, whatever follows it. */
 static void nothing_after_an_error_is_applied(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    harness_bytes(&harness,
+    struct harness *harness = *state;
+    harness_begin(harness);
+    harness_bytes(harness,
                   ERROR_EVENT("0", "Gone", "") "{\"type\":\"ADDED\",\"object\":{\"metadata\":{"
                                                "\"name\":\"c\",\"resourceVersion\":\"101\"}}}");
-    harness_event(&harness, "ADDED", 'd', "102");
-    harness_end(&harness, KUBE_ANSWERED);
-    assert_string_equal(harness_names(&harness), "ab");
-    harness_expect_wait(&harness, 800, 1600);
-    harness_expect_request(&harness, HARNESS_LIST);
-    assert_int_equal(harness.status.relists[RELIST_GONE], 1);
-    harness_fini(&harness);
+    harness_event(harness, "ADDED", 'd', "102");
+    harness_end(harness, KUBE_ANSWERED);
+    assert_string_equal(harness_names(harness), "ab");
+    harness_expect_wait(harness, 800, 1600);
+    harness_expect_request(harness, HARNESS_LIST);
+    assert_int_equal(harness->status.relists[RELIST_GONE], 1);
 }
 
 static void an_error_event_for_now_is_watched_on(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    harness_event(&harness, "ADDED", 'c', "101");
-    harness_bytes(&harness,
+    struct harness *harness = *state;
+    harness_begin(harness);
+    harness_event(harness, "ADDED", 'c', "101");
+    harness_bytes(harness,
                   ERROR_EVENT("429", "TooManyRequests", ",\"details\":{\"retryAfterSeconds\":7}"));
-    harness_expect_cancel(&harness);
-    harness_expect_wait(&harness, 7000, 7000);
-    harness_expect_request(&harness, HARNESS_WATCH("101"));
-    harness_fini(&harness);
+    harness_expect_cancel(harness);
+    harness_expect_wait(harness, 7000, 7000);
+    harness_expect_request(harness, HARNESS_WATCH("101"));
 }
 
 /* Delays that no API server sends are limited. */
@@ -209,21 +191,19 @@ static void an_error_events_delay_has_an_end(void **state)
 
 static void any_other_error_is_listed_again_after_a_while(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    harness_bytes(&harness, ERROR_EVENT("500", "InternalError", ""));
-    harness_expect_cancel(&harness);
-    harness_expect_wait(&harness, 800, 1600);
-    harness_expect_request(&harness, HARNESS_LIST);
-    assert_int_equal(harness.status.relists[RELIST_FAILED], 1);
-    harness_answer_list(&harness, "200", "b", "");
-    harness_expect_request(&harness, HARNESS_WATCH("200"));
-    harness_answer(&harness, 403, "{\"message\":\"no\"}");
-    harness_expect_wait(&harness, 1600, 3200);
-    harness_expect_request(&harness, HARNESS_LIST);
-    assert_int_equal(harness.status.relists[RELIST_FAILED], 2);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    harness_begin(harness);
+    harness_bytes(harness, ERROR_EVENT("500", "InternalError", ""));
+    harness_expect_cancel(harness);
+    harness_expect_wait(harness, 800, 1600);
+    harness_expect_request(harness, HARNESS_LIST);
+    assert_int_equal(harness->status.relists[RELIST_FAILED], 1);
+    harness_answer_list(harness, "200", "b", "");
+    harness_expect_request(harness, HARNESS_WATCH("200"));
+    harness_answer(harness, 403, "{\"message\":\"no\"}");
+    harness_expect_wait(harness, 1600, 3200);
+    harness_expect_request(harness, HARNESS_LIST);
+    assert_int_equal(harness->status.relists[RELIST_FAILED], 2);
 }
 
 /* Events before the fault stay; the faulty one does not count as seen. */
@@ -277,91 +257,83 @@ static void a_large_event(struct harness *harness, const char *type, char letter
 /* Its first members identify it, and the watch continues. */
 static void an_object_that_is_too_large_is_told_by_its_name(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    a_large_event(&harness, "ADDED", 'c', "101");
-    a_large_event(&harness, "MODIFIED", 'a', "102");
-    assert_int_equal(harness.n_too_large, 2);
-    harness_event(&harness, "ADDED", 'd', "103");
-    assert_string_equal(harness_names(&harness), "abcd");
-    a_large_event(&harness, "DELETED", 'c', "104");
-    assert_string_equal(harness_names(&harness), "abd");
-    assert_int_equal(harness.n_too_large, 2);
-    harness_expect_quiet(&harness, HARNESS_SILENCE_MS);
-    harness_end(&harness, KUBE_ANSWERED);
-    harness_expect_request(&harness, HARNESS_WATCH("104"));
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    harness_begin(harness);
+    a_large_event(harness, "ADDED", 'c', "101");
+    a_large_event(harness, "MODIFIED", 'a', "102");
+    assert_int_equal(harness->n_too_large, 2);
+    harness_event(harness, "ADDED", 'd', "103");
+    assert_string_equal(harness_names(harness), "abcd");
+    a_large_event(harness, "DELETED", 'c', "104");
+    assert_string_equal(harness_names(harness), "abd");
+    assert_int_equal(harness->n_too_large, 2);
+    harness_expect_quiet(harness, HARNESS_SILENCE_MS);
+    harness_end(harness, KUBE_ANSWERED);
+    harness_expect_request(harness, HARNESS_WATCH("104"));
 }
 
 static void an_event_that_is_too_large_is_told_and_not_asked_for_in_a_loop(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    harness_bytes(&harness, "{\"type\":\"ADDED\",\"object\":{\"x\":\"");
-    harness_many_bytes(&harness, 2 * HARNESS_OBJECT_MAX);
-    harness_expect_cancel(&harness);
-    assert_non_null(strstr(harness.why, "the object that begins here is larger than 2000 bytes"));
-    harness_expect_wait(&harness, 800, 1600);
-    harness_expect_request(&harness, HARNESS_LIST);
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    harness_begin(harness);
+    harness_bytes(harness, "{\"type\":\"ADDED\",\"object\":{\"x\":\"");
+    harness_many_bytes(harness, 2 * HARNESS_OBJECT_MAX);
+    harness_expect_cancel(harness);
+    assert_non_null(strstr(harness->why, "the object that begins here is larger than 2000 bytes"));
+    harness_expect_wait(harness, 800, 1600);
+    harness_expect_request(harness, HARNESS_LIST);
 }
 
 /* Dropped members take no memory, in events and in lists. */
 static void what_nobody_reads_may_be_large(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    harness_bytes(&harness, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"managedFields\":\"");
-    harness_many_bytes(&harness, 2 * HARNESS_OBJECT_MAX);
-    harness_bytes(&harness, "\",\"name\":\"c\",\"resourceVersion\":\"101\"}}}");
-    assert_string_equal(harness_names(&harness), "abc");
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    harness_begin(harness);
+    harness_bytes(harness, "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"managedFields\":\"");
+    harness_many_bytes(harness, 2 * HARNESS_OBJECT_MAX);
+    harness_bytes(harness, "\",\"name\":\"c\",\"resourceVersion\":\"101\"}}}");
+    assert_string_equal(harness_names(harness), "abc");
 }
 
 static void a_list_is_begun_again_without_an_end(void **state)
 {
-    struct harness harness;
-    (void)state;
-    harness_begin(&harness);
-    harness_event(&harness, "ADDED", 'c', "101");
-    harness_bytes(&harness, "garbage");
-    harness_expect_cancel(&harness);
-    harness_expect_wait(&harness, 800, 1600);
-    harness_expect_request(&harness, HARNESS_LIST);
-    harness_head(&harness, 200);
-    harness_bytes(&harness, "{\"kind\":\"PodList\",\"items\":[{\"metadata\":{\"name\":\"d\"}},");
-    harness_end(&harness, KUBE_UNKNOWN);
-    assert_true(harness.is_listing);
-    assert_string_equal(harness_names(&harness), "abcd");
-    harness_expect_wait(&harness, 1600, 3200);
-    harness_expect_request(&harness, HARNESS_LIST);
-    harness_answer_list(&harness, "200", "c", "");
-    assert_string_equal(harness_names(&harness), "c");
-    harness_fini(&harness);
+    struct harness *harness = *state;
+    harness_begin(harness);
+    harness_event(harness, "ADDED", 'c', "101");
+    harness_bytes(harness, "garbage");
+    harness_expect_cancel(harness);
+    harness_expect_wait(harness, 800, 1600);
+    harness_expect_request(harness, HARNESS_LIST);
+    harness_head(harness, 200);
+    harness_bytes(harness, "{\"kind\":\"PodList\",\"items\":[{\"metadata\":{\"name\":\"d\"}},");
+    harness_end(harness, KUBE_UNKNOWN);
+    assert_true(harness->is_listing);
+    assert_string_equal(harness_names(harness), "abcd");
+    harness_expect_wait(harness, 1600, 3200);
+    harness_expect_request(harness, HARNESS_LIST);
+    harness_answer_list(harness, "200", "c", "");
+    assert_string_equal(harness_names(harness), "c");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_are_applied_and_the_last_version_is_kept),
-        cmocka_unit_test(events_come_in_pieces_of_any_length),
-        cmocka_unit_test(what_was_batched_is_flushed_once_a_piece),
-        cmocka_unit_test(a_watch_that_ended_well_is_watched_on_at_once),
-        cmocka_unit_test(a_very_short_watch_backs_off),
-        cmocka_unit_test(a_watch_that_is_cut_is_watched_on_after_a_while),
-        cmocka_unit_test(a_version_that_is_too_old_is_listed_again),
-        cmocka_unit_test(nothing_after_an_error_is_applied),
-        cmocka_unit_test(an_error_event_for_now_is_watched_on),
+        HARNESS_TEST(events_are_applied_and_the_last_version_is_kept),
+        HARNESS_TEST(events_come_in_pieces_of_any_length),
+        HARNESS_TEST(what_was_batched_is_flushed_once_a_piece),
+        HARNESS_TEST(a_watch_that_ended_well_is_watched_on_at_once),
+        HARNESS_TEST(a_very_short_watch_backs_off),
+        HARNESS_TEST(a_watch_that_is_cut_is_watched_on_after_a_while),
+        HARNESS_TEST(a_version_that_is_too_old_is_listed_again),
+        HARNESS_TEST(nothing_after_an_error_is_applied),
+        HARNESS_TEST(an_error_event_for_now_is_watched_on),
         cmocka_unit_test(an_error_events_delay_has_an_end),
-        cmocka_unit_test(any_other_error_is_listed_again_after_a_while),
+        HARNESS_TEST(any_other_error_is_listed_again_after_a_while),
         cmocka_unit_test(what_is_no_event_is_garbage),
-        cmocka_unit_test(an_object_that_is_too_large_is_told_by_its_name),
-        cmocka_unit_test(an_event_that_is_too_large_is_told_and_not_asked_for_in_a_loop),
-        cmocka_unit_test(what_nobody_reads_may_be_large),
-        cmocka_unit_test(a_list_is_begun_again_without_an_end),
+        HARNESS_TEST(an_object_that_is_too_large_is_told_by_its_name),
+        HARNESS_TEST(an_event_that_is_too_large_is_told_and_not_asked_for_in_a_loop),
+        HARNESS_TEST(what_nobody_reads_may_be_large),
+        HARNESS_TEST(a_list_is_begun_again_without_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
