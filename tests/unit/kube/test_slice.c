@@ -3,6 +3,8 @@
 #include "kube_answers.h"
 #include "unit.h"
 
+#include <stdlib.h>
+
 #define ALL "/apis/discovery.k8s.io/v1/namespaces/ns/endpointslices"
 #define ONE ALL "/verbs"
 
@@ -34,10 +36,19 @@ static void begin(struct fixture *fixture, const char *address)
     slice_serve(fixture->slice, 8443);
 }
 
-static void end(struct fixture *fixture)
+static int setup(void **state)
 {
+    *state = calloc(1, sizeof(struct fixture));
+    return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
     json_decref(fixture->sent);
     slice_free(fixture->slice);
+    free(fixture);
+    return 0;
 }
 
 static void expect(struct fixture *fixture, const char *method, const char *path)
@@ -86,175 +97,155 @@ static void see(struct fixture *fixture, const char *text)
     json_decref(object);
 }
 
+/* It leads, and reads the slice. */
+static void lead(struct fixture *fixture, const char *address)
+{
+    begin(fixture, address);
+    slice_lead(fixture->slice, fixture->now_ms, true);
+    expect(fixture, "GET", ONE);
+}
+
 /* It leads, and the slice is already ours. */
 static void settle(struct fixture *fixture)
 {
-    begin(fixture, "10.0.0.7");
-    slice_lead(fixture->slice, fixture->now_ms, true);
-    expect(fixture, "GET", ONE);
+    lead(fixture, "10.0.0.7");
     answer(fixture, 200, OURS);
     expect_rest(fixture);
 }
 
 static void who_does_not_lead_touches_nothing(void **state)
 {
-    struct fixture fixture;
-    (void)state;
-    begin(&fixture, "10.0.0.7");
-    expect_rest(&fixture);
-    see(&fixture, OTHERS);
-    expect_rest(&fixture);
-    end(&fixture);
+    struct fixture *fixture = *state;
+    begin(fixture, "10.0.0.7");
+    expect_rest(fixture);
+    see(fixture, OTHERS);
+    expect_rest(fixture);
 }
 
 static void one_that_is_not_there_is_made(void **state)
 {
-    struct fixture fixture;
-    (void)state;
-    begin(&fixture, "10.0.0.7");
-    slice_lead(fixture.slice, fixture.now_ms, true);
-    expect(&fixture, "GET", ONE);
-    answer(&fixture, 404, "{}");
-    expect(&fixture, "POST", ALL);
+    struct fixture *fixture = *state;
+    lead(fixture, "10.0.0.7");
+    answer(fixture, 404, "{}");
+    expect(fixture, "POST", ALL);
     json_t *right = json_loads(OURS, 0, NULL);
     json_t *metadata = json_object_get(right, "metadata");
     (void)json_object_del(metadata, "resourceVersion");
     (void)json_object_del(json_object_get(metadata, "labels"), "theirs");
-    assert_true(json_equal(fixture.sent, right));
+    assert_true(json_equal(fixture->sent, right));
     json_decref(right);
-    accept_write(&fixture);
-    expect_rest(&fixture);
-    end(&fixture);
+    accept_write(fixture);
+    expect_rest(fixture);
 }
 
 static void what_the_last_leader_wrote_is_replaced(void **state)
 {
-    struct fixture fixture;
-    (void)state;
-    begin(&fixture, "10.0.0.7");
-    slice_lead(fixture.slice, fixture.now_ms, true);
-    expect(&fixture, "GET", ONE);
-    answer(&fixture, 200, OTHERS);
-    expect(&fixture, "PUT", ONE);
+    struct fixture *fixture = *state;
+    lead(fixture, "10.0.0.7");
+    answer(fixture, 200, OTHERS);
+    expect(fixture, "PUT", ONE);
     json_t *right = json_loads(SLICE_OF("IPv4", "10.0.0.7", "8"), 0, NULL);
-    assert_true(json_equal(fixture.sent, right));
+    assert_true(json_equal(fixture->sent, right));
     json_decref(right);
-    answer(&fixture, 409, "{}");
-    expect_wait(&fixture, 200, 200);
-    expect(&fixture, "GET", ONE);
-    answer(&fixture, 200, OTHERS);
-    expect(&fixture, "PUT", ONE);
-    accept_write(&fixture);
-    expect_rest(&fixture);
-    assert_string_equal(slice_why(fixture.slice), "");
-    end(&fixture);
+    answer(fixture, 409, "{}");
+    expect_wait(fixture, 200, 200);
+    expect(fixture, "GET", ONE);
+    answer(fixture, 200, OTHERS);
+    expect(fixture, "PUT", ONE);
+    accept_write(fixture);
+    expect_rest(fixture);
+    assert_string_equal(slice_why(fixture->slice), "");
 }
 
 static void addresses_of_another_type_take_a_new_one(void **state)
 {
-    struct fixture fixture;
-    (void)state;
-    begin(&fixture, "fd00::7");
-    slice_lead(fixture.slice, fixture.now_ms, true);
-    expect(&fixture, "GET", ONE);
-    answer(&fixture, 200, OTHERS);
-    expect(&fixture, "DELETE", ONE);
-    answer(&fixture, 200, "{\"kind\":\"Status\"}");
-    expect(&fixture, "GET", ONE);
-    answer(&fixture, 404, "{}");
-    expect(&fixture, "POST", ALL);
-    assert_string_equal(json_string_value(json_object_get(fixture.sent, "addressType")), "IPv6");
-    end(&fixture);
+    struct fixture *fixture = *state;
+    lead(fixture, "fd00::7");
+    answer(fixture, 200, OTHERS);
+    expect(fixture, "DELETE", ONE);
+    answer(fixture, 200, "{\"kind\":\"Status\"}");
+    expect(fixture, "GET", ONE);
+    answer(fixture, 404, "{}");
+    expect(fixture, "POST", ALL);
+    assert_string_equal(json_string_value(json_object_get(fixture->sent, "addressType")), "IPv6");
 }
 
 static void what_somebody_changed_is_written_again(void **state)
 {
-    struct fixture fixture;
-    (void)state;
-    settle(&fixture);
-    see(&fixture, OURS);
-    expect_rest(&fixture);
-    see(&fixture, OTHERS);
-    expect_wait(&fixture, 1000, 1000);
-    expect(&fixture, "GET", ONE);
-    answer(&fixture, 200, OTHERS);
-    expect(&fixture, "PUT", ONE);
-    accept_write(&fixture);
-    expect_rest(&fixture);
-    fixture.now_ms += 5000;
-    see(&fixture, NULL);
-    expect(&fixture, "GET", ONE);
-    answer(&fixture, 404, "{}");
-    expect(&fixture, "POST", ALL);
-    end(&fixture);
+    struct fixture *fixture = *state;
+    settle(fixture);
+    see(fixture, OURS);
+    expect_rest(fixture);
+    see(fixture, OTHERS);
+    expect_wait(fixture, 1000, 1000);
+    expect(fixture, "GET", ONE);
+    answer(fixture, 200, OTHERS);
+    expect(fixture, "PUT", ONE);
+    accept_write(fixture);
+    expect_rest(fixture);
+    fixture->now_ms += 5000;
+    see(fixture, NULL);
+    expect(fixture, "GET", ONE);
+    answer(fixture, 404, "{}");
+    expect(fixture, "POST", ALL);
 }
 
 static void what_is_seen_while_an_answer_is_waited_for_is_looked_into(void **state)
 {
-    struct fixture fixture;
-    (void)state;
-    begin(&fixture, "10.0.0.7");
-    slice_lead(fixture.slice, fixture.now_ms, true);
-    expect(&fixture, "GET", ONE);
-    see(&fixture, OTHERS);
-    answer(&fixture, 200, OURS);
-    expect_wait(&fixture, 1000, 1000);
-    expect(&fixture, "GET", ONE);
-    answer(&fixture, 200, OURS);
-    expect_rest(&fixture);
-    end(&fixture);
+    struct fixture *fixture = *state;
+    lead(fixture, "10.0.0.7");
+    see(fixture, OTHERS);
+    answer(fixture, 200, OURS);
+    expect_wait(fixture, 1000, 1000);
+    expect(fixture, "GET", ONE);
+    answer(fixture, 200, OURS);
+    expect_rest(fixture);
 }
 
 static void what_the_server_makes_of_our_write_is_right(void **state)
 {
-    struct fixture fixture;
-    (void)state;
-    begin(&fixture, "10.0.0.7");
-    slice_lead(fixture.slice, fixture.now_ms, true);
-    expect(&fixture, "GET", ONE);
-    answer(&fixture, 404, "{}");
-    expect(&fixture, "POST", ALL);
-    json_t *stored = json_deep_copy(fixture.sent);
+    struct fixture *fixture = *state;
+    lead(fixture, "10.0.0.7");
+    answer(fixture, 404, "{}");
+    expect(fixture, "POST", ALL);
+    json_t *stored = json_deep_copy(fixture->sent);
     json_t *port = json_array_get(json_object_get(stored, "ports"), 0);
     (void)json_object_set_new(port, "appProtocol", json_string("https"));
     char *text = json_dumps(stored, 0);
-    answer(&fixture, 201, text);
-    slice_seen(fixture.slice, fixture.now_ms, stored);
-    expect_rest(&fixture);
+    answer(fixture, 201, text);
+    slice_seen(fixture->slice, fixture->now_ms, stored);
+    expect_rest(fixture);
     free(text);
     json_decref(stored);
-    end(&fixture);
 }
 
 static void failures_are_tried_again_and_told(void **state)
 {
-    struct fixture fixture;
-    (void)state;
-    begin(&fixture, "10.0.0.7");
-    slice_lead(fixture.slice, fixture.now_ms, true);
-    expect(&fixture, "GET", ONE);
-    answer(&fixture, 403, "{\"message\":\"no right\"}");
-    assert_string_equal(slice_why(fixture.slice), "GET " ONE ": 403: no right");
-    expect_wait(&fixture, 800, 1600);
-    expect(&fixture, "GET", ONE);
-    answer(&fixture, 200, "[]");
-    expect_wait(&fixture, 1600, 3200);
-    slice_lead(fixture.slice, fixture.now_ms, false);
-    expect_rest(&fixture);
-    end(&fixture);
+    struct fixture *fixture = *state;
+    lead(fixture, "10.0.0.7");
+    answer(fixture, 403, "{\"message\":\"no right\"}");
+    assert_string_equal(slice_why(fixture->slice), "GET " ONE ": 403: no right");
+    expect_wait(fixture, 800, 1600);
+    expect(fixture, "GET", ONE);
+    answer(fixture, 200, "[]");
+    expect_wait(fixture, 1600, 3200);
+    slice_lead(fixture->slice, fixture->now_ms, false);
+    expect_rest(fixture);
 }
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_does_not_lead_touches_nothing),
-        cmocka_unit_test(one_that_is_not_there_is_made),
-        cmocka_unit_test(what_the_last_leader_wrote_is_replaced),
-        cmocka_unit_test(addresses_of_another_type_take_a_new_one),
-        cmocka_unit_test(what_somebody_changed_is_written_again),
-        cmocka_unit_test(what_is_seen_while_an_answer_is_waited_for_is_looked_into),
-        cmocka_unit_test(what_the_server_makes_of_our_write_is_right),
-        cmocka_unit_test(failures_are_tried_again_and_told),
+        TEST(who_does_not_lead_touches_nothing),
+        TEST(one_that_is_not_there_is_made),
+        TEST(what_the_last_leader_wrote_is_replaced),
+        TEST(addresses_of_another_type_take_a_new_one),
+        TEST(what_somebody_changed_is_written_again),
+        TEST(what_is_seen_while_an_answer_is_waited_for_is_looked_into),
+        TEST(what_the_server_makes_of_our_write_is_right),
+        TEST(failures_are_tried_again_and_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
