@@ -155,25 +155,31 @@ def order(names, file, build, helpful):
     return sorted(names, key=place)
 
 
+def snapshot(root):
+    """Path -> bytes and mode of every file of the tree: all copies are of the same moment."""
+    files = {}
+    for path in tree.files(root):
+        with open(os.path.join(root, path), "rb") as file:
+            files[path] = file.read(), os.stat(file.fileno()).st_mode
+    return files
+
+
 class Workplace:
     """One copy of the tree with its builds; for one thread."""
 
-    def __init__(self, root, folder, sanitized=True, bare=False):
-        self.root, self.folder = root, os.path.abspath(folder)
-        self.sync()
+    def __init__(self, files, folder, sanitized=True, bare=False):
+        self.folder = os.path.abspath(folder)
+        self.sync(files)
         self.builds = [Build(self.folder, "b", PLAIN, bare)]
         if sanitized:
             self.builds.append(Build(self.folder, "bs", SANITIZED, bare))
 
-    def sync(self):
-        """Brings the copy up to date; ninja sees what is new."""
-        paths = tree.files(self.root)
+    def sync(self, files):
+        """Makes the copy equal to those files; ninja sees what is new."""
         for path in tree._walked(self.folder) if os.path.isdir(self.folder) else ():
-            if path not in paths and not path.startswith(("b/", "bs/")):
+            if path not in files and not path.startswith(("b/", "bs/")):
                 os.unlink(os.path.join(self.folder, path))
-        for path in paths:
-            with open(os.path.join(self.root, path), "rb") as file:
-                text = file.read()
+        for path, (text, mode) in files.items():
             copy = os.path.join(self.folder, path)
             os.makedirs(os.path.dirname(copy), exist_ok=True)
             if os.path.exists(copy):
@@ -181,7 +187,7 @@ class Workplace:
                     if file.read() == text:
                         continue
             write(copy, text)
-            os.chmod(copy, os.stat(os.path.join(self.root, path)).st_mode)
+            os.chmod(copy, mode)
 
     def measure(self, like=None):
         for index, build in enumerate(self.builds):
