@@ -8,6 +8,7 @@ import contextlib
 import glob
 import hashlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,9 +26,9 @@ SIM = "tests/sim/sim"
 SEEDS = "1..40"
 ENV = {"LEDGER_EVENTS": "50000"}
 # Without these a call with swapped arguments often compiles, with a warning.
-C_ARGS = "-O1 -w -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration"
-PLAIN = ["-Dtests=true", "-Dbuildtype=plain", f"-Dc_args={C_ARGS}"]
-SANITIZED = ["-Dtests=true", "-Dbuildtype=plain", f"-Dc_args=-g1 {C_ARGS}", "-Db_lundef=false", "-Db_sanitize=address,undefined"]
+C_ARGS = "-O1 -Werror=incompatible-pointer-types -Werror=int-conversion -Werror=implicit-function-declaration"
+PLAIN = ["-Dtests=true", "-Dbuildtype=plain", "-Dwarning_level=0", f"-Dc_args={C_ARGS}"]
+SANITIZED = ["-Dtests=true", "-Dbuildtype=plain", "-Dwarning_level=0", f"-Dc_args=-g1 {C_ARGS}", "-Db_lundef=false", "-Db_sanitize=address,undefined"]
 BUILD_S = 600
 # A test under a fault gets its own time so many times over, and this: it may loop, and the machine may be busy.
 TIMES, SPARE_CPU_S, SPARE_S = 10, 10, 30
@@ -62,8 +63,7 @@ class Build:
     def __init__(self, place, name, options, bare):
         self.place, self.folder, self.bare = place, os.path.join(place, name), bare
         self.is_sanitized = options is SANITIZED
-        if not os.path.exists(os.path.join(self.folder, "build.ninja")):
-            self.check(["meson", "setup", self.folder, *options])
+        self.set_up(options)
         self.tests = {name: test["cmd"] for name, test in unit.executables(self.folder).items()}
         if os.path.exists(os.path.join(place, "tests/sim/meson.build")):
             self.tests["sim"] = [os.path.join(self.folder, SIM), "--seeds", SEEDS]
@@ -75,10 +75,17 @@ class Build:
         self.pristine_objects = self.objects()
         self.seconds = {}
 
-    def check(self, command):
+    def set_up(self, options):
+        """As scripts/build does: a directory that was set up otherwise, or not to its end, is set up anew."""
+        wanted = os.path.join(self.folder, ".wanted")
+        if os.path.exists(wanted) and tree.read(self.place, wanted) == str(options):
+            return
+        shutil.rmtree(self.folder, ignore_errors=True)
+        command = ["meson", "setup", self.folder, *options]
         done = subprocess.run(command, cwd=self.place, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if done.returncode != 0:
             raise Trouble(f"{' '.join(command)}\n{done.stdout}")
+        write(wanted, str(options).encode())
 
     def ninja(self, names=None):
         targets = [os.path.relpath(self.paths[name], self.folder) for name in (self.paths if names is None else names)]

@@ -1,0 +1,253 @@
+/* self-check of the ledger: it names each sum, list and name that is wrong. */
+#include "decide/quota.h"
+#include "given_question.h"
+#include "ledger.h"
+#include "ledger/claims.h"
+#include "unit.h"
+
+#define GPU "nvidia.com/gpu"
+#define H100 "nvidia.com/gpu.product=NVIDIA-H100-80GB-HBM3"
+
+static const char *const NAMES[] = {"a"};
+
+static struct pod_facts facts_of(struct given *given, const char *uid, const char *node,
+                                 const char *owner)
+{
+    struct pod_facts facts = given_facts_in_namespace(given, uid, node, GPU "=1");
+    facts.replica_of = owner;
+    return facts;
+}
+
+/* A pod that waits for the node h. */
+static void given_nomination(struct given *given, const char *uid)
+{
+    struct pod_facts facts = facts_of(given, uid, "", NULL);
+    facts.nominated_node = "h";
+    facts.priority = 5;
+    given_pod_of(given, &facts);
+}
+
+static void given_claim(struct given *given, const char *uid)
+{
+    const struct pod_facts facts = facts_of(given, uid, "", NULL);
+    given_pod_of(given, &facts);
+    assert_true(quota_claim(
+        given->cluster, &(struct claim_question){.pod = &facts,
+                                                 .node_name = "h",
+                                                 .claims_version = claims_version(given->cluster),
+                                                 .now_ms = 0,
+                                                 .until_ms = 1000}));
+}
+
+/* Node h: pods a/1 and a/2 of one owner, a reservation for a/3, a nomination of a/4. a/5 has a
+ * claim. gone is a node that only a/6 names. */
+static int setup(void **state)
+{
+    static const struct quota_limit LIMITS[] = {{.resource = GPU, .gpus = 16}};
+    (void)given_setup(state);
+    struct given *given = *state;
+    given_quota(given, &(struct quota){.name = "team-a",
+                                       .namespaces = NAMES,
+                                       .n_namespaces = 1,
+                                       .limits = LIMITS,
+                                       .n_limits = 1});
+    cluster_upsert_namespace(given->cluster, &(struct namespace_facts){.name = "a"});
+    given_node(given, "h", "pods=110 " GPU "=8", H100);
+    const struct pod_facts facts[] = {
+        facts_of(given, "a/1", "h", "owner"),
+        facts_of(given, "a/2", "h", "owner"),
+        facts_of(given, "a/3", "", "owner"),
+        facts_of(given, "a/6", "gone", NULL),
+    };
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        given_pod_of(given, &facts[i]);
+    given_reservation(given, "a/3", "h");
+    given_nomination(given, "a/4");
+    given_claim(given, "a/5");
+    return 0;
+}
+
+static struct node *node_of(struct given *given, const char *name)
+{
+    return node_index_find(&given->cluster->node_index, name);
+}
+
+static struct node_resource *gpus_of(struct given *given)
+{
+    return &node_of(given, "h")->resources[0];
+}
+
+static struct pod_entry *pod_of(struct given *given, const char *uid)
+{
+    struct pod_entry *pod = NULL;
+    HASH_FIND_STR(given->cluster->pods, uid, pod);
+    assert_non_null(pod);
+    return pod;
+}
+
+static struct namespace_entry *namespace_of(struct given *given)
+{
+    return namespace_usage_find(given->cluster, "a");
+}
+
+/* Each puts one fault into the ledger. A second call takes it out. */
+#define SWAP(type, place, other)                                                                   \
+    do {                                                                                           \
+        type was_ = (place);                                                                       \
+        (place) = (other);                                                                         \
+        (other) = was_;                                                                            \
+    } while (0)
+#define SPOIL(name, change)                                                                        \
+    static void name(struct given *given)                                                          \
+    {                                                                                              \
+        change;                                                                                    \
+    }
+static struct traits_entry *no_traits;
+static struct node *no_node;
+static struct nomination_entry *no_nomination;
+static struct pod_entry *no_pods;
+static struct reservation_entry *no_reservations;
+static struct model_pool *no_pool;
+static int64_t *no_cells;
+static const char *other_text = "other";
+
+static void swap_node(struct given *given, struct nomination_entry *nomination)
+{
+    struct node *gone = node_of(given, "gone");
+    nomination->node = nomination->node == gone ? node_of(given, "h") : gone;
+}
+
+/* A node that does not exist and that nothing names. */
+static void unused_node(struct given *given)
+{
+    struct node *unused = node_of(given, "unused");
+    if (unused)
+        node_table_release(given->cluster, unused);
+    else
+        (void)node_table_find_or_add(given->cluster, "unused");
+}
+
+SPOIL(used, gpus_of(given)->used ^= 1)
+SPOIL(used_sum, gpus_of(given)->used_sum.low ^= 1)
+SPOIL(reserved, gpus_of(given)->reserved ^= 2)
+SPOIL(reserved_sum, gpus_of(given)->reserved_sum.low ^= 1)
+SPOIL(advertised, gpus_of(given)->advertised ^= true)
+SPOIL(gpu_rows, node_of(given, "h")->n_gpu_resources ^= 1)
+SPOIL(n_pods, node_of(given, "h")->n_pods ^= 1)
+SPOIL(unlisted, node_of(given, "gone")->unlisted_gpus.low ^= 2)
+SPOIL(traits, SWAP(struct traits_entry *, node_of(given, "h")->traits, no_traits))
+SPOIL(pods, SWAP(struct pod_entry *, node_of(given, "gone")->pods, no_pods))
+SPOIL(reservations,
+      SWAP(struct reservation_entry *, node_of(given, "h")->reservations, no_reservations))
+SPOIL(node_of_pod, SWAP(struct node *, pod_of(given, "a/1")->node, no_node))
+SPOIL(finished, pod_of(given, "a/1")->pod.finished ^= true)
+SPOIL(settled, pod_of(given, "a/3")->pod.terminating ^= true)
+SPOIL(node_of_nomination, swap_node(given, pod_of(given, "a/4")->nomination))
+SPOIL(uid_of_nomination,
+      SWAP(const char *, pod_of(given, "a/4")->nomination->nomination.uid, other_text))
+SPOIL(name_of_pod, SWAP(const char *, pod_of(given, "a/1")->pod.name, other_text))
+SPOIL(nomination, SWAP(struct nomination_entry *, pod_of(given, "a/4")->nomination, no_nomination))
+SPOIL(nominations, SWAP(struct nomination_entry *, node_of(given, "h")->nominations, no_nomination))
+SPOIL(all_nominations, SWAP(struct nomination_entry *, given->cluster->nominations, no_nomination))
+SPOIL(priority, pod_of(given, "a/4")->nomination->nomination.priority ^= 1)
+SPOIL(claimed, pod_of(given, "a/5")->pod.terminating ^= true)
+SPOIL(n_nodes, given->cluster->n_present_nodes ^= 2)
+SPOIL(n_names_of_nodes, given->cluster->node_index.n ^= 4)
+SPOIL(n_names_of_pods, given->cluster->pod_names.n ^= 8)
+SPOIL(replicas, pod_of(given, "a/1")->pod.owner->nodes[0].n ^= 4)
+SPOIL(users_of_owner, pod_of(given, "a/1")->pod.owner->refs ^= 4)
+SPOIL(free_of_model, gpus_of(given)->pool->free ^= 8)
+SPOIL(nodes_of_model, gpus_of(given)->pool->n_nodes ^= 2)
+SPOIL(pool, SWAP(struct model_pool *, gpus_of(given)->pool, no_pool))
+SPOIL(users, namespace_of(given)->n_users ^= 8)
+SPOIL(used_by_namespace, namespace_of(given)->used[0] ^= 8)
+SPOIL(used_of_quota, given->cluster->quota_used[0] ^= 8)
+SPOIL(quotas, namespace_of(given)->n_quotas ^= 1)
+SPOIL(cells, SWAP(int64_t *, namespace_of(given)->used, no_cells))
+SPOIL(there, namespace_of(given)->there ^= true)
+SPOIL(n_namespaces, given->cluster->n_present_namespaces ^= 2)
+SPOIL(live, given->cluster->shapes->shapes->n_live ^= 8)
+SPOIL(shape_refs, given->cluster->shapes->shapes->refs ^= 16)
+
+static const struct {
+    void (*spoil)(struct given *given);
+    size_t n; /* differences */
+    const char *first;
+} FAULTS[] = {
+    {used, 3, "h: nvidia.com/gpu is 3, should be 2"},
+    {used_sum, 1, "h: nvidia.com/gpu is 2, should be 2"},
+    {reserved, 3, "h: what is reserved is 3, should be 1"},
+    {reserved_sum, 1, "h: what is reserved is 1, should be 1"},
+    {advertised, 2, "h: what is seen of it at a glance is 0, should be 1"},
+    {gpu_rows, 2, "h: a resource among GPUs is 0, should be 1"},
+    {n_pods, 1, "h: pods is 3, should be 2"},
+    {unlisted, 1, "gone: GPUs that it does not list is 2, should be 0"},
+    {traits, 5, "h: being there is 0, should be 1"},
+    {pods, 5, "gone: nvidia.com/gpu is 1, should be 0"},
+    {reservations, 4, "h: what is reserved is 1, should be 0"},
+    {node_of_pod, 4, "h: a/1 is 1, should be 0"},
+    {finished, 5, "h: a/1 is 1, should be 0"},
+    {settled, 1, "a/3: a reservation of a pod that is settled is 1, should be 0"},
+    {node_of_nomination, 2, "h: a/4 is 1, should be 0"},
+    {uid_of_nomination, 1, "a/4: a nomination of its own is 0, should be 1"},
+    {nomination, 3, "a/4: a nomination is 0, should be 1"},
+    {nominations, 2, "h: what is seen of it at a glance is 0, should be 1"},
+    {all_nominations, 1, "cluster: nominations that quotas count is 0, should be 1"},
+    {priority, 1, "a/4: the nomination's priority is 4, should be 5"},
+    {claimed, 1, "a/5: a claim of a pod that counts otherwise is 1, should be 0"},
+    {n_nodes, 1, "cluster: nodes is 3, should be 1"},
+    {n_names_of_nodes, 1, "cluster: names of nodes is 6, should be 2"},
+    {unused_node, 1, "unused: a node that is neither there nor used is 1, should be 0"},
+    {name_of_pod, 1, "a/1: being found by its name is 0, should be 1"},
+    {n_names_of_pods, 1, "cluster: names of pods is 14, should be 6"},
+    {replicas, 2, "h: replicas of one owner is 7, should be 3"},
+    {users_of_owner, 1, "cluster: users of owners is 0, should be 4"},
+    {free_of_model, 1, "H100-80GB-HBM3: what is free is 13, should be 5"},
+    {nodes_of_model, 1, "cluster: nodes of a model is 3, should be 1"},
+    {pool, 3, "H100-80GB-HBM3: what is free is 5, should be 0"},
+    {users, 1, "a: users of GPUs is 12, should be 4"},
+    {used_by_namespace, 1, "a: what quotas count is 12, should be 4"},
+    {used_of_quota, 1, "quotas: what quotas count is 12, should be 4"},
+    {quotas, 1, "a: covered by a quota is 0, should be 1"},
+    {cells, 1, "a: what quotas count is 0, should be 1"},
+    {there, 1, "cluster: namespaces is 1, should be 0"},
+    {n_namespaces, 1, "cluster: namespaces is 3, should be 1"},
+    {live, 1, "cluster: live pods is 14, should be 6"},
+    {shape_refs, 1, "cluster: users of shapes is 23, should be 7"},
+};
+
+static void test_each_fault_is_named(void **state)
+{
+    struct given *given = *state;
+    for (size_t i = 0; i < sizeof FAULTS / sizeof *FAULTS; i++) {
+        struct err err = {""};
+        FAULTS[i].spoil(given);
+        const size_t n = cluster_check(given->cluster, &err);
+        FAULTS[i].spoil(given);
+        assert_string_equal(err.text, FAULTS[i].first);
+        assert_int_equal(n, FAULTS[i].n);
+        given_check(given);
+    }
+}
+
+/* Their number depends on the compiler. */
+static void test_a_wrong_number_of_bytes_is_named(void **state)
+{
+    struct given *given = *state;
+    struct err err = {""};
+    given->cluster->shapes->demand_bytes++;
+    assert_int_equal(cluster_check(given->cluster, &err), 1);
+    assert_memory_equal(err.text, "cluster: bytes of shapes is ", 28);
+    given->cluster->shapes->demand_bytes--;
+}
+
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, given_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_each_fault_is_named),
+        TEST(test_a_wrong_number_of_bytes_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
