@@ -204,7 +204,7 @@ static const struct {
     {users_of_owner, 1, "cluster: users of owners is 0, should be 4"},
     {free_of_model, 1, "H100-80GB-HBM3: what is free is 13, should be 5"},
     {nodes_of_model, 1, "cluster: nodes of a model is 3, should be 1"},
-    {pool, 3, "H100-80GB-HBM3: what is free is 5, should be 0"},
+    {pool, 4, "h: what is seen of it at a glance is 0, should be 1"},
     {users, 1, "a: users of GPUs is 12, should be 4"},
     {used_by_namespace, 1, "a: what quotas count is 12, should be 4"},
     {used_of_quota, 1, "quotas: what quotas count is 12, should be 4"},
