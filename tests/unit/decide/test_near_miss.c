@@ -1,7 +1,9 @@
 /* near_miss: single obstacles between a pod and a node. tests/wire/test_near_misses.py covers every
  * reason too. */
 #include "decide/near_miss.h"
+#include "decide/quota.h"
 #include "given_question.h"
+#include "ledger/claims.h"
 #include "unit.h"
 
 #define GPU "nvidia.com/gpu"
@@ -92,6 +94,37 @@ static void test_what_cannot_be_changed(void **state)
     assert_false(is_near(given, &question));
 }
 
+static bool is_near_in(struct given *given, const char *namespace_, enum reason expected)
+{
+    const struct shape_facts facts = tolerant(given, GPU "=1");
+    struct fit_question question = given_question(given, &facts);
+    question.quota = quota_begin(given->cluster, namespace_, question.shape, NULL, given->arena);
+    quota_promise(question.quota, given->cluster, &question.asker, 0, given->arena);
+    assert_int_equal(fit_judge(given_find(given, "n"), &question), expected);
+    return is_near(given, &question);
+}
+
+/* A quota is one obstacle, for each of its reasons. */
+static void test_quotas(void **state)
+{
+    static const struct quota_limit LIMITS[] = {{.resource = GPU, .gpus = 4}};
+    struct given *given = *state;
+    given_quota(given, &(struct quota){
+                           .name = "all", .has_selector = true, .limits = LIMITS, .n_limits = 1});
+    given_small_node(given);
+    cluster_relist_begin(given->cluster, CLUSTER_NAMESPACES);
+    cluster_upsert_namespace(given->cluster, &(struct namespace_facts){.name = "a"});
+    assert_true(is_near_in(given, "new", REASON_NAMESPACE_UNKNOWN));
+    const struct pod_facts claims = given_facts_in_namespace(given, "a/1", "", GPU "=4");
+    assert_true(quota_claim(
+        given->cluster, &(struct claim_question){.pod = &claims,
+                                                 .node_name = "n",
+                                                 .claims_version = claims_version(given->cluster),
+                                                 .now_ms = 0,
+                                                 .until_ms = 1000}));
+    assert_true(is_near_in(given, "a", REASON_QUOTA_CLAIMED));
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
 
 int main(void)
@@ -100,6 +133,7 @@ int main(void)
         TEST(test_one_thing_and_two),
         TEST(test_room),
         TEST(test_what_cannot_be_changed),
+        TEST(test_quotas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

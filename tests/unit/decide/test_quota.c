@@ -99,6 +99,31 @@ static void test_a_limit_is_over_all_models_that_satisfy_it(void **state)
                         "quota team-a leaves too few GPUs of the node's model");
 }
 
+/* The memory is the model's, or the one that a label states. */
+static void test_a_limit_with_memory(void **state)
+{
+    static const struct quota_limit LIMITS[] = {{.resource = GPU, .model = "A100-80GB", .gpus = 2}};
+    struct given *given = *state;
+    given_quota(given, &(struct quota){.name = "large",
+                                       .namespaces = NAMES_A,
+                                       .n_namespaces = 2,
+                                       .limits = LIMITS,
+                                       .n_limits = 1});
+    given_node(given, "small", GPU "=8", "nvidia.com/gpu.product=NVIDIA-A100-SXM4-40GB");
+    given_node(given, "large", GPU "=8", "nvidia.com/gpu.product=NVIDIA-A100-SXM4-80GB");
+    given_node(given, "labelled", GPU "=8",
+               "nvidia.com/gpu.product=NVIDIA-A100,nvidia.com/gpu.memory=81920");
+    pod(given, "a/1", "small", GPU "=1");
+    assert_int_equal(used(given, 1, 0), 0);
+    pod(given, "a/2", "large", GPU "=1");
+    assert_int_equal(used(given, 1, 0), 1);
+    pod(given, "a/3", "labelled", GPU "=1");
+    assert_int_equal(used(given, 1, 0), 2);
+    assert_string_equal(verdict(given, "a", GPU "=1", "small"), "fits");
+    assert_string_equal(verdict(given, "a", GPU "=1", "labelled"),
+                        "quota large leaves too few GPUs of the node's model");
+}
+
 static void test_the_total_refuses_all_nodes(void **state)
 {
     struct given *given = *state;
@@ -374,6 +399,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_nodes_of_an_exhausted_model_are_refused),
         TEST(test_a_limit_is_over_all_models_that_satisfy_it),
+        TEST(test_a_limit_with_memory),
         TEST(test_the_total_refuses_all_nodes),
         TEST(test_quota_comes_after_what_is_for_ever_and_before_what_is_now),
         TEST(test_who_counts),

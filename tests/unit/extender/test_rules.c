@@ -64,6 +64,27 @@ static void test_room_that_is_kept_is_an_error_twice(void **state)
     check(ruled, ASK("2", "'a'"), KEPT); /* another nomination */
 }
 
+/* The record has the Error as well. */
+static void test_a_retry_is_recorded(void **state)
+{
+    struct ruled *ruled = *state;
+    struct arena *arena = arena_new();
+    struct decision *found = NULL;
+    const struct decision_query query = {.verb = DECISION_FILTER, .limit = 10};
+    ruled->verbs.extender.decisions = decisions_new(10);
+    ledger_shows(ruled->verbs.harness, POD_JSON("1", "", "", "'nominatedNodeName':'a'"));
+    check(ruled, ASK("2", "'c','a'"), KEPT);
+    assert_int_equal(decisions_find(ruled->verbs.extender.decisions, &query, arena, &found), 1);
+    assert_string_equal(found->uid, "u-2");
+    assert_string_equal(found->error,
+                        "gpu-extender: the free GPUs are kept for a nominated pod that "
+                        "kube-scheduler does not count: retry");
+    assert_int_equal(found->n_asked, 2);
+    assert_int_equal(found->n_handed_on, 0);
+    decisions_free(ruled->verbs.extender.decisions);
+    arena_free(arena);
+}
+
 /* A pod of priority 5 that terminates on b; it uses the given amount. */
 #define ENDS_ON_B(uid, uses)                                                                       \
     "{'metadata':{'name':'" uid "','namespace':'ml','uid':'" uid                                   \
@@ -184,6 +205,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_room_that_is_kept_is_an_error_twice),
+        TEST(test_a_retry_is_recorded),
         TEST(test_while_victims_end_elsewhere_the_pod_is_refused_at_once),
         TEST(test_victims_that_are_seen_late_end_the_wait),
         TEST(test_lag_is_asked_once_more),

@@ -73,9 +73,14 @@ static void test_refused_again_and_again_backs_off(void **state)
         exec_pace_succeeded(&pace, ran_ms, CLOCK_NEVER);
         assert_true(pace.due_ms == CLOCK_NEVER);
     }
+    exec_pace_ask(&pace, ran_ms + 119999); /* the gap was 60 s before; it begins anew after 120 s */
+    assert_int_equal(pace.due_ms, ran_ms + 119999);
+    assert_int_equal(pace.gap_ms, 60000);
+    exec_pace_succeeded(&pace, ran_ms, CLOCK_NEVER);
     ran_ms += 120000;
     exec_pace_ask(&pace, ran_ms);
     assert_int_equal(pace.due_ms, ran_ms);
+    assert_int_equal(pace.gap_ms, 1000);
 }
 
 static void test_a_refusal_does_not_put_off_what_is_due(void **state)

@@ -92,6 +92,18 @@ static void retry_after_is_told_in_seconds(void **state)
     assert_int_equal(retry_after_of(*state, "Retry-After: -3\r\n"), -1);
 }
 
+/* As some proxies write it. */
+static void lines_may_end_without_a_carriage_return(void **state)
+{
+    struct fake_api *api = *state;
+    struct kube_request request = fake_api_get("/a");
+    struct box *box = fake_api_ask(api, &request);
+    int connection = fake_api_take(api->listener, "GET /a ");
+    fake_api_write(connection, "HTTP/1.1 200 OK\nA: b\nContent-Length: 4\n\nbody");
+    fake_api_expect_answer(box, 200, "body");
+    (void)close(connection);
+}
+
 static void redirects_are_answers(void **state)
 {
     struct fake_api *api = *state;
@@ -470,6 +482,7 @@ int main(void)
         PLAIN(a_post_carries_its_body),
         PLAIN(a_connection_is_used_again),
         PLAIN(retry_after_is_told_in_seconds),
+        PLAIN(lines_may_end_without_a_carriage_return),
         PLAIN(redirects_are_answers),
         PLAIN(nobody_listens_is_not_sent),
         TLS(a_failed_handshake_is_not_sent),

@@ -394,6 +394,27 @@ static void test_words_about_a_pod_do_not_grow_the_version(void **state)
     assert_true(cluster_version(given->cluster) > version);
 }
 
+/* Those of the test below. */
+static void check_classes(const struct cluster *cluster)
+{
+    static const struct {
+        const char *name;
+        int64_t value;
+        bool is_default;
+    } CLASSES[] = {
+        {"high", 200, false}, {"usual", 50, true}, {"low", -5, true}, {"other", 70, true}};
+    const char *name = NULL;
+    for (size_t i = 0; i < sizeof CLASSES / sizeof *CLASSES; i++) {
+        int64_t value = 0;
+        bool is_default = !CLASSES[i].is_default;
+        name = cluster_next_priority_class(cluster, name, &value, &is_default);
+        assert_string_equal(name, CLASSES[i].name);
+        assert_int_equal(value, CLASSES[i].value);
+        assert_int_equal(is_default, CLASSES[i].is_default);
+    }
+    assert_null(cluster_next_priority_class(cluster, name, NULL, NULL));
+}
+
 static void test_namespaces_and_priority_classes(void **state)
 {
     struct given *given = *state;
@@ -422,6 +443,7 @@ static void test_namespaces_and_priority_classes(void **state)
     cluster_upsert_priority_class(cluster, "other", 70, true, false);
     assert_true(cluster_priority_of_class(cluster, "", &value));
     assert_int_equal(value, -5);
+    check_classes(cluster);
 }
 
 /* Shows that the self-check can fail. */
