@@ -110,10 +110,16 @@ static void test_quotas(void **state)
     static const struct quota_limit LIMITS[] = {{.resource = GPU, .gpus = 4}};
     struct given *given = *state;
     given_quota(given, &(struct quota){
-                           .name = "all", .has_selector = true, .limits = LIMITS, .n_limits = 1});
+                           .name = "team",
+                           .has_selector = true,
+                           .selector = given_term(given, "team Exists"),
+                           .limits = LIMITS,
+                           .n_limits = 1});
+    struct namespace_facts of_team = {.name = "a"};
+    of_team.labels = given_labels(given, "team=x", &of_team.n_labels);
     given_small_node(given);
     cluster_relist_begin(given->cluster, CLUSTER_NAMESPACES);
-    cluster_upsert_namespace(given->cluster, &(struct namespace_facts){.name = "a"});
+    cluster_upsert_namespace(given->cluster, &of_team);
     assert_true(is_near_in(given, "new", REASON_NAMESPACE_UNKNOWN));
     const struct pod_facts claims = given_facts_in_namespace(given, "a/1", "", GPU "=4");
     assert_true(quota_claim(

@@ -43,6 +43,40 @@ static void test_bind_is_answered_when_it_is_known(void **state)
     check_silence(verbs->harness);
 }
 
+/* A name of several labels is no malformed name. */
+static void test_bind_takes_names_with_dots(void **state)
+{
+    check(*state, extender_bind, BIND("3", "c.example.com"),
+          "{'Error':'gpu-extender: the node is not in the inventory'}");
+}
+
+static void test_bindings_are_recorded(void **state)
+{
+    struct verbs *verbs = *state;
+    struct arena *arena = arena_new();
+    struct decision *found = NULL;
+    const struct decision_query query = {.verb = DECISION_BIND, .limit = 10};
+    verbs->extender.decisions = decisions_new(10);
+    struct exchange *bound = begin(verbs, extender_bind, BIND("1", "a"));
+    posted(verbs->harness, 1, "a", 201, CREATED);
+    end(bound, "{'Error':''}");
+    check(verbs, extender_bind, BIND("3", "c"),
+          "{'Error':'gpu-extender: the node has no GPUs of the requested resource'}");
+    assert_int_equal(decisions_find(verbs->extender.decisions, &query, arena, &found), 2);
+    assert_string_equal(found[0].node, "c");
+    assert_string_equal(found[0].error,
+                        "gpu-extender: the node has no GPUs of the requested resource");
+    assert_int_equal(found[0].n_asked, 1);
+    assert_int_equal(found[0].n_handed_on, 0);
+    assert_string_equal(found[1].uid, "u-1");
+    assert_string_equal(found[1].node, "a");
+    assert_string_equal(found[1].error, "");
+    assert_int_equal(found[1].n_asked, 1);
+    assert_int_equal(found[1].n_handed_on, 1);
+    decisions_free(verbs->extender.decisions);
+    arena_free(arena);
+}
+
 /* Other pods see a reservation; it is no obstacle to its own pod. */
 static void test_reservations_count(void **state)
 {
@@ -166,6 +200,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_bind_is_answered_when_it_is_known),
+        TEST(test_bind_takes_names_with_dots),
+        TEST(test_bindings_are_recorded),
         TEST(test_reservations_count),
         TEST(test_the_ledger_is_behind),
         TEST(test_the_same_question_to_the_same_ledger_comes_from_one_that_is_ahead),
