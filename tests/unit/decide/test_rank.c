@@ -424,6 +424,24 @@ static void test_an_order_of_models_alone_has_a_score_for_each(void **state)
     assert_false(rank_by_models(given_resolved(given, &facts), nodes, 2));
 }
 
+/* Models that the pod does not name are the last rank. A pod that names none has one rank. */
+static void test_the_order_of_models_ends_with_all_others(void **state)
+{
+    struct given *given = *state;
+    struct shape_facts facts = given_shape_facts(given, GPU "=1");
+    given_node(given, "a100", GPU "=8", "accelerator=A100");
+    given_node(given, "t4", GPU "=8", "accelerator=T4");
+    struct ranked_node nodes[] = {{.node = given_find(given, "t4")},
+                                  {.node = given_find(given, "a100")}};
+    assert_false(rank_by_models(given_resolved(given, &facts), nodes, 2));
+    assert_int_equal(nodes[0].score, 10);
+    assert_int_equal(nodes[1].score, 10);
+    facts.wants.accept = given_models(given, "A100", &facts.wants.n_accept);
+    assert_true(rank_by_models(given_resolved(given, &facts), nodes, 2));
+    assert_int_equal(nodes[0].score, 9);
+    assert_int_equal(nodes[1].score, 10);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
 
 int main(void)
@@ -446,6 +464,7 @@ int main(void)
         TEST(test_huge_amounts_rank_the_same_whatever_their_history),
         TEST(test_no_order_of_nodes_changes_the_ranking),
         TEST(test_an_order_of_models_alone_has_a_score_for_each),
+        TEST(test_the_order_of_models_ends_with_all_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,6 +56,21 @@ static void test_the_hot_part_is_of_what_is_advertised(void **state)
     assert_null(node_hot(given_find(given, "n1"))->gpus);
 }
 
+/* By these words a decision knows that two nodes are alike. */
+static void test_nodes_of_long_model_names_differ_by_memory(void **state)
+{
+    struct given *given = *state;
+    static const char LABELS[] =
+        "nvidia.com/gpu.product=A-card-with-quite-a-long-name-of-many-words,"
+        "nvidia.com/gpu.memory=%d";
+    given_node(given, "small", GPU "=8", arena_printf(given->arena, LABELS, 40960));
+    given_node(given, "twin", GPU "=8", arena_printf(given->arena, LABELS, 40960));
+    given_node(given, "large", GPU "=8", arena_printf(given->arena, LABELS, 81920));
+    const char *word = node_hot(given_find(given, "small"))->model_word;
+    assert_ptr_equal(node_hot(given_find(given, "twin"))->model_word, word);
+    assert_ptr_not_equal(node_hot(given_find(given, "large"))->model_word, word);
+}
+
 static void test_a_fork_knows_the_names_that_nodes_have(void **state)
 {
     struct given *given = *state;
@@ -203,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_invented_names_have_no_row),
         TEST(test_the_hot_part_is_of_what_is_advertised),
+        TEST(test_nodes_of_long_model_names_differ_by_memory),
         TEST(test_a_fork_knows_the_names_that_nodes_have),
         TEST(test_no_pod_is_evicted_for_what_is_not_there),
         TEST(test_sums_are_exact_beyond_what_is_shown),

@@ -230,6 +230,18 @@ static void test_each_fault_is_named(void **state)
     }
 }
 
+/* Quotas count nominated pods one by one. Those without GPUs would only cost time. */
+static void test_only_nominations_of_gpus_are_listed(void **state)
+{
+    struct given *given = *state;
+    struct pod_facts facts = given_facts_in_namespace(given, "a/7", "", "cpu=1");
+    facts.nominated_node = "h";
+    given_pod_of(given, &facts);
+    assert_non_null(pod_of(given, "a/7")->nomination);
+    assert_ptr_equal(given->cluster->nominations, pod_of(given, "a/4")->nomination);
+    assert_null(given->cluster->nominations->all_next);
+}
+
 /* Their number depends on the compiler. */
 static void test_a_wrong_number_of_bytes_is_named(void **state)
 {
@@ -247,6 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_each_fault_is_named),
+        TEST(test_only_nominations_of_gpus_are_listed),
         TEST(test_a_wrong_number_of_bytes_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -386,6 +386,8 @@ static void test_faults_of_plugins(void **state)
          "5:71: users[0].user.exec.args: is a string, should be a list"},
         {EXEC(V1 ", command: a, args: [-x, 3]"),
          "5:76: users[0].user.exec.args[1]: is a whole number, should be a string, in quotes"},
+        {EXEC(V1 ", command: a, env: {name: A, value: b}"),
+         "5:70: users[0].user.exec.env: is an object, should be a list"},
         {EXEC(V1 ", command: a, env: [A]"),
          "5:71: users[0].user.exec.env[0]: is a string, should be a mapping of name and value"},
         {EXEC(V1 ", command: a, env: [{value: SECRET}]"),

@@ -89,10 +89,13 @@ static void test_the_first_place_there_is_wins(void **state)
     assert_server(&lookup, "https://10.0.0.1:443");
     lookup.service_host = NULL;
     assert_server(&lookup, "https://home");
+    static const char NO_PLACE[] =
+        "no API server is configured: no --kubeconfig, no KUBECONFIG, no ServiceAccount of a pod, "
+        "and no ~/.kube/config";
     lookup.home = NULL;
-    assert_fault(&lookup, -ENOENT,
-                 "no API server is configured: no --kubeconfig, no KUBECONFIG, no ServiceAccount "
-                 "of a pod, and no ~/.kube/config");
+    assert_fault(&lookup, -ENOENT, NO_PLACE);
+    lookup.home = temp_folder_path(&folder, "none");
+    assert_fault(&lookup, -ENOENT, NO_PLACE);
 }
 
 static void test_a_file_that_was_asked_for_must_be_there(void **state)

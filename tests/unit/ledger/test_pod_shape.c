@@ -109,6 +109,23 @@ static void test_shapes_are_equal_only_when_all_facts_are(void **state)
     }
 }
 
+/* The same letters in other words. */
+static void test_shapes_differ_by_where_a_word_ends(void **state)
+{
+    struct given *given = *state;
+    const char *const TERMS[] = {"ab In cd", "a In bcd", "abc In d", "ab In c|d"};
+    const struct pod_shape *shapes[4] = {NULL};
+    for (size_t i = 0; i < 4; i++) {
+        const char *uid = arena_printf(given->arena, "p%zu", i);
+        struct pod_facts facts = given_pod_facts(given, uid, "", GPU "=1");
+        facts.shape.node_selector = given_term(given, TERMS[i]);
+        given_pod_of(given, &facts);
+        shapes[i] = cluster_find_pod(given->cluster, uid)->shape;
+        for (size_t j = 0; j < i; j++)
+            assert_ptr_not_equal(shapes[i], shapes[j]);
+    }
+}
+
 /* The facts are in a request's arena, which is freed. */
 static void test_facts_are_copied(void **state)
 {
@@ -170,6 +187,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_shapes_are_equal_only_when_all_facts_are),
+        TEST(test_shapes_differ_by_where_a_word_ends),
         TEST(test_facts_are_copied),
         TEST(test_a_resolved_shape),
     };
