@@ -109,12 +109,11 @@ static void test_quotas(void **state)
 {
     static const struct quota_limit LIMITS[] = {{.resource = GPU, .gpus = 4}};
     struct given *given = *state;
-    given_quota(given, &(struct quota){
-                           .name = "team",
-                           .has_selector = true,
-                           .selector = given_term(given, "team Exists"),
-                           .limits = LIMITS,
-                           .n_limits = 1});
+    given_quota(given, &(struct quota){.name = "team",
+                                       .has_selector = true,
+                                       .selector = given_term(given, "team Exists"),
+                                       .limits = LIMITS,
+                                       .n_limits = 1});
     struct namespace_facts of_team = {.name = "a"};
     of_team.labels = given_labels(given, "team=x", &of_team.n_labels);
     given_small_node(given);
