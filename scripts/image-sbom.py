@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Writes what an image is made of as SPDX 2.3 (JSON): the program, the distribution's packages, and each file with its SHA-256.
+"""Writes an image's bill of materials as SPDX 2.3 (JSON): the program, the distribution's packages, and each file with its SHA-256.
 
     scripts/image-sbom.py FOLDER VERSION REVISION SECONDS > gpu-extender.spdx.json
 
-FOLDER is what scripts/image-root made; which file is of which package is told by its var/lib/dpkg/status.d. SECONDS (since 1970) is the
+FOLDER is the output of scripts/image-root; its var/lib/dpkg/status.d gives the package of each file. SECONDS (since 1970) is the
 document's time. The same folder gives the same bytes.
 """
 
