@@ -202,7 +202,8 @@ static int64_t delay_of(struct reflector *reflector, int64_t now_ms, enum reflec
     if (retry_after_s < 0 || retry_after_s > RETRY_AFTER_MAX_S)
         retry_after_s = retry_after_s < 0 ? 0 : RETRY_AFTER_MAX_S;
     int64_t delay_ms = backoff_next_ms(&reflector->backoff, now_ms, &reflector->random);
-    return delay_ms > retry_after_s * 1000 ? delay_ms : retry_after_s * 1000;
+    const int64_t asked_ms = retry_after_s * 1000;
+    return delay_ms > asked_ms ? delay_ms : asked_ms;
 }
 
 void reflector_failed(struct reflector *reflector, int64_t now_ms, enum reflector_failure failure,

@@ -4,9 +4,11 @@
 #include "fake_api.h"
 #include "fake_credentials.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -472,6 +474,24 @@ static int close_desk(void **state)
     return 0;
 }
 
+static void without_descriptors_there_is_no_loop(void **state)
+{
+    const struct fake_api *api = *state;
+    const struct kube_loop_settings settings = {.name = "test", .max_answer_bytes = 100};
+    struct kube_loop *loop = NULL;
+    struct err err = {.text = ""};
+    struct rlimit before;
+    assert_return_code(getrlimit(RLIMIT_NOFILE, &before), errno);
+    const struct rlimit none = {.rlim_cur = 0, .rlim_max = before.rlim_max};
+    assert_return_code(setrlimit(RLIMIT_NOFILE, &none), errno);
+    const int r = kube_loop_new(&settings, &api->target, api->credentials, &loop, &err);
+    assert_return_code(setrlimit(RLIMIT_NOFILE, &before), errno);
+    assert_int_equal(r, -EMFILE);
+    assert_string_equal(err.text, "no descriptor to wait for the API server with: Too many open "
+                                  "files");
+    assert_null(loop);
+}
+
 #define PLAIN(test) cmocka_unit_test_setup_teardown(test, open_plain, close_desk)
 #define TLS(test) cmocka_unit_test_setup_teardown(test, open_tls, close_desk)
 
@@ -479,6 +499,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PLAIN(a_get_is_answered),
+        PLAIN(without_descriptors_there_is_no_loop),
         PLAIN(a_post_carries_its_body),
         PLAIN(a_connection_is_used_again),
         PLAIN(retry_after_is_told_in_seconds),

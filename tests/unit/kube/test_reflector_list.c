@@ -454,6 +454,20 @@ static void what_the_server_does_not_know_is_an_empty_list(void **state)
     assert_string_equal(harness_names(harness), "");
 }
 
+static void an_unknown_kind_is_empty_though_the_answer_never_ends(void **state)
+{
+    struct harness *harness = *state;
+    harness_init_optional(harness);
+    harness_expect_request(harness, HARNESS_LIST);
+    harness_head(harness, 404);
+    harness_expect_wait(harness, 5000, 5000);
+    harness_expect_cancel(harness);
+    assert_true(harness->status.synced);
+    assert_string_equal(harness->why, "");
+    harness_expect_wait(harness, HARNESS_SILENCE_MS / 2, HARNESS_SILENCE_MS / 2);
+    harness_expect_request(harness, HARNESS_LIST);
+}
+
 static void only_what_may_be_unknown_is_empty_then(void **state)
 {
     struct harness harness;
@@ -498,6 +512,7 @@ int main(void)
         HARNESS_TEST(retry_after_is_kept_unless_it_is_absurd),
         HARNESS_TEST(after_a_time_out_the_connection_is_another),
         HARNESS_TEST(what_the_server_does_not_know_is_an_empty_list),
+        HARNESS_TEST(an_unknown_kind_is_empty_though_the_answer_never_ends),
         cmocka_unit_test(only_what_may_be_unknown_is_empty_then),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
