@@ -58,6 +58,6 @@ class Builds:
         with lock:
             if name not in self.made:
                 self.made[name] = command_test(self.results, f"build/{name}", ["scripts/build", name, *targets])
-        if not self.made[name]:
+        if not self.made[name] and wanted_by != f"build/{name}":
             self.results.fail(wanted_by, f"not run: build/{name} failed")
         return self.made[name]

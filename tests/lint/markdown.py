@@ -15,7 +15,7 @@ import tree
 WIDTH = 100
 FENCE = re.compile(r"^ *(```+|~~~+)")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-MARK = re.compile(r"<!-- *test:")
+MARK = re.compile(r"^ *<!-- *test:", re.MULTILINE)
 HEADING = re.compile(r"^(#{1,6}) +(.*?)(?: +#+)?$")
 CODE = re.compile(r"(`+)(?!`)(?:(?!\n\n).)*?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)|^ *\[[^\]]+\]: +<?([^\s>]+)", re.MULTILINE)

@@ -25,6 +25,7 @@ def faults(tree_of, text, **files):
         f"[a link]: {ADDRESS}",
         "See [b](b.md), [two words](b.md#two-words-code--more), [again](b.md#twice-1),\n[here](#here), [up](../docs).\n\n# Here",
         "[`code` in\na link](b.md), `[no](link)`, <!-- [no](comment) -->\n```\n[no](code)\n```",
+        "A mark is `<!-- test: NAME -->`.",
         "docs/b.md, docs/NAME.md and https://kubernetes.io/docs/home are named.",
     ],
 )
