@@ -4,6 +4,7 @@ Judges one fault at a time: builds it, runs the unit tests that it changes and t
 neither chooses faults nor records anything.
 """
 
+import concurrent.futures
 import contextlib
 import glob
 import hashlib
@@ -32,6 +33,7 @@ SANITIZED = ["-Dtests=true", "-Dbuildtype=plain", "-Dwarning_level=0", f"-Dc_arg
 BUILD_S = 600
 # A test under a fault gets its own time so many times over, and this: it may loop, and the machine may be busy.
 TIMES, SPARE_CPU_S, SPARE_S = 10, 10, 30
+AT_ONCE = 8  # tests that run without a fault: many only wait
 MEMORY_BYTES = 4 << 30
 # Faults in code that kills processes must not reach those of the machine.
 NAMESPACE = ["unshare", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"]
@@ -109,13 +111,17 @@ class Build:
 
     def measure(self, seconds=None):
         """Runs every test without a fault, unless that is done already."""
-        self.seconds = seconds or {}
-        for name in self.tests if not seconds else ():
-            begin = time.monotonic()
-            text = self.run(name, SPARE_S * TIMES) and self.run(name, SPARE_S * TIMES)
-            if text is not None:
-                raise Trouble(f"{name} fails without a fault: {text}")
-            self.seconds[name] = time.monotonic() - begin
+        self.seconds = seconds
+        if not seconds:
+            with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+                self.seconds = dict(zip(self.tests, pool.map(self.measure_one, self.tests), strict=True))
+
+    def measure_one(self, name):
+        begin = time.monotonic()
+        how = self.run(name, SPARE_S * TIMES) and self.run(name, SPARE_S * TIMES)
+        if how is not None:
+            raise Trouble(f"{name} fails without a fault: {how}")
+        return time.monotonic() - begin
 
     def run(self, name, limit_s=None):
         """None, or how it failed."""
