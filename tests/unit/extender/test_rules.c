@@ -188,6 +188,22 @@ static void test_while_victims_end_a_claimed_quota_is_no_error(void **state)
     assert_int_equal(ruling.error, RETRY_NONE);
 }
 
+static bool waits_for_quota(struct ruled *ruled, const char *nominated_node)
+{
+    const struct rule_case ending = {.cause = CAUSE_QUOTA_ENDING, .state = POD_OPEN};
+    const struct args args = {.pod = {.uid = "u-2", .nominated_node = nominated_node}};
+    const struct ruling ruling = rules_apply(&ruled->verbs.extender, &args, &ending, 1, 1);
+    assert_int_equal(ruling.error, RETRY_NONE);
+    return ruling.waits;
+}
+
+static void test_filter_waits_once_for_a_quota_that_victims_free(void **state)
+{
+    assert_true(waits_for_quota(*state, "b"));
+    assert_false(waits_for_quota(*state, "b"));
+    assert_true(waits_for_quota(*state, "a"));
+}
+
 /* Lag explains a verdict on a node only while the node changes. */
 static void test_a_node_that_has_not_changed_lately_is_what_it_seems(void **state)
 {
@@ -211,6 +227,7 @@ int main(void)
         TEST(test_lag_is_asked_once_more),
         TEST(test_a_pod_with_a_nomination_is_never_asked_once_more),
         TEST(test_while_victims_end_a_claimed_quota_is_no_error),
+        TEST(test_filter_waits_once_for_a_quota_that_victims_free),
         TEST(test_a_node_that_has_not_changed_lately_is_what_it_seems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

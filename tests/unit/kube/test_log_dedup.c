@@ -2,6 +2,8 @@
 #include "kube/watch/log_dedup.h"
 #include "unit.h"
 
+#include <string.h>
+
 static void the_same_is_told_once(void **state)
 {
     struct log_dedup log = {""};
@@ -47,6 +49,20 @@ static void of_no_answer_the_words_without_their_numbers(void **state)
     assert_true(log_dedup_is_news(&log, "GET /pods: 7:50: metadata: is absent"));
 }
 
+static void of_a_long_failure_the_first_511_bytes(void **state)
+{
+    char text[514];
+    struct log_dedup log = {""};
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    text[513] = '\0';
+    assert_true(log_dedup_is_news(&log, text));
+    text[511] = 'y';
+    assert_false(log_dedup_is_news(&log, text));
+    text[510] = 'y';
+    assert_true(log_dedup_is_news(&log, text));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -54,6 +70,7 @@ int main(void)
         cmocka_unit_test(what_has_ended_is_told_again),
         cmocka_unit_test(of_an_answer_the_status_tells),
         cmocka_unit_test(of_no_answer_the_words_without_their_numbers),
+        cmocka_unit_test(of_a_long_failure_the_first_511_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
