@@ -54,6 +54,19 @@ bool gpu_model_parse(const char *text, const struct gpu_model_alias *aliases, si
 bool gpu_model_satisfies(const struct gpu_model *have, int64_t memory_bytes,
                          const struct gpu_model *want);
 
+/* A model on a node. */
+struct gpu_model_there {
+    struct gpu_model model;
+    int64_t memory_bytes; /* 0: unknown */
+};
+
+/* Guesses which of the n models was meant by a request that none of them satisfies: "H10O" is H100,
+ * "2080Ti" is RTX-2080-Ti. Words are compared, and their digits must be equal: "H200" is no H100.
+ * If several models of one chip are as near, *ret_model has what they have in common. False: none
+ * is near, or two chips are as near. */
+bool gpu_model_nearest(const struct gpu_model *want, const struct gpu_model_there *there, size_t n,
+                       struct gpu_model *ret_model);
+
 /* Equal chip, form, memory and memory type; sharing is ignored. */
 bool gpu_model_equal(const struct gpu_model *a, const struct gpu_model *b);
 

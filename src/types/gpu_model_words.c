@@ -191,6 +191,16 @@ const char *gpu_model_word_form_at(int place)
     return (size_t)place < COUNT(FORMS) ? FORMS[place] : NULL;
 }
 
+const char *gpu_model_word_brand_at(int place)
+{
+    return (size_t)place < COUNT(NOISE) ? NOISE[place] : NULL;
+}
+
+const char *gpu_model_word_family_at(int place)
+{
+    return (size_t)place < COUNT(FAMILIES) ? FAMILIES[place] : NULL;
+}
+
 enum gpu_model_word_kind gpu_model_word_kind(const char *word)
 {
     if (gpu_model_word_form(word) >= 0)

@@ -41,6 +41,11 @@ int gpu_model_word_form(const char *word);
 /* The form at that index; NULL past the last. */
 const char *gpu_model_word_form_at(int place);
 
+/* A word that does not distinguish models ("NVIDIA", "GPU"), in capitals; NULL past the last. */
+const char *gpu_model_word_brand_at(int place);
+/* A family ("RTX"), in capitals; NULL past the last. */
+const char *gpu_model_word_family_at(int place);
+
 /* Canonical name of the chip: "RTX-A6000" for "A6000"; else chip itself. */
 const char *gpu_model_words_same_chip(const char *chip);
 

@@ -105,3 +105,41 @@ def test_long_lists_are_shortened_in_the_line_only(service):
 def test_control_characters_do_not_reach_the_terminal(service):
     asking = annotated("new", 1, models="T4\u009b2J")
     assert line_of(service, asking) == f"asks for 1 {GPU}; model T4  2J"
+
+
+# ---- did you mean ----
+
+
+def fleet(*models):
+    return [node(f"n{i}", 8, model) for i, model in enumerate(models)]
+
+
+def summary_of(service, **wishes):
+    return service.post("/v1/dry-run", annotated("new", 1, **wishes)).json()["summary"]
+
+
+def test_a_mistyped_model_is_answered_with_the_nearest(start_over):
+    service = start_over(
+        *fleet("NVIDIA-H100-80GB-HBM3", "NVIDIA-GeForce-RTX-2080-Ti", "NVIDIA-L40S"), annotated("waits", 1, models="H10O, 2080Ti")
+    )
+    here = "the GPUs here are H100-80GB-HBM3, RTX-2080-Ti, L40S"
+    first = '; "H10O": no node has it; did you mean H100-80GB-HBM3?'
+    second = '; "2080-Ti": no node has it; did you mean RTX-2080-Ti?'
+    assert summary_of(service, models="H10O").endswith(f"; it asks for H10O, {here}{first}")
+    (waiting,) = service.get("/v1/pending").json()["pods"]
+    assert waiting["summary"].endswith(f"; it asks for H10O or 2080-Ti, {here}{first}{second}")
+    assert service.get("/v1/pods/ml/waits/explain").json()["pod"]["summary"] == waiting["summary"]
+
+
+def test_no_suggestion_is_better_than_a_wrong_one(start_over):
+    service = start_over(*fleet("NVIDIA-H100-80GB-HBM3", "NVIDIA-L40S"))
+    for models in ("H200", "L40", "A100", "H100-40GB", "gold"):
+        summary = summary_of(service, models=models)
+        assert "did you mean" not in summary and "the GPUs here are" in summary, summary
+    assert "did you mean" not in summary_of(service, models="H10O", exclude_models="H100"), "the pod excludes it"
+    assert "did you mean" not in summary_of(service, models="H100", min_gpu_memory="900Gi"), "nodes have it"
+
+
+def test_few_suggestions_are_shown(start_over):
+    service = start_over(*fleet("NVIDIA-H100-80GB-HBM3"))
+    assert summary_of(service, models=",".join(["H10O"] * 200)).count("did you mean") == 6

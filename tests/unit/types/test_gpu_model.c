@@ -83,6 +83,74 @@ static void test_requests_match_as_the_table_says(void **state)
     assert_in_range(n, 100, 10000);
 }
 
+/* The models of "A100,T4". */
+static size_t read_there(const char *text, struct gpu_model_there *there)
+{
+    char name[128];
+    size_t n = 0;
+    for (size_t len; *text; text += len, text += *text == ',') {
+        len = strcspn(text, ",");
+        (void)snprintf(name, sizeof name, "%.*s", (int)len, text);
+        there[n++] = (struct gpu_model_there){.model = read_model(name)};
+    }
+    return n;
+}
+
+static void test_the_meant_model_is_guessed_as_the_table_says(void **state)
+{
+    (void)state;
+    struct tsv table = tsv_open("gpu_model_nearest.tsv");
+    int n = 0;
+    for (; tsv_next(&table, 3); n++) {
+        struct gpu_model_there there[8];
+        struct gpu_model nearest = {0};
+        struct gpu_model want = read_model(table.columns[1]);
+        char text[128];
+        const size_t n_there = read_there(table.columns[0], there);
+        const bool found = gpu_model_nearest(&want, there, n_there, &nearest);
+        gpu_model_text(&nearest, text);
+        if (found != (table.columns[2][0] != '\0') || strcmp(text, table.columns[2]) != 0)
+            fail_msg("line %d: %s where there is %s: \"%s\", should be \"%s\"", table.line_number,
+                     table.columns[1], table.columns[0], text, table.columns[2]);
+    }
+    assert_in_range(n, 25, 1000);
+}
+
+/* The same GPU without its family, and the words of a name without a chip. */
+static bool is_the_same_chip(const char *a, const char *b)
+{
+    static const char *const SAME[][2] = {
+        {"4070-Ti-Super", "RTX-4070-Ti-Super"},
+        {"80-SXM4-GB", "SXM4-80GB"},
+    };
+    for (size_t i = 0; i < sizeof SAME / sizeof SAME[0]; i++)
+        if ((strcmp(a, SAME[i][0]) == 0 && strcmp(b, SAME[i][1]) == 0) ||
+            (strcmp(b, SAME[i][0]) == 0 && strcmp(a, SAME[i][1]) == 0))
+            return true;
+    return strcmp(a, b) == 0;
+}
+
+/* A request for a chip of the table never gets another chip of the table as the guess. */
+static void test_an_existing_chip_is_never_taken_for_another(void **state)
+{
+    (void)state;
+    static struct gpu_model_there there[500];
+    struct tsv table = tsv_open("gpu_models.tsv");
+    size_t n = 0;
+    while (n < 500 && tsv_next(&table, 6))
+        if (gpu_model_parse(table.columns[0], NULL, 0, &there[n].model))
+            n++;
+    for (size_t i = 0; i < n; i++) {
+        const struct gpu_model want = read_model(there[i].model.chip);
+        for (size_t j = 0; j < n; j++) {
+            struct gpu_model nearest;
+            if (!is_the_same_chip(want.chip, there[j].model.chip) &&
+                gpu_model_nearest(&want, &there[j], 1, &nearest))
+                fail_msg("%s was taken for %s", want.chip, there[j].model.chip);
+        }
+    }
+}
+
 /* No chip of the table satisfies another. */
 static void test_chips_are_told_apart(void **state)
 {
@@ -285,6 +353,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_are_read_as_the_table_says),
         cmocka_unit_test(test_requests_match_as_the_table_says),
+        cmocka_unit_test(test_the_meant_model_is_guessed_as_the_table_says),
+        cmocka_unit_test(test_an_existing_chip_is_never_taken_for_another),
         cmocka_unit_test(test_chips_are_told_apart),
         cmocka_unit_test(test_text_is_canonical),
         cmocka_unit_test(test_aliases_come_first),
