@@ -22,6 +22,10 @@ void arena_free_ptr(struct arena **arena);
 /* Zeroed, aligned for any type, never NULL. Lives as long as the arena. */
 void *arena_alloc(struct arena *arena, size_t size) __attribute__((returns_nonnull));
 void *arena_array(struct arena *arena, size_t n, size_t size) __attribute__((returns_nonnull));
+/* The same, not zeroed: for memory that the caller writes whole before it reads any. */
+void *arena_alloc_unset(struct arena *arena, size_t size) __attribute__((returns_nonnull));
+void *arena_array_unset(struct arena *arena, size_t n, size_t size)
+    __attribute__((returns_nonnull));
 char *arena_strdup(struct arena *arena, const char *text) __attribute__((returns_nonnull));
 char *arena_strndup(struct arena *arena, const char *text, size_t len)
     __attribute__((returns_nonnull));
@@ -32,5 +36,6 @@ void *arena_copy(struct arena *arena, const void *items, size_t n, size_t size);
 
 #define ARENA_NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define ARENA_ARRAY(arena, type, n) ((type *)arena_array((arena), (n), sizeof(type)))
+#define ARENA_ARRAY_UNSET(arena, type, n) ((type *)arena_array_unset((arena), (n), sizeof(type)))
 
 #endif

@@ -45,9 +45,11 @@ void arena_free_ptr(struct arena **arena)
     arena_free(*arena);
 }
 
+/* Not zeroed as a whole: the end of a chunk often stays unused. */
 static struct chunk *add_chunk(struct arena *arena, size_t bytes)
 {
-    struct chunk *chunk = mem_new(sizeof *chunk + bytes);
+    struct chunk *chunk = mem_grow(NULL, 1, sizeof *chunk + bytes);
+    chunk->used = 0;
     chunk->size = bytes;
     chunk->next = arena->chunks;
     arena->chunks = chunk;
@@ -86,7 +88,7 @@ size_t arena_bytes(const struct arena *arena)
     return bytes;
 }
 
-void *arena_alloc(struct arena *arena, size_t size)
+void *arena_alloc_unset(struct arena *arena, size_t size)
 {
     if (size > SIZE_MAX / 2)
         abort();
@@ -97,19 +99,35 @@ void *arena_alloc(struct arena *arena, size_t size)
     return memory;
 }
 
-void *arena_array(struct arena *arena, size_t n, size_t size)
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    return memset(arena_alloc_unset(arena, size), 0, size);
+}
+
+static size_t bytes_of(size_t n, size_t size)
 {
     size_t bytes = 0;
     if (__builtin_mul_overflow(n, size, &bytes))
         abort();
-    return arena_alloc(arena, bytes);
+    return bytes;
+}
+
+void *arena_array(struct arena *arena, size_t n, size_t size)
+{
+    return arena_alloc(arena, bytes_of(n, size));
+}
+
+void *arena_array_unset(struct arena *arena, size_t n, size_t size)
+{
+    return arena_alloc_unset(arena, bytes_of(n, size));
 }
 
 char *arena_strndup(struct arena *arena, const char *text, size_t len)
 {
     len = strnlen(text, len);
-    char *copy = arena_alloc(arena, len + 1);
+    char *copy = arena_alloc_unset(arena, len + 1);
     memcpy(copy, text, len);
+    copy[len] = '\0';
     return copy;
 }
 
@@ -128,7 +146,7 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     va_end(args);
     if (len < 0)
         abort();
-    char *text = arena_alloc(arena, (size_t)len + 1);
+    char *text = arena_alloc_unset(arena, (size_t)len + 1);
     (void)vsnprintf(text, (size_t)len + 1, format, again);
     va_end(again);
     return text;
@@ -138,7 +156,7 @@ void *arena_copy(struct arena *arena, const void *items, size_t n, size_t size)
 {
     if (n == 0)
         return NULL;
-    void *copy = arena_array(arena, n, size);
+    void *copy = arena_array_unset(arena, n, size);
     memcpy(copy, items, n * size);
     return copy;
 }

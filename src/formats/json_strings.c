@@ -26,7 +26,7 @@ static void add_item(struct finder *finder, const char *item)
 {
     if (finder->n == finder->size) {
         const size_t size = finder->size ? finder->size * 2 : 64;
-        const char **items = ARENA_ARRAY(finder->arena, const char *, size);
+        const char **items = ARENA_ARRAY_UNSET(finder->arena, const char *, size);
         if (finder->n > 0)
             memcpy(items, finder->items, finder->n * sizeof *items);
         finder->items = items;
@@ -141,7 +141,7 @@ static struct json_strings result(const struct finder *finder, size_t len)
 {
     const size_t n_before = (size_t)(finder->begin - finder->text);
     const size_t n_behind = (size_t)(finder->text + len - finder->end);
-    char *rest = arena_alloc(finder->arena, n_before + 2 + n_behind);
+    char *rest = arena_alloc_unset(finder->arena, n_before + 2 + n_behind);
     memcpy(rest, finder->text, n_before);
     rest[n_before] = '[';
     rest[n_before + 1] = ']';
@@ -152,9 +152,10 @@ static struct json_strings result(const struct finder *finder, size_t len)
 bool json_strings_take(const char *text, size_t len, const char *key, struct arena *arena,
                        struct json_strings *ret_strings)
 {
-    struct finder finder = {.arena = arena, .key = key, .text = arena_alloc(arena, len + 1)};
+    struct finder finder = {.arena = arena, .key = key, .text = arena_alloc_unset(arena, len + 1)};
     if (len > 0)
         memcpy(finder.text, text, len);
+    finder.text[len] = '\0';
     finder.items = ARENA_NEW(arena, const char *);
     json_scan_init(&finder.scan, SCAN_ONE_VALUE, MAX_DEPTH);
     finder.scan.watch_depth = 1;
