@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Maximum for text whose parts have maximums of their own. */
 #define BUF_UNBOUNDED (SIZE_MAX / 2)
@@ -30,7 +31,11 @@ void buf_fini(struct buf *buf);
 
 /* Adds nothing if the content would exceed the maximum. */
 void buf_add(struct buf *buf, const void *bytes, size_t len);
-void buf_add_text(struct buf *buf, const char *text);
+/* Inline, so that the length of a literal is a constant. */
+static inline void buf_add_text(struct buf *buf, const char *text)
+{
+    buf_add(buf, text, strlen(text));
+}
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds the text in double quotes with JSON's escapes (logfmt reads them too). Invalid UTF-8 becomes
  * U+FFFD. If the text does not fit, adds its beginning. */

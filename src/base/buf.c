@@ -76,11 +76,6 @@ void buf_add(struct buf *buf, const void *bytes, size_t len)
     (void)add(buf, bytes, len);
 }
 
-void buf_add_text(struct buf *buf, const char *text)
-{
-    (void)add(buf, text, strlen(text));
-}
-
 void buf_printf(struct buf *buf, const char *format, ...)
 {
     va_list args;
@@ -158,8 +153,25 @@ static bool add_quoted_text(struct buf *buf, const unsigned char *p)
     return fits;
 }
 
+/* Most texts are names, which need no escape. */
+static bool add_quoted_plain(struct buf *buf, const char *text, size_t len)
+{
+    if (text[len] || !make_room(buf, len + 2))
+        return false;
+    char *end = buf->data + buf->len;
+    *end++ = '"';
+    memcpy(end, text, len);
+    end += len;
+    *end++ = '"';
+    *end = '\0';
+    buf->len += len + 2;
+    return true;
+}
+
 void buf_add_quoted(struct buf *buf, const char *text)
 {
+    if (add_quoted_plain(buf, text, plain_len((const unsigned char *)text)))
+        return;
     if (add(buf, "\"", 1) && add_quoted_text(buf, (const unsigned char *)text))
         (void)add(buf, "\"", 1);
 }
