@@ -25,10 +25,12 @@ struct node_hot {
 
 _Static_assert(sizeof(struct node_hot) <= 64, "it is to be in one line of the cache");
 
-/* A node starts with its hot part. */
+/* Where a node has its hot part; the private struct node is checked against it. */
+#define NODE_HOT_OFFSET ((size_t)128)
+
 static inline const struct node_hot *node_hot(const struct node *node)
 {
-    return (const struct node_hot *)node;
+    return (const struct node_hot *)((const char *)node + NODE_HOT_OFFSET);
 }
 
 /* Whether all fields but the cluster are equal. */

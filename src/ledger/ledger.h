@@ -19,6 +19,7 @@
 #include "shapes.h"
 #include "types/amount.h"
 
+#include <stdalign.h>
 #include <utlist.h>
 
 struct traits_entry {
@@ -64,9 +65,9 @@ struct claim_entry {
 struct device_class;
 struct claimed_resource;
 
-/* One allocation holds the node and its name: a decision finds every node by name. */
+/* One allocation holds the node and its name. A decision finds every node by name and reads its hot
+ * part and where its traits are: these lie in two cache lines, one behind the other. */
 struct node {
-    struct node_hot hot;      /* first: node_hot.h */
     struct node *prev, *next; /* in the cluster's nodes or missing_nodes */
     uint64_t seen;
     int64_t changed_ms;              /* cluster_set_now() */
@@ -79,7 +80,8 @@ struct node {
     uint64_t n_changes;             /* changes of its rows, pods and reservations */
     struct reservation_entry *reservations;
     struct nomination_entry *nominations;
-    struct traits_entry *traits; /* NULL: no such Node object; next to name for the cache */
+    alignas(64) struct node_hot hot; /* at NODE_HOT_OFFSET */
+    struct traits_entry *traits;     /* NULL: no such Node object */
     char name[];
 };
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-_Static_assert(offsetof(struct node, hot) == 0, "node_hot() takes it for the node");
+_Static_assert(offsetof(struct node, hot) == NODE_HOT_OFFSET, "node_hot() looks there");
 
 /* Ignores names that only pods use: tenants must not make decisions slower. */
 static const struct node_resource *only_gpus(const struct node *node)

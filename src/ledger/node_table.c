@@ -5,18 +5,17 @@
 #include "base/mem.h"
 #include "ledger.h"
 
+#include <stdalign.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* So aligned, the hot part lies in one cache line, also where lines have 128 bytes. */
-#define CACHE_LINE_BYTES 64
 
 struct node *node_table_find_or_add(struct cluster *cluster, const char *name)
 {
     struct node *node = node_index_find(&cluster->node_index, name);
     if (!node) {
         const size_t size = strlen(name) + 1;
-        node = mem_new_aligned(CACHE_LINE_BYTES, sizeof *node + size);
+        node = mem_new_aligned(alignof(struct node), offsetof(struct node, name) + size);
         memcpy(node->name, name, size);
         node->hot.cluster = cluster;
         DL_APPEND(cluster->missing_nodes, node);
