@@ -12,11 +12,12 @@ struct best;
  * the arena. */
 struct best *best_begin(const struct cluster *cluster, const struct fit_question *question,
                         size_t n_most, struct arena *arena);
-/* position: returned in struct ranked_node. A node that is added twice counts once. */
+/* position: returned in struct ranked_node; ascending from call to call. A node that is added twice
+ * counts once. */
 void best_add(struct best *best, const struct node *node, size_t position);
 /* The kept nodes, best first, without scores. A node that was added twice has its first
  * position. */
-const struct ranked_node *best_end(struct best *best, size_t *ret_n);
+const struct ranked_node *const *best_end(const struct best *best, size_t *ret_n);
 /* Whether a kept node was added twice. If not, each node of best_end() was added once. */
 bool best_saw_twins(const struct best *best);
 

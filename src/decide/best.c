@@ -1,19 +1,18 @@
 /*
- * best: see include/decide/best.h. The buffer holds twice as many nodes as wanted; when full it is
- * sorted and cut. From then on one comparison rejects most nodes. In a large cluster many nodes are
- * alike, empty ones above all, so weights and comparisons are cached by the hot part.
+ * best: see include/decide/best.h. The kept nodes are sorted at all times, so the last one rejects
+ * most of the others by one comparison. In a large cluster many nodes are alike, empty ones above
+ * all, so weights and comparisons are cached by the hot part.
  */
 #include "decide/best.h"
 #include "ledger/node_hot.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Cache entry for nodes that are alike. */
 struct alike {
     struct node_hot hot;       /* gpus NULL: the entry is empty */
     struct ranked_node ranked; /* the first of them */
-    size_t n_cuts;             /* number of cuts when order was computed */
+    size_t n_changes;          /* number of changes when order was computed */
     int order;                 /* against the last one kept, ignoring the name */
 };
 
@@ -24,10 +23,10 @@ struct best {
     const struct score *score;
     struct alike *alike;           /* by hash of the hot part; NULL: the cost needs more than it */
     const struct resource *wanted; /* the pod's only GPU resource */
-    struct ranked_node *kept;
+    struct ranked_node *places;    /* of the kept nodes, in no order */
+    struct ranked_node **kept;     /* sorted, the best first */
     size_t n, n_most;
-    size_t n_cuts;
-    const struct ranked_node *last; /* worse nodes are rejected; NULL: none is */
+    size_t n_changes; /* of the last one kept */
     bool saw_twins;
 };
 
@@ -36,7 +35,8 @@ struct best *best_begin(const struct cluster *cluster, const struct fit_question
 {
     struct best *best = ARENA_NEW(arena, struct best);
     best->score = score_begin(cluster, question, arena);
-    best->kept = ARENA_ARRAY(arena, struct ranked_node, 2 * n_most);
+    best->places = ARENA_ARRAY_UNSET(arena, struct ranked_node, n_most);
+    best->kept = ARENA_ARRAY_UNSET(arena, struct ranked_node *, n_most);
     best->n_most = n_most;
     if (rank_needs_hot_only(best->score)) {
         best->alike = ARENA_ARRAY(arena, struct alike, N_ALIKE);
@@ -45,33 +45,10 @@ struct best *best_begin(const struct cluster *cluster, const struct fit_question
     return best;
 }
 
-static int compare_for_sort(const void *a, const void *b)
+/* Worse nodes are rejected; NULL: none is. */
+static const struct ranked_node *last_of(const struct best *best)
 {
-    return rank_compare(a, b);
-}
-
-static void drop_twins(struct best *best)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < best->n; i++) {
-        if (n > 0 && best->kept[n - 1].node == best->kept[i].node)
-            best->saw_twins = true;
-        else
-            best->kept[n++] = best->kept[i];
-    }
-    best->n = n;
-}
-
-static void cut(struct best *best)
-{
-    if (best->n > 1)
-        qsort(best->kept, best->n, sizeof *best->kept, compare_for_sort);
-    drop_twins(best);
-    if (best->n < best->n_most)
-        return;
-    best->n = best->n_most;
-    best->n_cuts++;
-    best->last = &best->kept[best->n_most - 1];
+    return best->n == best->n_most ? best->kept[best->n - 1] : NULL;
 }
 
 /* Returns the cache entry for nodes like this one, replacing another; NULL: not cached. */
@@ -91,18 +68,53 @@ static struct alike *find_alike(const struct best *best, const struct node *node
 /* Whether the cache alone shows that the node is not wanted. */
 static bool is_worse(const struct best *best, struct alike *alike, const struct node *node)
 {
-    if (alike->n_cuts != best->n_cuts) {
-        alike->n_cuts = best->n_cuts;
-        alike->order = rank_compare_alike(&alike->ranked, best->last);
+    const struct ranked_node *last = last_of(best);
+    if (!last)
+        return false;
+    if (alike->n_changes != best->n_changes) {
+        alike->n_changes = best->n_changes;
+        alike->order = rank_compare_alike(&alike->ranked, last);
     }
     return alike->order > 0 ||
-           (alike->order == 0 && strcmp(node_name(node), node_name(best->last->node)) > 0);
+           (alike->order == 0 && strcmp(node_name(node), node_name(last->node)) > 0);
+}
+
+/* How many of the kept nodes are better. */
+static size_t count_better(const struct best *best, const struct ranked_node *ranked)
+{
+    size_t begin = 0;
+    size_t end = best->n;
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+        if (rank_compare(best->kept[middle], ranked) < 0)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+static void insert(struct best *best, const struct ranked_node *ranked)
+{
+    const size_t at = count_better(best, ranked);
+    if (at > 0 && best->kept[at - 1]->node == ranked->node) {
+        best->saw_twins = true;
+        return;
+    }
+    if (at == best->n_most)
+        return;
+    struct ranked_node *place =
+        best->n < best->n_most ? &best->places[best->n++] : best->kept[best->n - 1];
+    memmove(&best->kept[at + 1], &best->kept[at], (best->n - 1 - at) * sizeof *best->kept);
+    *place = *ranked;
+    best->kept[at] = place;
+    best->n_changes++;
 }
 
 void best_add(struct best *best, const struct node *node, size_t position)
 {
     struct alike *alike = find_alike(best, node);
-    if (alike && best->last && is_worse(best, alike, node))
+    if (alike && is_worse(best, alike, node))
         return;
     struct ranked_node ranked = {0};
     if (alike)
@@ -111,18 +123,13 @@ void best_add(struct best *best, const struct node *node, size_t position)
     ranked.position = position;
     if (!alike)
         rank_weigh(best->score, &ranked);
-    if (best->last && node != best->last->node && rank_compare(&ranked, best->last) > 0)
-        return;
-    best->kept[best->n++] = ranked;
-    if (best->n == 2 * best->n_most)
-        cut(best);
+    insert(best, &ranked);
 }
 
-const struct ranked_node *best_end(struct best *best, size_t *ret_n)
+const struct ranked_node *const *best_end(const struct best *best, size_t *ret_n)
 {
-    cut(best);
     *ret_n = best->n;
-    return best->kept;
+    return (const struct ranked_node *const *)best->kept;
 }
 
 bool best_saw_twins(const struct best *best)

@@ -32,8 +32,8 @@ static const char *best_name(const struct rule_input *input, const bool *left_ou
         if (input->verdicts[i] == REASON_FITS && !(left_out && left_out[i]))
             best_add(best, input->nodes[i], i);
     }
-    const struct ranked_node *first = best_end(best, &n);
-    return n > 0 ? input->args->names[first->position] : NULL;
+    const struct ranked_node *const *kept = best_end(best, &n);
+    return n > 0 ? input->args->names[kept[0]->position] : NULL;
 }
 
 /* Needs the inventory's lock and a settled ledger that follows an API server. left_out: see
@@ -181,9 +181,9 @@ static void judge_once(struct filter_call *call, struct filter_result *ret_found
     const struct args *args = &call->args;
     struct arena *arena = exchange_arena(call->exchange);
     *ret_found = (struct filter_result){
-        .nodes = ARENA_ARRAY(arena, const struct node *, args->n_names),
-        .verdicts = ARENA_ARRAY(arena, enum reason, args->n_names),
-        .messages = ARENA_ARRAY(arena, const char *, args->n_names),
+        .nodes = ARENA_ARRAY_UNSET(arena, const struct node *, args->n_names),
+        .verdicts = ARENA_ARRAY_UNSET(arena, enum reason, args->n_names),
+        .messages = ARENA_ARRAY_UNSET(arena, const char *, args->n_names),
     };
     const struct inventory_view view CLEANUP(inventory_done) =
         inventory_read_settled(call->extender->inventory);

@@ -32,11 +32,11 @@ void shortlist_add(struct shortlist *list, const struct node *node, size_t name)
 
 /* A name offered twice is returned twice or not at all. */
 static void keep_twins(struct shortlist *list, const struct node *const *nodes,
-                       const struct ranked_node *kept, size_t n_kept)
+                       const struct ranked_node *const *kept, size_t n_kept)
 {
     for (size_t i = 0; i < list->n_names; i++) {
         for (size_t k = 0; k < n_kept && list->left_out[i]; k++)
-            list->left_out[i] = nodes[i] != kept[k].node;
+            list->left_out[i] = nodes[i] != kept[k]->node;
     }
 }
 
@@ -45,9 +45,9 @@ const bool *shortlist_left_out(struct shortlist *list, const struct node *const 
     if (!list || list->n_fitting <= list->n_most)
         return NULL;
     size_t n_kept = 0;
-    const struct ranked_node *kept = best_end(list->best, &n_kept);
+    const struct ranked_node *const *kept = best_end(list->best, &n_kept);
     for (size_t k = 0; k < n_kept; k++)
-        list->left_out[kept[k].position] = false;
+        list->left_out[kept[k]->position] = false;
     if (best_saw_twins(list->best))
         keep_twins(list, nodes, kept, n_kept);
     return list->left_out;

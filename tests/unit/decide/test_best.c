@@ -70,12 +70,12 @@ static void check_best(struct given *given, const struct fit_question *question,
         best_add(best, asked->nodes[i], i);
     size_t n = 0;
     bool twins = false;
-    const struct ranked_node *kept = best_end(best, &n);
+    const struct ranked_node *const *kept = best_end(best, &n);
     assert_int_equal(n, n_sorted < n_most ? n_sorted : n_most);
     for (size_t i = 0; i < n; i++) {
-        assert_ptr_equal(kept[i].node, sorted[i].node);
-        assert_int_equal(kept[i].position, sorted[i].position);
-        twins |= is_twice(asked, kept[i].node);
+        assert_ptr_equal(kept[i]->node, sorted[i].node);
+        assert_int_equal(kept[i]->position, sorted[i].position);
+        twins |= is_twice(asked, kept[i]->node);
     }
     assert_true(best_saw_twins(best) || !twins);
 }
@@ -142,7 +142,7 @@ static void check_first(struct given *given, const struct fit_question *question
     for (const struct node *node = cluster_next_node(given->cluster, NULL); node;
          node = cluster_next_node(given->cluster, node))
         best_add(best, node, n++);
-    assert_string_equal(node_name(best_end(best, &n)->node), name);
+    assert_string_equal(node_name(best_end(best, &n)[0]->node), name);
 }
 
 /* GPUs of a cordoned node are not offered, so these two have no pool. */
