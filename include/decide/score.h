@@ -36,6 +36,8 @@ void score_reprice(struct score *score);
 /* The shape of the question. */
 const struct pod_shape *score_shape(const struct score *score);
 struct cost score_cost(const struct score *score, const struct node *node);
+/* Whether some nodes may give a resource by a claim: fit_by_claim(). */
+bool score_knows_claims(const struct score *score);
 /* Whether score_cost() reads only the hot part of a node: rank_needs_hot_only(). */
 bool score_needs_hot_only(const struct score *score);
 /* The price term alone. */

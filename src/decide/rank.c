@@ -54,7 +54,7 @@ void rank_weigh(const struct score *score, struct ranked_node *ranked)
     if (node_hot(node)->has_taints)
         ranked->unpreferred = taints_unpreferred(traits->taints, traits->n_taints,
                                                  facts->tolerations, facts->n_tolerations);
-    ranked->by_claim = fit_by_claim(node, score_shape(score)) != NULL;
+    ranked->by_claim = score_knows_claims(score) && fit_by_claim(node, score_shape(score)) != NULL;
     ranked->gpu_work = gpu_work_of(node, score_shape(score));
     ranked->cost = score_cost(score, node);
     ranked->near = score_near(score, node);

@@ -39,9 +39,14 @@ const struct pod_shape *score_shape(const struct score *score)
     return score->shape;
 }
 
+bool score_knows_claims(const struct score *score)
+{
+    return cluster_n_device_classes(score->cluster) > 0;
+}
+
 bool score_needs_hot_only(const struct score *score)
 {
-    return !score->replicas && cluster_n_device_classes(score->cluster) == 0;
+    return !score->replicas && !score_knows_claims(score);
 }
 
 void score_reprice(struct score *score)

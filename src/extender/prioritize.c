@@ -12,13 +12,15 @@ static bool rank(struct inventory *inventory, const struct args *args, struct de
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read_settled(inventory);
     const struct fit_question question = args_question(view.cluster, &args->pod, arena);
-    const struct node **nodes = ARENA_ARRAY(arena, const struct node *, args->n_names);
+    const struct node **nodes = ARENA_ARRAY_UNSET(arena, const struct node *, args->n_names);
     cluster_find_nodes(view.cluster, args->names, args->n_names, nodes);
     for (size_t i = 0; i < args->n_names; i++) {
         const enum reason reason = fit_judge(nodes[i], &question);
         decision->verdicts[reason]++;
-        ranked[i].node = reason == REASON_FITS ? nodes[i] : NULL;
-        ranked[i].position = i;
+        ranked[i] = (struct ranked_node){
+            .node = reason == REASON_FITS ? nodes[i] : NULL,
+            .position = i,
+        };
     }
     bool has_opinion = true;
     if (args->is_deferred)
@@ -36,16 +38,13 @@ static bool rank(struct inventory *inventory, const struct args *args, struct de
 static void add_priorities(const struct args *args, const struct ranked_node *ranked,
                            struct buf *out)
 {
-    const char *separator = "";
     buf_add_text(out, "[");
     for (size_t i = 0; i < args->n_names; i++) {
-        buf_add_text(out, separator);
-        buf_add_text(out, "{\"Host\":");
+        buf_add_text(out, i == 0 ? "{\"Host\":" : ",{\"Host\":");
         buf_add_quoted(out, args->names[ranked[i].position]);
         buf_add_text(out, ",\"Score\":");
         buf_add_decimal(out, ranked[i].score);
         buf_add_text(out, "}");
-        separator = ",";
     }
     buf_add_text(out, "]");
 }
@@ -66,7 +65,7 @@ void extender_prioritize(void *context, struct exchange *exchange)
     decision.n_asked = args.n_names;
     buf_init(&text, ANSWER_MAX_BYTES);
     struct arena *arena = exchange_arena(exchange);
-    struct ranked_node *ranked = ARENA_ARRAY(arena, struct ranked_node, args.n_names);
+    struct ranked_node *ranked = ARENA_ARRAY_UNSET(arena, struct ranked_node, args.n_names);
     enum verb_result result = VERB_NONE;
     if (args.pod.refusal) {
         decision.error = args.pod.refusal;
