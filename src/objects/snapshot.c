@@ -364,7 +364,7 @@ static const char *difference_in(const json_t *says, const json_t *reckoned, con
         return NULL;
     return arena_printf(arena,
                         "%s: the file says %" JSON_INTEGER_FORMAT
-                        ", the ledger reckons %" JSON_INTEGER_FORMAT,
+                        ", the ledger computes %" JSON_INTEGER_FORMAT,
                         line, json_integer_value(said), json_integer_value(is));
 }
 

@@ -256,7 +256,7 @@ def test_what_the_ledger_reckons_otherwise_is_a_problem(service, read_back):
     """Such as a file that was changed by hand, or cut."""
     lines = [line for line in snapshot_of(service).splitlines() if '"name":"runs"' not in line]
     problems = read_back("\n".join(lines)).get("/v1/inventory").json()["problems"]
-    assert problems[0] == {"kind": "Snapshot", "name": "reckoned", "what": "pods: the file says 18, the ledger reckons 17"}
+    assert problems[0] == {"kind": "Snapshot", "name": "reckoned", "what": "pods: the file says 18, the ledger computes 17"}
 
 
 def test_by_another_policy_nothing_is_compared(service, read_back, write):

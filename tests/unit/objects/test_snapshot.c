@@ -108,11 +108,11 @@ static void test_a_snapshots_head(void **state)
     json_decref(back.policy);
     json_t *is = json_pack("{s:i}", "nodes", 4);
     assert_string_equal(snapshot_difference(back.reckoned, is, arena),
-                        "nodes: the file says 3, the ledger reckons 4");
+                        "nodes: the file says 3, the ledger computes 4");
     assert_null(snapshot_difference(back.reckoned, back.reckoned, arena));
     json_t *less = json_object();
     assert_string_equal(snapshot_difference(back.reckoned, less, arena),
-                        "nodes: the file says 3, the ledger reckons 0");
+                        "nodes: the file says 3, the ledger computes 0");
     json_decref(less);
     json_decref(is);
     json_decref(back.reckoned);
