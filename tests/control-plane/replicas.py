@@ -3,6 +3,7 @@
 The slice's address is not of this machine (the API server accepts no loopback address): the port identifies a replica.
 """
 
+import collections
 import contextlib
 import os
 import threading
@@ -30,8 +31,15 @@ def shipped(section, key):
         return yaml.safe_load(file)[section][key]
 
 
-LEASE_S, RENEW_S = (shipped("leaderElection", key) for key in ("leaseDurationSeconds", "renewDeadlineSeconds"))
+LEASE_S = shipped("leaderElection", "leaseDurationSeconds")
 BIND_S = shipped("kubernetes", "bindTimeoutSeconds")
+
+Times = collections.namedtuple("Times", "lease_s renew_s retry_s bind_s")
+# Longer than the defaults: on a busy machine no leader renews too late.
+# Outlasts every wait (api.LIMIT_S): another replica can lead only after the leader gave the Lease up.
+GIVEN_UP = Times(lease_s=600, renew_s=10, retry_s=1, bind_s=BIND_S)
+# Short enough to wait until the Lease has expired.
+EXPIRES = Times(lease_s=20, renew_s=10, retry_s=1, bind_s=BIND_S)
 
 
 def allow(api, accounts):
@@ -92,26 +100,33 @@ class VerbsService:
 
 
 class Replicas:
-    """Starts replicas that follow the cluster of a LiveCluster, with the shipped times of leader election. They end with it.
+    """Starts replicas that follow the cluster of a LiveCluster. They end with it.
 
-    accounts: for replicas with accounts of their own. bind_s: bindTimeoutSeconds, if not the default.
+    accounts: for replicas with accounts of their own.
     """
 
-    def __init__(self, live, accounts=(), silence_s=120, bind_s=BIND_S):
+    def __init__(self, live, times=GIVEN_UP, accounts=(), silence_s=120):
         self.live = live
         self.number = 0
         allow(live.api, [live.identity.account, *accounts])
         policy = {
             "apiVersion": "gpu-extender.io/v1alpha1",
             "kind": "SchedulerPolicy",
-            "kubernetes": {"watchSilenceSeconds": silence_s, "bindTimeoutSeconds": bind_s},
-            "scheduler": {"httpTimeoutSeconds": bind_s + 1},
-            "leaderElection": {"enabled": True},
+            "kubernetes": {"watchSilenceSeconds": silence_s, "bindTimeoutSeconds": times.bind_s},
+            "scheduler": {"httpTimeoutSeconds": times.bind_s + 1},
+            "leaderElection": {
+                "enabled": True,
+                "leaseDurationSeconds": times.lease_s,
+                "renewDeadlineSeconds": times.renew_s,
+                "retryPeriodSeconds": times.retry_s,
+            },
         }
         self.policy = live.plane.write(f"policy-{live.name}.yaml", yaml.safe_dump(policy))
         for path in (f"{LEASES}/{LEASE}", f"{SLICES}/{SERVICE}"):
             if live.api.status_of("GET", path) == 200:
                 live.api.delete(path)
+        # Without a Lease a replica waits as long as one lasts, because another could still lead.
+        live.api.create(LEASES, {"metadata": {"name": LEASE}, "spec": {"holderIdentity": "", "leaseDurationSeconds": 1}})
         self.service = live.ends.enter_context(VerbsService(live.api))
 
     def start(self, kubeconfig=None):
