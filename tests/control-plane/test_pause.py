@@ -4,7 +4,9 @@ import concurrent.futures
 import signal
 
 from api import wait_until
-from replicas import Replicas, leads_since
+from cluster import PODS
+from live import node_name
+from replicas import EXPIRES, Replicas, leads_since
 
 GPUS = 8
 
@@ -16,10 +18,19 @@ def bind(replica, item):
     return replica.post("/scheduler/bind", {**names, "Node": "node"}).json()["Error"]
 
 
+def begun(live, answers):
+    """Number of bindings that the leader has answered or tries to send."""
+    return sum(answer.done() for answer in answers) + live.metric("gpu_extender_bind_attempts_open")
+
+
+def bound_names(live):
+    return {item["metadata"]["name"] for item in live.api.get(PODS)["items"] if node_name(item)}
+
+
 def test_who_was_stopped_sends_nothing_late(proxied):
     live, proxy = proxied, proxied.proxy
     live.add_node("node", "NVIDIA-H100-80GB-HBM3", GPUS)
-    replicas = Replicas(live, bind_s=3)  # the most that the Lease allows: holding all takes time on a busy machine
+    replicas = Replicas(live, EXPIRES._replace(bind_s=10))  # on a busy machine it takes long until all are held
     leader = live.service = replicas.start()
     leads_since(leader)
     other = replicas.start()
@@ -27,20 +38,20 @@ def test_who_was_stopped_sends_nothing_late(proxied):
     live.wait_until_told()
     with concurrent.futures.ThreadPoolExecutor(GPUS) as callers:
         proxy.hold()
-        answers = [callers.submit(bind, leader, item) for item in early]
-        # Some use an existing connection.
-        wait_until(lambda: proxy.n_held + sum(answer.done() for answer in answers) >= GPUS, leader.log.text)
-        at_once = [answer for answer in answers if answer.done()]
-        assert len(at_once) < GPUS and not any(answer.result() for answer in at_once)
+        answers = {item["metadata"]["name"]: callers.submit(bind, leader, item) for item in early}
+        wait_until(lambda: begun(live, answers.values()) == GPUS and proxy.n_held > 0, leader.log.text)
         leader.signal(signal.SIGSTOP)
+        assert not any(answer.result() for answer in answers.values() if answer.done())
         proxy.let_go()
         leads_since(other)
+        at_once = bound_names(live)  # by a connection that was open already
+        assert len(at_once) < GPUS
         live.service = other
         said = [bind(other, item) for item in late]
         assert said.count("") == GPUS - len(at_once), said
         leader.signal(signal.SIGCONT)
-        said = [answer.result() for answer in answers]
-        assert said.count("") == len(at_once), said
+        said = {name: answer.result() for name, answer in answers.items()}
+        assert {name for name, error in said.items() if not error} <= at_once, said
     live.service = leader
     wait_until(lambda: live.metric("gpu_extender_bind_attempts_open") == 0, leader.log.text)
     assert live.used() == {"node": GPUS}
