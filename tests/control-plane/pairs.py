@@ -15,8 +15,9 @@ from service import Service
 OVERLAY = os.path.join(os.path.dirname(__file__), "..", "..", "manifests", "overlays", "control-plane")
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 LEASE = "kube-scheduler"
-# kube-scheduler's, shorter than its defaults: the gap suffices for a binding and a second.
-LEASE_S, RENEW_S, RETRY_S, BIND_S = 8, 4, 1, 2
+# kube-scheduler's. The gap between the first two suffices for a binding and a second; each is so long that no kube-scheduler loses the
+# Lease on a busy machine.
+LEASE_S, RENEW_S, RETRY_S, BIND_S = 20, 16, 1, 2
 ROLES = "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system"
 
 
