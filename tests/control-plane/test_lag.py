@@ -1,5 +1,7 @@
 """Our watches are 3 s behind kube-scheduler's, longer than filter ever waits: no pod is evicted in vain, and all are bound.
 
+kube-scheduler retries rejected pods after five minutes, much later than any wait here ends (api.LIMIT_S); after an Error, in seconds.
+
 TLS hides from the proxy which connections are watches: those that are open before the first binding.
 """
 
