@@ -21,9 +21,6 @@ FILTER = "/scheduler/filter"
 with open(os.path.join(ROOT, "examples/scheduler/filter.json"), encoding="utf-8") as example:
     ASKED = json.load(example)
 PACE_S = 0.05
-# Longest silence while one replica hands over to another: 3 s for us, plus one for kube-proxy and one because a whole cluster runs on this
-# machine.
-SLACK_S = 3 + 2
 
 
 class Caller:

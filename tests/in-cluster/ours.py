@@ -37,11 +37,17 @@ def container(pod):
 
 
 def is_taken(before, after):
-    """Whether a Lease was taken, by its states before and after, from a holder whose time was not over."""
+    """Whether a Lease was taken, by its states before and after, from a holder whose time was not over. All replicas share one clock
+    here."""
     if before["holderIdentity"] in ("", after["holderIdentity"]):
         return False
     renewed, now = (datetime.datetime.fromisoformat(spec["renewTime"]) for spec in (before, after))
     return after["holderIdentity"] != "" and now < renewed + datetime.timedelta(seconds=before["leaseDurationSeconds"])
+
+
+def gave_up(leases):
+    """Names of the pods that gave the Lease up before it expired. leases: result of Ours.leases()."""
+    return {before["holderIdentity"].rpartition("_")[0] for before, after in leases if before["holderIdentity"] and not after["holderIdentity"]}
 
 
 class Ours:
@@ -116,16 +122,15 @@ class Ours:
         (leader,) = [pod for pod in self.replicas() if [pod["status"].get("podIP")] == addresses]
         return leader
 
-    def takings(self, since):
-        """[(Lease, Lease)]: before and after each acquisition of a Lease that another still held, over all writes after `since`, a
-        resourceVersion. All replicas share one clock here."""
+    def leases(self, since):
+        """[(Lease, Lease)]: before and after each write after `since`, a resourceVersion."""
         last = self.api.get(f"{LEASES}/{NAME}")
         history = []
         for _, lease in self.api.watch(LEASES, f"metadata.name={NAME}", LIMIT_S, since):
             history.append(lease["spec"])
             if lease["metadata"]["resourceVersion"] == last["metadata"]["resourceVersion"]:
                 break
-        return [(before, after) for before, after in zip(history, history[1:]) if is_taken(before, after)]
+        return list(zip(history, history[1:]))
 
     def verbs(self, certificate="client", address=None, **more):
         """A caller of the verbs. certificate: a name from the overlay's script, or (certificate, key). address: default is the

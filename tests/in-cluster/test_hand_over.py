@@ -1,15 +1,18 @@
-"""Verbs move from one replica to another during scheduling: no pod is lost, and no GPU is assigned twice."""
+"""Verbs move from one replica to another during scheduling: no pod is lost, and no GPU is assigned twice.
+
+A replica that ends in order gives the Lease up; otherwise the Lease expires before another replica takes it. How long no verb was
+answered is printed for docs/OPERATIONS.md.
+"""
 
 import time
 
 import gpus
 import pytest
 from api import wait_until
-from callers import SLACK_S, Asking
+from callers import Asking
 from live import BOUND_BY, node_name
-from ours import LEASES, NAME
+from ours import LEASES, NAME, gave_up, is_taken
 from real import is_ready
-from replicas import LEASE_S
 
 N_PODS = gpus.N_NODES * gpus.EACH
 BUDGETS = f"/apis/policy/v1/namespaces/{NAME}/poddisruptionbudgets"
@@ -36,14 +39,14 @@ def everything_is_bound_once(ours, viewer):
 
 def hand_over(ours, make, change):
     """Creates as many pods as GPUs, in two bursts; change(the leader's pod) runs during the first and before the second. Returns the
-    silence of the verbs, and the seconds until all pods were bound."""
+    silence of the verbs, the seconds until all pods were bound, and whether the leader gave the Lease up."""
     ours.keep_logs()
     version = ours.api.get(LEASES)["metadata"]["resourceVersion"]
     with Asking(ours.verbs(patience_s=1)) as asking:
         make(range(N_PODS // 2))
         gpus.wait_until_bound(ours.api, N_PODS // 4)
-        since = time.monotonic()
-        change(ours.leader())
+        since, leader = time.monotonic(), ours.leader()
+        change(leader)
         ours.keep_logs()
         make(range(N_PODS // 2, N_PODS))
         gpus.wait_until_bound(ours.api, N_PODS)
@@ -51,16 +54,17 @@ def hand_over(ours, make, change):
         ours.thaw()
         ours.wait_until_rolled_out()
         ours.keep_logs()
-    assert ours.takings(version) == []
-    return asking.longest_silence(since), bound_s
+    leases = ours.leases(version)
+    assert [writes for writes in leases if is_taken(*writes)] == []
+    return asking.longest_silence(since), bound_s, name_of(leader) in gave_up(leases)
 
 
-def judge(ours, viewer, hand_over_of, limit_s, tell):
-    """hand_over_of: result of hand_over(). tell(text): prints."""
-    silence, bound_s = hand_over_of
+def judge(ours, viewer, hand_over_of, gives_up, tell):
+    """hand_over_of: result of hand_over(). gives_up: whether the leader must have given the Lease up. tell(text): prints."""
+    silence, bound_s, gave = hand_over_of
     n_replicas = everything_is_bound_once(ours, viewer)
     tell(f"no answer for {silence.seconds:.1f} s; {N_PODS} pods bound in {bound_s:.1f} s, by {n_replicas} replicas")
-    assert silence.seconds <= limit_s, silence
+    assert gave or not gives_up, silence
     assert n_replicas >= 2
 
 
@@ -73,12 +77,10 @@ def test_as_many_pods_as_there_are_gpus(ours, viewer, make):
     assert everything_is_bound_once(ours, viewer) == 1
 
 
-@pytest.mark.parametrize(
-    "what, limit_s", [("kill", LEASE_S + SLACK_S), ("freeze", LEASE_S + SLACK_S), ("delete", SLACK_S), ("roll", SLACK_S)]
-)
-def test_a_leader_goes_while_pods_are_bound(ours, viewer, make, what, limit_s, record_property):
+@pytest.mark.parametrize("what, gives_up", [("kill", False), ("freeze", False), ("delete", True), ("roll", True)])
+def test_a_leader_goes_while_pods_are_bound(ours, viewer, make, what, gives_up, record_property):
     handed_over = hand_over(ours, make, getattr(ours, what))
-    judge(ours, viewer, handed_over, limit_s, lambda text: record_property(f"hand-over: {what} the leader", text))
+    judge(ours, viewer, handed_over, gives_up, lambda text: record_property(f"hand-over: {what} the leader", text))
 
 
 def test_a_drain_takes_one_replica_after_the_other(ours, viewer, make, record_property):
@@ -101,5 +103,4 @@ def test_a_drain_takes_one_replica_after_the_other(ours, viewer, make, record_pr
     ours.api.wait_for(BUDGETS, f"metadata.name={NAME}", lambda budget: budget["status"]["disruptionsAllowed"] > 0)
 
     handed_over = hand_over(ours, make, drain)
-    # They are so close together that kube-proxy may be late for both.
-    judge(ours, viewer, handed_over, 3 + SLACK_S, lambda text: record_property(f"hand-over: drain, {n_refused} evictions refused meanwhile", text))
+    judge(ours, viewer, handed_over, True, lambda text: record_property(f"hand-over: drain, {n_refused} evictions refused meanwhile", text))
