@@ -185,6 +185,7 @@ def test_a_binding_does_not_wait_for_reviews(api, guarded):
     item = pod("train-0", 2)
     api.store.put(item)
     guarded.wait("the pod is known", lambda: item["metadata"]["uid"] in guarded.ledger()[1])
+    guarded.wait_until_it_binds()  # reviews are held for ten seconds at most
     with held(api, "review *") as hold:
         waiting = visits(guarded, OF_STRANGERS, lambda number: f"{STRANGER}-{number}")
         hold.wait_for(OF_STRANGERS)
