@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_S 10
+#define PATIENCE_S 60
 #define REQUEST_MAX_BYTES 65536
 
 static void limit_waits(int fd)

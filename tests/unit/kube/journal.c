@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#define PATIENCE_S 10
+#define PATIENCE_S 60
 #define TEXT_MAX_BYTES 4096
 
 struct journal {

@@ -162,10 +162,10 @@ static void no_answer_in_time_is_unknown(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_post("/a", "{}");
-    request.timeout_ms = 100;
+    request.timeout_ms = FAKE_API_SHORT_MS;
     struct box *box = fake_api_ask(api, &request);
     int connection = fake_api_take(api->listener, "POST /a ");
-    fake_api_expect_outcome(box, KUBE_UNKNOWN, "no answer in 100 ms");
+    fake_api_expect_outcome(box, KUBE_UNKNOWN, FAKE_API_NO_ANSWER);
     fake_api_expect_closed(connection);
 }
 
@@ -174,8 +174,8 @@ static void no_connection_in_time_is_not_sent(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_post("/a", "{}");
-    request.timeout_ms = 100;
-    fake_api_expect_outcome(fake_api_ask(api, &request), KUBE_NOT_SENT, "no answer in 100 ms");
+    request.timeout_ms = FAKE_API_SHORT_MS;
+    fake_api_expect_outcome(fake_api_ask(api, &request), KUBE_NOT_SENT, FAKE_API_NO_ANSWER);
 }
 
 static void too_large_an_answer_is_unknown(void **state)
@@ -248,7 +248,7 @@ static void a_refusal_is_the_answer_when_no_newer_token_comes(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_get("/a");
-    request.timeout_ms = 100;
+    request.timeout_ms = FAKE_API_SHORT_MS;
     struct box *box = fake_api_ask(api, &request);
     int connection = fake_api_take(api->listener, "GET /a ");
     fake_api_answer(connection, 401, "who?");
@@ -261,7 +261,7 @@ static void after_a_refusal_connections_are_new(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_get("/a");
-    request.timeout_ms = 100;
+    request.timeout_ms = FAKE_API_SHORT_MS;
     struct box *box = fake_api_ask(api, &request);
     int connection = fake_api_take(api->listener, "GET /a ");
     fake_api_answer(connection, 401, "who?");
@@ -372,13 +372,13 @@ static void a_time_out_retires_what_is_open(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request slow = fake_api_get("/slow"), late = fake_api_get("/late");
-    late.timeout_ms = 100;
+    late.timeout_ms = FAKE_API_SHORT_MS;
     int connection = idle_connection(api);
     struct box *box = fake_api_ask(api, &slow);
     fake_api_expect(connection, "GET /slow ");
     struct box *box_late = fake_api_ask(api, &late);
     int other = fake_api_take(api->listener, "GET /late ");
-    fake_api_expect_outcome(box_late, KUBE_UNKNOWN, "no answer in 100 ms");
+    fake_api_expect_outcome(box_late, KUBE_UNKNOWN, FAKE_API_NO_ANSWER);
     fake_api_expect_closed(other);
     fake_api_answer(connection, 200, "s");
     fake_api_expect_answer(box, 200, "s");
@@ -390,14 +390,14 @@ static void a_time_out_of_what_only_asks_retires_nothing(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request slow = fake_api_get("/slow"), late = fake_api_post("/late", "{}");
-    late.timeout_ms = 100;
+    late.timeout_ms = FAKE_API_SHORT_MS;
     late.only_asks = true;
     int connection = idle_connection(api);
     struct box *box = fake_api_ask(api, &slow);
     fake_api_expect(connection, "GET /slow ");
     struct box *box_late = fake_api_ask(api, &late);
     int other = fake_api_take(api->listener, "POST /late ");
-    fake_api_expect_outcome(box_late, KUBE_UNKNOWN, "no answer in 100 ms");
+    fake_api_expect_outcome(box_late, KUBE_UNKNOWN, FAKE_API_NO_ANSWER);
     fake_api_expect_closed(other);
     fake_api_answer(connection, 200, "s");
     fake_api_expect_answer(box, 200, "s");

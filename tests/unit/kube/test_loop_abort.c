@@ -23,10 +23,10 @@ static void a_change_that_is_given_up_is_cut_off(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_post("/a", "{}");
-    request.timeout_ms = 100;
+    request.timeout_ms = FAKE_API_SHORT_MS;
     struct box *box = fake_api_ask(api, &request);
     int connection = fake_api_take(api->listener, "POST /a ");
-    fake_api_expect_outcome(box, KUBE_UNKNOWN, "no answer in 100 ms");
+    fake_api_expect_outcome(box, KUBE_UNKNOWN, FAKE_API_NO_ANSWER);
     assert_true(ends_with_a_reset(connection));
 }
 
@@ -170,11 +170,11 @@ static void few_connect_at_a_time(void **state)
     fake_api_open(&api, "https");
     fake_api_start(&api);
     struct kube_request request = fake_api_get("/a");
-    request.timeout_ms = 500;
+    request.timeout_ms = FAKE_API_SHORT_MS;
     for (size_t i = 0; i < N_REQUESTS; i++)
         boxes[i] = fake_api_ask(&api, &request);
     for (size_t i = 0; i < N_REQUESTS; i++)
-        fake_api_expect_outcome(boxes[i], KUBE_NOT_SENT, "no answer in 500 ms");
+        fake_api_expect_outcome(boxes[i], KUBE_NOT_SENT, FAKE_API_NO_ANSWER);
     int n_connections = 0;
     for (int fd = 0; (fd = accept4(api.listener, NULL, NULL, SOCK_CLOEXEC)) >= 0; n_connections++) {
         (void)close(fd);

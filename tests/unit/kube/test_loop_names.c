@@ -92,7 +92,7 @@ static void a_name_that_is_not_resolved_holds_nobody_up(void **state)
     struct kube_request slow = fake_api_get("/slow"), fresh = fake_api_get("/fresh");
     (void)state;
     fresh.fresh = true;
-    fresh.timeout_ms = 100;
+    fresh.timeout_ms = FAKE_API_SHORT_MS;
     answer_names(true);
     open_named(&api);
     struct box *box = fake_api_ask(&api, &slow);
@@ -100,7 +100,7 @@ static void a_name_that_is_not_resolved_holds_nobody_up(void **state)
     answer_names(false);
     struct box *late = fake_api_ask(&api, &fresh);
     await_asked(1);
-    fake_api_expect_outcome(late, KUBE_NOT_SENT, "no answer in 100 ms");
+    fake_api_expect_outcome(late, KUBE_NOT_SENT, FAKE_API_NO_ANSWER);
     fake_api_answer(connection, 200, "s");
     fake_api_expect_answer(box, 200, "s");
     (void)close(connection);

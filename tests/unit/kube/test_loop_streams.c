@@ -199,13 +199,13 @@ static void what_follows_the_body_has_an_end(void **state)
 static void a_watch_may_be_silent_for_any_time(void **state)
 {
     struct opener *opener = *state;
-    opener->request.timeout_ms = 100;
+    opener->request.timeout_ms = FAKE_API_SHORT_MS;
     int connection = begin_with_head(opener);
     struct kube_request other = fake_api_get("/other");
-    other.timeout_ms = 300;
+    other.timeout_ms = FAKE_API_SHORT_MS + 1000;
     struct box *box = fake_api_ask(&opener->api, &other);
     int other_connection = fake_api_accept(opener->api.listener);
-    fake_api_expect_outcome(box, KUBE_UNKNOWN, "no answer in 300 ms");
+    fake_api_expect_outcome(box, KUBE_UNKNOWN, "no answer in 3000 ms");
     journal_expect(opener->journal, "head 200");
     fake_api_write(connection, "2\r\nab\r\n");
     journal_wait(opener->journal, "bytes: 2ab");
@@ -216,20 +216,20 @@ static void a_watch_may_be_silent_for_any_time(void **state)
 static void a_list_may_not(void **state)
 {
     struct opener *opener = *state;
-    opener->request.idle_ms = 100;
+    opener->request.idle_ms = FAKE_API_SHORT_MS;
     int connection = begin_with_head(opener);
     fake_api_write(connection, "2\r\nab\r\n");
-    journal_wait(opener->journal, "end unknown: nothing came in 100 ms");
+    journal_wait(opener->journal, "end unknown: nothing came in 2000 ms");
     fake_api_expect_closed(connection);
 }
 
 static void no_head_in_time_is_unknown(void **state)
 {
     struct opener *opener = *state;
-    opener->request.timeout_ms = 100;
+    opener->request.timeout_ms = FAKE_API_SHORT_MS;
     opener->request.idle_ms = 50;
     int connection = begin(opener);
-    journal_wait(opener->journal, "end unknown: no answer in 100 ms");
+    journal_wait(opener->journal, "end unknown: " FAKE_API_NO_ANSWER);
     fake_api_expect_closed(connection);
 }
 
