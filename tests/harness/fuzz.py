@@ -57,7 +57,6 @@ def fuzz(name, seconds):
             corpus,
         ],
         ENV,
-        seconds + 120,
     )
 
 

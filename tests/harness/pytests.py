@@ -6,8 +6,6 @@ import xml.etree.ElementTree as ElementTree
 
 from harness import commands
 
-TIMEOUT_S = 1800
-
 
 def outcome(case):
     for kind in ("failure", "error", "skipped"):
@@ -43,7 +41,7 @@ def run_files(results, step, number, files, env, within):
     if os.path.exists(report):
         os.remove(report)
     command = [*within, "/usr/bin/python3", "-m", "pytest", "-c", "tests/pytest.ini", "--rootdir=tests", "-q", f"--junitxml={report}"]
-    status, output = commands.run([*command, *files], env, TIMEOUT_S)
+    status, output = commands.run([*command, *files], env)
     explained = os.path.exists(report) and record(results, step, report)
     if status != 0 and not explained:
         results.fail(step, f"{output}\npytest: exit status {status}")

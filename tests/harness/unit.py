@@ -13,7 +13,6 @@ import subprocess
 from harness import commands
 
 LINE = re.compile(r"^\[ *(RUN|OK|SKIPPED) *\] (\S.*)$")
-TIMEOUT_S = 3600  # see commands.py
 ENV = {
     "CMOCKA_MESSAGE_OUTPUT": "STDOUT",
     "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
@@ -88,7 +87,7 @@ def record(results, name, status, output):
 
 
 def run_one(test, env):
-    return commands.run(test["cmd"], {**ENV, **test["env"], **env}, TIMEOUT_S, test["workdir"])
+    return commands.run(test["cmd"], {**ENV, **test["env"], **env}, folder=test["workdir"])
 
 
 def run(results, step, build, wanted, env, keep=lambda test: True):

@@ -13,7 +13,7 @@ ARGUMENTS = {"scripts/image-sbom.py": ["folder", "1.0", "0", "0"], "scripts/open
 
 def run(folder, script, *arguments):
     command = [os.path.join(tree.ROOT, script), *arguments]
-    return subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False)
+    return subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False)
 
 
 def test_there_are_scripts():
