@@ -163,7 +163,7 @@ def test_too_many_requests(api, follow):
     some_changes(api)
     service.settle()
     for name in ("list pods", "watch nodes"):
-        first, second = api.faults.times_of(name)
+        first, second, *_ = api.faults.times_of(name)  # a probe, or the list before the first binding, may have followed
         # Without Retry-After at most 1.6 s. The service counts from the beginning of the loop's round in which the answer came.
         assert second - first > 3
     assert (service.relists("pods"), service.relists("nodes")) == (1, 1)

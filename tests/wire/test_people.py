@@ -4,13 +4,14 @@ told why not. What the API server cannot say is no yes, and no thread waits for 
 import concurrent.futures
 import contextlib
 import signal
+import threading
 import time
 
 import objects
 import pytest
 from guarded import DRY_RUN, PATHS, GuardedFollower, GuardedService
 from objects import pod
-from service import LIMIT_S
+from service import LIMIT_S, Answer
 
 READER, STRANGER = "reader-t0ken.abc", "nobodys-t0ken.xyz"
 NOT_NOW = "the API server could not verify the token and its permissions: try again"
@@ -56,9 +57,18 @@ def held(api, name):
 
 
 def visits(service, count, token=READER):
-    """So many at the same time: their futures."""
-    threads = concurrent.futures.ThreadPoolExecutor(count)
-    return [threads.submit(service.visit, token if isinstance(token, str) else token(number)) for number in range(count)]
+    """So many at the same time: their futures. They ask only when all handshakes are done, as a review has ten seconds."""
+    threads, connected = concurrent.futures.ThreadPoolExecutor(count), threading.Barrier(count)
+
+    def visit(number):
+        with contextlib.closing(service.connect(service.tls)) as connection:
+            connection.connect()
+            connected.wait(LIMIT_S)
+            bearer = f"Bearer {token if isinstance(token, str) else token(number)}"
+            connection.request("GET", "/v1/inventory", headers={"Authorization": bearer})
+            return Answer(connection.getresponse())
+
+    return [threads.submit(visit, number) for number in range(count)]
 
 
 def test_every_path_is_guarded_and_open_to_who_may(api, guarded):

@@ -213,14 +213,13 @@ def n_sockets(service):
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=lambda version: version.name)
 def test_a_handshake_has_its_time_and_a_connection_that_waits_has_more(version, tmp_path, start_service):
-    """kube-scheduler keeps connections whose handshake is done, and which it has not used yet."""
-    secured = Secured(tmp_path, start_service, limits={"requestSeconds": 1})
+    """kube-scheduler keeps connections whose handshake is done, and which it has not used yet. On a busy machine a handshake takes long."""
+    secured = Secured(tmp_path, start_service, limits={"requestSeconds": 5})
     with greeted(secured, version) as unused:
         before = n_sockets(secured.service)
-        for part in (b"", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"):
-            with Raw(secured.address) as half:
-                half.send(part)
-                assert half.is_closed()
+        with opened(secured.address, 2) as (silent, half):
+            half.send(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
+            assert silent.is_closed() and half.is_closed()
         with greeted(secured, version) as slow, contextlib.suppress(ssl.SSLError):  # an end without a farewell
             slow.send(FILTER[:-1])
             assert slow.is_closed()
