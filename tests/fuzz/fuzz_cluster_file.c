@@ -1,6 +1,6 @@
 /*
- * Any bytes as a cluster file: no fault, a ledger that is right or the old one as it was, the same
- * ledger from the same bytes, and metrics that can be written.
+ * Reads any bytes as a cluster file. Nothing crashes; the ledger is either correct or the old one,
+ * unchanged; equal bytes give equal ledgers; the metrics can be written.
  */
 #include "base/log.h"
 #include "inventory/inventory.h"
@@ -20,7 +20,7 @@ static void require(bool holds)
         abort();
 }
 
-/* What can be counted of an inventory. */
+/* The counts of an inventory. */
 struct counts {
     size_t n_nodes;
     size_t n_pods;
@@ -60,7 +60,7 @@ static void check_metrics(struct inventory *inventory)
     buf_fini(&text);
 }
 
-/* Loads it and, where that went well, once more. */
+/* Loads the file, and if that succeeds, loads it again. */
 static void check_file(struct inventory *inventory, const char *path)
 {
     struct err err = {""};

@@ -1,6 +1,6 @@
 /*
- * Any text as the body of a dry run: no fault, the ledger stays as it is, and an answer is JSON
- * that adds up, and as a table text.
+ * Sends any text as the body of a dry run. Nothing crashes, and the ledger stays unchanged. An
+ * answer is JSON with consistent numbers, or a table.
  */
 #include "api/api.h"
 #include "fake_exchange.h"

@@ -1,7 +1,7 @@
 /*
- * Any text as the body of a filter, prioritize, preempt and bind request: no fault, each node asked
- * about is answered once, the same question gets the same bytes, and scores are what kube-scheduler
- * reads.
+ * Sends any text as the body of filter, prioritize, preempt and bind. Nothing crashes, the answer
+ * has each requested node once, equal requests get equal bytes, and kube-scheduler can read the
+ * scores.
  */
 #include "extender/extender.h"
 #include "fake_exchange.h"
@@ -25,7 +25,7 @@ static json_t *parse(const char *text, size_t len)
     return json_parse(text, len, 0, &value, NULL) == 0 ? value : NULL;
 }
 
-/* The names in the question, however it gives them; NULL where it has none. */
+/* The node names of the request in either form; NULL if it has none. */
 static json_t *names_asked(const json_t *question)
 {
     size_t i = 0;
@@ -52,7 +52,7 @@ static json_t *names_passed(const json_t *answer)
     return names;
 }
 
-/* Each name passed, in the order asked, or was refused. */
+/* Each name is in the result, in the requested order, or was rejected. */
 static void check_names(const json_t *question, const json_t *answer)
 {
     json_t *asked = names_asked(question);
@@ -109,7 +109,7 @@ static void check_prioritize(const json_t *question, const struct fake_answer *a
     json_decref(value);
 }
 
-/* No null and no empty list, over which kube-scheduler would fall. */
+/* A null or an empty list would crash kube-scheduler. */
 static void check_preempt(const json_t *question, const struct fake_answer *answer)
 {
     (void)question;

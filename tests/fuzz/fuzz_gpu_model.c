@@ -1,5 +1,5 @@
-/* Any text as a GPU's name, and, cut at the first newlines, with an alias: what is read is read
- * again from its canonical text as the same, and satisfies itself. */
+/* Parses any text as a GPU's name, and, cut at the first newlines, with an alias. The canonical
+ * text parses to the same model, and a model satisfies itself. */
 #include "types/gpu_model.h"
 
 #include <stdlib.h>

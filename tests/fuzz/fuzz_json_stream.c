@@ -1,6 +1,6 @@
 /*
- * Any text as a stream of JSON objects: how it is cut changes nothing, and it is accepted where
- * jansson alone accepts it. The last byte says how large the pieces are.
+ * Reads any text as a stream of JSON objects. The size of the pieces changes nothing, and the
+ * stream accepts what jansson alone accepts. The last byte is the size of the pieces.
  */
 #include "../../src/formats/nul.h"
 #include "../unit/formats/seen.h"
@@ -100,7 +100,7 @@ static int all_objects(const char *text, size_t len)
     return all;
 }
 
-/* "items" that come twice and depth are rules of the stream alone. */
+/* Duplicate "items" and depth are rules of the stream alone. */
 static void check_against_jansson(const char *text, size_t len)
 {
     const struct json_stream_options options = {.max_object_bytes = 1 << 20,

@@ -1,6 +1,6 @@
 /*
- * Any bytes as a kubeconfig: no fault, a target that can be asked, or a message that begins with
- * the file.
+ * Reads any bytes as a kubeconfig. Nothing crashes; the result is a usable target, or a message
+ * that begins with the file.
  */
 #include "kube/target.h"
 #include "memory_file.h"
@@ -17,7 +17,7 @@ static void require(bool holds)
         abort();
 }
 
-/* What may stand in a header or in an address. */
+/* Characters allowed in a header or an address. */
 static bool is_printable(const char *text)
 {
     for (; text && *text; text++) {

@@ -1,6 +1,6 @@
 /*
- * Any text as a Node, a Pod, a manifest, and as a Pod's annotations: no fault, every text in the
- * answer is fit for JSON, and no annotation changes what a pod uses.
+ * Reads any text as a Node, a Pod, a manifest, and a Pod's annotations. Nothing crashes, every
+ * text in the result is valid in JSON, and no annotation changes a pod's usage.
  */
 #include "objects/node.h"
 #include "objects/pod.h"

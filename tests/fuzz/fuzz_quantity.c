@@ -1,4 +1,4 @@
-/* Any text as a quantity: no fault, and what is accepted fits together. */
+/* Parses any text as a quantity. Nothing crashes, and accepted values are consistent. */
 #include "types/quantity.h"
 
 #include <stddef.h>
@@ -13,7 +13,7 @@ static void require(int holds)
         abort();
 }
 
-/* The value is the milli value, rounded up once more. */
+/* The value is the milli value, rounded up. */
 static void check(const char *text)
 {
     struct err err;

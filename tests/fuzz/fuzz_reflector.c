@@ -1,9 +1,9 @@
 /*
- * Any bytes as the API server's answers to a reflector, and any time between them: no fault, what
- * it wants follows its own rules, it never asks in a loop, and it keeps no more than its limits.
+ * Gives a reflector any bytes as the API server's answers, at any intervals. Nothing crashes, its
+ * requests follow its rules, it never requests in a loop, and it stores no more than its limits.
  *
- * The input is commands, one a line: "h200" a head, "+500" so many milliseconds, "e" an end, "c" a
- * cut, "n" not sent, "d" nothing is unread, ":" and anything else: bytes with their newline.
+ * The input has one command per line: "h200" a head, "+500" milliseconds, "e" an end, "c" a cut,
+ * "n" not sent, "d" nothing unread, ":" and anything else: bytes with their newline.
  */
 #include "kube/reflector.h"
 
@@ -28,7 +28,7 @@ struct world {
     bool is_listing;
     bool is_open; /* a request is in flight */
     bool has_head;
-    bool was_cut; /* and not asked again since */
+    bool was_cut; /* and no request since */
 };
 
 static void on_list_begin(void *context)

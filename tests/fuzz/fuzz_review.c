@@ -1,9 +1,9 @@
 /*
- * Any bytes as the API server's answer to a TokenReview, and to a SubjectAccessReview: no fault;
- * nobody is let in but by the word of the right object; and of whomever it names, what is asked
- * next is JSON that names the same.
+ * Reads any bytes as the API server's answer to a TokenReview and a SubjectAccessReview. Nothing
+ * crashes, only a valid object of the right kind admits a user, and the next request is JSON that
+ * names the same user.
  *
- * The input is a header Authorization, a newline, and the answer's body.
+ * The input is an Authorization header, a newline, and the answer's body.
  */
 #include "review.h"
 
@@ -29,7 +29,7 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* The first of each where one is there twice: then there must be no yes. */
+/* The first of each duplicate; with a duplicate no user may be admitted. */
 static void check_user(const struct review_user *user, const char *body, size_t len)
 {
     json_t *said = json_loadb(body, len, 0, NULL);

@@ -1,5 +1,5 @@
-/* Any text as a policy file: no fault, a place in every message, and what is accepted is printed so
- * that it reads back to the same. */
+/* Reads any text as a policy file. Nothing crashes, every message has a position, and an accepted
+ * policy is printed so that it reads back to the same. */
 #include "config/settings.h"
 
 #include <stdbool.h>

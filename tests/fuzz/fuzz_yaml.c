@@ -1,7 +1,7 @@
 /*
- * Any text as YAML: no fault, the limits hold for what is handed over, errors have their place, and
- * a document read as a whole is the same as its envelope and its items, and so is one read in
- * pieces.
+ * Reads any text as YAML. Nothing crashes, the limits hold for every object, and errors have a
+ * position. A document read whole equals its envelope and its items, and equals the same document
+ * read in pieces.
  */
 #include "formats/yaml_json.h"
 
@@ -103,7 +103,7 @@ static void check_whole(const char *text, size_t size, const struct put_together
     yaml_places_free(places);
 }
 
-/* How much comes at once of a text. */
+/* The size of one piece of a text. */
 struct pieces {
     struct bytes_at_hand rest;
     size_t piece;
@@ -136,8 +136,8 @@ static void forget(struct put_together *together)
     *together = (struct put_together){NULL, NULL};
 }
 
-/* Read in pieces it is the same. (Of two faults the later one may be told: bytes that are no UTF-8
- * are seen a little ahead of all else, as far as there are bytes.) */
+/* Reading in pieces gives the same result. Of two faults the later one may be reported, because
+ * invalid UTF-8 is detected slightly ahead of everything else. */
 static void check_pieces(const char *text, size_t size, const struct put_together *together)
 {
     struct put_together again = {NULL, NULL};
