@@ -3,6 +3,7 @@
 
 #include "unit.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -112,6 +113,23 @@ static void the_bell_ends_one_wait(void **state)
     poller_wait(&pair->poller, 0);
 }
 
+static int lowest_free_fd(const struct pair *pair)
+{
+    const int fd = dup(pair->ours);
+    assert_return_code(fd, errno);
+    assert_return_code(close(fd), errno);
+    return fd;
+}
+
+static void a_set_that_nobody_can_wait_for_leaves_no_descriptor(void **state)
+{
+    const struct pair *pair = *state;
+    struct poller none = {.epoll_fd = -1, .bell_fd = -1};
+    const int before = lowest_free_fd(pair);
+    assert_int_equal(poller_new_set(&none), -EBADF);
+    assert_int_equal(lowest_free_fd(pair), before);
+}
+
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -122,6 +140,7 @@ int main(void)
         TEST(no_more_events_than_asked_for),
         TEST(a_ready_socket_ends_the_wait),
         TEST(the_bell_ends_one_wait),
+        TEST(a_set_that_nobody_can_wait_for_leaves_no_descriptor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
