@@ -61,7 +61,7 @@ static void test_nodes_of_long_model_names_differ_by_memory(void **state)
 {
     struct given *given = *state;
     static const char LABELS[] =
-        "nvidia.com/gpu.product=A-card-with-quite-a-long-name-of-many-words,"
+        "nvidia.com/gpu.product=A-card-whose-name-takes-nearly-all-the-room-that-there-is-here,"
         "nvidia.com/gpu.memory=%d";
     given_node(given, "small", GPU "=8", arena_printf(given->arena, LABELS, 40960));
     given_node(given, "twin", GPU "=8", arena_printf(given->arena, LABELS, 40960));

@@ -113,7 +113,7 @@ static void test_shapes_are_equal_only_when_all_facts_are(void **state)
 static void test_shapes_differ_by_where_a_word_ends(void **state)
 {
     struct given *given = *state;
-    const char *const TERMS[] = {"ab In cd", "a In bcd", "abc In d", "ab In c|d"};
+    const char *const TERMS[] = {"zone In ab|c", "zone In a|bc", "zone In abc|d", "zonea In b|c"};
     const struct pod_shape *shapes[4] = {NULL};
     for (size_t i = 0; i < 4; i++) {
         const char *uid = arena_printf(given->arena, "p%zu", i);
