@@ -73,7 +73,6 @@ struct settings_scheduler {
     size_t weight;         /* of this extender */
     size_t http_timeout_s; /* of this extender: kube-scheduler's time-out for any answer */
     bool other_extenders;
-    bool all_pods;        /* all pods come to this extender: causes a warning */
     bool beside;          /* an instance beside each kube-scheduler, without a Lease */
     size_t lease_s;       /* kube-scheduler's leaderElection.leaseDuration */
     size_t renew_s;       /* kube-scheduler's renewDeadline */

@@ -23,20 +23,29 @@
 int pod_from_json(const json_t *object, const struct policy *policy, struct arena *arena,
                   struct pod_facts *ret_facts, struct err *err);
 
+/* The same for a pod that no verb has asked about: one of the ledger or of a manifest. If
+ * kube-scheduler never asks about it, its annotations have no effect: wishes and refusals by them
+ * are left out. (A pod that a verb asks about has come here, whatever the policy says.) */
+int pod_from_json_unasked(const json_t *object, const struct policy *policy, struct arena *arena,
+                          struct pod_facts *ret_facts, struct err *err);
+
 struct text_list {
     const char **items;
     size_t n;
 };
 
 /* Features of the pod that this program does not judge, one line each for users: "resource claim
- * gpu (exclusive-gpu-claim): claims are not yet judged", "spec.topologySpreadConstraints", possible
- * changes by admission ... At most 100; unreadable ones are skipped. */
-struct text_list pod_not_evaluated(const json_t *object, struct arena *arena);
+ * gpu (exclusive-gpu-claim): claims are not yet judged", "spec.topologySpreadConstraints",
+ * annotations without effect, possible changes by admission ... At most 100; unreadable ones are
+ * skipped. */
+struct text_list pod_not_evaluated(const json_t *object, const struct policy *policy,
+                                   struct arena *arena);
 
 /* The same for an admitted pod, without possible changes by admission. One text, each line ended by
  * a newline; at most 2 KiB of whole lines, the last of which has the number left out. NULL: none.
  */
-const char *pod_not_evaluated_text(const json_t *object, struct arena *arena);
+const char *pod_not_evaluated_text(const json_t *object, const struct policy *policy,
+                                   struct arena *arena);
 
 /* last: the last state of a pod that has finished or is gone. Returns the node whose kubelet
  * rejected it: it was bound there, was not being deleted, and no kubelet had ever reported its

@@ -83,6 +83,9 @@ struct policy {
     /* Adds to every GPU pod the toleration that Kubernetes' admission plugin
      * ExtendedResourceToleration would add: key = resource name, operator Exists. */
     bool extended_resource_toleration;
+    /* kube-scheduler calls this extender about every pod: it has no managedResources. Else only
+     * about pods that name one of gpu_resources. */
+    bool all_pods;
     /* Default for pods without the annotation: shared or sliced GPUs count as whole ones. */
     bool allow_shared;
     enum placement_policy placement;

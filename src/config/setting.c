@@ -67,7 +67,7 @@ const struct setting SETTINGS[] = {
     {"scheduler.httpTimeoutSeconds", SETTING_COUNT, AT(scheduler.http_timeout_s),
      FROM_TO(1, 600, 3)},
     {"scheduler.otherExtenders", SETTING_SWITCH, AT(scheduler.other_extenders)},
-    {"scheduler.allPods", SETTING_SWITCH, AT(scheduler.all_pods)},
+    {"scheduler.allPods", SETTING_SWITCH, AT(policy.all_pods)},
     {"scheduler.beside", SETTING_SWITCH, AT(scheduler.beside)},
     {"scheduler.leaseDurationSeconds", SETTING_COUNT, AT(scheduler.lease_s), FROM_TO(2, 3600, 15)},
     {"scheduler.renewDeadlineSeconds", SETTING_COUNT, AT(scheduler.renew_s), FROM_TO(1, 3600, 10)},

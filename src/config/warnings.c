@@ -19,7 +19,7 @@ static bool names_nobody(const struct settings_clients *clients)
 static void warn_of_all_pods(const struct yaml_file *file, json_t *root, struct settings *settings)
 {
     const struct yaml_value at = setting_place(root, "scheduler", "allPods", "scheduler.allPods");
-    if (settings->scheduler.all_pods)
+    if (settings->policy.all_pods)
         (void)yaml_fault(file, &at, new_warning(settings),
                          "while this service is down, a kube-scheduler with ignorable: false "
                          "schedules nothing at all: this service's own pod and those of DNS and "

@@ -24,9 +24,9 @@ static int decode_pod(const json_t *object, const struct policy *policy, struct 
                       union kind_facts *ret_facts, struct err *err)
 {
     struct pod_facts *facts = &ret_facts->pod;
-    int r = pod_from_json(object, policy, arena, facts, err);
+    int r = pod_from_json_unasked(object, policy, arena, facts, err);
     if (r == 0 && !facts->node_name[0] && !facts->finished)
-        facts->not_evaluated = pod_not_evaluated_text(object, arena);
+        facts->not_evaluated = pod_not_evaluated_text(object, policy, arena);
     return r;
 }
 

@@ -5,6 +5,7 @@
 #include "annotations.h"
 #include "formats/json_get.h"
 #include "ledger/shape_limits.h"
+#include "managed.h"
 #include "meta.h"
 #include "objects/demand.h"
 #include "tolerations.h"
@@ -19,6 +20,7 @@ struct pod_reading {
     const struct policy *policy;
     struct arena *arena;
     struct pod_facts *facts;
+    bool is_asked; /* a verb asks about it, so its annotations count */
 };
 
 /* ---- soft preferences ---- */
@@ -245,12 +247,17 @@ static int read_tolerations(struct pod_reading *reading, const json_t *spec, str
     return 0;
 }
 
-static int read_annotations(struct pod_reading *reading, const json_t *metadata, struct err *err)
+static int read_annotations(struct pod_reading *reading, const json_t *metadata, const json_t *spec,
+                            struct err *err)
 {
+    struct shape_facts *shape = &reading->facts->shape;
+    struct shape_facts ignored = *shape;
     const char *refusal = NULL;
-    int r = annotations_read(metadata, reading->policy, reading->arena, &reading->facts->shape,
+    const bool counts = reading->is_asked || managed_by_policy(spec, reading->policy);
+    int r = annotations_read(metadata, reading->policy, reading->arena, counts ? shape : &ignored,
                              &refusal, err);
-    refuse(reading, refusal);
+    if (counts)
+        refuse(reading, refusal);
     if (r < 0)
         err_prefix(err, "metadata.");
     return r;
@@ -265,8 +272,8 @@ static int read_node_selector(struct pod_reading *reading, const json_t *spec, s
     return r;
 }
 
-int pod_from_json(const json_t *object, const struct policy *policy, struct arena *arena,
-                  struct pod_facts *ret_facts, struct err *err)
+static int read_pod(struct pod_reading reading, const json_t *object, struct pod_facts *ret_facts,
+                    struct err *err)
 {
     if (!json_is_object(object))
         return err_set(err, EINVAL, "is %s, should be a Pod object", json_type_text(object));
@@ -276,7 +283,7 @@ int pod_from_json(const json_t *object, const struct policy *policy, struct aren
                               .node_name = "",
                               .nominated_node = "",
                               .priority_class = ""};
-    struct pod_reading reading = {policy, arena, &facts};
+    reading.facts = &facts;
     json_t *metadata = NULL;
     json_t *spec = NULL;
     json_t *status = NULL;
@@ -290,11 +297,25 @@ int pod_from_json(const json_t *object, const struct policy *policy, struct aren
         (r = read_node_selector(&reading, spec, err)) < 0 ||
         (r = read_affinity(&reading, spec, err)) < 0 ||
         (r = read_tolerations(&reading, spec, err)) < 0 ||
-        (r = read_annotations(&reading, metadata, err)) < 0)
+        (r = read_annotations(&reading, metadata, spec, err)) < 0)
         return r;
-    shape_limit(&facts.shape, policy);
+    shape_limit(&facts.shape, reading.policy);
     *ret_facts = facts;
     return 0;
+}
+
+int pod_from_json(const json_t *object, const struct policy *policy, struct arena *arena,
+                  struct pod_facts *ret_facts, struct err *err)
+{
+    const struct pod_reading asked = {.policy = policy, .arena = arena, .is_asked = true};
+    return read_pod(asked, object, ret_facts, err);
+}
+
+int pod_from_json_unasked(const json_t *object, const struct policy *policy, struct arena *arena,
+                          struct pod_facts *ret_facts, struct err *err)
+{
+    const struct pod_reading unasked = {.policy = policy, .arena = arena};
+    return read_pod(unasked, object, ret_facts, err);
 }
 
 /* ---- pods that a kubelet refused ---- */

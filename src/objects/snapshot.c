@@ -5,6 +5,7 @@
 #include "ledger/gpu_demand.h"
 #include "ledger/reservation.h"
 #include "ledger/shape_limits.h"
+#include "managed.h"
 #include "meta.h"
 #include "objects/pod.h"
 #include "objects/to_json.h"
@@ -51,11 +52,19 @@ static int read_limit(const json_t *object, struct shape_facts *shape, struct er
     return 0;
 }
 
+/* A pod with the request nvidia.com/gpu: 0 is managed, but the ledger keeps no such request. */
+static bool loses_annotations(const json_t *pod, const struct policy *policy)
+{
+    return json_member(json_member(pod, "metadata"), "annotations") &&
+           !managed_by_policy(json_member(pod, "spec"), policy);
+}
+
 /* A gated pod is kept too: its lines that are not evaluated name the gates, unlike the ledger. */
 json_t *kept_pod_to_json(const struct pod_facts *facts, const struct policy *policy)
 {
     json_t *object = pod_to_json(facts, policy);
-    if (!facts->refusal && !facts->not_evaluated && !facts->gated && !facts->shape.over)
+    if (!facts->refusal && !facts->not_evaluated && !facts->gated && !facts->shape.over &&
+        !loses_annotations(object, policy))
         return object;
     make_own(object, "KeptPod");
     set_limit(object, &facts->shape);

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/nearest.h"
 #include "formats/json_get.h"
+#include "managed.h"
 #include "quoted.h"
 #include "tolerations.h"
 
@@ -152,7 +153,15 @@ static const char *const KNOWN_ANNOTATIONS[] = {"models", "exclude-models", "min
 /* Written by our bindings and sometimes copied by a pod's owner; not a request. */
 #define LEFT_BY_BIND "bound-by"
 
-static void add_legacy(const json_t *metadata, struct lines *lines)
+static void add_without_effect(const char *annotation, struct lines *lines)
+{
+    lines_add(lines,
+              "annotation %s has no effect: kube-scheduler places pods that name no GPU resource "
+              "alone (scheduler.allPods is false)",
+              annotation);
+}
+
+static void add_legacy_affinity(const json_t *metadata, struct lines *lines)
 {
     static const char *const MEMBERS[] = {"podAffinity", "podAntiAffinity"};
     json_auto_t *affinity = annotations_legacy_affinity(metadata);
@@ -160,7 +169,16 @@ static void add_legacy(const json_t *metadata, struct lines *lines)
         if (json_member(affinity, MEMBERS[i]))
             lines_add(lines, "annotation " ANNOTATION_LEGACY_AFFINITY ": %s", MEMBERS[i]);
     }
-    if (json_member(json_member(metadata, "annotations"), ANNOTATION_LEGACY_TOLERATIONS))
+}
+
+static void add_legacy(const json_t *metadata, bool is_managed, struct lines *lines)
+{
+    const json_t *annotations = json_member(metadata, "annotations");
+    if (is_managed)
+        add_legacy_affinity(metadata, lines);
+    else if (json_member(annotations, ANNOTATION_LEGACY_AFFINITY))
+        add_without_effect(ANNOTATION_LEGACY_AFFINITY, lines);
+    if (json_member(annotations, ANNOTATION_LEGACY_TOLERATIONS))
         lines_add(lines, "annotation " ANNOTATION_LEGACY_TOLERATIONS);
 }
 
@@ -179,12 +197,17 @@ static const char *nearest_of(const char *name)
     return strcmp(nearest, name) == 0 ? NULL : least == SIZE_MAX ? "" : nearest;
 }
 
-static void add_ours(const char *key, struct lines *lines)
+static void add_ours(const char *key, bool is_managed, struct lines *lines)
 {
     const char *name = key + strlen(ANNOTATION_PREFIX);
     const char *nearest = nearest_of(name);
-    if (!nearest || strcmp(name, LEFT_BY_BIND) == 0)
+    if (strcmp(name, LEFT_BY_BIND) == 0)
         return;
+    if (!nearest) {
+        if (!is_managed)
+            add_without_effect(key, lines);
+        return;
+    }
     const char *shown = quoted_plain(lines->arena, key);
     if (*nearest)
         lines_add(lines, "annotation %s is unknown; did you mean " ANNOTATION_PREFIX "%s?", shown,
@@ -193,15 +216,16 @@ static void add_ours(const char *key, struct lines *lines)
         lines_add(lines, "annotation %s is unknown", shown);
 }
 
-/* Adds legacy annotations that are not node affinity, and unknown names with our prefix. */
-static void add_annotations(const json_t *metadata, struct lines *lines)
+/* Adds legacy annotations that are not node affinity, unknown names with our prefix, and
+ * annotations without effect. */
+static void add_annotations(const json_t *metadata, bool is_managed, struct lines *lines)
 {
-    add_legacy(metadata, lines);
+    add_legacy(metadata, is_managed, lines);
     const char *key = NULL;
     const json_t *value = NULL;
     json_object_foreach (json_member(metadata, "annotations"), key, value) {
         if (strncmp(key, ANNOTATION_PREFIX, strlen(ANNOTATION_PREFIX)) == 0)
-            add_ours(key, lines);
+            add_ours(key, is_managed, lines);
     }
 }
 
@@ -325,7 +349,8 @@ static void add_scheduling(const json_t *spec, struct lines *lines)
                   shown(lines, scheduler));
 }
 
-static struct text_list collect(const json_t *object, bool admitted, struct arena *arena)
+static struct text_list collect(const json_t *object, const struct policy *policy, bool admitted,
+                                struct arena *arena)
 {
     struct lines lines = {.arena = arena};
     const json_t *spec = json_member(object, "spec");
@@ -334,22 +359,24 @@ static struct text_list collect(const json_t *object, bool admitted, struct aren
     add_volumes(spec, &lines);
     add_containers(spec, admitted, &lines);
     add_tolerations(spec, &lines);
-    add_annotations(json_member(object, "metadata"), &lines);
+    add_annotations(json_member(object, "metadata"), managed_by_policy(spec, policy), &lines);
     if (!admitted)
         add_admission(spec, &lines);
     add_scheduling(spec, &lines);
     return lines_list(&lines);
 }
 
-struct text_list pod_not_evaluated(const json_t *object, struct arena *arena)
+struct text_list pod_not_evaluated(const json_t *object, const struct policy *policy,
+                                   struct arena *arena)
 {
-    return collect(object, false, arena);
+    return collect(object, policy, false, arena);
 }
 
 /* Always leaves room for the line with the number left out. */
-const char *pod_not_evaluated_text(const json_t *object, struct arena *arena)
+const char *pod_not_evaluated_text(const json_t *object, const struct policy *policy,
+                                   struct arena *arena)
 {
-    const struct text_list list = collect(object, true, arena);
+    const struct text_list list = collect(object, policy, true, arena);
     struct buf out;
     size_t i = 0;
     buf_init(&out, TEXT_BYTES_MAX);

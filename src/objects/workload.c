@@ -107,7 +107,7 @@ static void read_template(const struct manifest *manifest, const struct pod_temp
 {
     struct err why = {""};
     struct pod_facts *pod = &workload->pod;
-    if (pod_from_json(template->object, manifest->policy, manifest->arena, pod, &why) < 0) {
+    if (pod_from_json_unasked(template->object, manifest->policy, manifest->arena, pod, &why) < 0) {
         workload->problem = arena_printf(manifest->arena, "%s.%s", template->path, why.text);
         return;
     }
@@ -118,7 +118,8 @@ static void read_template(const struct manifest *manifest, const struct pod_temp
         bool host_network = json_is_true(json_member(spec, "hostNetwork"));
         tolerations_add_daemon(&pod->shape, host_network, manifest->arena);
     }
-    workload->not_evaluated = pod_not_evaluated(template->object, manifest->arena);
+    workload->not_evaluated =
+        pod_not_evaluated(template->object, manifest->policy, manifest->arena);
     workload->has_claims =
         json_array_size(json_member(json_member(template->object, "spec"), "resourceClaims")) > 0;
 }
@@ -167,11 +168,12 @@ static void add_pod(const struct manifest *manifest)
     struct err why = {""};
     if (!template_is_pod(manifest->object))
         workload.problem = "spec.containers: is missing, should be an array";
-    else if (pod_from_json(manifest->object, manifest->policy, manifest->arena, &workload.pod,
-                           &why) < 0)
+    else if (pod_from_json_unasked(manifest->object, manifest->policy, manifest->arena,
+                                   &workload.pod, &why) < 0)
         workload.problem = arena_strdup(manifest->arena, why.text);
     else
-        workload.not_evaluated = pod_not_evaluated(manifest->object, manifest->arena);
+        workload.not_evaluated =
+            pod_not_evaluated(manifest->object, manifest->policy, manifest->arena);
     add_workload(manifest, &workload);
 }
 

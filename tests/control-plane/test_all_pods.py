@@ -65,6 +65,37 @@ def test_a_taint_keeps_pods_without_gpus_off_gpu_nodes(live):
     assert live.node_of("trains") == "gpus"
 
 
+ALL_PODS_POLICY = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nscheduler: {allPods: true}\n"
+
+
+def dry_run(live, name, gpus, **more):
+    asks = {"apiVersion": "v1", "kind": "Pod", **pod(name, gpus, **more)}
+    (workload,) = live.service.post("/v1/dry-run", asks).json()["workloads"]
+    warned = any("has no effect" in line for line in workload["notEvaluated"])
+    return {item["node"] for item in workload["nodes"] if item["fits"]}, warned
+
+
+def test_annotations_of_a_pod_without_gpus_have_no_effect(live):
+    """In the usual configuration. The dry run agrees with kube-scheduler."""
+    add_nodes(live)
+    live.start()
+    live.wait_until_told()
+    live.create("asks", 0, models="T4")
+    assert live.node_of("asks") in ("gpus", "plain")
+    assert dry_run(live, "asks", 0, models="T4") == ({"gpus", "plain"}, True)
+
+
+def test_with_all_pods_the_same_annotations_count(live):
+    add_nodes(live)
+    policy = live.plane.write("all-pods.yaml", ALL_PODS_POLICY)
+    live.start_service("--config", policy)
+    live.start_scheduler(shipped=ALL_PODS)
+    live.wait_until_told()
+    live.create("asks", 0, models="T4")
+    assert "gpu-extender: " in live.refusal_of("asks")["message"]
+    assert dry_run(live, "asks", 0, models="T4") == (set(), False)
+
+
 def without_us(live, shipped):
     """kube-scheduler calls an address without a listener."""
     add_nodes(live)

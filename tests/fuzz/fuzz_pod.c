@@ -68,7 +68,7 @@ static void read_as_pod(const json_t *object, const struct policy *policy, struc
         require_text(err.text);
     else
         check_pod(&facts);
-    check_lines(pod_not_evaluated(object, arena));
+    check_lines(pod_not_evaluated(object, policy, arena));
 }
 
 static void read_as_manifest(json_t *object, const struct policy *policy, struct arena *arena)
@@ -105,7 +105,7 @@ static void read_as_annotations(const char *text, const struct policy *policy, s
         require(pod_from_json(pod, policy, arena, &facts, NULL) == 0);
         require(shape_demand(&facts.shape, "nvidia.com/gpu") == 2);
         check_pod(&facts);
-        check_lines(pod_not_evaluated(pod, arena));
+        check_lines(pod_not_evaluated(pod, policy, arena));
         json_decref(pod);
     }
 }

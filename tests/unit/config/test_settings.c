@@ -115,7 +115,7 @@ static void assert_settings_equal(const struct settings *a, const struct setting
     assert_int_equal(a->scheduler.weight, b->scheduler.weight);
     assert_int_equal(a->scheduler.http_timeout_s, b->scheduler.http_timeout_s);
     assert_int_equal(a->scheduler.other_extenders, b->scheduler.other_extenders);
-    assert_int_equal(a->scheduler.all_pods, b->scheduler.all_pods);
+    assert_int_equal(a->policy.all_pods, b->policy.all_pods);
     assert_int_equal(a->scheduler.beside, b->scheduler.beside);
     assert_int_equal(a->scheduler.lease_s, b->scheduler.lease_s);
     assert_int_equal(a->scheduler.renew_s, b->scheduler.renew_s);
@@ -233,7 +233,7 @@ static void test_every_key_is_read(void **state)
     assert_int_equal(settings->scheduler.weight, 7);
     assert_int_equal(settings->scheduler.http_timeout_s, 4);
     assert_true(settings->scheduler.other_extenders);
-    assert_true(settings->scheduler.all_pods);
+    assert_true(settings->policy.all_pods);
     assert_false(settings->scheduler.beside);
     assert_int_equal(settings->scheduler.lease_s, 60);
     assert_int_equal(settings->scheduler.renew_s, 40);

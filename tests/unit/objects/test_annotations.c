@@ -248,6 +248,27 @@ static void test_allow_shared_is_true_or_false(void **state)
 }
 
 /* A text cut inside a character would be no JSON string, and the whole answer would be lost. */
+/* Before a verb asks about a pod, the policy decides whether its annotations count. */
+static void test_annotations_of_a_pod_that_never_comes_here(void **state)
+{
+    struct fixture *fixture = *state;
+    json_t *pod = fixture_json(
+        fixture, "{'metadata': {'annotations': {'gpu-extender.io/allow-shared': 'true',"
+                 " 'gpu-extender.io/models': ','}}, 'spec': {'containers': [{'name': 'main'}]}}");
+    struct pod_facts facts = {0};
+    assert_int_equal(pod_from_json(pod, &fixture->policy, fixture->arena, &facts, &fixture->err),
+                     0);
+    assert_non_null(facts.refusal);
+    assert_int_equal(
+        pod_from_json_unasked(pod, &fixture->policy, fixture->arena, &facts, &fixture->err), 0);
+    assert_null(facts.refusal);
+    assert_int_equal(facts.shape.allow_shared, ALLOW_SHARED_BY_POLICY);
+    fixture->policy.all_pods = true;
+    assert_int_equal(
+        pod_from_json_unasked(pod, &fixture->policy, fixture->arena, &facts, &fixture->err), 0);
+    assert_non_null(facts.refusal);
+}
+
 static void test_a_cut_text_ends_on_a_character(void **state)
 {
 #define TEN "xxxxxxxxxx"
@@ -319,6 +340,7 @@ int main(void)
         FIXTURE_TEST(test_a_minimum_that_is_no_quantity),
         FIXTURE_TEST(test_a_model_both_accepted_and_excluded_is_refused),
         FIXTURE_TEST(test_allow_shared_is_true_or_false),
+        FIXTURE_TEST(test_annotations_of_a_pod_that_never_comes_here),
         FIXTURE_TEST(test_a_cut_text_ends_on_a_character),
         FIXTURE_TEST(test_long_texts_are_refused),
         FIXTURE_TEST(test_garbage_never_hides_what_is_used),

@@ -6,7 +6,8 @@
 /* The lines, joined. */
 static const char *lines_of(struct fixture *fixture, const char *pod)
 {
-    struct text_list list = pod_not_evaluated(fixture_json(fixture, pod), fixture->arena);
+    struct text_list list =
+        pod_not_evaluated(fixture_json(fixture, pod), &fixture->policy, fixture->arena);
     struct buf out;
     buf_init(&out, 100000);
     for (size_t i = 0; i < list.n; i++)
@@ -99,7 +100,8 @@ static void test_annotations(void **state)
         "gpu-extender.io/model", "A100", "gpu-extender.io/Models", "A100", "gpu-extender.io/colour",
         "red", "gpu-extender.io/allow-shared", "true", "gpu-extender.io/alow-shared", "true",
         "gpu-extender.io/bound-by", "1.0/h_1", "example.com/models", "A100");
-    struct text_list list = pod_not_evaluated(pod, fixture->arena);
+    fixture->policy.all_pods = true;
+    struct text_list list = pod_not_evaluated(pod, &fixture->policy, fixture->arena);
     static const char *const LINES[] = {
         "annotation scheduler.alpha.kubernetes.io/affinity: podAffinity",
         "annotation scheduler.alpha.kubernetes.io/affinity: podAntiAffinity",
@@ -116,6 +118,25 @@ static void test_annotations(void **state)
     json_decref(pod);
 }
 
+#define ANNOTATED_POD(gpus)                                                                        \
+    "{'metadata': {'annotations': {'gpu-extender.io/models': ',', 'gpu-extender.io/bound-by': "    \
+    "'1.0/h_1', 'scheduler.alpha.kubernetes.io/affinity': '{}'}}, 'spec': {'containers': [{"       \
+    "'resources': {'requests': {'cpu': 1, 'memory': 1" gpus "}}}]}}"
+#define NO_EFFECT                                                                                  \
+    " has no effect: kube-scheduler places pods that name no GPU resource alone "                  \
+    "(scheduler.allPods is false)\n"
+
+static void test_annotations_without_effect(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_string_equal(lines_of(fixture, ANNOTATED_POD("")),
+                        "annotation scheduler.alpha.kubernetes.io/affinity" NO_EFFECT
+                        "annotation gpu-extender.io/models" NO_EFFECT);
+    assert_string_equal(lines_of(fixture, ANNOTATED_POD(", 'amd.com/gpu': '0'")), "");
+    fixture->policy.all_pods = true;
+    assert_string_equal(lines_of(fixture, ANNOTATED_POD("")), "");
+}
+
 /* For a pod in the cluster, admission is over. */
 static void test_the_text_of_an_admitted_pod(void **state)
 {
@@ -124,14 +145,14 @@ static void test_the_text_of_an_admitted_pod(void **state)
         fixture, "{'spec': {'runtimeClassName': 'nvidia', 'containers': [{'name': 'c', 'ports': "
                  "[{'hostPort': 80}]}], 'affinity': {'podAffinity': {'x': []}}, "
                  "'schedulingGates': [{'name': 'g'}], 'schedulerName': 'volcano'}}");
-    assert_string_equal(fixture_quotes(fixture, pod_not_evaluated_text(pod, fixture->arena)),
-                        fixture_quotes(fixture,
-                                       "spec.affinity.podAffinity\ncontainer 'c': host port 80\n"
-                                       "scheduling gate g: the pod waits until it is removed\n"
-                                       "spec.schedulerName volcano: that scheduler's own rules are "
-                                       "not judged\n"));
+    assert_string_equal(
+        fixture_quotes(fixture, pod_not_evaluated_text(pod, &fixture->policy, fixture->arena)),
+        fixture_quotes(fixture, "spec.affinity.podAffinity\ncontainer 'c': host port 80\n"
+                                "scheduling gate g: the pod waits until it is removed\n"
+                                "spec.schedulerName volcano: that scheduler's own rules are "
+                                "not judged\n"));
     assert_null(pod_not_evaluated_text(fixture_json(fixture, "{'spec': {'containers': [{}]}}"),
-                                       fixture->arena));
+                                       &fixture->policy, fixture->arena));
 }
 
 static void test_a_long_text_is_cut_between_lines(void **state)
@@ -141,7 +162,7 @@ static void test_a_long_text_is_cut_between_lines(void **state)
     for (size_t i = 0; i < 90; i++)
         json_array_append_new(claims, json_object());
     json_t *pod = json_pack("{s: {s: o}}", "spec", "resourceClaims", claims);
-    const char *text = pod_not_evaluated_text(pod, fixture->arena);
+    const char *text = pod_not_evaluated_text(pod, &fixture->policy, fixture->arena);
     static const char LINE[] = "resource claim  (): claims are not yet judged\n";
     size_t n = 0;
     while (strncmp(text + n * strlen(LINE), LINE, strlen(LINE)) == 0)
@@ -166,6 +187,7 @@ static void test_strange_shapes_are_passed_over(void **state)
         "{'spec': {'nodeName': 3, 'schedulingGates': true, 'affinity': [], 'os': {}}}",
         "{'spec': {'runtimeClassName': {}, 'schedulerName': [], 'priorityClassName': 1}}",
     };
+    fixture->policy.all_pods = true; /* else annotations would have no effect */
     for (size_t i = 0; i < sizeof PODS / sizeof PODS[0]; i++)
         assert_string_equal(lines_of(fixture, PODS[i]), "");
 }
@@ -177,7 +199,7 @@ static void test_a_flood_of_lines_is_counted(void **state)
     for (size_t i = 0; i < 150; i++)
         json_array_append_new(claims, json_object());
     json_t *pod = json_pack("{s: {s: o}}", "spec", "resourceClaims", claims);
-    struct text_list list = pod_not_evaluated(pod, fixture->arena);
+    struct text_list list = pod_not_evaluated(pod, &fixture->policy, fixture->arena);
     assert_int_equal(list.n, 100);
     assert_string_equal(list.items[99], "and 51 more");
     json_decref(pod);
@@ -202,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_specs),
         FIXTURE_TEST(test_annotations),
+        FIXTURE_TEST(test_annotations_without_effect),
         FIXTURE_TEST(test_the_text_of_an_admitted_pod),
         FIXTURE_TEST(test_a_long_text_is_cut_between_lines),
         FIXTURE_TEST(test_strange_shapes_are_passed_over),
