@@ -3,11 +3,11 @@
  *
  * Follows the plugin DefaultPreemption (PROTOCOL 4.1 and 4.2) as far as the ledger
  * knows. On each node that only lacks room or quota, it removes all pods of lower priority. If the
- * pod then fits, it puts them back one by one, the most important first (by priority, then age), as
- * long as the pod still fits; the others are the victims. It chooses the node whose highest victim
- * has the lowest priority; then the smallest sum of priorities; then the fewest victims; then the
- * latest start of the highest victims; then the first name. It skips a node where a quota would
- * reject the pod even without the victims, as the verb preempt does (decide/preempt.h).
+ * pod then fits, it puts them back one by one, the most important first (by priority, then start),
+ * as long as the pod still fits; the others are the victims. It chooses the node whose highest
+ * victim has the lowest priority; then the smallest sum of priorities; then the fewest victims;
+ * then the latest start of the highest victims; then the first name. It skips a node where a quota
+ * would reject the pod even without the victims, as the verb preempt does (decide/preempt.h).
  *
  * It ignores PodDisruptionBudgets, everything outside decide/fit.h, and kube-scheduler's sampling
  * of nodes. It evicts nothing.

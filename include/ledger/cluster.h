@@ -84,6 +84,7 @@ struct pod {
     bool finished, terminating, gated;
     int64_t priority;
     int64_t created_s;
+    int64_t started_s; /* 0: not yet */
     const struct pod_shape *shape;
     struct owner *owner; /* NULL: no replica of a ReplicaSet or StatefulSet */
 };

@@ -140,6 +140,7 @@ struct pod_facts {
     const char *replica_of;
     int64_t priority;
     int64_t created_s; /* seconds since 1970; 0 if unknown */
+    int64_t started_s; /* status.startTime, which the kubelet sets; the same unit; 0: not yet */
     /* Not NULL: the pod is invalid and can run nowhere (a GPU request that differs from its limit,
      * an unreadable annotation). Its resources still count as used. */
     const char *refusal;

@@ -28,15 +28,21 @@ struct choice {
 
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* Negative: a is more important. */
+/* Like GetPodStartTime() in kube-scheduler: a pod that no kubelet has started yet starts now. */
+static int64_t start_of(const struct pod *pod)
+{
+    return pod->started_s != 0 ? pod->started_s : INT64_MAX;
+}
+
+/* Negative: a is more important, as in MoreImportantPod() of kube-scheduler. */
 static int compare_pods(const void *a, const void *b)
 {
     const struct pod *left = *(const struct pod *const *)a;
     const struct pod *right = *(const struct pod *const *)b;
     if (left->priority != right->priority)
         return COMPARE(right->priority, left->priority);
-    if (left->created_s != right->created_s)
-        return COMPARE(left->created_s, right->created_s);
+    if (start_of(left) != start_of(right))
+        return COMPARE(start_of(left), start_of(right));
     return strcmp(left->uid, right->uid);
 }
 
@@ -116,7 +122,7 @@ static size_t choose_victims(struct search *search)
 static struct choice choice_of(const struct search *search, const struct node *room, size_t n)
 {
     struct choice choice = {.node = room, .victims = search->pods, .n_victims = n};
-    choice.began_s = search->pods[0]->created_s; /* the oldest is first among equal priorities */
+    choice.began_s = start_of(search->pods[0]); /* the earliest is first among equal priorities */
     for (size_t i = 0; i < n; i++)
         choice.sum = plus(choice.sum, plus(search->pods[i]->priority, PRIORITY_OFFSET));
     return choice;

@@ -64,7 +64,6 @@ static const char *const PODS_UNREAD[] = {"metadata.managedFields",
                                           "status.podIP",
                                           "status.podIPs",
                                           "status.qosClass",
-                                          "status.startTime",
                                           NULL};
 static const char *const NAMESPACES_UNREAD[] = {"metadata.managedFields",
                                                 "metadata.ownerReferences",

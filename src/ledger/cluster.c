@@ -140,9 +140,11 @@ static bool pod_equal(const struct pod *pod, const struct pod_facts *facts,
            strcmp(pod->priority_class, facts->priority_class) == 0;
 }
 
-static bool words_equal(const struct pod *pod, const struct pod_facts *facts)
+/* What no decision of the verbs depends on. */
+static bool rest_equal(const struct pod *pod, const struct pod_facts *facts)
 {
-    return text_equal(pod->unscheduled_reason, facts->unscheduled_reason) &&
+    return pod->started_s == facts->started_s &&
+           text_equal(pod->unscheduled_reason, facts->unscheduled_reason) &&
            text_equal(pod->unscheduled_message, facts->unscheduled_message) &&
            text_equal(pod->not_evaluated, facts->not_evaluated);
 }
@@ -193,6 +195,7 @@ static struct pod_entry *new_entry(struct cluster *cluster, const struct pod_fac
     pod->gated = facts->gated;
     pod->priority = facts->priority;
     pod->created_s = facts->created_s;
+    pod->started_s = facts->started_s;
     pod->shape = shape;
     pod->owner = owners_ref(&cluster->owners, facts->replica_of);
     entry->seen = cluster->relists[CLUSTER_PODS];
@@ -249,7 +252,7 @@ void cluster_upsert_pod(struct cluster *cluster, const struct pod_facts *facts)
         shapes_intern(cluster->shapes, facts->namespace_, &facts->shape);
     struct pod_entry *entry = find_pod(cluster, facts->uid);
     const bool same = entry && pod_equal(&entry->pod, facts, shape);
-    if (same && words_equal(&entry->pod, facts)) {
+    if (same && rest_equal(&entry->pod, facts)) {
         shapes_unref_shape(cluster->shapes, facts->namespace_, shape);
         entry->seen = cluster->relists[CLUSTER_PODS];
         return;

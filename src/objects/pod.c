@@ -168,11 +168,14 @@ static int read_status(struct pod_reading *reading, const json_t *status, struct
 {
     struct pod_facts *facts = reading->facts;
     const char *phase = "";
+    const char *started = "";
     int r = 0;
     if ((r = meta_name(status, "nominatedNodeName", reading->arena, &facts->nominated_node, err)) <
             0 ||
-        (r = json_get_string(status, "phase", &phase, err)) < 0)
+        (r = json_get_string(status, "phase", &phase, err)) < 0 ||
+        (r = json_get_string(status, "startTime", &started, err)) < 0)
         err_prefix(err, "status.");
+    facts->started_s = meta_time_s(started);
     facts->finished = strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
     if (facts->node_name[0] == '\0' && !facts->finished)
         read_unscheduled(reading, status);

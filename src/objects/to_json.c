@@ -114,9 +114,12 @@ static json_t *pod_spec_json(const struct pod_facts *facts, const struct policy 
 static json_t *pod_status_json(const struct pod_facts *facts)
 {
     const char *phase = facts->node_name[0] ? "Running" : "Pending";
+    char text[TEXT_TIME_SIZE];
     json_t *status = json_object();
     set_text(status, "phase", facts->finished ? "Succeeded" : phase);
     set_text(status, "nominatedNodeName", facts->nominated_node);
+    if (facts->started_s != 0)
+        set_text(status, "startTime", text_time(facts->started_s, text));
     if (facts->unscheduled_reason)
         (void)json_object_set_new(status, "conditions",
                                   json_pack("[{s:s, s:s, s:s, s:s}]", "type", "PodScheduled",

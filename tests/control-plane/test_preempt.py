@@ -51,6 +51,22 @@ def test_only_nodes_of_the_wanted_model_are_evicted_from(live):
     assert "nodeName" not in live.api.get(f"{PODS}/low")["spec"]
 
 
+def test_the_dry_run_names_the_victim_that_kube_scheduler_evicts(live):
+    """Of two pods alike, the one that started last, although it was created first."""
+    live.add_nodes("h100", 2, H100, 4, kwok=False)
+    for name, node_name, started in (("started-last", "h100-1", "09:00:00Z"), ("started-first", "h100-0", "08:00:00Z")):
+        live.add_running(name, node_name, 4)
+        live.api.merge(f"{PODS}/{name}/status", {"status": {"startTime": f"2026-03-02T{started}"}})
+    start(live)
+    live.wait_until_told()
+    asks = {"apiVersion": "v1", "kind": "Pod", **pod("new", 4, priority_class=ABOVE)}
+    (workload,) = live.service.post("/v1/dry-run", asks).json()["workloads"]
+    assert [victim["name"] for victim in workload["preemption"]["victims"]] == ["started-last"]
+    live.create("new", 4, priority_class=ABOVE)
+    wait_until(lambda: len(there(live) & {"started-first", "started-last"}) == 1, lambda: there(live))
+    assert "started-first" in there(live)
+
+
 def test_where_no_node_would_do_nobody_is_evicted(live):
     t4 = fill(live, "t4", 3, T4)
     before = set().union(*t4.values())

@@ -82,6 +82,27 @@ def test_where_it_is_not_asked(service, start_over):
     assert of(service, daemons) is None
 
 
+FIRST, SECOND, THIRD = "2026-03-02T08:00:00Z", "2026-03-02T08:00:01Z", "2026-03-02T08:00:02Z"
+
+
+def running(name, on, created, started):
+    status = {"startTime": started} if started else {}
+    return pod(name, 4, on, metadata={"creationTimestamp": created}, status=status)
+
+
+def test_the_start_decides_and_not_the_creation(start_over):
+    """kube-scheduler evicts what started last; a pod that no kubelet has started yet is the last."""
+    alike = [running("created-last", "a", THIRD, FIRST), running("started-last", "a", FIRST, SECOND)]
+    waiting = running("not-started", "b", FIRST, None)
+
+    def victim(*pods):
+        preemption = of(start_over(node("a", 8), node("b", 4), *pods, *CLASSES), in_class("high", 4))
+        return [preemption["node"], *(victim["name"] for victim in preemption["victims"])]
+
+    assert victim(*alike, running("started-first", "b", THIRD, FIRST)) == ["a", "started-last"]
+    assert victim(*alike, waiting) == ["b", "not-started"]
+
+
 def test_only_for_the_first_that_does_not_fit(start_over):
     """The replica that fits takes its room first; the second one could have a with a2 still there."""
     template = {"spec": in_class("high", 6)["spec"]}

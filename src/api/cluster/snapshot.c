@@ -254,6 +254,7 @@ static struct pod_facts facts_of(const struct pod_copy *copy)
         .gated = pod->gated,
         .priority = pod->priority,
         .created_s = pod->created_s,
+        .started_s = pod->started_s,
         .refusal = pod->refusal,
         .unscheduled_reason = pod->unscheduled_reason,
         .unscheduled_message = pod->unscheduled_message,

@@ -9,11 +9,12 @@
 #define GPU "nvidia.com/gpu"
 
 static void running(struct given *given, const char *uid, const char *node, const char *demand,
-                    int64_t priority, int64_t created_s)
+                    int64_t priority, int64_t started_s)
 {
     struct pod_facts facts = given_pod_facts(given, uid, node, demand);
     facts.priority = priority;
-    facts.created_s = created_s;
+    facts.started_s = started_s;
+    facts.created_s = 1000 - started_s; /* decides nothing */
     given_pod_of(given, &facts);
 }
 
@@ -97,6 +98,23 @@ static void test_the_choice_of_the_node(void **state)
     check(given, GPU "=8", 10, "b: b1 b2");
 }
 
+/* A pod without a start time counts as starting now: less important than those that run. */
+static void test_pods_that_have_not_started(void **state)
+{
+    struct given *given = *state;
+    given_gpu_node(given, "a");
+    given_gpu_node(given, "b");
+    running(given, "a1", "a", GPU "=4", 0, 0);
+    running(given, "a2", "a", GPU "=4", 0, 5);
+    running(given, "b1", "b", GPU "=8", 0, 6);
+    check(given, GPU "=4", 10, "a: a1");
+    running(given, "a1", "a", GPU "=8", 0, 0);
+    cluster_delete_pod(given->cluster, "a2");
+    check(given, GPU "=8", 10, "a: a1");
+    running(given, "a1", "a", GPU "=8", 0, 5);
+    check(given, GPU "=8", 10, "b: b1");
+}
+
 /* Priorities may be negative: more victims still give a larger sum. */
 static void test_negative_priorities(void **state)
 {
@@ -148,7 +166,7 @@ static void test_many_pods(void **state)
     struct given *given = *state;
     given_node(given, "a", GPU "=200 pods=1000", "");
     for (int i = 0; i < 200; i++)
-        running(given, arena_printf(given->arena, "p%03d", i), "a", GPU "=1", 0, i);
+        running(given, arena_printf(given->arena, "p%03d", i), "a", GPU "=1", 0, 1 + i);
     check(given, GPU "=2", 10, "a: p198 p199");
 }
 
@@ -190,6 +208,7 @@ int main(void)
         TEST(test_no_more_go_than_must),
         TEST(test_only_those_that_are_in_the_way),
         TEST(test_the_choice_of_the_node),
+        TEST(test_pods_that_have_not_started),
         TEST(test_negative_priorities),
         TEST(test_where_room_would_not_help),
         TEST(test_room_is_the_forks),

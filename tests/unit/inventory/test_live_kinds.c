@@ -28,7 +28,8 @@ static const char POD_WITH_ALL[] =
     "'limits':{'nvidia.com/gpu':'2','cpu':'2'},'requests':{'cpu':'1','nvidia.com/gpu':'2'}}}],"
     "'initContainers':[{'name':'i','command':[''],'restartPolicy':'Always','resources':{"
     "'limits':{'nvidia.com/gpu':'1'}}}]},"
-    "'status':{'phase':'Running','nominatedNodeName':'n','qosClass':'Burstable','conditions':["
+    "'status':{'phase':'Running','nominatedNodeName':'n','qosClass':'Burstable',"
+    "'startTime':'2026-01-02T03:04:06Z','conditions':["
     "{'type':'PodScheduled','status':'False','reason':'Unschedulable','message':'0/1 nodes',"
     "'lastProbeTime':null},{'type':'PodResizePending','status':'True','reason':'Infeasible'}],"
     "'containerStatuses':[{'name':'c','state':{},'resources':{'requests':{'cpu':'3'}},"
@@ -98,6 +99,8 @@ static void check_words(struct live_cluster *live)
 {
     const struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
     const struct pod *pod = cluster_find_pod(view.cluster, "u");
+    if (pod)
+        assert_int_equal(pod->started_s, 1767323046);
     if (pod && !pod->node_name[0]) {
         assert_string_equal(pod->unscheduled_reason, "Unschedulable");
         assert_string_equal(pod->unscheduled_message, "0/1 nodes");

@@ -170,6 +170,7 @@ static void test_a_pod_is_what_its_facts_say(void **state)
     facts.priority_class = "high";
     facts.priority = -10;
     facts.created_s = 1700000000;
+    facts.started_s = 1700000005;
     facts.gated = true;
     facts.terminating = true;
     facts.refusal = "container \"main\": 1.5 GPUs";
@@ -184,6 +185,7 @@ static void test_a_pod_is_what_its_facts_say(void **state)
     assert_string_equal(pod->refusal, "container \"main\": 1.5 GPUs");
     assert_int_equal(pod->priority, -10);
     assert_int_equal(pod->created_s, 1700000000);
+    assert_int_equal(pod->started_s, 1700000005);
     assert_true(pod->gated && pod->terminating && !pod->finished);
     assert_int_equal(shape_demand(&pod->shape->facts, GPU), 2);
     assert_int_equal(pod->shape->n_gpu_needs, 1);
@@ -363,7 +365,7 @@ static void test_every_fact_of_a_pod_counts_as_a_change(void **state)
     }
 }
 
-/* kube-scheduler's message is stored and updated, but changes no decision. */
+/* kube-scheduler's message and the start time are stored and updated, but change no decision. */
 static void test_words_about_a_pod_do_not_grow_the_version(void **state)
 {
     struct given *given = *state;
@@ -386,6 +388,9 @@ static void test_words_about_a_pod_do_not_grow_the_version(void **state)
     given_pod_of(given, &facts);
     pod = cluster_find_pod(given->cluster, "p1");
     assert_string_equal(pod->not_evaluated, "spec.volumes: data (csi)\n");
+    facts.started_s = 7;
+    given_pod_of(given, &facts);
+    assert_int_equal(cluster_find_pod(given->cluster, "p1")->started_s, 7);
     assert_int_equal(cluster_version(given->cluster), version);
     facts = given_pod_facts(given, "p1", "n1", GPU "=1");
     given_pod_of(given, &facts);

@@ -29,7 +29,8 @@ static void test_a_running_pod_is_read(void **state)
         "  '2026-03-02T09:00:00Z'},"
         " 'spec': {'nodeName': 'gpu-1', 'priority': 1000000000, 'priorityClassName': 'high',"
         "  'containers': [{'name': 'main', 'resources': {'limits': {'nvidia.com/gpu': '2'}}}]},"
-        " 'status': {'phase': 'Running', 'nominatedNodeName': 'gpu-2'}}");
+        " 'status': {'phase': 'Running', 'nominatedNodeName': 'gpu-2',"
+        "  'startTime': '2026-03-02T08:15:00Z'}}");
     fixture_json(fixture, "{}"); /* no fact refers to the JSON */
     assert_string_equal(facts.uid, "5b0f");
     assert_string_equal(facts.namespace_, "ml");
@@ -39,6 +40,7 @@ static void test_a_running_pod_is_read(void **state)
     assert_string_equal(facts.priority_class, "high");
     assert_int_equal(facts.priority, 1000000000);
     assert_int_equal(facts.created_s, 1772439295);
+    assert_int_equal(facts.started_s, 1772439300);
     assert_true(facts.terminating);
     assert_false(facts.finished);
     assert_false(facts.gated);
@@ -60,6 +62,7 @@ static void test_a_bare_pod_has_defaults(void **state)
     assert_string_equal(facts.nominated_node, "");
     assert_string_equal(facts.priority_class, "");
     assert_int_equal(facts.created_s, 0);
+    assert_int_equal(facts.started_s, 0);
     assert_false(facts.terminating);
     assert_int_equal(facts.shape.n_demand, 1);
     facts = read_pod(fixture, "{'metadata': {'generateName': 'x-', 'namespace': 'ml'}}");

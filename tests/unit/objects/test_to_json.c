@@ -127,6 +127,7 @@ static struct pod_facts random_pod(struct dice *dice, const struct policy *polic
         .replica_of = maybe(dice),
         .priority = (int64_t)roll(dice, 2000) - 1000,
         .created_s = chance(dice) ? 0 : 1780000000 + (int64_t)roll(dice, 1000),
+        .started_s = chance(dice) ? 0 : 1780000000 + (int64_t)roll(dice, 1000),
         .refusal = chance(dice) ? word(dice) : NULL,
         .unscheduled_reason = is_told ? maybe(dice) : NULL,
         .unscheduled_message = is_told ? maybe(dice) : NULL,
@@ -177,6 +178,7 @@ static void assert_pods_equal(const struct pod_facts *a, const struct pod_facts 
     assert_int_equal(a->gated, b->gated);
     assert_int_equal(a->priority, b->priority);
     assert_int_equal(a->created_s, b->created_s);
+    assert_int_equal(a->started_s, b->started_s);
     assert_texts_equal(a->refusal, b->refusal);
     assert_texts_equal(a->unscheduled_reason, b->unscheduled_reason);
     assert_texts_equal(a->unscheduled_message, b->unscheduled_message);
