@@ -83,6 +83,9 @@ struct policy {
     /* Adds to every GPU pod the toleration that Kubernetes' admission plugin
      * ExtendedResourceToleration would add: key = resource name, operator Exists. */
     bool extended_resource_toleration;
+    /* Adds to every pod of a manifest the tolerations that Kubernetes' admission plugin
+     * DefaultTolerationSeconds would add. */
+    bool default_toleration_seconds;
     /* kube-scheduler calls this extender about every pod: it has no managedResources. Else only
      * about pods that name one of gpu_resources. */
     bool all_pods;

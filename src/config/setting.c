@@ -48,6 +48,7 @@ const struct setting SETTINGS[] = {
     {"models.aliases", SETTING_ALIASES, AT(policy.aliases), N_AT(policy.n_aliases)},
     {"admission.extendedResourceToleration", SETTING_SWITCH,
      AT(policy.extended_resource_toleration)},
+    {"admission.defaultTolerationSeconds", SETTING_SWITCH, AT(policy.default_toleration_seconds)},
     {"sharing.allow", SETTING_SWITCH, AT(policy.allow_shared)},
     {"placement.policy", SETTING_CHOICE, AT(policy.placement), .choice = name_of_placement},
     {"placement.softPreferences", SETTING_CHOICE, AT(policy.soft_preferences),

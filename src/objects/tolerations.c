@@ -104,6 +104,31 @@ void tolerations_add_daemon(struct shape_facts *shape, bool host_network, struct
     append(shape, DAEMON, host_network ? n : n - 1, arena);
 }
 
+static bool has_no_execute(const struct shape_facts *shape, const char *key)
+{
+    for (size_t i = 0; i < shape->n_tolerations; i++) {
+        const struct toleration *toleration = &shape->tolerations[i];
+        if ((!toleration->key || strcmp(toleration->key, key) == 0) &&
+            (toleration->any_effect || toleration->effect == TAINT_NO_EXECUTE))
+            return true;
+    }
+    return false;
+}
+
+/* Admit() in plugin/pkg/admission/defaulttolerationseconds. It compares neither operator nor
+ * value. */
+void tolerations_add_default(struct shape_facts *shape, struct arena *arena)
+{
+    static const struct toleration DEFAULTS[] = {
+        {"node.kubernetes.io/not-ready", "", TOLERATION_EXISTS, false, TAINT_NO_EXECUTE},
+        {"node.kubernetes.io/unreachable", "", TOLERATION_EXISTS, false, TAINT_NO_EXECUTE},
+    };
+    for (size_t i = 0; i < sizeof DEFAULTS / sizeof DEFAULTS[0]; i++) {
+        if (!has_no_execute(shape, DEFAULTS[i].key))
+            append(shape, &DEFAULTS[i], 1, arena);
+    }
+}
+
 void tolerations_add_resource(struct shape_facts *shape, const char *resource, struct arena *arena)
 {
     const struct toleration toleration = {

@@ -24,6 +24,10 @@ const char *tolerations_unknown_operator(const json_t *toleration);
 /* Adds the tolerations of the DaemonSet controller. */
 void tolerations_add_daemon(struct shape_facts *shape, bool host_network, struct arena *arena);
 
+/* Adds the tolerations of not-ready and unreachable nodes (NoExecute) that the pod lacks, like the
+ * admission plugin DefaultTolerationSeconds. */
+void tolerations_add_default(struct shape_facts *shape, struct arena *arena);
+
 /* Adds Exists, NoSchedule with the resource's name as key, like the admission plugin
  * ExtendedResourceToleration. */
 void tolerations_add_resource(struct shape_facts *shape, const char *resource, struct arena *arena);

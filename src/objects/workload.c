@@ -72,7 +72,10 @@ static void add_workload(const struct manifest *manifest, const struct workload 
 {
     struct workload_list *list = manifest->list;
     list->items = make_room(list->items, list->n, sizeof *list->items, manifest->arena);
-    list->items[list->n++] = *workload;
+    struct workload *added = &list->items[list->n++];
+    *added = *workload;
+    if (!added->problem && manifest->policy->default_toleration_seconds)
+        tolerations_add_default(&added->pod.shape, manifest->arena);
 }
 
 static void add_skipped(const struct manifest *manifest, const char *why)

@@ -56,6 +56,7 @@ void policy_init(struct policy *ret_policy)
         .n_gpu_resources = N_OF(GPU_RESOURCES),
         .model_labels = copy_texts(MODEL_LABELS, N_OF(MODEL_LABELS)),
         .n_model_labels = N_OF(MODEL_LABELS),
+        .default_toleration_seconds = true,
         .placement = PLACEMENT_SLOT_PRICE,
         .soft_preferences = SOFT_PREFERENCES_DEFER,
         .slot_price = {.pressure_weight_milli = 3000,

@@ -86,6 +86,24 @@ def test_a_pod_goes_and_another_comes_in_its_name(two):
     assert two.node_of("whole") == "first"
 
 
+@pytest.mark.parametrize("effects, fits", [(["NoExecute"], True), (["NoSchedule", "NoExecute"], False)], ids=["recovers", "lost"])
+def test_the_dry_run_adds_the_tolerations_that_admission_adds(live, effects, fits):
+    """The API server's DefaultTolerationSeconds. When a node recovers, its taint NoSchedule goes first."""
+    lost = node("lost", H100, 8)
+    lost["spec"] = {"taints": [{"key": "node.kubernetes.io/unreachable", "effect": effect} for effect in effects]}
+    live.api.create(NODES, lost)
+    live.start()
+    live.wait_until_told()
+    asks = {"apiVersion": "v1", "kind": "Pod", **pod("asks", 1)}
+    (workload,) = live.service.post("/v1/dry-run", asks).json()["workloads"]
+    assert [item["fits"] for item in workload["nodes"]] == [fits]
+    live.create("asks", 1)
+    if fits:
+        assert live.node_of("asks") == "lost"
+    else:
+        assert "untolerated taint" in live.refusal_of("asks")["message"]
+
+
 CLASSES = "/apis/resource.k8s.io/v1/deviceclasses"
 
 

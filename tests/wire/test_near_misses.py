@@ -56,7 +56,7 @@ def with_demand(name="new", **limits):
 NODE = {
     "cordoned": node("x", 8, spec={"unschedulable": True, **taints("node.kubernetes.io/unschedulable:NoSchedule")}),
     "tainted": node("x", 8, spec=taints("team:NoSchedule", "old:NoExecute")),
-    "lost": node("x", 8, spec=taints("node.kubernetes.io/unreachable:NoExecute")),
+    "lost": node("x", 8, spec=taints("node.kubernetes.io/unreachable:NoSchedule")),
     "t4": node("x", 4, T4),
     "unknown": node("x", 4, None),
     "shared": node("x", 8, "Tesla-T4-SHARED"),
@@ -74,7 +74,7 @@ AFFINITY = {"affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuring
     [
         ("cordoned", pod("new"), "1 node would fit if uncordoned"),
         ("tainted", pod("new"), "1 node would fit if the pod tolerated team:NoSchedule and old:NoExecute"),
-        ("lost", pod("new"), "1 node would fit without the taint node.kubernetes.io/unreachable:NoExecute"),
+        ("lost", pod("new"), "1 node would fit without the taint node.kubernetes.io/unreachable:NoSchedule"),
         ("t4", pod("new", spec=SELECTOR), "1 node would fit if the pod's nodeSelector allowed that"),
         ("t4", pod("new", spec=AFFINITY), "1 node would fit if the pod's required node affinity allowed that"),
         ("t4", annotated("new", models="H100, A100"), "1 node would fit if the pod accepted T4 too"),

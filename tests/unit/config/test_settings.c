@@ -82,6 +82,7 @@ static void assert_policies_equal(const struct policy *a, const struct policy *b
         assert_string_equal(a->aliases[i].to, b->aliases[i].to);
     }
     assert_int_equal(a->extended_resource_toleration, b->extended_resource_toleration);
+    assert_int_equal(a->default_toleration_seconds, b->default_toleration_seconds);
     assert_int_equal(a->placement, b->placement);
     assert_int_equal(a->soft_preferences, b->soft_preferences);
     assert_int_equal(a->n_quotas, b->n_quotas);
@@ -172,7 +173,7 @@ static const char OTHER_THAN_DEFAULT[] = HEAD OTHER_QUOTAS
     "models:\n"
     "  labels: [example.com/model]\n"
     "  aliases: {Rack 12: A100-80GB, 'yes': 'L4', \"quote \\\" and: more\": T4, '12': H100}\n"
-    "admission: {extendedResourceToleration: yes}\n"
+    "admission: {extendedResourceToleration: yes, defaultTolerationSeconds: no}\n"
     "placement: {policy: binpack, softPreferences: override, replicaSpread: 0.125}\n"
     "slotPrice: {pressureWeight: 1.5, drainWeight: 0, priorGpus: 1000000, priorConfined: 0.001}\n"
     "scheduler: {weight: 7, httpTimeoutSeconds: 4, otherExtenders: yes, allPods: yes,\n"
@@ -219,6 +220,7 @@ static void test_every_key_is_read(void **state)
     assert_string_equal(settings->policy.aliases[0].from, "Rack 12");
     assert_string_equal(settings->policy.aliases[0].to, "A100-80GB");
     assert_true(settings->policy.extended_resource_toleration);
+    assert_false(settings->policy.default_toleration_seconds);
     assert_int_equal(settings->policy.replica_spread_milli, 125);
     const struct slot_price_policy slot_price = {1500, 0, 1000000000, 1};
     assert_memory_equal(&settings->policy.slot_price, &slot_price, sizeof slot_price);

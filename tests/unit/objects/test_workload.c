@@ -254,7 +254,7 @@ static void test_a_template_has_the_names_of_its_object(void **state)
     assert_string_equal(workload->pod.uid, "ml/x");
     assert_int_equal(shape_demand(&workload->pod.shape, "nvidia.com/gpu"), 2);
     assert_int_equal(workload->pod.shape.wants.n_accept, 1);
-    assert_int_equal(workload->pod.shape.n_tolerations, 0);
+    assert_int_equal(workload->pod.shape.n_tolerations, 2);
     assert_int_equal(workload->not_evaluated.n, 1);
     assert_non_null(strstr(workload->not_evaluated.items[0], "runtimeClassName"));
 }
@@ -296,6 +296,49 @@ static void test_a_daemon_set_gets_the_tolerations_of_its_controller(void **stat
         daemon_tolerations(fixture, "'hostNetwork': true, "
                                     "'tolerations': [{'key': 'a', 'operator': 'Exists'}], "),
         "a:* " DAEMON_TOLERATIONS " node.kubernetes.io/network-unavailable:NoSchedule");
+}
+
+/* The tolerations of a pod whose manifest has these. */
+static const char *pod_tolerations(struct fixture *fixture, const char *tolerations)
+{
+    struct workload_list list =
+        read_object(fixture, arena_printf(fixture->arena,
+                                          "{'kind': 'Pod', 'spec': {'tolerations': [%s], "
+                                          "'containers': []}}",
+                                          tolerations));
+    struct buf out;
+    buf_init(&out, 1000);
+    shape_text_tolerations(&out, &list.items[0].pod.shape);
+    const char *text = arena_strdup(fixture->arena, buf_text(&out));
+    buf_fini(&out);
+    return text;
+}
+
+#define NOT_READY "node.kubernetes.io/not-ready"
+#define UNREACHABLE "node.kubernetes.io/unreachable"
+
+/* As the admission plugin DefaultTolerationSeconds adds them. */
+static void test_a_pod_gets_the_default_tolerations_that_it_lacks(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        const char *own;
+        const char *all;
+    } ROWS[] = {
+        {"", NOT_READY ":NoExecute " UNREACHABLE ":NoExecute"},
+        {"{'operator': 'Exists'}", "*:*"},
+        {"{'operator': 'Exists', 'effect': 'NoExecute'}", "*:NoExecute"},
+        {"{'operator': 'Exists', 'effect': 'NoSchedule'}",
+         "*:NoSchedule " NOT_READY ":NoExecute " UNREACHABLE ":NoExecute"},
+        {"{'key': '" NOT_READY "', 'operator': 'Exists'}",
+         NOT_READY ":* " UNREACHABLE ":NoExecute"},
+        {"{'key': '" UNREACHABLE "', 'operator': 'Exists', 'effect': 'NoSchedule'}",
+         UNREACHABLE ":NoSchedule " NOT_READY ":NoExecute " UNREACHABLE ":NoExecute"},
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
+        assert_string_equal(pod_tolerations(fixture, ROWS[i].own), ROWS[i].all);
+    fixture->policy.default_toleration_seconds = false;
+    assert_string_equal(pod_tolerations(fixture, ""), "");
 }
 
 static const struct row ERRORS[] = {
@@ -355,6 +398,7 @@ int main(void)
         FIXTURE_TEST(test_a_template_has_the_names_of_its_object),
         FIXTURE_TEST(test_a_template_that_breaks_gpu_rules_is_refused_not_a_problem),
         FIXTURE_TEST(test_a_daemon_set_gets_the_tolerations_of_its_controller),
+        FIXTURE_TEST(test_a_pod_gets_the_default_tolerations_that_it_lacks),
         FIXTURE_TEST(test_errors),
         FIXTURE_TEST(test_deep_nesting_ends_the_search),
     };

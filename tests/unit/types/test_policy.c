@@ -72,6 +72,7 @@ static void test_the_rest_of_the_defaults(void **state)
     const struct policy *policy = *state;
     assert_int_equal(policy->n_aliases, 0);
     assert_false(policy->extended_resource_toleration);
+    assert_true(policy->default_toleration_seconds);
     assert_int_equal(policy->placement, PLACEMENT_SLOT_PRICE);
 }
 
