@@ -32,11 +32,21 @@ struct skipped_object {
     const char *why; /* "holds no pods" */
 };
 
+/* An annotation of ours that has no effect, because of its place or its key. */
+struct manifest_warning {
+    const char *path; /* "Deployment ml/web: metadata.annotations[gpu-extender.io/models]" */
+    const char *message;
+};
+
+#define WORKLOAD_WARNINGS_MAX ((size_t)100)
+
 struct workload_list {
     struct workload *items;
     size_t n;
     struct skipped_object *skipped;
     size_t n_skipped;
+    struct manifest_warning *warnings; /* the first WORKLOAD_WARNINGS_MAX */
+    size_t n_warnings;
 };
 
 /* Reads one object of a manifest (unchanged; for a List, each item) and appends to the list, which

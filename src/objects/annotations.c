@@ -2,12 +2,30 @@
 #include "annotations.h"
 
 #include "affinity.h"
+#include "base/nearest.h"
 #include "formats/json_get.h"
 #include "label_map.h"
 #include "model_wants.h"
 #include "quoted.h"
 
+#include <stdint.h>
 #include <string.h>
+
+const char *annotations_nearest(const char *name)
+{
+    static const char *const KNOWN[] = {"models", "exclude-models", "min-gpu-memory",
+                                        "allow-shared"};
+    const char *nearest = KNOWN[0];
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < sizeof KNOWN / sizeof KNOWN[0]; i++) {
+        size_t distance = nearest_distance(name, KNOWN[i]);
+        if (distance < least) {
+            least = distance;
+            nearest = KNOWN[i];
+        }
+    }
+    return strcmp(nearest, name) == 0 ? NULL : least == SIZE_MAX ? "" : nearest;
+}
 
 json_t *annotations_legacy_affinity(const json_t *metadata)
 {

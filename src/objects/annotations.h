@@ -23,6 +23,14 @@
 #define ANNOTATION_MIN_GPU_MEMORY ANNOTATION_PREFIX "min-gpu-memory"
 #define ANNOTATION_ALLOW_SHARED ANNOTATION_PREFIX "allow-shared"
 
+/* Written by our bindings and sometimes copied by a pod's owner; not a request. Without the prefix.
+ */
+#define ANNOTATION_BY_BIND "bound-by"
+
+/* The known name that is nearest to this one, both without ANNOTATION_PREFIX. "": none is near.
+ * NULL: the name itself is known. */
+const char *annotations_nearest(const char *name);
+
 /* Sets the shape's legacy_affinity, wants and allow_shared, and appends preferred terms. Sets
  * *ret_refusal if an annotation is unreadable or contradicts another, else leaves it. -EINVAL:
  * annotations is no object, or a value is no string. */

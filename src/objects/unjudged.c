@@ -9,14 +9,12 @@
 #include "annotations.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/nearest.h"
 #include "formats/json_get.h"
 #include "managed.h"
 #include "quoted.h"
 #include "tolerations.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,12 +145,6 @@ static void add_containers(const json_t *spec, bool admitted, struct lines *line
 
 /* ---- annotations ---- */
 
-/* Without the prefix gpu-extender.io/. */
-static const char *const KNOWN_ANNOTATIONS[] = {"models", "exclude-models", "min-gpu-memory",
-                                                "allow-shared"};
-/* Written by our bindings and sometimes copied by a pod's owner; not a request. */
-#define LEFT_BY_BIND "bound-by"
-
 static void add_without_effect(const char *annotation, struct lines *lines)
 {
     lines_add(lines,
@@ -182,26 +174,11 @@ static void add_legacy(const json_t *metadata, bool is_managed, struct lines *li
         lines_add(lines, "annotation " ANNOTATION_LEGACY_TOLERATIONS);
 }
 
-/* NULL: the name is known. */
-static const char *nearest_of(const char *name)
-{
-    const char *nearest = KNOWN_ANNOTATIONS[0];
-    size_t least = SIZE_MAX;
-    for (size_t i = 0; i < sizeof KNOWN_ANNOTATIONS / sizeof KNOWN_ANNOTATIONS[0]; i++) {
-        size_t distance = nearest_distance(name, KNOWN_ANNOTATIONS[i]);
-        if (distance < least) {
-            least = distance;
-            nearest = KNOWN_ANNOTATIONS[i];
-        }
-    }
-    return strcmp(nearest, name) == 0 ? NULL : least == SIZE_MAX ? "" : nearest;
-}
-
 static void add_ours(const char *key, bool is_managed, struct lines *lines)
 {
     const char *name = key + strlen(ANNOTATION_PREFIX);
-    const char *nearest = nearest_of(name);
-    if (strcmp(name, LEFT_BY_BIND) == 0)
+    const char *nearest = annotations_nearest(name);
+    if (strcmp(name, ANNOTATION_BY_BIND) == 0)
         return;
     if (!nearest) {
         if (!is_managed)

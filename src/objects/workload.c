@@ -5,6 +5,7 @@
 
 #include "formats/json_get.h"
 #include "meta.h"
+#include "misplaced.h"
 #include "quoted.h"
 #include "template_walk.h"
 #include "tolerations.h"
@@ -145,6 +146,16 @@ static void add_template(const struct manifest *manifest, const struct pod_templ
     add_workload(manifest, &workload);
 }
 
+static void warn(const struct manifest *manifest, const struct template_list *found)
+{
+    const struct misplaced_object object = {manifest->kind, manifest->namespace_, manifest->name,
+                                            manifest->object};
+    if (found->n > 0)
+        misplaced_find_outside(&object, &found->items[0], manifest->arena, manifest->list);
+    for (size_t i = 0; i < found->n; i++)
+        misplaced_find(&object, &found->items[i], manifest->arena, manifest->list);
+}
+
 static void add_templates(const struct manifest *manifest)
 {
     struct workload_kind row = kind_of(manifest->kind);
@@ -152,6 +163,7 @@ static void add_templates(const struct manifest *manifest)
     struct template_list found = template_walk(manifest->object, start, manifest->arena);
     for (size_t i = 0; i < found.n; i++)
         add_template(manifest, &found.items[i], found.n == 1, &row);
+    warn(manifest, &found);
     if (found.n > 0)
         return;
     if (row.must_hold_pods)
@@ -159,6 +171,14 @@ static void add_templates(const struct manifest *manifest)
                               "spec.containers");
     else
         add_skipped(manifest, "holds no pods");
+}
+
+static void warn_of_pod(const struct manifest *manifest)
+{
+    const struct misplaced_object object = {manifest->kind, manifest->namespace_, manifest->name,
+                                            manifest->object};
+    const struct pod_template pod = {.path = "", .object = manifest->object};
+    misplaced_find(&object, &pod, manifest->arena, manifest->list);
 }
 
 static void add_pod(const struct manifest *manifest)
@@ -178,6 +198,7 @@ static void add_pod(const struct manifest *manifest)
         workload.not_evaluated =
             pod_not_evaluated(manifest->object, manifest->policy, manifest->arena);
     add_workload(manifest, &workload);
+    warn_of_pod(manifest);
 }
 
 static int read_names(struct manifest *manifest, struct err *err)

@@ -1,9 +1,15 @@
-"""What a dry run understood of a manifest: the amounts and models that each workload asks for, as JSON and as one line of the table."""
+"""What a dry run understood of a manifest: the amounts and models that each workload asks for, as JSON and as one line of the table;
+what it suggests for mistyped models, and its warnings about annotations that have no effect."""
+
+import glob
+import os
 
 import pytest
 from objects import GPU, annotated, merged, node, pod
+from service import ROOT
 
 GIB = 2**30
+MANIFESTS = sorted(glob.glob(f"{ROOT}/examples/workloads/*") + glob.glob(f"{ROOT}/tests/wire/founding/*.yaml"))
 
 
 @pytest.fixture(scope="module")
@@ -143,3 +149,69 @@ def test_no_suggestion_is_better_than_a_wrong_one(start_over):
 def test_few_suggestions_are_shown(start_over):
     service = start_over(*fleet("NVIDIA-H100-80GB-HBM3"))
     assert summary_of(service, models=",".join(["H10O"] * 200)).count("did you mean") == 6
+
+
+# ---- warnings ----
+
+OBJECT, TEMPLATE = "Deployment ml/web: metadata", "Deployment ml/web: spec.template.metadata"
+MODELS = "gpu-extender.io/models"
+
+
+def warnings_of(service, asking):
+    return [(item["path"], item["message"]) for item in service.post("/v1/dry-run", asking).json()["warnings"]]
+
+
+def test_an_annotation_on_the_wrong_object(service):
+    asking = deployment({}, demand(**{GPU: 1}))
+    asking["metadata"].update(annotations={MODELS: "T4", "other.io/models": "x"}, labels={"gpu-extender.io/allow-shared": "true"})
+    where = "write it under spec.template.metadata.annotations"
+    assert warnings_of(service, asking) == [
+        (f"{OBJECT}.annotations[{MODELS}]", f"has no effect here; {where}"),
+        (f"{OBJECT}.labels[gpu-extender.io/allow-shared]", f"a label has no effect; {where}"),
+    ]
+    first = service.post("/v1/dry-run?output=table", asking).text.splitlines()[0]
+    assert first == f"warning: {OBJECT}.annotations[{MODELS}]: has no effect here; {where}"
+
+
+def test_a_label_instead_of_an_annotation(service):
+    asking = pod("new", 1, metadata={"labels": {MODELS: "T4", "app": "web"}})
+    assert warnings_of(service, asking) == [
+        (f"Pod ml/new: metadata.labels[{MODELS}]", "a label has no effect; write it under metadata.annotations")
+    ]
+
+
+@pytest.mark.parametrize(
+    "key, message",
+    [
+        ("gpu-extender.io/model", "unknown key; did you mean gpu-extender.io/models?"),
+        ("gpu-extender.io/min-memory", "unknown key; did you mean gpu-extender.io/min-gpu-memory?"),
+        ("gpu-extender.io/colour", "unknown key"),
+        ("gpu-extender.com/models", "unknown key; did you mean gpu-extender.io/models?"),
+        ("gpuextender.io/exclude-models", "unknown key; did you mean gpu-extender.io/exclude-models?"),
+        ("min-gpu-memory", "unknown key; did you mean gpu-extender.io/min-gpu-memory?"),
+        ("models", None),
+        ("mlflow.org/models", None),
+        ("gpu-extender.io/bound-by", None),
+        (MODELS, None),
+    ],
+)
+def test_a_mistyped_key(key, message, service):
+    wanted = [(f"{TEMPLATE}.annotations[{key}]", message)] if message else []
+    assert warnings_of(service, deployment({key: "A100"}, demand(**{GPU: 1}))) == wanted
+
+
+def test_an_annotation_on_both_objects_gets_no_warning(service):
+    asking = deployment({MODELS: "A100"}, demand(**{GPU: 1}))
+    asking["metadata"]["annotations"] = {MODELS: "A100"}
+    assert warnings_of(service, asking) == []
+
+
+def test_a_hundred_warnings_are_shown(service):
+    assert len(warnings_of(service, annotated("new", 1, **{f"colour-{i}": "x" for i in range(150)}))) == 100
+
+
+@pytest.mark.parametrize("path", MANIFESTS, ids=os.path.basename)
+def test_correct_manifests_get_no_warning(path, service):
+    with open(path, encoding="utf-8") as file:
+        answer = service.post("/v1/dry-run", file.read())
+    assert answer.json()["warnings"] == []

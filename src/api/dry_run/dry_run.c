@@ -30,6 +30,16 @@ static json_t *skipped_json(const struct workload_list *list)
     return skipped;
 }
 
+static json_t *warnings_json(const struct workload_list *list)
+{
+    json_t *warnings = json_array();
+    for (size_t i = 0; i < list->n_warnings; i++)
+        (void)json_array_append_new(warnings,
+                                    json_pack("{s:s, s:s}", "path", list->warnings[i].path,
+                                              "message", list->warnings[i].message));
+    return warnings;
+}
+
 static const char *summary(const struct dry_run *dry_run, const struct workload_list *list,
                            const json_t *workloads)
 {
@@ -47,8 +57,9 @@ static json_t *run(struct dry_run *dry_run, const struct workload_list *list)
     for (size_t i = 0; i < list->n; i++)
         (void)json_array_append_new(workloads, placement_run_json(dry_run, &list->items[i]));
     json_t *answer = provenance_json(&dry_run->provenance);
-    json_t *rest = json_pack("{s:s, s:o, s:o}", "summary", summary(dry_run, list, workloads),
-                             "workloads", workloads, "skipped", skipped_json(list));
+    json_t *rest =
+        json_pack("{s:s, s:o, s:o, s:o}", "summary", summary(dry_run, list, workloads), "workloads",
+                  workloads, "skipped", skipped_json(list), "warnings", warnings_json(list));
     (void)json_object_update_new(answer, rest);
     return answer;
 }
@@ -264,12 +275,25 @@ static void write_skipped(const json_t *result, struct buf *out)
                    text_member(skipped, "name"), text_member(skipped, "why"));
 }
 
+static void write_warnings(const json_t *result, struct arena *arena, struct buf *out)
+{
+    size_t i = 0;
+    json_t *warning = NULL;
+    json_array_foreach (json_object_get(result, "warnings"), i, warning) {
+        const char *text = arena_printf(arena, "warning: %s: %s", text_member(warning, "path"),
+                                        text_member(warning, "message"));
+        buf_add_text(out, text_one_line(text, arena));
+        buf_add_text(out, "\n");
+    }
+}
+
 static void write_table(const json_t *result, struct arena *arena, struct buf *out)
 {
     const json_t *workloads = json_object_get(result, "workloads");
     size_t i = 0;
     json_t *workload = NULL;
     provenance_write_warning(result, arena, out);
+    write_warnings(result, arena, out);
     if (json_array_size(workloads) != 1)
         buf_printf(out, "%s\n", text_member(result, "summary"));
     json_array_foreach (workloads, i, workload) {
