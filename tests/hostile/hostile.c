@@ -27,7 +27,7 @@
 /* Tables do not shrink when they empty. */
 #define KEPT_BYTES_MAX (4.0 * 1024 * 1024)
 
-struct stage {
+struct harness {
     struct policy policy;
     struct inventory *inventory;
     struct extender extender;
@@ -38,15 +38,15 @@ struct stage {
 static const struct inventory_limits LIMITS = {
     .max_object_bytes = 1 << 20, .max_nodes = 10000, .max_pods = 300000};
 
-static void flush(const struct stage *stage, enum cluster_kind kind)
+static void flush(const struct harness *harness, enum cluster_kind kind)
 {
     const struct reflector_status status = {.synced = true, .fresh_ms = clock_ms()};
-    stage->stores[kind].flush(stage->stores[kind].context, &status);
+    harness->stores[kind].flush(harness->stores[kind].context, &status);
 }
 
-static void put(const struct stage *stage, enum cluster_kind kind, json_t *object)
+static void put(const struct harness *harness, enum cluster_kind kind, json_t *object)
 {
-    stage->stores[kind].upsert(stage->stores[kind].context, object);
+    harness->stores[kind].upsert(harness->stores[kind].context, object);
     json_decref(object);
 }
 
@@ -60,14 +60,14 @@ static json_t *node_of(size_t i)
                      "pods", "110", "conditions", "type", "Ready", "status", "True");
 }
 
-static void list(const struct stage *stage, enum cluster_kind kind, size_t n,
+static void list(const struct harness *harness, enum cluster_kind kind, size_t n,
                  json_t *(*make)(size_t i))
 {
-    stage->stores[kind].list_begin(stage->stores[kind].context);
+    harness->stores[kind].list_begin(harness->stores[kind].context);
     for (size_t i = 0; i < n; i++)
-        put(stage, kind, make(i));
-    stage->stores[kind].list_end(stage->stores[kind].context);
-    flush(stage, kind);
+        put(harness, kind, make(i));
+    harness->stores[kind].list_end(harness->stores[kind].context);
+    flush(harness, kind);
 }
 
 static void make_question(struct buf *question)
@@ -81,26 +81,26 @@ static void make_question(struct buf *question)
     buf_add_text(question, "]}");
 }
 
-static void stage_begin(struct stage *stage)
+static void harness_begin(struct harness *harness)
 {
-    *stage = (struct stage){.extender = {.shortlist = 100}};
-    policy_init(&stage->policy);
-    stage->inventory = inventory_new(&stage->policy, &LIMITS);
-    inventory_go_live(stage->inventory, "https://127.0.0.1:6443");
-    stage->extender.policy = &stage->policy;
-    stage->extender.inventory = stage->inventory;
+    *harness = (struct harness){.extender = {.shortlist = 100}};
+    policy_init(&harness->policy);
+    harness->inventory = inventory_new(&harness->policy, &LIMITS);
+    inventory_go_live(harness->inventory, "https://127.0.0.1:6443");
+    harness->extender.policy = &harness->policy;
+    harness->extender.inventory = harness->inventory;
     for (size_t i = 0; i < N_CLUSTER_KINDS; i++)
-        stage->stores[i] = inventory_store(stage->inventory, i);
+        harness->stores[i] = inventory_store(harness->inventory, i);
     for (enum cluster_kind kind = 0; kind < N_CLUSTER_KINDS; kind++)
-        list(stage, kind, kind == CLUSTER_NODES ? ATTACKED_NODES : 0, node_of);
-    make_question(&stage->question);
+        list(harness, kind, kind == CLUSTER_NODES ? ATTACKED_NODES : 0, node_of);
+    make_question(&harness->question);
 }
 
-static void stage_end(struct stage *stage)
+static void harness_end(struct harness *harness)
 {
-    buf_fini(&stage->question);
-    inventory_free(stage->inventory);
-    policy_fini(&stage->policy);
+    buf_fini(&harness->question);
+    inventory_free(harness->inventory);
+    policy_fini(&harness->policy);
 }
 
 static void fail(const char *answer)
@@ -110,14 +110,14 @@ static void fail(const char *answer)
 }
 
 /* The minimum of several calls. */
-static double filter_ms(struct stage *stage)
+static double filter_ms(struct harness *harness)
 {
     double least = 0;
-    const struct fake_question question = {.body = stage->question.data,
-                                           .len = stage->question.len};
+    const struct fake_question question = {.body = harness->question.data,
+                                           .len = harness->question.len};
     for (int round = 0; round < ROUNDS; round++) {
         const double began_ms = meter_cpu_ms();
-        struct fake_answer answer = fake_ask(extender_filter, &stage->extender, &question);
+        struct fake_answer answer = fake_ask(extender_filter, &harness->extender, &question);
         const double took_ms = meter_cpu_ms() - began_ms;
         least = round == 0 || took_ms < least ? took_ms : least;
         if (!strstr(answer.body, "\"NodeNames\":[\"node-"))
@@ -127,21 +127,21 @@ static double filter_ms(struct stage *stage)
     return least;
 }
 
-static void check_sums(const struct stage *stage)
+static void check_sums(const struct harness *harness)
 {
     /* At most one step per pod, or per thousand of its needs. */
     for (int64_t now_ms = 1, step = 0; step < 1000; step++)
-        now_ms = inventory_self_check(stage->inventory, now_ms);
+        now_ms = inventory_self_check(harness->inventory, now_ms);
 }
 
 /* Length of /metrics; negative if the self-check has found a difference. */
-static double metrics_bytes(const struct stage *stage)
+static double metrics_bytes(const struct harness *harness)
 {
     struct buf text;
     buf_init(&text, BUF_UNBOUNDED);
-    inventory_metrics(stage->inventory, &text);
+    inventory_metrics(harness->inventory, &text);
     const double bytes = (double)text.len;
-    inventory_live_metrics(stage->inventory, &text);
+    inventory_live_metrics(harness->inventory, &text);
     const bool is_right =
         strstr(buf_text(&text), "\ngpu_extender_self_check_differences_total 0\n") != NULL;
     buf_fini(&text);
@@ -154,54 +154,54 @@ struct cost {
     bool sums_are_right;
 };
 
-static void come(const struct stage *stage, const struct attack *attack)
+static void come(const struct harness *harness, const struct attack *attack)
 {
     for (size_t i = 0; i < attack->n_pods; i++) {
-        put(stage, CLUSTER_PODS, attack->make(i));
+        put(harness, CLUSTER_PODS, attack->make(i));
         if (i % FLUSH_EVERY == 0)
-            flush(stage, CLUSTER_PODS);
+            flush(harness, CLUSTER_PODS);
     }
-    flush(stage, CLUSTER_PODS);
+    flush(harness, CLUSTER_PODS);
 }
 
-static void go(const struct stage *stage, const struct attack *attack)
+static void go(const struct harness *harness, const struct attack *attack)
 {
-    const struct reflector_store *pods = &stage->stores[CLUSTER_PODS];
+    const struct reflector_store *pods = &harness->stores[CLUSTER_PODS];
     for (size_t i = 0; i < attack->n_pods; i += 2) {
         json_t *pod = attack->make(i);
         pods->removed(pods->context, pod);
         json_decref(pod);
         if (i % FLUSH_EVERY == 0)
-            flush(stage, CLUSTER_PODS);
+            flush(harness, CLUSTER_PODS);
     }
-    list(stage, CLUSTER_PODS, 0, NULL); /* removes the others: a list without them */
+    list(harness, CLUSTER_PODS, 0, NULL); /* removes the others: a list without them */
 }
 
 static struct cost measure(const struct attack *attack)
 {
-    struct stage stage;
+    struct harness harness;
     struct cost cost;
-    stage_begin(&stage);
-    (void)filter_ms(&stage);
+    harness_begin(&harness);
+    (void)filter_ms(&harness);
     const double before = meter_bytes();
-    const double metrics_before = metrics_bytes(&stage);
+    const double metrics_before = metrics_bytes(&harness);
     meter_reset();
-    come(&stage, attack);
+    come(&harness, attack);
     cost.bytes_a_pod = (meter_bytes() - before) / (double)attack->n_pods;
-    cost.filter_ms = filter_ms(&stage);
-    check_sums(&stage);
-    put(&stage, CLUSTER_NODES, node_of(ATTACKED_NODES)); /* forces demands to be settled again */
-    flush(&stage, CLUSTER_NODES);
-    (void)filter_ms(&stage);
-    list(&stage, CLUSTER_NODES, ATTACKED_NODES, node_of);
-    list(&stage, CLUSTER_PODS, attack->n_pods, attack->make);
-    cost.metrics_bytes = metrics_bytes(&stage) - metrics_before;
-    go(&stage, attack);
-    cost.sums_are_right = metrics_bytes(&stage) >= 0;
+    cost.filter_ms = filter_ms(&harness);
+    check_sums(&harness);
+    put(&harness, CLUSTER_NODES, node_of(ATTACKED_NODES)); /* forces demands to be settled again */
+    flush(&harness, CLUSTER_NODES);
+    (void)filter_ms(&harness);
+    list(&harness, CLUSTER_NODES, ATTACKED_NODES, node_of);
+    list(&harness, CLUSTER_PODS, attack->n_pods, attack->make);
+    cost.metrics_bytes = metrics_bytes(&harness) - metrics_before;
+    go(&harness, attack);
+    cost.sums_are_right = metrics_bytes(&harness) >= 0;
     cost.hold_ms = meter_longest_hold_ms();
     cost.n_holds = meter_n_holds();
     cost.kept_bytes = meter_bytes() - before;
-    stage_end(&stage);
+    harness_end(&harness);
     return cost;
 }
 

@@ -86,17 +86,17 @@ static void answer(struct call *call, enum kube_outcome outcome, const struct se
         return;
     }
     const int64_t now_ms = service_now(service);
-    struct kube_answer given = reply ? kube_answered(now_ms, reply->status, reply->body)
-                                     : kube_unanswered(now_ms, outcome, why);
+    struct kube_answer result = reply ? kube_answered(now_ms, reply->status, reply->body)
+                                      : kube_unanswered(now_ms, outcome, why);
     if (reply)
-        given.retry_after_s = reply->retry_after_s;
+        result.retry_after_s = reply->retry_after_s;
     if (call->is_answered)
         return;
     call->is_answered = true;
     if (!reply)
         end_connection(call);
-    world_tell(world, "wire: %s %s: %u %s", call->method, call->path, given.status, why);
-    call->done(call->context, &given);
+    world_tell(world, "wire: %s %s: %u %s", call->method, call->path, result.status, why);
+    call->done(call->context, &result);
     service_stir(call->wire->service);
 }
 

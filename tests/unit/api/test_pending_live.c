@@ -16,7 +16,7 @@
     "'lastTransitionTime':'2026-11-20T10:00:00Z','reason':'Unschedulable','message':'" message     \
     "'}"
 
-struct stage {
+struct fixture {
     struct live_cluster live;
     struct reflector *pods;
     struct ask ask;
@@ -24,59 +24,59 @@ struct stage {
 
 static int set_up(void **state)
 {
-    struct stage *stage = calloc(1, sizeof *stage);
-    if (!stage)
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+    if (!fixture)
         return -1;
-    live_init(&stage->live);
+    live_init(&fixture->live);
     const struct reflector_settings settings = {.kind = &INVENTORY_KINDS[CLUSTER_PODS],
                                                 .page_size = 10,
                                                 .silence_ms = 60000,
                                                 .max_object_bytes = 10000};
-    stage->pods = reflector_new(&settings, &stage->live.stores[CLUSTER_PODS]);
-    stage->ask.api =
-        (struct api){.policy = &stage->live.policy, .inventory = stage->live.inventory};
-    live_list_nothing(&stage->live);
-    *state = stage;
+    fixture->pods = reflector_new(&settings, &fixture->live.stores[CLUSTER_PODS]);
+    fixture->ask.api =
+        (struct api){.policy = &fixture->live.policy, .inventory = fixture->live.inventory};
+    live_list_nothing(&fixture->live);
+    *state = fixture;
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    struct stage *stage = *state;
-    reflector_free(stage->pods);
-    live_fini(&stage->live);
-    free(stage);
+    struct fixture *fixture = *state;
+    reflector_free(fixture->pods);
+    live_fini(&fixture->live);
+    free(fixture);
     return 0;
 }
 
 /* Answers the reflector's next request and continues. text uses ' for ". */
-static void answer(struct stage *stage, const char *text)
+static void answer(struct fixture *fixture, const char *text)
 {
     const int64_t now_ms = clock_ms();
     char *copy = strdup(text);
     assert_non_null(copy);
     for (char *at = copy; *at; at++)
         *at = *at == '\'' ? '"' : *at;
-    assert_int_equal(reflector_next(stage->pods, now_ms).want, REFLECTOR_REQUEST);
-    reflector_head(stage->pods, now_ms, 200, -1);
-    reflector_bytes(stage->pods, now_ms, copy, strlen(copy));
+    assert_int_equal(reflector_next(fixture->pods, now_ms).want, REFLECTOR_REQUEST);
+    reflector_head(fixture->pods, now_ms, 200, -1);
+    reflector_bytes(fixture->pods, now_ms, copy, strlen(copy));
     free(copy);
 }
 
-static void end_answer(struct stage *stage)
+static void end_answer(struct fixture *fixture)
 {
-    reflector_end(stage->pods, clock_ms(), KUBE_ANSWERED, NULL);
+    reflector_end(fixture->pods, clock_ms(), KUBE_ANSWERED, NULL);
 }
 
-static void check_says(struct stage *stage, const char *expected)
+static void check_says(struct fixture *fixture, const char *expected)
 {
-    json_t *pending = ask_json(&stage->ask, api_pending, "");
+    json_t *pending = ask_json(&fixture->ask, api_pending, "");
     const json_t *pods = json_object_get(pending, "pods");
     assert_int_equal(json_array_size(pods), 1);
     assert_json(ask_member(pods, 0, "schedulerSays"), expected);
     json_decref(pending);
-    stage->ask.path = "/v1/pods/ml/p/explain";
-    json_t *explanation = ask_json(&stage->ask, api_explain, "");
+    fixture->ask.path = "/v1/pods/ml/p/explain";
+    json_t *explanation = ask_json(&fixture->ask, api_explain, "");
     assert_json(json_object_get(json_object_get(explanation, "pod"), "schedulerSays"), expected);
     json_decref(explanation);
 }

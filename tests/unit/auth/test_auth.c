@@ -1,5 +1,5 @@
 /* The life of a token: reviewed, admitted or rejected, cached for its time and no longer. */
-#include "desk.h"
+#include "auth_harness.h"
 
 #define STRANGER                                                                                   \
     "the API server rejected the token: it is invalid, expired, or for another audience"
@@ -7,106 +7,106 @@
 
 static void test_what_is_asked(void **state)
 {
-    struct desk *desk = *state;
+    struct auth_harness *harness = *state;
     const struct fake_question question = {
         .method = "POST", .path = "/v1/dry-run", .authorization = "bearer  to.k-e_n~+/=="};
-    struct guest guest = come_as(desk, &question);
-    check_asked(desk, TOKENS,
+    struct guest guest = come_as(harness, &question);
+    check_asked(harness, TOKENS,
                 "{'apiVersion':'authentication.k8s.io/v1','kind':'TokenReview',"
                 "'spec':{'token':'to.k-e_n~+/=='}}");
-    assert_int_equal(desk->server.requests->timeout_ms, INQUIRY_MS);
-    desk->now_ms += 1500;
-    answer(desk, 201,
+    assert_int_equal(harness->server.requests->timeout_ms, INQUIRY_MS);
+    harness->now_ms += 1500;
+    answer(harness, 201,
            "{'kind':'TokenReview','spec':{'token':'to.k-e_n~+/=='},'status':{'authenticated':true,"
            "'user':{'username':'oidc:j\\u00fc\\'x','uid':'u-1','groups':['g1','g\\u00fc'],"
            "'extra':{'example.com/k':['v1','v2']}},'audiences':['https://kubernetes']}}");
-    check_asked(desk, ACCESS,
+    check_asked(harness, ACCESS,
                 "{'apiVersion':'authorization.k8s.io/v1','kind':'SubjectAccessReview',"
                 "'spec':{'user':'oidc:j\xc3\xbc\\'x','groups':['g1','g\xc3\xbc'],'uid':'u-1',"
                 "'extra':{'example.com/k':['v1','v2']},"
                 "'nonResourceAttributes':{'path':'/v1/dry-run','verb':'post'}}}");
-    assert_int_equal(desk->server.requests->timeout_ms, INQUIRY_MS - 1500);
-    may(desk, true);
+    assert_int_equal(harness->server.requests->timeout_ms, INQUIRY_MS - 1500);
+    may(harness, true);
     check_in(&guest);
 }
 
 /* kube-apiserver itself uses a separate verb for HEAD. */
 static void test_verb_and_path(void **state)
 {
-    struct desk *desk = *state;
+    struct auth_harness *harness = *state;
     const struct fake_question question = {
         .method = "HEAD", .path = "/v1/pods/a\"b/\xff", .authorization = "Bearer t"};
-    struct guest guest = come_as(desk, &question);
-    token_is_of(desk, "jane");
-    check_asked(desk, ACCESS,
+    struct guest guest = come_as(harness, &question);
+    token_is_of(harness, "jane");
+    check_asked(harness, ACCESS,
                 "{'apiVersion':'authorization.k8s.io/v1','kind':'SubjectAccessReview','spec':{"
                 "'user':'jane','nonResourceAttributes':{'path':'/v1/pods/a\\'b/\\ufffd',"
                 "'verb':'head'}}}");
-    may(desk, false);
+    may(harness, false);
     check_answer(&guest, 403,
                  "forbidden: User \"jane\" cannot head path \"/v1/pods/a\\\"b/\\ufffd\"");
 }
 
 static void test_allowed_is_kept(void **state)
 {
-    struct desk *desk = *state;
-    struct guest guest = come(desk, "/v1/inventory", "t");
-    token_is_of(desk, "jane");
-    desk->now_ms += 1000; /* the time counts from the request */
-    may(desk, true);
+    struct auth_harness *harness = *state;
+    struct guest guest = come(harness, "/v1/inventory", "t");
+    token_is_of(harness, "jane");
+    harness->now_ms += 1000; /* the time counts from the request */
+    may(harness, true);
     check_in(&guest);
-    desk->now_ms += ALLOWED_MS - 1001;
-    guest = come(desk, "/v1/inventory", "t");
+    harness->now_ms += ALLOWED_MS - 1001;
+    guest = come(harness, "/v1/inventory", "t");
     assert_int_equal(guest.verdict, AUTH_OPEN);
     check_in(&guest);
-    check_silence(desk);
-    desk->now_ms += 1;
-    let_in(desk, "/v1/inventory", "t");
-    assert_float_equal(metric(desk, "gpu_extender_auth_lookups_total{result=\"hit\"} "), 1, 0);
-    assert_float_equal(metric(desk, "gpu_extender_auth_lookups_total{result=\"miss\"} "), 2, 0);
+    check_silence(harness);
+    harness->now_ms += 1;
+    let_in(harness, "/v1/inventory", "t");
+    assert_float_equal(metric(harness, "gpu_extender_auth_lookups_total{result=\"hit\"} "), 1, 0);
+    assert_float_equal(metric(harness, "gpu_extender_auth_lookups_total{result=\"miss\"} "), 2, 0);
 }
 
 static void test_what_is_kept_is_of_one_token_verb_and_path(void **state)
 {
-    struct desk *desk = *state;
+    struct auth_harness *harness = *state;
     const struct fake_question post = {
         .method = "POST", .path = "/v1/inventory", .authorization = "Bearer t"};
-    let_in(desk, "/v1/inventory", "t");
-    let_in(desk, "/v1/inventory", "T");
-    let_in(desk, "/v1/inventory/", "t");
-    let_in(desk, "/v1/inventor", "t");
-    struct guest guest = come_as(desk, &post);
+    let_in(harness, "/v1/inventory", "t");
+    let_in(harness, "/v1/inventory", "T");
+    let_in(harness, "/v1/inventory/", "t");
+    let_in(harness, "/v1/inventor", "t");
+    struct guest guest = come_as(harness, &post);
     assert_int_equal(guest.verdict, AUTH_ASK);
-    token_is_nobodys(desk);
+    token_is_nobodys(harness);
     check_answer(&guest, 401, STRANGER);
 }
 
 static void test_refused_is_kept_shorter(void **state)
 {
-    struct desk *desk = *state;
+    struct auth_harness *harness = *state;
     for (int64_t ms = 0; ms < REFUSED_MS; ms += REFUSED_MS - 1) {
-        struct guest stranger = come(desk, "/metrics", "x");
-        struct guest jane = come(desk, "/metrics", "t");
+        struct guest stranger = come(harness, "/metrics", "x");
+        struct guest jane = come(harness, "/metrics", "t");
         if (ms == 0) {
-            token_is_nobodys(desk);
-            token_is_of(desk, "jane");
-            may(desk, false);
+            token_is_nobodys(harness);
+            token_is_of(harness, "jane");
+            may(harness, false);
         }
         assert_int_equal(stranger.verdict, ms == 0 ? AUTH_ASK : AUTH_CLOSED);
-        check_silence(desk);
+        check_silence(harness);
         check_answer(&stranger, 401, STRANGER);
         check_answer(&jane, 403, "forbidden: User \"jane\" cannot get path \"/metrics\"");
-        desk->now_ms += REFUSED_MS - 1;
+        harness->now_ms += REFUSED_MS - 1;
     }
-    let_in(desk, "/metrics", "t");
-    struct guest guest = come(desk, "/metrics", "t"); /* the rejection was evicted too */
+    let_in(harness, "/metrics", "t");
+    struct guest guest = come(harness, "/metrics", "t"); /* the rejection was evicted too */
     assert_int_equal(guest.verdict, AUTH_OPEN);
     check_in(&guest);
 }
 
 static void test_without_a_token(void **state)
 {
-    struct desk *desk = *state;
+    struct auth_harness *harness = *state;
     static const char *const HEADERS[] = {
         NULL,        "",           "Bearer",      "Bearer ",     "Basic dTpw",
         "Bearert",   "Bearer a b", "Bearer a\"b", "Bearer a\\b", "Bearer a\xc3\xbc",
@@ -115,9 +115,9 @@ static void test_without_a_token(void **state)
     for (size_t i = 0; i < sizeof HEADERS / sizeof *HEADERS; i++) {
         const struct fake_question question = {
             .method = "GET", .path = "/metrics", .authorization = HEADERS[i]};
-        struct guest guest = come_as(desk, &question);
+        struct guest guest = come_as(harness, &question);
         assert_int_equal(guest.verdict, AUTH_CLOSED);
-        check_silence(desk);
+        check_silence(harness);
         check_answer(&guest, 401,
                      HEADERS[i] ? "the header Authorization is not \"Bearer TOKEN\""
                                 : "there is no header Authorization: Bearer TOKEN");
@@ -128,25 +128,25 @@ static void test_without_an_api_server(void **state)
 {
     (void)state;
     const struct auth_settings settings = {.allowed_ms = ALLOWED_MS, .refused_ms = REFUSED_MS};
-    struct desk desk = {.auth = auth_new(&settings, (struct kube_sender){0})};
-    struct guest guest = come(&desk, "/metrics", "t");
+    struct auth_harness harness = {.auth = auth_new(&settings, (struct kube_sender){0})};
+    struct guest guest = come(&harness, "/metrics", "t");
     assert_int_equal(guest.verdict, AUTH_CLOSED);
     check_answer(&guest, 401,
                  "no token can be checked: the inventory was read from a file, and there is no API "
                  "server to ask");
-    auth_free(desk.auth);
+    auth_free(harness.auth);
 }
 
 static void test_a_long_name_is_cut_in_the_message(void **state)
 {
-    struct desk *desk = *state;
+    struct auth_harness *harness = *state;
     char name[301];
     char message[512];
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
-    struct guest guest = come(desk, "/metrics", "t");
-    token_is_of(desk, name);
-    may(desk, false);
+    struct guest guest = come(harness, "/metrics", "t");
+    token_is_of(harness, name);
+    may(harness, false);
     (void)snprintf(message, sizeof message,
                    "forbidden: User \"%.127s\" cannot get path \"/metrics\"", name);
     check_answer(&guest, 403, message);
@@ -154,17 +154,17 @@ static void test_a_long_name_is_cut_in_the_message(void **state)
 
 static void test_who_asks_the_same_waits_for_one_review(void **state)
 {
-    struct desk *desk = *state;
+    struct auth_harness *harness = *state;
     struct guest guests[3];
     for (size_t i = 0; i < 3; i++)
-        guests[i] = come(desk, "/metrics", "t");
-    assert_int_equal(desk->server.n_sent, 1);
-    assert_float_equal(metric(desk, "gpu_extender_auth_reviews_open "), 1, 0);
-    token_is_of(desk, "jane");
-    struct guest late = come(desk, "/metrics", "t");
-    may(desk, true);
-    assert_int_equal(desk->server.n_sent, 2);
-    assert_float_equal(metric(desk, "gpu_extender_auth_reviews_open "), 0, 0);
+        guests[i] = come(harness, "/metrics", "t");
+    assert_int_equal(harness->server.n_sent, 1);
+    assert_float_equal(metric(harness, "gpu_extender_auth_reviews_open "), 1, 0);
+    token_is_of(harness, "jane");
+    struct guest late = come(harness, "/metrics", "t");
+    may(harness, true);
+    assert_int_equal(harness->server.n_sent, 2);
+    assert_float_equal(metric(harness, "gpu_extender_auth_reviews_open "), 0, 0);
     for (size_t i = 0; i < 3; i++)
         check_in(&guests[i]);
     check_in(&late);
@@ -174,43 +174,43 @@ static void test_who_asks_the_same_waits_for_one_review(void **state)
 #define N_AT_ONCE 32
 
 /* One of many unknown tokens. */
-static struct guest stranger(struct desk *desk, unsigned number)
+static struct guest stranger(struct auth_harness *harness, unsigned number)
 {
     char token[32];
     (void)snprintf(token, sizeof token, "nobody-%u", number);
-    return come(desk, "/metrics", token);
+    return come(harness, "/metrics", token);
 }
 
 static void test_reviews_under_way_are_bounded(void **state)
 {
-    struct desk *desk = *state;
+    struct auth_harness *harness = *state;
     struct guest guests[N_AT_ONCE];
     char path[32];
-    let_in(desk, "/metrics", "t");
-    desk->now_ms += ALLOWED_MS; /* an expired answer is not evicted at once, nor by a failure */
-    struct guest unlucky = come(desk, "/metrics", "t");
-    no_answer(desk, KUBE_UNKNOWN);
+    let_in(harness, "/metrics", "t");
+    harness->now_ms += ALLOWED_MS; /* an expired answer is not evicted at once, nor by a failure */
+    struct guest unlucky = come(harness, "/metrics", "t");
+    no_answer(harness, KUBE_UNKNOWN);
     check_answer(&unlucky, 503, NOT_ASKED);
     for (unsigned i = 0; i < N_OF_STRANGERS; i++)
-        guests[i] = stranger(desk, i);
-    struct guest one_more = stranger(desk, 99);
+        guests[i] = stranger(harness, i);
+    struct guest one_more = stranger(harness, 99);
     assert_int_equal(one_more.verdict, AUTH_CLOSED);
     check_answer(&one_more, 503, BUSY);
     for (unsigned i = N_OF_STRANGERS; i < N_AT_ONCE; i++) {
         (void)snprintf(path, sizeof path, "/v1/%u", i);
-        guests[i] = come(desk, path, "t");
+        guests[i] = come(harness, path, "t");
         assert_int_equal(guests[i].verdict, AUTH_ASK);
     }
-    one_more = come(desk, "/v1/more", "t");
+    one_more = come(harness, "/v1/more", "t");
     assert_int_equal(one_more.verdict, AUTH_CLOSED);
     check_answer(&one_more, 503, BUSY);
-    assert_float_equal(metric(desk, "gpu_extender_auth_lookups_total{result=\"busy\"} "), 2, 0);
-    assert_int_equal(desk->server.n_sent, 3 + N_AT_ONCE);
+    assert_float_equal(metric(harness, "gpu_extender_auth_lookups_total{result=\"busy\"} "), 2, 0);
+    assert_int_equal(harness->server.n_sent, 3 + N_AT_ONCE);
     for (unsigned i = 0; i < N_AT_ONCE; i++) {
-        token_is_nobodys(desk);
+        token_is_nobodys(harness);
         check_answer(&guests[i], 401, STRANGER);
     }
-    let_in(desk, "/v1/more", "t");
+    let_in(harness, "/v1/more", "t");
 }
 
 #define LIMITED "too many unknown tokens were shown: try again"
@@ -218,67 +218,68 @@ static void test_reviews_under_way_are_bounded(void **state)
 #define PER_S 10
 
 /* Answered at once, so that few reviews are in progress. */
-static void turn_away(struct desk *desk, unsigned from, unsigned to)
+static void turn_away(struct auth_harness *harness, unsigned from, unsigned to)
 {
     for (; from < to; from++) {
-        struct guest guest = stranger(desk, from);
+        struct guest guest = stranger(harness, from);
         assert_int_equal(guest.verdict, AUTH_ASK);
-        token_is_nobodys(desk);
+        token_is_nobodys(harness);
         check_answer(&guest, 401, STRANGER);
     }
 }
 
-static void check_limited(struct desk *desk, unsigned number)
+static void check_limited(struct auth_harness *harness, unsigned number)
 {
-    struct guest guest = stranger(desk, number);
+    struct guest guest = stranger(harness, number);
     assert_int_equal(guest.verdict, AUTH_CLOSED);
     check_answer(&guest, 503, LIMITED);
-    check_silence(desk);
+    check_silence(harness);
 }
 
 static void test_unknown_tokens_share_a_bucket(void **state)
 {
-    struct desk *desk = *state;
-    turn_away(desk, 0, N_BURST);
-    check_limited(desk, N_BURST);
-    desk->now_ms += 99;
-    check_limited(desk, N_BURST);
-    desk->now_ms += 1;
-    turn_away(desk, N_BURST, N_BURST + 1);
-    check_limited(desk, N_BURST + 1);
-    desk->now_ms += 3600000;
-    turn_away(desk, 1000, 1000 + N_BURST);
-    check_limited(desk, 1000 + N_BURST);
-    desk->now_ms += 1000;
-    turn_away(desk, 2000, 2000 + PER_S);
-    check_limited(desk, 2000 + PER_S);
-    assert_float_equal(metric(desk, "gpu_extender_auth_lookups_total{result=\"limited\"} "), 5, 0);
+    struct auth_harness *harness = *state;
+    turn_away(harness, 0, N_BURST);
+    check_limited(harness, N_BURST);
+    harness->now_ms += 99;
+    check_limited(harness, N_BURST);
+    harness->now_ms += 1;
+    turn_away(harness, N_BURST, N_BURST + 1);
+    check_limited(harness, N_BURST + 1);
+    harness->now_ms += 3600000;
+    turn_away(harness, 1000, 1000 + N_BURST);
+    check_limited(harness, 1000 + N_BURST);
+    harness->now_ms += 1000;
+    turn_away(harness, 2000, 2000 + PER_S);
+    check_limited(harness, 2000 + PER_S);
+    assert_float_equal(metric(harness, "gpu_extender_auth_lookups_total{result=\"limited\"} "), 5,
+                       0);
 }
 
 /* On any path, and after its answer has expired. */
 static void test_a_flood_of_strangers_keeps_no_known_token_out(void **state)
 {
-    struct desk *desk = *state;
-    let_in(desk, "/metrics", "t");
-    desk->now_ms += ALLOWED_MS;
-    turn_away(desk, 0, N_BURST);
-    check_limited(desk, N_BURST);
-    let_in(desk, "/metrics", "t");
-    let_in(desk, "/v1/inventory", "t");
+    struct auth_harness *harness = *state;
+    let_in(harness, "/metrics", "t");
+    harness->now_ms += ALLOWED_MS;
+    turn_away(harness, 0, N_BURST);
+    check_limited(harness, N_BURST);
+    let_in(harness, "/metrics", "t");
+    let_in(harness, "/v1/inventory", "t");
 }
 
 /* Joining a review in progress costs nothing. */
 static void test_an_open_inquiry_may_be_joined(void **state)
 {
-    struct desk *desk = *state;
-    turn_away(desk, 0, N_BURST - 1);
-    struct guest first = come(desk, "/metrics", "new");
-    struct guest second = come(desk, "/metrics", "new");
+    struct auth_harness *harness = *state;
+    turn_away(harness, 0, N_BURST - 1);
+    struct guest first = come(harness, "/metrics", "new");
+    struct guest second = come(harness, "/metrics", "new");
     assert_int_equal(second.verdict, AUTH_ASK);
-    struct guest third = stranger(desk, N_BURST);
+    struct guest third = stranger(harness, N_BURST);
     check_answer(&third, 503, LIMITED);
-    token_is_of(desk, "jane");
-    may(desk, true);
+    token_is_of(harness, "jane");
+    may(harness, true);
     check_in(&first);
     check_in(&second);
 }
@@ -287,46 +288,46 @@ static void test_an_open_inquiry_may_be_joined(void **state)
 
 static void test_who_waits_is_bounded(void **state)
 {
-    struct desk *desk = *state;
+    struct auth_harness *harness = *state;
     struct guest guests[N_WAITING];
-    let_in(desk, "/v1/inventory", "t");
+    let_in(harness, "/v1/inventory", "t");
     for (unsigned i = 0; i < N_WAITING; i++)
-        guests[i] = come(desk, "/metrics", "x");
-    assert_int_equal(desk->server.n_sent, 3);
-    struct guest one_more = come(desk, "/metrics", "x");
+        guests[i] = come(harness, "/metrics", "x");
+    assert_int_equal(harness->server.n_sent, 3);
+    struct guest one_more = come(harness, "/metrics", "x");
     assert_int_equal(one_more.verdict, AUTH_CLOSED);
     check_answer(&one_more, 503, BUSY);
-    struct guest known = come(desk, "/metrics", "t");
+    struct guest known = come(harness, "/metrics", "t");
     assert_int_equal(known.verdict, AUTH_ASK);
-    token_is_nobodys(desk);
+    token_is_nobodys(harness);
     for (unsigned i = 0; i < N_WAITING; i++)
         check_answer(&guests[i], 401, STRANGER);
-    token_is_of(desk, "jane");
-    may(desk, true);
+    token_is_of(harness, "jane");
+    may(harness, true);
     check_in(&known);
 }
 
 static void only_judge(void *context, struct exchange *exchange)
 {
-    struct desk *desk = context;
-    assert_int_equal(auth_judge(desk->auth, exchange, desk->now_ms), AUTH_ASK);
+    struct auth_harness *harness = context;
+    assert_int_equal(auth_judge(harness->auth, exchange, harness->now_ms), AUTH_ASK);
 }
 
 /* Other calls may arrive between the gate and the end of the body. */
 static void test_no_room_is_left_when_the_body_is_there(void **state)
 {
-    struct desk *desk = *state;
+    struct auth_harness *harness = *state;
     struct guest guests[N_OF_STRANGERS];
     const struct fake_question question = {
         .method = "GET", .path = "/metrics", .authorization = "Bearer late"};
     for (unsigned i = 0; i < N_OF_STRANGERS - 1; i++)
-        guests[i] = stranger(desk, i);
-    struct guest late = {AUTH_ASK, fake_begin(only_judge, desk, &question)};
-    guests[N_OF_STRANGERS - 1] = stranger(desk, N_OF_STRANGERS - 1);
-    auth_ask(desk->auth, late.exchange, desk->now_ms);
+        guests[i] = stranger(harness, i);
+    struct guest late = {AUTH_ASK, fake_begin(only_judge, harness, &question)};
+    guests[N_OF_STRANGERS - 1] = stranger(harness, N_OF_STRANGERS - 1);
+    auth_ask(harness->auth, late.exchange, harness->now_ms);
     check_answer(&late, 503, BUSY);
     for (unsigned i = 0; i < N_OF_STRANGERS; i++) {
-        token_is_nobodys(desk);
+        token_is_nobodys(harness);
         check_answer(&guests[i], 401, STRANGER);
     }
 }
@@ -334,43 +335,43 @@ static void test_no_room_is_left_when_the_body_is_there(void **state)
 /* As many as get through. */
 static void test_a_flood_pushes_out_no_good_token(void **state)
 {
-    struct desk *desk = *state;
-    let_in(desk, "/metrics", "t");
+    struct auth_harness *harness = *state;
+    let_in(harness, "/metrics", "t");
     for (unsigned i = 0; i < 3000; i++) {
-        turn_away(desk, i, i + 1);
-        desk->now_ms += 1000 / PER_S;
+        turn_away(harness, i, i + 1);
+        harness->now_ms += 1000 / PER_S;
     }
-    turn_away(desk, 5000, 5000 + N_BURST - 1);
-    check_limited(desk, 9999);
-    let_in(desk, "/metrics", "t");
+    turn_away(harness, 5000, 5000 + N_BURST - 1);
+    check_limited(harness, 9999);
+    let_in(harness, "/metrics", "t");
 }
 
 static void test_nothing_is_kept_where_the_time_is_none(void **state)
 {
-    struct desk *desk = *state;
+    struct auth_harness *harness = *state;
     const struct auth_settings settings = {0};
-    auth_free(desk->auth);
-    desk->auth = auth_new(&settings, fake_sender_of(&desk->server));
-    let_in(desk, "/metrics", "t");
-    turn_away(desk, 0, N_BURST - 1);
-    check_limited(desk, N_BURST);
-    let_in(desk, "/metrics", "t"); /* the token is known nevertheless */
+    auth_free(harness->auth);
+    harness->auth = auth_new(&settings, fake_sender_of(&harness->server));
+    let_in(harness, "/metrics", "t");
+    turn_away(harness, 0, N_BURST - 1);
+    check_limited(harness, N_BURST);
+    let_in(harness, "/metrics", "t"); /* the token is known nevertheless */
 }
 
 /* As when a loop stops: requests in progress get answers, and no new ones are sent. */
 static void test_the_sender_stops(void **state)
 {
-    struct desk *desk = *state;
-    struct guest first = come(desk, "/metrics", "t");
-    token_is_of(desk, "jane");
-    struct guest second = come(desk, "/metrics", "x");
-    fake_sender_fini(&desk->server);
+    struct auth_harness *harness = *state;
+    struct guest first = come(harness, "/metrics", "t");
+    token_is_of(harness, "jane");
+    struct guest second = come(harness, "/metrics", "x");
+    fake_sender_fini(&harness->server);
     check_answer(&first, 503, NOT_ASKED);
     check_answer(&second, 503, NOT_ASKED);
-    fake_sender_init(&desk->server);
+    fake_sender_init(&harness->server);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, desk_setup, desk_teardown)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, auth_harness_setup, auth_harness_teardown)
 
 int main(void)
 {

@@ -1,40 +1,41 @@
 /* Invalid or unexpected answers of the API server admit no user and are not cached. */
-#include "desk.h"
+#include "auth_harness.h"
 
 static void test_answers_that_are_none(void **state)
 {
-    struct desk *desk = *state;
+    struct auth_harness *harness = *state;
     static const unsigned STATUSES[] = {200, 301, 400, 401, 403, 404, 409, 429, 500, 503};
     for (size_t i = 0; i < 2 * sizeof STATUSES / sizeof *STATUSES; i++) {
-        struct guest guest = come(desk, "/metrics", "t");
+        struct guest guest = come(harness, "/metrics", "t");
         if (i % 2)
-            token_is_of(desk, "jane");
-        answer(desk, STATUSES[i / 2], "{'kind':'Status','status':'Failure','message':'no'}");
-        check_not_asked(desk, &guest);
+            token_is_of(harness, "jane");
+        answer(harness, STATUSES[i / 2], "{'kind':'Status','status':'Failure','message':'no'}");
+        check_not_asked(harness, &guest);
     }
     for (size_t i = 0; i < 4; i++) {
-        struct guest guest = come(desk, "/metrics", "t");
+        struct guest guest = come(harness, "/metrics", "t");
         if (i % 2)
-            token_is_of(desk, "jane");
-        no_answer(desk, i < 2 ? KUBE_UNKNOWN : KUBE_NOT_SENT);
-        check_not_asked(desk, &guest);
+            token_is_of(harness, "jane");
+        no_answer(harness, i < 2 ? KUBE_UNKNOWN : KUBE_NOT_SENT);
+        check_not_asked(harness, &guest);
     }
     assert_float_equal(
-        metric(desk, "gpu_extender_auth_reviews_total{review=\"TokenReview\",result=\"failed\"} "),
+        metric(harness,
+               "gpu_extender_auth_reviews_total{review=\"TokenReview\",result=\"failed\"} "),
         12, 0);
     assert_float_equal(
         metric(
-            desk,
+            harness,
             "gpu_extender_auth_reviews_total{review=\"SubjectAccessReview\",result=\"failed\"} "),
         12, 0);
     assert_float_equal(
-        metric(desk, "gpu_extender_auth_reviews_total{review=\"TokenReview\",result=\"yes\"} "), 36,
-        0);
+        metric(harness, "gpu_extender_auth_reviews_total{review=\"TokenReview\",result=\"yes\"} "),
+        36, 0);
 }
 
 static void test_answers_of_hostile_token_reviews(void **state)
 {
-    struct desk *desk = *state;
+    struct auth_harness *harness = *state;
     static const char *const BODIES[] = {
         "",
         "null",
@@ -69,16 +70,16 @@ static void test_answers_of_hostile_token_reviews(void **state)
         "{'kind':'TokenReview','status':{'authenticated':true,'user':{'username':'a\xff'}}}",
     };
     for (size_t i = 0; i < sizeof BODIES / sizeof *BODIES; i++) {
-        struct guest guest = come(desk, "/metrics", "t");
-        check_asked(desk, TOKENS, NULL);
-        answer(desk, 201, BODIES[i]);
-        check_not_asked(desk, &guest);
+        struct guest guest = come(harness, "/metrics", "t");
+        check_asked(harness, TOKENS, NULL);
+        answer(harness, 201, BODIES[i]);
+        check_not_asked(harness, &guest);
     }
 }
 
 static void test_a_user_who_is_too_large(void **state)
 {
-    struct desk *desk = *state;
+    struct auth_harness *harness = *state;
     struct buf body;
     buf_init(&body, BUF_UNBOUNDED);
     buf_add_text(&body, "{\"kind\":\"TokenReview\",\"status\":{\"authenticated\":true,"
@@ -86,25 +87,25 @@ static void test_a_user_who_is_too_large(void **state)
     while (body.len < (size_t)70 * 1024)
         buf_add_text(&body, ",\"a-group-of-many\"");
     buf_add_text(&body, "]}}}");
-    struct guest guest = come(desk, "/metrics", "t");
-    answer_len(desk, 201, buf_text(&body), body.len);
-    check_not_asked(desk, &guest);
+    struct guest guest = come(harness, "/metrics", "t");
+    answer_len(harness, 201, buf_text(&body), body.len);
+    check_not_asked(harness, &guest);
     buf_fini(&body);
 }
 
 static void test_a_nul_in_an_answer(void **state)
 {
-    struct desk *desk = *state;
+    struct auth_harness *harness = *state;
     static const char BODY[] = "{\"kind\":\"TokenReview\",\0\"status\":{\"authenticated\":true,"
                                "\"user\":{\"username\":\"jane\"}}}";
-    struct guest guest = come(desk, "/metrics", "t");
-    answer_len(desk, 201, BODY, sizeof BODY - 1);
-    check_not_asked(desk, &guest);
+    struct guest guest = come(harness, "/metrics", "t");
+    answer_len(harness, 201, BODY, sizeof BODY - 1);
+    check_not_asked(harness, &guest);
 }
 
 static void test_answers_of_hostile_access_reviews(void **state)
 {
-    struct desk *desk = *state;
+    struct auth_harness *harness = *state;
     static const char *const BODIES[] = {
         "",
         "true",
@@ -118,52 +119,52 @@ static void test_answers_of_hostile_access_reviews(void **state)
         "{'kind':'TokenReview','status':{'allowed':true}}",
     };
     for (size_t i = 0; i < sizeof BODIES / sizeof *BODIES; i++) {
-        struct guest guest = come(desk, "/metrics", "t");
-        token_is_of(desk, "jane");
-        check_asked(desk, ACCESS, NULL);
-        answer(desk, 201, BODIES[i]);
-        check_not_asked(desk, &guest);
+        struct guest guest = come(harness, "/metrics", "t");
+        token_is_of(harness, "jane");
+        check_asked(harness, ACCESS, NULL);
+        answer(harness, 201, BODIES[i]);
+        check_not_asked(harness, &guest);
     }
 }
 
 static void test_allowed_and_denied_is_no(void **state)
 {
-    struct desk *desk = *state;
-    struct guest guest = come(desk, "/metrics", "t");
-    token_is_of(desk, "jane");
-    answer(desk, 201, "{'kind':'SubjectAccessReview','status':{'allowed':true,'denied':true}}");
+    struct auth_harness *harness = *state;
+    struct guest guest = come(harness, "/metrics", "t");
+    token_is_of(harness, "jane");
+    answer(harness, 201, "{'kind':'SubjectAccessReview','status':{'allowed':true,'denied':true}}");
     check_answer(&guest, 403, NULL);
 }
 
 /* Redacting the token in an answer must not redact an equal name. */
 static void test_a_user_called_like_the_token(void **state)
 {
-    struct desk *desk = *state;
-    struct guest guest = come(desk, "/metrics", "jane");
-    answer(desk, 201,
+    struct auth_harness *harness = *state;
+    struct guest guest = come(harness, "/metrics", "jane");
+    answer(harness, 201,
            "{'kind':'TokenReview','spec':{'token':'jane'},'status':{'authenticated':true,"
            "'user':{'username':'jane','extra':{'token':['jane']}}}}");
-    check_asked(desk, ACCESS,
+    check_asked(harness, ACCESS,
                 "{'apiVersion':'authorization.k8s.io/v1','kind':'SubjectAccessReview','spec':{"
                 "'user':'jane','extra':{'token':['jane']},"
                 "'nonResourceAttributes':{'path':'/metrics','verb':'get'}}}");
-    may(desk, false);
+    may(harness, false);
     check_answer(&guest, 403, "forbidden: User \"jane\" cannot get path \"/metrics\"");
 }
 
 /* Redacting this token would break the JSON. */
 static void test_another_token_in_the_answer(void **state)
 {
-    struct desk *desk = *state;
-    struct guest guest = come(desk, "/metrics", "ten-letter");
-    answer(desk, 201,
+    struct auth_harness *harness = *state;
+    struct guest guest = come(harness, "/metrics", "ten-letter");
+    answer(harness, 201,
            "{'kind':'TokenReview','spec':{'token':'x'},'a':'z','status':{'authenticated':true,"
            "'user':{'username':'jane'}}}");
-    may(desk, true);
+    may(harness, true);
     check_in(&guest);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, desk_setup, desk_teardown)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, auth_harness_setup, auth_harness_teardown)
 
 int main(void)
 {

@@ -3,7 +3,7 @@
  * answer, the one its token deserves. A separate executable, because it also runs under
  * ThreadSanitizer.
  */
-#include "desk.h"
+#include "auth_harness.h"
 #include "kube_answers.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@
 #define N_GUESTS 400
 
 struct crowd {
-    struct desk *desk;
+    struct auth_harness *harness;
     atomic_uint n_in_doors;
     struct guest guests[N_THREADS][N_GUESTS];
     char tokens[N_THREADS][N_GUESTS];
@@ -33,7 +33,8 @@ static void *come_all(void *context)
     for (unsigned i = 0; i < N_GUESTS; i++) {
         const char token[2] = {TOKENS_OF[(i + row->number) % 3], '\0'};
         crowd->tokens[row->number][i] = *token;
-        crowd->guests[row->number][i] = come(crowd->desk, i % 2 ? "/metrics" : "/v1/quota", token);
+        crowd->guests[row->number][i] =
+            come(crowd->harness, i % 2 ? "/metrics" : "/v1/quota", token);
     }
     atomic_fetch_add(&crowd->n_in_doors, 1);
     return NULL;
@@ -53,8 +54,8 @@ static void serve(struct fake_request *request)
     else if (strcmp(request->path, TOKENS) == 0)
         text = "{\"kind\":\"TokenReview\",\"status\":{\"authenticated\":true,"
                "\"user\":{\"username\":\"f\"}}}";
-    const struct kube_answer given = kube_answered(1000, 201, text);
-    fake_request_answer(request, &given);
+    const struct kube_answer reply = kube_answered(1000, 201, text);
+    fake_request_answer(request, &reply);
 }
 
 /* Once all threads have come, each answer leads to at most one more request. */
@@ -64,9 +65,9 @@ static void *serve_all(void *context)
     for (bool all = false; !all;) {
         all = atomic_load(&crowd->n_in_doors) == N_THREADS;
         struct fake_request *request = NULL;
-        while ((request = fake_sender_take(&crowd->desk->server)))
+        while ((request = fake_sender_take(&crowd->harness->server)))
             serve(request);
-        (void)metric(crowd->desk, "gpu_extender_auth_reviews_open ");
+        (void)metric(crowd->harness, "gpu_extender_auth_reviews_open ");
     }
     return NULL;
 }
@@ -77,7 +78,7 @@ static void test_many_threads(void **state)
     pthread_t threads[N_THREADS + 1];
     struct row rows[N_THREADS];
     double n_turned_away = 0;
-    crowd.desk = *state;
+    crowd.harness = *state;
     assert_int_equal(pthread_create(&threads[N_THREADS], NULL, serve_all, &crowd), 0);
     for (unsigned i = 0; i < N_THREADS; i++) {
         rows[i] = (struct row){&crowd, i};
@@ -87,22 +88,22 @@ static void test_many_threads(void **state)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     for (unsigned i = 0; i < N_THREADS * N_GUESTS; i++) {
         const char token = crowd.tokens[i / N_GUESTS][i % N_GUESTS];
-        struct fake_answer given = fake_end(crowd.guests[i / N_GUESTS][i % N_GUESTS].exchange);
+        struct fake_answer reply = fake_end(crowd.guests[i / N_GUESTS][i % N_GUESTS].exchange);
         const unsigned deserved = token == 'g' ? FAKE_PASSED : token == 'f' ? 403 : 401;
-        n_turned_away += given.status == 503;
-        if (given.status != 503)
-            assert_int_equal(given.status, deserved);
-        fake_answer_fini(&given);
+        n_turned_away += reply.status == 503;
+        if (reply.status != 503)
+            assert_int_equal(reply.status, deserved);
+        fake_answer_fini(&reply);
     }
-    assert_float_equal(metric(crowd.desk, "gpu_extender_auth_lookups_total{result=\"busy\"} "),
+    assert_float_equal(metric(crowd.harness, "gpu_extender_auth_lookups_total{result=\"busy\"} "),
                        n_turned_away, 0);
     /* Two paths, one review per token and path; an unknown token needs no second review. */
-    assert_int_equal(crowd.desk->server.n_sent, 2 * (2 + 2 + 1));
+    assert_int_equal(crowd.harness->server.n_sent, 2 * (2 + 2 + 1));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_many_threads, desk_setup, desk_teardown)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(
+        test_many_threads, auth_harness_setup, auth_harness_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 #include "config/timing.h"
 #include "unit.h"
 
-static struct settings given(size_t bind_s, size_t lease_s, size_t renew_s, size_t retry_s)
+static struct settings settings_of(size_t bind_s, size_t lease_s, size_t renew_s, size_t retry_s)
 {
     return (struct settings){
         .kubernetes = {.bind_timeout_s = bind_s},
@@ -12,7 +12,7 @@ static struct settings given(size_t bind_s, size_t lease_s, size_t renew_s, size
 
 static struct timing timing_with(size_t bind_s, size_t lease_s, size_t renew_s, size_t retry_s)
 {
-    const struct settings settings = given(bind_s, lease_s, renew_s, retry_s);
+    const struct settings settings = settings_of(bind_s, lease_s, renew_s, retry_s);
     return timing_of(&settings);
 }
 
@@ -50,7 +50,7 @@ static void test_who_renews_late_decides_no_longer(void **state)
 static void test_the_least_lease_has_room_for_two_renewals(void **state)
 {
     (void)state;
-    const struct settings settings = given(3, 6, 4, 1);
+    const struct settings settings = settings_of(3, 6, 4, 1);
     assert_int_equal(timing_least_lease_s(&settings), 6);
     assert_int_equal(timing_of(&settings).decide_ms, 2000);
 }

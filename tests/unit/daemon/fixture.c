@@ -166,10 +166,10 @@ static void handle_verb(void *context, struct exchange *exchange)
     answer(exchange, 200, mem_strdup("{}"));
 }
 
-static void take_status(void *context, const struct kube_answer *given)
+static void take_status(void *context, const struct kube_answer *reply)
 {
     atomic_uint *status = context;
-    atomic_store(status, given->outcome == KUBE_ANSWERED ? given->status : 1);
+    atomic_store(status, reply->outcome == KUBE_ANSWERED ? reply->status : 1);
 }
 
 void fixture_send(struct fixture *fixture, atomic_uint *ret_status)

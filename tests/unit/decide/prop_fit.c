@@ -10,7 +10,7 @@
 #include "decide/rank.h"
 #include "decide/what_if.h"
 #include "dice.h"
-#include "given_question.h"
+#include "fixture_question.h"
 #include "unit.h"
 
 #define GPU "nvidia.com/gpu"
@@ -26,7 +26,7 @@ struct any_node {
 };
 
 struct world {
-    struct given *given;
+    struct fixture *fixture;
     struct dice *dice;
     struct any_node nodes[MAX_NODES];
     unsigned n_nodes, n_pods;
@@ -35,19 +35,19 @@ struct world {
 
 static const char *name_of(const struct world *world, char kind, unsigned i)
 {
-    return arena_printf(world->given->arena, "%c%u", kind, i);
+    return arena_printf(world->fixture->arena, "%c%u", kind, i);
 }
 
 static void tell_node(const struct world *world, unsigned i)
 {
     const struct any_node *node = &world->nodes[i];
     const char *amounts =
-        arena_printf(world->given->arena, "pods=%u cpu=%u " GPU "=%u amd.com/gpu=%u", node->pods,
+        arena_printf(world->fixture->arena, "pods=%u cpu=%u " GPU "=%u amd.com/gpu=%u", node->pods,
                      node->cpu, node->nvidia, node->amd);
     struct node_facts facts =
-        given_node_facts(world->given, name_of(world, 'n', i), amounts, node->labels);
+        fixture_node_facts(world->fixture, name_of(world, 'n', i), amounts, node->labels);
     facts.unschedulable = node->unschedulable;
-    given_node_of(world->given, &facts);
+    fixture_put_node_facts(world->fixture, &facts);
 }
 
 static void add_node(struct world *world)
@@ -66,26 +66,26 @@ static void add_node(struct world *world)
 /* On any node, present or not; or on none, and then perhaps nominated or reserved. */
 static void add_pod(struct world *world)
 {
-    struct given *given = world->given;
+    struct fixture *fixture = world->fixture;
     const char *node = name_of(world, 'n', dice_below(world->dice, MAX_NODES));
     const char *uid = name_of(world, 'p', world->n_pods++);
     const unsigned cpu = 1 + dice_below(world->dice, 3);
     const unsigned gpus = 1 + dice_below(world->dice, 4);
-    const char *demand = arena_printf(given->arena, "cpu=%u " GPU "=%u", cpu, gpus);
+    const char *demand = arena_printf(fixture->arena, "cpu=%u " GPU "=%u", cpu, gpus);
     const unsigned way = dice_below(world->dice, 8);
-    struct pod_facts facts = given_pod_facts(given, uid, way > 1 ? node : "", demand);
+    struct pod_facts facts = fixture_pod_facts(fixture, uid, way > 1 ? node : "", demand);
     facts.priority = dice_below(world->dice, 2);
     if (way == 0)
         facts.nominated_node = node;
-    given_pod_of(given, &facts);
-    if (way == 1 && cluster_find_node(given->cluster, node))
-        given_reserve(given, uid, node, NULL);
+    fixture_put_pod_facts(fixture, &facts);
+    if (way == 1 && cluster_find_node(fixture->cluster, node))
+        fixture_reserve(fixture, uid, node, NULL);
 }
 
 /* For the namespace of all pods. */
 static void add_quota(const struct world *world)
 {
-    struct policy *policy = &world->given->policy;
+    struct policy *policy = &world->fixture->policy;
     struct quota_limit limits[] = {
         {.resource = GPU}, {.resource = GPU, .model = "A100"}, {.resource = GPU, .model = "H100"}};
     static const char *const NAMES[] = {"default"};
@@ -96,16 +96,16 @@ static void add_quota(const struct world *world)
                                 .n_namespaces = 1,
                                 .limits = arena_copy(policy->arena, limits, 3, sizeof *limits),
                                 .n_limits = 3};
-    given_quota(world->given, &quota);
+    fixture_add_quota(world->fixture, &quota);
 }
 
 static struct world new_world(struct dice *dice, enum placement_policy placement, bool has_quota)
 {
     struct world world = {.dice = dice};
     void *state = NULL;
-    assert_int_equal(given_setup(&state), 0);
-    world.given = state;
-    world.given->policy.placement = placement;
+    assert_int_equal(fixture_setup(&state), 0);
+    world.fixture = state;
+    world.fixture->policy.placement = placement;
     world.priority = dice_below(dice, 3);
     if (has_quota)
         add_quota(&world);
@@ -118,18 +118,18 @@ static struct world new_world(struct dice *dice, enum placement_policy placement
 
 static void end_world(const struct world *world)
 {
-    void *state = world->given;
-    assert_int_equal(given_teardown(&state), 0);
+    void *state = world->fixture;
+    assert_int_equal(fixture_teardown(&state), 0);
 }
 
 static struct shape_facts random_shape(const struct world *world)
 {
     static const char *const DEMANDS[] = {"cpu=1", GPU "=1", GPU "=3", "cpu=2 " GPU "=2",
                                           "amd.com/gpu=1 " GPU "=1"};
-    struct given *given = world->given;
-    struct shape_facts facts = given_shape_facts(given, DEMANDS[dice_below(world->dice, 5)]);
+    struct fixture *fixture = world->fixture;
+    struct shape_facts facts = fixture_shape_facts(fixture, DEMANDS[dice_below(world->dice, 5)]);
     if (dice_one_in(world->dice, 3))
-        facts.wants.accept = given_models(given, "H100, A100", &facts.wants.n_accept);
+        facts.wants.accept = fixture_models(fixture, "H100, A100", &facts.wants.n_accept);
     return facts;
 }
 
@@ -137,11 +137,11 @@ static struct shape_facts random_shape(const struct world *world)
 static struct cluster *fork_for(const struct world *world, const struct shape_facts *facts,
                                 struct fit_question *question)
 {
-    gpu_demand_settle(world->given->cluster);
-    struct cluster *fork = cluster_fork(world->given->cluster);
+    gpu_demand_settle(world->fixture->cluster);
+    struct cluster *fork = cluster_fork(world->fixture->cluster);
     question->asker.priority = world->priority;
-    question->shape = cluster_resolve(fork, facts, world->given->arena);
-    question->quota = quota_begin(fork, "default", question->shape, NULL, world->given->arena);
+    question->shape = cluster_resolve(fork, facts, world->fixture->arena);
+    question->quota = quota_begin(fork, "default", question->shape, NULL, world->fixture->arena);
     return fork;
 }
 
@@ -259,19 +259,19 @@ typedef void event(struct world *world);
 
 static void delete_a_pod(struct world *world)
 {
-    given_no_pod(world->given, name_of(world, 'p', dice_below(world->dice, MAX_PODS)));
+    fixture_remove_pod(world->fixture, name_of(world, 'p', dice_below(world->dice, MAX_PODS)));
 }
 
 static void finish_a_pod(struct world *world)
 {
     const char *uid = name_of(world, 'p', dice_below(world->dice, MAX_PODS));
-    const struct pod *pod = cluster_find_pod(world->given->cluster, uid);
+    const struct pod *pod = cluster_find_pod(world->fixture->cluster, uid);
     if (!pod)
         return;
-    const char *node = arena_printf(world->given->arena, "%s", pod->node_name);
-    struct pod_facts facts = given_pod_facts(world->given, uid, node, "");
+    const char *node = arena_printf(world->fixture->arena, "%s", pod->node_name);
+    struct pod_facts facts = fixture_pod_facts(world->fixture, uid, node, "");
     facts.finished = true;
-    given_pod_of(world->given, &facts);
+    fixture_put_pod_facts(world->fixture, &facts);
 }
 
 static void grow_a_node(struct world *world)
@@ -290,7 +290,7 @@ static void add_a_node(struct world *world)
 
 static void release_a_reservation(struct world *world)
 {
-    struct cluster *cluster = world->given->cluster;
+    struct cluster *cluster = world->fixture->cluster;
     const struct reservation *held = cluster_next_reservation(cluster, NULL);
     if (held)
         reservation_release(cluster, held->uid, held->serial);
@@ -350,17 +350,17 @@ static void test_a_reservation_that_ends_makes_no_node_unfit(void **state)
 }
 
 /* Packed one after another: 1 GPU, 4, and 3 in zone a. */
-static size_t place_three_workloads(struct given *given)
+static size_t place_three_workloads(struct fixture *fixture)
 {
-    struct shape_facts facts[] = {given_shape_facts(given, GPU "=1"),
-                                  given_shape_facts(given, GPU "=4"),
-                                  given_shape_facts(given, GPU "=3")};
-    facts[2].node_selector = given_term(given, "zone In a");
-    struct cluster *fork = cluster_fork(given->cluster);
+    struct shape_facts facts[] = {fixture_shape_facts(fixture, GPU "=1"),
+                                  fixture_shape_facts(fixture, GPU "=4"),
+                                  fixture_shape_facts(fixture, GPU "=3")};
+    facts[2].node_selector = fixture_term(fixture, "zone In a");
+    struct cluster *fork = cluster_fork(fixture->cluster);
     size_t n_placed = 0;
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         const struct fit_question question = {
-            .shape = cluster_resolve(fork, &facts[i], given->arena), .scope = FIT_ALL};
+            .shape = cluster_resolve(fork, &facts[i], fixture->arena), .scope = FIT_ALL};
         const struct node *node = NULL;
         n_placed += what_if_place(fork, &question, 1, &node);
     }
@@ -370,12 +370,13 @@ static size_t place_three_workloads(struct given *given)
 
 static void test_of_several_workloads_one_more_node_may_let_fewer_in(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "in-zone", "pods=9 " GPU "=4", "zone=a");
-    given_node(given, "large", "pods=9 " GPU "=8", "");
-    assert_int_equal(place_three_workloads(given), 3);
-    given_node(given, "small", "pods=9 " GPU "=1", ""); /* now attracts the first, and ... */
-    assert_int_equal(place_three_workloads(given), 2);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "in-zone", "pods=9 " GPU "=4", "zone=a");
+    fixture_put_node(fixture, "large", "pods=9 " GPU "=8", "");
+    assert_int_equal(place_three_workloads(fixture), 3);
+    fixture_put_node(fixture, "small", "pods=9 " GPU "=1",
+                     ""); /* now attracts the first, and ... */
+    assert_int_equal(place_three_workloads(fixture), 2);
 }
 
 int main(void)
@@ -388,7 +389,7 @@ int main(void)
         cmocka_unit_test(test_one_more_node_takes_no_place_away),
         cmocka_unit_test(test_a_reservation_that_ends_makes_no_node_unfit),
         cmocka_unit_test_setup_teardown(test_of_several_workloads_one_more_node_may_let_fewer_in,
-                                        given_setup, given_teardown),
+                                        fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

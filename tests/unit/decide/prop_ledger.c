@@ -1,12 +1,12 @@
 /*
  * prop_ledger: a million random events, applied to the ledger and to a model too simple to be wrong
- * (plain.c). After each event the ledger must equal the model (twin.c).
+ * (oracle.c). After each event the ledger must equal the model (oracle_harness.c).
  *
  * LEDGER_EVENTS: number of events. LEDGER_SEED: seed of the dice.
  */
 #include "dice.h"
-#include "plain_facts.h"
-#include "twin.h"
+#include "oracle_facts.h"
+#include "oracle_harness.h"
 #include "unit.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 
 /* Each life of the ledger has its own number of nodes and pods. */
 struct life {
-    struct twin *twin;
+    struct oracle_harness *harness;
     struct dice *dice;
     unsigned n_nodes;
     unsigned n_pods;
@@ -49,44 +49,44 @@ static int64_t random_amount(struct dice *dice)
 static int64_t random_room(struct dice *dice)
 {
     if (dice_one_in(dice, 4))
-        return PLAIN_ABSENT;
+        return ORACLE_ABSENT;
     if (dice_one_in(dice, 50))
         return -(int64_t)dice_below(dice, 3);
     return dice_one_in(dice, 40) ? INT64_MAX - dice_below(dice, 2) : dice_below(dice, 17);
 }
 
 /* A node may report both lists, or either alone. */
-static void random_rooms(struct dice *dice, struct plain_node *node)
+static void random_rooms(struct dice *dice, struct oracle_node *node)
 {
     const unsigned way = dice_below(dice, 6);
-    for (size_t r = 0; r < N_PLAIN_RESOURCES; r++) {
-        node->capacity[r] = way == 1 ? PLAIN_ABSENT : random_room(dice);
+    for (size_t r = 0; r < N_ORACLE_RESOURCES; r++) {
+        node->capacity[r] = way == 1 ? ORACLE_ABSENT : random_room(dice);
         node->allocatable[r] = node->capacity[r];
         if (way == 0)
-            node->allocatable[r] = PLAIN_ABSENT;
+            node->allocatable[r] = ORACLE_ABSENT;
         else if (way <= 2)
             node->allocatable[r] = random_room(dice);
     }
 }
 
-static struct plain_node random_node(struct dice *dice)
+static struct oracle_node random_node(struct dice *dice)
 {
-    struct plain_node node;
-    node.model = dice_below(dice, PLAIN_MODELS);
-    node.zone = dice_below(dice, PLAIN_ZONES);
-    node.n_taints = dice_one_in(dice, 3) ? dice_below(dice, PLAIN_TAINTS) : 0;
+    struct oracle_node node;
+    node.model = dice_below(dice, ORACLE_MODELS);
+    node.zone = dice_below(dice, ORACLE_ZONES);
+    node.n_taints = dice_one_in(dice, 3) ? dice_below(dice, ORACLE_TAINTS) : 0;
     node.unschedulable = dice_one_in(dice, 8);
     node.ready = !dice_one_in(dice, 8);
     random_rooms(dice, &node);
     return node;
 }
 
-static struct plain_shape random_shape(struct dice *dice)
+static struct oracle_shape random_shape(struct dice *dice)
 {
-    struct plain_shape shape;
-    shape.n_tolerations = dice_one_in(dice, 3) ? dice_below(dice, PLAIN_TOLERATIONS) : 0;
-    shape.zone = dice_one_in(dice, 4) ? dice_below(dice, PLAIN_ZONES) : 0;
-    for (size_t r = 0; r < N_PLAIN_RESOURCES; r++)
+    struct oracle_shape shape;
+    shape.n_tolerations = dice_one_in(dice, 3) ? dice_below(dice, ORACLE_TOLERATIONS) : 0;
+    shape.zone = dice_one_in(dice, 4) ? dice_below(dice, ORACLE_ZONES) : 0;
+    for (size_t r = 0; r < N_ORACLE_RESOURCES; r++)
         shape.demand[r] = dice_one_in(dice, 3) ? random_amount(dice) : 0;
     if (!dice_one_in(dice, 20))
         shape.demand[PODS] = 1;
@@ -96,7 +96,7 @@ static struct plain_shape random_shape(struct dice *dice)
 /* The name of any node, present or not; often none. */
 static int64_t random_place(const struct life *life)
 {
-    return dice_one_in(life->dice, 4) ? PLAIN_NOWHERE : (int64_t)any_node(life);
+    return dice_one_in(life->dice, 4) ? ORACLE_NOWHERE : (int64_t)any_node(life);
 }
 
 /* Mostly its own name; else another pod's, which it replaces. */
@@ -105,19 +105,19 @@ static int64_t random_name(const struct life *life, size_t i)
     return dice_one_in(life->dice, 10) ? (int64_t)any_pod(life) : (int64_t)i;
 }
 
-static struct plain_pod random_pod(const struct life *life, size_t i)
+static struct oracle_pod random_pod(const struct life *life, size_t i)
 {
     struct dice *dice = life->dice;
-    struct plain_pod pod;
+    struct oracle_pod pod;
     pod.shape = random_shape(dice);
     pod.node = random_place(life);
     pod.name = random_name(life, i);
-    pod.nominated = dice_one_in(dice, 3) ? random_place(life) : PLAIN_NOWHERE;
-    pod.refusal = dice_one_in(dice, 10) ? dice_below(dice, PLAIN_REFUSALS) : 0;
+    pod.nominated = dice_one_in(dice, 3) ? random_place(life) : ORACLE_NOWHERE;
+    pod.refusal = dice_one_in(dice, 10) ? dice_below(dice, ORACLE_REFUSALS) : 0;
     pod.finished = dice_one_in(dice, 8);
     pod.terminating = dice_one_in(dice, 8);
     pod.gated = dice_one_in(dice, 8);
-    pod.owner = dice_below(dice, PLAIN_OWNERS);
+    pod.owner = dice_below(dice, ORACLE_OWNERS);
     pod.priority = dice_below(dice, 3);
     return pod;
 }
@@ -126,15 +126,15 @@ static struct plain_pod random_pod(const struct life *life, size_t i)
 
 static void put_any_node(const struct life *life)
 {
-    const struct plain_node node = random_node(life->dice);
-    twin_put_node(life->twin, any_node(life), &node);
+    const struct oracle_node node = random_node(life->dice);
+    oracle_harness_put_node(life->harness, any_node(life), &node);
 }
 
 static void put_any_pod(const struct life *life)
 {
     const size_t i = any_pod(life);
-    const struct plain_pod pod = random_pod(life, i);
-    twin_put_pod(life->twin, i, &pod);
+    const struct oracle_pod pod = random_pod(life, i);
+    oracle_harness_put_pod(life->harness, i, &pod);
 }
 
 /* Slightly changes an existing node: labels, count, cordon, condition; or nothing. */
@@ -142,18 +142,18 @@ static void change_node(const struct life *life)
 {
     struct dice *dice = life->dice;
     const size_t i = any_node(life);
-    struct plain_node node = life->twin->plain.nodes[i];
-    if (!life->twin->plain.node_there[i])
+    struct oracle_node node = life->harness->oracle.nodes[i];
+    if (!life->harness->oracle.node_there[i])
         return;
     switch (dice_below(dice, 6)) {
     case 0:
-        node.model = dice_below(dice, PLAIN_MODELS);
+        node.model = dice_below(dice, ORACLE_MODELS);
         break;
     case 1: /* it shrinks or grows */
         node.capacity[NVIDIA_GPU] = node.allocatable[NVIDIA_GPU] = dice_below(dice, 9);
         break;
     case 2: /* the device plugin is removed */
-        node.capacity[NVIDIA_GPU] = node.allocatable[NVIDIA_GPU] = PLAIN_ABSENT;
+        node.capacity[NVIDIA_GPU] = node.allocatable[NVIDIA_GPU] = ORACLE_ABSENT;
         break;
     case 3:
         node.unschedulable = !node.unschedulable;
@@ -164,7 +164,7 @@ static void change_node(const struct life *life)
     default:
         break;
     }
-    twin_put_node(life->twin, i, &node);
+    oracle_harness_put_node(life->harness, i, &node);
 }
 
 /* Advances an existing pod: bound, moved, resized, terminating, finished; or nothing. */
@@ -172,8 +172,8 @@ static void change_pod(const struct life *life)
 {
     struct dice *dice = life->dice;
     const size_t i = any_pod(life);
-    struct plain_pod pod = life->twin->plain.pods[i];
-    if (!life->twin->plain.pod_there[i])
+    struct oracle_pod pod = life->harness->oracle.pods[i];
+    if (!life->harness->oracle.pod_there[i])
         return;
     switch (dice_below(dice, 8)) {
     case 0:
@@ -189,10 +189,10 @@ static void change_pod(const struct life *life)
         pod.finished = !pod.finished;
         break;
     case 4:
-        pod.refusal = dice_below(dice, PLAIN_REFUSALS);
+        pod.refusal = dice_below(dice, ORACLE_REFUSALS);
         break;
     case 5: /* many pods share a shape */
-        pod.shape = life->twin->plain.pods[any_pod(life)].shape;
+        pod.shape = life->harness->oracle.pods[any_pod(life)].shape;
         break;
     case 6:
         pod.nominated = random_place(life);
@@ -200,17 +200,17 @@ static void change_pod(const struct life *life)
     default:
         break;
     }
-    twin_put_pod(life->twin, i, &pod);
+    oracle_harness_put_pod(life->harness, i, &pod);
 }
 
 static void remove_any_node(const struct life *life)
 {
-    twin_remove_node(life->twin, any_node(life));
+    oracle_harness_remove_node(life->harness, any_node(life));
 }
 
 static void remove_any_pod(const struct life *life)
 {
-    twin_remove_pod(life->twin, any_pod(life));
+    oracle_harness_remove_pod(life->harness, any_pod(life));
 }
 
 /* Reserves for any pod, on any node. Its facts are often exact, sometimes behind or ahead. */
@@ -218,11 +218,11 @@ static void reserve_for_any(const struct life *life)
 {
     const size_t i = any_pod(life);
     const size_t node = any_node(life);
-    struct plain_pod facts = random_pod(life, i);
+    struct oracle_pod facts = random_pod(life, i);
     const bool has_facts = dice_one_in(life->dice, 3);
     if (dice_one_in(life->dice, 2))
-        facts.node = PLAIN_NOWHERE;
-    twin_reserve(life->twin, i, node, has_facts ? &facts : NULL);
+        facts.node = ORACLE_NOWHERE;
+    oracle_harness_reserve(life->harness, i, node, has_facts ? &facts : NULL);
 }
 
 /* The next pod with a reservation, starting anywhere; n_pods: none. */
@@ -231,7 +231,7 @@ static size_t any_held(const struct life *life)
     const size_t first = any_pod(life);
     for (size_t n = 0; n < life->n_pods; n++) {
         const size_t i = (first + n) % life->n_pods;
-        if (life->twin->plain.holds[i].there)
+        if (life->harness->oracle.holds[i].there)
             return i;
     }
     return life->n_pods;
@@ -240,8 +240,8 @@ static size_t any_held(const struct life *life)
 static void release_any(const struct life *life)
 {
     const size_t i = dice_one_in(life->dice, 4) ? any_pod(life) : any_held(life);
-    if (i < life->n_pods && life->twin->serials[i] > 0)
-        twin_release(life->twin, i, !dice_one_in(life->dice, 4));
+    if (i < life->n_pods && life->harness->serials[i] > 0)
+        oracle_harness_release(life->harness, i, !dice_one_in(life->dice, 4));
 }
 
 /* The watch shows the pod on the requested node, or on another. */
@@ -250,14 +250,14 @@ static void confirm_any(const struct life *life)
     const size_t i = any_held(life);
     if (i == life->n_pods)
         return;
-    const struct plain_hold *hold = &life->twin->plain.holds[i];
-    struct plain_pod pod = life->twin->plain.pods[i];
-    if (!life->twin->plain.pod_there[i])
+    const struct oracle_hold *hold = &life->harness->oracle.holds[i];
+    struct oracle_pod pod = life->harness->oracle.pods[i];
+    if (!life->harness->oracle.pod_there[i])
         pod = random_pod(life, i);
     pod.shape = hold->shape;
     pod.name = hold->name;
     pod.node = dice_one_in(life->dice, 8) ? (int64_t)any_node(life) : hold->node;
-    twin_put_pod(life->twin, i, &pod);
+    oracle_harness_put_pod(life->harness, i, &pod);
 }
 
 /* Reserves again on the node of the reservation. */
@@ -265,58 +265,58 @@ static void reserve_again(const struct life *life)
 {
     const size_t i = any_held(life);
     if (i < life->n_pods)
-        twin_reserve(life->twin, i, (size_t)life->twin->plain.holds[i].node, NULL);
+        oracle_harness_reserve(life->harness, i, (size_t)life->harness->oracle.holds[i].node, NULL);
 }
 
 /* A list: most objects, slightly changed, in any order; missing ones must be deleted. */
 static void list_pods(const struct life *life)
 {
-    twin_begin(life->twin, CLUSTER_PODS);
+    oracle_harness_begin(life->harness, CLUSTER_PODS);
     for (size_t i = 0; i < life->n_pods; i++) {
-        const struct plain_pod pod = life->twin->plain.pods[i];
+        const struct oracle_pod pod = life->harness->oracle.pods[i];
         if (dice_one_in(life->dice, 12))
-            twin_keep_pod(life->twin, i);
-        else if (life->twin->plain.pod_there[i] && !dice_one_in(life->dice, 8))
-            twin_put_pod(life->twin, i, &pod);
+            oracle_harness_keep_pod(life->harness, i);
+        else if (life->harness->oracle.pod_there[i] && !dice_one_in(life->dice, 8))
+            oracle_harness_put_pod(life->harness, i, &pod);
         else if (dice_one_in(life->dice, 8))
             change_pod(life);
     }
     if (!dice_one_in(life->dice, 4)) /* else it was interrupted */
-        twin_end(life->twin, CLUSTER_PODS);
+        oracle_harness_end(life->harness, CLUSTER_PODS);
 }
 
 static void list_nodes(const struct life *life)
 {
-    twin_begin(life->twin, CLUSTER_NODES);
+    oracle_harness_begin(life->harness, CLUSTER_NODES);
     for (size_t i = life->n_nodes; i-- > 0;) {
-        const struct plain_node node = life->twin->plain.nodes[i];
+        const struct oracle_node node = life->harness->oracle.nodes[i];
         if (dice_one_in(life->dice, 12))
-            twin_keep_node(life->twin, i);
-        else if (life->twin->plain.node_there[i] && !dice_one_in(life->dice, 8))
-            twin_put_node(life->twin, i, &node);
+            oracle_harness_keep_node(life->harness, i);
+        else if (life->harness->oracle.node_there[i] && !dice_one_in(life->dice, 8))
+            oracle_harness_put_node(life->harness, i, &node);
         else if (dice_one_in(life->dice, 8))
             change_node(life);
     }
     if (!dice_one_in(life->dice, 4))
-        twin_end(life->twin, CLUSTER_NODES);
+        oracle_harness_end(life->harness, CLUSTER_NODES);
 }
 
 /* Out of order: an end without a begin must delete nothing. */
 static void end_any_list(const struct life *life)
 {
-    twin_end(life->twin, dice_one_in(life->dice, 2) ? CLUSTER_PODS : CLUSTER_NODES);
+    oracle_harness_end(life->harness, dice_one_in(life->dice, 2) ? CLUSTER_PODS : CLUSTER_NODES);
 }
 
 static void place_on_a_fork(const struct life *life)
 {
-    struct plain_shape shape = random_shape(life->dice);
+    struct oracle_shape shape = random_shape(life->dice);
     shape.demand[PODS] = 1;
-    twin_place(life->twin, &shape, dice_below(life->dice, 5));
+    oracle_harness_place(life->harness, &shape, dice_below(life->dice, 5));
 }
 
 static void drop_the_fork(const struct life *life)
 {
-    twin_drop_fork(life->twin);
+    oracle_harness_drop_fork(life->harness);
 }
 
 typedef void event_function(const struct life *life);
@@ -348,32 +348,33 @@ static void any_event(const struct life *life)
 static void remove_all(const struct life *life)
 {
     const bool pods_first = dice_one_in(life->dice, 2);
-    for (size_t i = 0; pods_first && i < PLAIN_PODS; i++)
-        twin_remove_pod(life->twin, i);
-    for (size_t i = 0; i < PLAIN_NODES; i++)
-        twin_remove_node(life->twin, i);
-    for (size_t i = 0; !pods_first && i < PLAIN_PODS; i++)
-        twin_remove_pod(life->twin, i);
+    for (size_t i = 0; pods_first && i < ORACLE_PODS; i++)
+        oracle_harness_remove_pod(life->harness, i);
+    for (size_t i = 0; i < ORACLE_NODES; i++)
+        oracle_harness_remove_node(life->harness, i);
+    for (size_t i = 0; !pods_first && i < ORACLE_PODS; i++)
+        oracle_harness_remove_pod(life->harness, i);
 }
 
 static void list_nothing(const struct life *life)
 {
-    twin_begin(life->twin, CLUSTER_PODS);
-    twin_end(life->twin, CLUSTER_PODS);
-    twin_begin(life->twin, CLUSTER_NODES);
-    twin_end(life->twin, CLUSTER_NODES);
-    for (size_t i = 0; i < PLAIN_PODS; i++) /* also of pods that the ledger never had */
-        twin_release(life->twin, i, true);
+    oracle_harness_begin(life->harness, CLUSTER_PODS);
+    oracle_harness_end(life->harness, CLUSTER_PODS);
+    oracle_harness_begin(life->harness, CLUSTER_NODES);
+    oracle_harness_end(life->harness, CLUSTER_NODES);
+    for (size_t i = 0; i < ORACLE_PODS; i++) /* also of pods that the ledger never had */
+        oracle_harness_release(life->harness, i, true);
 }
 
 /* From an empty ledger to an empty one, or to one that is freed as it is. */
-static void live(struct twin *twin, struct dice *dice, const struct policy *policy, uint64_t end)
+static void live(struct oracle_harness *harness, struct dice *dice, const struct policy *policy,
+                 uint64_t end)
 {
-    struct life life = {.twin = twin, .dice = dice};
-    life.n_nodes = 1 + dice_below(dice, PLAIN_NODES);
-    life.n_pods = 1 + dice_below(dice, PLAIN_PODS);
-    twin_init(twin, policy);
-    while (twin->n_events < end)
+    struct life life = {.harness = harness, .dice = dice};
+    life.n_nodes = 1 + dice_below(dice, ORACLE_NODES);
+    life.n_pods = 1 + dice_below(dice, ORACLE_PODS);
+    oracle_harness_init(harness, policy);
+    while (harness->n_events < end)
         any_event(&life);
     const unsigned way = dice_below(dice, 3);
     if (way == 0)
@@ -381,8 +382,8 @@ static void live(struct twin *twin, struct dice *dice, const struct policy *poli
     if (way == 1)
         list_nothing(&life);
     if (way != 2)
-        twin_check_empty(twin);
-    twin_fini(twin);
+        oracle_harness_check_empty(harness);
+    oracle_harness_fini(harness);
 }
 
 static uint64_t number_from(const char *variable, uint64_t otherwise)
@@ -396,18 +397,18 @@ static void test_the_ledger_is_what_the_model_says(void **state)
     (void)state;
     const uint64_t n_events = number_from("LEDGER_EVENTS", DEFAULT_EVENTS);
     struct policy policy;
-    static struct twin twin;
-    twin.seed = number_from("LEDGER_SEED", DEFAULT_SEED);
-    struct dice dice = {twin.seed};
-    print_message("LEDGER_SEED=%" PRIu64 " LEDGER_EVENTS=%" PRIu64 "\n", twin.seed, n_events);
+    static struct oracle_harness harness;
+    harness.seed = number_from("LEDGER_SEED", DEFAULT_SEED);
+    struct dice dice = {harness.seed};
+    print_message("LEDGER_SEED=%" PRIu64 " LEDGER_EVENTS=%" PRIu64 "\n", harness.seed, n_events);
     policy_init(&policy);
-    while (twin.n_events < n_events) {
-        uint64_t left = n_events - twin.n_events;
+    while (harness.n_events < n_events) {
+        uint64_t left = n_events - harness.n_events;
         uint64_t more = left < EVENTS_OF_A_LIFE ? left : EVENTS_OF_A_LIFE;
-        live(&twin, &dice, &policy, twin.n_events + more);
+        live(&harness, &dice, &policy, harness.n_events + more);
     }
     policy_fini(&policy);
-    assert_true(twin.n_events >= n_events);
+    assert_true(harness.n_events >= n_events);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
  */
 #include "decide/quota.h"
 #include "dice.h"
-#include "given_question.h"
+#include "fixture_question.h"
 #include "unit.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ struct its {
 };
 
 struct town {
-    struct given *given;
+    struct fixture *fixture;
     struct dice dice;
     struct its pods[N_PODS];
     unsigned n_held,
@@ -104,15 +104,15 @@ static bool is_allowed(const struct town *town, const struct its *its, size_t no
 
 static void check_all(const struct town *town, unsigned step)
 {
-    const struct policy *policy = &town->given->policy;
+    const struct policy *policy = &town->fixture->policy;
     for (size_t i = 0; i < N_QUOTAS; i++) {
         for (size_t j = 0; j < QUOTAS[i].n_limits; j++) {
             const int64_t used = used_of(town, &QUOTAS[i], &QUOTAS[i].limits[j]);
             if (used > QUOTAS[i].limits[j].gpus)
                 fail_msg("step %u: quota %s is exceeded", step, QUOTAS[i].name);
-            assert_int_equal(
-                quota_used(town->given->cluster, &policy->quotas[i], &policy->quotas[i].limits[j]),
-                used);
+            assert_int_equal(quota_used(town->fixture->cluster, &policy->quotas[i],
+                                        &policy->quotas[i].limits[j]),
+                             used);
         }
     }
 }
@@ -122,7 +122,7 @@ static void check_all(const struct town *town, unsigned step)
 static void filter(struct town *town, struct its *its)
 {
     struct arena *arena = arena_new();
-    const struct cluster *cluster = town->given->cluster;
+    const struct cluster *cluster = town->fixture->cluster;
     struct fit_question question = {.shape = cluster_resolve(cluster, &its->facts.shape, arena),
                                     .scope = FIT_OURS};
     question.quota = quota_begin(cluster, its->facts.namespace_, question.shape, NULL, arena);
@@ -143,7 +143,7 @@ static void bind(struct town *town, struct its *its)
     const struct reserve_question question = {.uid = its->facts.uid, .node_name = NODES[node].name};
     struct reserve_result result = {0};
     const bool fits = has_room(town, its, node) && is_allowed(town, its, node);
-    const enum reserve_verdict verdict = reserve_room(town->given->cluster, &question, &result);
+    const enum reserve_verdict verdict = reserve_room(town->fixture->cluster, &question, &result);
     assert_int_equal(verdict, fits ? RESERVE_HELD : RESERVE_REFUSED);
     town->n_held += fits;
     town->n_stale += !fits;
@@ -157,12 +157,12 @@ static void bind(struct town *town, struct its *its)
 static void show(struct town *town, struct its *its, const char *node)
 {
     its->facts.node_name = node;
-    cluster_upsert_pod(town->given->cluster, &its->facts);
+    cluster_upsert_pod(town->fixture->cluster, &its->facts);
 }
 
 static void make_anew(struct town *town, struct its *its)
 {
-    cluster_delete_pod(town->given->cluster, its->facts.uid);
+    cluster_delete_pod(town->fixture->cluster, its->facts.uid);
     its->phase = WAITING;
     show(town, its, "");
 }
@@ -177,7 +177,7 @@ static void step(struct town *town)
     } else if (its->phase == BOUND || dice_one_in(&town->dice, 8)) {
         make_anew(town, its);
     } else if (dice_one_in(&town->dice, 4)) {
-        reservation_release(town->given->cluster, its->facts.uid, its->serial);
+        reservation_release(town->fixture->cluster, its->facts.uid, its->serial);
         its->phase = WAITING;
     } else {
         show(town, its, NODES[its->node].name);
@@ -187,32 +187,32 @@ static void step(struct town *town)
 
 static void found(struct town *town)
 {
-    struct given *given = town->given;
+    struct fixture *fixture = town->fixture;
     for (size_t i = 0; i < N_QUOTAS; i++)
-        given_quota(given, &QUOTAS[i]);
+        fixture_add_quota(fixture, &QUOTAS[i]);
     for (size_t i = 0; i < N_NODES; i++)
-        given_node(given, NODES[i].name, "pods=110 " GPU "=8",
-                   arena_printf(given->arena, "accelerator=%s", NODES[i].model));
+        fixture_put_node(fixture, NODES[i].name, "pods=110 " GPU "=8",
+                         arena_printf(fixture->arena, "accelerator=%s", NODES[i].model));
     for (unsigned i = 0; i < N_PODS; i++) {
         struct its *its = &town->pods[i];
         its->gpus = 1 + dice_below(&town->dice, 4);
-        its->facts = given_pod_facts(given, arena_printf(given->arena, "p%u", i), "",
-                                     arena_printf(given->arena, GPU "=%d", (int)its->gpus));
+        its->facts = fixture_pod_facts(fixture, arena_printf(fixture->arena, "p%u", i), "",
+                                       arena_printf(fixture->arena, GPU "=%d", (int)its->gpus));
         its->facts.namespace_ = NAMESPACES[i % 4];
-        cluster_upsert_pod(given->cluster, &its->facts);
+        cluster_upsert_pod(fixture->cluster, &its->facts);
     }
 }
 
 static void test_no_quota_is_ever_exceeded(void **state)
 {
     static struct town town;
-    town = (struct town){.given = *state, .dice = {20171115}};
+    town = (struct town){.fixture = *state, .dice = {20171115}};
     found(&town);
     for (unsigned i = 0; i < STEPS; i++) {
         step(&town);
         check_all(&town, i);
         struct err err = {""};
-        if (i % STEPS_A_CHECK == 0 && cluster_check(town.given->cluster, &err) != 0)
+        if (i % STEPS_A_CHECK == 0 && cluster_check(town.fixture->cluster, &err) != 0)
             fail_msg("step %u: %s", i, err.text);
     }
     assert_true(town.n_held > STEPS / 100 && town.n_stale > STEPS / 100);
@@ -221,8 +221,8 @@ static void test_no_quota_is_ever_exceeded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_no_quota_is_ever_exceeded, given_setup,
-                                        given_teardown),
+        cmocka_unit_test_setup_teardown(test_no_quota_is_ever_exceeded, fixture_setup,
+                                        fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

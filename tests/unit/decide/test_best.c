@@ -1,7 +1,7 @@
 /* best: the best few equal the first of a full sort. */
 #include "decide/best.h"
-#include "given_question.h"
-#include "given_random.h"
+#include "fixture_question.h"
+#include "fixture_random.h"
 #include "unit.h"
 
 #include <string.h>
@@ -15,14 +15,14 @@ struct asked {
     size_t n;
 };
 
-static struct asked random_asked(struct given *given, struct dice *dice, bool with_twins)
+static struct asked random_asked(struct fixture *fixture, struct dice *dice, bool with_twins)
 {
     struct asked asked = {.n = 0};
     const unsigned n_nodes = 1 + dice_below(dice, MAX_NODES);
     for (unsigned i = 0; i < n_nodes; i++)
-        given_random_node(given, dice, arena_printf(given->arena, "n%02u", i));
-    for (const struct node *node = cluster_next_node(given->cluster, NULL); node;
-         node = cluster_next_node(given->cluster, node)) {
+        fixture_random_node(fixture, dice, arena_printf(fixture->arena, "n%02u", i));
+    for (const struct node *node = cluster_next_node(fixture->cluster, NULL); node;
+         node = cluster_next_node(fixture->cluster, node)) {
         asked.nodes[asked.n++] = node;
         if (with_twins && dice_one_in(dice, 3))
             asked.nodes[asked.n++] = node;
@@ -37,13 +37,13 @@ static struct asked random_asked(struct given *given, struct dice *dice, bool wi
 }
 
 /* The first nodes of a full sort, without duplicates. */
-static size_t sort_all(struct given *given, const struct fit_question *question,
+static size_t sort_all(struct fixture *fixture, const struct fit_question *question,
                        const struct asked *asked, struct ranked_node *ret_ranked)
 {
     size_t n = 0;
     for (size_t i = 0; i < asked->n; i++)
         ret_ranked[i] = (struct ranked_node){.node = asked->nodes[i], .position = i};
-    rank_nodes(given->cluster, question, ret_ranked, asked->n);
+    rank_nodes(fixture->cluster, question, ret_ranked, asked->n);
     for (size_t i = 0; i < asked->n; i++) {
         if (n == 0 || ret_ranked[n - 1].node != ret_ranked[i].node)
             ret_ranked[n++] = ret_ranked[i];
@@ -60,12 +60,12 @@ static bool is_twice(const struct asked *asked, const struct node *node)
     return n > 1;
 }
 
-static void check_best(struct given *given, const struct fit_question *question,
+static void check_best(struct fixture *fixture, const struct fit_question *question,
                        const struct asked *asked, size_t n_most)
 {
     struct ranked_node sorted[2 * MAX_NODES];
-    const size_t n_sorted = sort_all(given, question, asked, sorted);
-    struct best *best = best_begin(given->cluster, question, n_most, given->arena);
+    const size_t n_sorted = sort_all(fixture, question, asked, sorted);
+    struct best *best = best_begin(fixture->cluster, question, n_most, fixture->arena);
     for (size_t i = 0; i < asked->n; i++)
         best_add(best, asked->nodes[i], i);
     size_t n = 0;
@@ -80,30 +80,30 @@ static void check_best(struct given *given, const struct fit_question *question,
     assert_true(best_saw_twins(best) || !twins);
 }
 
-static void check_many(struct given *given, bool with_twins)
+static void check_many(struct fixture *fixture, bool with_twins)
 {
     struct dice dice = {20261121 + with_twins};
     for (size_t round = 0; round < 300; round++) {
-        struct given other = {.policy = given->policy, .arena = arena_new()};
+        struct fixture other = {.policy = fixture->policy, .arena = arena_new()};
         other.cluster = cluster_new(&other.policy);
         other.policy.placement = (enum placement_policy)dice_below(&dice, N_PLACEMENT_POLICIES);
         const struct asked asked = random_asked(&other, &dice, with_twins);
-        const struct shape_facts facts = given_random_shape(&other, &dice);
+        const struct shape_facts facts = fixture_random_shape(&other, &dice);
         gpu_demand_settle(other.cluster);
-        struct fit_question question = given_question(&other, &facts);
-        question.replica_of = dice_one_in(&dice, 3) ? GIVEN_OWNER : NULL;
+        struct fit_question question = fixture_question(&other, &facts);
+        question.replica_of = dice_one_in(&dice, 3) ? FIXTURE_OWNER : NULL;
         check_best(&other, &question, &asked, 1 + dice_below(&dice, 20));
         cluster_free(other.cluster);
         arena_free(other.arena);
     }
 }
 
-static void check_one(struct given *given, const struct asked *asked, size_t n_most)
+static void check_one(struct fixture *fixture, const struct asked *asked, size_t n_most)
 {
-    const struct shape_facts facts = given_shape_facts(given, GPU "=1");
-    gpu_demand_settle(given->cluster);
-    const struct fit_question question = given_question(given, &facts);
-    check_best(given, &question, asked, n_most);
+    const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=1");
+    gpu_demand_settle(fixture->cluster);
+    const struct fit_question question = fixture_question(fixture, &facts);
+    check_best(fixture, &question, asked, n_most);
 }
 
 static void test_the_best_few_are_those_of_a_sort_of_all(void **state)
@@ -119,28 +119,29 @@ static void test_a_node_that_is_there_twice_counts_once(void **state)
 /* Each node is better than all before it: most insertions and cuts. */
 static void test_the_best_come_last(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     struct asked asked = {.n = MAX_NODES};
     for (unsigned i = 0; i < MAX_NODES; i++) {
-        const char *name = arena_printf(given->arena, "n%02u", MAX_NODES - i);
-        given_node(given, name, GPU "=8", "");
-        asked.nodes[i] = given_find(given, name);
+        const char *name = arena_printf(fixture->arena, "n%02u", MAX_NODES - i);
+        fixture_put_node(fixture, name, GPU "=8", "");
+        asked.nodes[i] = fixture_find_node(fixture, name);
     }
-    check_one(given, &asked, 7);
+    check_one(fixture, &asked, 7);
 }
 
 static void test_of_none_none_is_best(void **state)
 {
-    struct given *given = *state;
-    check_one(given, &(struct asked){.n = 0}, 3);
+    struct fixture *fixture = *state;
+    check_one(fixture, &(struct asked){.n = 0}, 3);
 }
 
-static void check_first(struct given *given, const struct fit_question *question, const char *name)
+static void check_first(struct fixture *fixture, const struct fit_question *question,
+                        const char *name)
 {
-    struct best *best = best_begin(given->cluster, question, 1, given->arena);
+    struct best *best = best_begin(fixture->cluster, question, 1, fixture->arena);
     size_t n = 0;
-    for (const struct node *node = cluster_next_node(given->cluster, NULL); node;
-         node = cluster_next_node(given->cluster, node))
+    for (const struct node *node = cluster_next_node(fixture->cluster, NULL); node;
+         node = cluster_next_node(fixture->cluster, node))
         best_add(best, node, n++);
     assert_string_equal(node_name(best_end(best, &n)[0]->node), name);
 }
@@ -148,52 +149,53 @@ static void check_first(struct given *given, const struct fit_question *question
 /* GPUs of a cordoned node are not offered, so these two have no pool. */
 static void test_a_wish_decides_among_nodes_that_are_alike_but_for_it(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     static const char *const LABELS[] = {"accelerator=A100", "accelerator=H100"};
     for (size_t i = 0; i < 2; i++) {
-        struct node_facts facts = given_node_facts(given, i == 0 ? "a" : "b", GPU "=8", LABELS[i]);
+        struct node_facts facts =
+            fixture_node_facts(fixture, i == 0 ? "a" : "b", GPU "=8", LABELS[i]);
         facts.unschedulable = true;
-        given_node_of(given, &facts);
+        fixture_put_node_facts(fixture, &facts);
     }
-    struct shape_facts facts = given_shape_facts(given, GPU "=1");
-    facts.wants.accept = given_models(given, "H100, A100", &facts.wants.n_accept);
-    gpu_demand_settle(given->cluster);
-    const struct fit_question question = given_question(given, &facts);
-    check_first(given, &question, "b");
+    struct shape_facts facts = fixture_shape_facts(fixture, GPU "=1");
+    facts.wants.accept = fixture_models(fixture, "H100, A100", &facts.wants.n_accept);
+    gpu_demand_settle(fixture->cluster);
+    const struct fit_question question = fixture_question(fixture, &facts);
+    check_first(fixture, &question, "b");
 }
 
 static void test_replicas_decide_among_nodes_that_are_alike_but_for_them(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     for (size_t i = 0; i < 2; i++) {
         const char *node = i == 0 ? "a" : "b";
-        given_node(given, node, GPU "=8", "");
-        struct pod_facts pod = given_pod_facts(given, i == 0 ? "p1" : "p2", node, GPU "=1");
-        pod.replica_of = i == 0 ? GIVEN_OWNER : "";
-        given_pod_of(given, &pod);
+        fixture_put_node(fixture, node, GPU "=8", "");
+        struct pod_facts pod = fixture_pod_facts(fixture, i == 0 ? "p1" : "p2", node, GPU "=1");
+        pod.replica_of = i == 0 ? FIXTURE_OWNER : "";
+        fixture_put_pod_facts(fixture, &pod);
     }
-    const struct shape_facts facts = given_shape_facts(given, GPU "=1");
-    gpu_demand_settle(given->cluster);
-    struct fit_question question = given_question(given, &facts);
-    check_first(given, &question, "a");
-    question.replica_of = GIVEN_OWNER;
-    check_first(given, &question, "b");
+    const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=1");
+    gpu_demand_settle(fixture->cluster);
+    struct fit_question question = fixture_question(fixture, &facts);
+    check_first(fixture, &question, "a");
+    question.replica_of = FIXTURE_OWNER;
+    check_first(fixture, &question, "b");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_the_best_few_are_those_of_a_sort_of_all, given_setup,
-                                        given_teardown),
-        cmocka_unit_test_setup_teardown(test_a_node_that_is_there_twice_counts_once, given_setup,
-                                        given_teardown),
-        cmocka_unit_test_setup_teardown(test_the_best_come_last, given_setup, given_teardown),
-        cmocka_unit_test_setup_teardown(test_of_none_none_is_best, given_setup, given_teardown),
+        cmocka_unit_test_setup_teardown(test_the_best_few_are_those_of_a_sort_of_all, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_node_that_is_there_twice_counts_once, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_the_best_come_last, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_of_none_none_is_best, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_a_wish_decides_among_nodes_that_are_alike_but_for_it,
-                                        given_setup, given_teardown),
+                                        fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(
-            test_replicas_decide_among_nodes_that_are_alike_but_for_them, given_setup,
-            given_teardown),
+            test_replicas_decide_among_nodes_that_are_alike_but_for_them, fixture_setup,
+            fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* fit: every reason, their order, both judges, and the number that fits. */
 #include "decide/fit.h"
-#include "given_question.h"
-#include "given_random.h"
+#include "fixture_question.h"
+#include "fixture_random.h"
 #include "ledger/admit.h"
 #include "unit.h"
 
@@ -36,46 +36,47 @@ static const char *text_or(const char *text, const char *otherwise)
     return text ? text : otherwise;
 }
 
-static void put_node(struct given *given, const struct fit_row *row)
+static void put_node(struct fixture *fixture, const struct fit_row *row)
 {
     struct node_facts facts =
-        given_node_facts(given, "n1", text_or(row->node_amounts, ROOM),
-                         text_or(row->node_labels, "accelerator=A100-80GB,zone=a"));
-    facts.taints = given_taints(given, text_or(row->node_taints, ""), &facts.n_taints);
+        fixture_node_facts(fixture, "n1", text_or(row->node_amounts, ROOM),
+                           text_or(row->node_labels, "accelerator=A100-80GB,zone=a"));
+    facts.taints = fixture_taints(fixture, text_or(row->node_taints, ""), &facts.n_taints);
     facts.unschedulable = row->cordoned;
-    given_node_of(given, &facts);
+    fixture_put_node_facts(fixture, &facts);
     if (row->running)
-        given_pod(given, "running", "n1", row->running);
+        fixture_put_pod(fixture, "running", "n1", row->running);
     else
-        given_no_pod(given, "running");
+        fixture_remove_pod(fixture, "running");
 }
 
-static struct shape_facts shape_of(struct given *given, const struct fit_row *row)
+static struct shape_facts shape_of(struct fixture *fixture, const struct fit_row *row)
 {
     struct shape_facts facts =
-        given_shape_facts(given, text_or(row->demand, "cpu=1000 memory=100 " GPU "=1"));
+        fixture_shape_facts(fixture, text_or(row->demand, "cpu=1000 memory=100 " GPU "=1"));
     facts.tolerations =
-        given_tolerations(given, text_or(row->tolerations, ""), &facts.n_tolerations);
-    facts.node_selector = given_term(given, text_or(row->node_selector, ""));
+        fixture_tolerations(fixture, text_or(row->tolerations, ""), &facts.n_tolerations);
+    facts.node_selector = fixture_term(fixture, text_or(row->node_selector, ""));
     if (row->affinity)
-        facts.affinity = given_selector(given, row->affinity);
+        facts.affinity = fixture_selector(fixture, row->affinity);
     if (row->legacy)
-        facts.legacy_affinity = given_legacy_selector(given, row->legacy);
-    facts.wants.accept = given_models(given, text_or(row->accept, ""), &facts.wants.n_accept);
-    facts.wants.exclude = given_models(given, text_or(row->exclude, ""), &facts.wants.n_exclude);
+        facts.legacy_affinity = fixture_legacy_selector(fixture, row->legacy);
+    facts.wants.accept = fixture_models(fixture, text_or(row->accept, ""), &facts.wants.n_accept);
+    facts.wants.exclude =
+        fixture_models(fixture, text_or(row->exclude, ""), &facts.wants.n_exclude);
     facts.wants.min_memory_bytes = row->min_memory_gib << 30;
     return facts;
 }
 
-static void check_rows(struct given *given, const struct fit_row *rows, size_t n)
+static void check_rows(struct fixture *fixture, const struct fit_row *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        put_node(given, &rows[i]);
-        const struct shape_facts facts = shape_of(given, &rows[i]);
-        struct fit_question question = given_question(given, &facts);
-        const char *all = reason_name(fit_judge(given_find(given, "n1"), &question));
+        put_node(fixture, &rows[i]);
+        const struct shape_facts facts = shape_of(fixture, &rows[i]);
+        struct fit_question question = fixture_question(fixture, &facts);
+        const char *all = reason_name(fit_judge(fixture_find_node(fixture, "n1"), &question));
         question.scope = FIT_OURS;
-        const char *ours = reason_name(fit_judge(given_find(given, "n1"), &question));
+        const char *ours = reason_name(fit_judge(fixture_find_node(fixture, "n1"), &question));
         if (strcmp(ours, rows[i].ours) != 0 || strcmp(all, rows[i].all) != 0)
             fail_msg("row %zu: ours %s, all %s; should be %s, %s", i, ours, all, rows[i].ours,
                      rows[i].all);
@@ -280,17 +281,17 @@ static void test_gpu_memory_within_a_sixteenth(void **state)
 
 static void test_no_node_and_no_pod(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     const struct fit_row row = {.cordoned = true};
-    put_node(given, &row);
-    const struct shape_facts facts = shape_of(given, &row);
-    struct fit_question question = given_question(given, &facts);
+    put_node(fixture, &row);
+    const struct shape_facts facts = shape_of(fixture, &row);
+    struct fit_question question = fixture_question(fixture, &facts);
     question.refusal = "container \"main\": half a GPU";
     assert_int_equal(fit_judge(NULL, &question), REASON_POD_INVALID);
-    assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_POD_INVALID);
+    assert_int_equal(fit_judge(fixture_find_node(fixture, "n1"), &question), REASON_POD_INVALID);
     question.scope = FIT_OURS;
-    assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_POD_INVALID);
-    assert_int_equal(fit_count(given_find(given, "n1"), &question), 0);
+    assert_int_equal(fit_judge(fixture_find_node(fixture, "n1"), &question), REASON_POD_INVALID);
+    assert_int_equal(fit_count(fixture_find_node(fixture, "n1"), &question), 0);
     assert_int_equal(fit_count(NULL, &question), 0);
     question.refusal = NULL;
     assert_int_equal(fit_judge(NULL, &question), REASON_NODE_UNKNOWN);
@@ -299,18 +300,18 @@ static void test_no_node_and_no_pod(void **state)
 /* spec.nodeName; on the wire kube-scheduler handles it. */
 static void test_a_pod_that_names_its_node(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     const struct fit_row row = {0};
-    put_node(given, &row);
-    const struct shape_facts facts = shape_of(given, &row);
-    struct fit_question question = given_question(given, &facts);
+    put_node(fixture, &row);
+    const struct shape_facts facts = shape_of(fixture, &row);
+    struct fit_question question = fixture_question(fixture, &facts);
     question.node_name = "n2";
-    assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_NODE_NAME);
+    assert_int_equal(fit_judge(fixture_find_node(fixture, "n1"), &question), REASON_NODE_NAME);
     question.node_name = "n1";
-    assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_FITS);
+    assert_int_equal(fit_judge(fixture_find_node(fixture, "n1"), &question), REASON_FITS);
     question.node_name = "n2";
     question.scope = FIT_OURS;
-    assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_FITS);
+    assert_int_equal(fit_judge(fixture_find_node(fixture, "n1"), &question), REASON_FITS);
 }
 
 /* Like a DaemonSet's controller: selectors and taints count, room and GPUs do not. */
@@ -330,11 +331,12 @@ static void test_admission_looks_at_no_room(void **state)
         {{.affinity = "@metadata.name In n2"}, false},
         {{.legacy = "accelerator In Tesla K80"}, false},
     };
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     for (size_t i = 0; i < N_OF(ROWS); i++) {
-        put_node(given, &ROWS[i].row);
-        const struct shape_facts facts = shape_of(given, &ROWS[i].row);
-        if (admit_node(given_find(given, "n1"), given_resolved(given, &facts)) != ROWS[i].admits)
+        put_node(fixture, &ROWS[i].row);
+        const struct shape_facts facts = shape_of(fixture, &ROWS[i].row);
+        if (admit_node(fixture_find_node(fixture, "n1"), fixture_resolve(fixture, &facts)) !=
+            ROWS[i].admits)
             fail_msg("row %zu should be %sadmitted", i, ROWS[i].admits ? "" : "not ");
     }
 }
@@ -364,77 +366,78 @@ static void test_how_many_more_fit(void **state)
         {ROOM, NULL, "cpu=1", INT64_MAX, 10},
         {"pods=max " GPU "=max", NULL, GPU "=1", INT64_MAX, INT64_MAX},
     };
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     for (size_t i = 0; i < N_OF(ROWS); i++) {
-        put_node(given,
+        put_node(fixture,
                  &(struct fit_row){.node_amounts = ROWS[i].node, .running = ROWS[i].running});
-        const struct shape_facts facts = given_shape_facts(given, ROWS[i].demand);
-        struct fit_question question = given_question(given, &facts);
-        int64_t all = fit_count(given_find(given, "n1"), &question);
+        const struct shape_facts facts = fixture_shape_facts(fixture, ROWS[i].demand);
+        struct fit_question question = fixture_question(fixture, &facts);
+        int64_t all = fit_count(fixture_find_node(fixture, "n1"), &question);
         question.scope = FIT_OURS;
-        int64_t ours = fit_count(given_find(given, "n1"), &question);
+        int64_t ours = fit_count(fixture_find_node(fixture, "n1"), &question);
         if (all != ROWS[i].all || ours != ROWS[i].ours)
             fail_msg("row %zu: all %lld, ours %lld", i, (long long)all, (long long)ours);
     }
 }
 
-static int64_t lack(struct given *given, const char *amounts, const char *running,
+static int64_t lack(struct fixture *fixture, const char *amounts, const char *running,
                     const char *resource, int64_t amount)
 {
-    put_node(given, &(struct fit_row){.node_amounts = amounts, .running = running});
+    put_node(fixture, &(struct fit_row){.node_amounts = amounts, .running = running});
     const struct amount demand = {resource, amount};
     const struct shape_facts facts = {.demand = &demand, .n_demand = 1};
-    const struct fit_question question = given_question(given, &facts);
-    return fit_lack(given_find(given, "n1"), &question, &question.shape->needs[0]);
+    const struct fit_question question = fixture_question(fixture, &facts);
+    return fit_lack(fixture_find_node(fixture, "n1"), &question, &question.shape->needs[0]);
 }
 
 static void test_what_a_node_lacks(void **state)
 {
-    struct given *given = *state;
-    assert_int_equal(lack(given, ROOM, NULL, GPU, 8), 0);
-    assert_int_equal(lack(given, ROOM, NULL, GPU, 10), 2);
-    assert_int_equal(lack(given, ROOM, GPU "=10", GPU, 1), 3);
-    assert_int_equal(lack(given, ROOM, NULL, "unheard.of/thing", 4), 4);
-    assert_int_equal(lack(given, ROOM, "cpu=max", "cpu", INT64_MAX), INT64_MAX);
+    struct fixture *fixture = *state;
+    assert_int_equal(lack(fixture, ROOM, NULL, GPU, 8), 0);
+    assert_int_equal(lack(fixture, ROOM, NULL, GPU, 10), 2);
+    assert_int_equal(lack(fixture, ROOM, GPU "=10", GPU, 1), 3);
+    assert_int_equal(lack(fixture, ROOM, NULL, "unheard.of/thing", 4), 4);
+    assert_int_equal(lack(fixture, ROOM, "cpu=max", "cpu", INT64_MAX), INT64_MAX);
 }
 
-static void check_round(struct given *given, const struct shape_facts *facts)
+static void check_round(struct fixture *fixture, const struct shape_facts *facts)
 {
-    struct fit_question question = given_question(given, facts);
+    struct fit_question question = fixture_question(fixture, facts);
     question.scope = FIT_OURS;
     struct fit_round round = {.question = &question};
-    for (const struct node *node = cluster_next_node(given->cluster, NULL); node;
-         node = cluster_next_node(given->cluster, node))
+    for (const struct node *node = cluster_next_node(fixture->cluster, NULL); node;
+         node = cluster_next_node(fixture->cluster, node))
         assert_string_equal(reason_name(fit_judge_next(&round, node)),
                             reason_name(fit_judge(node, &question)));
 }
 
-static void check_known(struct given *given, struct dice *dice)
+static void check_known(struct fixture *fixture, struct dice *dice)
 {
     for (unsigned i = 0; i < 30; i++)
-        given_random_node(given, dice, arena_printf(given->arena, "n%u", i));
-    const struct shape_facts facts = given_random_shape(given, dice);
-    check_round(given, &facts);
+        fixture_random_node(fixture, dice, arena_printf(fixture->arena, "n%u", i));
+    const struct shape_facts facts = fixture_random_shape(fixture, dice);
+    check_round(fixture, &facts);
 }
 
 /* More models than the cache holds, so that some are evicted. */
 static void test_of_more_models_than_are_known_each_is_judged(void **state)
 {
-    struct given *given = *state;
-    struct shape_facts facts = given_shape_facts(given, GPU "=1");
+    struct fixture *fixture = *state;
+    struct shape_facts facts = fixture_shape_facts(fixture, GPU "=1");
     for (unsigned i = 0; i < 4 * N_KNOWN_MODELS; i++)
-        given_node(given, arena_printf(given->arena, "n%u", i), "pods=9 " GPU "=8",
-                   arena_printf(given->arena, "accelerator=Tesla-%c%u", i % 2 ? 'X' : 'Y', i));
-    facts.wants.accept = given_models(given, "X1, X3, X5, X77, Y2", &facts.wants.n_accept);
-    check_round(given, &facts);
+        fixture_put_node(
+            fixture, arena_printf(fixture->arena, "n%u", i), "pods=9 " GPU "=8",
+            arena_printf(fixture->arena, "accelerator=Tesla-%c%u", i % 2 ? 'X' : 'Y', i));
+    facts.wants.accept = fixture_models(fixture, "X1, X3, X5, X77, Y2", &facts.wants.n_accept);
+    check_round(fixture, &facts);
 }
 
 static void test_a_model_that_is_known_is_judged_as_before(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     struct dice dice = {20261122};
     for (size_t round = 0; round < 100; round++) {
-        struct given other = {.policy = given->policy, .arena = arena_new()};
+        struct fixture other = {.policy = fixture->policy, .arena = arena_new()};
         other.cluster = cluster_new(&other.policy);
         check_known(&other, &dice);
         cluster_free(other.cluster);
@@ -468,7 +471,7 @@ static void test_names_and_messages(void **state)
     }
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void)
 {

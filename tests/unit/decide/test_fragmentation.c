@@ -1,6 +1,6 @@
 /* fragmentation: useless free GPUs, computed by hand. */
 #include "decide/fragmentation.h"
-#include "given_question.h"
+#include "fixture_question.h"
 #include "unit.h"
 
 #define GPU "nvidia.com/gpu"
@@ -8,112 +8,113 @@
 #define A100 "accelerator=A100"
 
 /* One line each: "RESOURCE MODEL: FRAGMENTED of FREE, largest LARGEST, whole WHOLE/NODES". */
-static const char *told(struct given *given, const struct cluster *cluster)
+static const char *told(struct fixture *fixture, const struct cluster *cluster)
 {
-    const struct fragmentations all = fragmentation_of(cluster, given->arena);
+    const struct fragmentations all = fragmentation_of(cluster, fixture->arena);
     const char *text = "";
     for (size_t i = 0; i < all.n; i++) {
         const struct fragmentation *item = &all.items[i];
-        text =
-            arena_printf(given->arena, "%s%s %s: %.4g of %lld, largest %lld, whole %zu/%zu\n", text,
-                         item->resource->name, item->model, item->fragmented, (long long)item->free,
-                         (long long)item->largest_block, item->n_whole, item->n_nodes);
+        text = arena_printf(fixture->arena, "%s%s %s: %.4g of %lld, largest %lld, whole %zu/%zu\n",
+                            text, item->resource->name, item->model, item->fragmented,
+                            (long long)item->free, (long long)item->largest_block, item->n_whole,
+                            item->n_nodes);
     }
     return text;
 }
 
-static void check(struct given *given, const char *expected)
+static void check(struct fixture *fixture, const char *expected)
 {
-    gpu_demand_settle(given->cluster);
-    assert_string_equal(told(given, given->cluster), expected);
+    gpu_demand_settle(fixture->cluster);
+    assert_string_equal(told(fixture, fixture->cluster), expected);
 }
 
 /* Demand: 6 GPUs by pods of 6, and 2 by pods of 1. The 2 free GPUs on "two" are useless to three
  * quarters of it. */
 static void test_weighed_by_the_gpus_that_are_wanted(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "two", GPU "=8", T4);
-    given_node(given, "eight", GPU "=8", T4);
-    given_pod(given, "six", "two", GPU "=6");
-    given_pod(given, "a", "", GPU "=1");
-    given_pod(given, "b", "", GPU "=1");
-    check(given, GPU " T4: 1.5 of 10, largest 8, whole 1/2\n");
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "two", GPU "=8", T4);
+    fixture_put_node(fixture, "eight", GPU "=8", T4);
+    fixture_put_pod(fixture, "six", "two", GPU "=6");
+    fixture_put_pod(fixture, "a", "", GPU "=1");
+    fixture_put_pod(fixture, "b", "", GPU "=1");
+    check(fixture, GPU " T4: 1.5 of 10, largest 8, whole 1/2\n");
 }
 
 /* GPUs without CPU are useless too. */
 static void test_other_resources_count(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n", GPU "=8 cpu=8000", T4);
-    given_pod(given, "cpu-only", "n", "cpu=7500");
-    given_pod(given, "typical", "", GPU "=1 cpu=1000");
-    check(given, GPU " T4: 8 of 8, largest 8, whole 1/1\n");
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n", GPU "=8 cpu=8000", T4);
+    fixture_put_pod(fixture, "cpu-only", "n", "cpu=7500");
+    fixture_put_pod(fixture, "typical", "", GPU "=1 cpu=1000");
+    check(fixture, GPU " T4: 8 of 8, largest 8, whole 1/1\n");
 }
 
 /* Sorted by resource and model. Each resource has its own typical pods, and a pod confined to a
  * model cannot use others. */
 static void test_by_resource_and_model(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "t4", GPU "=4", T4);
-    given_node(given, "a100", GPU "=8", A100);
-    given_node(given, "amd", "amd.com/gpu=4", "accelerator=MI300X");
-    struct pod_facts confined = given_pod_facts(given, "p", "", GPU "=2");
-    confined.shape.wants.accept = given_models(given, "A100", &confined.shape.wants.n_accept);
-    given_pod_of(given, &confined);
-    given_pod(given, "q", "", GPU "=6");
-    given_pod(given, "r", "", "amd.com/gpu=1");
-    check(given, "amd.com/gpu MI300X: 0 of 4, largest 4, whole 1/1\n" GPU
-                 " A100: 0 of 8, largest 8, whole 1/1\n" GPU " T4: 4 of 4, largest 4, whole 1/1\n");
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "t4", GPU "=4", T4);
+    fixture_put_node(fixture, "a100", GPU "=8", A100);
+    fixture_put_node(fixture, "amd", "amd.com/gpu=4", "accelerator=MI300X");
+    struct pod_facts confined = fixture_pod_facts(fixture, "p", "", GPU "=2");
+    confined.shape.wants.accept = fixture_models(fixture, "A100", &confined.shape.wants.n_accept);
+    fixture_put_pod_facts(fixture, &confined);
+    fixture_put_pod(fixture, "q", "", GPU "=6");
+    fixture_put_pod(fixture, "r", "", "amd.com/gpu=1");
+    check(fixture,
+          "amd.com/gpu MI300X: 0 of 4, largest 4, whole 1/1\n" GPU
+          " A100: 0 of 8, largest 8, whole 1/1\n" GPU " T4: 4 of 4, largest 4, whole 1/1\n");
 }
 
 static void test_nothing_is_wanted(void **state)
 {
-    struct given *given = *state;
-    check(given, "");
-    given_node(given, "n", GPU "=8", T4);
-    check(given, GPU " T4: 0 of 8, largest 8, whole 1/1\n");
+    struct fixture *fixture = *state;
+    check(fixture, "");
+    fixture_put_node(fixture, "n", GPU "=8", T4);
+    check(fixture, GPU " T4: 0 of 8, largest 8, whole 1/1\n");
 }
 
 /* Cordoned nodes offer nothing; an over-full one has nothing free. */
 static void test_what_is_not_on_offer(void **state)
 {
-    struct given *given = *state;
-    struct node_facts cordoned = given_node_facts(given, "cordoned", GPU "=8", T4);
+    struct fixture *fixture = *state;
+    struct node_facts cordoned = fixture_node_facts(fixture, "cordoned", GPU "=8", T4);
     cordoned.unschedulable = true;
-    given_node_of(given, &cordoned);
-    given_node(given, "over", GPU "=4", T4);
-    given_pod(given, "p", "over", GPU "=6");
-    check(given, GPU " T4: 0 of 0, largest 0, whole 0/1\n");
+    fixture_put_node_facts(fixture, &cordoned);
+    fixture_put_node(fixture, "over", GPU "=4", T4);
+    fixture_put_pod(fixture, "p", "over", GPU "=6");
+    check(fixture, GPU " T4: 0 of 0, largest 0, whole 0/1\n");
 }
 
 /* Nodes with the largest possible number of GPUs. */
 static void test_sums_have_an_end(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "a", GPU "=max", T4);
-    given_node(given, "b", GPU "=max", T4);
-    given_pod(given, "p", "", GPU "=1");
-    check(given, GPU " T4: 0 of 2199023255552, largest 1099511627776, whole 2/2\n");
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "a", GPU "=max", T4);
+    fixture_put_node(fixture, "b", GPU "=max", T4);
+    fixture_put_pod(fixture, "p", "", GPU "=1");
+    check(fixture, GPU " T4: 0 of 2199023255552, largest 1099511627776, whole 2/2\n");
 }
 
 /* Before and after a placement on a fork. */
 static void test_on_a_fork(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n", GPU "=8", T4);
-    given_pod(given, "typical", "", GPU "=4");
-    struct cluster *fork = cluster_fork(given->cluster);
-    const struct shape_facts facts = given_shape_facts(given, GPU "=5");
-    const struct pod_shape *shape = cluster_resolve(fork, &facts, given->arena);
-    assert_string_equal(told(given, fork), GPU " T4: 0 of 8, largest 8, whole 1/1\n");
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n", GPU "=8", T4);
+    fixture_put_pod(fixture, "typical", "", GPU "=4");
+    struct cluster *fork = cluster_fork(fixture->cluster);
+    const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=5");
+    const struct pod_shape *shape = cluster_resolve(fork, &facts, fixture->arena);
+    assert_string_equal(told(fixture, fork), GPU " T4: 0 of 8, largest 8, whole 1/1\n");
     cluster_place(fork, cluster_find_node(fork, "n"), shape, 1);
-    assert_string_equal(told(given, fork), GPU " T4: 3 of 3, largest 3, whole 0/1\n");
+    assert_string_equal(told(fixture, fork), GPU " T4: 3 of 3, largest 3, whole 0/1\n");
     cluster_fork_free(fork);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 /* gpu_demand: offers and demand, against counts by hand. */
 #include "dice.h"
-#include "given_question.h"
+#include "fixture_question.h"
 #include "ledger/admit.h"
 #include "ledger/gpu_demand.h"
 #include "unit.h"
@@ -12,10 +12,10 @@
 #define T4 "accelerator=T4"
 #define A100 "accelerator=A100"
 
-static const struct gpu_demand *demand_of(struct given *given, const char *resource)
+static const struct gpu_demand *demand_of(struct fixture *fixture, const char *resource)
 {
-    gpu_demand_settle(given->cluster);
-    return gpu_demand_find(given->cluster, cluster_find_resource(given->cluster, resource));
+    gpu_demand_settle(fixture->cluster);
+    return gpu_demand_find(fixture->cluster, cluster_find_resource(fixture->cluster, resource));
 }
 
 /* An empty pool if there is none. */
@@ -29,169 +29,169 @@ static const struct model_pool *pool_of(const struct gpu_demand *demand, const c
     return &NOTHING;
 }
 
-static void check_pool(struct given *given, const char *model, size_t n_nodes, int64_t free)
+static void check_pool(struct fixture *fixture, const char *model, size_t n_nodes, int64_t free)
 {
-    const struct model_pool *pool = pool_of(demand_of(given, GPU), model);
+    const struct model_pool *pool = pool_of(demand_of(fixture, GPU), model);
     assert_int_equal(pool->n_nodes, n_nodes);
     assert_int_equal(pool->free, free);
 }
 
 /* "2x4 1x8": live pods and their GPUs, in the demand's order. */
-static void check_classes(struct given *given, const char *wanted)
+static void check_classes(struct fixture *fixture, const char *wanted)
 {
-    const struct gpu_demand *demand = demand_of(given, GPU);
+    const struct gpu_demand *demand = demand_of(fixture, GPU);
     const char *text = "";
     for (size_t i = 0; i < demand->n_classes; i++)
-        text = arena_printf(given->arena, "%s%s%dx%d", text, i > 0 ? " " : "",
+        text = arena_printf(fixture->arena, "%s%s%dx%d", text, i > 0 ? " " : "",
                             (int)demand->classes[i].n_live, (int)demand->classes[i].gpus);
     assert_string_equal(text, wanted);
 }
 
 static void test_what_is_free_of_each_model(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "t4-1", GPU "=4", T4);
-    given_node(given, "t4-2", GPU "=4", T4);
-    given_node(given, "a100", GPU "=8 cpu=1000", A100);
-    given_node(given, "plain", "cpu=1000", "");
-    given_node(given, "nameless", GPU "=2", "");
-    given_pod(given, "p", "t4-1", GPU "=1");
-    check_pool(given, "T4", 2, 7);
-    check_pool(given, "A100", 1, 8);
-    check_pool(given, "", 1, 2);
-    given_pod(given, "q", "", GPU "=3");
-    given_reservation(given, "q", "t4-2");
-    check_pool(given, "T4", 2, 4);
-    given_pod(given, "q", "t4-2", GPU "=3");
-    check_pool(given, "T4", 2, 4);
-    given_no_pod(given, "q");
-    check_pool(given, "T4", 2, 7);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "t4-1", GPU "=4", T4);
+    fixture_put_node(fixture, "t4-2", GPU "=4", T4);
+    fixture_put_node(fixture, "a100", GPU "=8 cpu=1000", A100);
+    fixture_put_node(fixture, "plain", "cpu=1000", "");
+    fixture_put_node(fixture, "nameless", GPU "=2", "");
+    fixture_put_pod(fixture, "p", "t4-1", GPU "=1");
+    check_pool(fixture, "T4", 2, 7);
+    check_pool(fixture, "A100", 1, 8);
+    check_pool(fixture, "", 1, 2);
+    fixture_put_pod(fixture, "q", "", GPU "=3");
+    fixture_must_reserve(fixture, "q", "t4-2");
+    check_pool(fixture, "T4", 2, 4);
+    fixture_put_pod(fixture, "q", "t4-2", GPU "=3");
+    check_pool(fixture, "T4", 2, 4);
+    fixture_remove_pod(fixture, "q");
+    check_pool(fixture, "T4", 2, 7);
 }
 
 static void test_an_overfull_node_takes_nothing_from_others(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "t4-1", GPU "=4", T4);
-    given_node(given, "t4-2", GPU "=4", T4);
-    given_pod(given, "p", "t4-1", GPU "=4");
-    given_node(given, "t4-1", GPU "=1", T4);
-    check_pool(given, "T4", 2, 4);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "t4-1", GPU "=4", T4);
+    fixture_put_node(fixture, "t4-2", GPU "=4", T4);
+    fixture_put_pod(fixture, "p", "t4-1", GPU "=4");
+    fixture_put_node(fixture, "t4-1", GPU "=1", T4);
+    check_pool(fixture, "T4", 2, 4);
 }
 
 static void test_nodes_come_change_and_go(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n", GPU "=4", T4);
-    check_pool(given, "T4", 1, 4);
-    given_node(given, "n", GPU "=4", A100);
-    check_pool(given, "A100", 1, 4);
-    assert_int_equal(pool_of(demand_of(given, GPU), "T4")->n_nodes, 0);
-    struct node_facts cordoned = given_node_facts(given, "n", GPU "=4", A100);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n", GPU "=4", T4);
+    check_pool(fixture, "T4", 1, 4);
+    fixture_put_node(fixture, "n", GPU "=4", A100);
+    check_pool(fixture, "A100", 1, 4);
+    assert_int_equal(pool_of(demand_of(fixture, GPU), "T4")->n_nodes, 0);
+    struct node_facts cordoned = fixture_node_facts(fixture, "n", GPU "=4", A100);
     cordoned.unschedulable = true;
-    given_node_of(given, &cordoned);
-    assert_null(demand_of(given, GPU));
-    given_node(given, "n", GPU "=4", A100);
-    check_pool(given, "A100", 1, 4);
-    given_no_node(given, "n");
-    assert_null(demand_of(given, GPU));
+    fixture_put_node_facts(fixture, &cordoned);
+    assert_null(demand_of(fixture, GPU));
+    fixture_put_node(fixture, "n", GPU "=4", A100);
+    check_pool(fixture, "A100", 1, 4);
+    fixture_remove_node(fixture, "n");
+    assert_null(demand_of(fixture, GPU));
 }
 
 static void test_classes_are_the_shapes_of_live_pods(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n", GPU "=8", T4);
-    given_pod(given, "running", "n", GPU "=2");
-    given_pod(given, "pending-1", "", GPU "=2");
-    given_pod(given, "pending-2", "", GPU "=2 cpu=1");
-    given_pod(given, "cpu", "n", "cpu=1");
-    check_classes(given, "2x2 1x2");
-    struct pod_facts facts = given_pod_facts(given, "pending-1", "", GPU "=2");
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n", GPU "=8", T4);
+    fixture_put_pod(fixture, "running", "n", GPU "=2");
+    fixture_put_pod(fixture, "pending-1", "", GPU "=2");
+    fixture_put_pod(fixture, "pending-2", "", GPU "=2 cpu=1");
+    fixture_put_pod(fixture, "cpu", "n", "cpu=1");
+    check_classes(fixture, "2x2 1x2");
+    struct pod_facts facts = fixture_pod_facts(fixture, "pending-1", "", GPU "=2");
     facts.gated = true;
-    given_pod_of(given, &facts);
-    facts = given_pod_facts(given, "running", "n", GPU "=2");
+    fixture_put_pod_facts(fixture, &facts);
+    facts = fixture_pod_facts(fixture, "running", "n", GPU "=2");
     facts.finished = true;
-    given_pod_of(given, &facts);
-    check_classes(given, "1x2");
-    facts = given_pod_facts(given, "pending-2", "", GPU "=2 cpu=1");
+    fixture_put_pod_facts(fixture, &facts);
+    check_classes(fixture, "1x2");
+    facts = fixture_pod_facts(fixture, "pending-2", "", GPU "=2 cpu=1");
     facts.refusal = "no such model";
-    given_pod_of(given, &facts);
-    check_classes(given, "");
+    fixture_put_pod_facts(fixture, &facts);
+    check_classes(fixture, "");
 }
 
 static void test_those_that_take_most_come_first_and_only_so_many(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n", GPU "=8", T4);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n", GPU "=8", T4);
     for (int i = 0; i < GPU_DEMAND_CLASSES_MAX; i++)
-        given_pod(given, arena_printf(given->arena, "p%d", i), "",
-                  arena_printf(given->arena, GPU "=2 cpu=%d", i + 1));
-    given_pod(given, "small", "", GPU "=1");
-    const struct gpu_demand *demand = demand_of(given, GPU);
+        fixture_put_pod(fixture, arena_printf(fixture->arena, "p%d", i), "",
+                        arena_printf(fixture->arena, GPU "=2 cpu=%d", i + 1));
+    fixture_put_pod(fixture, "small", "", GPU "=1");
+    const struct gpu_demand *demand = demand_of(fixture, GPU);
     assert_int_equal(demand->n_classes, GPU_DEMAND_CLASSES_MAX);
     for (size_t i = 0; i < demand->n_classes; i++)
         assert_int_equal(demand->classes[i].gpus, 2);
     for (int i = 0; i < 2; i++)
-        given_pod(given, arena_printf(given->arena, "s%d", i), "", GPU "=1");
-    demand = demand_of(given, GPU);
+        fixture_put_pod(fixture, arena_printf(fixture->arena, "s%d", i), "", GPU "=1");
+    demand = demand_of(fixture, GPU);
     assert_int_equal(demand->classes[0].gpus, 1);
     assert_int_equal(demand->classes[0].n_live, 3);
 }
 
 static void test_where_a_class_may_go_does_not_ask_for_room(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "t4", GPU "=1", T4);
-    given_node(given, "a100", GPU "=8", A100);
-    given_pod(given, "full", "a100", GPU "=8");
-    struct pod_facts facts = given_pod_facts(given, "p", "", GPU "=2");
-    facts.shape.wants.accept = given_models(given, "A100", &facts.shape.wants.n_accept);
-    given_pod_of(given, &facts);
-    const struct gpu_demand *demand = demand_of(given, GPU);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "t4", GPU "=1", T4);
+    fixture_put_node(fixture, "a100", GPU "=8", A100);
+    fixture_put_pod(fixture, "full", "a100", GPU "=8");
+    struct pod_facts facts = fixture_pod_facts(fixture, "p", "", GPU "=2");
+    facts.shape.wants.accept = fixture_models(fixture, "A100", &facts.shape.wants.n_accept);
+    fixture_put_pod_facts(fixture, &facts);
+    const struct gpu_demand *demand = demand_of(fixture, GPU);
     assert_int_equal(demand->n_classes, 2);
     assert_true(demand->classes[0].unconfined);
     assert_false(demand->classes[1].unconfined);
     assert_true(demand->classes[1].admitted[pool_of(demand, "A100")->index]);
     assert_false(demand->classes[1].admitted[pool_of(demand, "T4")->index]);
-    given_node(given, "t4", GPU "=1", A100);
-    assert_true(demand_of(given, GPU)->classes[1].unconfined);
+    fixture_put_node(fixture, "t4", GPU "=1", A100);
+    assert_true(demand_of(fixture, GPU)->classes[1].unconfined);
 }
 
 /* Pods that fit no node displace no others. */
 static void test_pods_larger_than_every_node_are_no_class(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n", GPU "=8", T4);
-    given_pod(given, "p", "", GPU "=1");
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n", GPU "=8", T4);
+    fixture_put_pod(fixture, "p", "", GPU "=1");
     for (int i = 0; i < 2 * GPU_DEMAND_CLASSES_MAX; i++)
-        given_pod(given, arena_printf(given->arena, "huge-%d", i), "",
-                  arena_printf(given->arena, GPU "=%d", 1000 + i));
-    check_classes(given, "1x1");
-    given_node(given, "large", GPU "=1000", T4);
-    check_classes(given, "1x1000 1x1");
+        fixture_put_pod(fixture, arena_printf(fixture->arena, "huge-%d", i), "",
+                        arena_printf(fixture->arena, GPU "=%d", 1000 + i));
+    check_classes(fixture, "1x1");
+    fixture_put_node(fixture, "large", GPU "=1000", T4);
+    check_classes(fixture, "1x1000 1x1");
 }
 
 /* Whatever a tenant writes, settling compares nodes with a few words only. */
 static void test_a_class_of_too_many_words_goes_everywhere(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "t4", GPU "=8", T4);
-    given_node(given, "a100", GPU "=8", A100);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "t4", GPU "=8", T4);
+    fixture_put_node(fixture, "a100", GPU "=8", A100);
     const char *values[GPU_DEMAND_COMPARISONS_MAX + 1];
     for (size_t i = 0; i <= GPU_DEMAND_COMPARISONS_MAX; i++)
         values[i] = "A100";
     struct requirement requirement = {
         .key = "accelerator", .op = SELECTOR_IN, .values = values, .n_values = 1};
     const struct selector_term term = {&requirement, 1};
-    struct pod_facts facts = given_pod_facts(given, "p", "", GPU "=1");
+    struct pod_facts facts = fixture_pod_facts(fixture, "p", "", GPU "=1");
     facts.shape.affinity = (struct node_selector){true, &term, 1};
-    given_pod_of(given, &facts);
-    assert_false(demand_of(given, GPU)->classes[0].unconfined);
+    fixture_put_pod_facts(fixture, &facts);
+    assert_false(demand_of(fixture, GPU)->classes[0].unconfined);
     requirement.n_values = GPU_DEMAND_COMPARISONS_MAX + 1;
-    given_pod_of(given, &facts);
-    assert_true(demand_of(given, GPU)->classes[0].unconfined);
-    struct cluster *fork = cluster_fork(given->cluster);
-    const struct shape_facts one = given_shape_facts(given, GPU "=1");
-    const struct pod_shape *shape = cluster_resolve(fork, &one, given->arena);
+    fixture_put_pod_facts(fixture, &facts);
+    assert_true(demand_of(fixture, GPU)->classes[0].unconfined);
+    struct cluster *fork = cluster_fork(fixture->cluster);
+    const struct shape_facts one = fixture_shape_facts(fixture, GPU "=1");
+    const struct pod_shape *shape = cluster_resolve(fork, &one, fixture->arena);
     gpu_demand_expect(fork, shape, INT64_MAX);
     gpu_demand_expect(fork, shape, INT64_MAX);
     const struct gpu_demand *demand = gpu_demand_find(fork, shape->needs[0].resource);
@@ -202,29 +202,29 @@ static void test_a_class_of_too_many_words_goes_everywhere(void **state)
 
 static void test_demands_are_in_the_order_of_their_names(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n", GPU "=1", "");
-    given_node(given, "m", "gpu.intel.com/xe=1", "");
-    given_node(given, "o", "amd.com/gpu=1", "");
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n", GPU "=1", "");
+    fixture_put_node(fixture, "m", "gpu.intel.com/xe=1", "");
+    fixture_put_node(fixture, "o", "amd.com/gpu=1", "");
     const char *text = "";
-    for (const struct gpu_demand *demand = gpu_demand_next(given->cluster, NULL); demand;
-         demand = gpu_demand_next(given->cluster, demand))
-        text = arena_printf(given->arena, "%s%s ", text, demand->resource->name);
+    for (const struct gpu_demand *demand = gpu_demand_next(fixture->cluster, NULL); demand;
+         demand = gpu_demand_next(fixture->cluster, demand))
+        text = arena_printf(fixture->arena, "%s%s ", text, demand->resource->name);
     assert_string_equal(text, "amd.com/gpu gpu.intel.com/xe nvidia.com/gpu ");
 }
 
 static void test_a_fork_has_demands_of_its_own(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n", GPU "=8", T4);
-    given_pod(given, "p", "n", GPU "=1");
-    gpu_demand_settle(given->cluster);
-    struct cluster *fork = cluster_fork(given->cluster);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n", GPU "=8", T4);
+    fixture_put_pod(fixture, "p", "n", GPU "=1");
+    gpu_demand_settle(fixture->cluster);
+    struct cluster *fork = cluster_fork(fixture->cluster);
     assert_true(gpu_demand_is_settled(fork));
-    const struct shape_facts one = given_shape_facts(given, GPU "=1");
-    const struct shape_facts four = given_shape_facts(given, GPU "=4");
-    const struct pod_shape *shapes[] = {cluster_resolve(fork, &one, given->arena),
-                                        cluster_resolve(fork, &four, given->arena)};
+    const struct shape_facts one = fixture_shape_facts(fixture, GPU "=1");
+    const struct shape_facts four = fixture_shape_facts(fixture, GPU "=4");
+    const struct pod_shape *shapes[] = {cluster_resolve(fork, &one, fixture->arena),
+                                        cluster_resolve(fork, &four, fixture->arena)};
     gpu_demand_expect(fork, shapes[0], 2);
     gpu_demand_expect(fork, shapes[1], 5);
     gpu_demand_expect(fork, shapes[1], 5);
@@ -235,8 +235,8 @@ static void test_a_fork_has_demands_of_its_own(void **state)
     assert_int_equal(demand->classes[0].n_live, 3);
     assert_int_equal(demand->classes[1].n_live, 10);
     assert_true(demand->classes[1].unconfined);
-    check_pool(given, "T4", 1, 7);
-    check_classes(given, "1x1");
+    check_pool(fixture, "T4", 1, 7);
+    check_classes(fixture, "1x1");
     cluster_fork_free(fork);
 }
 
@@ -289,51 +289,52 @@ static void check_demand(const struct cluster *cluster, const struct gpu_demand 
     }
 }
 
-static void random_event(struct given *given, struct dice *dice)
+static void random_event(struct fixture *fixture, struct dice *dice)
 {
     static const char *const MODELS[] = {T4, A100, "accelerator=H100", ""};
     static const char *const DEMANDS[] = {GPU "=1", GPU "=2", GPU "=2 cpu=1", "cpu=1"};
-    const char *node = arena_printf(given->arena, "n%u", dice_below(dice, 5));
-    const char *uid = arena_printf(given->arena, "p%u", dice_below(dice, 12));
+    const char *node = arena_printf(fixture->arena, "n%u", dice_below(dice, 5));
+    const char *uid = arena_printf(fixture->arena, "p%u", dice_below(dice, 12));
     const unsigned what = dice_below(dice, 10);
     if (what == 0) {
-        given_no_node(given, node);
+        fixture_remove_node(fixture, node);
     } else if (what == 1) {
-        given_no_pod(given, uid);
+        fixture_remove_pod(fixture, uid);
     } else if (what < 5) {
         struct node_facts facts =
-            given_node_facts(given, node, GPU "=4", MODELS[dice_below(dice, 4)]);
+            fixture_node_facts(fixture, node, GPU "=4", MODELS[dice_below(dice, 4)]);
         facts.unschedulable = dice_below(dice, 5) == 0;
-        given_node_of(given, &facts);
+        fixture_put_node_facts(fixture, &facts);
     } else {
-        struct pod_facts facts = given_pod_facts(given, uid, dice_below(dice, 2) ? node : "",
-                                                 DEMANDS[dice_below(dice, 4)]);
+        struct pod_facts facts = fixture_pod_facts(fixture, uid, dice_below(dice, 2) ? node : "",
+                                                   DEMANDS[dice_below(dice, 4)]);
         if (dice_below(dice, 2))
-            facts.shape.wants.accept = given_models(given, "H100, T4", &facts.shape.wants.n_accept);
+            facts.shape.wants.accept =
+                fixture_models(fixture, "H100, T4", &facts.shape.wants.n_accept);
         facts.gated = !facts.node_name[0] && dice_below(dice, 4) == 0;
         facts.finished = dice_below(dice, 8) == 0;
-        given_pod_of(given, &facts);
+        fixture_put_pod_facts(fixture, &facts);
     }
 }
 
 static void test_demands_are_what_counting_finds(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     struct dice dice = {20171211};
     size_t n_checked = 0;
     for (int i = 0; i < 4000; i++) {
-        random_event(given, &dice);
+        random_event(fixture, &dice);
         if (dice_below(&dice, 3) > 0)
             continue;
-        const struct gpu_demand *demand = demand_of(given, GPU);
+        const struct gpu_demand *demand = demand_of(fixture, GPU);
         if (demand)
-            check_demand(given->cluster, demand);
+            check_demand(fixture->cluster, demand);
         n_checked += demand != NULL;
     }
     assert_true(n_checked > 1000);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 /* gpu_parts: nodes with parts of GPUs, and the pods that may use them. */
 #include "decide/fit.h"
-#include "given_question.h"
+#include "fixture_question.h"
 #include "ledger/gpu_demand.h"
 #include "unit.h"
 
@@ -19,21 +19,21 @@ struct part_row {
     const char *reason; /* from both judges */
 };
 
-static void check_rows(struct given *given, const struct part_row *rows, size_t n)
+static void check_rows(struct fixture *fixture, const struct part_row *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct part_row *row = &rows[i];
-        given_node(given, "n1", row->amounts ? row->amounts : "cpu=8 pods=9 " GPU "=1",
-                   row->labels);
+        fixture_put_node(fixture, "n1", row->amounts ? row->amounts : "cpu=8 pods=9 " GPU "=1",
+                         row->labels);
         struct shape_facts facts =
-            given_shape_facts(given, row->demand ? row->demand : "cpu=1 " GPU "=1");
+            fixture_shape_facts(fixture, row->demand ? row->demand : "cpu=1 " GPU "=1");
         facts.wants.accept =
-            given_models(given, row->accept ? row->accept : "", &facts.wants.n_accept);
+            fixture_models(fixture, row->accept ? row->accept : "", &facts.wants.n_accept);
         facts.allow_shared = row->allow_shared;
-        struct fit_question question = given_question(given, &facts);
-        const char *all = reason_name(fit_judge(given_find(given, "n1"), &question));
+        struct fit_question question = fixture_question(fixture, &facts);
+        const char *all = reason_name(fit_judge(fixture_find_node(fixture, "n1"), &question));
         question.scope = FIT_OURS;
-        const char *ours = reason_name(fit_judge(given_find(given, "n1"), &question));
+        const char *ours = reason_name(fit_judge(fixture_find_node(fixture, "n1"), &question));
         if (strcmp(ours, row->reason) != 0 || strcmp(all, row->reason) != 0)
             fail_msg("row %zu: ours %s, all %s; should be %s", i, ours, all, row->reason);
     }
@@ -121,15 +121,15 @@ static void test_shared_gpus_under_a_name_of_their_own(void **state)
          .reason = "gpu_shared"},
     };
 #undef RENAMED
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     char shared[] = "nvidia.com/gpu.shared";
     char plain[] = GPU;
     char *resources[] = {plain, shared};
-    const struct policy kept = given->policy;
-    given->policy.gpu_resources = resources;
-    given->policy.n_gpu_resources = N_OF(resources);
-    check_rows(given, ROWS, N_OF(ROWS));
-    given->policy = kept;
+    const struct policy kept = fixture->policy;
+    fixture->policy.gpu_resources = resources;
+    fixture->policy.n_gpu_resources = N_OF(resources);
+    check_rows(fixture, ROWS, N_OF(ROWS));
+    fixture->policy = kept;
 }
 
 static void test_gpus_that_are_slices(void **state)
@@ -164,35 +164,35 @@ static void test_the_policy_allows_parts(void **state)
          .reason = "gpu_shared"},
         {.labels = PRODUCT "A100-MIG-1g.5gb", .allow_shared = ALLOW_SHARED_NO, .reason = "gpu_mig"},
     };
-    struct given *given = *state;
-    given->policy.allow_shared = true;
-    check_rows(given, ROWS, N_OF(ROWS));
+    struct fixture *fixture = *state;
+    fixture->policy.allow_shared = true;
+    check_rows(fixture, ROWS, N_OF(ROWS));
 }
 
 /* The labels stay, but their resource is gone. */
 static void test_a_node_that_renames_no_longer(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     const char *labels = PRODUCT "Tesla-T4" REPLICAS "4";
-    given_node(given, "n1", "pods=9 nvidia.com/gpu.shared=4 " GPU "=4", labels);
-    assert_string_equal(given_verdict(given, "n1", GPU "=1"), "fits");
-    const uint64_t version = cluster_version(given->cluster);
-    given_node(given, "n1", "pods=9 " GPU "=4", labels);
-    assert_string_equal(given_verdict(given, "n1", GPU "=1"), "gpu_shared");
-    assert_true(cluster_version(given->cluster) > version);
+    fixture_put_node(fixture, "n1", "pods=9 nvidia.com/gpu.shared=4 " GPU "=4", labels);
+    assert_string_equal(fixture_verdict(fixture, "n1", GPU "=1"), "fits");
+    const uint64_t version = cluster_version(fixture->cluster);
+    fixture_put_node(fixture, "n1", "pods=9 " GPU "=4", labels);
+    assert_string_equal(fixture_verdict(fixture, "n1", GPU "=1"), "gpu_shared");
+    assert_true(cluster_version(fixture->cluster) > version);
 }
 
 /* One A100 of each kind: a class that needs whole GPUs may use one of the three pools. */
 static void test_parts_are_a_pool_of_their_own(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "whole", GPU "=8", PRODUCT "A100-SXM4-40GB");
-    given_node(given, "slices", GPU "=7", PRODUCT "A100-SXM4-40GB-MIG-1g.5gb");
-    given_node(given, "shares", GPU "=32", PRODUCT "A100-SXM4-40GB-SHARED");
-    given_pod(given, "p", "", GPU "=1");
-    gpu_demand_settle(given->cluster);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "whole", GPU "=8", PRODUCT "A100-SXM4-40GB");
+    fixture_put_node(fixture, "slices", GPU "=7", PRODUCT "A100-SXM4-40GB-MIG-1g.5gb");
+    fixture_put_node(fixture, "shares", GPU "=32", PRODUCT "A100-SXM4-40GB-SHARED");
+    fixture_put_pod(fixture, "p", "", GPU "=1");
+    gpu_demand_settle(fixture->cluster);
     const struct gpu_demand *demand =
-        gpu_demand_find(given->cluster, cluster_find_resource(given->cluster, GPU));
+        gpu_demand_find(fixture->cluster, cluster_find_resource(fixture->cluster, GPU));
     static const struct {
         const char *model;
         int64_t free;
@@ -209,7 +209,7 @@ static void test_parts_are_a_pool_of_their_own(void **state)
     }
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 /* Nominations: the room they keep, the pods they exclude, and how they begin and end. */
 #include "decide/what_if.h"
-#include "given_question.h"
+#include "fixture_question.h"
 #include "ledger/nominate.h"
 #include "unit.h"
 
@@ -9,42 +9,42 @@
 #define GPU "nvidia.com/gpu"
 
 /* A waiting pod of priority 10 with 6 GPUs, nominated to n1. */
-static struct pod_facts promised(struct given *given)
+static struct pod_facts promised(struct fixture *fixture)
 {
-    struct pod_facts facts = given_pod_facts(given, "p", "", GPU "=6");
+    struct pod_facts facts = fixture_pod_facts(fixture, "p", "", GPU "=6");
     facts.nominated_node = "n1";
     facts.priority = 10;
     facts.created_s = 100;
     return facts;
 }
 
-static const char *verdict_of(struct given *given, const char *node, const char *demand,
+static const char *verdict_of(struct fixture *fixture, const char *node, const char *demand,
                               const struct asker *asker)
 {
-    const struct shape_facts facts = given_shape_facts(given, demand);
-    struct fit_question question = given_question(given, &facts);
+    const struct shape_facts facts = fixture_shape_facts(fixture, demand);
+    struct fit_question question = fixture_question(fixture, &facts);
     question.asker = *asker;
-    const enum reason all = fit_judge(given_find(given, node), &question);
+    const enum reason all = fit_judge(fixture_find_node(fixture, node), &question);
     question.scope = FIT_OURS;
-    assert_int_equal(fit_judge(given_find(given, node), &question), all);
+    assert_int_equal(fit_judge(fixture_find_node(fixture, node), &question), all);
     return reason_name(all);
 }
 
 /* The verdict on n1 for an unknown pod of priority 10. */
-static void check(struct given *given, const char *demand, const char *verdict)
+static void check(struct fixture *fixture, const char *demand, const char *verdict)
 {
     const struct asker asker = {.priority = 10};
-    assert_string_equal(verdict_of(given, "n1", demand, &asker), verdict);
+    assert_string_equal(verdict_of(fixture, "n1", demand, &asker), verdict);
 }
 
 #define ALL_FREE "fits"
 #define KEPT "gpu_nominated"
 
 /* Nothing is kept on n1, or (from the start) on n2. */
-static void check_kept(struct given *given, bool is_kept)
+static void check_kept(struct fixture *fixture, bool is_kept)
 {
-    check(given, GPU "=3", is_kept ? KEPT : ALL_FREE);
-    check(given, GPU "=2", ALL_FREE);
+    check(fixture, GPU "=3", is_kept ? KEPT : ALL_FREE);
+    check(fixture, GPU "=2", ALL_FREE);
 }
 
 static const struct row {
@@ -70,205 +70,206 @@ static const struct row {
 
 static void test_from_whom_room_is_kept(void **state)
 {
-    struct given *given = given_two_nodes(state);
-    const struct pod_facts facts = promised(given);
-    given_pod_of(given, &facts);
+    struct fixture *fixture = fixture_two_nodes(state);
+    const struct pod_facts facts = promised(fixture);
+    fixture_put_pod_facts(fixture, &facts);
     for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
-        const char *verdict = verdict_of(given, "n1", GPU "=3", &ROWS[i].asker);
+        const char *verdict = verdict_of(fixture, "n1", GPU "=3", &ROWS[i].asker);
         if (strcmp(verdict, ROWS[i].verdict) != 0)
             fail_msg("%s: %s, should be %s", ROWS[i].what, verdict, ROWS[i].verdict);
-        assert_string_equal(verdict_of(given, "n1", GPU "=2", &ROWS[i].asker), "fits");
-        assert_string_equal(verdict_of(given, "n2", GPU "=8", &ROWS[i].asker), "fits");
+        assert_string_equal(verdict_of(fixture, "n1", GPU "=2", &ROWS[i].asker), "fits");
+        assert_string_equal(verdict_of(fixture, "n2", GPU "=8", &ROWS[i].asker), "fits");
     }
 }
 
 /* Two nominations exceed the room: one fits, so they never block each other for ever. */
 static void test_of_rivals_one_always_fits(void **state)
 {
-    struct given *given = given_two_nodes(state);
-    struct pod_facts facts[3] = {promised(given), promised(given), promised(given)};
+    struct fixture *fixture = fixture_two_nodes(state);
+    struct pod_facts facts[3] = {promised(fixture), promised(fixture), promised(fixture)};
     facts[1].uid = facts[1].name = "q";
     facts[2].uid = facts[2].name = "r";
     facts[2].created_s = 5;
     for (size_t i = 0; i < 3; i++)
-        given_pod_of(given, &facts[i]);
+        fixture_put_pod_facts(fixture, &facts[i]);
     struct reserve_result result;
-    assert_int_equal(given_reserve(given, "p", "n1", &result), RESERVE_REFUSED);
+    assert_int_equal(fixture_reserve(fixture, "p", "n1", &result), RESERVE_REFUSED);
     assert_int_equal(result.reason, REASON_GPU_NOMINATED);
-    assert_int_equal(given_reserve(given, "q", "n1", &result), RESERVE_REFUSED);
-    given_reservation(given, "r", "n1");
-    given_no_pod(given, "r");
-    assert_int_equal(given_reserve(given, "q", "n1", &result), RESERVE_REFUSED);
-    given_reservation(given, "p", "n1");
+    assert_int_equal(fixture_reserve(fixture, "q", "n1", &result), RESERVE_REFUSED);
+    fixture_must_reserve(fixture, "r", "n1");
+    fixture_remove_pod(fixture, "r");
+    assert_int_equal(fixture_reserve(fixture, "q", "n1", &result), RESERVE_REFUSED);
+    fixture_must_reserve(fixture, "p", "n1");
 }
 
 static void test_several_nominations_add_up(void **state)
 {
-    struct given *given = given_two_nodes(state);
-    struct pod_facts facts = promised(given);
-    facts.shape = given_shape_facts(given, GPU "=3");
-    given_pod_of(given, &facts);
+    struct fixture *fixture = fixture_two_nodes(state);
+    struct pod_facts facts = promised(fixture);
+    facts.shape = fixture_shape_facts(fixture, GPU "=3");
+    fixture_put_pod_facts(fixture, &facts);
     facts.uid = facts.name = "q";
     facts.priority = 20;
-    given_pod_of(given, &facts);
-    check(given, GPU "=2", "fits");
-    check(given, GPU "=3", KEPT);
+    fixture_put_pod_facts(fixture, &facts);
+    check(fixture, GPU "=2", "fits");
+    check(fixture, GPU "=3", KEPT);
     const struct asker between = {.priority = 15};
-    assert_string_equal(verdict_of(given, "n1", GPU "=5", &between), "fits");
-    assert_string_equal(verdict_of(given, "n1", GPU "=6", &between), KEPT);
+    assert_string_equal(verdict_of(fixture, "n1", GPU "=5", &between), "fits");
+    assert_string_equal(verdict_of(fixture, "n1", GPU "=6", &between), KEPT);
     facts.uid = facts.name = "r";
-    facts.shape = given_shape_facts(given, GPU "=max");
-    given_pod_of(given, &facts);
-    check(given, GPU "=1", KEPT);
+    facts.shape = fixture_shape_facts(fixture, GPU "=max");
+    fixture_put_pod_facts(fixture, &facts);
+    check(fixture, GPU "=1", KEPT);
 }
 
 /* "Too few free" stays the reason, whatever is kept. */
 static void test_what_is_not_free_is_not_kept(void **state)
 {
-    struct given *given = given_two_nodes(state);
-    const struct pod_facts facts = promised(given);
-    given_pod_of(given, &facts);
-    given_pod(given, "x", "n1", GPU "=6");
-    check(given, GPU "=3", "gpu_free");
-    check(given, GPU "=2", KEPT);
-    check(given, GPU "=9", "gpu_total");
+    struct fixture *fixture = fixture_two_nodes(state);
+    const struct pod_facts facts = promised(fixture);
+    fixture_put_pod_facts(fixture, &facts);
+    fixture_put_pod(fixture, "x", "n1", GPU "=6");
+    check(fixture, GPU "=3", "gpu_free");
+    check(fixture, GPU "=2", KEPT);
+    check(fixture, GPU "=9", "gpu_total");
 }
 
 static void test_other_resources_are_kept_for_those_who_ask_for_all(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", "pods=9 cpu=1000 " GPU "=8", "");
-    struct pod_facts facts = promised(given);
-    facts.shape = given_shape_facts(given, "cpu=600 " GPU "=1");
-    given_pod_of(given, &facts);
-    const struct shape_facts asked = given_shape_facts(given, "cpu=500 " GPU "=1");
-    struct fit_question question = given_question(given, &asked);
-    assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_CPU);
-    assert_int_equal(fit_lack(given_find(given, "n1"), &question, &question.shape->needs[1]), 100);
-    assert_int_equal(fit_count(given_find(given, "n1"), &question), 0);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", "pods=9 cpu=1000 " GPU "=8", "");
+    struct pod_facts facts = promised(fixture);
+    facts.shape = fixture_shape_facts(fixture, "cpu=600 " GPU "=1");
+    fixture_put_pod_facts(fixture, &facts);
+    const struct shape_facts asked = fixture_shape_facts(fixture, "cpu=500 " GPU "=1");
+    struct fit_question question = fixture_question(fixture, &asked);
+    assert_int_equal(fit_judge(fixture_find_node(fixture, "n1"), &question), REASON_CPU);
+    assert_int_equal(
+        fit_lack(fixture_find_node(fixture, "n1"), &question, &question.shape->needs[1]), 100);
+    assert_int_equal(fit_count(fixture_find_node(fixture, "n1"), &question), 0);
     question.scope = FIT_OURS;
-    assert_int_equal(fit_judge(given_find(given, "n1"), &question), REASON_FITS);
-    assert_int_equal(fit_count(given_find(given, "n1"), &question), 7);
+    assert_int_equal(fit_judge(fixture_find_node(fixture, "n1"), &question), REASON_FITS);
+    assert_int_equal(fit_count(fixture_find_node(fixture, "n1"), &question), 7);
     question.asker.priority = 11;
-    assert_int_equal(fit_count(given_find(given, "n1"), &question), 8);
+    assert_int_equal(fit_count(fixture_find_node(fixture, "n1"), &question), 8);
 }
 
 /* How a nomination ends, and pods without one. */
 
-static void change_and_check(struct given *given, const struct pod_facts *facts, bool is_kept)
+static void change_and_check(struct fixture *fixture, const struct pod_facts *facts, bool is_kept)
 {
-    const uint64_t version = cluster_version(given->cluster);
-    given_pod_of(given, facts);
-    assert_true(cluster_version(given->cluster) > version);
-    check_kept(given, is_kept);
+    const uint64_t version = cluster_version(fixture->cluster);
+    fixture_put_pod_facts(fixture, facts);
+    assert_true(cluster_version(fixture->cluster) > version);
+    check_kept(fixture, is_kept);
 }
 
 static void test_a_nomination_ends_with_the_field(void **state)
 {
-    struct given *given = given_two_nodes(state);
-    struct pod_facts facts = promised(given);
-    change_and_check(given, &facts, true);
+    struct fixture *fixture = fixture_two_nodes(state);
+    struct pod_facts facts = promised(fixture);
+    change_and_check(fixture, &facts, true);
     facts.nominated_node = "";
-    change_and_check(given, &facts, false);
+    change_and_check(fixture, &facts, false);
     facts.nominated_node = "n1";
-    change_and_check(given, &facts, true);
+    change_and_check(fixture, &facts, true);
     facts.nominated_node = "n2";
-    change_and_check(given, &facts, false);
+    change_and_check(fixture, &facts, false);
     const struct asker asker = {.priority = 10};
-    assert_string_equal(verdict_of(given, "n2", GPU "=3", &asker), KEPT);
+    assert_string_equal(verdict_of(fixture, "n2", GPU "=3", &asker), KEPT);
 }
 
 static void test_a_nomination_ends_with_what_becomes_of_the_pod(void **state)
 {
-    struct given *given = given_two_nodes(state);
+    struct fixture *fixture = fixture_two_nodes(state);
     for (int i = 0; i < 6; i++) {
-        struct pod_facts facts = promised(given);
-        change_and_check(given, &facts, true);
+        struct pod_facts facts = promised(fixture);
+        change_and_check(fixture, &facts, true);
         facts.finished = i == 0;
         facts.terminating = i == 1;
         facts.gated = i == 2;
         facts.refusal = i == 3 ? "half a GPU" : NULL;
         facts.node_name = i == 4 ? "n2" : "";
         if (i == 5)
-            given_no_pod(given, "p");
+            fixture_remove_pod(fixture, "p");
         else
-            change_and_check(given, &facts, false);
-        check_kept(given, false);
-        given_no_pod(given, "p");
+            change_and_check(fixture, &facts, false);
+        check_kept(fixture, false);
+        fixture_remove_pod(fixture, "p");
     }
 }
 
 /* A bound pod's use counts, and nothing is kept any more. */
 static void test_a_bound_pod_counts_once(void **state)
 {
-    struct given *given = given_two_nodes(state);
-    struct pod_facts facts = promised(given);
-    given_pod_of(given, &facts);
+    struct fixture *fixture = fixture_two_nodes(state);
+    struct pod_facts facts = promised(fixture);
+    fixture_put_pod_facts(fixture, &facts);
     facts.node_name = "n1";
-    given_pod_of(given, &facts);
-    check(given, GPU "=2", "fits");
-    check(given, GPU "=3", "gpu_free");
+    fixture_put_pod_facts(fixture, &facts);
+    check(fixture, GPU "=2", "fits");
+    check(fixture, GPU "=3", "gpu_free");
 }
 
 static void test_a_reservation_takes_the_nominations_place(void **state)
 {
-    struct given *given = given_two_nodes(state);
-    const struct pod_facts facts = promised(given);
+    struct fixture *fixture = fixture_two_nodes(state);
+    const struct pod_facts facts = promised(fixture);
     struct reserve_result result;
-    given_pod_of(given, &facts);
-    assert_int_equal(given_reserve(given, "p", "n1", &result), RESERVE_HELD);
-    check(given, GPU "=2", "fits");
-    check(given, GPU "=3", "gpu_free");
-    reservation_release(given->cluster, "p", result.serial);
-    check_kept(given, true);
-    assert_int_equal(given_reserve(given, "p", "n2", &result), RESERVE_HELD);
-    check_kept(given, false);
-    reservation_release(given->cluster, "p", result.serial);
-    check_kept(given, true);
+    fixture_put_pod_facts(fixture, &facts);
+    assert_int_equal(fixture_reserve(fixture, "p", "n1", &result), RESERVE_HELD);
+    check(fixture, GPU "=2", "fits");
+    check(fixture, GPU "=3", "gpu_free");
+    reservation_release(fixture->cluster, "p", result.serial);
+    check_kept(fixture, true);
+    assert_int_equal(fixture_reserve(fixture, "p", "n2", &result), RESERVE_HELD);
+    check_kept(fixture, false);
+    reservation_release(fixture->cluster, "p", result.serial);
+    check_kept(fixture, true);
 }
 
 static void test_others_are_not_bound_to_promised_room(void **state)
 {
-    struct given *given = given_two_nodes(state);
-    struct pod_facts facts = promised(given);
+    struct fixture *fixture = fixture_two_nodes(state);
+    struct pod_facts facts = promised(fixture);
     struct reserve_result result;
-    given_pod_of(given, &facts);
-    facts = given_pod_facts(given, "q", "", GPU "=3");
+    fixture_put_pod_facts(fixture, &facts);
+    facts = fixture_pod_facts(fixture, "q", "", GPU "=3");
     facts.priority = 10;
-    given_pod_of(given, &facts);
-    assert_int_equal(given_reserve(given, "q", "n1", &result), RESERVE_REFUSED);
+    fixture_put_pod_facts(fixture, &facts);
+    assert_int_equal(fixture_reserve(fixture, "q", "n1", &result), RESERVE_REFUSED);
     assert_int_equal(result.reason, REASON_GPU_NOMINATED);
-    given_reservation(given, "q", "n2");
+    fixture_must_reserve(fixture, "q", "n2");
     /* A pod unknown to the ledger, from a GET. */
-    struct pod_facts unseen = given_pod_facts(given, "r", "", GPU "=3");
+    struct pod_facts unseen = fixture_pod_facts(fixture, "r", "", GPU "=3");
     const struct reserve_question question = {.uid = "r", .node_name = "n1", .facts = &unseen};
-    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_REFUSED);
+    assert_int_equal(reserve_room(fixture->cluster, &question, &result), RESERVE_REFUSED);
     unseen.priority = 11;
-    assert_int_equal(reserve_room(given->cluster, &question, &result), RESERVE_HELD);
+    assert_int_equal(reserve_room(fixture->cluster, &question, &result), RESERVE_HELD);
 }
 
 static void test_a_node_that_comes_later_has_its_nominations(void **state)
 {
-    struct given *given = *state;
-    const struct pod_facts facts = promised(given);
-    given_pod_of(given, &facts);
-    assert_null(cluster_find_node(given->cluster, "n1"));
-    given_node(given, "n1", GPU "=8 pods=9", "");
-    check_kept(given, true);
-    given_no_node(given, "n1");
-    given_node(given, "n1", GPU "=8 pods=9", "");
-    check_kept(given, true);
+    struct fixture *fixture = *state;
+    const struct pod_facts facts = promised(fixture);
+    fixture_put_pod_facts(fixture, &facts);
+    assert_null(cluster_find_node(fixture->cluster, "n1"));
+    fixture_put_node(fixture, "n1", GPU "=8 pods=9", "");
+    check_kept(fixture, true);
+    fixture_remove_node(fixture, "n1");
+    fixture_put_node(fixture, "n1", GPU "=8 pods=9", "");
+    check_kept(fixture, true);
 }
 
 static void test_a_fork_answers_the_same(void **state)
 {
-    struct given *given = given_two_nodes(state);
-    const struct pod_facts facts = promised(given);
-    given_pod_of(given, &facts);
-    struct cluster *fork = cluster_fork(given->cluster);
-    given_no_pod(given, "p"); /* the fork keeps its state */
-    const struct shape_facts asked = given_shape_facts(given, GPU "=3");
-    struct fit_question question = {.shape = cluster_resolve(fork, &asked, given->arena),
+    struct fixture *fixture = fixture_two_nodes(state);
+    const struct pod_facts facts = promised(fixture);
+    fixture_put_pod_facts(fixture, &facts);
+    struct cluster *fork = cluster_fork(fixture->cluster);
+    fixture_remove_pod(fixture, "p"); /* the fork keeps its state */
+    const struct shape_facts asked = fixture_shape_facts(fixture, GPU "=3");
+    struct fit_question question = {.shape = cluster_resolve(fork, &asked, fixture->arena),
                                     .scope = FIT_ALL,
                                     .asker = {.priority = 10}};
     const struct node *n1 = cluster_find_node(fork, "n1");
@@ -282,79 +283,80 @@ static void test_a_fork_answers_the_same(void **state)
 
 /* Where victims still terminate. */
 
-static bool is_being_made(struct given *given, const char *node, const char *demand)
+static bool is_being_made(struct fixture *fixture, const char *node, const char *demand)
 {
-    const struct shape_facts facts = given_shape_facts(given, demand);
+    const struct shape_facts facts = fixture_shape_facts(fixture, demand);
     const struct asker asker = {"p", 10, 100, "n1"};
-    return nominate_is_being_made(given_find(given, node), &asker, given_resolved(given, &facts));
+    return nominate_is_being_made(fixture_find_node(fixture, node), &asker,
+                                  fixture_resolve(fixture, &facts));
 }
 
 static void test_room_is_being_made_while_victims_end(void **state)
 {
-    struct given *given = given_two_nodes(state);
-    struct pod_facts victim = given_pod_facts(given, "v", "n1", GPU "=4");
+    struct fixture *fixture = fixture_two_nodes(state);
+    struct pod_facts victim = fixture_pod_facts(fixture, "v", "n1", GPU "=4");
     victim.priority = 9;
-    given_pod_of(given, &victim);
-    assert_false(is_being_made(given, "n1", GPU "=6"));
+    fixture_put_pod_facts(fixture, &victim);
+    assert_false(is_being_made(fixture, "n1", GPU "=6"));
     victim.terminating = true;
-    given_pod_of(given, &victim);
-    assert_true(is_being_made(given, "n1", GPU "=6"));
-    assert_false(is_being_made(given, "n1", "amd.com/gpu=6")); /* not its GPUs */
-    assert_false(is_being_made(given, "n1", "cpu=1"));
+    fixture_put_pod_facts(fixture, &victim);
+    assert_true(is_being_made(fixture, "n1", GPU "=6"));
+    assert_false(is_being_made(fixture, "n1", "amd.com/gpu=6")); /* not its GPUs */
+    assert_false(is_being_made(fixture, "n1", "cpu=1"));
     victim.priority = 10; /* not evicted for this pod */
-    given_pod_of(given, &victim);
-    assert_false(is_being_made(given, "n1", GPU "=6"));
+    fixture_put_pod_facts(fixture, &victim);
+    assert_false(is_being_made(fixture, "n1", GPU "=6"));
     victim.priority = 9;
     victim.node_name = "n2"; /* no nomination there */
-    given_pod_of(given, &victim);
-    assert_false(is_being_made(given, "n1", GPU "=6"));
-    assert_false(is_being_made(given, "n2", GPU "=6"));
+    fixture_put_pod_facts(fixture, &victim);
+    assert_false(is_being_made(fixture, "n1", GPU "=6"));
+    assert_false(is_being_made(fixture, "n2", GPU "=6"));
 }
 
 /* kube-scheduler does not check what the victims use. */
 static void test_victims_are_those_of_a_lower_priority(void **state)
 {
-    struct given *given = given_two_nodes(state);
+    struct fixture *fixture = fixture_two_nodes(state);
     const struct asker asker = {"p", 10, 100, "n1"};
-    struct pod_facts victim = given_pod_facts(given, "v", "n1", "cpu=1");
+    struct pod_facts victim = fixture_pod_facts(fixture, "v", "n1", "cpu=1");
     victim.priority = 9;
-    given_pod_of(given, &victim);
-    assert_false(nominate_has_victims(given_find(given, "n1"), &asker));
+    fixture_put_pod_facts(fixture, &victim);
+    assert_false(nominate_has_victims(fixture_find_node(fixture, "n1"), &asker));
     victim.terminating = true;
-    given_pod_of(given, &victim);
-    assert_true(nominate_has_victims(given_find(given, "n1"), &asker));
-    assert_false(nominate_has_victims(given_find(given, "n2"), &asker));
+    fixture_put_pod_facts(fixture, &victim);
+    assert_true(nominate_has_victims(fixture_find_node(fixture, "n1"), &asker));
+    assert_false(nominate_has_victims(fixture_find_node(fixture, "n2"), &asker));
     victim.priority = 10;
-    given_pod_of(given, &victim);
-    assert_false(nominate_has_victims(given_find(given, "n1"), &asker));
+    fixture_put_pod_facts(fixture, &victim);
+    assert_false(nominate_has_victims(fixture_find_node(fixture, "n1"), &asker));
 }
 
-static const char *blocker_of(struct given *given, int64_t priority, const char *demand)
+static const char *blocker_of(struct fixture *fixture, int64_t priority, const char *demand)
 {
-    const struct shape_facts facts = given_shape_facts(given, demand);
+    const struct shape_facts facts = fixture_shape_facts(fixture, demand);
     const struct asker asker = {"q", priority, 500, ""};
-    const struct nomination *blocker =
-        nominate_blocker(given_find(given, "n1"), &asker, given_resolved(given, &facts));
+    const struct nomination *blocker = nominate_blocker(fixture_find_node(fixture, "n1"), &asker,
+                                                        fixture_resolve(fixture, &facts));
     return blocker ? blocker->uid : "nobody";
 }
 
 static void test_the_blocker_is_the_same_while_it_lasts(void **state)
 {
-    struct given *given = given_two_nodes(state);
-    struct pod_facts facts = promised(given);
+    struct fixture *fixture = fixture_two_nodes(state);
+    struct pod_facts facts = promised(fixture);
     facts.uid = facts.name = "z";
-    given_pod_of(given, &facts);
-    assert_string_equal(blocker_of(given, 10, GPU "=1"), "z");
+    fixture_put_pod_facts(fixture, &facts);
+    assert_string_equal(blocker_of(fixture, 10, GPU "=1"), "z");
     facts.uid = facts.name = "b";
-    given_pod_of(given, &facts);
+    fixture_put_pod_facts(fixture, &facts);
     facts.uid = facts.name = "c";
-    given_pod_of(given, &facts);
-    assert_string_equal(blocker_of(given, 10, GPU "=1"), "b");
-    assert_string_equal(blocker_of(given, 11, GPU "=1"), "nobody");
-    assert_string_equal(blocker_of(given, 10, "amd.com/gpu=1"), "nobody");
+    fixture_put_pod_facts(fixture, &facts);
+    assert_string_equal(blocker_of(fixture, 10, GPU "=1"), "b");
+    assert_string_equal(blocker_of(fixture, 11, GPU "=1"), "nobody");
+    assert_string_equal(blocker_of(fixture, 10, "amd.com/gpu=1"), "nobody");
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, given_setup, given_teardown)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
 
 int main(void)
 {

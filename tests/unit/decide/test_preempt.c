@@ -2,7 +2,7 @@
 #include "decide/preempt.h"
 #include "decide/quota.h"
 #include "dice.h"
-#include "given_question.h"
+#include "fixture_question.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -13,36 +13,36 @@
 #define A100 "nvidia.com/gpu.product=NVIDIA-A100-SXM4-80GB"
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const char *judge(struct given *given, const char *node, const char *demand,
+static const char *judge(struct fixture *fixture, const char *node, const char *demand,
                          const char *const *victims, size_t n_victims)
 {
-    const struct shape_facts facts = given_shape_facts(given, demand);
-    struct fit_question question = given_question(given, &facts);
+    const struct shape_facts facts = fixture_shape_facts(fixture, demand);
+    struct fit_question question = fixture_question(fixture, &facts);
     question.asker = (struct asker){"p", 10, 0, ""};
-    return reason_name(preempt_judge(given->cluster, cluster_find_node(given->cluster, node),
-                                     &question, victims, n_victims, given->arena));
+    return reason_name(preempt_judge(fixture->cluster, cluster_find_node(fixture->cluster, node),
+                                     &question, victims, n_victims, fixture->arena));
 }
 
 #define JUDGE(node, demand, ...)                                                                   \
-    judge(given, node, demand, (const char *const[]){__VA_ARGS__},                                 \
+    judge(fixture, node, demand, (const char *const[]){__VA_ARGS__},                               \
           COUNT(((const char *const[]){__VA_ARGS__})))
 
 /* n1 with 8 GPUs: a uses 3, b 4, c none; n2 with 8: d uses 8. */
-static struct given *given_busy_nodes(void **state)
+static struct fixture *put_busy_nodes(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", "cpu=64 pods=9 " GPU "=8", "");
-    given_node(given, "n2", "cpu=64 pods=9 " GPU "=8", "");
-    given_pod(given, "a", "n1", GPU "=3");
-    given_pod(given, "b", "n1", GPU "=4");
-    given_pod(given, "c", "n1", "cpu=1");
-    given_pod(given, "d", "n2", GPU "=8");
-    return given;
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", "cpu=64 pods=9 " GPU "=8", "");
+    fixture_put_node(fixture, "n2", "cpu=64 pods=9 " GPU "=8", "");
+    fixture_put_pod(fixture, "a", "n1", GPU "=3");
+    fixture_put_pod(fixture, "b", "n1", GPU "=4");
+    fixture_put_pod(fixture, "c", "n1", "cpu=1");
+    fixture_put_pod(fixture, "d", "n2", GPU "=8");
+    return fixture;
 }
 
 static void test_what_victims_give_back(void **state)
 {
-    struct given *given = given_busy_nodes(state);
+    struct fixture *fixture = put_busy_nodes(state);
     assert_string_equal(JUDGE("n1", GPU "=4", "a"), "fits");
     assert_string_equal(JUDGE("n1", GPU "=5", "a"), "gpu_free");
     assert_string_equal(JUDGE("n1", GPU "=5", "b"), "fits");
@@ -52,88 +52,88 @@ static void test_what_victims_give_back(void **state)
     assert_string_equal(JUDGE("n1", "amd.com/gpu=1", "a", "b"), "gpu_absent");
     assert_string_equal(JUDGE("n1", "cpu=1000", "c"), "fits"); /* not ours to judge */
     assert_string_equal(JUDGE("n3", GPU "=1", "a"), "node_unknown");
-    assert_int_equal(given_used(given, "n1", GPU), 7); /* nothing changed */
+    assert_int_equal(fixture_used(fixture, "n1", GPU), 7); /* nothing changed */
 }
 
 static void test_what_is_not_on_the_node_gives_nothing_back(void **state)
 {
-    struct given *given = given_busy_nodes(state);
+    struct fixture *fixture = put_busy_nodes(state);
     assert_string_equal(JUDGE("n1", GPU "=2", "d"), "gpu_free");
     assert_string_equal(JUDGE("n1", GPU "=2", "nobody", "c"), "gpu_free");
     assert_string_equal(JUDGE("n1", GPU "=5", "a", "a", "a"), "gpu_free");
-    given_pod(given, "p", "n1", GPU "=1"); /* itself */
+    fixture_put_pod(fixture, "p", "n1", GPU "=1"); /* itself */
     assert_string_equal(JUDGE("n1", GPU "=1", "p"), "gpu_free");
-    given_pod(given, "w", "", GPU "=3"); /* it waits */
+    fixture_put_pod(fixture, "w", "", GPU "=3"); /* it waits */
     assert_string_equal(JUDGE("n1", GPU "=1", "w"), "gpu_free");
 }
 
 /* kube-scheduler treats a pod being bound like a bound one. */
 static void test_a_reservation_is_given_back_too(void **state)
 {
-    struct given *given = given_two_nodes(state);
-    given_reservation(given, "p", "n1");
-    const struct shape_facts facts = given_shape_facts(given, GPU "=8");
-    struct fit_question question = given_question(given, &facts);
+    struct fixture *fixture = fixture_two_nodes(state);
+    fixture_must_reserve(fixture, "p", "n1");
+    const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=8");
+    struct fit_question question = fixture_question(fixture, &facts);
     const char *const victims[] = {"p"};
     question.asker = (struct asker){"q", 10, 0, ""};
-    assert_int_equal(
-        preempt_judge(given->cluster, given_find(given, "n1"), &question, victims, 1, given->arena),
-        REASON_FITS);
-    given_pod(given, "x", "n2", GPU "=8");
-    assert_int_equal(
-        preempt_judge(given->cluster, given_find(given, "n2"), &question, victims, 1, given->arena),
-        REASON_GPU_FREE);
+    assert_int_equal(preempt_judge(fixture->cluster, fixture_find_node(fixture, "n1"), &question,
+                                   victims, 1, fixture->arena),
+                     REASON_FITS);
+    fixture_put_pod(fixture, "x", "n2", GPU "=8");
+    assert_int_equal(preempt_judge(fixture->cluster, fixture_find_node(fixture, "n2"), &question,
+                                   victims, 1, fixture->arena),
+                     REASON_GPU_FREE);
 }
 
 static void test_freed_room_may_be_promised_to_another(void **state)
 {
-    struct given *given = given_busy_nodes(state);
-    struct pod_facts other = given_pod_facts(given, "o", "", GPU "=4");
+    struct fixture *fixture = put_busy_nodes(state);
+    struct pod_facts other = fixture_pod_facts(fixture, "o", "", GPU "=4");
     other.nominated_node = "n1";
     other.priority = 10;
-    given_pod_of(given, &other);
+    fixture_put_pod_facts(fixture, &other);
     assert_string_equal(JUDGE("n1", GPU "=4", "a"), "gpu_nominated");
     assert_string_equal(JUDGE("n1", GPU "=4", "a", "b"), "fits");
     assert_string_equal(JUDGE("n1", GPU "=5", "a", "b"), "gpu_nominated");
     other.priority = 9;
-    given_pod_of(given, &other);
+    fixture_put_pod_facts(fixture, &other);
     assert_string_equal(JUDGE("n1", GPU "=4", "a"), "fits");
 }
 
 static void test_models_and_broken_pods_are_not_helped(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "t4", "pods=9 " GPU "=8", "accelerator=Tesla-T4");
-    given_pod(given, "a", "t4", GPU "=8");
-    struct shape_facts facts = given_shape_facts(given, GPU "=4");
-    facts.wants.accept = given_models(given, "A100", &facts.wants.n_accept);
-    struct fit_question question = given_question(given, &facts);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "t4", "pods=9 " GPU "=8", "accelerator=Tesla-T4");
+    fixture_put_pod(fixture, "a", "t4", GPU "=8");
+    struct shape_facts facts = fixture_shape_facts(fixture, GPU "=4");
+    facts.wants.accept = fixture_models(fixture, "A100", &facts.wants.n_accept);
+    struct fit_question question = fixture_question(fixture, &facts);
     const char *const victims[] = {"a"};
-    const struct node *t4 = given_find(given, "t4");
-    assert_int_equal(preempt_judge(given->cluster, t4, &question, victims, 1, given->arena),
+    const struct node *t4 = fixture_find_node(fixture, "t4");
+    assert_int_equal(preempt_judge(fixture->cluster, t4, &question, victims, 1, fixture->arena),
                      REASON_MODEL_NOT_WANTED);
     facts.wants.n_accept = 0;
-    question = given_question(given, &facts);
+    question = fixture_question(fixture, &facts);
     question.refusal = "half a GPU";
-    assert_int_equal(preempt_judge(given->cluster, t4, &question, victims, 1, given->arena),
+    assert_int_equal(preempt_judge(fixture->cluster, t4, &question, victims, 1, fixture->arena),
                      REASON_POD_INVALID);
     question.refusal = NULL;
-    assert_int_equal(preempt_judge(given->cluster, t4, &question, victims, 1, given->arena),
+    assert_int_equal(preempt_judge(fixture->cluster, t4, &question, victims, 1, fixture->arena),
                      REASON_FITS);
 }
 
 static void test_of_a_cut_sum_nothing_is_given_back(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", "pods=9 " GPU "=8", "");
-    given_pod(given, "a", "n1", GPU "=max");
-    given_pod(given, "b", "n1", GPU "=max");
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", "pods=9 " GPU "=8", "");
+    fixture_put_pod(fixture, "a", "n1", GPU "=max");
+    fixture_put_pod(fixture, "b", "n1", GPU "=max");
     assert_string_equal(JUDGE("n1", GPU "=1", "a"), "gpu_free");
     assert_string_equal(JUDGE("n1", GPU "=1", "a", "b"), "gpu_free");
-    given_no_pod(given, "b");
-    given_pod(given, "b", "n1", GPU "=1");
-    given_no_pod(given, "a");
-    given_pod(given, "a", "n1", GPU "=7");
+    fixture_remove_pod(fixture, "b");
+    fixture_put_pod(fixture, "b", "n1", GPU "=1");
+    fixture_remove_pod(fixture, "a");
+    fixture_put_pod(fixture, "a", "n1", GPU "=7");
     assert_string_equal(JUDGE("n1", GPU "=8", "a", "b"), "fits");
 }
 
@@ -141,7 +141,7 @@ static void test_of_a_cut_sum_nothing_is_given_back(void **state)
 #define QUOTA_OF_H100 6
 
 /* For namespace default. */
-static void team_quota(struct given *given)
+static void team_quota(struct fixture *fixture)
 {
     static const char *const NAMESPACES[] = {"default"};
     static const struct quota_limit LIMITS[] = {
@@ -152,13 +152,13 @@ static void team_quota(struct given *given)
                                 .n_namespaces = COUNT(NAMESPACES),
                                 .limits = LIMITS,
                                 .n_limits = COUNT(LIMITS)};
-    given_quota(given, &quota);
+    fixture_add_quota(fixture, &quota);
 }
 
-static struct pod_facts others_pod(struct given *given, const char *uid, const char *node,
+static struct pod_facts others_pod(struct fixture *fixture, const char *uid, const char *node,
                                    const char *demand)
 {
-    struct pod_facts facts = given_pod_facts(given, uid, node, demand);
+    struct pod_facts facts = fixture_pod_facts(fixture, uid, node, demand);
     facts.namespace_ = "others";
     return facts;
 }
@@ -179,27 +179,27 @@ static void test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota(v
         {"s", {"another", "small"}, "fits"},
         {"s", {"four"}, "quota"},
     };
-    struct given *given = *state;
-    team_quota(given);
-    given_node(given, "h1", "pods=9 " GPU "=8", H100);
-    given_node(given, "h2", "pods=9 " GPU "=8", H100);
-    given_node(given, "s", "pods=9 " GPU "=16", A100);
-    given_pod(given, "four", "h1", GPU "=4");
-    given_pod(given, "two", "h2", GPU "=2");
-    const struct pod_facts theirs = others_pod(given, "theirs", "h2", GPU "=5");
-    given_pod_of(given, &theirs);
-    given_pod(given, "another", "s", GPU "=3");
-    given_pod(given, "small", "s", GPU "=1");
-    const struct shape_facts facts = given_shape_facts(given, GPU "=4");
-    struct fit_question question = given_question(given, &facts);
+    struct fixture *fixture = *state;
+    team_quota(fixture);
+    fixture_put_node(fixture, "h1", "pods=9 " GPU "=8", H100);
+    fixture_put_node(fixture, "h2", "pods=9 " GPU "=8", H100);
+    fixture_put_node(fixture, "s", "pods=9 " GPU "=16", A100);
+    fixture_put_pod(fixture, "four", "h1", GPU "=4");
+    fixture_put_pod(fixture, "two", "h2", GPU "=2");
+    const struct pod_facts theirs = others_pod(fixture, "theirs", "h2", GPU "=5");
+    fixture_put_pod_facts(fixture, &theirs);
+    fixture_put_pod(fixture, "another", "s", GPU "=3");
+    fixture_put_pod(fixture, "small", "s", GPU "=1");
+    const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=4");
+    struct fit_question question = fixture_question(fixture, &facts);
     question.asker = (struct asker){"p", 10, 0, ""};
-    question.quota = quota_begin(given->cluster, "default", question.shape, NULL, given->arena);
+    question.quota = quota_begin(fixture->cluster, "default", question.shape, NULL, fixture->arena);
     for (size_t i = 0; i < 2 * COUNT(ROWS); i++) {
         const size_t row = i % COUNT(ROWS);
         const char *const *victims = ROWS[row].victims;
         const enum reason reason =
-            preempt_judge(given->cluster, given_find(given, ROWS[row].node), &question, victims,
-                          victims[1] ? 2 : 1, given->arena);
+            preempt_judge(fixture->cluster, fixture_find_node(fixture, ROWS[row].node), &question,
+                          victims, victims[1] ? 2 : 1, fixture->arena);
         if (strcmp(reason_name(reason), ROWS[row].verdict) != 0)
             fail_msg("row %zu: %s", row, reason_name(reason));
     }
@@ -207,19 +207,19 @@ static void test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota(v
 
 static void test_what_is_reserved_is_given_back_to_the_quota_too(void **state)
 {
-    struct given *given = *state;
-    team_quota(given);
-    given_node(given, "h1", "pods=9 " GPU "=8", H100);
-    given_pod(given, "held", "", GPU "=6");
-    given_reservation(given, "held", "h1");
-    const struct shape_facts facts = given_shape_facts(given, GPU "=2");
-    struct fit_question question = given_question(given, &facts);
+    struct fixture *fixture = *state;
+    team_quota(fixture);
+    fixture_put_node(fixture, "h1", "pods=9 " GPU "=8", H100);
+    fixture_put_pod(fixture, "held", "", GPU "=6");
+    fixture_must_reserve(fixture, "held", "h1");
+    const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=2");
+    struct fit_question question = fixture_question(fixture, &facts);
     const char *const victims[] = {"held"};
-    const struct node *node = given_find(given, "h1");
-    question.quota = quota_begin(given->cluster, "default", question.shape, NULL, given->arena);
-    assert_int_equal(preempt_judge(given->cluster, node, &question, victims, 0, given->arena),
+    const struct node *node = fixture_find_node(fixture, "h1");
+    question.quota = quota_begin(fixture->cluster, "default", question.shape, NULL, fixture->arena);
+    assert_int_equal(preempt_judge(fixture->cluster, node, &question, victims, 0, fixture->arena),
                      REASON_QUOTA);
-    assert_int_equal(preempt_judge(given->cluster, node, &question, victims, 1, given->arena),
+    assert_int_equal(preempt_judge(fixture->cluster, node, &question, victims, 1, fixture->arena),
                      REASON_FITS);
 }
 
@@ -252,13 +252,14 @@ static bool is_h100(unsigned node)
     return node < N_NODES / 2;
 }
 
-static void make_world(struct world *world, struct given *given)
+static void make_world(struct world *world, struct fixture *fixture)
 {
     struct dice *dice = &world->dice;
     for (unsigned i = 0; i < N_NODES; i++) {
         world->room[i] = 1 + dice_below(dice, 16);
-        given_node(given, NAMES[i], arena_printf(given->arena, GPU "=%u pods=99", world->room[i]),
-                   is_h100(i) ? H100 : A100);
+        fixture_put_node(fixture, NAMES[i],
+                         arena_printf(fixture->arena, GPU "=%u pods=99", world->room[i]),
+                         is_h100(i) ? H100 : A100);
     }
     for (unsigned i = 0; i < N_PODS; i++) {
         struct random_pod *pod = &world->pods[i];
@@ -268,15 +269,16 @@ static void make_world(struct world *world, struct given *given)
         pod->priority = dice_below(dice, 3);
         pod->is_victim = dice_one_in(dice, 2);
         const unsigned nominated = dice_one_in(dice, 2) ? dice_below(dice, N_NODES) : N_NODES;
-        struct pod_facts facts = given_pod_facts(given, pod->uid, NAMES[pod->node],
-                                                 arena_printf(given->arena, GPU "=%u", pod->gpus));
+        struct pod_facts facts =
+            fixture_pod_facts(fixture, pod->uid, NAMES[pod->node],
+                              arena_printf(fixture->arena, GPU "=%u", pod->gpus));
         pod->is_promised = pod->node == N_NODES && nominated < N_NODES;
         if (pod->is_promised)
             facts.nominated_node = NAMES[pod->node = nominated];
         facts.priority = pod->priority;
         pod->is_ours = dice_one_in(dice, 4);
         facts.namespace_ = pod->is_ours ? "default" : "others";
-        cluster_upsert_pod(given->cluster, &facts);
+        cluster_upsert_pod(fixture->cluster, &facts);
     }
 }
 
@@ -312,13 +314,13 @@ static int left_of_quota(const struct world *world, unsigned node)
 
 static void test_kept_nodes_fit_without_their_victims_and_vetoed_ones_do_not(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     struct world world = {.dice = {20261121}};
     size_t n_kept = 0;
     size_t n_vetoed = 0;
-    team_quota(given);
+    team_quota(fixture);
     for (int round = 0; round < N_ROUNDS; round++) {
-        make_world(&world, given);
+        make_world(&world, fixture);
         const unsigned gpus = 1 + dice_below(&world.dice, 8);
         const unsigned priority = dice_below(&world.dice, 3);
         const char *victims[N_PODS]; /* of all nodes: those elsewhere do not help */
@@ -328,15 +330,16 @@ static void test_kept_nodes_fit_without_their_victims_and_vetoed_ones_do_not(voi
                 victims[n++] = world.pods[i].uid;
         }
         const struct shape_facts facts =
-            given_shape_facts(given, arena_printf(given->arena, GPU "=%u", gpus));
-        struct fit_question question = given_question(given, &facts);
+            fixture_shape_facts(fixture, arena_printf(fixture->arena, GPU "=%u", gpus));
+        struct fit_question question = fixture_question(fixture, &facts);
         question.asker.priority = priority;
         const bool is_ours = dice_one_in(&world.dice, 2);
-        question.quota = quota_begin(given->cluster, is_ours ? "default" : "others", question.shape,
-                                     NULL, given->arena);
+        question.quota = quota_begin(fixture->cluster, is_ours ? "default" : "others",
+                                     question.shape, NULL, fixture->arena);
         for (unsigned node = 0; node < N_NODES; node++) {
-            const bool fits = preempt_judge(given->cluster, given_find(given, NAMES[node]),
-                                            &question, victims, n, given->arena) == REASON_FITS;
+            const bool fits =
+                preempt_judge(fixture->cluster, fixture_find_node(fixture, NAMES[node]), &question,
+                              victims, n, fixture->arena) == REASON_FITS;
             const bool has_quota = !is_ours || left_of_quota(&world, node) >= (int)gpus;
             if (fits != (has_quota && left_on(&world, node, priority) >= (int)gpus))
                 fail_msg("round %d, %s: %d", round, NAMES[node], fits);
@@ -347,7 +350,7 @@ static void test_kept_nodes_fit_without_their_victims_and_vetoed_ones_do_not(voi
     assert_true(n_kept > N_ROUNDS / 2 && n_vetoed > N_ROUNDS / 2);
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, given_setup, given_teardown)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
 
 int main(void)
 {

@@ -1,7 +1,7 @@
 /* rows: the resources for which a node keeps sums, whatever tenants request, and their
  * exactness. */
 #include "decide/evict.h"
-#include "given_question.h"
+#include "fixture_question.h"
 #include "ledger.h"
 #include "unit.h"
 
@@ -9,75 +9,76 @@
 #define MIG "nvidia.com/mig-1g.5gb"
 #define N_NAMES 250
 
-static size_t n_rows(struct given *given, const char *node)
+static size_t n_rows(struct fixture *fixture, const char *node)
 {
     size_t n = 0;
-    (void)node_resources(given_find(given, node), &n);
+    (void)node_resources(fixture_find_node(fixture, node), &n);
     return n;
 }
 
 /* "PREFIX0=1 PREFIX1=1 ...". */
-static const char *invented(struct given *given, const char *prefix)
+static const char *invented(struct fixture *fixture, const char *prefix)
 {
     const char *text = "";
     for (size_t i = 0; i < N_NAMES; i++)
-        text = arena_printf(given->arena, "%s %s%zu=1", text, prefix, i);
+        text = arena_printf(fixture->arena, "%s %s%zu=1", text, prefix, i);
     return text;
 }
 
 static void test_invented_names_have_no_row(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", "pods=110 cpu=8000 " GPU "=8", "");
-    given_pod(given, "p1", "n1", invented(given, "example.com/x"));
-    given_pod(given, "p2", "n1", invented(given, "nvidia.com/mig-x"));
-    assert_int_equal(n_rows(given, "n1"), 3);
-    assert_int_equal(node_unlisted_gpus(given_find(given, "n1")), N_NAMES);
-    given_pod(given, "p3", "n1", "amd.com/gpu=1 memory=1"); /* core resource, and an exact name */
-    assert_int_equal(n_rows(given, "n1"), 5);
-    given_no_pod(given, "p3");
-    given_no_pod(given, "p2");
-    assert_int_equal(n_rows(given, "n1"), 3);
-    assert_int_equal(node_unlisted_gpus(given_find(given, "n1")), 0);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", "pods=110 cpu=8000 " GPU "=8", "");
+    fixture_put_pod(fixture, "p1", "n1", invented(fixture, "example.com/x"));
+    fixture_put_pod(fixture, "p2", "n1", invented(fixture, "nvidia.com/mig-x"));
+    assert_int_equal(n_rows(fixture, "n1"), 3);
+    assert_int_equal(node_unlisted_gpus(fixture_find_node(fixture, "n1")), N_NAMES);
+    fixture_put_pod(fixture, "p3", "n1",
+                    "amd.com/gpu=1 memory=1"); /* core resource, and an exact name */
+    assert_int_equal(n_rows(fixture, "n1"), 5);
+    fixture_remove_pod(fixture, "p3");
+    fixture_remove_pod(fixture, "p2");
+    assert_int_equal(n_rows(fixture, "n1"), 3);
+    assert_int_equal(node_unlisted_gpus(fixture_find_node(fixture, "n1")), 0);
 }
 
 static void test_the_hot_part_is_of_what_is_advertised(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", "pods=110 " GPU "=8", "");
-    given_pod(given, "p1", "n1", invented(given, "nvidia.com/mig-x"));
-    given_pod(given, "p2", "n1", "amd.com/gpu=1 " GPU "=3");
-    const struct node_hot *hot = node_hot(given_find(given, "n1"));
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", "pods=110 " GPU "=8", "");
+    fixture_put_pod(fixture, "p1", "n1", invented(fixture, "nvidia.com/mig-x"));
+    fixture_put_pod(fixture, "p2", "n1", "amd.com/gpu=1 " GPU "=3");
+    const struct node_hot *hot = node_hot(fixture_find_node(fixture, "n1"));
     assert_non_null(hot->gpus);
     assert_string_equal(hot->gpus->name, GPU);
     assert_int_equal(hot->free_gpus, 5);
-    assert_int_equal(node_free_gpus(given_find(given, "n1")), 5);
-    given_node(given, "n1", "pods=110 " GPU "=8 " MIG "=2", "");
-    assert_null(node_hot(given_find(given, "n1"))->gpus);
+    assert_int_equal(node_free_gpus(fixture_find_node(fixture, "n1")), 5);
+    fixture_put_node(fixture, "n1", "pods=110 " GPU "=8 " MIG "=2", "");
+    assert_null(node_hot(fixture_find_node(fixture, "n1"))->gpus);
 }
 
 /* By these words a decision knows that two nodes are alike. */
 static void test_nodes_of_long_model_names_differ_by_memory(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     static const char LABELS[] =
         "nvidia.com/gpu.product=A-card-whose-name-takes-nearly-all-the-room-that-there-is-here,"
         "nvidia.com/gpu.memory=%d";
-    given_node(given, "small", GPU "=8", arena_printf(given->arena, LABELS, 40960));
-    given_node(given, "twin", GPU "=8", arena_printf(given->arena, LABELS, 40960));
-    given_node(given, "large", GPU "=8", arena_printf(given->arena, LABELS, 81920));
-    const char *word = node_hot(given_find(given, "small"))->model_word;
-    assert_ptr_equal(node_hot(given_find(given, "twin"))->model_word, word);
-    assert_ptr_not_equal(node_hot(given_find(given, "large"))->model_word, word);
+    fixture_put_node(fixture, "small", GPU "=8", arena_printf(fixture->arena, LABELS, 40960));
+    fixture_put_node(fixture, "twin", GPU "=8", arena_printf(fixture->arena, LABELS, 40960));
+    fixture_put_node(fixture, "large", GPU "=8", arena_printf(fixture->arena, LABELS, 81920));
+    const char *word = node_hot(fixture_find_node(fixture, "small"))->model_word;
+    assert_ptr_equal(node_hot(fixture_find_node(fixture, "twin"))->model_word, word);
+    assert_ptr_not_equal(node_hot(fixture_find_node(fixture, "large"))->model_word, word);
 }
 
 static void test_a_fork_knows_the_names_that_nodes_have(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", "pods=110 " GPU "=8", "");
-    given_pod(given, "p1", "n1", invented(given, "example.com/x"));
-    given_pod(given, "p2", "", invented(given, "example.com/y"));
-    struct cluster *fork = cluster_fork(given->cluster);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", "pods=110 " GPU "=8", "");
+    fixture_put_pod(fixture, "p1", "n1", invented(fixture, "example.com/x"));
+    fixture_put_pod(fixture, "p2", "", invented(fixture, "example.com/y"));
+    struct cluster *fork = cluster_fork(fixture->cluster);
     assert_int_equal(fork->n_fork_resources, 2);
     assert_non_null(cluster_find_resource(fork, GPU));
     assert_null(cluster_find_resource(fork, "example.com/x1"));
@@ -87,57 +88,57 @@ static void test_a_fork_knows_the_names_that_nodes_have(void **state)
 /* Evicting a pod frees nothing of a resource that the node lacks. */
 static void test_no_pod_is_evicted_for_what_is_not_there(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", "pods=110 cpu=8000", "");
-    given_pod(given, "low", "n1", "example.com/fpga=3");
-    const struct shape_facts facts = given_shape_facts(given, "example.com/fpga=1");
-    struct cluster *fork = cluster_fork(given->cluster);
-    const struct cluster *const rooms[] = {given->cluster, fork};
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", "pods=110 cpu=8000", "");
+    fixture_put_pod(fixture, "low", "n1", "example.com/fpga=3");
+    const struct shape_facts facts = fixture_shape_facts(fixture, "example.com/fpga=1");
+    struct cluster *fork = cluster_fork(fixture->cluster);
+    const struct cluster *const rooms[] = {fixture->cluster, fork};
     for (size_t i = 0; i < 2; i++) {
         const struct fit_question question = {.shape =
-                                                  cluster_resolve(rooms[i], &facts, given->arena),
+                                                  cluster_resolve(rooms[i], &facts, fixture->arena),
                                               .scope = FIT_ALL,
                                               .asker = {.priority = 5}};
-        assert_null(evict_for(given->cluster, rooms[i], &question, given->arena).node);
+        assert_null(evict_for(fixture->cluster, rooms[i], &question, fixture->arena).node);
     }
     cluster_fork_free(fork);
 }
 
 static void test_sums_are_exact_beyond_what_is_shown(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", "pods=110 " GPU "=8", "");
-    given_pod(given, "p1", "n1", GPU "=9223372036854775807");
-    given_pod(given, "p2", "n1", GPU "=9223372036854775807");
-    given_pod(given, "p3", "n1", GPU "=9223372036854775807");
-    given_pod(given, "p4", "n1", GPU "=3");
-    assert_int_equal(given_used(given, "n1", GPU), INT64_MAX);
-    given_no_pod(given, "p1");
-    given_no_pod(given, "p3");
-    assert_int_equal(given_used(given, "n1", GPU), INT64_MAX);
-    given_no_pod(given, "p2");
-    assert_int_equal(given_used(given, "n1", GPU), 3);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", "pods=110 " GPU "=8", "");
+    fixture_put_pod(fixture, "p1", "n1", GPU "=9223372036854775807");
+    fixture_put_pod(fixture, "p2", "n1", GPU "=9223372036854775807");
+    fixture_put_pod(fixture, "p3", "n1", GPU "=9223372036854775807");
+    fixture_put_pod(fixture, "p4", "n1", GPU "=3");
+    assert_int_equal(fixture_used(fixture, "n1", GPU), INT64_MAX);
+    fixture_remove_pod(fixture, "p1");
+    fixture_remove_pod(fixture, "p3");
+    assert_int_equal(fixture_used(fixture, "n1", GPU), INT64_MAX);
+    fixture_remove_pod(fixture, "p2");
+    assert_int_equal(fixture_used(fixture, "n1", GPU), 3);
 }
 
 static void test_nodes_that_only_pods_name_are_apart(void **state)
 {
-    struct given *given = *state;
-    given_pod(given, "p1", "invented", GPU "=1");
-    given_node(given, "n1", "pods=110 " GPU "=8", "");
-    given_pod(given, "p2", "n1", GPU "=1");
-    const struct cluster *cluster = given->cluster;
+    struct fixture *fixture = *state;
+    fixture_put_pod(fixture, "p1", "invented", GPU "=1");
+    fixture_put_node(fixture, "n1", "pods=110 " GPU "=8", "");
+    fixture_put_pod(fixture, "p2", "n1", GPU "=1");
+    const struct cluster *cluster = fixture->cluster;
     const struct node *node = cluster_next_node(cluster, NULL);
     assert_string_equal(node_name(node), "n1");
     assert_null(cluster_next_node(cluster, node));
     node = cluster_next_missing_node(cluster, NULL);
     assert_string_equal(node_name(node), "invented");
     assert_null(cluster_next_missing_node(cluster, node));
-    given_no_node(given, "n1");
+    fixture_remove_node(fixture, "n1");
     assert_null(cluster_next_node(cluster, NULL));
     assert_string_equal(node_name(cluster_next_missing_node(cluster, node)), "n1");
-    given_node(given, "n1", "pods=110 " GPU "=8", "");
-    assert_int_equal(given_used(given, "n1", GPU), 1);
-    given_no_pod(given, "p1");
+    fixture_put_node(fixture, "n1", "pods=110 " GPU "=8", "");
+    assert_int_equal(fixture_used(fixture, "n1", GPU), 1);
+    fixture_remove_pod(fixture, "p1");
     assert_null(cluster_next_missing_node(cluster, NULL));
 }
 
@@ -145,29 +146,29 @@ static void test_nodes_that_only_pods_name_are_apart(void **state)
 
 #define N_MANY 2000
 
-static void fill(struct given *given)
+static void fill(struct fixture *fixture)
 {
-    given_node(given, "n1", "pods=110 " GPU "=8", "");
+    fixture_put_node(fixture, "n1", "pods=110 " GPU "=8", "");
     for (size_t i = 0; i < N_MANY; i++)
-        given_pod(given, arena_printf(given->arena, "p%zu", i), "n1", "cpu=1 " GPU "=1");
+        fixture_put_pod(fixture, arena_printf(fixture->arena, "p%zu", i), "n1", "cpu=1 " GPU "=1");
 }
 
 static void test_a_node_of_many_pods_is_checked_in_steps(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     struct err err = {""};
     size_t n_differences = 0;
     size_t n_steps = 1;
-    fill(given);
-    while (!cluster_check_some(given->cluster, 300, &n_differences, &err))
+    fill(fixture);
+    while (!cluster_check_some(fixture->cluster, 300, &n_differences, &err))
         n_steps++;
     assert_in_range(n_steps, N_MANY * 3 / 300, 2 * N_MANY * 3 / 300);
     assert_int_equal(n_differences, 0);
     size_t n = 0;
     struct node_resource *rows =
-        (struct node_resource *)(uintptr_t)node_resources(given_find(given, "n1"), &n);
+        (struct node_resource *)(uintptr_t)node_resources(fixture_find_node(fixture, "n1"), &n);
     rows[0].used--;
-    while (!cluster_check_some(given->cluster, 300, &n_differences, &err)) {
+    while (!cluster_check_some(fixture->cluster, 300, &n_differences, &err)) {
     }
     rows[0].used++;
     assert_int_equal(n_differences, 2); /* the sum, and its copy in the hot part */
@@ -175,20 +176,20 @@ static void test_a_node_of_many_pods_is_checked_in_steps(void **state)
 
 static void test_changes_between_two_steps_are_no_differences(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     struct err err = {""};
     size_t n_differences = 0;
     size_t i = 0;
-    fill(given);
-    given_node(given, "n2", "pods=110 " GPU "=8", "");
-    for (; !cluster_check_some(given->cluster, 300, &n_differences, &err); i++) {
-        given_no_pod(given, arena_printf(given->arena, "p%zu", i));
+    fill(fixture);
+    fixture_put_node(fixture, "n2", "pods=110 " GPU "=8", "");
+    for (; !cluster_check_some(fixture->cluster, 300, &n_differences, &err); i++) {
+        fixture_remove_pod(fixture, arena_printf(fixture->arena, "p%zu", i));
         assert_true(i < 50); /* a node that changes all the time is skipped */
     }
     assert_int_equal(n_differences, 0);
-    assert_false(cluster_check_some(given->cluster, 300, &n_differences, &err));
-    given_no_node(given, "n1"); /* the current node of the check */
-    while (!cluster_check_some(given->cluster, 300, &n_differences, &err)) {
+    assert_false(cluster_check_some(fixture->cluster, 300, &n_differences, &err));
+    fixture_remove_node(fixture, "n1"); /* the current node of the check */
+    while (!cluster_check_some(fixture->cluster, 300, &n_differences, &err)) {
     }
     assert_int_equal(n_differences, 0);
 }
@@ -197,21 +198,21 @@ static void test_changes_between_two_steps_are_no_differences(void **state)
 
 static void test_a_list_ends_in_pieces(void **state)
 {
-    struct given *given = *state;
-    fill(given);
-    cluster_relist_begin(given->cluster, CLUSTER_PODS);
-    given_pod(given, "p7", "n1", "cpu=1 " GPU "=1");
-    assert_false(cluster_relist_sweep_pods(given->cluster, (size_t)10 * CLUSTER_SWEEP_DELETION));
-    assert_int_equal(cluster_n_pods(given->cluster), N_MANY - 10);
-    given_no_pod(given, "p11"); /* the next one */
-    given_pod(given, "new", "n1", GPU "=1");
-    while (!cluster_relist_sweep_pods(given->cluster, (size_t)10 * CLUSTER_SWEEP_DELETION)) {
+    struct fixture *fixture = *state;
+    fill(fixture);
+    cluster_relist_begin(fixture->cluster, CLUSTER_PODS);
+    fixture_put_pod(fixture, "p7", "n1", "cpu=1 " GPU "=1");
+    assert_false(cluster_relist_sweep_pods(fixture->cluster, (size_t)10 * CLUSTER_SWEEP_DELETION));
+    assert_int_equal(cluster_n_pods(fixture->cluster), N_MANY - 10);
+    fixture_remove_pod(fixture, "p11"); /* the next one */
+    fixture_put_pod(fixture, "new", "n1", GPU "=1");
+    while (!cluster_relist_sweep_pods(fixture->cluster, (size_t)10 * CLUSTER_SWEEP_DELETION)) {
     }
-    assert_int_equal(cluster_n_pods(given->cluster), 2);
-    assert_int_equal(given_used(given, "n1", GPU), 2);
+    assert_int_equal(cluster_n_pods(fixture->cluster), 2);
+    assert_int_equal(fixture_used(fixture, "n1", GPU), 2);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 /* self-check of the ledger: it names each sum, list and name that is wrong. */
 #include "decide/quota.h"
-#include "given_question.h"
+#include "fixture_question.h"
 #include "ledger.h"
 #include "ledger/claims.h"
 #include "unit.h"
@@ -10,33 +10,34 @@
 
 static const char *const NAMES[] = {"a"};
 
-static struct pod_facts facts_of(struct given *given, const char *uid, const char *node,
+static struct pod_facts facts_of(struct fixture *fixture, const char *uid, const char *node,
                                  const char *owner)
 {
-    struct pod_facts facts = given_facts_in_namespace(given, uid, node, GPU "=1");
+    struct pod_facts facts = fixture_facts_in_namespace(fixture, uid, node, GPU "=1");
     facts.replica_of = owner;
     return facts;
 }
 
 /* A pod that waits for the node h. */
-static void given_nomination(struct given *given, const char *uid)
+static void given_nomination(struct fixture *fixture, const char *uid)
 {
-    struct pod_facts facts = facts_of(given, uid, "", NULL);
+    struct pod_facts facts = facts_of(fixture, uid, "", NULL);
     facts.nominated_node = "h";
     facts.priority = 5;
-    given_pod_of(given, &facts);
+    fixture_put_pod_facts(fixture, &facts);
 }
 
-static void given_claim(struct given *given, const char *uid)
+static void given_claim(struct fixture *fixture, const char *uid)
 {
-    const struct pod_facts facts = facts_of(given, uid, "", NULL);
-    given_pod_of(given, &facts);
-    assert_true(quota_claim(
-        given->cluster, &(struct claim_question){.pod = &facts,
-                                                 .node_name = "h",
-                                                 .claims_version = claims_version(given->cluster),
-                                                 .now_ms = 0,
-                                                 .until_ms = 1000}));
+    const struct pod_facts facts = facts_of(fixture, uid, "", NULL);
+    fixture_put_pod_facts(fixture, &facts);
+    assert_true(
+        quota_claim(fixture->cluster,
+                    &(struct claim_question){.pod = &facts,
+                                             .node_name = "h",
+                                             .claims_version = claims_version(fixture->cluster),
+                                             .now_ms = 0,
+                                             .until_ms = 1000}));
 }
 
 /* Node h: pods a/1 and a/2 of one owner, a reservation for a/3, a nomination of a/4. a/5 has a
@@ -44,50 +45,50 @@ static void given_claim(struct given *given, const char *uid)
 static int setup(void **state)
 {
     static const struct quota_limit LIMITS[] = {{.resource = GPU, .gpus = 16}};
-    (void)given_setup(state);
-    struct given *given = *state;
-    given_quota(given, &(struct quota){.name = "team-a",
-                                       .namespaces = NAMES,
-                                       .n_namespaces = 1,
-                                       .limits = LIMITS,
-                                       .n_limits = 1});
-    cluster_upsert_namespace(given->cluster, &(struct namespace_facts){.name = "a"});
-    given_node(given, "h", "pods=110 " GPU "=8", H100);
+    (void)fixture_setup(state);
+    struct fixture *fixture = *state;
+    fixture_add_quota(fixture, &(struct quota){.name = "team-a",
+                                               .namespaces = NAMES,
+                                               .n_namespaces = 1,
+                                               .limits = LIMITS,
+                                               .n_limits = 1});
+    cluster_upsert_namespace(fixture->cluster, &(struct namespace_facts){.name = "a"});
+    fixture_put_node(fixture, "h", "pods=110 " GPU "=8", H100);
     const struct pod_facts facts[] = {
-        facts_of(given, "a/1", "h", "owner"),
-        facts_of(given, "a/2", "h", "owner"),
-        facts_of(given, "a/3", "", "owner"),
-        facts_of(given, "a/6", "gone", NULL),
+        facts_of(fixture, "a/1", "h", "owner"),
+        facts_of(fixture, "a/2", "h", "owner"),
+        facts_of(fixture, "a/3", "", "owner"),
+        facts_of(fixture, "a/6", "gone", NULL),
     };
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        given_pod_of(given, &facts[i]);
-    given_reservation(given, "a/3", "h");
-    given_nomination(given, "a/4");
-    given_claim(given, "a/5");
+        fixture_put_pod_facts(fixture, &facts[i]);
+    fixture_must_reserve(fixture, "a/3", "h");
+    given_nomination(fixture, "a/4");
+    given_claim(fixture, "a/5");
     return 0;
 }
 
-static struct node *node_of(struct given *given, const char *name)
+static struct node *node_of(struct fixture *fixture, const char *name)
 {
-    return node_index_find(&given->cluster->node_index, name);
+    return node_index_find(&fixture->cluster->node_index, name);
 }
 
-static struct node_resource *gpus_of(struct given *given)
+static struct node_resource *gpus_of(struct fixture *fixture)
 {
-    return &node_of(given, "h")->resources[0];
+    return &node_of(fixture, "h")->resources[0];
 }
 
-static struct pod_entry *pod_of(struct given *given, const char *uid)
+static struct pod_entry *pod_of(struct fixture *fixture, const char *uid)
 {
     struct pod_entry *pod = NULL;
-    HASH_FIND_STR(given->cluster->pods, uid, pod);
+    HASH_FIND_STR(fixture->cluster->pods, uid, pod);
     assert_non_null(pod);
     return pod;
 }
 
-static struct namespace_entry *namespace_of(struct given *given)
+static struct namespace_entry *namespace_of(struct fixture *fixture)
 {
-    return namespace_usage_find(given->cluster, "a");
+    return namespace_usage_find(fixture->cluster, "a");
 }
 
 /* Each puts one fault into the ledger. A second call takes it out. */
@@ -98,7 +99,7 @@ static struct namespace_entry *namespace_of(struct given *given)
         (other) = was_;                                                                            \
     } while (0)
 #define SPOIL(name, change)                                                                        \
-    static void name(struct given *given)                                                          \
+    static void name(struct fixture *fixture)                                                      \
     {                                                                                              \
         change;                                                                                    \
     }
@@ -111,66 +112,69 @@ static struct model_pool *no_pool;
 static int64_t *no_cells;
 static const char *other_text = "other";
 
-static void swap_node(struct given *given, struct nomination_entry *nomination)
+static void swap_node(struct fixture *fixture, struct nomination_entry *nomination)
 {
-    struct node *gone = node_of(given, "gone");
-    nomination->node = nomination->node == gone ? node_of(given, "h") : gone;
+    struct node *gone = node_of(fixture, "gone");
+    nomination->node = nomination->node == gone ? node_of(fixture, "h") : gone;
 }
 
 /* A node that does not exist and that nothing names. */
-static void unused_node(struct given *given)
+static void unused_node(struct fixture *fixture)
 {
-    struct node *unused = node_of(given, "unused");
+    struct node *unused = node_of(fixture, "unused");
     if (unused)
-        node_table_release(given->cluster, unused);
+        node_table_release(fixture->cluster, unused);
     else
-        (void)node_table_find_or_add(given->cluster, "unused");
+        (void)node_table_find_or_add(fixture->cluster, "unused");
 }
 
-SPOIL(used, gpus_of(given)->used ^= 1)
-SPOIL(used_sum, gpus_of(given)->used_sum.low ^= 1)
-SPOIL(reserved, gpus_of(given)->reserved ^= 2)
-SPOIL(reserved_sum, gpus_of(given)->reserved_sum.low ^= 1)
-SPOIL(advertised, gpus_of(given)->advertised ^= true)
-SPOIL(gpu_rows, node_of(given, "h")->n_gpu_resources ^= 1)
-SPOIL(n_pods, node_of(given, "h")->n_pods ^= 1)
-SPOIL(unlisted, node_of(given, "gone")->unlisted_gpus.low ^= 2)
-SPOIL(traits, SWAP(struct traits_entry *, node_of(given, "h")->traits, no_traits))
-SPOIL(pods, SWAP(struct pod_entry *, node_of(given, "gone")->pods, no_pods))
+SPOIL(used, gpus_of(fixture)->used ^= 1)
+SPOIL(used_sum, gpus_of(fixture)->used_sum.low ^= 1)
+SPOIL(reserved, gpus_of(fixture)->reserved ^= 2)
+SPOIL(reserved_sum, gpus_of(fixture)->reserved_sum.low ^= 1)
+SPOIL(advertised, gpus_of(fixture)->advertised ^= true)
+SPOIL(gpu_rows, node_of(fixture, "h")->n_gpu_resources ^= 1)
+SPOIL(n_pods, node_of(fixture, "h")->n_pods ^= 1)
+SPOIL(unlisted, node_of(fixture, "gone")->unlisted_gpus.low ^= 2)
+SPOIL(traits, SWAP(struct traits_entry *, node_of(fixture, "h")->traits, no_traits))
+SPOIL(pods, SWAP(struct pod_entry *, node_of(fixture, "gone")->pods, no_pods))
 SPOIL(reservations,
-      SWAP(struct reservation_entry *, node_of(given, "h")->reservations, no_reservations))
-SPOIL(node_of_pod, SWAP(struct node *, pod_of(given, "a/1")->node, no_node))
-SPOIL(finished, pod_of(given, "a/1")->pod.finished ^= true)
-SPOIL(settled, pod_of(given, "a/3")->pod.terminating ^= true)
-SPOIL(node_of_nomination, swap_node(given, pod_of(given, "a/4")->nomination))
+      SWAP(struct reservation_entry *, node_of(fixture, "h")->reservations, no_reservations))
+SPOIL(node_of_pod, SWAP(struct node *, pod_of(fixture, "a/1")->node, no_node))
+SPOIL(finished, pod_of(fixture, "a/1")->pod.finished ^= true)
+SPOIL(settled, pod_of(fixture, "a/3")->pod.terminating ^= true)
+SPOIL(node_of_nomination, swap_node(fixture, pod_of(fixture, "a/4")->nomination))
 SPOIL(uid_of_nomination,
-      SWAP(const char *, pod_of(given, "a/4")->nomination->nomination.uid, other_text))
-SPOIL(name_of_pod, SWAP(const char *, pod_of(given, "a/1")->pod.name, other_text))
-SPOIL(nomination, SWAP(struct nomination_entry *, pod_of(given, "a/4")->nomination, no_nomination))
-SPOIL(nominations, SWAP(struct nomination_entry *, node_of(given, "h")->nominations, no_nomination))
-SPOIL(all_nominations, SWAP(struct nomination_entry *, given->cluster->nominations, no_nomination))
-SPOIL(priority, pod_of(given, "a/4")->nomination->nomination.priority ^= 1)
-SPOIL(claimed, pod_of(given, "a/5")->pod.terminating ^= true)
-SPOIL(n_nodes, given->cluster->n_present_nodes ^= 2)
-SPOIL(n_names_of_nodes, given->cluster->node_index.n ^= 4)
-SPOIL(n_names_of_pods, given->cluster->pod_names.n ^= 8)
-SPOIL(replicas, pod_of(given, "a/1")->pod.owner->nodes[0].n ^= 4)
-SPOIL(users_of_owner, pod_of(given, "a/1")->pod.owner->refs ^= 4)
-SPOIL(free_of_model, gpus_of(given)->pool->free ^= 8)
-SPOIL(nodes_of_model, gpus_of(given)->pool->n_nodes ^= 2)
-SPOIL(pool, SWAP(struct model_pool *, gpus_of(given)->pool, no_pool))
-SPOIL(users, namespace_of(given)->n_users ^= 8)
-SPOIL(used_by_namespace, namespace_of(given)->used[0] ^= 8)
-SPOIL(used_of_quota, given->cluster->quota_used[0] ^= 8)
-SPOIL(quotas, namespace_of(given)->n_quotas ^= 1)
-SPOIL(cells, SWAP(int64_t *, namespace_of(given)->used, no_cells))
-SPOIL(there, namespace_of(given)->there ^= true)
-SPOIL(n_namespaces, given->cluster->n_present_namespaces ^= 2)
-SPOIL(live, given->cluster->shapes->shapes->n_live ^= 8)
-SPOIL(shape_refs, given->cluster->shapes->shapes->refs ^= 16)
+      SWAP(const char *, pod_of(fixture, "a/4")->nomination->nomination.uid, other_text))
+SPOIL(name_of_pod, SWAP(const char *, pod_of(fixture, "a/1")->pod.name, other_text))
+SPOIL(nomination,
+      SWAP(struct nomination_entry *, pod_of(fixture, "a/4")->nomination, no_nomination))
+SPOIL(nominations,
+      SWAP(struct nomination_entry *, node_of(fixture, "h")->nominations, no_nomination))
+SPOIL(all_nominations,
+      SWAP(struct nomination_entry *, fixture->cluster->nominations, no_nomination))
+SPOIL(priority, pod_of(fixture, "a/4")->nomination->nomination.priority ^= 1)
+SPOIL(claimed, pod_of(fixture, "a/5")->pod.terminating ^= true)
+SPOIL(n_nodes, fixture->cluster->n_present_nodes ^= 2)
+SPOIL(n_names_of_nodes, fixture->cluster->node_index.n ^= 4)
+SPOIL(n_names_of_pods, fixture->cluster->pod_names.n ^= 8)
+SPOIL(replicas, pod_of(fixture, "a/1")->pod.owner->nodes[0].n ^= 4)
+SPOIL(users_of_owner, pod_of(fixture, "a/1")->pod.owner->refs ^= 4)
+SPOIL(free_of_model, gpus_of(fixture)->pool->free ^= 8)
+SPOIL(nodes_of_model, gpus_of(fixture)->pool->n_nodes ^= 2)
+SPOIL(pool, SWAP(struct model_pool *, gpus_of(fixture)->pool, no_pool))
+SPOIL(users, namespace_of(fixture)->n_users ^= 8)
+SPOIL(used_by_namespace, namespace_of(fixture)->used[0] ^= 8)
+SPOIL(used_of_quota, fixture->cluster->quota_used[0] ^= 8)
+SPOIL(quotas, namespace_of(fixture)->n_quotas ^= 1)
+SPOIL(cells, SWAP(int64_t *, namespace_of(fixture)->used, no_cells))
+SPOIL(there, namespace_of(fixture)->there ^= true)
+SPOIL(n_namespaces, fixture->cluster->n_present_namespaces ^= 2)
+SPOIL(live, fixture->cluster->shapes->shapes->n_live ^= 8)
+SPOIL(shape_refs, fixture->cluster->shapes->shapes->refs ^= 16)
 
 static const struct {
-    void (*spoil)(struct given *given);
+    void (*spoil)(struct fixture *fixture);
     size_t n; /* differences */
     const char *first;
 } FAULTS[] = {
@@ -218,42 +222,42 @@ static const struct {
 
 static void test_each_fault_is_named(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     for (size_t i = 0; i < sizeof FAULTS / sizeof *FAULTS; i++) {
         struct err err = {""};
-        FAULTS[i].spoil(given);
-        const size_t n = cluster_check(given->cluster, &err);
-        FAULTS[i].spoil(given);
+        FAULTS[i].spoil(fixture);
+        const size_t n = cluster_check(fixture->cluster, &err);
+        FAULTS[i].spoil(fixture);
         assert_string_equal(err.text, FAULTS[i].first);
         assert_int_equal(n, FAULTS[i].n);
-        given_check(given);
+        fixture_check(fixture);
     }
 }
 
 /* Quotas count nominated pods one by one. Those without GPUs would only cost time. */
 static void test_only_nominations_of_gpus_are_listed(void **state)
 {
-    struct given *given = *state;
-    struct pod_facts facts = given_facts_in_namespace(given, "a/7", "", "cpu=1");
+    struct fixture *fixture = *state;
+    struct pod_facts facts = fixture_facts_in_namespace(fixture, "a/7", "", "cpu=1");
     facts.nominated_node = "h";
-    given_pod_of(given, &facts);
-    assert_non_null(pod_of(given, "a/7")->nomination);
-    assert_ptr_equal(given->cluster->nominations, pod_of(given, "a/4")->nomination);
-    assert_null(given->cluster->nominations->all_next);
+    fixture_put_pod_facts(fixture, &facts);
+    assert_non_null(pod_of(fixture, "a/7")->nomination);
+    assert_ptr_equal(fixture->cluster->nominations, pod_of(fixture, "a/4")->nomination);
+    assert_null(fixture->cluster->nominations->all_next);
 }
 
 /* Their number depends on the compiler. */
 static void test_a_wrong_number_of_bytes_is_named(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     struct err err = {""};
-    given->cluster->shapes->demand_bytes++;
-    assert_int_equal(cluster_check(given->cluster, &err), 1);
+    fixture->cluster->shapes->demand_bytes++;
+    assert_int_equal(cluster_check(fixture->cluster, &err), 1);
     assert_memory_equal(err.text, "cluster: bytes of shapes is ", 28);
-    given->cluster->shapes->demand_bytes--;
+    fixture->cluster->shapes->demand_bytes--;
 }
 
-#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, given_teardown)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, fixture_teardown)
 
 int main(void)
 {

@@ -179,16 +179,16 @@ static void answer(struct bind_harness *harness, struct fake_request *request, u
                    const char *text)
 {
     char *body = quotes(text);
-    const struct kube_answer given = kube_answered(harness->now_ms, status, body);
-    fake_request_answer(request, &given);
+    const struct kube_answer reply = kube_answered(harness->now_ms, status, body);
+    fake_request_answer(request, &reply);
     free(body);
 }
 
 static void answer_nothing(struct bind_harness *harness, struct fake_request *request,
                            enum kube_outcome outcome)
 {
-    const struct kube_answer given = kube_unanswered(harness->now_ms, outcome, "connection reset");
-    fake_request_answer(request, &given);
+    const struct kube_answer reply = kube_unanswered(harness->now_ms, outcome, "connection reset");
+    fake_request_answer(request, &reply);
 }
 
 static struct fake_request *next_post(struct bind_harness *harness, int pod, const char *node)
@@ -244,9 +244,9 @@ void posted_too_late(struct bind_harness *harness, int pod, const char *node)
 void posted_retry(struct bind_harness *harness, int pod, const char *node, unsigned status,
                   int64_t retry_after_s)
 {
-    struct kube_answer given = kube_answered(harness->now_ms, status, "");
-    given.retry_after_s = retry_after_s;
-    fake_request_answer(next_post(harness, pod, node), &given);
+    struct kube_answer reply = kube_answered(harness->now_ms, status, "");
+    reply.retry_after_s = retry_after_s;
+    fake_request_answer(next_post(harness, pod, node), &reply);
 }
 
 void posted_failed(struct bind_harness *harness, int pod, const char *node,

@@ -2,7 +2,7 @@
  * for an end that must come; the server has its shortest times. */
 #include "base/mem.h"
 #include "client.h"
-#include "desk.h"
+#include "server_harness.h"
 #include "unit.h"
 
 #include <poll.h>
@@ -16,9 +16,9 @@
 #define LATER "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody"
 #define HALF_A_BODY "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbo"
 
-static struct desk *start_with(const char *people, unsigned max_connections)
+static struct server_harness *start_with(const char *people, unsigned max_connections)
 {
-    struct desk *desk = NULL;
+    struct server_harness *harness = NULL;
     struct err err = {""};
     const struct server_settings settings = {.verbs = LOOPBACK,
                                              .people = people,
@@ -28,9 +28,9 @@ static struct desk *start_with(const char *people, unsigned max_connections)
                                              .idle_timeout_s = 300,
                                              .request_timeout_s = 1,
                                              .n_threads = 2};
-    if (desk_start_with(&settings, &desk, &err) < 0)
+    if (server_harness_start_with(&settings, &harness, &err) < 0)
         fail_msg("%s", err.text);
-    return desk;
+    return harness;
 }
 
 /* Two sockets. */
@@ -42,7 +42,7 @@ static int start(void **state)
 
 static int stop(void **state)
 {
-    desk_free(*state, 10000);
+    server_harness_free(*state, 10000);
     return 0;
 }
 
@@ -53,9 +53,9 @@ static void expect_ended(int fd)
 }
 
 /* Waits as long as a slow connection may last. */
-static void wait_a_time(struct desk *desk)
+static void wait_a_time(struct server_harness *harness)
 {
-    expect_ended(desk_client(desk, LISTEN_PEOPLE));
+    expect_ended(server_harness_client(harness, LISTEN_PEOPLE));
 }
 
 static void expect_served(int fd)
@@ -67,13 +67,13 @@ static void expect_served(int fd)
 }
 
 /* The client sees the end slightly before it is counted. */
-static void wait_for_metric(struct desk *desk, const char *line)
+static void wait_for_metric(struct server_harness *harness, const char *line)
 {
     struct buf out;
     buf_init(&out, 100000);
     do {
         buf_clear(&out);
-        server_metrics(desk_server(desk), &out);
+        server_metrics(server_harness_server(harness), &out);
     } while (!strstr(buf_text(&out), line));
     buf_fini(&out);
 }
@@ -87,7 +87,7 @@ static void test_who_never_says_a_word_is_dropped(void **state)
 /* kube-scheduler may still use it. */
 static void test_a_new_connection_of_the_verbs_may_wait(void **state)
 {
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     wait_a_time(*state);
     wait_a_time(*state);
     expect_served(fd);
@@ -96,8 +96,8 @@ static void test_a_new_connection_of_the_verbs_may_wait(void **state)
 
 static void test_a_slow_header_is_dropped(void **state)
 {
-    int first = desk_client(*state, LISTEN_VERBS);
-    int later = desk_client(*state, LISTEN_VERBS);
+    int first = server_harness_client(*state, LISTEN_VERBS);
+    int later = server_harness_client(*state, LISTEN_VERBS);
     expect_served(later);
     client_send(first, "GET /now HTTP/1.1\r\nHo");
     client_send(later, "G");
@@ -109,7 +109,7 @@ static void test_a_slow_header_is_dropped(void **state)
 
 static void test_a_slow_body_is_dropped(void **state)
 {
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     expect_served(fd);
     client_send(fd, HALF_A_BODY);
     expect_ended(fd);
@@ -119,7 +119,7 @@ static void test_a_slow_body_is_dropped(void **state)
 /* Single bytes now and then do not keep it open. */
 static void test_a_trickle_is_dropped(void **state)
 {
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     struct pollfd end = {.fd = fd, .events = POLLIN};
     client_send(fd, "GET /now HTTP/1.1\r\nX: ");
     while (poll(&end, 1, 50) == 0)
@@ -130,7 +130,7 @@ static void test_a_trickle_is_dropped(void **state)
 /* The answer exceeds the kernel's buffers. */
 static void test_who_takes_nothing_of_an_answer_is_dropped(void **state)
 {
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     struct pollfd end = {.fd = fd};
     client_send(fd, "GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_int_equal(poll(&end, 1, 60000), 1);
@@ -142,7 +142,7 @@ static void test_who_takes_nothing_of_an_answer_is_dropped(void **state)
 
 static void test_who_was_served_stays(void **state)
 {
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     expect_served(fd);
     wait_a_time(*state);
     wait_a_time(*state);
@@ -153,12 +153,12 @@ static void test_who_was_served_stays(void **state)
 static void test_who_waits_for_us_is_not_late(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd, LATER);
-    struct exchange *exchange = desk_next(*state);
+    struct exchange *exchange = server_harness_next(*state);
     wait_a_time(*state);
     wait_a_time(*state);
-    desk_answer(exchange);
+    server_harness_answer(exchange);
     client_read(fd, &reply);
     assert_int_equal(reply.status, 200);
     expect_served(fd);
@@ -168,20 +168,20 @@ static void test_who_waits_for_us_is_not_late(void **state)
 static void test_closing_on_command(void **state)
 {
     struct reply reply;
-    struct desk *desk = *state;
-    int fresh = desk_client(desk, LISTEN_VERBS);
-    int idle = desk_client(desk, LISTEN_VERBS);
-    int asking = desk_client(desk, LISTEN_VERBS);
-    int parked = desk_client(desk, LISTEN_VERBS);
-    int other = desk_client(desk, LISTEN_PEOPLE);
+    struct server_harness *harness = *state;
+    int fresh = server_harness_client(harness, LISTEN_VERBS);
+    int idle = server_harness_client(harness, LISTEN_VERBS);
+    int asking = server_harness_client(harness, LISTEN_VERBS);
+    int parked = server_harness_client(harness, LISTEN_VERBS);
+    int other = server_harness_client(harness, LISTEN_PEOPLE);
     client_ask(other, "GET /below/ HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
     expect_served(asking);
     client_send(asking, HALF_A_BODY);
     client_send(parked, LATER);
-    struct exchange *exchange = desk_next(desk);
+    struct exchange *exchange = server_harness_next(harness);
     expect_served(idle);
 
-    server_close_idle(desk_server(desk), LISTEN_VERBS);
+    server_close_idle(server_harness_server(harness), LISTEN_VERBS);
     assert_true(client_at_end(fresh));
     assert_true(client_at_end(idle));
     client_send(asking, "dy");
@@ -189,16 +189,16 @@ static void test_closing_on_command(void **state)
     assert_int_equal(reply.status, 200);
     assert_true(reply_has(&reply, "Connection", "close"));
     assert_true(client_at_end(asking));
-    desk_answer(exchange);
+    server_harness_answer(exchange);
     client_read(parked, &reply);
     assert_int_equal(reply.status, 200);
     assert_true(reply_has(&reply, "Connection", "close"));
     assert_true(client_at_end(parked));
-    wait_for_metric(desk, "\ngpu_extender_http_connections_closed_total{cause=\"told\"} 2\n");
+    wait_for_metric(harness, "\ngpu_extender_http_connections_closed_total{cause=\"told\"} 2\n");
 
     client_ask(other, "GET /below/ HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
     assert_int_equal(reply.status, 200);
-    int new = desk_client(desk, LISTEN_VERBS);
+    int new = server_harness_client(harness, LISTEN_VERBS);
     expect_served(new);
     const int fds[] = {fresh, idle, asking, parked, other, new};
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
@@ -211,20 +211,20 @@ static void test_closing_on_command(void **state)
 static void test_strangers_keep_nobody_out(void **state)
 {
     (void)state;
-    struct desk *desk = start_with(LOOPBACK, 64);
+    struct server_harness *harness = start_with(LOOPBACK, 64);
     struct reply reply;
     int strangers[N_STRANGERS];
-    int known = desk_client(desk, LISTEN_VERBS);
+    int known = server_harness_client(harness, LISTEN_VERBS);
     expect_served(known);
     for (int i = 0; i < N_STRANGERS; i++) {
-        strangers[i] = desk_client(desk, LISTEN_VERBS);
+        strangers[i] = server_harness_client(harness, LISTEN_VERBS);
         if (i % 3 == 0)
             client_ask(strangers[i], "GET /no HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
         else if (i % 3 == 1)
             client_send(strangers[i], "GET /no");
     }
     expect_served(known);
-    int new = desk_client(desk, LISTEN_VERBS);
+    int new = server_harness_client(harness, LISTEN_VERBS);
     expect_served(new);
     for (int i = 0; i < N_STRANGERS / 2; i++)
         expect_ended(strangers[i]);
@@ -234,7 +234,7 @@ static void test_strangers_keep_nobody_out(void **state)
     expect_served(known);
     (void)close(new);
     (void)close(known);
-    desk_free(desk, 10000);
+    server_harness_free(harness, 10000);
 }
 
 static void send_part(int fd, const char *path, size_t len, size_t sent)
@@ -254,17 +254,17 @@ static void send_part(int fd, const char *path, size_t len, size_t sent)
 /* 20000 bytes in total, at most 10000 of them outside the verbs. */
 static void test_bodies_have_a_limit_together(void **state)
 {
-    struct desk *desk = NULL;
+    struct server_harness *harness = NULL;
     struct err err = {""};
     struct reply reply;
-    if (desk_start(LOOPBACK, LOOPBACK, LOOPBACK, &desk, &err) < 0)
+    if (server_harness_start(LOOPBACK, LOOPBACK, LOOPBACK, &harness, &err) < 0)
         fail_msg("%s", err.text);
     (void)state;
-    int verbs = desk_client(desk, LISTEN_VERBS);
-    int other = desk_client(desk, LISTEN_PEOPLE);
-    int third = desk_client(desk, LISTEN_PEOPLE);
+    int verbs = server_harness_client(harness, LISTEN_VERBS);
+    int other = server_harness_client(harness, LISTEN_PEOPLE);
+    int third = server_harness_client(harness, LISTEN_PEOPLE);
     send_part(other, "/below/deep/", 10000, 9000);
-    wait_for_metric(desk, HELD("0", "9000"));
+    wait_for_metric(harness, HELD("0", "9000"));
     send_part(third, "/below/deep/", 1001, 1001);
     client_read(third, &reply);
     assert_int_equal(reply.status, 503);
@@ -278,23 +278,23 @@ static void test_bodies_have_a_limit_together(void **state)
     client_read(verbs, &reply);
     assert_int_equal(reply.status, 200);
     send_part(verbs, "/now", 10000, 9000);
-    wait_for_metric(desk, HELD("9000", "9000"));
+    wait_for_metric(harness, HELD("9000", "9000"));
     send_part(third, "/now", 2001, 2001);
     client_read(third, &reply);
     assert_int_equal(reply.status, 503);
     (void)close(other);
     (void)close(verbs);
-    wait_for_metric(desk, HELD("0", "0"));
+    wait_for_metric(harness, HELD("0", "0"));
     (void)close(third);
-    desk_free(desk, 10000);
+    server_harness_free(harness, 10000);
 }
 
 static void answer_much(void *context, struct exchange *exchange)
 {
     (void)context;
-    char *body = mem_new_array(DESK_MUCH_BYTES, 1);
-    memset(body, 'm', DESK_MUCH_BYTES);
-    exchange_answer(exchange, 200, "text/plain", body, DESK_MUCH_BYTES, 0);
+    char *body = mem_new_array(SERVER_HARNESS_MUCH_BYTES, 1);
+    memset(body, 'm', SERVER_HARNESS_MUCH_BYTES);
+    exchange_answer(exchange, 200, "text/plain", body, SERVER_HARNESS_MUCH_BYTES, 0);
 }
 
 /* Two fit. One above the limit would do too if it were alone. */
@@ -306,7 +306,7 @@ static void test_large_answers_have_a_limit_together(void **state)
                                    {0}};
     struct server_settings settings = {.people = LOOPBACK,
                                        .max_body_bytes = 1,
-                                       .max_bodies_bytes = 2 * DESK_MUCH_BYTES,
+                                       .max_bodies_bytes = 2 * SERVER_HARNESS_MUCH_BYTES,
                                        .max_connections = 10,
                                        .idle_timeout_s = 300,
                                        .request_timeout_s = 300};
@@ -323,7 +323,7 @@ static void test_large_answers_have_a_limit_together(void **state)
             assert_int_equal(reply.status, i < n_fit ? 200 : 503);
         }
         assert_true(reply_has(&reply, "Retry-After", "1"));
-        client_expect_all(fds[0], 'm', DESK_MUCH_BYTES);
+        client_expect_all(fds[0], 'm', SERVER_HARNESS_MUCH_BYTES);
         do { /* the first one's end is counted slightly later */
             (void)close(fds[0]);
             fds[0] = client_open(server_address(server, LISTEN_PEOPLE));

@@ -1,6 +1,6 @@
 /* exchange: answers now and later, the handler's view, and several requests per connection. */
 #include "client.h"
-#include "desk.h"
+#include "server_harness.h"
 #include "unit.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@
 static void test_a_handler_sees_the_whole_request(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd,
                "POST /n%6fw?a=1&q=x%20y%2Bz+w&b HTTP/1.1\r\nHost: x\r\nX-Test: some value\r\n"
                "Content-Length: 5\r\n\r\nhello",
@@ -30,7 +30,7 @@ static void test_a_handler_sees_the_whole_request(void **state)
 static void test_an_encoded_nul_does_not_end_the_path(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd, "GET /now%00/../secret HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
     assert_int_equal(reply.status, 404);
     client_ask(fd, "GET /now?q=a%00b%zz%4 HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
@@ -41,7 +41,7 @@ static void test_an_encoded_nul_does_not_end_the_path(void **state)
 static void test_many_requests_use_one_connection(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     for (int i = 0; i < 100; i++) {
         client_ask(fd, "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi", &reply);
         assert_int_equal(reply.status, 200);
@@ -53,7 +53,7 @@ static void test_many_requests_use_one_connection(void **state)
 static void test_an_answer_may_close_the_connection(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd, "GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
     assert_int_equal(reply.status, 200);
     assert_int_equal(reply.len, 0);
@@ -67,12 +67,12 @@ static void test_a_large_answer_arrives_whole(void **state)
 {
     struct reply reply;
     char length[32];
-    (void)snprintf(length, sizeof length, "%zu", DESK_MUCH_BYTES);
-    int fd = desk_client(*state, LISTEN_VERBS);
+    (void)snprintf(length, sizeof length, "%zu", SERVER_HARNESS_MUCH_BYTES);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd, "GET /much HTTP/1.1\r\nHost: x\r\n\r\nGET /now HTTP/1.1\r\nHost: x\r\n\r\n");
     client_read_head(fd, &reply);
     assert_true(reply_has(&reply, "Content-Length", length));
-    client_expect_all(fd, 'm', DESK_MUCH_BYTES);
+    client_expect_all(fd, 'm', SERVER_HARNESS_MUCH_BYTES);
     client_read(fd, &reply);
     assert_string_equal(reply.body, "GET /now q=(none) x-test=(none) 0 ");
     client_send(fd, "GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -83,11 +83,11 @@ static void test_a_large_answer_arrives_whole(void **state)
 static void test_pipelined_requests_are_answered_in_order(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd, "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\none"
                     "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\ntwo"
                     "GET /now?q=three HTTP/1.1\r\nHost: x\r\n\r\n");
-    desk_answer(desk_next(*state));
+    server_harness_answer(server_harness_next(*state));
     client_read(fd, &reply);
     assert_string_equal(reply.body, "POST /later q=(none) x-test=(none) 3 one");
     client_read(fd, &reply);
@@ -101,7 +101,7 @@ static void test_a_request_may_come_byte_by_byte(void **state)
 {
     const char *request = "POST /now?q=slow HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nbytes";
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     for (const char *byte = request; *byte; byte++)
         client_send_bytes(fd, byte, 1);
     client_read(fd, &reply);
@@ -112,7 +112,7 @@ static void test_a_request_may_come_byte_by_byte(void **state)
 static void test_chunked_bodies_are_put_together(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd,
                "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
                "3\r\nabc\r\nA;ext=1\r\n0123456789\r\n0\r\nTrailer: y\r\n\r\n",
@@ -124,7 +124,7 @@ static void test_chunked_bodies_are_put_together(void **state)
 static void test_a_client_that_asks_first_is_told_to_go_on(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd,
                "POST /now HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
                "Content-Length: 5\r\n\r\n",
@@ -140,7 +140,7 @@ static void test_head_is_get_without_the_body(void **state)
     struct reply reply;
     char length[32];
     (void)snprintf(length, sizeof length, "%zu", strlen("HEAD /now q=(none) x-test=(none) 0 "));
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd, "HEAD /now HTTP/1.1\r\nHost: x\r\n\r\n");
     client_read_head(fd, &reply);
     assert_int_equal(reply.status, 200);
@@ -153,7 +153,7 @@ static void test_head_is_get_without_the_body(void **state)
 static void test_http_1_0_works(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd, "GET /now HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", &reply);
     assert_int_equal(reply.status, 200);
     client_ask(fd, "POST /now HTTP/1.0\r\nContent-Length: 1\r\n\r\n1", &reply);
@@ -165,7 +165,7 @@ static void test_http_1_0_works(void **state)
 static void test_errors_are_json(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd, "GET /bad?say=a%22b%5c%0ac%ffd HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
     assert_int_equal(reply.status, 400);
     assert_true(reply_has(&reply, "Content-Type", "application/json"));
@@ -177,10 +177,10 @@ static void test_errors_are_json(void **state)
 #define N_ROUNDS 20
 #define N_ANSWERERS 4
 
-static void *answer_many(void *desk)
+static void *answer_many(void *harness)
 {
     for (int i = 0; i < N_CLIENTS * N_ROUNDS / N_ANSWERERS; i++)
-        desk_answer(desk_next(desk));
+        server_harness_answer(server_harness_next(harness));
     return NULL;
 }
 
@@ -191,7 +191,7 @@ static void test_answers_come_later_from_other_threads(void **state)
     int clients[N_CLIENTS];
     pthread_t answerers[N_ANSWERERS];
     for (int i = 0; i < N_CLIENTS; i++)
-        clients[i] = desk_client(*state, LISTEN_VERBS);
+        clients[i] = server_harness_client(*state, LISTEN_VERBS);
     for (int i = 0; i < N_ANSWERERS; i++)
         assert_int_equal(pthread_create(&answerers[i], NULL, answer_many, *state), 0);
     for (int round = 0; round < N_ROUNDS; round++) {
@@ -220,10 +220,10 @@ static void test_answers_come_later_from_other_threads(void **state)
 static void test_an_answer_may_come_while_the_handler_runs(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_PEOPLE);
+    int fd = server_harness_client(*state, LISTEN_PEOPLE);
     client_send(fd, "POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi");
-    desk_answer(desk_next(*state));
-    desk_let_go(*state);
+    server_harness_answer(server_harness_next(*state));
+    server_harness_let_go(*state);
     client_read(fd, &reply);
     assert_string_equal(reply.body, "POST /hold q=(none) x-test=(none) 2 hi");
     client_ask(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
@@ -239,9 +239,9 @@ static void test_an_exchange_outlives_its_client(void **state)
     int fds[N_LEAVING];
     uint64_t last_id = 0;
     for (int i = 0; i < N_LEAVING; i++) {
-        fds[i] = desk_client(*state, LISTEN_VERBS);
+        fds[i] = server_harness_client(*state, LISTEN_VERBS);
         client_send(fds[i], "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody");
-        exchanges[i] = desk_next(*state);
+        exchanges[i] = server_harness_next(*state);
     }
     for (int i = 0; i < N_LEAVING; i++) {
         if (i % 2 == 0)
@@ -253,12 +253,12 @@ static void test_an_exchange_outlives_its_client(void **state)
         assert_string_equal(exchange_body(exchanges[i], NULL), "body");
         assert_true(exchange_id(exchanges[i]) > last_id);
         last_id = exchange_id(exchanges[i]);
-        desk_answer(exchanges[i]);
+        server_harness_answer(exchanges[i]);
     }
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd, "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
-    desk_answer(desk_next(*state));
+    server_harness_answer(server_harness_next(*state));
     client_read(fd, &reply);
     assert_int_equal(reply.status, 200);
     (void)close(fd);
@@ -274,7 +274,7 @@ static void test_a_client_may_end_its_input_first(void **state)
     };
     for (size_t i = 0; i < sizeof REQUESTS / sizeof *REQUESTS; i++) {
         struct reply reply;
-        int fd = desk_client(*state, LISTEN_VERBS);
+        int fd = server_harness_client(*state, LISTEN_VERBS);
         client_send(fd, REQUESTS[i]);
         assert_int_equal(shutdown(fd, SHUT_WR), 0);
         client_read(fd, &reply);
@@ -296,14 +296,14 @@ static void test_a_client_may_leave_in_the_middle(void **state)
     };
     struct reply reply;
     for (size_t i = 0; i < 2 * sizeof REQUESTS / sizeof *REQUESTS; i++) {
-        int fd = desk_client(*state, LISTEN_VERBS);
+        int fd = server_harness_client(*state, LISTEN_VERBS);
         client_send(fd, REQUESTS[i / 2]);
         if (i % 2 == 0)
             (void)close(fd);
         else
             client_reset(fd);
     }
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
     assert_int_equal(reply.status, 200);
     (void)close(fd);
@@ -324,9 +324,9 @@ static void test_a_handler_may_ask_whether_the_client_left(void **state)
     static const char REQUEST[] = "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n";
     enum { CLOSES, RESETS, HAS_MORE_TO_SAY, N };
     for (int how = 0; how < N; how++) {
-        int fd = desk_client(*state, LISTEN_VERBS);
+        int fd = server_harness_client(*state, LISTEN_VERBS);
         client_send(fd, REQUEST);
-        struct exchange *exchange = desk_next(*state);
+        struct exchange *exchange = server_harness_next(*state);
         assert_false(exchange_has_left(exchange));
         if (how == HAS_MORE_TO_SAY)
             client_send(fd, "GET /"); /* unread, with a close behind it */
@@ -336,52 +336,54 @@ static void test_a_handler_may_ask_whether_the_client_left(void **state)
         else
             (void)close(fd);
         expect_left(exchange);
-        desk_answer(exchange);
+        server_harness_answer(exchange);
     }
 }
 
 static int stop_patiently(void **state)
 {
-    desk_free(*state, 1000000);
+    server_harness_free(*state, 1000000);
     return 0;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_handler_sees_the_whole_request, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_a_handler_may_ask_whether_the_client_left, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_an_encoded_nul_does_not_end_the_path, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_many_requests_use_one_connection, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_an_answer_may_close_the_connection, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_a_large_answer_arrives_whole, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_pipelined_requests_are_answered_in_order, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_a_request_may_come_byte_by_byte, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_chunked_bodies_are_put_together, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_a_client_that_asks_first_is_told_to_go_on, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_head_is_get_without_the_body, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_http_1_0_works, desk_set_up, desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_errors_are_json, desk_set_up, desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_answers_come_later_from_other_threads, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_an_answer_may_come_while_the_handler_runs, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_an_exchange_outlives_its_client, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_a_client_may_end_its_input_first, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_a_client_may_leave_in_the_middle, desk_set_up,
+        cmocka_unit_test_setup_teardown(test_a_handler_sees_the_whole_request, server_harness_setup,
+                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_a_handler_may_ask_whether_the_client_left,
+                                        server_harness_setup, server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_an_encoded_nul_does_not_end_the_path,
+                                        server_harness_setup, server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_many_requests_use_one_connection, server_harness_setup,
+                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_an_answer_may_close_the_connection,
+                                        server_harness_setup, server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_a_large_answer_arrives_whole, server_harness_setup,
+                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_pipelined_requests_are_answered_in_order,
+                                        server_harness_setup, server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_a_request_may_come_byte_by_byte, server_harness_setup,
+                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_chunked_bodies_are_put_together, server_harness_setup,
+                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_a_client_that_asks_first_is_told_to_go_on,
+                                        server_harness_setup, server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_head_is_get_without_the_body, server_harness_setup,
+                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_http_1_0_works, server_harness_setup,
+                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_errors_are_json, server_harness_setup,
+                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_answers_come_later_from_other_threads,
+                                        server_harness_setup, server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_an_answer_may_come_while_the_handler_runs,
+                                        server_harness_setup, server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_an_exchange_outlives_its_client, server_harness_setup,
+                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_a_client_may_end_its_input_first, server_harness_setup,
+                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_a_client_may_leave_in_the_middle, server_harness_setup,
                                         stop_patiently),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* gate: routes that are opened, closed or reviewed before their handler gets the request. */
 #include "client.h"
-#include "desk.h"
+#include "server_harness.h"
 #include "unit.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 static void test_an_open_gate_is_not_noticed(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     for (int i = 0; i < 2; i++) {
         client_ask(fd, POST("/gated/now?gate=open"), &reply);
         assert_int_equal(reply.status, 200);
@@ -40,7 +40,7 @@ static void test_a_closed_gate_does_not_wait_for_the_body(void **state)
                                           "Transfer-Encoding: chunked"};
     for (size_t i = 0; i < sizeof HEADERS / sizeof *HEADERS; i++) {
         char text[128];
-        int fd = desk_client(*state, LISTEN_VERBS);
+        int fd = server_harness_client(*state, LISTEN_VERBS);
         (void)snprintf(text, sizeof text,
                        "POST /gated/now?gate=closed HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n", HEADERS[i]);
         client_send(fd, text);
@@ -52,7 +52,7 @@ static void test_a_closed_gate_does_not_wait_for_the_body(void **state)
 
 static void test_a_closed_gate_keeps_a_connection_without_a_body(void **state)
 {
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     for (int i = 0; i < 2; i++) {
         client_send(fd,
                     "POST /gated/now?gate=closed HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
@@ -68,7 +68,7 @@ static void test_a_client_that_sends_it_all_still_reads_the_401(void **state)
     char head[128];
     char *body = calloc(LEN, 1);
     assert_non_null(body);
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     (void)snprintf(head, sizeof head,
                    "POST /gated/now?gate=closed HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n",
                    LEN);
@@ -83,11 +83,11 @@ static void test_a_client_that_sends_it_all_still_reads_the_401(void **state)
 static void test_a_gate_that_is_asked_may_pass_at_once(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd, POST("/gated/now?gate=pass"), &reply);
     assert_string_equal(reply.body, ECHO("/gated/now"));
     client_send(fd, POST("/gated/later?gate=pass"));
-    desk_answer(desk_next(*state));
+    server_harness_answer(server_harness_next(*state));
     client_read(fd, &reply);
     assert_string_equal(reply.body, ECHO("/gated/later"));
     (void)close(fd);
@@ -96,9 +96,9 @@ static void test_a_gate_that_is_asked_may_pass_at_once(void **state)
 static void test_a_gate_that_is_asked_may_answer(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd, POST("/gated/now?gate=ask"));
-    exchange_answer_error(desk_next(*state), 403, "not you");
+    exchange_answer_error(server_harness_next(*state), 403, "not you");
     client_read(fd, &reply);
     assert_int_equal(reply.status, 403);
     assert_string_equal(reply.body, "{\"error\": \"not you\"}\n");
@@ -111,11 +111,11 @@ static void test_a_gate_that_is_asked_may_answer(void **state)
 static void test_who_leaves_before_the_gate_is_asked_leaves_nothing(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd,
                 "POST /gated/now?gate=ask HTTP/1.1\r\nHost: x\r\nContent-Length: 40\r\n\r\nhalf");
     (void)close(fd);
-    fd = desk_client(*state, LISTEN_VERBS);
+    fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd, POST("/gated/now?gate=open"), &reply);
     assert_int_equal(reply.status, 200);
     (void)close(fd);
@@ -124,10 +124,10 @@ static void test_who_leaves_before_the_gate_is_asked_leaves_nothing(void **state
 #define N_CLIENTS 64
 #define N_ROUNDS 20
 
-static void *pass_many(void *desk)
+static void *pass_many(void *harness)
 {
     for (int i = 0; i < N_CLIENTS * N_ROUNDS; i++)
-        exchange_pass(desk_next(desk));
+        exchange_pass(server_harness_next(harness));
     return NULL;
 }
 
@@ -138,7 +138,7 @@ static void test_passes_come_later_from_another_thread(void **state)
     pthread_t thread;
     struct reply reply;
     for (int i = 0; i < N_CLIENTS; i++)
-        clients[i] = desk_client(*state, LISTEN_VERBS);
+        clients[i] = server_harness_client(*state, LISTEN_VERBS);
     assert_int_equal(pthread_create(&thread, NULL, pass_many, *state), 0);
     for (int round = 0; round < N_ROUNDS; round++) {
         for (int i = 0; i < N_CLIENTS; i++)
@@ -156,10 +156,10 @@ static void test_passes_come_later_from_another_thread(void **state)
 static void test_who_was_passed_may_be_parked_again(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd, POST("/gated/later?gate=ask"));
-    exchange_pass(desk_next(*state));
-    desk_answer(desk_next(*state));
+    exchange_pass(server_harness_next(*state));
+    server_harness_answer(server_harness_next(*state));
     client_read(fd, &reply);
     assert_string_equal(reply.body, ECHO("/gated/later"));
     (void)close(fd);
@@ -168,16 +168,16 @@ static void test_who_was_passed_may_be_parked_again(void **state)
 static void test_a_stop_answers_those_who_wait_at_the_gate(void **state)
 {
     (void)state;
-    struct desk *desk = desk_new();
+    struct server_harness *harness = server_harness_new();
     struct exchange *exchanges[8];
     struct reply reply;
     int fds[8];
     for (int i = 0; i < 8; i++) {
-        fds[i] = desk_client(desk, LISTEN_VERBS);
+        fds[i] = server_harness_client(harness, LISTEN_VERBS);
         client_send(fds[i], POST("/gated/now?gate=ask"));
-        exchanges[i] = desk_next(desk);
+        exchanges[i] = server_harness_next(harness);
     }
-    server_stop(desk_take_server(desk), 0);
+    server_stop(server_harness_take_server(harness), 0);
     for (int i = 0; i < 8; i++) {
         client_read(fds[i], &reply);
         assert_int_equal(reply.status, 503);
@@ -187,39 +187,39 @@ static void test_a_stop_answers_those_who_wait_at_the_gate(void **state)
         if (i % 2 == 0) /* both too late */
             exchange_pass(exchanges[i]);
         else
-            desk_answer(exchanges[i]);
+            server_harness_answer(exchanges[i]);
     }
-    desk_free(desk, 0);
+    server_harness_free(harness, 0);
 }
 
 /* Each client gets one whole answer, from the handler or from the stop. */
 static void test_passes_race_with_the_stop(void **state)
 {
     (void)state;
-    desk_race_with_stop(POST("/gated/now?gate=ask"), exchange_pass);
+    server_harness_race_with_stop(POST("/gated/now?gate=ask"), exchange_pass);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_an_open_gate_is_not_noticed, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_a_closed_gate_does_not_wait_for_the_body, desk_set_up,
-                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_an_open_gate_is_not_noticed, server_harness_setup,
+                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_a_closed_gate_does_not_wait_for_the_body,
+                                        server_harness_setup, server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_a_closed_gate_keeps_a_connection_without_a_body,
-                                        desk_set_up, desk_tear_down),
+                                        server_harness_setup, server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_a_client_that_sends_it_all_still_reads_the_401,
-                                        desk_set_up, desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_a_gate_that_is_asked_may_pass_at_once, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_a_gate_that_is_asked_may_answer, desk_set_up,
-                                        desk_tear_down),
+                                        server_harness_setup, server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_a_gate_that_is_asked_may_pass_at_once,
+                                        server_harness_setup, server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_a_gate_that_is_asked_may_answer, server_harness_setup,
+                                        server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_who_leaves_before_the_gate_is_asked_leaves_nothing,
-                                        desk_set_up, desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_passes_come_later_from_another_thread, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_who_was_passed_may_be_parked_again, desk_set_up,
-                                        desk_tear_down),
+                                        server_harness_setup, server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_passes_come_later_from_another_thread,
+                                        server_harness_setup, server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_who_was_passed_may_be_parked_again,
+                                        server_harness_setup, server_harness_teardown),
         cmocka_unit_test(test_a_stop_answers_those_who_wait_at_the_gate),
         cmocka_unit_test(test_passes_race_with_the_stop),
     };

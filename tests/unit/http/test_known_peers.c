@@ -9,89 +9,90 @@ static const char *const ORGANIZATIONS[] = {"one", "two", NULL};
 static const struct exchange_peer PEER = {"somebody", ORGANIZATIONS};
 static const char *const NONE[] = {NULL};
 
-struct stage {
+struct fixture {
     struct known_peers known;
     struct arena *arena;
 };
 
 static int start(void **state)
 {
-    static struct stage stage;
-    known_peers_init(&stage.known);
-    stage.arena = arena_new();
-    *state = &stage;
+    static struct fixture fixture;
+    known_peers_init(&fixture.known);
+    fixture.arena = arena_new();
+    *state = &fixture;
     return 0;
 }
 
 static int stop(void **state)
 {
-    struct stage *stage = *state;
-    known_peers_fini(&stage->known);
-    arena_free(stage->arena);
+    struct fixture *fixture = *state;
+    known_peers_fini(&fixture->known);
+    arena_free(fixture->arena);
     return 0;
 }
 
-static const struct exchange_peer *find(struct stage *stage, const char *certificate, int64_t now)
+static const struct exchange_peer *find(struct fixture *fixture, const char *certificate,
+                                        int64_t now)
 {
-    return known_peers_find(&stage->known, certificate, strlen(certificate), now, stage->arena);
+    return known_peers_find(&fixture->known, certificate, strlen(certificate), now, fixture->arena);
 }
 
-static void add(struct stage *stage, const char *certificate, const char *name, int64_t until)
+static void add(struct fixture *fixture, const char *certificate, const char *name, int64_t until)
 {
     const struct exchange_peer peer = {name, NONE};
-    known_peers_add(&stage->known, certificate, strlen(certificate), &peer, until);
+    known_peers_add(&fixture->known, certificate, strlen(certificate), &peer, until);
 }
 
 static void test_a_peer_is_known_until_its_time(void **state)
 {
-    struct stage *stage = *state;
-    assert_null(find(stage, "certificate", 0));
-    known_peers_add(&stage->known, "certificate", strlen("certificate"), &PEER, 100);
-    const struct exchange_peer *peer = find(stage, "certificate", 99);
+    struct fixture *fixture = *state;
+    assert_null(find(fixture, "certificate", 0));
+    known_peers_add(&fixture->known, "certificate", strlen("certificate"), &PEER, 100);
+    const struct exchange_peer *peer = find(fixture, "certificate", 99);
     assert_non_null(peer);
     assert_string_equal(peer->common_name, "somebody");
     assert_string_equal(peer->organizations[0], "one");
     assert_string_equal(peer->organizations[1], "two");
     assert_null(peer->organizations[2]);
-    assert_null(find(stage, "certificate", 100));
+    assert_null(find(fixture, "certificate", 100));
 }
 
 static void test_only_the_very_certificate_is_known(void **state)
 {
-    struct stage *stage = *state;
-    add(stage, "certificate", "somebody", 100);
-    assert_null(find(stage, "certificatE", 0));
-    assert_null(find(stage, "certificate2", 0));
-    assert_null(find(stage, "certificat", 0));
-    assert_null(find(stage, "", 0));
+    struct fixture *fixture = *state;
+    add(fixture, "certificate", "somebody", 100);
+    assert_null(find(fixture, "certificatE", 0));
+    assert_null(find(fixture, "certificate2", 0));
+    assert_null(find(fixture, "certificat", 0));
+    assert_null(find(fixture, "", 0));
 }
 
 static void test_who_is_added_again_is_known_longer(void **state)
 {
-    struct stage *stage = *state;
-    add(stage, "certificate", "old", 100);
-    add(stage, "certificate", "new", 200);
-    assert_string_equal(find(stage, "certificate", 150)->common_name, "new");
+    struct fixture *fixture = *state;
+    add(fixture, "certificate", "old", 100);
+    add(fixture, "certificate", "new", 200);
+    assert_string_equal(find(fixture, "certificate", 150)->common_name, "new");
     for (int i = 1; i < KNOWN_PEERS_MAX; i++) {
         char certificate[16];
         (void)snprintf(certificate, sizeof certificate, "%d", i);
-        add(stage, certificate, certificate, 200);
+        add(fixture, certificate, certificate, 200);
     }
-    assert_non_null(find(stage, "certificate", 150)); /* it had only one slot */
+    assert_non_null(find(fixture, "certificate", 150)); /* it had only one slot */
 }
 
 static void test_who_was_first_makes_place(void **state)
 {
-    struct stage *stage = *state;
+    struct fixture *fixture = *state;
     char certificate[16];
     for (int i = 0; i < KNOWN_PEERS_MAX + 2; i++) {
         (void)snprintf(certificate, sizeof certificate, "%d", i);
-        add(stage, certificate, certificate, 100);
+        add(fixture, certificate, certificate, 100);
     }
-    assert_null(find(stage, "0", 0));
-    assert_null(find(stage, "1", 0));
-    assert_string_equal(find(stage, "2", 0)->common_name, "2");
-    assert_string_equal(find(stage, certificate, 0)->common_name, certificate);
+    assert_null(find(fixture, "0", 0));
+    assert_null(find(fixture, "1", 0));
+    assert_string_equal(find(fixture, "2", 0)->common_name, "2");
+    assert_string_equal(find(fixture, certificate, 0)->common_name, certificate);
 }
 
 int main(void)

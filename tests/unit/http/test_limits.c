@@ -1,6 +1,6 @@
 /* limits: unknown routes and methods, too large bodies and headers, garbage. */
 #include "client.h"
-#include "desk.h"
+#include "server_harness.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ static void test_unknown_paths_are_404(void **state)
 {
     static const char *const PATHS[] = {"/", "/no", "/now/", "/nowhere", "/NOW", "/below", "*"};
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS; i++) {
         char text[128];
         (void)snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", PATHS[i]);
@@ -34,7 +34,7 @@ static void test_unknown_paths_are_404(void **state)
 static void test_other_methods_are_405(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd, "DELETE /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
     assert_int_equal(reply.status, 405);
     assert_true(reply_has(&reply, "Allow", "GET, HEAD, POST"));
@@ -54,7 +54,7 @@ static void test_other_methods_are_405(void **state)
 static void test_the_longest_path_decides(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_PEOPLE);
+    int fd = server_harness_client(*state, LISTEN_PEOPLE);
     client_ask(fd, "GET /below/a/b HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
     assert_string_equal(reply.body, "GET /below/a/b q=(none) x-test=(none) 0 ");
     client_ask(fd, "GET /below/ HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
@@ -88,7 +88,7 @@ static void send_sized(int fd, size_t len)
 static void test_a_body_of_the_limit_is_taken(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     send_sized(fd, 10000);
     client_read(fd, &reply);
     assert_int_equal(reply.status, 200);
@@ -113,14 +113,14 @@ static void expect_413(int fd)
 
 static void test_an_announced_body_over_the_limit_is_413_at_once(void **state)
 {
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd, "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 10001\r\n\r\n");
     expect_413(fd);
-    fd = desk_client(*state, LISTEN_VERBS);
+    fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd,
                 "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 18446744073709551615\r\n\r\n");
     expect_413(fd);
-    fd = desk_client(*state, LISTEN_VERBS);
+    fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd, "POST /later HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
                     "Content-Length: 10001\r\n\r\n");
     expect_413(fd);
@@ -131,10 +131,10 @@ static void test_an_announced_body_over_the_limit_is_413_at_once(void **state)
 static void test_a_client_that_sends_it_all_still_reads_the_413(void **state)
 {
     const int small = 4096; /* so the body exceeds the kernel's buffers */
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     send_sized(fd, 10001);
     expect_413(fd);
-    fd = desk_client(*state, LISTEN_VERBS);
+    fd = server_harness_client(*state, LISTEN_VERBS);
     assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof small), 0);
     send_sized(fd, 1000000);
     expect_413(fd);
@@ -143,7 +143,7 @@ static void test_a_client_that_sends_it_all_still_reads_the_413(void **state)
 static void test_a_client_that_never_ends_is_cut_off(void **state)
 {
     char *piece = body_of(100000);
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd, "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000000\r\n\r\n");
     size_t sent = 0;
     while (sent < 1000000000U && client_try_send(fd, piece, 100000))
@@ -156,12 +156,12 @@ static void test_a_client_that_never_ends_is_cut_off(void **state)
 static void test_a_chunked_body_over_the_limit_is_413(void **state)
 {
     char *body = body_of(10000);
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd, "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2710\r\n");
     client_send_bytes(fd, body, 10000);
     client_send(fd, "\r\n1\r\nx\r\n");
     expect_413(fd);
-    fd = desk_client(*state, LISTEN_VERBS);
+    fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd, "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
     for (int i = 0; i < 20; i++) {
         client_send(fd, "2710\r\n");
@@ -176,13 +176,13 @@ static void test_a_chunked_body_over_the_limit_is_413(void **state)
 static void test_a_large_body_for_nobody_is_not_read(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd, "POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 10001\r\n\r\n", &reply);
     assert_int_equal(reply.status, 404);
     assert_true(reply_has(&reply, "Connection", "close"));
     assert_true(client_at_end(fd));
     (void)close(fd);
-    fd = desk_client(*state, LISTEN_VERBS);
+    fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd, "PUT /now HTTP/1.1\r\nHost: x\r\nContent-Length: 10001\r\n\r\n", &reply);
     assert_int_equal(reply.status, 405);
     assert_true(reply_has(&reply, "Allow", "GET, HEAD, POST"));
@@ -193,17 +193,17 @@ static void test_a_large_body_for_nobody_is_not_read(void **state)
 static void test_other_transfer_encodings_are_501(void **state)
 {
     struct reply reply;
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_ask(fd, "POST /now HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\nxyz", &reply);
     assert_int_equal(reply.status, 501);
     assert_true(client_at_end(fd));
     (void)close(fd);
 }
 
-static void expect_alive(void *desk)
+static void expect_alive(void *harness)
 {
     struct reply reply;
-    int fd = desk_client(desk, LISTEN_VERBS);
+    int fd = server_harness_client(harness, LISTEN_VERBS);
     client_ask(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
     assert_int_equal(reply.status, 200);
     (void)close(fd);
@@ -213,14 +213,14 @@ static void test_large_headers_are_refused(void **state)
 {
     struct reply reply;
     char *large = body_of(100000);
-    int fd = desk_client(*state, LISTEN_VERBS);
+    int fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd, "GET /now HTTP/1.1\r\nHost: x\r\nX-Large: ");
     (void)client_try_send(fd, large, 100000);
     client_read(fd, &reply);
     assert_int_equal(reply.status, 431);
     assert_true(reply_has(&reply, "Connection", "close"));
     (void)close(fd);
-    fd = desk_client(*state, LISTEN_VERBS);
+    fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd, "GET /");
     (void)client_try_send(fd, large, 100000);
     client_read(fd, &reply);
@@ -228,7 +228,7 @@ static void test_large_headers_are_refused(void **state)
     (void)close(fd);
     free(large);
 
-    fd = desk_client(*state, LISTEN_VERBS);
+    fd = server_harness_client(*state, LISTEN_VERBS);
     client_send(fd, "GET /now HTTP/1.1\r\n");
     for (int i = 0; i < 20000 && client_try_send(fd, "a:b\r\n", 5); i++)
         ;
@@ -272,7 +272,7 @@ static void test_garbage_harms_nobody(void **state)
     };
     char *filler = body_of(100000);
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        int fd = desk_client(*state, LISTEN_VERBS);
+        int fd = server_harness_client(*state, LISTEN_VERBS);
         client_send_bytes(fd, CASES[i].bytes, CASES[i].len);
         (void)client_try_send(fd, filler, 100000);
         assert_true(client_drained(fd));
@@ -285,26 +285,30 @@ static void test_garbage_harms_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_unknown_paths_are_404, desk_set_up, desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_other_methods_are_405, desk_set_up, desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_the_longest_path_decides, desk_set_up, desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_a_body_of_the_limit_is_taken, desk_set_up,
-                                        desk_tear_down),
+        cmocka_unit_test_setup_teardown(test_unknown_paths_are_404, server_harness_setup,
+                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_other_methods_are_405, server_harness_setup,
+                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_the_longest_path_decides, server_harness_setup,
+                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_a_body_of_the_limit_is_taken, server_harness_setup,
+                                        server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_an_announced_body_over_the_limit_is_413_at_once,
-                                        desk_set_up, desk_tear_down),
+                                        server_harness_setup, server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_a_client_that_sends_it_all_still_reads_the_413,
-                                        desk_set_up, desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_a_client_that_never_ends_is_cut_off, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_a_chunked_body_over_the_limit_is_413, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_a_large_body_for_nobody_is_not_read, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_other_transfer_encodings_are_501, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_large_headers_are_refused, desk_set_up,
-                                        desk_tear_down),
-        cmocka_unit_test_setup_teardown(test_garbage_harms_nobody, desk_set_up, desk_tear_down),
+                                        server_harness_setup, server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_a_client_that_never_ends_is_cut_off,
+                                        server_harness_setup, server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_a_chunked_body_over_the_limit_is_413,
+                                        server_harness_setup, server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_a_large_body_for_nobody_is_not_read,
+                                        server_harness_setup, server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_other_transfer_encodings_are_501, server_harness_setup,
+                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_large_headers_are_refused, server_harness_setup,
+                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_garbage_harms_nobody, server_harness_setup,
+                                        server_harness_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

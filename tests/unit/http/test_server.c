@@ -1,7 +1,7 @@
 /* server: addresses and sockets, metrics, stopping. */
 #include "base/buf.h"
 #include "client.h"
-#include "desk.h"
+#include "server_harness.h"
 #include "unit.h"
 
 #include <pthread.h>
@@ -13,12 +13,13 @@
 
 #define LOOPBACK "127.0.0.1:0"
 
-static unsigned status_of(const struct desk *desk, enum listener listener, const char *path)
+static unsigned status_of(const struct server_harness *harness, enum listener listener,
+                          const char *path)
 {
     struct reply reply;
     char text[128];
     (void)snprintf(text, sizeof text, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path);
-    int fd = desk_client(desk, listener);
+    int fd = server_harness_client(harness, listener);
     client_ask(fd, text, &reply);
     (void)close(fd);
     return reply.status;
@@ -27,39 +28,40 @@ static unsigned status_of(const struct desk *desk, enum listener listener, const
 static void test_equal_addresses_share_a_socket(void **state)
 {
     (void)state;
-    struct desk *desk = desk_new();
-    const char *address = server_address(desk_server(desk), LISTEN_VERBS);
-    assert_string_equal(server_address(desk_server(desk), LISTEN_PEOPLE), address);
-    assert_string_equal(server_address(desk_server(desk), LISTEN_PROBES), address);
-    assert_int_equal(status_of(desk, LISTEN_VERBS, "/livez"), 200);
-    assert_int_equal(status_of(desk, LISTEN_VERBS, "/below/x"), 200);
-    assert_int_equal(status_of(desk, LISTEN_VERBS, "/later"), 405);
-    desk_free(desk, 10000);
+    struct server_harness *harness = server_harness_new();
+    const char *address = server_address(server_harness_server(harness), LISTEN_VERBS);
+    assert_string_equal(server_address(server_harness_server(harness), LISTEN_PEOPLE), address);
+    assert_string_equal(server_address(server_harness_server(harness), LISTEN_PROBES), address);
+    assert_int_equal(status_of(harness, LISTEN_VERBS, "/livez"), 200);
+    assert_int_equal(status_of(harness, LISTEN_VERBS, "/below/x"), 200);
+    assert_int_equal(status_of(harness, LISTEN_VERBS, "/later"), 405);
+    server_harness_free(harness, 10000);
 }
 
 /* Verbs on one free port, people on another. Only a try shows whether a port is free. */
-static struct desk *start_on_two_ports(void)
+static struct server_harness *start_on_two_ports(void)
 {
     for (;;) {
-        struct desk *desk = NULL;
-        struct desk *holder = desk_new();
+        struct server_harness *harness = NULL;
+        struct server_harness *holder = server_harness_new();
         struct err err = {""};
         char freed[64];
         (void)snprintf(freed, sizeof freed, "%s",
-                       server_address(desk_server(holder), LISTEN_VERBS));
-        desk_free(holder, 0);
-        int r = desk_start(LOOPBACK, freed, freed, &desk, &err);
+                       server_address(server_harness_server(holder), LISTEN_VERBS));
+        server_harness_free(holder, 0);
+        int r = server_harness_start(LOOPBACK, freed, freed, &harness, &err);
         if (r == 0)
-            return desk;
+            return harness;
         if (r != -EADDRINUSE)
             fail_msg("%s", err.text);
     }
 }
 
-static void check_lists(struct desk *desk, enum listener listener, const char *path, bool expected)
+static void check_lists(struct server_harness *harness, enum listener listener, const char *path,
+                        bool expected)
 {
     struct reply reply;
-    int fd = desk_client(desk, listener);
+    int fd = server_harness_client(harness, listener);
     client_ask(fd, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
     if ((strstr(reply.body, path) != NULL) != expected)
         fail_msg("%s %s", path, reply.body);
@@ -69,58 +71,58 @@ static void check_lists(struct desk *desk, enum listener listener, const char *p
 static void test_other_addresses_serve_their_own_routes(void **state)
 {
     (void)state;
-    struct desk *desk = start_on_two_ports();
-    const char *people = server_address(desk_server(desk), LISTEN_PEOPLE);
-    assert_string_not_equal(server_address(desk_server(desk), LISTEN_VERBS), people);
-    assert_string_equal(server_address(desk_server(desk), LISTEN_PROBES), people);
-    assert_int_equal(status_of(desk, LISTEN_VERBS, "/livez"), 404);
-    assert_int_equal(status_of(desk, LISTEN_VERBS, "/below/x"), 404);
-    assert_int_equal(status_of(desk, LISTEN_VERBS, "/later"), 405);
-    assert_int_equal(status_of(desk, LISTEN_VERBS, "/now"), 200);
-    assert_int_equal(status_of(desk, LISTEN_PEOPLE, "/livez"), 200);
-    assert_int_equal(status_of(desk, LISTEN_PEOPLE, "/below/x"), 200);
-    assert_int_equal(status_of(desk, LISTEN_PEOPLE, "/later"), 404);
-    assert_int_equal(status_of(desk, LISTEN_PEOPLE, "/now"), 200);
-    check_lists(desk, LISTEN_VERBS, "POST /later", true);
-    check_lists(desk, LISTEN_VERBS, "/hold", false);
-    check_lists(desk, LISTEN_PEOPLE, "POST /hold", true);
-    check_lists(desk, LISTEN_PEOPLE, "/later", false);
-    desk_free(desk, 10000);
+    struct server_harness *harness = start_on_two_ports();
+    const char *people = server_address(server_harness_server(harness), LISTEN_PEOPLE);
+    assert_string_not_equal(server_address(server_harness_server(harness), LISTEN_VERBS), people);
+    assert_string_equal(server_address(server_harness_server(harness), LISTEN_PROBES), people);
+    assert_int_equal(status_of(harness, LISTEN_VERBS, "/livez"), 404);
+    assert_int_equal(status_of(harness, LISTEN_VERBS, "/below/x"), 404);
+    assert_int_equal(status_of(harness, LISTEN_VERBS, "/later"), 405);
+    assert_int_equal(status_of(harness, LISTEN_VERBS, "/now"), 200);
+    assert_int_equal(status_of(harness, LISTEN_PEOPLE, "/livez"), 200);
+    assert_int_equal(status_of(harness, LISTEN_PEOPLE, "/below/x"), 200);
+    assert_int_equal(status_of(harness, LISTEN_PEOPLE, "/later"), 404);
+    assert_int_equal(status_of(harness, LISTEN_PEOPLE, "/now"), 200);
+    check_lists(harness, LISTEN_VERBS, "POST /later", true);
+    check_lists(harness, LISTEN_VERBS, "/hold", false);
+    check_lists(harness, LISTEN_PEOPLE, "POST /hold", true);
+    check_lists(harness, LISTEN_PEOPLE, "/later", false);
+    server_harness_free(harness, 10000);
 }
 
 static void test_a_listener_that_is_off(void **state)
 {
     (void)state;
-    struct desk *desk = NULL;
+    struct server_harness *harness = NULL;
     struct err err = {""};
-    if (desk_start(NULL, LOOPBACK, NULL, &desk, &err) < 0)
+    if (server_harness_start(NULL, LOOPBACK, NULL, &harness, &err) < 0)
         fail_msg("%s", err.text);
-    assert_null(server_address(desk_server(desk), LISTEN_VERBS));
-    assert_null(server_address(desk_server(desk), LISTEN_PROBES));
-    assert_int_equal(status_of(desk, LISTEN_PEOPLE, "/below/x"), 200);
-    assert_int_equal(status_of(desk, LISTEN_PEOPLE, "/later"), 404);
-    desk_free(desk, 10000);
+    assert_null(server_address(server_harness_server(harness), LISTEN_VERBS));
+    assert_null(server_address(server_harness_server(harness), LISTEN_PROBES));
+    assert_int_equal(status_of(harness, LISTEN_PEOPLE, "/below/x"), 200);
+    assert_int_equal(status_of(harness, LISTEN_PEOPLE, "/later"), 404);
+    server_harness_free(harness, 10000);
 }
 
 static void test_ipv6(void **state)
 {
     (void)state;
-    struct desk *desk = NULL;
+    struct server_harness *harness = NULL;
     struct err err = {""};
     int fd = socket(AF_INET6, SOCK_STREAM, 0);
     if (fd < 0)
         skip(); /* the kernel has no IPv6 */
     (void)close(fd);
-    int r = desk_start(LOOPBACK, "[0:0::1]:0", "[::1]:0", &desk, &err);
+    int r = server_harness_start(LOOPBACK, "[0:0::1]:0", "[::1]:0", &harness, &err);
     if (r == -EADDRNOTAVAIL)
         skip(); /* IPv6 is disabled */
     if (r < 0)
         fail_msg("%s", err.text);
-    assert_memory_equal(server_address(desk_server(desk), LISTEN_PEOPLE), "[::1]:", 6);
-    assert_int_equal(status_of(desk, LISTEN_PEOPLE, "/livez"), 200);
-    assert_int_equal(status_of(desk, LISTEN_PEOPLE, "/below/x"), 200);
-    assert_int_equal(status_of(desk, LISTEN_VERBS, "/livez"), 404);
-    desk_free(desk, 10000);
+    assert_memory_equal(server_address(server_harness_server(harness), LISTEN_PEOPLE), "[::1]:", 6);
+    assert_int_equal(status_of(harness, LISTEN_PEOPLE, "/livez"), 200);
+    assert_int_equal(status_of(harness, LISTEN_PEOPLE, "/below/x"), 200);
+    assert_int_equal(status_of(harness, LISTEN_VERBS, "/livez"), 404);
+    server_harness_free(harness, 10000);
 }
 
 static void test_bad_addresses_say_what_would_be_right(void **state)
@@ -146,9 +148,10 @@ static void test_bad_addresses_say_what_would_be_right(void **state)
         {"[::g]:1", "listen on [::g]:1: ::g is not an IPv6 address"},
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        struct desk *desk = NULL;
+        struct server_harness *harness = NULL;
         struct err err = {""};
-        assert_int_equal(desk_start(LOOPBACK, CASES[i].address, NULL, &desk, &err), -EINVAL);
+        assert_int_equal(server_harness_start(LOOPBACK, CASES[i].address, NULL, &harness, &err),
+                         -EINVAL);
         assert_string_equal(err.text, CASES[i].message);
     }
 }
@@ -156,49 +159,49 @@ static void test_bad_addresses_say_what_would_be_right(void **state)
 static void test_no_address_at_all(void **state)
 {
     (void)state;
-    struct desk *desk = NULL;
+    struct server_harness *harness = NULL;
     struct err err = {""};
-    assert_int_equal(desk_start(NULL, NULL, NULL, &desk, &err), -EINVAL);
+    assert_int_equal(server_harness_start(NULL, NULL, NULL, &harness, &err), -EINVAL);
     assert_string_equal(err.text, "there is no address to listen on");
 }
 
 static void test_a_port_in_use_is_named(void **state)
 {
     (void)state;
-    struct desk *desk = desk_new();
-    struct desk *other = NULL;
+    struct server_harness *harness = server_harness_new();
+    struct server_harness *other = NULL;
     struct err err = {""};
     char expected[128];
-    const char *address = server_address(desk_server(desk), LISTEN_VERBS);
-    assert_int_equal(desk_start(LOOPBACK, LOOPBACK, address, &other, &err), -EADDRINUSE);
+    const char *address = server_address(server_harness_server(harness), LISTEN_VERBS);
+    assert_int_equal(server_harness_start(LOOPBACK, LOOPBACK, address, &other, &err), -EADDRINUSE);
     (void)snprintf(expected, sizeof expected, "listen on %s: Address already in use", address);
     assert_string_equal(err.text, expected);
     assert_null(other);
-    desk_free(desk, 10000);
+    server_harness_free(harness, 10000);
 }
 
 static void test_metrics(void **state)
 {
     (void)state;
-    struct desk *desk = desk_new();
+    struct server_harness *harness = server_harness_new();
     struct reply reply;
-    int fd = desk_client(desk, LISTEN_VERBS);
+    int fd = server_harness_client(harness, LISTEN_VERBS);
     client_ask(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
     client_ask(fd, "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", &reply);
     client_ask(fd, "PUT /now HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", &reply);
     client_ask(fd, "GET /secret HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
     client_send(fd, "POST /later HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
-    exchange_answer(desk_next(desk), 418, "text/plain", NULL, 0, 0);
+    exchange_answer(server_harness_next(harness), 418, "text/plain", NULL, 0, 0);
     client_read(fd, &reply);
     client_ask(fd, "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 10001\r\n\r\n", &reply);
     assert_int_equal(reply.status, 413);
     (void)close(fd);
-    fd = desk_client(desk, LISTEN_VERBS);
+    fd = server_harness_client(harness, LISTEN_VERBS);
     client_ask(fd, "GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
 
     struct buf out;
     buf_init(&out, 100000);
-    server_metrics(desk_server(desk), &out);
+    server_metrics(server_harness_server(harness), &out);
     const char *counters =
         "# HELP gpu_extender_http_requests_total HTTP requests answered, by route and status "
         "code.\n"
@@ -217,33 +220,33 @@ static void test_metrics(void **state)
                                            "gpu_extender_http_connections "));
     buf_fini(&out);
     (void)close(fd);
-    desk_free(desk, 10000);
+    server_harness_free(harness, 10000);
 }
 
 /* The gauge lags, because the server closes in its own time; so read it repeatedly. */
 static void test_connections_are_counted(void **state)
 {
     (void)state;
-    struct desk *desk = desk_new();
+    struct server_harness *harness = server_harness_new();
     int fds[3];
     struct reply reply;
     struct buf out;
     buf_init(&out, 100000);
     for (int i = 0; i < 3; i++) {
-        fds[i] = desk_client(desk, LISTEN_VERBS);
+        fds[i] = server_harness_client(harness, LISTEN_VERBS);
         client_ask(fds[i], "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
     }
-    server_metrics(desk_server(desk), &out);
+    server_metrics(server_harness_server(harness), &out);
     assert_non_null(strstr(buf_text(&out), "\ngpu_extender_http_connections 3\n"));
     (void)close(fds[0]);
     while (!strstr(buf_text(&out), "\ngpu_extender_http_connections 2\n")) {
         buf_clear(&out);
-        server_metrics(desk_server(desk), &out);
+        server_metrics(server_harness_server(harness), &out);
     }
     (void)close(fds[1]);
     (void)close(fds[2]);
     buf_fini(&out);
-    desk_free(desk, 10000);
+    server_harness_free(harness, 10000);
 }
 
 static void test_an_idle_connection_is_closed_after_its_time(void **state)
@@ -302,10 +305,10 @@ static void wait_for_drain(int fd)
     (void)close(fd);
 }
 
-static int client_in_use(const struct desk *desk)
+static int client_in_use(const struct server_harness *harness)
 {
     struct reply reply;
-    int fd = desk_client(desk, LISTEN_VERBS);
+    int fd = server_harness_client(harness, LISTEN_VERBS);
     client_ask(fd, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n", &reply);
     assert_int_equal(reply.status, 200);
     return fd;
@@ -314,17 +317,18 @@ static int client_in_use(const struct desk *desk)
 static void test_a_drain_waits_for_answers(void **state)
 {
     (void)state;
-    struct desk *desk = desk_new();
+    struct server_harness *harness = server_harness_new();
     struct reply reply;
     pthread_t thread;
     char address[64];
-    (void)snprintf(address, sizeof address, "%s", server_address(desk_server(desk), LISTEN_VERBS));
-    int suspended = desk_client(desk, LISTEN_VERBS);
+    (void)snprintf(address, sizeof address, "%s",
+                   server_address(server_harness_server(harness), LISTEN_VERBS));
+    int suspended = server_harness_client(harness, LISTEN_VERBS);
     client_send(suspended, LATER);
-    struct exchange *exchange = desk_next(desk);
-    int idle = client_in_use(desk);
-    int asking = client_in_use(desk);
-    struct stop stop = {desk_take_server(desk), 100000};
+    struct exchange *exchange = server_harness_next(harness);
+    int idle = client_in_use(harness);
+    int asking = client_in_use(harness);
+    struct stop stop = {server_harness_take_server(harness), 100000};
     assert_int_equal(pthread_create(&thread, NULL, stop_server, &stop), 0);
     wait_for_drain(asking);
 
@@ -334,7 +338,7 @@ static void test_a_drain_waits_for_answers(void **state)
     assert_true(recv(late, &byte, 1, 0) <= 0);
     (void)close(late);
 
-    desk_answer(exchange);
+    server_harness_answer(exchange);
     client_read(suspended, &reply);
     assert_int_equal(reply.status, 200);
     assert_true(reply_has(&reply, "Connection", "close"));
@@ -343,22 +347,22 @@ static void test_a_drain_waits_for_answers(void **state)
     assert_int_equal(pthread_join(thread, NULL), 0);
     (void)close(idle);
     (void)close(suspended);
-    desk_free(desk, 0);
+    server_harness_free(harness, 0);
 }
 
 static void test_what_the_drain_does_not_see_answered_is_503(void **state)
 {
     (void)state;
-    struct desk *desk = desk_new();
+    struct server_harness *harness = server_harness_new();
     struct exchange *exchanges[8];
     struct reply reply;
     int fds[8];
     for (int i = 0; i < 8; i++) {
-        fds[i] = desk_client(desk, LISTEN_VERBS);
+        fds[i] = server_harness_client(harness, LISTEN_VERBS);
         client_send(fds[i], LATER);
-        exchanges[i] = desk_next(desk);
+        exchanges[i] = server_harness_next(harness);
     }
-    server_stop(desk_take_server(desk), 0);
+    server_stop(server_harness_take_server(harness), 0);
     for (int i = 0; i < 8; i++) {
         client_read(fds[i], &reply);
         assert_int_equal(reply.status, 503);
@@ -368,43 +372,43 @@ static void test_what_the_drain_does_not_see_answered_is_503(void **state)
         /* The handler is unaware, and may take its time. */
         assert_string_equal(exchange_path(exchanges[i]), "/later");
         assert_string_equal(exchange_body(exchanges[i], NULL), "body");
-        desk_answer(exchanges[i]);
+        server_harness_answer(exchanges[i]);
     }
-    desk_free(desk, 0);
+    server_harness_free(harness, 0);
 }
 
 /* A handler still runs when the server stops waiting. It is not parked any more. */
 static void test_a_handler_that_returns_too_late_to_park(void **state)
 {
     (void)state;
-    struct desk *desk = start_on_two_ports();
+    struct server_harness *harness = start_on_two_ports();
     struct reply reply;
     pthread_t thread;
-    int parked = desk_client(desk, LISTEN_VERBS);
+    int parked = server_harness_client(harness, LISTEN_VERBS);
     client_send(parked, LATER);
-    struct exchange *first = desk_next(desk);
-    int held = desk_client(desk, LISTEN_PEOPLE);
+    struct exchange *first = server_harness_next(harness);
+    int held = server_harness_client(harness, LISTEN_PEOPLE);
     client_send(held, "POST /hold HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
-    struct exchange *second = desk_next(desk);
-    struct stop stop = {desk_take_server(desk), 0};
+    struct exchange *second = server_harness_next(harness);
+    struct stop stop = {server_harness_take_server(harness), 0};
     assert_int_equal(pthread_create(&thread, NULL, stop_server, &stop), 0);
     client_read(parked, &reply); /* so the server stopped waiting */
     assert_int_equal(reply.status, 503);
-    desk_let_go(desk);
+    server_harness_let_go(harness);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_true(client_drained(held));
-    desk_answer(first);
-    desk_answer(second);
+    server_harness_answer(first);
+    server_harness_answer(second);
     (void)close(parked);
     (void)close(held);
-    desk_free(desk, 0);
+    server_harness_free(harness, 0);
 }
 
 /* Answers race with the end of the drain. Each client gets one whole answer. */
 static void test_answers_race_with_the_stop(void **state)
 {
     (void)state;
-    desk_race_with_stop(LATER, desk_answer);
+    server_harness_race_with_stop(LATER, server_harness_answer);
 }
 
 int main(void)

@@ -24,7 +24,7 @@ static const char ONE_NODE[] = "kind: Node\nmetadata: {name: new}\n";
 #define N_NODES_OF_ONE 1
 #define N_NODES_OF_SMALL 4
 
-struct stage {
+struct shared {
     struct small_cluster cluster;
     atomic_bool reloads_ended;
     atomic_uint n_wrong;
@@ -32,14 +32,14 @@ struct stage {
 
 static void *reload(void *context)
 {
-    struct stage *stage = context;
+    struct shared *shared = context;
     struct err err;
     for (int i = 0; i < N_ROUNDS; i++) {
         const char *text = i % 3 == 0 ? "{" : i % 3 == 1 ? ONE_NODE : SMALL_CLUSTER;
-        int r = small_cluster_load(&stage->cluster, text, &err);
-        atomic_fetch_add(&stage->n_wrong, (r < 0) != (i % 3 == 0));
+        int r = small_cluster_load(&shared->cluster, text, &err);
+        atomic_fetch_add(&shared->n_wrong, (r < 0) != (i % 3 == 0));
     }
-    atomic_store(&stage->reloads_ended, true);
+    atomic_store(&shared->reloads_ended, true);
     return NULL;
 }
 
@@ -55,15 +55,15 @@ static bool is_whole(const struct cluster *cluster)
 
 static void *look(void *context)
 {
-    struct stage *stage = context;
-    while (!atomic_load(&stage->reloads_ended)) {
-        const struct inventory_view view = inventory_read(stage->cluster.inventory);
+    struct shared *shared = context;
+    while (!atomic_load(&shared->reloads_ended)) {
+        const struct inventory_view view = inventory_read(shared->cluster.inventory);
         bool right = is_whole(view.cluster) && cluster_check(view.cluster, NULL) == 0;
         right &= cluster_n_pods(view.cluster) == (cluster_n_nodes(view.cluster) > 1);
         right &= strncmp(view.source, "file:", 5) == 0;
         inventory_done(&view);
-        right &= inventory_waiting_for(stage->cluster.inventory) == NULL;
-        atomic_fetch_add(&stage->n_wrong, !right);
+        right &= inventory_waiting_for(shared->cluster.inventory) == NULL;
+        atomic_fetch_add(&shared->n_wrong, !right);
     }
     return NULL;
 }
@@ -83,27 +83,27 @@ static void use_fork(struct cluster *fork)
 
 static void *fork_and_place(void *context)
 {
-    struct stage *stage = context;
-    struct cluster *kept = inventory_fork(stage->cluster.inventory);
-    while (!atomic_load(&stage->reloads_ended)) {
-        struct cluster *fork = inventory_fork(stage->cluster.inventory);
+    struct shared *shared = context;
+    struct cluster *kept = inventory_fork(shared->cluster.inventory);
+    while (!atomic_load(&shared->reloads_ended)) {
+        struct cluster *fork = inventory_fork(shared->cluster.inventory);
         use_fork(fork);
-        atomic_fetch_add(&stage->n_wrong, !is_whole(fork) + !is_whole(kept));
-        inventory_fork_free(stage->cluster.inventory, kept);
+        atomic_fetch_add(&shared->n_wrong, !is_whole(fork) + !is_whole(kept));
+        inventory_fork_free(shared->cluster.inventory, kept);
         kept = fork;
     }
-    inventory_fork_free(stage->cluster.inventory, kept);
+    inventory_fork_free(shared->cluster.inventory, kept);
     return NULL;
 }
 
 static void *write_metrics(void *context)
 {
-    struct stage *stage = context;
-    while (!atomic_load(&stage->reloads_ended)) {
+    struct shared *shared = context;
+    while (!atomic_load(&shared->reloads_ended)) {
         struct buf text;
         buf_init(&text, 1 << 20);
-        inventory_metrics(stage->cluster.inventory, &text);
-        atomic_fetch_add(&stage->n_wrong, !strstr(buf_text(&text), "gpu_extender_nodes "));
+        inventory_metrics(shared->cluster.inventory, &text);
+        atomic_fetch_add(&shared->n_wrong, !strstr(buf_text(&text), "gpu_extender_nodes "));
         buf_fini(&text);
     }
     return NULL;
@@ -114,18 +114,18 @@ static void test_readers_forks_and_reloads(void **state)
     (void)state;
     static void *(*const WORK[])(void *) = {reload, look, look, fork_and_place, write_metrics};
     pthread_t threads[sizeof WORK / sizeof *WORK];
-    struct stage stage = {.n_wrong = 0};
-    small_cluster_init(&stage.cluster, SMALL_CLUSTER);
+    struct shared shared = {.n_wrong = 0};
+    small_cluster_init(&shared.cluster, SMALL_CLUSTER);
     for (size_t i = 0; i < sizeof WORK / sizeof *WORK; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, WORK[i], &stage), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, WORK[i], &shared), 0);
     for (size_t i = 0; i < sizeof WORK / sizeof *WORK; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
-    assert_int_equal(stage.n_wrong, 0);
-    const struct inventory_view view = inventory_read(stage.cluster.inventory);
+    assert_int_equal(shared.n_wrong, 0);
+    const struct inventory_view view = inventory_read(shared.cluster.inventory);
     const struct node *node = cluster_find_node(view.cluster, "new");
     assert_non_null(node);
     inventory_done(&view);
-    small_cluster_fini(&stage.cluster);
+    small_cluster_fini(&shared.cluster);
 }
 
 #define N_SETTLERS 4

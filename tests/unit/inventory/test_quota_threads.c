@@ -15,14 +15,14 @@
 #define N_ROUNDS 200
 #define QUOTA 9 /* of namespace ml, which uses 5 */
 
-struct stage {
+struct shared {
     struct small_cluster cluster;
     pthread_barrier_t last_round;
     atomic_uint n_held, n_refused, n_wrong;
 };
 
 struct worker {
-    struct stage *stage;
+    struct shared *shared;
     unsigned number;
 };
 
@@ -40,16 +40,16 @@ static enum reserve_verdict reserve_one(struct worker *worker, unsigned round, s
                                     .shape = {.demand = demand, .n_demand = 2}};
     const struct reserve_question question = {
         .uid = uid, .node_name = NODES[(worker->number + round) % 3], .facts = &facts};
-    return inventory_reserve(worker->stage->cluster.inventory, &question, arena, ret_result);
+    return inventory_reserve(worker->shared->cluster.inventory, &question, arena, ret_result);
 }
 
-static int64_t used_now(struct stage *stage)
+static int64_t used_now(struct shared *shared)
 {
     const struct inventory_view view CLEANUP(inventory_done) =
-        inventory_read(stage->cluster.inventory);
-    const struct quota *quota = &stage->cluster.policy.quotas[0];
+        inventory_read(shared->cluster.inventory);
+    const struct quota *quota = &shared->cluster.policy.quotas[0];
     const int64_t used = quota_used(view.cluster, quota, &quota->limits[0]);
-    atomic_fetch_add(&stage->n_wrong, cluster_check(view.cluster, NULL) != 0);
+    atomic_fetch_add(&shared->n_wrong, cluster_check(view.cluster, NULL) != 0);
     return used;
 }
 
@@ -57,29 +57,29 @@ static int64_t used_now(struct stage *stage)
 static void *reserve_and_release(void *context)
 {
     struct worker *worker = context;
-    struct stage *stage = worker->stage;
+    struct shared *shared = worker->shared;
     for (unsigned round = 0; round < N_ROUNDS; round++) {
         struct arena *arena = arena_new();
         if (round == N_ROUNDS - 1)
-            (void)pthread_barrier_wait(&stage->last_round);
+            (void)pthread_barrier_wait(&shared->last_round);
         for (unsigned i = 0; i < 3; i++) {
             struct reserve_result result;
             const char *uid = arena_printf(arena, "%u-%u-%u", worker->number, round, i);
             const bool held = reserve_one(worker, i, arena, uid, &result) == RESERVE_HELD;
-            atomic_fetch_add(held ? &stage->n_held : &stage->n_refused, 1);
+            atomic_fetch_add(held ? &shared->n_held : &shared->n_refused, 1);
             if (!held)
-                atomic_fetch_add(&stage->n_wrong,
+                atomic_fetch_add(&shared->n_wrong,
                                  result.reason != REASON_QUOTA && result.reason != REASON_GPU_FREE);
-            atomic_fetch_add(&stage->n_wrong, used_now(stage) > QUOTA);
+            atomic_fetch_add(&shared->n_wrong, used_now(shared) > QUOTA);
             if (held && round < N_ROUNDS - 1)
-                inventory_release(stage->cluster.inventory, uid, result.serial);
+                inventory_release(shared->cluster.inventory, uid, result.serial);
         }
         arena_free(arena);
     }
     return NULL;
 }
 
-static void set_up(struct stage *stage)
+static void set_up(struct shared *shared)
 {
     static const struct inventory_limits LIMITS = {
         .max_file_bytes = 1 << 20, .max_object_bytes = 1 << 16, .max_nodes = 20, .max_pods = 20};
@@ -89,31 +89,31 @@ static void set_up(struct stage *stage)
         .name = "ml", .namespaces = ML, .n_namespaces = 1, .limits = LIMIT, .n_limits = 1};
     struct err err;
     log_configure(LOG_ERROR, LOG_KEY_VALUE);
-    policy_init(&stage->cluster.policy);
-    assert_int_equal(policy_add_quota(&stage->cluster.policy, &quota, &err), 0);
-    stage->cluster.inventory = inventory_new(&stage->cluster.policy, &LIMITS);
-    assert_int_equal(small_cluster_load(&stage->cluster, SMALL_CLUSTER, &err), 0);
+    policy_init(&shared->cluster.policy);
+    assert_int_equal(policy_add_quota(&shared->cluster.policy, &quota, &err), 0);
+    shared->cluster.inventory = inventory_new(&shared->cluster.policy, &LIMITS);
+    assert_int_equal(small_cluster_load(&shared->cluster, SMALL_CLUSTER, &err), 0);
 }
 
 static void test_no_more_is_ever_held_than_a_quota_allows(void **state)
 {
     (void)state;
-    struct stage stage = {.n_wrong = 0};
+    struct shared shared = {.n_wrong = 0};
     struct worker workers[N_THREADS];
     pthread_t threads[N_THREADS];
-    set_up(&stage);
-    assert_int_equal(pthread_barrier_init(&stage.last_round, NULL, N_THREADS), 0);
+    set_up(&shared);
+    assert_int_equal(pthread_barrier_init(&shared.last_round, NULL, N_THREADS), 0);
     for (unsigned i = 0; i < N_THREADS; i++) {
-        workers[i] = (struct worker){&stage, i};
+        workers[i] = (struct worker){&shared, i};
         assert_int_equal(pthread_create(&threads[i], NULL, reserve_and_release, &workers[i]), 0);
     }
     for (unsigned i = 0; i < N_THREADS; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
-    assert_int_equal(stage.n_wrong, 0);
-    assert_true(stage.n_held > 0 && stage.n_refused > 0);
-    assert_int_equal(used_now(&stage), QUOTA);
-    (void)pthread_barrier_destroy(&stage.last_round);
-    small_cluster_fini(&stage.cluster);
+    assert_int_equal(shared.n_wrong, 0);
+    assert_true(shared.n_held > 0 && shared.n_refused > 0);
+    assert_int_equal(used_now(&shared), QUOTA);
+    (void)pthread_barrier_destroy(&shared.last_round);
+    small_cluster_fini(&shared.cluster);
 }
 
 int main(void)

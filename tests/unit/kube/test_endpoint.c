@@ -71,10 +71,10 @@ static void loopback_is_known(void **state)
     expect_same("http://localhost.example", NULL, false, false);
 }
 
-static void expect_proxy(const char *given, const char *wanted)
+static void expect_proxy(const char *input, const char *wanted)
 {
     char server[] = "https://h";
-    char *proxy CLEANUP(mem_free_ptr) = given ? mem_strdup(given) : NULL;
+    char *proxy CLEANUP(mem_free_ptr) = input ? mem_strdup(input) : NULL;
     const struct kube_target target = {.server = server, .proxy_url = proxy};
     struct endpoint endpoint;
     endpoint_init(&endpoint, &target);

@@ -467,7 +467,7 @@ static int open_tls(void **state)
     return open_scheme(state, "https");
 }
 
-static int close_desk(void **state)
+static int close_api(void **state)
 {
     fake_api_close(*state);
     free(*state);
@@ -492,8 +492,8 @@ static void without_descriptors_there_is_no_loop(void **state)
     assert_null(loop);
 }
 
-#define PLAIN(test) cmocka_unit_test_setup_teardown(test, open_plain, close_desk)
-#define TLS(test) cmocka_unit_test_setup_teardown(test, open_tls, close_desk)
+#define PLAIN(test) cmocka_unit_test_setup_teardown(test, open_plain, close_api)
+#define TLS(test) cmocka_unit_test_setup_teardown(test, open_tls, close_api)
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 /* cluster: nodes, pods and use in the ledger. Mistakes of other projects: test_ledger_events.c;
  * long random histories: prop_ledger.c. */
-#include "given.h"
+#include "fixture.h"
 #include "ledger/cluster.h"
 #include "unit.h"
 
@@ -8,31 +8,31 @@
 
 #define GPU "nvidia.com/gpu"
 
-static const struct node_resource *resource_of(struct given *given, const char *node,
+static const struct node_resource *resource_of(struct fixture *fixture, const char *node,
                                                const char *resource)
 {
-    const struct shape_facts facts = given_shape_facts(given, "");
+    const struct shape_facts facts = fixture_shape_facts(fixture, "");
     struct shape_facts one = facts;
     const struct amount amount = {resource, 1};
     one.demand = &amount;
     one.n_demand = 1;
-    return node_find_resource(given_find(given, node),
-                              given_resolved(given, &one)->needs[0].resource);
+    return node_find_resource(fixture_find_node(fixture, node),
+                              fixture_resolve(fixture, &one)->needs[0].resource);
 }
 
 /* Nodes. */
 
 static void test_a_node_is_what_its_facts_say(void **state)
 {
-    struct given *given = *state;
-    struct node_facts facts =
-        given_node_facts(given, "n1", "cpu=8000 " GPU "=7", "zone=b,accelerator=Tesla-K80,arch=x");
-    facts.capacity = given_amounts(given, "cpu=9000 " GPU "=8", &facts.n_capacity);
-    facts.taints = given_taints(given, "a=b:NoSchedule", &facts.n_taints);
+    struct fixture *fixture = *state;
+    struct node_facts facts = fixture_node_facts(fixture, "n1", "cpu=8000 " GPU "=7",
+                                                 "zone=b,accelerator=Tesla-K80,arch=x");
+    facts.capacity = fixture_amounts(fixture, "cpu=9000 " GPU "=8", &facts.n_capacity);
+    facts.taints = fixture_taints(fixture, "a=b:NoSchedule", &facts.n_taints);
     facts.unschedulable = true;
-    given_node_of(given, &facts);
+    fixture_put_node_facts(fixture, &facts);
 
-    const struct node *node = given_find(given, "n1");
+    const struct node *node = fixture_find_node(fixture, "n1");
     const struct node_traits *traits = node_traits(node);
     assert_string_equal(node_name(node), "n1");
     assert_true(traits->unschedulable);
@@ -44,85 +44,86 @@ static void test_a_node_is_what_its_facts_say(void **state)
     assert_string_equal(traits->view.node_name, "n1");
     assert_string_equal(labels_find(traits->view.labels, traits->view.n_labels, "zone"), "b");
     assert_string_equal(labels_find(traits->view.labels, traits->view.n_labels, "arch"), "x");
-    const struct node_resource *gpus = resource_of(given, "n1", GPU);
+    const struct node_resource *gpus = resource_of(fixture, "n1", GPU);
     assert_true(gpus->resource->is_gpu);
     assert_true(gpus->advertised);
     assert_int_equal(gpus->capacity, 8);
     assert_int_equal(gpus->allocatable, 7);
     assert_int_equal(gpus->used, 0);
     assert_int_equal(node_resource_free(gpus), 7);
-    assert_false(resource_of(given, "n1", "cpu")->resource->is_gpu);
-    assert_int_equal(cluster_n_nodes(given->cluster), 1);
+    assert_false(resource_of(fixture, "n1", "cpu")->resource->is_gpu);
+    assert_int_equal(cluster_n_nodes(fixture->cluster), 1);
 }
 
 /* Kubernetes API, NodeStatus: an empty allocatable defaults to capacity. */
 static void test_allocatable_defaults_to_capacity_as_a_whole(void **state)
 {
-    struct given *given = *state;
-    struct node_facts facts = given_node_facts(given, "n1", "", "");
-    facts.capacity = given_amounts(given, "cpu=4000 " GPU "=8", &facts.n_capacity);
-    given_node_of(given, &facts);
-    assert_int_equal(given_free(given, "n1", GPU), 8);
+    struct fixture *fixture = *state;
+    struct node_facts facts = fixture_node_facts(fixture, "n1", "", "");
+    facts.capacity = fixture_amounts(fixture, "cpu=4000 " GPU "=8", &facts.n_capacity);
+    fixture_put_node_facts(fixture, &facts);
+    assert_int_equal(fixture_free_amount(fixture, "n1", GPU), 8);
 
-    facts.allocatable = given_amounts(given, "cpu=4000", &facts.n_allocatable);
-    given_node_of(given, &facts);
-    assert_int_equal(given_free(given, "n1", GPU), 0);
-    assert_int_equal(resource_of(given, "n1", GPU)->capacity, 8);
+    facts.allocatable = fixture_amounts(fixture, "cpu=4000", &facts.n_allocatable);
+    fixture_put_node_facts(fixture, &facts);
+    assert_int_equal(fixture_free_amount(fixture, "n1", GPU), 0);
+    assert_int_equal(resource_of(fixture, "n1", GPU)->capacity, 8);
 
     facts.n_capacity = 0;
-    given_node_of(given, &facts);
-    assert_int_equal(given_free(given, "n1", GPU), INT64_MIN);
-    assert_int_equal(resource_of(given, "n1", "cpu")->capacity, 4000);
+    fixture_put_node_facts(fixture, &facts);
+    assert_int_equal(fixture_free_amount(fixture, "n1", GPU), INT64_MIN);
+    assert_int_equal(resource_of(fixture, "n1", "cpu")->capacity, 4000);
 }
 
-static void check_model(struct given *given, const char *labels, const char *chip,
+static void check_model(struct fixture *fixture, const char *labels, const char *chip,
                         const char *label)
 {
-    given_node(given, "n1", GPU "=8", labels);
-    const struct node_traits *traits = node_traits(given_find(given, "n1"));
+    fixture_put_node(fixture, "n1", GPU "=8", labels);
+    const struct node_traits *traits = node_traits(fixture_find_node(fixture, "n1"));
     assert_string_equal(traits->model.chip, chip);
     assert_string_equal(traits->model_label, label);
 }
 
 static void test_the_first_label_that_names_a_model_decides(void **state)
 {
-    struct given *given = *state;
-    check_model(given, "", "", "");
-    check_model(given, "zone=A100", "", "");
-    check_model(given, "accelerator=nvidia-tesla-v100", "V100", "accelerator");
-    check_model(given, "accelerator=nvidia-tesla-v100,nvidia.com/gpu.product=Tesla-V100-SXM2-32GB",
-                "V100", "nvidia.com/gpu.product");
+    struct fixture *fixture = *state;
+    check_model(fixture, "", "", "");
+    check_model(fixture, "zone=A100", "", "");
+    check_model(fixture, "accelerator=nvidia-tesla-v100", "V100", "accelerator");
+    check_model(fixture,
+                "accelerator=nvidia-tesla-v100,nvidia.com/gpu.product=Tesla-V100-SXM2-32GB", "V100",
+                "nvidia.com/gpu.product");
     /* AKS: only brand words, so the next label decides */
-    check_model(given, "accelerator=nvidia", "", "");
-    check_model(given, "accelerator=nvidia,cloud.google.com/gke-accelerator=nvidia-l4", "L4",
+    check_model(fixture, "accelerator=nvidia", "", "");
+    check_model(fixture, "accelerator=nvidia,cloud.google.com/gke-accelerator=nvidia-l4", "L4",
                 "cloud.google.com/gke-accelerator");
-    check_model(given, "accelerator=", "", "");
-    assert_string_equal(node_traits(given_find(given, "n1"))->model_value, "");
-    check_model(given, "alpha.kubernetes.io/nvidia-gpu-name=Tesla K80", "K80",
+    check_model(fixture, "accelerator=", "", "");
+    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->model_value, "");
+    check_model(fixture, "alpha.kubernetes.io/nvidia-gpu-name=Tesla K80", "K80",
                 "alpha.kubernetes.io/nvidia-gpu-name");
-    assert_string_equal(node_traits(given_find(given, "n1"))->model_value, "Tesla K80");
+    assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->model_value, "Tesla K80");
 }
 
-static int64_t gpu_memory_mib(struct given *given, const char *labels)
+static int64_t gpu_memory_mib(struct fixture *fixture, const char *labels)
 {
-    given_node(given, "n1", GPU "=8", labels);
-    return node_traits(given_find(given, "n1"))->gpu_memory_bytes / 1024 / 1024;
+    fixture_put_node(fixture, "n1", GPU "=8", labels);
+    return node_traits(fixture_find_node(fixture, "n1"))->gpu_memory_bytes / 1024 / 1024;
 }
 
 static void test_gpu_memory_comes_from_the_label_else_from_the_name(void **state)
 {
 #define PRODUCT "nvidia.com/gpu.product=NVIDIA-A100-SXM4-40GB"
-    struct given *given = *state;
-    assert_int_equal(gpu_memory_mib(given, PRODUCT ",nvidia.com/gpu.memory=40536"), 40536);
-    assert_int_equal(gpu_memory_mib(given, PRODUCT), 40 * 1024);
-    assert_int_equal(gpu_memory_mib(given, "accelerator=A100"), 0);
-    assert_int_equal(gpu_memory_mib(given, "nvidia.com/gpu.memory=40536"), 40536);
+    struct fixture *fixture = *state;
+    assert_int_equal(gpu_memory_mib(fixture, PRODUCT ",nvidia.com/gpu.memory=40536"), 40536);
+    assert_int_equal(gpu_memory_mib(fixture, PRODUCT), 40 * 1024);
+    assert_int_equal(gpu_memory_mib(fixture, "accelerator=A100"), 0);
+    assert_int_equal(gpu_memory_mib(fixture, "nvidia.com/gpu.memory=40536"), 40536);
     /* invalid sizes are ignored */
-    assert_int_equal(gpu_memory_mib(given, PRODUCT ",nvidia.com/gpu.memory="), 40 * 1024);
-    assert_int_equal(gpu_memory_mib(given, PRODUCT ",nvidia.com/gpu.memory=0"), 40 * 1024);
-    assert_int_equal(gpu_memory_mib(given, PRODUCT ",nvidia.com/gpu.memory=-5"), 40 * 1024);
-    assert_int_equal(gpu_memory_mib(given, PRODUCT ",nvidia.com/gpu.memory=lots"), 40 * 1024);
-    assert_int_equal(gpu_memory_mib(given, PRODUCT ",nvidia.com/gpu.memory=9223372036854775807"),
+    assert_int_equal(gpu_memory_mib(fixture, PRODUCT ",nvidia.com/gpu.memory="), 40 * 1024);
+    assert_int_equal(gpu_memory_mib(fixture, PRODUCT ",nvidia.com/gpu.memory=0"), 40 * 1024);
+    assert_int_equal(gpu_memory_mib(fixture, PRODUCT ",nvidia.com/gpu.memory=-5"), 40 * 1024);
+    assert_int_equal(gpu_memory_mib(fixture, PRODUCT ",nvidia.com/gpu.memory=lots"), 40 * 1024);
+    assert_int_equal(gpu_memory_mib(fixture, PRODUCT ",nvidia.com/gpu.memory=9223372036854775807"),
                      40 * 1024);
 #undef PRODUCT
 }
@@ -130,40 +131,40 @@ static void test_gpu_memory_comes_from_the_label_else_from_the_name(void **state
 static void test_nodes_come_in_the_order_of_their_insertion(void **state)
 {
     static const char *const NAMES[] = {"zeta", "alpha", "mid"};
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     for (size_t i = 0; i < 3; i++)
-        given_node(given, NAMES[i], "cpu=1", "");
-    given_node(given, "zeta", "cpu=2", "");
+        fixture_put_node(fixture, NAMES[i], "cpu=1", "");
+    fixture_put_node(fixture, "zeta", "cpu=2", "");
     const struct node *node = NULL;
     for (size_t i = 0; i < 3; i++) {
-        node = cluster_next_node(given->cluster, node);
+        node = cluster_next_node(fixture->cluster, node);
         assert_string_equal(node_name(node), NAMES[i]);
     }
-    assert_null(cluster_next_node(given->cluster, node));
+    assert_null(cluster_next_node(fixture->cluster, node));
 }
 
 /* Pods. */
 
 static void test_a_running_pod_uses_its_demand(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", "cpu=8000 memory=100 pods=10 " GPU "=8", "");
-    given_pod(given, "p1", "n1", "cpu=500 memory=30 " GPU "=2");
-    given_pod(given, "p2", "n1", "cpu=250 " GPU "=1");
-    assert_int_equal(given_used(given, "n1", GPU), 3);
-    assert_int_equal(given_free(given, "n1", GPU), 5);
-    assert_int_equal(given_used(given, "n1", "cpu"), 750);
-    assert_int_equal(given_used(given, "n1", "memory"), 30);
-    assert_int_equal(given_free(given, "n1", "pods"), 8);
-    given_no_pod(given, "p1");
-    assert_int_equal(given_used(given, "n1", GPU), 1);
-    assert_int_equal(given_used(given, "n1", "memory"), 0);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", "cpu=8000 memory=100 pods=10 " GPU "=8", "");
+    fixture_put_pod(fixture, "p1", "n1", "cpu=500 memory=30 " GPU "=2");
+    fixture_put_pod(fixture, "p2", "n1", "cpu=250 " GPU "=1");
+    assert_int_equal(fixture_used(fixture, "n1", GPU), 3);
+    assert_int_equal(fixture_free_amount(fixture, "n1", GPU), 5);
+    assert_int_equal(fixture_used(fixture, "n1", "cpu"), 750);
+    assert_int_equal(fixture_used(fixture, "n1", "memory"), 30);
+    assert_int_equal(fixture_free_amount(fixture, "n1", "pods"), 8);
+    fixture_remove_pod(fixture, "p1");
+    assert_int_equal(fixture_used(fixture, "n1", GPU), 1);
+    assert_int_equal(fixture_used(fixture, "n1", "memory"), 0);
 }
 
 static void test_a_pod_is_what_its_facts_say(void **state)
 {
-    struct given *given = *state;
-    struct pod_facts facts = given_pod_facts(given, "u-1", "n1", GPU "=2");
+    struct fixture *fixture = *state;
+    struct pod_facts facts = fixture_pod_facts(fixture, "u-1", "n1", GPU "=2");
     facts.namespace_ = "ml";
     facts.name = "train-0";
     facts.nominated_node = "n7";
@@ -174,8 +175,8 @@ static void test_a_pod_is_what_its_facts_say(void **state)
     facts.gated = true;
     facts.terminating = true;
     facts.refusal = "container \"main\": 1.5 GPUs";
-    given_pod_of(given, &facts);
-    const struct pod *pod = cluster_find_pod(given->cluster, "u-1");
+    fixture_put_pod_facts(fixture, &facts);
+    const struct pod *pod = cluster_find_pod(fixture->cluster, "u-1");
     assert_string_equal(pod->uid, "u-1");
     assert_string_equal(pod->namespace_, "ml");
     assert_string_equal(pod->name, "train-0");
@@ -190,87 +191,87 @@ static void test_a_pod_is_what_its_facts_say(void **state)
     assert_int_equal(shape_demand(&pod->shape->facts, GPU), 2);
     assert_int_equal(pod->shape->n_gpu_needs, 1);
     assert_string_equal(pod->shape->needs[0].resource->name, GPU);
-    assert_null(cluster_find_pod(given->cluster, "train-0"));
+    assert_null(cluster_find_pod(fixture->cluster, "train-0"));
 }
 
 /* We reject the pod, but it runs, so its use counts. */
 static void test_a_refused_pod_uses_what_it_uses(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", GPU "=8", "");
-    struct pod_facts facts = given_pod_facts(given, "p1", "n1", GPU "=2");
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", GPU "=8", "");
+    struct pod_facts facts = fixture_pod_facts(fixture, "p1", "n1", GPU "=2");
     facts.refusal = "requests are not limits";
-    given_pod_of(given, &facts);
-    assert_int_equal(given_used(given, "n1", GPU), 2);
-    uint64_t version = cluster_version(given->cluster);
+    fixture_put_pod_facts(fixture, &facts);
+    assert_int_equal(fixture_used(fixture, "n1", GPU), 2);
+    uint64_t version = cluster_version(fixture->cluster);
     facts.refusal = NULL;
-    given_pod_of(given, &facts);
-    assert_null(cluster_find_pod(given->cluster, "p1")->refusal);
-    assert_true(cluster_version(given->cluster) > version);
-    assert_int_equal(given_used(given, "n1", GPU), 2);
+    fixture_put_pod_facts(fixture, &facts);
+    assert_null(cluster_find_pod(fixture->cluster, "p1")->refusal);
+    assert_true(cluster_version(fixture->cluster) > version);
+    assert_int_equal(fixture_used(fixture, "n1", GPU), 2);
 }
 
 static void test_pods_without_a_node_are_kept_and_use_nothing(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", GPU "=8", "");
-    given_pod(given, "p1", "", GPU "=2");
-    assert_int_equal(cluster_n_pods(given->cluster), 1);
-    assert_int_equal(cluster_n_nodes(given->cluster), 1);
-    assert_int_equal(given_used(given, "n1", GPU), 0);
-    given_pod(given, "p1", "n1", GPU "=2"); /* bound */
-    assert_int_equal(given_used(given, "n1", GPU), 2);
-    assert_int_equal(cluster_n_pods(given->cluster), 1);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", GPU "=8", "");
+    fixture_put_pod(fixture, "p1", "", GPU "=2");
+    assert_int_equal(cluster_n_pods(fixture->cluster), 1);
+    assert_int_equal(cluster_n_nodes(fixture->cluster), 1);
+    assert_int_equal(fixture_used(fixture, "n1", GPU), 0);
+    fixture_put_pod(fixture, "p1", "n1", GPU "=2"); /* bound */
+    assert_int_equal(fixture_used(fixture, "n1", GPU), 2);
+    assert_int_equal(cluster_n_pods(fixture->cluster), 1);
 }
 
 static void test_a_nomination_uses_nothing(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", GPU "=8", "");
-    struct pod_facts facts = given_pod_facts(given, "p1", "", GPU "=2");
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", GPU "=8", "");
+    struct pod_facts facts = fixture_pod_facts(fixture, "p1", "", GPU "=2");
     facts.nominated_node = "n1";
-    given_pod_of(given, &facts);
-    assert_int_equal(given_used(given, "n1", GPU), 0);
+    fixture_put_pod_facts(fixture, &facts);
+    assert_int_equal(fixture_used(fixture, "n1", GPU), 0);
 }
 
 static void test_a_changed_demand_counts_at_once(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", "cpu=8000 " GPU "=8", "");
-    given_pod(given, "p1", "n1", "cpu=500 " GPU "=2");
-    given_pod(given, "p1", "n1", "cpu=1500 " GPU "=2"); /* in-place resize */
-    assert_int_equal(given_used(given, "n1", "cpu"), 1500);
-    given_pod(given, "p1", "n1", "memory=7");
-    assert_int_equal(given_used(given, "n1", "cpu"), 0);
-    assert_int_equal(given_used(given, "n1", GPU), 0);
-    assert_int_equal(given_used(given, "n1", "memory"), 7);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", "cpu=8000 " GPU "=8", "");
+    fixture_put_pod(fixture, "p1", "n1", "cpu=500 " GPU "=2");
+    fixture_put_pod(fixture, "p1", "n1", "cpu=1500 " GPU "=2"); /* in-place resize */
+    assert_int_equal(fixture_used(fixture, "n1", "cpu"), 1500);
+    fixture_put_pod(fixture, "p1", "n1", "memory=7");
+    assert_int_equal(fixture_used(fixture, "n1", "cpu"), 0);
+    assert_int_equal(fixture_used(fixture, "n1", GPU), 0);
+    assert_int_equal(fixture_used(fixture, "n1", "memory"), 7);
 }
 
 static void test_the_holders_of_a_node(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", GPU "=8", "");
-    given_node(given, "n2", GPU "=8", "");
-    assert_null(node_next_pod(given_find(given, "n1"), NULL));
-    given_pod(given, "p1", "n1", GPU "=1");
-    given_pod(given, "p2", "n2", GPU "=1");
-    given_pod(given, "p3", "n1", GPU "=1");
-    const struct pod *pod = node_next_pod(given_find(given, "n1"), NULL);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", GPU "=8", "");
+    fixture_put_node(fixture, "n2", GPU "=8", "");
+    assert_null(node_next_pod(fixture_find_node(fixture, "n1"), NULL));
+    fixture_put_pod(fixture, "p1", "n1", GPU "=1");
+    fixture_put_pod(fixture, "p2", "n2", GPU "=1");
+    fixture_put_pod(fixture, "p3", "n1", GPU "=1");
+    const struct pod *pod = node_next_pod(fixture_find_node(fixture, "n1"), NULL);
     assert_string_equal(pod->uid, "p1");
-    pod = node_next_pod(given_find(given, "n1"), pod);
+    pod = node_next_pod(fixture_find_node(fixture, "n1"), pod);
     assert_string_equal(pod->uid, "p3");
-    assert_null(node_next_pod(given_find(given, "n1"), pod));
+    assert_null(node_next_pod(fixture_find_node(fixture, "n1"), pod));
 }
 
 static void test_all_pods_are_met_once(void **state)
 {
-    struct given *given = *state;
-    given_pod(given, "p1", "", "");
-    given_pod(given, "p2", "gone", GPU "=1");
-    given_pod(given, "p1", "", GPU "=1");
+    struct fixture *fixture = *state;
+    fixture_put_pod(fixture, "p1", "", "");
+    fixture_put_pod(fixture, "p2", "gone", GPU "=1");
+    fixture_put_pod(fixture, "p1", "", GPU "=1");
     size_t n = 0;
-    for (const struct pod *pod = cluster_next_pod(given->cluster, NULL); pod;
-         pod = cluster_next_pod(given->cluster, pod))
+    for (const struct pod *pod = cluster_next_pod(fixture->cluster, NULL); pod;
+         pod = cluster_next_pod(fixture->cluster, pod))
         n++;
     assert_int_equal(n, 2);
 }
@@ -280,64 +281,64 @@ static void test_all_pods_are_met_once(void **state)
 /* Includes names unknown to the ledger, and one that only a pod names. */
 static void test_many_nodes_are_found_as_one_is(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     const char *names[100];
     const struct node *found[100] = {NULL};
-    cluster_find_nodes(given->cluster, (const char *[]){"n0"}, 1, found);
+    cluster_find_nodes(fixture->cluster, (const char *[]){"n0"}, 1, found);
     assert_null(found[0]);
     for (size_t i = 0; i < 100; i++) {
-        names[i] = arena_printf(given->arena, "n%zu", i * 7 % 100);
+        names[i] = arena_printf(fixture->arena, "n%zu", i * 7 % 100);
         if (i % 3 != 0)
-            given_node(given, names[i], "cpu=1", "");
+            fixture_put_node(fixture, names[i], "cpu=1", "");
     }
-    given_pod(given, "p", names[3], "cpu=1");
-    cluster_find_nodes(given->cluster, names, 100, found);
+    fixture_put_pod(fixture, "p", names[3], "cpu=1");
+    cluster_find_nodes(fixture->cluster, names, 100, found);
     for (size_t i = 0; i < 100; i++) {
-        assert_ptr_equal(found[i], cluster_find_node(given->cluster, names[i]));
+        assert_ptr_equal(found[i], cluster_find_node(fixture->cluster, names[i]));
         assert_int_equal(found[i] != NULL, i % 3 != 0);
     }
 }
 
 static void test_every_change_grows_the_version(void **state)
 {
-    struct given *given = *state;
-    uint64_t version = cluster_version(given->cluster);
+    struct fixture *fixture = *state;
+    uint64_t version = cluster_version(fixture->cluster);
 #define GROWS(event)                                                                               \
     do {                                                                                           \
         event;                                                                                     \
-        assert_true(cluster_version(given->cluster) > version);                                    \
-        version = cluster_version(given->cluster);                                                 \
+        assert_true(cluster_version(fixture->cluster) > version);                                  \
+        version = cluster_version(fixture->cluster);                                               \
     } while (0)
-    GROWS(given_node(given, "n1", GPU "=8", ""));
-    GROWS(given_node(given, "n1", GPU "=7", ""));
-    GROWS(given_node(given, "n1", GPU "=7 cpu=1", ""));
-    GROWS(given_node(given, "n1", GPU "=7", ""));
-    GROWS(given_node(given, "n1", GPU "=7", "zone=a"));
-    GROWS(given_node(given, "n1", GPU "=7", "zone=b"));
-    GROWS(given_pod(given, "p1", "", GPU "=1"));
-    GROWS(given_pod(given, "p1", "n1", GPU "=1"));
-    GROWS(given_no_pod(given, "p1"));
-    GROWS(given_no_node(given, "n1"));
-    struct node_facts facts = given_node_facts(given, "n1", GPU "=8", "");
-    GROWS(given_node_of(given, &facts));
+    GROWS(fixture_put_node(fixture, "n1", GPU "=8", ""));
+    GROWS(fixture_put_node(fixture, "n1", GPU "=7", ""));
+    GROWS(fixture_put_node(fixture, "n1", GPU "=7 cpu=1", ""));
+    GROWS(fixture_put_node(fixture, "n1", GPU "=7", ""));
+    GROWS(fixture_put_node(fixture, "n1", GPU "=7", "zone=a"));
+    GROWS(fixture_put_node(fixture, "n1", GPU "=7", "zone=b"));
+    GROWS(fixture_put_pod(fixture, "p1", "", GPU "=1"));
+    GROWS(fixture_put_pod(fixture, "p1", "n1", GPU "=1"));
+    GROWS(fixture_remove_pod(fixture, "p1"));
+    GROWS(fixture_remove_node(fixture, "n1"));
+    struct node_facts facts = fixture_node_facts(fixture, "n1", GPU "=8", "");
+    GROWS(fixture_put_node_facts(fixture, &facts));
     facts.unschedulable = true;
-    GROWS(given_node_of(given, &facts));
+    GROWS(fixture_put_node_facts(fixture, &facts));
     facts.ready = false;
-    GROWS(given_node_of(given, &facts));
-    facts.taints = given_taints(given, "a=b:NoSchedule", &facts.n_taints);
-    GROWS(given_node_of(given, &facts));
-    facts.taints = given_taints(given, "a=b:NoExecute", &facts.n_taints);
-    GROWS(given_node_of(given, &facts));
+    GROWS(fixture_put_node_facts(fixture, &facts));
+    facts.taints = fixture_taints(fixture, "a=b:NoSchedule", &facts.n_taints);
+    GROWS(fixture_put_node_facts(fixture, &facts));
+    facts.taints = fixture_taints(fixture, "a=b:NoExecute", &facts.n_taints);
+    GROWS(fixture_put_node_facts(fixture, &facts));
     facts.n_capacity = 0; /* capacity equals allocatable then: no change */
-    given_node_of(given, &facts);
-    assert_int_equal(cluster_version(given->cluster), version);
+    fixture_put_node_facts(fixture, &facts);
+    assert_int_equal(cluster_version(fixture->cluster), version);
 #undef GROWS
 }
 
 static void test_every_fact_of_a_pod_counts_as_a_change(void **state)
 {
-    struct given *given = *state;
-    const struct pod_facts base = given_pod_facts(given, "p1", "n1", GPU "=1");
+    struct fixture *fixture = *state;
+    const struct pod_facts base = fixture_pod_facts(fixture, "p1", "n1", GPU "=1");
     struct pod_facts changed[14];
     const size_t n = sizeof changed / sizeof *changed;
     for (size_t i = 0; i < n; i++)
@@ -354,13 +355,13 @@ static void test_every_fact_of_a_pod_counts_as_a_change(void **state)
     changed[9].created_s = 1;
     changed[10].refusal = "no";
     changed[11].refusal = "never";
-    changed[12].shape = given_shape_facts(given, GPU "=2");
+    changed[12].shape = fixture_shape_facts(fixture, GPU "=2");
     changed[13].replica_of = "rs";
     for (size_t i = 0; i < n; i++) {
-        given_pod_of(given, i == 11 ? &changed[10] : &base);
-        uint64_t version = cluster_version(given->cluster);
-        given_pod_of(given, &changed[i]);
-        if (cluster_version(given->cluster) == version)
+        fixture_put_pod_facts(fixture, i == 11 ? &changed[10] : &base);
+        uint64_t version = cluster_version(fixture->cluster);
+        fixture_put_pod_facts(fixture, &changed[i]);
+        if (cluster_version(fixture->cluster) == version)
             fail_msg("change %zu went unseen", i);
     }
 }
@@ -368,35 +369,35 @@ static void test_every_fact_of_a_pod_counts_as_a_change(void **state)
 /* kube-scheduler's message and the start time are stored and updated, but change no decision. */
 static void test_words_about_a_pod_do_not_grow_the_version(void **state)
 {
-    struct given *given = *state;
-    struct pod_facts facts = given_pod_facts(given, "p1", "", GPU "=1");
-    given_pod_of(given, &facts);
-    const uint64_t version = cluster_version(given->cluster);
-    const struct pod *pod = cluster_find_pod(given->cluster, "p1");
+    struct fixture *fixture = *state;
+    struct pod_facts facts = fixture_pod_facts(fixture, "p1", "", GPU "=1");
+    fixture_put_pod_facts(fixture, &facts);
+    const uint64_t version = cluster_version(fixture->cluster);
+    const struct pod *pod = cluster_find_pod(fixture->cluster, "p1");
     assert_null(pod->unscheduled_reason);
     assert_null(pod->unscheduled_message);
     facts.unscheduled_reason = "Unschedulable";
     facts.unscheduled_message = "0/1 nodes are available";
-    given_pod_of(given, &facts);
+    fixture_put_pod_facts(fixture, &facts);
     facts.unscheduled_message = "0/2 nodes are available";
-    given_pod_of(given, &facts);
-    pod = cluster_find_pod(given->cluster, "p1");
+    fixture_put_pod_facts(fixture, &facts);
+    pod = cluster_find_pod(fixture->cluster, "p1");
     assert_string_equal(pod->unscheduled_reason, "Unschedulable");
     assert_string_equal(pod->unscheduled_message, "0/2 nodes are available");
     assert_null(pod->not_evaluated);
     facts.not_evaluated = "spec.volumes: data (csi)\n";
-    given_pod_of(given, &facts);
-    pod = cluster_find_pod(given->cluster, "p1");
+    fixture_put_pod_facts(fixture, &facts);
+    pod = cluster_find_pod(fixture->cluster, "p1");
     assert_string_equal(pod->not_evaluated, "spec.volumes: data (csi)\n");
     facts.started_s = 7;
-    given_pod_of(given, &facts);
-    assert_int_equal(cluster_find_pod(given->cluster, "p1")->started_s, 7);
-    assert_int_equal(cluster_version(given->cluster), version);
-    facts = given_pod_facts(given, "p1", "n1", GPU "=1");
-    given_pod_of(given, &facts);
-    assert_null(cluster_find_pod(given->cluster, "p1")->not_evaluated);
-    assert_null(cluster_find_pod(given->cluster, "p1")->unscheduled_message);
-    assert_true(cluster_version(given->cluster) > version);
+    fixture_put_pod_facts(fixture, &facts);
+    assert_int_equal(cluster_find_pod(fixture->cluster, "p1")->started_s, 7);
+    assert_int_equal(cluster_version(fixture->cluster), version);
+    facts = fixture_pod_facts(fixture, "p1", "n1", GPU "=1");
+    fixture_put_pod_facts(fixture, &facts);
+    assert_null(cluster_find_pod(fixture->cluster, "p1")->not_evaluated);
+    assert_null(cluster_find_pod(fixture->cluster, "p1")->unscheduled_message);
+    assert_true(cluster_version(fixture->cluster) > version);
 }
 
 /* Those of the test below. */
@@ -422,8 +423,8 @@ static void check_classes(const struct cluster *cluster)
 
 static void test_namespaces_and_priority_classes(void **state)
 {
-    struct given *given = *state;
-    struct cluster *cluster = given->cluster;
+    struct fixture *fixture = *state;
+    struct cluster *cluster = fixture->cluster;
     int64_t value = 77;
     assert_false(cluster_has_namespace(cluster, "ml"));
     assert_false(cluster_priority_of_class(cluster, "high", &value));
@@ -454,21 +455,21 @@ static void test_namespaces_and_priority_classes(void **state)
 /* Shows that the self-check can fail. */
 static void test_the_self_check_finds_a_wrong_sum(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", GPU "=8", "");
-    given_pod(given, "p1", "n1", GPU "=2");
-    struct node_resource *gpus = (struct node_resource *)(uintptr_t)resource_of(given, "n1", GPU);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", GPU "=8", "");
+    fixture_put_pod(fixture, "p1", "n1", GPU "=2");
+    struct node_resource *gpus = (struct node_resource *)(uintptr_t)resource_of(fixture, "n1", GPU);
     gpus->used = 3;
     struct err err = {""};
     /* the model's free GPUs and the hot part are wrong then too */
-    assert_int_equal(cluster_check(given->cluster, &err), 3);
+    assert_int_equal(cluster_check(fixture->cluster, &err), 3);
     assert_string_equal(err.text, "n1: nvidia.com/gpu is 3, should be 2");
-    assert_int_equal(cluster_check(given->cluster, NULL), 3);
+    assert_int_equal(cluster_check(fixture->cluster, NULL), 3);
     gpus->used = 2;
-    assert_int_equal(cluster_check(given->cluster, &err), 0);
+    assert_int_equal(cluster_check(fixture->cluster, &err), 0);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void)
 {

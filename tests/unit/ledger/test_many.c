@@ -1,6 +1,6 @@
 /* The self-check visits the whole ledger under the lock after every list. Objects that a tenant can
  * multiply must cost only linear time. */
-#include "given.h"
+#include "fixture.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -18,9 +18,9 @@ static double cpu_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static void put_pods(struct given *given, bool of_one_owner)
+static void put_pods(struct fixture *fixture, bool of_one_owner)
 {
-    struct pod_facts facts = given_pod_facts(given, "p", "n", GPU "=1");
+    struct pod_facts facts = fixture_pod_facts(fixture, "p", "n", GPU "=1");
     for (int i = 0; i < N_PODS; i++) {
         char name[32];
         (void)snprintf(name, sizeof name, "p%d", i);
@@ -29,15 +29,15 @@ static void put_pods(struct given *given, bool of_one_owner)
             facts.replica_of = "web";
         else
             facts.namespace_ = name;
-        cluster_upsert_pod(given->cluster, &facts);
+        cluster_upsert_pod(fixture->cluster, &facts);
     }
 }
 
-static void check_in_time(struct given *given)
+static void check_in_time(struct fixture *fixture)
 {
     struct err err = {""};
     const double begin_s = cpu_s();
-    if (cluster_check(given->cluster, &err) != 0)
+    if (cluster_check(fixture->cluster, &err) != 0)
         fail_msg("%s", err.text);
     const double took_s = cpu_s() - begin_s;
     if (took_s > CHECK_SECONDS_MAX)
@@ -48,20 +48,20 @@ static void test_many_namespaces(void **state)
 {
     static const struct quota_limit LIMITS[] = {{.gpus = 4}};
     const struct quota all = {.name = "all", .has_selector = true, .limits = LIMITS, .n_limits = 1};
-    struct given *given = *state;
-    given_quota(given, &all);
-    put_pods(given, false);
-    check_in_time(given);
+    struct fixture *fixture = *state;
+    fixture_add_quota(fixture, &all);
+    put_pods(fixture, false);
+    check_in_time(fixture);
 }
 
 static void test_many_replicas_on_one_node(void **state)
 {
-    struct given *given = *state;
-    put_pods(given, true);
-    check_in_time(given);
+    struct fixture *fixture = *state;
+    put_pods(fixture, true);
+    check_in_time(fixture);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void)
 {

@@ -1,51 +1,51 @@
 /* node_index: after any history each node is found by its name, and no other is. */
 #include "dice.h"
-#include "given.h"
+#include "fixture.h"
 #include "unit.h"
 
 #define N_NAMES 100
 #define N_STEPS 3000
 
 /* Names of different lengths, many a prefix of others. */
-static const char *name_of(struct given *given, unsigned i)
+static const char *name_of(struct fixture *fixture, unsigned i)
 {
-    return arena_printf(given->arena, "%.*s%u", (int)(i % 40),
+    return arena_printf(fixture->arena, "%.*s%u", (int)(i % 40),
                         "gpu-node-with-a-name-of-more-than-a-word", i);
 }
 
-static void assert_found(struct given *given, const char *const *names, const bool *is_there)
+static void assert_found(struct fixture *fixture, const char *const *names, const bool *is_there)
 {
     const struct node *found[N_NAMES];
     size_t n_there = 0;
-    cluster_find_nodes(given->cluster, names, N_NAMES, found);
+    cluster_find_nodes(fixture->cluster, names, N_NAMES, found);
     for (size_t i = 0; i < N_NAMES; i++) {
         n_there += is_there[i];
         assert_int_equal(found[i] != NULL, is_there[i]);
-        assert_ptr_equal(cluster_find_node(given->cluster, names[i]), found[i]);
+        assert_ptr_equal(cluster_find_node(fixture->cluster, names[i]), found[i]);
         if (found[i])
             assert_string_equal(node_name(found[i]), names[i]);
     }
-    assert_int_equal(cluster_n_nodes(given->cluster), n_there);
+    assert_int_equal(cluster_n_nodes(fixture->cluster), n_there);
 }
 
 /* Repeatedly grows from few nodes to all and shrinks again, so slots are reused. */
 static void test_nodes_that_come_and_go_are_found(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     struct dice dice = {1};
     const char *names[N_NAMES];
     bool is_there[N_NAMES] = {false};
     for (unsigned i = 0; i < N_NAMES; i++)
-        names[i] = name_of(given, i);
+        names[i] = name_of(fixture, i);
     for (unsigned step = 0; step < N_STEPS; step++) {
         const unsigned i = dice_below(&dice, N_NAMES);
         const bool grows = step / N_NAMES / 3 % 2 == 0;
         is_there[i] = dice_one_in(&dice, 8) != grows;
         if (is_there[i])
-            given_node(given, names[i], "cpu=1", "");
+            fixture_put_node(fixture, names[i], "cpu=1", "");
         else
-            cluster_delete_node(given->cluster, names[i]);
-        assert_found(given, names, is_there);
+            cluster_delete_node(fixture->cluster, names[i]);
+        assert_found(fixture, names, is_there);
     }
 }
 
@@ -53,16 +53,16 @@ static void test_nodes_that_come_and_go_are_found(void **state)
 static void test_names_of_one_hash_are_two_names(void **state)
 {
     static const char *const NAMES[] = {"gpu-nodeapfavaaa", "gpuabdgno58z9ifg"};
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     const struct node *found[2];
-    given_node(given, NAMES[0], "cpu=1", "");
-    assert_null(cluster_find_node(given->cluster, NAMES[1]));
-    given_node(given, NAMES[1], "cpu=1", "");
-    cluster_find_nodes(given->cluster, NAMES, 2, found);
+    fixture_put_node(fixture, NAMES[0], "cpu=1", "");
+    assert_null(cluster_find_node(fixture->cluster, NAMES[1]));
+    fixture_put_node(fixture, NAMES[1], "cpu=1", "");
+    cluster_find_nodes(fixture->cluster, NAMES, 2, found);
     assert_string_equal(node_name(found[0]), NAMES[0]);
     assert_string_equal(node_name(found[1]), NAMES[1]);
-    cluster_delete_node(given->cluster, NAMES[0]);
-    cluster_find_nodes(given->cluster, NAMES, 2, found);
+    cluster_delete_node(fixture->cluster, NAMES[0]);
+    cluster_find_nodes(fixture->cluster, NAMES, 2, found);
     assert_null(found[0]);
     assert_string_equal(node_name(found[1]), NAMES[1]);
 }
@@ -70,23 +70,23 @@ static void test_names_of_one_hash_are_two_names(void **state)
 static void test_nodes_are_met_in_the_order_in_which_they_came(void **state)
 {
     static const char *const ORDER[] = {"n2", "n3", "n1"};
-    struct given *given = *state;
-    given_node(given, "n1", "cpu=1", "");
-    given_node(given, "n2", "cpu=1", "");
-    given_node(given, "n3", "cpu=1", "");
-    cluster_delete_node(given->cluster, "n1");
-    given_node(given, "n1", "cpu=1", "");
-    given_node(given, "n2", "cpu=2", ""); /* it existed */
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", "cpu=1", "");
+    fixture_put_node(fixture, "n2", "cpu=1", "");
+    fixture_put_node(fixture, "n3", "cpu=1", "");
+    cluster_delete_node(fixture->cluster, "n1");
+    fixture_put_node(fixture, "n1", "cpu=1", "");
+    fixture_put_node(fixture, "n2", "cpu=2", ""); /* it existed */
     const struct node *node = NULL;
     for (size_t i = 0; i < 3; i++) {
-        node = cluster_next_node(given->cluster, node);
+        node = cluster_next_node(fixture->cluster, node);
         assert_non_null(node);
         assert_string_equal(node_name(node), ORDER[i]);
     }
-    assert_null(cluster_next_node(given->cluster, node));
+    assert_null(cluster_next_node(fixture->cluster, node));
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 /* Relists beyond well-read nodes and pods: unreadable objects, namespaces, priority classes. And
  * lookups of pods by name. */
-#include "given.h"
+#include "fixture.h"
 #include "unit.h"
 
 #include <stdio.h>
@@ -9,41 +9,41 @@
 
 static void test_a_node_that_could_not_be_read_stays(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", GPU "=8", "");
-    given_node(given, "n2", GPU "=8", "");
-    uint64_t version = cluster_version(given->cluster);
-    cluster_relist_begin(given->cluster, CLUSTER_NODES);
-    cluster_keep_node(given->cluster, "n1");
-    cluster_keep_node(given->cluster, "unheard-of");
-    assert_int_equal(cluster_version(given->cluster), version);
-    cluster_relist_end(given->cluster, CLUSTER_NODES);
-    assert_int_equal(cluster_n_nodes(given->cluster), 1);
-    assert_int_equal(given_free(given, "n1", GPU), 8);
-    assert_null(cluster_find_node(given->cluster, "n2"));
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", GPU "=8", "");
+    fixture_put_node(fixture, "n2", GPU "=8", "");
+    uint64_t version = cluster_version(fixture->cluster);
+    cluster_relist_begin(fixture->cluster, CLUSTER_NODES);
+    cluster_keep_node(fixture->cluster, "n1");
+    cluster_keep_node(fixture->cluster, "unheard-of");
+    assert_int_equal(cluster_version(fixture->cluster), version);
+    cluster_relist_end(fixture->cluster, CLUSTER_NODES);
+    assert_int_equal(cluster_n_nodes(fixture->cluster), 1);
+    assert_int_equal(fixture_free_amount(fixture, "n1", GPU), 8);
+    assert_null(cluster_find_node(fixture->cluster, "n2"));
 }
 
 static void test_a_pod_that_could_not_be_read_stays(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", GPU "=8", "");
-    given_pod(given, "p", "n1", GPU "=2");
-    given_pod(given, "q", "n1", GPU "=1");
-    cluster_relist_begin(given->cluster, CLUSTER_PODS);
-    cluster_keep_pod(given->cluster, "p");
-    cluster_keep_pod(given->cluster, "unheard-of");
-    cluster_relist_end(given->cluster, CLUSTER_PODS);
-    assert_int_equal(cluster_n_pods(given->cluster), 1);
-    assert_int_equal(given_used(given, "n1", GPU), 2);
-    cluster_relist_begin(given->cluster, CLUSTER_PODS); /* keeping applies to one list only */
-    cluster_relist_end(given->cluster, CLUSTER_PODS);
-    assert_int_equal(cluster_n_pods(given->cluster), 0);
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", GPU "=8", "");
+    fixture_put_pod(fixture, "p", "n1", GPU "=2");
+    fixture_put_pod(fixture, "q", "n1", GPU "=1");
+    cluster_relist_begin(fixture->cluster, CLUSTER_PODS);
+    cluster_keep_pod(fixture->cluster, "p");
+    cluster_keep_pod(fixture->cluster, "unheard-of");
+    cluster_relist_end(fixture->cluster, CLUSTER_PODS);
+    assert_int_equal(cluster_n_pods(fixture->cluster), 1);
+    assert_int_equal(fixture_used(fixture, "n1", GPU), 2);
+    cluster_relist_begin(fixture->cluster, CLUSTER_PODS); /* keeping applies to one list only */
+    cluster_relist_end(fixture->cluster, CLUSTER_PODS);
+    assert_int_equal(cluster_n_pods(fixture->cluster), 0);
 }
 
 static void test_namespaces_come_and_go(void **state)
 {
-    struct given *given = *state;
-    struct cluster *cluster = given->cluster;
+    struct fixture *fixture = *state;
+    struct cluster *cluster = fixture->cluster;
     cluster_upsert_namespace(cluster, &(struct namespace_facts){.name = "a"});
     cluster_upsert_namespace(cluster, &(struct namespace_facts){.name = "b"});
     uint64_t version = cluster_version(cluster);
@@ -65,8 +65,8 @@ static void test_namespaces_come_and_go(void **state)
 
 static void test_priority_classes_come_and_go(void **state)
 {
-    struct given *given = *state;
-    struct cluster *cluster = given->cluster;
+    struct fixture *fixture = *state;
+    struct cluster *cluster = fixture->cluster;
     int64_t value = 0;
     cluster_upsert_namespace(cluster, &(struct namespace_facts){.name = "high"});
     cluster_upsert_priority_class(cluster, "high", 1000, false, false);
@@ -91,12 +91,12 @@ static void test_priority_classes_come_and_go(void **state)
 
 static void test_a_fork_is_of_its_origins_version(void **state)
 {
-    struct given *given = *state;
-    given_node(given, "n1", GPU "=8", "");
-    cluster_upsert_namespace(given->cluster, &(struct namespace_facts){.name = "a"});
-    cluster_upsert_priority_class(given->cluster, "high", 1000, false, false);
-    struct cluster *fork = cluster_fork(given->cluster);
-    assert_int_equal(cluster_version(fork), cluster_version(given->cluster));
+    struct fixture *fixture = *state;
+    fixture_put_node(fixture, "n1", GPU "=8", "");
+    cluster_upsert_namespace(fixture->cluster, &(struct namespace_facts){.name = "a"});
+    cluster_upsert_priority_class(fixture->cluster, "high", 1000, false, false);
+    struct cluster *fork = cluster_fork(fixture->cluster);
+    assert_int_equal(cluster_version(fork), cluster_version(fixture->cluster));
     assert_true(cluster_has_namespace(fork, "a"));
     cluster_fork_free(fork);
 }
@@ -105,7 +105,7 @@ static void test_a_fork_is_of_its_origins_version(void **state)
  * to share chains. */
 static void test_pods_are_found_by_their_names(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     char uid[32];
     char name[32];
     char namespace_[32];
@@ -113,32 +113,33 @@ static void test_pods_are_found_by_their_names(void **state)
         (void)snprintf(uid, sizeof uid, "uid-%d", i);
         (void)snprintf(name, sizeof name, "train-%d", i / 20);
         (void)snprintf(namespace_, sizeof namespace_, "team-%d", i % 20);
-        struct pod_facts facts = given_pod_facts(given, uid, "", "");
+        struct pod_facts facts = fixture_pod_facts(fixture, uid, "", "");
         facts.name = name;
         facts.namespace_ = namespace_;
-        given_pod_of(given, &facts);
+        fixture_put_pod_facts(fixture, &facts);
     }
-    assert_int_equal(cluster_n_pods(given->cluster), 400);
-    assert_string_equal(cluster_find_pod_named(given->cluster, "team-3", "train-7")->uid,
+    assert_int_equal(cluster_n_pods(fixture->cluster), 400);
+    assert_string_equal(cluster_find_pod_named(fixture->cluster, "team-3", "train-7")->uid,
                         "uid-143");
-    assert_string_equal(cluster_find_pod_named(given->cluster, "team-7", "train-3")->uid, "uid-67");
-    assert_null(cluster_find_pod_named(given->cluster, "team-20", "train-7"));
-    assert_null(cluster_find_pod_named(given->cluster, "team-3", "train-20"));
-    given_no_pod(given, "uid-143");
-    assert_null(cluster_find_pod_named(given->cluster, "team-3", "train-7"));
-    assert_non_null(cluster_find_pod_named(given->cluster, "team-4", "train-7"));
+    assert_string_equal(cluster_find_pod_named(fixture->cluster, "team-7", "train-3")->uid,
+                        "uid-67");
+    assert_null(cluster_find_pod_named(fixture->cluster, "team-20", "train-7"));
+    assert_null(cluster_find_pod_named(fixture->cluster, "team-3", "train-20"));
+    fixture_remove_pod(fixture, "uid-143");
+    assert_null(cluster_find_pod_named(fixture->cluster, "team-3", "train-7"));
+    assert_non_null(cluster_find_pod_named(fixture->cluster, "team-4", "train-7"));
 }
 
 static void test_where_there_is_no_pod_none_is_found(void **state)
 {
-    struct given *given = *state;
-    assert_null(cluster_find_pod_named(given->cluster, "ml", "train-7"));
-    given_pod(given, "p", "", "");
-    given_no_pod(given, "p");
-    assert_null(cluster_find_pod_named(given->cluster, "default", "p"));
+    struct fixture *fixture = *state;
+    assert_null(cluster_find_pod_named(fixture->cluster, "ml", "train-7"));
+    fixture_put_pod(fixture, "p", "", "");
+    fixture_remove_pod(fixture, "p");
+    assert_null(cluster_find_pod_named(fixture->cluster, "default", "p"));
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void)
 {

@@ -1,5 +1,5 @@
 /* selector: labels, node selectors, affinity terms, taints and tolerations. */
-#include "given.h"
+#include "fixture.h"
 #include "types/selector.h"
 #include "unit.h"
 
@@ -7,10 +7,11 @@
 
 #define N_OF(array) (sizeof(array) / sizeof *(array))
 
-static struct label_view view_of(struct given *given, const char *name, const char *labels)
+static struct label_view view_of(struct fixture *fixture, const char *name, const char *labels)
 {
-    struct label_view view = {.node_name = name, .policy = &given->policy};
-    struct label *sorted = (struct label *)(uintptr_t)given_labels(given, labels, &view.n_labels);
+    struct label_view view = {.node_name = name, .policy = &fixture->policy};
+    struct label *sorted =
+        (struct label *)(uintptr_t)fixture_labels(fixture, labels, &view.n_labels);
     labels_sort(sorted, view.n_labels);
     view.labels = sorted;
     return view;
@@ -24,11 +25,11 @@ struct term_row {
     bool holds;
 };
 
-static void check_terms(struct given *given, const struct label_view *view,
+static void check_terms(struct fixture *fixture, const struct label_view *view,
                         const struct term_row *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const struct selector_term term = given_term(given, rows[i].term);
+        const struct selector_term term = fixture_term(fixture, rows[i].term);
         if (selector_term_holds(&term, view) != rows[i].holds)
             fail_msg("\"%s\" should %shold", rows[i].term, rows[i].holds ? "" : "not ");
     }
@@ -64,9 +65,9 @@ static void test_operators_on_labels(void **state)
         {"zone In a AND gpus Gt 8", false},
         {"", true}, /* an empty spec.nodeSelector */
     };
-    struct given *given = *state;
-    const struct label_view view = view_of(given, "n1", NODE_LABELS);
-    check_terms(given, &view, ROWS, N_OF(ROWS));
+    struct fixture *fixture = *state;
+    const struct label_view view = view_of(fixture, "n1", NODE_LABELS);
+    check_terms(fixture, &view, ROWS, N_OF(ROWS));
 }
 
 /* Non-integers on either side match nothing (nodeaffinity parses both with ParseInt). */
@@ -89,9 +90,9 @@ static void test_gt_and_lt_compare_integers_only(void **state)
         {"plus Gt 7", true},
         {"spaced Gt 7", false},
     };
-    struct given *given = *state;
-    const struct label_view view = view_of(given, "n1", NODE_LABELS);
-    check_terms(given, &view, ROWS, N_OF(ROWS));
+    struct fixture *fixture = *state;
+    const struct label_view view = view_of(fixture, "n1", NODE_LABELS);
+    check_terms(fixture, &view, ROWS, N_OF(ROWS));
     const char *const spaced[] = {" 7"};
     const struct requirement requirement = {
         .key = "gpus", .op = SELECTOR_GREATER, .values = spaced, .n_values = 1};
@@ -115,9 +116,9 @@ static void test_requirements_that_kubernetes_refuses_match_nothing(void **state
         {"@metadata.namespace In n1", false},
         {"@spec.unschedulable NotIn true", false},
     };
-    struct given *given = *state;
-    const struct label_view view = view_of(given, "n1", NODE_LABELS);
-    check_terms(given, &view, ROWS, N_OF(ROWS));
+    struct fixture *fixture = *state;
+    const struct label_view view = view_of(fixture, "n1", NODE_LABELS);
+    check_terms(fixture, &view, ROWS, N_OF(ROWS));
 }
 
 static void test_field_metadata_name(void **state)
@@ -131,9 +132,9 @@ static void test_field_metadata_name(void **state)
         {"metadata.name In n1", false},
         {"metadata.name In other", true},
     };
-    struct given *given = *state;
-    const struct label_view view = view_of(given, "n1", "metadata.name=other");
-    check_terms(given, &view, ROWS, N_OF(ROWS));
+    struct fixture *fixture = *state;
+    const struct label_view view = view_of(fixture, "n1", "metadata.name=other");
+    check_terms(fixture, &view, ROWS, N_OF(ROWS));
 }
 
 static void test_terms_of_affinity(void **state)
@@ -144,10 +145,10 @@ static void test_terms_of_affinity(void **state)
         {"zone In a AND gpus In 4 OR zone In a AND gpus In 8", true},
         {"zone In a AND gpus In 4 OR zone In b AND gpus In 8", false},
     };
-    struct given *given = *state;
-    const struct label_view view = view_of(given, "n1", NODE_LABELS);
+    struct fixture *fixture = *state;
+    const struct label_view view = view_of(fixture, "n1", NODE_LABELS);
     for (size_t i = 0; i < N_OF(ROWS); i++) {
-        const struct node_selector selector = given_selector(given, ROWS[i].term);
+        const struct node_selector selector = fixture_selector(fixture, ROWS[i].term);
         if (node_selector_holds(&selector, &view) != ROWS[i].holds)
             fail_msg("\"%s\" should %shold", ROWS[i].term, ROWS[i].holds ? "" : "not ");
     }
@@ -156,8 +157,8 @@ static void test_terms_of_affinity(void **state)
 /* NodeSelectorTerm: "A null or empty node selector term matches no objects." */
 static void test_empty_affinity_matches_no_node(void **state)
 {
-    struct given *given = *state;
-    const struct label_view view = view_of(given, "n1", NODE_LABELS);
+    struct fixture *fixture = *state;
+    const struct label_view view = view_of(fixture, "n1", NODE_LABELS);
     const struct node_selector absent = {0};
     assert_true(node_selector_holds(&absent, &view));
     const struct node_selector without_terms = {.present = true};
@@ -165,18 +166,18 @@ static void test_empty_affinity_matches_no_node(void **state)
     struct selector_term terms[2] = {{0}, {0}};
     const struct node_selector empty_terms = {true, terms, 2};
     assert_false(node_selector_holds(&empty_terms, &view));
-    terms[1] = given_term(given, "zone In a");
+    terms[1] = fixture_term(fixture, "zone In a");
     assert_true(node_selector_holds(&empty_terms, &view));
 }
 
 static void test_preferred_weights_add_up(void **state)
 {
-    struct given *given = *state;
-    const struct label_view view = view_of(given, "n1", NODE_LABELS);
+    struct fixture *fixture = *state;
+    const struct label_view view = view_of(fixture, "n1", NODE_LABELS);
     const struct preferred_term terms[] = {
-        {100, given_term(given, "zone In a")},
-        {7, given_term(given, "zone In b")},
-        {1, given_term(given, "gpus Gt 4 AND zone Exists")},
+        {100, fixture_term(fixture, "zone In a")},
+        {7, fixture_term(fixture, "zone In b")},
+        {1, fixture_term(fixture, "gpus Gt 4 AND zone Exists")},
         {50, {0}}, /* without requirements it matches nothing */
     };
     assert_int_equal(preferred_weight(terms, N_OF(terms), &view), 101);
@@ -191,17 +192,17 @@ static void test_a_node_without_labels(void **state)
         {"zone NotIn a", true},
         {"@metadata.name In n1", true},
     };
-    struct given *given = *state;
-    const struct label_view view = {.node_name = "n1", .policy = &given->policy};
-    check_terms(given, &view, ROWS, N_OF(ROWS));
+    struct fixture *fixture = *state;
+    const struct label_view view = {.node_name = "n1", .policy = &fixture->policy};
+    check_terms(fixture, &view, ROWS, N_OF(ROWS));
     assert_null(labels_find(NULL, 0, "zone"));
     labels_sort(NULL, 0);
 }
 
 static void test_labels_are_found_whatever_their_order(void **state)
 {
-    struct given *given = *state;
-    const struct label_view view = view_of(given, "n1", "c=3,a=1,b=2,ab=12,B=22");
+    struct fixture *fixture = *state;
+    const struct label_view view = view_of(fixture, "n1", "c=3,a=1,b=2,ab=12,B=22");
     assert_string_equal(labels_find(view.labels, view.n_labels, "a"), "1");
     assert_string_equal(labels_find(view.labels, view.n_labels, "ab"), "12");
     assert_string_equal(labels_find(view.labels, view.n_labels, "b"), "2");
@@ -217,11 +218,11 @@ struct legacy_row {
     bool holds;
 };
 
-static void check_legacy(struct given *given, const struct legacy_row *rows, size_t n)
+static void check_legacy(struct fixture *fixture, const struct legacy_row *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const struct label_view view = view_of(given, "n1", rows[i].label);
-        const struct node_selector selector = given_legacy_selector(given, rows[i].term);
+        const struct label_view view = view_of(fixture, "n1", rows[i].label);
+        const struct node_selector selector = fixture_legacy_selector(fixture, rows[i].term);
         if (node_selector_holds(&selector, &view) != rows[i].holds)
             fail_msg("\"%s\" should %shold on a node with %s", rows[i].term,
                      rows[i].holds ? "" : "not ", rows[i].label);
@@ -279,25 +280,25 @@ static void test_values_in_spec_are_text(void **state)
         {"accelerator In tesla-k80", false},
         {"accelerator In Tesla-K80", true},
     };
-    struct given *given = *state;
-    const struct label_view view = view_of(given, "n1", "accelerator=Tesla-K80");
-    check_terms(given, &view, ROWS, N_OF(ROWS));
+    struct fixture *fixture = *state;
+    const struct label_view view = view_of(fixture, "n1", "accelerator=Tesla-K80");
+    check_terms(fixture, &view, ROWS, N_OF(ROWS));
 }
 
 static void test_legacy_values_go_through_the_aliases(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     struct gpu_model_alias alias = {"old-faithful", "Tesla K80"};
-    given->policy.aliases = &alias;
-    given->policy.n_aliases = 1;
+    fixture->policy.aliases = &alias;
+    fixture->policy.n_aliases = 1;
     static const struct legacy_row ROWS[] = {
         {"accelerator=old-faithful", "accelerator In Tesla K80", true},
         {"accelerator=Tesla-K80", "accelerator In old-faithful", true},
         {"accelerator=Tesla-P100", "accelerator In old-faithful", false},
     };
-    check_legacy(given, ROWS, N_OF(ROWS));
-    given->policy.aliases = NULL;
-    given->policy.n_aliases = 0;
+    check_legacy(fixture, ROWS, N_OF(ROWS));
+    fixture->policy.aliases = NULL;
+    fixture->policy.n_aliases = 0;
 }
 
 struct taint_row {
@@ -330,11 +331,11 @@ static void test_tolerations(void **state)
         {"nvidia.com/gpu=present:NoSchedule", "nvidia.com/gpu", true},
         {"nvidia.com/gpu=present:NoSchedule", "nvidia.com/gpu=", false},
     };
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     for (size_t i = 0; i < N_OF(ROWS); i++) {
         size_t n = 0;
-        const struct taint *taint = given_taints(given, ROWS[i].taint, &n);
-        const struct toleration *one = given_tolerations(given, ROWS[i].toleration, &n);
+        const struct taint *taint = fixture_taints(fixture, ROWS[i].taint, &n);
+        const struct toleration *one = fixture_tolerations(fixture, ROWS[i].toleration, &n);
         if (toleration_tolerates(one, taint) != ROWS[i].tolerated)
             fail_msg("%s should %stolerate %s", ROWS[i].toleration, ROWS[i].tolerated ? "" : "not ",
                      ROWS[i].taint);
@@ -353,16 +354,16 @@ static void test_exists_needs_no_value(void **state)
 
 static void test_first_taint_that_nothing_tolerates(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     size_t n_taints = 0;
     size_t n = 0;
-    const struct taint *taints = given_taints(
-        given, "soft=1:PreferNoSchedule a=1:NoSchedule b=1:NoExecute c=1:NoSchedule", &n_taints);
-    const struct toleration *none = given_tolerations(given, "", &n);
+    const struct taint *taints = fixture_taints(
+        fixture, "soft=1:PreferNoSchedule a=1:NoSchedule b=1:NoExecute c=1:NoSchedule", &n_taints);
+    const struct toleration *none = fixture_tolerations(fixture, "", &n);
     assert_ptr_equal(taints_first_untolerated(taints, n_taints, none, n), &taints[1]);
-    const struct toleration *a = given_tolerations(given, "x a", &n);
+    const struct toleration *a = fixture_tolerations(fixture, "x a", &n);
     assert_ptr_equal(taints_first_untolerated(taints, n_taints, a, n), &taints[2]);
-    const struct toleration *all = given_tolerations(given, "c a=1 b:NoExecute", &n);
+    const struct toleration *all = fixture_tolerations(fixture, "c a=1 b:NoExecute", &n);
     assert_null(taints_first_untolerated(taints, n_taints, all, n));
     assert_null(taints_first_untolerated(NULL, 0, NULL, 0));
 }
@@ -370,22 +371,22 @@ static void test_first_taint_that_nothing_tolerates(void **state)
 /* PreferNoSchedule excludes no pod; it is only counted. */
 static void test_prefer_no_schedule(void **state)
 {
-    struct given *given = *state;
+    struct fixture *fixture = *state;
     size_t n_taints = 0;
     size_t n = 0;
-    const struct taint *taints =
-        given_taints(given, "a=1:PreferNoSchedule b=1:PreferNoSchedule c=1:NoSchedule", &n_taints);
+    const struct taint *taints = fixture_taints(
+        fixture, "a=1:PreferNoSchedule b=1:PreferNoSchedule c=1:NoSchedule", &n_taints);
     assert_null(taints_first_untolerated(taints, 2, NULL, 0));
     assert_int_equal(taints_unpreferred(taints, n_taints, NULL, 0), 2);
-    const struct toleration *one = given_tolerations(given, "a=1:PreferNoSchedule", &n);
+    const struct toleration *one = fixture_tolerations(fixture, "a=1:PreferNoSchedule", &n);
     assert_int_equal(taints_unpreferred(taints, n_taints, one, n), 1);
-    const struct toleration *hard = given_tolerations(given, "a=1:NoSchedule b:NoExecute", &n);
+    const struct toleration *hard = fixture_tolerations(fixture, "a=1:NoSchedule b:NoExecute", &n);
     assert_int_equal(taints_unpreferred(taints, n_taints, hard, n), 2);
-    const struct toleration *all = given_tolerations(given, "*", &n);
+    const struct toleration *all = fixture_tolerations(fixture, "*", &n);
     assert_int_equal(taints_unpreferred(taints, n_taints, all, n), 0);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, given_setup, given_teardown)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void)
 {

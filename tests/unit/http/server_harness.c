@@ -1,5 +1,5 @@
-/* desk: see desk.h. */
-#include "desk.h"
+/* server_harness: see server_harness.h. */
+#include "server_harness.h"
 #include "base/mem.h"
 #include "client.h"
 #include "unit.h"
@@ -12,7 +12,7 @@
 
 #define MAX_LATE 1024
 
-struct desk {
+struct server_harness {
     struct server *server;
     pthread_mutex_t lock;
     pthread_cond_t arrived;
@@ -24,7 +24,7 @@ struct desk {
     struct route routes[13];
 };
 
-void desk_answer(struct exchange *exchange)
+void server_harness_answer(struct exchange *exchange)
 {
     size_t len = 0;
     const char *body = exchange_body(exchange, &len);
@@ -42,7 +42,7 @@ void desk_answer(struct exchange *exchange)
 static void answer_now(void *context, struct exchange *exchange)
 {
     (void)context;
-    desk_answer(exchange);
+    server_harness_answer(exchange);
 }
 
 static void answer_nothing(void *context, struct exchange *exchange)
@@ -54,9 +54,9 @@ static void answer_nothing(void *context, struct exchange *exchange)
 static void answer_much(void *context, struct exchange *exchange)
 {
     (void)context;
-    char *body = mem_new_array(DESK_MUCH_BYTES, 1);
-    memset(body, 'm', DESK_MUCH_BYTES);
-    exchange_answer(exchange, 200, "text/plain", body, DESK_MUCH_BYTES, 0);
+    char *body = mem_new_array(SERVER_HARNESS_MUCH_BYTES, 1);
+    memset(body, 'm', SERVER_HARNESS_MUCH_BYTES);
+    exchange_answer(exchange, 200, "text/plain", body, SERVER_HARNESS_MUCH_BYTES, 0);
 }
 
 static void answer_badly(void *context, struct exchange *exchange)
@@ -68,21 +68,21 @@ static void answer_badly(void *context, struct exchange *exchange)
 
 static void answer_later(void *context, struct exchange *exchange)
 {
-    struct desk *desk = context;
-    (void)pthread_mutex_lock(&desk->lock);
-    desk->late[desk->n_late++ % MAX_LATE] = exchange;
-    (void)pthread_cond_broadcast(&desk->arrived);
-    (void)pthread_mutex_unlock(&desk->lock);
+    struct server_harness *harness = context;
+    (void)pthread_mutex_lock(&harness->lock);
+    harness->late[harness->n_late++ % MAX_LATE] = exchange;
+    (void)pthread_cond_broadcast(&harness->arrived);
+    (void)pthread_mutex_unlock(&harness->lock);
 }
 
 static void hold(void *context, struct exchange *exchange)
 {
-    struct desk *desk = context;
-    answer_later(desk, exchange);
-    (void)pthread_mutex_lock(&desk->lock);
-    while (!desk->let_go)
-        (void)pthread_cond_wait(&desk->arrived, &desk->lock);
-    (void)pthread_mutex_unlock(&desk->lock);
+    struct server_harness *harness = context;
+    answer_later(harness, exchange);
+    (void)pthread_mutex_lock(&harness->lock);
+    while (!harness->let_go)
+        (void)pthread_cond_wait(&harness->arrived, &harness->lock);
+    (void)pthread_mutex_unlock(&harness->lock);
 }
 
 static enum gate_verdict judge(void *context, struct exchange *exchange)
@@ -104,26 +104,26 @@ static void ask(void *context, struct exchange *exchange)
         answer_later(context, exchange);
 }
 
-void desk_let_go(struct desk *desk)
+void server_harness_let_go(struct server_harness *harness)
 {
-    (void)pthread_mutex_lock(&desk->lock);
-    desk->let_go = true;
-    (void)pthread_cond_broadcast(&desk->arrived);
-    (void)pthread_mutex_unlock(&desk->lock);
+    (void)pthread_mutex_lock(&harness->lock);
+    harness->let_go = true;
+    (void)pthread_cond_broadcast(&harness->arrived);
+    (void)pthread_mutex_unlock(&harness->lock);
 }
 
-struct exchange *desk_next(struct desk *desk)
+struct exchange *server_harness_next(struct server_harness *harness)
 {
-    (void)pthread_mutex_lock(&desk->lock);
-    while (desk->n_taken == desk->n_late)
-        (void)pthread_cond_wait(&desk->arrived, &desk->lock);
-    struct exchange *exchange = desk->late[desk->n_taken++ % MAX_LATE];
-    (void)pthread_mutex_unlock(&desk->lock);
+    (void)pthread_mutex_lock(&harness->lock);
+    while (harness->n_taken == harness->n_late)
+        (void)pthread_cond_wait(&harness->arrived, &harness->lock);
+    struct exchange *exchange = harness->late[harness->n_taken++ % MAX_LATE];
+    (void)pthread_mutex_unlock(&harness->lock);
     return exchange;
 }
 
-int desk_start(const char *verbs, const char *people, const char *probes, struct desk **ret_desk,
-               struct err *err)
+int server_harness_start(const char *verbs, const char *people, const char *probes,
+                         struct server_harness **ret_harness, struct err *err)
 {
     const struct server_settings settings = {.verbs = verbs,
                                              .people = people,
@@ -134,84 +134,85 @@ int desk_start(const char *verbs, const char *people, const char *probes, struct
                                              .idle_timeout_s = 300,
                                              .request_timeout_s = 300,
                                              .n_threads = 4};
-    return desk_start_with(&settings, ret_desk, err);
+    return server_harness_start_with(&settings, ret_harness, err);
 }
 
-int desk_start_with(const struct server_settings *settings, struct desk **ret_desk, struct err *err)
+int server_harness_start_with(const struct server_settings *settings,
+                              struct server_harness **ret_harness, struct err *err)
 {
     const unsigned all = LISTEN_VERBS | LISTEN_PEOPLE | LISTEN_PROBES;
-    struct desk *desk = MEM_NEW(struct desk);
+    struct server_harness *harness = MEM_NEW(struct server_harness);
     const struct route routes[] = {
         {"GET", "/now", all, "now", answer_now, NULL, NULL},
         {"POST", "/now", all, "now", answer_now, NULL, NULL},
-        {"POST", "/later", LISTEN_VERBS, "later", answer_later, desk, NULL},
-        {"POST", "/hold", LISTEN_PEOPLE, "hold", hold, desk, NULL},
+        {"POST", "/later", LISTEN_VERBS, "later", answer_later, harness, NULL},
+        {"POST", "/hold", LISTEN_PEOPLE, "hold", hold, harness, NULL},
         {"GET", "/nothing", all, "nothing", answer_nothing, NULL, NULL},
         {"GET", "/much", all, "much", answer_much, NULL, NULL},
         {"GET", "/bad", all, "bad", answer_badly, NULL, NULL},
         {"GET", "/below/", LISTEN_PEOPLE, "below", answer_now, NULL, NULL},
         {"POST", "/below/deep/", LISTEN_PEOPLE, "deep", answer_now, NULL, NULL},
-        {"POST", "/gated/now", LISTEN_VERBS, "gated", answer_now, NULL, &desk->gate},
-        {"POST", "/gated/later", LISTEN_VERBS, "gated", answer_later, desk, &desk->gate},
+        {"POST", "/gated/now", LISTEN_VERBS, "gated", answer_now, NULL, &harness->gate},
+        {"POST", "/gated/later", LISTEN_VERBS, "gated", answer_later, harness, &harness->gate},
         {"GET", "/livez", LISTEN_PROBES, "livez", answer_now, NULL, NULL},
         {0}};
-    desk->gate = (struct gate){judge, ask, desk};
-    memcpy(desk->routes, routes, sizeof routes);
-    (void)pthread_mutex_init(&desk->lock, NULL);
-    (void)pthread_cond_init(&desk->arrived, NULL);
-    int r = server_start(settings, desk->routes, &desk->server, err);
+    harness->gate = (struct gate){judge, ask, harness};
+    memcpy(harness->routes, routes, sizeof routes);
+    (void)pthread_mutex_init(&harness->lock, NULL);
+    (void)pthread_cond_init(&harness->arrived, NULL);
+    int r = server_start(settings, harness->routes, &harness->server, err);
     if (r < 0)
-        desk_free(desk, 0);
+        server_harness_free(harness, 0);
     else
-        *ret_desk = desk;
+        *ret_harness = harness;
     return r;
 }
 
-struct desk *desk_new(void)
+struct server_harness *server_harness_new(void)
 {
-    struct desk *desk = NULL;
+    struct server_harness *harness = NULL;
     struct err err = {""};
     const char *address = "127.0.0.1:0";
-    if (desk_start(address, address, address, &desk, &err) < 0)
+    if (server_harness_start(address, address, address, &harness, &err) < 0)
         fail_msg("%s", err.text);
-    return desk;
+    return harness;
 }
 
-struct server *desk_take_server(struct desk *desk)
+struct server *server_harness_take_server(struct server_harness *harness)
 {
-    struct server *server = desk->server;
-    desk->server = NULL;
+    struct server *server = harness->server;
+    harness->server = NULL;
     return server;
 }
 
-struct server *desk_server(const struct desk *desk)
+struct server *server_harness_server(const struct server_harness *harness)
 {
-    return desk->server;
+    return harness->server;
 }
 
-void desk_free(struct desk *desk, unsigned drain_ms)
+void server_harness_free(struct server_harness *harness, unsigned drain_ms)
 {
-    if (desk->server)
-        server_stop(desk->server, drain_ms);
-    (void)pthread_mutex_destroy(&desk->lock);
-    (void)pthread_cond_destroy(&desk->arrived);
-    free(desk);
+    if (harness->server)
+        server_stop(harness->server, drain_ms);
+    (void)pthread_mutex_destroy(&harness->lock);
+    (void)pthread_cond_destroy(&harness->arrived);
+    free(harness);
 }
 
-int desk_client(const struct desk *desk, enum listener listener)
+int server_harness_client(const struct server_harness *harness, enum listener listener)
 {
-    return client_open(server_address(desk->server, listener));
+    return client_open(server_address(harness->server, listener));
 }
 
-int desk_set_up(void **state)
+int server_harness_setup(void **state)
 {
-    *state = desk_new();
+    *state = server_harness_new();
     return 0;
 }
 
-int desk_tear_down(void **state)
+int server_harness_teardown(void **state)
 {
-    desk_free(*state, 10000);
+    server_harness_free(*state, 10000);
     return 0;
 }
 
@@ -230,21 +231,21 @@ static void *end_all(void *arg)
     return NULL;
 }
 
-void desk_race_with_stop(const char *request, void (*end)(struct exchange *exchange))
+void server_harness_race_with_stop(const char *request, void (*end)(struct exchange *exchange))
 {
-    struct desk *desk = desk_new();
+    struct server_harness *harness = server_harness_new();
     struct race race = {.end = end};
     struct reply reply;
     pthread_t thread;
     int fds[N_RACING];
     for (int i = 0; i < N_RACING; i++) {
-        fds[i] = desk_client(desk, LISTEN_VERBS);
+        fds[i] = server_harness_client(harness, LISTEN_VERBS);
         client_send(fds[i], request);
     }
     for (int i = 0; i < N_RACING; i++)
-        race.exchanges[i] = desk_next(desk);
+        race.exchanges[i] = server_harness_next(harness);
     assert_int_equal(pthread_create(&thread, NULL, end_all, &race), 0);
-    server_stop(desk_take_server(desk), 0);
+    server_stop(server_harness_take_server(harness), 0);
     for (int i = 0; i < N_RACING; i++) {
         client_read(fds[i], &reply);
         assert_true(reply.status == 200 || reply.status == 503);
@@ -252,5 +253,5 @@ void desk_race_with_stop(const char *request, void (*end)(struct exchange *excha
         (void)close(fds[i]);
     }
     assert_int_equal(pthread_join(thread, NULL), 0);
-    desk_free(desk, 0);
+    server_harness_free(harness, 0);
 }

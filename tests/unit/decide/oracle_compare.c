@@ -1,7 +1,7 @@
-/* twin_compare: see twin_compare.h. It reads private parts of the ledger. */
-#include "twin_compare.h"
+/* oracle_compare: see oracle_compare.h. It reads private parts of the ledger. */
+#include "oracle_compare.h"
 #include "ledger.h"
-#include "plain_facts.h"
+#include "oracle_facts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -46,23 +46,24 @@ static int64_t free_of(int64_t allocatable, int64_t used, int64_t reserved)
     return too_low ? INT64_MIN : free;
 }
 
-struct plain_sums {
+struct oracle_sums {
     int64_t used;
     int64_t reserved;
 };
 
-static int compare_resource(struct err *err, const struct node *node, const struct plain_node *want,
-                            size_t r, const struct plain_sums *sums)
+static int compare_resource(struct err *err, const struct node *node,
+                            const struct oracle_node *want, size_t r,
+                            const struct oracle_sums *sums)
 {
-    const char *resource = PLAIN_RESOURCE_NAMES[r];
+    const char *resource = ORACLE_RESOURCE_NAMES[r];
     const struct node_resource *has = find(node, resource);
-    const bool advertised = want->capacity[r] != PLAIN_ABSENT;
+    const bool advertised = want->capacity[r] != ORACLE_ABSENT;
     const int64_t capacity = advertised ? want->capacity[r] : 0;
     const int64_t allocatable = advertised ? want->allocatable[r] : 0;
     const int64_t free = free_of(allocatable, sums->used, sums->reserved);
     const bool is_used = sums->used != 0 || sums->reserved != 0;
     int result = compare(err, node_name(node), resource, has != NULL,
-                         advertised || (PLAIN_ALWAYS_KEPT[r] && is_used));
+                         advertised || (ORACLE_ALWAYS_KEPT[r] && is_used));
     if (!has || result < 0)
         return result;
     if ((result = compare(err, resource, "used", has->used, sums->used)) < 0 ||
@@ -75,14 +76,14 @@ static int compare_resource(struct err *err, const struct node *node, const stru
     return result;
 }
 
-static int compare_traits(struct err *err, const struct node *node, const struct plain_node *want)
+static int compare_traits(struct err *err, const struct node *node, const struct oracle_node *want)
 {
     const struct node_traits *traits = node_traits(node);
     const char *zone = labels_find(traits->view.labels, traits->view.n_labels, "zone");
     const char *name = node_name(node);
     int r = 0;
-    if ((r = compare_text(err, name, traits->model.chip, plain_facts_chip(want->model))) < 0 ||
-        (r = compare_text(err, name, zone ? zone : "", plain_facts_zone(want->zone))) < 0 ||
+    if ((r = compare_text(err, name, traits->model.chip, oracle_facts_chip(want->model))) < 0 ||
+        (r = compare_text(err, name, zone ? zone : "", oracle_facts_zone(want->zone))) < 0 ||
         (r = compare(err, name, "taints", (int64_t)traits->n_taints, want->n_taints)) < 0 ||
         (r = compare(err, name, "cordon", traits->unschedulable, want->unschedulable)) < 0)
         return r;
@@ -100,27 +101,27 @@ static int64_t used_with(int64_t used, int64_t n, int64_t demand)
 }
 
 /* n_placed pods with the demand of `placed` use the node, besides those of the model. */
-static int compare_node(struct err *err, const struct cluster *cluster, const struct plain *plain,
-                        size_t i, int64_t n_placed, const struct plain_shape *placed)
+static int compare_node(struct err *err, const struct cluster *cluster, const struct oracle *oracle,
+                        size_t i, int64_t n_placed, const struct oracle_shape *placed)
 {
-    const char *name = plain_facts_node_name((int64_t)i);
+    const char *name = oracle_facts_node_name((int64_t)i);
     const struct node *node = cluster_find_node(cluster, name);
-    if (!node || !plain->node_there[i])
-        return compare(err, name, "being there", node != NULL, plain->node_there[i]);
-    int r = compare_traits(err, node, &plain->nodes[i]);
-    for (size_t j = 0; r == 0 && j < N_PLAIN_RESOURCES; j++) {
-        const struct plain_sums sums = {
-            used_with(plain_used(plain, i, j), n_placed, placed->demand[j]),
-            plain_reserved(plain, i, j)};
-        r = compare_resource(err, node, &plain->nodes[i], j, &sums);
+    if (!node || !oracle->node_there[i])
+        return compare(err, name, "being there", node != NULL, oracle->node_there[i]);
+    int r = compare_traits(err, node, &oracle->nodes[i]);
+    for (size_t j = 0; r == 0 && j < N_ORACLE_RESOURCES; j++) {
+        const struct oracle_sums sums = {
+            used_with(oracle_used(oracle, i, j), n_placed, placed->demand[j]),
+            oracle_reserved(oracle, i, j)};
+        r = compare_resource(err, node, &oracle->nodes[i], j, &sums);
     }
     return r;
 }
 
-static int compare_users(struct err *err, const struct cluster *cluster, const struct plain *plain,
-                         size_t i)
+static int compare_users(struct err *err, const struct cluster *cluster,
+                         const struct oracle *oracle, size_t i)
 {
-    const char *name = plain_facts_node_name((int64_t)i);
+    const char *name = oracle_facts_node_name((int64_t)i);
     const struct node *node = cluster_find_node(cluster, name);
     int64_t n = 0;
     for (const struct pod *pod = node ? node_next_pod(node, NULL) : NULL; pod;
@@ -128,58 +129,58 @@ static int compare_users(struct err *err, const struct cluster *cluster, const s
         if (pod->finished || strcmp(pod->node_name, name) != 0)
             return err_set(err, EINVAL, "%s: %s does not use it", name, pod->uid);
     }
-    return node ? compare(err, name, "pods", n, (int64_t)plain_n_users(plain, i)) : 0;
+    return node ? compare(err, name, "pods", n, (int64_t)oracle_n_users(oracle, i)) : 0;
 }
 
 static int compare_replicas(struct err *err, const struct cluster *cluster,
-                            const struct plain *plain, size_t i)
+                            const struct oracle *oracle, size_t i)
 {
-    const char *name = plain_facts_node_name((int64_t)i);
+    const char *name = oracle_facts_node_name((int64_t)i);
     const struct node *node = cluster_find_node(cluster, name);
     int r = 0;
-    for (int64_t owner = 1; node && r == 0 && owner < PLAIN_OWNERS; owner++)
-        r = compare(err, name, plain_facts_owner(owner),
-                    (int64_t)owners_n_on(owners_find(cluster, plain_facts_owner(owner)), node),
-                    (int64_t)plain_n_replicas(plain, owner, i));
+    for (int64_t owner = 1; node && r == 0 && owner < ORACLE_OWNERS; owner++)
+        r = compare(err, name, oracle_facts_owner(owner),
+                    (int64_t)owners_n_on(owners_find(cluster, oracle_facts_owner(owner)), node),
+                    (int64_t)oracle_n_replicas(oracle, owner, i));
     return r;
 }
 
 /* Pods. */
 
 static int compare_shape(struct err *err, const char *uid, const struct shape_facts *facts,
-                         const struct plain_shape *want)
+                         const struct oracle_shape *want)
 {
     int r = compare(err, uid, "tolerations", (int64_t)facts->n_tolerations, want->n_tolerations);
     if (r == 0)
         r = compare(err, uid, "node selector", (int64_t)facts->node_selector.n_requirements,
                     want->zone > 0);
-    for (size_t i = 0; r == 0 && i < N_PLAIN_RESOURCES; i++)
-        r = compare(err, uid, PLAIN_RESOURCE_NAMES[i], shape_demand(facts, PLAIN_RESOURCE_NAMES[i]),
-                    want->demand[i]);
+    for (size_t i = 0; r == 0 && i < N_ORACLE_RESOURCES; i++)
+        r = compare(err, uid, ORACLE_RESOURCE_NAMES[i],
+                    shape_demand(facts, ORACLE_RESOURCE_NAMES[i]), want->demand[i]);
     return r;
 }
 
-static int compare_pod(struct err *err, const struct cluster *cluster, const struct plain *plain,
+static int compare_pod(struct err *err, const struct cluster *cluster, const struct oracle *oracle,
                        size_t i)
 {
     char uid[16];
     char name[16];
-    const struct pod *pod = cluster_find_pod(cluster, plain_facts_uid(i, uid));
-    const struct plain_pod *want = &plain->pods[i];
-    if (!pod || !plain->pod_there[i])
-        return compare(err, uid, "being there", pod != NULL, plain->pod_there[i]);
-    const char *node = plain_facts_node_name(want->node);
-    const char *nominated = plain_facts_node_name(want->nominated);
+    const struct pod *pod = cluster_find_pod(cluster, oracle_facts_uid(i, uid));
+    const struct oracle_pod *want = &oracle->pods[i];
+    if (!pod || !oracle->pod_there[i])
+        return compare(err, uid, "being there", pod != NULL, oracle->pod_there[i]);
+    const char *node = oracle_facts_node_name(want->node);
+    const char *nominated = oracle_facts_node_name(want->nominated);
     int r = 0;
     if ((r = compare_text(err, uid, pod->uid, uid)) < 0 ||
-        (r = compare_text(err, uid, pod->name, plain_facts_pod_name(want->name, name))) < 0 ||
+        (r = compare_text(err, uid, pod->name, oracle_facts_pod_name(want->name, name))) < 0 ||
         (r = compare_text(err, uid, pod->node_name, node)) < 0 ||
         (r = compare_text(err, uid, pod->nominated_node, nominated)) < 0 ||
-        (r = compare_text(err, uid, pod->refusal, plain_facts_refusal(want->refusal))) < 0 ||
+        (r = compare_text(err, uid, pod->refusal, oracle_facts_refusal(want->refusal))) < 0 ||
         (r = compare(err, uid, "finished", pod->finished, want->finished)) < 0 ||
         (r = compare(err, uid, "terminating", pod->terminating, want->terminating)) < 0 ||
         (r = compare(err, uid, "gated", pod->gated, want->gated)) < 0 ||
-        (r = compare_text(err, uid, owners_uid(pod->owner), plain_facts_owner(want->owner))) < 0 ||
+        (r = compare_text(err, uid, owners_uid(pod->owner), oracle_facts_owner(want->owner))) < 0 ||
         (r = compare(err, uid, "priority", pod->priority, want->priority)) < 0)
         return r;
     return compare_shape(err, uid, &pod->shape->facts, &want->shape);
@@ -187,20 +188,20 @@ static int compare_pod(struct err *err, const struct cluster *cluster, const str
 
 /* Reservations. */
 
-static int compare_hold(struct err *err, const struct cluster *cluster, const struct plain *plain,
+static int compare_hold(struct err *err, const struct cluster *cluster, const struct oracle *oracle,
                         size_t i)
 {
     char uid[16];
     char name[16];
-    const struct plain_hold *want = &plain->holds[i];
-    const struct reservation *held = cluster_find_reservation(cluster, plain_facts_uid(i, uid));
+    const struct oracle_hold *want = &oracle->holds[i];
+    const struct reservation *held = cluster_find_reservation(cluster, oracle_facts_uid(i, uid));
     if (!held || !want->there)
         return compare(err, uid, "being reserved for", held != NULL, want->there);
-    const char *node = plain_facts_node_name(want->node);
+    const char *node = oracle_facts_node_name(want->node);
     int r = 0;
     if ((r = compare_text(err, uid, held->uid, uid)) < 0 ||
         (r = compare_text(err, uid, held->namespace_, "default")) < 0 ||
-        (r = compare_text(err, uid, held->name, plain_facts_pod_name(want->name, name))) < 0 ||
+        (r = compare_text(err, uid, held->name, oracle_facts_pod_name(want->name, name))) < 0 ||
         (r = compare_text(err, uid, held->node_name, node)) < 0 ||
         (r = compare(err, uid, "made_ms", held->made_ms, want->made_ms)) < 0)
         return r;
@@ -208,9 +209,9 @@ static int compare_hold(struct err *err, const struct cluster *cluster, const st
 }
 
 static int compare_holders(struct err *err, const struct cluster *cluster,
-                           const struct plain *plain, size_t i)
+                           const struct oracle *oracle, size_t i)
 {
-    const char *name = plain_facts_node_name((int64_t)i);
+    const char *name = oracle_facts_node_name((int64_t)i);
     const struct node *node = cluster_find_node(cluster, name);
     int64_t n = 0;
     for (const struct reservation *held = node ? reservation_next_on(node, NULL) : NULL; held;
@@ -218,11 +219,12 @@ static int compare_holders(struct err *err, const struct cluster *cluster,
         if (strcmp(held->node_name, name) != 0)
             return err_set(err, EINVAL, "%s: %s holds nothing of it", name, held->uid);
     }
-    return node ? compare(err, name, "reservations", n, (int64_t)plain_n_holders(plain, i)) : 0;
+    return node ? compare(err, name, "reservations", n, (int64_t)oracle_n_holders(oracle, i)) : 0;
 }
 
 /* All, oldest first. */
-static int compare_order(struct err *err, const struct cluster *cluster, const struct plain *plain)
+static int compare_order(struct err *err, const struct cluster *cluster,
+                         const struct oracle *oracle)
 {
     int64_t n = 0;
     int64_t n_want = 0;
@@ -233,13 +235,13 @@ static int compare_order(struct err *err, const struct cluster *cluster, const s
             return err_set(err, EINVAL, "%s is older than the one before", held->uid);
         last_ms = held->made_ms;
     }
-    for (size_t i = 0; i < PLAIN_PODS; i++)
-        n_want += plain->holds[i].there;
+    for (size_t i = 0; i < ORACLE_PODS; i++)
+        n_want += oracle->holds[i].there;
     return compare(err, "ledger", "reservations", n, n_want);
 }
 
-int twin_compare_verdict(enum reserve_verdict verdict, const struct reserve_result *result,
-                         const struct plain_result *want, const char *node, struct err *err)
+int oracle_compare_verdict(enum reserve_verdict verdict, const struct reserve_result *result,
+                           const struct oracle_result *want, const char *node, struct err *err)
 {
     int r = 0;
     if ((r = compare(err, "reserve", "the verdict", verdict, want->verdict)) < 0 ||
@@ -255,34 +257,34 @@ static int64_t kept_on(const struct cluster *cluster, const struct node *node, s
 {
     const struct asker asker = {.priority = priority};
     return nominate_kept(node, &asker,
-                         cluster_find_resource(cluster, PLAIN_RESOURCE_NAMES[resource]));
+                         cluster_find_resource(cluster, ORACLE_RESOURCE_NAMES[resource]));
 }
 
 /* A fork drops names that no node has a row for: nothing of them is free anyway. */
 static bool is_known(const struct cluster *cluster, size_t resource)
 {
-    return !cluster->is_fork || cluster_find_resource(cluster, PLAIN_RESOURCE_NAMES[resource]);
+    return !cluster->is_fork || cluster_find_resource(cluster, ORACLE_RESOURCE_NAMES[resource]);
 }
 
 /* The amount kept on the node from unknown pods of each priority. */
 static int compare_promises(struct err *err, const struct cluster *cluster,
-                            const struct plain *plain, size_t i)
+                            const struct oracle *oracle, size_t i)
 {
-    const char *name = plain_facts_node_name((int64_t)i);
+    const char *name = oracle_facts_node_name((int64_t)i);
     const struct node *node = cluster_find_node(cluster, name);
-    struct plain_pod asker = {.nominated = PLAIN_NOWHERE};
+    struct oracle_pod asker = {.nominated = ORACLE_NOWHERE};
     int64_t n = 0;
     if (!node)
         return 0;
     for (const struct nomination *kept = nomination_next_on(node, NULL); kept;
          kept = nomination_next_on(node, kept))
         n++;
-    int r = compare(err, name, "nominations", n, (int64_t)plain_n_promised(plain, i));
+    int r = compare(err, name, "nominations", n, (int64_t)oracle_n_promised(oracle, i));
     for (; r == 0 && asker.priority < 4; asker.priority++) {
-        for (size_t j = 0; r == 0 && j < N_PLAIN_RESOURCES; j++) {
+        for (size_t j = 0; r == 0 && j < N_ORACLE_RESOURCES; j++) {
             if (is_known(cluster, j))
                 r = compare(err, name, "kept", kept_on(cluster, node, j, asker.priority),
-                            plain_kept(plain, i, j, PLAIN_PODS, &asker));
+                            oracle_kept(oracle, i, j, ORACLE_PODS, &asker));
         }
     }
     return r;
@@ -291,19 +293,19 @@ static int compare_promises(struct err *err, const struct cluster *cluster,
 /* The whole. */
 
 /* Nothing unneeded is kept: names of deleted nodes, shapes, resources. */
-static int compare_counts(struct err *err, const struct cluster *cluster, const struct plain *plain,
-                          bool has_fork)
+static int compare_counts(struct err *err, const struct cluster *cluster,
+                          const struct oracle *oracle, bool has_fork)
 {
     int64_t n_there = 0;
     int64_t n_kept = 0;
     int64_t n_pods = 0;
-    for (size_t i = 0; i < PLAIN_NODES; i++) {
-        n_there += plain->node_there[i];
-        n_kept += plain->node_there[i] || plain_n_users(plain, i) > 0 ||
-                  plain_n_holders(plain, i) > 0 || plain_n_promised(plain, i) > 0;
+    for (size_t i = 0; i < ORACLE_NODES; i++) {
+        n_there += oracle->node_there[i];
+        n_kept += oracle->node_there[i] || oracle_n_users(oracle, i) > 0 ||
+                  oracle_n_holders(oracle, i) > 0 || oracle_n_promised(oracle, i) > 0;
     }
-    for (size_t i = 0; i < PLAIN_PODS; i++)
-        n_pods += plain->pod_there[i];
+    for (size_t i = 0; i < ORACLE_PODS; i++)
+        n_pods += oracle->pod_there[i];
     const struct shapes *shapes = cluster->shapes;
     int r = 0;
     if ((r = compare(err, "ledger", "nodes", (int64_t)cluster_n_nodes(cluster), n_there)) < 0 ||
@@ -313,56 +315,56 @@ static int compare_counts(struct err *err, const struct cluster *cluster, const 
     if (has_fork) /* a fork keeps shared entries */
         return 0;
     r = compare(err, "ledger", "shapes", HASH_COUNT(shapes->shapes),
-                (int64_t)plain_n_shapes(plain));
+                (int64_t)oracle_n_shapes(oracle));
     return r < 0 ? r
                  : compare(err, "ledger", "resources", HASH_COUNT(shapes->resources),
-                           (int64_t)plain_n_resources(plain));
+                           (int64_t)oracle_n_resources(oracle));
 }
 
-int twin_compare_ledger(const struct cluster *cluster, const struct plain *plain, bool has_fork,
-                        struct err *err)
+int oracle_compare_ledger(const struct cluster *cluster, const struct oracle *oracle, bool has_fork,
+                          struct err *err)
 {
-    static const struct plain_shape NOTHING = {.zone = 0};
+    static const struct oracle_shape NOTHING = {.zone = 0};
     if (cluster_check(cluster, err) != 0)
         return -EINVAL;
-    int r = compare_counts(err, cluster, plain, has_fork);
-    for (size_t i = 0; r == 0 && i < PLAIN_NODES; i++) {
-        r = compare_node(err, cluster, plain, i, 0, &NOTHING);
+    int r = compare_counts(err, cluster, oracle, has_fork);
+    for (size_t i = 0; r == 0 && i < ORACLE_NODES; i++) {
+        r = compare_node(err, cluster, oracle, i, 0, &NOTHING);
         if (r == 0)
-            r = compare_users(err, cluster, plain, i);
+            r = compare_users(err, cluster, oracle, i);
         if (r == 0)
-            r = compare_holders(err, cluster, plain, i);
+            r = compare_holders(err, cluster, oracle, i);
         if (r == 0)
-            r = compare_promises(err, cluster, plain, i);
+            r = compare_promises(err, cluster, oracle, i);
         if (r == 0)
-            r = compare_replicas(err, cluster, plain, i);
+            r = compare_replicas(err, cluster, oracle, i);
     }
-    for (size_t i = 0; r == 0 && i < PLAIN_PODS; i++) {
-        r = compare_pod(err, cluster, plain, i);
+    for (size_t i = 0; r == 0 && i < ORACLE_PODS; i++) {
+        r = compare_pod(err, cluster, oracle, i);
         if (r == 0)
-            r = compare_hold(err, cluster, plain, i);
+            r = compare_hold(err, cluster, oracle, i);
     }
-    return r < 0 ? r : compare_order(err, cluster, plain);
+    return r < 0 ? r : compare_order(err, cluster, oracle);
 }
 
-int twin_compare_fork(const struct cluster *fork, const struct plain *plain,
-                      const int64_t *n_placed, const struct plain_shape *placed, struct err *err)
+int oracle_compare_fork(const struct cluster *fork, const struct oracle *oracle,
+                        const int64_t *n_placed, const struct oracle_shape *placed, struct err *err)
 {
     int r = 0;
-    for (size_t i = 0; r == 0 && i < PLAIN_NODES; i++)
-        if ((r = compare_node(err, fork, plain, i, n_placed[i], placed)) == 0)
-            r = compare_promises(err, fork, plain, i);
+    for (size_t i = 0; r == 0 && i < ORACLE_NODES; i++)
+        if ((r = compare_node(err, fork, oracle, i, n_placed[i], placed)) == 0)
+            r = compare_promises(err, fork, oracle, i);
     if (r < 0)
         err_prefix(err, "fork: ");
     return r;
 }
 
-int twin_compare_empty(const struct cluster *cluster, struct err *err)
+int oracle_compare_empty(const struct cluster *cluster, struct err *err)
 {
-    const struct plain nothing = {.n_changes = 0};
+    const struct oracle nothing = {.n_changes = 0};
     if (cluster->nodes || cluster->missing_nodes || cluster->pods || cluster->reservations ||
         cluster->pod_names.n > 0 || cluster->owners.table || cluster->shapes->shapes ||
         cluster->shapes->resources || cluster->shapes->strings.table)
         return err_set(err, EINVAL, "everything was removed, but the ledger keeps something");
-    return twin_compare_ledger(cluster, &nothing, false, err);
+    return oracle_compare_ledger(cluster, &nothing, false, err);
 }

@@ -1,8 +1,9 @@
 /*
- * desk: auth with a fake API server, a clock that the test sets, and guests that request a path.
+ * auth_harness: auth with a fake API server, a clock that the test sets, and guests that request a
+ * path.
  */
-#ifndef DESK_H
-#define DESK_H
+#ifndef AUTH_HARNESS_H
+#define AUTH_HARNESS_H
 
 #include "auth/auth.h"
 #include "base/mem.h"
@@ -24,7 +25,7 @@
 
 #define NOT_ASKED "the API server could not verify the token and its permissions: try again"
 
-struct desk {
+struct auth_harness {
     struct auth *auth;
     struct fake_sender server;
     int64_t now_ms;
@@ -35,37 +36,37 @@ struct guest {
     struct exchange *exchange;
 };
 
-int desk_setup(void **state);
-int desk_teardown(void **state);
+int auth_harness_setup(void **state);
+int auth_harness_teardown(void **state);
 
 /* Comes to the gate with "GET path" and "Bearer token", and starts a review if the gate asks for
  * one. */
-struct guest come(struct desk *desk, const char *path, const char *token);
-struct guest come_as(struct desk *desk, const struct fake_question *question);
+struct guest come(struct auth_harness *harness, const char *path, const char *token);
+struct guest come_as(struct auth_harness *harness, const struct fake_question *question);
 /* The guest got this status and whole message; NULL: none. */
 void check_answer(struct guest *guest, unsigned status, const char *message);
 /* The gate let the guest pass, or admitted it after a review. */
 void check_in(struct guest *guest);
 
 /* The oldest request to the API server has this path and body, with ' for "; body NULL: any. */
-void check_asked(struct desk *desk, const char *path, const char *body);
-void check_silence(struct desk *desk);
-void answer(struct desk *desk, unsigned status, const char *body);
-void answer_len(struct desk *desk, unsigned status, const char *body, size_t len);
-void no_answer(struct desk *desk, enum kube_outcome outcome);
+void check_asked(struct auth_harness *harness, const char *path, const char *body);
+void check_silence(struct auth_harness *harness);
+void answer(struct auth_harness *harness, unsigned status, const char *body);
+void answer_len(struct auth_harness *harness, unsigned status, const char *body, size_t len);
+void no_answer(struct auth_harness *harness, enum kube_outcome outcome);
 
 /* Complete answers to the oldest request. */
-void token_is_of(struct desk *desk, const char *user);
-void token_is_nobodys(struct desk *desk);
-void may(struct desk *desk, bool allowed);
+void token_is_of(struct auth_harness *harness, const char *user);
+void token_is_nobodys(struct auth_harness *harness);
+void may(struct auth_harness *harness, bool allowed);
 
 /* Comes, and gets only positive answers. */
-void let_in(struct desk *desk, const char *path, const char *token);
+void let_in(struct auth_harness *harness, const char *path, const char *token);
 /* The guest was rejected for lack of an answer. That is not cached: the next one with "t" starts a
  * review again. */
-void check_not_asked(struct desk *desk, struct guest *guest);
+void check_not_asked(struct auth_harness *harness, struct guest *guest);
 
-double metric(struct desk *desk, const char *line);
+double metric(struct auth_harness *harness, const char *line);
 char *quotes(const char *text);
 
 #endif

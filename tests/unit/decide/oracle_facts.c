@@ -1,0 +1,126 @@
+/* oracle_facts: see oracle_facts.h. */
+#include "oracle_facts.h"
+
+#include <stdio.h>
+
+static const char *const NODES[ORACLE_NODES] = {"n0", "n1", "n2", "n3", "n4",  "n5",
+                                                "n6", "n7", "n8", "n9", "n10", "n11"};
+static const char *const MODELS[ORACLE_MODELS] = {"", "NVIDIA-A100-SXM4-80GB", "Tesla-K80",
+                                                  "nvidia"};
+static const char *const CHIPS[ORACLE_MODELS] = {"", "A100", "K80", ""};
+static const char *const ZONES[ORACLE_ZONES] = {"", "a", "b", "c"};
+static const char *const REFUSALS[ORACLE_REFUSALS] = {NULL, "half a GPU", "no such thing"};
+static const struct taint TAINTS[ORACLE_TAINTS - 1] = {{"a", "b", TAINT_NO_SCHEDULE},
+                                                       {"c", "", TAINT_NO_EXECUTE}};
+static const struct toleration TOLERATIONS[ORACLE_TOLERATIONS - 1] = {
+    {.key = "a", .value = "", .op = TOLERATION_EXISTS, .any_effect = true},
+    {.key = NULL, .value = "", .op = TOLERATION_EXISTS, .effect = TAINT_NO_EXECUTE},
+};
+
+const char *oracle_facts_uid(size_t pod, char *text)
+{
+    (void)snprintf(text, 16, "uid-%zu", pod);
+    return text;
+}
+
+const char *oracle_facts_node_name(int64_t node)
+{
+    return node == ORACLE_NOWHERE ? "" : NODES[node];
+}
+
+const char *oracle_facts_chip(int64_t model)
+{
+    return CHIPS[model];
+}
+
+const char *oracle_facts_zone(int64_t zone)
+{
+    return ZONES[zone];
+}
+
+const char *oracle_facts_pod_name(int64_t name, char *text)
+{
+    (void)snprintf(text, 16, "train-%d", (int)name);
+    return text;
+}
+
+const char *oracle_facts_owner(int64_t owner)
+{
+    static const char *const OWNERS[ORACLE_OWNERS] = {"", "rs-1", "rs-2", "rs-3"};
+    return OWNERS[owner];
+}
+
+const char *oracle_facts_refusal(int64_t refusal)
+{
+    return REFUSALS[refusal];
+}
+
+static size_t fill_amounts(struct amount *amounts, const int64_t *values, int64_t absent)
+{
+    size_t n = 0;
+    for (size_t r = 0; r < N_ORACLE_RESOURCES; r++) {
+        if (values[r] != absent)
+            amounts[n++] = (struct amount){ORACLE_RESOURCE_NAMES[r], values[r]};
+    }
+    return n;
+}
+
+struct node_facts oracle_facts_of_node(size_t i, const struct oracle_node *node,
+                                       struct oracle_parts *parts)
+{
+    struct amount *capacity = parts->amounts;
+    struct amount *allocatable = parts->amounts + N_ORACLE_RESOURCES;
+    struct node_facts facts = {
+        .name = NODES[i],
+        .labels = parts->labels,
+        .taints = TAINTS,
+        .n_taints = (size_t)node->n_taints,
+        .capacity = capacity,
+        .n_capacity = fill_amounts(capacity, node->capacity, ORACLE_ABSENT),
+        .allocatable = allocatable,
+        .n_allocatable = fill_amounts(allocatable, node->allocatable, ORACLE_ABSENT),
+        .unschedulable = node->unschedulable,
+        .ready = node->ready,
+    };
+    if (node->zone > 0)
+        parts->labels[facts.n_labels++] = (struct label){"zone", ZONES[node->zone]};
+    if (node->model > 0)
+        parts->labels[facts.n_labels++] = (struct label){"accelerator", MODELS[node->model]};
+    return facts;
+}
+
+struct shape_facts oracle_facts_of_shape(const struct oracle_shape *shape,
+                                         struct oracle_parts *parts)
+{
+    struct shape_facts facts = {
+        .demand = parts->amounts,
+        .n_demand = fill_amounts(parts->amounts, shape->demand, 0),
+        .tolerations = TOLERATIONS,
+        .n_tolerations = (size_t)shape->n_tolerations,
+    };
+    parts->requirement = (struct requirement){
+        .key = "zone", .op = SELECTOR_IN, .values = &ZONES[shape->zone], .n_values = 1};
+    if (shape->zone > 0)
+        facts.node_selector = (struct selector_term){&parts->requirement, 1};
+    return facts;
+}
+
+struct pod_facts oracle_facts_of_pod(size_t i, const struct oracle_pod *pod,
+                                     struct oracle_parts *parts)
+{
+    return (struct pod_facts){
+        .uid = oracle_facts_uid(i, parts->uid),
+        .namespace_ = "default",
+        .name = oracle_facts_pod_name(pod->name, parts->name),
+        .node_name = oracle_facts_node_name(pod->node),
+        .nominated_node = oracle_facts_node_name(pod->nominated),
+        .priority_class = "",
+        .finished = pod->finished,
+        .terminating = pod->terminating,
+        .gated = pod->gated,
+        .replica_of = oracle_facts_owner(pod->owner),
+        .priority = pod->priority,
+        .refusal = REFUSALS[pod->refusal],
+        .shape = oracle_facts_of_shape(&pod->shape, parts),
+    };
+}

@@ -1,0 +1,251 @@
+/* oracle_harness: see oracle_harness.h. */
+#include "oracle_harness.h"
+#include "decide/what_if.h"
+#include "ledger/gpu_demand.h"
+#include "oracle_compare.h"
+#include "oracle_facts.h"
+#include "unit.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MAX_PLACED 4
+
+/* The name of an event, and the ledger before it. */
+struct event {
+    const char *name;
+    size_t i;
+    uint64_t version;
+    uint64_t n_changes;
+};
+
+static struct event begin_event(struct oracle_harness *harness, const char *name, size_t i)
+{
+    harness->n_events++;
+    return (struct event){name, i, cluster_version(harness->cluster), harness->oracle.n_changes};
+}
+
+static void fail_event(const struct oracle_harness *harness, const struct event *event,
+                       const char *difference)
+{
+    fail_msg("seed %" PRIu64 ", event %" PRIu64 " (%s %zu): %s", harness->seed, harness->n_events,
+             event->name, event->i, difference);
+}
+
+static void end_event(const struct oracle_harness *harness, const struct event *event)
+{
+    struct err err = {""};
+    const uint64_t version = cluster_version(harness->cluster);
+    gpu_demand_settle(harness->cluster);
+    if (oracle_compare_ledger(harness->cluster, &harness->oracle, harness->fork != NULL, &err) < 0)
+        fail_event(harness, event, err.text);
+    if (harness->oracle.n_changes == event->n_changes && version != event->version)
+        fail_event(harness, event, "the version changed, but nothing else");
+    if (harness->oracle.n_changes != event->n_changes && version <= event->version)
+        fail_event(harness, event, "the version did not grow with the change");
+}
+
+void oracle_harness_put_node(struct oracle_harness *harness, size_t i,
+                             const struct oracle_node *node)
+{
+    struct oracle_parts parts;
+    const struct node_facts facts = oracle_facts_of_node(i, node, &parts);
+    const struct event event = begin_event(harness, "put node", i);
+    cluster_upsert_node(harness->cluster, &facts);
+    oracle_put_node(&harness->oracle, i, node);
+    end_event(harness, &event);
+}
+
+void oracle_harness_put_pod(struct oracle_harness *harness, size_t i, const struct oracle_pod *pod)
+{
+    struct oracle_parts parts;
+    const struct pod_facts facts = oracle_facts_of_pod(i, pod, &parts);
+    const struct event event = begin_event(harness, "put pod", i);
+    cluster_upsert_pod(harness->cluster, &facts);
+    oracle_put_pod(&harness->oracle, i, pod);
+    end_event(harness, &event);
+}
+
+void oracle_harness_remove_node(struct oracle_harness *harness, size_t i)
+{
+    const struct event event = begin_event(harness, "remove node", i);
+    cluster_delete_node(harness->cluster, oracle_facts_node_name((int64_t)i));
+    oracle_remove_node(&harness->oracle, i);
+    end_event(harness, &event);
+}
+
+void oracle_harness_remove_pod(struct oracle_harness *harness, size_t i)
+{
+    char uid[16];
+    const struct event event = begin_event(harness, "remove pod", i);
+    cluster_delete_pod(harness->cluster, oracle_facts_uid(i, uid));
+    oracle_remove_pod(&harness->oracle, i);
+    end_event(harness, &event);
+}
+
+void oracle_harness_keep_node(struct oracle_harness *harness, size_t i)
+{
+    const struct event event = begin_event(harness, "keep node", i);
+    cluster_keep_node(harness->cluster, oracle_facts_node_name((int64_t)i));
+    oracle_keep_node(&harness->oracle, i);
+    end_event(harness, &event);
+}
+
+void oracle_harness_keep_pod(struct oracle_harness *harness, size_t i)
+{
+    char uid[16];
+    const struct event event = begin_event(harness, "keep pod", i);
+    cluster_keep_pod(harness->cluster, oracle_facts_uid(i, uid));
+    oracle_keep_pod(&harness->oracle, i);
+    end_event(harness, &event);
+}
+
+/* Reservations. */
+
+static void check_verdict(struct oracle_harness *harness, const struct event *event,
+                          const struct oracle_result *want, enum reserve_verdict verdict,
+                          const struct reserve_result *result)
+{
+    struct err err = {""};
+    const char *node = want->node == ORACLE_NOWHERE ? NULL : oracle_facts_node_name(want->node);
+    const bool is_new = result->serial > harness->last_serial;
+    if (oracle_compare_verdict(verdict, result, want, node, &err) < 0)
+        fail_event(harness, event, err.text);
+    if (verdict == RESERVE_HELD ? !is_new : result->serial != 0)
+        fail_event(harness, event, "the serial is not a new one, or of nothing");
+    if (is_new)
+        harness->last_serial = harness->serials[event->i] = result->serial;
+}
+
+void oracle_harness_reserve(struct oracle_harness *harness, size_t pod, size_t node,
+                            const struct oracle_pod *facts)
+{
+    char uid[16];
+    struct oracle_parts parts;
+    struct pod_facts fixture = {0};
+    const struct event event = begin_event(harness, "reserve for pod", pod);
+    const int64_t now_ms = (int64_t)harness->n_events;
+    if (facts)
+        fixture = oracle_facts_of_pod(pod, facts, &parts);
+    const struct reserve_question question = {.uid = oracle_facts_uid(pod, uid),
+                                              .node_name = oracle_facts_node_name((int64_t)node),
+                                              .facts = facts ? &fixture : NULL,
+                                              .now_ms = now_ms};
+    struct reserve_result result = {0};
+    enum reserve_verdict verdict = reserve_room(harness->cluster, &question, &result);
+    const struct oracle_question oracle_question = {pod, node, facts, now_ms};
+    const struct oracle_result want = oracle_reserve(&harness->oracle, &oracle_question);
+    check_verdict(harness, &event, &want, verdict, &result);
+    end_event(harness, &event);
+}
+
+void oracle_harness_release(struct oracle_harness *harness, size_t pod, bool is_last)
+{
+    char uid[16];
+    const uint64_t serial = harness->serials[pod];
+    const struct event event = begin_event(harness, "release of pod", pod);
+    reservation_release(harness->cluster, oracle_facts_uid(pod, uid),
+                        is_last ? serial : serial - 1);
+    if (is_last)
+        oracle_release(&harness->oracle, pod);
+    end_event(harness, &event);
+}
+
+/* Lists. */
+
+void oracle_harness_begin(struct oracle_harness *harness, enum cluster_kind kind)
+{
+    const struct event event = begin_event(harness, "begin list of kind", kind);
+    cluster_relist_begin(harness->cluster, kind);
+    (kind == CLUSTER_NODES ? oracle_begin_nodes : oracle_begin_pods)(&harness->oracle);
+    end_event(harness, &event);
+}
+
+void oracle_harness_end(struct oracle_harness *harness, enum cluster_kind kind)
+{
+    const struct event event = begin_event(harness, "end list of kind", kind);
+    cluster_relist_end(harness->cluster, kind);
+    (kind == CLUSTER_NODES ? oracle_end_nodes : oracle_end_pods)(&harness->oracle);
+    end_event(harness, &event);
+}
+
+/* Forks. */
+
+static void check_fork(const struct oracle_harness *harness, const struct event *event)
+{
+    struct err err = {""};
+    if (oracle_compare_fork(harness->fork, &harness->fork_oracle, harness->n_placed,
+                            &harness->placed, &err) < 0)
+        fail_event(harness, event, err.text);
+}
+
+/* The ledger itself may be freed already. */
+static void free_fork(struct oracle_harness *harness, const struct event *event)
+{
+    if (!harness->fork)
+        return;
+    check_fork(harness, event);
+    cluster_fork_free(harness->fork);
+    harness->fork = NULL;
+}
+
+void oracle_harness_drop_fork(struct oracle_harness *harness)
+{
+    const struct event event = begin_event(harness, "drop fork", 0);
+    free_fork(harness, &event);
+    end_event(harness, &event);
+}
+
+void oracle_harness_place(struct oracle_harness *harness, const struct oracle_shape *shape,
+                          size_t n)
+{
+    const struct event event = begin_event(harness, "place on a fork", n);
+    free_fork(harness, &event);
+    harness->fork = cluster_fork(harness->cluster);
+    harness->fork_oracle = harness->oracle;
+    harness->placed = *shape;
+    memset(harness->n_placed, 0, sizeof harness->n_placed);
+    check_fork(harness, &event);
+
+    struct oracle_parts parts;
+    struct arena *arena = arena_new();
+    const struct shape_facts facts = oracle_facts_of_shape(shape, &parts);
+    const struct fit_question question = {.shape = cluster_resolve(harness->fork, &facts, arena),
+                                          .scope = FIT_ALL};
+    const struct node *nodes[MAX_PLACED];
+    size_t n_placed =
+        what_if_place(harness->fork, &question, n < MAX_PLACED ? n : MAX_PLACED, nodes);
+    arena_free(arena);
+    for (size_t i = 0; i < n_placed; i++) {
+        for (int64_t node = 0; node < ORACLE_NODES; node++)
+            harness->n_placed[node] +=
+                strcmp(node_name(nodes[i]), oracle_facts_node_name(node)) == 0;
+    }
+    check_fork(harness, &event);
+    end_event(harness, &event);
+}
+
+/* Lives. */
+
+void oracle_harness_init(struct oracle_harness *harness, const struct policy *policy)
+{
+    *harness = (struct oracle_harness){
+        .cluster = cluster_new(policy), .seed = harness->seed, .n_events = harness->n_events};
+}
+
+void oracle_harness_fini(struct oracle_harness *harness)
+{
+    const struct event event = {.name = "end"};
+    cluster_free(harness->cluster);
+    harness->cluster = NULL;
+    free_fork(harness, &event);
+}
+
+void oracle_harness_check_empty(struct oracle_harness *harness)
+{
+    struct err err = {""};
+    oracle_harness_drop_fork(harness);
+    const struct event event = begin_event(harness, "end", 0);
+    if (oracle_compare_empty(harness->cluster, &err) < 0)
+        fail_event(harness, &event, err.text);
+}
