@@ -68,7 +68,7 @@ static void test_inventory_problems(void **state)
     json_decref(inventory);
 }
 
-static void test_inventory_of_nothing(void **state)
+static void test_inventory_is_empty_without_nodes(void **state)
 {
     (void)state;
     struct ask ask = {0};
@@ -138,7 +138,7 @@ static bool is_alive(void *context, struct err *ret_why)
 }
 
 /* The liveness probe restarts a process that answers users but stopped following the API server. */
-static void test_who_is_stuck_is_not_alive(void **state)
+static void test_livez_fails_when_the_write_loop_is_stuck(void **state)
 {
     struct ask *ask = *state;
     bool alive = true;
@@ -167,11 +167,11 @@ int main(void)
         ASK_TEST(test_inventory_nodes),
         ASK_TEST(test_inventory_order_and_totals),
         ASK_TEST(test_inventory_problems),
-        cmocka_unit_test(test_inventory_of_nothing),
+        cmocka_unit_test(test_inventory_is_empty_without_nodes),
         ASK_TEST(test_inventory_table),
         ASK_TEST(test_an_unknown_output_is_refused),
         ASK_TEST(test_probes),
-        ASK_TEST(test_who_is_stuck_is_not_alive),
+        ASK_TEST(test_livez_fails_when_the_write_loop_is_stuck),
         ASK_TEST(test_metrics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,7 +66,7 @@ static void take_age(json_t *object, json_int_t at_least)
     (void)json_object_del(object, "ageSeconds");
 }
 
-static void test_reservations_are_apart_from_usage(void **state)
+static void test_reservations_are_reported_apart_from_usage(void **state)
 {
     struct live_ask *live = *state;
     fill(live);
@@ -139,7 +139,7 @@ static void check_warning(struct live_ask *live, handle_exchange *handle, const 
 }
 
 /* A pod being bound is shown as such; its reservation is no obstacle to it. */
-static void test_a_pending_pod_that_is_being_bound(void **state)
+static void test_pending_pod_with_a_reservation_is_reported(void **state)
 {
     struct live_ask *live = *state;
     fill(live);
@@ -160,7 +160,7 @@ static void test_a_pending_pod_that_is_being_bound(void **state)
     json_decref(explanation);
 }
 
-static void test_pending_pods_are_told_from_stale_data(void **state)
+static void test_pending_pods_are_reported_from_stale_data(void **state)
 {
     struct live_ask *live = *state;
     fill(live);
@@ -176,7 +176,7 @@ static void test_pending_pods_are_told_from_stale_data(void **state)
     check_warning(live, api_pending, "");
 }
 
-static void test_a_dry_run_over_stale_data_says_so(void **state)
+static void test_dry_run_reports_stale_data(void **state)
 {
     static const char MANIFEST[] = "kind: Pod\nspec: {containers: []}\n";
     struct live_ask *live = *state;
@@ -202,7 +202,7 @@ static const char *tell_role(void *context)
     return context;
 }
 
-static void test_which_replica_answers(void **state)
+static void test_answer_names_the_replica(void **state)
 {
     static char role[] = "becoming the leader";
     struct live_ask *live = *state;
@@ -263,7 +263,7 @@ static void test_freshness(void **state)
 static const char SAID[] =
     "GET /api/v1/nodes: 401: the API server refused the token of /etc/secret/token";
 
-static void test_readyz_says_what_is_missing(void **state)
+static void test_readyz_names_missing_lists(void **state)
 {
     struct live_ask *live = *state;
     struct reflector_status *nodes = &live->live.statuses[CLUSTER_NODES];
@@ -286,7 +286,7 @@ static void test_readyz_says_what_is_missing(void **state)
     check_readyz(live, 200, "ok\n");
 }
 
-static void test_readyz_says_since_when_it_is_stale(void **state)
+static void test_readyz_reports_the_age_of_stale_data(void **state)
 {
     static const char BEFORE[] = "pods: stale since ";
     struct live_ask *live = *state;
@@ -308,7 +308,7 @@ static void test_readyz_says_since_when_it_is_stale(void **state)
     free(text);
 }
 
-static void test_readyz_says_what_is_too_many(void **state)
+static void test_readyz_names_kinds_over_their_limit(void **state)
 {
     static const char EXPECTED[] = "nodes: too many\n";
     struct live_ask *live = *state;
@@ -364,16 +364,16 @@ static void test_metrics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_reservations_are_apart_from_usage),
+        TEST(test_reservations_are_reported_apart_from_usage),
         TEST(test_a_reservation_becomes_usage),
-        TEST(test_a_pending_pod_that_is_being_bound),
-        TEST(test_pending_pods_are_told_from_stale_data),
-        TEST(test_a_dry_run_over_stale_data_says_so),
+        TEST(test_pending_pod_with_a_reservation_is_reported),
+        TEST(test_pending_pods_are_reported_from_stale_data),
+        TEST(test_dry_run_reports_stale_data),
         TEST(test_freshness),
-        TEST(test_which_replica_answers),
-        TEST(test_readyz_says_what_is_missing),
-        TEST(test_readyz_says_since_when_it_is_stale),
-        TEST(test_readyz_says_what_is_too_many),
+        TEST(test_answer_names_the_replica),
+        TEST(test_readyz_names_missing_lists),
+        TEST(test_readyz_reports_the_age_of_stale_data),
+        TEST(test_readyz_names_kinds_over_their_limit),
         TEST(test_table),
         TEST(test_metrics),
     };

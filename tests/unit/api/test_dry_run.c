@@ -119,7 +119,7 @@ static void test_counted_replicas_leave_less_for_the_next(void **state)
 }
 
 /* A pod with nodeName fits no other node. */
-static void test_a_pod_that_names_its_node(void **state)
+static void test_pod_with_node_name_is_judged_on_that_node(void **state)
 {
     static const char POD[] = "kind: Pod\nmetadata: {name: p}\nspec: {nodeName: %s, containers: "
                               "[{name: c, resources: {limits: {nvidia.com/gpu: 1}}}]}\n";
@@ -134,7 +134,7 @@ static void test_a_pod_that_names_its_node(void **state)
     }
 }
 
-static void test_an_unreadable_workload_is_told(void **state)
+static void test_unreadable_workload_is_reported(void **state)
 {
     json_t *result = dry_run(*state, "kind: Deployment\nmetadata: {name: d}\nspec: {}\n");
     const char *summary = json_string_value(json_object_get(result, "summary"));
@@ -146,7 +146,7 @@ static void test_an_unreadable_workload_is_told(void **state)
     json_decref(result);
 }
 
-static void test_a_daemon_set_says_why(void **state)
+static void test_daemon_set_answer_gives_the_reason(void **state)
 {
     json_t *result = dry_run(
         *state, "kind: DaemonSet\nmetadata: {name: d}\nspec: {template: {spec: {containers: "
@@ -157,7 +157,7 @@ static void test_a_daemon_set_says_why(void **state)
 }
 
 /* Items of the API's typed lists omit their kind. */
-static void test_items_of_a_typed_list(void **state)
+static void test_items_of_a_typed_list_are_read(void **state)
 {
     json_t *result =
         dry_run(*state, "{\"kind\":\"PodList\",\"items\":[{\"metadata\":{\"name\":\"p\"},"
@@ -184,7 +184,7 @@ static void test_several_workloads(void **state)
     json_decref(result);
 }
 
-static void test_one_pod_per_node(void **state)
+static void test_daemon_set_gets_one_pod_per_node(void **state)
 {
     json_t *result = dry_run(*state, "kind: DaemonSet\nmetadata: {name: agent}\n"
                                      "spec: {template: {spec: {containers: [{name: c}]}}}\n");
@@ -196,7 +196,7 @@ static void test_one_pod_per_node(void **state)
     json_decref(result);
 }
 
-static void test_what_admission_would_say(void **state)
+static void test_notes_name_what_admission_would_reject(void **state)
 {
     json_t *result = dry_run(*state, "kind: Pod\nmetadata: {name: p, namespace: gone}\n"
                                      "spec: {priorityClassName: high, containers: [{name: c}]}\n");
@@ -235,7 +235,7 @@ static void test_refusals(void **state)
                   "{\"error\": \"manifest: 1:1: is a string, should be an object\"}\n");
 }
 
-static void test_an_object_over_the_limit(void **state)
+static void test_object_over_the_limit_is_rejected(void **state)
 {
     struct buf text;
     buf_init(&text, 1 << 20);
@@ -306,15 +306,15 @@ int main(void)
         ASK_TEST(test_too_many_replicas),
         ASK_TEST(test_replicas_beyond_the_limit_are_counted),
         ASK_TEST(test_counted_replicas_leave_less_for_the_next),
-        ASK_TEST(test_a_pod_that_names_its_node),
-        ASK_TEST(test_an_unreadable_workload_is_told),
-        ASK_TEST(test_a_daemon_set_says_why),
-        ASK_TEST(test_items_of_a_typed_list),
+        ASK_TEST(test_pod_with_node_name_is_judged_on_that_node),
+        ASK_TEST(test_unreadable_workload_is_reported),
+        ASK_TEST(test_daemon_set_answer_gives_the_reason),
+        ASK_TEST(test_items_of_a_typed_list_are_read),
         ASK_TEST(test_several_workloads),
-        ASK_TEST(test_one_pod_per_node),
-        ASK_TEST(test_what_admission_would_say),
+        ASK_TEST(test_daemon_set_gets_one_pod_per_node),
+        ASK_TEST(test_notes_name_what_admission_would_reject),
         ASK_TEST(test_refusals),
-        ASK_TEST(test_an_object_over_the_limit),
+        ASK_TEST(test_object_over_the_limit_is_rejected),
         cmocka_unit_test(test_not_ready),
         ASK_TEST(test_no_nodes),
         ASK_TEST(test_table),

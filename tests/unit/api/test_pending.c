@@ -79,7 +79,7 @@ static void test_a_pending_pod(void **state)
 }
 
 /* Sorted by priority, age and name; only pods that wait for GPUs. */
-static void test_who_is_pending(void **state)
+static void test_pending_pods_are_sorted_by_priority_and_age(void **state)
 {
     json_t *answer = pending(*state, CLUSTER);
     const json_t *pods = json_object_get(answer, "pods");
@@ -130,7 +130,7 @@ static void test_the_closest_node(void **state)
 #define FITS_NOW "would fit on 1 of 1 nodes now, best on g'"
 #define TOO_SMALL "'ml/c: 0 of 1 nodes fit (1 × the node has too few GPUs in total)"
 
-static void test_what_keeps_a_pod_besides_nodes(void **state)
+static void test_gates_deletion_and_nominations_are_reported(void **state)
 {
     static const char *const SUMMARIES[] = {
         "'ml/a: waits until its scheduling gates are removed; would fit on 1 of 1 nodes now as far "
@@ -205,7 +205,7 @@ static void check_explained(struct ask *ask, const char *path, const char *state
     json_decref(answer);
 }
 
-static void test_pods_that_do_not_wait(void **state)
+static void test_bound_and_finished_pods_are_not_pending(void **state)
 {
     load(*state, CLUSTER);
     check_explained(*state, "/v1/pods/ml/runs/explain", "'bound'",
@@ -226,7 +226,7 @@ static void check_not_found(struct ask *ask, const char *path, const char *expec
     free(text);
 }
 
-static void test_paths_that_are_none(void **state)
+static void test_malformed_paths_are_not_found(void **state)
 {
     static const char *const PATHS[] = {
         "/v1/pods/",
@@ -248,7 +248,7 @@ static void test_paths_that_are_none(void **state)
         check_not_found(*state, PATHS[i], "should be /v1/pods/NAMESPACE/NAME/explain");
 }
 
-static void test_pods_that_are_not_there(void **state)
+static void test_absent_pods_are_not_found(void **state)
 {
     char path[9000];
     load(*state, CLUSTER);
@@ -260,7 +260,7 @@ static void test_pods_that_are_not_there(void **state)
     check_not_found(*state, path, "0: is not in the inventory");
 }
 
-static void test_nothing_is_answered_before_the_inventory_is_there(void **state)
+static void test_requests_before_the_first_inventory_get_503(void **state)
 {
     static const char EXPECTED[] = "{\"error\": \"not ready: waiting for the cluster file\"}\n";
     struct ask waiting = {.path = "/v1/pods/ml/wide/explain"};
@@ -325,7 +325,7 @@ static void test_the_tables(void **state)
 }
 
 /* Foreign text can neither start a line nor control a terminal. */
-static void test_hostile_words_stay_in_their_line(void **state)
+static void test_hostile_text_stays_on_its_line(void **state)
 {
     struct ask *ask = *state;
     load(ask, "kind: List\napiVersion: v1\nitems:\n" POD(
@@ -350,17 +350,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ASK_TEST(test_a_pending_pod),
-        ASK_TEST(test_who_is_pending),
+        ASK_TEST(test_pending_pods_are_sorted_by_priority_and_age),
         ASK_TEST(test_the_closest_node),
-        ASK_TEST(test_what_keeps_a_pod_besides_nodes),
+        ASK_TEST(test_gates_deletion_and_nominations_are_reported),
         ASK_TEST(test_no_nodes_and_no_pods),
         ASK_TEST(test_a_pending_pod_explained),
-        ASK_TEST(test_pods_that_do_not_wait),
-        ASK_TEST(test_paths_that_are_none),
-        ASK_TEST(test_pods_that_are_not_there),
-        cmocka_unit_test(test_nothing_is_answered_before_the_inventory_is_there),
+        ASK_TEST(test_bound_and_finished_pods_are_not_pending),
+        ASK_TEST(test_malformed_paths_are_not_found),
+        ASK_TEST(test_absent_pods_are_not_found),
+        cmocka_unit_test(test_requests_before_the_first_inventory_get_503),
         ASK_TEST(test_the_tables),
-        ASK_TEST(test_hostile_words_stay_in_their_line),
+        ASK_TEST(test_hostile_text_stays_on_its_line),
         ASK_TEST(test_an_unknown_output_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

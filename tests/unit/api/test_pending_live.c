@@ -81,7 +81,7 @@ static void check_says(struct fixture *fixture, const char *expected)
     json_decref(explanation);
 }
 
-static void test_what_kube_scheduler_says_of_a_listed_pod(void **state)
+static void test_kube_scheduler_message_of_a_listed_pod_is_stored(void **state)
 {
     answer(*state, PAGE(POD_TEXT("7", SAYS("0/3 nodes"))));
     end_answer(*state);
@@ -89,7 +89,7 @@ static void test_what_kube_scheduler_says_of_a_listed_pod(void **state)
 }
 
 /* A message alone changes no decision, but is stored. */
-static void test_what_kube_scheduler_says_of_a_watched_pod(void **state)
+static void test_kube_scheduler_message_of_a_watched_pod_is_stored(void **state)
 {
     answer(*state, PAGE(POD_TEXT("7", "")));
     end_answer(*state);
@@ -107,8 +107,8 @@ static void test_what_kube_scheduler_says_of_a_watched_pod(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_kube_scheduler_says_of_a_listed_pod),
-        TEST(test_what_kube_scheduler_says_of_a_watched_pod),
+        TEST(test_kube_scheduler_message_of_a_listed_pod_is_stored),
+        TEST(test_kube_scheduler_message_of_a_watched_pod_is_stored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static void test_time(void **state)
 }
 
 /* A revoked right must not remain in the other table. */
-static void test_the_last_word_counts(void **state)
+static void test_the_latest_answer_counts(void **state)
 {
     (void)state;
     struct answers answers = {0};
@@ -61,7 +61,7 @@ static void test_the_last_word_counts(void **state)
     answers_fini(&answers);
 }
 
-static void test_good_tokens_are_known_when_their_time_is_over(void **state)
+static void test_accepted_tokens_stay_known_after_their_answers_expire(void **state)
 {
     (void)state;
     struct answers answers = {0};
@@ -76,7 +76,7 @@ static void test_good_tokens_are_known_when_their_time_is_over(void **state)
     answers_fini(&answers);
 }
 
-static void test_the_oldest_goes(void **state)
+static void test_the_oldest_answer_is_evicted(void **state)
 {
     (void)state;
     struct answers answers = {0};
@@ -91,7 +91,7 @@ static void test_the_oldest_goes(void **state)
     answers_fini(&answers);
 }
 
-static void test_refusals_push_out_refusals_only(void **state)
+static void test_rejections_evict_only_rejections(void **state)
 {
     (void)state;
     struct answers answers = {0};
@@ -104,7 +104,7 @@ static void test_refusals_push_out_refusals_only(void **state)
     answers_fini(&answers);
 }
 
-static void test_one_token_pushes_out_its_own(void **state)
+static void test_one_token_evicts_only_its_own_answers(void **state)
 {
     (void)state;
     struct answers answers = {0};
@@ -124,11 +124,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_time),
-        cmocka_unit_test(test_the_last_word_counts),
-        cmocka_unit_test(test_good_tokens_are_known_when_their_time_is_over),
-        cmocka_unit_test(test_the_oldest_goes),
-        cmocka_unit_test(test_refusals_push_out_refusals_only),
-        cmocka_unit_test(test_one_token_pushes_out_its_own),
+        cmocka_unit_test(test_the_latest_answer_counts),
+        cmocka_unit_test(test_accepted_tokens_stay_known_after_their_answers_expire),
+        cmocka_unit_test(test_the_oldest_answer_is_evicted),
+        cmocka_unit_test(test_rejections_evict_only_rejections),
+        cmocka_unit_test(test_one_token_evicts_only_its_own_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
     "the API server rejected the token: it is invalid, expired, or for another audience"
 #define BUSY "too many tokens are being checked: try again"
 
-static void test_what_is_asked(void **state)
+static void test_reviews_carry_token_user_verb_and_path(void **state)
 {
     struct auth_harness *harness = *state;
     const struct fake_question question = {
@@ -47,7 +47,7 @@ static void test_verb_and_path(void **state)
                  "forbidden: User \"jane\" cannot head path \"/v1/pods/a\\\"b/\\ufffd\"");
 }
 
-static void test_allowed_is_kept(void **state)
+static void test_allowed_answer_is_cached(void **state)
 {
     struct auth_harness *harness = *state;
     struct guest guest = come(harness, "/v1/inventory", "t");
@@ -66,7 +66,7 @@ static void test_allowed_is_kept(void **state)
     assert_float_equal(metric(harness, "gpu_extender_auth_lookups_total{result=\"miss\"} "), 2, 0);
 }
 
-static void test_what_is_kept_is_of_one_token_verb_and_path(void **state)
+static void test_cached_answer_is_of_one_token_verb_and_path(void **state)
 {
     struct auth_harness *harness = *state;
     const struct fake_question post = {
@@ -81,7 +81,7 @@ static void test_what_is_kept_is_of_one_token_verb_and_path(void **state)
     check_answer(&guest, 401, STRANGER);
 }
 
-static void test_refused_is_kept_shorter(void **state)
+static void test_rejection_is_cached_for_less_time(void **state)
 {
     struct auth_harness *harness = *state;
     for (int64_t ms = 0; ms < REFUSED_MS; ms += REFUSED_MS - 1) {
@@ -104,7 +104,7 @@ static void test_refused_is_kept_shorter(void **state)
     check_in(&guest);
 }
 
-static void test_without_a_token(void **state)
+static void test_request_without_a_token_is_rejected(void **state)
 {
     struct auth_harness *harness = *state;
     static const char *const HEADERS[] = {
@@ -124,7 +124,7 @@ static void test_without_a_token(void **state)
     }
 }
 
-static void test_without_an_api_server(void **state)
+static void test_token_is_rejected_without_an_api_server(void **state)
 {
     (void)state;
     const struct auth_settings settings = {.allowed_ms = ALLOWED_MS, .refused_ms = REFUSED_MS};
@@ -137,7 +137,7 @@ static void test_without_an_api_server(void **state)
     auth_free(harness.auth);
 }
 
-static void test_a_long_name_is_cut_in_the_message(void **state)
+static void test_a_long_user_name_is_cut_in_the_message(void **state)
 {
     struct auth_harness *harness = *state;
     char name[301];
@@ -152,7 +152,7 @@ static void test_a_long_name_is_cut_in_the_message(void **state)
     check_answer(&guest, 403, message);
 }
 
-static void test_who_asks_the_same_waits_for_one_review(void **state)
+static void test_equal_requests_share_one_review(void **state)
 {
     struct auth_harness *harness = *state;
     struct guest guests[3];
@@ -257,7 +257,7 @@ static void test_unknown_tokens_share_a_bucket(void **state)
 }
 
 /* On any path, and after its answer has expired. */
-static void test_a_flood_of_strangers_keeps_no_known_token_out(void **state)
+static void test_unknown_tokens_keep_no_known_token_out(void **state)
 {
     struct auth_harness *harness = *state;
     let_in(harness, "/metrics", "t");
@@ -269,7 +269,7 @@ static void test_a_flood_of_strangers_keeps_no_known_token_out(void **state)
 }
 
 /* Joining a review in progress costs nothing. */
-static void test_an_open_inquiry_may_be_joined(void **state)
+static void test_requests_may_join_an_open_review(void **state)
 {
     struct auth_harness *harness = *state;
     turn_away(harness, 0, N_BURST - 1);
@@ -286,7 +286,7 @@ static void test_an_open_inquiry_may_be_joined(void **state)
 
 #define N_WAITING 192
 
-static void test_who_waits_is_bounded(void **state)
+static void test_number_of_waiting_requests_is_bounded(void **state)
 {
     struct auth_harness *harness = *state;
     struct guest guests[N_WAITING];
@@ -314,7 +314,7 @@ static void only_judge(void *context, struct exchange *exchange)
 }
 
 /* Other calls may arrive between the gate and the end of the body. */
-static void test_no_room_is_left_when_the_body_is_there(void **state)
+static void test_request_gets_503_if_reviews_filled_up_meanwhile(void **state)
 {
     struct auth_harness *harness = *state;
     struct guest guests[N_OF_STRANGERS];
@@ -333,7 +333,7 @@ static void test_no_room_is_left_when_the_body_is_there(void **state)
 }
 
 /* As many as get through. */
-static void test_a_flood_pushes_out_no_good_token(void **state)
+static void test_unknown_tokens_evict_no_accepted_token(void **state)
 {
     struct auth_harness *harness = *state;
     let_in(harness, "/metrics", "t");
@@ -346,7 +346,7 @@ static void test_a_flood_pushes_out_no_good_token(void **state)
     let_in(harness, "/metrics", "t");
 }
 
-static void test_nothing_is_kept_where_the_time_is_none(void **state)
+static void test_cache_time_zero_stores_no_answer(void **state)
 {
     struct auth_harness *harness = *state;
     const struct auth_settings settings = {0};
@@ -376,23 +376,23 @@ static void test_the_sender_stops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_is_asked),
+        TEST(test_reviews_carry_token_user_verb_and_path),
         TEST(test_verb_and_path),
-        TEST(test_allowed_is_kept),
-        TEST(test_what_is_kept_is_of_one_token_verb_and_path),
-        TEST(test_refused_is_kept_shorter),
-        TEST(test_without_a_token),
-        cmocka_unit_test(test_without_an_api_server),
-        TEST(test_a_long_name_is_cut_in_the_message),
-        TEST(test_who_asks_the_same_waits_for_one_review),
+        TEST(test_allowed_answer_is_cached),
+        TEST(test_cached_answer_is_of_one_token_verb_and_path),
+        TEST(test_rejection_is_cached_for_less_time),
+        TEST(test_request_without_a_token_is_rejected),
+        cmocka_unit_test(test_token_is_rejected_without_an_api_server),
+        TEST(test_a_long_user_name_is_cut_in_the_message),
+        TEST(test_equal_requests_share_one_review),
         TEST(test_reviews_under_way_are_bounded),
-        TEST(test_who_waits_is_bounded),
-        TEST(test_no_room_is_left_when_the_body_is_there),
-        TEST(test_a_flood_pushes_out_no_good_token),
+        TEST(test_number_of_waiting_requests_is_bounded),
+        TEST(test_request_gets_503_if_reviews_filled_up_meanwhile),
+        TEST(test_unknown_tokens_evict_no_accepted_token),
         TEST(test_unknown_tokens_share_a_bucket),
-        TEST(test_a_flood_of_strangers_keeps_no_known_token_out),
-        TEST(test_an_open_inquiry_may_be_joined),
-        TEST(test_nothing_is_kept_where_the_time_is_none),
+        TEST(test_unknown_tokens_keep_no_known_token_out),
+        TEST(test_requests_may_join_an_open_review),
+        TEST(test_cache_time_zero_stores_no_answer),
         TEST(test_the_sender_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

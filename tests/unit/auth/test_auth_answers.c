@@ -1,7 +1,7 @@
 /* Invalid or unexpected answers of the API server admit no user and are not cached. */
 #include "auth_harness.h"
 
-static void test_answers_that_are_none(void **state)
+static void test_failed_reviews_admit_nobody(void **state)
 {
     struct auth_harness *harness = *state;
     static const unsigned STATUSES[] = {200, 301, 400, 401, 403, 404, 409, 429, 500, 503};
@@ -77,7 +77,7 @@ static void test_answers_of_hostile_token_reviews(void **state)
     }
 }
 
-static void test_a_user_who_is_too_large(void **state)
+static void test_user_over_the_size_limit_is_rejected(void **state)
 {
     struct auth_harness *harness = *state;
     struct buf body;
@@ -127,7 +127,7 @@ static void test_answers_of_hostile_access_reviews(void **state)
     }
 }
 
-static void test_allowed_and_denied_is_no(void **state)
+static void test_allowed_and_denied_counts_as_denied(void **state)
 {
     struct auth_harness *harness = *state;
     struct guest guest = come(harness, "/metrics", "t");
@@ -137,7 +137,7 @@ static void test_allowed_and_denied_is_no(void **state)
 }
 
 /* Redacting the token in an answer must not redact an equal name. */
-static void test_a_user_called_like_the_token(void **state)
+static void test_a_user_named_like_the_token_is_not_redacted(void **state)
 {
     struct auth_harness *harness = *state;
     struct guest guest = come(harness, "/metrics", "jane");
@@ -153,7 +153,7 @@ static void test_a_user_called_like_the_token(void **state)
 }
 
 /* Redacting this token would break the JSON. */
-static void test_another_token_in_the_answer(void **state)
+static void test_another_token_in_the_answer_is_not_redacted(void **state)
 {
     struct auth_harness *harness = *state;
     struct guest guest = come(harness, "/metrics", "ten-letter");
@@ -169,14 +169,14 @@ static void test_another_token_in_the_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_answers_that_are_none),
+        TEST(test_failed_reviews_admit_nobody),
         TEST(test_answers_of_hostile_token_reviews),
-        TEST(test_a_user_who_is_too_large),
+        TEST(test_user_over_the_size_limit_is_rejected),
         TEST(test_a_nul_in_an_answer),
         TEST(test_answers_of_hostile_access_reviews),
-        TEST(test_allowed_and_denied_is_no),
-        TEST(test_a_user_called_like_the_token),
-        TEST(test_another_token_in_the_answer),
+        TEST(test_allowed_and_denied_counts_as_denied),
+        TEST(test_a_user_named_like_the_token_is_not_redacted),
+        TEST(test_another_token_in_the_answer_is_not_redacted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

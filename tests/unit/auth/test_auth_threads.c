@@ -72,7 +72,7 @@ static void *serve_all(void *context)
     return NULL;
 }
 
-static void test_many_threads(void **state)
+static void test_many_threads_get_consistent_verdicts(void **state)
 {
     static struct crowd crowd;
     pthread_t threads[N_THREADS + 1];
@@ -104,6 +104,6 @@ static void test_many_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(
-        test_many_threads, auth_harness_setup, auth_harness_teardown)};
+        test_many_threads_get_consistent_verdicts, auth_harness_setup, auth_harness_teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void test_arena_memory_is_zeroed_and_kept(void **state)
     arena_free(arena);
 }
 
-static void test_buf_refuses_what_passes_its_maximum(void **state)
+static void test_buf_rejects_text_over_its_maximum(void **state)
 {
     (void)state;
     struct buf buf;
@@ -77,7 +77,7 @@ static void test_buf_refuses_what_passes_its_maximum(void **state)
     assert_false(buf.overflowed);
 }
 
-static void test_buf_that_is_secret_keeps_its_text_and_wipes_it(void **state)
+static void test_secret_buf_keeps_its_text_and_wipes_it(void **state)
 {
     (void)state;
     struct buf buf;
@@ -108,7 +108,7 @@ static void test_buf_quotes_as_json(void **state)
     buf_fini(&buf);
 }
 
-static void test_buf_quotes_what_is_not_utf8(void **state)
+static void test_buf_replaces_invalid_utf8_when_quoting(void **state)
 {
     (void)state;
     static const struct {
@@ -303,10 +303,10 @@ int main(void)
         cmocka_unit_test(test_near_words),
         cmocka_unit_test(test_arena_memory_is_zeroed_and_kept),
         cmocka_unit_test(test_buf_decimal),
-        cmocka_unit_test(test_buf_refuses_what_passes_its_maximum),
-        cmocka_unit_test(test_buf_that_is_secret_keeps_its_text_and_wipes_it),
+        cmocka_unit_test(test_buf_rejects_text_over_its_maximum),
+        cmocka_unit_test(test_secret_buf_keeps_its_text_and_wipes_it),
         cmocka_unit_test(test_buf_quotes_as_json),
-        cmocka_unit_test(test_buf_quotes_what_is_not_utf8),
+        cmocka_unit_test(test_buf_replaces_invalid_utf8_when_quoting),
         cmocka_unit_test(test_metrics_text),
         cmocka_unit_test(test_process_metrics),
         cmocka_unit_test(test_log_line),

@@ -25,7 +25,7 @@ static int wake(void **state)
 }
 
 /* A leader's term has expired when its host wakes. */
-static void the_time_goes_on_while_the_host_is_suspended(void **state)
+static void clock_includes_suspension_of_the_host(void **state)
 {
     (void)state;
     const int64_t before_ms = clock_ms();
@@ -36,7 +36,7 @@ static void the_time_goes_on_while_the_host_is_suspended(void **state)
 }
 
 /* Condition variables use CLOCK_MONOTONIC, so moments are converted. */
-static void a_moment_is_told_in_the_clock_of_conditions(void **state)
+static void wait_moment_uses_the_clock_of_conditions(void **state)
 {
     struct timespec now;
     (void)state;
@@ -47,7 +47,7 @@ static void a_moment_is_told_in_the_clock_of_conditions(void **state)
     assert_true(moment.tv_sec > now.tv_sec);
 }
 
-static void what_is_past_is_waited_for_no_longer(void **state)
+static void a_past_moment_needs_no_wait(void **state)
 {
     struct timespec now;
     (void)state;
@@ -59,9 +59,9 @@ static void what_is_past_is_waited_for_no_longer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(the_time_goes_on_while_the_host_is_suspended, wake),
-        cmocka_unit_test_teardown(a_moment_is_told_in_the_clock_of_conditions, wake),
-        cmocka_unit_test_teardown(what_is_past_is_waited_for_no_longer, wake),
+        cmocka_unit_test_teardown(clock_includes_suspension_of_the_host, wake),
+        cmocka_unit_test_teardown(wait_moment_uses_the_clock_of_conditions, wake),
+        cmocka_unit_test_teardown(a_past_moment_needs_no_wait, wake),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,14 +69,14 @@ static void assert_vector(struct siphash_key key, const struct vector *vector, u
     }
 }
 
-static void test_rounds_are_those_of_the_published_vectors(void **state)
+static void test_siphash_equals_the_published_vectors(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof TWO_FOUR / sizeof *TWO_FOUR; i++)
         assert_vector(KEY, &TWO_FOUR[i], 2, 4);
 }
 
-static void test_one_three_is_that_of_openssl_and_python(void **state)
+static void test_siphash_1_3_equals_openssl_and_python(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof ONE_THREE / sizeof *ONE_THREE; i++)
@@ -104,7 +104,7 @@ struct item {
 };
 
 /* Tables hash with the key, but iterate in the order of insertion. */
-static void test_a_table_hashes_by_the_key_and_keeps_its_order(void **state)
+static void test_table_hashes_by_the_key_and_keeps_its_order(void **state)
 {
     (void)state;
     for (uint64_t key = 0; key < 8; key++) {
@@ -128,10 +128,10 @@ static void test_a_table_hashes_by_the_key_and_keeps_its_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rounds_are_those_of_the_published_vectors),
-        cmocka_unit_test(test_one_three_is_that_of_openssl_and_python),
+        cmocka_unit_test(test_siphash_equals_the_published_vectors),
+        cmocka_unit_test(test_siphash_1_3_equals_openssl_and_python),
         cmocka_unit_test(test_hashes_follow_the_key),
-        cmocka_unit_test(test_a_table_hashes_by_the_key_and_keeps_its_order),
+        cmocka_unit_test(test_table_hashes_by_the_key_and_keeps_its_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ static void parse_and_capture(const char *const *words, char *text, size_t size,
     assert_int_equal(fclose(file), 0);
 }
 
-static void test_nothing_given(void **state)
+static void test_no_arguments_leave_the_defaults(void **state)
 {
     (void)state;
     struct outcome outcome = parse((const char *const[]){NULL});
@@ -69,7 +69,7 @@ static void test_nothing_given(void **state)
     assert_int_equal(outcome.options.log_format, LOG_KEY_VALUE);
 }
 
-static void test_everything_given(void **state)
+static void test_all_options_are_read(void **state)
 {
     (void)state;
     struct outcome outcome =
@@ -188,9 +188,12 @@ static void test_help(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_given),  cmocka_unit_test(test_everything_given),
-        cmocka_unit_test(test_a_live_cluster), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_version),        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_no_arguments_leave_the_defaults),
+        cmocka_unit_test(test_all_options_are_read),
+        cmocka_unit_test(test_a_live_cluster),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_version),
+        cmocka_unit_test(test_help),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -275,7 +275,7 @@ static void test_quotas_are_read(void **state)
 }
 
 /* Changes every setting first, so that a value missing in the file would show. */
-static void test_the_file_of_the_tree_is_the_defaults(void **state)
+static void test_shipped_policy_file_equals_the_defaults(void **state)
 {
     struct settings *settings = *state;
     struct settings defaults;
@@ -288,7 +288,7 @@ static void test_the_file_of_the_tree_is_the_defaults(void **state)
     settings_fini(&defaults);
 }
 
-static void test_what_is_left_out_stays(void **state)
+static void test_absent_keys_keep_their_defaults(void **state)
 {
     struct settings defaults;
     settings_init(&defaults);
@@ -326,7 +326,7 @@ static void test_print_reads_back(void **state)
     assert_prints_what_reads_back(*state);
 }
 
-static void test_print_quotes_what_needs_it(void **state)
+static void test_print_quotes_only_where_yaml_needs_it(void **state)
 {
     struct buf text;
     assert_reads(*state, OTHER_THAN_DEFAULT);
@@ -343,7 +343,7 @@ static void test_print_quotes_what_needs_it(void **state)
 }
 
 /* Names of aliases that YAML would not read as strings. */
-static void test_print_quotes_the_words_of_yaml(void **state)
+static void test_print_quotes_yaml_keywords(void **state)
 {
     static const char *const WORDS[] = {
         "y",   "n",   "yes", "No",  "true",  "FALSE", "on",  "Off", "null", "Null", "1",  "0x10",
@@ -383,12 +383,14 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_every_key_is_read, setup, teardown),
         cmocka_unit_test_setup_teardown(test_quotas_are_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_the_file_of_the_tree_is_the_defaults, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_what_is_left_out_stays, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_shipped_policy_file_equals_the_defaults, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_absent_keys_keep_their_defaults, setup, teardown),
         cmocka_unit_test_setup_teardown(test_json_is_yaml, setup, teardown),
         cmocka_unit_test_setup_teardown(test_print_reads_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_print_quotes_what_needs_it, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_print_quotes_the_words_of_yaml, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_print_quotes_only_where_yaml_needs_it, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_print_quotes_yaml_keywords, setup, teardown),
         cmocka_unit_test_setup_teardown(test_files_that_cannot_be_read, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

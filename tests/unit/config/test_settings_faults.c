@@ -336,7 +336,7 @@ static void test_lists(void **state)
 }
 
 /* kube-scheduler must get a binding's answer before it gives the call up. */
-static void test_a_binding_is_over_before_kube_scheduler_gives_up(void **state)
+static void test_a_binding_must_end_before_the_timeout_of_kube_scheduler(void **state)
 {
     (void)state;
     static const struct fault FAULTS[] = {
@@ -380,7 +380,7 @@ static void test_times_of_leader_election(void **state)
 
 /* An instance beside each kube-scheduler has no Lease. Its bindings must end before another
  * kube-scheduler may lead. */
-static void test_beside_each_kube_scheduler(void **state)
+static void test_faults_of_the_beside_each_kube_scheduler_mode(void **state)
 {
     (void)state;
     static const struct fault FAULTS[] = {
@@ -400,7 +400,7 @@ static void test_beside_each_kube_scheduler(void **state)
     ASSERT_FAULTS(FAULTS);
 }
 
-static void test_the_first_fault_is_told(void **state)
+static void test_the_first_fault_is_reported(void **state)
 {
     (void)state;
     static const struct fault FAULTS[] = {
@@ -451,9 +451,9 @@ int main(void)
         cmocka_unit_test(test_ranges_and_spellings),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_times_of_leader_election),
-        cmocka_unit_test(test_a_binding_is_over_before_kube_scheduler_gives_up),
-        cmocka_unit_test(test_beside_each_kube_scheduler),
-        cmocka_unit_test(test_the_first_fault_is_told),
+        cmocka_unit_test(test_a_binding_must_end_before_the_timeout_of_kube_scheduler),
+        cmocka_unit_test(test_faults_of_the_beside_each_kube_scheduler_mode),
+        cmocka_unit_test(test_the_first_fault_is_reported),
         cmocka_unit_test(test_yaml_faults_have_file_line_and_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ static struct timing timing_with(size_t bind_s, size_t lease_s, size_t renew_s, 
 }
 
 /* A request sent at the last moment ends before another replica can lead. */
-static void test_what_a_leader_begins_is_over_within_its_lease(void **state)
+static void test_requests_of_a_leader_end_within_its_lease(void **state)
 {
     (void)state;
     for (size_t bind_s = 2; bind_s <= 60; bind_s++) {
@@ -34,13 +34,13 @@ static void test_what_a_leader_begins_is_over_within_its_lease(void **state)
 
 /* The kernel's timeout starts at the first retransmission, 200 ms and a round trip after the first
  * transmission. */
-static void test_the_kernel_gives_a_post_up_before_it_must_be_there(void **state)
+static void test_the_kernel_aborts_a_post_before_its_deadline(void **state)
 {
     (void)state;
     assert_true(200 + 100 + timing_with(8, 15, 10, 2).unacked_ms <= TIMING_DELIVERY_MS);
 }
 
-static void test_who_renews_late_decides_no_longer(void **state)
+static void test_deciding_ends_before_the_lease_is_lost(void **state)
 {
     (void)state;
     assert_int_equal(timing_with(2, 60, 4, 1).decide_ms, 4000);
@@ -55,7 +55,7 @@ static void test_the_least_lease_has_room_for_two_renewals(void **state)
     assert_int_equal(timing_of(&settings).decide_ms, 2000);
 }
 
-static void test_another_leads_after_the_lease(void **state)
+static void test_another_replica_leads_after_the_lease(void **state)
 {
     (void)state;
     const struct timing timing = timing_with(2, 6, 4, 1);
@@ -79,11 +79,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_vanished_leader_delays_other_pods_by_at_most_10_s),
-        cmocka_unit_test(test_what_a_leader_begins_is_over_within_its_lease),
-        cmocka_unit_test(test_the_kernel_gives_a_post_up_before_it_must_be_there),
-        cmocka_unit_test(test_who_renews_late_decides_no_longer),
+        cmocka_unit_test(test_requests_of_a_leader_end_within_its_lease),
+        cmocka_unit_test(test_the_kernel_aborts_a_post_before_its_deadline),
+        cmocka_unit_test(test_deciding_ends_before_the_lease_is_lost),
         cmocka_unit_test(test_the_least_lease_has_room_for_two_renewals),
-        cmocka_unit_test(test_another_leads_after_the_lease),
+        cmocka_unit_test(test_another_replica_leads_after_the_lease),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static void a_call_passes_when_the_ledger_is_current(void **state)
     fixture_end(&fixture);
 }
 
-static void a_call_that_waits_at_the_stop_is_answered(void **state)
+static void the_stop_answers_waiting_calls(void **state)
 {
     struct fixture fixture;
     atomic_uint status = 0;
@@ -33,7 +33,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_passes_when_the_ledger_is_current),
-        cmocka_unit_test(a_call_that_waits_at_the_stop_is_answered),
+        cmocka_unit_test(the_stop_answers_waiting_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

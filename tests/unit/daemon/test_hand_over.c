@@ -36,7 +36,7 @@ static void begin_to_lead(struct fixture *fixture, struct turns *turns)
     WAIT_FOR(atomic_load(&turns->n_turns) == 1);
 }
 
-static void only_the_leader_lets_verbs_in(void **state)
+static void only_the_leader_admits_verbs(void **state)
 {
     struct turns turns = {0};
     struct fixture fixture;
@@ -66,7 +66,7 @@ static void *hand_over(void *context)
     return NULL;
 }
 
-static void the_lease_is_given_up_when_the_last_binding_is_over(void **state)
+static void the_lease_is_released_after_the_last_binding(void **state)
 {
     const struct bind_args args = {.uid = "u", .namespace_ = "ml", .name = "p", .node_name = "a"};
     struct turns turns = {0};
@@ -101,7 +101,7 @@ static void end_turns(void *context, bool may_decide)
 }
 
 /* The election calls turned without its lock. */
-static void turned_may_call_the_election(void **state)
+static void the_turned_callback_may_call_the_election(void **state)
 {
     struct turns turns = {0};
     struct fixture fixture;
@@ -123,7 +123,7 @@ static void *stop_turns(void *context)
     return NULL;
 }
 
-static void no_call_is_under_way_when_they_are_stopped(void **state)
+static void no_call_runs_after_the_stop(void **state)
 {
     struct turns turns = {.is_kept = true};
     struct fixture fixture;
@@ -142,10 +142,10 @@ static void no_call_is_under_way_when_they_are_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_the_leader_lets_verbs_in),
-        cmocka_unit_test(the_lease_is_given_up_when_the_last_binding_is_over),
-        cmocka_unit_test(turned_may_call_the_election),
-        cmocka_unit_test(no_call_is_under_way_when_they_are_stopped),
+        cmocka_unit_test(only_the_leader_admits_verbs),
+        cmocka_unit_test(the_lease_is_released_after_the_last_binding),
+        cmocka_unit_test(the_turned_callback_may_call_the_election),
+        cmocka_unit_test(no_call_runs_after_the_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

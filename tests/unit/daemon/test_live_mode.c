@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "fixture.h"
 
-static void it_follows_from_its_start_on(void **state)
+static void live_mode_follows_the_api_server_from_its_start(void **state)
 {
     struct fixture fixture;
     struct err err;
@@ -23,7 +23,7 @@ static void it_follows_from_its_start_on(void **state)
 }
 
 /* The address is in use, so main stops before the start. */
-static void it_ends_without_a_start(void **state)
+static void live_mode_ends_without_a_start(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -39,7 +39,7 @@ static void take_error(void *context, const char *error)
 }
 
 /* After a start without a Lease, for longer than a bind call may take. */
-static void no_binding_is_sent_while_a_predecessors_may_take_effect(void **state)
+static void no_binding_is_sent_while_one_of_a_predecessor_may_take_effect(void **state)
 {
     const struct bind_args args = {.uid = "u", .namespace_ = "ml", .name = "p", .node_name = "a"};
     atomic_int n_answers = 0;
@@ -57,9 +57,9 @@ static void no_binding_is_sent_while_a_predecessors_may_take_effect(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_follows_from_its_start_on),
-        cmocka_unit_test(it_ends_without_a_start),
-        cmocka_unit_test(no_binding_is_sent_while_a_predecessors_may_take_effect),
+        cmocka_unit_test(live_mode_follows_the_api_server_from_its_start),
+        cmocka_unit_test(live_mode_ends_without_a_start),
+        cmocka_unit_test(no_binding_is_sent_while_one_of_a_predecessor_may_take_effect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

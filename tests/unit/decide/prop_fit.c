@@ -188,7 +188,7 @@ static void check_places(const struct world *world)
 }
 
 /* At once or one by one, each on the node ranked first. */
-static void test_as_many_are_placed_as_was_said(void **state)
+static void test_placing_matches_the_predicted_count(void **state)
 {
     (void)state;
     struct dice dice = {4711};
@@ -319,13 +319,13 @@ static void check_room(event *make_room, bool by_quota_too)
     }
 }
 
-static void test_a_pod_that_is_deleted_makes_no_node_unfit(void **state)
+static void test_a_deleted_pod_makes_no_node_unfit(void **state)
 {
     (void)state;
     check_room(delete_a_pod, true);
 }
 
-static void test_a_pod_that_ends_makes_no_node_unfit(void **state)
+static void test_a_finished_pod_makes_no_node_unfit(void **state)
 {
     (void)state;
     check_room(finish_a_pod, true);
@@ -337,13 +337,13 @@ static void test_more_gpus_make_no_node_unfit(void **state)
     check_room(grow_a_node, true);
 }
 
-static void test_one_more_node_takes_no_place_away(void **state)
+static void test_one_more_node_never_reduces_the_count(void **state)
 {
     (void)state;
     check_room(add_a_node, false);
 }
 
-static void test_a_reservation_that_ends_makes_no_node_unfit(void **state)
+static void test_a_released_reservation_makes_no_node_unfit(void **state)
 {
     (void)state;
     check_room(release_a_reservation, true);
@@ -368,7 +368,7 @@ static size_t place_three_workloads(struct fixture *fixture)
     return n_placed;
 }
 
-static void test_of_several_workloads_one_more_node_may_let_fewer_in(void **state)
+static void test_one_more_node_may_admit_fewer_of_several_workloads(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "in-zone", "pods=9 " GPU "=4", "zone=a");
@@ -382,13 +382,13 @@ static void test_of_several_workloads_one_more_node_may_let_fewer_in(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_many_are_placed_as_was_said),
-        cmocka_unit_test(test_a_pod_that_is_deleted_makes_no_node_unfit),
-        cmocka_unit_test(test_a_pod_that_ends_makes_no_node_unfit),
+        cmocka_unit_test(test_placing_matches_the_predicted_count),
+        cmocka_unit_test(test_a_deleted_pod_makes_no_node_unfit),
+        cmocka_unit_test(test_a_finished_pod_makes_no_node_unfit),
         cmocka_unit_test(test_more_gpus_make_no_node_unfit),
-        cmocka_unit_test(test_one_more_node_takes_no_place_away),
-        cmocka_unit_test(test_a_reservation_that_ends_makes_no_node_unfit),
-        cmocka_unit_test_setup_teardown(test_of_several_workloads_one_more_node_may_let_fewer_in,
+        cmocka_unit_test(test_one_more_node_never_reduces_the_count),
+        cmocka_unit_test(test_a_released_reservation_makes_no_node_unfit),
+        cmocka_unit_test_setup_teardown(test_one_more_node_may_admit_fewer_of_several_workloads,
                                         fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -392,7 +392,7 @@ static uint64_t number_from(const char *variable, uint64_t otherwise)
     return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-static void test_the_ledger_is_what_the_model_says(void **state)
+static void test_the_ledger_equals_the_oracle(void **state)
 {
     (void)state;
     const uint64_t n_events = number_from("LEDGER_EVENTS", DEFAULT_EVENTS);
@@ -413,6 +413,6 @@ static void test_the_ledger_is_what_the_model_says(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_ledger_is_what_the_model_says)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_ledger_equals_the_oracle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

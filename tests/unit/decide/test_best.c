@@ -106,18 +106,18 @@ static void check_one(struct fixture *fixture, const struct asked *asked, size_t
     check_best(fixture, &question, asked, n_most);
 }
 
-static void test_the_best_few_are_those_of_a_sort_of_all(void **state)
+static void test_the_best_few_equal_the_head_of_a_full_sort(void **state)
 {
     check_many(*state, false);
 }
 
-static void test_a_node_that_is_there_twice_counts_once(void **state)
+static void test_a_node_named_twice_counts_once(void **state)
 {
     check_many(*state, true);
 }
 
 /* Each node is better than all before it: most insertions and cuts. */
-static void test_the_best_come_last(void **state)
+static void test_the_best_nodes_may_come_last(void **state)
 {
     struct fixture *fixture = *state;
     struct asked asked = {.n = MAX_NODES};
@@ -129,7 +129,7 @@ static void test_the_best_come_last(void **state)
     check_one(fixture, &asked, 7);
 }
 
-static void test_of_none_none_is_best(void **state)
+static void test_empty_input_has_no_best(void **state)
 {
     struct fixture *fixture = *state;
     check_one(fixture, &(struct asked){.n = 0}, 3);
@@ -147,7 +147,7 @@ static void check_first(struct fixture *fixture, const struct fit_question *ques
 }
 
 /* GPUs of a cordoned node are not offered, so these two have no pool. */
-static void test_a_wish_decides_among_nodes_that_are_alike_but_for_it(void **state)
+static void test_a_preference_decides_between_equal_nodes(void **state)
 {
     struct fixture *fixture = *state;
     static const char *const LABELS[] = {"accelerator=A100", "accelerator=H100"};
@@ -164,7 +164,7 @@ static void test_a_wish_decides_among_nodes_that_are_alike_but_for_it(void **sta
     check_first(fixture, &question, "b");
 }
 
-static void test_replicas_decide_among_nodes_that_are_alike_but_for_them(void **state)
+static void test_replicas_decide_between_equal_nodes(void **state)
 {
     struct fixture *fixture = *state;
     for (size_t i = 0; i < 2; i++) {
@@ -185,17 +185,18 @@ static void test_replicas_decide_among_nodes_that_are_alike_but_for_them(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_the_best_few_are_those_of_a_sort_of_all, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_node_that_is_there_twice_counts_once, fixture_setup,
-                                        fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_the_best_come_last, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_of_none_none_is_best, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_a_wish_decides_among_nodes_that_are_alike_but_for_it,
+        cmocka_unit_test_setup_teardown(test_the_best_few_equal_the_head_of_a_full_sort,
                                         fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(
-            test_replicas_decide_among_nodes_that_are_alike_but_for_them, fixture_setup,
-            fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_node_named_twice_counts_once, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_the_best_nodes_may_come_last, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_empty_input_has_no_best, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_preference_decides_between_equal_nodes,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_replicas_decide_between_equal_nodes, fixture_setup,
+                                        fixture_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

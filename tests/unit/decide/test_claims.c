@@ -104,7 +104,7 @@ static void test_assumed_pods_count(void **state)
     assert_string_equal(judge(fixture, "b/1", GPU "=8", "t"), "fits");
 }
 
-static void test_a_claim_is_under_the_model_of_its_node(void **state)
+static void test_a_claim_counts_for_the_model_of_its_node(void **state)
 {
     struct fixture *fixture = *state;
     claim(fixture, "a/1", GPU "=8", "h");
@@ -114,7 +114,7 @@ static void test_a_claim_is_under_the_model_of_its_node(void **state)
     assert_string_equal(judge(fixture, "a/2", GPU "=8", "h"), "fits");
 }
 
-static void test_what_is_used_is_refused_as_before(void **state)
+static void test_usage_still_causes_rejection(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_pod(fixture, "x", "t", GPU "=16");
@@ -178,7 +178,7 @@ static void test_a_pod_counts_once(void **state)
 }
 
 /* Two kube-schedulers: a claim made meanwhile by the other was not judged. */
-static void test_a_claim_is_made_only_by_the_claims_that_were_judged(void **state)
+static void test_a_claim_needs_unchanged_claims_since_the_verdict(void **state)
 {
     struct fixture *fixture = *state;
     const struct pod_facts facts = facts_of(fixture, "a/2", GPU "=16");
@@ -192,7 +192,7 @@ static void test_a_claim_is_made_only_by_the_claims_that_were_judged(void **stat
     assert_string_equal(judge(fixture, "a/2", GPU "=16", "t"), "quota_claimed");
 }
 
-static void test_none_is_made_where_no_quota_limits_the_pod(void **state)
+static void test_a_pod_without_quota_makes_no_claim(void **state)
 {
     struct fixture *fixture = *state;
     claim(fixture, "b/1", GPU "=8", "t");
@@ -203,7 +203,7 @@ static void test_none_is_made_where_no_quota_limits_the_pod(void **state)
     assert_false(claims_has(fixture->cluster, "a/2"));
 }
 
-static void test_the_oldest_makes_room(void **state)
+static void test_the_oldest_claim_is_evicted(void **state)
 {
     struct fixture *fixture = *state;
     for (size_t i = 0; i <= CLAIMS_MAX; i++) {
@@ -276,14 +276,14 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_assumed_pods_count),
-        TEST(test_a_claim_is_under_the_model_of_its_node),
-        TEST(test_what_is_used_is_refused_as_before),
+        TEST(test_a_claim_counts_for_the_model_of_its_node),
+        TEST(test_usage_still_causes_rejection),
         TEST(test_a_claim_lapses),
         TEST(test_bind_ignores_claims_of_others),
         TEST(test_a_pod_counts_once),
-        TEST(test_a_claim_is_made_only_by_the_claims_that_were_judged),
-        TEST(test_none_is_made_where_no_quota_limits_the_pod),
-        TEST(test_the_oldest_makes_room),
+        TEST(test_a_claim_needs_unchanged_claims_since_the_verdict),
+        TEST(test_a_pod_without_quota_makes_no_claim),
+        TEST(test_the_oldest_claim_is_evicted),
         TEST(test_a_nomination_counts_against_pods_that_it_outranks),
         TEST(test_two_nominated_pods_do_not_exclude_each_other),
         TEST(test_a_fork_has_nominations_and_no_claims),

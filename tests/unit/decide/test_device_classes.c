@@ -17,7 +17,7 @@ static struct fixture *put_class(void **state)
     return fixture;
 }
 
-static void test_the_table_of_classes(void **state)
+static void test_device_classes_are_stored_and_removed(void **state)
 {
     struct fixture *fixture = put_class(state);
     struct cluster *cluster = fixture->cluster;
@@ -38,7 +38,7 @@ static void test_the_table_of_classes(void **state)
     assert_string_equal(fixture_verdict(fixture, "claims", "amd.com/gpu=1"), "gpu_absent");
 }
 
-static void test_what_comes_by_a_claim_is_not_counted(void **state)
+static void test_resources_served_by_claims_are_not_counted(void **state)
 {
     struct fixture *fixture = put_class(state);
     const struct shape_facts facts = fixture_shape_facts(fixture, "cpu=1 " GPU "=100");
@@ -71,7 +71,7 @@ static void test_a_node_with_nothing_to_allocate(void **state)
 }
 
 /* Labels of shares and slices describe what a device plugin offers. */
-static void test_labels_of_shares_are_not_about_claims(void **state)
+static void test_labels_of_shared_gpus_do_not_apply_to_claims(void **state)
 {
     struct fixture *fixture = put_class(state);
     fixture_put_node(fixture, "claims", "cpu=8000 pods=9",
@@ -79,7 +79,7 @@ static void test_labels_of_shares_are_not_about_claims(void **state)
     assert_string_equal(fixture_verdict(fixture, "claims", GPU "=1"), "fits");
 }
 
-static void test_room_is_held_where_claims_would_be_made(void **state)
+static void test_a_node_that_serves_claims_accepts_reservations(void **state)
 {
     struct fixture *fixture = put_class(state);
     fixture_put_pod(fixture, "p", "", GPU "=2");
@@ -102,7 +102,7 @@ static void test_known_room_ranks_first(void **state)
 }
 
 /* Five replicas in turn: four are counted, the fifth would need a claim. */
-static void test_a_fork_knows_the_classes(void **state)
+static void test_a_fork_has_the_device_classes(void **state)
 {
     struct fixture *fixture = put_class(state);
     struct cluster *fork = cluster_fork(fixture->cluster);
@@ -125,13 +125,13 @@ static void test_a_fork_knows_the_classes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_the_table_of_classes),
-        TEST(test_what_comes_by_a_claim_is_not_counted),
+        TEST(test_device_classes_are_stored_and_removed),
+        TEST(test_resources_served_by_claims_are_not_counted),
         TEST(test_a_node_with_nothing_to_allocate),
-        TEST(test_labels_of_shares_are_not_about_claims),
-        TEST(test_room_is_held_where_claims_would_be_made),
+        TEST(test_labels_of_shared_gpus_do_not_apply_to_claims),
+        TEST(test_a_node_that_serves_claims_accepts_reservations),
         TEST(test_known_room_ranks_first),
-        TEST(test_a_fork_knows_the_classes),
+        TEST(test_a_fork_has_the_device_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static void put_gpu_node(struct fixture *fixture, const char *name)
 }
 
 /* The most important pods are kept while there is room; the rest are victims. */
-static void test_no_more_go_than_must(void **state)
+static void test_no_needless_victims_are_chosen(void **state)
 {
     struct fixture *fixture = *state;
     put_gpu_node(fixture, "a");
@@ -68,7 +68,7 @@ static void test_no_more_go_than_must(void **state)
 }
 
 /* A pod that does not matter stays, even if a more important one must go. */
-static void test_only_those_that_are_in_the_way(void **state)
+static void test_only_pods_that_block_the_pod_are_victims(void **state)
 {
     struct fixture *fixture = *state;
     put_gpu_node(fixture, "a");
@@ -79,7 +79,7 @@ static void test_only_those_that_are_in_the_way(void **state)
 }
 
 /* Order: lowest highest victim, smallest sum of priorities, fewest victims, latest start, name. */
-static void test_the_choice_of_the_node(void **state)
+static void test_the_node_with_the_cheapest_victims_is_chosen(void **state)
 {
     struct fixture *fixture = *state;
     put_gpu_node(fixture, "b");
@@ -117,7 +117,7 @@ static void test_pods_that_have_not_started(void **state)
 }
 
 /* Priorities may be negative: more victims still give a larger sum. */
-static void test_negative_priorities(void **state)
+static void test_negative_priorities_are_compared(void **state)
 {
     struct fixture *fixture = *state;
     put_gpu_node(fixture, "a");
@@ -129,7 +129,7 @@ static void test_negative_priorities(void **state)
 }
 
 /* No victims if something other than room prevents the pod. */
-static void test_where_room_would_not_help(void **state)
+static void test_no_victims_where_eviction_would_not_help(void **state)
 {
     struct fixture *fixture = *state;
     struct node_facts facts = fixture_node_facts(fixture, "tainted", GPU "=8 pods=10", "");
@@ -146,7 +146,7 @@ static void test_where_room_would_not_help(void **state)
 }
 
 /* Pods placed by a dry run cannot be evicted. */
-static void test_room_is_the_forks(void **state)
+static void test_placed_pods_of_a_fork_are_never_victims(void **state)
 {
     struct fixture *fixture = *state;
     put_gpu_node(fixture, "a");
@@ -162,7 +162,7 @@ static void test_room_is_the_forks(void **state)
 }
 
 /* More pods of lower priority than the initial buffer holds. */
-static void test_many_pods(void **state)
+static void test_victims_are_found_among_many_pods(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "a", GPU "=200 pods=1000", "");
@@ -181,7 +181,7 @@ static void in_namespace(struct fixture *fixture, const char *namespace_, const 
 
 /* kube-scheduler does not know quotas, but asks about its victims. Victims of other namespaces free
  * none of the quota. */
-static void test_victims_give_back_their_quota(void **state)
+static void test_victims_release_their_quota(void **state)
 {
     static const char *const NAMES[] = {"ml"};
     static const struct quota_limit LIMITS[] = {{.gpus = 4}};
@@ -206,15 +206,15 @@ static void test_victims_give_back_their_quota(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_no_more_go_than_must),
-        TEST(test_only_those_that_are_in_the_way),
-        TEST(test_the_choice_of_the_node),
+        TEST(test_no_needless_victims_are_chosen),
+        TEST(test_only_pods_that_block_the_pod_are_victims),
+        TEST(test_the_node_with_the_cheapest_victims_is_chosen),
         TEST(test_pods_that_have_not_started),
-        TEST(test_negative_priorities),
-        TEST(test_where_room_would_not_help),
-        TEST(test_room_is_the_forks),
-        TEST(test_many_pods),
-        TEST(test_victims_give_back_their_quota),
+        TEST(test_negative_priorities_are_compared),
+        TEST(test_no_victims_where_eviction_would_not_help),
+        TEST(test_placed_pods_of_a_fork_are_never_victims),
+        TEST(test_victims_are_found_among_many_pods),
+        TEST(test_victims_release_their_quota),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

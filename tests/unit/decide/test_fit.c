@@ -137,7 +137,7 @@ static void test_each_reason(void **state)
 
 /* The first reason in the enum's order is reported, so that answers stay the same while true. Each
  * row removes the reason of the row before. */
-static void test_the_first_reason_is_told(void **state)
+static void test_the_first_reason_is_reported(void **state)
 {
 #define BAD_LABELS "zone=b,accelerator=Tesla-P100"
 #define CRAMPED "cpu=1 memory=1 " GPU "=2"
@@ -219,7 +219,7 @@ static void test_pods_with_several_gpu_resources(void **state)
 }
 
 /* An over-full resource does not exclude pods that do not request it. */
-static void test_an_over_full_node_still_has_room_for_what_needs_none(void **state)
+static void test_an_over_full_node_fits_pods_of_other_resources(void **state)
 {
     static const struct fit_row ROWS[] = {
         {.running = "cpu=9000 " GPU "=9", .demand = "memory=1", .ours = "fits", .all = "fits"},
@@ -279,7 +279,7 @@ static void test_gpu_memory_within_a_sixteenth(void **state)
     check_rows(*state, ROWS, N_OF(ROWS));
 }
 
-static void test_no_node_and_no_pod(void **state)
+static void test_invalid_pod_and_unknown_node_come_first(void **state)
 {
     struct fixture *fixture = *state;
     const struct fit_row row = {.cordoned = true};
@@ -298,7 +298,7 @@ static void test_no_node_and_no_pod(void **state)
 }
 
 /* spec.nodeName; on the wire kube-scheduler handles it. */
-static void test_a_pod_that_names_its_node(void **state)
+static void test_pod_with_node_name_fits_only_there(void **state)
 {
     struct fixture *fixture = *state;
     const struct fit_row row = {0};
@@ -315,7 +315,7 @@ static void test_a_pod_that_names_its_node(void **state)
 }
 
 /* Like a DaemonSet's controller: selectors and taints count, room and GPUs do not. */
-static void test_admission_looks_at_no_room(void **state)
+static void test_admission_ignores_room_and_gpus(void **state)
 {
     static const struct {
         struct fit_row row;
@@ -349,7 +349,7 @@ struct count_row {
     int64_t all;
 };
 
-static void test_how_many_more_fit(void **state)
+static void test_count_of_further_pods_is_correct(void **state)
 {
     static const struct count_row ROWS[] = {
         {ROOM, NULL, GPU "=1", 8, 8},
@@ -390,7 +390,7 @@ static int64_t lack(struct fixture *fixture, const char *amounts, const char *ru
     return fit_lack(fixture_find_node(fixture, "n1"), &question, &question.shape->needs[0]);
 }
 
-static void test_what_a_node_lacks(void **state)
+static void test_lack_is_the_missing_amount(void **state)
 {
     struct fixture *fixture = *state;
     assert_int_equal(lack(fixture, ROOM, NULL, GPU, 8), 0);
@@ -420,7 +420,7 @@ static void check_known(struct fixture *fixture, struct dice *dice)
 }
 
 /* More models than the cache holds, so that some are evicted. */
-static void test_of_more_models_than_are_known_each_is_judged(void **state)
+static void test_models_evicted_from_the_cache_are_judged_again(void **state)
 {
     struct fixture *fixture = *state;
     struct shape_facts facts = fixture_shape_facts(fixture, GPU "=1");
@@ -432,7 +432,7 @@ static void test_of_more_models_than_are_known_each_is_judged(void **state)
     check_round(fixture, &facts);
 }
 
-static void test_a_model_that_is_known_is_judged_as_before(void **state)
+static void test_a_cached_model_is_judged_as_before(void **state)
 {
     struct fixture *fixture = *state;
     struct dice dice = {20261122};
@@ -477,18 +477,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_each_reason),
-        TEST(test_a_model_that_is_known_is_judged_as_before),
-        TEST(test_of_more_models_than_are_known_each_is_judged),
-        TEST(test_the_first_reason_is_told),
+        TEST(test_a_cached_model_is_judged_as_before),
+        TEST(test_models_evicted_from_the_cache_are_judged_again),
+        TEST(test_the_first_reason_is_reported),
         TEST(test_pods_with_several_gpu_resources),
-        TEST(test_an_over_full_node_still_has_room_for_what_needs_none),
+        TEST(test_an_over_full_node_fits_pods_of_other_resources),
         TEST(test_a_cordon_can_be_tolerated),
         TEST(test_gpu_memory_within_a_sixteenth),
-        TEST(test_no_node_and_no_pod),
-        TEST(test_a_pod_that_names_its_node),
-        TEST(test_admission_looks_at_no_room),
-        TEST(test_how_many_more_fit),
-        TEST(test_what_a_node_lacks),
+        TEST(test_invalid_pod_and_unknown_node_come_first),
+        TEST(test_pod_with_node_name_fits_only_there),
+        TEST(test_admission_ignores_room_and_gpus),
+        TEST(test_count_of_further_pods_is_correct),
+        TEST(test_lack_is_the_missing_amount),
         TEST(test_names_and_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static void check(struct fixture *fixture, const char *expected)
 
 /* Demand: 6 GPUs by pods of 6, and 2 by pods of 1. The 2 free GPUs on "two" are useless to three
  * quarters of it. */
-static void test_weighed_by_the_gpus_that_are_wanted(void **state)
+static void test_fragments_are_weighed_by_requested_gpus(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "two", GPU "=8", T4);
@@ -42,7 +42,7 @@ static void test_weighed_by_the_gpus_that_are_wanted(void **state)
 }
 
 /* GPUs without CPU are useless too. */
-static void test_other_resources_count(void **state)
+static void test_other_resources_limit_usable_gpus(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n", GPU "=8 cpu=8000", T4);
@@ -69,7 +69,7 @@ static void test_by_resource_and_model(void **state)
           " A100: 0 of 8, largest 8, whole 1/1\n" GPU " T4: 4 of 4, largest 4, whole 1/1\n");
 }
 
-static void test_nothing_is_wanted(void **state)
+static void test_no_demand_means_no_fragmentation(void **state)
 {
     struct fixture *fixture = *state;
     check(fixture, "");
@@ -78,7 +78,7 @@ static void test_nothing_is_wanted(void **state)
 }
 
 /* Cordoned nodes offer nothing; an over-full one has nothing free. */
-static void test_what_is_not_on_offer(void **state)
+static void test_cordoned_and_over_full_nodes_offer_nothing(void **state)
 {
     struct fixture *fixture = *state;
     struct node_facts cordoned = fixture_node_facts(fixture, "cordoned", GPU "=8", T4);
@@ -90,7 +90,7 @@ static void test_what_is_not_on_offer(void **state)
 }
 
 /* Nodes with the largest possible number of GPUs. */
-static void test_sums_have_an_end(void **state)
+static void test_sums_saturate(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "a", GPU "=max", T4);
@@ -100,7 +100,7 @@ static void test_sums_have_an_end(void **state)
 }
 
 /* Before and after a placement on a fork. */
-static void test_on_a_fork(void **state)
+static void test_a_fork_has_its_own_fragmentation(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n", GPU "=8", T4);
@@ -119,13 +119,13 @@ static void test_on_a_fork(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_weighed_by_the_gpus_that_are_wanted),
-        TEST(test_other_resources_count),
+        TEST(test_fragments_are_weighed_by_requested_gpus),
+        TEST(test_other_resources_limit_usable_gpus),
         TEST(test_by_resource_and_model),
-        TEST(test_nothing_is_wanted),
-        TEST(test_what_is_not_on_offer),
-        TEST(test_sums_have_an_end),
-        TEST(test_on_a_fork),
+        TEST(test_no_demand_means_no_fragmentation),
+        TEST(test_cordoned_and_over_full_nodes_offer_nothing),
+        TEST(test_sums_saturate),
+        TEST(test_a_fork_has_its_own_fragmentation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static void check_classes(struct fixture *fixture, const char *wanted)
     assert_string_equal(text, wanted);
 }
 
-static void test_what_is_free_of_each_model(void **state)
+static void test_free_gpus_are_summed_by_model(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "t4-1", GPU "=4", T4);
@@ -68,7 +68,7 @@ static void test_what_is_free_of_each_model(void **state)
     check_pool(fixture, "T4", 2, 7);
 }
 
-static void test_an_overfull_node_takes_nothing_from_others(void **state)
+static void test_an_over_full_node_reduces_no_other_node(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "t4-1", GPU "=4", T4);
@@ -78,7 +78,7 @@ static void test_an_overfull_node_takes_nothing_from_others(void **state)
     check_pool(fixture, "T4", 2, 4);
 }
 
-static void test_nodes_come_change_and_go(void **state)
+static void test_demands_follow_node_events(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n", GPU "=4", T4);
@@ -118,7 +118,7 @@ static void test_classes_are_the_shapes_of_live_pods(void **state)
     check_classes(fixture, "");
 }
 
-static void test_those_that_take_most_come_first_and_only_so_many(void **state)
+static void test_largest_classes_come_first_up_to_the_limit(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n", GPU "=8", T4);
@@ -137,7 +137,7 @@ static void test_those_that_take_most_come_first_and_only_so_many(void **state)
     assert_int_equal(demand->classes[0].n_live, 3);
 }
 
-static void test_where_a_class_may_go_does_not_ask_for_room(void **state)
+static void test_nodes_of_a_class_do_not_depend_on_free_room(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "t4", GPU "=1", T4);
@@ -157,7 +157,7 @@ static void test_where_a_class_may_go_does_not_ask_for_room(void **state)
 }
 
 /* Pods that fit no node displace no others. */
-static void test_pods_larger_than_every_node_are_no_class(void **state)
+static void test_pods_larger_than_every_node_form_no_class(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n", GPU "=8", T4);
@@ -171,7 +171,7 @@ static void test_pods_larger_than_every_node_are_no_class(void **state)
 }
 
 /* Whatever a tenant writes, settling compares nodes with a few words only. */
-static void test_a_class_of_too_many_words_goes_everywhere(void **state)
+static void test_an_oversized_class_may_go_everywhere(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "t4", GPU "=8", T4);
@@ -213,7 +213,7 @@ static void test_demands_are_in_the_order_of_their_names(void **state)
     assert_string_equal(text, "amd.com/gpu gpu.intel.com/xe nvidia.com/gpu ");
 }
 
-static void test_a_fork_has_demands_of_its_own(void **state)
+static void test_a_fork_has_its_own_demands(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n", GPU "=8", T4);
@@ -317,7 +317,7 @@ static void random_event(struct fixture *fixture, struct dice *dice)
     }
 }
 
-static void test_demands_are_what_counting_finds(void **state)
+static void test_demands_equal_a_full_count(void **state)
 {
     struct fixture *fixture = *state;
     struct dice dice = {20171211};
@@ -339,17 +339,17 @@ static void test_demands_are_what_counting_finds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_is_free_of_each_model),
-        TEST(test_an_overfull_node_takes_nothing_from_others),
-        TEST(test_nodes_come_change_and_go),
+        TEST(test_free_gpus_are_summed_by_model),
+        TEST(test_an_over_full_node_reduces_no_other_node),
+        TEST(test_demands_follow_node_events),
         TEST(test_classes_are_the_shapes_of_live_pods),
-        TEST(test_those_that_take_most_come_first_and_only_so_many),
-        TEST(test_where_a_class_may_go_does_not_ask_for_room),
-        TEST(test_pods_larger_than_every_node_are_no_class),
-        TEST(test_a_class_of_too_many_words_goes_everywhere),
+        TEST(test_largest_classes_come_first_up_to_the_limit),
+        TEST(test_nodes_of_a_class_do_not_depend_on_free_room),
+        TEST(test_pods_larger_than_every_node_form_no_class),
+        TEST(test_an_oversized_class_may_go_everywhere),
         TEST(test_demands_are_in_the_order_of_their_names),
-        TEST(test_a_fork_has_demands_of_its_own),
-        TEST(test_demands_are_what_counting_finds),
+        TEST(test_a_fork_has_its_own_demands),
+        TEST(test_demands_equal_a_full_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static void check_rows(struct fixture *fixture, const struct part_row *rows, siz
 #define REPLICAS ",nvidia.com/gpu.replicas="
 #define STRATEGY ",nvidia.com/gpu.sharing-strategy="
 
-static void test_gpus_that_are_shared(void **state)
+static void test_shared_gpus_need_the_opt_in(void **state)
 {
     static const struct part_row ROWS[] = {
         {.labels = PRODUCT "Tesla-T4-SHARED", .reason = "gpu_shared"},
@@ -89,7 +89,7 @@ static void test_gpus_that_are_shared(void **state)
 
 /* NVIDIA's device plugin with renameByDefault: the labels describe nvidia.com/gpu.shared, and the
  * product has no -SHARED. */
-static void test_shared_gpus_under_a_name_of_their_own(void **state)
+static void test_renamed_shared_gpus_are_recognised(void **state)
 {
 #define RENAMED PRODUCT "Tesla-T4" REPLICAS "4" STRATEGY "time-slicing"
     static const struct part_row ROWS[] = {
@@ -132,7 +132,7 @@ static void test_shared_gpus_under_a_name_of_their_own(void **state)
     fixture->policy = kept;
 }
 
-static void test_gpus_that_are_slices(void **state)
+static void test_sliced_gpus_need_the_opt_in(void **state)
 {
 #define SLICED PRODUCT "NVIDIA-A100-SXM4-40GB-MIG-1g.5gb"
     static const struct part_row ROWS[] = {
@@ -154,7 +154,7 @@ static void test_gpus_that_are_slices(void **state)
     check_rows(*state, ROWS, N_OF(ROWS));
 }
 
-static void test_the_policy_allows_parts(void **state)
+static void test_the_policy_may_allow_parts(void **state)
 {
     static const struct part_row ROWS[] = {
         {.labels = PRODUCT "Tesla-T4-SHARED", .reason = "fits"},
@@ -170,7 +170,7 @@ static void test_the_policy_allows_parts(void **state)
 }
 
 /* The labels stay, but their resource is gone. */
-static void test_a_node_that_renames_no_longer(void **state)
+static void test_a_node_may_stop_renaming_its_resource(void **state)
 {
     struct fixture *fixture = *state;
     const char *labels = PRODUCT "Tesla-T4" REPLICAS "4";
@@ -183,7 +183,7 @@ static void test_a_node_that_renames_no_longer(void **state)
 }
 
 /* One A100 of each kind: a class that needs whole GPUs may use one of the three pools. */
-static void test_parts_are_a_pool_of_their_own(void **state)
+static void test_parts_form_their_own_pool(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "whole", GPU "=8", PRODUCT "A100-SXM4-40GB");
@@ -214,9 +214,12 @@ static void test_parts_are_a_pool_of_their_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_gpus_that_are_shared),          TEST(test_shared_gpus_under_a_name_of_their_own),
-        TEST(test_gpus_that_are_slices),          TEST(test_the_policy_allows_parts),
-        TEST(test_a_node_that_renames_no_longer), TEST(test_parts_are_a_pool_of_their_own),
+        TEST(test_shared_gpus_need_the_opt_in),
+        TEST(test_renamed_shared_gpus_are_recognised),
+        TEST(test_sliced_gpus_need_the_opt_in),
+        TEST(test_the_policy_may_allow_parts),
+        TEST(test_a_node_may_stop_renaming_its_resource),
+        TEST(test_parts_form_their_own_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

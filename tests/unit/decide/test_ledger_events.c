@@ -9,7 +9,7 @@
 #define GPU "nvidia.com/gpu"
 
 /* gpushare: free = total - used in unsigned arithmetic; an over-full node looks nearly infinite. */
-static void test_an_over_full_node_has_less_than_nothing(void **state)
+static void test_an_over_full_node_has_negative_free(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "pods=110 " GPU "=2", "");
@@ -22,7 +22,7 @@ static void test_an_over_full_node_has_less_than_nothing(void **state)
 
 /* The same at the limits of integers: sums saturate at INT64_MAX, and are exact again
  * afterwards. */
-static void test_sums_that_do_not_fit_stop_at_the_end(void **state)
+static void test_overflowing_sums_saturate(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "pods=110 " GPU "=8", "");
@@ -51,7 +51,7 @@ static void test_a_negative_allocatable_does_not_wrap(void **state)
 }
 
 /* gpushare: devices built once; a node that shrinks 8 -> 4 keeps 8. */
-static void test_a_node_that_shrinks_has_less_at_once(void **state)
+static void test_a_shrunk_node_has_less_at_once(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "pods=110 " GPU "=8", "");
@@ -91,7 +91,7 @@ static void test_the_model_may_come_before_the_count(void **state)
     assert_string_equal(node_traits(fixture_find_node(fixture, "n1"))->model.chip, "H200");
 }
 
-static void test_a_model_that_changes_is_the_new_one(void **state)
+static void test_a_changed_model_replaces_the_old(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", GPU "=8", "accelerator=Tesla-K80");
@@ -104,7 +104,7 @@ static void test_a_model_that_changes_is_the_new_one(void **state)
 }
 
 /* gpushare: startup fails if a pod names a deleted node. */
-static void test_a_pod_may_name_a_node_that_is_not_there(void **state)
+static void test_a_pod_may_name_an_absent_node(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_pod(fixture, "p1", "gone", GPU "=2");
@@ -119,7 +119,7 @@ static void test_a_pod_may_name_a_node_that_is_not_there(void **state)
     assert_int_equal(fixture_free_amount(fixture, "gone", GPU), 5);
 }
 
-static void test_a_node_that_returns_is_right_at_once(void **state)
+static void test_a_returning_node_has_correct_sums(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "cpu=8000 " GPU "=8", "accelerator=Tesla-K80");
@@ -137,7 +137,7 @@ static void test_a_node_that_returns_is_right_at_once(void **state)
 }
 
 /* gpushare: a terminating pod counts as finished; its GPU is reassigned during its grace period. */
-static void test_a_terminating_pod_uses_what_it_has(void **state)
+static void test_a_terminating_pod_still_counts(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "pods=110 " GPU "=2", "");
@@ -152,7 +152,7 @@ static void test_a_terminating_pod_uses_what_it_has(void **state)
 }
 
 /* elastic: a retry skips the ledger because the pod is "known"; two pods, one GPU. */
-static void test_a_known_pod_that_is_bound_again_is_counted(void **state)
+static void test_a_rebound_pod_is_counted(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", GPU "=1", "");
@@ -167,7 +167,7 @@ static void test_a_known_pod_that_is_bound_again_is_counted(void **state)
 }
 
 /* elastic: a container without GPU request gets GPU 0. */
-static void test_a_pod_that_asks_for_no_gpu_uses_none(void **state)
+static void test_a_pod_without_gpu_request_uses_none(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "cpu=8000 pods=110 " GPU "=1", "");
@@ -234,7 +234,7 @@ static void test_a_pod_of_the_same_name_is_another_pod(void **state)
     assert_string_equal(cluster_find_pod(fixture->cluster, "uid-2")->name, "train-0");
 }
 
-static void test_the_same_event_twice_changes_nothing(void **state)
+static void test_a_repeated_event_changes_nothing(void **state)
 {
     struct fixture *fixture = *state;
     const struct node_facts node =
@@ -263,7 +263,7 @@ static void test_the_same_event_twice_changes_nothing(void **state)
 }
 
 /* A cache without deletion after a relist: objects deleted unseen stay for ever. */
-static void test_a_relist_sweeps_what_is_gone(void **state)
+static void test_a_relist_removes_absent_objects(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", GPU "=8", "");
@@ -292,7 +292,7 @@ static void test_a_relist_sweeps_what_is_gone(void **state)
     assert_int_equal(fixture_used(fixture, "n1", GPU), 1);
 }
 
-static void test_a_list_that_broke_off_sweeps_nothing(void **state)
+static void test_a_broken_list_sweeps_nothing(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_pod(fixture, "p1", "", "");
@@ -356,24 +356,24 @@ static void test_a_resource_is_counted_once_it_is_advertised(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_an_over_full_node_has_less_than_nothing),
-        TEST(test_sums_that_do_not_fit_stop_at_the_end),
+        TEST(test_an_over_full_node_has_negative_free),
+        TEST(test_overflowing_sums_saturate),
         TEST(test_a_negative_allocatable_does_not_wrap),
-        TEST(test_a_node_that_shrinks_has_less_at_once),
+        TEST(test_a_shrunk_node_has_less_at_once),
         TEST(test_the_count_may_come_before_the_model),
         TEST(test_the_model_may_come_before_the_count),
-        TEST(test_a_model_that_changes_is_the_new_one),
-        TEST(test_a_pod_may_name_a_node_that_is_not_there),
-        TEST(test_a_node_that_returns_is_right_at_once),
-        TEST(test_a_terminating_pod_uses_what_it_has),
-        TEST(test_a_known_pod_that_is_bound_again_is_counted),
-        TEST(test_a_pod_that_asks_for_no_gpu_uses_none),
+        TEST(test_a_changed_model_replaces_the_old),
+        TEST(test_a_pod_may_name_an_absent_node),
+        TEST(test_a_returning_node_has_correct_sums),
+        TEST(test_a_terminating_pod_still_counts),
+        TEST(test_a_rebound_pod_is_counted),
+        TEST(test_a_pod_without_gpu_request_uses_none),
         TEST(test_a_finished_pod_uses_nothing),
         TEST(test_a_force_deleted_pod_is_released),
         TEST(test_a_pod_of_the_same_name_is_another_pod),
-        TEST(test_the_same_event_twice_changes_nothing),
-        TEST(test_a_relist_sweeps_what_is_gone),
-        TEST(test_a_list_that_broke_off_sweeps_nothing),
+        TEST(test_a_repeated_event_changes_nothing),
+        TEST(test_a_relist_removes_absent_objects),
+        TEST(test_a_broken_list_sweeps_nothing),
         TEST(test_an_empty_relist_empties_the_ledger),
         TEST(test_a_resource_is_counted_once_it_is_advertised),
     };

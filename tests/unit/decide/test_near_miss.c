@@ -31,7 +31,7 @@ static struct shape_facts tolerant(struct fixture *fixture, const char *demand)
     return facts;
 }
 
-static void test_one_thing_and_two(void **state)
+static void test_one_obstacle_is_a_near_miss_and_two_are_not(void **state)
 {
     struct fixture *fixture = *state;
     put_small_node(fixture);
@@ -48,7 +48,7 @@ static void test_one_thing_and_two(void **state)
 }
 
 /* Missing amounts of one kind are one obstacle; of another kind, a second one. */
-static void test_room(void **state)
+static void test_too_little_room_is_a_near_miss(void **state)
 {
     struct fixture *fixture = *state;
     put_small_node(fixture);
@@ -78,7 +78,7 @@ static void test_room(void **state)
 }
 
 /* No change of the node helps here. */
-static void test_what_cannot_be_changed(void **state)
+static void test_unchangeable_obstacles_are_no_near_miss(void **state)
 {
     struct fixture *fixture = *state;
     put_small_node(fixture);
@@ -137,9 +137,9 @@ static void test_quotas(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_one_thing_and_two),
-        TEST(test_room),
-        TEST(test_what_cannot_be_changed),
+        TEST(test_one_obstacle_is_a_near_miss_and_two_are_not),
+        TEST(test_too_little_room_is_a_near_miss),
+        TEST(test_unchangeable_obstacles_are_no_near_miss),
         TEST(test_quotas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ static const struct row {
     {"promised it at a higher priority", {"q", 11, 999, "n1"}, ALL_FREE},
 };
 
-static void test_from_whom_room_is_kept(void **state)
+static void test_room_is_kept_from_pods_of_no_higher_priority(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     const struct pod_facts facts = promised(fixture);
@@ -83,7 +83,7 @@ static void test_from_whom_room_is_kept(void **state)
 }
 
 /* Two nominations exceed the room: one fits, so they never block each other for ever. */
-static void test_of_rivals_one_always_fits(void **state)
+static void test_one_of_several_nominated_pods_always_fits(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     struct pod_facts facts[3] = {promised(fixture), promised(fixture), promised(fixture)};
@@ -123,7 +123,7 @@ static void test_several_nominations_add_up(void **state)
 }
 
 /* "Too few free" stays the reason, whatever is kept. */
-static void test_what_is_not_free_is_not_kept(void **state)
+static void test_missing_room_keeps_its_own_reason(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     const struct pod_facts facts = promised(fixture);
@@ -134,7 +134,7 @@ static void test_what_is_not_free_is_not_kept(void **state)
     check(fixture, GPU "=9", "gpu_total");
 }
 
-static void test_other_resources_are_kept_for_those_who_ask_for_all(void **state)
+static void test_scope_all_keeps_other_resources_too(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "pods=9 cpu=1000 " GPU "=8", "");
@@ -179,7 +179,7 @@ static void test_a_nomination_ends_with_the_field(void **state)
     assert_string_equal(verdict_of(fixture, "n2", GPU "=3", &asker), KEPT);
 }
 
-static void test_a_nomination_ends_with_what_becomes_of_the_pod(void **state)
+static void test_a_nomination_ends_when_the_pod_changes_state(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     for (int i = 0; i < 6; i++) {
@@ -211,7 +211,7 @@ static void test_a_bound_pod_counts_once(void **state)
     check(fixture, GPU "=3", "gpu_free");
 }
 
-static void test_a_reservation_takes_the_nominations_place(void **state)
+static void test_a_reservation_replaces_the_nomination(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     const struct pod_facts facts = promised(fixture);
@@ -228,7 +228,7 @@ static void test_a_reservation_takes_the_nominations_place(void **state)
     check_kept(fixture, true);
 }
 
-static void test_others_are_not_bound_to_promised_room(void **state)
+static void test_other_pods_cannot_reserve_kept_room(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     struct pod_facts facts = promised(fixture);
@@ -248,7 +248,7 @@ static void test_others_are_not_bound_to_promised_room(void **state)
     assert_int_equal(reserve_room(fixture->cluster, &question, &result), RESERVE_HELD);
 }
 
-static void test_a_node_that_comes_later_has_its_nominations(void **state)
+static void test_a_later_node_has_its_nominations(void **state)
 {
     struct fixture *fixture = *state;
     const struct pod_facts facts = promised(fixture);
@@ -261,7 +261,7 @@ static void test_a_node_that_comes_later_has_its_nominations(void **state)
     check_kept(fixture, true);
 }
 
-static void test_a_fork_answers_the_same(void **state)
+static void test_a_fork_gives_the_same_verdicts(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     const struct pod_facts facts = promised(fixture);
@@ -291,7 +291,7 @@ static bool is_being_made(struct fixture *fixture, const char *node, const char 
                                   fixture_resolve(fixture, &facts));
 }
 
-static void test_room_is_being_made_while_victims_end(void **state)
+static void test_terminating_victims_count_as_room_in_progress(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     struct pod_facts victim = fixture_pod_facts(fixture, "v", "n1", GPU "=4");
@@ -314,7 +314,7 @@ static void test_room_is_being_made_while_victims_end(void **state)
 }
 
 /* kube-scheduler does not check what the victims use. */
-static void test_victims_are_those_of_a_lower_priority(void **state)
+static void test_victims_have_a_lower_priority(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     const struct asker asker = {"p", 10, 100, "n1"};
@@ -340,7 +340,7 @@ static const char *blocker_of(struct fixture *fixture, int64_t priority, const c
     return blocker ? blocker->uid : "nobody";
 }
 
-static void test_the_blocker_is_the_same_while_it_lasts(void **state)
+static void test_the_reported_blocker_is_stable(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     struct pod_facts facts = promised(fixture);
@@ -361,21 +361,21 @@ static void test_the_blocker_is_the_same_while_it_lasts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_from_whom_room_is_kept),
-        TEST(test_of_rivals_one_always_fits),
+        TEST(test_room_is_kept_from_pods_of_no_higher_priority),
+        TEST(test_one_of_several_nominated_pods_always_fits),
         TEST(test_several_nominations_add_up),
-        TEST(test_what_is_not_free_is_not_kept),
-        TEST(test_other_resources_are_kept_for_those_who_ask_for_all),
+        TEST(test_missing_room_keeps_its_own_reason),
+        TEST(test_scope_all_keeps_other_resources_too),
         TEST(test_a_nomination_ends_with_the_field),
-        TEST(test_a_nomination_ends_with_what_becomes_of_the_pod),
+        TEST(test_a_nomination_ends_when_the_pod_changes_state),
         TEST(test_a_bound_pod_counts_once),
-        TEST(test_a_reservation_takes_the_nominations_place),
-        TEST(test_others_are_not_bound_to_promised_room),
-        TEST(test_a_node_that_comes_later_has_its_nominations),
-        TEST(test_a_fork_answers_the_same),
-        TEST(test_room_is_being_made_while_victims_end),
-        TEST(test_victims_are_those_of_a_lower_priority),
-        TEST(test_the_blocker_is_the_same_while_it_lasts),
+        TEST(test_a_reservation_replaces_the_nomination),
+        TEST(test_other_pods_cannot_reserve_kept_room),
+        TEST(test_a_later_node_has_its_nominations),
+        TEST(test_a_fork_gives_the_same_verdicts),
+        TEST(test_terminating_victims_count_as_room_in_progress),
+        TEST(test_victims_have_a_lower_priority),
+        TEST(test_the_reported_blocker_is_stable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

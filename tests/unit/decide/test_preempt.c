@@ -40,7 +40,7 @@ static struct fixture *put_busy_nodes(void **state)
     return fixture;
 }
 
-static void test_what_victims_give_back(void **state)
+static void test_victims_free_their_gpus(void **state)
 {
     struct fixture *fixture = put_busy_nodes(state);
     assert_string_equal(JUDGE("n1", GPU "=4", "a"), "fits");
@@ -55,7 +55,7 @@ static void test_what_victims_give_back(void **state)
     assert_int_equal(fixture_used(fixture, "n1", GPU), 7); /* nothing changed */
 }
 
-static void test_what_is_not_on_the_node_gives_nothing_back(void **state)
+static void test_victims_elsewhere_free_nothing(void **state)
 {
     struct fixture *fixture = put_busy_nodes(state);
     assert_string_equal(JUDGE("n1", GPU "=2", "d"), "gpu_free");
@@ -68,7 +68,7 @@ static void test_what_is_not_on_the_node_gives_nothing_back(void **state)
 }
 
 /* kube-scheduler treats a pod being bound like a bound one. */
-static void test_a_reservation_is_given_back_too(void **state)
+static void test_a_victims_reservation_is_subtracted(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     fixture_must_reserve(fixture, "p", "n1");
@@ -85,7 +85,7 @@ static void test_a_reservation_is_given_back_too(void **state)
                      REASON_GPU_FREE);
 }
 
-static void test_freed_room_may_be_promised_to_another(void **state)
+static void test_freed_room_may_be_kept_for_another_pod(void **state)
 {
     struct fixture *fixture = put_busy_nodes(state);
     struct pod_facts other = fixture_pod_facts(fixture, "o", "", GPU "=4");
@@ -100,7 +100,7 @@ static void test_freed_room_may_be_promised_to_another(void **state)
     assert_string_equal(JUDGE("n1", GPU "=4", "a"), "fits");
 }
 
-static void test_models_and_broken_pods_are_not_helped(void **state)
+static void test_eviction_helps_no_wrong_model_or_invalid_pod(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "t4", "pods=9 " GPU "=8", "accelerator=Tesla-T4");
@@ -122,7 +122,7 @@ static void test_models_and_broken_pods_are_not_helped(void **state)
                      REASON_FITS);
 }
 
-static void test_of_a_cut_sum_nothing_is_given_back(void **state)
+static void test_a_saturated_sum_frees_nothing(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "pods=9 " GPU "=8", "");
@@ -164,7 +164,7 @@ static struct pod_facts others_pod(struct fixture *fixture, const char *uid, con
 }
 
 /* A quota spans nodes: evicting on one makes room for the pod only there. */
-static void test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota(void **state)
+static void test_only_victims_on_the_node_free_its_quota(void **state)
 {
     static const struct {
         const char *node, *victims[2], *verdict;
@@ -205,7 +205,7 @@ static void test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota(v
     }
 }
 
-static void test_what_is_reserved_is_given_back_to_the_quota_too(void **state)
+static void test_a_victims_reservation_frees_its_quota(void **state)
 {
     struct fixture *fixture = *state;
     team_quota(fixture);
@@ -312,7 +312,7 @@ static int left_of_quota(const struct world *world, unsigned node)
     return is_h100(node) && left_of_h100 < left ? left_of_h100 : left;
 }
 
-static void test_kept_nodes_fit_without_their_victims_and_vetoed_ones_do_not(void **state)
+static void test_kept_nodes_fit_without_victims_and_vetoed_nodes_do_not(void **state)
 {
     struct fixture *fixture = *state;
     struct world world = {.dice = {20261121}};
@@ -355,15 +355,15 @@ static void test_kept_nodes_fit_without_their_victims_and_vetoed_ones_do_not(voi
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_victims_give_back),
-        TEST(test_what_is_not_on_the_node_gives_nothing_back),
-        TEST(test_a_reservation_is_given_back_too),
-        TEST(test_freed_room_may_be_promised_to_another),
-        TEST(test_models_and_broken_pods_are_not_helped),
-        TEST(test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota),
-        TEST(test_what_is_reserved_is_given_back_to_the_quota_too),
-        TEST(test_of_a_cut_sum_nothing_is_given_back),
-        TEST(test_kept_nodes_fit_without_their_victims_and_vetoed_ones_do_not),
+        TEST(test_victims_free_their_gpus),
+        TEST(test_victims_elsewhere_free_nothing),
+        TEST(test_a_victims_reservation_is_subtracted),
+        TEST(test_freed_room_may_be_kept_for_another_pod),
+        TEST(test_eviction_helps_no_wrong_model_or_invalid_pod),
+        TEST(test_only_victims_on_the_node_free_its_quota),
+        TEST(test_a_victims_reservation_frees_its_quota),
+        TEST(test_a_saturated_sum_frees_nothing),
+        TEST(test_kept_nodes_fit_without_victims_and_vetoed_nodes_do_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

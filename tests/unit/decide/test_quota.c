@@ -87,7 +87,7 @@ static void test_nodes_of_an_exhausted_model_are_refused(void **state)
 }
 
 /* A limit without form or memory covers all models of the chip. */
-static void test_a_limit_is_over_all_models_that_satisfy_it(void **state)
+static void test_a_limit_covers_all_models_that_match_it(void **state)
 {
     struct fixture *fixture = *state;
     three_nodes(fixture);
@@ -126,7 +126,7 @@ static void test_a_limit_with_memory(void **state)
                         "quota large leaves too few GPUs of the node's model");
 }
 
-static void test_the_total_refuses_all_nodes(void **state)
+static void test_an_exhausted_total_rejects_all_nodes(void **state)
 {
     struct fixture *fixture = *state;
     three_nodes(fixture);
@@ -143,7 +143,7 @@ static void test_the_total_refuses_all_nodes(void **state)
 }
 
 /* The order of reasons is that of the enum. */
-static void test_quota_comes_after_what_is_for_ever_and_before_what_is_now(void **state)
+static void test_quota_reason_precedes_temporary_and_follows_permanent_ones(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "h", GPU "=8", H100);
@@ -154,7 +154,7 @@ static void test_quota_comes_after_what_is_for_ever_and_before_what_is_now(void 
     assert_string_equal(verdict(fixture, "a", GPU "=9", "h"), "the node has too few GPUs in total");
 }
 
-static void test_who_counts(void **state)
+static void test_running_and_terminating_pods_count(void **state)
 {
     struct fixture *fixture = *state;
     three_nodes(fixture);
@@ -176,7 +176,7 @@ static void test_who_counts(void **state)
     assert_int_equal(used(fixture, 0, 0), 0);
 }
 
-static void test_reservations_cannot_pass_the_quota(void **state)
+static void test_reservations_cannot_exceed_the_quota(void **state)
 {
     struct fixture *fixture = *state;
     struct reserve_result result;
@@ -192,7 +192,7 @@ static void test_reservations_cannot_pass_the_quota(void **state)
     assert_int_equal(fixture_reserve(fixture, "a/2", "h", NULL), RESERVE_HELD);
 }
 
-static void test_its_own_reservation_is_left_to_the_pod(void **state)
+static void test_a_pods_own_reservation_does_not_count_against_it(void **state)
 {
     struct fixture *fixture = *state;
     three_nodes(fixture);
@@ -207,7 +207,7 @@ static void test_its_own_reservation_is_left_to_the_pod(void **state)
     assert_int_equal(quota_judge(view, fixture_find_node(fixture, "h")), REASON_FITS);
 }
 
-static void test_a_node_changes_its_model_and_goes(void **state)
+static void test_usage_follows_a_node_that_changes_its_model(void **state)
 {
     struct fixture *fixture = *state;
     three_nodes(fixture);
@@ -225,7 +225,7 @@ static void test_a_node_changes_its_model_and_goes(void **state)
 }
 
 /* Two quotas: the first in policy order that leaves too little is named. */
-static void test_all_quotas_hold_and_the_first_is_named(void **state)
+static void test_all_quotas_apply_and_the_first_is_named(void **state)
 {
     static const struct quota_limit LIMITS[] = {{.model = "H100", .gpus = 1}, {.gpus = 7}};
     struct fixture *fixture = *state;
@@ -276,7 +276,7 @@ static void namespace(struct fixture *fixture, const char *name, const char *lab
         fail_msg("the ledger's self-check: %s", err.text);
 }
 
-static void test_labels_of_namespaces(void **state)
+static void test_namespace_labels_select_quotas(void **state)
 {
     static const struct quota_limit LIMITS[] = {{.gpus = 4}};
     struct fixture *fixture = *state;
@@ -307,7 +307,7 @@ static void test_labels_of_namespaces(void **state)
     fixture_remove_pod(fixture, "x/1");
 }
 
-static void test_a_lowered_quota_lets_nothing_in(void **state)
+static void test_a_lowered_quota_admits_nothing(void **state)
 {
     struct fixture *fixture = *state;
     three_nodes(fixture);
@@ -320,7 +320,7 @@ static void test_a_lowered_quota_lets_nothing_in(void **state)
     assert_int_equal(fit_count(fixture_find_node(fixture, "s"), &asked), 1);
 }
 
-static void test_as_if_pods_were_gone(void **state)
+static void test_a_quota_view_without_victims_has_their_share(void **state)
 {
     struct fixture *fixture = *state;
     three_nodes(fixture);
@@ -338,7 +338,7 @@ static void test_as_if_pods_were_gone(void **state)
     assert_int_equal(quota_judge(asked.quota, node), REASON_QUOTA); /* unchanged */
 }
 
-static void test_a_fork_spends_the_quota(void **state)
+static void test_a_fork_consumes_the_quota(void **state)
 {
     struct fixture *fixture = *state;
     three_nodes(fixture);
@@ -362,7 +362,7 @@ static void test_a_fork_spends_the_quota(void **state)
     cluster_fork_free(fork);
 }
 
-static void test_where_no_quota_limits_it_there_is_no_view(void **state)
+static void test_a_pod_without_quota_has_no_view(void **state)
 {
     struct fixture *fixture = *state;
     three_nodes(fixture);
@@ -373,7 +373,7 @@ static void test_where_no_quota_limits_it_there_is_no_view(void **state)
     assert_int_equal(quota_count(NULL, fixture_find_node(fixture, "h")), INT64_MAX);
 }
 
-static void test_there_are_so_many_at_the_most(void **state)
+static void test_the_number_of_quotas_is_bounded(void **state)
 {
     struct fixture *fixture = *state;
     struct err err;
@@ -401,22 +401,22 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_nodes_of_an_exhausted_model_are_refused),
-        TEST(test_a_limit_is_over_all_models_that_satisfy_it),
+        TEST(test_a_limit_covers_all_models_that_match_it),
         TEST(test_a_limit_with_memory),
-        TEST(test_the_total_refuses_all_nodes),
-        TEST(test_quota_comes_after_what_is_for_ever_and_before_what_is_now),
-        TEST(test_who_counts),
-        TEST(test_reservations_cannot_pass_the_quota),
-        TEST(test_its_own_reservation_is_left_to_the_pod),
-        TEST(test_a_node_changes_its_model_and_goes),
-        TEST(test_all_quotas_hold_and_the_first_is_named),
+        TEST(test_an_exhausted_total_rejects_all_nodes),
+        TEST(test_quota_reason_precedes_temporary_and_follows_permanent_ones),
+        TEST(test_running_and_terminating_pods_count),
+        TEST(test_reservations_cannot_exceed_the_quota),
+        TEST(test_a_pods_own_reservation_does_not_count_against_it),
+        TEST(test_usage_follows_a_node_that_changes_its_model),
+        TEST(test_all_quotas_apply_and_the_first_is_named),
         TEST(test_each_resource_of_a_pod_is_checked),
-        TEST(test_labels_of_namespaces),
-        TEST(test_a_lowered_quota_lets_nothing_in),
-        TEST(test_as_if_pods_were_gone),
-        TEST(test_a_fork_spends_the_quota),
-        TEST(test_where_no_quota_limits_it_there_is_no_view),
-        TEST(test_there_are_so_many_at_the_most),
+        TEST(test_namespace_labels_select_quotas),
+        TEST(test_a_lowered_quota_admits_nothing),
+        TEST(test_a_quota_view_without_victims_has_their_share),
+        TEST(test_a_fork_consumes_the_quota),
+        TEST(test_a_pod_without_quota_has_no_view),
+        TEST(test_the_number_of_quotas_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

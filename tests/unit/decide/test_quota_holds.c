@@ -37,7 +37,7 @@ static int64_t used(const struct fixture *fixture)
 }
 
 /* NVIDIA's feature discovery removes its labels for about a minute at each restart. */
-static void test_a_label_that_flaps_frees_nothing(void **state)
+static void test_a_flapping_label_frees_nothing(void **state)
 {
     struct fixture *fixture = *state;
     struct reserve_result result;
@@ -56,7 +56,7 @@ static void test_a_label_that_flaps_frees_nothing(void **state)
 }
 
 /* Same quota throughout: a label with another model is believed. */
-static void test_a_node_that_is_labelled_anew_counts_for_its_new_model(void **state)
+static void test_a_relabelled_node_counts_for_its_new_model(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "h1", GPU "=8", H100);
@@ -95,7 +95,7 @@ static void select_by_label(struct fixture *fixture)
     fixture_put_node(fixture, "h1", GPU "=8", H100);
 }
 
-static void test_a_namespace_that_was_not_seen_yet_is_not_free_of_quotas(void **state)
+static void test_an_unseen_namespace_is_not_exempt_from_quotas(void **state)
 {
     struct fixture *fixture = *state;
     struct reserve_result result;
@@ -114,7 +114,7 @@ static void test_a_namespace_that_was_not_seen_yet_is_not_free_of_quotas(void **
 }
 
 /* A cluster may be saved without namespaces; then they have no labels. */
-static void test_over_a_file_a_namespace_without_object_has_no_labels(void **state)
+static void test_a_namespace_absent_from_the_file_has_no_labels(void **state)
 {
     struct fixture *fixture = *state;
     struct reserve_result result;
@@ -124,7 +124,7 @@ static void test_over_a_file_a_namespace_without_object_has_no_labels(void **sta
     assert_int_equal(fixture_reserve(fixture, "new/1", "h1", &result), RESERVE_HELD);
 }
 
-static void test_where_quotas_name_namespaces_or_take_all_none_is_waited_for(void **state)
+static void test_quotas_without_namespace_labels_wait_for_no_namespace(void **state)
 {
     static const struct quota_limit LIMITS[] = {{.resource = GPU, .gpus = 8}};
     struct fixture *fixture = *state;
@@ -142,11 +142,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_a_label_that_flaps_frees_nothing),
-        TEST(test_a_node_that_is_labelled_anew_counts_for_its_new_model),
-        TEST(test_a_namespace_that_was_not_seen_yet_is_not_free_of_quotas),
-        TEST(test_over_a_file_a_namespace_without_object_has_no_labels),
-        TEST(test_where_quotas_name_namespaces_or_take_all_none_is_waited_for),
+        TEST(test_a_flapping_label_frees_nothing),
+        TEST(test_a_relabelled_node_counts_for_its_new_model),
+        TEST(test_an_unseen_namespace_is_not_exempt_from_quotas),
+        TEST(test_a_namespace_absent_from_the_file_has_no_labels),
+        TEST(test_quotas_without_namespace_labels_wait_for_no_namespace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,7 +78,7 @@ static void tainted_node(struct fixture *fixture, const char *name, const char *
     fixture_put_node_facts(fixture, &facts);
 }
 
-static void test_nothing_to_rank(void **state)
+static void test_empty_input_gives_an_empty_ranking(void **state)
 {
     struct fixture *fixture = *state;
     const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=1");
@@ -88,7 +88,7 @@ static void test_nothing_to_rank(void **state)
 }
 
 /* binpack: whole nodes stay free for large jobs. */
-static void test_fewest_gpus_left_over_is_best(void **state)
+static void test_fewest_remaining_gpus_rank_first(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "empty", GPU "=8", "");
@@ -101,7 +101,7 @@ static void test_fewest_gpus_left_over_is_best(void **state)
 }
 
 /* For a GPU pod only requested resources count; pods without GPUs avoid free GPUs. */
-static void test_binpack_looks_at_the_resources_asked_for(void **state)
+static void test_binpack_uses_the_requested_resources(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "a", GPU "=1 amd.com/gpu=8", "");
@@ -126,7 +126,7 @@ static void node_for_gpus(struct fixture *fixture, const char *name, bool cordon
 
 /* Neither cost, nor GPUs in use, nor the name attract it to a GPU node. The model identifies one
  * whose GPUs are not advertised yet; a cordoned one comes last. */
-static void test_a_pod_without_gpus_leaves_gpu_nodes_alone(void **state)
+static void test_a_pod_without_gpus_avoids_gpu_nodes(void **state)
 {
     struct fixture *fixture = *state;
     node_for_gpus(fixture, "a-cordoned", true);
@@ -181,7 +181,7 @@ static void test_many_costs_on_ten_levels(void **state)
     check_demand(fixture, GPU "=1", wanted);
 }
 
-static void test_what_the_pod_prefers_comes_before_cost(void **state)
+static void test_pod_preferences_outrank_cost(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "a100-full", GPU "=1", "accelerator=A100");
@@ -223,7 +223,7 @@ static void test_preferred_affinity(void **state)
     check_ranking(fixture, &facts, "c:10 a:5 b:0");
 }
 
-static void test_the_order_of_preferences(void **state)
+static void test_preferences_are_ranked_in_order(void **state)
 {
     struct fixture *fixture = *state;
     tainted_node(fixture, "first", GPU "=8", "accelerator=H100", "a=1:PreferNoSchedule");
@@ -296,7 +296,7 @@ static void test_unknown_nodes_get_0_and_come_last(void **state)
         assert_int_equal(nodes[i].score, 0);
 }
 
-static void test_a_node_that_is_named_twice(void **state)
+static void test_a_node_named_twice_is_ranked_twice(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "a", GPU "=4", "");
@@ -406,7 +406,7 @@ static void test_no_order_of_nodes_changes_the_ranking(void **state)
 
 /* Twelve kinds of nodes, as many as the pod has models, none of the first two: each kind scores one
  * less than the previous, down to 0. */
-static void test_an_order_of_models_alone_has_a_score_for_each(void **state)
+static void test_a_model_order_alone_gives_each_model_a_score(void **state)
 {
     static const char *const MODELS[] = {"K80", "P4",  "P40", "P100", "V100", "T4",  "A10",
                                          "A16", "A30", "A40", "A100", "L4",   "L40", "H100"};
@@ -453,23 +453,23 @@ static void test_the_order_of_models_ends_with_all_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_nothing_to_rank),
-        TEST(test_fewest_gpus_left_over_is_best),
-        TEST(test_binpack_looks_at_the_resources_asked_for),
-        TEST(test_a_pod_without_gpus_leaves_gpu_nodes_alone),
+        TEST(test_empty_input_gives_an_empty_ranking),
+        TEST(test_fewest_remaining_gpus_rank_first),
+        TEST(test_binpack_uses_the_requested_resources),
+        TEST(test_a_pod_without_gpus_avoids_gpu_nodes),
         TEST(test_only_the_very_best_gets_10),
         TEST(test_one_node_gets_10),
         TEST(test_many_costs_on_ten_levels),
-        TEST(test_what_the_pod_prefers_comes_before_cost),
+        TEST(test_pod_preferences_outrank_cost),
         TEST(test_costs_decide_within_a_tier),
         TEST(test_preferred_affinity),
-        TEST(test_the_order_of_preferences),
+        TEST(test_preferences_are_ranked_in_order),
         TEST(test_eleven_tiers_have_a_score_each),
         TEST(test_unknown_nodes_get_0_and_come_last),
-        TEST(test_a_node_that_is_named_twice),
+        TEST(test_a_node_named_twice_is_ranked_twice),
         TEST(test_huge_amounts_rank_the_same_whatever_their_history),
         TEST(test_no_order_of_nodes_changes_the_ranking),
-        TEST(test_an_order_of_models_alone_has_a_score_for_each),
+        TEST(test_a_model_order_alone_gives_each_model_a_score),
         TEST(test_the_order_of_models_ends_with_all_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ test_it_costs_the_share_that_is_on_the_node_and_a_quarter_of_that_in_the_zone(vo
     check_near(fixture, "b", 0);
 }
 
-static void test_who_is_no_replica_of_it_does_not_count(void **state)
+static void test_other_and_ended_pods_do_not_count_as_replicas(void **state)
 {
     struct fixture *fixture = put_zones(state);
     struct pod_facts facts = replica(fixture, "being-deleted", "a1");
@@ -96,7 +96,7 @@ static void test_who_is_no_replica_of_it_does_not_count(void **state)
     assert_true(near_cost(fixture, "b", NULL, NULL) == 0);
 }
 
-static void test_one_that_goes_counts_no_longer(void **state)
+static void test_a_removed_replica_no_longer_counts(void **state)
 {
     struct fixture *fixture = put_zones(state);
     place(fixture, "r1", "a1");
@@ -123,7 +123,7 @@ static void test_a_reservation_counts_but_not_against_its_own_pod(void **state)
     check_near(fixture, "a1", 0);
 }
 
-static void test_the_policy_has_its_weight(void **state)
+static void test_the_policy_sets_the_weight(void **state)
 {
     struct fixture *fixture = put_zones(state);
     place(fixture, "r1", "a1");
@@ -184,10 +184,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_it_costs_the_share_that_is_on_the_node_and_a_quarter_of_that_in_the_zone),
-        TEST(test_who_is_no_replica_of_it_does_not_count),
-        TEST(test_one_that_goes_counts_no_longer),
+        TEST(test_other_and_ended_pods_do_not_count_as_replicas),
+        TEST(test_a_removed_replica_no_longer_counts),
         TEST(test_a_reservation_counts_but_not_against_its_own_pod),
-        TEST(test_the_policy_has_its_weight),
+        TEST(test_the_policy_sets_the_weight),
         TEST(test_replicas_on_equal_nodes_are_spread),
         TEST(test_a_whole_node_is_not_broken_for_it),
     };

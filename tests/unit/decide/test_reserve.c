@@ -7,7 +7,7 @@
 
 #define GPU "nvidia.com/gpu"
 
-static void test_what_is_reserved_is_not_free(void **state)
+static void test_reserved_amounts_are_not_free(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     struct reserve_result result = {0};
@@ -80,7 +80,7 @@ static void test_a_serial_of_an_earlier_reservation_releases_nothing(void **stat
 }
 
 /* The binding in progress may still take effect. */
-static void test_room_that_is_held_stays_held(void **state)
+static void test_reserved_room_stays_reserved(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     fixture_must_reserve(fixture, "p", "n1");
@@ -123,7 +123,7 @@ static void test_a_bound_pod_needs_no_room(void **state)
     assert_int_equal(fixture_reserve(fixture, "p", "n2", NULL), RESERVE_BOUND_ELSEWHERE);
 }
 
-static void test_a_pod_that_goes_gets_no_room(void **state)
+static void test_a_terminating_or_finished_pod_cannot_reserve(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     struct pod_facts facts = fixture_pod_facts(fixture, "p", "", GPU "=6");
@@ -137,7 +137,7 @@ static void test_a_pod_that_goes_gets_no_room(void **state)
     assert_int_equal(cluster_n_reservations(fixture->cluster), 0);
 }
 
-static void test_what_does_not_fit_is_refused_with_its_reason(void **state)
+static void test_an_unfit_pod_is_rejected_with_its_reason(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     struct reserve_result result = {0};
@@ -159,7 +159,7 @@ static void test_what_does_not_fit_is_refused_with_its_reason(void **state)
 }
 
 /* kube-scheduler judged cordon, taints and CPU with newer data; we judge the GPUs. */
-static void test_only_what_is_ours_is_judged(void **state)
+static void test_reserve_judges_only_gpus(void **state)
 {
     struct fixture *fixture = *state;
     struct node_facts node = fixture_node_facts(fixture, "n1", "cpu=100 " GPU "=8", "");
@@ -171,7 +171,7 @@ static void test_only_what_is_ours_is_judged(void **state)
     assert_int_equal(fixture_free_amount(fixture, "n1", "cpu"), -3900);
 }
 
-static void test_a_pod_that_the_ledger_has_not_seen(void **state)
+static void test_an_unseen_pod_is_reserved_from_its_facts(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     struct pod_facts facts = fixture_pod_facts(fixture, "new", "", GPU "=5");
@@ -217,7 +217,7 @@ static void test_facts_are_judged_like_a_pod_of_the_ledger(void **state)
     assert_null(result.node_name);
 }
 
-static void test_what_the_ledger_knows_wins_over_facts(void **state)
+static void test_the_ledger_overrides_the_callers_facts(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     struct pod_facts facts = fixture_pod_facts(fixture, "p", "", GPU "=1");
@@ -258,7 +258,7 @@ static void test_reservations_are_met_the_oldest_first(void **state)
 }
 
 /* A resource that the node does not advertise is summed once it does. */
-static void test_what_is_advertised_later_is_held_too(void **state)
+static void test_a_resource_advertised_later_is_reserved_too(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     struct reserve_result result = {0};
@@ -299,7 +299,7 @@ static void test_sums_of_reservations_stop_at_the_end(void **state)
     assert_int_equal(fixture_free_amount(fixture, "n1", "cpu"), INT64_MIN);
 }
 
-static void test_its_own_reservation_does_not_stand_in_a_pods_way(void **state)
+static void test_a_pods_own_reservation_does_not_block_it(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     const struct shape_facts facts = fixture_shape_facts(fixture, GPU "=6");
@@ -319,7 +319,7 @@ static void test_its_own_reservation_does_not_stand_in_a_pods_way(void **state)
     assert_int_equal(fit_judge(fixture_find_node(fixture, "n2"), &question), REASON_GPU_FREE);
 }
 
-static void test_its_own_pod_slot_and_cpu_are_free_to_a_pod(void **state)
+static void test_a_pods_own_slot_and_cpu_count_as_free(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "pods=1 cpu=1000", "");
@@ -333,7 +333,7 @@ static void test_its_own_pod_slot_and_cpu_are_free_to_a_pod(void **state)
 }
 
 /* A saturated sum cannot show the pod's own share. */
-static void test_of_a_cut_sum_nothing_is_the_pods_own(void **state)
+static void test_a_saturated_sum_hides_the_pods_own_share(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "pods=9 cpu=1000", "");
@@ -347,7 +347,7 @@ static void test_of_a_cut_sum_nothing_is_the_pods_own(void **state)
     assert_int_equal(fit_judge(fixture_find_node(fixture, "n1"), &question), REASON_CPU);
 }
 
-static void test_a_fork_has_what_was_reserved(void **state)
+static void test_a_fork_has_the_reservations(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     struct reserve_result result = {0};
@@ -369,7 +369,7 @@ static void test_a_fork_has_what_was_reserved(void **state)
     cluster_fork_free(fork);
 }
 
-static void test_holding_and_releasing_grow_the_version(void **state)
+static void test_reserving_and_releasing_raise_the_version(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     struct reserve_result result = {0};
@@ -386,7 +386,7 @@ static void test_holding_and_releasing_grow_the_version(void **state)
 }
 
 /* The ledger is freed with reservations: no leak (a sanitizer checks). */
-static void test_a_ledger_may_go_with_its_reservations(void **state)
+static void test_a_ledger_is_freed_with_its_reservations(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     fixture_put_pod(fixture, "q", "", "example.com/fpga=3");
@@ -405,7 +405,7 @@ static size_t n_differences_in_steps(struct fixture *fixture, struct err *err)
     return n;
 }
 
-static void test_the_self_check_sees_what_is_reserved(void **state)
+static void test_the_self_check_covers_reservations(void **state)
 {
     struct fixture *fixture = fixture_two_nodes(state);
     struct err err = {""};
@@ -429,29 +429,29 @@ static void test_the_self_check_sees_what_is_reserved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_what_is_reserved_is_not_free),
+        TEST(test_reserved_amounts_are_not_free),
         TEST(test_two_pods_do_not_get_the_same_room),
         TEST(test_reserving_again_holds_once_with_a_new_serial),
         TEST(test_a_serial_of_an_earlier_reservation_releases_nothing),
-        TEST(test_room_that_is_held_stays_held),
+        TEST(test_reserved_room_stays_reserved),
         TEST(test_a_pod_holds_room_on_one_node_only),
         TEST(test_a_bound_pod_needs_no_room),
-        TEST(test_a_pod_that_goes_gets_no_room),
-        TEST(test_what_does_not_fit_is_refused_with_its_reason),
-        TEST(test_only_what_is_ours_is_judged),
-        TEST(test_a_pod_that_the_ledger_has_not_seen),
+        TEST(test_a_terminating_or_finished_pod_cannot_reserve),
+        TEST(test_an_unfit_pod_is_rejected_with_its_reason),
+        TEST(test_reserve_judges_only_gpus),
+        TEST(test_an_unseen_pod_is_reserved_from_its_facts),
         TEST(test_facts_are_judged_like_a_pod_of_the_ledger),
-        TEST(test_what_the_ledger_knows_wins_over_facts),
+        TEST(test_the_ledger_overrides_the_callers_facts),
         TEST(test_reservations_are_met_the_oldest_first),
-        TEST(test_what_is_advertised_later_is_held_too),
+        TEST(test_a_resource_advertised_later_is_reserved_too),
         TEST(test_sums_of_reservations_stop_at_the_end),
-        TEST(test_its_own_reservation_does_not_stand_in_a_pods_way),
-        TEST(test_its_own_pod_slot_and_cpu_are_free_to_a_pod),
-        TEST(test_of_a_cut_sum_nothing_is_the_pods_own),
-        TEST(test_a_fork_has_what_was_reserved),
-        TEST(test_holding_and_releasing_grow_the_version),
-        TEST(test_a_ledger_may_go_with_its_reservations),
-        TEST(test_the_self_check_sees_what_is_reserved),
+        TEST(test_a_pods_own_reservation_does_not_block_it),
+        TEST(test_a_pods_own_slot_and_cpu_count_as_free),
+        TEST(test_a_saturated_sum_hides_the_pods_own_share),
+        TEST(test_a_fork_has_the_reservations),
+        TEST(test_reserving_and_releasing_raise_the_version),
+        TEST(test_a_ledger_is_freed_with_its_reservations),
+        TEST(test_the_self_check_covers_reservations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static const char *invented(struct fixture *fixture, const char *prefix)
     return text;
 }
 
-static void test_invented_names_have_no_row(void **state)
+static void test_invented_resource_names_have_no_row(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "pods=110 cpu=8000 " GPU "=8", "");
@@ -42,7 +42,7 @@ static void test_invented_names_have_no_row(void **state)
     assert_int_equal(node_unlisted_gpus(fixture_find_node(fixture, "n1")), 0);
 }
 
-static void test_the_hot_part_is_of_what_is_advertised(void **state)
+static void test_the_hot_part_has_only_advertised_resources(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "pods=110 " GPU "=8", "");
@@ -72,7 +72,7 @@ static void test_nodes_of_long_model_names_differ_by_memory(void **state)
     assert_ptr_not_equal(node_hot(fixture_find_node(fixture, "large"))->model_word, word);
 }
 
-static void test_a_fork_knows_the_names_that_nodes_have(void **state)
+static void test_a_fork_has_the_resource_names_of_nodes(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "pods=110 " GPU "=8", "");
@@ -86,7 +86,7 @@ static void test_a_fork_knows_the_names_that_nodes_have(void **state)
 }
 
 /* Evicting a pod frees nothing of a resource that the node lacks. */
-static void test_no_pod_is_evicted_for_what_is_not_there(void **state)
+static void test_no_pod_is_evicted_for_an_absent_resource(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "pods=110 cpu=8000", "");
@@ -104,7 +104,7 @@ static void test_no_pod_is_evicted_for_what_is_not_there(void **state)
     cluster_fork_free(fork);
 }
 
-static void test_sums_are_exact_beyond_what_is_shown(void **state)
+static void test_sums_are_exact_beyond_the_reported_maximum(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "pods=110 " GPU "=8", "");
@@ -120,7 +120,7 @@ static void test_sums_are_exact_beyond_what_is_shown(void **state)
     assert_int_equal(fixture_used(fixture, "n1", GPU), 3);
 }
 
-static void test_nodes_that_only_pods_name_are_apart(void **state)
+static void test_nodes_named_only_by_pods_are_separate(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_pod(fixture, "p1", "invented", GPU "=1");
@@ -196,7 +196,7 @@ static void test_changes_between_two_steps_are_no_differences(void **state)
 
 /* ---- the sweep at the end of a list ---- */
 
-static void test_a_list_ends_in_pieces(void **state)
+static void test_a_list_ends_in_steps(void **state)
 {
     struct fixture *fixture = *state;
     fill(fixture);
@@ -217,16 +217,16 @@ static void test_a_list_ends_in_pieces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_invented_names_have_no_row),
-        TEST(test_the_hot_part_is_of_what_is_advertised),
+        TEST(test_invented_resource_names_have_no_row),
+        TEST(test_the_hot_part_has_only_advertised_resources),
         TEST(test_nodes_of_long_model_names_differ_by_memory),
-        TEST(test_a_fork_knows_the_names_that_nodes_have),
-        TEST(test_no_pod_is_evicted_for_what_is_not_there),
-        TEST(test_sums_are_exact_beyond_what_is_shown),
-        TEST(test_nodes_that_only_pods_name_are_apart),
+        TEST(test_a_fork_has_the_resource_names_of_nodes),
+        TEST(test_no_pod_is_evicted_for_an_absent_resource),
+        TEST(test_sums_are_exact_beyond_the_reported_maximum),
+        TEST(test_nodes_named_only_by_pods_are_separate),
         TEST(test_a_node_of_many_pods_is_checked_in_steps),
         TEST(test_changes_between_two_steps_are_no_differences),
-        TEST(test_a_list_ends_in_pieces),
+        TEST(test_a_list_ends_in_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

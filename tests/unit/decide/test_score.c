@@ -115,7 +115,7 @@ static void test_slot_price_charges_pods_without_gpus(void **state)
 
 /* 8 of 12 free GPUs are A100, and all wanted 8 GPUs are confined to them. With the prior of 500
  * GPUs, of which 165 are confined and spread over both models. */
-static void test_slot_price_keeps_models_for_those_who_need_them(void **state)
+static void test_slot_price_keeps_models_for_pods_confined_to_them(void **state)
 {
     struct fixture *fixture = fixture_with_policy(state, PLACEMENT_SLOT_PRICE);
     fixture_put_node(fixture, "t4", GPU "=4", T4);
@@ -139,7 +139,7 @@ static void test_slot_price_has_a_highest_pressure(void **state)
 }
 
 /* A pod may tolerate the cordon, but nothing attracts it to a node that is being drained. */
-static void test_slot_price_draws_nobody_to_a_cordoned_node(void **state)
+static void test_slot_price_attracts_no_pod_to_a_cordoned_node(void **state)
 {
     struct fixture *fixture = fixture_with_policy(state, PLACEMENT_SLOT_PRICE);
     fixture_put_node(fixture, "open", GPU "=8", T4);
@@ -153,7 +153,7 @@ static void test_slot_price_draws_nobody_to_a_cordoned_node(void **state)
 }
 
 /* A typical pod of 4: taking one of 4 free GPUs turns 3 into fragments. */
-static void test_fgd_charges_what_becomes_a_fragment(void **state)
+static void test_fgd_charges_new_fragments(void **state)
 {
     struct fixture *fixture = fixture_with_policy(state, PLACEMENT_FGD);
     fixture_put_node(fixture, "four", GPU "=4", T4);
@@ -244,7 +244,7 @@ static void check_each_as_if_alone(struct fixture *fixture, enum placement_polic
     }
 }
 
-static void test_a_node_costs_the_same_whatever_was_asked_before(void **state)
+static void test_earlier_requests_do_not_change_the_cost_of_a_node(void **state)
 {
     struct fixture *fixture = *state;
     many_nodes(fixture);
@@ -260,14 +260,14 @@ int main(void)
         TEST(test_slot_price_charges_lost_slots_and_broken_nodes),
         TEST(test_slot_price_weighs_classes_by_their_pods),
         TEST(test_slot_price_charges_pods_without_gpus),
-        TEST(test_slot_price_keeps_models_for_those_who_need_them),
+        TEST(test_slot_price_keeps_models_for_pods_confined_to_them),
         TEST(test_slot_price_has_a_highest_pressure),
-        TEST(test_slot_price_draws_nobody_to_a_cordoned_node),
-        TEST(test_fgd_charges_what_becomes_a_fragment),
+        TEST(test_slot_price_attracts_no_pod_to_a_cordoned_node),
+        TEST(test_fgd_charges_new_fragments),
         TEST(test_spread_and_binpack_are_opposites),
         TEST(test_every_policy_judges_an_empty_fleet),
         TEST(test_terms_are_named_and_add_up),
-        TEST(test_a_node_costs_the_same_whatever_was_asked_before),
+        TEST(test_earlier_requests_do_not_change_the_cost_of_a_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static void assert_free(struct fixture *fixture, int64_t n1, int64_t n2, size_t 
     assert_int_equal(cluster_n_reservations(fixture->cluster), n_reservations);
 }
 
-static void test_seen_on_its_node_it_turns_into_usage(void **state)
+static void test_a_bound_pod_turns_its_reservation_into_usage(void **state)
 {
     struct fixture *fixture = held(state);
     fixture_put_pod(fixture, "p", "n1", GPU "=6");
@@ -30,14 +30,14 @@ static void test_seen_on_its_node_it_turns_into_usage(void **state)
     assert_int_equal(fixture_reserved(fixture, "n1", GPU), 0);
 }
 
-static void test_seen_on_another_node_it_is_dropped(void **state)
+static void test_a_pod_bound_elsewhere_drops_its_reservation(void **state)
 {
     struct fixture *fixture = held(state);
     fixture_put_pod(fixture, "p", "n2", GPU "=6");
     assert_free(fixture, 8, 2, 0);
 }
 
-static void test_a_pod_that_changes_without_a_node_keeps_it(void **state)
+static void test_a_changed_unbound_pod_keeps_its_reservation(void **state)
 {
     struct fixture *fixture = held(state);
     struct pod_facts facts = fixture_pod_facts(fixture, "p", "", GPU "=6");
@@ -52,7 +52,7 @@ static void test_a_pod_that_changes_without_a_node_keeps_it(void **state)
     assert_free(fixture, 6, 8, 0);
 }
 
-static void test_a_pod_that_goes_drops_it(void **state)
+static void test_a_terminating_pod_drops_its_reservation(void **state)
 {
     struct fixture *fixture = held(state);
     struct pod_facts facts = fixture_pod_facts(fixture, "p", "", GPU "=6");
@@ -61,7 +61,7 @@ static void test_a_pod_that_goes_drops_it(void **state)
     assert_free(fixture, 8, 8, 0);
 }
 
-static void test_a_pod_that_has_finished_drops_it(void **state)
+static void test_a_finished_pod_drops_its_reservation(void **state)
 {
     struct fixture *fixture = held(state);
     struct pod_facts facts = fixture_pod_facts(fixture, "p", "", GPU "=6");
@@ -70,7 +70,7 @@ static void test_a_pod_that_has_finished_drops_it(void **state)
     assert_free(fixture, 8, 8, 0);
 }
 
-static void test_a_deleted_pod_drops_it(void **state)
+static void test_a_deleted_pod_drops_its_reservation(void **state)
 {
     struct fixture *fixture = held(state);
     fixture_remove_pod(fixture, "p");
@@ -78,7 +78,7 @@ static void test_a_deleted_pod_drops_it(void **state)
 }
 
 /* Created from a GET; the watch shows only the deletion. */
-static void test_a_deletion_of_a_pod_never_seen_drops_it(void **state)
+static void test_deletion_of_an_unseen_pod_drops_its_reservation(void **state)
 {
     struct fixture *fixture = held(state);
     const struct pod_facts facts = fixture_pod_facts(fixture, "new", "", GPU "=5");
@@ -103,7 +103,7 @@ static void test_a_pod_first_seen_on_its_node_turns_into_usage(void **state)
 }
 
 /* Its deletion was missed, and no event will name the old UID. */
-static void test_a_pod_made_anew_drops_that_of_the_old_one(void **state)
+static void test_a_recreated_pod_drops_the_old_reservation(void **state)
 {
     struct fixture *fixture = held(state);
     struct pod_facts anew = fixture_pod_facts(fixture, "p-anew", "", GPU "=6");
@@ -115,7 +115,7 @@ static void test_a_pod_made_anew_drops_that_of_the_old_one(void **state)
 }
 
 /* The ledger may be behind a GET: events of the earlier pod of that name prove nothing. */
-static void test_news_of_the_old_pod_keep_that_of_the_one_made_anew(void **state)
+static void test_events_of_the_old_pod_keep_the_new_reservation(void **state)
 {
     struct fixture *fixture = held(state);
     struct pod_facts old = fixture_pod_facts(fixture, "old", "n2", GPU "=1");
@@ -134,7 +134,7 @@ static void test_news_of_the_old_pod_keep_that_of_the_one_made_anew(void **state
     assert_free(fixture, 2, 3, 2);
 }
 
-static void test_the_same_name_elsewhere_is_another_pod(void **state)
+static void test_the_same_name_in_another_namespace_is_another_pod(void **state)
 {
     struct fixture *fixture = held(state);
     struct pod_facts other = fixture_pod_facts(fixture, "other", "", GPU "=1");
@@ -146,7 +146,7 @@ static void test_the_same_name_elsewhere_is_another_pod(void **state)
     assert_string_equal(cluster_find_pod_named(fixture->cluster, "ml", "p")->uid, "other");
 }
 
-static void test_a_list_that_has_the_pod_keeps_it(void **state)
+static void test_a_list_with_the_pod_keeps_its_reservation(void **state)
 {
     struct fixture *fixture = held(state);
     cluster_relist_begin(fixture->cluster, CLUSTER_PODS);
@@ -155,7 +155,7 @@ static void test_a_list_that_has_the_pod_keeps_it(void **state)
     assert_free(fixture, 2, 8, 1);
 }
 
-static void test_a_pod_that_is_swept_takes_it_along(void **state)
+static void test_a_swept_pod_drops_its_reservation(void **state)
 {
     struct fixture *fixture = held(state);
     cluster_relist_begin(fixture->cluster, CLUSTER_PODS);
@@ -166,7 +166,7 @@ static void test_a_pod_that_is_swept_takes_it_along(void **state)
 }
 
 /* The list may be older than the pod; its bind attempt will settle it. */
-static void test_a_sweep_keeps_that_of_a_pod_never_seen(void **state)
+static void test_a_sweep_keeps_reservations_of_unseen_pods(void **state)
 {
     struct fixture *fixture = held(state);
     const struct pod_facts facts = fixture_pod_facts(fixture, "new", "", GPU "=5");
@@ -181,7 +181,7 @@ static void test_a_sweep_keeps_that_of_a_pod_never_seen(void **state)
 }
 
 /* A reservation on a deleted node holds when the node returns. */
-static void test_a_node_that_returns_has_its_reservations(void **state)
+static void test_a_returning_node_has_its_reservations(void **state)
 {
     struct fixture *fixture = held(state);
     fixture_remove_node(fixture, "n1");
@@ -200,21 +200,21 @@ static void test_a_node_that_returns_has_its_reservations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_seen_on_its_node_it_turns_into_usage),
-        TEST(test_seen_on_another_node_it_is_dropped),
-        TEST(test_a_pod_that_changes_without_a_node_keeps_it),
-        TEST(test_a_pod_that_goes_drops_it),
-        TEST(test_a_pod_that_has_finished_drops_it),
-        TEST(test_a_deleted_pod_drops_it),
-        TEST(test_a_deletion_of_a_pod_never_seen_drops_it),
+        TEST(test_a_bound_pod_turns_its_reservation_into_usage),
+        TEST(test_a_pod_bound_elsewhere_drops_its_reservation),
+        TEST(test_a_changed_unbound_pod_keeps_its_reservation),
+        TEST(test_a_terminating_pod_drops_its_reservation),
+        TEST(test_a_finished_pod_drops_its_reservation),
+        TEST(test_a_deleted_pod_drops_its_reservation),
+        TEST(test_deletion_of_an_unseen_pod_drops_its_reservation),
         TEST(test_a_pod_first_seen_on_its_node_turns_into_usage),
-        TEST(test_a_pod_made_anew_drops_that_of_the_old_one),
-        TEST(test_news_of_the_old_pod_keep_that_of_the_one_made_anew),
-        TEST(test_the_same_name_elsewhere_is_another_pod),
-        TEST(test_a_list_that_has_the_pod_keeps_it),
-        TEST(test_a_pod_that_is_swept_takes_it_along),
-        TEST(test_a_sweep_keeps_that_of_a_pod_never_seen),
-        TEST(test_a_node_that_returns_has_its_reservations),
+        TEST(test_a_recreated_pod_drops_the_old_reservation),
+        TEST(test_events_of_the_old_pod_keep_the_new_reservation),
+        TEST(test_the_same_name_in_another_namespace_is_another_pod),
+        TEST(test_a_list_with_the_pod_keeps_its_reservation),
+        TEST(test_a_swept_pod_drops_its_reservation),
+        TEST(test_a_sweep_keeps_reservations_of_unseen_pods),
+        TEST(test_a_returning_node_has_its_reservations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

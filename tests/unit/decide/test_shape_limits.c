@@ -54,7 +54,7 @@ static void add(struct fixture *fixture, struct pod_facts *facts)
     fixture_put_pod_facts(fixture, facts);
 }
 
-static void test_a_shape_costs_what_it_is_said_to(void **state)
+static void test_a_shape_costs_its_stated_bytes(void **state)
 {
     struct fixture *fixture = *state;
     struct pod_facts facts = pod_of(fixture, "a", "p1", 100);
@@ -70,7 +70,7 @@ static void test_a_shape_costs_what_it_is_said_to(void **state)
 }
 
 /* 200,000 values: some hundred bytes remain, and what filter and bind judge. */
-static void test_a_huge_shape_is_reduced_to_what_we_judge(void **state)
+static void test_a_huge_shape_is_reduced_to_its_judged_part(void **state)
 {
     struct fixture *fixture = *state;
     struct pod_facts facts = pod_of(fixture, "a", "huge", 200000);
@@ -172,7 +172,7 @@ static void test_taking_over_a_shape_is_counted(void **state)
 }
 
 /* A reduced pod becomes whole with its next update, if there is room then. */
-static void test_room_that_is_free_again_is_used(void **state)
+static void test_freed_budget_is_used_again(void **state)
 {
     struct fixture *fixture = *state;
     fixture->policy.pod_shapes_bytes = 64 * KI;
@@ -186,7 +186,7 @@ static void test_room_that_is_free_again_is_used(void **state)
 }
 
 /* A reduced pod's demand omits names unknown to others, but keeps a few GPU names. */
-static void test_a_demand_without_room_keeps_gpus(void **state)
+static void test_a_demand_over_the_limit_keeps_gpus(void **state)
 {
     struct fixture *fixture = *state;
     fixture->policy.pod_shapes_bytes = 0;
@@ -206,7 +206,7 @@ static void test_a_demand_without_room_keeps_gpus(void **state)
 
 /* Names used by other pods do not count as names of nodes. Otherwise a few pods could keep names
  * for any number of others, beyond both limits. */
-static void test_a_demand_without_room_keeps_no_names_of_other_pods(void **state)
+static void test_a_demand_over_the_limit_keeps_no_names_of_other_pods(void **state)
 {
     enum { N_PODS = 200, N_NAMES = 256 };
     struct fixture *fixture = *state;
@@ -233,7 +233,7 @@ static void test_a_demand_without_room_keeps_no_names_of_other_pods(void **state
 }
 
 /* For such a pod bind uses the API server's current facts. */
-static void test_bind_asks_for_what_is_not_kept(void **state)
+static void test_bind_needs_facts_of_a_reduced_shape(void **state)
 {
     struct fixture *fixture = *state;
     struct reserve_result result = {0};
@@ -255,7 +255,7 @@ static void test_bind_asks_for_what_is_not_kept(void **state)
     assert_int_equal(reserve_room(fixture->cluster, &question, &result), RESERVE_HELD);
 }
 
-static void test_prices_leave_out_what_is_not_known(void **state)
+static void test_prices_exclude_reduced_shapes(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", GPU "=8", "");
@@ -292,16 +292,16 @@ static void test_the_order_of_shapes_is_the_same_for_every_key(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_shape_costs_what_it_is_said_to),
-        TEST(test_a_huge_shape_is_reduced_to_what_we_judge),
+        TEST(test_a_shape_costs_its_stated_bytes),
+        TEST(test_a_huge_shape_is_reduced_to_its_judged_part),
         TEST(test_the_sum_is_shared_by_namespaces),
         TEST(test_a_shape_of_two_namespaces_counts_for_both),
         TEST(test_taking_over_a_shape_is_counted),
-        TEST(test_room_that_is_free_again_is_used),
-        TEST(test_a_demand_without_room_keeps_gpus),
-        TEST(test_a_demand_without_room_keeps_no_names_of_other_pods),
-        TEST(test_bind_asks_for_what_is_not_kept),
-        TEST(test_prices_leave_out_what_is_not_known),
+        TEST(test_freed_budget_is_used_again),
+        TEST(test_a_demand_over_the_limit_keeps_gpus),
+        TEST(test_a_demand_over_the_limit_keeps_no_names_of_other_pods),
+        TEST(test_bind_needs_facts_of_a_reduced_shape),
+        TEST(test_prices_exclude_reduced_shapes),
         TEST(test_the_order_of_shapes_is_the_same_for_every_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

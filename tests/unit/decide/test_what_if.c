@@ -72,7 +72,7 @@ static void test_replicas_go_one_after_another_to_the_best_node(void **state)
 }
 
 /* HAMi's bug: a dry run that treats every node as empty. */
-static void test_what_runs_already_is_counted(void **state)
+static void test_running_pods_are_counted(void **state)
 {
     struct fixture *fixture = *state;
     three_nodes(fixture);
@@ -114,7 +114,7 @@ static void test_placing_never_changes_the_ledger(void **state)
     assert_int_equal(cluster_check(fixture->cluster, &err), 0);
 }
 
-static void test_two_forks_know_nothing_of_each_other(void **state)
+static void test_two_forks_are_independent(void **state)
 {
     struct fixture *fixture = *state;
     three_nodes(fixture);
@@ -134,7 +134,7 @@ static void test_two_forks_know_nothing_of_each_other(void **state)
     cluster_fork_free(of_a_fork);
 }
 
-static void test_a_fork_stays_as_it_was(void **state)
+static void test_later_events_do_not_change_a_fork(void **state)
 {
     struct fixture *fixture = *state;
     three_nodes(fixture);
@@ -179,7 +179,7 @@ static void test_a_fork_outlives_its_origin(void **state)
 }
 
 /* A node named only by pods is missing, in the fork like in the ledger. */
-static void test_a_fork_has_the_nodes_that_are_there(void **state)
+static void test_a_fork_has_the_present_nodes(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_pod(fixture, "p1", "gone", GPU "=1");
@@ -194,7 +194,7 @@ static void test_a_fork_has_the_nodes_that_are_there(void **state)
     cluster_fork_free(fork);
 }
 
-static void test_a_refused_pod_is_placed_nowhere(void **state)
+static void test_an_invalid_pod_is_placed_nowhere(void **state)
 {
     struct fixture *fixture = *state;
     three_nodes(fixture);
@@ -212,7 +212,7 @@ static void test_a_refused_pod_is_placed_nowhere(void **state)
 }
 
 /* A DaemonSet's pod goes to each node that admits it, whether it fits or not. */
-static void test_one_pod_on_each_node(void **state)
+static void test_a_daemon_set_is_placed_on_each_eligible_node(void **state)
 {
     struct fixture *fixture = *state;
     three_nodes(fixture);
@@ -243,7 +243,7 @@ static void test_one_pod_on_each_node(void **state)
 }
 
 /* In our scope only GPUs run out. */
-static void test_placing_by_our_scope(void **state)
+static void test_placing_in_our_scope_judges_only_gpus(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "cpu=1 pods=1 " GPU "=3", "");
@@ -258,7 +258,7 @@ static void test_placing_by_our_scope(void **state)
     cluster_fork_free(fork);
 }
 
-static void test_more_stops_at_the_end_of_numbers(void **state)
+static void test_count_saturates(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", "pods=max " GPU "=max", "");
@@ -275,16 +275,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_replicas_go_one_after_another_to_the_best_node),
-        TEST(test_what_runs_already_is_counted),
+        TEST(test_running_pods_are_counted),
         TEST(test_placing_never_changes_the_ledger),
-        TEST(test_two_forks_know_nothing_of_each_other),
-        TEST(test_a_fork_stays_as_it_was),
+        TEST(test_two_forks_are_independent),
+        TEST(test_later_events_do_not_change_a_fork),
         TEST(test_a_fork_outlives_its_origin),
-        TEST(test_a_fork_has_the_nodes_that_are_there),
-        TEST(test_a_refused_pod_is_placed_nowhere),
-        TEST(test_one_pod_on_each_node),
-        TEST(test_placing_by_our_scope),
-        TEST(test_more_stops_at_the_end_of_numbers),
+        TEST(test_a_fork_has_the_present_nodes),
+        TEST(test_an_invalid_pod_is_placed_nowhere),
+        TEST(test_a_daemon_set_is_placed_on_each_eligible_node),
+        TEST(test_placing_in_our_scope_judges_only_gpus),
+        TEST(test_count_saturates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static void test_bound(void **state)
 
 /* Two equal calls both succeed with one POST. The second comes before the answer, after it, or when
  * the ledger has seen the pod. */
-static void test_the_same_call_again(void **state)
+static void test_a_repeated_call_shares_the_binding(void **state)
 {
     struct bind_harness *harness = *state;
     const unsigned first = call(harness, 1, "b");
@@ -50,7 +50,7 @@ static void test_two_race_for_one_gpu(void **state)
     check_held(harness, 2, NULL);
 }
 
-static void test_the_ledger_refuses(void **state)
+static void test_the_ledger_rejects_the_pod(void **state)
 {
     struct bind_harness *harness = *state;
     check_error(harness, call(harness, 1, "c"), "the node has no GPUs of the requested resource");
@@ -66,7 +66,7 @@ static void test_the_ledger_refuses(void **state)
 }
 
 /* Names that would enter a path or body. */
-static void test_names_that_are_none(void **state)
+static void test_invalid_names_are_rejected(void **state)
 {
     static const struct {
         struct bind_args args;
@@ -95,7 +95,7 @@ static void test_names_that_are_none(void **state)
 }
 
 /* A pod unknown to the ledger needs a GET first; its result is reserved. */
-static void test_a_pod_that_is_new(void **state)
+static void test_new_pod_is_judged_by_a_get(void **state)
 {
     struct bind_harness *harness = *state;
     const unsigned fits = call(harness, 7, "a");
@@ -112,7 +112,7 @@ static void test_a_pod_that_is_new(void **state)
 
 /* The first POST's answer is lost and it had no effect. The facts of the GET serve for the second
  * POST. */
-static void test_a_pod_that_is_new_is_posted_again(void **state)
+static void test_new_pod_is_posted_again_after_a_lost_answer(void **state)
 {
     struct bind_harness *harness = *state;
     const unsigned caller = call(harness, 7, "a");
@@ -125,7 +125,7 @@ static void test_a_pod_that_is_new_is_posted_again(void **state)
     check_bound(harness, caller);
 }
 
-static void test_a_pod_that_is_new_and_will_not_be_bound(void **state)
+static void test_new_pod_that_cannot_be_bound_is_rejected(void **state)
 {
     static const struct {
         unsigned status;
@@ -155,7 +155,7 @@ static void test_a_pod_that_is_new_and_will_not_be_bound(void **state)
 }
 
 /* An object other than the pod gives no information. */
-static void test_a_pod_that_cannot_be_read(void **state)
+static void test_unreadable_pod_is_an_error(void **state)
 {
     static const char *const BODIES[] = {"",
                                          "{}",
@@ -240,7 +240,7 @@ static void test_lost_answers(void **state)
 
 /* The pod is gated, or was deleted meanwhile. Its POST was definitely answered, so the GET
  * decides. */
-static void test_a_conflict_without_a_binding(void **state)
+static void test_conflict_without_a_binding_is_an_error(void **state)
 {
     struct bind_harness *harness = *state;
     const unsigned caller = call(harness, 1, "a");
@@ -416,17 +416,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_pod_over_the_shape_limits_is_judged_by_a_get),
         TEST(test_bound),
-        TEST(test_the_same_call_again),
+        TEST(test_a_repeated_call_shares_the_binding),
         TEST(test_two_race_for_one_gpu),
-        TEST(test_the_ledger_refuses),
-        TEST(test_names_that_are_none),
-        TEST(test_a_pod_that_is_new),
-        TEST(test_a_pod_that_is_new_is_posted_again),
-        TEST(test_a_pod_that_is_new_and_will_not_be_bound),
-        TEST(test_a_pod_that_cannot_be_read),
+        TEST(test_the_ledger_rejects_the_pod),
+        TEST(test_invalid_names_are_rejected),
+        TEST(test_new_pod_is_judged_by_a_get),
+        TEST(test_new_pod_is_posted_again_after_a_lost_answer),
+        TEST(test_new_pod_that_cannot_be_bound_is_rejected),
+        TEST(test_unreadable_pod_is_an_error),
         TEST(test_conflicts),
         TEST(test_lost_answers),
-        TEST(test_a_conflict_without_a_binding),
+        TEST(test_conflict_without_a_binding_is_an_error),
         TEST(test_gone),
         TEST(test_refused_for_good),
         TEST(test_a_long_message_is_cut),

@@ -5,7 +5,7 @@
     "the service has just started, and bindings of its predecessor may still take effect: retry"
 
 /* The call waits with its reservation, then posts. */
-static void test_a_call_waits_where_its_time_allows(void **state)
+static void test_a_call_waits_if_its_timeout_allows(void **state)
 {
     struct bind_harness *harness = *state;
     harness->held_until_ms = harness->now_ms + 1000;
@@ -20,7 +20,7 @@ static void test_a_call_waits_where_its_time_allows(void **state)
     check_bound(harness, caller);
 }
 
-static void test_what_would_wait_too_long_fails_at_once(void **state)
+static void test_a_call_that_would_wait_too_long_fails_at_once(void **state)
 {
     struct bind_harness *harness = *state;
     harness->held_until_ms = harness->now_ms + TIMEOUT_MS - POST_LIFE_MS + 1;
@@ -30,7 +30,7 @@ static void test_what_would_wait_too_long_fails_at_once(void **state)
 }
 
 /* As when the ledger still catches up at that time. */
-static void test_the_end_may_be_put_off(void **state)
+static void test_the_end_of_the_hold_may_be_postponed(void **state)
 {
     struct bind_harness *harness = *state;
     harness->held_until_ms = harness->now_ms + 500;
@@ -44,7 +44,7 @@ static void test_the_end_may_be_put_off(void **state)
 }
 
 /* The predecessor bound a pod to the node meanwhile, and the ledger saw it. */
-static void test_room_that_is_gone_by_then_is_refused(void **state)
+static void test_room_lost_while_waiting_is_rejected(void **state)
 {
     struct bind_harness *harness = *state;
     harness->held_until_ms = harness->now_ms + 1000;
@@ -60,10 +60,10 @@ static void test_room_that_is_gone_by_then_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_call_waits_where_its_time_allows),
-        TEST(test_what_would_wait_too_long_fails_at_once),
-        TEST(test_the_end_may_be_put_off),
-        TEST(test_room_that_is_gone_by_then_is_refused),
+        TEST(test_a_call_waits_if_its_timeout_allows),
+        TEST(test_a_call_that_would_wait_too_long_fails_at_once),
+        TEST(test_the_end_of_the_hold_may_be_postponed),
+        TEST(test_room_lost_while_waiting_is_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

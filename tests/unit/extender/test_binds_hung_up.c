@@ -33,7 +33,7 @@ static void begin(void **state, struct bind_harness **ret_stage)
 }
 
 /* The binding waited for a connection. It is not sent, and its reservation is released. */
-static void test_a_binding_for_nobody_does_not_leave(void **state)
+static void test_an_unsent_binding_without_a_caller_is_cancelled(void **state)
 {
     struct bind_harness *harness = NULL;
     begin(state, &harness);
@@ -46,7 +46,7 @@ static void test_a_binding_for_nobody_does_not_leave(void **state)
     check_silence(harness);
 }
 
-static void test_a_binding_for_nobody_is_not_posted(void **state)
+static void test_a_binding_without_a_caller_is_not_posted(void **state)
 {
     struct bind_harness *harness = NULL;
     begin(state, &harness);
@@ -57,7 +57,7 @@ static void test_a_binding_for_nobody_is_not_posted(void **state)
     check_silence(harness);
 }
 
-static void test_one_who_waits_is_enough(void **state)
+static void test_one_waiting_caller_is_enough(void **state)
 {
     struct bind_harness *harness = NULL;
     begin(state, &harness);
@@ -70,7 +70,7 @@ static void test_one_who_waits_is_enough(void **state)
 }
 
 /* A POST that was sent is settled nevertheless. */
-static void test_what_was_posted_keeps_its_room(void **state)
+static void test_a_posted_binding_keeps_its_reservation(void **state)
 {
     struct bind_harness *harness = NULL;
     begin(state, &harness);
@@ -86,7 +86,7 @@ static void test_what_was_posted_keeps_its_room(void **state)
 
 /* The process was stopped while the binding waited for a connection, and the caller's time is
  * over. */
-static void test_a_binding_that_is_late_does_not_leave(void **state)
+static void test_a_late_binding_is_not_sent(void **state)
 {
     struct bind_harness *harness = NULL;
     begin(state, &harness);
@@ -100,7 +100,7 @@ static void test_a_binding_that_is_late_does_not_leave(void **state)
 }
 
 /* Beside a kube-scheduler: a late binding could take effect after another kube-scheduler leads. */
-static void test_a_binding_leaves_within_its_time(void **state)
+static void test_a_binding_is_sent_within_its_time(void **state)
 {
     struct bind_harness *harness = *state;
     const int64_t asked_ms = harness->now_ms;
@@ -121,12 +121,12 @@ static void test_a_binding_leaves_within_its_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_binding_for_nobody_does_not_leave),
-        TEST(test_a_binding_for_nobody_is_not_posted),
-        TEST(test_one_who_waits_is_enough),
-        TEST(test_what_was_posted_keeps_its_room),
-        TEST(test_a_binding_that_is_late_does_not_leave),
-        TEST(test_a_binding_leaves_within_its_time),
+        TEST(test_an_unsent_binding_without_a_caller_is_cancelled),
+        TEST(test_a_binding_without_a_caller_is_not_posted),
+        TEST(test_one_waiting_caller_is_enough),
+        TEST(test_a_posted_binding_keeps_its_reservation),
+        TEST(test_a_late_binding_is_not_sent),
+        TEST(test_a_binding_is_sent_within_its_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

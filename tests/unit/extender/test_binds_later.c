@@ -18,7 +18,7 @@ static void leave_open(struct bind_harness *harness)
 }
 
 /* Each caller is answered at its own deadline. */
-static void test_time_is_up(void **state)
+static void test_a_caller_gets_an_error_at_its_timeout(void **state)
 {
     struct bind_harness *harness = *state;
     const unsigned first = call(harness, 1, "a");
@@ -38,7 +38,7 @@ static void test_time_is_up(void **state)
 }
 
 /* The tick returns exactly when it is due next. */
-static void test_the_tick_is_told_when(void **state)
+static void test_the_tick_returns_its_next_time(void **state)
 {
     struct bind_harness *harness = *state;
     assert_int_equal(binds_tick(harness->binds, harness->now_ms), harness->now_ms + 1000);
@@ -50,7 +50,7 @@ static void test_the_tick_is_told_when(void **state)
 
 /* After the caller's deadline the outcome is still unknown. The back-off starts at 1 s, doubles to
  * 30 s, and is up to a quarter shorter. */
-static void test_asked_in_the_background(void **state)
+static void test_unknown_outcome_is_checked_in_the_background(void **state)
 {
     static const int64_t DELAYS_MS[] = {1000, 2000, 4000, 8000, 16000, 30000, 30000};
     struct bind_harness *harness = *state;
@@ -73,7 +73,7 @@ static void test_asked_in_the_background(void **state)
 }
 
 /* "Unbound" releases the reservation only if the GET was sent after the POST's life. */
-static void test_unbound_is_believed_late(void **state)
+static void test_an_unbound_pod_is_released_only_after_a_while(void **state)
 {
     struct bind_harness *harness = *state;
     leave_open(harness);
@@ -96,7 +96,7 @@ static void test_unbound_is_believed_late(void **state)
 }
 
 /* A GET sent before, answered after: it shows the earlier state. */
-static void test_when_it_was_asked_counts(void **state)
+static void test_the_time_the_get_was_sent_counts(void **state)
 {
     struct bind_harness *harness = *state;
     leave_open(harness);
@@ -123,7 +123,7 @@ static void test_bound_after_all(void **state)
 }
 
 /* The watch settles it while no GET may be sent. */
-static void test_the_watch_is_first(void **state)
+static void test_the_watch_confirms_before_the_answer(void **state)
 {
     struct bind_harness *harness = *state;
     const unsigned caller = call(harness, 1, "a");
@@ -138,7 +138,7 @@ static void test_the_watch_is_first(void **state)
 }
 
 /* At the deadline, with a GET in progress. */
-static void test_the_watch_is_in_time(void **state)
+static void test_the_watch_confirms_in_time(void **state)
 {
     struct bind_harness *harness = *state;
     const unsigned caller = call(harness, 1, "a");
@@ -152,7 +152,7 @@ static void test_the_watch_is_in_time(void **state)
 }
 
 /* No more GETs after the watch showed the deletion. */
-static void test_gone_by_the_watch(void **state)
+static void test_the_watch_shows_the_deletion(void **state)
 {
     struct bind_harness *harness = *state;
     leave_open(harness);
@@ -164,7 +164,7 @@ static void test_gone_by_the_watch(void **state)
 }
 
 /* A pod seen unbound and terminating will never be bound. */
-static void test_terminating_by_the_watch(void **state)
+static void test_the_watch_shows_a_terminating_pod(void **state)
 {
     struct bind_harness *harness = *state;
     const unsigned caller = call(harness, 1, "a");
@@ -277,7 +277,7 @@ static void test_goes_to_another_node(void **state)
 }
 
 /* A new pod has the same name and node: no success for the old one. */
-static void test_another_pod_is_where_this_one_was_to_go(void **state)
+static void test_another_pod_with_the_same_name_is_no_success(void **state)
 {
     struct bind_harness *harness = *state;
     leave_open(harness);
@@ -315,7 +315,7 @@ static void hold_room(struct bind_harness *harness, const char *uid, const char 
     arena_free(arena);
 }
 
-static void test_room_is_held_elsewhere(void **state)
+static void test_the_pod_has_a_reservation_elsewhere(void **state)
 {
     struct bind_harness *harness = *state;
     hold_room(harness, "u-1", "a");
@@ -337,7 +337,7 @@ static void test_room_is_held_elsewhere(void **state)
 }
 
 /* An overdue reservation is checked repeatedly, and released if it has no cause. */
-static void test_nothing_confirms(void **state)
+static void test_an_unconfirmed_reservation_is_checked_and_released(void **state)
 {
     struct bind_harness *harness = *state;
     check_waits(harness, call(harness, 1, "a"));
@@ -363,7 +363,7 @@ static void test_nothing_confirms(void **state)
 }
 
 /* Renewed since the GET was sent: this reservation is another's and stays. */
-static void test_only_what_was_asked_about_is_let_go(void **state)
+static void test_a_renewed_reservation_is_not_released(void **state)
 {
     struct bind_harness *harness = *state;
     hold_room(harness, "u-2", "b");
@@ -373,7 +373,7 @@ static void test_only_what_was_asked_about_is_let_go(void **state)
     check_held(harness, 2, "b");
 }
 
-static void test_a_call_while_its_room_is_asked_about(void **state)
+static void test_a_call_during_the_background_get(void **state)
 {
     struct bind_harness *harness = *state;
     hold_room(harness, "u-2", "b");
@@ -403,27 +403,27 @@ static void test_deleted_after_it_was_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_time_is_up),
-        TEST(test_the_tick_is_told_when),
-        TEST(test_asked_in_the_background),
-        TEST(test_unbound_is_believed_late),
-        TEST(test_when_it_was_asked_counts),
+        TEST(test_a_caller_gets_an_error_at_its_timeout),
+        TEST(test_the_tick_returns_its_next_time),
+        TEST(test_unknown_outcome_is_checked_in_the_background),
+        TEST(test_an_unbound_pod_is_released_only_after_a_while),
+        TEST(test_the_time_the_get_was_sent_counts),
         TEST(test_bound_after_all),
-        TEST(test_the_watch_is_first),
-        TEST(test_the_watch_is_in_time),
-        TEST(test_gone_by_the_watch),
-        TEST(test_terminating_by_the_watch),
+        TEST(test_the_watch_confirms_before_the_answer),
+        TEST(test_the_watch_confirms_in_time),
+        TEST(test_the_watch_shows_the_deletion),
+        TEST(test_the_watch_shows_a_terminating_pod),
         TEST(test_called_again_for_the_same_node),
         TEST(test_called_again_while_asking),
         TEST(test_called_for_another_node),
         TEST(test_called_for_both_nodes),
         TEST(test_goes_to_another_node),
-        TEST(test_another_pod_is_where_this_one_was_to_go),
+        TEST(test_another_pod_with_the_same_name_is_no_success),
         TEST(test_two_calls_at_once_for_two_nodes),
-        TEST(test_room_is_held_elsewhere),
-        TEST(test_nothing_confirms),
-        TEST(test_only_what_was_asked_about_is_let_go),
-        TEST(test_a_call_while_its_room_is_asked_about),
+        TEST(test_the_pod_has_a_reservation_elsewhere),
+        TEST(test_an_unconfirmed_reservation_is_checked_and_released),
+        TEST(test_a_renewed_reservation_is_not_released),
+        TEST(test_a_call_during_the_background_get),
         TEST(test_deleted_after_it_was_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

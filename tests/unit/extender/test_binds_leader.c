@@ -5,7 +5,7 @@
 #define NOT_LEADING "this replica is not the leader: retry"
 
 /* A replica that does not lead posts nothing and releases the reservation. */
-static void test_who_does_not_lead_posts_nothing(void **state)
+static void test_a_follower_posts_nothing(void **state)
 {
     struct bind_harness *harness = *state;
     harness->refuses = true;
@@ -20,7 +20,7 @@ static void test_who_does_not_lead_posts_nothing(void **state)
 }
 
 /* A POST sent before the lead was lost is settled by its answer. */
-static void test_what_was_posted_is_settled(void **state)
+static void test_a_sent_post_is_settled_after_the_lead_is_lost(void **state)
 {
     struct bind_harness *harness = *state;
     const unsigned first = call(harness, 1, "a");
@@ -31,7 +31,7 @@ static void test_what_was_posted_is_settled(void **state)
 }
 
 /* It was waiting for a connection, or the process was stopped. */
-static void test_what_has_not_left_does_not(void **state)
+static void test_a_former_leader_sends_no_queued_post(void **state)
 {
     struct bind_harness *harness = *state;
     const unsigned caller = call(harness, 1, "a");
@@ -43,7 +43,7 @@ static void test_what_has_not_left_does_not(void **state)
 }
 
 /* There is no second POST, so the caller is answered at once. */
-static void test_it_is_not_posted_again(void **state)
+static void test_a_former_leader_does_not_post_again(void **state)
 {
     struct bind_harness *harness = *state;
     const unsigned caller = call(harness, 1, "a");
@@ -56,7 +56,7 @@ static void test_it_is_not_posted_again(void **state)
 }
 
 /* A reservation stays while its POST may take effect; binds reports until when. */
-static void test_what_is_open_keeps_its_room(void **state)
+static void test_an_open_post_keeps_its_reservation(void **state)
 {
     struct bind_harness *harness = *state;
     assert_int_equal(binds_quiet_ms(harness->binds, harness->now_ms), harness->now_ms);
@@ -76,7 +76,7 @@ static void test_what_is_open_keeps_its_room(void **state)
 }
 
 /* A late call does not extend the time that others wait. */
-static void test_who_hands_over_posts_nothing_more(void **state)
+static void test_a_replica_that_hands_over_posts_nothing_more(void **state)
 {
     struct bind_harness *harness = *state;
     const unsigned first = call(harness, 1, "a");
@@ -96,9 +96,12 @@ static void test_who_hands_over_posts_nothing_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_who_does_not_lead_posts_nothing), TEST(test_what_was_posted_is_settled),
-        TEST(test_what_has_not_left_does_not),      TEST(test_it_is_not_posted_again),
-        TEST(test_what_is_open_keeps_its_room),     TEST(test_who_hands_over_posts_nothing_more),
+        TEST(test_a_follower_posts_nothing),
+        TEST(test_a_sent_post_is_settled_after_the_lead_is_lost),
+        TEST(test_a_former_leader_sends_no_queued_post),
+        TEST(test_a_former_leader_does_not_post_again),
+        TEST(test_an_open_post_keeps_its_reservation),
+        TEST(test_a_replica_that_hands_over_posts_nothing_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

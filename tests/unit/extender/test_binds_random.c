@@ -385,7 +385,7 @@ static unsigned setting(const char *name, unsigned otherwise)
     return text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
 }
 
-static void test_random(void **state)
+static void test_random_events_keep_the_invariants(void **state)
 {
     (void)state;
     const unsigned first = setting("BINDS_FIRST_SEED", 1);
@@ -401,6 +401,6 @@ static void test_random(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_events_keep_the_invariants)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static void check_settled_by_get(struct bind_harness *harness, unsigned caller)
     check_silence(harness);
 }
 
-static void test_a_binding_is_confirmed_by_a_status_only(void **state)
+static void test_only_a_status_confirms_a_binding(void **state)
 {
     static const struct {
         unsigned status;
@@ -33,7 +33,7 @@ static void test_a_binding_is_confirmed_by_a_status_only(void **state)
 }
 
 /* GPUs that a binding may have taken are not assigned to another pod. */
-static void test_a_pod_is_gone_by_a_status_only(void **state)
+static void test_only_a_status_reports_an_absent_pod(void **state)
 {
     struct bind_harness *harness = *state;
     const unsigned caller = call(harness, 1, "a");
@@ -56,8 +56,8 @@ static void test_a_pod_is_gone_by_a_status_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STAGED(test_a_binding_is_confirmed_by_a_status_only),
-        STAGED(test_a_pod_is_gone_by_a_status_only),
+        STAGED(test_only_a_status_confirms_a_binding),
+        STAGED(test_only_a_status_reports_an_absent_pod),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

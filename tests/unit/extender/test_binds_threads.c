@@ -152,7 +152,7 @@ static void *read_metrics(void *context)
     return NULL;
 }
 
-static void test_many_threads(void **state)
+static void test_many_threads_bind_each_pod_once(void **state)
 {
     struct bind_harness *harness = *state;
     static struct calling callings[N_CALLERS];
@@ -184,7 +184,7 @@ static void *stop(void *context)
     return NULL;
 }
 
-static void test_stop_while_called(void **state)
+static void test_stop_during_calls_answers_them(void **state)
 {
     struct bind_harness *harness = *state;
     static struct calling calling;
@@ -207,6 +207,7 @@ static void test_stop_while_called(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_many_threads), TEST(test_stop_while_called)};
+    const struct CMUnitTest tests[] = {TEST(test_many_threads_bind_each_pod_once),
+                                       TEST(test_stop_during_calls_answers_them)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

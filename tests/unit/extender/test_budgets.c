@@ -41,7 +41,7 @@ static void test_one_wait_per_nomination(void **state)
     assert_true(budgets_kept(*state, "u-1", "a", "a", BEGIN_MS));
 }
 
-static void test_only_the_same_question_is_a_repeat(void **state)
+static void test_only_an_equal_request_is_a_repeat(void **state)
 {
     assert_false(budgets_repeat(*state, "u-1", "7", 40, BEGIN_MS));
     assert_false(budgets_repeat(*state, "u-1", "8", 40, BEGIN_MS)); /* the pod changed */
@@ -83,7 +83,7 @@ static void test_all_pods_share_a_bucket(void **state)
 
 /* 500 rejected pods, each woken twice a second for five minutes. One token per second; a pod that
  * found the bucket empty gets a later one. */
-static void test_many_pods_are_asked_once_more_by_turns(void **state)
+static void test_many_pods_are_retried_in_turn(void **state)
 {
     enum { N_PODS = 500 };
     static size_t n_of[N_PODS];
@@ -103,7 +103,7 @@ static void test_many_pods_are_asked_once_more_by_turns(void **state)
 }
 
 /* Many new pods cannot evict spent budgets: further pods have no budget. */
-static void test_a_crowd_evicts_nobody(void **state)
+static void test_many_new_pods_evict_no_budget(void **state)
 {
     char uid[32];
     size_t n = 0;
@@ -120,7 +120,7 @@ static void test_a_crowd_evicts_nobody(void **state)
 }
 
 /* Nor can many rejected pods use up the unspent budgets of others. */
-static void test_a_crowd_that_is_asked_about_again_leaves_room(void **state)
+static void test_many_rejected_pods_leave_unspent_budgets(void **state)
 {
     char uid[32];
     for (size_t i = 0; i < 16 * BUDGETS_ENTRIES; i++) {
@@ -142,12 +142,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_two_errors_per_pod_and_blocking_nomination),
         TEST(test_one_wait_per_nomination),
-        TEST(test_only_the_same_question_is_a_repeat),
+        TEST(test_only_an_equal_request_is_a_repeat),
         TEST(test_a_repeat_per_pod_and_gap),
         TEST(test_all_pods_share_a_bucket),
-        TEST(test_many_pods_are_asked_once_more_by_turns),
-        TEST(test_a_crowd_evicts_nobody),
-        TEST(test_a_crowd_that_is_asked_about_again_leaves_room),
+        TEST(test_many_pods_are_retried_in_turn),
+        TEST(test_many_new_pods_evict_no_budget),
+        TEST(test_many_rejected_pods_leave_unspent_budgets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

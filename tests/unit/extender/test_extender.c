@@ -87,7 +87,7 @@ static void test_filter_by_names(void **state)
 }
 
 /* Any spelling of names, and two lists in any order. */
-static void test_names_that_are_not_plain(void **state)
+static void test_any_spelling_of_names_is_read(void **state)
 {
     check(*state, extender_filter, "{" POD("1", "") ",'NodeNames':['t4-\\u0031','x\\n']}", 200,
           ANSWER("'t4-1'", REFUSED("x\\n", "the node is not in the inventory")));
@@ -270,7 +270,7 @@ static void test_bad_arguments_of_preempt(void **state)
                       "NodeNameToVictims[a]: Pods[0].metadata.uid: should be a string");
 }
 
-static void test_bind_says_why_not(void **state)
+static void test_bind_reports_the_reason(void **state)
 {
     check(*state, extender_bind, "{'PodName':'p','PodNamespace':'ml','PodUID':'u','Node':'t4-1'}",
           200,
@@ -333,7 +333,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_filter_by_names),
-        TEST(test_names_that_are_not_plain),
+        TEST(test_any_spelling_of_names_is_read),
         TEST(test_filter_by_nodes),
         TEST(test_filter_by_model),
         TEST(test_an_invalid_pod_fits_nowhere),
@@ -342,7 +342,7 @@ int main(void)
         TEST(test_preempt_keeps_no_node_without_victims),
         TEST(test_preempt_is_counted_and_recorded),
         TEST(test_bad_arguments_of_preempt),
-        TEST(test_bind_says_why_not),
+        TEST(test_bind_reports_the_reason),
         TEST(test_bad_arguments),
         cmocka_unit_test(test_not_ready),
     };

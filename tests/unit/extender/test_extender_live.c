@@ -27,7 +27,7 @@ static void check(struct verbs *verbs, handle_exchange *handle, const char *ques
     "{'PodName':'p-" pod "','PodNamespace':'ml','PodUID':'u-" pod "','Node':'" node "'}"
 #define ASK(pod, nodes) "{'Pod':" POD_JSON(pod, "", "", "") ",'NodeNames':[" nodes "]}"
 
-static void test_bind_is_answered_when_it_is_known(void **state)
+static void test_bind_is_answered_when_its_outcome_is_known(void **state)
 {
     struct verbs *verbs = *state;
     struct exchange *bound = begin(verbs, extender_bind, BIND("1", "a"));
@@ -94,7 +94,7 @@ static void test_reservations_count(void **state)
 
 /* No node fits, and one only fails by present use. kube-scheduler offered it, so it knows of a
  * release that we do not. */
-static void test_the_ledger_is_behind(void **state)
+static void test_a_ledger_behind_kube_scheduler_is_an_error(void **state)
 {
     struct verbs *verbs = *state;
     ledger_shows(verbs->harness, POD_JSON("1", "", ",'nodeName':'a'", ""));
@@ -121,7 +121,7 @@ static void test_the_ledger_is_behind(void **state)
 
 /* A retry implies an event that we have not seen, except the change of the pod itself by our
  * rejection. */
-static void test_the_same_question_to_the_same_ledger_comes_from_one_that_is_ahead(void **state)
+static void test_a_repeat_over_an_unchanged_ledger_is_an_error(void **state)
 {
     struct verbs *verbs = *state;
     const char *refused = ANSWER("", NO_GPUS);
@@ -143,7 +143,7 @@ static void test_the_same_question_to_the_same_ledger_comes_from_one_that_is_ahe
 }
 
 /* Users see this Error until the next try. */
-static void test_who_is_to_be_asked_about_once_more_reads_why(void **state)
+static void test_the_error_of_a_repeat_names_the_reasons(void **state)
 {
     struct verbs *verbs = *state;
     verbs->extender.budgets = budgets_new();
@@ -157,7 +157,7 @@ static void test_who_is_to_be_asked_about_once_more_reads_why(void **state)
 
 /* kube-scheduler counts nominated pods itself. If it offers a node whose GPUs we keep, one of us is
  * late, or the nomination is another scheduler's. */
-static void test_room_is_kept_that_kube_scheduler_does_not_keep(void **state)
+static void test_kept_room_on_an_offered_node_is_an_error(void **state)
 {
     struct verbs *verbs = *state;
     verbs->extender.budgets = budgets_new();
@@ -179,7 +179,7 @@ static void test_room_is_kept_that_kube_scheduler_does_not_keep(void **state)
     budgets_free(verbs->extender.budgets);
 }
 
-static void test_stale_data_decides_nothing(void **state)
+static void test_stale_data_is_an_error(void **state)
 {
     struct verbs *verbs = *state;
     struct live_cluster *live = &verbs->harness->live;
@@ -199,15 +199,15 @@ static void test_stale_data_decides_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_bind_is_answered_when_it_is_known),
+        TEST(test_bind_is_answered_when_its_outcome_is_known),
         TEST(test_bind_takes_names_with_dots),
         TEST(test_bindings_are_recorded),
         TEST(test_reservations_count),
-        TEST(test_the_ledger_is_behind),
-        TEST(test_the_same_question_to_the_same_ledger_comes_from_one_that_is_ahead),
-        TEST(test_who_is_to_be_asked_about_once_more_reads_why),
-        TEST(test_room_is_kept_that_kube_scheduler_does_not_keep),
-        TEST(test_stale_data_decides_nothing),
+        TEST(test_a_ledger_behind_kube_scheduler_is_an_error),
+        TEST(test_a_repeat_over_an_unchanged_ledger_is_an_error),
+        TEST(test_the_error_of_a_repeat_names_the_reasons),
+        TEST(test_kept_room_on_an_offered_node_is_an_error),
+        TEST(test_stale_data_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static void check(struct ruled *ruled, const char *question, const char *expecte
 
 /* A nomination of another scheduler, unknown to kube-scheduler. With endless Errors the pod could
  * never preempt elsewhere. */
-static void test_room_that_is_kept_is_an_error_twice(void **state)
+static void test_kept_room_is_an_error_twice(void **state)
 {
     struct ruled *ruled = *state;
     ledger_shows(ruled->verbs.harness, POD_JSON("1", "", "", "'nominatedNodeName':'a'"));
@@ -97,7 +97,7 @@ static void test_a_retry_is_recorded(void **state)
 
 /* An Error would clear the nomination and waste the eviction. There is nothing to wait for
  * either. */
-static void test_while_victims_end_elsewhere_the_pod_is_refused_at_once(void **state)
+static void test_a_pod_is_rejected_at_once_while_victims_end_elsewhere(void **state)
 {
     struct ruled *ruled = *state;
     ledger_shows(ruled->verbs.harness, POD_JSON("1", "", ",'nodeName':'a'", ""));
@@ -108,7 +108,7 @@ static void test_while_victims_end_elsewhere_the_pod_is_refused_at_once(void **s
 }
 
 /* The watch may show the victims' termination only during the wait. */
-static void test_victims_that_are_seen_late_end_the_wait(void **state)
+static void test_victims_seen_late_end_the_wait(void **state)
 {
     struct ruled *ruled = *state;
     ledger_shows(ruled->verbs.harness, POD_JSON("1", "", ",'nodeName':'a'", ""));
@@ -125,7 +125,7 @@ static void test_victims_that_are_seen_late_end_the_wait(void **state)
     "{'Error':'gpu-extender: 0/1 nodes fit: 1 " reason                                             \
     " (retry once: the ledger may be behind kube-scheduler)'}"
 
-static void test_lag_is_asked_once_more(void **state)
+static void test_lag_causes_one_retry(void **state)
 {
     struct ruled *ruled = *state;
     check(ruled, AGAIN("", "'z'"), ANSWER("", GONE));
@@ -135,7 +135,7 @@ static void test_lag_is_asked_once_more(void **state)
     check_counted(&ruled->verbs, "filter_repeats_total", 1);
 }
 
-static void test_a_pod_with_a_nomination_is_never_asked_once_more(void **state)
+static void test_a_nominated_pod_is_never_retried(void **state)
 {
     struct ruled *ruled = *state;
     for (size_t i = 0; i < 3; i++)
@@ -173,7 +173,7 @@ static enum cause cause_at(struct ruled *ruled, int64_t after_ms)
 }
 
 /* An Error would clear the nomination, whatever the quota lacks. */
-static void test_while_victims_end_a_claimed_quota_is_no_error(void **state)
+static void test_claimed_quota_is_no_error_while_victims_end(void **state)
 {
     struct ruled *ruled = *state;
     const struct rule_case alone = case_of(ruled, "b", REASON_QUOTA_CLAIMED, "b", 0);
@@ -205,7 +205,7 @@ static void test_filter_waits_once_for_a_quota_that_victims_free(void **state)
 }
 
 /* Lag explains a verdict on a node only while the node changes. */
-static void test_a_node_that_has_not_changed_lately_is_what_it_seems(void **state)
+static void test_lag_is_no_cause_for_an_unchanged_node(void **state)
 {
     struct ruled *ruled = *state;
     assert_int_equal(cause_at(ruled, 0), CAUSE_LAG);
@@ -220,15 +220,15 @@ static void test_a_node_that_has_not_changed_lately_is_what_it_seems(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_room_that_is_kept_is_an_error_twice),
+        TEST(test_kept_room_is_an_error_twice),
         TEST(test_a_retry_is_recorded),
-        TEST(test_while_victims_end_elsewhere_the_pod_is_refused_at_once),
-        TEST(test_victims_that_are_seen_late_end_the_wait),
-        TEST(test_lag_is_asked_once_more),
-        TEST(test_a_pod_with_a_nomination_is_never_asked_once_more),
-        TEST(test_while_victims_end_a_claimed_quota_is_no_error),
+        TEST(test_a_pod_is_rejected_at_once_while_victims_end_elsewhere),
+        TEST(test_victims_seen_late_end_the_wait),
+        TEST(test_lag_causes_one_retry),
+        TEST(test_a_nominated_pod_is_never_retried),
+        TEST(test_claimed_quota_is_no_error_while_victims_end),
         TEST(test_filter_waits_once_for_a_quota_that_victims_free),
-        TEST(test_a_node_that_has_not_changed_lately_is_what_it_seems),
+        TEST(test_lag_is_no_cause_for_an_unchanged_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

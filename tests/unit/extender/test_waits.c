@@ -72,7 +72,7 @@ static void tick_late(struct waiting_stage *waiting)
 #define ASK_AS(status, nodes) "{'Pod':" POD_JSON("2", "", "", status) ",'NodeNames':[" nodes "]}"
 #define ASK(nodes) ASK_AS("'nominatedNodeName':'a'", nodes)
 
-static void test_it_waits_for_the_end_of_the_victim(void **state)
+static void test_filter_waits_for_the_end_of_the_victim(void **state)
 {
     struct waiting_stage *waiting = *state;
     const int64_t began_ms = clock_ms();
@@ -95,7 +95,7 @@ static void test_it_waits_for_the_end_of_the_victim(void **state)
     check_counted(&waiting->verbs, "verb_calls_total{verb=\"filter\",result=\"retry\"}", 0);
 }
 
-static void test_it_is_on_record_once(void **state)
+static void test_a_wait_is_recorded_once(void **state)
 {
     struct waiting_stage *waiting = *state;
     const struct decision_query all = {.verb = N_DECISION_VERBS, .limit = 8};
@@ -117,7 +117,7 @@ static void test_it_is_on_record_once(void **state)
     arena_free(arena);
 }
 
-static void test_it_waits_no_longer_than_it_may(void **state)
+static void test_filter_waits_within_its_budget(void **state)
 {
     struct waiting_stage *waiting = *state;
     struct exchange *asked = ask(waiting, ASK("'a'"));
@@ -133,7 +133,7 @@ static void test_it_waits_no_longer_than_it_may(void **state)
 }
 
 /* At the end all nodes are judged, also for changes that were not watched. */
-static void test_at_the_end_all_nodes_are_judged_again(void **state)
+static void test_the_end_of_a_wait_judges_all_nodes_again(void **state)
 {
     struct waiting_stage *waiting = *state;
     ledger_shows(waiting->verbs.harness, POD_JSON("3", "", ",'nodeName':'b'", ""));
@@ -147,7 +147,7 @@ static void test_at_the_end_all_nodes_are_judged_again(void **state)
 }
 
 /* kube-scheduler sees the end of a nomination before us. */
-static void test_it_waits_for_the_end_of_a_promise(void **state)
+static void test_filter_waits_for_the_end_of_a_nomination(void **state)
 {
     struct waiting_stage *waiting = *state;
     ledger_removes(waiting->verbs.harness, VICTIM);
@@ -160,7 +160,7 @@ static void test_it_waits_for_the_end_of_a_promise(void **state)
     end(asked, ANSWER("'a'", ""));
 }
 
-static void test_the_loop_may_be_faster_than_the_handler(void **state)
+static void test_the_loop_may_answer_before_the_handler_returns(void **state)
 {
     struct waiting_stage *waiting = *state;
     waiting->removed_at_wake = VICTIM;
@@ -170,7 +170,7 @@ static void test_the_loop_may_be_faster_than_the_handler(void **state)
 
 /* kube-scheduler still sees pods terminating on the nominated node, but offers another that is
  * free. An Error would cost the pod the first. */
-static void test_it_waits_for_another_node_too(void **state)
+static void test_filter_waits_for_another_free_node_too(void **state)
 {
     struct waiting_stage *waiting = *state;
     struct exchange *asked = ask(waiting, ASK_AS("'nominatedNodeName':'b'", "'c','a'"));
@@ -180,7 +180,7 @@ static void test_it_waits_for_another_node_too(void **state)
     end(asked, ANSWER("'a'", NO_GPUS));
 }
 
-static void test_who_does_not_wait(void **state)
+static void test_requests_that_gain_nothing_do_not_wait(void **state)
 {
     struct waiting_stage *waiting = *state;
     end(ask(waiting, ASK_AS("", "'a'")), LAG);                            /* nothing to lose */
@@ -191,7 +191,7 @@ static void test_who_does_not_wait(void **state)
     assert_int_equal(waiting->n_wakes, 0);
 }
 
-static void test_the_node_goes_while_it_waits(void **state)
+static void test_the_node_disappears_during_the_wait(void **state)
 {
     struct waiting_stage *waiting = *state;
     struct exchange *asked = ask(waiting, ASK("'a'"));
@@ -203,7 +203,7 @@ static void test_the_node_goes_while_it_waits(void **state)
     check_counted(&waiting->verbs, "filter_waits_total{result=\"in_vain\"}", 1);
 }
 
-static void test_the_ledger_goes_stale_while_it_waits(void **state)
+static void test_the_ledger_becomes_stale_during_the_wait(void **state)
 {
     struct waiting_stage *waiting = *state;
     struct live_cluster *live = &waiting->verbs.harness->live;
@@ -218,7 +218,7 @@ static void test_the_ledger_goes_stale_while_it_waits(void **state)
     check_counted(&waiting->verbs, "verb_calls_total{verb=\"filter\",result=\"ok\"}", 0);
 }
 
-static void test_one_waits_at_a_time_and_is_answered_at_the_stop(void **state)
+static void test_one_request_waits_at_a_time_and_the_stop_answers_it(void **state)
 {
     struct waiting_stage *waiting = *state;
     struct exchange *asked = ask(waiting, ASK("'a'"));
@@ -240,7 +240,7 @@ static bool look_on(void *context, bool is_over)
     return is_over;
 }
 
-static void test_who_is_looked_at_keeps_its_place(void **state)
+static void test_a_judged_request_keeps_its_place(void **state)
 {
     struct waiting_stage *waiting = *state;
     struct waits *waits = waiting->verbs.extender.waits;
@@ -270,7 +270,7 @@ static int64_t waited_ms(struct waits *waits, int64_t at_ms)
     return until_ms - at_ms;
 }
 
-static void test_all_wait_a_second_in_any_twenty(void **state)
+static void test_waits_total_one_second_in_any_twenty(void **state)
 {
     struct waiting_stage *waiting = *state;
     struct waits *waits = waiting->verbs.extender.waits;
@@ -283,7 +283,7 @@ static void test_all_wait_a_second_in_any_twenty(void **state)
     assert_int_equal(waited_ms(waits, ended_ms + WAITS_WINDOW_MS), WAITS_TOTAL_MS);
 }
 
-static void test_a_wait_that_helps_leaves_the_rest(void **state)
+static void test_a_successful_wait_leaves_the_rest_of_the_budget(void **state)
 {
     struct waiting_stage *waiting = *state;
     struct waits *waits = waiting->verbs.extender.waits;
@@ -296,7 +296,7 @@ static void test_a_wait_that_helps_leaves_the_rest(void **state)
 }
 
 /* Each short wait has a minimum cost. */
-static void test_the_shortest_wait_costs(void **state)
+static void test_the_shortest_wait_uses_budget(void **state)
 {
     struct waiting_stage *waiting = *state;
     struct waits *waits = waiting->verbs.extender.waits;
@@ -313,7 +313,7 @@ static void test_the_shortest_wait_costs(void **state)
 
 /* The second call of a cycle, about all nodes, finds the budget spent and gets the Error at
  * once. */
-static void test_without_budget_the_error_comes_at_once(void **state)
+static void test_no_budget_returns_the_error_at_once(void **state)
 {
     struct waiting_stage *waiting = *state;
     struct exchange *asked = ask(waiting, ASK("'a'"));
@@ -328,22 +328,22 @@ static void test_without_budget_the_error_comes_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_it_waits_for_the_end_of_the_victim),
-        TEST(test_it_is_on_record_once),
-        TEST(test_it_waits_no_longer_than_it_may),
-        TEST(test_at_the_end_all_nodes_are_judged_again),
-        TEST(test_it_waits_for_the_end_of_a_promise),
-        TEST(test_the_loop_may_be_faster_than_the_handler),
-        TEST(test_it_waits_for_another_node_too),
-        TEST(test_who_does_not_wait),
-        TEST(test_the_node_goes_while_it_waits),
-        TEST(test_the_ledger_goes_stale_while_it_waits),
-        TEST(test_who_is_looked_at_keeps_its_place),
-        TEST(test_one_waits_at_a_time_and_is_answered_at_the_stop),
-        TEST(test_all_wait_a_second_in_any_twenty),
-        TEST(test_a_wait_that_helps_leaves_the_rest),
-        TEST(test_the_shortest_wait_costs),
-        TEST(test_without_budget_the_error_comes_at_once),
+        TEST(test_filter_waits_for_the_end_of_the_victim),
+        TEST(test_a_wait_is_recorded_once),
+        TEST(test_filter_waits_within_its_budget),
+        TEST(test_the_end_of_a_wait_judges_all_nodes_again),
+        TEST(test_filter_waits_for_the_end_of_a_nomination),
+        TEST(test_the_loop_may_answer_before_the_handler_returns),
+        TEST(test_filter_waits_for_another_free_node_too),
+        TEST(test_requests_that_gain_nothing_do_not_wait),
+        TEST(test_the_node_disappears_during_the_wait),
+        TEST(test_the_ledger_becomes_stale_during_the_wait),
+        TEST(test_a_judged_request_keeps_its_place),
+        TEST(test_one_request_waits_at_a_time_and_the_stop_answers_it),
+        TEST(test_waits_total_one_second_in_any_twenty),
+        TEST(test_a_successful_wait_leaves_the_rest_of_the_budget),
+        TEST(test_the_shortest_wait_uses_budget),
+        TEST(test_no_budget_returns_the_error_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static void check_refused(const char *text, const char *expected)
     }
 }
 
-static void test_json_and_yaml_hand_over_the_same(void **state)
+static void test_json_and_yaml_give_the_same_objects(void **state)
 {
     (void)state;
     check_seen("{\"items\":[{\"a\":\"b\",\"status\":1}],\"kind\":\"List\"}",
@@ -79,7 +79,7 @@ static void test_a_byte_order_mark_is_skipped(void **state)
                "envelope 1:1 {\"a\":1}\n");
 }
 
-static void test_nothing_is_no_error(void **state)
+static void test_empty_input_is_no_error(void **state)
 {
     (void)state;
     check_seen("", "");
@@ -87,7 +87,7 @@ static void test_nothing_is_no_error(void **state)
     check_seen("# a comment\n---\n", "");
 }
 
-static void test_keys_may_not_come_twice(void **state)
+static void test_duplicate_keys_are_rejected(void **state)
 {
     (void)state;
     check_refused("{\"a\":1,\"a\":1}",
@@ -120,7 +120,7 @@ static int refuse_list(void *context, json_t *so_far, struct text_position at, s
     return err_set(err, EPERM, "not this list");
 }
 
-static void test_a_list_is_told_with_the_members_before_its_items(void **state)
+static void test_a_list_is_reported_with_the_members_before_its_items(void **state)
 {
     (void)state;
     static const struct {
@@ -178,7 +178,7 @@ static void test_the_readers_error_ends_it(void **state)
     }
 }
 
-static void test_a_text_at_hand(void **state)
+static void test_a_text_in_memory_is_read(void **state)
 {
     (void)state;
     struct seen seen;
@@ -194,15 +194,15 @@ static void test_a_text_at_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_json_and_yaml_hand_over_the_same),
+        cmocka_unit_test(test_json_and_yaml_give_the_same_objects),
         cmocka_unit_test(test_the_first_byte_decides),
         cmocka_unit_test(test_a_byte_order_mark_is_skipped),
-        cmocka_unit_test(test_nothing_is_no_error),
-        cmocka_unit_test(test_keys_may_not_come_twice),
+        cmocka_unit_test(test_empty_input_is_no_error),
+        cmocka_unit_test(test_duplicate_keys_are_rejected),
         cmocka_unit_test(test_the_character_nul_is_replaced),
-        cmocka_unit_test(test_a_list_is_told_with_the_members_before_its_items),
+        cmocka_unit_test(test_a_list_is_reported_with_the_members_before_its_items),
         cmocka_unit_test(test_the_readers_error_ends_it),
-        cmocka_unit_test(test_a_text_at_hand),
+        cmocka_unit_test(test_a_text_in_memory_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void test_members_of_the_right_type_are_read(void **state)
     json_decref(root);
 }
 
-static void test_missing_and_null_leave_the_output_alone(void **state)
+static void test_missing_and_null_leave_the_output_untouched(void **state)
 {
     (void)state;
     json_t *root = parsed("{\"n\":null}");
@@ -55,7 +55,7 @@ static void test_missing_and_null_leave_the_output_alone(void **state)
     json_decref(root);
 }
 
-static void test_messages_show_the_value_and_what_would_be_right(void **state)
+static void test_messages_name_the_value_and_the_expected_type(void **state)
 {
     (void)state;
     json_t *root = parsed("{\"i\":3,\"r\":3.0,\"s\":\"a\\\"b\",\"o\":{},\"a\":[],\"t\":true}");
@@ -111,7 +111,7 @@ static void test_parse_errors_have_line_and_byte_column(void **state)
 }
 
 /* Faults that only jansson finds have its text and position. */
-static void test_faults_of_meaning_are_told_too(void **state)
+static void test_semantic_faults_are_reported(void **state)
 {
     (void)state;
     json_t *value = NULL;
@@ -133,11 +133,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_members_of_the_right_type_are_read),
-        cmocka_unit_test(test_missing_and_null_leave_the_output_alone),
-        cmocka_unit_test(test_messages_show_the_value_and_what_would_be_right),
+        cmocka_unit_test(test_missing_and_null_leave_the_output_untouched),
+        cmocka_unit_test(test_messages_name_the_value_and_the_expected_type),
         cmocka_unit_test(test_long_strings_are_cut_between_characters),
         cmocka_unit_test(test_parse_errors_have_line_and_byte_column),
-        cmocka_unit_test(test_faults_of_meaning_are_told_too),
+        cmocka_unit_test(test_semantic_faults_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -193,7 +193,7 @@ static void test_indentation_of_any_width_is_counted(void **state)
     }
 }
 
-static void test_numbers_are_judged(void **state)
+static void test_invalid_numbers_are_rejected(void **state)
 {
     (void)state;
     check_seen("{\"a\":[0,-0,1.5,1e5,1E+05,10e-1,-12.25]}",
@@ -207,7 +207,7 @@ static void test_numbers_are_judged(void **state)
     check_fault("{\"a\":NaN}", "1:6: found 'N', should be a value");
 }
 
-static void test_strings_are_judged(void **state)
+static void test_invalid_strings_are_rejected(void **state)
 {
     (void)state;
     check_seen("{\"a\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00E9\\ud83d\\uDE00\"}",
@@ -232,7 +232,7 @@ static void test_strings_are_judged(void **state)
                 "1:13: \\u0041 is not the second half of the pair that began before");
 }
 
-static void test_utf8_is_judged(void **state)
+static void test_invalid_utf8_is_rejected(void **state)
 {
     (void)state;
     check_fault("{\"a\":\"\x80\"}", "1:7: found the byte 0x80, should be UTF-8");
@@ -247,7 +247,7 @@ static void test_utf8_is_judged(void **state)
                 "1:8: found the byte 0x90, should be the rest of a UTF-8 character");
 }
 
-static void test_what_only_jansson_sees_is_told_at_the_object(void **state)
+static void test_faults_found_by_jansson_name_the_object(void **state)
 {
     (void)state;
     check_fault("\n {\"a\":1,\n\"a\":2}",
@@ -268,7 +268,7 @@ static void test_depth_is_limited(void **state)
     check_fault("{\"status\":[[[[[[[[[[[{}", "1:22: nested deeper than 12 levels");
 }
 
-static void test_size_is_that_of_what_is_kept_of_one_object(void **state)
+static void test_size_limit_applies_to_the_kept_part_of_one_object(void **state)
 {
     (void)state;
     char text[4000];
@@ -306,7 +306,7 @@ static void check_parts(const char *before, const char *after, const char *seen)
     check_seen(text, seen);
 }
 
-static void test_the_rest_of_what_is_too_large_can_be_skipped(void **state)
+static void test_the_rest_of_a_too_large_object_can_be_skipped(void **state)
 {
     (void)state;
     takes_parts = true;
@@ -328,7 +328,7 @@ static void test_the_rest_of_what_is_too_large_can_be_skipped(void **state)
     takes_parts = false;
 }
 
-static void test_what_is_too_large_may_end_at_any_byte(void **state)
+static void test_a_too_large_object_may_end_at_any_byte(void **state)
 {
     char text[400];
     (void)state;
@@ -359,7 +359,7 @@ static void test_the_end_inside_an_object_is_a_fault(void **state)
                        "escape such as \\n");
 }
 
-static void test_the_handlers_refusal_ends_the_reading(void **state)
+static void test_an_error_of_the_handler_ends_the_reading(void **state)
 {
     (void)state;
     struct seen seen;
@@ -395,16 +395,16 @@ int main(void)
         cmocka_unit_test(test_a_path_counts_from_its_beginning),
         cmocka_unit_test(test_the_first_fault_has_its_place),
         cmocka_unit_test(test_indentation_of_any_width_is_counted),
-        cmocka_unit_test(test_numbers_are_judged),
-        cmocka_unit_test(test_strings_are_judged),
-        cmocka_unit_test(test_utf8_is_judged),
-        cmocka_unit_test(test_what_only_jansson_sees_is_told_at_the_object),
+        cmocka_unit_test(test_invalid_numbers_are_rejected),
+        cmocka_unit_test(test_invalid_strings_are_rejected),
+        cmocka_unit_test(test_invalid_utf8_is_rejected),
+        cmocka_unit_test(test_faults_found_by_jansson_name_the_object),
         cmocka_unit_test(test_depth_is_limited),
-        cmocka_unit_test(test_size_is_that_of_what_is_kept_of_one_object),
-        cmocka_unit_test(test_the_rest_of_what_is_too_large_can_be_skipped),
-        cmocka_unit_test(test_what_is_too_large_may_end_at_any_byte),
+        cmocka_unit_test(test_size_limit_applies_to_the_kept_part_of_one_object),
+        cmocka_unit_test(test_the_rest_of_a_too_large_object_can_be_skipped),
+        cmocka_unit_test(test_a_too_large_object_may_end_at_any_byte),
         cmocka_unit_test(test_the_end_inside_an_object_is_a_fault),
-        cmocka_unit_test(test_the_handlers_refusal_ends_the_reading),
+        cmocka_unit_test(test_an_error_of_the_handler_ends_the_reading),
         cmocka_unit_test(test_either_handler_may_be_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,7 @@ static void check_left(const char *text)
     arena_free(arena);
 }
 
-static void test_lists_that_are_taken(void **state)
+static void test_simple_lists_are_taken(void **state)
 {
     (void)state;
     static const char *const ITEMS[] = {"a", "", "é,]\xf0\x9d\x84\x9e"};
@@ -49,7 +49,7 @@ static void test_only_the_top_level_counts(void **state)
     check_left("{\"x\":\"Names\",\"y\":[\"a\"]}");
 }
 
-static void test_what_needs_more_thought_is_left(void **state)
+static void test_complex_lists_are_left_to_the_full_parser(void **state)
 {
     (void)state;
     check_left("{\"Names\":[\"a\\n\"]}");
@@ -64,7 +64,7 @@ static void test_what_needs_more_thought_is_left(void **state)
     check_left("{\"Names\":[\"a\"],\"N\\u0061mes\":[\"b\"]}");
 }
 
-static void test_what_is_no_json_is_left(void **state)
+static void test_invalid_json_is_left_to_the_full_parser(void **state)
 {
     (void)state;
     static const char TEXT[] = "{\"Names\":[\"a\",\"b\"],\"c\":1}";
@@ -106,10 +106,10 @@ static void test_a_long_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists_that_are_taken),
+        cmocka_unit_test(test_simple_lists_are_taken),
         cmocka_unit_test(test_only_the_top_level_counts),
-        cmocka_unit_test(test_what_needs_more_thought_is_left),
-        cmocka_unit_test(test_what_is_no_json_is_left),
+        cmocka_unit_test(test_complex_lists_are_left_to_the_full_parser),
+        cmocka_unit_test(test_invalid_json_is_left_to_the_full_parser),
         cmocka_unit_test(test_a_long_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,7 +76,7 @@ static void test_a_byte_order_mark_is_skipped(void **state)
     check_refused("\xef\xbb\xbf\xc3\xa9: \xff", EINVAL, "1:4: invalid leading UTF-8 octet (0xff)");
 }
 
-static void test_the_whole_of_one_is_read_behind_a_byte_order_mark(void **state)
+static void test_text_after_a_byte_order_mark_is_read_whole(void **state)
 {
     (void)state;
     static const char TEXT[] = "\xef\xbb\xbf# policy\nkind: x\n";
@@ -133,7 +133,7 @@ static void test_tag_directives_are_counted_at_the_beginning_of_lines(void **sta
     free(text);
 }
 
-static void test_what_read_returns_ends_it(void **state)
+static void test_a_read_error_ends_the_reading(void **state)
 {
     (void)state;
     const struct json_stream_handler nobody = {.context = NULL};
@@ -191,10 +191,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cuts_change_nothing),
         cmocka_unit_test(test_a_byte_order_mark_is_skipped),
-        cmocka_unit_test(test_the_whole_of_one_is_read_behind_a_byte_order_mark),
+        cmocka_unit_test(test_text_after_a_byte_order_mark_is_read_whole),
         cmocka_unit_test(test_places_of_bad_bytes_are_exact),
         cmocka_unit_test(test_tag_directives_are_counted_at_the_beginning_of_lines),
-        cmocka_unit_test(test_what_read_returns_ends_it),
+        cmocka_unit_test(test_a_read_error_ends_the_reading),
         cmocka_unit_test(test_little_is_read_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

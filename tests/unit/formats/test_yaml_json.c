@@ -41,7 +41,7 @@ static void check_error(const struct row *row, int expected_code)
                  row->expected);
 }
 
-static void test_plain_scalars_are_read_as_kubectl_reads_them(void **state)
+static void test_plain_scalars_are_read_as_by_kubectl(void **state)
 {
     (void)state;
     static const struct row ROWS[] = {
@@ -218,7 +218,7 @@ static void test_depth_is_limited_also_through_aliases(void **state)
     check_error(&by_two, -EINVAL);
 }
 
-static void test_what_aliases_expand_to_is_limited(void **state)
+static void test_the_expansion_of_aliases_is_limited(void **state)
 {
     (void)state;
     const struct row laughs = {
@@ -270,7 +270,7 @@ static void test_places_of_keys_and_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain_scalars_are_read_as_kubectl_reads_them),
+        cmocka_unit_test(test_plain_scalars_are_read_as_by_kubectl),
         cmocka_unit_test(test_keys_become_text),
         cmocka_unit_test(test_tags),
         cmocka_unit_test(test_merges_and_aliases),
@@ -278,7 +278,7 @@ int main(void)
         cmocka_unit_test(test_documents),
         cmocka_unit_test(test_faults_of_the_text_have_their_place),
         cmocka_unit_test(test_depth_is_limited_also_through_aliases),
-        cmocka_unit_test(test_what_aliases_expand_to_is_limited),
+        cmocka_unit_test(test_the_expansion_of_aliases_is_limited),
         cmocka_unit_test(test_places_of_keys_and_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ static void test_items_come_one_at_a_time_before_their_envelope(void **state)
     check_seen("- items: [1]\n", "envelope 1:1 [{\"items\":[1]}]\n");
 }
 
-static void test_items_by_alias_or_merge_are_handed_over_too(void **state)
+static void test_items_by_alias_or_merge_are_reported(void **state)
 {
     (void)state;
     check_seen("x: &x [1, 2]\nitems: *x\n", "item 1:1 1\nitem 1:1 2\nenvelope 1:1 {\"x\":[1,2]}\n");
@@ -113,7 +113,7 @@ static void test_anchors_end_with_their_document(void **state)
                   "3:4: no anchor &a before this alias");
 }
 
-static void test_second_keys_are_seen_where_nothing_is_kept(void **state)
+static void test_duplicate_keys_are_found_in_dropped_subtrees(void **state)
 {
     (void)state;
     check_refused("status: 1\na: 1\nstatus: 2\n", -EINVAL, "",
@@ -183,7 +183,7 @@ static void test_directives_and_anchors_are_limited(void **state)
     buf_fini(&yaml);
 }
 
-static void test_the_handlers_refusal_ends_the_reading(void **state)
+static void test_an_error_of_the_handler_ends_the_reading(void **state)
 {
     (void)state;
     struct seen seen;
@@ -207,16 +207,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_documents_come_in_order_and_empty_ones_do_not),
         cmocka_unit_test(test_items_come_one_at_a_time_before_their_envelope),
-        cmocka_unit_test(test_items_by_alias_or_merge_are_handed_over_too),
+        cmocka_unit_test(test_items_by_alias_or_merge_are_reported),
         cmocka_unit_test(test_dropped_subtrees_are_not_built),
         cmocka_unit_test(test_members_of_a_sequences_elements_are_not_built),
         cmocka_unit_test(test_anchors_in_dropped_subtrees_can_be_used),
         cmocka_unit_test(test_anchors_end_with_their_document),
-        cmocka_unit_test(test_second_keys_are_seen_where_nothing_is_kept),
+        cmocka_unit_test(test_duplicate_keys_are_found_in_dropped_subtrees),
         cmocka_unit_test(test_limits_are_those_of_one_object),
         cmocka_unit_test(test_aliases_are_counted_over_all_items),
         cmocka_unit_test(test_directives_and_anchors_are_limited),
-        cmocka_unit_test(test_the_handlers_refusal_ends_the_reading),
+        cmocka_unit_test(test_an_error_of_the_handler_ends_the_reading),
         cmocka_unit_test(test_either_handler_may_be_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,7 +94,7 @@ static enum connection_end seen_at(struct world *world, size_t i, int64_t now_ms
     return connection->ended;
 }
 
-static void test_a_connection_that_never_says_a_word(void **state)
+static void test_a_silent_connection_is_closed(void **state)
 {
     struct world *world = *state;
     size_t i = come(world);
@@ -102,7 +102,7 @@ static void test_a_connection_that_never_says_a_word(void **state)
     assert_int_equal(seen_at(world, i, SILENCE_MS + 1), CONNECTION_SILENT);
 }
 
-static void test_a_header_has_its_time_from_its_first_byte(void **state)
+static void test_a_header_is_timed_from_its_first_byte(void **state)
 {
     struct world *world = *state;
     size_t i = come(world);
@@ -115,7 +115,7 @@ static void test_a_header_has_its_time_from_its_first_byte(void **state)
     assert_int_equal(seen_at(world, i, 501 + REQUEST_MS), CONNECTION_SLOW_REQUEST);
 }
 
-static void test_a_handshake_has_its_time_and_then_the_first_request(void **state)
+static void test_the_handshake_and_the_first_request_have_separate_times(void **state)
 {
     struct world *world = *state;
     world->table.limits.has_handshake = true;
@@ -133,7 +133,7 @@ static void test_a_handshake_has_its_time_and_then_the_first_request(void **stat
     assert_int_equal(seen_at(world, i, 501 + SILENCE_MS), CONNECTION_SILENT);
 }
 
-static void test_a_body_has_what_the_header_left(void **state)
+static void test_a_body_has_the_time_left_by_the_header(void **state)
 {
     struct world *world = *state;
     size_t i = come(world);
@@ -146,7 +146,7 @@ static void test_a_body_has_what_the_header_left(void **state)
 }
 
 /* It will never be complete. It only waits until its last bytes are seen. */
-static void test_a_request_that_is_broken_off(void **state)
+static void test_an_aborted_request_is_closed_early(void **state)
 {
     struct world *world = *state;
     world->table.limits.request_ms = (int64_t)30 * REQUEST_MS;
@@ -171,7 +171,7 @@ static void test_a_request_that_is_broken_off(void **state)
 }
 
 /* It gets no more time than others. */
-static void test_a_request_that_is_broken_off_late(void **state)
+static void test_an_aborted_request_gets_no_extra_time(void **state)
 {
     struct world *world = *state;
     size_t i = come(world);
@@ -182,7 +182,7 @@ static void test_a_request_that_is_broken_off_late(void **state)
 }
 
 /* The header began while the previous request was being answered. */
-static void test_a_header_that_began_early_has_its_time(void **state)
+static void test_a_header_begun_during_an_answer_has_its_full_time(void **state)
 {
     struct world *world = *state;
     size_t i = come(world);
@@ -198,7 +198,7 @@ static void test_a_header_that_began_early_has_its_time(void **state)
 }
 
 /* The last byte came while the connection was being closed, so no answer could be delivered. */
-static void test_a_request_that_is_complete_too_late_is_not_run(void **state)
+static void test_a_request_completed_too_late_is_not_run(void **state)
 {
     struct world *world = *state;
     size_t i = come(world);
@@ -207,7 +207,7 @@ static void test_a_request_that_is_complete_too_late_is_not_run(void **state)
     assert_false(complete(world, i));
 }
 
-static void test_who_waits_for_us_is_not_late(void **state)
+static void test_a_client_waiting_for_its_answer_is_not_late(void **state)
 {
     struct world *world = *state;
     size_t i = come(world);
@@ -216,7 +216,7 @@ static void test_who_waits_for_us_is_not_late(void **state)
     assert_int_equal(seen_at(world, i, CLOCK_NEVER - 1), CONNECTION_NOT_ENDED);
 }
 
-static void test_who_was_served_may_be_quiet(void **state)
+static void test_a_served_connection_may_stay_idle(void **state)
 {
     struct world *world = *state;
     size_t i = come(world);
@@ -227,7 +227,7 @@ static void test_who_was_served_may_be_quiet(void **state)
     assert_int_equal(seen_at(world, i, 1001 * SILENCE_MS + REQUEST_MS), CONNECTION_SLOW_REQUEST);
 }
 
-static void test_an_answer_must_be_taken_at_some_speed(void **state)
+static void test_an_answer_must_be_read_at_a_minimum_rate(void **state)
 {
     struct world *world = *state;
     const uint64_t least = ANSWER_BYTES_PER_S; /* within REQUEST_MS */
@@ -244,7 +244,7 @@ static void test_an_answer_must_be_taken_at_some_speed(void **state)
 }
 
 /* The kernel takes a small answer at once, so the library is done with it. */
-static void test_an_answer_that_is_left_with_the_kernel(void **state)
+static void test_an_answer_in_kernel_buffers_is_timed(void **state)
 {
     struct world *world = *state;
     size_t i = come(world);
@@ -265,7 +265,7 @@ static void fill(struct world *world, size_t n)
         (void)come(world);
 }
 
-static void test_the_oldest_strangers_go_where_few_places_are_left(void **state)
+static void test_the_oldest_unknown_connections_are_evicted_first(void **state)
 {
     struct world *world = *state;
     fill(world, PLACES * 7 / 8 + 1);
@@ -285,7 +285,7 @@ static void test_the_oldest_strangers_go_where_few_places_are_left(void **state)
     assert_int_equal(crowd_out(world, 1 + OLD), -1);
 }
 
-static void test_who_is_new_has_time_to_say_who_it_is(void **state)
+static void test_a_new_connection_has_time_to_identify_itself(void **state)
 {
     struct world *world = *state;
     fill(world, PLACES);
@@ -293,7 +293,7 @@ static void test_who_is_new_has_time_to_say_who_it_is(void **state)
     assert_int_equal(crowd_out(world, 1 + OLD), 0);
 }
 
-static void test_who_was_let_in_once_is_no_stranger(void **state)
+static void test_a_connection_once_admitted_counts_as_known(void **state)
 {
     struct world *world = *state;
     fill(world, PLACES);
@@ -309,7 +309,7 @@ static void test_who_was_let_in_once_is_no_stranger(void **state)
     assert_int_equal(crowd_out(world, 1 + OLD), -1);
 }
 
-static void test_who_waits_or_reads_is_not_crowded_out_first(void **state)
+static void test_waiting_and_reading_connections_are_evicted_last(void **state)
 {
     struct world *world = *state;
     fill(world, PLACES);
@@ -323,7 +323,7 @@ static void test_who_waits_or_reads_is_not_crowded_out_first(void **state)
     assert_int_equal(crowd_out(world, 1 + OLD), -1);
 }
 
-static void test_a_small_socket_is_not_guarded(void **state)
+static void test_a_small_table_evicts_no_connection(void **state)
 {
     struct world *world = *state;
     world->table.limits.places = 7;
@@ -331,7 +331,7 @@ static void test_a_small_socket_is_not_guarded(void **state)
     assert_int_equal(crowd_out(world, 1 + OLD), -1);
 }
 
-static void test_closing_on_command(void **state)
+static void test_connections_are_closed_on_request(void **state)
 {
     struct world *world = *state;
     const char *const what[] = {"new", "served", "coming", "asking", "waiting", "answering"};
@@ -365,24 +365,24 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, make)
     const struct CMUnitTest tests[] = {
-        TEST(test_a_connection_that_never_says_a_word),
-        TEST(test_a_header_has_its_time_from_its_first_byte),
-        TEST(test_a_handshake_has_its_time_and_then_the_first_request),
-        TEST(test_a_body_has_what_the_header_left),
-        TEST(test_a_request_that_is_broken_off),
-        TEST(test_a_request_that_is_broken_off_late),
-        TEST(test_a_header_that_began_early_has_its_time),
-        TEST(test_a_request_that_is_complete_too_late_is_not_run),
-        TEST(test_who_waits_for_us_is_not_late),
-        TEST(test_who_was_served_may_be_quiet),
-        TEST(test_an_answer_must_be_taken_at_some_speed),
-        TEST(test_an_answer_that_is_left_with_the_kernel),
-        TEST(test_the_oldest_strangers_go_where_few_places_are_left),
-        TEST(test_who_is_new_has_time_to_say_who_it_is),
-        TEST(test_who_was_let_in_once_is_no_stranger),
-        TEST(test_who_waits_or_reads_is_not_crowded_out_first),
-        TEST(test_a_small_socket_is_not_guarded),
-        TEST(test_closing_on_command),
+        TEST(test_a_silent_connection_is_closed),
+        TEST(test_a_header_is_timed_from_its_first_byte),
+        TEST(test_the_handshake_and_the_first_request_have_separate_times),
+        TEST(test_a_body_has_the_time_left_by_the_header),
+        TEST(test_an_aborted_request_is_closed_early),
+        TEST(test_an_aborted_request_gets_no_extra_time),
+        TEST(test_a_header_begun_during_an_answer_has_its_full_time),
+        TEST(test_a_request_completed_too_late_is_not_run),
+        TEST(test_a_client_waiting_for_its_answer_is_not_late),
+        TEST(test_a_served_connection_may_stay_idle),
+        TEST(test_an_answer_must_be_read_at_a_minimum_rate),
+        TEST(test_an_answer_in_kernel_buffers_is_timed),
+        TEST(test_the_oldest_unknown_connections_are_evicted_first),
+        TEST(test_a_new_connection_has_time_to_identify_itself),
+        TEST(test_a_connection_once_admitted_counts_as_known),
+        TEST(test_waiting_and_reading_connections_are_evicted_last),
+        TEST(test_a_small_table_evicts_no_connection),
+        TEST(test_connections_are_closed_on_request),
     };
 #undef TEST
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,7 +78,7 @@ static void wait_for_metric(struct server_harness *harness, const char *line)
     buf_fini(&out);
 }
 
-static void test_who_never_says_a_word_is_dropped(void **state)
+static void test_a_silent_connection_is_dropped(void **state)
 {
     wait_a_time(*state);
     wait_for_metric(*state, "\ngpu_extender_http_connections_closed_total{cause=\"silent\"} 1\n");
@@ -117,7 +117,7 @@ static void test_a_slow_body_is_dropped(void **state)
 }
 
 /* Single bytes now and then do not keep it open. */
-static void test_a_trickle_is_dropped(void **state)
+static void test_a_trickling_request_is_dropped(void **state)
 {
     int fd = server_harness_client(*state, LISTEN_VERBS);
     struct pollfd end = {.fd = fd, .events = POLLIN};
@@ -128,7 +128,7 @@ static void test_a_trickle_is_dropped(void **state)
 }
 
 /* The answer exceeds the kernel's buffers. */
-static void test_who_takes_nothing_of_an_answer_is_dropped(void **state)
+static void test_a_client_that_reads_no_answer_is_dropped(void **state)
 {
     int fd = server_harness_client(*state, LISTEN_VERBS);
     struct pollfd end = {.fd = fd};
@@ -140,7 +140,7 @@ static void test_who_takes_nothing_of_an_answer_is_dropped(void **state)
                     "\ngpu_extender_http_connections_closed_total{cause=\"slow_reader\"} 1\n");
 }
 
-static void test_who_was_served_stays(void **state)
+static void test_a_served_connection_stays_open(void **state)
 {
     int fd = server_harness_client(*state, LISTEN_VERBS);
     expect_served(fd);
@@ -150,7 +150,7 @@ static void test_who_was_served_stays(void **state)
     (void)close(fd);
 }
 
-static void test_who_waits_for_us_is_not_late(void **state)
+static void test_a_client_waiting_for_its_answer_is_not_late(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
@@ -165,7 +165,7 @@ static void test_who_waits_for_us_is_not_late(void **state)
     (void)close(fd);
 }
 
-static void test_closing_on_command(void **state)
+static void test_connections_are_closed_on_request(void **state)
 {
     struct reply reply;
     struct server_harness *harness = *state;
@@ -208,7 +208,7 @@ static void test_closing_on_command(void **state)
 #define N_STRANGERS 200
 
 /* Idle ones, rejected ones and half requests, far more than there are places. */
-static void test_strangers_keep_nobody_out(void **state)
+static void test_unknown_connections_keep_no_known_one_out(void **state)
 {
     (void)state;
     struct server_harness *harness = start_with(LOOPBACK, 64);
@@ -252,7 +252,7 @@ static void send_part(int fd, const char *path, size_t len, size_t sent)
     "\ngpu_extender_http_body_bytes{for=\"answers\"} 0\n"
 
 /* 20000 bytes in total, at most 10000 of them outside the verbs. */
-static void test_bodies_have_a_limit_together(void **state)
+static void test_all_bodies_share_a_limit(void **state)
 {
     struct server_harness *harness = NULL;
     struct err err = {""};
@@ -298,7 +298,7 @@ static void answer_much(void *context, struct exchange *exchange)
 }
 
 /* Two fit. One above the limit would do too if it were alone. */
-static void test_large_answers_have_a_limit_together(void **state)
+static void test_large_answers_share_a_limit(void **state)
 {
     (void)state;
     const char *const ask = "GET /much HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -342,18 +342,18 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
-        TEST(test_who_never_says_a_word_is_dropped),
+        TEST(test_a_silent_connection_is_dropped),
         TEST(test_a_new_connection_of_the_verbs_may_wait),
         TEST(test_a_slow_header_is_dropped),
         TEST(test_a_slow_body_is_dropped),
-        TEST(test_a_trickle_is_dropped),
-        TEST(test_who_takes_nothing_of_an_answer_is_dropped),
-        TEST(test_who_was_served_stays),
-        TEST(test_who_waits_for_us_is_not_late),
-        TEST(test_closing_on_command),
-        cmocka_unit_test(test_strangers_keep_nobody_out),
-        cmocka_unit_test(test_bodies_have_a_limit_together),
-        cmocka_unit_test(test_large_answers_have_a_limit_together),
+        TEST(test_a_trickling_request_is_dropped),
+        TEST(test_a_client_that_reads_no_answer_is_dropped),
+        TEST(test_a_served_connection_stays_open),
+        TEST(test_a_client_waiting_for_its_answer_is_not_late),
+        TEST(test_connections_are_closed_on_request),
+        cmocka_unit_test(test_unknown_connections_keep_no_known_one_out),
+        cmocka_unit_test(test_all_bodies_share_a_limit),
+        cmocka_unit_test(test_large_answers_share_a_limit),
     };
 #undef TEST
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -121,7 +121,7 @@ static void test_chunked_bodies_are_put_together(void **state)
     (void)close(fd);
 }
 
-static void test_a_client_that_asks_first_is_told_to_go_on(void **state)
+static void test_expect_100_is_answered_with_continue(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
@@ -286,7 +286,7 @@ static void test_a_client_may_end_its_input_first(void **state)
 }
 
 /* These get no answer; the server must not wait for their rest, as the stop here would. */
-static void test_a_client_may_leave_in_the_middle(void **state)
+static void test_a_client_may_disconnect_mid_request(void **state)
 {
     static const char *const REQUESTS[] = {
         "POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n",
@@ -367,7 +367,7 @@ int main(void)
                                         server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_chunked_bodies_are_put_together, server_harness_setup,
                                         server_harness_teardown),
-        cmocka_unit_test_setup_teardown(test_a_client_that_asks_first_is_told_to_go_on,
+        cmocka_unit_test_setup_teardown(test_expect_100_is_answered_with_continue,
                                         server_harness_setup, server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_head_is_get_without_the_body, server_harness_setup,
                                         server_harness_teardown),
@@ -383,8 +383,8 @@ int main(void)
                                         server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_a_client_may_end_its_input_first, server_harness_setup,
                                         server_harness_teardown),
-        cmocka_unit_test_setup_teardown(test_a_client_may_leave_in_the_middle, server_harness_setup,
-                                        stop_patiently),
+        cmocka_unit_test_setup_teardown(test_a_client_may_disconnect_mid_request,
+                                        server_harness_setup, stop_patiently),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

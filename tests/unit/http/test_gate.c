@@ -12,7 +12,7 @@
 #define POST(target) "POST " target " HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbody"
 #define ECHO(path) "POST " path " q=(none) x-test=(none) 4 body"
 
-static void test_an_open_gate_is_not_noticed(void **state)
+static void test_an_open_gate_changes_nothing(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
@@ -62,7 +62,7 @@ static void test_a_closed_gate_keeps_a_connection_without_a_body(void **state)
 }
 
 /* Like most clients: sends the whole body before it reads the answer. */
-static void test_a_client_that_sends_it_all_still_reads_the_401(void **state)
+static void test_a_client_that_sends_the_whole_body_reads_the_401(void **state)
 {
     enum { LEN = 1000000 };
     char head[128];
@@ -80,7 +80,7 @@ static void test_a_client_that_sends_it_all_still_reads_the_401(void **state)
     (void)close(fd);
 }
 
-static void test_a_gate_that_is_asked_may_pass_at_once(void **state)
+static void test_a_reviewing_gate_may_pass_at_once(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
@@ -93,7 +93,7 @@ static void test_a_gate_that_is_asked_may_pass_at_once(void **state)
     (void)close(fd);
 }
 
-static void test_a_gate_that_is_asked_may_answer(void **state)
+static void test_a_reviewing_gate_may_reject(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
@@ -108,7 +108,7 @@ static void test_a_gate_that_is_asked_may_answer(void **state)
     (void)close(fd);
 }
 
-static void test_who_leaves_before_the_gate_is_asked_leaves_nothing(void **state)
+static void test_a_client_that_leaves_before_its_review_leaks_nothing(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
@@ -153,7 +153,7 @@ static void test_passes_come_later_from_another_thread(void **state)
         (void)close(clients[i]);
 }
 
-static void test_who_was_passed_may_be_parked_again(void **state)
+static void test_a_passed_request_may_be_parked_again(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
@@ -165,7 +165,7 @@ static void test_who_was_passed_may_be_parked_again(void **state)
     (void)close(fd);
 }
 
-static void test_a_stop_answers_those_who_wait_at_the_gate(void **state)
+static void test_a_stop_answers_requests_waiting_at_the_gate(void **state)
 {
     (void)state;
     struct server_harness *harness = server_harness_new();
@@ -202,25 +202,25 @@ static void test_passes_race_with_the_stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_an_open_gate_is_not_noticed, server_harness_setup,
+        cmocka_unit_test_setup_teardown(test_an_open_gate_changes_nothing, server_harness_setup,
                                         server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_a_closed_gate_does_not_wait_for_the_body,
                                         server_harness_setup, server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_a_closed_gate_keeps_a_connection_without_a_body,
                                         server_harness_setup, server_harness_teardown),
-        cmocka_unit_test_setup_teardown(test_a_client_that_sends_it_all_still_reads_the_401,
+        cmocka_unit_test_setup_teardown(test_a_client_that_sends_the_whole_body_reads_the_401,
                                         server_harness_setup, server_harness_teardown),
-        cmocka_unit_test_setup_teardown(test_a_gate_that_is_asked_may_pass_at_once,
+        cmocka_unit_test_setup_teardown(test_a_reviewing_gate_may_pass_at_once,
                                         server_harness_setup, server_harness_teardown),
-        cmocka_unit_test_setup_teardown(test_a_gate_that_is_asked_may_answer, server_harness_setup,
+        cmocka_unit_test_setup_teardown(test_a_reviewing_gate_may_reject, server_harness_setup,
                                         server_harness_teardown),
-        cmocka_unit_test_setup_teardown(test_who_leaves_before_the_gate_is_asked_leaves_nothing,
+        cmocka_unit_test_setup_teardown(test_a_client_that_leaves_before_its_review_leaks_nothing,
                                         server_harness_setup, server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_passes_come_later_from_another_thread,
                                         server_harness_setup, server_harness_teardown),
-        cmocka_unit_test_setup_teardown(test_who_was_passed_may_be_parked_again,
+        cmocka_unit_test_setup_teardown(test_a_passed_request_may_be_parked_again,
                                         server_harness_setup, server_harness_teardown),
-        cmocka_unit_test(test_a_stop_answers_those_who_wait_at_the_gate),
+        cmocka_unit_test(test_a_stop_answers_requests_waiting_at_the_gate),
         cmocka_unit_test(test_passes_race_with_the_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,7 @@ static void add(struct fixture *fixture, const char *certificate, const char *na
     known_peers_add(&fixture->known, certificate, strlen(certificate), &peer, until);
 }
 
-static void test_a_peer_is_known_until_its_time(void **state)
+static void test_a_peer_is_known_until_it_expires(void **state)
 {
     struct fixture *fixture = *state;
     assert_null(find(fixture, "certificate", 0));
@@ -57,7 +57,7 @@ static void test_a_peer_is_known_until_its_time(void **state)
     assert_null(find(fixture, "certificate", 100));
 }
 
-static void test_only_the_very_certificate_is_known(void **state)
+static void test_only_the_identical_certificate_is_known(void **state)
 {
     struct fixture *fixture = *state;
     add(fixture, "certificate", "somebody", 100);
@@ -67,7 +67,7 @@ static void test_only_the_very_certificate_is_known(void **state)
     assert_null(find(fixture, "", 0));
 }
 
-static void test_who_is_added_again_is_known_longer(void **state)
+static void test_adding_a_peer_again_extends_its_time(void **state)
 {
     struct fixture *fixture = *state;
     add(fixture, "certificate", "old", 100);
@@ -81,7 +81,7 @@ static void test_who_is_added_again_is_known_longer(void **state)
     assert_non_null(find(fixture, "certificate", 150)); /* it had only one slot */
 }
 
-static void test_who_was_first_makes_place(void **state)
+static void test_the_first_peer_is_evicted(void **state)
 {
     struct fixture *fixture = *state;
     char certificate[16];
@@ -98,10 +98,10 @@ static void test_who_was_first_makes_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_peer_is_known_until_its_time, start, stop),
-        cmocka_unit_test_setup_teardown(test_only_the_very_certificate_is_known, start, stop),
-        cmocka_unit_test_setup_teardown(test_who_is_added_again_is_known_longer, start, stop),
-        cmocka_unit_test_setup_teardown(test_who_was_first_makes_place, start, stop),
+        cmocka_unit_test_setup_teardown(test_a_peer_is_known_until_it_expires, start, stop),
+        cmocka_unit_test_setup_teardown(test_only_the_identical_certificate_is_known, start, stop),
+        cmocka_unit_test_setup_teardown(test_adding_a_peer_again_extends_its_time, start, stop),
+        cmocka_unit_test_setup_teardown(test_the_first_peer_is_evicted, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,7 +85,7 @@ static void send_sized(int fd, size_t len)
     free(body);
 }
 
-static void test_a_body_of_the_limit_is_taken(void **state)
+static void test_a_body_at_the_limit_is_accepted(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
@@ -128,7 +128,7 @@ static void test_an_announced_body_over_the_limit_is_413_at_once(void **state)
 
 /* Like most clients: sends the whole body before it reads the answer. The server must not reset the
  * connection before that. */
-static void test_a_client_that_sends_it_all_still_reads_the_413(void **state)
+static void test_a_client_that_sends_the_whole_body_reads_the_413(void **state)
 {
     const int small = 4096; /* so the body exceeds the kernel's buffers */
     int fd = server_harness_client(*state, LISTEN_VERBS);
@@ -173,7 +173,7 @@ static void test_a_chunked_body_over_the_limit_is_413(void **state)
     free(body);
 }
 
-static void test_a_large_body_for_nobody_is_not_read(void **state)
+static void test_a_large_body_of_an_unknown_path_is_not_read(void **state)
 {
     struct reply reply;
     int fd = server_harness_client(*state, LISTEN_VERBS);
@@ -240,7 +240,7 @@ static void test_large_headers_are_refused(void **state)
 
 /* Any input gets an answer, or the connection is closed, at the latest when the following bytes
  * exceed a header's limit. */
-static void test_garbage_harms_nobody(void **state)
+static void test_garbage_does_not_affect_other_clients(void **state)
 {
     static const struct {
         const char *bytes;
@@ -291,24 +291,24 @@ int main(void)
                                         server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_the_longest_path_decides, server_harness_setup,
                                         server_harness_teardown),
-        cmocka_unit_test_setup_teardown(test_a_body_of_the_limit_is_taken, server_harness_setup,
+        cmocka_unit_test_setup_teardown(test_a_body_at_the_limit_is_accepted, server_harness_setup,
                                         server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_an_announced_body_over_the_limit_is_413_at_once,
                                         server_harness_setup, server_harness_teardown),
-        cmocka_unit_test_setup_teardown(test_a_client_that_sends_it_all_still_reads_the_413,
+        cmocka_unit_test_setup_teardown(test_a_client_that_sends_the_whole_body_reads_the_413,
                                         server_harness_setup, server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_a_client_that_never_ends_is_cut_off,
                                         server_harness_setup, server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_a_chunked_body_over_the_limit_is_413,
                                         server_harness_setup, server_harness_teardown),
-        cmocka_unit_test_setup_teardown(test_a_large_body_for_nobody_is_not_read,
+        cmocka_unit_test_setup_teardown(test_a_large_body_of_an_unknown_path_is_not_read,
                                         server_harness_setup, server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_other_transfer_encodings_are_501, server_harness_setup,
                                         server_harness_teardown),
         cmocka_unit_test_setup_teardown(test_large_headers_are_refused, server_harness_setup,
                                         server_harness_teardown),
-        cmocka_unit_test_setup_teardown(test_garbage_harms_nobody, server_harness_setup,
-                                        server_harness_teardown),
+        cmocka_unit_test_setup_teardown(test_garbage_does_not_affect_other_clients,
+                                        server_harness_setup, server_harness_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

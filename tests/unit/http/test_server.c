@@ -90,7 +90,7 @@ static void test_other_addresses_serve_their_own_routes(void **state)
     server_harness_free(harness, 10000);
 }
 
-static void test_a_listener_that_is_off(void **state)
+static void test_a_disabled_listener_has_no_address(void **state)
 {
     (void)state;
     struct server_harness *harness = NULL;
@@ -125,7 +125,7 @@ static void test_ipv6(void **state)
     server_harness_free(harness, 10000);
 }
 
-static void test_bad_addresses_say_what_would_be_right(void **state)
+static void test_errors_of_addresses_name_the_expected_form(void **state)
 {
     (void)state;
     static const struct {
@@ -350,7 +350,7 @@ static void test_a_drain_waits_for_answers(void **state)
     server_harness_free(harness, 0);
 }
 
-static void test_what_the_drain_does_not_see_answered_is_503(void **state)
+static void test_requests_unanswered_at_the_end_of_the_drain_get_503(void **state)
 {
     (void)state;
     struct server_harness *harness = server_harness_new();
@@ -378,7 +378,7 @@ static void test_what_the_drain_does_not_see_answered_is_503(void **state)
 }
 
 /* A handler still runs when the server stops waiting. It is not parked any more. */
-static void test_a_handler_that_returns_too_late_to_park(void **state)
+static void test_a_handler_that_returns_after_the_drain_is_not_parked(void **state)
 {
     (void)state;
     struct server_harness *harness = start_on_two_ports();
@@ -416,17 +416,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equal_addresses_share_a_socket),
         cmocka_unit_test(test_other_addresses_serve_their_own_routes),
-        cmocka_unit_test(test_a_listener_that_is_off),
+        cmocka_unit_test(test_a_disabled_listener_has_no_address),
         cmocka_unit_test(test_ipv6),
-        cmocka_unit_test(test_bad_addresses_say_what_would_be_right),
+        cmocka_unit_test(test_errors_of_addresses_name_the_expected_form),
         cmocka_unit_test(test_no_address_at_all),
         cmocka_unit_test(test_a_port_in_use_is_named),
         cmocka_unit_test(test_metrics),
         cmocka_unit_test(test_connections_are_counted),
         cmocka_unit_test(test_an_idle_connection_is_closed_after_its_time),
         cmocka_unit_test(test_a_drain_waits_for_answers),
-        cmocka_unit_test(test_what_the_drain_does_not_see_answered_is_503),
-        cmocka_unit_test(test_a_handler_that_returns_too_late_to_park),
+        cmocka_unit_test(test_requests_unanswered_at_the_end_of_the_drain_get_503),
+        cmocka_unit_test(test_a_handler_that_returns_after_the_drain_is_not_parked),
         cmocka_unit_test(test_answers_race_with_the_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ static void test_json_and_yaml(void **state)
     check_shown("kind: List\nitems:\n- " NODE("a", "8") "\n- " POD("p", "", "a", "2"), EXPECTED);
 }
 
-static void test_the_kind_may_come_from_the_list(void **state)
+static void test_items_may_take_their_kind_from_the_list(void **state)
 {
     (void)state;
     check_shown("{\"kind\":\"NodeList\",\"items\":[{\"metadata\":{\"name\":\"a\"}}]}", "node a\n");
@@ -85,7 +85,7 @@ static void test_other_kinds_are_skipped(void **state)
 }
 
 /* No duplicate can be trusted, so all are left out. */
-static void test_duplicates_are_left_out_all(void **state)
+static void test_all_copies_of_a_duplicate_are_left_out(void **state)
 {
     (void)state;
     check_shown(LIST(NODE("a", "8") "," NODE("b", "4") "," NODE("a", "2")),
@@ -123,7 +123,7 @@ static void test_duplicates_without_namespace_or_uid(void **state)
 }
 
 /* A UID stays taken when its object was left out for its name. */
-static void test_the_uid_of_a_duplicate_is_no_free_one(void **state)
+static void test_the_uid_of_a_duplicate_stays_taken(void **state)
 {
     (void)state;
     check_shown(LIST(POD("p", UID("u"), "a", "1") "," POD("p", UID("v"), "a",
@@ -205,7 +205,7 @@ static void test_limits(void **state)
     free(spaces);
 }
 
-static void test_what_nobody_reads_does_not_count(void **state)
+static void test_unread_members_do_not_count_against_the_limit(void **state)
 {
     (void)state;
     struct buf text;
@@ -222,16 +222,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_json_and_yaml),
-        cmocka_unit_test(test_the_kind_may_come_from_the_list),
+        cmocka_unit_test(test_items_may_take_their_kind_from_the_list),
         cmocka_unit_test(test_other_kinds_are_skipped),
-        cmocka_unit_test(test_duplicates_are_left_out_all),
+        cmocka_unit_test(test_all_copies_of_a_duplicate_are_left_out),
         cmocka_unit_test(test_duplicates_without_namespace_or_uid),
-        cmocka_unit_test(test_the_uid_of_a_duplicate_is_no_free_one),
+        cmocka_unit_test(test_the_uid_of_a_duplicate_stays_taken),
         cmocka_unit_test(test_a_bad_object_is_left_out),
         cmocka_unit_test(test_a_broken_file_is_refused),
         cmocka_unit_test(test_an_empty_file_is_refused),
         cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_what_nobody_reads_does_not_count),
+        cmocka_unit_test(test_unread_members_do_not_count_against_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

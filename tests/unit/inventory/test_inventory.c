@@ -39,7 +39,7 @@ static void check_shown(struct inventory *inventory, const char *expected)
     buf_fini(&shown);
 }
 
-static void test_it_waits_for_its_file(void **state)
+static void test_the_inventory_waits_for_its_file(void **state)
 {
     (void)state;
     struct small_cluster cluster;
@@ -78,7 +78,7 @@ static void test_a_reload_replaces_all(void **state)
     assert_null(inventory_waiting_for(cluster->inventory));
 }
 
-static void test_a_bad_reload_leaves_the_old_one(void **state)
+static void test_a_failed_reload_keeps_the_old_inventory(void **state)
 {
     struct small_cluster *cluster = *state;
     struct err err;
@@ -95,7 +95,7 @@ static void test_a_bad_reload_leaves_the_old_one(void **state)
     assert_null(inventory_waiting_for(cluster->inventory));
 }
 
-static void test_problems_go_with_their_file(void **state)
+static void test_a_reload_replaces_the_problems(void **state)
 {
     struct small_cluster *cluster = *state;
     struct err err;
@@ -107,7 +107,7 @@ static void test_problems_go_with_their_file(void **state)
     check_shown(cluster->inventory, "node new\n");
 }
 
-static void test_problems_are_counted_beyond_those_kept(void **state)
+static void test_problems_beyond_the_stored_ones_are_counted(void **state)
 {
     struct small_cluster *cluster = *state;
     struct err err;
@@ -184,12 +184,12 @@ static void test_metrics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_it_waits_for_its_file),
+        cmocka_unit_test(test_the_inventory_waits_for_its_file),
         TEST(test_a_view),
         TEST(test_a_reload_replaces_all),
-        TEST(test_a_bad_reload_leaves_the_old_one),
-        TEST(test_problems_go_with_their_file),
-        TEST(test_problems_are_counted_beyond_those_kept),
+        TEST(test_a_failed_reload_keeps_the_old_inventory),
+        TEST(test_a_reload_replaces_the_problems),
+        TEST(test_problems_beyond_the_stored_ones_are_counted),
         TEST(test_forks_outlive_reloads),
         TEST(test_metrics),
     };

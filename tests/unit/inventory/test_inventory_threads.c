@@ -109,7 +109,7 @@ static void *write_metrics(void *context)
     return NULL;
 }
 
-static void test_readers_forks_and_reloads(void **state)
+static void test_readers_and_forks_run_beside_reloads(void **state)
 {
     (void)state;
     static void *(*const WORK[])(void *) = {reload, look, look, fork_and_place, write_metrics};
@@ -195,7 +195,7 @@ static void wait_until_it_waits(atomic_int *thread_id)
 
 /* All find the ledger unsettled, because they waited for the change. One settles it; the others
  * must then read in parallel. */
-static void test_who_waited_for_a_change_reads_side_by_side(void **state)
+static void test_readers_that_waited_for_a_change_run_in_parallel(void **state)
 {
     (void)state;
     struct settlers settlers = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -222,8 +222,8 @@ static void test_who_waited_for_a_change_reads_side_by_side(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_readers_forks_and_reloads),
-        cmocka_unit_test(test_who_waited_for_a_change_reads_side_by_side),
+        cmocka_unit_test(test_readers_and_forks_run_beside_reloads),
+        cmocka_unit_test(test_readers_that_waited_for_a_change_run_in_parallel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

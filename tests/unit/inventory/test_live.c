@@ -1,7 +1,7 @@
 /* live: the ledger shows the objects of the API server. */
 #include "live_shown.h"
 
-static void test_it_is_live(void **state)
+static void test_the_view_is_live(void **state)
 {
     struct live_cluster *live = *state;
     struct inventory_view view CLEANUP(inventory_done) = inventory_read(live->inventory);
@@ -14,7 +14,7 @@ static void test_it_is_live(void **state)
     assert_in_range(view.as_of_s, time(NULL) - 60, time(NULL));
 }
 
-static void test_what_is_listed(void **state)
+static void test_listed_objects_are_shown(void **state)
 {
     struct live_cluster *live = *state;
     live_list_nothing(live);
@@ -49,7 +49,7 @@ static void test_events(void **state)
     live_check_shown(live, "node a gpus=0/8\n");
 }
 
-static void test_namespaces_and_classes_go(void **state)
+static void test_namespaces_and_classes_are_removed(void **state)
 {
     struct live_cluster *live = *state;
     live_upsert(live, CLUSTER_NAMESPACES, NAMED("ml"));
@@ -78,7 +78,7 @@ static void test_deleted_with_previous_content(void **state)
     live_check_shown(live, "node a gpus=0/8\n");
 }
 
-static void test_deleting_what_is_not_known(void **state)
+static void test_deleting_an_unknown_object_changes_nothing(void **state)
 {
     struct live_cluster *live = *state;
     begin_with_one_pod(live);
@@ -89,7 +89,7 @@ static void test_deleting_what_is_not_known(void **state)
 }
 
 /* The deletion in between was missed. */
-static void test_a_pod_that_was_made_anew(void **state)
+static void test_a_recreated_pod_replaces_the_old(void **state)
 {
     struct live_cluster *live = *state;
     begin_with_one_pod(live);
@@ -99,7 +99,7 @@ static void test_a_pod_that_was_made_anew(void **state)
     live_check_shown(live, "node a gpus=1/8\npod ml/one a\n");
 }
 
-static void test_a_relist_removes_what_is_gone(void **state)
+static void test_a_relist_removes_absent_objects(void **state)
 {
     struct live_cluster *live = *state;
     live_list_nothing(live);
@@ -120,7 +120,7 @@ static void test_a_relist_removes_what_is_gone(void **state)
     assert_true(cluster_priority_of_class(view.cluster, "low", &value));
 }
 
-static void test_a_list_that_broke_off_removes_nothing(void **state)
+static void test_a_broken_list_removes_nothing(void **state)
 {
     struct live_cluster *live = *state;
     live_list_nothing(live);
@@ -179,15 +179,15 @@ static void test_reservations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE_TEST(test_it_is_live),
-        LIVE_TEST(test_what_is_listed),
+        LIVE_TEST(test_the_view_is_live),
+        LIVE_TEST(test_listed_objects_are_shown),
         LIVE_TEST(test_events),
-        LIVE_TEST(test_namespaces_and_classes_go),
+        LIVE_TEST(test_namespaces_and_classes_are_removed),
         LIVE_TEST(test_deleted_with_previous_content),
-        LIVE_TEST(test_deleting_what_is_not_known),
-        LIVE_TEST(test_a_pod_that_was_made_anew),
-        LIVE_TEST(test_a_relist_removes_what_is_gone),
-        LIVE_TEST(test_a_list_that_broke_off_removes_nothing),
+        LIVE_TEST(test_deleting_an_unknown_object_changes_nothing),
+        LIVE_TEST(test_a_recreated_pod_replaces_the_old),
+        LIVE_TEST(test_a_relist_removes_absent_objects),
+        LIVE_TEST(test_a_broken_list_removes_nothing),
         LIVE_TEST(test_long_lists),
         LIVE_TEST(test_reservations),
     };

@@ -138,7 +138,7 @@ static void check_same(struct live_cluster *live, enum cluster_kind kind, const 
     json_decref(listed);
 }
 
-static void test_what_is_not_read_is_not_needed(void **state)
+static void test_dropped_members_change_no_facts(void **state)
 {
     static const char *const NODES[] = {"n", ""}; /* decoding of a pod depends on it */
     struct live_cluster *live = *state;
@@ -151,7 +151,7 @@ static void test_what_is_not_read_is_not_needed(void **state)
     check_same(live, CLUSTER_NODES, NODE_WITH_ALL);
 }
 
-static void test_what_is_not_read_of_named_ones_is_not_needed(void **state)
+static void test_dropped_members_of_named_kinds_change_no_facts(void **state)
 {
     (void)state;
     json_t *whole = live_object(CLASS_WITH_ALL);
@@ -178,7 +178,7 @@ static json_t *object_with(const char *path)
 }
 
 /* A path that is not next to others with its prefix has no effect. */
-static void test_every_path_drops_something(void **state)
+static void test_every_drop_path_has_an_effect(void **state)
 {
     (void)state;
     for (int kind = 0; kind < N_CLUSTER_KINDS; kind++) {
@@ -196,9 +196,9 @@ static void test_every_path_drops_something(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE_TEST(test_what_is_not_read_is_not_needed),
-        cmocka_unit_test(test_what_is_not_read_of_named_ones_is_not_needed),
-        cmocka_unit_test(test_every_path_drops_something),
+        LIVE_TEST(test_dropped_members_change_no_facts),
+        cmocka_unit_test(test_dropped_members_of_named_kinds_change_no_facts),
+        cmocka_unit_test(test_every_drop_path_has_an_effect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static struct inventory_freshness of_pods(struct live_cluster *live)
     return kinds[CLUSTER_PODS];
 }
 
-static void test_a_lag_over_the_limit_is_not_decided_on(void **state)
+static void test_a_lag_over_the_limit_makes_the_ledger_unusable(void **state)
 {
     struct live_cluster *live = *state;
     caught_up(live);
@@ -60,7 +60,7 @@ static void test_a_lag_over_the_limit_is_not_decided_on(void **state)
 }
 
 /* The lag stands still while no watch is open. */
-static void test_a_lag_that_stands_counts_too(void **state)
+static void test_a_constant_lag_counts_too(void **state)
 {
     struct live_cluster *live = *state;
     caught_up(live);
@@ -72,7 +72,7 @@ static void test_a_lag_that_stands_counts_too(void **state)
     live_check_usable(live, NULL);
 }
 
-static void test_without_a_limit_it_is_only_reported(void **state)
+static void test_no_limit_only_reports_the_lag(void **state)
 {
     struct live_cluster live;
     (void)state;
@@ -90,7 +90,7 @@ static void on_turn(void *context)
     atomic_fetch_add((atomic_int *)context, 1);
 }
 
-static void test_turns_are_told(void **state)
+static void test_changes_of_usability_are_reported(void **state)
 {
     struct live_cluster *live = *state;
     atomic_int n = 0;
@@ -134,7 +134,7 @@ static void *ask_often(void *context)
 }
 
 /* For ThreadSanitizer. */
-static void test_others_ask_meanwhile(void **state)
+static void test_other_threads_may_read_the_lag(void **state)
 {
     struct live_cluster *live = *state;
     pthread_t threads[2];
@@ -153,12 +153,12 @@ static void test_others_ask_meanwhile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LAG_TEST(test_a_lag_over_the_limit_is_not_decided_on),
-        LAG_TEST(test_a_lag_that_stands_counts_too),
-        cmocka_unit_test(test_without_a_limit_it_is_only_reported),
-        LAG_TEST(test_turns_are_told),
+        LAG_TEST(test_a_lag_over_the_limit_makes_the_ledger_unusable),
+        LAG_TEST(test_a_constant_lag_counts_too),
+        cmocka_unit_test(test_no_limit_only_reports_the_lag),
+        LAG_TEST(test_changes_of_usability_are_reported),
         LAG_TEST(test_time_alone_makes_it_unusable),
-        LAG_TEST(test_others_ask_meanwhile),
+        LAG_TEST(test_other_threads_may_read_the_lag),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

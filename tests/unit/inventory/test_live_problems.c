@@ -3,7 +3,7 @@
 
 #define PROBLEM_ONE "problem Pod ml/one: spec.containers: is the number 7, should be an array\n"
 
-static void test_what_cannot_be_read_is_a_problem_and_stays_as_it_was(void **state)
+static void test_an_unreadable_object_is_a_problem_and_keeps_its_old_facts(void **state)
 {
     struct live_cluster *live = *state;
     live_list_nothing(live);
@@ -16,7 +16,7 @@ static void test_what_cannot_be_read_is_a_problem_and_stays_as_it_was(void **sta
     live_check_shown(live, "node a gpus=2/8\npod ml/one a\n");
 }
 
-static void test_what_is_too_large_is_a_problem_and_stays_as_it_was(void **state)
+static void test_a_too_large_object_is_a_problem_and_keeps_its_old_facts(void **state)
 {
     struct live_cluster *live = *state;
     live_list_nothing(live);
@@ -33,7 +33,7 @@ static void test_what_is_too_large_is_a_problem_and_stays_as_it_was(void **state
                      "problem Pod (unnamed): is larger than 4096 bytes (limits.objectBytes)\n");
 }
 
-static void test_it_stays_through_a_relist(void **state)
+static void test_a_problem_survives_a_relist(void **state)
 {
     struct live_cluster *live = *state;
     live_list_nothing(live);
@@ -60,7 +60,7 @@ static void test_a_problem_ends_with_its_object(void **state)
     live_check_shown(live, "");
 }
 
-static void test_a_problem_that_becomes_another(void **state)
+static void test_a_changed_problem_replaces_the_old(void **state)
 {
     struct live_cluster *live = *state;
     live_list_nothing(live);
@@ -69,7 +69,7 @@ static void test_a_problem_that_becomes_another(void **state)
     live_check_shown(live, "problem Node a: spec: is the number 7, should be an object\n");
 }
 
-static void test_the_nameless(void **state)
+static void test_nameless_objects_are_a_problem(void **state)
 {
     static const char *const OBJECTS[] = {"7", "{}", "{'metadata':7}", "{'metadata':{'name':7}}",
                                           "{'metadata':{'uid':'u1'}}"};
@@ -104,7 +104,7 @@ static void check_counts(struct live_cluster *live, size_t n_listed, size_t n_al
     assert_int_equal(view.n_all_problems, n_all);
 }
 
-static void test_the_list_has_an_end(void **state)
+static void test_the_list_of_problems_is_bounded(void **state)
 {
     struct live_cluster *live = *state;
     live_list_nothing(live);
@@ -129,7 +129,7 @@ static void test_the_list_has_an_end(void **state)
         live_end((live), CLUSTER_NODES);                                                           \
     } while (0)
 
-static void test_more_than_may_be(void **state)
+static void test_too_many_nodes_make_the_ledger_unusable(void **state)
 {
     struct live_cluster *live = *state;
     live_list_nothing(live);
@@ -152,7 +152,7 @@ static void test_more_than_may_be(void **state)
 }
 
 /* During a list the objects it replaces still count. */
-static void test_a_list_that_replaces_all(void **state)
+static void test_a_list_that_replaces_all_objects_stays_usable(void **state)
 {
     struct live_cluster *live = *state;
     live_list_nothing(live);
@@ -167,7 +167,7 @@ static void test_a_list_that_replaces_all(void **state)
 }
 
 /* Then the ledger accepts no more, and is incomplete until the next list. */
-static void test_far_more_than_may_be(void **state)
+static void test_far_too_many_nodes_require_a_relist(void **state)
 {
     enum { TAKEN = LIVE_MAX_NODES * 2 + 1000 };
     struct live_cluster *live = *state;
@@ -191,16 +191,16 @@ static void test_far_more_than_may_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE_TEST(test_what_cannot_be_read_is_a_problem_and_stays_as_it_was),
-        LIVE_TEST(test_what_is_too_large_is_a_problem_and_stays_as_it_was),
-        LIVE_TEST(test_it_stays_through_a_relist),
+        LIVE_TEST(test_an_unreadable_object_is_a_problem_and_keeps_its_old_facts),
+        LIVE_TEST(test_a_too_large_object_is_a_problem_and_keeps_its_old_facts),
+        LIVE_TEST(test_a_problem_survives_a_relist),
         LIVE_TEST(test_a_problem_ends_with_its_object),
-        LIVE_TEST(test_a_problem_that_becomes_another),
-        LIVE_TEST(test_the_nameless),
-        LIVE_TEST(test_the_list_has_an_end),
-        LIVE_TEST(test_more_than_may_be),
-        LIVE_TEST(test_a_list_that_replaces_all),
-        LIVE_TEST(test_far_more_than_may_be),
+        LIVE_TEST(test_a_changed_problem_replaces_the_old),
+        LIVE_TEST(test_nameless_objects_are_a_problem),
+        LIVE_TEST(test_the_list_of_problems_is_bounded),
+        LIVE_TEST(test_too_many_nodes_make_the_ledger_unusable),
+        LIVE_TEST(test_a_list_that_replaces_all_objects_stays_usable),
+        LIVE_TEST(test_far_too_many_nodes_require_a_relist),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* live: usability, age of the data, and metrics. */
 #include "live_cluster.h"
 
-static void test_it_waits_for_every_first_list(void **state)
+static void test_the_inventory_waits_for_every_first_list(void **state)
 {
     static const char *const NAMES[] = {"nodes", "pods", "namespaces", "priorityclasses",
                                         "deviceclasses"};
@@ -22,7 +22,7 @@ static void test_it_waits_for_every_first_list(void **state)
     live_check_usable(live, NULL);
 }
 
-static void test_why_it_waits(void **state)
+static void test_the_wait_names_its_cause(void **state)
 {
     struct live_cluster *live = *state;
     char refused[] = "GET /api/v1/nodes: 403: \xe4\nno";
@@ -34,7 +34,7 @@ static void test_why_it_waits(void **state)
     assert_string_equal(inventory_waiting_for(live->inventory), "the first list of nodes");
 }
 
-static void test_stale_data_is_not_decided_on(void **state)
+static void test_stale_data_makes_the_ledger_unusable(void **state)
 {
     struct live_cluster *live = *state;
     live_list_nothing(live);
@@ -68,7 +68,7 @@ static void on_turn(void *context)
     turns->is_usable = inventory_usable(turns->inventory, &why);
 }
 
-static void test_who_waits_for_it_is_told(void **state)
+static void test_changes_of_usability_are_reported(void **state)
 {
     struct live_cluster *live = *state;
     struct turns turns = {.inventory = live->inventory};
@@ -133,7 +133,7 @@ static void check_metric(struct live_cluster *live, const char *line)
     buf_fini(&text);
 }
 
-static void test_a_difference_is_found_after_a_list(void **state)
+static void test_the_self_check_finds_a_difference_after_a_list(void **state)
 {
     struct live_cluster *live = *state;
     live_list_nothing(live);
@@ -213,7 +213,7 @@ static bool has_metric(struct live_cluster *live, const char *line)
 }
 
 /* Of existing nodes; a deleted one is forgotten, and returns as another. */
-static void test_refused_pods_are_counted_by_node(void **state)
+static void test_pods_rejected_by_a_kubelet_are_counted_by_node(void **state)
 {
     struct live_cluster *live = *state;
     live_list_nothing(live);
@@ -254,15 +254,15 @@ static void test_a_file_has_no_live_metrics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE_TEST(test_it_waits_for_every_first_list),
-        LIVE_TEST(test_why_it_waits),
-        LIVE_TEST(test_stale_data_is_not_decided_on),
-        LIVE_TEST(test_who_waits_for_it_is_told),
+        LIVE_TEST(test_the_inventory_waits_for_every_first_list),
+        LIVE_TEST(test_the_wait_names_its_cause),
+        LIVE_TEST(test_stale_data_makes_the_ledger_unusable),
+        LIVE_TEST(test_changes_of_usability_are_reported),
         LIVE_TEST(test_freshness),
-        LIVE_TEST(test_a_difference_is_found_after_a_list),
+        LIVE_TEST(test_the_self_check_finds_a_difference_after_a_list),
         LIVE_TEST(test_the_slow_self_check),
         LIVE_TEST(test_metrics),
-        LIVE_TEST(test_refused_pods_are_counted_by_node),
+        LIVE_TEST(test_pods_rejected_by_a_kubelet_are_counted_by_node),
         LIVE_TEST(test_a_file_has_no_live_metrics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

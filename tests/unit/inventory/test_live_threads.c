@@ -131,7 +131,7 @@ static void *ask_how_it_is(void *context)
     return NULL;
 }
 
-static void test_a_feed_beside_all_others(void **state)
+static void test_the_feed_runs_beside_all_readers(void **state)
 {
     static void *(*const WORK[])(void *) = {feed, look, fork_and_look, reserve, ask_how_it_is};
     pthread_t threads[sizeof WORK / sizeof *WORK];
@@ -157,6 +157,6 @@ static void test_a_feed_beside_all_others(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_feed_beside_all_others)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_the_feed_runs_beside_all_readers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

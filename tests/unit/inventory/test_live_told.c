@@ -25,7 +25,7 @@ static void answer(struct followed *followed, bool is_watch, unsigned status, co
     followed_answer(followed, is_watch, status, body);
 }
 
-static void test_what_may_be_listed_but_not_watched(void **state)
+static void test_a_forbidden_watch_is_logged_once(void **state)
 {
     struct followed followed;
     begin(*state, &followed);
@@ -47,7 +47,7 @@ static void test_what_may_be_listed_but_not_watched(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIVE_TEST(test_what_may_be_listed_but_not_watched),
+        LIVE_TEST(test_a_forbidden_watch_is_logged_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

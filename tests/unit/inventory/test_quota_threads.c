@@ -95,7 +95,7 @@ static void set_up(struct shared *shared)
     assert_int_equal(small_cluster_load(&shared->cluster, SMALL_CLUSTER, &err), 0);
 }
 
-static void test_no_more_is_ever_held_than_a_quota_allows(void **state)
+static void test_reservations_never_exceed_the_quota(void **state)
 {
     (void)state;
     struct shared shared = {.n_wrong = 0};
@@ -118,7 +118,6 @@ static void test_no_more_is_ever_held_than_a_quota_allows(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_more_is_ever_held_than_a_quota_allows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reservations_never_exceed_the_quota)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void line_breaks_are_skipped(void **state)
     free(bytes);
 }
 
-static void what_is_none_is_refused(void **state)
+static void invalid_base64_is_rejected(void **state)
 {
     (void)state;
     static const char *const TEXTS[] = {
@@ -64,7 +64,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors_go_both_ways),
         cmocka_unit_test(line_breaks_are_skipped),
-        cmocka_unit_test(what_is_none_is_refused),
+        cmocka_unit_test(invalid_base64_is_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

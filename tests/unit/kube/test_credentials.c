@@ -70,7 +70,7 @@ static uint64_t assert_token(struct kube_credentials *credentials, int64_t now_m
     return version;
 }
 
-static void test_nobody(void **state)
+static void test_no_user_has_no_credentials(void **state)
 {
     (void)state;
     const struct kube_target target = {.server = NULL};
@@ -145,7 +145,7 @@ static void test_a_token_file_wins_over_a_token(void **state)
     kube_credentials_free(credentials);
 }
 
-static void test_a_refused_token_is_read_again_at_once(void **state)
+static void test_a_rejected_token_is_read_again_at_once(void **state)
 {
     (void)state;
     struct kube_credentials *credentials = credentials_of_file("first");
@@ -163,7 +163,7 @@ static void test_a_refused_token_is_read_again_at_once(void **state)
     kube_credentials_free(credentials);
 }
 
-static void test_while_refused_a_token_is_read_once_a_second(void **state)
+static void test_a_rejected_token_is_read_once_a_second(void **state)
 {
     (void)state;
     struct kube_credentials *credentials = credentials_of_file("first");
@@ -181,7 +181,7 @@ static void test_while_refused_a_token_is_read_once_a_second(void **state)
     kube_credentials_free(credentials);
 }
 
-static void test_the_old_token_stays_where_there_is_no_new_one(void **state)
+static void test_the_old_token_stays_if_there_is_no_new_one(void **state)
 {
     (void)state;
     struct kube_credentials *credentials = credentials_of_file("first");
@@ -206,7 +206,7 @@ static void test_the_old_token_stays_where_there_is_no_new_one(void **state)
 }
 
 /* How often it is logged, through a pipe instead of standard error. */
-static void test_a_missing_file_is_warned_of_once(void **state)
+static void test_a_missing_file_is_logged_once(void **state)
 {
     (void)state;
     char path[100], said[2000];
@@ -265,7 +265,7 @@ static void assert_name(const struct kube_target *target, const char *name)
     kube_credentials_free(credentials);
 }
 
-static void test_who_is_refused_is_told_without_the_secret(void **state)
+static void test_the_name_of_a_credential_hides_the_secret(void **state)
 {
     (void)state;
     char path[100], name[200];
@@ -286,16 +286,16 @@ static void test_who_is_refused_is_told_without_the_secret(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_FILES(test_nobody),
+        WITH_FILES(test_no_user_has_no_credentials),
         WITH_FILES(test_a_token_and_a_certificate),
         WITH_FILES(test_a_token_file_is_read_again_each_minute),
         WITH_FILES(test_a_token_file_wins_over_a_token),
-        WITH_FILES(test_a_refused_token_is_read_again_at_once),
-        WITH_FILES(test_while_refused_a_token_is_read_once_a_second),
-        WITH_FILES(test_the_old_token_stays_where_there_is_no_new_one),
-        WITH_FILES(test_a_missing_file_is_warned_of_once),
+        WITH_FILES(test_a_rejected_token_is_read_again_at_once),
+        WITH_FILES(test_a_rejected_token_is_read_once_a_second),
+        WITH_FILES(test_the_old_token_stays_if_there_is_no_new_one),
+        WITH_FILES(test_a_missing_file_is_logged_once),
         WITH_FILES(test_without_a_token_there_are_no_credentials),
-        WITH_FILES(test_who_is_refused_is_told_without_the_secret),
+        WITH_FILES(test_the_name_of_a_credential_hides_the_secret),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

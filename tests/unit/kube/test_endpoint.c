@@ -37,14 +37,14 @@ static void expect_same(const char *server, const char *name, bool tls, bool loo
     expect(server, name, &(struct wanted){server, NULL, NULL, tls, loopback});
 }
 
-static void a_url_stays_as_it_is(void **state)
+static void a_url_stays_unchanged(void **state)
 {
     (void)state;
     expect_same("http://10.0.0.1:8001", NULL, false, false);
     expect_same("HTTPS://api.example/k8s/c-1", NULL, true, false);
 }
 
-static void another_name_is_vouched_for(void **state)
+static void a_tls_server_name_replaces_the_host(void **state)
 {
     (void)state;
     expect("https://10.0.0.1:6443", "kubernetes.default",
@@ -82,7 +82,7 @@ static void expect_proxy(const char *input, const char *wanted)
     endpoint_fini(&endpoint);
 }
 
-static void a_proxy_is_left_the_servers_name(void **state)
+static void a_socks_proxy_resolves_the_server_name(void **state)
 {
     (void)state;
     expect_proxy(NULL, NULL);
@@ -94,10 +94,10 @@ static void a_proxy_is_left_the_servers_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_url_stays_as_it_is),
-        cmocka_unit_test(another_name_is_vouched_for),
+        cmocka_unit_test(a_url_stays_unchanged),
+        cmocka_unit_test(a_tls_server_name_replaces_the_host),
         cmocka_unit_test(loopback_is_known),
-        cmocka_unit_test(a_proxy_is_left_the_servers_name),
+        cmocka_unit_test(a_socks_proxy_resolves_the_server_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

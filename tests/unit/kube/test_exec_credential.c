@@ -40,7 +40,7 @@ static void test_a_certificate(void **state)
     exec_credential_fini(&credential);
 }
 
-static void test_answers_that_are_none(void **state)
+static void test_invalid_answers_are_rejected(void **state)
 {
     (void)state;
     static const char *const ROWS[][2] = {
@@ -91,7 +91,7 @@ static void assert_asked(const struct kube_target *target, const char *expected)
     free(text);
 }
 
-static void test_a_plugin_is_told_of_the_cluster_if_it_wants_to(void **state)
+static void test_a_plugin_gets_the_cluster_on_request(void **state)
 {
     (void)state;
     char server[] = "https://h:1", ca[] = "foo", config[] = "{\"a\":1}", host[] = "k8s",
@@ -142,8 +142,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_token),
         cmocka_unit_test(test_a_certificate),
-        cmocka_unit_test(test_answers_that_are_none),
-        cmocka_unit_test(test_a_plugin_is_told_of_the_cluster_if_it_wants_to),
+        cmocka_unit_test(test_invalid_answers_are_rejected),
+        cmocka_unit_test(test_a_plugin_gets_the_cluster_on_request),
         cmocka_unit_test(test_the_ca_may_be_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "unit.h"
 
-static void test_at_four_fifths_of_a_life(void **state)
+static void test_renewal_is_due_at_four_fifths_of_the_lifetime(void **state)
 {
     (void)state;
     struct exec_pace pace = {0};
@@ -14,7 +14,7 @@ static void test_at_four_fifths_of_a_life(void **state)
     assert_int_equal(pace.due_ms, 1000 + 5600);
 }
 
-static void test_not_at_once_though_it_lasts_for_nothing(void **state)
+static void test_an_expired_credential_is_not_renewed_at_once(void **state)
 {
     (void)state;
     struct exec_pace pace = {0};
@@ -24,7 +24,7 @@ static void test_not_at_once_though_it_lasts_for_nothing(void **state)
     assert_int_equal(pace.due_ms, 11000);
 }
 
-static void test_never_without_an_end(void **state)
+static void test_a_credential_without_expiry_is_never_due(void **state)
 {
     (void)state;
     struct exec_pace pace = {0};
@@ -48,7 +48,7 @@ static void test_failures_back_off(void **state)
     assert_int_equal(pace.due_ms, now_ms + 81000);
 }
 
-static void test_refused_once_at_once(void **state)
+static void test_the_first_rejection_is_due_at_once(void **state)
 {
     (void)state;
     struct exec_pace pace = {0};
@@ -59,7 +59,7 @@ static void test_refused_once_at_once(void **state)
     assert_int_equal(pace.due_ms, 1001);
 }
 
-static void test_refused_again_and_again_backs_off(void **state)
+static void test_repeated_rejections_back_off(void **state)
 {
     (void)state;
     static const int64_t GAPS_MS[] = {0, 1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000};
@@ -83,7 +83,7 @@ static void test_refused_again_and_again_backs_off(void **state)
     assert_int_equal(pace.gap_ms, 1000);
 }
 
-static void test_a_refusal_does_not_put_off_what_is_due(void **state)
+static void test_a_rejection_does_not_postpone_a_due_run(void **state)
 {
     (void)state;
     struct exec_pace pace = {0};
@@ -103,13 +103,13 @@ static void test_a_refusal_does_not_put_off_what_is_due(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_at_four_fifths_of_a_life),
-        cmocka_unit_test(test_not_at_once_though_it_lasts_for_nothing),
-        cmocka_unit_test(test_never_without_an_end),
+        cmocka_unit_test(test_renewal_is_due_at_four_fifths_of_the_lifetime),
+        cmocka_unit_test(test_an_expired_credential_is_not_renewed_at_once),
+        cmocka_unit_test(test_a_credential_without_expiry_is_never_due),
         cmocka_unit_test(test_failures_back_off),
-        cmocka_unit_test(test_refused_once_at_once),
-        cmocka_unit_test(test_refused_again_and_again_backs_off),
-        cmocka_unit_test(test_a_refusal_does_not_put_off_what_is_due),
+        cmocka_unit_test(test_the_first_rejection_is_due_at_once),
+        cmocka_unit_test(test_repeated_rejections_back_off),
+        cmocka_unit_test(test_a_rejection_does_not_postpone_a_due_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

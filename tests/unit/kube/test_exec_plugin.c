@@ -109,7 +109,7 @@ static long n_runs(void)
     return (long)facts.st_size / (long)strlen("run\n");
 }
 
-static void test_a_refused_token_is_asked_for_again(void **state)
+static void test_a_rejected_token_is_renewed(void **state)
 {
     (void)state;
     (void)temp_folder_write(&folder, "status", "\"token\":\"first\"");
@@ -125,7 +125,7 @@ static void test_a_refused_token_is_asked_for_again(void **state)
     assert_int_equal(n_changes, 1);
 }
 
-static void test_it_fails_first_and_then_it_does_not(void **state)
+static void test_a_failed_renewal_is_retried(void **state)
 {
     (void)state;
     (void)temp_folder_write(&folder, "status", "\"token\":\"first\"");
@@ -140,7 +140,7 @@ static void test_it_fails_first_and_then_it_does_not(void **state)
     assert_int_equal(n_runs(), 3);
 }
 
-static void test_one_that_expires_is_renewed_before_anybody_asks(void **state)
+static void test_an_expiring_credential_is_renewed_in_advance(void **state)
 {
     (void)state;
     (void)temp_folder_write(&folder, "status",
@@ -173,7 +173,7 @@ static void test_a_certificate_is_renewed(void **state)
     kube_credentials_free(credentials);
 }
 
-static void test_the_kubeconfigs_certificate_goes_first(void **state)
+static void test_the_kubeconfigs_certificate_takes_precedence(void **state)
 {
     (void)state;
     char cert[] = "static", key[] = "/key";
@@ -190,7 +190,7 @@ static void test_the_kubeconfigs_certificate_goes_first(void **state)
     kube_credentials_free(credentials);
 }
 
-static void test_without_a_credential_there_is_no_beginning(void **state)
+static void test_the_start_fails_without_a_credential(void **state)
 {
     (void)state;
     struct kube_credentials *credentials = NULL;
@@ -209,7 +209,7 @@ static void test_without_a_credential_there_is_no_beginning(void **state)
 }
 
 /* The plugin's second run holds a pipe, which ends when it exits. */
-static void test_the_end_does_not_wait_for_a_plugin_that_hangs(void **state)
+static void test_the_end_does_not_wait_for_a_hanging_plugin(void **state)
 {
     (void)state;
     char byte;
@@ -246,7 +246,7 @@ static void *ask_often(void *context)
 }
 
 /* For ThreadSanitizer: all functions for any thread, concurrently. */
-static void test_many_threads_ask(void **state)
+static void test_many_threads_get_the_credential(void **state)
 {
     (void)state;
     struct asker askers[4];
@@ -269,14 +269,14 @@ static void test_many_threads_ask(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_FILES(test_a_refused_token_is_asked_for_again),
-        WITH_FILES(test_it_fails_first_and_then_it_does_not),
-        WITH_FILES(test_one_that_expires_is_renewed_before_anybody_asks),
+        WITH_FILES(test_a_rejected_token_is_renewed),
+        WITH_FILES(test_a_failed_renewal_is_retried),
+        WITH_FILES(test_an_expiring_credential_is_renewed_in_advance),
         WITH_FILES(test_a_certificate_is_renewed),
-        WITH_FILES(test_the_kubeconfigs_certificate_goes_first),
-        WITH_FILES(test_without_a_credential_there_is_no_beginning),
-        WITH_FILES(test_the_end_does_not_wait_for_a_plugin_that_hangs),
-        WITH_FILES(test_many_threads_ask),
+        WITH_FILES(test_the_kubeconfigs_certificate_takes_precedence),
+        WITH_FILES(test_the_start_fails_without_a_credential),
+        WITH_FILES(test_the_end_does_not_wait_for_a_hanging_plugin),
+        WITH_FILES(test_many_threads_get_the_credential),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

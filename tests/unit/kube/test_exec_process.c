@@ -59,14 +59,14 @@ static void assert_fault(const char *message)
     assert_string_equal(err.text, expected);
 }
 
-static void test_its_answer_is_read(void **state)
+static void test_the_plugins_output_is_read(void **state)
 {
     (void)state;
     assert_int_equal(run("echo words >&2; echo one; echo two", GENEROUS_MS, -1), 0);
     assert_string_equal(buf_text(&answer), "one\ntwo\n");
 }
 
-static void test_what_it_is_told(void **state)
+static void test_the_plugin_gets_arguments_and_environment(void **state)
 {
     (void)state;
     char echo[] = "plugin", one[] = "a b", two[] = "";
@@ -92,7 +92,7 @@ static void test_what_it_is_told(void **state)
     free(before);
 }
 
-static void test_it_gets_no_file_of_ours(void **state)
+static void test_the_plugin_inherits_no_descriptors(void **state)
 {
     (void)state;
     int leak = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -111,7 +111,7 @@ static unsigned long long signals_of(const char *name)
     return at ? strtoull(at + strlen(name), NULL, 16) : 0;
 }
 
-static void test_its_signals_are_as_at_home(void **state)
+static void test_the_plugin_has_default_signals(void **state)
 {
     (void)state;
     sigset_t all, before;
@@ -126,7 +126,7 @@ static void test_its_signals_are_as_at_home(void **state)
     assert_true((signals_of("SigIgn:") & 0x7fffffff) == 0); /* 32 and 33 belong to the C library */
 }
 
-static void test_a_failure_has_its_last_words(void **state)
+static void test_a_failure_reports_the_last_output(void **state)
 {
     (void)state;
     assert_int_equal(
@@ -140,7 +140,7 @@ static void test_a_failure_has_its_last_words(void **state)
     assert_fault("was ended by signal 15");
 }
 
-static void test_last_words_have_an_end(void **state)
+static void test_the_reported_output_is_bounded(void **state)
 {
     (void)state;
     assert_int_equal(run("i=0; while [ $i -lt 2000 ]; do echo \"line $i\" >&2; i=$((i+1)); done; "
@@ -152,7 +152,7 @@ static void test_last_words_have_an_end(void **state)
     assert_null(strstr(err.text, "line 1900"));
 }
 
-static void test_one_that_is_not_there(void **state)
+static void test_an_absent_plugin_is_an_error(void **state)
 {
     (void)state;
     char hint[] = "install it:\n  apt install it";
@@ -184,7 +184,7 @@ static void await_end(int lifeline)
 
 #define HOLD_LIFELINE "exec 9>\"${0%/*}/lifeline\"; "
 
-static void test_one_that_takes_too_long_is_killed_with_its_children(void **state)
+static void test_a_slow_plugin_is_killed_with_its_children(void **state)
 {
     (void)state;
     int lifeline = open_lifeline();
@@ -196,7 +196,7 @@ static void test_one_that_takes_too_long_is_killed_with_its_children(void **stat
 }
 
 /* As process 1 of a container, which inherits every orphan. */
-static void test_what_is_killed_leaves_no_zombie(void **state)
+static void test_a_killed_plugin_leaves_no_zombie(void **state)
 {
     (void)state;
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
@@ -206,7 +206,7 @@ static void test_what_is_killed_leaves_no_zombie(void **state)
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
 }
 
-static void test_one_that_answers_without_end_is_killed(void **state)
+static void test_a_plugin_with_endless_output_is_killed(void **state)
 {
     (void)state;
     int lifeline = open_lifeline();
@@ -216,7 +216,7 @@ static void test_one_that_answers_without_end_is_killed(void **state)
     await_end(lifeline);
 }
 
-static void test_one_is_stopped(void **state)
+static void test_a_stop_kills_the_plugin(void **state)
 {
     (void)state;
     int lifeline = open_lifeline();
@@ -227,7 +227,7 @@ static void test_one_is_stopped(void **state)
     await_end(lifeline);
 }
 
-static void test_what_it_leaves_running_is_not_waited_for(void **state)
+static void test_processes_left_by_the_plugin_are_not_awaited(void **state)
 {
     (void)state;
     int lifeline = open_lifeline();
@@ -238,7 +238,7 @@ static void test_what_it_leaves_running_is_not_waited_for(void **state)
     await_end(lifeline);
 }
 
-static void test_one_that_closes_its_output_first(void **state)
+static void test_a_plugin_may_close_its_output_first(void **state)
 {
     (void)state;
     assert_int_equal(run("echo done; exec >&- 2>&-; exec true", GENEROUS_MS, -1), 0);
@@ -272,19 +272,19 @@ static void test_last_lines_keep_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_FILES(test_its_answer_is_read),
-        WITH_FILES(test_what_it_is_told),
-        WITH_FILES(test_it_gets_no_file_of_ours),
-        WITH_FILES(test_its_signals_are_as_at_home),
-        WITH_FILES(test_a_failure_has_its_last_words),
-        WITH_FILES(test_last_words_have_an_end),
-        WITH_FILES(test_one_that_is_not_there),
-        WITH_FILES(test_one_that_takes_too_long_is_killed_with_its_children),
-        WITH_FILES(test_what_is_killed_leaves_no_zombie),
-        WITH_FILES(test_one_that_answers_without_end_is_killed),
-        WITH_FILES(test_one_is_stopped),
-        WITH_FILES(test_what_it_leaves_running_is_not_waited_for),
-        WITH_FILES(test_one_that_closes_its_output_first),
+        WITH_FILES(test_the_plugins_output_is_read),
+        WITH_FILES(test_the_plugin_gets_arguments_and_environment),
+        WITH_FILES(test_the_plugin_inherits_no_descriptors),
+        WITH_FILES(test_the_plugin_has_default_signals),
+        WITH_FILES(test_a_failure_reports_the_last_output),
+        WITH_FILES(test_the_reported_output_is_bounded),
+        WITH_FILES(test_an_absent_plugin_is_an_error),
+        WITH_FILES(test_a_slow_plugin_is_killed_with_its_children),
+        WITH_FILES(test_a_killed_plugin_leaves_no_zombie),
+        WITH_FILES(test_a_plugin_with_endless_output_is_killed),
+        WITH_FILES(test_a_stop_kills_the_plugin),
+        WITH_FILES(test_processes_left_by_the_plugin_are_not_awaited),
+        WITH_FILES(test_a_plugin_may_close_its_output_first),
         cmocka_unit_test(test_last_lines_keep_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

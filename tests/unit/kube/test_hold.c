@@ -41,7 +41,7 @@ static void answered(struct fixture *fixture, const char *path, const char *body
     assert_true(hold_tick(fixture->hold, UNTIL_MS) == CLOCK_NEVER);
 }
 
-static void nothing_is_asked_before_its_time(void **state)
+static void nothing_is_requested_before_its_time(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -73,7 +73,7 @@ static void the_ledger_catches_up(void **state)
     end(&fixture);
 }
 
-static void where_versions_do_not_compare_the_pods_are_listed(void **state)
+static void incomparable_versions_relist_the_pods(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -88,9 +88,9 @@ static void where_versions_do_not_compare_the_pods_are_listed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_asked_before_its_time),
+        cmocka_unit_test(nothing_is_requested_before_its_time),
         cmocka_unit_test(the_ledger_catches_up),
-        cmocka_unit_test(where_versions_do_not_compare_the_pods_are_listed),
+        cmocka_unit_test(incomparable_versions_relist_the_pods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

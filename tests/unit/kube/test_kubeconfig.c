@@ -98,7 +98,7 @@ static void test_a_user(void **state)
     kube_target_fini(&target);
 }
 
-static void test_a_user_may_be_nobody(void **state)
+static void test_a_context_may_have_no_user(void **state)
 {
     (void)state;
     struct kube_target target =
@@ -314,7 +314,7 @@ static void test_faults_of_clusters(void **state)
     ASSERT_FAULTS(FAULTS);
 }
 
-static void test_what_is_not_supported_is_refused_by_name(void **state)
+static void test_unsupported_members_are_rejected_by_name(void **state)
 {
     (void)state;
     static const struct fault FAULTS[] = {
@@ -405,7 +405,7 @@ static void test_faults_of_plugins(void **state)
     ASSERT_FAULTS(FAULTS);
 }
 
-static void test_a_context_that_was_asked_for_is_not_there(void **state)
+static void test_an_absent_context_is_an_error(void **state)
 {
     (void)state;
     const char *const texts[] = {FIRST, SECOND};
@@ -422,16 +422,16 @@ int main(void)
         cmocka_unit_test(test_a_cluster),
         cmocka_unit_test(test_a_cluster_without_verification),
         cmocka_unit_test(test_a_user),
-        cmocka_unit_test(test_a_user_may_be_nobody),
+        cmocka_unit_test(test_a_context_may_have_no_user),
         cmocka_unit_test(test_a_plugin),
         cmocka_unit_test(test_a_kubeconfig_may_be_json),
         cmocka_unit_test(test_files_are_merged),
         cmocka_unit_test(test_faults_of_contexts),
         cmocka_unit_test(test_faults_of_clusters),
-        cmocka_unit_test(test_what_is_not_supported_is_refused_by_name),
+        cmocka_unit_test(test_unsupported_members_are_rejected_by_name),
         cmocka_unit_test(test_faults_of_users),
         cmocka_unit_test(test_faults_of_plugins),
-        cmocka_unit_test(test_a_context_that_was_asked_for_is_not_there),
+        cmocka_unit_test(test_an_absent_context_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void it_decides_when_its_ledger_is_as_of_then(void **state)
+static void a_leader_decides_once_its_ledger_caught_up(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -31,7 +31,7 @@ static void it_decides_when_its_ledger_is_as_of_then(void **state)
     end(&fixture);
 }
 
-static void where_versions_say_nothing_the_pods_are_listed_anew(void **state)
+static void incomparable_versions_relist_the_pods(void **state)
 {
     static const struct {
         unsigned status;
@@ -49,7 +49,7 @@ static void where_versions_say_nothing_the_pods_are_listed_anew(void **state)
     }
 }
 
-static void where_the_pods_cannot_be_asked_they_are_listed_anew(void **state)
+static void a_failed_get_of_pods_relists_them(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -62,7 +62,7 @@ static void where_the_pods_cannot_be_asked_they_are_listed_anew(void **state)
     end(&fixture);
 }
 
-static void it_may_decide_until_what_it_begins_would_last_too_long(void **state)
+static void a_leader_decides_until_a_request_would_outlast_its_lease(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -91,7 +91,7 @@ static void it_may_decide_until_what_it_begins_would_last_too_long(void **state)
     end(&fixture);
 }
 
-static void who_takes_it_again_catches_up_again(void **state)
+static void a_leader_catches_up_each_time_it_acquires_the_lease(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -113,7 +113,7 @@ static void who_takes_it_again_catches_up_again(void **state)
     end(&fixture);
 }
 
-static void a_question_of_the_last_time_is_asked_again(void **state)
+static void a_request_of_the_last_term_is_sent_again(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -130,7 +130,7 @@ static void a_question_of_the_last_time_is_asked_again(void **state)
     end(&fixture);
 }
 
-static void the_slice_is_written_as_soon_as_the_lease_is_held(void **state)
+static void the_endpoint_slice_is_written_once_the_lease_is_acquired(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -148,7 +148,7 @@ static void the_slice_is_written_as_soon_as_the_lease_is_held(void **state)
     end(&fixture);
 }
 
-static void what_a_watch_shows_is_passed_on(void **state)
+static void watch_events_are_passed_on(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -173,7 +173,7 @@ static void what_a_watch_shows_is_passed_on(void **state)
 }
 
 /* Another replica may create it and lead. */
-static void who_sees_the_lease_deleted_decides_no_more_until_it_has_written_it(void **state)
+static void a_leader_stops_deciding_when_the_lease_is_deleted(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -197,7 +197,7 @@ static void who_sees_the_lease_deleted_decides_no_more_until_it_has_written_it(v
     end(&fixture);
 }
 
-static void it_is_given_up_once_and_that_is_told_once(void **state)
+static void the_lease_is_released_and_reported_once(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -215,7 +215,7 @@ static void it_is_given_up_once_and_that_is_told_once(void **state)
     end(&fixture);
 }
 
-static void metrics_say_who_leads(void **state)
+static void metrics_show_leadership(void **state)
 {
     struct fixture fixture;
     struct buf text;
@@ -240,17 +240,17 @@ static void metrics_say_who_leads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_decides_when_its_ledger_is_as_of_then),
-        cmocka_unit_test(where_versions_say_nothing_the_pods_are_listed_anew),
-        cmocka_unit_test(where_the_pods_cannot_be_asked_they_are_listed_anew),
-        cmocka_unit_test(it_may_decide_until_what_it_begins_would_last_too_long),
-        cmocka_unit_test(who_takes_it_again_catches_up_again),
-        cmocka_unit_test(a_question_of_the_last_time_is_asked_again),
-        cmocka_unit_test(the_slice_is_written_as_soon_as_the_lease_is_held),
-        cmocka_unit_test(what_a_watch_shows_is_passed_on),
-        cmocka_unit_test(who_sees_the_lease_deleted_decides_no_more_until_it_has_written_it),
-        cmocka_unit_test(it_is_given_up_once_and_that_is_told_once),
-        cmocka_unit_test(metrics_say_who_leads),
+        cmocka_unit_test(a_leader_decides_once_its_ledger_caught_up),
+        cmocka_unit_test(incomparable_versions_relist_the_pods),
+        cmocka_unit_test(a_failed_get_of_pods_relists_them),
+        cmocka_unit_test(a_leader_decides_until_a_request_would_outlast_its_lease),
+        cmocka_unit_test(a_leader_catches_up_each_time_it_acquires_the_lease),
+        cmocka_unit_test(a_request_of_the_last_term_is_sent_again),
+        cmocka_unit_test(the_endpoint_slice_is_written_once_the_lease_is_acquired),
+        cmocka_unit_test(watch_events_are_passed_on),
+        cmocka_unit_test(a_leader_stops_deciding_when_the_lease_is_deleted),
+        cmocka_unit_test(the_lease_is_released_and_reported_once),
+        cmocka_unit_test(metrics_show_leadership),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static void check_metric(const struct fixture *fixture, const char *sample)
     buf_fini(&text);
 }
 
-static void who_cannot_decide_takes_nothing(void **state)
+static void a_replica_with_an_unusable_ledger_acquires_nothing(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -85,7 +85,7 @@ static void who_cannot_decide_takes_nothing(void **state)
     end(&fixture);
 }
 
-static void a_leader_that_cannot_decide_for_long_gives_it_up(void **state)
+static void a_leader_with_an_unusable_ledger_releases_the_lease(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -99,7 +99,7 @@ static void a_leader_that_cannot_decide_for_long_gives_it_up(void **state)
     end(&fixture);
 }
 
-static void it_is_called_when_its_patience_ends(void **state)
+static void the_next_tick_is_due_when_the_grace_period_ends(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -114,7 +114,7 @@ static void it_is_called_when_its_patience_ends(void **state)
     end(&fixture);
 }
 
-static void a_short_while_is_nothing(void **state)
+static void a_short_unusable_time_changes_nothing(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -129,7 +129,7 @@ static void a_short_while_is_nothing(void **state)
     end(&fixture);
 }
 
-static void what_it_began_is_over_before(void **state)
+static void the_lease_is_released_after_open_requests_end(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -150,7 +150,7 @@ static void what_it_began_is_over_before(void **state)
     end(&fixture);
 }
 
-static void who_can_decide_again_before_that_goes_on(void **state)
+static void a_leader_usable_again_before_the_release_goes_on(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -169,7 +169,7 @@ static void who_can_decide_again_before_that_goes_on(void **state)
     end(&fixture);
 }
 
-static void who_comes_back_catches_up_again(void **state)
+static void a_returning_leader_catches_up_again(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -188,7 +188,7 @@ static void who_comes_back_catches_up_again(void **state)
 }
 
 /* Another replica may assume that the former leader's requests are over. */
-static void who_lost_it_and_cannot_decide_does_not_keep_it_from_others(void **state)
+static void an_unusable_former_leader_does_not_keep_the_lease(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -206,7 +206,7 @@ static void who_lost_it_and_cannot_decide_does_not_keep_it_from_others(void **st
     end(&fixture);
 }
 
-static void who_is_stopped_waits_for_what_it_began_too(void **state)
+static void a_stopped_leader_waits_for_its_open_requests(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -225,7 +225,7 @@ static void who_is_stopped_waits_for_what_it_began_too(void **state)
     end(&fixture);
 }
 
-static void who_has_left_and_is_stopped_is_done(void **state)
+static void a_stopped_replica_that_released_is_done(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -244,16 +244,16 @@ static void who_has_left_and_is_stopped_is_done(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_cannot_decide_takes_nothing),
-        cmocka_unit_test(a_leader_that_cannot_decide_for_long_gives_it_up),
-        cmocka_unit_test(it_is_called_when_its_patience_ends),
-        cmocka_unit_test(a_short_while_is_nothing),
-        cmocka_unit_test(what_it_began_is_over_before),
-        cmocka_unit_test(who_can_decide_again_before_that_goes_on),
-        cmocka_unit_test(who_comes_back_catches_up_again),
-        cmocka_unit_test(who_lost_it_and_cannot_decide_does_not_keep_it_from_others),
-        cmocka_unit_test(who_is_stopped_waits_for_what_it_began_too),
-        cmocka_unit_test(who_has_left_and_is_stopped_is_done),
+        cmocka_unit_test(a_replica_with_an_unusable_ledger_acquires_nothing),
+        cmocka_unit_test(a_leader_with_an_unusable_ledger_releases_the_lease),
+        cmocka_unit_test(the_next_tick_is_due_when_the_grace_period_ends),
+        cmocka_unit_test(a_short_unusable_time_changes_nothing),
+        cmocka_unit_test(the_lease_is_released_after_open_requests_end),
+        cmocka_unit_test(a_leader_usable_again_before_the_release_goes_on),
+        cmocka_unit_test(a_returning_leader_catches_up_again),
+        cmocka_unit_test(an_unusable_former_leader_does_not_keep_the_lease),
+        cmocka_unit_test(a_stopped_leader_waits_for_its_open_requests),
+        cmocka_unit_test(a_stopped_replica_that_released_is_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

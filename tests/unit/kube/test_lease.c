@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void one_that_is_not_there_is_made(void **state)
+static void an_absent_lease_is_created(void **state)
 {
     struct lease_harness harness;
     (void)state;
@@ -58,7 +58,7 @@ static void milliseconds_are_six_digits(void **state)
     lease_harness_fini(&harness);
 }
 
-static void one_that_another_holds_is_waited_for_by_our_own_clock(void **state)
+static void a_foreign_lease_expires_by_our_own_clock(void **state)
 {
     struct lease_harness harness;
     (void)state;
@@ -83,7 +83,7 @@ static void one_that_another_holds_is_waited_for_by_our_own_clock(void **state)
     lease_harness_fini(&harness);
 }
 
-static void each_renewal_of_the_other_begins_the_time_anew(void **state)
+static void each_foreign_renewal_restarts_the_time(void **state)
 {
     struct lease_harness harness;
     char renew_time[] = "2026-11-21T10:00:00.000000Z";
@@ -99,7 +99,7 @@ static void each_renewal_of_the_other_begins_the_time_anew(void **state)
     lease_harness_fini(&harness);
 }
 
-static void what_others_wrote_stays(void **state)
+static void members_written_by_others_stay(void **state)
 {
     struct lease_harness harness;
     (void)state;
@@ -131,7 +131,7 @@ static void the_jitter_follows_from_the_seed(void **state)
     assert_int_equal(waits[0], waits[1]);
 }
 
-static void a_conflict_of_a_renewal_is_looked_into(void **state)
+static void a_conflict_of_a_renewal_is_followed_by_a_read(void **state)
 {
     struct lease_harness harness;
     (void)state;
@@ -153,7 +153,7 @@ static void a_conflict_of_a_renewal_is_looked_into(void **state)
     lease_harness_fini(&harness);
 }
 
-static void without_a_renewal_it_stops_at_the_deadline(void **state)
+static void a_leader_without_renewal_stops_at_the_deadline(void **state)
 {
     struct lease_harness harness;
     (void)state;
@@ -176,7 +176,7 @@ static void without_a_renewal_it_stops_at_the_deadline(void **state)
     lease_harness_fini(&harness);
 }
 
-static void it_stops_at_the_deadline_while_an_answer_is_waited_for(void **state)
+static void a_leader_stops_at_the_deadline_despite_an_open_request(void **state)
 {
     struct lease_harness harness;
     (void)state;
@@ -232,7 +232,7 @@ static void garbage_is_a_failed_round(void **state)
     }
 }
 
-static void one_without_a_spec_is_free(void **state)
+static void a_lease_without_spec_is_free(void **state)
 {
     struct lease_harness harness;
     (void)state;
@@ -280,19 +280,19 @@ static const struct lease_script SCRIPTS[] = {
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_that_is_not_there_is_made),
+        cmocka_unit_test(an_absent_lease_is_created),
         cmocka_unit_test(the_holder_writes_on_its_own_last_write),
         cmocka_unit_test(milliseconds_are_six_digits),
-        cmocka_unit_test(one_that_another_holds_is_waited_for_by_our_own_clock),
-        cmocka_unit_test(each_renewal_of_the_other_begins_the_time_anew),
-        cmocka_unit_test(what_others_wrote_stays),
+        cmocka_unit_test(a_foreign_lease_expires_by_our_own_clock),
+        cmocka_unit_test(each_foreign_renewal_restarts_the_time),
+        cmocka_unit_test(members_written_by_others_stay),
         cmocka_unit_test(the_jitter_follows_from_the_seed),
-        cmocka_unit_test(a_conflict_of_a_renewal_is_looked_into),
-        cmocka_unit_test(without_a_renewal_it_stops_at_the_deadline),
-        cmocka_unit_test(it_stops_at_the_deadline_while_an_answer_is_waited_for),
+        cmocka_unit_test(a_conflict_of_a_renewal_is_followed_by_a_read),
+        cmocka_unit_test(a_leader_without_renewal_stops_at_the_deadline),
+        cmocka_unit_test(a_leader_stops_at_the_deadline_despite_an_open_request),
         cmocka_unit_test(a_wall_clock_that_jumps_changes_nothing),
         cmocka_unit_test(garbage_is_a_failed_round),
-        cmocka_unit_test(one_without_a_spec_is_free),
+        cmocka_unit_test(a_lease_without_spec_is_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) +
            lease_harness_run(SCRIPTS, sizeof SCRIPTS / sizeof *SCRIPTS);

@@ -24,7 +24,7 @@ static void leave(struct lease_harness *harness)
 
 /* ---- releasing ---- */
 
-static void the_holder_gives_it_up(void **state)
+static void the_holder_releases_the_lease(void **state)
 {
     struct lease_harness harness;
     (void)state;
@@ -45,7 +45,7 @@ static void the_holder_gives_it_up(void **state)
     lease_harness_fini(&harness);
 }
 
-static void what_fails_is_tried_again_soon_while_others_wait(void **state)
+static void a_failed_release_is_retried_soon(void **state)
 {
     struct lease_harness harness;
     (void)state;
@@ -69,7 +69,7 @@ static void what_fails_is_tried_again_soon_while_others_wait(void **state)
 
 /* ---- leaving it to others ---- */
 
-static void one_that_is_free_is_looked_at_and_left_alone(void **state)
+static void a_free_lease_is_read_but_not_acquired(void **state)
 {
     static const enum lease_aim AIMS[] = {LEASE_KEEP, LEASE_LEAVE};
     (void)state;
@@ -94,7 +94,7 @@ static void one_that_is_free_is_looked_at_and_left_alone(void **state)
 /* ---- acquiring again ---- */
 
 /* By then it knows that the holder is dead. */
-static void who_has_looked_on_need_not_wait(void **state)
+static void a_replica_that_watched_need_not_wait(void **state)
 {
     struct lease_harness harness;
     (void)state;
@@ -152,10 +152,10 @@ static const struct lease_script SCRIPTS[] = {
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_holder_gives_it_up),
-        cmocka_unit_test(what_fails_is_tried_again_soon_while_others_wait),
-        cmocka_unit_test(one_that_is_free_is_looked_at_and_left_alone),
-        cmocka_unit_test(who_has_looked_on_need_not_wait),
+        cmocka_unit_test(the_holder_releases_the_lease),
+        cmocka_unit_test(a_failed_release_is_retried_soon),
+        cmocka_unit_test(a_free_lease_is_read_but_not_acquired),
+        cmocka_unit_test(a_replica_that_watched_need_not_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) +
            lease_harness_run(SCRIPTS, sizeof SCRIPTS / sizeof *SCRIPTS);

@@ -14,7 +14,7 @@ static void follow(struct lease_harness *harness)
     lease_harness_expect_nothing(harness);
 }
 
-static void a_renewal_that_is_seen_counts(void **state)
+static void a_watched_renewal_counts(void **state)
 {
     struct lease_harness harness;
     (void)state;
@@ -32,7 +32,7 @@ static void a_renewal_that_is_seen_counts(void **state)
     lease_harness_fini(&harness);
 }
 
-static void one_that_is_deleted_is_its_holders_until_its_time_is_over(void **state)
+static void a_deleted_lease_stays_its_holders_until_it_expires(void **state)
 {
     struct lease_harness harness;
     (void)state;
@@ -78,8 +78,8 @@ static const struct lease_script SCRIPTS[] = {
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_renewal_that_is_seen_counts),
-        cmocka_unit_test(one_that_is_deleted_is_its_holders_until_its_time_is_over),
+        cmocka_unit_test(a_watched_renewal_counts),
+        cmocka_unit_test(a_deleted_lease_stays_its_holders_until_it_expires),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) +
            lease_harness_run(SCRIPTS, sizeof SCRIPTS / sizeof *SCRIPTS);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void the_same_is_told_once(void **state)
+static void an_equal_message_is_logged_once(void **state)
 {
     struct log_dedup log = {""};
     (void)state;
@@ -14,7 +14,7 @@ static void the_same_is_told_once(void **state)
     assert_true(log_dedup_is_news(&log, "GET /pods: 403"));
 }
 
-static void what_has_ended_is_told_again(void **state)
+static void an_ended_failure_is_logged_again(void **state)
 {
     struct log_dedup log = {""};
     (void)state;
@@ -26,7 +26,7 @@ static void what_has_ended_is_told_again(void **state)
     assert_true(log_dedup_is_news(&log, "GET /pods: 403"));
 }
 
-static void of_an_answer_the_status_tells(void **state)
+static void answers_are_compared_by_status(void **state)
 {
     struct log_dedup log = {""};
     (void)state;
@@ -36,7 +36,7 @@ static void of_an_answer_the_status_tells(void **state)
     assert_true(log_dedup_is_news(&log, "PUT /b/gpu: 503: no leader"));
 }
 
-static void of_no_answer_the_words_without_their_numbers(void **state)
+static void failures_are_compared_by_text_without_numbers(void **state)
 {
     struct log_dedup log = {""};
     (void)state;
@@ -66,10 +66,10 @@ static void of_a_long_failure_the_first_511_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_is_told_once),
-        cmocka_unit_test(what_has_ended_is_told_again),
-        cmocka_unit_test(of_an_answer_the_status_tells),
-        cmocka_unit_test(of_no_answer_the_words_without_their_numbers),
+        cmocka_unit_test(an_equal_message_is_logged_once),
+        cmocka_unit_test(an_ended_failure_is_logged_again),
+        cmocka_unit_test(answers_are_compared_by_status),
+        cmocka_unit_test(failures_are_compared_by_text_without_numbers),
         cmocka_unit_test(of_a_long_failure_the_first_511_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,7 +85,7 @@ static int64_t retry_after_of(struct fake_api *api, const char *header)
     return seconds;
 }
 
-static void retry_after_is_told_in_seconds(void **state)
+static void retry_after_is_reported_in_seconds(void **state)
 {
     assert_int_equal(retry_after_of(*state, "Retry-After: 17\r\n"), 17);
     assert_int_equal(retry_after_of(*state, "retry-after: 0\r\n"), 0);
@@ -117,7 +117,7 @@ static void redirects_are_answers(void **state)
     (void)close(connection);
 }
 
-static void nobody_listens_is_not_sent(void **state)
+static void a_refused_connection_is_not_sent(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_post("/a", "{}");
@@ -178,7 +178,7 @@ static void no_connection_in_time_is_not_sent(void **state)
     fake_api_expect_outcome(fake_api_ask(api, &request), KUBE_NOT_SENT, FAKE_API_NO_ANSWER);
 }
 
-static void too_large_an_answer_is_unknown(void **state)
+static void a_too_large_answer_is_unknown(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_get("/a");
@@ -191,7 +191,7 @@ static void too_large_an_answer_is_unknown(void **state)
     fake_api_expect_closed(connection);
 }
 
-static void a_refused_token_is_renewed(void **state)
+static void a_rejected_token_is_renewed(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_post("/a", "{}");
@@ -207,7 +207,7 @@ static void a_refused_token_is_renewed(void **state)
     (void)close(connection);
 }
 
-static void what_is_refused_waits_for_a_newer_token(void **state)
+static void a_rejected_request_waits_for_a_newer_token(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_get("/a"), other = fake_api_get("/b");
@@ -228,7 +228,7 @@ static void what_is_refused_waits_for_a_newer_token(void **state)
     (void)close(connection);
 }
 
-static void the_second_refusal_is_the_answer(void **state)
+static void the_second_rejection_is_the_answer(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_get("/a");
@@ -244,7 +244,7 @@ static void the_second_refusal_is_the_answer(void **state)
     (void)close(connection);
 }
 
-static void a_refusal_is_the_answer_when_no_newer_token_comes(void **state)
+static void a_rejection_without_a_newer_token_is_the_answer(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_get("/a");
@@ -257,7 +257,7 @@ static void a_refusal_is_the_answer_when_no_newer_token_comes(void **state)
 }
 
 /* The connection's certificate may be rejected, and the file may contain another by now. */
-static void after_a_refusal_connections_are_new(void **state)
+static void a_rejection_retires_open_connections(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_get("/a");
@@ -275,7 +275,7 @@ static void after_a_refusal_connections_are_new(void **state)
     (void)close(connection);
 }
 
-static void many_at_once_are_all_at_the_server(void **state)
+static void many_requests_run_in_parallel(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_post("/a", "{}");
@@ -305,7 +305,7 @@ static int idle_connection(struct fake_api *api)
     return connection;
 }
 
-static void what_changes_something_is_not_sent_twice(void **state)
+static void a_write_is_not_sent_twice(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_post("/a", "{}");
@@ -330,14 +330,14 @@ static void check_asked_again(struct fake_api *api, const struct kube_request *r
     (void)close(connection);
 }
 
-static void what_only_reads_is_asked_again(void **state)
+static void a_read_is_retried(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_get("/a");
     check_asked_again(api, &request, "GET /a ");
 }
 
-static void a_post_that_only_asks_is_asked_again(void **state)
+static void a_read_only_post_is_retried(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_post("/a", "{}");
@@ -345,7 +345,7 @@ static void a_post_that_only_asks_is_asked_again(void **state)
     check_asked_again(api, &request, "POST /a ");
 }
 
-static void fresh_retires_what_is_open(void **state)
+static void a_fresh_request_retires_open_connections(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request slow = fake_api_get("/slow"), fresh = fake_api_get("/fresh");
@@ -368,7 +368,7 @@ static void fresh_retires_what_is_open(void **state)
     (void)close(newer);
 }
 
-static void a_time_out_retires_what_is_open(void **state)
+static void a_timeout_retires_open_connections(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request slow = fake_api_get("/slow"), late = fake_api_get("/late");
@@ -386,7 +386,7 @@ static void a_time_out_retires_what_is_open(void **state)
 }
 
 /* Its own connection is closed; the other stays in use. */
-static void a_time_out_of_what_only_asks_retires_nothing(void **state)
+static void a_timeout_of_a_read_only_post_retires_nothing(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request slow = fake_api_get("/slow"), late = fake_api_post("/late", "{}");
@@ -421,7 +421,7 @@ static void ask_again(void *context, const struct kube_answer *answer)
     second->api->sender.send(second->api->sender.sender, &request, box_done, second->second);
 }
 
-static void a_stop_answers_what_is_in_flight(void **state)
+static void a_stop_answers_requests_in_flight(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_post("/a", "{}");
@@ -502,29 +502,29 @@ int main(void)
         PLAIN(without_descriptors_there_is_no_loop),
         PLAIN(a_post_carries_its_body),
         PLAIN(a_connection_is_used_again),
-        PLAIN(retry_after_is_told_in_seconds),
+        PLAIN(retry_after_is_reported_in_seconds),
         PLAIN(lines_may_end_without_a_carriage_return),
         PLAIN(redirects_are_answers),
-        PLAIN(nobody_listens_is_not_sent),
+        PLAIN(a_refused_connection_is_not_sent),
         TLS(a_failed_handshake_is_not_sent),
         PLAIN(a_cut_before_the_answer_is_unknown),
         PLAIN(a_cut_in_the_answer_is_unknown),
         PLAIN(no_answer_in_time_is_unknown),
         TLS(no_connection_in_time_is_not_sent),
-        PLAIN(too_large_an_answer_is_unknown),
-        PLAIN(a_refused_token_is_renewed),
-        PLAIN(what_is_refused_waits_for_a_newer_token),
-        PLAIN(the_second_refusal_is_the_answer),
-        PLAIN(a_refusal_is_the_answer_when_no_newer_token_comes),
-        PLAIN(after_a_refusal_connections_are_new),
-        PLAIN(many_at_once_are_all_at_the_server),
-        PLAIN(what_changes_something_is_not_sent_twice),
-        PLAIN(what_only_reads_is_asked_again),
-        PLAIN(a_post_that_only_asks_is_asked_again),
-        PLAIN(fresh_retires_what_is_open),
-        PLAIN(a_time_out_retires_what_is_open),
-        PLAIN(a_time_out_of_what_only_asks_retires_nothing),
-        PLAIN(a_stop_answers_what_is_in_flight),
+        PLAIN(a_too_large_answer_is_unknown),
+        PLAIN(a_rejected_token_is_renewed),
+        PLAIN(a_rejected_request_waits_for_a_newer_token),
+        PLAIN(the_second_rejection_is_the_answer),
+        PLAIN(a_rejection_without_a_newer_token_is_the_answer),
+        PLAIN(a_rejection_retires_open_connections),
+        PLAIN(many_requests_run_in_parallel),
+        PLAIN(a_write_is_not_sent_twice),
+        PLAIN(a_read_is_retried),
+        PLAIN(a_read_only_post_is_retried),
+        PLAIN(a_fresh_request_retires_open_connections),
+        PLAIN(a_timeout_retires_open_connections),
+        PLAIN(a_timeout_of_a_read_only_post_retires_nothing),
+        PLAIN(a_stop_answers_requests_in_flight),
         cmocka_unit_test(a_loop_that_never_started_answers_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

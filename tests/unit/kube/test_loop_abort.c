@@ -19,7 +19,7 @@ static bool ends_with_a_reset(int connection)
     return n < 0;
 }
 
-static void a_change_that_is_given_up_is_cut_off(void **state)
+static void an_abandoned_write_is_aborted(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_post("/a", "{}");
@@ -30,7 +30,7 @@ static void a_change_that_is_given_up_is_cut_off(void **state)
     assert_true(ends_with_a_reset(connection));
 }
 
-static void one_that_was_not_answered_at_a_stop_is_too(void **state)
+static void a_write_unanswered_at_a_stop_is_aborted(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_post("/a", "{}");
@@ -41,7 +41,7 @@ static void one_that_was_not_answered_at_a_stop_is_too(void **state)
     assert_true(ends_with_a_reset(connection));
 }
 
-static void what_was_answered_ends_well(void **state)
+static void an_answered_request_closes_normally(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_post("/a", "{}");
@@ -60,7 +60,7 @@ static void what_was_answered_ends_well(void **state)
 }
 
 /* As after a pause of the process that used up the request's time. */
-static void what_has_no_time_left_is_not_sent(void **state)
+static void a_request_without_time_left_is_not_sent(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request late = fake_api_post("/late", "{}");
@@ -85,7 +85,7 @@ static bool may_not_leave(void *context, int64_t now_ms)
 
 /* As after a pause of the process during which another replica began to lead; with a new and with
  * an existing connection. */
-static void what_may_not_leave_any_more_is_not_sent(void **state)
+static void a_request_no_longer_allowed_is_not_sent(void **state)
 {
     struct fake_api *api = *state;
     int n_asked = 0;
@@ -130,7 +130,7 @@ static unsigned given_up_after_ms(int connection)
 }
 
 /* The kernel keeps sending for a paused process. */
-static void what_is_not_acknowledged_is_given_up_by_the_kernel(void **state)
+static void the_kernel_abandons_an_unacknowledged_request(void **state)
 {
     struct fake_api *api = *state;
     struct kube_request request = fake_api_post("/a", "{}");
@@ -187,12 +187,12 @@ static void few_connect_at_a_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_DESK(a_change_that_is_given_up_is_cut_off),
-        WITH_DESK(one_that_was_not_answered_at_a_stop_is_too),
-        WITH_DESK(what_was_answered_ends_well),
-        WITH_DESK(what_has_no_time_left_is_not_sent),
-        WITH_DESK(what_is_not_acknowledged_is_given_up_by_the_kernel),
-        WITH_DESK(what_may_not_leave_any_more_is_not_sent),
+        WITH_DESK(an_abandoned_write_is_aborted),
+        WITH_DESK(a_write_unanswered_at_a_stop_is_aborted),
+        WITH_DESK(an_answered_request_closes_normally),
+        WITH_DESK(a_request_without_time_left_is_not_sent),
+        WITH_DESK(the_kernel_abandons_an_unacknowledged_request),
+        WITH_DESK(a_request_no_longer_allowed_is_not_sent),
         cmocka_unit_test(few_connect_at_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,7 +86,7 @@ static void open_named(struct fake_api *api)
 }
 
 /* A request abandoned during name resolution delays no others. */
-static void a_name_that_is_not_resolved_holds_nobody_up(void **state)
+static void an_unresolved_name_delays_no_other_request(void **state)
 {
     struct fake_api api;
     struct kube_request slow = fake_api_get("/slow"), fresh = fake_api_get("/fresh");
@@ -126,7 +126,7 @@ int main(void)
 {
     (void)setenv("no_proxy", "*", 1);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_that_is_not_resolved_holds_nobody_up),
+        cmocka_unit_test(an_unresolved_name_delays_no_other_request),
         cmocka_unit_test(a_stop_does_not_wait_for_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static int64_t stick(void *context, int64_t now_ms)
     return CLOCK_NEVER;
 }
 
-static void a_loop_that_is_stuck_is_noticed(void **state)
+static void a_stuck_loop_is_detected(void **state)
 {
     struct sticky sticky = {.sticks = true};
     struct fake_api api;
@@ -55,6 +55,6 @@ static void a_loop_that_is_stuck_is_noticed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_loop_that_is_stuck_is_noticed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_stuck_loop_is_detected)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -154,7 +154,7 @@ static int begin_with_head(struct opener *opener)
     return connection;
 }
 
-static void pieces_come_as_they_come(void **state)
+static void pieces_are_delivered_as_received(void **state)
 {
     struct opener *opener = *state;
     int connection = begin_with_head(opener);
@@ -168,7 +168,7 @@ static void pieces_come_as_they_come(void **state)
     (void)close(connection);
 }
 
-static void a_stream_that_is_cut_is_unknown(void **state)
+static void a_cut_stream_has_an_unknown_outcome(void **state)
 {
     struct opener *opener = *state;
     int connection = begin_with_head(opener);
@@ -180,7 +180,7 @@ static void a_stream_that_is_cut_is_unknown(void **state)
 }
 
 /* libcurl buffers all of it. */
-static void what_follows_the_body_has_an_end(void **state)
+static void the_trailer_is_bounded(void **state)
 {
     struct opener *opener = *state;
     char line[1024];
@@ -196,7 +196,7 @@ static void what_follows_the_body_has_an_end(void **state)
     fake_api_expect_closed(connection);
 }
 
-static void a_watch_may_be_silent_for_any_time(void **state)
+static void a_watch_may_stay_silent(void **state)
 {
     struct opener *opener = *state;
     opener->request.timeout_ms = FAKE_API_SHORT_MS;
@@ -213,7 +213,7 @@ static void a_watch_may_be_silent_for_any_time(void **state)
     (void)close(other_connection);
 }
 
-static void a_list_may_not(void **state)
+static void a_silent_list_times_out(void **state)
 {
     struct opener *opener = *state;
     opener->request.idle_ms = FAKE_API_SHORT_MS;
@@ -233,7 +233,7 @@ static void no_head_in_time_is_unknown(void **state)
     fake_api_expect_closed(connection);
 }
 
-static void a_refused_token_is_renewed_unseen(void **state)
+static void a_rejected_token_is_renewed_unseen(void **state)
 {
     struct opener *opener = *state;
     fake_credentials_renew_on_refusal(opener->api.credentials, "Bearer second");
@@ -247,7 +247,7 @@ static void a_refused_token_is_renewed_unseen(void **state)
 }
 
 /* Once, however often it is checked. */
-static void a_refused_token_that_nobody_renews_is_told_at_once(void **state)
+static void a_rejected_token_without_renewal_is_reported_at_once(void **state)
 {
     struct opener *opener = *state;
     int connection = begin(opener);
@@ -303,7 +303,7 @@ static void a_stop_ends_a_stream_without_an_event(void **state)
     (void)close(connection);
 }
 
-static void a_fresh_one_leaves_it_where_it_is(void **state)
+static void a_fresh_request_leaves_the_stream_open(void **state)
 {
     struct opener *opener = *state;
     int connection = begin_with_head(opener);
@@ -320,7 +320,7 @@ static void a_fresh_one_leaves_it_where_it_is(void **state)
 }
 
 /* More is in the socket than libcurl reads at once. */
-static void a_stream_is_drained_when_all_that_came_is_handed_over(void **state)
+static void a_stream_is_drained_when_all_received_bytes_are_delivered(void **state)
 {
     static char chunk[300000 + 20];
     const int n = snprintf(chunk, sizeof chunk, "%x\r\n%0300000d\r\n", 300000U, 0);
@@ -336,7 +336,7 @@ static void a_stream_is_drained_when_all_that_came_is_handed_over(void **state)
     (void)close(connection);
 }
 
-static void a_quiet_stream_is_looked_at_again_and_again(void **state)
+static void a_quiet_stream_is_polled_repeatedly(void **state)
 {
     struct opener *opener = *state;
     opener->looks = 3;
@@ -362,7 +362,7 @@ static int64_t tick(void *context, int64_t now_ms)
     return ticker->calls < 3 ? ticker->due_ms : CLOCK_NEVER;
 }
 
-static void tasks_are_called_when_their_time_has_come(void **state)
+static void tasks_run_when_due(void **state)
 {
     (void)state;
     struct fake_api api;
@@ -391,22 +391,22 @@ static void tasks_are_called_when_their_time_has_come(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_STREAM(pieces_come_as_they_come),
-        WITH_STREAM(a_stream_that_is_cut_is_unknown),
-        WITH_STREAM(what_follows_the_body_has_an_end),
-        WITH_STREAM(a_watch_may_be_silent_for_any_time),
-        WITH_STREAM(a_list_may_not),
+        WITH_STREAM(pieces_are_delivered_as_received),
+        WITH_STREAM(a_cut_stream_has_an_unknown_outcome),
+        WITH_STREAM(the_trailer_is_bounded),
+        WITH_STREAM(a_watch_may_stay_silent),
+        WITH_STREAM(a_silent_list_times_out),
         WITH_STREAM(no_head_in_time_is_unknown),
-        WITH_STREAM(a_refused_token_is_renewed_unseen),
-        WITH_STREAM(a_refused_token_that_nobody_renews_is_told_at_once),
+        WITH_STREAM(a_rejected_token_is_renewed_unseen),
+        WITH_STREAM(a_rejected_token_without_renewal_is_reported_at_once),
         WITH_STREAM(a_head_may_cancel),
         WITH_STREAM(a_piece_may_cancel),
         WITH_STREAM(a_task_may_cancel),
         WITH_STREAM(a_stop_ends_a_stream_without_an_event),
-        WITH_STREAM(a_fresh_one_leaves_it_where_it_is),
-        LOOKED_AT(a_stream_is_drained_when_all_that_came_is_handed_over),
-        LOOKED_AT(a_quiet_stream_is_looked_at_again_and_again),
-        cmocka_unit_test(tasks_are_called_when_their_time_has_come),
+        WITH_STREAM(a_fresh_request_leaves_the_stream_open),
+        LOOKED_AT(a_stream_is_drained_when_all_received_bytes_are_delivered),
+        LOOKED_AT(a_quiet_stream_is_polled_repeatedly),
+        cmocka_unit_test(tasks_run_when_due),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static void assert_said(struct fixture *fixture, const char *expected)
     "level=warn mod=leader msg=\"watch forbidden; changes will be noticed late\" kind=leases "     \
     "right=" right " why=\"" request " /leases: 403: leases is forbidden\"\n"
 
-static void a_right_that_is_missing_is_told_once(void **state)
+static void a_missing_right_is_logged_once(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -57,7 +57,7 @@ static void a_right_that_is_missing_is_told_once(void **state)
     end(&fixture);
 }
 
-static void one_that_is_given_and_taken_is_told_again(void **state)
+static void a_right_lost_again_is_logged_again(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -73,7 +73,7 @@ static void one_that_is_given_and_taken_is_told_again(void **state)
     end(&fixture);
 }
 
-static void what_is_no_refusal_is_not_told(void **state)
+static void other_failures_are_not_logged(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -89,9 +89,9 @@ static void what_is_no_refusal_is_not_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_right_that_is_missing_is_told_once),
-        cmocka_unit_test(one_that_is_given_and_taken_is_told_again),
-        cmocka_unit_test(what_is_no_refusal_is_not_told),
+        cmocka_unit_test(a_missing_right_is_logged_once),
+        cmocka_unit_test(a_right_lost_again_is_logged_again),
+        cmocka_unit_test(other_failures_are_not_logged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static uint64_t caught_up(const struct harness *harness)
     return reflector_caught_up(harness->reflector);
 }
 
-static void what_is_there_already_is_enough(void **state)
+static void an_already_seen_version_is_enough(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -23,7 +23,7 @@ static void what_is_there_already_is_enough(void **state)
     harness_expect_quiet(harness, HARNESS_SILENCE_MS - 1);
 }
 
-static void the_watch_comes_to_it(void **state)
+static void the_watch_reaches_the_version(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -35,7 +35,7 @@ static void the_watch_comes_to_it(void **state)
     harness_expect_quiet(harness, HARNESS_SILENCE_MS - 1);
 }
 
-static void where_nothing_comes_it_is_listed_anew(void **state)
+static void a_silent_watch_is_relisted(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -51,7 +51,7 @@ static void where_nothing_comes_it_is_listed_anew(void **state)
     harness_expect_request(harness, HARNESS_WATCH("110"));
 }
 
-static void without_a_version_it_is_listed_at_once(void **state)
+static void a_request_without_version_relists_at_once(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -66,7 +66,7 @@ static void without_a_version_it_is_listed_at_once(void **state)
     assert_int_equal(caught_up(harness), 1);
 }
 
-static void a_list_that_was_begun_before_is_not_as_of_now(void **state)
+static void a_list_begun_earlier_is_not_current(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -83,7 +83,7 @@ static void a_list_that_was_begun_before_is_not_as_of_now(void **state)
     assert_int_equal(caught_up(harness), 2);
 }
 
-static void a_list_that_is_still_to_begin_will_do(void **state)
+static void a_list_yet_to_begin_is_current(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -97,12 +97,12 @@ static void a_list_that_is_still_to_begin_will_do(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        HARNESS_TEST(what_is_there_already_is_enough),
-        HARNESS_TEST(the_watch_comes_to_it),
-        HARNESS_TEST(where_nothing_comes_it_is_listed_anew),
-        HARNESS_TEST(without_a_version_it_is_listed_at_once),
-        HARNESS_TEST(a_list_that_was_begun_before_is_not_as_of_now),
-        HARNESS_TEST(a_list_that_is_still_to_begin_will_do),
+        HARNESS_TEST(an_already_seen_version_is_enough),
+        HARNESS_TEST(the_watch_reaches_the_version),
+        HARNESS_TEST(a_silent_watch_is_relisted),
+        HARNESS_TEST(a_request_without_version_relists_at_once),
+        HARNESS_TEST(a_list_begun_earlier_is_not_current),
+        HARNESS_TEST(a_list_yet_to_begin_is_current),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

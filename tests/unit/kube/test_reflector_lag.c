@@ -23,7 +23,7 @@ static void unread_event(struct harness *harness, const char *version)
     harness_bytes_before_others(harness, text);
 }
 
-static void a_flood_makes_it_lag_though_events_are_taken(void **state)
+static void a_flood_causes_lag_despite_processing(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -99,7 +99,7 @@ static void white_space_is_no_event(void **state)
 }
 
 /* Cutting the watch hides no backlog. Without a watch, silence_ms applies. */
-static void it_stands_still_while_no_watch_is_open(void **state)
+static void the_lag_stays_constant_without_a_watch(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -128,7 +128,7 @@ static void listed_in(struct harness *harness, int64_t ms)
     harness_answer_list(harness, "100", "ab", "");
 }
 
-static void after_the_first_list_it_is_what_the_list_took(void **state)
+static void the_lag_after_the_first_list_is_its_duration(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -141,7 +141,7 @@ static void after_the_first_list_it_is_what_the_list_took(void **state)
     assert_int_equal(lag_ms(harness), 0);
 }
 
-static void a_later_list_ends_it(void **state)
+static void a_later_list_ends_the_lag(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -159,14 +159,14 @@ static void a_later_list_ends_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        HARNESS_TEST(a_flood_makes_it_lag_though_events_are_taken),
+        HARNESS_TEST(a_flood_causes_lag_despite_processing),
         HARNESS_TEST(a_quiet_watch_does_not_lag),
         HARNESS_TEST(versions_that_do_not_compare_do_not_matter),
         HARNESS_TEST(half_an_event_is_unread),
         HARNESS_TEST(white_space_is_no_event),
-        HARNESS_TEST(it_stands_still_while_no_watch_is_open),
-        HARNESS_TEST(after_the_first_list_it_is_what_the_list_took),
-        HARNESS_TEST(a_later_list_ends_it),
+        HARNESS_TEST(the_lag_stays_constant_without_a_watch),
+        HARNESS_TEST(the_lag_after_the_first_list_is_its_duration),
+        HARNESS_TEST(a_later_list_ends_the_lag),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void pages_are_asked_for_one_after_another(void **state)
+static void pages_are_requested_one_after_another(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, "status.phase%21%3DFailed");
@@ -53,7 +53,7 @@ static void a_watch_lasts_from_five_to_ten_minutes(void **state)
     assert_int_not_equal(lasts[0], lasts[1]);
 }
 
-static void what_a_relist_does_not_name_is_gone(void **state)
+static void a_relist_removes_absent_objects(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -90,7 +90,7 @@ static void an_empty_list_is_a_list(void **state)
     }
 }
 
-static void a_page_that_is_gone_begins_the_list_anew(void **state)
+static void a_gone_page_restarts_the_list(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -107,7 +107,7 @@ static void a_page_that_is_gone_begins_the_list_anew(void **state)
 }
 
 /* However long ago the last list was: the watch is not too old. */
-static void a_list_that_is_gone_backs_off(void **state)
+static void a_gone_list_backs_off(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -119,7 +119,7 @@ static void a_list_that_is_gone_backs_off(void **state)
     assert_int_equal(harness->status.relists[RELIST_FAILED], 1);
 }
 
-static void a_page_that_is_refused_for_now_is_asked_for_again(void **state)
+static void a_temporarily_rejected_page_is_requested_again(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -135,7 +135,7 @@ static void a_page_that_is_refused_for_now_is_asked_for_again(void **state)
     assert_int_equal(harness->status.relists[RELIST_FAILED], 0);
 }
 
-static void a_list_that_is_cut_is_listed_again(void **state)
+static void a_cut_list_is_listed_again(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -157,7 +157,7 @@ static void a_list_that_is_cut_is_listed_again(void **state)
 }
 
 /* A complete text is not enough: the connection's end counts. */
-static void a_whole_list_whose_connection_broke_is_cut(void **state)
+static void a_complete_list_on_a_broken_connection_counts_as_cut(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -184,7 +184,7 @@ static void assert_garbage(const char *body, const char *why)
     harness_fini(&harness);
 }
 
-static void what_is_no_list_is_garbage(void **state)
+static void an_invalid_list_is_garbage(void **state)
 {
     (void)state;
     assert_garbage("<html>sign in</html>", "GET /api/v1/pods: 1:1: ");
@@ -213,7 +213,7 @@ static void what_is_no_list_is_garbage(void **state)
                    "a second object");
 }
 
-static void what_is_no_list_is_dropped_before_its_end(void **state)
+static void an_invalid_list_is_cancelled_early(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -238,7 +238,7 @@ static void a_page_that_leads_to_itself_is_garbage(void **state)
     assert_int_equal(harness->status.relists[RELIST_GARBAGE], 1);
 }
 
-static void an_object_that_is_too_large_is_told_by_its_name(void **state)
+static void a_too_large_object_is_reported_by_name(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -256,7 +256,7 @@ static void an_object_that_is_too_large_is_told_by_its_name(void **state)
     assert_int_equal(harness->n_too_large, 1);
 }
 
-static void what_is_too_large_and_no_object_ends_the_list_and_is_told(void **state)
+static void a_too_large_non_object_ends_the_list(void **state)
 {
     struct harness *harness = *state;
     int64_t before_ms = 0;
@@ -277,7 +277,7 @@ static void what_is_too_large_and_no_object_ends_the_list_and_is_told(void **sta
     assert_true(harness->now_ms - before_ms >= 30000);
 }
 
-static void a_refusal_is_told_in_one_short_printable_line(void **state)
+static void a_rejection_is_reported_in_one_short_printable_line(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -303,7 +303,7 @@ static void a_refusal_is_told_in_one_short_printable_line(void **state)
     assert_int_equal(harness->status.trouble, TROUBLE_FAILED);
 }
 
-static void a_token_that_is_refused_is_told_before_the_answer(void **state)
+static void a_rejected_token_is_reported_before_the_answer(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -320,7 +320,7 @@ static void a_token_that_is_refused_is_told_before_the_answer(void **state)
     assert_int_equal(harness->status.trouble, TROUBLE_NONE);
 }
 
-static void of_a_long_error_the_beginning_is_told(void **state)
+static void a_long_error_is_cut_to_its_beginning(void **state)
 {
     struct harness *harness = *state;
     struct buf body;
@@ -333,7 +333,7 @@ static void of_a_long_error_the_beginning_is_told(void **state)
     buf_fini(&body);
 }
 
-static void an_error_that_never_ends_is_not_read_to_its_end(void **state)
+static void an_endless_error_is_not_read_whole(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -350,7 +350,7 @@ static void an_error_that_never_ends_is_not_read_to_its_end(void **state)
     harness_expect_wait(harness, 1600, 3200);
 }
 
-static void waiting_doubles_up_to_half_a_minute_and_is_forgotten(void **state)
+static void the_delay_doubles_up_to_half_a_minute_and_resets(void **state)
 {
     static const int64_t STEPS_MS[] = {800, 1600, 3200, 6400, 12800, 25600, 30000, 30000};
     struct harness *harness = *state;
@@ -367,7 +367,7 @@ static void waiting_doubles_up_to_half_a_minute_and_is_forgotten(void **state)
 }
 
 /* Reflectors must not all return at the same moment; in a test the time is fixed. */
-static void how_long_it_waits_follows_from_the_seed(void **state)
+static void the_delay_follows_from_the_seed(void **state)
 {
     static const uint64_t SEEDS[] = {1, 1, 2};
     int64_t waited_ms[3];
@@ -401,7 +401,7 @@ static void retry_after_is_kept_unless_it_is_absurd(void **state)
     harness_expect_wait(harness, 300000, 300000);
 }
 
-static void after_a_time_out_the_connection_is_another(void **state)
+static void a_timeout_opens_a_new_connection(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -430,7 +430,7 @@ static void after_a_time_out_the_connection_is_another(void **state)
 
 /* ---- a kind that some API servers lack ---- */
 
-static void what_the_server_does_not_know_is_an_empty_list(void **state)
+static void an_unknown_kind_is_an_empty_list(void **state)
 {
     struct harness *harness = *state;
     harness_init_optional(harness);
@@ -468,7 +468,7 @@ static void an_unknown_kind_is_empty_though_the_answer_never_ends(void **state)
     harness_expect_request(harness, HARNESS_LIST);
 }
 
-static void only_what_may_be_unknown_is_empty_then(void **state)
+static void only_optional_kinds_may_be_unknown(void **state)
 {
     struct harness harness;
     (void)state;
@@ -489,31 +489,31 @@ static void only_what_may_be_unknown_is_empty_then(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        HARNESS_TEST(pages_are_asked_for_one_after_another),
+        HARNESS_TEST(pages_are_requested_one_after_another),
         HARNESS_TEST(a_watch_lasts_from_five_to_ten_minutes),
-        HARNESS_TEST(what_a_relist_does_not_name_is_gone),
+        HARNESS_TEST(a_relist_removes_absent_objects),
         cmocka_unit_test(an_empty_list_is_a_list),
-        HARNESS_TEST(a_page_that_is_gone_begins_the_list_anew),
-        HARNESS_TEST(a_list_that_is_gone_backs_off),
-        HARNESS_TEST(a_page_that_is_refused_for_now_is_asked_for_again),
-        HARNESS_TEST(a_list_that_is_cut_is_listed_again),
-        HARNESS_TEST(a_whole_list_whose_connection_broke_is_cut),
-        cmocka_unit_test(what_is_no_list_is_garbage),
-        HARNESS_TEST(what_is_no_list_is_dropped_before_its_end),
+        HARNESS_TEST(a_gone_page_restarts_the_list),
+        HARNESS_TEST(a_gone_list_backs_off),
+        HARNESS_TEST(a_temporarily_rejected_page_is_requested_again),
+        HARNESS_TEST(a_cut_list_is_listed_again),
+        HARNESS_TEST(a_complete_list_on_a_broken_connection_counts_as_cut),
+        cmocka_unit_test(an_invalid_list_is_garbage),
+        HARNESS_TEST(an_invalid_list_is_cancelled_early),
         HARNESS_TEST(a_page_that_leads_to_itself_is_garbage),
-        HARNESS_TEST(an_object_that_is_too_large_is_told_by_its_name),
-        HARNESS_TEST(what_is_too_large_and_no_object_ends_the_list_and_is_told),
-        HARNESS_TEST(a_refusal_is_told_in_one_short_printable_line),
-        HARNESS_TEST(a_token_that_is_refused_is_told_before_the_answer),
-        HARNESS_TEST(of_a_long_error_the_beginning_is_told),
-        HARNESS_TEST(an_error_that_never_ends_is_not_read_to_its_end),
-        HARNESS_TEST(waiting_doubles_up_to_half_a_minute_and_is_forgotten),
-        cmocka_unit_test(how_long_it_waits_follows_from_the_seed),
+        HARNESS_TEST(a_too_large_object_is_reported_by_name),
+        HARNESS_TEST(a_too_large_non_object_ends_the_list),
+        HARNESS_TEST(a_rejection_is_reported_in_one_short_printable_line),
+        HARNESS_TEST(a_rejected_token_is_reported_before_the_answer),
+        HARNESS_TEST(a_long_error_is_cut_to_its_beginning),
+        HARNESS_TEST(an_endless_error_is_not_read_whole),
+        HARNESS_TEST(the_delay_doubles_up_to_half_a_minute_and_resets),
+        cmocka_unit_test(the_delay_follows_from_the_seed),
         HARNESS_TEST(retry_after_is_kept_unless_it_is_absurd),
-        HARNESS_TEST(after_a_time_out_the_connection_is_another),
-        HARNESS_TEST(what_the_server_does_not_know_is_an_empty_list),
+        HARNESS_TEST(a_timeout_opens_a_new_connection),
+        HARNESS_TEST(an_unknown_kind_is_an_empty_list),
         HARNESS_TEST(an_unknown_kind_is_empty_though_the_answer_never_ends),
-        cmocka_unit_test(only_what_may_be_unknown_is_empty_then),
+        cmocka_unit_test(only_optional_kinds_may_be_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static void check_told(struct harness *harness, int n)
     harness->n_told = 0;
 }
 
-static void a_list_that_fails_is_news_once(void **state)
+static void a_failing_list_is_logged_once(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -65,7 +65,7 @@ static void a_list_that_fails_is_news_once(void **state)
 }
 
 /* Whatever happens to a watch; there is none here. */
-static void a_list_that_went_well_is_the_end_of_it(void **state)
+static void a_successful_list_ends_the_failure(void **state)
 {
     struct harness *harness = *state;
     harness_init_optional(harness);
@@ -78,7 +78,7 @@ static void a_list_that_went_well_is_the_end_of_it(void **state)
 }
 
 /* A list in between makes no difference. */
-static void a_watch_that_is_refused_is_news_once(void **state)
+static void a_rejected_watch_is_logged_once(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -92,7 +92,7 @@ static void a_watch_that_is_refused_is_news_once(void **state)
     check_told(harness, 1);
 }
 
-static void a_watch_that_is_opened_in_vain_is_news_once(void **state)
+static void a_watch_without_events_is_logged_once(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -102,7 +102,7 @@ static void a_watch_that_is_opened_in_vain_is_news_once(void **state)
     check_told(harness, 1);
 }
 
-static void what_ended_and_came_back_is_news_again(void **state)
+static void a_recurring_failure_is_logged_again(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -125,7 +125,7 @@ static void what_ended_and_came_back_is_news_again(void **state)
     check_told(harness, 2);
 }
 
-static void another_number_in_its_words_is_no_other_failure(void **state)
+static void another_number_in_the_text_is_the_same_failure(void **state)
 {
     struct harness *harness = *state;
     char why[50];
@@ -143,7 +143,7 @@ static void another_number_in_its_words_is_no_other_failure(void **state)
 
 /* ---- names: complete and distinct ---- */
 
-static void causes_have_names_of_their_own(void **state)
+static void causes_have_distinct_names(void **state)
 {
     (void)state;
     for (int i = 0; i < N_RELIST_CAUSES; i++) {
@@ -154,7 +154,7 @@ static void causes_have_names_of_their_own(void **state)
     }
 }
 
-static void events_have_names_of_their_own(void **state)
+static void events_have_distinct_names(void **state)
 {
     (void)state;
     for (int i = 0; i < N_WATCH_EVENTS; i++) {
@@ -165,7 +165,7 @@ static void events_have_names_of_their_own(void **state)
     }
 }
 
-static void troubles_have_names_of_their_own(void **state)
+static void troubles_have_distinct_names(void **state)
 {
     (void)state;
     for (int i = 0; i < N_TROUBLES; i++) {
@@ -179,15 +179,15 @@ static void troubles_have_names_of_their_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        HARNESS_TEST(a_list_that_fails_is_news_once),
-        HARNESS_TEST(a_list_that_went_well_is_the_end_of_it),
-        HARNESS_TEST(a_watch_that_is_refused_is_news_once),
-        HARNESS_TEST(a_watch_that_is_opened_in_vain_is_news_once),
-        HARNESS_TEST(what_ended_and_came_back_is_news_again),
-        HARNESS_TEST(another_number_in_its_words_is_no_other_failure),
-        cmocka_unit_test(causes_have_names_of_their_own),
-        cmocka_unit_test(events_have_names_of_their_own),
-        cmocka_unit_test(troubles_have_names_of_their_own),
+        HARNESS_TEST(a_failing_list_is_logged_once),
+        HARNESS_TEST(a_successful_list_ends_the_failure),
+        HARNESS_TEST(a_rejected_watch_is_logged_once),
+        HARNESS_TEST(a_watch_without_events_is_logged_once),
+        HARNESS_TEST(a_recurring_failure_is_logged_again),
+        HARNESS_TEST(another_number_in_the_text_is_the_same_failure),
+        cmocka_unit_test(causes_have_distinct_names),
+        cmocka_unit_test(events_have_distinct_names),
+        cmocka_unit_test(troubles_have_distinct_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static void any_byte_ends_the_silence(void **state)
 }
 
 /* A proxy that opens a watch every few seconds but sends nothing is silent too. */
-static void an_opened_watch_alone_does_not_end_the_silence(void **state)
+static void an_open_watch_alone_does_not_end_the_silence(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -53,7 +53,7 @@ static void an_opened_watch_alone_does_not_end_the_silence(void **state)
     harness_expect_request(harness, HARNESS_PROBE);
 }
 
-static void a_probe_that_sees_what_we_have_is_enough(void **state)
+static void a_probe_with_our_version_is_enough(void **state)
 {
     struct harness *harness = *state;
     fall_silent(harness);
@@ -100,7 +100,7 @@ static void an_event_that_reaches_the_probe_catches_up(void **state)
 }
 
 /* From then on it is an ordinary watch, not cut off after ten seconds. */
-static void having_caught_up_the_short_watch_goes_on(void **state)
+static void a_caught_up_short_watch_goes_on(void **state)
 {
     struct harness *harness = *state;
     catch_up(harness);
@@ -109,7 +109,7 @@ static void having_caught_up_the_short_watch_goes_on(void **state)
     harness_expect_wait(harness, HARNESS_SILENCE_MS, HARNESS_SILENCE_MS);
 }
 
-static void an_event_before_what_the_probe_saw_is_not_enough(void **state)
+static void an_event_older_than_the_probe_is_not_enough(void **state)
 {
     struct harness *harness = *state;
     fall_silent(harness);
@@ -131,7 +131,7 @@ static void an_event_before_what_the_probe_saw_is_not_enough(void **state)
     assert_false(harness->status.stale);
 }
 
-static void a_list_after_silence_that_fails_makes_stale(void **state)
+static void a_failed_list_after_silence_makes_stale(void **state)
 {
     struct harness *harness = *state;
     catch_up(harness);
@@ -150,7 +150,7 @@ static void a_list_after_silence_that_fails_makes_stale(void **state)
     assert_string_equal(harness->why, "");
 }
 
-static void a_short_watch_of_which_nothing_comes_makes_stale(void **state)
+static void a_silent_short_watch_makes_stale(void **state)
 {
     struct harness *harness = *state;
     catch_up(harness);
@@ -167,7 +167,7 @@ static void a_short_watch_of_which_nothing_comes_makes_stale(void **state)
     assert_int_equal(harness->status.relists[RELIST_SILENT], 1);
 }
 
-static void a_short_watch_that_is_not_answered_makes_stale(void **state)
+static void an_unanswered_short_watch_makes_stale(void **state)
 {
     struct harness *harness = *state;
     catch_up(harness);
@@ -177,7 +177,7 @@ static void a_short_watch_that_is_not_answered_makes_stale(void **state)
     harness_expect_request(harness, HARNESS_LIST);
 }
 
-static void a_short_watch_that_goes_on_without_catching_up_is_listed_again(void **state)
+static void a_short_watch_that_never_catches_up_is_relisted(void **state)
 {
     struct harness *harness = *state;
     fall_silent(harness);
@@ -192,7 +192,7 @@ static void a_short_watch_that_goes_on_without_catching_up_is_listed_again(void 
     harness_expect_request(harness, HARNESS_LIST);
 }
 
-static void a_short_watch_that_is_cut_is_listed_again_after_a_while(void **state)
+static void a_cut_short_watch_is_relisted_after_a_delay(void **state)
 {
     struct harness *harness = *state;
     catch_up(harness);
@@ -204,7 +204,7 @@ static void a_short_watch_that_is_cut_is_listed_again_after_a_while(void **state
     assert_int_equal(harness->status.relists[RELIST_SILENT], 1);
 }
 
-static void a_short_watch_that_is_refused_is_probed_again(void **state)
+static void a_rejected_short_watch_is_probed_again(void **state)
 {
     struct harness *harness = *state;
     catch_up(harness);
@@ -214,7 +214,7 @@ static void a_short_watch_that_is_refused_is_probed_again(void **state)
     harness_expect_request(harness, HARNESS_PROBE);
 }
 
-static void a_short_watch_whose_version_is_gone_is_listed_again(void **state)
+static void a_short_watch_with_a_gone_version_is_relisted(void **state)
 {
     struct harness *harness = *state;
     catch_up(harness);
@@ -224,7 +224,7 @@ static void a_short_watch_whose_version_is_gone_is_listed_again(void **state)
     assert_int_equal(harness->status.relists[RELIST_GONE], 1);
 }
 
-static void a_probe_that_fails_makes_stale_until_caught_up(void **state)
+static void a_failed_probe_makes_stale_until_caught_up(void **state)
 {
     struct harness *harness = *state;
     fall_silent(harness);
@@ -251,7 +251,7 @@ static void a_probe_that_fails_makes_stale_until_caught_up(void **state)
     assert_int_equal(harness->status.probes, 3);
 }
 
-static void a_probe_behind_us_is_another_history(void **state)
+static void a_probe_with_an_older_version_relists(void **state)
 {
     struct harness *harness = *state;
     fall_silent(harness);
@@ -261,7 +261,7 @@ static void a_probe_behind_us_is_another_history(void **state)
 }
 
 /* Without decimal numbers, only an equal version counts as reached. */
-static void versions_that_are_no_numbers_are_compared_for_being_the_same(void **state)
+static void non_numeric_versions_are_compared_for_equality(void **state)
 {
     struct harness *harness = *state;
     fall_silent(harness);
@@ -373,7 +373,7 @@ static void stale_data_is_proven_fresh_by_a_probe(void **state)
     harness_expect_request(harness, HARNESS_PROBE);
 }
 
-static void a_relist_that_takes_too_long_to_begin_makes_stale(void **state)
+static void a_relist_that_starts_too_late_makes_stale(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -388,7 +388,7 @@ static void a_relist_that_takes_too_long_to_begin_makes_stale(void **state)
     assert_true(harness->status.stale);
 }
 
-static void nothing_is_stale_before_it_was_listed(void **state)
+static void nothing_is_stale_before_the_first_list(void **state)
 {
     struct harness *harness = *state;
     harness_init(harness, NULL);
@@ -404,28 +404,28 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         HARNESS_TEST(any_byte_ends_the_silence),
-        HARNESS_TEST(an_opened_watch_alone_does_not_end_the_silence),
-        HARNESS_TEST(a_probe_that_sees_what_we_have_is_enough),
+        HARNESS_TEST(an_open_watch_alone_does_not_end_the_silence),
+        HARNESS_TEST(a_probe_with_our_version_is_enough),
         HARNESS_TEST(a_probe_asks_with_the_same_selector),
         cmocka_unit_test(an_event_that_reaches_the_probe_catches_up),
-        HARNESS_TEST(having_caught_up_the_short_watch_goes_on),
-        HARNESS_TEST(an_event_before_what_the_probe_saw_is_not_enough),
-        HARNESS_TEST(a_list_after_silence_that_fails_makes_stale),
-        HARNESS_TEST(a_short_watch_of_which_nothing_comes_makes_stale),
-        HARNESS_TEST(a_short_watch_that_is_not_answered_makes_stale),
-        HARNESS_TEST(a_short_watch_that_goes_on_without_catching_up_is_listed_again),
-        HARNESS_TEST(a_short_watch_that_is_cut_is_listed_again_after_a_while),
-        HARNESS_TEST(a_short_watch_that_is_refused_is_probed_again),
-        HARNESS_TEST(a_short_watch_whose_version_is_gone_is_listed_again),
-        HARNESS_TEST(a_probe_that_fails_makes_stale_until_caught_up),
-        HARNESS_TEST(a_probe_behind_us_is_another_history),
-        HARNESS_TEST(versions_that_are_no_numbers_are_compared_for_being_the_same),
+        HARNESS_TEST(a_caught_up_short_watch_goes_on),
+        HARNESS_TEST(an_event_older_than_the_probe_is_not_enough),
+        HARNESS_TEST(a_failed_list_after_silence_makes_stale),
+        HARNESS_TEST(a_silent_short_watch_makes_stale),
+        HARNESS_TEST(an_unanswered_short_watch_makes_stale),
+        HARNESS_TEST(a_short_watch_that_never_catches_up_is_relisted),
+        HARNESS_TEST(a_cut_short_watch_is_relisted_after_a_delay),
+        HARNESS_TEST(a_rejected_short_watch_is_probed_again),
+        HARNESS_TEST(a_short_watch_with_a_gone_version_is_relisted),
+        HARNESS_TEST(a_failed_probe_makes_stale_until_caught_up),
+        HARNESS_TEST(a_probe_with_an_older_version_relists),
+        HARNESS_TEST(non_numeric_versions_are_compared_for_equality),
         HARNESS_TEST(a_watch_that_cannot_be_opened_for_too_long_makes_stale),
         cmocka_unit_test(watches_that_end_at_once_make_stale),
         HARNESS_TEST(a_watch_that_fails_when_stale_is_followed_by_a_probe),
         HARNESS_TEST(stale_data_is_proven_fresh_by_a_probe),
-        HARNESS_TEST(a_relist_that_takes_too_long_to_begin_makes_stale),
-        HARNESS_TEST(nothing_is_stale_before_it_was_listed),
+        HARNESS_TEST(a_relist_that_starts_too_late_makes_stale),
+        HARNESS_TEST(nothing_is_stale_before_the_first_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static void events_come_in_pieces_of_any_length(void **state)
     harness_expect_request(harness, HARNESS_WATCH("102"));
 }
 
-static void what_was_batched_is_flushed_once_a_piece(void **state)
+static void batched_events_are_flushed_once_per_piece(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -67,7 +67,7 @@ static void what_was_batched_is_flushed_once_a_piece(void **state)
     assert_int_equal(harness->n_flushes, before + 1);
 }
 
-static void a_watch_that_ended_well_is_watched_on_at_once(void **state)
+static void a_watch_that_ended_well_is_resumed_at_once(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -91,7 +91,7 @@ static void a_very_short_watch_backs_off(void **state)
     harness_expect_request(harness, HARNESS_WATCH("100"));
 }
 
-static void a_watch_that_is_cut_is_watched_on_after_a_while(void **state)
+static void a_cut_watch_is_resumed_after_a_delay(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -116,7 +116,7 @@ static void a_watch_that_is_cut_is_watched_on_after_a_while(void **state)
     assert_int_equal(harness->status.relists[RELIST_FAILED], 0);
 }
 
-static void a_version_that_is_too_old_is_listed_again(void **state)
+static void a_too_old_version_is_relisted(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -157,7 +157,7 @@ static void nothing_after_an_error_is_applied(void **state)
     assert_int_equal(harness->status.relists[RELIST_GONE], 1);
 }
 
-static void an_error_event_for_now_is_watched_on(void **state)
+static void a_temporary_error_event_resumes_the_watch(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -170,7 +170,7 @@ static void an_error_event_for_now_is_watched_on(void **state)
 }
 
 /* Delays that no API server sends are limited. */
-static void an_error_events_delay_has_an_end(void **state)
+static void the_delay_of_an_error_event_is_bounded(void **state)
 {
     static const char *const SECONDS[] = {"9223372036854775807", "-9223372036854775807", "-1",
                                           "-9223372036854776"};
@@ -189,7 +189,7 @@ static void an_error_events_delay_has_an_end(void **state)
     }
 }
 
-static void any_other_error_is_listed_again_after_a_while(void **state)
+static void any_other_error_relists_after_a_delay(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -222,7 +222,7 @@ static void assert_garbage(const char *text, const char *why)
     harness_fini(&harness);
 }
 
-static void what_is_no_event_is_garbage(void **state)
+static void invalid_events_are_garbage(void **state)
 {
     (void)state;
     assert_garbage("<html>", "watch /api/v1/pods: 2:1: ");
@@ -255,7 +255,7 @@ static void a_large_event(struct harness *harness, const char *type, char letter
 }
 
 /* Its first members identify it, and the watch continues. */
-static void an_object_that_is_too_large_is_told_by_its_name(void **state)
+static void a_too_large_object_is_reported_by_name(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -272,7 +272,7 @@ static void an_object_that_is_too_large_is_told_by_its_name(void **state)
     harness_expect_request(harness, HARNESS_WATCH("104"));
 }
 
-static void an_event_that_is_too_large_is_told_and_not_asked_for_in_a_loop(void **state)
+static void a_too_large_event_is_reported_and_relisted(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -285,7 +285,7 @@ static void an_event_that_is_too_large_is_told_and_not_asked_for_in_a_loop(void 
 }
 
 /* Dropped members take no memory, in events and in lists. */
-static void what_nobody_reads_may_be_large(void **state)
+static void unread_members_may_be_large(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -295,7 +295,7 @@ static void what_nobody_reads_may_be_large(void **state)
     assert_string_equal(harness_names(harness), "abc");
 }
 
-static void a_list_is_begun_again_without_an_end(void **state)
+static void a_restarted_list_begins_without_an_end_of_the_first(void **state)
 {
     struct harness *harness = *state;
     harness_begin(harness);
@@ -320,20 +320,20 @@ int main(void)
     const struct CMUnitTest tests[] = {
         HARNESS_TEST(events_are_applied_and_the_last_version_is_kept),
         HARNESS_TEST(events_come_in_pieces_of_any_length),
-        HARNESS_TEST(what_was_batched_is_flushed_once_a_piece),
-        HARNESS_TEST(a_watch_that_ended_well_is_watched_on_at_once),
+        HARNESS_TEST(batched_events_are_flushed_once_per_piece),
+        HARNESS_TEST(a_watch_that_ended_well_is_resumed_at_once),
         HARNESS_TEST(a_very_short_watch_backs_off),
-        HARNESS_TEST(a_watch_that_is_cut_is_watched_on_after_a_while),
-        HARNESS_TEST(a_version_that_is_too_old_is_listed_again),
+        HARNESS_TEST(a_cut_watch_is_resumed_after_a_delay),
+        HARNESS_TEST(a_too_old_version_is_relisted),
         HARNESS_TEST(nothing_after_an_error_is_applied),
-        HARNESS_TEST(an_error_event_for_now_is_watched_on),
-        cmocka_unit_test(an_error_events_delay_has_an_end),
-        HARNESS_TEST(any_other_error_is_listed_again_after_a_while),
-        cmocka_unit_test(what_is_no_event_is_garbage),
-        HARNESS_TEST(an_object_that_is_too_large_is_told_by_its_name),
-        HARNESS_TEST(an_event_that_is_too_large_is_told_and_not_asked_for_in_a_loop),
-        HARNESS_TEST(what_nobody_reads_may_be_large),
-        HARNESS_TEST(a_list_is_begun_again_without_an_end),
+        HARNESS_TEST(a_temporary_error_event_resumes_the_watch),
+        cmocka_unit_test(the_delay_of_an_error_event_is_bounded),
+        HARNESS_TEST(any_other_error_relists_after_a_delay),
+        cmocka_unit_test(invalid_events_are_garbage),
+        HARNESS_TEST(a_too_large_object_is_reported_by_name),
+        HARNESS_TEST(a_too_large_event_is_reported_and_relisted),
+        HARNESS_TEST(unread_members_may_be_large),
+        HARNESS_TEST(a_restarted_list_begins_without_an_end_of_the_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

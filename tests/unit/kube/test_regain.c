@@ -89,7 +89,7 @@ static void lead(struct fixture *fixture)
 }
 
 /* POSTs of an earlier instance may still take effect. */
-static void test_after_a_start_nothing_is_asked_for_a_while(void **state)
+static void test_nothing_is_requested_soon_after_the_start(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -118,7 +118,7 @@ static void test_the_first_verb_waits_until_the_ledger_caught_up(void **state)
     end(&fixture);
 }
 
-static void test_verbs_that_follow_each_other_wait_for_nothing(void **state)
+static void test_consecutive_verbs_do_not_wait(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -132,7 +132,7 @@ static void test_verbs_that_follow_each_other_wait_for_nothing(void **state)
 }
 
 /* One GET and no list: no other can have led. */
-static void test_after_a_pause_an_unchanged_lease_is_enough(void **state)
+static void test_an_unchanged_lease_after_a_pause_is_enough(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -145,7 +145,7 @@ static void test_after_a_pause_an_unchanged_lease_is_enough(void **state)
     end(&fixture);
 }
 
-static void test_after_a_pause_a_changed_lease_is_caught_up_with(void **state)
+static void test_a_changed_lease_after_a_pause_requires_catching_up(void **state)
 {
     static const char *const CHANGED[] = {HELD("u", "host_2", "8"), HELD("u", "host_1", "9"),
                                           HELD("v", "host_1", "7"), "{}", "?"};
@@ -163,7 +163,7 @@ static void test_after_a_pause_a_changed_lease_is_caught_up_with(void **state)
 }
 
 /* kube-schedulers with a Lease of another name leave the old one, which never changes again. */
-static void test_a_lease_that_nobody_renews_is_no_excuse(void **state)
+static void test_an_unrenewed_lease_requires_catching_up(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -177,7 +177,7 @@ static void test_a_lease_that_nobody_renews_is_no_excuse(void **state)
 }
 
 /* No right to read it, another name, no answer: each time it costs a list of pods. */
-static void test_a_lease_that_cannot_be_read_is_no_excuse(void **state)
+static void test_an_unreadable_lease_requires_catching_up(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -218,7 +218,7 @@ static void test_a_pause_in_the_middle_of_catching_up(void **state)
 }
 
 /* Calls in between, without a pause, share the same request. */
-static void test_many_verbs_ask_once(void **state)
+static void test_many_verbs_share_one_request(void **state)
 {
     struct fixture fixture;
     (void)state;
@@ -236,15 +236,15 @@ static void test_many_verbs_ask_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_after_a_start_nothing_is_asked_for_a_while),
+        cmocka_unit_test(test_nothing_is_requested_soon_after_the_start),
         cmocka_unit_test(test_the_first_verb_waits_until_the_ledger_caught_up),
-        cmocka_unit_test(test_verbs_that_follow_each_other_wait_for_nothing),
-        cmocka_unit_test(test_after_a_pause_an_unchanged_lease_is_enough),
-        cmocka_unit_test(test_after_a_pause_a_changed_lease_is_caught_up_with),
-        cmocka_unit_test(test_a_lease_that_nobody_renews_is_no_excuse),
-        cmocka_unit_test(test_a_lease_that_cannot_be_read_is_no_excuse),
+        cmocka_unit_test(test_consecutive_verbs_do_not_wait),
+        cmocka_unit_test(test_an_unchanged_lease_after_a_pause_is_enough),
+        cmocka_unit_test(test_a_changed_lease_after_a_pause_requires_catching_up),
+        cmocka_unit_test(test_an_unrenewed_lease_requires_catching_up),
+        cmocka_unit_test(test_an_unreadable_lease_requires_catching_up),
         cmocka_unit_test(test_a_pause_in_the_middle_of_catching_up),
-        cmocka_unit_test(test_many_verbs_ask_once),
+        cmocka_unit_test(test_many_verbs_share_one_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,7 +113,7 @@ static void settle(struct fixture *fixture)
     expect_rest(fixture);
 }
 
-static void who_does_not_lead_touches_nothing(void **state)
+static void a_follower_writes_nothing(void **state)
 {
     struct fixture *fixture = *state;
     begin(fixture, "10.0.0.7");
@@ -122,7 +122,7 @@ static void who_does_not_lead_touches_nothing(void **state)
     expect_rest(fixture);
 }
 
-static void one_that_is_not_there_is_made(void **state)
+static void an_absent_slice_is_created(void **state)
 {
     struct fixture *fixture = *state;
     lead(fixture, "10.0.0.7");
@@ -138,7 +138,7 @@ static void one_that_is_not_there_is_made(void **state)
     expect_rest(fixture);
 }
 
-static void what_the_last_leader_wrote_is_replaced(void **state)
+static void the_last_leaders_slice_is_replaced(void **state)
 {
     struct fixture *fixture = *state;
     lead(fixture, "10.0.0.7");
@@ -157,7 +157,7 @@ static void what_the_last_leader_wrote_is_replaced(void **state)
     assert_string_equal(slice_why(fixture->slice), "");
 }
 
-static void addresses_of_another_type_take_a_new_one(void **state)
+static void another_address_type_recreates_the_slice(void **state)
 {
     struct fixture *fixture = *state;
     lead(fixture, "fd00::7");
@@ -170,7 +170,7 @@ static void addresses_of_another_type_take_a_new_one(void **state)
     assert_string_equal(json_string_value(json_object_get(fixture->sent, "addressType")), "IPv6");
 }
 
-static void what_somebody_changed_is_written_again(void **state)
+static void a_foreign_change_is_overwritten(void **state)
 {
     struct fixture *fixture = *state;
     settle(fixture);
@@ -190,7 +190,7 @@ static void what_somebody_changed_is_written_again(void **state)
     expect(fixture, "POST", ALL);
 }
 
-static void what_is_seen_while_an_answer_is_waited_for_is_looked_into(void **state)
+static void an_event_during_a_request_is_followed_by_a_read(void **state)
 {
     struct fixture *fixture = *state;
     lead(fixture, "10.0.0.7");
@@ -202,7 +202,7 @@ static void what_is_seen_while_an_answer_is_waited_for_is_looked_into(void **sta
     expect_rest(fixture);
 }
 
-static void what_the_server_makes_of_our_write_is_right(void **state)
+static void defaults_set_by_the_server_are_accepted(void **state)
 {
     struct fixture *fixture = *state;
     lead(fixture, "10.0.0.7");
@@ -219,7 +219,7 @@ static void what_the_server_makes_of_our_write_is_right(void **state)
     json_decref(stored);
 }
 
-static void failures_are_tried_again_and_told(void **state)
+static void failures_are_retried_and_logged(void **state)
 {
     struct fixture *fixture = *state;
     lead(fixture, "10.0.0.7");
@@ -238,14 +238,14 @@ static void failures_are_tried_again_and_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(who_does_not_lead_touches_nothing),
-        TEST(one_that_is_not_there_is_made),
-        TEST(what_the_last_leader_wrote_is_replaced),
-        TEST(addresses_of_another_type_take_a_new_one),
-        TEST(what_somebody_changed_is_written_again),
-        TEST(what_is_seen_while_an_answer_is_waited_for_is_looked_into),
-        TEST(what_the_server_makes_of_our_write_is_right),
-        TEST(failures_are_tried_again_and_told),
+        TEST(a_follower_writes_nothing),
+        TEST(an_absent_slice_is_created),
+        TEST(the_last_leaders_slice_is_replaced),
+        TEST(another_address_type_recreates_the_slice),
+        TEST(a_foreign_change_is_overwritten),
+        TEST(an_event_during_a_request_is_followed_by_a_read),
+        TEST(defaults_set_by_the_server_are_accepted),
+        TEST(failures_are_retried_and_logged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

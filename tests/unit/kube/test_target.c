@@ -68,7 +68,7 @@ static void assert_fault_of(const struct kube_lookup *lookup, int code, const ch
     assert_fault(lookup, code, whole);
 }
 
-static void test_the_first_place_there_is_wins(void **state)
+static void test_the_first_existing_source_is_used(void **state)
 {
     (void)state;
     struct kube_lookup lookup = {
@@ -98,7 +98,7 @@ static void test_the_first_place_there_is_wins(void **state)
     assert_fault(&lookup, -ENOENT, NO_PLACE);
 }
 
-static void test_a_file_that_was_asked_for_must_be_there(void **state)
+static void test_a_requested_file_must_exist(void **state)
 {
     (void)state;
     const char *gone = temp_folder_path(&folder, "gone");
@@ -122,7 +122,7 @@ static void test_files_of_a_list_may_be_missing(void **state)
     assert_server(&lookup, "https://env");
 }
 
-static void test_a_list_has_an_end(void **state)
+static void test_the_list_of_files_is_bounded(void **state)
 {
     (void)state;
     char list[4000] = "";
@@ -193,7 +193,7 @@ static void test_relative_paths_begin_at_the_file(void **state)
     assert_int_equal(chdir("/"), 0);
 }
 
-static void test_files_that_are_no_kubeconfig(void **state)
+static void test_invalid_kubeconfig_files_are_rejected(void **state)
 {
     (void)state;
     struct kube_lookup lookup = {.kubeconfig = folder.path};
@@ -215,7 +215,7 @@ static void test_files_that_are_no_kubeconfig(void **state)
     assert_fault_of(&lookup, -EFBIG, lookup.kubeconfig, ": is larger than 1048576 bytes");
 }
 
-static void test_the_environment_says_where_to_look(void **state)
+static void test_lookup_reads_the_environment(void **state)
 {
     (void)state;
     assert_int_equal(setenv("KUBECONFIG", "/a:/b", 1), 0);
@@ -238,15 +238,15 @@ static void test_the_environment_says_where_to_look(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_FILES(test_the_first_place_there_is_wins),
-        WITH_FILES(test_a_file_that_was_asked_for_must_be_there),
+        WITH_FILES(test_the_first_existing_source_is_used),
+        WITH_FILES(test_a_requested_file_must_exist),
         WITH_FILES(test_files_of_a_list_may_be_missing),
-        WITH_FILES(test_a_list_has_an_end),
+        WITH_FILES(test_the_list_of_files_is_bounded),
         WITH_FILES(test_a_pod_uses_its_service_account),
         WITH_FILES(test_faults_of_a_service_account),
         WITH_FILES(test_relative_paths_begin_at_the_file),
-        WITH_FILES(test_files_that_are_no_kubeconfig),
-        cmocka_unit_test(test_the_environment_says_where_to_look),
+        WITH_FILES(test_invalid_kubeconfig_files_are_rejected),
+        cmocka_unit_test(test_lookup_reads_the_environment),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,7 +135,7 @@ static void end(struct fixture *fixture)
     journal_free(fixture->journal);
 }
 
-static void one_request_after_the_other(void **state)
+static void requests_run_one_after_another(void **state)
 {
     (void)state;
     struct fixture fixture;
@@ -149,7 +149,7 @@ static void one_request_after_the_other(void **state)
     end(&fixture);
 }
 
-static void what_is_cancelled_is_silent(void **state)
+static void a_cancelled_request_reports_nothing(void **state)
 {
     (void)state;
     struct fixture fixture;
@@ -165,7 +165,7 @@ static void what_is_cancelled_is_silent(void **state)
     (void)close(other);
 }
 
-static void a_refused_token_is_told_before_anything_else(void **state)
+static void a_rejected_token_is_reported_first(void **state)
 {
     (void)state;
     struct fixture fixture;
@@ -183,7 +183,7 @@ static void on_caught_up(void *context, uint64_t number)
 }
 
 /* A newer request replaces the older. */
-static void it_tells_when_its_store_has_caught_up(void **state)
+static void the_watch_reports_when_its_store_caught_up(void **state)
 {
     (void)state;
     struct fixture fixture;
@@ -204,7 +204,7 @@ static void it_tells_when_its_store_has_caught_up(void **state)
     (void)close(connection);
 }
 
-static void it_may_be_freed_with_a_request_in_flight(void **state)
+static void a_watch_may_be_freed_with_a_request_in_flight(void **state)
 {
     (void)state;
     struct fixture fixture;
@@ -216,11 +216,11 @@ static void it_may_be_freed_with_a_request_in_flight(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_request_after_the_other),
-        cmocka_unit_test(what_is_cancelled_is_silent),
-        cmocka_unit_test(a_refused_token_is_told_before_anything_else),
-        cmocka_unit_test(it_tells_when_its_store_has_caught_up),
-        cmocka_unit_test(it_may_be_freed_with_a_request_in_flight),
+        cmocka_unit_test(requests_run_one_after_another),
+        cmocka_unit_test(a_cancelled_request_reports_nothing),
+        cmocka_unit_test(a_rejected_token_is_reported_first),
+        cmocka_unit_test(the_watch_reports_when_its_store_caught_up),
+        cmocka_unit_test(a_watch_may_be_freed_with_a_request_in_flight),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static const struct node_resource *resource_of(struct fixture *fixture, const ch
 
 /* Nodes. */
 
-static void test_a_node_is_what_its_facts_say(void **state)
+static void test_a_node_has_the_facts_of_its_event(void **state)
 {
     struct fixture *fixture = *state;
     struct node_facts facts = fixture_node_facts(fixture, "n1", "cpu=8000 " GPU "=7",
@@ -56,7 +56,7 @@ static void test_a_node_is_what_its_facts_say(void **state)
 }
 
 /* Kubernetes API, NodeStatus: an empty allocatable defaults to capacity. */
-static void test_allocatable_defaults_to_capacity_as_a_whole(void **state)
+static void test_allocatable_defaults_to_the_whole_capacity(void **state)
 {
     struct fixture *fixture = *state;
     struct node_facts facts = fixture_node_facts(fixture, "n1", "", "");
@@ -161,7 +161,7 @@ static void test_a_running_pod_uses_its_demand(void **state)
     assert_int_equal(fixture_used(fixture, "n1", "memory"), 0);
 }
 
-static void test_a_pod_is_what_its_facts_say(void **state)
+static void test_a_pod_has_the_facts_of_its_event(void **state)
 {
     struct fixture *fixture = *state;
     struct pod_facts facts = fixture_pod_facts(fixture, "u-1", "n1", GPU "=2");
@@ -195,7 +195,7 @@ static void test_a_pod_is_what_its_facts_say(void **state)
 }
 
 /* We reject the pod, but it runs, so its use counts. */
-static void test_a_refused_pod_uses_what_it_uses(void **state)
+static void test_an_invalid_running_pod_counts(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", GPU "=8", "");
@@ -224,7 +224,7 @@ static void test_pods_without_a_node_are_kept_and_use_nothing(void **state)
     assert_int_equal(cluster_n_pods(fixture->cluster), 1);
 }
 
-static void test_a_nomination_uses_nothing(void **state)
+static void test_a_nomination_uses_no_resources(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", GPU "=8", "");
@@ -263,7 +263,7 @@ static void test_the_holders_of_a_node(void **state)
     assert_null(node_next_pod(fixture_find_node(fixture, "n1"), pod));
 }
 
-static void test_all_pods_are_met_once(void **state)
+static void test_iteration_visits_each_pod_once(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_pod(fixture, "p1", "", "");
@@ -279,7 +279,7 @@ static void test_all_pods_are_met_once(void **state)
 /* Versions and small tables. */
 
 /* Includes names unknown to the ledger, and one that only a pod names. */
-static void test_many_nodes_are_found_as_one_is(void **state)
+static void test_batch_lookup_equals_single_lookup(void **state)
 {
     struct fixture *fixture = *state;
     const char *names[100];
@@ -299,7 +299,7 @@ static void test_many_nodes_are_found_as_one_is(void **state)
     }
 }
 
-static void test_every_change_grows_the_version(void **state)
+static void test_every_change_raises_the_version(void **state)
 {
     struct fixture *fixture = *state;
     uint64_t version = cluster_version(fixture->cluster);
@@ -367,7 +367,7 @@ static void test_every_fact_of_a_pod_counts_as_a_change(void **state)
 }
 
 /* kube-scheduler's message and the start time are stored and updated, but change no decision. */
-static void test_words_about_a_pod_do_not_grow_the_version(void **state)
+static void test_messages_about_a_pod_do_not_raise_the_version(void **state)
 {
     struct fixture *fixture = *state;
     struct pod_facts facts = fixture_pod_facts(fixture, "p1", "", GPU "=1");
@@ -474,23 +474,23 @@ static void test_the_self_check_finds_a_wrong_sum(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_node_is_what_its_facts_say),
-        TEST(test_allocatable_defaults_to_capacity_as_a_whole),
+        TEST(test_a_node_has_the_facts_of_its_event),
+        TEST(test_allocatable_defaults_to_the_whole_capacity),
         TEST(test_the_first_label_that_names_a_model_decides),
         TEST(test_gpu_memory_comes_from_the_label_else_from_the_name),
         TEST(test_nodes_come_in_the_order_of_their_insertion),
         TEST(test_a_running_pod_uses_its_demand),
-        TEST(test_a_pod_is_what_its_facts_say),
-        TEST(test_a_refused_pod_uses_what_it_uses),
+        TEST(test_a_pod_has_the_facts_of_its_event),
+        TEST(test_an_invalid_running_pod_counts),
         TEST(test_pods_without_a_node_are_kept_and_use_nothing),
-        TEST(test_a_nomination_uses_nothing),
+        TEST(test_a_nomination_uses_no_resources),
         TEST(test_a_changed_demand_counts_at_once),
         TEST(test_the_holders_of_a_node),
-        TEST(test_all_pods_are_met_once),
-        TEST(test_many_nodes_are_found_as_one_is),
-        TEST(test_every_change_grows_the_version),
+        TEST(test_iteration_visits_each_pod_once),
+        TEST(test_batch_lookup_equals_single_lookup),
+        TEST(test_every_change_raises_the_version),
         TEST(test_every_fact_of_a_pod_counts_as_a_change),
-        TEST(test_words_about_a_pod_do_not_grow_the_version),
+        TEST(test_messages_about_a_pod_do_not_raise_the_version),
         TEST(test_namespaces_and_priority_classes),
         TEST(test_the_self_check_finds_a_wrong_sum),
     };

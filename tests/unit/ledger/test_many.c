@@ -44,7 +44,7 @@ static void check_in_time(struct fixture *fixture)
         fail_msg("the self-check of %d pods took %.1f s", N_PODS, took_s);
 }
 
-static void test_many_namespaces(void **state)
+static void test_many_namespaces_are_found(void **state)
 {
     static const struct quota_limit LIMITS[] = {{.gpus = 4}};
     const struct quota all = {.name = "all", .has_selector = true, .limits = LIMITS, .n_limits = 1};
@@ -54,7 +54,7 @@ static void test_many_namespaces(void **state)
     check_in_time(fixture);
 }
 
-static void test_many_replicas_on_one_node(void **state)
+static void test_many_replicas_on_one_node_are_counted(void **state)
 {
     struct fixture *fixture = *state;
     put_pods(fixture, true);
@@ -66,8 +66,8 @@ static void test_many_replicas_on_one_node(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_many_namespaces),
-        TEST(test_many_replicas_on_one_node),
+        TEST(test_many_namespaces_are_found),
+        TEST(test_many_replicas_on_one_node_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

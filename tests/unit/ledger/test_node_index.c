@@ -29,7 +29,7 @@ static void assert_found(struct fixture *fixture, const char *const *names, cons
 }
 
 /* Repeatedly grows from few nodes to all and shrinks again, so slots are reused. */
-static void test_nodes_that_come_and_go_are_found(void **state)
+static void test_added_and_removed_nodes_are_found(void **state)
 {
     struct fixture *fixture = *state;
     struct dice dice = {1};
@@ -50,7 +50,7 @@ static void test_nodes_that_come_and_go_are_found(void **state)
 }
 
 /* Constructed collision: the second word of each cancels the difference of the first. */
-static void test_names_of_one_hash_are_two_names(void **state)
+static void test_colliding_names_stay_separate(void **state)
 {
     static const char *const NAMES[] = {"gpu-nodeapfavaaa", "gpuabdgno58z9ifg"};
     struct fixture *fixture = *state;
@@ -67,7 +67,7 @@ static void test_names_of_one_hash_are_two_names(void **state)
     assert_string_equal(node_name(found[1]), NAMES[1]);
 }
 
-static void test_nodes_are_met_in_the_order_in_which_they_came(void **state)
+static void test_nodes_are_visited_in_insertion_order(void **state)
 {
     static const char *const ORDER[] = {"n2", "n3", "n1"};
     struct fixture *fixture = *state;
@@ -91,9 +91,9 @@ static void test_nodes_are_met_in_the_order_in_which_they_came(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_nodes_that_come_and_go_are_found),
-        TEST(test_names_of_one_hash_are_two_names),
-        TEST(test_nodes_are_met_in_the_order_in_which_they_came),
+        TEST(test_added_and_removed_nodes_are_found),
+        TEST(test_colliding_names_stay_separate),
+        TEST(test_nodes_are_visited_in_insertion_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,7 @@ static void shape_with(struct fixture *fixture, struct shape_facts *facts, size_
 }
 
 /* Shapes with any difference are distinct; equal ones are one, wherever their facts are stored. */
-static void test_shapes_are_equal_only_when_all_facts_are(void **state)
+static void test_shapes_are_equal_only_if_all_facts_are(void **state)
 {
     enum { N = 19 };
     struct fixture *fixture = *state;
@@ -186,7 +186,7 @@ static void test_a_resolved_shape(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_shapes_are_equal_only_when_all_facts_are),
+        TEST(test_shapes_are_equal_only_if_all_facts_are),
         TEST(test_shapes_differ_by_where_a_word_ends),
         TEST(test_facts_are_copied),
         TEST(test_a_resolved_shape),

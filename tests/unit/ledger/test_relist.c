@@ -7,7 +7,7 @@
 
 #define GPU "nvidia.com/gpu"
 
-static void test_a_node_that_could_not_be_read_stays(void **state)
+static void test_an_unreadable_node_stays(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", GPU "=8", "");
@@ -23,7 +23,7 @@ static void test_a_node_that_could_not_be_read_stays(void **state)
     assert_null(cluster_find_node(fixture->cluster, "n2"));
 }
 
-static void test_a_pod_that_could_not_be_read_stays(void **state)
+static void test_an_unreadable_pod_stays(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", GPU "=8", "");
@@ -89,7 +89,7 @@ static void test_priority_classes_come_and_go(void **state)
     assert_true(cluster_has_namespace(cluster, "high")); /* the other kind */
 }
 
-static void test_a_fork_is_of_its_origins_version(void **state)
+static void test_a_fork_has_the_version_of_its_origin(void **state)
 {
     struct fixture *fixture = *state;
     fixture_put_node(fixture, "n1", GPU "=8", "");
@@ -130,7 +130,7 @@ static void test_pods_are_found_by_their_names(void **state)
     assert_non_null(cluster_find_pod_named(fixture->cluster, "team-4", "train-7"));
 }
 
-static void test_where_there_is_no_pod_none_is_found(void **state)
+static void test_lookup_in_an_empty_ledger_finds_no_pod(void **state)
 {
     struct fixture *fixture = *state;
     assert_null(cluster_find_pod_named(fixture->cluster, "ml", "train-7"));
@@ -144,13 +144,13 @@ static void test_where_there_is_no_pod_none_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_node_that_could_not_be_read_stays),
-        TEST(test_a_pod_that_could_not_be_read_stays),
+        TEST(test_an_unreadable_node_stays),
+        TEST(test_an_unreadable_pod_stays),
         TEST(test_namespaces_come_and_go),
         TEST(test_priority_classes_come_and_go),
-        TEST(test_a_fork_is_of_its_origins_version),
+        TEST(test_a_fork_has_the_version_of_its_origin),
         TEST(test_pods_are_found_by_their_names),
-        TEST(test_where_there_is_no_pod_none_is_found),
+        TEST(test_lookup_in_an_empty_ledger_finds_no_pod),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

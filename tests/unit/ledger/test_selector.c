@@ -100,7 +100,7 @@ static void test_gt_and_lt_compare_integers_only(void **state)
 }
 
 /* API validation rejects these; in a ledger they must match nothing. */
-static void test_requirements_that_kubernetes_refuses_match_nothing(void **state)
+static void test_requirements_rejected_by_kubernetes_match_nothing(void **state)
 {
     static const struct term_row ROWS[] = {
         {"zone In", false},
@@ -199,7 +199,7 @@ static void test_a_node_without_labels(void **state)
     labels_sort(NULL, 0);
 }
 
-static void test_labels_are_found_whatever_their_order(void **state)
+static void test_labels_are_found_in_any_order(void **state)
 {
     struct fixture *fixture = *state;
     const struct label_view view = view_of(fixture, "n1", "c=3,a=1,b=2,ab=12,B=22");
@@ -254,7 +254,7 @@ static void test_legacy_values_are_models(void **state)
     check_legacy(*state, ROWS, N_OF(ROWS));
 }
 
-static void test_legacy_values_that_name_no_model_are_text(void **state)
+static void test_legacy_values_without_model_are_text(void **state)
 {
     static const struct legacy_row ROWS[] = {
         {"accelerator=nvidia", "accelerator In nvidia", true},
@@ -285,7 +285,7 @@ static void test_values_in_spec_are_text(void **state)
     check_terms(fixture, &view, ROWS, N_OF(ROWS));
 }
 
-static void test_legacy_values_go_through_the_aliases(void **state)
+static void test_legacy_values_are_resolved_by_aliases(void **state)
 {
     struct fixture *fixture = *state;
     struct gpu_model_alias alias = {"old-faithful", "Tesla K80"};
@@ -352,7 +352,7 @@ static void test_exists_needs_no_value(void **state)
     assert_true(toleration_tolerates(&exists, &taint));
 }
 
-static void test_first_taint_that_nothing_tolerates(void **state)
+static void test_the_first_untolerated_taint_is_found(void **state)
 {
     struct fixture *fixture = *state;
     size_t n_taints = 0;
@@ -393,20 +393,20 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_operators_on_labels),
         TEST(test_gt_and_lt_compare_integers_only),
-        TEST(test_requirements_that_kubernetes_refuses_match_nothing),
+        TEST(test_requirements_rejected_by_kubernetes_match_nothing),
         TEST(test_field_metadata_name),
         TEST(test_terms_of_affinity),
         TEST(test_empty_affinity_matches_no_node),
         TEST(test_preferred_weights_add_up),
         TEST(test_a_node_without_labels),
-        TEST(test_labels_are_found_whatever_their_order),
+        TEST(test_labels_are_found_in_any_order),
         TEST(test_legacy_values_are_models),
-        TEST(test_legacy_values_that_name_no_model_are_text),
+        TEST(test_legacy_values_without_model_are_text),
         TEST(test_values_in_spec_are_text),
-        TEST(test_legacy_values_go_through_the_aliases),
+        TEST(test_legacy_values_are_resolved_by_aliases),
         TEST(test_tolerations),
         TEST(test_exists_needs_no_value),
-        TEST(test_first_taint_that_nothing_tolerates),
+        TEST(test_the_first_untolerated_taint_is_found),
         TEST(test_prefer_no_schedule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,7 +70,7 @@ static void test_legacy_affinity(void **state)
     }
 }
 
-static void test_the_policy_tells_model_labels_and_aliases(void **state)
+static void test_the_policy_defines_model_labels_and_aliases(void **state)
 {
     struct fixture *fixture = *state;
     struct gpu_model_alias alias = {"big-one", "H100-80GB"};
@@ -96,7 +96,7 @@ static void test_the_policy_tells_model_labels_and_aliases(void **state)
     buf_fini(&out);
 }
 
-static void test_legacy_preferences_come_after_those_of_the_spec(void **state)
+static void test_preferences_of_the_spec_precede_legacy_ones(void **state)
 {
     struct pod_facts facts = read_one(
         *state, LEGACY,
@@ -126,7 +126,7 @@ static const struct {
      "matchExpressions[0].operator: is 'Is', should be In, NotIn, Exists, DoesNotExist, Gt or Lt"},
 };
 
-static void test_a_broken_legacy_affinity_refuses_the_pod(void **state)
+static void test_a_broken_legacy_affinity_rejects_the_pod(void **state)
 {
     struct fixture *fixture = *state;
     for (size_t i = 0; i < sizeof BROKEN_LEGACY / sizeof BROKEN_LEGACY[0]; i++) {
@@ -186,7 +186,7 @@ static void test_model_wants(void **state)
     }
 }
 
-static void test_a_minimum_that_is_no_quantity(void **state)
+static void test_a_minimum_must_be_a_quantity(void **state)
 {
     struct pod_facts facts = read_one(*state, "gpu-extender.io/min-gpu-memory", "40GB");
     assert_non_null(facts.refusal);
@@ -285,7 +285,7 @@ static void test_a_cut_text_ends_on_a_character(void **state)
 }
 
 /* No annotation affects use, whatever it contains. */
-static void test_garbage_never_hides_what_is_used(void **state)
+static void test_garbage_in_annotations_never_hides_usage(void **state)
 {
     struct fixture *fixture = *state;
     static const char *const KEYS[] = {LEGACY,
@@ -333,17 +333,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_legacy_affinity),
-        FIXTURE_TEST(test_the_policy_tells_model_labels_and_aliases),
-        FIXTURE_TEST(test_legacy_preferences_come_after_those_of_the_spec),
-        FIXTURE_TEST(test_a_broken_legacy_affinity_refuses_the_pod),
+        FIXTURE_TEST(test_the_policy_defines_model_labels_and_aliases),
+        FIXTURE_TEST(test_preferences_of_the_spec_precede_legacy_ones),
+        FIXTURE_TEST(test_a_broken_legacy_affinity_rejects_the_pod),
         FIXTURE_TEST(test_model_wants),
-        FIXTURE_TEST(test_a_minimum_that_is_no_quantity),
+        FIXTURE_TEST(test_a_minimum_must_be_a_quantity),
         FIXTURE_TEST(test_a_model_both_accepted_and_excluded_is_refused),
         FIXTURE_TEST(test_allow_shared_is_true_or_false),
         FIXTURE_TEST(test_annotations_of_a_pod_that_never_comes_here),
         FIXTURE_TEST(test_a_cut_text_ends_on_a_character),
         FIXTURE_TEST(test_long_texts_are_refused),
-        FIXTURE_TEST(test_garbage_never_hides_what_is_used),
+        FIXTURE_TEST(test_garbage_in_annotations_never_hides_usage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -387,7 +387,7 @@ static void test_invented_names_cost_little(void **state)
 }
 
 /* Names with amount 0 displace no other names. */
-static void test_names_that_ask_for_nothing_hide_none(void **state)
+static void test_zero_requests_do_not_hide_others(void **state)
 {
     struct fixture *fixture = *state;
     struct demand demand = {0};
@@ -413,7 +413,7 @@ int main(void)
         FIXTURE_TEST(test_gpu_rules),
         FIXTURE_TEST(test_errors),
         FIXTURE_TEST(test_invented_names_cost_little),
-        FIXTURE_TEST(test_names_that_ask_for_nothing_hide_none),
+        FIXTURE_TEST(test_zero_requests_do_not_hide_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,7 +122,7 @@ static const struct {
      "status.conditions[0].type: is the number 1, should be a string"},
 };
 
-static void test_nodes_that_are_refused(void **state)
+static void test_invalid_nodes_are_rejected(void **state)
 {
     struct fixture *fixture = *state;
     for (size_t i = 0; i < sizeof REFUSED / sizeof REFUSED[0]; i++) {
@@ -155,7 +155,7 @@ int main(void)
         FIXTURE_TEST(test_a_node_is_read),
         FIXTURE_TEST(test_allocatable_defaults_to_capacity),
         FIXTURE_TEST(test_only_a_true_ready_condition_is_ready),
-        FIXTURE_TEST(test_nodes_that_are_refused),
+        FIXTURE_TEST(test_invalid_nodes_are_rejected),
         FIXTURE_TEST(test_a_long_name_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

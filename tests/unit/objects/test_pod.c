@@ -70,7 +70,7 @@ static void test_a_bare_pod_has_defaults(void **state)
     assert_string_equal(facts.uid, "ml/x-");
 }
 
-static void test_who_is_finished(void **state)
+static void test_succeeded_and_failed_pods_are_finished(void **state)
 {
     struct fixture *fixture = *state;
     static const struct {
@@ -120,7 +120,7 @@ static void test_gates(void **state)
     " {'type': 'PodScheduled', 'status': '" status                                                 \
     "', 'reason': 'Unschedulable', 'message': '" message "'}]"
 
-static void test_what_kube_scheduler_says(void **state)
+static void test_the_message_of_kube_scheduler_is_read(void **state)
 {
     struct fixture *fixture = *state;
     struct pod_facts facts = read_pod(fixture, "{'spec': {" PENDING "}, 'status': {" SAYS(
@@ -134,7 +134,7 @@ static void test_what_kube_scheduler_says(void **state)
     assert_string_equal(facts.unscheduled_message, "");
 }
 
-static void test_where_kube_scheduler_says_nothing(void **state)
+static void test_bound_finished_or_scheduled_pods_have_no_message(void **state)
 {
     static const char *const PODS[] = {
         "{'spec': {" PENDING "}}",
@@ -251,7 +251,7 @@ static const struct {
     {"'affinity': null", "none"},
 };
 
-static void test_the_node_that_a_bound_pod_was_made_for_is_no_part_of_its_shape(void **state)
+static void test_the_target_node_of_a_daemon_pod_is_not_in_its_shape(void **state)
 {
     for (size_t i = 0; i < sizeof BOUND / sizeof BOUND[0]; i++) {
         char spec[1000];
@@ -326,7 +326,7 @@ static void test_tolerations(void **state)
     buf_fini(&out);
 }
 
-static void test_the_toleration_that_admission_would_add(void **state)
+static void test_tolerations_of_admission_are_added(void **state)
 {
     struct fixture *fixture = *state;
     const char *spec = "'tolerations': [{'key': 'a', 'operator': 'Exists'}], 'containers': [{"
@@ -381,7 +381,7 @@ static const struct {
      "spec.tolerations[0].operator: should be Exists if key is empty"},
 };
 
-static void test_what_validation_refuses_keeps_its_demand(void **state)
+static void test_an_invalid_pod_keeps_its_demand(void **state)
 {
     struct fixture *fixture = *state;
     for (size_t i = 0; i < sizeof REFUSALS / sizeof REFUSALS[0]; i++) {
@@ -393,7 +393,7 @@ static void test_what_validation_refuses_keeps_its_demand(void **state)
     }
 }
 
-static void test_a_gpu_refusal_is_told_first(void **state)
+static void test_a_gpu_fault_is_reported_first(void **state)
 {
     struct fixture *fixture = *state;
     struct pod_facts facts =
@@ -460,7 +460,7 @@ static const char *refused_by(struct fixture *fixture, const char *metadata, con
 #define ON_A "'nodeName': 'a'"
 #define BOUND "'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'True'}]"
 
-static void test_whom_a_kubelet_refused(void **state)
+static void test_pods_rejected_by_a_kubelet_are_recognised(void **state)
 {
     struct fixture *fixture = *state;
     assert_string_equal(refused_by(fixture, "", ON_A, BOUND), "a");
@@ -481,23 +481,23 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_a_running_pod_is_read),
         FIXTURE_TEST(test_a_bare_pod_has_defaults),
-        FIXTURE_TEST(test_who_is_finished),
+        FIXTURE_TEST(test_succeeded_and_failed_pods_are_finished),
         FIXTURE_TEST(test_times),
         FIXTURE_TEST(test_gates),
-        FIXTURE_TEST(test_what_kube_scheduler_says),
-        FIXTURE_TEST(test_where_kube_scheduler_says_nothing),
+        FIXTURE_TEST(test_the_message_of_kube_scheduler_is_read),
+        FIXTURE_TEST(test_bound_finished_or_scheduled_pods_have_no_message),
         FIXTURE_TEST(test_a_long_message_is_cut_between_characters),
         FIXTURE_TEST(test_node_selector),
         FIXTURE_TEST(test_required_node_affinity),
-        FIXTURE_TEST(test_the_node_that_a_bound_pod_was_made_for_is_no_part_of_its_shape),
+        FIXTURE_TEST(test_the_target_node_of_a_daemon_pod_is_not_in_its_shape),
         FIXTURE_TEST(test_preferred_node_affinity),
         FIXTURE_TEST(test_soft_preferences),
         FIXTURE_TEST(test_tolerations),
-        FIXTURE_TEST(test_the_toleration_that_admission_would_add),
-        FIXTURE_TEST(test_what_validation_refuses_keeps_its_demand),
-        FIXTURE_TEST(test_a_gpu_refusal_is_told_first),
+        FIXTURE_TEST(test_tolerations_of_admission_are_added),
+        FIXTURE_TEST(test_an_invalid_pod_keeps_its_demand),
+        FIXTURE_TEST(test_a_gpu_fault_is_reported_first),
         FIXTURE_TEST(test_errors),
-        FIXTURE_TEST(test_whom_a_kubelet_refused),
+        FIXTURE_TEST(test_pods_rejected_by_a_kubelet_are_recognised),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

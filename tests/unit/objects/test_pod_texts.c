@@ -24,7 +24,7 @@ static const struct {
     {"{'spec': {" REQUIRED "'matchFields': [{'operator': 'In', 'key': '", "'}]}]}}}}}"},
 };
 
-static void test_a_refusal_is_short(void **state)
+static void test_refusal_texts_are_bounded(void **state)
 {
     struct fixture *fixture = *state;
     static const size_t LENGTHS[] = {900, 100000};
@@ -45,7 +45,7 @@ static void test_a_refusal_is_short(void **state)
 }
 
 /* Names that no API server accepts. */
-static void test_a_name_is_short(void **state)
+static void test_a_too_long_name_is_an_error(void **state)
 {
     struct fixture *fixture = *state;
     static const char *const BEFORE[] = {
@@ -64,7 +64,7 @@ static void test_a_name_is_short(void **state)
 }
 
 /* 5,000 host names: only kube-scheduler judges them, so the pod is not rejected. */
-static void test_a_long_affinity_is_no_refusal(void **state)
+static void test_a_long_affinity_is_accepted(void **state)
 {
     struct fixture *fixture = *state;
     struct pod_facts facts = {0};
@@ -85,9 +85,9 @@ static void test_a_long_affinity_is_no_refusal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(test_a_refusal_is_short),
-        FIXTURE_TEST(test_a_name_is_short),
-        FIXTURE_TEST(test_a_long_affinity_is_no_refusal),
+        FIXTURE_TEST(test_refusal_texts_are_bounded),
+        FIXTURE_TEST(test_a_too_long_name_is_an_error),
+        FIXTURE_TEST(test_a_long_affinity_is_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

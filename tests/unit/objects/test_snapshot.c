@@ -54,7 +54,7 @@ static void assert_nodes_equal(const struct node_facts *a, const struct node_fac
     assert_amounts_equal(a->allocatable, a->n_allocatable, b->allocatable, b->n_allocatable);
 }
 
-static void test_any_node(void **state)
+static void test_any_node_reads_back(void **state)
 {
     (void)state;
     struct policy policy;
@@ -74,7 +74,7 @@ static void test_any_node(void **state)
     policy_fini(&policy);
 }
 
-static void test_a_snapshots_head(void **state)
+static void test_the_head_of_a_snapshot_reads_back(void **state)
 {
     (void)state;
     struct arena *arena = arena_new();
@@ -133,7 +133,7 @@ static void assert_differs(const struct policy *changed)
     policy_fini(&policy);
 }
 
-static void test_any_number_makes_another_policy(void **state)
+static void test_any_changed_number_makes_the_policy_differ(void **state)
 {
     (void)state;
     struct policy policy;
@@ -155,7 +155,7 @@ static void test_any_number_makes_another_policy(void **state)
     policy_fini(&policy);
 }
 
-static void test_any_choice_makes_another_policy(void **state)
+static void test_any_changed_choice_makes_the_policy_differ(void **state)
 {
     (void)state;
     struct policy policy;
@@ -186,7 +186,7 @@ static json_t *policy_with_quota(const struct quota *quota)
     return json;
 }
 
-static void test_any_part_of_a_quota_makes_another_policy(void **state)
+static void test_any_changed_quota_makes_the_policy_differ(void **state)
 {
     (void)state;
     static const char *const NAMES[] = {"ml", "web"};
@@ -218,11 +218,11 @@ static void test_any_part_of_a_quota_makes_another_policy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_node),
-        cmocka_unit_test(test_a_snapshots_head),
-        cmocka_unit_test(test_any_number_makes_another_policy),
-        cmocka_unit_test(test_any_choice_makes_another_policy),
-        cmocka_unit_test(test_any_part_of_a_quota_makes_another_policy),
+        cmocka_unit_test(test_any_node_reads_back),
+        cmocka_unit_test(test_the_head_of_a_snapshot_reads_back),
+        cmocka_unit_test(test_any_changed_number_makes_the_policy_differ),
+        cmocka_unit_test(test_any_changed_choice_makes_the_policy_differ),
+        cmocka_unit_test(test_any_changed_quota_makes_the_policy_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

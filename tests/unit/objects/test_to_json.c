@@ -211,7 +211,7 @@ static void read_back(json_t *object, const struct policy *policy, struct arena 
         fail_msg("%s", err.text);
 }
 
-static void test_any_pod(void **state)
+static void test_any_pod_reads_back(void **state)
 {
     (void)state;
     struct policy defaults;
@@ -229,7 +229,7 @@ static void test_any_pod(void **state)
     policy_fini(&defaults);
 }
 
-static void test_any_reservation(void **state)
+static void test_any_reservation_reads_back(void **state)
 {
     (void)state;
     struct policy defaults;
@@ -302,7 +302,7 @@ static void test_models_in_the_legacy_annotation(void **state)
     policy_fini(&policy);
 }
 
-static void test_a_pod_that_was_refused_uses_what_it_used(void **state)
+static void test_a_rejected_pod_keeps_its_usage(void **state)
 {
     (void)state;
     struct policy policy;
@@ -325,10 +325,10 @@ static void test_tolerations_of_the_policy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_pod),
-        cmocka_unit_test(test_any_reservation),
+        cmocka_unit_test(test_any_pod_reads_back),
+        cmocka_unit_test(test_any_reservation_reads_back),
         cmocka_unit_test(test_models_in_the_legacy_annotation),
-        cmocka_unit_test(test_a_pod_that_was_refused_uses_what_it_used),
+        cmocka_unit_test(test_a_rejected_pod_keeps_its_usage),
         cmocka_unit_test(test_tolerations_of_the_policy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,7 +174,7 @@ static void test_a_long_text_is_cut_between_lines(void **state)
 }
 
 /* The decoder rejects wrong types; here they add no line. */
-static void test_strange_shapes_are_passed_over(void **state)
+static void test_malformed_members_are_skipped(void **state)
 {
     struct fixture *fixture = *state;
     static const char *const PODS[] = {
@@ -227,7 +227,7 @@ int main(void)
         FIXTURE_TEST(test_annotations_without_effect),
         FIXTURE_TEST(test_the_text_of_an_admitted_pod),
         FIXTURE_TEST(test_a_long_text_is_cut_between_lines),
-        FIXTURE_TEST(test_strange_shapes_are_passed_over),
+        FIXTURE_TEST(test_malformed_members_are_skipped),
         FIXTURE_TEST(test_a_flood_of_lines_is_counted),
         FIXTURE_TEST(test_long_names_are_cut),
     };

@@ -259,7 +259,7 @@ static void test_a_template_has_the_names_of_its_object(void **state)
     assert_non_null(strstr(workload->not_evaluated.items[0], "runtimeClassName"));
 }
 
-static void test_a_template_that_breaks_gpu_rules_is_refused_not_a_problem(void **state)
+static void test_a_template_that_breaks_gpu_rules_is_rejected(void **state)
 {
     struct workload_list list = read_object(
         *state, "{'kind': 'Pod', 'metadata': {'name': 'x'}, 'spec': {'containers': [{'name': "
@@ -371,7 +371,7 @@ static void test_errors(void **state)
 }
 
 /* Far deeper than any manifest: neither stack nor memory grows with it. */
-static void test_deep_nesting_ends_the_search(void **state)
+static void test_the_search_ends_at_deep_nesting(void **state)
 {
     struct fixture *fixture = *state;
     json_t *object = json_pack("{s: {s: [{}]}}", "spec", "containers");
@@ -396,11 +396,11 @@ int main(void)
         FIXTURE_TEST(test_lists_and_kinds_without_pods),
         FIXTURE_TEST(test_the_list_grows_over_many_objects),
         FIXTURE_TEST(test_a_template_has_the_names_of_its_object),
-        FIXTURE_TEST(test_a_template_that_breaks_gpu_rules_is_refused_not_a_problem),
+        FIXTURE_TEST(test_a_template_that_breaks_gpu_rules_is_rejected),
         FIXTURE_TEST(test_a_daemon_set_gets_the_tolerations_of_its_controller),
         FIXTURE_TEST(test_a_pod_gets_the_default_tolerations_that_it_lacks),
         FIXTURE_TEST(test_errors),
-        FIXTURE_TEST(test_deep_nesting_ends_the_search),
+        FIXTURE_TEST(test_the_search_ends_at_deep_nesting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

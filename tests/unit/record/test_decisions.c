@@ -29,7 +29,7 @@ static void assert_found(struct decisions *decisions, const struct decision_quer
     arena_free(arena);
 }
 
-static void test_the_newest_come_first_and_the_oldest_go(void **state)
+static void test_the_newest_come_first_and_the_oldest_are_evicted(void **state)
 {
     (void)state;
     struct decisions *decisions = decisions_new(3);
@@ -45,7 +45,7 @@ static void test_the_newest_come_first_and_the_oldest_go(void **state)
     decisions_free(decisions);
 }
 
-static void test_nothing_is_kept_of_0(void **state)
+static void test_capacity_0_stores_nothing(void **state)
 {
     (void)state;
     struct decisions *decisions = decisions_new(0);
@@ -55,7 +55,7 @@ static void test_nothing_is_kept_of_0(void **state)
     decisions_free(decisions);
 }
 
-static void test_what_is_asked_for(void **state)
+static void test_queries_select_decisions(void **state)
 {
     (void)state;
     struct decisions *decisions = decisions_new(8);
@@ -82,7 +82,7 @@ static void test_what_is_asked_for(void **state)
 }
 
 /* More than one hold of the lock covers. */
-static void test_many(void **state)
+static void test_many_decisions_are_kept_in_order(void **state)
 {
     (void)state;
     struct decisions *decisions = decisions_new(1000);
@@ -168,7 +168,7 @@ static void *add_many(void *decisions)
     return NULL;
 }
 
-static void test_they_are_found_while_more_are_added(void **state)
+static void test_decisions_are_found_during_additions(void **state)
 {
     (void)state;
     struct decisions *decisions = decisions_new(100);
@@ -199,13 +199,13 @@ static void test_verbs_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_newest_come_first_and_the_oldest_go),
-        cmocka_unit_test(test_nothing_is_kept_of_0),
-        cmocka_unit_test(test_what_is_asked_for),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_the_newest_come_first_and_the_oldest_are_evicted),
+        cmocka_unit_test(test_capacity_0_stores_nothing),
+        cmocka_unit_test(test_queries_select_decisions),
+        cmocka_unit_test(test_many_decisions_are_kept_in_order),
         cmocka_unit_test(test_everything_is_copied),
         cmocka_unit_test(test_long_texts_are_cut_between_characters),
-        cmocka_unit_test(test_they_are_found_while_more_are_added),
+        cmocka_unit_test(test_decisions_are_found_during_additions),
         cmocka_unit_test(test_verbs_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,7 +152,7 @@ static void test_an_existing_chip_is_never_taken_for_another(void **state)
 }
 
 /* No chip of the table satisfies another. */
-static void test_chips_are_told_apart(void **state)
+static void test_chips_are_distinguished(void **state)
 {
     (void)state;
     static struct gpu_model models[500];
@@ -169,7 +169,7 @@ static void test_chips_are_told_apart(void **state)
     }
 }
 
-static void test_text_is_canonical(void **state)
+static void test_printed_text_is_canonical(void **state)
 {
     (void)state;
     static const char *const CASES[][2] = {
@@ -241,7 +241,7 @@ static void test_an_alias_keeps_how_the_gpu_is_shared(void **state)
     assert_string_equal(model.chip, "V100M32-SHARED-2");
 }
 
-static void test_names_that_do_not_fit_are_no_models(void **state)
+static void test_names_that_are_too_long_are_no_models(void **state)
 {
     (void)state;
     char text[5000];
@@ -305,7 +305,7 @@ static void test_enough_memory_is_fifteen_sixteenths(void **state)
     assert_false(gpu_memory_is_enough(0, INT64_MAX));
 }
 
-static void test_equal_is_all_that_is_said(void **state)
+static void test_models_are_equal_only_if_all_parts_are(void **state)
 {
     (void)state;
     static const char *const DIFFERENT[] = {"A100",      "A100-80GB",       "A100-40GB",
@@ -325,7 +325,7 @@ static void test_equal_is_all_that_is_said(void **state)
 }
 
 /* Names made of known words in any order. */
-static void test_reading_is_stable_for_any_words(void **state)
+static void test_parsing_is_idempotent_for_any_text(void **state)
 {
     (void)state;
     static const char *const WORDS[] = {
@@ -355,15 +355,15 @@ int main(void)
         cmocka_unit_test(test_requests_match_as_the_table_says),
         cmocka_unit_test(test_the_meant_model_is_guessed_as_the_table_says),
         cmocka_unit_test(test_an_existing_chip_is_never_taken_for_another),
-        cmocka_unit_test(test_chips_are_told_apart),
-        cmocka_unit_test(test_text_is_canonical),
+        cmocka_unit_test(test_chips_are_distinguished),
+        cmocka_unit_test(test_printed_text_is_canonical),
         cmocka_unit_test(test_aliases_come_first),
         cmocka_unit_test(test_an_alias_keeps_how_the_gpu_is_shared),
-        cmocka_unit_test(test_names_that_do_not_fit_are_no_models),
+        cmocka_unit_test(test_names_that_are_too_long_are_no_models),
         cmocka_unit_test(test_memory_of_a_name),
         cmocka_unit_test(test_enough_memory_is_fifteen_sixteenths),
-        cmocka_unit_test(test_equal_is_all_that_is_said),
-        cmocka_unit_test(test_reading_is_stable_for_any_words),
+        cmocka_unit_test(test_models_are_equal_only_if_all_parts_are),
+        cmocka_unit_test(test_parsing_is_idempotent_for_any_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static void test_gpu_resources_of_all_vendors(void **state)
         assert_true(policy_is_gpu_resource(*state, GPUS[i]));
 }
 
-static void test_names_that_only_look_like_gpus(void **state)
+static void test_names_that_resemble_gpus_do_not_match(void **state)
 {
     static const char *const OTHERS[] = {
         "cpu",
@@ -67,7 +67,7 @@ static void test_model_labels_in_order(void **state)
     assert_false(policy_is_model_label(policy, "nvidia.com/gpu"));
 }
 
-static void test_the_rest_of_the_defaults(void **state)
+static void test_other_defaults(void **state)
 {
     const struct policy *policy = *state;
     assert_int_equal(policy->n_aliases, 0);
@@ -89,9 +89,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_gpu_resources_of_all_vendors, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_names_that_only_look_like_gpus, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_names_that_resemble_gpus_do_not_match, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(test_model_labels_in_order, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_the_rest_of_the_defaults, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_other_defaults, setup, teardown),
         cmocka_unit_test(test_placement_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,7 +140,7 @@ static void result_text(int r, int64_t value, char *text)
         (void)snprintf(text, 32, "%s", r == -ERANGE ? "over" : "error");
 }
 
-static void test_numbers_are_those_of_kubernetes(void **state)
+static void test_numbers_match_kubernetes(void **state)
 {
     (void)state;
     struct tsv table = tsv_open("quantities.tsv");
@@ -177,7 +177,7 @@ static void test_the_largest_numbers(void **state)
     assert_number("Ei", value_of("7.99999999999999999913Ei"), INT64_MAX);
 }
 
-static void test_what_does_not_fit_is_an_error(void **state)
+static void test_values_out_of_range_are_errors(void **state)
 {
     (void)state;
     static const char *const CASES[] = {
@@ -214,7 +214,7 @@ static void test_what_does_not_fit_is_an_error(void **state)
 }
 
 /* The quantity, and a part of the message. */
-static void test_refusals_say_what_is_right(void **state)
+static void test_errors_name_the_expected_form(void **state)
 {
     (void)state;
     static const char *const CASES[][2] = {
@@ -332,7 +332,7 @@ static void test_counts_must_be_whole(void **state)
     }
 }
 
-static void test_bytes_for_people(void **state)
+static void test_bytes_are_printed_for_humans(void **state)
 {
     (void)state;
     static const struct {
@@ -414,13 +414,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_and_millis),
-        cmocka_unit_test(test_numbers_are_those_of_kubernetes),
+        cmocka_unit_test(test_numbers_match_kubernetes),
         cmocka_unit_test(test_the_largest_numbers),
-        cmocka_unit_test(test_what_does_not_fit_is_an_error),
-        cmocka_unit_test(test_refusals_say_what_is_right),
+        cmocka_unit_test(test_values_out_of_range_are_errors),
+        cmocka_unit_test(test_errors_name_the_expected_form),
         cmocka_unit_test(test_long_texts_are_shown_cut),
         cmocka_unit_test(test_counts_must_be_whole),
-        cmocka_unit_test(test_bytes_for_people),
+        cmocka_unit_test(test_bytes_are_printed_for_humans),
         cmocka_unit_test(test_random_quantities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
