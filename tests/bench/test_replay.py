@@ -61,7 +61,7 @@ def static(folder, seed, *more):
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
-def test_a_service_is_not_on_one_node_and_large_pods_still_find_theirs(measured):
+def test_services_are_spread_and_large_pods_still_fit(measured):
     on_one_without, allocated_without = measured(0)
     on_one, allocated = measured(shipped())
     assert on_one_without > 35  # otherwise the test shows nothing
@@ -69,5 +69,5 @@ def test_a_service_is_not_on_one_node_and_large_pods_still_find_theirs(measured)
     assert allocated > allocated_without - 0.2  # 0.3 less at ten times the weight
 
 
-def test_only_who_asks_for_services_has_some(folder):
+def test_services_are_created_only_on_request(folder):
     assert static(folder, 1)["services"] == 0

@@ -70,14 +70,14 @@ ESCAPES = {
 
 
 @pytest.mark.parametrize("escape", ESCAPES)
-def test_what_escapes_a_quota_is_rejected(api, escape):
+def test_pods_that_escape_a_quota_are_rejected(api, escape):
     spec, why = ESCAPES[escape]
     said = refusal(api, pod(**spec), dry=True)
     assert said and "422" in said and "gpu-extender-quota" in said and why in said, said
     assert refusal(api, pod(**spec), FREE, dry=True) is None, "in a namespace without the label"
 
 
-def test_the_api_server_itself_allows_no_gpus_of_a_pod_or_an_ephemeral_container(api):
+def test_api_server_rejects_gpus_of_pods_and_ephemeral_containers(api):
     """So these need no rule here."""
     whole = pod("whole", resources=asking("nvidia.com/mig-1g.5gb"))
     assert refusal(api, whole, FREE, dry=True)
@@ -87,7 +87,7 @@ def test_the_api_server_itself_allows_no_gpus_of_a_pod_or_an_ephemeral_container
         api.ask("PATCH", f"{pods(FREE)}/debugged/ephemeralcontainers", late, "application/strategic-merge-patch+json")
 
 
-def test_ordinary_pods_are_let_in_and_live_on(api):
+def test_ordinary_pods_are_admitted_and_may_be_updated(api):
     named = pod("named", schedulerName="gpu-scheduler", resources={"limits": {"cpu": "1"}})
     assert refusal(api, pod()) is None and refusal(api, named) is None and refusal(api, pod("no-gpu", containers=[container()])) is None
     api.merge(f"{pods(ENFORCED)}/ordinary", {"metadata": {"labels": {"seen": "yes"}}})
@@ -120,7 +120,7 @@ def create_as(kubectl, own_plane, item, *who):
     return kubectl.run("create", "--namespace", ENFORCED, "--filename", path, "--dry-run=server", *who)
 
 
-def test_mirror_pods_are_a_nodes_and_no_tenants(api, kubectl, own_plane):
+def test_mirror_pods_are_allowed_only_for_nodes(api, kubectl, own_plane):
     for name, who in (("nodes", "--group=system:nodes"), ("tenant", "--user=tenant")):
         assert kubectl.run("create", "clusterrolebinding", name, "--clusterrole=cluster-admin", who)[0] == 0
     mirror = pod("static-n1", nodeName="n1")
@@ -133,7 +133,7 @@ def test_mirror_pods_are_a_nodes_and_no_tenants(api, kubectl, own_plane):
     assert create_as(kubectl, own_plane, mirror, *as_node)[0] != 0
 
 
-def test_what_is_allowed_is_a_parameter(api):
+def test_allowed_schedulers_and_resources_are_parameters(api):
     data = api.get(SETTINGS)["data"]
     mig = pod("sliced", containers=[container(**asking("nvidia.com/mig-1g.5gb"))], schedulerName="my-own")
     more = {"schedulerNames": data["schedulerNames"] + ", my-own", "managedResources": data["managedResources"] + ",nvidia.com/mig-1g.5gb"}
@@ -145,7 +145,7 @@ def test_what_is_allowed_is_a_parameter(api):
         wait_until(lambda: refusal(api, mig, dry=True), lambda: "it is still allowed")
 
 
-def test_what_is_managed_is_what_kube_scheduler_is_told(kubectl):
+def test_managed_resources_match_the_kube_scheduler_configuration(kubectl):
     with open(f"{MANIFESTS}/kube-scheduler-config.yaml", encoding="utf-8") as file:
         (extender,) = yaml.safe_load(file)["extenders"]
     settings = one(kubectl.rendered("admission"), "ConfigMap", "gpu-extender-admission")["data"]

@@ -37,14 +37,14 @@ def nodes_of(live, *names):
 
 
 @pytest.mark.parametrize("verb, expected", [("prioritize", "plain"), ("", "gpus")], ids=["asked", "not-asked"])
-def test_with_every_pod_asked_about_gpu_nodes_stay_free(live, verb, expected):
+def test_all_pods_mode_keeps_gpu_nodes_free(live, verb, expected):
     """Without our scores kube-scheduler takes the idle node."""
     add_nodes(live)
     live.start(shipped=ALL_PODS, prioritizeVerb=verb)
     assert nodes_of(live, "one", "two", "three") == [expected] * 3
 
 
-def test_with_every_pod_asked_about_gpu_nodes_are_the_last_resort(live):
+def test_all_pods_mode_makes_gpu_nodes_the_last_resort(live):
     add_nodes(live)
     live.start(shipped=ALL_PODS)
     live.create("large", 0, cpu="8")
@@ -106,7 +106,7 @@ def assert_waits(live, name):
     assert "connection refused" in live.error_of(name)["message"]
 
 
-def test_while_none_of_us_runs_our_own_pods_come_up(live):
+def test_gpu_extender_pods_start_while_it_is_down(live):
     """They request no GPUs. A GPU pod waits until we run."""
     without_us(live, USUAL)
     live.create("trains", 1)
@@ -118,7 +118,7 @@ def test_while_none_of_us_runs_our_own_pods_come_up(live):
     assert BOUND_BY in live.api.get(f"{PODS}/trains")["metadata"]["annotations"]
 
 
-def test_while_none_of_us_runs_all_pods_mode_locks_us_out(live):
+def test_all_pods_mode_locks_gpu_extender_out_while_it_is_down(live):
     """The reason for the warning of `--check` about scheduler.allPods."""
     without_us(live, ALL_PODS)
     live.create("gpu-extender", 0)

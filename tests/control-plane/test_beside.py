@@ -86,7 +86,7 @@ def test_our_instance_alone_is_killed_in_a_burst(live, pairs):
     assert pairs.holder()[0] == holder
 
 
-def test_after_a_pause_the_lease_is_enough(live, pairs):
+def test_an_unchanged_lease_is_enough_after_a_pause(live, pairs):
     """No other led: it reads kube-scheduler's Lease, but not the pods."""
     leading = pairs.start()
     live.service = leading.service

@@ -95,7 +95,7 @@ def gpus(item):
     return item["spec"]["containers"][0]["resources"]["limits"][GPU]
 
 
-def test_deleted_and_made_anew_under_the_same_name(live, answer):
+def test_deleted_and_recreated_under_the_same_name(live, answer):
     """The binding is for the UID that filter saw: the new pod is bound in a cycle of its own."""
 
     def replace(name, _):

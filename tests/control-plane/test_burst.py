@@ -37,7 +37,7 @@ def busy(live):
     return live
 
 
-def test_as_many_pods_as_there_are_gpus_and_then_none(busy):
+def test_burst_fills_all_gpus_exactly(busy):
     busy.start()
     burst(busy)
     pods = busy.wait_until_bound(200, "burst")
@@ -49,7 +49,7 @@ def test_as_many_pods_as_there_are_gpus_and_then_none(busy):
     assert set(busy.used().values()) == {0}
 
 
-def test_more_pods_than_there_are_gpus(busy):
+def test_burst_larger_than_the_gpus_waits_with_reasons(busy):
     """The others wait, each with kube-scheduler's reason and our explanation, and are bound as others end."""
     busy.start()
     busy.create_all("burst", 300, 1)

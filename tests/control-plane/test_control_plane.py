@@ -175,7 +175,7 @@ def test_the_static_pod_needs_nothing_of_the_api_server():
     assert probe["periodSeconds"] * probe["failureThreshold"] + probe["timeoutSeconds"] <= 20
 
 
-def test_its_requests_have_their_priority(machine, installed, tmp_path):
+def test_requests_have_their_priority_level(machine, installed, tmp_path):
     """Requests with the certificate of step 1, as the API server classifies them."""
     with open(machine.path("kubernetes/gpu-extender/gpu-extender.kubeconfig"), encoding="utf-8") as file:
         user = yaml.safe_load(file)["users"][0]["user"]
@@ -206,7 +206,7 @@ def test_a_changed_file_changes_the_manifest(machine, run, installed):
     assert re.fullmatch("[0-9a-f]{64}", before) and re.fullmatch("[0-9a-f]{64}", after) and before != after
 
 
-def test_nothing_else_lies_in_the_folder_of_manifests(machine, installed):
+def test_manifest_folder_holds_no_other_file(machine, installed):
     assert sorted(os.listdir(machine.path("kubernetes/manifests"))) == ["gpu-extender.yaml", "kube-scheduler.yaml"]
 
 
@@ -245,7 +245,7 @@ def test_gpu_pods_are_bound_by_the_instance_until_it_is_switched_off(machine, ru
         scheduler.kill()
 
 
-def test_rolled_back_it_is_as_before(machine, run, installed):
+def test_rollback_restores_the_initial_state(machine, run, installed):
     """The last test of this file, because it removes our instance's manifest."""
     run(marked.block("docs/CONTROL-PLANE.md", "roll-back"))
     with open(machine.path("kubernetes/manifests/kube-scheduler.yaml"), encoding="utf-8") as file:

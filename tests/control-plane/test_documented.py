@@ -75,7 +75,7 @@ def shipped(name):
 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)
-def test_with_its_kubeconfig_in_the_file_kube_scheduler_starts(plane, tmp_path, name):
+def test_kube_scheduler_starts_with_kubeconfig_in_the_file(plane, tmp_path, name):
     text = shipped(name).replace("# clientConnection:\n#   kubeconfig:", "clientConnection:\n  kubeconfig:")
     assert yaml.safe_load(text)["clientConnection"] == {"kubeconfig": KUBEADMS}
     scheduler, ready = start_as_kubeadm_does(plane, tmp_path, name, text)
@@ -86,7 +86,7 @@ def test_with_its_kubeconfig_in_the_file_kube_scheduler_starts(plane, tmp_path, 
 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)
-def test_without_it_kube_scheduler_ends(plane, tmp_path, name):
+def test_kube_scheduler_exits_without_kubeconfig_in_the_file(plane, tmp_path, name):
     """Its own --kubeconfig is ignored if a file is given (PROTOCOL 7.1)."""
     scheduler, _ = start_as_kubeadm_does(plane, tmp_path, name, shipped(name))
     try:
@@ -134,7 +134,7 @@ def environment(plane, folder):
 
 
 @pytest.mark.parametrize("command, output", COMMANDS, ids=[command[:60] for command, _ in COMMANDS])
-def test_it_does_what_is_written(story, plane, folder, command, output):
+def test_command_does_what_the_document_says(story, plane, folder, command, output):
     done = subprocess.run(
         ["bash", "-c", command.replace(LISTENS, story.service.address)],
         cwd=folder,

@@ -54,7 +54,7 @@ def all_is_seen_again(cluster):
     assert cluster.used()["stays"] == 8
 
 
-def test_kube_apiserver_began_to_remember_later(proxied):
+def test_restarted_kube_apiserver_has_no_old_events(proxied):
     prepare(proxied)
     proxied.proxy.cut()
     change_everything(proxied)
@@ -72,7 +72,7 @@ def without_memory(programs, tmp_path, name):
             yield running
 
 
-def test_etcd_has_forgotten(without_memory):
+def test_compacted_etcd_has_no_old_events(without_memory):
     prepare(without_memory)
     without_memory.proxy.cut()
     revision = change_everything(without_memory)

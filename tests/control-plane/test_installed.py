@@ -19,7 +19,7 @@ FLOW_CONTROL = "/apis/flowcontrol.apiserver.k8s.io/v1"
 
 
 @pytest.mark.parametrize("overlay", kustomize.OVERLAYS)
-def test_it_is_taken_without_a_warning(installed, kubectl, overlay):
+def test_overlay_is_applied_without_a_warning(installed, kubectl, overlay):
     status, said = installed[1][overlay]
     assert status == 0, said
     lines = said.strip().split("\n")
@@ -27,7 +27,7 @@ def test_it_is_taken_without_a_warning(installed, kubectl, overlay):
     assert len(lines) == len(kubectl.rendered(overlay))
 
 
-def test_applied_again_it_changes_nothing(installed, kubectl):
+def test_second_apply_changes_nothing(installed, kubectl):
     api, _ = installed
     deployment = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/gpu-extender"
     before = api.get(deployment)["metadata"]
@@ -46,7 +46,7 @@ def pod_of(kubectl, overlay, name):
 
 
 @pytest.mark.parametrize("overlay, name", [("self-signed", "gpu-extender"), ("second-scheduler", "gpu-scheduler")])
-def test_the_namespace_lets_the_pods_in(installed, kubectl, overlay, name):
+def test_namespace_admits_the_pods(installed, kubectl, overlay, name):
     """Its Pod Security Standard is "restricted", as the next test shows."""
     made = installed[0].create(PODS, pod_of(kubectl, overlay, name))
     assert made["spec"]["priority"] == 2000000000
@@ -54,7 +54,7 @@ def test_the_namespace_lets_the_pods_in(installed, kubectl, overlay, name):
 
 
 @pytest.mark.parametrize("change", [{"runAsNonRoot": False}, {"seccompProfile": None}], ids=["root", "no-seccomp"])
-def test_the_namespace_keeps_others_out(installed, kubectl, change):
+def test_namespace_rejects_other_pods(installed, kubectl, change):
     pod = pod_of(kubectl, "self-signed", "gpu-extender")
     pod["spec"]["securityContext"].update(change)
     with pytest.raises(AssertionError, match=r'403.*violates PodSecurity \\"restricted:latest\\"'):
@@ -106,13 +106,13 @@ REQUESTS = [
 
 
 @pytest.mark.parametrize("method, path, body, wanted", REQUESTS, ids=[f"{method} {path}" for method, path, _, _ in REQUESTS])
-def test_our_requests_have_their_priority(installed, tokens, method, path, body, wanted):
+def test_gpu_extender_requests_have_their_priority(installed, tokens, method, path, body, wanted):
     api, _ = installed
     us = tokens("gpu-extender")
     wait_until(lambda: flow_of(api, us, method, path, body) == wanted, lambda: flow_of(api, us, method, path, body))
 
 
-def test_nobody_else_has_it(installed, tokens):
+def test_other_accounts_have_no_priority(installed, tokens):
     assert flow_of(installed[0], tokens("gpu-scheduler"), "GET", f"{LEASES}/gpu-extender")[1] == "workload-low"
 
 
@@ -135,7 +135,7 @@ def rights(kubectl, namespace):
     return found
 
 
-def test_the_rights_are_these_and_no_others(installed, kubectl):
+def test_granted_rights_are_exact(installed, kubectl):
     assert rights(kubectl, "default") == EVERYWHERE
     assert rights(kubectl, NAMESPACE) == EVERYWHERE | AT_HOME
 
@@ -146,7 +146,7 @@ def may(kubectl, who, verb, url):
     return status == 0
 
 
-def test_people_may_what_their_role_says(installed, kubectl):
+def test_users_have_exactly_the_rights_of_their_role(installed, kubectl):
     for role, name in (("gpu-extender-viewer", "viewer"), ("gpu-extender-metrics", "prometheus")):
         status, said = kubectl.run("create", "clusterrolebinding", name, "--clusterrole", role, "--user", name)
         assert status == 0, said

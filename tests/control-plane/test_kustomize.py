@@ -50,7 +50,7 @@ def test_the_image_is_of_this_version(objects):
     assert pod_of(objects)[1]["image"] == f"gpu-extender:{version}"
 
 
-def test_everything_of_a_namespace_is_in_ours(objects):
+def test_namespaced_objects_are_in_the_gpu_extender_namespace(objects):
     cluster_scoped = {"Namespace", "ClusterRole", "ClusterRoleBinding", "FlowSchema"}
     for item in objects:
         wanted = None if item["kind"] in cluster_scoped else "gpu-extender"
@@ -75,12 +75,12 @@ def test_rights_and_priority_are_those_of_the_pods_account(objects):
         assert list(accounts_of(item)) == [(ours["namespace"], ours["name"])], item
 
 
-def test_the_account_has_the_rules_that_are_written_once(objects):
+def test_account_has_the_rules_of_rbac_yaml(objects):
     (written,) = [item for item in yaml.safe_load_all(read("rbac/rbac.yaml")) if item["kind"] == "ClusterRole"]
     assert one(objects, "ClusterRole")["rules"] == written["rules"]
 
 
-def test_what_selects_pods_selects_ours(objects):
+def test_selectors_match_gpu_extender_pods(objects):
     labels = one(objects, "Deployment")["spec"]["template"]["metadata"]["labels"]
     spread = [item["labelSelector"] for item in pod_of(objects)[0]["topologySpreadConstraints"]]
     selectors = [
@@ -110,7 +110,7 @@ def test_ports_are_those_of_the_policy(objects):
     assert all(container[probe]["httpGet"]["port"] == "probes" for probe in ("startupProbe", "livenessProbe", "readinessProbe"))
 
 
-def test_only_people_are_kept_to_some_namespaces(objects):
+def test_network_policy_restricts_only_users(objects):
     ingress = one(objects, "NetworkPolicy")["spec"]["ingress"]
     assert {item["port"] for rule in ingress if "from" not in rule for item in rule["ports"]} == {"verbs", "probes"}
 
@@ -136,7 +136,7 @@ def test_files_are_where_they_are_mounted(objects):
     assert secret in made_by | {item["metadata"]["name"] for item in objects if item["kind"] == "Secret"}
 
 
-def test_the_policy_is_one_that_the_program_takes(kubectl, objects, tmp_path):
+def test_program_accepts_the_policy(kubectl, objects, tmp_path):
     """With the files of the other overlay, because there is no cert-manager to make them."""
     (text,) = one(objects, "ConfigMap", "gpu-extender-policy")["data"].values()
     at = kubectl.path("overlays/self-signed/certificates")
@@ -151,7 +151,7 @@ def test_the_policy_is_one_that_the_program_takes(kubectl, objects, tmp_path):
     assert "by up to 10 s: " in done.stdout
 
 
-def test_it_leads_and_publishes_what_it_has_rights_to(objects):
+def test_rights_match_leader_election_and_publishing(objects):
     assert policy(objects)["leaderElection"]["enabled"] is True
     names = {name for rule in one(objects, "Role")["rules"] for name in rule.get("resourceNames", [])}
     assert names == {"gpu-extender", "gpu-extender-verbs"}
@@ -159,7 +159,7 @@ def test_it_leads_and_publishes_what_it_has_rights_to(objects):
     assert env == {"POD_NAME": "metadata.name", "POD_NAMESPACE": "metadata.namespace", "POD_IP": "status.podIP"}
 
 
-def test_it_never_needs_itself(objects):
+def test_gpu_extender_pods_never_need_gpu_extender(objects):
     """Nor does the second scheduler: the cluster's own scheduler places both, without calling us."""
     managed = {item["name"] for item in yaml.safe_load(read("kube-scheduler-config.yaml"))["extenders"][0]["managedResources"]}
     spec, container = pod_of(objects)
@@ -181,7 +181,7 @@ def second_configuration(second):
     return yaml.safe_load(text)
 
 
-def test_the_second_scheduler_asks_as_the_usual_one_does(second):
+def test_second_scheduler_has_the_usual_extender_configuration(second):
     usual, other = yaml.safe_load(read("kube-scheduler-config.yaml")), second_configuration(second)
     whole = copy.deepcopy(other)
     (asked,), (as_usual,) = whole["extenders"], usual["extenders"]
@@ -195,12 +195,12 @@ def test_the_second_scheduler_asks_as_the_usual_one_does(second):
     assert whole == usual
 
 
-def test_the_second_scheduler_may_take_the_lease_that_it_asks_for(second):
+def test_second_scheduler_may_write_its_lease(second):
     names = [name for rule in one(second, "Role", "gpu-scheduler")["rules"] for name in rule.get("resourceNames", [])]
     assert names == [second_configuration(second)["leaderElection"]["resourceName"]]
 
 
-def test_the_second_scheduler_never_needs_itself(second):
+def test_second_scheduler_pods_never_need_it(second):
     assert pod_of(second, "gpu-scheduler")[0]["schedulerName"] == "default-scheduler"
 
 
@@ -232,7 +232,7 @@ def test_the_server_cannot_be_a_client(kubectl):
         openssl("verify", "-CAfile", f"{at}ca.crt", "-purpose", "sslclient", f"{at}server.crt")
 
 
-def test_certificates_are_made_anew_by_the_same_authority(kubectl):
+def test_certificates_are_renewed_by_the_same_authority(kubectl):
     at = kubectl.path("overlays/self-signed/certificates/")
 
     def sums():

@@ -31,7 +31,7 @@ def lagged(cluster):
     return cluster.metric("gpu_extender_filter_ledger_behind_total") > 0
 
 
-def test_pods_that_are_deleted_make_room(full):
+def test_deleted_pods_make_room(full):
     full.create_all("next", 8, 4)
     for number in range(8):
         full.refusal_of(f"next-{number}")
@@ -44,7 +44,7 @@ def test_pods_that_are_deleted_make_room(full):
     assert set(full.used().values()) == {8}
 
 
-def test_as_many_are_preempted_as_must_be(full):
+def test_no_needless_pods_are_preempted(full):
     """Two pods of higher priority with 4 GPUs each: exactly two victims, though we see their end late."""
     full.create_all("above", 2, 4, priority_class=ABOVE)
     full.wait_until_bound(2, "above")

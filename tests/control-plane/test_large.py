@@ -42,7 +42,7 @@ def test_large_pods_are_scheduled_like_others_and_beside_them(live):
     assert live.service.get("/readyz").status == 200
 
 
-def test_they_are_there_at_the_start(live):
+def test_large_pods_exist_at_the_start(live):
     live.add_node("node", H100, 8)
     for large in (with_much_to_drop(), with_much_to_keep()):
         large["spec"]["nodeName"] = "node"

@@ -12,7 +12,7 @@ def add_one_of_each_model(live, gpus=8):
         live.add_node(name, model, gpus)
 
 
-def test_pods_go_through_us_to_the_model_they_ask_for(live):
+def test_pods_land_on_the_requested_model(live):
     add_one_of_each_model(live)
     live.start()
     orders = {"t4": "T4, A100, H100", "a100": "A100, H100, T4", "h100": "H100"}
@@ -29,7 +29,7 @@ def test_pods_go_through_us_to_the_model_they_ask_for(live):
     assert "Successfully assigned gpu/wants-t4-0 to t4" in live.event_of("wants-t4-0", "Scheduled")
 
 
-def test_binpack_sees_pods_that_were_bound_just_now(live):
+def test_binpack_counts_pods_bound_just_now(live):
     """The second and third pod arrive when the first is reserved or bound: they join it, though another node is idle."""
     live.add_node("one", MODELS["h100"], 4)
     live.add_node("other", MODELS["h100"], 4)
@@ -40,7 +40,7 @@ def test_binpack_sees_pods_that_were_bound_just_now(live):
     assert sorted(live.used().values()) == [0, 4]
 
 
-def test_pods_that_were_there_before_us_count(live):
+def test_pods_from_before_the_start_count(live):
     """Started in a cluster in use: with running, finished and terminating pods."""
     live.add_node("here", MODELS["a100"], 8)
     live.add_running("runs", "here", 5)
@@ -78,7 +78,7 @@ def test_connections_are_kept(proxied):
     assert len(before) == N_WATCHES + 1 and proxied.proxy.connections == before
 
 
-def test_who_looks_at_a_pending_pod_reads_why(live):
+def test_pending_pod_shows_the_reason(live):
     """Condition and event, as in `kubectl describe`: a pod that only we reject, and one that no node fits."""
     add_one_of_each_model(live)
     live.start()

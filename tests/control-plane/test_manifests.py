@@ -26,7 +26,7 @@ def extender(whole):
     return found
 
 
-def test_both_say_the_same_but_for_the_resources():
+def test_both_configurations_differ_only_in_resources():
     usual, every = yaml.safe_load(read(USUAL)), yaml.safe_load(read(ALL_PODS))
     managed = extender(usual).pop("managedResources")
     assert usual == every
@@ -35,7 +35,7 @@ def test_both_say_the_same_but_for_the_resources():
     assert (extender(usual)["weight"], usual["percentageOfNodesToScore"]) == (141, 100)
 
 
-def test_the_one_with_a_gpu_profile_says_the_same_but_for_the_profiles():
+def test_gpu_profile_configuration_differs_only_in_profiles():
     usual, profiled = yaml.safe_load(read(USUAL)), yaml.safe_load(read(GPU_PROFILE))
     ordinary, for_gpus = profiled.pop("profiles")
     assert ordinary == {"schedulerName": "default-scheduler"}
@@ -58,7 +58,7 @@ def default_plugins(plane):
     return {plugin["name"]: plugin["weight"] for plugin in profile["plugins"]["multiPoint"]["enabled"] if plugin["weight"] > 0}
 
 
-def test_one_point_of_ours_outweighs_all_of_kube_schedulers_plugins(plane):
+def test_one_extender_point_outweighs_all_plugins(plane):
     """A plugin's score is at most 100; one point of ours counts weight x 10. A weight one less would not suffice."""
     weights = default_plugins(plane)
     assert {"DynamicResources", "TaintToleration"} < set(weights)
@@ -71,7 +71,7 @@ def uncommented(text):
     return yaml.safe_load(text.replace("# - name:", "- name:").replace("#   ignoredByScheduler", "  ignoredByScheduler"))
 
 
-def test_what_is_commented_can_be_used(plane):
+def test_commented_resources_are_valid(plane):
     whole = uncommented(read(USUAL))
     names = [item["name"] for item in extender(whole)["managedResources"]]
     assert len(names) == len(set(names)) > 30 and "nvidia.com/mig-1g.5gb" in names
@@ -102,7 +102,7 @@ def ask_for(live, name, resource, models):
     live.api.create(PODS, item)
 
 
-def test_every_pod_comes_to_us_without_managed_resources(live):
+def test_no_managed_resources_sends_every_pod(live):
     add_node(live, LEGACY)
     live.start(shipped=ALL_PODS)
     ask_for(live, "legacy", LEGACY, "H100")
@@ -116,7 +116,7 @@ def test_every_pod_comes_to_us_without_managed_resources(live):
     assert [(item["pod"], item["gpus"]) for item in told["holders"]] == [("legacy", {LEGACY: 1})]
 
 
-def test_only_the_gpu_profile_looks_at_all_nodes(live):
+def test_only_the_gpu_profile_filters_all_nodes(live):
     """With 100 nodes or more kube-scheduler stops after enough fitting ones: of 200 here, 96 (50 - 200 / 125 percent), but at least 100."""
     live.add_nodes("node", 200, MODEL, 8, kwok=False)
     live.start(shipped=GPU_PROFILE)
@@ -131,7 +131,7 @@ def test_only_the_gpu_profile_looks_at_all_nodes(live):
     assert asked_about("sees-all", schedulerName="gpu-scheduler") == 200
 
 
-def test_a_resource_that_is_not_listed_bypasses_us(live):
+def test_unlisted_resource_bypasses_gpu_extender(live):
     """As docs/KUBE-SCHEDULER.md warns: the requested model is ignored. Our ledger counts it nevertheless."""
     add_node(live, LEGACY)
     live.start()

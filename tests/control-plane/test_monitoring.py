@@ -26,7 +26,7 @@ def identity_of(item):
     return item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"]
 
 
-def test_it_can_be_put_together_with_the_others(monitoring, objects):
+def test_monitoring_overlay_combines_with_the_others(monitoring, objects):
     assert {identity_of(item) for item in monitoring} & {identity_of(item) for item in objects} == set()
 
 
@@ -37,7 +37,7 @@ def selected(monitor, objects):
     return [(item, port) for item in services for port in item["spec"]["ports"] if port["name"] in ports]
 
 
-def test_it_reads_people_s_port_of_every_replica(monitoring, objects):
+def test_monitoring_reads_the_people_port_of_every_replica(monitoring, objects):
     monitor = one(monitoring, "ServiceMonitor")
     ((service, port),) = selected(monitor, objects)
     assert (service["metadata"]["name"], port["targetPort"]) == ("gpu-extender", "people")
@@ -45,7 +45,7 @@ def test_it_reads_people_s_port_of_every_replica(monitoring, objects):
     assert service["spec"]["selector"].items() <= one(objects, "Deployment")["spec"]["template"]["metadata"]["labels"].items()
 
 
-def test_it_knows_the_certificate(monitoring, kubectl):
+def test_monitoring_trusts_the_certificate(monitoring, kubectl):
     (endpoint,) = one(monitoring, "ServiceMonitor")["spec"]["endpoints"]
     certificate = one(kubectl.rendered("cert-manager"), "Certificate", "gpu-extender-tls")["spec"]
     assert endpoint["scheme"] == "https" and endpoint["tlsConfig"]["serverName"] in certificate["dnsNames"]

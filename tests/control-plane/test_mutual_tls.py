@@ -62,7 +62,7 @@ def test_pods_are_bound_over_mutual_tls(live, secured):
     assert secured.verbs_called() == {"filter", "prioritize", "preempt", "bind"}
 
 
-def test_a_kube_scheduler_that_is_not_named_is_refused(live, secured):
+def test_unnamed_kube_scheduler_is_rejected(live, secured):
     """Until it gets another certificate, which it reloads by itself."""
     live.add_nodes("a", 2, A100, 2)
     secured.start_scheduler("somebody")

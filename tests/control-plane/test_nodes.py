@@ -36,7 +36,7 @@ def test_a_node_gets_another_model(two):
     assert two.used() == {"first": 8, "second": 8}
 
 
-def test_a_node_has_fewer_gpus_than_are_used(two):
+def test_node_has_fewer_gpus_than_used(two):
     two.api.merge(f"{NODES}/first/status", {"status": {"allocatable": {GPU: "2"}}})
     told = two.wait_until_told()
     assert (told["first"]["gpus"], told["first"]["used"]) == (2, 4)
@@ -50,7 +50,7 @@ def test_a_node_has_fewer_gpus_than_are_used(two):
     assert two.node_of("four") == "first"
 
 
-def test_a_node_is_cordoned_and_not_any_more(two):
+def test_node_is_cordoned_and_uncordoned(two):
     two.api.merge(f"{NODES}/first", {"spec": {"unschedulable": True}})
     two.wait_until_scheduler_saw("first")
     two.create("elsewhere", 1)
@@ -77,7 +77,7 @@ def test_a_node_goes_and_comes_back_with_its_pods(two):
     assert "1 Insufficient nvidia.com/gpu" in two.refusal_of("too-many-for-first")["message"]
 
 
-def test_a_pod_goes_and_another_comes_in_its_name(two):
+def test_pod_is_replaced_by_another_of_its_name(two):
     """Same name, other UID, other node, other size."""
     two.api.delete(f"{PODS}/runs")
     two.add_running("runs", "second", 7)
@@ -107,7 +107,7 @@ def test_the_dry_run_adds_the_tolerations_that_admission_adds(live, effects, fit
 CLASSES = "/apis/resource.k8s.io/v1/deviceclasses"
 
 
-def test_a_device_class_maps_the_resource_and_no_longer(live):
+def test_device_class_mapping_appears_and_disappears(live):
     """Seen by watch: a node without a device plugin is then judged by its model only."""
     live.add_node("driver", H100, 0)
     live.start_service()

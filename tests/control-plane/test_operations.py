@@ -26,17 +26,17 @@ def shell(kubectl, own_plane):
     return run
 
 
-def test_overlays_that_are_named_exist():
+def test_documented_overlays_exist():
     named = set(re.findall(r"manifests/overlays/([\w-]+)", marked.read("docs/OPERATIONS.md")))
     assert {"cert-manager", "self-signed", "second-scheduler"} <= named <= set(os.listdir(os.path.join(MANIFESTS, "overlays")))
 
 
-def test_the_self_signed_overlay_is_applied_as_written(installed, shell, kubectl):
+def test_self_signed_overlay_is_applied_as_documented(installed, shell, kubectl):
     said = shell(marked.block("docs/OPERATIONS.md", "install-self-signed"))
     assert "deployment.apps/gpu-extender serverside-applied" in said
 
 
-def test_a_kustomization_of_ones_own_is_as_told(kubectl, shell):
+def test_documented_own_kustomization_works(kubectl, shell):
     """Replaces the image, the policy and the network, and nothing else."""
     text = marked.block("docs/OPERATIONS.md", "own-kustomization")
     with open(os.path.join(kubectl.home, "kustomization.yaml"), "w", encoding="utf-8") as file:
@@ -57,13 +57,13 @@ def test_a_kustomization_of_ones_own_is_as_told(kubectl, shell):
     assert [item for item in ours if item["kind"] not in changed] == [item for item in shipped if item["kind"] not in changed]
 
 
-def test_people_are_let_in_as_written(installed, shell):
+def test_users_are_admitted_as_documented(installed, shell):
     shell("kubectl create namespace ml-tools\n" + marked.block("docs/OPERATIONS.md", "admit-people"))
     allowed = "kubectl auth can-i get /v1/inventory --as somebody --as-group ml-engineers"
     wait_until(lambda: shell(f"{allowed} || true").strip() == "yes", lambda: "the group is not let in")
 
 
-def test_kubeadms_file_is_one_that_kube_scheduler_takes(installed, shell, own_plane, tmp_path):
+def test_kube_scheduler_accepts_the_kubeadm_file(installed, shell, own_plane, tmp_path):
     """With the Secret's certificate, and the address of the Service."""
     api, _ = installed
     folder = "/etc/kubernetes/gpu-extender"
@@ -94,7 +94,7 @@ def start(plane, text):
         scheduler.kill()
 
 
-def test_kubeadm_is_told_of_the_same_files():
+def test_kubeadm_volumes_match_the_files():
     files = marked.block("docs/OPERATIONS.md", "kubeadm-files")
     told = yaml.safe_load(marked.block("docs/OPERATIONS.md", "kubeadm-volumes"))["scheduler"]
     (volume,), (argument,) = told["extraVolumes"], told["extraArgs"]

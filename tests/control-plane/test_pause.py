@@ -27,7 +27,7 @@ def bound_names(live):
     return {item["metadata"]["name"] for item in live.api.get(PODS)["items"] if node_name(item)}
 
 
-def test_who_was_stopped_sends_nothing_late(proxied):
+def test_paused_leader_sends_no_late_binding(proxied):
     live, proxy = proxied, proxied.proxy
     live.add_node("node", "NVIDIA-H100-80GB-HBM3", GPUS)
     replicas = Replicas(live, EXPIRES._replace(bind_s=10))  # on a busy machine it takes long until all are held

@@ -94,7 +94,7 @@ def may(service, token, path, method="GET"):
     return service.visit(token.text, path, method, DRY_RUN if method == "POST" else None).status
 
 
-def test_the_roles_that_are_shipped(plane, guarded, roles, person):
+def test_shipped_roles_grant_their_rights(plane, guarded, roles, person):
     people = {role: person(role) for role in ("gpu-extender-viewer", "gpu-extender-metrics")}
     for role, who in people.items():
         roles(role, account(who))
@@ -119,7 +119,7 @@ def test_a_role_of_a_group_counts(plane, guarded, roles, person):
     wait_until(lambda: may(guarded, who, "/v1/quota") == 200, lambda: "the group's role does not count")
 
 
-def test_a_right_that_is_taken_away_is_gone_soon(plane, guarded, roles, person):
+def test_revoked_right_ends_soon(plane, guarded, roles, person):
     who = person("leaver")
     take = roles("gpu-extender-viewer", account(who))
     token = Token(plane.api, who)
@@ -140,7 +140,7 @@ def signed(plane, claims):
     return f"{text}.{base64.urlsafe_b64encode(signature).rstrip(b'=').decode()}"
 
 
-def test_tokens_that_are_none(plane, guarded, roles, person):
+def test_invalid_tokens_are_rejected(plane, guarded, roles, person):
     who = person("somebody")
     roles("gpu-extender-viewer", account(who))
     good = Token(plane.api, who)
@@ -164,7 +164,7 @@ def test_tokens_that_are_none(plane, guarded, roles, person):
         assert text not in guarded.log.text()
 
 
-def test_without_the_rights_to_ask(plane, start, person):
+def test_no_user_is_admitted_without_review_rights(plane, start, person):
     """No user is admitted, and the log gives the cause."""
     service = start()
     token = Token(plane.api, person("somebody")).text

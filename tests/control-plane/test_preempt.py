@@ -37,7 +37,7 @@ def there(live):
     return {item["metadata"]["name"] for item in live.api.get(PODS)["items"] if "deletionTimestamp" not in item["metadata"]}
 
 
-def test_only_nodes_of_the_wanted_model_are_evicted_from(live):
+def test_pods_are_evicted_only_from_nodes_of_the_model(live):
     """A pod of higher priority needs 4 H100; all nodes are full. A pod of lower priority does not get the freed GPUs."""
     h100, t4 = fill(live, "h100", 2, H100), fill(live, "t4", 3, T4)
     before = set().union(*h100.values(), *t4.values())
@@ -67,7 +67,7 @@ def test_the_dry_run_names_the_victim_that_kube_scheduler_evicts(live):
     assert "started-first" in there(live)
 
 
-def test_where_no_node_would_do_nobody_is_evicted(live):
+def test_no_pod_is_evicted_if_no_node_would_fit(live):
     t4 = fill(live, "t4", 3, T4)
     before = set().union(*t4.values())
     start(live)
@@ -102,7 +102,7 @@ def wait_until_all_end(live):
     live.api.wait_for_all(PODS, lambda items: sum("deletionTimestamp" in item["metadata"] for item in items.values()) == 4)
 
 
-def test_room_that_is_half_made_is_for_nobody_else(live):
+def test_half_freed_room_is_kept_for_the_nominated_pod(live):
     """While the last victim still terminates, one GPU would fit another pod of the same priority, and three are free."""
     victims = fill_with_held(live)
     t4 = fill(live, "t4", 2, T4)

@@ -52,7 +52,7 @@ def most_seen(live, holds):
     return live.api.wait_for_all(PODS, look, live.shown), max(counts)
 
 
-def test_a_burst_gets_what_the_quota_allows_and_no_more(live):
+def test_burst_gets_exactly_the_quota(live):
     """5 of 16 H100, and the 4 T4, which the quota does not limit. Waiting pods are not retried until one ends; then the next is bound.
     The last event before may cause one retry: the Error in a pod's status, then the rejection."""
     start(live, "namespaces: [gpu]", 5)

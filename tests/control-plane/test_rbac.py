@@ -23,7 +23,7 @@ def granted():
     return {(resource, verb) for rule in role["rules"] for resource in rule["resources"] for verb in rule["verbs"]}
 
 
-def test_it_is_no_more_than_these():
+def test_granted_rights_are_minimal():
     reads = {(resource, verb) for resource in WATCHED for verb in ("list", "watch")}
     assert granted() == reads | {("pods", "get"), ("pods/binding", "create")}
 
@@ -52,7 +52,7 @@ def readiness_names(service, kind):
 
 
 @pytest.mark.parametrize("verb", ["list", "watch"])
-def test_a_kind_that_may_not_be_read_is_named_by_readyz(start_without, verb):
+def test_readyz_names_a_forbidden_kind(start_without, verb):
     services = {kind: start_without(kind, verb) for kind in WATCHED}
     for kind, service in services.items():
         wait_until(lambda: readiness_names(service, kind), lambda: f"{kind}: {service.get('/readyz')}\n{service.log.text()}")
@@ -60,7 +60,7 @@ def test_a_kind_that_may_not_be_read_is_named_by_readyz(start_without, verb):
 
 @pytest.mark.parametrize("kind", ["leases", "endpointslices"])
 @pytest.mark.parametrize("verb", ["list", "watch"])
-def test_a_right_to_follow_what_replicas_share_is_named_by_the_log(live, kind, verb):
+def test_log_names_a_missing_right_to_shared_objects(live, kind, verb):
     """It leads nevertheless; the others only see its end later."""
     replicas = Replicas(live)
     take_right(live, kind, verb)
@@ -77,7 +77,7 @@ def wait_until_ready(service):
     wait_until(lambda: service.get("/readyz").status == 200, lambda: f"{service.get('/readyz')}\n{service.log.text()}")
 
 
-def test_a_binding_that_may_not_be_made_is_told(live, start_without):
+def test_forbidden_binding_is_reported(live, start_without):
     live.add_node("node", MODEL, 8)
     uid = live.api.create(PODS, pod("pod", 1))["metadata"]["uid"]
     service = start_without("pods/binding", "create")
@@ -89,7 +89,7 @@ def test_a_binding_that_may_not_be_made_is_told(live, start_without):
     wait_until(lambda: ledger.told(service) == ledger.truth(live.api), lambda: "room is still held")
 
 
-def test_a_pod_that_may_not_be_asked_about_is_told(live, start_without):
+def test_forbidden_get_of_a_pod_is_reported(live, start_without):
     """A UID unknown to the ledger needs a GET."""
     live.add_node("node", MODEL, 8)
     live.api.create(PODS, pod("pod", 1))

@@ -41,7 +41,7 @@ def words(item):
     return scheduled(item).get("reason"), scheduled(item).get("message")
 
 
-def test_a_pod_that_crash_loops_is_no_news_to_rejected_pods(live):
+def test_crash_looping_pod_wakes_no_rejected_pod(live):
     live.add_nodes("h100", 2, H100, 8, kwok=False)
     live.start_service("--config", live.plane.write(f"policy-{live.name}.yaml", POLICY))
     live.add_running("crashes", "h100-0", 1)

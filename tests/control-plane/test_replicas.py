@@ -93,7 +93,7 @@ def tell(capsys, what, seconds):
         print(f"\nhand-over after {what}: {seconds:.2f} s")
 
 
-def test_one_leads_and_the_other_refuses(live):
+def test_one_leads_and_the_other_rejects(live):
     replicas = Replicas(live)
     live.add_nodes("node", 1, MODEL, 8)
     leader = replicas.start()
@@ -139,7 +139,7 @@ def test_the_leader_is_stopped_in_a_burst(live, capsys):
     assert "the Lease could not be released" not in leader.log.text()
 
 
-def test_the_leader_is_stopped_where_nothing_happens(live, capsys):
+def test_idle_leader_is_stopped(live, capsys):
     """No event shows how current the new leader's ledger is."""
     replicas = Replicas(live)
     leader, other = replicas.start(), replicas.start()
@@ -151,7 +151,7 @@ def test_the_leader_is_stopped_where_nothing_happens(live, capsys):
     tell(capsys, "SIGTERM in a quiet cluster", took)
 
 
-def test_who_is_slow_keeps_nobody_waiting(live, capsys):
+def test_slow_client_delays_no_hand_over(live, capsys):
     """A user's request in progress: the service lives until it is answered, but does not lead any more."""
     replicas = Replicas(live)
     leader, other = replicas.start(), replicas.start()
@@ -181,7 +181,7 @@ def test_the_leader_is_killed_in_a_burst(live, capsys):
     assert len(all_is_well(live, other)) == 2
 
 
-def test_the_leader_sleeps_in_a_burst(live, capsys):
+def test_leader_is_paused_in_a_burst(live, capsys):
     """SIGSTOP, like a paused machine: when it wakes, another one leads."""
     replicas = Replicas(live, EXPIRES)
     leader, other = begin(live, replicas)
@@ -201,7 +201,7 @@ def test_the_leader_sleeps_in_a_burst(live, capsys):
     assert set(live.used().values()) == {8}
 
 
-def test_a_leader_that_is_cut_off_binds_no_more(proxied):
+def test_disconnected_leader_binds_no_more(proxied):
     """It stops before another replica could lead, follows, and leads again when it can."""
     replicas = Replicas(proxied, EXPIRES)
     proxied.add_nodes("node", 1, MODEL, 8)
@@ -224,7 +224,7 @@ def whys(replica):
     return [line["why"] for line in replica.log.fields() if line["msg"] == STANDS_BACK]
 
 
-def test_a_leader_that_sees_nothing_gives_the_lease_up(live, capsys):
+def test_leader_without_watches_releases_the_lease(live, capsys):
     """It may not list and watch pods any more, but holds the Lease: the other one, with another account, has the better ledger."""
     proxy = live.ends.enter_context(Proxy(live.plane.port))
     blind = Identity(live.plane, f"{live.name}-blind", renamed(manifests(), BLIND))

@@ -89,7 +89,7 @@ def replica(audited, programs, tmp_path):
     running.service.stop()
 
 
-def test_the_rights_are_those_that_are_used(audited, replica):
+def test_granted_rights_equal_the_used_ones(audited, replica):
     api = audited.api
     api.wait_for(SLICES, "metadata.name=gpu-extender-verbs", lambda item: item["addressType"] == "IPv4")
     changed = {"ports": [{"name": "verbs", "protocol": "TCP", "port": 1}]}

@@ -15,7 +15,7 @@ def add_one_of_each_model(cluster):
 
 
 @pytest.mark.parametrize("by_name", [True, False], ids=["names", "nodes"])
-def test_pods_land_on_the_model_they_ask_for(cluster, by_name):
+def test_pods_land_on_the_requested_model(cluster, by_name):
     """Whether kube-scheduler sends names or whole nodes. Without our scores: filter alone decides."""
     add_one_of_each_model(cluster)
     cluster.start(nodeCacheCapable=by_name, prioritizeVerb="")
@@ -48,7 +48,7 @@ def test_our_score_decides_between_nodes_that_fit(cluster, verb, expected):
     assert [cluster.node_of(name) for name in ("first", "second")] == [expected, expected]
 
 
-def test_a_request_that_cannot_be_read_is_refused_with_what_is_wrong(cluster):
+def test_invalid_request_is_rejected_with_its_fault(cluster):
     add_one_of_each_model(cluster)
     cluster.start()
     cluster.create("unreadable", 1, models="H100, , T4")

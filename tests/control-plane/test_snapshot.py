@@ -23,7 +23,7 @@ def answers(service):
     return found
 
 
-def test_it_reads_back_to_the_same_answers(live, tmp_path):
+def test_snapshot_reads_back_to_the_same_answers(live, tmp_path):
     for name, model in MODELS.items():
         live.add_node(name, model, 8)
     live.start()

@@ -42,7 +42,7 @@ def create(live, name):
     live.create(name, 1, resourceClaims=[{"name": "nic", "resourceClaimName": name}])
 
 
-def test_a_binding_that_took_effect_and_was_answered_error_loses_the_reservation(live):
+def test_effective_binding_answered_with_error_loses_its_reservation(live):
     def lose_the_answer(body):
         """The POST leaves on the connection open since the first binding; its answer, and all answers to later requests, are delayed."""
         if b'"late"' in body:

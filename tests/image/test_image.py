@@ -24,7 +24,7 @@ WANTED = re.compile(
 PATH = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 
 
-def test_it_says_what_it_is(built):
+def test_image_labels_describe_it(built):
     image, printed = built
     version = oci.version()
     assert image.entry["annotations"]["org.opencontainers.image.ref.name"] == f"docker.io/library/gpu-extender:{version}"
@@ -38,7 +38,7 @@ def test_it_says_what_it_is(built):
     assert image.entry["digest"] in printed and re.search(r" \d+ KiB, \d+ KiB unpacked", printed)
 
 
-def test_it_runs_the_program_as_nobody(image):
+def test_image_runs_the_program_as_nobody(image):
     config = image.config["config"]
     assert (config["User"], config["Entrypoint"], config.get("Cmd")) == ("65534:65534", ["/usr/bin/gpu-extender"], None)
     assert image.config["os"] == "linux"
@@ -46,7 +46,7 @@ def test_it_runs_the_program_as_nobody(image):
     assert names["passwd"].startswith("nobody:x:65534:65534:") and names["group"] == "nogroup:x:65534:\n"
 
 
-def test_nothing_is_in_it_that_it_does_not_need(image):
+def test_image_has_no_needless_files(image):
     members = image.layer.getmembers()
     assert not [item.name for item in members if not (item.isreg() or item.isdir())]
     assert not [item.name for item in members if item.isreg() and not WANTED.fullmatch(item.name)]
@@ -54,7 +54,7 @@ def test_nothing_is_in_it_that_it_does_not_need(image):
     assert runnable == ["usr/bin/gpu-extender"]
 
 
-def test_everything_is_of_root_and_written_by_nobody(image):
+def test_all_files_are_owned_by_root_and_read_only(image):
     members = image.layer.getmembers()
     assert {(item.uid, item.gid) for item in members} == {(0, 0)}
     assert not [item.name for item in members if item.mode & 0o7022]
@@ -70,7 +70,7 @@ def copy_of_the_tree(folder):
     return folder
 
 
-def test_another_place_and_time_give_the_same_bytes(image, tmp_path):
+def test_build_is_reproducible_in_another_place_and_time(image, tmp_path):
     labels = image.config["config"]["Labels"]
     env = {
         "SOURCE_DATE_EPOCH": oci.output_of(["git", "log", "-1", "--format=%ct"]).strip(),
@@ -89,7 +89,7 @@ def test_another_place_and_time_give_the_same_bytes(image, tmp_path):
     assert again.sbom() == image.sbom()
 
 
-def test_without_git_it_says_what_is_missing(tmp_path):
+def test_build_without_git_names_what_is_missing(tmp_path):
     os.makedirs(tmp_path / "scripts")
     for name in ("scripts/image", "scripts/usage", "meson.build"):
         shutil.copy(os.path.join(oci.ROOT, name), tmp_path / name)
@@ -120,7 +120,7 @@ def started(folder, *options):
             process.kill()
 
 
-def test_it_runs(folder):
+def test_image_runs(folder):
     with started(folder, "--version") as process:
         assert process.communicate(timeout=60)[0] == f"gpu-extender {oci.version()}\n"
     for name in ("examples/sample-cluster.yaml", "config/scheduler-policy.yaml"):
@@ -135,7 +135,7 @@ KUBECONFIG = """{"current-context": "test", "contexts": [{"name": "test", "conte
 "clusters": [{"name": "test", "cluster": {"server": "https://api.test:1"}}], "users": [{"name": "test", "user": {"token": "none"}}]}"""
 
 
-def test_it_finds_servers_by_name_and_has_authorities_to_trust(folder):
+def test_image_resolves_names_and_has_ca_certificates(folder):
     """A library or a file that only this takes would be missed here, and nowhere before."""
     (folder / "kubeconfig").write_text(KUBECONFIG)
     (folder / "etc/hosts").write_text("127.0.0.1 api.test\n")
@@ -153,7 +153,7 @@ tls: {certificateFile: /tls/tls.crt, privateKeyFile: /tls/tls.key, clientCAFile:
 """
 
 
-def test_it_serves_by_tls(folder):
+def test_image_serves_tls(folder):
     authority = certificates.Authority(folder.parent / "authority")
     mounted = certificates.mount(folder / "tls", authority, *authority.server())
     for at, _, names in os.walk(mounted):

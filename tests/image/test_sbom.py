@@ -11,7 +11,7 @@ import pytest
 VALIDATOR = os.path.join(oci.ROOT, ".cache/venv-image/bin/pyspdxtools")
 
 
-def test_it_is_spdx(image):
+def test_sbom_is_spdx(image):
     if not os.path.exists(VALIDATOR):
         pytest.skip("spdx-tools could not be installed from PyPI")
     path = image.path.replace(".oci.tar", ".spdx.json")
@@ -19,12 +19,12 @@ def test_it_is_spdx(image):
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
-def test_it_has_every_file_of_the_image(image):
+def test_sbom_lists_every_file_of_the_image(image):
     told = {item["fileName"]: item["checksums"][1]["checksumValue"] for item in image.sbom()["files"]}
     assert told == {f"./{path}": hashlib.sha256(content).hexdigest() for path, content in image.files().items()}
 
 
-def test_it_says_of_which_package_each_library_is(image):
+def test_sbom_names_the_package_of_each_library(image):
     sbom = image.sbom()
     versions = {item["SPDXID"]: (item["name"], item["versionInfo"]) for item in sbom["packages"]}
     names = {item["SPDXID"]: item["fileName"] for item in sbom["files"]}
@@ -41,7 +41,7 @@ def test_it_says_of_which_package_each_library_is(image):
         assert version in installed and re.sub(r".*/", "", library) in oci.output_of(["dpkg-query", "-L", name]), library
 
 
-def test_its_packages_can_be_looked_up(image):
+def test_sbom_packages_have_locators(image):
     packages = {item["name"]: item for item in image.sbom()["packages"]}
     locators = {name: item["externalRefs"][0]["referenceLocator"] for name, item in packages.items() if "externalRefs" in item}
     assert set(locators) == set(packages) - {"gpu-extender"} and "libc6" in locators
@@ -49,7 +49,7 @@ def test_its_packages_can_be_looked_up(image):
     assert re.search(r"upstream=curl$", locators["libcurl4"])
 
 
-def test_headers_that_were_compiled_in_are_told(image):
+def test_compiled_in_headers_are_listed(image):
     """No file of theirs is there to be found."""
     related = {(item["relationshipType"], item["relatedSpdxElement"]) for item in image.sbom()["relationships"]}
     assert ("STATIC_LINK", "SPDXRef-Package-uthash-dev") in related

@@ -25,7 +25,7 @@ def hierarchy():
 
 
 @pytest.mark.parametrize("end", ["killed", "interrupted"])
-def test_nothing_is_left(end):
+def test_apart_leaves_no_process_behind(end):
     where = hierarchy()
     # A shell makes background processes ignore SIGINT, and perhaps the tests themselves do too.
     command = ["env", "--default-signal=INT", APART, "bash", "-c", STAYS, "-", where]
@@ -42,5 +42,5 @@ def test_nothing_is_left(end):
     assert not os.path.exists(f"{where}/{group}") and not os.path.exists("/run/here")
 
 
-def test_its_command_s_status_is_its_own():
+def test_apart_returns_the_status_of_its_command():
     assert subprocess.run([APART, "bash", "-c", "exit 3"], check=False).returncode == 3

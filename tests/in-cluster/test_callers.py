@@ -12,31 +12,31 @@ from ours import PROBES_PORT
 INVENTORY, DRY_RUN, METRICS = "/v1/inventory", "/v1/dry-run", "/metrics"
 
 
-def test_the_verbs_answer_who_has_the_certificate(ours):
+def test_verbs_accept_the_certificate(ours):
     answer = ours.verbs().post(FILTER, ASKED)
     assert answer.status == 200 and answer.json()["Error"] == "", answer
 
 
-def test_the_verbs_answer_nobody_without_a_certificate(ours, viewer):
+def test_verbs_reject_callers_without_certificate(ours, viewer):
     for caller in (ours.verbs(certificate=None), ours.verbs(certificate=None, token=viewer)):
         assert caller.post(FILTER, ASKED).status == 403
 
 
 @pytest.mark.parametrize("whose", ["of an authority that nobody trusts", "of nobody who is named"])
-def test_the_verbs_answer_nobody_with_a_wrong_certificate(ours, tmp_path, whose):
+def test_verbs_reject_a_wrong_certificate(ours, tmp_path, whose):
     folder = pathlib.Path(ours.certificates) if "named" in whose else tmp_path
     name = "somebody" if "named" in whose else "gpu-extender-client"
     assert ours.verbs(certificate=Authority(folder).client(name)).post(FILTER, ASKED).status == 403
 
 
-def test_a_replica_that_does_not_lead_refuses_the_verbs(ours):
+def test_follower_rejects_the_verbs(ours):
     leader = ours.leader()["metadata"]["name"]
     (other,) = [pod for pod in ours.replicas() if pod["metadata"]["name"] != leader]
     answer = ours.verbs(address=other["status"]["podIP"]).post(FILTER, ASKED)
     assert (answer.status, answer.headers["connection"].lower(), answer.body) == (503, "close", b"")
 
 
-def test_people_are_answered_by_their_rights(ours, viewer):
+def test_users_are_answered_by_their_rights(ours, viewer):
     may, stranger = ours.people(viewer), ours.people(people.token(ours.api, "stranger"))
     assert may.get(INVENTORY).status == 200
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "asked"}, "spec": {"containers": [{"name": "main"}]}}
@@ -47,12 +47,12 @@ def test_people_are_answered_by_their_rights(ours, viewer):
 
 
 @pytest.mark.parametrize("token", [None, "wrong"])
-def test_people_without_a_good_token_are_not_answered(ours, token):
+def test_users_without_a_valid_token_are_rejected(ours, token):
     caller = ours.people(token)
     assert [caller.get(path).status for path in (INVENTORY, METRICS, "/v1/snapshot")] == [401, 401, 401]
 
 
-def test_kube_scheduler_s_certificate_for_the_verbs_is_none_for_people(ours):
+def test_verbs_certificate_does_not_admit_users(ours):
     assert ours.people(certificate="client").get(INVENTORY).status == 401
 
 

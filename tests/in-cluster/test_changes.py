@@ -16,7 +16,7 @@ def serial(caller):
         return connection.sock.getpeercert()["serialNumber"]
 
 
-def test_new_certificates_are_taken_and_no_connection_is_dropped(ours):
+def test_new_certificates_are_loaded_without_dropping_connections(ours):
     """The kubelet updates the Secret's files; kube-scheduler's certificate changes too."""
     callers = [ours.verbs(address=pod["status"]["podIP"]) for pod in ours.replicas()]
     old = {serial(caller) for caller in callers}

@@ -72,18 +72,18 @@ def test_both_replicas_are_on_the_real_node(ours):
     assert [node_name(replica) for replica in ours.replicas()] == ["real", "real"]
 
 
-def test_as_many_pods_as_there_are_gpus(ours, viewer, make):
+def test_burst_fills_all_gpus(ours, viewer, make):
     make(range(N_PODS))
     assert everything_is_bound_once(ours, viewer) == 1
 
 
 @pytest.mark.parametrize("what, gives_up", [("kill", False), ("freeze", False), ("delete", True), ("roll", True)])
-def test_a_leader_goes_while_pods_are_bound(ours, viewer, make, what, gives_up, record_property):
+def test_leader_is_deleted_while_pods_are_bound(ours, viewer, make, what, gives_up, record_property):
     handed_over = hand_over(ours, make, getattr(ours, what))
     judge(ours, viewer, handed_over, gives_up, lambda text: record_property(f"hand-over: {what} the leader", text))
 
 
-def test_a_drain_takes_one_replica_after_the_other(ours, viewer, make, record_property):
+def test_drain_evicts_one_replica_at_a_time(ours, viewer, make, record_property):
     """By the Eviction API, like kubectl drain; a rejected eviction is retried, here at once. The second one leads after the first."""
     n_refused = 0
 

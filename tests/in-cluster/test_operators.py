@@ -53,7 +53,7 @@ def running(ours):
     return [replica["spec"]["containers"][0]["image"] for replica in ours.replicas()], lease_s
 
 
-def test_another_version_and_policy_and_back(ours, make, own, record_property):
+def test_upgrade_and_rollback_of_version_and_policy(ours, make, own, record_property):
     """Also with more replicas. kube-scheduler is answered all the time, except during hand-over: each leader gives up the Lease."""
     before, version = running(ours), ours.api.get(LEASES)["metadata"]["resourceVersion"]
     leaders = [ours.leader()]
@@ -74,7 +74,7 @@ def test_another_version_and_policy_and_back(ours, make, own, record_property):
     assert {leader["metadata"]["name"] for leader in leaders} <= gave_up(ours.leases(version)), silence
 
 
-def test_who_scales_it_past_the_kustomization_is_in_its_way(ours):
+def test_manual_scaling_conflicts_with_the_kustomization(ours):
     def scale(replicas):
         ours.shell(f"kubectl --namespace {NAME} scale deployment/{NAME} --replicas {replicas}")
 
@@ -91,7 +91,7 @@ def test_who_scales_it_past_the_kustomization_is_in_its_way(ours):
 # ---- access ----
 
 
-def test_a_group_of_people_is_let_in(ours):
+def test_a_group_of_users_is_admitted(ours):
     """An answer of the API server is cached for a while."""
     asks = ours.people(ours.cluster.person)
     commands = marked.block("docs/OPERATIONS.md", "admit-people")
@@ -115,7 +115,7 @@ def copied(ours, tmp_path):
     ours.configure_scheduler()
 
 
-def test_kube_scheduler_takes_the_certificate_that_is_copied_again(ours, make, copied, tmp_path):
+def test_kube_scheduler_loads_a_recopied_certificate(ours, make, copied, tmp_path):
     """With an invalid certificate it is rejected; it continues with the new one by itself."""
     folder, copy = copied
     worthless = Authority(tmp_path / "others").client(f"{NAME}-client")

@@ -24,7 +24,7 @@ def is_over(item):
     return item["status"]["phase"] in ("Succeeded", "Failed")
 
 
-def test_only_pods_that_the_kubelet_would_not_have_are_counted(cluster):
+def test_only_pods_rejected_by_the_kubelet_are_counted(cluster):
     """Pods that ended before they were seen running do not count, nor pods deleted while pending."""
     api = cluster.api
     api.create("/api/v1/namespaces", {"metadata": {"name": "refused"}})

@@ -13,12 +13,12 @@ LOOKED_AT += [marked.block("docs/OPERATIONS.md", "wait-until-ready"), marked.blo
 LOOKED_AT += [marked.block("docs/RUNBOOKS.md", "certificate-dates")]
 
 
-def test_what_is_looked_at_can_be(ours):
+def test_runbook_commands_work(ours):
     for command in LOOKED_AT:
         ours.shell(command)
 
 
-def test_people_ask_as_told(ours):
+def test_users_send_requests_as_documented(ours):
     """The tunnel takes a moment, unnoticeable at a terminal."""
     ours.shell("kubectl create namespace operators; kubectl --namespace operators create serviceaccount anna")
     ours.shell(f"kubectl create clusterrolebinding anna --clusterrole {NAME}-viewer --serviceaccount operators:anna")

@@ -47,7 +47,7 @@ def scheduler(ours):
     ours.cluster.kubectl("delete", "--wait=false", "-k", folder)
 
 
-def test_pods_that_choose_it_are_bound_by_us(ours, scheduler, make):
+def test_pods_of_the_second_scheduler_are_bound(ours, scheduler, make):
     ours.api.wait_for(DEPLOYMENTS, f"metadata.name={scheduler}", lambda seen: seen["status"].get("availableReplicas") == 2)
     make(range(N_PODS), schedulerName=scheduler)
     pods = gpus.wait_until_bound(ours.api, N_PODS).values()

@@ -13,7 +13,7 @@ def seen(item):
     return item["metadata"]["uid"], item["spec"], item["status"]
 
 
-def test_taken_out_no_running_pod_notices(ours, make):
+def test_removal_affects_no_running_pod(ours, make):
     """GPU pods wait while kube-scheduler is configured to call us, and are bound without us as soon as it is not; other pods never wait."""
     make(range(RUNNING))
     before = ours.api.wait_for_all(PODS, lambda items: [item["status"]["phase"] for item in items.values()] == ["Running"] * RUNNING)

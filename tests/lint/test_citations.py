@@ -43,13 +43,13 @@ def test_every_section_of_protocol_has_a_source():
     assert [section.split("\n")[0] for section in sections if not re.search(r"\bSource:\s", section)] == []
 
 
-def test_each_way_to_cite_is_read(tree_of):
+def test_every_citation_form_is_read(tree_of):
     text = "/* (PROTOCOL 1.1), PROTOCOL 1.2 to 1.4, PROTOCOL 2.5, 2.7 and 3.6,\n * PROTOCOL\n * 4.1. And PROTOCOL 9 */\n"
     assert citations(text) == ["1.1", "1.2", "1.4", "2.5", "2.7", "3.6", "4.1", "9"]
     assert faults(tree_of({DOCUMENT: "### 1.1 A\n", "src/a.c": "/* a: PROTOCOL 1.1 */\n"})) == []
 
 
-def test_a_section_that_does_not_exist_is_named(tree_of):
+def test_missing_section_is_named(tree_of):
     files = {DOCUMENT: "### 1.1 A\n### 1.1 B\n", "src/a.c": "/* PROTOCOL 1.1 and 1.2 */\n", "tests/b.py": '"""contract 3.3"""\n'}
     assert faults(tree_of(files)) == [
         "docs/PROTOCOL.md: section 1.1 is there twice",

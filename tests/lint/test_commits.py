@@ -61,11 +61,11 @@ def test_bad_subjects_are_named(history, subject, says):
 
 
 @pytest.mark.parametrize("subjects", [[], [GOOD]])
-def test_what_came_before_the_rule_is_not_judged(history, subjects):
+def test_commits_before_the_rule_are_not_checked(history, subjects):
     assert commits.check(*history(*subjects)) == []
 
 
-def test_merges_and_what_is_published_are_not_judged(history):
+def test_merges_and_published_commits_are_not_checked(history):
     root, first = history(GOOD)
     history.git("checkout", "--quiet", "-b", "other", first)
     history.git("commit", "--quiet", "--allow-empty", "--message", GOOD)
@@ -77,17 +77,17 @@ def test_merges_and_what_is_published_are_not_judged(history):
     assert commits.check(root, first) == []
 
 
-def test_a_commit_of_another_tool_on_top_is_no_fault(history):
+def test_commit_of_another_tool_at_head_is_no_fault(history):
     root, first = history(GOOD, "Snapshot 1")
     with pytest.raises(commits.Unknown, match="HEAD may be another tool's"):
         commits.check(root, first)
 
 
-def test_a_fault_below_a_commit_of_another_tool_is_one(history):
+def test_fault_below_a_commit_of_another_tool_counts(history):
     assert len(commits.check(*history("docs: added a page", "Snapshot 1"))) == 1
 
 
-def test_unknown_history_is_not_judged(history, tmp_path_factory, monkeypatch):
+def test_unknown_history_is_not_checked(history, tmp_path_factory, monkeypatch):
     def why(root, before):
         with pytest.raises(commits.Unknown) as raised:
             commits.check(root, before)
@@ -111,7 +111,7 @@ def test_unknown_history_is_not_judged(history, tmp_path_factory, monkeypatch):
     assert "No such file" in why(root, first)
 
 
-def test_it_is_skipped_as_ci_accepts_it(monkeypatch, capsys):
+def test_unknown_history_is_skipped_with_status_77(monkeypatch, capsys):
     monkeypatch.setattr(commits, "check", lambda _: (_ for _ in ()).throw(commits.Unknown("no git")))
     with pytest.raises(SystemExit) as ended:
         commits.main()

@@ -61,7 +61,7 @@ def test_skips_need_a_reason(counted, in_ci, reason, failed):
     assert (len(found.failed), len(found.skipped)) == (failed, 1 - failed)
 
 
-def test_no_test_at_all_is_no_success(counted):
+def test_no_tests_is_a_failure(counted):
     assert counted().finish() == 1
 
 
@@ -106,7 +106,7 @@ def test_files_are_shared_out_and_all_counted(processes, counted, tmp_path, monk
     assert (found.passed, found.failed) == (2, ["some/test_b: test_it"])
 
 
-def test_what_tests_found_out_is_shown(tmp_path):
+def test_recorded_properties_are_shown(tmp_path):
     report = tmp_path / "r.xml"
     report.write_text(
         '<testsuite><testcase classname="a.b" name="c"><properties><property name="took" value="3 s"/></properties></testcase></testsuite>',
@@ -117,7 +117,7 @@ def test_what_tests_found_out_is_shown(tmp_path):
     assert [line.strip() for line in shown if "took" in line] == ["took: 3 s"]
 
 
-def test_files_may_run_within_something_that_has_the_say(counted, tmp_path, monkeypatch):
+def test_files_may_run_within_a_wrapper_command(counted, tmp_path, monkeypatch):
     monkeypatch.setattr(pytests.commands, "ROOT", str(tmp_path))
     (tmp_path / "tests/some").mkdir(parents=True)
     (tmp_path / "tests/pytest.ini").write_text("[pytest]\n", encoding="utf-8")

@@ -93,7 +93,7 @@ def test_wrong_includes_are_named(tree_of, path, line, says):
     assert found[0].startswith(f"{path}:{1 if 'row' in says and 'folder' in found[0] else 2}: ")
 
 
-def test_a_library_at_home_in_one_file_is_not_in_two(tree_of):
+def test_a_library_confined_to_one_file_is_not_in_two(tree_of):
     root = tree_of({"src/formats/a.c": "#include <yaml.h>\n", "src/formats/b.c": "#include <yaml.h>\n"})
     assert includes.check(root) == [
         "src/formats/b.c:1: <yaml.h> is already in src/formats/a.c: one file only"
@@ -118,7 +118,7 @@ def rows(document, heading):
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def test_the_documented_table_is_the_one_that_is_checked():
+def test_documented_table_equals_the_checked_one():
     """Of folders that are there. Third-party headers: those that have one file, and jansson's."""
     told = {row[0].strip("`/"): row for row in rows("docs/ARCHITECTURE.md", "folder") if "/" in row[0]}
     folders = {name for name in os.listdir(os.path.join(tree.ROOT, "src")) if os.path.isdir(os.path.join(tree.ROOT, "src", name))}

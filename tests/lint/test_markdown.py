@@ -53,7 +53,7 @@ def test_bad_documents_are_named(tree_of, text, says):
     assert len(found) == 1 and says in found[0] and found[0].startswith("docs/a.md:")
 
 
-def test_the_changelog_may_name_what_is_gone(tree_of):
+def test_the_changelog_may_name_removed_files(tree_of):
     assert faults(tree_of, "", **{"CHANGELOG.md": "docs/gone.md was removed"}) == []
 
 

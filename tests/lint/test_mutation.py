@@ -95,7 +95,7 @@ def mutate(root, equivalent):
     return done.stdout
 
 
-def test_what_a_weak_test_misses_is_reported(tree_of, tmp_path):
+def test_mutants_missed_by_a_weak_test_are_reported(tree_of, tmp_path):
     root, equivalent = tree_of(TREE), tmp_path / "equivalent.tsv"
     first = mutate(root, str(equivalent))
     assert "killed: src/small/small.c:6 clamp: return 9;  =>  return 8; -- small/test_small: exit status -6" in first

@@ -48,7 +48,7 @@ def test_an_unknown_option_is_named(script, tmp_path):
         ["scripts/setup", "tests"],
     ],
 )
-def test_what_is_wrong_is_said(arguments, tmp_path):
+def test_errors_are_named(arguments, tmp_path):
     done = run(tmp_path, *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1 and "--help" in done.stderr

@@ -28,6 +28,6 @@ def test_a_second_definition_is_a_fault(tree_of, text):
         "struct other {\n    struct entry entry;\n};\n",
     ],
 )
-def test_a_use_is_none(tree_of, text):
+def test_a_use_is_no_definition(tree_of, text):
     root = tree_of({"include/base/a.h": "struct entry {\n    char *name;\n};\n", "src/kube/b.c": text})
     assert structs.check(root) == []

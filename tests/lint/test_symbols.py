@@ -19,7 +19,7 @@ def library(tmp_path, **sources):
     return str(tmp_path / "libpure.a")
 
 
-def test_computing_passes(tmp_path):
+def test_pure_code_passes(tmp_path):
     assert symbols.faults_of([library(tmp_path, pure=PURE, own=OWN)]) == []
 
 

@@ -53,7 +53,7 @@ def test_a_freed_item_is_found(said_of):
     assert "Use of memory after it is freed" in found[0] and len(found) == 3
 
 
-def test_the_key_changes_with_all_that_decides(tmp_path):
+def test_cache_key_covers_all_inputs(tmp_path):
     header = tmp_path / "x.h"
     keys = set()
     for config, command, text in (

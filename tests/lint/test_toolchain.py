@@ -49,28 +49,28 @@ def test_go_is_fetched_and_can_be_run(fetch, proxy):
     assert fetch("off") == root, "fetched again, though it is there"
 
 
-def test_the_next_proxy_is_asked_where_one_has_it_not(fetch, proxy, tmp_path):
+def test_next_proxy_is_used_if_one_lacks_the_file(fetch, proxy, tmp_path):
     assert fetch(f"{(tmp_path / 'empty').as_uri()}|{proxy}/,off")
 
 
-def test_what_is_not_as_pinned_is_not_used(fetch, proxy, tmp_path):
+def test_unpinned_file_is_not_used(fetch, proxy, tmp_path):
     with pytest.raises(toolchain.Wrong, match="should have h1:AAAA"):
         fetch(proxy, "h1:AAAA")
     assert os.listdir(tmp_path / "go") == []
 
 
 @pytest.mark.parametrize("proxies", ["off", "direct", "file:///nowhere/at/all"])
-def test_without_a_proxy_it_says_so(fetch, proxies):
+def test_missing_proxy_is_reported(fetch, proxies):
     with pytest.raises(toolchain.NotHere, match="proxy"):
         fetch(proxies)
 
 
-def test_another_machine_has_none(fetch, proxy):
+def test_another_architecture_has_no_toolchain(fetch, proxy):
     with pytest.raises(toolchain.NotHere, match="riscv64"):
         fetch(proxy, machine="riscv64")
 
 
-def test_the_proxy_is_what_go_env_w_wrote(tmp_path):
+def test_proxy_is_read_from_go_env(tmp_path):
     config = tmp_path / "env"
     config.write_text("GOFLAGS=-x\nGOPROXY=https://a.example/,direct\n", encoding="utf-8")
     assert toolchain.proxies({"GOENV": str(config)}) == ["https://a.example"]

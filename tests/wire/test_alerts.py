@@ -32,7 +32,7 @@ def run_promtool(promtool, folder, *arguments):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_promtool_takes_the_rules(promtool, tmp_path):
+def test_promtool_accepts_the_rules(promtool, tmp_path):
     (tmp_path / "rules.json").write_text(json.dumps(rule_groups()), encoding="utf-8")
     run_promtool(promtool, tmp_path, "check", "rules", "--lint-fatal", "rules.json")
 
@@ -67,20 +67,20 @@ def test_each_alert_has_a_runbook_and_the_other_way_round():
         assert alert["annotations"]["summary"] and alert["annotations"]["description"]
 
 
-def test_what_alerts_and_dashboard_look_at_is_there():
+def test_metrics_of_alerts_and_dashboard_exist():
     """The tables of docs/openapi.yaml, which are compared with a page and with the code."""
     there = set.union(*documented_metrics())
     looked_at = set.union(*(metrics_of(alert["expr"]) for alert in ALERTS), *(metrics_of(query) for _, query in queries()))
     assert looked_at - there == set() and len(looked_at) > 25
 
 
-def test_values_of_labels_are_there():
+def test_label_values_exist_in_the_code():
     labels = [found for alert in ALERTS for found in re.findall(r'(\w+)=~?"([\w|]+)"', alert["expr"])]
     assert {label for label, _ in labels} == {"code", "outcome", "result", "route", "state", "verb"}
     assert {value for label, values in labels if label != "code" for value in values.split("|") if f'"{value}"' not in CODE} == set()
 
 
-def test_the_dashboard_is_one():
+def test_the_dashboard_is_well_formed():
     panels = dashboard()["panels"]
     places = {(x, y) for panel in panels for x in range(panel["gridPos"]["x"], panel["gridPos"]["x"] + panel["gridPos"]["w"]) for y in range(panel["gridPos"]["y"], panel["gridPos"]["y"] + panel["gridPos"]["h"])}
     assert len(places) == sum(panel["gridPos"]["w"] * panel["gridPos"]["h"] for panel in panels), "none lies on another"
@@ -95,7 +95,7 @@ def test_the_overlay_names_its_files():
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_documents_name_what_there_is(document):
+def test_documents_name_existing_alerts(document):
     text = text_of(document)
     assert metrics_of(text) - set.union(*documented_metrics()) == set() and len(metrics_of(text)) > 3
     assert set(re.findall(r"\bGpuExtender[A-Z]\w+", text)) - set(NAMES) == set()
@@ -105,7 +105,7 @@ def test_documents_name_what_there_is(document):
         assert re.search(rf"^ *{key}:", printed, re.MULTILINE), key
 
 
-def test_prometheus_takes_the_documented_configuration(promtool, tmp_path):
+def test_prometheus_accepts_the_documented_configuration(promtool, tmp_path):
     """But for the discovery, which Debian's build does not have, and the files, which are not here."""
     text = marked.block("docs/OPERATIONS.md", "scrape")
     whole = yaml.safe_load(re.sub(r"(_file: )[\w./-]+", r"\1here", text))

@@ -17,21 +17,21 @@ def readiness(service):
     return service.get("/readyz")
 
 
-def test_it_lives_and_says_what_it_waits_for(alone):
+def test_service_is_alive_and_names_what_it_waits_for(alone):
     answer = readiness(alone)
     assert (answer.status, alone.get("/livez").status) == (503, 200)
     assert answer.text.startswith("nodes: never listed: unreachable\n"), answer
 
 
 @pytest.mark.parametrize("verb", ["filter", "bind"])
-def test_the_scheduler_is_told_an_error(alone, verb):
+def test_kube_scheduler_gets_an_error(alone, verb):
     args = BIND_ARGS if verb == "bind" else filter_args(pod(), ["a"])
     answer = alone.post(f"/scheduler/{verb}", args)
     assert answer.status == 200 and answer.json()["Error"].startswith(f"gpu-extender: {WAITING}"), answer
 
 
 @pytest.mark.parametrize("path", ["/v1/pending", "/v1/pods/ml/p/explain"])
-def test_people_are_told_why(alone, path):
+def test_users_get_the_reason(alone, path):
     answer = alone.get(path)
     assert answer.status == 503 and answer.json()["error"].startswith(WAITING), answer
 
@@ -41,10 +41,10 @@ def warnings(service):
     return [line["msg"] for line in service.log.fields() if line["mod"] == "main" and line["level"] == "warn"]
 
 
-def test_whoever_is_not_verified_is_warned_of(start_alone):
+def test_unverified_server_causes_a_warning(start_alone):
     (warning,) = warnings(start_alone(**{INSECURE: True}))
     assert warning.startswith(INSECURE)
 
 
-def test_verifying_is_nothing_to_warn_of(alone):
+def test_verified_server_causes_no_warning(alone):
     assert warnings(alone) == []

@@ -36,7 +36,7 @@ def test_the_shipped_policy_is_consistent():
         ('listen: {verbs: "0.0.0.0:8888", insecureVerbs: true}\n', 'listen.verbs: is "0.0.0.0:8888", should be on loopback'),
     ],
 )
-def test_nonsense_is_refused(write, more, said):
+def test_invalid_values_are_rejected(write, more, said):
     path = write("policy.yaml", BESIDE + more)
     status, text = check(path)
     assert status == 2 and said in text
@@ -49,7 +49,7 @@ def test_a_binding_must_end_before_another_kube_scheduler_may_lead(write):
     assert status == 2 and "bindTimeoutSeconds: is 4, should be at most 3" in text
 
 
-def test_over_a_file_it_has_no_effect(write):
+def test_beside_has_no_effect_with_a_cluster_file(write):
     path = write("policy.yaml", BESIDE)
     status, text = check(path, "--cluster-file", "examples/sample-cluster.yaml")
     assert status == 0 and "scheduler.beside: has no effect with --cluster-file" in text
@@ -90,7 +90,7 @@ def test_the_first_verb_waits_until_the_ledger_caught_up(api, decides):
     assert api.faults.count(LEASE) == 1
 
 
-def test_a_ledger_that_does_not_catch_up_rejects_verbs_after_a_moment(api, beside):
+def test_verbs_are_rejected_if_the_ledger_does_not_catch_up(api, beside):
     """503 without a body, as that of a replica that does not lead; later calls of the same pause do not wait at all."""
     held = api.faults.hold(LEASE)
     began = time.monotonic()
@@ -112,7 +112,7 @@ def bind_args(item, node):
     return {"PodName": metadata["name"], "PodNamespace": metadata["namespace"], "PodUID": metadata["uid"], "Node": node}
 
 
-def test_a_binding_whose_caller_hung_up_is_not_sent(api, decides):
+def test_binding_of_a_disconnected_caller_is_not_sent(api, decides):
     """It came while the instance was stopped, and its caller left before it went on."""
     waiting = api.store.get("pods", "train-0", "ml")
     decides.signal(signal.SIGSTOP)
@@ -126,7 +126,7 @@ def test_a_binding_whose_caller_hung_up_is_not_sent(api, decides):
     decides.wait("no room is held", lambda: decides.metric("gpu_extender_reservations_open") == 0)
 
 
-def test_one_who_waits_is_bound(api, decides):
+def test_binding_of_a_waiting_caller_is_sent(api, decides):
     waiting = api.store.get("pods", "train-0", "ml")
     assert decides.post("/scheduler/bind", bind_args(waiting, "b")).json() == {"Error": ""}
     assert api.store.bound == [("pod-train-0", "b")]

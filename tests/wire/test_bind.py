@@ -21,29 +21,29 @@ def ask(service, arguments):
     return result["Error"]
 
 
-def test_it_says_why_it_cannot_bind(service):
+def test_bind_reports_why_it_cannot_bind(service):
     error = ask(service, BIND_ARGS)
     assert "file" in error and "no API server" in error
 
 
-def test_it_changes_nothing(service):
+def test_bind_changes_nothing(service):
     before = service.get("/v1/inventory").json()
     for _ in range(3):
         ask(service, BIND_ARGS)
     assert service.get("/v1/inventory").json() == before
 
 
-def test_the_same_call_has_the_same_answer(service):
+def test_repeated_call_has_the_same_answer(service):
     assert len({ask(service, BIND_ARGS) for _ in range(3)}) == 1
 
 
 @pytest.mark.parametrize("member", BIND_ARGS)
 @pytest.mark.parametrize("value", [None, "", 7, ["a"]])
-def test_what_is_missing_or_no_text_is_named(member, value, service):
+def test_missing_or_non_string_members_are_named(member, value, service):
     assert member in ask(service, {**BIND_ARGS, member: value})
     without = {key: text for key, text in BIND_ARGS.items() if key != member}
     assert member in ask(service, without)
 
 
-def test_unknown_members_do_no_harm(service):
+def test_unknown_members_are_ignored(service):
     assert ask(service, {**BIND_ARGS, "PodAnnotations": {"a": "b"}}) == ask(service, BIND_ARGS)

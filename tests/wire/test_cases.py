@@ -140,7 +140,7 @@ def test_every_placement_policy_has_a_case(run_binary, write):
     assert shown == listed, said
 
 
-def test_every_case_says_why_in_a_sentence_and_no_two_say_the_same():
+def test_every_case_has_its_own_sentence_of_explanation():
     sentences = [case.expected["because"] for case in CASES.values()]
     assert len(set(sentences)) == len(sentences)
     assert [text for text in sentences if len(text.split()) < 6] == []

@@ -32,20 +32,20 @@ FULL = {"full": "gpu-extender: the node has too few free GPUs now"}
 
 
 @pytest.mark.parametrize("class_", [None, device_class(), device_class(extendedResourceName="amd.com/gpu")])
-def test_without_a_class_of_it_the_resource_is_absent(class_, start_over):
+def test_resource_is_absent_without_its_class(class_, start_over):
     service = start_over(*NODES, *([class_] if class_ else []))
     assert refused(service, pod()) == {**FULL, "driver": ABSENT, "zero": ABSENT}
     assert not [line for line in dry_run(service, pod())["notEvaluated"] if NOT_JUDGED in line]
 
 
-def test_with_one_nodes_without_it_are_judged_on_the_model_alone(start_over):
+def test_class_makes_nodes_without_the_resource_judged_by_model(start_over):
     service = start_over(*NODES, MAPS)
     assert refused(service, pod(gpus=2)) == FULL
     assert refused(service, pod(gpus=1000)) == {name: "gpu-extender: the node has too few GPUs in total" for name in ("plugin", "full")}
     assert refused(service, annotated(models="A100")) == {**FULL, "driver": MODEL}
 
 
-def test_it_is_said_that_claims_are_not_judged(start_over):
+def test_dry_run_notes_that_claims_are_not_judged(start_over):
     service = start_over(*NODES, MAPS)
     workload = dry_run(service, pod())
     verdicts = {item["node"]: item for item in workload["nodes"]}
@@ -58,7 +58,7 @@ def test_it_is_said_that_claims_are_not_judged(start_over):
     assert f", {NOT_JUDGED} on 2 nodes" in workload["summary"]
 
 
-def test_known_room_comes_first_and_nothing_else_is_promised(start_over):
+def test_known_room_ranks_first_and_no_count_is_promised(start_over):
     service = start_over(*NODES, MAPS)
     workload = dry_run(service, pod())
     assert ([item["node"] for item in workload["placements"]], workload["moreReplicas"]) == (["plugin"], 3)
@@ -82,7 +82,7 @@ def verdict_of(service, name):
     return {item["node"]: item for item in dry_run(service, pod())["nodes"]}[name]
 
 
-def test_classes_are_followed(api, follower):
+def test_device_classes_are_watched(api, follower):
     api.store.put(node("driver", 0))
     follower.settle()
     assert verdict_of(follower, "driver")["reason"] == "gpu_absent"
@@ -92,7 +92,7 @@ def test_classes_are_followed(api, follower):
     follower.wait("the class is gone", lambda: verdict_of(follower, "driver")["reason"] == "gpu_absent")
 
 
-def test_a_server_that_does_not_know_them_has_none(api, follow):
+def test_api_server_without_device_classes_is_accepted(api, follow):
     """It is asked again now and then, and one that was upgraded is followed."""
     api.store.put(node("driver", 0), MAPS)
     api.faults.fail("list deviceclasses", 404, "NotFound", times=None)
@@ -106,7 +106,7 @@ def test_a_server_that_does_not_know_them_has_none(api, follow):
     service.wait("the class is known", lambda: verdict_of(service, "driver")["fits"])
 
 
-def test_who_may_not_list_them_is_not_ready_and_says_so(api, follow):
+def test_forbidden_list_of_classes_is_named_by_readyz(api, follow):
     api.faults.fail("list deviceclasses", 403, "Forbidden", times=None)
     service = follow(ready=False)
     service.wait("it says what it may not", lambda: "403" in service.freshness("deviceclasses")["why"])

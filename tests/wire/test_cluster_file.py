@@ -82,7 +82,7 @@ def plain(module_service):
 
 
 @pytest.mark.parametrize("how", SAME)
-def test_all_that_kubectl_and_the_api_server_write_is_read_alike(how, plain, start_service, write):
+def test_all_formats_of_kubectl_and_api_server_are_read(how, plain, start_service, write):
     service = start_service("--cluster-file", write("cluster", SAME[how]))
     assert told(service) == plain
 
@@ -144,7 +144,7 @@ def test_a_broken_file_is_refused_at_its_first_fault_and_nothing_starts(how, che
 
 
 @pytest.mark.parametrize("kind", ["missing", "folder"])
-def test_a_file_that_cannot_be_read(kind, run_binary, tmp_path):
+def test_unreadable_file_is_an_error(kind, run_binary, tmp_path):
     path = tmp_path if kind == "folder" else tmp_path / "gone.yaml"
     done = run_binary("--cluster-file", path)
     assert done.returncode == 2 and done.stderr.startswith(f"gpu-extender: {path}: ")
@@ -197,14 +197,14 @@ def test_a_bad_object_is_left_out_and_the_others_are_served(how, start_over):
 
 
 @pytest.mark.parametrize("how", BAD)
-def test_check_ends_with_2_where_an_object_is_left_out(how, run_binary, write):
+def test_check_exits_with_2_if_an_object_is_left_out(how, run_binary, write):
     path = write("cluster.json", list_text(node("first"), BAD[how][0]))
     done = run_binary("--cluster-file", path, "--check")
     assert (done.returncode, done.stdout) == (2, "")
     assert "object left out" in done.stderr and done.stderr.splitlines()[-1].startswith(f"gpu-extender: {path}: 1 ")
 
 
-def test_what_is_no_object_is_left_out(start_service, write):
+def test_items_that_are_no_objects_are_left_out(start_service, write):
     text = HEAD + f'7, null, "x", [], {{}}, {NODE}]}}'
     service = start_service("--cluster-file", write("cluster.json", text.replace("{},", '{"kind": 7},')))
     assert names_of(service) == ["a"] and inventory_of(service)["problemCount"] == 5
@@ -217,7 +217,7 @@ def test_many_problems_are_counted_and_the_first_are_listed(start_over):
     assert [problem["name"] for problem in inventory["problems"]] == [f"bad-{i:04}" for i in range(1000)]
 
 
-def test_a_pod_that_breaks_the_rules_still_holds_what_it_has(start_over):
+def test_an_invalid_pod_still_counts(start_over):
     """Else a tenant could hide use: a request that is not equal to its limit, annotations that cannot be read."""
     broken = {"annotations": {"gpu-extender.io/models": ",,", "scheduler.alpha.kubernetes.io/affinity": "{"}}
     unequal = container(resources={"requests": {GPU: "3"}, "limits": {GPU: "2"}})
@@ -228,7 +228,7 @@ def test_a_pod_that_breaks_the_rules_still_holds_what_it_has(start_over):
 
 
 @pytest.mark.parametrize("form", [list_text, lambda *items: yaml_of(object_list(*items))], ids=["JSON", "YAML"])
-def test_a_character_nul_spoils_nothing(form, start_service, write):
+def test_a_nul_character_is_replaced(form, start_service, write):
     """The API server takes it in an annotation: one tenant must not make the cluster unreadable, nor hide what a pod holds."""
     annotations = {"any": "a\0b", "gpu-extender.io/models": "A100\0", "scheduler.alpha.kubernetes.io/affinity": "{\0}"}
     text = form(node("a"), pod("one", 2, "a", metadata={"annotations": annotations}))
@@ -270,7 +270,7 @@ TWICE = {
 
 
 @pytest.mark.parametrize("how", TWICE)
-def test_of_what_is_there_twice_all_is_left_out(how, start_over):
+def test_all_copies_of_duplicates_are_left_out(how, start_over):
     service = start_over(node("a"), *TWICE[how], pod("kept", 1, "a"))
     inventory = inventory_of(service)
     assert [item["name"] for item in inventory["nodes"]] == ["a"]
@@ -334,7 +334,7 @@ def test_a_hangup_while_the_file_is_gone_changes_nothing(start_service, write):
     assert names_of(service) == ["a"]
 
 
-def test_a_hangup_with_a_bad_object_takes_the_others_over(start_service, write):
+def test_a_hangup_with_a_bad_object_reads_the_others(start_service, write):
     path = write("cluster.json", list_text(with_amounts("bad", "1.5"), node("a")))
     service = start_service("--cluster-file", path)
     reload(service, path, list_text(node("bad"), with_amounts("a", "half")), RELOADED)
@@ -372,7 +372,7 @@ LIMITS = {
 
 @pytest.mark.parametrize("form", ["JSON", "YAML"])
 @pytest.mark.parametrize("what", LIMITS)
-def test_what_passes_a_limit_is_refused_and_the_limit_is_named(what, form, run_binary, write):
+def test_input_over_a_limit_is_rejected_with_its_name(what, form, run_binary, write):
     limits, fits, more, word = LIMITS[what]
     options = ["--config", limited(write, **limits), "--check", "--cluster-file"]
     make = list_text if form == "JSON" else lambda *items: yaml_of(object_list(*items))
@@ -386,7 +386,7 @@ def test_what_passes_a_limit_is_refused_and_the_limit_is_named(what, form, run_b
     assert str(path) in done.stderr and word in done.stderr
 
 
-def test_what_nobody_reads_does_not_count_into_an_objects_limit(run_binary, write):
+def test_unread_members_do_not_count_against_the_limit(run_binary, write):
     fields = [{"manager": "kubelet", "fieldsV1": {f"f:{i}": {"text": LARGE} for i in range(50)}}]
     images = [{"names": [LARGE], "sizeBytes": 2**40}] * 50
     item = node("a", metadata={"managedFields": fields}, status={"images": images})
@@ -395,7 +395,7 @@ def test_what_nobody_reads_does_not_count_into_an_objects_limit(run_binary, writ
 
 
 @pytest.mark.parametrize("kinds", ["each its own", "the list's"])
-def test_memory_goes_with_what_is_kept_not_with_the_file(kinds, start_service, write):
+def test_memory_grows_with_kept_data_not_with_the_file(kinds, start_service, write):
     """32 MB of pods' annotations that nobody reads: also where only the list says what its items are."""
 
     def highest(length):

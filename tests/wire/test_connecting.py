@@ -46,7 +46,7 @@ def works(api, service, name="train-0"):
 # ---- as whom ----
 
 
-def test_nobody_shows_a_certificate_that_has_none(api, follow):
+def test_no_certificate_is_sent_without_one(api, follow):
     works(api, follow())
     assert api.callers == {None}
 
@@ -121,7 +121,7 @@ def test_the_name_in_the_servers_certificate(api, follow):
 
 
 @pytest.mark.parametrize("name", [None, "other.example"])
-def test_another_name_is_another_server(api, follow, name):
+def test_certificate_of_another_name_is_rejected(api, follow, name):
     api.tls.load_cert_chain(*api.certificates["named"])
     authority = {"certificate-authority": api.certificates["named"][0]}
     service = follow(ready=False, kubeconfig=kubeconfig(api, **authority, **{"tls-server-name": name}))
@@ -130,7 +130,7 @@ def test_another_name_is_another_server(api, follow, name):
     assert not api.faults.asked, "nothing is said to a stranger, least of all a token"
 
 
-def test_a_server_that_is_not_verified(api, follow):
+def test_unverified_server_is_accepted(api, follow):
     api.tls.load_cert_chain(*api.certificates["stranger"])
     works(api, follow(kubeconfig=kubeconfig(api, **{"certificate-authority": None, "insecure-skip-tls-verify": True})))
 

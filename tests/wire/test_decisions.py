@@ -77,7 +77,7 @@ def test_prioritize(service):
     assert costs == sorted(costs) and costs[0] < costs[2]
 
 
-def test_a_pod_that_can_run_nowhere(service):
+def test_an_invalid_pod_is_recorded_with_its_error(service):
     ask(service, "filter", annotated("bad", models="???"))
     ask(service, "prioritize", annotated("bad", models="???"))
     scored, filtered = decisions(service)
@@ -85,7 +85,7 @@ def test_a_pod_that_can_run_nowhere(service):
     assert scored["error"] == filtered["error"] and scored["nodesHandedOn"] == 0
 
 
-def test_bind_over_a_file(service):
+def test_bind_with_a_cluster_file_is_recorded(service):
     assert service.post("/scheduler/bind", BIND_ARGS).json()["Error"]
     (found,) = decisions(service)
     assert (found["verb"], found["node"], found["nodesHandedOn"]) == ("bind", "a", 0)
@@ -103,7 +103,7 @@ def test_bind(api, follower):
     assert (second["node"], second["error"], second["nodesHandedOn"]) == ("a", refused, 0)
 
 
-def test_a_binding_is_on_record_when_it_is_answered(api, follower):
+def test_a_binding_is_recorded_when_answered(api, follower):
     """Not when it is asked for: until then nobody knows what becomes of it."""
     api.store.put(pod("train-0", 2))
     follower.wait("the pod is known", lambda: "pod-train-0" in follower.ledger()[1])
@@ -112,7 +112,7 @@ def test_a_binding_is_on_record_when_it_is_answered(api, follower):
     assert len(decisions(follower)) == 1
 
 
-def test_what_is_asked_for(service):
+def test_queries_select_decisions(service):
     for name in ("one", "two", "one"):
         ask(service, "filter", pod(name, 1))
     ask(service, "prioritize", pod("one", 1))
@@ -138,12 +138,12 @@ def test_what_is_asked_for(service):
         ("?output=yaml", "?output=yaml: is unknown, should be json or table"),
     ],
 )
-def test_what_is_not_known(service, query, wrong):
+def test_unknown_query_values_are_rejected(service, query, wrong):
     answer = service.get(PATH + query)
     assert (answer.status, answer.json()) == (400, {"error": wrong})
 
 
-def test_as_many_as_the_policy_says(start_over, write):
+def test_the_policy_bounds_the_number_of_decisions(start_over, write):
     def keeping(n):
         policy = write("policy.yaml", f"apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\ndecisions: {{keep: {n}}}\n")
         service = start_over(*NODES, options=("--config", policy))

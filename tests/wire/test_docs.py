@@ -65,7 +65,7 @@ def test_options_named_in_the_text_exist():
     assert {option for option in named if option not in help_text} == set()
 
 
-def test_every_route_is_in_the_table_and_no_other():
+def test_table_lists_exactly_the_routes():
     rows = re.findall(r"^\| `(GET|POST)` \| ([^|]+) \|", README, re.MULTILINE)
     told = {(method, path) for method, cell in rows for path in re.findall(r"`([^`]+)`", cell)}
     paths = openapi.load()["paths"]
@@ -73,7 +73,7 @@ def test_every_route_is_in_the_table_and_no_other():
     assert told == there
 
 
-def test_every_route_is_in_the_policy_files_manual():
+def test_every_route_is_in_the_manual_of_the_policy_file():
     """It says which address serves what."""
     manual = read("config/scheduler-policy.yaml")
     paths = [re.sub(r"\{(\w+)\}", lambda name: name[1].upper(), path) for path in openapi.load()["paths"]]
@@ -115,12 +115,12 @@ def models_service(start_service, tmp_path):
     return start_service("--cluster-file", path)
 
 
-def test_names_are_read_as_the_table_says(models_service):
+def test_names_are_parsed_as_in_the_table(models_service):
     models = {item["name"]: item["model"] for item in models_service.get("/v1/inventory").json()["nodes"]}
     assert [[row[0], models[f"reading-{number}"]] for number, row in enumerate(READINGS)] == READINGS
 
 
-def test_models_match_as_the_table_says(models_service):
+def test_models_match_as_in_the_table(models_service):
     found = []
     for number, row in enumerate(MATCHES):
         workload = models_service.post("/v1/dry-run", pod(row[2])).json()["workloads"][0]

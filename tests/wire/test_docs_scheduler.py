@@ -66,13 +66,13 @@ def keys_of(thing, above=""):
 
 
 @pytest.mark.parametrize("name", CONFIGURATIONS)
-def test_each_line_is_told_of(name):
+def test_each_configuration_line_is_documented(name):
     told = {word for cell in quoted("".join(row[0] for row in LINES)) for word in re.findall(r"\w+", cell.partition(":")[0])}
     keys = {path.rpartition(".")[2] for path in keys_of(configuration(name))} | set(COMMENTED_KEY.findall(read("manifests", name)))
     assert keys - told - {"extenders"} == set()
 
 
-def test_the_lines_that_are_told_of_stand_there():
+def test_documented_lines_exist():
     text = read("manifests", CONFIGURATIONS[0]) + read("manifests", CONFIGURATIONS[-1])
     named = [line for row in LINES for line in quoted(row[0])]
     for line in named:
@@ -90,7 +90,7 @@ def shipped():
     return found
 
 
-def test_every_configuration_that_ships_is_what_the_policy_takes_it_for():
+def test_shipped_configurations_match_the_policy():
     ours = yaml.safe_load(run_to_end("--print-policy").stdout)
     policy = {"weight": ours["scheduler"]["weight"], "httpTimeout": f"{ours['scheduler']['httpTimeoutSeconds']}s", **ALWAYS}
     configurations = shipped()
@@ -104,7 +104,7 @@ def test_every_configuration_that_ships_is_what_the_policy_takes_it_for():
         assert documented in map(str, policy.values())
 
 
-def test_a_bind_is_answered_before_kube_scheduler_has_given_up():
+def test_bind_timeout_is_below_the_timeout_of_kube_scheduler():
     whole = yaml.safe_load(run_to_end("--print-policy").stdout)
     defaults = whole["kubernetes"]
     assert whole["scheduler"]["httpTimeoutSeconds"] > defaults["bindTimeoutSeconds"]
@@ -113,7 +113,7 @@ def test_a_bind_is_answered_before_kube_scheduler_has_given_up():
     assert all(defaults[key] == int(number) for key, number in told), told
 
 
-def test_a_point_of_ours_is_more_than_all_of_theirs():
+def test_one_extender_point_outweighs_all_plugins():
     """One point counts weight x 10. control-plane/test_manifests.py compares the weight with kube-scheduler's own plugins."""
     policy = yaml.safe_load(read("config/scheduler-policy.yaml"))
     for name in CONFIGURATIONS:
@@ -121,7 +121,7 @@ def test_a_point_of_ours_is_more_than_all_of_theirs():
         assert extender["weight"] == policy["scheduler"]["weight"], "the policy file says another weight"
 
 
-def test_kube_scheduler_calls_what_is_served(start_over):
+def test_configured_verbs_are_served(start_over):
     service = start_over(node("a"))
     for name in CONFIGURATIONS:
         (extender,) = configuration(name)["extenders"]
@@ -147,7 +147,7 @@ def counts(pattern, name):
     return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
 
 
-def test_every_resource_of_the_policy_comes_to_us():
+def test_every_resource_of_the_policy_is_managed():
     """But the one that kube-scheduler cannot be told."""
     (listed, commented), (resources, optional) = managed(), policy_resources()
     exact = {name for name in resources if not name.endswith("*")}
@@ -156,7 +156,7 @@ def test_every_resource_of_the_policy_comes_to_us():
         assert any(counts(pattern, name) for name in commented), f"{pattern}: stands nowhere among the comments"
 
 
-def test_every_resource_that_comes_to_us_is_counted():
+def test_every_managed_resource_is_counted():
     (listed, commented), (resources, optional) = managed(), policy_resources()
     assert len(set(listed + commented)) == len(listed + commented) > 30
     for name in listed:
@@ -165,7 +165,7 @@ def test_every_resource_that_comes_to_us_is_counted():
         assert any(counts(pattern, name) for pattern in resources + optional), f"{name}: the policy does not know it"
 
 
-def test_resources_are_told_of():
+def test_resources_are_documented():
     told = set(quoted(PROSE))
     resources, optional = policy_resources()
     assert {name.replace("*", "...") for name in resources + optional} - told == set()
@@ -179,7 +179,7 @@ def granted():
     return {(verb, resource) for rule in role["rules"] for resource in rule["resources"] for verb in rule["verbs"]}
 
 
-def test_each_right_is_told_of():
+def test_each_right_is_documented():
     told = set()
     for row in marked.table("docs/KUBE-SCHEDULER.md", "rights"):
         verbs, _, resources = row[0].partition(" of ")
@@ -188,7 +188,7 @@ def test_each_right_is_told_of():
 
 
 @pytest.mark.parametrize("member", ["username", "password", "auth-provider", "as", "as-uid", "as-groups", "as-user-extra"])
-def test_identities_that_are_rejected_by_name_are_documented(run_binary, write, member):
+def test_identities_rejected_by_name_are_documented(run_binary, write, member):
     config = yaml.safe_load(marked.block("docs/KUBE-SCHEDULER.md", "kubeconfig"))
     del config["clusters"][0]["cluster"]["certificate-authority"]
     config["users"][0]["user"][member] = "x"
@@ -222,14 +222,14 @@ def packages_of(paths):
     return set(re.findall(r"^([^:]+):", owned, re.MULTILINE))
 
 
-def test_the_packages_that_it_runs_with_are_named():
+def test_runtime_packages_are_documented():
     if platform.freedesktop_os_release().get("VERSION_CODENAME") != "bookworm":
         pytest.skip("the document names those of Debian 12")
     words = marked.block("docs/KUBE-SCHEDULER.md", "libraries").split()
     assert set(words) - {"apt-get", "install", "--no-install-recommends"} == packages_of(needed_libraries())
 
 
-def test_the_unit_is_one_that_systemd_takes(write):
+def test_systemd_accepts_the_unit(write):
     text = read("manifests/gpu-extender.service")
     (command,) = re.findall(r"^ExecStart=(\S+) ", text, re.MULTILINE)
     assert f"install -m 755 gpu-extender {os.path.dirname(command)}/\n" in marked.block("docs/KUBE-SCHEDULER.md", "systemd")
@@ -258,7 +258,7 @@ ONCE_MORE = "retry once: the ledger may be behind kube-scheduler"
 
 
 @pytest.mark.parametrize("text", ["the ledger is behind kube-scheduler: retry", "the free GPUs are kept for a nominated pod that", ONCE_MORE, "gpu-extender.io/bound-by"])
-def test_what_is_quoted_is_said(text):
+def test_quoted_messages_exist(text):
     assert text in DOCUMENT and text in SOURCES
 
 

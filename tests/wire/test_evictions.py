@@ -55,7 +55,7 @@ def test_the_global_default_counts(service):
     assert (preemption["priority"], preemption["node"]) == (50, "a")
 
 
-def test_a_priority_that_is_too_low(service):
+def test_a_too_low_priority_evicts_no_pod(service):
     preemption = of(service, in_class("low", 4))
     assert preemption == {
         "priority": 10,
@@ -67,13 +67,13 @@ def test_a_priority_that_is_too_low(service):
 
 
 @pytest.mark.parametrize("asking", [in_class("patient", 4), in_class("high", 4, preemptionPolicy="Never")], ids=["class", "pod"])
-def test_never(service, asking):
+def test_preemption_policy_never_evicts_no_pod(service, asking):
     preemption = of(service, asking)
     assert (preemption["node"], preemption["victims"]) == (None, [])
     assert preemption["summary"] == "its preemptionPolicy is Never: no pod is evicted for it"
 
 
-def test_where_it_is_not_asked(service, start_over):
+def test_evictions_are_not_computed_where_they_cannot_help(service, start_over):
     """It fits; the API server would refuse it; we do; it is a DaemonSet."""
     assert of(start_over(*FLEET, node("free", 8)), in_class("high", 4)) is None
     assert of(service, in_class("unknown", 4)) is None
@@ -103,7 +103,7 @@ def test_the_start_decides_and_not_the_creation(start_over):
     assert victim(*alike, waiting) == ["b", "not-started"]
 
 
-def test_only_for_the_first_that_does_not_fit(start_over):
+def test_evictions_are_shown_for_the_first_unfit_replica(start_over):
     """The replica that fits takes its room first; the second one could have a with a2 still there."""
     template = {"spec": in_class("high", 6)["spec"]}
     deployment = {"kind": "Deployment", "metadata": {"name": "web"}, "spec": {"replicas": 3, "template": template}}
@@ -118,7 +118,7 @@ def test_many_workloads_are_not_all_asked(service):
     assert [workload["preemption"] is None for workload in answer["workloads"]] == [False] * 16 + [True]
 
 
-def test_victims_that_are_listed_have_an_end(start_over):
+def test_the_list_of_victims_is_bounded(start_over):
     many = [pod(f"p{i:03}", 1, "a") for i in range(105)]
     preemption = of(start_over(node("a", 105, status={"allocatable": {"cpu": "64", "memory": "1Ti", "pods": "200", GPU: "105"}}), *many, *CLASSES), in_class("high", 105))
     assert (len(preemption["victims"]), preemption["victimCount"]) == (100, 105)

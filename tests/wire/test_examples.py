@@ -56,7 +56,7 @@ def test_every_workload_has_an_expected_answer():
     assert sorted(os.listdir(WORKLOADS)) == sorted(EXPECTED)
 
 
-def test_every_workload_says_what_it_shows():
+def test_every_workload_explains_itself():
     silent = [name for name in os.listdir(WORKLOADS) if name.endswith(".yaml") and not read(WORKLOADS, name).startswith("# ")]
     assert not silent
 
@@ -74,7 +74,7 @@ def test_workload(name, service):
     assert inventory_of(service) == before, "a dry run changed the ledger"
 
 
-def test_the_sample_cluster_is_as_its_table_says(service):
+def test_the_sample_cluster_matches_its_table(service):
     table = [tuple(row[:-1]) for row in marked.table("examples/README.md", "sample-cluster")]
     resources = {row[2] for row in table} - {""}
     assert sorted(gpu_rows(inventory_of(service), resources)) == sorted(table)
@@ -86,7 +86,7 @@ def test_the_sample_cluster_has_no_problems(service):
     assert [node["name"] for node in inventory["nodes"] if not node["ready"]] == ["v100-3"]
 
 
-def test_who_holds_the_sample_clusters_gpus(service):
+def test_holders_of_the_sample_clusters_gpus(service):
     """By UID: pods that ended, or wait without a node, hold nothing; one that is being deleted does."""
     nodes = {node["name"]: node["holders"] for node in inventory_of(service)["nodes"]}
     pods = {
@@ -111,7 +111,7 @@ def test_the_sample_cluster_as_json_is_the_same(service, start_service, tmp_path
         assert other[key] == ours[key]
 
 
-def test_the_openb_cluster_is_what_its_script_makes():
+def test_the_openb_cluster_equals_the_output_of_its_script():
     made = subprocess.run([sys.executable, OPENB_SCRIPT, OPENB_TRACE], capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     assert made.stdout == read(OPENB_CLUSTER), f"run {OPENB_SCRIPT} again: examples/openb-cluster.json is not its output"

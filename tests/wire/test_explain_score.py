@@ -52,7 +52,7 @@ def test_the_pod_s_own_preferences(start_over):
     assert preferences(service, asking) == ["model 1", "model 2, weight 70", "model 2", "model 2, 1 unpreferred taint"]
 
 
-def test_what_a_pod_without_gpus_would_be_in_the_way_of(start_over):
+def test_pod_without_gpus_ranks_gpu_nodes_last(start_over):
     service = start_over(node("a"), node("b", None, None))
     asking = pod("new", None)
     told = [(item["node"], item["gpuWork"]) for item in explained(service, asking)["explain"]["ranking"]]
@@ -67,7 +67,7 @@ def test_another_policy_has_terms_of_its_own(start_service, write):
     assert [(item["node"], item["terms"], item["cost"]) for item in explain["ranking"]] == [("b", {"gpusLeft": 3}, 3), ("a", {"gpusLeft": 7}, 7)]
 
 
-def test_only_the_best_are_told_of_many(start_over):
+def test_explanation_lists_only_the_best_nodes(start_over):
     service = start_over(*(node(f"n{i:03}") for i in range(120)))
     explain = explained(service, pod("new", 1))["explain"]
     assert explain["fittingNodes"] == 120
@@ -75,7 +75,7 @@ def test_only_the_best_are_told_of_many(start_over):
     assert "the best 100 of 120:" in service.post("/v1/dry-run?explain=true&output=table", pod("new", 1)).text
 
 
-def test_it_is_told_where_it_is_asked_for(start_over):
+def test_explanation_is_given_on_request_only(start_over):
     service = start_over(node("a"))
     plain = explained(service, pod("new"), "")
     assert "explain" not in plain and plain == explained(service, pod("new"), "?explain=false")

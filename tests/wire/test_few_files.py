@@ -12,7 +12,7 @@ TOO_FEW = re.compile(r"only 500 files may be open \(ulimit -n\), should be at le
 API_FILES = 2 * (16 + 256)  # of the read and the write loop: retired connections beside as many new ones
 
 
-def test_with_hardly_any_files_it_does_not_start(api, tmp_path):
+def test_too_few_file_descriptors_prevent_the_start(api, tmp_path):
     """It could answer, and then not bind."""
     (tmp_path / "kubeconfig").write_text(api.kubeconfig(), encoding="utf-8")
     command = ["prlimit", "--nofile=500:500", BINARY, "--listen", "127.0.0.1:0", "--kubeconfig", tmp_path / "kubeconfig"]
@@ -21,7 +21,7 @@ def test_with_hardly_any_files_it_does_not_start(api, tmp_path):
     assert int(TOO_FEW.search(done.stderr).group(1)) > API_FILES
 
 
-def test_few_files_are_left_for_the_api_server(api, follow):
+def test_few_file_descriptors_are_left_for_the_api_server(api, follow):
     """Clients take all connections that there are for them, and pods are bound all the same."""
     service = follow(under=["prlimit", "--nofile=1000:1000"])
     (warning,) = [line for line in service.log.fields() if "ulimit" in line.get("msg", "")]

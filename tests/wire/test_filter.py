@@ -57,7 +57,7 @@ def messages(**by_word):
 ONE_GPU = {"a100_free": "", "a100_busy": "", "t4": "", "v100_over": "free", "nameless": "", "cpu": "absent", "gone": "unknown node"}
 
 
-def test_the_answer_has_the_members_of_an_ExtenderFilterResult_and_no_others(service):
+def test_the_answer_has_exactly_the_members_of_ExtenderFilterResult(service):
     result = ask(service, pod())
     assert sorted(result) == ["Error", "FailedAndUnresolvableNodes", "FailedNodes", "NodeNames", "Nodes"]
     assert result["Nodes"] is None and result["Error"] == ""
@@ -69,11 +69,11 @@ def test_all_fitting_nodes_come_back_in_the_order_received(service):
     assert turned["NodeNames"] == ["nameless", "a100-free", "a100-busy", "t4"]
 
 
-def test_what_is_rejected_is_unresolvable_and_has_a_message_of_the_table(service):
+def test_rejected_nodes_are_unresolvable_with_a_documented_message(service):
     assert verdicts(service, pod()) == messages(**ONE_GPU)
 
 
-def test_of_several_reasons_the_first_is_told(service):
+def test_the_first_of_several_reasons_is_reported(service):
     """Each alone is in tests/cases/reasons: a node that is too small is not told to be full, nor one of another model to be too small."""
     small = {name: "total" for name in ("t4", "v100_over", "nameless")}
     assert verdicts(service, pod(gpus=5)) == messages(**{**ONE_GPU, **small, "a100_busy": "free"})
@@ -90,7 +90,7 @@ def test_the_legacy_annotation_is_judged(service):
     assert found["a100-free"] == MESSAGES["legacy"]
 
 
-def test_what_kube_scheduler_has_judged_is_not_judged_again(start_over):
+def test_filter_judges_no_criteria_of_kube_scheduler(start_over):
     """Cordon, taints, readiness, selector, affinity, CPU, memory, pod slots: it has fresher eyes (the dry run judges them)."""
     taints = [{"key": "maintenance", "effect": "NoExecute"}]
     full = {"allocatable": {"cpu": "1", "memory": "1Gi", "pods": "0"}, "conditions": [{"type": "Ready", "status": "False"}]}
@@ -105,7 +105,7 @@ def test_what_kube_scheduler_has_judged_is_not_judged_again(start_over):
 
 
 @pytest.mark.parametrize("gpus", ["0", None])
-def test_a_pod_that_asks_for_no_gpu_passes_everywhere(gpus, service):
+def test_a_pod_without_gpus_fits_everywhere(gpus, service):
     assert verdicts(service, pod(gpus=gpus)) == messages(**{**dict.fromkeys(ONE_GPU, ""), "gone": "unknown node"})
 
 
@@ -145,7 +145,7 @@ SHARED = dict.fromkeys(["product", "replicas", "strategy"], MESSAGES["shared"])
         (annotated(models="A100", allow_shared="true"), dict.fromkeys([*SHARED, "whole", "renamed"], MESSAGES["model"])),
     ],
 )
-def test_nodes_whose_gpus_are_no_whole_ones(asking, refused, start_over):
+def test_nodes_with_partial_gpus_are_rejected(asking, refused, start_over):
     service = start_over(*PARTS)
     result = ask(service, asking, [item["metadata"]["name"] for item in PARTS])
     assert result["FailedAndUnresolvableNodes"] == refused
@@ -167,7 +167,7 @@ def test_nodes_whose_gpus_are_no_whole_ones(asking, refused, start_over):
         (pod(metadata={"annotations": {"scheduler.alpha.kubernetes.io/affinity": '{"nodeAffinity": ['}}), ["affinity", "1:"]),
     ],
 )
-def test_an_invalid_pod_is_refused_on_every_node_with_what_is_wrong(asking, words, service):
+def test_an_invalid_pod_is_rejected_on_every_node_with_its_fault(asking, words, service):
     known = [name for name in NAMES if name != "gone"]
     result = ask(service, asking, known)
     assert result["Error"] == "" and result["NodeNames"] == []
@@ -196,14 +196,14 @@ def test_nodes_that_came_whole_are_judged_by_the_ledger(service):
     assert result["FailedAndUnresolvableNodes"] == {"t4": MESSAGES["total"], "a100-busy": MESSAGES["free"]}
 
 
-def test_where_both_came_names_decide(service):
+def test_node_names_take_precedence_over_nodes(service):
     both = {**filter_args(pod(), ["t4", "cpu"]), "Nodes": filter_args(pod(), nodes=[node("a100-free")])["Nodes"]}
     result = service.post("/scheduler/filter", both).json()
     assert (result["Nodes"], result["NodeNames"]) == (None, ["t4"])
     assert list(result["FailedAndUnresolvableNodes"]) == ["cpu"]
 
 
-def test_nobody_is_asked_about(service):
+def test_empty_node_list_gives_an_empty_result(service):
     for arguments in (filter_args(pod(), []), filter_args(pod(), nodes=[])):
         result = service.post("/scheduler/filter", arguments).json()
         assert result["Error"] == "" and not result["FailedAndUnresolvableNodes"]
@@ -211,7 +211,7 @@ def test_nobody_is_asked_about(service):
 
 
 @pytest.mark.parametrize("name", ["", "n" * 300, "\u00e9\U0001f600", "a100-free ", "A100-free", "../a100-free", "a100-free\n"])
-def test_a_name_that_is_nearly_one_is_none(name, service):
+def test_a_similar_name_is_unknown(name, service):
     result = ask(service, pod(), [name, "a100-free"])
     assert result["NodeNames"] == ["a100-free"]
     assert result["FailedAndUnresolvableNodes"] == {name: MESSAGES["unknown node"]}
@@ -221,7 +221,7 @@ def nominated(name, gpus, to, priority=10, **changes):
     return merged(pod(name, gpus, spec={"priority": priority}, status={"nominatedNodeName": to}), changes)
 
 
-def test_room_is_kept_for_a_nominated_pod_against_no_higher_priority(start_over):
+def test_room_is_kept_from_pods_of_no_higher_priority(start_over):
     first = nominated("first", 6, "n", metadata={"creationTimestamp": "2026-01-01T00:00:00Z"})
     service = start_over(node("n"), node("other", 2), first)
     kept = {"n": PREFIX + "the node's free GPUs are kept for a nominated pod"}
@@ -237,7 +237,7 @@ def test_room_is_kept_for_a_nominated_pod_against_no_higher_priority(start_over)
     assert ask(service, rival, ["n"])["NodeNames"] == ["n"]
 
 
-def test_the_nominated_node_is_resolvable_while_victims_are_ending_there(start_over):
+def test_the_nominated_node_is_resolvable_while_victims_terminate(start_over):
     """Else kube-scheduler would think the pod free to evict others elsewhere (PROTOCOL 5.2)."""
     ending = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
     busy = [merged(pod(f"victim-{name}", 6, name), ending) for name in ("n", "other")]

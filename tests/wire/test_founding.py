@@ -99,7 +99,7 @@ def test_manifest(name, service, node_names):
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_whole_file(file, service):
+def test_whole_file_gives_all_workloads_in_order(file, service):
     """A file with several documents and comments gives the same workloads and skipped kinds, in their order."""
     entries = [EXPECTED[manifest.id] for manifest in MANIFESTS.values() if manifest.file == file]
     answer = ask(service, FILES[file])

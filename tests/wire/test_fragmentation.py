@@ -51,7 +51,7 @@ def test_the_metrics(service):
             assert f'gpu_extender_{name}{{model="{model}",resource="{GPU}"}} {value}\n' in text
 
 
-def test_models_of_metrics_have_an_end(start_over):
+def test_the_number_of_models_in_metrics_is_bounded(start_over):
     """Else whoever names nodes could make series without end."""
     text = start_over(*(node(f"n{i:03}", 1, f"Chip-{i:03}") for i in range(101))).get("/metrics").text
     for name, n in (("gpus", 500), ("fragmented_gpus", 100)):
@@ -59,7 +59,7 @@ def test_models_of_metrics_have_an_end(start_over):
         assert f'\ngpu_extender_{name}{{model="CHIP-099"' in text
 
 
-def test_no_pods_no_fragments(start_over):
+def test_no_pods_means_no_fragments(start_over):
     (model,) = start_over(node("a", 8)).get("/v1/fragmentation").json()["models"]
     assert (model["free"], model["fragmented"], model["wholeNodes"]) == (8, 0, 1)
 

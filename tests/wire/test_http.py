@@ -74,13 +74,13 @@ PATHS += ["GET /v1/pods/...", "GET /metrics", "GET /livez", "GET /readyz"]
     ["/", "/scheduler", "/scheduler/", "/scheduler/filter/", "/scheduler/Filter", "//scheduler/filter", "/scheduler/filter%00"]
     + ["/scheduler/evict", "/v1", "/v1/dry-run/x", "/livez/", "/healthz", "/../etc/passwd", "/%2e%2e/livez", "/scheduler%2Ffilter%20"],
 )
-def test_other_paths_are_not_there(path, service):
+def test_unknown_paths_are_404(path, service):
     answer = service.post(path, ASK)
     assert (answer.status, answer.headers["content-type"]) == (404, "application/json")
     assert answer.json() == {"error": "no such path, should be one of: " + ", ".join(PATHS)}
 
 
-def test_a_head_has_the_get_s_length_and_no_body(service):
+def test_head_has_the_length_of_get_and_no_body(service):
     got, head = service.get("/v1/inventory"), service.ask("HEAD", "/v1/inventory")
     assert head.status == 200 and head.body == b"" and head.headers["content-length"] == got.headers["content-length"]
 
@@ -139,13 +139,13 @@ def test_a_request_may_come_in_many_segments(raw):
     judged(raw.answer())
 
 
-def test_a_client_that_asks_for_the_end_gets_it(raw):
+def test_connection_close_is_honoured(raw):
     raw.send(request("POST", "/scheduler/filter", ASK, "Connection: close"))
     assert judged(raw.answer())["connection"].lower() == "close"
     assert raw.is_closed()
 
 
-def test_a_client_that_asks_first_is_told_to_go_on(raw):
+def test_expect_100_is_answered_with_continue(raw):
     head, _, body = request("POST", "/scheduler/filter", ASK, "Expect: 100-continue").partition(b"\r\n\r\n")
     raw.send(head + b"\r\n\r\n")
     assert raw.answer(has_body=False)[0] == 100
@@ -160,7 +160,7 @@ def test_a_chunked_request(raw):
     judged(raw.answer())
 
 
-def test_clients_that_leave_early_hurt_nobody(service):
+def test_early_disconnects_do_not_affect_others(service):
     for length in (1, 20, 150, len(FILTER) - 1, len(FILTER)):
         with Raw(service.address) as connection:
             connection.send(FILTER[:length])
@@ -189,14 +189,14 @@ def test_many_connections_at_once(service):
             connection.socket.close()
 
 
-def test_files_for_all_connections_are_asked_for(start_service, write):
+def test_the_file_limit_is_raised_for_all_connections(start_service, write):
     service = start_service("--cluster-file", write("c.json", list_text(node("a"))), under=["prlimit", "--nofile=300:4096"])
     with open(f"/proc/{service.process.pid}/limits", encoding="ascii") as limits:
         (allowed,) = [int(line.split()[3]) for line in limits if line.startswith("Max open files")]
     assert allowed >= 1024, "the policy's limits.connections"
 
 
-def test_with_few_files_fewer_connections_are_taken(start_service, write):
+def test_few_file_descriptors_reduce_the_connections(start_service, write):
     """The others wait their turn, and no thread tries to accept them in vain all the time."""
     path = write("c.json", list_text(node("a")))
     service = start_service("--cluster-file", path, "--log-level", "debug", under=["prlimit", "--nofile=400:400"])
@@ -239,7 +239,7 @@ def test_with_few_files_fewer_connections_are_taken(start_service, write):
     ],
     ids=lambda message: repr(message[:60]),
 )
-def test_what_is_no_request_is_refused_and_the_next_client_is_served(message, service):
+def test_invalid_request_is_rejected_and_the_next_client_served(message, service):
     with Raw(service.address) as connection, contextlib.suppress(EOFError, OSError):  # closing without a word is fine too
         connection.send(message)
         if b"\r\n\r\n" in message:
@@ -273,14 +273,14 @@ def test_a_body_over_the_limit_is_413_and_the_next_client_is_served(how, start_o
         judged(connection.answer())
 
 
-def test_what_is_no_manifest_is_told_with_its_place(service):
+def test_invalid_manifest_is_reported_with_its_position(service):
     for body, place in {b'{"kind": "Pod",\n x}': "2:2: ", b"kind: Pod\n\tx": "2:1: ", b"\xff": "1:1: "}.items():
         answer = service.post("/v1/dry-run", body)
         assert (answer.status, answer.headers["content-type"]) == (400, "application/json")
         assert answer.json()["error"].startswith("manifest: " + place)
 
 
-def test_failures_at_will_do_not_fill_the_log(start_over):
+def test_repeated_client_errors_do_not_fill_the_log(start_over):
     service = start_over(node("a"))
     began = time.monotonic()
     for _ in range(100):

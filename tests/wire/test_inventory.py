@@ -43,7 +43,7 @@ def service(module_service):
     )
 
 
-def test_the_members_of_the_shape_are_there(service):
+def test_the_documented_members_exist(service):
     inventory = inventory_of(service)
     assert {"asOf", "nodes", "models", "problems"} <= set(inventory)
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", inventory["asOf"])
@@ -56,7 +56,7 @@ def test_the_members_of_the_shape_are_there(service):
     ]
 
 
-def test_nodes_by_name_with_what_they_are(service):
+def test_nodes_are_listed_by_name_with_their_facts(service):
     found = [(item["name"], item["model"], item["modelLabel"], item["ready"]) for item in inventory_of(service)["nodes"]]
     label = "nvidia.com/gpu.product="
     a100 = "A100-SXM4-80GB", f"{label}NVIDIA-A100-SXM4-80GB"
@@ -71,7 +71,7 @@ def test_amounts(service):
     assert resources["pods"]["used"] == 2, "a pod without GPUs has a slot too"
 
 
-def test_who_holds_gpus(service):
+def test_holders_of_gpus_are_listed(service):
     assert inventory_of(service)["nodes"][0]["holders"] == [
         {"namespace": "ml", "pod": "one", "uid": "pod-one", "gpus": {GPU: 2}}
     ]
@@ -87,7 +87,7 @@ def test_totals_by_model_are_the_sums_of_the_nodes(service):
         assert {key: total[key] for key in AMOUNTS} == {key: sum(item[key] for item in nodes) for key in AMOUNTS}
 
 
-def test_the_table_has_every_node_and_what_it_says_is_the_same(service):
+def test_the_table_lists_every_node_with_the_same_values(service):
     lines = service.get("/v1/inventory?output=table").text.splitlines()
     rows = {cells[0]: cells for cells in (re.split(r"  +", line) for line in lines)}
     assert rows["a"][1:] == ["Ready", "A100-SXM4-80GB", GPU, "8", "2", "6", "ml/one (2)"]
@@ -97,7 +97,7 @@ def test_the_table_has_every_node_and_what_it_says_is_the_same(service):
     assert lines[-1] == inventory_of(service)["source"] and lines[-1].startswith("file:")
 
 
-def test_pods_whose_node_is_gone_are_told(start_over):
+def test_pods_of_absent_nodes_are_reported(start_over):
     ended = pod("ended", 1, "gone", status={"phase": "Succeeded"})
     service = start_over(node("a", 8), pod("here", 2, "a"), pod("lost", 3, "gone"), pod("plain", None, "gone"), pod("new", 1), ended)
     assert inventory_of(service)["podsWithoutNode"] == [
@@ -137,7 +137,7 @@ USERS = {
 
 
 @pytest.mark.parametrize("who", USERS)
-def test_who_uses(who, start_over):
+def test_pods_use_gpus_by_their_state(who, start_over):
     user, used = USERS[who]
     service = start_over(node("a"), user)
     assert gpus_of(service)["used"] == used and gpus_of(service)["free"] == 8 - used
@@ -165,13 +165,13 @@ DEMANDS = {
 
 
 @pytest.mark.parametrize("what", DEMANDS)
-def test_what_a_pod_uses(what, start_over):
+def test_a_pod_uses_its_effective_demand(what, start_over):
     spec, used = DEMANDS[what]
     service = start_over(node("a"), pod("p", on="a", spec=spec))
     assert gpus_of(service)["used"] == used and holders_of(service) == {"p": {GPU: used}}
 
 
-def test_a_node_that_appears_has_its_pods_and_one_that_shrinks_is_smaller(start_service, write):
+def test_new_and_shrunk_nodes_have_correct_amounts(start_service, write):
     """Pods may come before their node, and stay when it goes."""
     users = [pod("one", 3, "a"), pod("two", 2, "a")]
     path = write("c.json", list_text(*users))
@@ -204,7 +204,7 @@ def test_amounts_of_any_size(start_over):
     assert total["allocatable"] == 2**63 - 1
 
 
-def test_thousands_of_holders_are_no_trouble(start_over):
+def test_thousands_of_holders_are_listed_fast(start_over):
     """A tenant can write any number of pods that name a node: the table names a few, and must not cost the square of them."""
     service = start_over(node("a"), *[pod(f"a-pod-with-a-long-name-{i}", 1, "a") for i in range(5000)])
     before = service.memory("VmHWM")
@@ -214,12 +214,12 @@ def test_thousands_of_holders_are_no_trouble(start_over):
     assert service.memory("VmHWM") - before < 64e6
 
 
-def test_names_with_any_characters_are_told_as_they_are(start_over):
+def test_names_with_any_characters_are_reported_unchanged(start_over):
     service = start_over(node("\u00e9\U0001f600"), pod('"<&>\n', 1, "\u00e9\U0001f600"))
     (found,) = inventory_of(service)["nodes"]
     assert (found["name"], found["holders"][0]["pod"]) == ("\u00e9\U0001f600", '"<&>\n')
 
 
-def test_where_it_was_read(start_service, write):
+def test_the_source_is_named(start_service, write):
     path = write("c.json", list_text(node("a")))
     assert inventory_of(start_service("--cluster-file", path))["source"] == f"file:{os.fspath(path)}"

@@ -72,7 +72,7 @@ def test_the_answer_is_lost_after_the_binding_took_effect(api, follower, bind):
     assert settled(follower, "bound") == 1
 
 
-def test_the_answer_is_lost_and_only_the_watch_tells(api, follower, bind):
+def test_the_answer_is_lost_and_the_watch_confirms(api, follower, bind):
     api.faults.lose_answer("bind")
     api.faults.fail("get pods", 500, times=None)
     assert bind() is None
@@ -80,7 +80,7 @@ def test_the_answer_is_lost_and_only_the_watch_tells(api, follower, bind):
     follower.settle()
 
 
-def test_nobody_says_what_became_of_a_binding(api, follow, waiting):
+def test_binding_of_unknown_outcome_is_settled_later(api, follow, waiting):
     """The caller is told in time that it is not known, room stays held, and when the API server can be asked again it is usage."""
     service = follow(bindTimeoutSeconds=SHORT_S)
     service.settle()
@@ -97,7 +97,7 @@ def test_nobody_says_what_became_of_a_binding(api, follow, waiting):
     assert api.faults.count("bind") == 1
 
 
-def test_an_answer_that_does_not_end(api, follow, waiting):
+def test_an_endless_answer_is_unknown(api, follow, waiting):
     """It is waited for no longer than leaves time to ask."""
     service = follow(bindTimeoutSeconds=SHORT_S)
     service.settle()
@@ -109,7 +109,7 @@ def test_an_answer_that_does_not_end(api, follow, waiting):
     service.settle()
 
 
-def test_a_binding_that_did_not_take_effect_and_nobody_said_so(api, follow, waiting):
+def test_unreported_failed_binding_releases_its_room(api, follow, waiting):
     """Once it can take effect no more, the room is free again without a watch's word."""
     service = follow(bindTimeoutSeconds=SHORT_S)
     service.settle()
@@ -136,7 +136,7 @@ def test_the_request_is_lost(api, follower, bind):
 
 
 @pytest.mark.parametrize("code", [500, 503, 504])
-def test_an_answer_that_says_nothing(api, follower, bind, code):
+def test_an_empty_answer_is_unknown(api, follower, bind, code):
     api.faults.fail("bind", code)
     post_again(api, follower, bind)
 
@@ -148,7 +148,7 @@ def test_a_redirect_is_not_followed(api, follower, bind):
 
 
 @pytest.mark.parametrize("body", [b"<html>please log in</html>", b"", b'{"kind":"Pod"}'])
-def test_200_from_somebody_who_is_no_api_server(api, follower, bind, body):
+def test_200_from_another_server_is_no_confirmation(api, follower, bind, body):
     """Not taken for a confirmation."""
     api.faults.garble("bind", body)
     post_again(api, follower, bind)
@@ -177,7 +177,7 @@ OTHERS = {"metadata": {"annotations": {"gpu-extender.io/bound-by": "0.0.9/anothe
 
 
 @pytest.mark.parametrize("known", [True, False])
-def test_somebody_else_was_first(api, follower, waiting, known):
+def test_another_scheduler_binds_first(api, follower, waiting, known):
     """Our watch does not show it yet: it is a success on the node asked for, and the log says whose it is."""
     follower.wait_until_it_binds()
     if known:

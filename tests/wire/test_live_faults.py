@@ -85,7 +85,7 @@ def test_410_in_the_middle_of_a_watch(api, follower, of_pods, of_nodes):
     follower.settle()
 
 
-def test_a_relist_removes_what_is_gone(api, follower):
+def test_a_relist_removes_absent_objects(api, follower):
     """Among it a pod whose name another has now."""
     watch = hide(api, "pods")
     api.store.remove(*api.store.all("pods"))
@@ -169,7 +169,7 @@ def test_too_many_requests(api, follow):
     assert (service.relists("pods"), service.relists("nodes")) == (1, 1)
 
 
-def test_what_stands_in_the_way_of_the_first_lists(api, follow):
+def test_obstacles_to_the_first_lists_are_reported(api, follow):
     """No right to read is told; a redirect is not followed; a wrong Content-Type does not make right bytes wrong."""
     api.faults.fail("list pods", 403, "Forbidden", times=None)
     api.faults.redirect("list nodes")
@@ -185,7 +185,7 @@ def test_what_stands_in_the_way_of_the_first_lists(api, follow):
     assert (service.relists("nodes"), service.relists("namespaces")) == (2, 1)
 
 
-def test_a_slow_answer_holds_nobody_up(api, follow):
+def test_a_slow_answer_delays_no_other_request(api, follow):
     """It comes byte by byte; meanwhile nodes are followed and questions are answered."""
     drip = api.faults.drip("list pods")
     service = follow(ready=False)
@@ -215,7 +215,7 @@ def test_the_token_is_rotated(api, follow, tmp_path):
     assert [service.relists(kind) for kind in KINDS] == [1] * len(KINDS)
 
 
-def test_a_token_that_is_refused_is_told_with_its_file(api, follow, tmp_path):
+def test_a_rejected_token_is_logged_with_its_file(api, follow, tmp_path):
     token = tmp_path / "token"
     token.write_text("old")
     api.token = "new"
@@ -259,7 +259,7 @@ def test_an_object_of_100_mb(api, follower):
     assert follower.memory("VmHWM") < most + BACK_BYTES
 
 
-def test_memory_is_back(api, follower):
+def test_memory_returns_to_its_level(api, follower):
     """After many watches that ended, and a list of everything in the middle of it."""
     api.store.put(*(pod(f"many-{i:04}", on="a") for i in range(1000)))
     follower.settle()

@@ -38,7 +38,7 @@ def first(api, limited):
     return pod("first", 4, spec={"priority": 10}, status={"nominatedNodeName": "b"})
 
 
-def test_a_quota_that_holds_without_the_victims_is_waited_for(api, limited, first):
+def test_filter_waits_for_a_quota_that_victims_free(api, limited, first):
     """Refused at once, the pod would preempt a second victim, and the room on b would be abandoned."""
     with concurrent.futures.ThreadPoolExecutor(1) as thread:
         answer = thread.submit(ask, limited, first, ["b"])
@@ -48,7 +48,7 @@ def test_a_quota_that_holds_without_the_victims_is_waited_for(api, limited, firs
     assert waits(limited, "helped") == 1
 
 
-def test_it_waits_once_per_nomination_and_is_refused_then(limited, first):
+def test_filter_waits_once_per_nomination_then_rejects(limited, first):
     """The node is in FailedNodes: kube-scheduler waits for the victims. An Error would clear the nomination."""
     for _ in range(3):
         answer = ask(limited, first, ["b"])
@@ -56,7 +56,7 @@ def test_it_waits_once_per_nomination_and_is_refused_then(limited, first):
     assert (waits(limited, "in_vain"), waits(limited, "helped")) == (1, 0)
 
 
-def test_a_quota_that_would_not_hold_either_is_not_waited_for(api, limited):
+def test_filter_does_not_wait_for_a_quota_that_victims_do_not_free(api, limited):
     """As others use it up; or as the pods that end do so on another node than the pod's own."""
     api.store.put(pod("victim", 4, on="b", spec={"priority": 0}, **ENDING), pod("runs", 1, on="a"))
     limited.settle()
@@ -72,7 +72,7 @@ def test_a_quota_that_would_not_hold_either_is_not_waited_for(api, limited):
 # ---- without a quota ----
 
 
-def test_room_that_is_kept_for_another_schedulers_pod_is_an_error_twice(api, follower):
+def test_room_kept_for_another_schedulers_pod_is_an_error_twice(api, follower):
     """Of that nomination kube-scheduler knows nothing: an Error for ever would keep the pod from preempting elsewhere."""
     api.store.put(pod("theirs", 4, status={"nominatedNodeName": "b"}))
     follower.wait("the nomination is known", lambda: "kept" in ask(follower, pod("looks", 1), ["b"])["Error"])

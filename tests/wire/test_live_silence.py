@@ -132,5 +132,5 @@ def runs(tmp_path_factory):
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
-def test_of(scenario, runs):
+def test_silence_scenario(scenario, runs):
     runs[scenario].result()

@@ -59,13 +59,13 @@ def test_the_watch_is_too_late(follower, first):
     assert decision["error"] == BEHIND and decision["tookMicroseconds"] >= WAIT_S * 1000000
 
 
-def test_a_stop_waits_for_who_waits(follower, first, asked):
+def test_a_stop_answers_waiting_requests(follower, first, asked):
     follower.signal(signal.SIGTERM)
     assert asked.result().json()["Error"] == BEHIND
     follower.stop()
 
 
-def test_only_who_would_lose_a_node_waits(follower, first):
+def test_only_requests_that_would_lose_a_node_wait(follower, first):
     """One without a nomination gets the error at once."""
     del first["status"]["nominatedNodeName"]
     assert follower.post("/scheduler/filter", filter_args(first, ["b"])).json()["Error"] == BEHIND
@@ -76,7 +76,7 @@ REASONS = "gpu-extender: 0/3 nodes fit: 1 the node is not in the inventory, 2 th
 ONCE_MORE = f"{REASONS} (retry once: the ledger may be behind kube-scheduler)"
 
 
-def test_who_is_asked_about_again_is_told_why(follower):
+def test_the_error_of_a_repeat_names_the_reason(follower):
     """By the same ledger, and not again at once."""
 
     def ask(version):

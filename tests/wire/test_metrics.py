@@ -49,12 +49,12 @@ def check_with_promtool(promtool, service):
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_promtool_has_nothing_to_say(promtool, service):
+def test_promtool_reports_nothing(promtool, service):
     service.post("/scheduler/filter", filter_args(pod(), ["a"]))
     check_with_promtool(promtool, service)
 
 
-def test_nothing_is_told_twice_where_an_api_server_is_followed(alone):
+def test_live_metrics_have_no_duplicates(alone):
     found = samples(alone)
     assert found["gpu_extender_data_stale", (("kind", "pods"),)] == 0
     assert ("gpu_extender_binds_total", (("outcome", "bound"),)) in found
@@ -65,7 +65,7 @@ def test_nothing_is_told_twice_where_an_api_server_is_followed(alone):
     assert found["gpu_extender_preempt_candidates_total", (("verdict", "vetoed"),)] == 0
 
 
-def test_promtool_has_nothing_to_say_where_an_api_server_is_followed(promtool, alone):
+def test_promtool_reports_nothing_about_live_metrics(promtool, alone):
     check_with_promtool(promtool, alone)
 
 
@@ -121,7 +121,7 @@ def calls(service, verb):
 
 
 @pytest.mark.parametrize("verb", ["filter", "prioritize", "preempt", "bind"])
-def test_calls_are_counted_by_what_became_of_them(service, verb):
+def test_calls_are_counted_by_outcome(service, verb):
     fits, full, victims = filter_args(pod(), ["a"]), filter_args(pod(gpus=9), ["a"]), {"NodeNameToMetaVictims": {"a": {"Pods": [{"UID": "x"}]}}}
     binding = {"PodName": "p", "PodNamespace": "ml", "PodUID": "u", "Node": "a"}
     asked = {
@@ -136,7 +136,7 @@ def test_calls_are_counted_by_what_became_of_them(service, verb):
         assert calls(service, verb) == {**before, result: before[result] + 1}, result
 
 
-def test_calls_that_the_data_do_not_allow(alone):
+def test_calls_over_unusable_data_are_counted(alone):
     binding = {"PodName": "p", "PodNamespace": "ml", "PodUID": "u", "Node": "a"}
     for verb, body in (("filter", filter_args(pod(), ["a"])), ("prioritize", filter_args(pod(), ["a"])), ("preempt", {}), ("bind", binding)):
         alone.post(f"/scheduler/{verb}", body)
@@ -144,14 +144,14 @@ def test_calls_that_the_data_do_not_allow(alone):
     assert samples(alone)["gpu_extender_ready", ()] == 0
 
 
-def test_a_call_that_is_bound(api, follower):
+def test_a_bound_call_is_counted(api, follower):
     api.store.put(waiting := pod("train-0", 2))
     follower.wait("the pod is known", lambda: "pod-train-0" in follower.ledger()[1])
     assert follower.bind(waiting, "b") is None
     assert calls(follower, "bind")["ok"] == 1 and samples(follower)["gpu_extender_ready", ()] == 1
 
 
-def test_pods_that_a_kubelet_refuses(api, follower):
+def test_pods_rejected_by_a_kubelet_are_counted(api, follower):
     """It says Failed, and never said anything of their containers; those that it had taken are no fault of the node."""
     refused, crashed = pod("refused", status={"phase": "Pending"}), pod("crashed", status={"phase": "Pending", "containerStatuses": [{"name": "main"}]})
     for item in (refused, crashed):
@@ -197,7 +197,7 @@ def test_latencies_are_histograms_by_route(service):
     assert sum(value for (key, labels), value in found.items() if key.endswith("requests_total") and ("route", "filter") in labels) == count
 
 
-def test_no_label_is_made_of_what_clients_send(service):
+def test_client_input_creates_no_label(service):
     """Else a stranger could grow the process and the store behind it."""
     before = set(samples(service))
     for i in range(50):

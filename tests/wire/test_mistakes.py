@@ -39,7 +39,7 @@ def test_free_is_signed(start_over):
     assert workload["moreReplicas"] == 3, "only those of b"
 
 
-def test_a_node_that_shrinks_is_smaller(start_service, write):
+def test_a_shrunk_node_has_less(start_service, write):
     """Devices built once; a node that shrinks 8 to 4 keeps 8: stale capacity for ever (gpushare)."""
     path = write("c.json", list_text(node("a", 8)))
     service = start_service("--cluster-file", path)
@@ -57,19 +57,19 @@ def test_the_count_may_come_before_the_model(start_service, write):
     assert passed(service, annotated(models="A100"), ["a"]) == ["a"]
 
 
-def test_a_pod_may_name_a_node_that_is_gone(start_over):
+def test_a_pod_may_name_an_absent_node(start_over):
     """Start-up fails if a pod names a node that is gone: a crash loop (gpushare)."""
     service = start_over(pod("one", 2, "gone"), node("a"), pod("two", 1, "a"))
     assert service.get("/readyz").status == 200 and used(service) == 1
 
 
-def test_a_terminating_pod_holds_its_gpus(start_over):
+def test_a_terminating_pod_still_counts(start_over):
     """A terminating pod counts as finished: its GPU is given away in its grace period (gpushare)."""
     service = start_over(node("a", 2), pod("one", 2, "a", metadata={"deletionTimestamp": "2026-11-21T10:00:00Z"}))
     assert passed(service, pod(), ["a"]) == []
 
 
-def test_a_retry_is_judged_as_the_first_try_was(start_service, write):
+def test_a_retry_is_judged_like_the_first_try(start_service, write):
     """A retry skips the ledger because the pod is "known": two pods, one GPU (elastic)."""
     path = write("c.json", list_text(node("a", 1), pod("first")))
     service = start_service("--cluster-file", path)
@@ -78,7 +78,7 @@ def test_a_retry_is_judged_as_the_first_try_was(start_service, write):
     assert passed(service, pod("first"), ["a"]) == []
 
 
-def test_a_container_that_asks_for_none_gets_none(start_over):
+def test_a_container_without_gpu_request_gets_none(start_over):
     """A container that asks for no GPU is given GPU 0: double booking (elastic)."""
     containers = [container("log", None), container("zero", "0"), container("train", 2)]
     service = start_over(node("a"), pod("one", on="a", spec={"containers": containers}), pod("two", None, "a"), pod("three", "0", "a"))
@@ -88,7 +88,7 @@ def test_a_container_that_asks_for_none_gets_none(start_over):
 
 
 @pytest.mark.parametrize("how", ["restart", "read again"])
-def test_what_has_ended_is_released(how, start_service, write):
+def test_ended_pods_are_released(how, start_service, write):
     """Succeeded pods counted again after a restart; force-deleted pods never released: leaks (GAS)."""
     running = [pod("ends", 2, "a"), pod("is-deleted", 3, "a"), pod("stays", 1, "a")]
     later = [pod("ends", 2, "a", status={"phase": "Succeeded"}), pod("stays", 1, "a")]
@@ -103,7 +103,7 @@ def test_what_has_ended_is_released(how, start_service, write):
     assert used(service) == 1
 
 
-def test_pods_are_told_apart_by_uid(start_service, write):
+def test_pods_are_identified_by_uid(start_service, write):
     """State keyed by name, or namespace/name, instead of UID: a re-created pod inherits, or collides (GAS)."""
     path = write("c.json", list_text(node("a"), pod("web-0", 4, "a", metadata={"uid": "first"})))
     service = start_service("--cluster-file", path)
@@ -112,7 +112,7 @@ def test_pods_are_told_apart_by_uid(start_service, write):
     assert (held["uid"], used(service)) == ("x", 2)
 
 
-def test_bind_tells_its_reason_in_a_200(start_over):
+def test_bind_reports_its_reason_in_a_200(start_over):
     """A bind failure answered with 500 or 404: the reason never reaches the user (gpushare, elastic, GAS)."""
     service = start_over(node("a"))
     for body in (BIND_ARGS, {**BIND_ARGS, "Node": "gone"}, {**BIND_ARGS, "PodName": "gone"}, {}, "{", ""):
@@ -166,7 +166,7 @@ def test_models_are_compared_whole(start_over):
         assert others == [other for other in CHIPS if other != name]
 
 
-def test_the_dry_run_counts_what_runs(start_over):
+def test_the_dry_run_counts_running_pods(start_over):
     """A dry run that treats every node as empty: "would it fit now?" answered wrongly (HAMi)."""
     service = start_over(node("a", 8), pod("one", 6, "a"))
     (workload,) = service.post("/v1/dry-run", pod(gpus=4)).json()["workloads"]
@@ -183,7 +183,7 @@ def test_filter_returns_every_node_that_fits(start_over):
     assert passed(service, pod(), names) == names
 
 
-def test_nothing_is_served_before_the_cluster_is_read(start_service, run_binary, write):
+def test_verbs_fail_before_the_cluster_is_read(start_service, run_binary, write):
     """Ready before the first lists are complete: decisions over an empty cluster (gpu-admission, HAMi)."""
     service = start_service("--cluster-file", write("c.json", list_text(*[node(f"n-{i}") for i in range(2000)])))
     messages = [line["msg"] for line in service.log.fields()]
@@ -204,7 +204,7 @@ FORGED = {
 }
 
 
-def test_no_tenant_can_write_what_it_uses(start_over):
+def test_tenant_annotations_do_not_affect_usage(start_over):
     """Tenant-writable annotations are an input to usage: tenants forge their grant (HAMi, all but topolvm)."""
     honest = start_over(node("a"), pod("one", 3, "a"))
     forged = start_over(node("a"), pod("one", 3, "a", **FORGED))
@@ -239,7 +239,7 @@ def extender():
     return found
 
 
-def test_while_we_are_away_nobody_else_decides(extender):
+def test_shipped_configuration_is_not_ignorable(extender):
     """`ignorable: true` with a bind verb: the default binder overrules the extender (GAS)."""
     assert extender["ignorable"] is False
 
@@ -249,7 +249,7 @@ def test_names_are_sent_not_nodes(extender):
     assert extender["nodeCacheCapable"] is True
 
 
-def test_without_a_word_only_this_machine_is_served(run_binary):
+def test_default_addresses_are_loopback(run_binary):
     """A bind endpoint open without authentication on a NodePort: anybody can place pods (gpushare, HAMi)."""
     lines = run_binary("--print-policy").stdout.splitlines()
     listen = list(itertools.takewhile(lambda line: line.startswith(" "), lines[lines.index("listen:") + 1 :]))

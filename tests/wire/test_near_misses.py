@@ -23,7 +23,7 @@ def told(service, asking):
     return [miss["summary"] for miss in misses(service, asking)]
 
 
-def test_one_more_gpu(start_over):
+def test_one_missing_gpu_is_a_near_miss(start_over):
     """a and b lack 1 of 4, c lacks 2; the one that lacks CPU too is not near."""
     poor = node("d", 8, status={"allocatable": {"cpu": "1", GPU: "8", "memory": "1Gi", "pods": "110"}})
     fleet = [node(name, 8) for name in "abc"] + [poor, *(pod(f"p-{name}", n, name) for name, n in (("a", 5), ("b", 5), ("c", 6), ("d", 5)))]
@@ -104,7 +104,7 @@ def test_each_reason(start_over, there, asking, summary):
         ("small", with_demand(**{GPU: "1", "cpu": "3", "memory": "3Gi"})),
     ],
 )
-def test_two_things_are_no_near_miss(start_over, there, asking):
+def test_two_obstacles_are_no_near_miss(start_over, there, asking):
     assert told(start_over(NODE[there]), asking) == []
 
 
@@ -119,7 +119,7 @@ def test_the_nearest_of_many_and_a_few_of_the_changes(start_over):
     ]
 
 
-def test_of_a_workload_that_fits_in_part(start_over):
+def test_near_misses_of_a_partly_fitting_workload(start_over):
     """What the replicas before it took is gone for the next one."""
     deployment = {
         "apiVersion": "apps/v1",
@@ -132,7 +132,7 @@ def test_of_a_workload_that_fits_in_part(start_over):
     assert told(service, pod("new", 5)) == []
 
 
-def test_of_a_pod_that_waits(start_over):
+def test_near_misses_of_a_pending_pod(start_over):
     service = start_over(node("a", 8), pod("there", 5, "a"), pod("waits", 4), pod("fits", 3))
     answer = service.get("/v1/pods/ml/waits/explain").json()
     sentence = f"1 A100-SXM4-80GB node would fit if 1 more {GPU} were free"

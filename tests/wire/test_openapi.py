@@ -96,7 +96,7 @@ def references(node):
             yield from references(item)
 
 
-def test_the_document_holds_together():
+def test_the_document_is_consistent():
     document = JUDGE.document
     assert re.fullmatch(r"3\.1\.\d+", document["openapi"])
     assert f"version: '{document['info']['version']}'," in read("meson.build")
@@ -132,7 +132,7 @@ def test_examples_are_of_their_schemas(method, path):
                 assert not list(lenient.iter_errors(example["value"])), name
 
 
-def test_every_route_is_documented_and_no_other(start_service, tmp_path):
+def test_document_lists_exactly_the_routes(start_service, tmp_path):
     """Each address answers an unknown path with the paths that it has."""
     policy = tmp_path / "policy.yaml"
     listen = {"verbs": "127.0.0.1:0", "people": "127.0.0.2:0", "probes": "127.0.0.3:0"}
@@ -174,7 +174,7 @@ def test_example(service, method, path, name):
 
 
 @pytest.mark.parametrize("name", sorted(os.listdir(WORKLOADS)))
-def test_dry_run_of(service, name):
+def test_dry_run_answers_match_their_schema(service, name):
     json_of(service, "POST", "/v1/dry-run", read(WORKLOADS, name))
     json_of(service, "POST", "/v1/dry-run?explain=true", read(WORKLOADS, name))
 
@@ -222,7 +222,7 @@ def pod_object(name, node, gpus):
     }
 
 
-def test_an_inventory_with_all_that_can_be_wrong(start_service, tmp_path):
+def test_an_inventory_with_every_problem_matches(start_service, tmp_path):
     """Nodes left out, a node that is over-full, one that has nothing, and pods of a node that is not there."""
     gpus = {"nvidia.com/gpu": "1"}
     items = [node_object("full", **gpus), pod_object("a", "full", 1), pod_object("b", "full", 2)]
@@ -249,7 +249,7 @@ def test_metrics_are_the_documented_ones(service):
     assert set(names) == documented_metrics()[0]
 
 
-def test_every_metric_is_documented_and_no_other(guarded, follow):
+def test_document_lists_exactly_the_metrics(guarded, follow):
     """Of services that ask people for tokens, elect a leader, and are beside a kube-scheduler."""
     elects = follow(more={"leaderElection": {"enabled": True, "namespace": "gpus", "serviceName": ""}}, ready=False)
     beside = follow(more={"scheduler": {"beside": True}}, bindTimeoutSeconds=2, ready=False)
@@ -281,7 +281,7 @@ def spoil_integer(result):
 
 
 @pytest.mark.parametrize("spoil", [spoil_unknown_member, spoil_missing_member, spoil_reason, spoil_type, spoil_integer])
-def test_a_spoilt_answer_is_noticed(service, spoil):
+def test_an_invalid_answer_is_detected(service, spoil):
     result = json_of(service, "POST", "/v1/dry-run", read(WORKLOADS, "pod-node-selector.yaml"))
     spoilt = copy.deepcopy(result)
     spoil(spoilt)
@@ -399,7 +399,7 @@ def last_answers():
 
 
 @pytest.mark.parametrize("method, path, status, media", JUDGE.documented())
-def test_documented(service, limited, guarded, last_answers, method, path, status, media):
+def test_documented_statuses_occur(service, limited, guarded, last_answers, method, path, status, media):
     if (method, path, status, media) in NOT_OVER_A_FILE:
         return
     if status == 503:
@@ -425,7 +425,7 @@ def error_schema():
     "path, headers, status",
     [("/v1/dry-runs", {}, 404), ("/", {}, 404), ("/v1/dry-run", {"Transfer-Encoding": "gzip"}, 501)],
 )
-def test_what_every_path_answers(service, path, headers, status):
+def test_common_errors_of_every_path_are_documented(service, path, headers, status):
     answer = service.ask("POST", path, "{}", headers)
     assert answer.status == status, answer
     assert JUDGE.faults(error_schema(), answer.json()) == []

@@ -51,7 +51,7 @@ def test_version(run_binary):
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])
-def test_telling_needs_nothing_else_to_be_right(option, run_binary):
+def test_help_and_version_ignore_other_options(option, run_binary):
     assert run_binary("--config", "/gone", option).returncode == 0
 
 
@@ -109,7 +109,7 @@ WRONG_POLICIES = {
 
 @pytest.mark.parametrize("what", WRONG_POLICIES)
 @pytest.mark.parametrize("more", [["--check"], ["--print-policy"], []], ids=["check", "print", "start"])
-def test_a_wrong_policy_is_told_with_its_place(what, more, run_binary, write, cluster):
+def test_a_wrong_policy_is_reported_with_its_position(what, more, run_binary, write, cluster):
     text, place, words = WRONG_POLICIES[what]
     path = write("policy.yaml", text)
     line = refusal(run_binary("--config", path, "--cluster-file", cluster, *more))
@@ -127,7 +127,7 @@ def test_the_policy_in_force_reads_back(run_binary, write):
     assert first.stdout != run_binary("--print-policy").stdout
 
 
-def test_the_file_of_the_tree_and_no_file_mean_the_same(run_binary):
+def test_the_shipped_file_equals_no_file(run_binary):
     defaults, file = run_binary("--print-policy"), run_binary("--config", POLICY_FILE, "--print-policy")
     assert defaults.returncode == 0 and defaults.stdout == file.stdout
     assert defaults.stdout.startswith("apiVersion: gpu-extender.io/v1alpha1\n")
@@ -145,7 +145,7 @@ def test_the_policy_decides(start_service, write):
 # ---- check ----
 
 
-def test_check_of_what_is_right(run_binary, cluster):
+def test_check_accepts_valid_files(run_binary, cluster):
     for options in ([], ["--config", POLICY_FILE], ["--cluster-file", cluster], ["--config", POLICY_FILE, "--cluster-file", cluster]):
         done = run_binary("--check", *options)
         assert (done.returncode, done.stdout) == (0, ""), done
@@ -176,7 +176,7 @@ def test_a_weight_from_before_kubernetes_1_34_is_warned_of(weight, is_old, run_b
     assert all(f"{policy}:3:" in line and f"scheduler.weight: is {weight}, should be at least 141" in line for line in said)
 
 
-def test_whom_the_verbs_let_in_is_warned_of(run_binary, start_service, write, cluster, tmp_path):
+def test_check_warns_if_verbs_admit_every_certificate(run_binary, start_service, write, cluster, tmp_path):
     """Where people have certificates, whoever reads could bind, too."""
     authority = Authority(tmp_path / "ca")
     tls = dict(zip(("certificateFile", "privateKeyFile", "clientCAFile"), map(str, (*authority.server(), authority.certificate))))
@@ -259,7 +259,7 @@ def plugin(command):
     ],
     ids=["no token", "an empty token", "no plugin", "no plugin in PATH", "a plugin that may not be run", "a folder"],
 )
-def test_check_refuses_whom_the_start_refuses(user, words, run_binary, write):
+def test_check_rejects_what_the_start_rejects(user, words, run_binary, write):
     """With the same words."""
     write("empty", "")
     options = ["--log-level", "error", "--listen", "127.0.0.1:0", "--kubeconfig", write("kubeconfig", kubeconfig(user))]
@@ -285,7 +285,7 @@ def test_check_runs_no_plugin(run_binary, write):
 
 
 @pytest.mark.parametrize("by_policy", [False, True])
-def test_a_port_that_is_taken(run_binary, write, cluster, by_policy):
+def test_a_port_in_use_is_an_error(run_binary, write, cluster, by_policy):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         policy = write("policy.yaml", f"{HEAD}listen: {{verbs: '{address}', people: '{address}', probes: '{address}'}}\n")
@@ -297,7 +297,7 @@ def test_a_port_that_is_taken(run_binary, write, cluster, by_policy):
     assert done.stderr.splitlines()[-1] == f"gpu-extender: listen on {address}: Address already in use; choose another address with {where}"
 
 
-def test_an_address_of_another_machine(run_binary, write, cluster):
+def test_an_address_of_another_machine_is_an_error(run_binary, write, cluster):
     policy = write("policy.yaml", HEAD + "listen: {insecureVerbs: true, insecurePeople: true}\n")
     done = run_binary("--config", policy, "--cluster-file", cluster, "--listen", "192.0.2.1:8888")
     assert done.returncode == 1 and "listen on 192.0.2.1:8888: " in done.stderr
@@ -313,7 +313,7 @@ PATHS = {"/scheduler/filter": "verbs", "/livez": "probes", "/readyz": "probes"}
 PATHS.update(dict.fromkeys(["/v1/inventory", "/v1/dry-run", "/metrics"], "people"))
 
 
-def test_each_address_serves_what_the_policy_file_says(start_service, write, cluster):
+def test_each_address_serves_its_documented_routes(start_service, write, cluster):
     addresses = {"verbs": "127.0.0.1:0", "people": "127.0.0.2:0", "probes": "127.0.0.3:0"}
     listen = "".join(f"  {name}: '{address}'\n" for name, address in addresses.items())
     service = start_service("--config", write("policy.yaml", f"{HEAD}listen:\n{listen}"), "--cluster-file", cluster, listen=None)
@@ -359,7 +359,7 @@ def test_a_request_cannot_forge_lines_of_the_log(form, start_service, cluster):
     assert "\x1b" not in service.log.text()
 
 
-def test_nobody_reads_the_log(write, cluster):
+def test_an_unread_log_does_not_block(write, cluster):
     """A log collector that died must not take the service with it: what it writes goes nowhere, and it goes on."""
     command = [BINARY, "--listen", "127.0.0.1:0", "--cluster-file", cluster, "--log-level", "debug"]
     process = subprocess.Popen(command, env={**os.environ, **ENV}, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -386,7 +386,7 @@ def test_nobody_reads_the_log(write, cluster):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_both_signals_end_it_well(number, start_service, cluster):
+def test_both_signals_stop_the_service_cleanly(number, start_service, cluster):
     service = start_service("--cluster-file", cluster)
     service.signal(number)
     service.log.wait_for({"msg": "stopping", "signal": str(int(number))})

@@ -89,7 +89,7 @@ def test_nodes_are_counted_by_reason(service):
     assert pods["t4"]["fitsOn"] == ["b"] and counts(pods["t4"]) == {**base, "model_not_wanted": 1}
 
 
-def test_what_is_asked_of_the_model(start_over):
+def test_model_requirements_are_reported(start_over):
     wanting = annotated("wanting", 1, models="h100, A100-SXM", **{"exclude-models": "K80", "min-gpu-memory": "32Gi"})
     service = start_over(
         node("a", 8), node("b", 8, "Tesla-T4"), node("c", 8, "Tesla-T4"), node("d", 8, "NVIDIA-L4-MIG-1g.5gb"), node("e", 8, None),
@@ -107,14 +107,14 @@ def test_what_is_asked_of_the_model(start_over):
     assert "  on GPU models   H100 or A100-SXM, not K80, at least 32Gi of memory" in table
 
 
-def test_what_is_missing(service):
+def test_missing_amounts_are_reported(service):
     pods = pods_of(service)
     assert (pods["five"]["closest"]["node"], pods["five"]["closest"]["lacks"]) == ("a", {GPU: 3})
     assert (pods["huge"]["closest"]["reason"], pods["huge"]["closest"]["lacks"]) == ("gpu_total", {GPU: 12})
     assert pods["h100"]["closest"] is None
 
 
-def test_what_kube_scheduler_says(service):
+def test_the_message_of_kube_scheduler_is_reported(service):
     pods = pods_of(service)
     assert pods["three"]["schedulerSays"] == {
         "reason": "Unschedulable",
@@ -124,7 +124,7 @@ def test_what_kube_scheduler_says(service):
     assert pods["five"]["schedulerSays"] is None
 
 
-def test_what_else_keeps_it(service):
+def test_other_obstacles_are_reported(service):
     pods = pods_of(service)
     assert "names no GPU model" in pods["broken"]["refusal"] and counts(pods["broken"]) == {"pod_invalid": 5}
     assert pods["chosen"]["nominatedNode"] == "a" and "room is being made for it on a" in pods["chosen"]["summary"]
@@ -135,7 +135,7 @@ def test_the_most_important_comes_first(service):
     assert pending_of(service)["pods"][0]["name"] == "five"
 
 
-def test_what_is_not_judged_is_named(start_over):
+def test_unjudged_requirements_are_named(start_over):
     """The same lines as in a dry run, but for what admission has settled."""
     unjudged = pod(
         "unjudged",
@@ -167,7 +167,7 @@ def test_what_is_not_judged_is_named(start_over):
 
 
 @pytest.mark.parametrize("name", ["three", "five", "huge", "t4", "h100", "broken", "chosen", "amd"])
-def test_every_node_says_what_it_says_in_a_dry_run(service, name):
+def test_verdicts_equal_those_of_a_dry_run(service, name):
     """The same pod as a manifest: the same verdicts, scores and lacks."""
     asked = {
         "broken": annotated("broken", 1, models="!"),
@@ -186,13 +186,13 @@ def test_every_node_says_what_it_says_in_a_dry_run(service, name):
 # ---- explain ----
 
 
-def test_a_pod_that_has_a_node(service):
+def test_a_bound_pod_is_explained(service):
     answer = explanation_of(service, "runs")
     assert (answer["pod"]["state"], answer["pod"]["node"], answer["pod"]["requests"]) == ("bound", "a", {GPU: 6})
     assert (answer["nodes"], answer["pod"]["judged"], answer["pod"]["reservation"]) == ([], False, None)
 
 
-def test_pods_that_have_ended(service):
+def test_ended_pods_are_explained(service):
     for name in ("ended", "failed"):
         assert explanation_of(service, name)["pod"]["state"] == "finished"
 
@@ -202,13 +202,13 @@ def test_a_pod_without_gpus(service):
     assert (answer["pod"]["state"], answer["pod"]["fits"], len(answer["nodes"])) == ("pending", 3, 5)
 
 
-def test_it_says_what_pending_says(service):
+def test_explanation_matches_the_pending_list(service):
     for name, item in pods_of(service).items():
         assert explanation_of(service, name)["pod"] == {**item, "ageSeconds": None}
 
 
 @pytest.mark.parametrize("path", ["ml/nobody", "other/runs", "ML/runs", "ml/RUNS", "ml/%00", "ml/%ff%fe", "m%0al/a", "%20/%20", "a" * 9000 + "/b"])
-def test_a_pod_that_is_not_there(service, path):
+def test_an_absent_pod_is_not_found(service, path):
     answer = service.get(f"/v1/pods/{path}/explain")
     assert answer.status == 404 and "is not in the inventory, should be NAMESPACE/NAME" in answer.json()["error"]
     assert len(answer.body) < 3000, "a long name is not told in full"
@@ -219,7 +219,7 @@ def test_a_pod_that_is_not_there(service, path):
     ["", "ml", "ml/runs", "ml/runs/", "ml/runs/explain/", "ml/runs/Explain", "/runs/explain", "ml//explain", "ml/a/b/explain"]
     + ["ml/runs%2fexplain/explain", "../v1/pods/ml/runs/explain", "a/" * 4000],
 )
-def test_a_path_that_is_none(service, path):
+def test_a_malformed_path_is_rejected(service, path):
     answer = service.get(f"/v1/pods/{path}")
     assert answer.status == 404 and "should be /v1/pods/NAMESPACE/NAME/explain" in answer.json()["error"], answer
 
@@ -265,7 +265,7 @@ def test_the_table_of_one_pod(service):
     assert any(line.split()[:2] == ["NODES", "WHY"] for line in lines)
 
 
-def test_what_a_node_has_and_what_it_lacks_now_are_told_apart(service):
+def test_totals_and_current_lacks_are_distinguished(service):
     """16 are asked for: b has 4 in all, none of them used; a has 8, of which 2 are free."""
     lines = service.get("/v1/pods/ml/huge/explain?output=table").text.splitlines()
     assert f"  closest         b lacks 12 {GPU} now: the node has too few GPUs in total: 4 {GPU}" in lines
@@ -275,7 +275,7 @@ def test_what_a_node_has_and_what_it_lacks_now_are_told_apart(service):
 
 
 @pytest.mark.parametrize("cpu, shown", [("64", "64 cpu"), ("1500m", "1500m cpu"), ("100m", "100m cpu")])
-def test_whole_cpus_are_told_whole(start_over, cpu, shown):
+def test_whole_cpus_are_shown_without_fraction(start_over, cpu, shown):
     asking = pod("asking", 1)
     asking["spec"]["containers"][0]["resources"]["requests"] = {GPU: "1", "cpu": cpu}
     service = start_over(node("a", 8), asking)
@@ -285,7 +285,7 @@ def test_whole_cpus_are_told_whole(start_over, cpu, shown):
 # ---- limits ----
 
 
-def test_more_pods_than_are_listed(start_over):
+def test_pods_beyond_the_listed_ones_are_counted(start_over):
     """The last ones by priority are left out, and counted."""
     more = 7
     important = [pod(f"i-{i}", 1, spec={"priority": 5}) for i in range(more)]
@@ -297,7 +297,7 @@ def test_more_pods_than_are_listed(start_over):
     assert f"of which the last {more} are not shown" in service.get("/v1/pending?output=table").text.split("\n")[0]
 
 
-def test_more_kinds_than_are_judged(start_over):
+def test_shapes_beyond_the_judged_ones_are_reported(start_over):
     """Further kinds are listed, with what kube-scheduler says; alone, each is judged."""
     n_nodes = 2000
     n_kinds = 1 + MOST_VERDICTS // (1 + n_nodes)

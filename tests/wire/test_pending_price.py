@@ -44,7 +44,7 @@ POLICY = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nlimits: {
 
 
 @pytest.mark.parametrize("costly", COSTLY)
-def test_a_pod_that_takes_too_long_is_not_judged(start_over, write, costly):
+def test_a_too_slow_pod_is_not_judged(start_over, write, costly):
     nodes = [node(f"n-{i}", 1) for i in range(N_NODES)]
     first = {**COSTLY[costly], "priority": 1}
     options = ["--config", write("policy.yaml", POLICY)]

@@ -71,7 +71,7 @@ def visits(service, count, token=READER):
     return [threads.submit(visit, number) for number in range(count)]
 
 
-def test_every_path_is_guarded_and_open_to_who_may(api, guarded):
+def test_every_path_needs_its_right(api, guarded):
     for method, path in PATHS:
         body = DRY_RUN if method == "POST" else None
         nobody = guarded.visit(None, path, method, body)
@@ -87,20 +87,20 @@ def test_every_path_is_guarded_and_open_to_who_may(api, guarded):
             assert error(refused, 403) == f'forbidden: User "jane" cannot {method.lower()} path "{path}"'
 
 
-def test_who_says_nothing_is_told_what_would_help(guarded):
+def test_a_missing_token_gets_a_helpful_401(guarded):
     assert "Authorization: Bearer TOKEN" in error(guarded.visit(), 401)
     for header in ("Basic dTpw", "Bearer", "Bearer a b"):
         assert "Bearer TOKEN" in error(guarded.visit(header=header), 401)
 
 
-def test_the_query_is_not_asked_about(api, start):
+def test_reviews_exclude_the_query(api, start):
     service = start(cacheSeconds=300)
     assert service.visit(READER, "/v1/inventory?output=table").status == 200
     assert service.visit(READER, "/v1/inventory?output=json").status == 200
     assert api.faults.count("review access") == 1
 
 
-def test_who_has_no_rights_here_needs_none_there(guarded):
+def test_open_paths_and_named_certificates_need_no_review(guarded):
     """Probes are open; a certificate that the policy names needs no token; an unknown path is told to all."""
     assert guarded.metric("gpu_extender_pods") == 3
     assert guarded.visit(None, "/v1/nowhere").status == 404
@@ -108,7 +108,7 @@ def test_who_has_no_rights_here_needs_none_there(guarded):
     assert guarded.get("/readyz").status == guarded.get("/livez").status == 200
 
 
-def test_what_was_answered_is_kept(api, start):
+def test_answers_are_cached(api, start):
     service = start(cacheSeconds=300)
     assert {service.visit(READER).status for _ in range(5)} == {200}
     assert (api.faults.count("review token"), api.faults.count("review access")) == (1, 1)
@@ -119,7 +119,7 @@ def test_what_was_answered_is_kept(api, start):
     assert service.metric("gpu_extender_auth_reviews_total", review="TokenReview", result="no") == 1
 
 
-def test_what_was_answered_is_kept_no_longer_than_told(api, guarded):
+def test_cached_answers_expire(api, guarded):
     assert guarded.visit(READER).status == 200
     api.people.clear()
     time.sleep(CACHE_S)
@@ -144,7 +144,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("review", ["review token", "review access"])
-def test_what_cannot_be_asked_is_no_yes_and_not_kept(api, guarded, review, fault):
+def test_a_failed_review_rejects_and_is_not_cached(api, guarded, review, fault):
     FAULTS[fault](api.faults, review)
     refused = guarded.visit(READER)
     assert (error(refused, 503), refused.headers["retry-after"]) == (NOT_NOW, "1")
@@ -156,20 +156,20 @@ def test_what_cannot_be_asked_is_no_yes_and_not_kept(api, guarded, review, fault
     }[review]
 
 
-def test_a_connection_that_was_closed_meanwhile_is_no_failure(api, guarded):
+def test_a_connection_closed_meanwhile_is_no_failure(api, guarded):
     """As an API server closes those that are idle."""
     assert guarded.visit(READER).status == 200
     api.new_era()
     assert guarded.visit(READER, "/v1/quota").status == 200
 
 
-def test_our_own_credential_is_refused(api, guarded):
+def test_a_rejected_own_credential_is_reported(api, guarded):
     """Which is no fault of who asks."""
     api.token = "another"
     assert error(guarded.visit(READER), 503) == NOT_NOW
 
 
-def test_an_api_server_that_does_not_answer(api, guarded):
+def test_an_unresponsive_api_server_rejects_users(api, guarded):
     began = time.monotonic()
     with held(api, "review *"):
         assert error(guarded.visit(READER), 503) == NOT_NOW
@@ -177,7 +177,7 @@ def test_an_api_server_that_does_not_answer(api, guarded):
 
 
 @pytest.mark.parametrize("review", ["review token", "review access"])
-def test_nobody_else_waits_for_a_review(api, guarded, review):
+def test_a_review_delays_no_other_request(api, guarded, review):
     """Not who comes with a certificate, not the probes; and those who ask the same wait for one answer."""
     with held(api, review) as hold:
         waiting = visits(guarded, 20)
@@ -212,7 +212,7 @@ def test_bindings_and_reviews_share_no_connection(api, guarded):
     assert not api.ways["bind"] & api.ways["review token"]
 
 
-def test_a_flood_of_tokens_is_turned_away(api, guarded):
+def test_a_flood_of_tokens_is_rejected(api, guarded):
     assert guarded.visit(READER).status == 200
     time.sleep(CACHE_S)
     with held(api, "review *") as hold:
@@ -228,7 +228,7 @@ def test_a_flood_of_tokens_is_turned_away(api, guarded):
     assert guarded.metric("gpu_extender_auth_lookups_total", result="busy") == 10
 
 
-def test_who_leaves_while_the_token_is_checked(api, guarded):
+def test_client_disconnects_during_the_review(api, guarded):
     with held(api, "review access") as hold:
         with contextlib.closing(guarded.connect(guarded.tls)) as connection:
             connection.request("POST", "/v1/dry-run", b"{}", {"Authorization": f"Bearer {READER}"})
@@ -249,7 +249,7 @@ def test_a_stop_while_tokens_are_checked(api, guarded):
     guarded.stop()
 
 
-def test_a_token_is_told_nobody(api, start):
+def test_tokens_are_never_disclosed(api, start):
     """At the level of the log that says most; in whatever goes wrong; in the API server's own words too."""
     service = start("--log-level", "debug", cacheSeconds=CACHE_S)
     said = [service.visit(token, path).text for token in (READER, STRANGER) for path in ("/v1/inventory", "/v1/none", "/metrics")]

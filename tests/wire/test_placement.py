@@ -43,7 +43,7 @@ FLEET = [
 ]
 
 
-def test_slot_price_is_what_is_built_in(start_with):
+def test_slot_price_is_the_default(start_with):
     unsaid, said = start_with(None, *FLEET), start_with("slot-price", *FLEET)
     asked = (pod(gpus=1), "empty", "five-free", "four-free")
     assert ask(unsaid, *asked).body == ask(said, *asked).body
@@ -56,7 +56,7 @@ SCARCE = [
 ]
 
 
-def test_who_asks_for_the_scarce_model_gets_it(start_with):
+def test_the_scarce_model_goes_to_pods_that_request_it(start_with):
     assert best(start_with("slot-price", *SCARCE), annotated(models="H100, T4"), "a-h100", "b-t4") == "a-h100"
 
 
@@ -81,7 +81,7 @@ def test_pods_without_gpus_stay_off_gpu_nodes(start_with, policy):
     assert best(service, asking, *names) == "c-plain"
 
 
-def test_of_gpu_nodes_a_cordoned_one_is_the_last_for_pods_without_gpus(start_with):
+def test_cordoned_gpu_nodes_rank_last_for_pods_without_gpus(start_with):
     """It offers nothing that could be lost, and is still no place to be."""
     service = start_with("slot-price", node("a-cordoned", 8, spec={"unschedulable": True}), node("b-idle", 8), *(pod(f"typical-{i}", 8) for i in range(3)))
     tolerates = [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]
@@ -95,7 +95,7 @@ def test_the_order_of_the_objects_changes_nothing(start_with):
     assert len(answers) == 1
 
 
-def test_the_dry_run_places_as_the_ledger_would_pod_by_pod(start_with):
+def test_the_dry_run_places_like_the_ledger(start_with):
     """What a Deployment's dry run says is what kube-scheduler is told of its pods, one after another, once they are all pending."""
     nodes = [node("a", 8, H100), node("b", 8, T4), node("c", 4, T4), node("d", 8)]
     owner = {"ownerReferences": [{"kind": "ReplicaSet", "name": "replica", "uid": "rs", "controller": True}]}

@@ -47,23 +47,23 @@ def said(service):
     return service.log.text() + service.get("/readyz").text + service.get("/v1/inventory").text + service.get("/metrics").text
 
 
-def test_the_plugins_answer_is_told_nobody(start_with_plugin):
+def test_the_plugins_answer_is_not_logged(start_with_plugin):
     assert SECRET not in said(start_with_plugin())
 
 
 @pytest.mark.parametrize("scheme", ["http", "socks5"])
 @pytest.mark.parametrize("host", ["127.0.0.1:1", "nowhere.invalid:3128"])
-def test_the_proxys_password_is_told_nobody(start_with_plugin, scheme, host):
+def test_the_proxys_password_is_not_logged(start_with_plugin, scheme, host):
     assert SECRET not in said(start_with_plugin(**{"proxy-url": f"{scheme}://user:{SECRET}@{host}"}))
 
 
 # libcurl quotes an address that it can make nothing of; nothing is sent anywhere.
-def test_nor_is_that_of_a_proxy_from_the_environment(start_with_plugin):
+def test_the_environments_proxy_password_is_not_logged(start_with_plugin):
     proxy = {"https_proxy": f"http://user:{SECRET}@[1.2.3.4]:3128", "no_proxy": ""}
     words = said(start_with_plugin(env=proxy, server="https://192.0.2.1:6443"))
     assert "proxy" in words and SECRET not in words
 
 
-def test_a_plugins_end_is_seen_even_if_our_parent_ignored_its_childrens(start_with_plugin):
+def test_a_plugins_exit_is_seen_if_the_parent_ignores_sigchld(start_with_plugin):
     service = start_with_plugin(under=WITHOUT_SIGCHLD)
     assert service.log.wait_for({"msg": "following an API server"})

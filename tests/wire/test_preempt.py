@@ -65,11 +65,11 @@ def kept(service, asking, victims, **how):
         (asks("1.5"), {"a": ["pod-a-0", "pod-a-1"]}, set()),
     ],
 )
-def test_nodes_are_kept_where_the_pod_would_fit_without_the_victims(asking, victims, want, whole, service):
+def test_nodes_that_fit_without_the_victims_are_kept(asking, victims, want, whole, service):
     assert kept(service, asking, victims, whole=whole) == want
 
 
-def test_what_a_whole_pod_says_of_itself_counts_nothing(service):
+def test_the_ledger_overrides_the_sent_pod(service):
     """What the ledger does not count as used is not given back."""
     arguments = preempt_args(asks(4), {"a": ["pod-a-1"]}, whole=True)
     for stranger in (pod("stranger", 8, "a"), pod("a-2", 8, "b", metadata={"uid": "other"})):
@@ -77,7 +77,7 @@ def test_what_a_whole_pod_says_of_itself_counts_nothing(service):
     assert service.post("/scheduler/preempt", arguments).json() == {"NodeNameToMetaVictims": {}}
 
 
-def test_the_number_of_violations_comes_back_whole(service):
+def test_the_number_of_violations_is_returned_unchanged(service):
     arguments = preempt_args(asks(2), {"a": ["pod-a-1"]})
     for number in (0, 1, -1, 2**63 - 1):
         arguments["NodeNameToMetaVictims"]["a"]["NumPDBViolations"] = number
@@ -94,7 +94,7 @@ def test_a_node_without_a_list_is_left_out(service):
         assert list(service.post("/scheduler/preempt", arguments).json()["NodeNameToMetaVictims"]) == ["a"]
 
 
-def test_where_both_came_uids_decide(service):
+def test_uids_take_precedence_over_pods(service):
     both = preempt_args(asks(2), {"t4": ["pod-t-0"]}, whole=True)
     both["NodeNameToMetaVictims"] = preempt_args(asks(2), {"a": ["pod-a-1"]})["NodeNameToMetaVictims"]
     assert list(service.post("/scheduler/preempt", both).json()["NodeNameToMetaVictims"]) == ["a"]
@@ -128,14 +128,14 @@ def test_no_json(body, service):
     assert service.post("/scheduler/preempt", body).status == 400
 
 
-def test_it_changes_nothing(service):
+def test_preempt_changes_nothing(service):
     before = service.get("/v1/inventory").json()["nodes"]
     first = json.dumps(ask(service, asks(4), {"a": ["pod-a-3", "pod-a-1"]}))
     assert {json.dumps(ask(service, asks(4), {"a": ["pod-a-3", "pod-a-1"]})) for _ in range(5)} == {first}
     assert service.get("/v1/inventory").json()["nodes"] == before
 
 
-def test_it_is_on_record(service):
+def test_preempt_is_recorded(service):
     kept(service, asks(4), {"a": ["pod-a-3", "pod-a-1"], "b": ["pod-b-0"], "t4": ["pod-t-0"]})
     (last,) = service.get("/v1/decisions?verb=preempt&limit=1").json()["decisions"]
     assert (last["nodesAsked"], last["nodesHandedOn"], last["pod"]["name"]) == (3, 2, "asks")
@@ -154,7 +154,7 @@ def with_quota(start_over, write):
     return start
 
 
-def test_victims_give_back_to_their_own_quota_only(with_quota):
+def test_victims_free_only_their_own_quota(with_quota):
     theirs = pod("theirs", 8, "b", metadata={"namespace": "others"})
     service = with_quota("[{total: 8}]", *NODES[:2], *PODS[:4], theirs)
     victims = {"a": ["pod-a-0", "pod-a-1"], "b": ["pod-theirs"]}
@@ -163,7 +163,7 @@ def test_victims_give_back_to_their_own_quota_only(with_quota):
     assert kept(service, asks(4, metadata={"namespace": "others"}), victims) == {"a", "b"}
 
 
-def test_each_node_is_judged_by_what_its_own_victims_free_of_the_quota(with_quota):
+def test_only_victims_on_the_node_free_its_quota(with_quota):
     """c has free GPUs, and only the quota is in the way there; what goes from t4 is not of the model that has run out."""
     pods = [pod("a-0", 4, "a"), pod("b-0", 2, "b"), pod("b-1", 6, "b", metadata={"namespace": "others"}), pod("c-0", 4, "c"), pod("t-0", 8, "t4")]
     service = with_quota("[{total: 24, models: {A100: 10}}]", *NODES, node("c", 16), *pods)

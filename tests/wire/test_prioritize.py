@@ -60,19 +60,19 @@ def test_models_are_preferred_in_their_order(service):
     assert found["h100"] > found["t4"] > found["nearly-full"], "the order of the models comes before the packing"
 
 
-def test_nodes_that_came_whole_are_scored_alike(service):
+def test_whole_nodes_are_scored_like_names(service):
     by_name = scores(service, pod(), NAMES)
     whole = ask(service, filter_args(pod(), nodes=NODES)).json()
     assert {entry["Host"]: entry["Score"] for entry in whole} == by_name
 
 
-def test_a_node_that_nobody_knows_gets_nothing(service):
+def test_an_unknown_node_gets_0(service):
     found = scores(service, pod(), ["gone", "empty"])
     assert found == {"gone": 0, "empty": 10}
 
 
 @pytest.mark.parametrize("arguments", [filter_args(pod(), []), filter_args(pod(), nodes=[])])
-def test_it_is_an_array_also_when_nobody_is_asked_about(arguments, service):
+def test_empty_node_list_gives_an_empty_array(arguments, service):
     assert ask(service, arguments).text == "[]"
 
 
@@ -87,7 +87,7 @@ def test_the_same_question_has_the_same_answer(service):
     assert len(answers) == 1
 
 
-def test_the_best_node_is_the_one_that_the_dry_run_chooses(service):
+def test_the_best_node_equals_the_choice_of_the_dry_run(service):
     for asking in (pod(), pod(gpus=4), annotated(models="T4, H100"), pod(spec={"containers": [container(), container("b")]})):
         fitting = service.post("/scheduler/filter", filter_args(asking, NAMES)).json()["NodeNames"]
         found = scores(service, asking, fitting)

@@ -57,7 +57,7 @@ def ask(service):
     service.post("/scheduler/preempt", {"Pod": pod("any"), **VICTIMS})
 
 
-def test_promtool_has_nothing_to_say_of_such_a_service(promtool, service):
+def test_promtool_reports_nothing_about_such_a_service(promtool, service):
     text = service.get("/metrics").body
     assert b"gpu_extender_tls_" in text and b"gpu_extender_auth_" in text
     done = subprocess.run([promtool, "check", "metrics"], input=text, capture_output=True, check=False)
@@ -90,7 +90,7 @@ def evaluated(prometheus):
     return rules if all(rule["health"] != "unknown" for rule in rules) else None
 
 
-def test_the_dashboard_shows_something_and_alerts_know_what_is_wrong(prometheus_binary, api, service, alone, jobs, tmp_path):
+def test_the_dashboard_has_data_and_alerts_fire(prometheus_binary, api, service, alone, jobs, tmp_path):
     use(api, service)
     with Prometheus(prometheus_binary, tmp_path, jobs, rule_groups()) as prometheus:
         keep_using(prometheus, api, service)

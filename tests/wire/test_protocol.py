@@ -125,7 +125,7 @@ def test_two_requests_back_to_back_on_one_connection(verb, raw, service):
     assert raw.left == b""
 
 
-def test_a_nominated_node_then_all_nodes_change_no_state(service):
+def test_filter_of_the_nominated_node_then_all_changes_no_state(service):
     before = service.get("/v1/inventory").json()
     asking = pod(gpus=4, status={"nominatedNodeName": "n-4"})
     alone = ask(service, "filter", filter_args(asking, ["n-4"])).json()
@@ -220,7 +220,7 @@ def test_recorded_requests_byte_for_byte(n_nodes, start_service, write):
     assert sorted(scores) == sorted(asked) and max(scores.values()) == 10
 
 
-def test_a_resource_that_is_not_a_gpu_and_an_unknown_node(service):
+def test_a_non_gpu_resource_and_an_unknown_node(service):
     """One node is unknown here, the other one is known; the resource is none of gpuResources."""
     resources = {"limits": {"cpu": "4", "example.com/gpu-mem": "20480"}, "requests": {"cpu": "4", "example.com/gpu-mem": "20480"}}
     asking = pod("train-7f9-0", spec={"containers": [container(resources=resources)]})

@@ -33,7 +33,7 @@ def test_filter_names_the_quota(service):
     assert (answer["NodeNames"], answer["FailedAndUnresolvableNodes"]) == (["t"], {"h": OF_MODEL})
 
 
-def test_what_is_used(service):
+def test_usage_of_quotas_is_reported(service):
     covered = {"namespaces": 0, "unenforcedNamespaces": 0, "unenforced": []}
     assert service.get("/v1/quota").json()["quotas"] == [{"name": "team-a", **covered, "limits": limits(3, 3)}]
     lines = [line.split() for line in service.get("/v1/quota?output=table").text.splitlines()]
@@ -41,20 +41,20 @@ def test_what_is_used(service):
     assert f'gpu_extender_quota_used_gpus{{quota="team-a",resource="{GPU}",model="H100"}} 3\n' in service.get("/metrics").text
 
 
-def test_where_there_are_none(start_over):
+def test_no_quotas_give_an_empty_list(start_over):
     answer = start_over(node("a"))
     assert answer.get("/v1/quota").json()["quotas"] == []
     assert answer.get("/v1/quota?output=table").text == "no quotas: the policy file has none\n"
 
 
-def test_a_dry_run_spends_it(service):
+def test_a_dry_run_consumes_the_quota(service):
     (workload,) = service.post("/v1/dry-run", json.dumps(pod("asks", 2))).json()["workloads"]
     assert [(row["model"], row["used"], row["wouldUse"]) for row in workload["quotas"]] == [("", 3, 5), ("H100", 3, 3)]
     (refused,) = [row for row in workload["nodes"] if row["node"] == "h"]
     assert (refused["reason"], "gpu-extender: " + refused["message"]) == ("quota", OF_MODEL)
 
 
-def test_no_room_is_said_to_lack_where_the_quota_refuses(service):
+def test_quota_rejection_reports_no_missing_room(service):
     lines = service.get("/v1/pending?output=table").text.splitlines()
     assert "  fits on         t" in lines
     lines = service.get("/v1/pods/ml/much/explain?output=table").text.splitlines()

@@ -37,7 +37,7 @@ def ask(service, i, nodes=None):
     return answer["Error"] or answer["NodeNames"] or answer["FailedAndUnresolvableNodes"]
 
 
-def test_a_gang_does_not_pass_its_quota_whole(start):
+def test_a_gang_over_its_quota_is_not_admitted_whole(start):
     service = start()
     assert ask(service, 0) == ask(service, 1) == NODES
     assert CLAIMED in ask(service, 2) and CLAIMED in ask(service, 3)
@@ -71,14 +71,14 @@ def test_a_deleted_pod_claims_nothing(api, start):
     service.wait("its claim has ended", lambda: ask(service, 2) == NODES)
 
 
-def test_a_call_that_hands_on_nothing_ends_the_claim(start):
+def test_a_call_without_fitting_nodes_ends_the_claim(start):
     service = start()
     ask(service, 0), ask(service, 1)
     ask(service, 0, ["unknown"])
     assert ask(service, 2) == NODES
 
 
-def test_a_new_leader_knows_no_claims(start):
+def test_a_new_leader_has_no_claims(start):
     service = start()
     ask(service, 0), ask(service, 1)
     service.stop()
@@ -91,7 +91,7 @@ def test_bind_ignores_the_claims_of_others(start):
     assert service.bind(member(2), "h3") is None
 
 
-def test_of_two_kube_schedulers_at_once_one_gets_the_rest(start):
+def test_one_of_two_kube_schedulers_gets_the_rest(start):
     """A claim is made only by the claims that were judged: who was slower judges again."""
     service = start()
     assert ask(service, 0) == NODES
@@ -103,6 +103,6 @@ def test_of_two_kube_schedulers_at_once_one_gets_the_rest(start):
                 ask(service, i, ["unknown"])
 
 
-def test_none_are_made_where_the_policy_says_so(start):
+def test_the_policy_may_disable_claims(start):
     service = start(seconds=0)
     assert [ask(service, i) for i in range(4)] == [NODES] * 4

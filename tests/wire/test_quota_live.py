@@ -29,7 +29,7 @@ def unlabelled(item):
     return merged(item, {"metadata": {"labels": None}})
 
 
-def test_sixteen_of_eight_while_a_label_flaps(api, follow):
+def test_a_flapping_label_admits_no_pod_over_the_quota(api, follow):
     nodes = [node("h1", 8, H100), node("h2", 8, H100)]
     api.store.put(*nodes, pod("first", 8, on="h1"), pod("second", 8))
     service = follow(more=quotas({"resource": GPU, "models": {"H100": 8}}))
@@ -42,7 +42,7 @@ def test_sixteen_of_eight_while_a_label_flaps(api, follow):
     assert [(row["used"], row["unknown"], row["nodes"]) for row in limits_of(service)] == [(8, 0, 2)]
 
 
-def test_after_a_restart_in_the_middle_of_a_flap_gpus_are_of_an_unknown_model(api, follow):
+def test_restart_during_a_flap_leaves_the_model_unknown(api, follow):
     api.store.put(node("h1", 8, None), pod("first", 8, on="h1"))
     service = follow(more=quotas({"resource": GPU, "total": 11, "models": {"H100": 8}}))
     service.settle()
@@ -54,7 +54,7 @@ def test_after_a_restart_in_the_middle_of_a_flap_gpus_are_of_an_unknown_model(ap
     assert service.metric("gpu_extender_quota_unknown_gpus") == 0
 
 
-def test_a_namespace_that_the_watch_has_not_shown(api, follow):
+def test_pods_of_an_unseen_namespace_are_retried(api, follow):
     """Its pods came first: they are free of no quota meanwhile, and asked about again."""
     waiting = merged(pod("asks", 1), {"metadata": {"namespace": "new"}})
     api.store.put(waiting, namespace("ml"))
@@ -68,7 +68,7 @@ def test_a_namespace_that_the_watch_has_not_shown(api, follow):
     service.wait("it is shown", lambda: service.get("/v1/quota").json()["quotas"] and service.bind(waiting, "b") is None)
 
 
-def test_covered_namespaces_that_the_admission_policy_does_not_hold(api, follow):
+def test_namespaces_without_the_admission_policy_are_reported(api, follow):
     api.store.put(namespace("ml"), namespace("held", **{"gpu-extender.io/quota": "enforced"}), namespace("other"))
     service = follow(more=quotas({"total": 4}, namespaces=["ml", "held"]))
     (quota,) = service.get("/v1/quota").json()["quotas"]
@@ -78,7 +78,7 @@ def test_covered_namespaces_that_the_admission_policy_does_not_hold(api, follow)
 NO_NODE = "no node has the model H1OO, which the quota team-a limits"
 
 
-def test_a_model_that_no_node_has(api, follow):
+def test_a_model_without_nodes_causes_a_warning(api, follow):
     more = quotas({"resource": GPU, "models": {"H1OO": 8, "A100": 8}})
     service = follow(more=more)
     service.settle()
@@ -89,7 +89,7 @@ def test_a_model_that_no_node_has(api, follow):
     assert service.metric("gpu_extender_quota_model_nodes", model="A100") == 2
 
 
-def test_check_warns_of_a_model_that_no_node_has(run_binary, write):
+def test_check_warns_of_a_model_without_nodes(run_binary, write):
     head = {"apiVersion": "gpu-extender.io/v1alpha1", "kind": "SchedulerPolicy"}
     config = write("policy.yaml", json.dumps({**head, **quotas({"resource": GPU, "models": {"H1OO": 8, "H100": 8}})}))
     done = run_binary("--config", config, "--cluster-file", write("cluster.json", list_text(node("h", 8, H100))), "--check")

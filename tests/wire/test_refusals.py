@@ -75,7 +75,7 @@ def test_bad_json(body, service):
 
 
 @pytest.mark.parametrize("body", NO_JSON[1:6])
-def test_bad_json_is_told_with_its_place(body, service):
+def test_bad_json_is_reported_with_its_position(body, service):
     assert ": 1:" in error_of_scheduler(service.post("/scheduler/filter", body))
 
 

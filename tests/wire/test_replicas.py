@@ -44,7 +44,7 @@ def placed_by_wire(start_with, kind, **more):
 
 
 @pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet", "ReplicationController"])
-def test_three_replicas_go_to_three_nodes_the_other_zone_first(kind, start_with):
+def test_three_replicas_go_to_three_nodes_and_both_zones(kind, start_with):
     assert placed_by_wire(start_with, kind) == ["a1", "b", "a2"]
 
 
@@ -52,17 +52,17 @@ def test_pods_of_a_job_pack(start_with):
     assert placed_by_wire(start_with, "Job") == ["a1", "a1", "a1"]
 
 
-def test_the_policy_may_switch_it_off(start_with):
+def test_the_policy_may_disable_spreading(start_with):
     assert placed_by_wire(start_with, "ReplicaSet", policy="placement: {replicaSpread: 0}") == ["a1", "a1", "a1"]
 
 
-def test_only_the_controller_counts(start_with):
+def test_only_the_controlling_owner_counts(start_with):
     service = start_with(owned("other", on="a1", controller=False))
     assert best(service, owned("serve-0")) == "a1"
 
 
 @pytest.mark.parametrize(("kind", "nodes"), [("Deployment", ["a1", "b", "a2"]), ("Job", ["a1", "a1", "a1"])])
-def test_the_dry_run_places_a_workload_as_its_pods_would_be(kind, nodes, start_with):
+def test_the_dry_run_places_a_workload_like_its_pods(kind, nodes, start_with):
     counts = {"parallelism": 3, "completions": 3} if kind == "Job" else {"replicas": 3}
     workload = {"kind": kind, "metadata": {"name": "w", "namespace": "ml"}, "spec": {**counts, "template": {"spec": pod()["spec"]}}}
     (answer,) = start_with().post("/v1/dry-run", json.dumps(workload)).json()["workloads"]

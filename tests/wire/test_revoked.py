@@ -42,7 +42,7 @@ def listed(tmp_path, start_service):
     return Secured(tmp_path, start_service, clientCRLFile=str(tmp_path / "list.pem"), peopleClients={"names": ["op"]})
 
 
-def test_a_revoked_certificate_is_refused_at_its_next_request(listed):
+def test_a_revoked_certificate_is_rejected_at_its_next_request(listed):
     """On a connection that is open, too; others go on."""
     other = listed.authority.client("other")
     with listed.connection(listed.client) as connection, listed.connection(other) as kept:
@@ -55,7 +55,7 @@ def test_a_revoked_certificate_is_refused_at_its_next_request(listed):
     judged(listed.verb(other))
 
 
-def test_a_revoked_certificate_is_no_operators(listed):
+def test_a_revoked_operator_certificate_is_rejected(listed):
     operator = listed.authority.client("op")
     assert listed.ask(operator, "GET", "/v1/inventory").status == 200
     put_list(listed, listed.authority.revoke(operator[0]))
@@ -63,7 +63,7 @@ def test_a_revoked_certificate_is_no_operators(listed):
     assert answer.status == 401 and REVOKED in answer.json()["error"]
 
 
-def test_a_list_that_is_not_good_leaves_the_old_in_force(listed, tmp_path):
+def test_an_invalid_list_leaves_the_old_in_force(listed, tmp_path):
     put_list(listed, listed.authority.revoke(listed.client[0]))
     broken, stranger = tmp_path / "broken.pem", Authority(tmp_path / "stranger", "stranger").revoke()
     broken.write_text("-----BEGIN X509 CRL-----\nnone\n-----END X509 CRL-----\n", encoding="utf-8")
@@ -74,7 +74,7 @@ def test_a_list_that_is_not_good_leaves_the_old_in_force(listed, tmp_path):
     assert metrics_of(listed)['gpu_extender_tls_reloads_total{result="refused"}'] == "2"
 
 
-def test_a_list_that_should_have_been_renewed_stays_in_force(listed):
+def test_an_outdated_list_stays_in_force(listed):
     other = listed.authority.client("other")
     line = put_list(listed, listed.authority.revoke(listed.client[0], over=True))
     assert line["level"] == "warn" and "should have been renewed by 2025-01-02T00:00:00Z" in line["err"]
@@ -83,7 +83,7 @@ def test_a_list_that_should_have_been_renewed_stays_in_force(listed):
     assert float(metrics_of(listed)["gpu_extender_tls_crl_next_update_timestamp_seconds"]) < time.time()
 
 
-def test_check_judges_the_list(run_binary, write, tmp_path):
+def test_check_validates_the_list(run_binary, write, tmp_path):
     authority = Authority(tmp_path / "ca")
     server = dict(zip(("certificateFile", "privateKeyFile"), map(str, authority.server())))
     files = {**server, "clientCAFile": str(authority.certificate)}

@@ -34,7 +34,7 @@ def service(start_over):
     return start_over(*NODES, fat(), fat("runs", "t4"), pod("plain", 1))
 
 
-def test_filter_and_prioritize_judge_what_is_ours(service):
+def test_filter_and_prioritize_judge_the_gpus_of_a_large_pod(service):
     answer = service.post("/scheduler/filter", filter_args(fat(), NAMES)).json()
     assert answer["NodeNames"] == ["t4"]
     assert answer["FailedAndUnresolvableNodes"] == {"a100": "gpu-extender: the node's GPU model is not one that the pod asks for"}
@@ -42,7 +42,7 @@ def test_filter_and_prioritize_judge_what_is_ours(service):
     assert service.post("/scheduler/prioritize", filter_args(fat(), ["t4"])).json() == []
 
 
-def test_its_gpus_are_counted(service):
+def test_gpus_of_a_large_pod_are_counted(service):
     t4 = {item["name"]: item for item in service.get("/v1/inventory").json()["nodes"]}["t4"]
     assert "runs" in json.dumps(t4)
     full = pod("asks", 7)
@@ -50,7 +50,7 @@ def test_its_gpus_are_counted(service):
     assert "too few free GPUs now" in answer["FailedAndUnresolvableNodes"].get("t4", "") + answer["FailedNodes"].get("t4", "")
 
 
-def test_people_are_told_that_it_is_not_judged(service):
+def test_users_see_that_a_large_pod_is_not_judged(service):
     pending = service.get("/v1/pending").json()
     assert pending["notJudged"] == 1
     assert {item["name"]: item["judged"] for item in pending["pods"]} == {"fat": False, "plain": True}
@@ -60,14 +60,14 @@ def test_people_are_told_that_it_is_not_judged(service):
     assert trial["placed"] == 0 and trial["summary"].endswith(SAYS)
 
 
-def test_metrics_count_it(service):
+def test_metrics_count_large_pods(service):
     text = service.get("/metrics").text
     assert 'gpu_extender_pods_over_shape_limits{limit="limits.podShapeBytes"} 2' in text
     kept = [line for line in text.splitlines() if line.startswith("gpu_extender_pod_shapes_bytes ")]
     assert 0 < float(kept[0].split()[1]) < 16384
 
 
-def test_a_snapshot_says_so_and_reads_back(service, start_service, write):
+def test_a_snapshot_notes_it_and_reads_back(service, start_service, write):
     text = service.get("/v1/snapshot").text
     kept = [item for item in json.loads(text)["items"] if item.get("shapeOver")]
     assert [item["metadata"]["name"] for item in kept] == ["fat", "runs"]
@@ -77,7 +77,7 @@ def test_a_snapshot_says_so_and_reads_back(service, start_service, write):
     assert again.get("/v1/inventory").json()["problems"] == []
 
 
-def test_the_sum_is_named_where_it_is_full(start_over, write):
+def test_an_exhausted_sum_is_named(start_over, write):
     """1Mi holds 25 such shapes of one namespace at most; all pods can be placed, and those beyond are not judged."""
     pods = []
     for i in range(40):

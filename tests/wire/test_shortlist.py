@@ -35,7 +35,7 @@ def best(service, names):
     return name
 
 
-def test_the_best_are_handed_on_in_the_order_they_were_asked_for(start_with):
+def test_the_best_are_returned_in_the_requested_order(start_with):
     result = ask(start_with(), pod())
     handed_on = result["NodeNames"]
     assert len(handed_on) == SHORT
@@ -43,32 +43,32 @@ def test_the_best_are_handed_on_in_the_order_they_were_asked_for(start_with):
     assert set(result["FailedAndUnresolvableNodes"]) == FULL and result["FailedNodes"] == {} and result["Error"] == ""
 
 
-def test_the_same_node_is_chosen_with_and_without_it(start_with):
+def test_the_shortlist_does_not_change_the_chosen_node(start_with):
     with_it, without = start_with(), start_with("filter: {shortlist: 0}")
     every = ask(without, pod())["NodeNames"]
     assert every == FITTING
     assert best(with_it, ask(with_it, pod())["NodeNames"]) == best(without, every)
 
 
-def test_one_is_enough(start_with):
+def test_a_shortlist_of_1_returns_the_best_node(start_with):
     service = start_with("filter: {shortlist: 1}")
     assert ask(service, pod())["NodeNames"] == [best(service, FITTING)]
 
 
-def test_a_name_that_is_asked_twice_takes_one_place(start_with):
+def test_a_name_sent_twice_takes_one_place(start_with):
     service = start_with("filter: {shortlist: 7}")
     once = ask(service, pod())["NodeNames"]
     first = best(service, FITTING)
     assert ask(service, pod(), names=[*NAMES, first, first])["NodeNames"] == [*once, first, first]
 
 
-def test_nodes_that_come_whole_are_cut_too(start_with):
+def test_whole_nodes_are_cut_too(start_with):
     result = ask(start_with(), pod(), nodes=NODES[::-1])
     assert [item["metadata"]["name"] for item in result["Nodes"]["items"]] == ask(start_with(), pod())["NodeNames"]
 
 
 @pytest.mark.parametrize("policy", ["scheduler: {weight: 140}", "scheduler: {otherExtenders: true}"])
-def test_where_others_may_decide_all_are_handed_on(policy, start_with):
+def test_all_nodes_are_returned_if_other_scores_may_decide(policy, start_with):
     assert ask(start_with(policy), pod())["NodeNames"] == FITTING
 
 
@@ -77,10 +77,10 @@ def test_the_nominated_node_is_never_cut_away(start_with):
     assert ask(start_with("filter: {shortlist: 1}"), asking)["NodeNames"] == FITTING
 
 
-def test_it_is_never_short_when_nothing_fits(start_with):
+def test_an_empty_result_is_never_counted_as_short(start_with):
     result = ask(start_with("filter: {shortlist: 1}"), pod(gpus=9))
     assert result["NodeNames"] == [] and set(result["FailedAndUnresolvableNodes"]) == set(NAMES)
 
 
-def test_as_many_as_fit_on_the_list_are_all_handed_on(start_with):
+def test_a_list_of_the_limit_is_returned_whole(start_with):
     assert ask(start_with(f"filter: {{shortlist: {len(FITTING)}}}"), pod())["NodeNames"] == FITTING

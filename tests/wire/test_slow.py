@@ -82,7 +82,7 @@ def test_a_slow_request_is_dropped(sent, before, service):
 
 
 @pytest.mark.parametrize("sent", [FILTER[:10], FILTER[:-1]], ids=["header", "body"])
-def test_a_request_that_is_broken_off_has_not_its_whole_time(sent, start_with):
+def test_an_aborted_request_is_closed_early(sent, start_with):
     """The last bytes and the end come together, which the HTTP library takes for one event."""
     request_s = 16
     service = start_with(requestSeconds=request_s)
@@ -94,7 +94,7 @@ def test_a_request_that_is_broken_off_has_not_its_whole_time(sent, start_with):
         assert time.monotonic() - began < request_s
 
 
-def test_a_byte_now_and_then_is_no_sign_of_life(service):
+def test_a_trickling_request_is_dropped(service):
     with Raw(service.address) as connection:
         connection.send(FILTER[:-100])
         with contextlib.suppress(OSError):  # a byte that comes when it is closed already
@@ -111,7 +111,7 @@ def test_a_half_open_connection_is_dropped(service):
         pass
 
 
-def test_a_connection_that_was_served_stays(service):
+def test_a_served_connection_stays_open(service):
     with Raw(service.address) as used, Raw(service.address) as new:
         judged(used)
         pass_time(service)
@@ -120,7 +120,7 @@ def test_a_connection_that_was_served_stays(service):
         judged(new)  # kube-scheduler opens some before it has a use for them
 
 
-def test_who_does_not_take_the_answer_is_dropped(service):
+def test_a_client_that_reads_no_answer_is_dropped(service):
     """Until its side is full too, nothing of it can be seen from here; so it asks for more and more."""
     with Raw(service.addresses["people"]) as reader:
         reader.socket.settimeout(0.2)
@@ -136,7 +136,7 @@ def test_who_does_not_take_the_answer_is_dropped(service):
         pass
 
 
-def test_slow_clients_keep_no_verb_waiting(start_with):
+def test_slow_clients_delay_no_verb(start_with):
     """More than there are places, on people's socket and on the verbs' own, with all the time in the world for a request."""
     service = start_with(requestSeconds=600, connections=120)
     with Raw(service.address) as known, contextlib.ExitStack() as stack:
@@ -172,7 +172,7 @@ def test_all_bodies_together_have_a_maximum(start_with):
         assert second.answer()[0] == 200
 
 
-def test_a_body_that_nobody_wants_is_not_held(start_with):
+def test_an_unwanted_body_is_not_buffered(start_with):
     """Probes are open to all: what comes with them takes no room from people."""
     service = start_with(requestBytes="64Ki", bodiesBytes="128Ki")
     with opened(service.addresses["probes"], 2) as strangers, Raw(service.addresses["people"]) as people:
@@ -212,7 +212,7 @@ def n_sockets(service):
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=lambda version: version.name)
-def test_a_handshake_has_its_time_and_a_connection_that_waits_has_more(version, tmp_path, start_service):
+def test_a_handshake_has_less_time_than_an_idle_connection(version, tmp_path, start_service):
     """kube-scheduler keeps connections whose handshake is done, and which it has not used yet. On a busy machine a handshake takes long."""
     secured = Secured(tmp_path, start_service, limits={"requestSeconds": 5})
     with greeted(secured, version) as unused:
@@ -229,7 +229,7 @@ def test_a_handshake_has_its_time_and_a_connection_that_waits_has_more(version, 
         assert unused.socket.version() == version.name.replace("v1_", "v1.")
 
 
-def test_who_has_no_certificate_keeps_nobody_out_who_has(tmp_path, start_service):
+def test_clients_without_certificate_do_not_lock_others_out(tmp_path, start_service):
     """Three times as many as there are places: bare ones, and such that were greeted and turned away."""
     secured = Secured(tmp_path, start_service, limits={"requestSeconds": 600, "connections": 60})
     with greeted(secured) as known, contextlib.ExitStack() as stack:
@@ -245,7 +245,7 @@ def test_who_has_no_certificate_keeps_nobody_out_who_has(tmp_path, start_service
                     judged(new)
 
 
-def test_who_may_ask_whether_it_lives_keeps_the_kubelet_from_it_no_longer(tmp_path, start_service):
+def test_probe_clients_do_not_lock_the_kubelet_out(tmp_path, start_service):
     """Probes are open to all, so that nobody is known by them; with all places taken for long the kubelet would end the service."""
     secured = Secured(tmp_path, start_service, limits={"requestSeconds": 600, "connections": 60})
     with contextlib.ExitStack() as stack:

@@ -166,7 +166,7 @@ def service(start_over):
     return start_over(*NODES, *PODS, *OTHERS)
 
 
-def test_it_reads_back_to_the_same_answers(service, read_back):
+def test_snapshot_reads_back_to_the_same_answers(service, read_back):
     names = [item["metadata"]["name"] for item in NODES]
     second = read_back(snapshot_of(service))
     assert_same(service, second, ASKING, names)
@@ -183,7 +183,7 @@ def test_the_examples_read_back(example, start_service, read_back):
     assert lines_of(snapshot_of(second)) == lines_of(snapshot_of(first))
 
 
-def test_quotas_hold_there_too(start_over, read_back, write):
+def test_quotas_are_restored(start_over, read_back, write):
     """By the namespaces' labels and by what is used."""
     options = ("--config", write("policy.yaml", QUOTAS))
     first = start_over(*NODES, *PODS, *OTHERS, options=options)
@@ -203,7 +203,7 @@ def test_the_head(service):
     assert head["reckoned"][f"{GPU} of A100-SXM4-80GB, nodes"] > 0
 
 
-def test_nothing_is_in_it_that_the_ledger_does_not_keep(start_over):
+def test_snapshot_holds_only_data_of_the_ledger(start_over):
     secret = {"env": [{"name": "TOKEN", "value": "hidden-1"}], "args": ["hidden-2"], "image": "hidden-3"}
     metadata = {"annotations": {"note": "hidden-4"}, "labels": {"app": "hidden-5"}}
     service = start_over(NODES[0], pod("runs", 1, "a", spec={"containers": [container(**secret)]}, metadata=metadata))
@@ -221,7 +221,7 @@ def reserve(api, follower):
     return hold, caller
 
 
-def test_a_reservation_is_held_there_too(api, follower, read_back):
+def test_reservations_are_restored(api, follower, read_back):
     hold, caller = reserve(api, follower)
     snapshot = snapshot_of(follower)
     names = [item["name"] for item in follower.get("/v1/inventory").json()["nodes"]]
@@ -252,14 +252,14 @@ def test_a_reservation_whose_pod_has_a_node_is_its_use(api, follower, read_back)
     caller.join()
 
 
-def test_what_the_ledger_reckons_otherwise_is_a_problem(service, read_back):
+def test_differing_sums_are_a_problem(service, read_back):
     """Such as a file that was changed by hand, or cut."""
     lines = [line for line in snapshot_of(service).splitlines() if '"name":"runs"' not in line]
     problems = read_back("\n".join(lines)).get("/v1/inventory").json()["problems"]
     assert problems[0] == {"kind": "Snapshot", "name": "reckoned", "what": "pods: the file says 18, the ledger computes 17"}
 
 
-def test_by_another_policy_nothing_is_compared(service, read_back, write):
+def test_another_policy_compares_nothing(service, read_back, write):
     policy = write(
         "policy.yaml", f"apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nmodels: {{aliases: {{{A100}: T4}}}}\n"
     )
@@ -279,7 +279,7 @@ def test_by_another_policy_nothing_is_compared(service, read_back, write):
         ({"kind": "Snapshot", "metadata": {"name": "x"}, "reckoned": "much"}, 'reckoned: is the string "much", should be an object'),
     ],
 )
-def test_what_is_wrong_in_one(start_over, item, what):
+def test_faults_of_a_snapshot_are_problems(start_over, item, what):
     inventory = start_over(NODES[0], {"apiVersion": OURS, **item}).get("/v1/inventory").json()
     assert [problem["what"] for problem in inventory["problems"]] == [what]
 
@@ -291,7 +291,7 @@ def test_the_kinds_are_ours_only_under_our_group(start_over):
     assert inventory["problems"] == [] and inventory["nodes"][0]["reservations"] == []
 
 
-def test_one_at_a_time(start_service, start_over):
+def test_one_snapshot_is_sent_at_a_time(start_service, start_over):
     """While one is being sent, whose reader does not read, the next is told to come again; and not once that one is gone."""
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "x" * 4000}
     many = [pod(f"p-{i}", 1, status={"conditions": [condition]}) for i in range(2500)]
@@ -306,6 +306,6 @@ def test_one_at_a_time(start_service, start_over):
     assert snapshot_of(service)
 
 
-def test_what_is_not_known(service):
+def test_unknown_query_values_are_rejected(service):
     answer = service.get(PATH + "?output=table")
     assert answer.status == 400 and "?output: is unknown" in answer.json()["error"]

@@ -44,7 +44,7 @@ def asked(service, asking):
 
 
 @pytest.mark.parametrize("soft", SOFT)
-def test_kube_scheduler_decides_where_the_pod_says_what_it_would_rather_have(soft, start_with):
+def test_kube_scheduler_decides_for_pods_with_soft_preferences(soft, start_with):
     """Over all that fits: a list cut short by our own order could leave out what the pod prefers."""
     assert asked(start_with("filter: {shortlist: 1}"), pod(spec=SOFT[soft])) == (FITTING, {})
 
@@ -56,19 +56,19 @@ def test_the_policy_may_override_it(start_with):
     assert len(asked(service, pod(spec=SOFT["spread"]))[1]) == 2
 
 
-def test_the_order_of_models_stays_ours(start_with):
+def test_the_order_of_models_still_decides(start_with):
     """Equal scores within a model: there the pod's soft preferences decide."""
     asking = merged(annotated(models="H100, T4"), {"spec": SOFT["spread"]})
     scores = {"b-h100": 10, "c-h100": 10, "a-t4": 9, "d-t4": 9}
     assert asked(start_with("filter: {shortlist: 1}"), asking) == (FITTING, scores)
 
 
-def test_where_all_that_fits_is_of_one_model_there_is_nothing_to_say(start_with):
+def test_nodes_of_one_model_get_no_scores(start_with):
     asking = merged(annotated(models="A100, T4"), {"spec": SOFT["spread"]})
     assert asked(start_with(), asking) == (["d-t4", "a-t4"], {})
 
 
-def test_what_the_legacy_annotation_prefers_is_ours_to_honour(start_with):
+def test_legacy_preferences_are_still_ranked(start_with):
     """kube-scheduler does not know it."""
     text = json.dumps(SOFT["node affinity"]["affinity"])
     asking = pod(metadata={"annotations": {"scheduler.alpha.kubernetes.io/affinity": text}})
@@ -76,7 +76,7 @@ def test_what_the_legacy_annotation_prefers_is_ours_to_honour(start_with):
     assert (names, scores) == (["c-h100"], {"c-h100": 10})
 
 
-def test_what_must_be_is_no_preference(start_with):
+def test_required_terms_are_no_preferences(start_with):
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [SSD]}}
     spread = [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}]
     asking = pod(spec={"affinity": {"nodeAffinity": required}, "topologySpreadConstraints": spread})
@@ -84,7 +84,7 @@ def test_what_must_be_is_no_preference(start_with):
     assert len(names) == 1 and list(scores.values()) == [10]
 
 
-def test_the_dry_run_says_so(start_with):
+def test_the_dry_run_notes_it(start_with):
     def notes(policy, spec):
         (workload,) = start_with(policy).post("/v1/dry-run", json.dumps(pod(spec=spec))).json()["workloads"]
         return [note for note in workload["notEvaluated"] if note.startswith("soft preferences: ")]

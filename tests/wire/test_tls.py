@@ -49,36 +49,36 @@ def refused(answer, fault):
 # ---- who may call the verbs ----
 
 
-def test_who_shows_a_certificate_of_the_authority_may_call_the_verbs(secured):
+def test_a_certificate_of_the_authority_may_call_the_verbs(secured):
     judged(secured.verb(secured.client))
 
 
-def test_who_shows_none_may_not(secured):
+def test_a_caller_without_certificate_is_rejected(secured):
     refused(secured.verb(None), NOBODY)
     line = secured.service.log.wait_for({"mod": "gates"})
     assert (line["level"], line["why"], line["path"]) == ("warn", NOBODY, "/scheduler/filter")
 
 
-def test_another_authority_has_no_say(secured, tmp_path):
+def test_another_authority_is_rejected(secured, tmp_path):
     stranger = Authority(tmp_path / "other").client("kube-scheduler")
     refused(secured.verb(stranger), "the client certificate is signed by none of the authorities in tls.clientCAFile")
 
 
-def test_another_authority_of_the_same_name_has_no_say(secured, tmp_path):
+def test_another_authority_of_the_same_name_is_rejected(secured, tmp_path):
     imitator = Authority(tmp_path / "other", secured.authority.name).client("kube-scheduler")
     assert secured.verb(imitator).status == 403
 
 
-def test_a_certificate_that_has_expired_is_none(secured):
+def test_an_expired_client_certificate_is_rejected(secured):
     refused(secured.verb(secured.authority.client("old", days=-1)), "the client certificate, or one above it, has expired")
 
 
-def test_a_certificate_for_servers_is_none(secured):
+def test_a_server_certificate_is_rejected(secured):
     fault = "the client certificate is not for clients: its extended key usage has no clientAuth"
     refused(secured.verb(secured.authority.server("another-server")), fault)
 
 
-def test_a_certificate_by_a_client_is_none(secured, tmp_path):
+def test_a_certificate_signed_by_a_client_is_rejected(secured, tmp_path):
     """Who has a certificate is no authority."""
     minion = Authority(tmp_path / "minion")
     certificate, key = secured.authority.client("boss")
@@ -93,7 +93,7 @@ UNNAMED = "the client certificate's subject is not in tls.verbClients"
 
 
 @pytest.mark.parametrize("subject", ["/CN=kube-scheduler", "/O=x/O=system:schedulers/CN=x", "/O=a, b", "/CN=kube-scheduler/O=x"])
-def test_who_is_named_may_call_the_verbs(secure, subject):
+def test_a_named_certificate_may_call_the_verbs(secure, subject):
     secured = secure(**NAMED)
     judged(secured.verb(secured.authority.client("named", subject)))
 
@@ -103,12 +103,12 @@ def test_who_is_named_may_call_the_verbs(secure, subject):
     ["/CN=kube-scheduler2", "/CN=KUBE-SCHEDULER", "/O=kube-scheduler/CN=x", "/CN=system:schedulers", "/OU=system:schedulers"]
     + ["/CN=kube-scheduler/CN=x", "/CN=x/CN=kube-scheduler", "/O=a\\\\, b", "/O=a"],
 )
-def test_who_is_not_named_may_not(secure, subject):
+def test_an_unnamed_certificate_is_rejected(secure, subject):
     secured = secure(**NAMED)
     refused(secured.verb(secured.authority.client("other", subject)), UNNAMED)
 
 
-def test_the_body_of_who_may_not_is_not_waited_for(secured):
+def test_a_rejected_callers_body_is_not_awaited(secured):
     """Headers of an endless body are enough for the answer; a body that is sent all the same is thrown away, up to a limit."""
     with Raw(secured.address) as raw:
         raw.socket = context(secured.authority).wrap_socket(raw.socket, server_hostname="127.0.0.1")
@@ -122,7 +122,7 @@ def test_the_body_of_who_may_not_is_not_waited_for(secured):
 # ---- people, probes ----
 
 
-def test_people_come_with_a_certificate_that_is_named(secure):
+def test_users_are_admitted_by_a_named_certificate(secure):
     secured = secure(peopleClients={"organizations": ["ops"]})
     assert secured.ask(secured.authority.client("op", "/O=ops/CN=ann"), "GET", "/v1/inventory").status == 200
     for client in (secured.client, None):
@@ -130,7 +130,7 @@ def test_people_come_with_a_certificate_that_is_named(secure):
         assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer"), client
 
 
-def test_who_may_call_the_verbs_is_not_of_the_people(secured):
+def test_a_verbs_certificate_does_not_admit_users(secured):
     assert secured.ask(secured.client, "GET", "/v1/inventory").status == 401
 
 
@@ -142,7 +142,7 @@ def test_probes_are_open_to_all_on_the_same_socket_too(secure):
     refused(secured.verb(None), NOBODY)
 
 
-def test_probes_elsewhere_are_plain(secured):
+def test_probes_on_their_own_socket_use_plain_http(secured):
     secured.service.address = secured.service.addresses["probes"]
     assert secured.service.get("/readyz").status == 200
     assert secured.service.post("/scheduler/filter", FILTER).status == 404
@@ -161,7 +161,7 @@ def handshake(secured, version):
             return connection.version()
 
 
-def test_tls_is_new_enough(secured):
+def test_new_tls_versions_are_accepted(secured):
     assert handshake(secured, ssl.TLSVersion.TLSv1_3) == "TLSv1.3"
     assert handshake(secured, ssl.TLSVersion.TLSv1_2) == "TLSv1.2"
 
@@ -179,7 +179,7 @@ def rsa(bits):
 
 
 @pytest.mark.parametrize("version", (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3))
-def test_a_key_that_is_too_long_is_not_calculated_with(secured, version):
+def test_a_too_long_key_is_rejected_before_use(secured, version):
     """A stranger's signature is checked with a key that the stranger has chosen, and for one of 65536 bits the library needs ten seconds."""
     for bits, is_let_in in ((8192, True), (8208, False)):
         tls = context(secured.authority, secured.authority.client(f"of-{bits}", kind=rsa(bits)))
@@ -192,7 +192,7 @@ def test_a_key_that_is_too_long_is_not_calculated_with(secured, version):
                     ask_on(connection, "POST", "/scheduler/filter", FILTER)
 
 
-def test_only_curves_are_calculated_with(secured):
+def test_only_elliptic_curves_are_accepted(secured):
     command = ["openssl", "s_client", "-connect", secured.address, "-CAfile", str(secured.authority.certificate), "-brief", "-groups"]
     for group, is_taken in (("P-256", True), ("ffdhe2048", False)):
         done = subprocess.run([*command, group], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
@@ -205,7 +205,7 @@ def cpu_seconds(service):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def test_who_stops_in_the_middle_of_the_handshake_costs_nothing(secured):
+def test_an_unfinished_handshake_uses_no_cpu(secured):
     """The library with epoll would turn in circles until such a connection is given up, one core for each of its threads."""
     host, _, port = secured.address.rpartition(":")
     with contextlib.ExitStack() as strangers:
@@ -226,7 +226,7 @@ def test_plain_http_is_not_answered(secured):
     judged(secured.verb(secured.client))
 
 
-def test_requests_may_come_in_pieces_and_in_a_row(secured):
+def test_requests_may_come_in_pieces_or_pipelined(secured):
     """The last of them with the end of the input right behind it."""
     asked = request("POST", "/scheduler/filter", json.dumps(FILTER).encode())
     with Raw(secured.address) as raw:
@@ -332,7 +332,7 @@ def metrics_of(secured):
     return dict(re.findall(r"^(gpu_extender_(?:tls|insecure)\S*) (\S+)$", answer.text, re.MULTILINE))
 
 
-def test_new_files_are_taken_without_a_connection_lost(secure):
+def test_new_files_are_loaded_without_dropping_connections(secure):
     secured = secure(peopleClients={"names": ["op"]})
     new = Authority(secured.folder / "new")
     with secured.connection(secured.client) as old_connection:
@@ -369,7 +369,7 @@ def put_client(secured, other):
 
 
 @pytest.mark.parametrize("put", [put_mismatched, put_half, put_client])
-def test_files_that_are_not_good_leave_the_old_in_force(secure, put):
+def test_invalid_files_leave_the_old_in_force(secure, put):
     secured = secure(peopleClients={"names": ["op"]})
     certificate, key, fault = put(secured, None)
     line = secured.swap(secured.authority, certificate, key)
@@ -380,7 +380,7 @@ def test_files_that_are_not_good_leave_the_old_in_force(secure, put):
     judged(secured.verb(secured.client))
 
 
-def test_files_that_are_gone_leave_the_old_in_force(secured):
+def test_missing_files_leave_the_old_in_force(secured):
     seen = len(secured.service.log.lines)
     (secured.files / "..data").unlink()
     line = secured.service.log.wait_for({"mod": "tls", "level": "warn"}, after=seen)
@@ -388,7 +388,7 @@ def test_files_that_are_gone_leave_the_old_in_force(secured):
     judged(secured.verb(secured.client))
 
 
-def test_metrics_tell_when_the_certificate_ends(secure):
+def test_metrics_show_the_expiry_of_the_certificate(secure):
     secured = secure(peopleClients={"names": ["op"]})
     told = metrics_of(secured)
     ends = float(told["gpu_extender_tls_certificate_expiration_timestamp_seconds"])
@@ -422,18 +422,18 @@ def good(tmp_path):
 OPEN = {"verbs": "0.0.0.0:0", "people": "127.0.0.1:0"}
 
 
-def test_good_files_are_good(judge, good):
+def test_valid_files_are_accepted(judge, good):
     assert judge(tls=good[0], listen={"verbs": "0.0.0.0:0", "people": "[::]:0"}) == ""
 
 
 @pytest.mark.parametrize("key", ["certificateFile", "privateKeyFile", "clientCAFile"])
-def test_files_are_given_together(judge, good, key):
+def test_tls_files_are_required_together(judge, good, key):
     said = judge(tls={**good[0], key: ""})
     assert f"/policy.yaml: tls.{key}: is missing" in said
 
 
 @pytest.mark.parametrize("key", ["certificateFile", "privateKeyFile", "clientCAFile"])
-def test_files_must_be_there_and_hold_what_they_should(judge, good, key, write):
+def test_tls_files_must_exist_and_be_valid(judge, good, key, write):
     assert "No such file" in judge(tls={**good[0], key: "/nowhere/x.pem"})
     assert "/policy.yaml: tls: /nowhere/x.pem: " in judge(tls={**good[0], key: "/nowhere/x.pem"})
     assert "in PEM that can be read" in judge(tls={**good[0], key: str(write("empty.pem", ""))})
@@ -441,14 +441,14 @@ def test_files_must_be_there_and_hold_what_they_should(judge, good, key, write):
     assert "in PEM that can be read" in judge(tls={**good[0], key: wrong})
 
 
-def test_a_certificate_that_has_ended_is_not_good(judge, good):
+def test_check_rejects_an_expired_certificate(judge, good):
     files, authority = good
     certificate, key = authority.server("old", days=-1)
     files = {**files, "certificateFile": str(certificate), "privateKeyFile": str(key)}
     assert re.search(r"has expired: it was valid until 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$", judge(tls=files).rstrip())
 
 
-def test_a_certificate_that_has_ended_is_warned_of_and_can_be_renewed(secured):
+def test_an_expired_certificate_is_logged_and_can_be_renewed(secured):
     """Probes and metrics go on meanwhile, and a new one is found."""
     seen = len(secured.service.log.lines)
     certificate, key = secured.authority.server("old", days=-1)
@@ -465,7 +465,7 @@ def test_a_certificate_that_has_ended_is_warned_of_and_can_be_renewed(secured):
 
 @pytest.mark.parametrize("listener", ["verbs", "people"])
 @pytest.mark.parametrize("address", ["0.0.0.0:8888", "[::]:8888", "192.0.2.1:8888", "128.0.0.1:8888"])
-def test_what_others_reach_needs_tls_or_a_word(judge, listener, address):
+def test_public_addresses_need_tls_or_an_opt_out(judge, listener, address):
     said = judge(listen={listener: address})
     option = {"verbs": "insecureVerbs", "people": "insecurePeople"}[listener]
     assert f'/policy.yaml: listen.{listener}: is "{address}"' in said
@@ -476,16 +476,16 @@ def test_what_others_reach_needs_tls_or_a_word(judge, listener, address):
     assert judge("--print-policy", listen={listener: address}) == said
 
 
-def test_the_option_does_not_open_what_the_policy_closes(judge, run_binary):
+def test_the_listen_option_needs_tls_too(judge, run_binary):
     assert judge("--listen", "0.0.0.0:8888").startswith('gpu-extender: listen.verbs: is "0.0.0.0:8888"')
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "127.9.9.9:1", "[::1]:1", "[::ffff:127.0.0.1]:1"])
-def test_this_machine_needs_neither(judge, address):
+def test_loopback_needs_no_tls(judge, address):
     assert judge(listen={"verbs": address, "people": address, "probes": "0.0.0.0:1"}) == ""
 
 
-def test_what_is_insecure_is_told(start_service, write):
+def test_insecure_settings_are_logged(start_service, write):
     policy = {**HEAD, "listen": {"verbs": "0.0.0.0:0", "insecureVerbs": True, "people": "127.0.0.1:0", "probes": "127.0.0.1:0"}}
     service = start_service("--config", write("policy.yaml", json.dumps(policy)), "--cluster-file", write("c.json", '{"kind":"List"}'), listen=None)
     assert [line["addr"] for line in service.log.fields() if "insecureVerbs" in line.get("msg", "")] == ["0.0.0.0:0"]

@@ -36,7 +36,7 @@ def make_long(file):
     return "\n".join(text.splitlines()[1:3])
 
 
-def test_a_key_that_was_replaced_is_wiped(tmp_path, start_service):
+def test_a_replaced_key_is_wiped(tmp_path, start_service):
     secured = Secured(tmp_path, start_service)
     keys = []
     for name in ("first", "second"):
