@@ -1,16 +1,16 @@
-"""Reads tests/cases: one folder a case, and in it a cluster, a pod, what must be answered about them, and why.
+"""Reads tests/cases: each folder is a case with a cluster, a pod, the expected answers and the reason.
 
     cluster.yaml    a cluster file
-    pod.yaml        the pod that is asked about
-    policy.yaml     the policy file; where there is none, the built-in policy is in force
+    pod.yaml        the pod of the requests
+    policy.yaml     the policy file; without one the built-in policy applies
     expected.yaml   because: one sentence
-                    filter:     {fits: [node], refuses: {node: its message}}: these nodes are asked about, in this order
-                    prioritize: {node: score}, the best first: these nodes are asked about; {}: all are, and none has a score
-                    preempt:    {helps: {node: [UIDs]}, inVain: {node: [UIDs]}}: where evicting these pods makes room for the pod
-                    dryRun:     a workload's answer, as expectations.py explains it; what is not among `reasons` fits
+                    filter:     {fits: [node], refuses: {node: its message}}: the request has these nodes, in this order
+                    prioritize: {node: score}, the best first: the request has these nodes; {}: it has all, and none gets a score
+                    preempt:    {helps: {node: [UIDs]}, inVain: {node: [UIDs]}}: nodes where evicting these pods makes room
+                    dryRun:     a workload's answer, in the format of expectations.py; a node absent from `reasons` fits
 
-A folder with an expected.yaml is a case. What it lacks else is taken from the folder above it, up to tests/cases, so that cases can share
-a cluster. Nothing here asks the service.
+A folder with an expected.yaml is a case. It inherits other missing files from the folders above it, up to tests/cases, so that
+cases can share a cluster. This module sends no request.
 """
 
 import os
@@ -35,7 +35,7 @@ class Case:
         assert not strange and self.expected["because"] and set(self.expected) & QUESTIONS, f"{self.name}: {sorted(self.expected)}"
 
     def path(self, name):
-        """Of this folder's file, or of the nearest above; None where there is none."""
+        """The text of this folder's file, or of the nearest folder above; None if absent."""
         folder = self.folder
         while folder.startswith(FOLDER):
             path = os.path.join(folder, name)
@@ -57,15 +57,15 @@ class Case:
         return yaml.safe_load(self.text(name))
 
     def reasons(self):
-        """Names of the reasons that the dry run is to give."""
+        """Names of the reasons that the dry run must give."""
         return set(self.expected.get("dryRun", {}).get("reasons", {}))
 
     def messages(self):
-        """Those that filter is to give."""
+        """Names of the reasons that filter must give."""
         return set(self.expected.get("filter", {}).get("refuses", {}).values())
 
     def dry_run_entry(self, node_names):
-        """As expectations.differences() takes it, with the nodes that fit."""
+        """The entry for expectations.differences(), with the nodes that fit."""
         want = self.expected["dryRun"]
         refused = {name for names in want.get("reasons", {}).values() for name in names}
         named = {key: self.pod["metadata"][key] for key in ("name", "namespace")}

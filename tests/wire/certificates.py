@@ -1,4 +1,4 @@
-"""Certificate authorities of a test's own, by openssl: what they sign is right unless a test asks for something wrong."""
+"""Certificate authorities made with openssl. The certificates are valid unless a test requests a fault."""
 
 import os
 import subprocess
@@ -14,8 +14,8 @@ def openssl(*command):
 
 
 class Authority:
-    """Keeps its files in `folder`, a pathlib.Path that is made: NAME.crt and NAME.key, and the same of whoever it signs for. An authority that
-    is there already is taken as it is."""
+    """Creates `folder`, a pathlib.Path, and stores NAME.crt and NAME.key there, for itself and for each certificate it signs. An
+    existing authority is reused."""
 
     def __init__(self, folder, name="ca"):
         self.folder, self.name = folder, name
@@ -35,7 +35,7 @@ class Authority:
         openssl(*command, "-config", str(self.path("openssl.cnf")), "-newkey", *kind, "-nodes", *files)
 
     def sign(self, name, subject, *extensions, days=2, kind=CURVE):
-        """(certificate, key) as paths. days below 0: it has expired. kind: of key."""
+        """Returns the paths (certificate, key). days below 0: expired. kind: type of key."""
         self._with_new_key("req", "-new", "-subj", subject, name=name, out="csr", kind=kind)
         extended = self.path(f"{name}.ext")
         extended.write_text("\n".join(("basicConstraints=critical,CA:FALSE", *extensions)), encoding="utf-8")
@@ -45,7 +45,7 @@ class Authority:
         return certificate, self.path(f"{name}.key")
 
     def revoke(self, *certificates, out="revoked.pem", over=False):
-        """The path of a list (CRL) of all certificates that were revoked so far, these among them. over: it should have been renewed."""
+        """Revokes these certificates. Returns the path of a CRL of all revoked so far. over: its next update is overdue."""
         database, folder = self.path("index.txt"), self.path("openssl-ca.cnf")
         database.touch()
         text = f"[ca]\ndefault_ca = it\n[it]\ndatabase = {database}\ndefault_md = sha256\ndefault_crl_days = 1\nunique_subject = no\n"
@@ -65,7 +65,7 @@ class Authority:
 
 
 def mount(folder, authority, certificate, key):
-    """Puts the three files into `folder` as the kubelet mounts a Secret: a link is changed, and with it all of them at once."""
+    """Writes the three files like the kubelet mounts a Secret: one symbolic link switches all of them at once."""
     number = sum(1 for each in os.listdir(folder) if each.startswith("..v")) if folder.is_dir() else 0
     version = folder / f"..v{number}"
     version.mkdir(parents=True)

@@ -52,7 +52,7 @@ def start_over(start_service, write):
 
 @pytest.fixture
 def start_alone(start_service, write):
-    """start_alone(cluster's field="value", ...) -> a Service that follows an API server which is not there."""
+    """start_alone(cluster's field="value", ...) -> a Service that follows an unreachable API server."""
 
     def start(**cluster):
         there = {"server": "https://127.0.0.1:1", **cluster}
@@ -68,13 +68,13 @@ def start_alone(start_service, write):
 
 @pytest.fixture
 def alone(start_alone):
-    """A service that follows an API server which is not there."""
+    """A service that follows an unreachable API server."""
     return start_alone()
 
 
 @pytest.fixture(scope="module")
 def service():
-    """A service over examples/sample-cluster.yaml, shared by the tests of one file: for tests that only ask."""
+    """A service over examples/sample-cluster.yaml, shared by the read-only tests of one file."""
     running = Service("--cluster-file", SAMPLE_CLUSTER)
     yield running
     running.stop()
@@ -82,7 +82,7 @@ def service():
 
 @pytest.fixture(scope="module")
 def packing_service():
-    """The same, but that it packs."""
+    """The same with placement policy binpack."""
     running = Service("--cluster-file", SAMPLE_CLUSTER, *PACKING)
     yield running
     running.stop()
@@ -107,7 +107,7 @@ def prometheus_binary():
 
 @pytest.fixture(scope="module")
 def module_service(tmp_path_factory):
-    """module_service(node, pod, ...) -> a Service that the tests of one file share: for tests that only ask."""
+    """module_service(node, pod, ...) -> a Service shared by the read-only tests of one file."""
     with contextlib.ExitStack() as services:
 
         def start(*items, options=()):
@@ -143,7 +143,7 @@ def follow(api, tmp_path):
 
 @pytest.fixture
 def follower(follow):
-    """A Follower that has all there is."""
+    """A Follower whose ledger has caught up."""
     service = follow()
     service.settle()
     return service

@@ -1,17 +1,17 @@
-"""Compares a DryRunResult with what a file in tests/wire/expected says of it, and tells every difference in words.
+"""Compares a DryRunResult with a file in tests/wire/expected, and describes every difference.
 
 The files hold one entry a manifest. All keys are optional but `because` and one of `workloads` and `skipped`:
 
-    because:        which words (of the document, or of the issue) make the answer right
+    because:        the words of the document or the issue that justify the answer
     workloads:      in the order of the answer
       - kind, name, namespace (where left out: default)
-        part:         where an object has several templates: a word of this one's path
+        part:         if an object has several templates: a word of this one's path
         replicas:     how many pods
         placedOn:     the node of each replica that is placed, in order
-        placedOnEach: the same for a DaemonSet, where order says nothing
+        placedOnEach: the same for a DaemonSet, in any order
         more:         how many more would fit after that
         fits:         exactly these nodes can take the pod now, before any is placed
-        reasons:      {reason: nodes it is given for}; nodes that are not named may have any
+        reasons:      {reason: its nodes}; unnamed nodes may have any
         lacks:        {node: {resource: how much is missing}}
         messages:     words that every unfit node's message has
         messagesOf:   {node: words that its message has}
@@ -46,7 +46,7 @@ def load(name):
 
 
 def differences(entry, answer, node_names):
-    """What is not as expected, one line each; nothing if all is."""
+    """Returns one line for each difference."""
     missing = RESULT_KEYS - set(answer)
     if missing:
         return [f"the answer has no {', '.join(sorted(missing))}"]
@@ -138,7 +138,7 @@ def verdicts(want, have, node_names):
 
 
 def messages(want, have):
-    """Where all nodes lack a word, only the first is told."""
+    """If all nodes lack a word, only the first is reported."""
     for item in have["nodes"]:
         words = want.get("messagesOf", {}).get(item["node"], [])
         words = words if item["fits"] else [*words, *want.get("messages", [])]

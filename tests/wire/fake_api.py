@@ -1,7 +1,7 @@
 """A fake API server that fails on demand: HTTP/1.1, with or without TLS, threads, on loopback.
 
-What it knows is in fake_store.py, what goes wrong with a request in fake_faults.py; this is the wire, and watches, which do what
-they are told while they are open: end(), cut_in_line(), say(bytes), tell(event), go_silent().
+fake_store.py holds its objects, fake_faults.py the faults of requests. This module has the connections, and the watches that a
+test controls while they are open: end(), cut_in_line(), say(bytes), tell(event), go_silent().
 """
 
 import http.server
@@ -34,7 +34,7 @@ CHUNK_BYTES = 1 << 20
 
 
 def user_spec(user):
-    """How a SubjectAccessReview names the user of a TokenReview."""
+    """The user of a TokenReview in the form of a SubjectAccessReview."""
     return {"user" if key == "username" else key: value for key, value in user.items()}
 
 
@@ -47,7 +47,7 @@ def bookmark(kind, version):
 
 
 class Stream:
-    """A watch that is open. Tests tell it what to do; its thread does it."""
+    """An open watch. Tests control it; its own thread writes."""
 
     def __init__(self, api, kind):
         self.api, self.kind = api, kind
@@ -60,11 +60,11 @@ class Stream:
             self.api.changed.notify_all()
 
     def end(self):
-        """The server ends it well."""
+        """The server ends the watch normally."""
         self._do("end")
 
     def cut_in_line(self):
-        """In the middle of an event the connection is closed."""
+        """Closes the connection in the middle of an event."""
         self._do("say", event_bytes("ADDED", {"kind": KINDS[self.kind], "metadata": {"name": "half"}})[:-20])
         self._do("cut")
 
@@ -75,7 +75,7 @@ class Stream:
         self.say(event_bytes(type_, item))
 
     def go_silent(self):
-        """Nothing comes of it any more but what it is told to say."""
+        """From now on the watch sends only what a test passes to say() and tell()."""
         with self.api.changed:
             self.silent = True
 
@@ -149,7 +149,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_DELETE = do_PATCH = do_PUT = do_other
 
     def certificate_name(self):
-        """Of the client; None: it has shown none."""
+        """The client's certificate; None: it sent none."""
         certificate = self.api.tls and self.connection.getpeercert()
         return certificate["subject"][0][0][1] if certificate else None
 
@@ -199,7 +199,7 @@ class Server(http.server.ThreadingHTTPServer):
             super().finish_request(request, client_address)
 
     def handle_error(self, request, client_address):
-        """A client that has gone is no error of a test."""
+        """A disconnected client is no error."""
 
 
 # Whose they are, and for which server: "named" is not for its address.
@@ -208,7 +208,7 @@ CERTIFICATES.update({"client": "DNS:client", "other-client": "DNS:client"})
 
 
 def make_certificate(folder, name):
-    """A self-signed one, and its key: their paths."""
+    """Creates a self-signed certificate and its key; returns their paths."""
     certificate, key = os.path.join(folder, f"{name}.crt"), os.path.join(folder, f"{name}.key")
     command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
     command += ["-subj", f"/CN={name}", "-addext", f"subjectAltName={CERTIFICATES[name]}", "-keyout", key, "-out", certificate]
@@ -224,13 +224,13 @@ class FakeApi:
         self.changed = self.store.changed
         self.faults = Faults(self.changed)
         self.streams = []
-        self.token = None  # what Authorization must be, where it is not None
-        self.people = {}  # token: the user whose it is, as TokenReview tells it
+        self.token = None  # the required Authorization header, if not None
+        self.people = {}  # token: its user, as in a TokenReview
         self.rights = set()  # (user's name, verb, path)
         self.is_deaf = False  # connections are closed before anything is read
         self.era = 0  # connections of an earlier one are closed at their next request
         self.ways = {}  # what was asked ("bind"): the other ends of the connections that it came by
-        self.callers = set()  # with TLS, who asked by client certificate; None: without one
+        self.callers = set()  # with TLS: subjects of the client certificates; None: without one
         self.connected = set()  # the addresses of all connections' other ends
         self.closing = False
         self.server = Server((HOST, 0), Handler)
@@ -239,12 +239,12 @@ class FakeApi:
         if tls:
             self.certificates = {name: make_certificate(tls, name) for name in CERTIFICATES}
             self.tls.load_cert_chain(*self.certificates["own"])
-            # As kube-apiserver would, it takes HTTP/2 from who offers it; but speaks none.
+            # Like kube-apiserver it accepts HTTP/2 if offered, but speaks only HTTP/1.1.
             self.tls.set_alpn_protocols(["h2", "http/1.1"])
             self.tls.verify_mode = ssl.CERT_OPTIONAL
             for name in ("client", "other-client"):
                 self.tls.load_verify_locations(self.certificates[name][0])
-            # The handshake is for the connection's own thread.
+            # The connection's own thread does the handshake.
             self.server.socket = self.tls.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
 
     def __enter__(self):

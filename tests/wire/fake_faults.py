@@ -1,19 +1,19 @@
-"""What a test tells a fake API server to do wrong. The wire itself is fake_api.py's.
+"""The faults that a test injects into a fake API server. fake_api.py has the connections.
 
 Every request has a name: "list pods", "page pods" (one with a continue token), "watch pods", "get pods", "bind". Patterns of
-names say what the next `times` requests of them shall meet (None: until heal()):
+names select the fault of the next `times` matching requests (None: until heal()):
 
     fail("list pods", 500)          a Status with this code, maybe with Retry-After
     garble("list pods", b"[1")      200 with this body instead of the right one
     mislabel("list pods", "x/y")    the right answer with a wrong Content-Type
     redirect("list pods")           to "/elsewhere"
-    truncate("list pods")           the first half of the right body, and a good end: it is the JSON that is cut
+    truncate("list pods")           the first half of the right body and a regular end: only the JSON is cut
     cut("list pods")                the first half of the right body, then the connection is closed
     lose_answer("bind")             it takes effect, and the connection is closed without an answer
     lose("bind")                    it takes no effect, and the connection is closed without an answer
-    hold("bind")                    nothing happens before release()
-    drip("list pods")               the right answer byte by byte, and the last one not before release()
-    delay("bind", 4)                nothing happens for 4 s
+    hold("bind")                    waits for release()
+    drip("list pods")               the right answer byte by byte; the last byte waits for release()
+    delay("bind", 4)                waits 4 s
 """
 
 import fnmatch
@@ -53,7 +53,7 @@ class Hold:
 
 
 class Drip(Hold):
-    """Answers that come byte by byte, and end when they are released."""
+    """Answers sent byte by byte that end when released."""
 
     def __call__(self, handler, make):
         code, value, _ = make()
@@ -68,7 +68,7 @@ class Drip(Hold):
 
 
 class Faults:
-    """The rules, and what was asked. changed: notified whenever something happens that somebody may wait for."""
+    """The rules and the requests so far. changed: notified after every event that a thread may wait for."""
 
     def __init__(self, changed):
         self.changed = changed
@@ -76,7 +76,7 @@ class Faults:
         self.asked = []  # (name, when) of all requests
 
     def note(self, name):
-        """Of a request that came: the fault that it meets, or None."""
+        """Records a request; returns its fault or None."""
         with self.changed:
             self.asked.append((name, time.monotonic()))
             self.changed.notify_all()
@@ -158,7 +158,7 @@ class Faults:
         self._add(name, fault, times)
 
     def times_of(self, name):
-        """When the requests came."""
+        """The times of the matching requests."""
         with self.changed:
             return [at for asked, at in self.asked if fnmatch.fnmatchcase(asked, name)]
 

@@ -1,8 +1,8 @@
-"""What a fake API server knows: objects of a few kinds, their versions, and the events that a watch is told.
+"""The store of a fake API server: objects of a few kinds, their versions, and the events of watches.
 
 It follows docs of Kubernetes where the service relies on them: one counter of versions for all, lists at one version in pages,
 events after a version, a field selector under which a pod that stops matching is DELETED with what it was before, and Binding
-as the real server's BindingREST decides it. An object that is in here is never changed, only replaced.
+as the real server's BindingREST decides. A stored object is never modified, only replaced.
 """
 
 import itertools
@@ -34,7 +34,7 @@ def key_of(item):
 
 
 def stamped(item, version):
-    """A copy with this version. What is long comes after what names it, as the API server writes it."""
+    """A copy with this version. The metadata comes before the long members, in the order of the API server."""
     metadata = dict(item["metadata"])
     first = {name: metadata.pop(name) for name in ("name", "namespace", "uid") if name in metadata}
     metadata.pop("resourceVersion", None)
@@ -46,14 +46,14 @@ def matches(item, selector):
 
 
 class Store:
-    """All methods may be called by any thread. `changed` is notified whenever something happens that somebody may wait for."""
+    """Any thread may call any method. `changed` is notified after every event that a thread may wait for."""
 
     def __init__(self):
         self.changed = threading.Condition()
         self.version = 1000
         self.objects = {kind: {} for kind in KINDS}
         self.events = {kind: [] for kind in KINDS}  # (version, before, after)
-        self.oldest = {kind: 0 for kind in KINDS}  # events up to this one are forgotten
+        self.oldest = {kind: 0 for kind in KINDS}  # events up to this version were compacted
         self.pages = {}  # token -> (version, the items that are left)
         self.tokens = itertools.count()
         self.bound = []  # (uid, node) of every Binding that took effect
@@ -70,7 +70,7 @@ class Store:
         self.changed.notify_all()
 
     def put(self, *items):
-        """Each is new, or replaces the one of its name."""
+        """Creates each object, or replaces the one of its name."""
         kinds = {name: kind for kind, name in KINDS.items()}
         with self.changed:
             for item in items:
@@ -87,7 +87,7 @@ class Store:
             self._replace(kind, (namespace, name), merged(self.objects[kind][namespace, name], changes))
 
     def get(self, kind, name, namespace=""):
-        """None where there is none."""
+        """The object, or None if absent."""
         with self.changed:
             return self.objects[kind].get((namespace, name))
 
@@ -96,13 +96,13 @@ class Store:
             return list(self.objects[kind].values())
 
     def forget(self, kind):
-        """As etcd's compaction: no watch may begin at a version before now."""
+        """Like etcd's compaction: no watch may begin at an earlier version."""
         with self.changed:
             self.events[kind].clear()
             self.oldest[kind] = self.version
 
     def list(self, kind, limit, token, selector):
-        """A List object; None where the token is not known any more."""
+        """A List object; None if the token has expired."""
         with self.changed:
             if token:
                 version, left = self.pages.pop(token, (0, None))

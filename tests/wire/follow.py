@@ -1,6 +1,6 @@
-"""The service following a fake API server: started over it, and compared with what is true there.
+"""The service following a fake API server, compared with the objects of that server.
 
-Waiting is for what the service says (its metrics, /readyz, /v1/inventory): everything here ends as soon as that is so.
+Waits poll what the service reports (metrics, /readyz, /v1/inventory) and end as soon as the condition holds.
 """
 
 import json
@@ -13,12 +13,12 @@ from service import BINARY, LIMIT_S, LITTLE_QUARANTINE, Service
 
 SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
 LABEL = re.compile(r'([a-z]+)="([^"]*)"')
-# The least that the policy allows for the silence of a watch.
+# The minimum that the policy allows for the silence of a watch.
 SILENCE_S = 5
 # One second more than in a cluster, as sanitizers and busy machines are slow. After its start the service holds bindings for
 # this time and one second.
 BIND_S = 3
-# What the log says when bindings of a predecessor can take effect no more.
+# The log message once bindings of a predecessor can no longer take effect.
 SENT = "bindings are sent from now on"
 OBJECT_BYTES = 4 * 1024 * 1024
 # Of resident memory, beyond what was there when all was well first: sanitizers keep some of what was freed.
@@ -26,7 +26,7 @@ BACK_BYTES = 96 * 1024 * 1024
 
 
 def tells_memory(binary):
-    """ThreadSanitizer remembers all that was ever touched: how much a program holds cannot be seen then."""
+    """ThreadSanitizer keeps shadow memory of everything touched, so memory in use cannot be measured."""
     with open(binary, "rb") as file:
         return b"__tsan_init" not in file.read()
 
@@ -67,7 +67,7 @@ class Follower(Service):
             super()._wait_until_ready()
 
     def wait(self, what, done, shown=lambda: ""):
-        """Until done() says something; that."""
+        """Waits until done() returns a true value; returns it."""
         end = time.monotonic() + LIMIT_S
         while not (said := done()):
             assert time.monotonic() < end, f"waited in vain until {what}:\n{shown()}\n{self.get('/readyz')}\n{self.log.text()}"
@@ -84,17 +84,17 @@ class Follower(Service):
         return total
 
     def relists(self, kind="pods", **labels):
-        """Without the one that follows every start, before the first binding (cause "behind")."""
+        """Excludes the relist after every start, before the first binding (cause "behind")."""
         n = self.metric("gpu_extender_watch_relists_total", kind=kind, **labels)
         return n if labels else n - self.metric("gpu_extender_watch_relists_total", kind=kind, cause="behind")
 
     def freshness(self, kind="pods"):
-        """What /v1/inventory says of how a kind is followed."""
+        """The state of a kind's watch in /v1/inventory."""
         kinds = {item["kind"]: item for item in self.get("/v1/inventory").json()["freshness"]}
         return kinds[kind]
 
     def truth(self):
-        """As the API server's objects say: of each node the GPUs it has and the pods that hold them; the pods without a node."""
+        """By the API server's objects: each node's GPUs and the pods that hold them, and the pods without a node."""
         pods = [pod for pod in self.api.store.all("pods") if pod["status"]["phase"] not in ("Succeeded", "Failed")]
         nodes = {
             node["metadata"]["name"]: (
@@ -106,7 +106,7 @@ class Follower(Service):
         return nodes, {pod["metadata"]["uid"] for pod in pods if not pod["spec"].get("nodeName")}
 
     def ledger(self):
-        """The same as the service says; of pods without a node it says nothing before it is ready."""
+        """The same as the service reports it. It lists pods without a node only once it is ready."""
         nodes = {}
         for node in self.get("/v1/inventory").json()["nodes"]:
             amounts = node["resources"][GPU]
@@ -116,7 +116,7 @@ class Follower(Service):
         return nodes, {pod["uid"] for pod in self.get("/v1/pending").json().get("pods", [])}
 
     def is_clean(self):
-        """Nothing is under way, nothing stands in the way."""
+        """Whether no request is in progress and no fault is active."""
         inventory = self.get("/v1/inventory").json()
         open_ = self.metric("gpu_extender_reservations_open") + self.metric("gpu_extender_bind_attempts_open")
         return inventory["usable"] and not inventory["problems"] and open_ == 0 and self.get("/readyz").status == 200
@@ -134,7 +134,7 @@ class Follower(Service):
         assert not TELLS_MEMORY or self.memory("VmRSS") < self.calm[1] + BACK_BYTES
 
     def wait_until_it_binds(self):
-        """After its start it holds bindings, and mostly lists the pods once more. The newest watch is the one that stays."""
+        """After its start the service holds bindings and usually relists the pods. The newest watch stays."""
         self.log.wait_for({"msg": SENT})
         self.wait(
             "the watch after that list is open",

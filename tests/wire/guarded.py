@@ -1,6 +1,6 @@
-"""A service over TLS that asks people who they are: over an API server, or over a cluster file.
+"""A service over TLS that authenticates users, over an API server or a cluster file.
 
-Probes are on a socket of their own, without TLS.
+Probes have their own socket without TLS.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from fake_api import HOST
 from follow import Follower, policy
 from service import LIMIT_S, Answer, Service
 
-# Of all that people may ask.
+# Paths of every kind that users may request.
 PATHS = (
     ("GET", "/v1/inventory"),
     ("GET", "/v1/pending"),
@@ -45,12 +45,12 @@ def tls_policy(folder, **authentication):
 
 
 class Guarded:
-    """What both have in common. A mixin: what is asked by visit() comes without a certificate, all else is the operator's."""
+    """A mixin for both. visit() sends requests without a certificate; all others use the operator's."""
 
     tls = operator = None
 
     def prepare(self, folder, authentication):
-        """The options that it takes, with files in `folder`."""
+        """The options of the service, with files in `folder`."""
         text, self.tls, self.operator = tls_policy(folder, **authentication)
         (folder / "guarded.yaml").write_text(text, encoding="utf-8")
         return "--config", folder / "guarded.yaml"
@@ -65,7 +65,7 @@ class Guarded:
         return http.client.HTTPSConnection(host, int(port), timeout=LIMIT_S, context=tls)
 
     def visit(self, token=None, path="/v1/inventory", method="GET", body=None, header=None):
-        """header: the whole of Authorization, if not for a token."""
+        """header: the whole Authorization value, instead of a token."""
         header = f"Bearer {token}" if token else header
         with contextlib.closing(self.connect(self.tls)) as connection:
             connection.request(method, path, json.dumps(body) if body else None, {"Authorization": header} if header else {})

@@ -1,4 +1,4 @@
-"""What manifests/overlays/monitoring asks of Prometheus: the alerts, and the queries of the dashboard."""
+"""The alerts and dashboard queries of manifests/overlays/monitoring."""
 
 import json
 import os
@@ -11,7 +11,7 @@ OVERLAY = os.path.join(ROOT, "manifests/overlays/monitoring")
 METRIC = re.compile(r"\b(?:gpu_extender|process)_[a-z0-9_]+")
 # Of a histogram, by the name that its samples have.
 PART = re.compile(r"_(?:bucket|sum|count)$")
-# What Grafana puts in the place of its own variables.
+# The values that replace Grafana's variables.
 VARIABLES = {"$__rate_interval": "1m"}
 
 
@@ -21,7 +21,7 @@ def read(name):
 
 
 def rule_groups():
-    """What a Prometheus without the operator reads."""
+    """The configuration of a Prometheus without the operator."""
     return {"groups": yaml.safe_load(read("rules.yaml"))["spec"]["groups"]}
 
 

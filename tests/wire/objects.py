@@ -1,6 +1,6 @@
-"""Kubernetes objects for the tests: small, and right unless a test asks for something wrong; and lists of them.
+"""Small Kubernetes objects and lists for the tests, valid unless a test requests a fault.
 
-A node has 8 A100 unless told otherwise, a pod asks for one GPU. Nothing here knows the service.
+By default a node has 8 A100 and a pod requests one GPU. This module does not use the service.
 """
 
 import copy
@@ -11,7 +11,7 @@ A100 = "NVIDIA-A100-SXM4-80GB"
 
 
 def merged(base, changes):
-    """A copy of base with changes written into it, mapping by mapping; None takes a member out."""
+    """A copy of base with the changes merged in; None removes a member."""
     result = copy.deepcopy(base)
     for key, value in changes.items():
         if value is None:
@@ -24,7 +24,7 @@ def merged(base, changes):
 
 
 def node(name, gpus=8, model=A100, resource=GPU, **changes):
-    """model None: no label tells it; gpus None: no such resource. changes: metadata={...}, spec={...}, status={...}."""
+    """model None: no model label; gpus None: no such resource. changes: metadata={...}, spec={...}, status={...}."""
     amounts = {"cpu": "64", "memory": "512Gi", "pods": "110"}
     if gpus is not None:
         amounts[resource] = str(gpus)
@@ -50,7 +50,7 @@ def container(name="main", gpus=1, resource=GPU, **changes):
 
 
 def pod(name="train-0", gpus=1, on=None, resource=GPU, **changes):
-    """on: the node it runs on. gpus None: it asks for none."""
+    """on: its node. gpus None: it requests none."""
     made = {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -64,7 +64,7 @@ def pod(name="train-0", gpus=1, on=None, resource=GPU, **changes):
 
 
 def annotated(name="train-0", gpus=1, **annotations):
-    """A pod with annotations of ours: annotated(models="A100") sets gpu-extender.io/models."""
+    """A pod with gpu-extender annotations: annotated(models="A100") sets gpu-extender.io/models."""
     named = {"gpu-extender.io/" + key.replace("_", "-"): value for key, value in annotations.items()}
     return pod(name, gpus, metadata={"annotations": named})
 
@@ -78,7 +78,7 @@ def list_text(*objects):
 
 
 def kindless(item):
-    """As the items of a NodeList or PodList are that the API server itself wrote."""
+    """The items as in a NodeList or PodList of the API server."""
     return {key: value for key, value in item.items() if key not in ("kind", "apiVersion")}
 
 
@@ -92,7 +92,7 @@ def filter_args(asking, names=None, nodes=None):
 
 
 def preempt_args(asking, victims, whole=False):
-    """ExtenderPreemptionArgs; victims: node -> UIDs. A node's count of violations is the length of its name, to be known again."""
+    """ExtenderPreemptionArgs; victims: node -> UIDs. A node's count of violations is the length of its name, so that tests recognise it."""
     made = {}
     for name, uids in victims.items():
         pods = [{"metadata": {"uid": uid, "name": uid, "namespace": "ml"}} if whole else {"UID": uid} for uid in uids]
@@ -108,6 +108,6 @@ BIND_ARGS = {"PodName": "train-0", "PodNamespace": "ml", "PodUID": "pod-train-0"
 
 
 def fill(store):
-    """What is in a fake API server (fake_store.py) when a test begins."""
+    """The initial objects of a fake API server (fake_store.py)."""
     namespace = {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "ml", "uid": "ns-ml"}}
     store.put(namespace, node("a"), node("b", 4), *(pod(f"old-{i}", on="a") for i in range(3)))

@@ -1,7 +1,7 @@
-"""docs/openapi.yaml as the judge of answers.
+"""Validates answers by docs/openapi.yaml.
 
-The document leaves objects open, as clients must ignore members they do not know. Here it is read strictly: what we answer
-must not have members that the document does not list. Knows nothing of what the answers mean.
+The document leaves objects open, because clients must ignore unknown members. This module reads it strictly: an answer must not
+have undocumented members. It does not interpret answers.
 """
 
 import copy
@@ -45,7 +45,7 @@ def close(schema):
 
 
 class Judge:
-    """Says what is wrong with an answer, by the document."""
+    """Returns the faults of an answer by the document."""
 
     def __init__(self, document):
         self.document = document
@@ -71,7 +71,7 @@ class Judge:
         ]
 
     def faults(self, schema, value):
-        """One line for each way in which the value is not as the schema says; nothing if it is."""
+        """Returns one line for each violation of the schema."""
         closed = copy.deepcopy(schema)
         close(closed)
         validator = jsonschema.Draft202012Validator({**closed, "components": self.strict})
@@ -93,12 +93,12 @@ class Judge:
 
 
 def value_of(answer, media):
-    """A number that is written as a real is no integer, also where it is whole: an amount must not be 1.0."""
+    """A number written as a real is no integer, even if whole: an amount must not be 1.0."""
     return json.loads(answer.body, parse_float=decimal.Decimal) if media == "application/json" else answer.text
 
 
 def leaves(errors):
-    """The errors, and below an error of several choices those of each choice: they tell what is wrong."""
+    """The errors; for an error of several choices also those of each choice, which name the fault."""
     for error in errors:
         yield error
         yield from leaves(error.context or [])

@@ -1,4 +1,4 @@
-"""A real Prometheus as a process of its own, which reads one or more services every second and has rules. Asked over its HTTP API."""
+"""A real Prometheus process with rules. It scrapes one or more services every second; tests query its HTTP API."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import urllib.request
 import pytest
 from service import LIMIT_S, ROOT
 
-# So many times each service is to be read before anything is asked: rates need two.
+# Number of scrapes of each service before the first query: rates need two.
 SCRAPES = 3
 
 
@@ -24,7 +24,7 @@ def free_address():
 
 
 def fetched(name):
-    """The path of a program that scripts/setup takes out of a package where it is not installed."""
+    """The path of a program. If it is not installed, scripts/setup extracts it from a package."""
     there = os.path.join(ROOT, ".cache", name)
     found = shutil.which(name) or (there if os.path.exists(there) else None)
     if not found:
@@ -71,7 +71,7 @@ class Prometheus:
         return said
 
     def ask(self, path, **query):
-        """The data of an answer; an error of the API is one here. While it does not listen yet: None."""
+        """The data of an answer. An error of the API raises. None while Prometheus does not listen yet."""
         url = f"http://{self.address}/api/v1/{path}?{urllib.parse.urlencode(query)}"
         try:
             with urllib.request.urlopen(url, timeout=LIMIT_S) as answer:
@@ -86,6 +86,6 @@ class Prometheus:
         return found["data"]
 
     def value(self, expression):
-        """The samples, as [(labels, value)]; [] too while it does not listen."""
+        """The samples as [(labels, value)]; [] while Prometheus does not listen yet."""
         data = self.ask("query", query=expression)
         return [(sample["metric"], float(sample["value"][1])) for sample in data["result"]] if data else []

@@ -1,4 +1,4 @@
-"""HTTP by hand, over a socket: for what a well-behaved client library would not send, and for looking at the very bytes that come back."""
+"""HTTP by hand over a socket: for requests that a client library would not send, and for the exact bytes of answers."""
 
 import re
 import socket
@@ -25,7 +25,7 @@ class Raw:
         self.socket.sendall(data)
 
     def answer(self, has_body=True):
-        """(status, headers by lower-case name, body). EOFError where the connection ends before that."""
+        """(status, headers by lower-case name, body). EOFError if the connection ends before that."""
         while b"\r\n\r\n" not in self.left:
             self._more()
         head, _, self.left = self.left.partition(b"\r\n\r\n")
@@ -38,7 +38,7 @@ class Raw:
         return int(re.match(r"HTTP/1\.1 (\d{3}) ", status).group(1)), headers, body
 
     def is_closed(self):
-        """Waits until the other side closes; False where something comes instead."""
+        """Waits until the other side closes; False if bytes arrive instead."""
         try:
             return not self.left and self.socket.recv(1) == b""
         except ConnectionResetError:

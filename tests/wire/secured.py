@@ -1,4 +1,4 @@
-"""A service behind TLS, with certificates of the test's own, and clients of it that show one or none."""
+"""A service behind TLS with the test's certificates, and clients with or without one."""
 
 import contextlib
 import http.client
@@ -42,14 +42,14 @@ class Secured:
         return self.ask(client, "POST", "/scheduler/filter", FILTER)
 
     def swap(self, authority, certificate, key):
-        """New files; returns when the service has looked at them."""
+        """Writes new files; returns when the service has read them."""
         seen = len(self.service.log.lines)
         mount(self.files, authority, certificate, key)
         return self.service.log.wait_for({"mod": "tls"}, after=seen)
 
 
 def context(authority, client=None):
-    """authority: whom the client trusts. client: its (certificate, key), or None."""
+    """authority: the CA that the client trusts. client: its (certificate, key), or None."""
     made = ssl.create_default_context(cafile=str(authority.certificate))
     if client:
         made.load_cert_chain(*map(str, client))

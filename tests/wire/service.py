@@ -1,6 +1,6 @@
-"""The service as a process of its own: started on a free port, asked over HTTP, stopped, and its log judged.
+"""The service as a process: started on a free port, called over HTTP, stopped; then its log is checked.
 
-Whatever a test does with it, it must end with status 0 and without a sanitizer's word. Nothing here knows what the answers mean.
+After every test it must exit with status 0 and without a sanitizer report. This module does not interpret answers.
 """
 
 import http.client
@@ -19,7 +19,7 @@ SAMPLE_CLUSTER = os.path.join(ROOT, "examples/sample-cluster.yaml")
 # Options: placement by packing.
 PACKING = ("--config", os.path.join(ROOT, "tests/wire/packing.yaml"))
 
-LIMIT_S = 60  # of anything that is waited for; reached only when something is wrong
+LIMIT_S = 60  # of every wait; reached only on a failure
 SANITIZERS = re.compile(r"ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:")
 FIELD = re.compile(r'(?:^|(?<= ))([a-z_]+)=("(?:[^"\\]|\\.)*"|[^ "]\S*|)(?= |$)')
 ENV = {
@@ -48,7 +48,7 @@ class Answer:
 
 
 class Log:
-    """The process's standard error, line by line, as it is written."""
+    """The process's standard error, read line by line."""
 
     def __init__(self, stream):
         self.lines = []
@@ -73,7 +73,7 @@ class Log:
         return [fields_of(line) for line in lines]
 
     def wait_for(self, *wanted, after=0):
-        """The first line (as a dictionary) from number `after` on that has all pairs of one of `wanted`."""
+        """The first line (as a dictionary) from number `after` on with all pairs of one of `wanted`."""
 
         def found():
             for line in self.lines[after:]:
@@ -94,13 +94,13 @@ class Log:
 
 
 def fields_of(line):
-    """What a log line says, key=value or JSON, all as text; {} where it is no such line (a sanitizer's report)."""
+    """A log line, key=value or JSON, with all values as text; {} for other lines (a sanitizer's report)."""
     if line.startswith("{"):
         return {key: str(value) for key, value in json.loads(line).items()}
     return {key: json.loads(value) if value.startswith('"') else value for key, value in FIELD.findall(line)}
 
 
-# What AddressSanitizer keeps back of freed memory would hide how much the program holds.
+# AddressSanitizer's quarantine of freed memory would hide how much the program uses.
 LITTLE_QUARANTINE = {"ASAN_OPTIONS": ENV["ASAN_OPTIONS"] + ":quarantine_size_mb=1:thread_local_quarantine_size_kb=64"}
 
 
@@ -142,12 +142,12 @@ class Service:
             time.sleep(0.02)
 
     def connection(self):
-        """A new connection, the caller's to close."""
+        """A new connection; the caller closes it."""
         host, _, port = self.address.rpartition(":")
         return http.client.HTTPConnection(host.strip("[]"), int(port), timeout=LIMIT_S)
 
     def ask(self, method, path, body=None, headers=None):
-        """One request on a connection of its own. A body that is no text or bytes is sent as JSON."""
+        """One request on a connection of its own. A body other than text or bytes is sent as JSON."""
         headers = dict(headers or {})
         if body is not None and not isinstance(body, (str, bytes)):
             body = json.dumps(body)
@@ -175,14 +175,14 @@ class Service:
         self.process.send_signal(number)
 
     def kill(self):
-        """SIGKILL: no end of its own. What a sanitizer said before counts all the same."""
+        """Sends SIGKILL. Earlier sanitizer reports still count."""
         self.process.kill()
         self.process.wait()
         self.log.reader.join(LIMIT_S)
         assert not SANITIZERS.search(self.log.text()), f"a sanitizer's report:\n{self.log.text()}"
 
     def stop(self):
-        """SIGTERM, and the judgement of the whole run. Stopping twice judges once."""
+        """Sends SIGTERM and checks the whole run. A second call does nothing."""
         if self.process.returncode is not None:
             return
         self.signal(signal.SIGTERM)
@@ -199,7 +199,7 @@ class Service:
 
 
 def run_to_end(*options):
-    """Runs the binary with options that make it end by itself (--check, --version, bad ones); no sanitizer may speak."""
+    """Runs the binary with options that make it exit (--check, --version, invalid ones). A sanitizer report is a failure."""
     done = subprocess.run(
         [BINARY, *map(str, options)],
         env={**os.environ, **ENV, "HOME": "/nowhere", "KUBECONFIG": ""},

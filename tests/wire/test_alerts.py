@@ -1,5 +1,5 @@
-"""manifests/overlays/monitoring: each alert fires when it should and not before, has a runbook, and looks at metrics that there are;
-so does the dashboard.
+"""manifests/overlays/monitoring: each alert fires when it should and not before, has a runbook, and uses existing metrics.
+The dashboard uses existing metrics too.
 """
 
 import glob
@@ -38,7 +38,7 @@ def test_promtool_accepts_the_rules(promtool, tmp_path):
 
 
 def test_alerts_fire_when_they_should(promtool, tmp_path):
-    """Without their annotations, which would have to be repeated word by word."""
+    """Alerts without their annotations, which would have to be repeated verbatim."""
     groups = rule_groups()
     for group in groups["groups"]:
         for rule in group["rules"]:
@@ -106,7 +106,7 @@ def test_documents_name_existing_alerts(document):
 
 
 def test_prometheus_accepts_the_documented_configuration(promtool, tmp_path):
-    """But for the discovery, which Debian's build does not have, and the files, which are not here."""
+    """Except the discovery, which Debian's build lacks, and the files, which are absent here."""
     text = marked.block("docs/OPERATIONS.md", "scrape")
     whole = yaml.safe_load(re.sub(r"(_file: )[\w./-]+", r"\1here", text))
     assert whole["scrape_configs"][0].pop("kubernetes_sd_configs")
@@ -116,7 +116,7 @@ def test_prometheus_accepts_the_documented_configuration(promtool, tmp_path):
 
 
 def test_no_metric_is_left_off_the_dashboard():
-    """What is worth counting is worth a look; but what is there for others' dashboards."""
+    """Every metric is on the dashboard, except those for other dashboards."""
     shown = set.union(*(metrics_of(query) for _, query in queries()))
     others = {"process_virtual_memory_bytes", "process_max_fds", "process_start_time_seconds", "gpu_extender_inventory_timestamp_seconds"}
     assert set.union(*documented_metrics()) - shown == others

@@ -1,4 +1,4 @@
-"""A service that follows an API server which is not there: it decides nothing, and says why.
+"""A service that follows an unreachable API server: it decides nothing and gives the reason.
 
 Port 1 of 127.0.0.1 refuses every connection.
 """
@@ -11,7 +11,7 @@ INSECURE = "insecure-skip-tls-verify"
 
 
 def readiness(service):
-    """Once the first request has failed."""
+    """Waits until the first request has failed."""
     failure = service.log.wait_for({"mod": "inventory", "level": "warn", "kind": "nodes"})
     assert "GET /api/v1/nodes" in failure["why"], failure
     return service.get("/readyz")

@@ -1,4 +1,4 @@
-"""scheduler.beside: an instance beside each kube-scheduler. What it refuses to start with, verbs after a pause, and callers that hung up."""
+"""scheduler.beside: an instance beside each kube-scheduler. Rejected settings, verbs after a pause, and callers that hung up."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def beside(api, follow, write):
 
 @pytest.fixture
 def decides(beside):
-    """The same, once it answers verbs: a start waits until what an instance before it posted is over."""
+    """The same, once it answers verbs: after a start it waits until bindings of an earlier instance can no longer take effect."""
     beside.wait("it decides", lambda: ask_filter(beside).status == 200)
     return beside
 
@@ -91,7 +91,7 @@ def test_the_first_verb_waits_until_the_ledger_caught_up(api, decides):
 
 
 def test_verbs_are_rejected_if_the_ledger_does_not_catch_up(api, beside):
-    """503 without a body, as that of a replica that does not lead; later calls of the same pause do not wait at all."""
+    """503 without a body, as from a follower. Later calls of the same pause do not wait."""
     held = api.faults.hold(LEASE)
     began = time.monotonic()
     answer = ask_filter(beside)
@@ -113,7 +113,7 @@ def bind_args(item, node):
 
 
 def test_binding_of_a_disconnected_caller_is_not_sent(api, decides):
-    """It came while the instance was stopped, and its caller left before it went on."""
+    """The request came while the instance was paused, and its caller left before it resumed."""
     waiting = api.store.get("pods", "train-0", "ml")
     decides.signal(signal.SIGSTOP)
     host, _, port = decides.address.rpartition(":")

@@ -1,4 +1,4 @@
-"""POST /scheduler/bind over a cluster file: there is no API server to bind through, and the answer says so.
+"""POST /scheduler/bind over a cluster file: there is no API server to bind through, and the answer reports that.
 
 Never a success: kube-scheduler would believe it, and the pod would wait for ever (PROTOCOL 3.5). Never another status
 than 200: it reads no other body, and the reason would reach nobody (PROTOCOL 2.1).

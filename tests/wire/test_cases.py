@@ -28,7 +28,7 @@ def reason_of(message):
 
 
 class Desk:
-    """One service a policy, which reads its cluster file again for each case."""
+    """One service per policy; it reloads its cluster file for each case."""
 
     def __init__(self, folder, policy):
         self.cluster = os.path.join(folder, "cluster.yaml")
@@ -71,7 +71,7 @@ def service_for(tmp_path_factory):
         yield find
 
 
-# Each returns what is not as the case says, one line each.
+# Each returns one line for each difference from the case.
 
 
 def filter_differs(case, service, node_names):
@@ -119,7 +119,7 @@ def test_case(name, service_for):
         assert not found, "\n".join([f"tests/cases/{name}: {question}", *found, f"because: {case.expected['because']}"])
 
 
-# Never over a file: tests/wire/test_quota_live.py and test_quota_claims.py show them.
+# These never occur over a file: tests/wire/test_quota_live.py and test_quota_claims.py show them.
 LIVE_ONLY = {"namespace_unknown", "quota_claimed"}
 
 
@@ -132,7 +132,7 @@ def test_every_reason_has_a_case_that_shows_it():
 
 
 def test_every_placement_policy_has_a_case(run_binary, write):
-    """By the list that the program itself gives to whoever writes another one."""
+    """By the list in the program's message about an unknown policy."""
     wrong = write("policy.yaml", "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nplacement: {policy: none-of-them}\n")
     said = run_binary("--config", wrong, "--check").stderr
     shown = {case.read("policy.yaml")["placement"]["policy"] for name, case in CASES.items() if name.startswith("policies/")}

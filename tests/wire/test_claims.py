@@ -93,7 +93,7 @@ def test_device_classes_are_watched(api, follower):
 
 
 def test_api_server_without_device_classes_is_accepted(api, follow):
-    """It is asked again now and then, and one that was upgraded is followed."""
+    """The service retries from time to time, and follows the kind after an upgrade."""
     api.store.put(node("driver", 0), MAPS)
     api.faults.fail("list deviceclasses", 404, "NotFound", times=None)
     service = follow()

@@ -1,4 +1,4 @@
-"""The cluster file: what kubectl or the API server wrote is read; what is broken is refused whole, what is bad in it is left out."""
+"""The cluster file: output of kubectl and the API server is read. A broken file is rejected; an invalid object is left out."""
 
 import json
 
@@ -59,7 +59,7 @@ def inventory_of(service):
 
 
 def told(service):
-    """What the service knows, without where and when it was read."""
+    """The inventory without its source and time."""
     inventory = inventory_of(service)
     dry_run = service.post("/v1/dry-run", pod("probe", spec={"priorityClassName": "high"})).json()
     known = {key: inventory[key] for key in ("nodes", "models", "problems", "problemCount")}
@@ -218,7 +218,7 @@ def test_many_problems_are_counted_and_the_first_are_listed(start_over):
 
 
 def test_an_invalid_pod_still_counts(start_over):
-    """Else a tenant could hide use: a request that is not equal to its limit, annotations that cannot be read."""
+    """Otherwise a tenant could hide usage by a request unequal to its limit or by unreadable annotations."""
     broken = {"annotations": {"gpu-extender.io/models": ",,", "scheduler.alpha.kubernetes.io/affinity": "{"}}
     unequal = container(resources={"requests": {GPU: "3"}, "limits": {GPU: "2"}})
     service = start_over(node("a"), pod("one", 2, "a", metadata=broken), pod("two", on="a", spec={"containers": [unequal]}))
@@ -229,7 +229,7 @@ def test_an_invalid_pod_still_counts(start_over):
 
 @pytest.mark.parametrize("form", [list_text, lambda *items: yaml_of(object_list(*items))], ids=["JSON", "YAML"])
 def test_a_nul_character_is_replaced(form, start_service, write):
-    """The API server takes it in an annotation: one tenant must not make the cluster unreadable, nor hide what a pod holds."""
+    """The API server accepts NUL in an annotation. A tenant must not make the cluster unreadable with it, nor hide a pod's usage."""
     annotations = {"any": "a\0b", "gpu-extender.io/models": "A100\0", "scheduler.alpha.kubernetes.io/affinity": "{\0}"}
     text = form(node("a"), pod("one", 2, "a", metadata={"annotations": annotations}))
     inventory = inventory_of(start_service("--cluster-file", write("cluster", text)))
@@ -238,7 +238,7 @@ def test_a_nul_character_is_replaced(form, start_service, write):
 
 
 def test_names_of_any_length_make_lines_of_the_log(start_over):
-    """One line an event, whatever the object is called."""
+    """One line per event, whatever the object's name."""
     service = start_over(node("a"), pod('"w" w ' * 8000), pod("w" * 100000), pod("after", on="a", spec={"containers": 7}))
     lines = service.log.fields()
     assert all({"ts", "level", "mod", "msg"} <= set(line) for line in lines), service.log.text()
@@ -396,7 +396,7 @@ def test_unread_members_do_not_count_against_the_limit(run_binary, write):
 
 @pytest.mark.parametrize("kinds", ["each its own", "the list's"])
 def test_memory_grows_with_kept_data_not_with_the_file(kinds, start_service, write):
-    """32 MB of pods' annotations that nobody reads: also where only the list says what its items are."""
+    """32 MB of unread annotations of pods, also in a list whose items have no kind."""
 
     def highest(length):
         pods = [pod(f"p-{i}", metadata={"annotations": {"notes": "x" * length}}) for i in range(1000)]

@@ -52,7 +52,7 @@ def test_everything_at_once(start_service, write):
     def repeat(question):
         try:
             wrong.extend(question.__name__ for _ in range(N_CALLS) if not question(service))
-        except Exception as error:  # told by the test, not by the thread
+        except Exception as error:  # reported by the test, not by the thread
             wrong.append(f"{question.__name__}: {error!r}")
 
     questions = [filtered, filtered, prioritized, tried, tried, listed, measured]

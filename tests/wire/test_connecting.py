@@ -1,6 +1,6 @@
-"""How the API server is reached and by whom, as the kubeconfig says it, over real connections.
+"""Connections to the API server: address, identity and proxy from the kubeconfig.
 
-What a kubeconfig may say, and each fault in one: tests/unit/kube/test_kubeconfig.c.
+tests/unit/kube/test_kubeconfig.c covers the format of a kubeconfig and its faults.
 """
 
 import base64
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.parametrize("api", ["tls"], indirect=True)
 
 
 def kubeconfig(api, user=None, **cluster):
-    """The usual one, with these fields of the cluster; None takes one away."""
+    """The usual kubeconfig with these fields of the cluster; None removes one."""
     parts = json.loads(api.kubeconfig(user))
     there = parts["clusters"][0]["cluster"]
     there.update(cluster)
@@ -34,7 +34,7 @@ def data(path):
 
 
 def works(api, service, name="train-0"):
-    """Everything is followed, and a pod is bound."""
+    """The service follows every kind and binds a pod."""
     service.settle()
     waiting = pod(name)
     api.store.put(waiting)
@@ -64,7 +64,7 @@ def test_a_client_certificate_in_the_kubeconfig_itself(api, follow):
 
 
 def test_certificates_are_replaced(api, follow, tmp_path):
-    """The server's authority and the client's own, in their files; both count from the next connection on."""
+    """Replaces the files of the server's CA and of the client. Both apply from the next connection on."""
 
     def install(server, client):
         for name, source in zip(("ca", "own", "key"), (api.certificates[server][0], *api.certificates[client])):
@@ -96,7 +96,7 @@ def plugin(write):
 
 
 def test_a_credential_plugin(api, follow, plugin):
-    """It lies beside the kubeconfig, and is asked again when what it said is refused."""
+    """The plugin lies beside the kubeconfig, and runs again after its credential is rejected."""
     api.token = "first"
     service = follow(kubeconfig=kubeconfig(api, plugin("first")))
     service.settle()
@@ -114,7 +114,7 @@ def test_a_credential_plugin(api, follow, plugin):
 
 
 def test_the_name_in_the_servers_certificate(api, follow):
-    """Its address is not in it."""
+    """The certificate does not contain the server's address."""
     api.tls.load_cert_chain(*api.certificates["named"])
     authority = {"certificate-authority": api.certificates["named"][0]}
     works(api, follow(kubeconfig=kubeconfig(api, **authority, **{"tls-server-name": "api.example"})))
@@ -181,7 +181,7 @@ class Tunnel(socketserver.StreamRequestHandler):
                 sink.sendall(piece)
             sink.shutdown(socket.SHUT_WR)
         except OSError:
-            pass  # one side has gone without a word
+            pass  # one side disconnected
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def proxy():
 
 @pytest.mark.parametrize("scheme", ["http", "socks5"])
 def test_a_proxy(api, follow, proxy, scheme):
-    """No connection goes past it, and only it knows where the server's name is, as it is with kubectl."""
+    """Every connection uses the proxy, and only the proxy resolves the server's name, as with kubectl."""
     api.tls.load_cert_chain(*api.certificates["named"])
     way = {"proxy-url": f"{scheme}://{HOST}:{proxy.server_address[1]}", "certificate-authority": api.certificates["named"][0]}
     works(api, follow(kubeconfig=kubeconfig(api, server=f"https://api.example:{api.server.server_port}", **way)))

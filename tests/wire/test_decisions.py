@@ -1,4 +1,4 @@
-"""GET /v1/decisions: what kube-scheduler was answered last."""
+"""GET /v1/decisions: the last answers to kube-scheduler."""
 
 import datetime
 
@@ -104,7 +104,7 @@ def test_bind(api, follower):
 
 
 def test_a_binding_is_recorded_when_answered(api, follower):
-    """Not when it is asked for: until then nobody knows what becomes of it."""
+    """Not when requested: its outcome is unknown until then."""
     api.store.put(pod("train-0", 2))
     follower.wait("the pod is known", lambda: "pod-train-0" in follower.ledger()[1])
     api.faults.fail("bind", 500, times=1)

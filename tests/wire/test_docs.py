@@ -1,4 +1,4 @@
-"""README.md and what lies in docs/ say what is so.
+"""Checks README.md and docs/ against the program.
 
 The marked commands of the README are run, and their output compared ("..." stands for any lines). Of the scripts that other
 blocks call, the options must exist. The marked tables of docs/MODELS.md are asked of the service, row by row.
@@ -30,7 +30,7 @@ CALLS = re.findall(r"^\./scripts/.*$", README, re.MULTILINE)
 
 
 def pattern_of(output):
-    """Literally the output, but a line of three dots is any number of lines."""
+    """The output verbatim; a line of three dots matches any number of lines."""
     return "".join("(?:.*\n)*" if line == "...\n" else re.escape(line) for line in output.splitlines(keepends=True))
 
 
@@ -74,7 +74,7 @@ def test_table_lists_exactly_the_routes():
 
 
 def test_every_route_is_in_the_manual_of_the_policy_file():
-    """It says which address serves what."""
+    """The comment in the policy file lists the routes of each address."""
     manual = read("config/scheduler-policy.yaml")
     paths = [re.sub(r"\{(\w+)\}", lambda name: name[1].upper(), path) for path in openapi.load()["paths"]]
     assert [path for path in paths if not re.search(rf"{re.escape(path)}[,;.\n]", manual)] == []

@@ -18,10 +18,10 @@ from objects import filter_args, node, pod, preempt_args
 from service import BINARY, ROOT, run_to_end
 from test_openapi import documented_metrics
 
-# What scheduler of the policy file must say as they do, and what all of them must say.
+# Values that `scheduler` of the policy file shares with the configurations, and values that all of them share.
 ALWAYS = {"nodeCacheCapable": True, "ignorable": False}
 CONFIGURATIONS = ["kube-scheduler-config.yaml", "kube-scheduler-config-all-pods.yaml", "kube-scheduler-config-gpu-profile.yaml"]
-# What stands there as a comment, to be taken off where it is needed. Prose begins with a capital.
+# Keys in comments, for users to uncomment. Prose begins with a capital.
 COMMENTED_KEY = re.compile(r"^ *# +(?:- )?([a-z]\w*):", re.MULTILINE)
 COMMENTED_NAME = re.compile(r"^ *# - name: (\S+)$", re.MULTILINE)
 LEGACY = "alpha.kubernetes.io/nvidia-gpu"
@@ -132,13 +132,13 @@ def test_configured_verbs_are_served(start_over):
 
 
 def managed():
-    """Names that are listed, and those that stand there as comments."""
+    """Listed names, and those in comments."""
     (extender,) = configuration(CONFIGURATIONS[0])["extenders"]
     return [item["name"] for item in extender["managedResources"]], COMMENTED_NAME.findall(read("manifests", CONFIGURATIONS[0]))
 
 
 def policy_resources():
-    """Those of the policy file, and those that stand there as comments."""
+    """Resources of the policy file, and those in its comments."""
     text = read("config/scheduler-policy.yaml")
     return yaml.safe_load(text)["gpuResources"], re.findall(r"^  # - (\S+/\S+)$", text, re.MULTILINE)
 
@@ -148,7 +148,7 @@ def counts(pattern, name):
 
 
 def test_every_resource_of_the_policy_is_managed():
-    """But the one that kube-scheduler cannot be told."""
+    """Except the one that kube-scheduler's configuration cannot express."""
     (listed, commented), (resources, optional) = managed(), policy_resources()
     exact = {name for name in resources if not name.endswith("*")}
     assert set(listed) == exact - {LEGACY} and LEGACY in exact

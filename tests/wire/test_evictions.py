@@ -1,4 +1,4 @@
-"""Who would be evicted for a workload of a dry run. How they are chosen is reckoned in tests/unit/decide/test_evict.c."""
+"""The pods that a workload of a dry run would evict. tests/unit/decide/test_evict.c covers their choice."""
 
 import pytest
 from objects import GPU, merged, node, pod
@@ -74,7 +74,7 @@ def test_preemption_policy_never_evicts_no_pod(service, asking):
 
 
 def test_evictions_are_not_computed_where_they_cannot_help(service, start_over):
-    """It fits; the API server would refuse it; we do; it is a DaemonSet."""
+    """The pod fits, the API server would reject it, we reject it, or it is a DaemonSet's."""
     assert of(start_over(*FLEET, node("free", 8)), in_class("high", 4)) is None
     assert of(service, in_class("unknown", 4)) is None
     assert of(service, merged(in_class("high", 4), {"metadata": {"annotations": {"gpu-extender.io/models": ","}}})) is None
@@ -113,7 +113,7 @@ def test_evictions_are_shown_for_the_first_unfit_replica(start_over):
 
 
 def test_many_workloads_are_not_all_asked(service):
-    """Each costs a look at all pods."""
+    """Each computation visits all pods."""
     answer = service.post("/v1/dry-run", {"kind": "List", "items": [in_class("high", 4)] * 17}).json()
     assert [workload["preemption"] is None for workload in answer["workloads"]] == [False] * 16 + [True]
 

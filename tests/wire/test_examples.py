@@ -1,4 +1,4 @@
-"""Everything in examples/ says what it shows, and the service answers as it says.
+"""Every file in examples/ explains what it shows, and the service answers accordingly.
 
 The answers expected of workloads/ are in expected/workloads.yaml; the sample cluster's table is in examples/README.md.
 """
@@ -87,7 +87,7 @@ def test_the_sample_cluster_has_no_problems(service):
 
 
 def test_holders_of_the_sample_clusters_gpus(service):
-    """By UID: pods that ended, or wait without a node, hold nothing; one that is being deleted does."""
+    """By UID: ended and unbound pods hold nothing; a terminating pod does."""
     nodes = {node["name"]: node["holders"] for node in inventory_of(service)["nodes"]}
     pods = {
         item["metadata"]["name"]: item["metadata"]["uid"]

@@ -1,4 +1,4 @@
-"""POST /v1/dry-run?explain=true: why the nodes rank as they do. What each term is worth is reckoned in tests/unit/decide/test_score.c."""
+"""POST /v1/dry-run?explain=true: why the nodes rank as they do. tests/unit/decide/test_score.c covers the value of each term."""
 
 import re
 
@@ -57,7 +57,7 @@ def test_pod_without_gpus_ranks_gpu_nodes_last(start_over):
     asking = pod("new", None)
     told = [(item["node"], item["gpuWork"]) for item in explained(service, asking)["explain"]["ranking"]]
     assert told == [("b", 0), ("a", 1)]
-    assert preferences(service, asking) == ["-", "GPU node"]  # it lists no models, so none is its first
+    assert preferences(service, asking) == ["-", "GPU node"]  # it lists no models, so no rank of a model counts
 
 
 def test_another_policy_has_terms_of_its_own(start_service, write):

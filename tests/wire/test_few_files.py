@@ -13,7 +13,7 @@ API_FILES = 2 * (16 + 256)  # of the read and the write loop: retired connection
 
 
 def test_too_few_file_descriptors_prevent_the_start(api, tmp_path):
-    """It could answer, and then not bind."""
+    """It could answer filter but then not bind."""
     (tmp_path / "kubeconfig").write_text(api.kubeconfig(), encoding="utf-8")
     command = ["prlimit", "--nofile=500:500", BINARY, "--listen", "127.0.0.1:0", "--kubeconfig", tmp_path / "kubeconfig"]
     done = subprocess.run(command, env={**os.environ, **ENV}, capture_output=True, text=True, timeout=LIMIT_S, check=False)
@@ -22,7 +22,7 @@ def test_too_few_file_descriptors_prevent_the_start(api, tmp_path):
 
 
 def test_few_file_descriptors_are_left_for_the_api_server(api, follow):
-    """Clients take all connections that there are for them, and pods are bound all the same."""
+    """Clients use up all their connections, and pods are still bound."""
     service = follow(under=["prlimit", "--nofile=1000:1000"])
     (warning,) = [line for line in service.log.fields() if "ulimit" in line.get("msg", "")]
     n = int(warning["connections"])

@@ -74,7 +74,7 @@ def test_rejected_nodes_are_unresolvable_with_a_documented_message(service):
 
 
 def test_the_first_of_several_reasons_is_reported(service):
-    """Each alone is in tests/cases/reasons: a node that is too small is not told to be full, nor one of another model to be too small."""
+    """tests/cases/reasons has each reason alone. A too small node is not reported as full, nor one of another model as too small."""
     small = {name: "total" for name in ("t4", "v100_over", "nameless")}
     assert verdicts(service, pod(gpus=5)) == messages(**{**ONE_GPU, **small, "a100_busy": "free"})
     other = {"a100_busy": "free", "t4": "model", "v100_over": "model", "nameless": "unknown model"}
@@ -91,7 +91,7 @@ def test_the_legacy_annotation_is_judged(service):
 
 
 def test_filter_judges_no_criteria_of_kube_scheduler(start_over):
-    """Cordon, taints, readiness, selector, affinity, CPU, memory, pod slots: it has fresher eyes (the dry run judges them)."""
+    """Cordon, taints, readiness, selector, affinity, CPU, memory, pod slots: kube-scheduler has newer data. The dry run judges them."""
     taints = [{"key": "maintenance", "effect": "NoExecute"}]
     full = {"allocatable": {"cpu": "1", "memory": "1Gi", "pods": "0"}, "conditions": [{"type": "Ready", "status": "False"}]}
     service = start_over(node("a", spec={"unschedulable": True, "taints": taints}, status=full))
@@ -189,7 +189,7 @@ def test_nodes_that_came_whole_go_back_whole(service):
 
 
 def test_nodes_that_came_whole_are_judged_by_the_ledger(service):
-    """What the request says of a node is no input: only its name is read."""
+    """Filter reads only the name of a node in the request."""
     asked = filter_args(pod(gpus=8), nodes=[node("t4", 64), node("a100-busy", 64)])
     result = service.post("/scheduler/filter", asked).json()
     assert result["Nodes"]["items"] == []
@@ -238,7 +238,7 @@ def test_room_is_kept_from_pods_of_no_higher_priority(start_over):
 
 
 def test_the_nominated_node_is_resolvable_while_victims_terminate(start_over):
-    """Else kube-scheduler would think the pod free to evict others elsewhere (PROTOCOL 5.2)."""
+    """Otherwise kube-scheduler would let the pod evict others elsewhere (PROTOCOL 5.2)."""
     ending = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
     busy = [merged(pod(f"victim-{name}", 6, name), ending) for name in ("n", "other")]
     service = start_over(node("n"), node("other"), node("t4", 8, "Tesla-T4"), *busy, pod("holder", 6, "t4"))

@@ -1,4 +1,4 @@
-"""Free GPUs that are of no use to the typical pod (docs/PLACEMENT.md): GET /v1/fragmentation, the metrics, and a dry run's before and after."""
+"""Free GPUs that typical pods cannot use (docs/PLACEMENT.md): GET /v1/fragmentation, the metrics, and a dry run's before and after."""
 
 import pytest
 from objects import GPU, annotated, node, pod
@@ -52,7 +52,7 @@ def test_the_metrics(service):
 
 
 def test_the_number_of_models_in_metrics_is_bounded(start_over):
-    """Else whoever names nodes could make series without end."""
+    """Otherwise node labels could create any number of series."""
     text = start_over(*(node(f"n{i:03}", 1, f"Chip-{i:03}") for i in range(101))).get("/metrics").text
     for name, n in (("gpus", 500), ("fragmented_gpus", 100)):
         assert text.count(f"\ngpu_extender_{name}{{") == n and f'\ngpu_extender_{name}{{model="CHIP-100"' not in text

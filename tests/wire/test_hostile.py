@@ -1,6 +1,6 @@
-"""Thousands of requests that nobody meant: whatever comes, the service answers, lives, and does not grow.
+"""Thousands of random invalid requests: the service answers each, survives, and does not grow.
 
-Seeded, so that a failure comes again. Sanitizers' reports are looked for at the end, as after every test.
+Seeded, so that a failure is reproducible. Sanitizer reports are checked at the end, as after every test.
 """
 
 import copy
@@ -146,7 +146,7 @@ STATUSES = {"/scheduler/filter": {200}, "/scheduler/bind": {200}, "/scheduler/pr
 
 
 def judge(path, status, headers, body):
-    """The status is one of the documented ones, and the body what its headers say."""
+    """The status is a documented one, and the body matches its headers."""
     assert status in STATUSES[path.split("?")[0]], (path, status, body[:300])
     if headers["content-type"] != "application/json":
         body.decode("utf-8")
@@ -161,7 +161,7 @@ def judge(path, status, headers, body):
 
 
 class Client:
-    """Asks on one connection, and on a new one where the service closed it."""
+    """Sends requests on one connection, and reconnects if the service closed it."""
 
     def __init__(self, address):
         self.address, self.raw = address, Raw(address)
@@ -238,7 +238,7 @@ def test_heads(start_service, write):
 
 
 def test_cluster_files(start_service, write):
-    """Read again and again on SIGHUP, each with other faults: taken over or refused, and never the end of it."""
+    """The file is reloaded on SIGHUP, each time with other faults: loaded or rejected, and never a crash."""
     objects = [*NODES, ODD_POD, pod("held", 2, "a"), DEPLOYMENT]
     whole = {"apiVersion": "v1", "kind": "List", "items": objects}
     path = write("c.json", json.dumps(whole))

@@ -1,4 +1,4 @@
-"""HTTP as it comes: connections, segments, limits, wrong paths and methods, and what a request may look like.
+"""HTTP: connections, segments, limits, wrong paths and methods, and forms of requests.
 
 That an idle connection is kept for as long as is configured (and no longer) is shown in tests/unit/http/test_server.c with a
 configuration of one second; that main configures more than kube-scheduler's own 90 s is a static assertion in src/main.c. So nothing
@@ -173,7 +173,7 @@ def test_early_disconnects_do_not_affect_others(service):
 
 
 def test_many_connections_at_once(service):
-    """A burst of bindings opens many; each is served although others are silent."""
+    """A burst of bindings opens many connections; each is served although others are silent."""
     connections = [Raw(service.address) for _ in range(200)]
     try:
         for connection in connections[1::2]:
@@ -197,7 +197,7 @@ def test_the_file_limit_is_raised_for_all_connections(start_service, write):
 
 
 def test_few_file_descriptors_reduce_the_connections(start_service, write):
-    """The others wait their turn, and no thread tries to accept them in vain all the time."""
+    """The others wait their turn, and no thread spins on accept."""
     path = write("c.json", list_text(node("a")))
     service = start_service("--cluster-file", path, "--log-level", "debug", under=["prlimit", "--nofile=400:400"])
     (warning,) = [line for line in service.log.fields() if "ulimit" in line["msg"]]
@@ -240,7 +240,7 @@ def test_few_file_descriptors_reduce_the_connections(start_service, write):
     ids=lambda message: repr(message[:60]),
 )
 def test_invalid_request_is_rejected_and_the_next_client_served(message, service):
-    with Raw(service.address) as connection, contextlib.suppress(EOFError, OSError):  # closing without a word is fine too
+    with Raw(service.address) as connection, contextlib.suppress(EOFError, OSError):  # closing without an answer is fine too
         connection.send(message)
         if b"\r\n\r\n" in message:
             assert connection.answer()[0] >= 400 or b"/livez" in message

@@ -1,4 +1,4 @@
-"""GET /v1/inventory: what there is, what is used, and who uses it."""
+"""GET /v1/inventory: nodes, usage and the pods that hold GPUs."""
 
 import os
 import re
@@ -186,14 +186,14 @@ def test_new_and_shrunk_nodes_have_correct_amounts(start_service, write):
 
 
 def test_a_model_and_the_label_it_came_from(start_over):
-    """Labels are asked in the policy's order; one that names no model is passed over."""
+    """Labels are tried in the policy's order; one that names no model is skipped."""
     labels = {"accelerator": "nvidia", "cloud.google.com/gke-accelerator": "nvidia-tesla-v100", "nvidia.com/gpu.product": ""}
     (found,) = inventory_of(start_over(node("a", model=None, metadata={"labels": labels})))["nodes"]
     assert (found["model"], found["modelLabel"]) == ("V100", "cloud.google.com/gke-accelerator=nvidia-tesla-v100")
 
 
 def test_amounts_of_any_size(start_over):
-    """Sums saturate; nothing turns round."""
+    """Sums saturate and never wrap."""
     largest = str(2**63 - 1)
     amounts = {"capacity": {GPU: largest, "memory": "7Ei"}, "allocatable": {GPU: largest, "memory": "7Ei"}}
     users = [pod(f"p-{i}", str(2**62), "b") for i in range(3)]
@@ -205,7 +205,7 @@ def test_amounts_of_any_size(start_over):
 
 
 def test_thousands_of_holders_are_listed_fast(start_over):
-    """A tenant can write any number of pods that name a node: the table names a few, and must not cost the square of them."""
+    """A tenant can create any number of pods that name a node. The table lists a few; its cost must not grow quadratically."""
     service = start_over(node("a"), *[pod(f"a-pod-with-a-long-name-{i}", 1, "a") for i in range(5000)])
     before = service.memory("VmHWM")
     table = service.get("/v1/inventory?output=table").text

@@ -8,12 +8,12 @@ import threading
 import pytest
 from objects import filter_args, node, pod
 
-# The least that the policy allows, for tests whose callers are told that the outcome is not known.
+# The minimum that the policy allows, for tests whose callers get "outcome unknown".
 SHORT_S = 2
 
 
 def arrive(api, service, *pods):
-    """They are there, and the service knows them and binds."""
+    """Creates the pods; returns when the service knows them and binds."""
     service.wait_until_it_binds()
     api.store.put(*pods)
     known = {item["metadata"]["uid"] for item in pods}
@@ -27,7 +27,7 @@ def waiting():
 
 @pytest.fixture
 def bind(api, follower, waiting):
-    """bind() -> the error or None, of a pod that waits, to node b."""
+    """bind() -> the error or None of binding a pending pod to node b."""
     arrive(api, follower, waiting)
     return lambda: follower.bind(waiting, "b")
 
@@ -46,13 +46,13 @@ def test_a_pod_is_bound(api, follower, waiting, bind):
 
 
 def lines_of_bind(service):
-    """What the log has of each call of bind that was answered: [{key: value}]."""
+    """The log lines of all answered bind calls: [{key: value}]."""
     lines = [line for line in service.log.text().splitlines() if re.search(r'mod=binds msg="?(not )?bound"? ', line)]
     return [dict(re.findall(r'([a-z_]+)=("[^"]*"|\S*)', line)) for line in lines]
 
 
 def test_the_log_has_a_line_of_each_binding(api, follower, waiting, bind):
-    """Of what went well as of what did not, with why; who is answered may hear before the line is there."""
+    """Successes and failures with the reason. The answer may arrive before the line is written."""
     assert bind() is None
     assert "bound to node b already" in follower.bind(waiting, "a")
     follower.wait("both are told", lambda: len(lines_of_bind(follower)) == 2)
@@ -64,7 +64,7 @@ def test_the_log_has_a_line_of_each_binding(api, follower, waiting, bind):
 
 
 def test_the_answer_is_lost_after_the_binding_took_effect(api, follower, bind):
-    """Asked for, it is found bound."""
+    """A GET finds the pod bound."""
     api.faults.lose_answer("bind")
     assert bind() is None
     assert (api.store.bound, api.faults.count("bind")) == ([("pod-train-0", "b")], 1)
@@ -81,7 +81,7 @@ def test_the_answer_is_lost_and_the_watch_confirms(api, follower, bind):
 
 
 def test_binding_of_unknown_outcome_is_settled_later(api, follow, waiting):
-    """The caller is told in time that it is not known, room stays held, and when the API server can be asked again it is usage."""
+    """The caller learns in time that the outcome is unknown. The reservation stays, and becomes usage once the API server answers."""
     service = follow(bindTimeoutSeconds=SHORT_S)
     service.settle()
     arrive(api, service, waiting)
@@ -98,7 +98,7 @@ def test_binding_of_unknown_outcome_is_settled_later(api, follow, waiting):
 
 
 def test_an_endless_answer_is_unknown(api, follow, waiting):
-    """It is waited for no longer than leaves time to ask."""
+    """The wait leaves time for a GET."""
     service = follow(bindTimeoutSeconds=SHORT_S)
     service.settle()
     arrive(api, service, waiting)
@@ -110,7 +110,7 @@ def test_an_endless_answer_is_unknown(api, follow, waiting):
 
 
 def test_unreported_failed_binding_releases_its_room(api, follow, waiting):
-    """Once it can take effect no more, the room is free again without a watch's word."""
+    """Once the binding can no longer take effect, the reservation is released without a watch event."""
     service = follow(bindTimeoutSeconds=SHORT_S)
     service.settle()
     arrive(api, service, waiting)
@@ -130,7 +130,7 @@ def post_again(api, follower, bind):
 
 
 def test_the_request_is_lost(api, follower, bind):
-    """Asked for, it is found unbound, and posted once more."""
+    """A GET finds the pod unbound, and the binding is posted again."""
     api.faults.lose("bind")
     post_again(api, follower, bind)
 
@@ -155,7 +155,7 @@ def test_200_from_another_server_is_no_confirmation(api, follower, bind, body):
 
 
 def test_the_api_server_has_too_many_requests(api, follow, waiting):
-    """It says when to come back."""
+    """The API server sends Retry-After."""
     service = follow(bindTimeoutSeconds=8)
     service.settle()
     arrive(api, service, waiting)
@@ -178,7 +178,7 @@ OTHERS = {"metadata": {"annotations": {"gpu-extender.io/bound-by": "0.0.9/anothe
 
 @pytest.mark.parametrize("known", [True, False])
 def test_another_scheduler_binds_first(api, follower, waiting, known):
-    """Our watch does not show it yet: it is a success on the node asked for, and the log says whose it is."""
+    """The watch does not show it yet. It is a success on the requested node, and the log names the other scheduler."""
     follower.wait_until_it_binds()
     if known:
         arrive(api, follower, waiting)
@@ -192,7 +192,7 @@ def test_another_scheduler_binds_first(api, follower, waiting, known):
 
 
 def test_many_binds_wait_and_filter_answers(api, follow):
-    """248 bindings wait in the API server, on a connection each; filter is asked meanwhile, and answered by the same few threads."""
+    """248 bindings wait in the API server, each on its own connection. The same few threads answer filter meanwhile."""
     service = follow(bindTimeoutSeconds=30)
     service.settle()
     names = [f"n-{i:02}" for i in range(40)]

@@ -1,5 +1,5 @@
-"""What goes wrong between us and the API server while it is listed and watched. After each fault the ledger is the API server's truth,
-the service is ready, its threads are as many as before and its memory is back (Follower.settle), and it stops well.
+"""Faults between the service and the API server during lists and watches. After each fault the ledger equals the API server's
+objects, the service is ready, threads and memory are as before (Follower.settle), and it stops cleanly.
 """
 
 import pytest
@@ -12,7 +12,7 @@ KINDS = list(COLLECTIONS.values())
 
 
 def some_changes(api):
-    """A pod goes, one comes, one finishes, a node shrinks."""
+    """Deletes a pod, creates one, finishes one and shrinks a node."""
     api.store.remove(api.store.get("pods", "old-0", "ml"))
     api.store.put(pod("new-0", 2, on="b"))
     api.store.change("pods", "old-1", "ml", status={"phase": "Succeeded"})
@@ -20,7 +20,7 @@ def some_changes(api):
 
 
 def hide(api, kind):
-    """The kind's watch, which from now on tells only what it is told to; as it told something before, its end is no fault."""
+    """The kind's watch, from now on controlled by the test. It sent something before, so its end is no fault."""
     watch = api.watch(kind)
     watch.go_silent()
     watch.say(bookmark(kind, api.store.version))
@@ -40,7 +40,7 @@ def test_changes_are_followed(api, follower):
 
 @pytest.mark.parametrize("how", ["end", "cut_in_line"])
 def test_a_watch_ends(api, follower, how):
-    """Well, or in the middle of a line: it goes on from where it was."""
+    """Normally or in the middle of a line: the next watch resumes at the last version."""
     watches = [api.watch(kind) for kind in KINDS]
     for watch in watches:
         getattr(watch, how)()
@@ -69,7 +69,7 @@ def gone_by_status(api, watch):
 
 
 def gone_by_version(api, watch):
-    """As the real server says it to who comes with an old one."""
+    """As the real server reports it for an old token."""
     api.store.forget(watch.kind)
     watch.end()
 
@@ -86,7 +86,7 @@ def test_410_in_the_middle_of_a_watch(api, follower, of_pods, of_nodes):
 
 
 def test_a_relist_removes_absent_objects(api, follower):
-    """Among it a pod whose name another has now."""
+    """Including a pod whose name another pod has now."""
     watch = hide(api, "pods")
     api.store.remove(*api.store.all("pods"))
     api.store.put(pod("old-1", 4, on="b", metadata={"uid": "pod-another"}))
@@ -156,7 +156,7 @@ def test_a_page_token_expires(api, follow):
 
 
 def test_too_many_requests(api, follow):
-    """A list, and a watch: each is asked for again when the API server said, and nothing else is."""
+    """A list and a watch: each is retried after the API server's Retry-After, and nothing else is."""
     for name in ("list pods", "watch nodes"):
         api.faults.fail(name, 429, "TooManyRequests", retry_after=4)
     service = follow()
@@ -170,7 +170,7 @@ def test_too_many_requests(api, follow):
 
 
 def test_obstacles_to_the_first_lists_are_reported(api, follow):
-    """No right to read is told; a redirect is not followed; a wrong Content-Type does not make right bytes wrong."""
+    """A missing right is reported, a redirect is not followed, and a wrong Content-Type of a valid body is ignored."""
     api.faults.fail("list pods", 403, "Forbidden", times=None)
     api.faults.redirect("list nodes")
     api.faults.mislabel("list namespaces", "text/html")
@@ -186,7 +186,7 @@ def test_obstacles_to_the_first_lists_are_reported(api, follow):
 
 
 def test_a_slow_answer_delays_no_other_request(api, follow):
-    """It comes byte by byte; meanwhile nodes are followed and questions are answered."""
+    """The answer arrives byte by byte; meanwhile the service follows nodes and answers requests."""
     drip = api.faults.drip("list pods")
     service = follow(ready=False)
     drip.wait_for(1)
@@ -199,7 +199,7 @@ def test_a_slow_answer_delays_no_other_request(api, follow):
 
 
 def test_the_token_is_rotated(api, follow, tmp_path):
-    """Every request that is refused for the old one is sent once more with what the file says now."""
+    """Every request rejected for the old token is sent once more with the token now in the file."""
     token, waiting = tmp_path / "token", pod("train-0")
     token.write_text("first")
     api.token = "first"
@@ -231,7 +231,7 @@ def test_a_rejected_token_is_logged_with_its_file(api, follow, tmp_path):
 @pytest.mark.parametrize("api", ["tls"], indirect=True)
 @pytest.mark.parametrize("fault, told", [({"deaf": True}, "watch /api/v1/pods: "), ({"certificate": "stranger"}, "certificate")], ids=["deaf", "stranger"])
 def test_the_tls_handshake_fails(api, follower, fault, told):
-    """The API server hangs up in it, or is another than the one it should be."""
+    """The API server closes the connection in the handshake, or presents another server's certificate."""
     api.new_era(**fault)
     follower.wait("it tells", lambda: told in follower.freshness("pods")["why"])
     some_changes(api)
@@ -242,7 +242,7 @@ def test_the_tls_handshake_fails(api, follower, fault, told):
 
 
 def test_an_object_of_100_mb(api, follower):
-    """In a watch, in a list, and as it goes: it is told as a problem, all others are followed, and memory does not go with it."""
+    """In a watch, in a list, and on deletion: the object is reported as a problem, others are followed, and memory does not grow with it."""
     most, item = follower.memory("VmHWM"), pod("large-0", metadata={"annotations": {"large": "x" * 100 * 1024 * 1024}})
     api.store.put(item)
     some_changes(api)
@@ -260,7 +260,7 @@ def test_an_object_of_100_mb(api, follower):
 
 
 def test_memory_returns_to_its_level(api, follower):
-    """After many watches that ended, and a list of everything in the middle of it."""
+    """After many ended watches, with one relist among them."""
     api.store.put(*(pod(f"many-{i:04}", on="a") for i in range(1000)))
     follower.settle()
     for i in range(200):

@@ -1,5 +1,5 @@
-"""Events that wait unread: the data are stale at the policy's limit, /readyz and a metric say so, and all is well once the read loop has
-caught up. That nothing comes is no lag (test_live_silence.py: a quiet cluster).
+"""Unread events: at the policy's limit the data are stale, and /readyz and a metric report it until the read loop has caught up.
+A silent watch is no lag (test_live_silence.py: a quiet cluster).
 """
 
 import re
@@ -18,7 +18,7 @@ LAG = "gpu_extender_watch_lag_seconds"
 
 @pytest.fixture
 def lagging(follow):
-    """Its bindings are held no more, and silence opens no other watch than that which a test has in its hands."""
+    """It no longer holds bindings, and silence opens no watch besides the one that the test controls."""
     service = follow(watchLagSeconds=LAG_S, watchSilenceSeconds=600)
     service.wait_until_it_binds()
     service.wait("the list after that is followed", lambda: service.metric("gpu_extender_watches_total", kind="pods") >= 2)
@@ -40,14 +40,14 @@ def wait_until_behind(service):
 
 
 def test_caught_up(lagging):
-    """Before anything was said on a watch, too."""
+    """Also before the first event of a watch."""
     lagging.wait("caught up", lambda: lagging.metric("gpu_extender_ready") == 1)
     lagging.wait("all kinds together are", lambda: lagging.metric(LAG) < 5 * LAG_S)
 
 
 @pytest.mark.parametrize("api", ["http", "tls"], indirect=True)
 def test_half_an_event_is_unread(api, lagging):
-    """However often the socket is empty, and though what came last came just now."""
+    """Even if the socket is often empty and the last event arrived just now."""
     watch = api.watch("pods")
     watch.go_silent()
     api.store.put(pod("new-0", 2, on="b"))
@@ -73,7 +73,7 @@ class Flood:
         while not self.over:
             self.watch.say(self.burst)
             while self.watch.commands and not self.over:
-                time.sleep(0.005)  # nobody is told when they are taken
+                time.sleep(0.005)  # nothing reports when they are read
 
     def stop(self):
         self.over = True
@@ -82,7 +82,7 @@ class Flood:
 
 @pytest.mark.parametrize("api", ["http", "tls"], indirect=True)
 def test_a_flood_is_a_backlog(api, lagging):
-    """Whatever else it may be busy with, events of the flood included."""
+    """Even while it processes other work, including events of the flood."""
     watch = api.watch("pods")
     watch.go_silent()
     flood = Flood(api, watch)

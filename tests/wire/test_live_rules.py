@@ -1,4 +1,4 @@
-"""What filter answers when no node fits, over a ledger that is behind kube-scheduler: an Error, a refusal, or a wait first."""
+"""Answers of filter when no node fits and the ledger is behind kube-scheduler: an Error, a rejection, or a wait first."""
 
 import concurrent.futures
 
@@ -31,7 +31,7 @@ def limited(follow):
 
 @pytest.fixture
 def first(api, limited):
-    """It wants all of b, where its victim of the same quota still ends by our ledger; from now on the watch of pods is silent."""
+    """A pod requests all of b, where its victim of the same quota still terminates in our ledger. From now on the watch of pods is silent."""
     api.store.put(pod("victim", 4, on="b", spec={"priority": 0}, **ENDING), pod("other", 1))
     limited.settle()
     api.watch("pods").go_silent()
@@ -39,7 +39,7 @@ def first(api, limited):
 
 
 def test_filter_waits_for_a_quota_that_victims_free(api, limited, first):
-    """Refused at once, the pod would preempt a second victim, and the room on b would be abandoned."""
+    """If rejected at once, the pod would preempt a second victim and abandon the room on b."""
     with concurrent.futures.ThreadPoolExecutor(1) as thread:
         answer = thread.submit(ask, limited, first, ["b"])
         limited.wait("it waits", lambda: answer.done() or limited.metric("gpu_extender_http_body_bytes", **{"for": "verbs"}) > 0)
@@ -57,7 +57,7 @@ def test_filter_waits_once_per_nomination_then_rejects(limited, first):
 
 
 def test_filter_does_not_wait_for_a_quota_that_victims_do_not_free(api, limited):
-    """As others use it up; or as the pods that end do so on another node than the pod's own."""
+    """Other pods use the quota up, or the terminating pods are on another node than the nominated one."""
     api.store.put(pod("victim", 4, on="b", spec={"priority": 0}, **ENDING), pod("runs", 1, on="a"))
     limited.settle()
     for node in ("a", "b"):
@@ -73,7 +73,7 @@ def test_filter_does_not_wait_for_a_quota_that_victims_do_not_free(api, limited)
 
 
 def test_room_kept_for_another_schedulers_pod_is_an_error_twice(api, follower):
-    """Of that nomination kube-scheduler knows nothing: an Error for ever would keep the pod from preempting elsewhere."""
+    """kube-scheduler does not know that nomination. An endless Error would keep the pod from preempting elsewhere."""
     api.store.put(pod("theirs", 4, status={"nominatedNodeName": "b"}))
     follower.wait("the nomination is known", lambda: "kept" in ask(follower, pod("looks", 1), ["b"])["Error"])
     answers = [ask(follower, pod("asks", 1), ["b"]) for _ in range(4)]
@@ -82,7 +82,7 @@ def test_room_kept_for_another_schedulers_pod_is_an_error_twice(api, follower):
 
 
 def test_victims_that_end_elsewhere_are_left_to_kube_scheduler(api, follower):
-    """It offers only a, which is full by our ledger: an Error would clear the nomination to b, and the eviction was for nothing."""
+    """kube-scheduler offers only a, which is full in our ledger. An Error would clear the nomination to b and waste the eviction."""
     api.store.put(pod("full", 5, on="a"), pod("victim", 4, on="b", spec={"priority": 0}, **ENDING))
     follower.settle()
     answer = ask(follower, pod("first", 4, spec={"priority": 10}, status={"nominatedNodeName": "b"}), ["a"])

@@ -1,5 +1,5 @@
-"""An API server that is silent, or answers nobody, for so long that the data is stale: then filter, prioritize and bind refuse by that
-reason, while people are answered and told how old the data is. These tests wait for most of their time, so all run at once.
+"""An API server that is silent or unresponsive until the data are stale. Then filter, prioritize and bind reject with that reason;
+users are still answered and see the age of the data. These tests mostly wait, so all run in parallel.
 """
 
 import concurrent.futures
@@ -11,7 +11,7 @@ from fake_api import FakeApi, bookmark
 from follow import Follower
 from objects import filter_args, node, pod
 
-# Of what was waited: a request's time is noted by another process, when it has its turn.
+# Tolerance of measured waits: another process records the time of a request when it is scheduled.
 TOLERANCE = 0.7
 FIRST_DELAY_S = 0.8
 READY_LINE = re.compile(r"^pods: stale since \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ: \w+$", re.MULTILINE)
@@ -22,7 +22,7 @@ def change(api):
 
 
 def refuses(service, why):
-    """Every verb; people are answered."""
+    """Every verb is rejected; users are answered."""
     asking = filter_args(pod(), ["a", "b"])
     found = service.post("/scheduler/filter", asking).json()
     assert why in found["Error"] and not found.get("NodeNames"), found
@@ -41,7 +41,7 @@ def stale(service):
 
 
 def a_watch_goes_silent_without_closing(api, service):
-    """The probe is answered and shows more than we have: another watch brings it. Nothing is listed."""
+    """The probe shows a newer version, and a new watch delivers it. Nothing is listed."""
     watch = api.watch("pods")
     watch.go_silent()
     change(api)
@@ -52,7 +52,7 @@ def a_watch_goes_silent_without_closing(api, service):
 
 
 def a_quiet_cluster_is_no_fault(api, service):
-    """Asked twice, and twice nothing was missed."""
+    """Two probes show that nothing was missed."""
     service.wait("asked", lambda: service.metric("gpu_extender_watch_probes_total", kind="nodes") >= 2)
     assert service.metric("gpu_extender_data_stale") == 0
     assert service.metric("gpu_extender_ready") == 1, "silence is no lag, either, whatever the limit"
@@ -73,7 +73,7 @@ def a_probe_is_refused(api, service):
 
 
 def a_probe_is_not_answered(api, service):
-    """The nodes are followed meanwhile."""
+    """The service follows nodes meanwhile."""
     hold = api.faults.hold("list pods")
     api.watch("pods").go_silent()
     change(api)
@@ -86,7 +86,7 @@ def a_probe_is_not_answered(api, service):
 
 
 def nothing_but_500(api, service):
-    """Each pause is twice the one before."""
+    """Each delay is twice the previous one."""
     n_before, watch = api.faults.count("* pods"), api.watch("pods")
     api.faults.fail("* pods", 500, times=None)
     watch.go_silent()

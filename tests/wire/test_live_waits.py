@@ -15,7 +15,7 @@ WAIT_S = 1 - 0.001
 
 @pytest.fixture
 def first(api, follower):
-    """It wants all of b, where a victim still is by our ledger; from now on the watch of pods is silent."""
+    """A pod requests all of b, where a victim still runs in our ledger. From now on the watch of pods is silent."""
     victim = pod("victim", 1, on="b", spec={"priority": 0})
     api.store.put(victim, pod("other", 1))
     follower.settle()
@@ -25,7 +25,7 @@ def first(api, follower):
 
 @pytest.fixture
 def asked(follower, first):
-    """The answer to come, of a call that waits."""
+    """The future answer of a waiting call."""
     with concurrent.futures.ThreadPoolExecutor(1) as thread:
         answer = thread.submit(follower.post, "/scheduler/filter", filter_args(first, ["b"]))
         follower.wait("it waits", lambda: answer.done() or follower.metric("gpu_extender_http_body_bytes", **{"for": "verbs"}) > 0)
@@ -37,7 +37,7 @@ def waits(service, result):
 
 
 def test_the_watch_is_a_little_late(api, follower, first, asked):
-    """What it brings is answered from, and kube-scheduler never hears of an error."""
+    """The answer uses the late event, and kube-scheduler gets no error."""
     api.watch("pods").tell("DELETED", api.store.get("pods", "victim", "ml"))
     answer = asked.result().json()
     assert (answer["Error"], answer["NodeNames"]) == ("", ["b"])
@@ -48,7 +48,7 @@ def test_the_watch_is_a_little_late(api, follower, first, asked):
 
 
 def test_the_watch_is_too_late(follower, first):
-    """kube-scheduler, which places nobody meanwhile, is not kept for long."""
+    """kube-scheduler places no pod meanwhile, so the wait is short."""
     began = time.monotonic()
     answer = follower.post("/scheduler/filter", filter_args(first, ["b"])).json()
     assert answer["Error"] == BEHIND
@@ -66,7 +66,7 @@ def test_a_stop_answers_waiting_requests(follower, first, asked):
 
 
 def test_only_requests_that_would_lose_a_node_wait(follower, first):
-    """One without a nomination gets the error at once."""
+    """A pod without a nomination gets the error at once."""
     del first["status"]["nominatedNodeName"]
     assert follower.post("/scheduler/filter", filter_args(first, ["b"])).json()["Error"] == BEHIND
     assert waits(follower, "in_vain") == waits(follower, "helped") == 0
@@ -77,7 +77,7 @@ ONCE_MORE = f"{REASONS} (retry once: the ledger may be behind kube-scheduler)"
 
 
 def test_the_error_of_a_repeat_names_the_reason(follower):
-    """By the same ledger, and not again at once."""
+    """With an unchanged ledger, and not twice in a row."""
 
     def ask(version):
         asking = merged(annotated(models="H100"), {"metadata": {"resourceVersion": version}})

@@ -24,7 +24,7 @@ BODIES = {
     "/scheduler/bind": {**BIND_ARGS, "More": PASSWORD},
     "/v1/dry-run": ASKING,
 }
-# What is wrong with a body: it is cut off, of another type, too much, no JSON, too large.
+# Faults of a body: cut off, of another type, too much, no JSON, too large.
 SPOILT = {
     "cut": lambda text: text[:-1],
     "list": lambda text: f"[{text}, {text}]",
@@ -35,7 +35,7 @@ SPOILT = {
     "large": lambda text: text + " " * REQUEST_BYTES,
 }
 ACCOUNT = f"Authorization: Bearer {WRONG}"
-# What is no request, byte by byte.
+# Invalid requests as bytes.
 BROKEN = (
     f"GET /livez HTTP/1.1\r\nHost: a\r\n{ACCOUNT}{'x' * 40000}\r\n\r\n",
     f"GET /livez HTTP/1.1\r\nHost: a\r\n{ACCOUNT}\r\nBearer {WRONG}\r\n\r\n",
@@ -133,7 +133,7 @@ def exchange_files(secured):
 
 
 def lines_of_pem(folder):
-    """What is between BEGIN and END of all keys and certificates there."""
+    """The text between BEGIN and END of all keys and certificates there."""
     found = {line for path in folder.rglob("*") if path.suffix in (".crt", ".key") for line in path.read_text("ascii").splitlines() if len(line) > 40}
     assert len(found) > 50
     return found

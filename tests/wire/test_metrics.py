@@ -1,4 +1,4 @@
-"""GET /metrics: Prometheus text whose gauges say what the inventory says, and whose counters count what was asked."""
+"""GET /metrics: Prometheus text. Its gauges equal the inventory, and its counters count the requests."""
 
 import os
 import re
@@ -70,7 +70,7 @@ def test_promtool_reports_nothing_about_live_metrics(promtool, alone):
 
 
 def states_of(item, amounts):
-    """What the samples of one node and resource must say, by /v1/inventory."""
+    """The expected samples of one node and resource, by /v1/inventory."""
     closed = max(amounts["free"], 0) if item["unschedulable"] or not item["ready"] else 0
     states = {"used": amounts["used"], "reserved": amounts["reserved"], "free": amounts["free"] - closed, "closed": closed}
     return {**states, "unallocatable": amounts["capacity"] - amounts["allocatable"]}
@@ -152,7 +152,7 @@ def test_a_bound_call_is_counted(api, follower):
 
 
 def test_pods_rejected_by_a_kubelet_are_counted(api, follower):
-    """It says Failed, and never said anything of their containers; those that it had taken are no fault of the node."""
+    """The kubelet reports Failed without any container status. Pods that it had accepted do not count."""
     refused, crashed = pod("refused", status={"phase": "Pending"}), pod("crashed", status={"phase": "Pending", "containerStatuses": [{"name": "main"}]})
     for item in (refused, crashed):
         item["spec"]["nodeName"] = "b"
@@ -198,7 +198,7 @@ def test_latencies_are_histograms_by_route(service):
 
 
 def test_client_input_creates_no_label(service):
-    """Else a stranger could grow the process and the store behind it."""
+    """Otherwise an unauthenticated client could grow the process and the metrics database."""
     before = set(samples(service))
     for i in range(50):
         service.ask("GET", f"/nothing-{i}")

@@ -79,7 +79,7 @@ def test_a_retry_is_judged_like_the_first_try(start_service, write):
 
 
 def test_a_container_without_gpu_request_gets_none(start_over):
-    """A container that asks for no GPU is given GPU 0: double booking (elastic)."""
+    """A container without a GPU request gets GPU 0: double booking (elastic)."""
     containers = [container("log", None), container("zero", "0"), container("train", 2)]
     service = start_over(node("a"), pod("one", on="a", spec={"containers": containers}), pod("two", None, "a"), pod("three", "0", "a"))
     assert used(service) == 2
@@ -233,7 +233,7 @@ def test_init_containers_and_sidecars_count(init, needs, start_over):
 
 @pytest.fixture(scope="module")
 def extender():
-    """What the kube-scheduler configuration in the tree says of us."""
+    """The extender entry of the shipped kube-scheduler configuration."""
     with open(os.path.join(ROOT, "manifests/kube-scheduler-config.yaml"), encoding="utf-8") as file:
         (found,) = yaml.safe_load(file)["extenders"]
     return found

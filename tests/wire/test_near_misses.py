@@ -1,4 +1,4 @@
-"""What would have to change, where a workload does not fit: of a dry run and of a pending pod. Of the nodes that one thing alone keeps it from."""
+"""The changes that would let a workload fit, for a dry run and for a pending pod: nodes with exactly one obstacle."""
 
 import pytest
 from objects import GPU, annotated, node, pod
@@ -120,7 +120,7 @@ def test_the_nearest_of_many_and_a_few_of_the_changes(start_over):
 
 
 def test_near_misses_of_a_partly_fitting_workload(start_over):
-    """What the replicas before it took is gone for the next one."""
+    """Earlier replicas use room that the next one lacks."""
     deployment = {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -143,7 +143,7 @@ def test_near_misses_of_a_pending_pod(start_over):
 
 
 def test_a_quota(start_over, write):
-    """One that also lacks GPUs is kept from it by two things."""
+    """A node that also lacks GPUs has two obstacles."""
     head = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\n"
     policy = write("policy.yaml", f"{head}quotas:\n- name: team\n  namespaces: [ml]\n  limits: [{{total: 4}}]\n")
     service = start_over(node("a", 8), node("full", 8), pod("p", 7, "full", metadata={"namespace": "other"}), options=["--config", policy])

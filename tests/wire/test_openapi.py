@@ -1,6 +1,6 @@
-"""docs/openapi.yaml and the service say the same: paths, statuses, members, examples.
+"""docs/openapi.yaml agrees with the service: paths, statuses, members, examples.
 
-What the answers should be, other tests know; here it is their shape, and that everything documented is really answered.
+Other tests check the values of answers. This file checks their shape, and that everything documented occurs.
 """
 
 import copy
@@ -31,7 +31,7 @@ REASON = re.compile(r"^\| `(\w+)` \| ([^|(]*?) (?:\(([^)]*)\) )?\| ([^|]*?) ?\|$
 INSTEAD = "the answer says what instead"
 REASONS = {name: row for name, *row in REASON.findall(JUDGE.document["components"]["schemas"]["Reason"]["description"])}
 
-# What no question to a service over a cluster file can bring about, and why.
+# Documented answers that no request to a service over a cluster file can cause, with the reason.
 NOT_OVER_A_FILE = {
     ("GET", "/readyz", 503, "text/plain"): "it does not listen before the file is read",
     ("GET", "/v1/snapshot", 500, "application/json"): "a cluster so large takes minutes to read",
@@ -112,7 +112,7 @@ def test_the_document_is_consistent():
 
 @pytest.mark.parametrize("name", JUDGE.document["components"]["schemas"])
 def test_schema(name):
-    """A schema is one, and requires no member that it does not describe."""
+    """Every schema is valid, and describes every member that it requires."""
     schema = JUDGE.document["components"]["schemas"][name]
     jsonschema.Draft202012Validator.check_schema(schema)
     assert set(schema.get("required", [])) <= set(schema.get("properties", {}))
@@ -223,7 +223,7 @@ def pod_object(name, node, gpus):
 
 
 def test_an_inventory_with_every_problem_matches(start_service, tmp_path):
-    """Nodes left out, a node that is over-full, one that has nothing, and pods of a node that is not there."""
+    """Left-out nodes, an over-full node, an empty one, and pods of an absent node."""
     gpus = {"nvidia.com/gpu": "1"}
     items = [node_object("full", **gpus), pod_object("a", "full", 1), pod_object("b", "full", 2)]
     items += [node_object("twice"), node_object("twice"), node_object("half", **{"nvidia.com/gpu": "1.5"})]
@@ -239,7 +239,7 @@ def test_an_inventory_with_every_problem_matches(start_service, tmp_path):
 
 
 def documented_metrics():
-    """Those of every service, and those of one that follows an API server."""
+    """The metrics of every service, and those of one that follows an API server."""
     parts = JUDGE.operations()["GET", "/metrics"]["description"].split("**Where it follows an API server,**")
     return [set(re.findall(r"`((?:gpu_extender|process)_\w+)`", part)) for part in parts]
 
@@ -250,7 +250,7 @@ def test_metrics_are_the_documented_ones(service):
 
 
 def test_document_lists_exactly_the_metrics(guarded, follow):
-    """Of services that ask people for tokens, elect a leader, and are beside a kube-scheduler."""
+    """Of services that require tokens, elect a leader, and run beside a kube-scheduler."""
     elects = follow(more={"leaderElection": {"enabled": True, "namespace": "gpus", "serviceName": ""}}, ready=False)
     beside = follow(more={"scheduler": {"beside": True}}, bindTimeoutSeconds=2, ready=False)
     pages = "".join(each.get("/metrics").text for each in (guarded, elects, beside))
@@ -333,12 +333,12 @@ def ask_without_a_right(service, method, path, _):
 
 ASK = {200: ask_well, 400: ask_badly, 404: ask_for_what_is_not_there, 405: ask_with_another_method, 413: ask_too_much}
 ASK.update({401: ask_as_nobody, 403: ask_without_a_right})
-POWERLESS = "t0ken"  # of somebody who may do nothing
+POWERLESS = "t0ken"  # of a user without rights
 
 
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory):
-    """A service that asks people who they are."""
+    """A service that authenticates users."""
     with FakeApi() as api:
         objects.fill(api.store)
         api.people[POWERLESS] = {"username": "jane"}
@@ -349,7 +349,7 @@ def guarded(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def limited(tmp_path_factory):
-    """A service that takes no body larger than BODY_LIMIT."""
+    """A service that rejects bodies larger than BODY_LIMIT."""
     policy = tmp_path_factory.mktemp("limited") / "policy.yaml"
     policy.write_text(
         f"apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nlimits:\n  requestBytes: {BODY_LIMIT}\n",
@@ -375,7 +375,7 @@ def exchange(connection, method, path):
 
 
 def wait_until_it_stops(connection):
-    """Until the signal has arrived: from then on every answer is its connection's last."""
+    """Waits until the signal has arrived. From then on every answer closes its connection."""
     while exchange(connection, "GET", "/livez").headers.get("connection") != "close":
         pass
 
@@ -442,7 +442,7 @@ def test_common_errors_of_every_path_are_documented(service, path, headers, stat
     ],
 )
 def test_broken_requests(service, head):
-    """The library answers these; only the status is ours to promise."""
+    """The HTTP library answers these; only the status is promised."""
     row = re.search(r"^ *\| ([\d, ]+) \| the request line or a header", JUDGE.document["info"]["description"], re.MULTILINE)
     with socket.create_connection(("127.0.0.1", int(service.address.rpartition(":")[2])), timeout=60) as connection:
         connection.sendall(f"{head}\r\n\r\n".encode())

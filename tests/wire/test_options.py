@@ -1,6 +1,6 @@
-"""The command line and the policy file, from outside: what is printed, where, and with which exit status.
+"""The command line and the policy file: output, its stream and the exit status.
 
-0: all went well; 1: failed at run time (a port that is taken); 2: options, policy or cluster file are wrong, and nothing was started.
+0: success; 1: failed at run time (a port in use); 2: options, policy or cluster file are invalid, and nothing was started.
 """
 
 import http.client
@@ -27,14 +27,14 @@ def cluster(write):
 
 
 def refusal(done):
-    """The one line that says why; nothing else is said, and nothing was started."""
+    """Returns the one line of the error; nothing else was printed or started."""
     assert (done.returncode, done.stdout) == (2, ""), done
     (line,) = done.stderr.splitlines()
     assert line.startswith("gpu-extender: ")
     return line[len("gpu-extender: ") :]
 
 
-# ---- options that only tell ----
+# ---- options that only print ----
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])
@@ -134,7 +134,7 @@ def test_the_shipped_file_equals_no_file(run_binary):
 
 
 def test_the_policy_decides(start_service, write):
-    """Its GPU resources, its model labels and its aliases are those that are used."""
+    """The service uses the policy's GPU resources, model labels and aliases."""
     policy = write("policy.yaml", HEAD + "gpuResources: [example.com/gpu]\nmodels: {labels: [gpu], aliases: {big: H100-SXM5-80GB}}\n")
     item = node("a", 4, None, "example.com/gpu", metadata={"labels": {"gpu": "big"}})
     service = start_service("--config", policy, "--cluster-file", write("c.json", list_text(item, node("b"))))
@@ -157,7 +157,7 @@ def warnings(done):
 
 
 def test_all_pods_are_warned_of(run_binary, start_service, write, cluster):
-    """That it locks the cluster out while it is down cannot be seen later: then nobody asks us."""
+    """While it is down, this mode locks out the cluster, and no request shows that. So --check warns."""
     policy = write("policy.yaml", HEAD + "scheduler: {allPods: true}\n")
     done = run_binary("--check", "--config", policy, "--cluster-file", cluster)
     assert (done.returncode, done.stdout) == (0, "")
@@ -177,7 +177,7 @@ def test_a_weight_from_before_kubernetes_1_34_is_warned_of(weight, is_old, run_b
 
 
 def test_check_warns_if_verbs_admit_every_certificate(run_binary, start_service, write, cluster, tmp_path):
-    """Where people have certificates, whoever reads could bind, too."""
+    """If users have certificates, any of them could bind too."""
     authority = Authority(tmp_path / "ca")
     tls = dict(zip(("certificateFile", "privateKeyFile", "clientCAFile"), map(str, (*authority.server(), authority.certificate))))
     people = {"peopleClients": {"organizations": ["ops"]}}
@@ -197,7 +197,7 @@ def test_check_warns_if_verbs_admit_every_certificate(run_binary, start_service,
 
 
 def test_an_election_over_a_file_is_warned_of(run_binary, start_service, write, cluster):
-    """Where all decide, none is elected."""
+    """Without an API server every instance decides and none is elected."""
     policy = write("policy.yaml", HEAD + "leaderElection: {enabled: true, namespace: gpus}\n")
     done = run_binary("--check", "--config", policy, "--cluster-file", cluster)
     assert (done.returncode, done.stdout) == (0, "")
@@ -208,7 +208,7 @@ def test_an_election_over_a_file_is_warned_of(run_binary, start_service, write, 
 
 
 def test_check_prints_the_worst_case(run_binary, write):
-    """As shipped, a leader that vanishes delays pods that ask for no GPU by at most 10 s; and it is the sum of what the policy says."""
+    """With the shipped policy a vanished leader delays pods without GPUs by at most 10 s. The number is the sum of the policy's times."""
 
     def check(*options, sections=""):
         policy = write("policy.yaml", HEAD + "leaderElection: {enabled: true, namespace: gpus}\n" + sections)
@@ -260,7 +260,7 @@ def plugin(command):
     ids=["no token", "an empty token", "no plugin", "no plugin in PATH", "a plugin that may not be run", "a folder"],
 )
 def test_check_rejects_what_the_start_rejects(user, words, run_binary, write):
-    """With the same words."""
+    """With the same message."""
     write("empty", "")
     options = ["--log-level", "error", "--listen", "127.0.0.1:0", "--kubeconfig", write("kubeconfig", kubeconfig(user))]
     checked, started = run_binary(*options, "--check"), run_binary(*options)
@@ -344,7 +344,7 @@ def test_log_levels(start_service, cluster):
 
 @pytest.mark.parametrize("form", ["key-value", "json"])
 def test_a_request_cannot_forge_lines_of_the_log(form, start_service, cluster):
-    """Line breaks, quotes, terminal escapes and great length in the path are one quoted value of one line."""
+    """Line breaks, quotes, terminal escapes and a long path stay one quoted value on one line."""
     service = start_service("--cluster-file", cluster, "--log-level", "debug", "--log-format", form)
     paths = ["/a%0Ats=2026%20level=error%20msg=forged", '/"%22\\%5c', "/%1b[2Jx", "/%ff%fe", "/" + "long%20" * 4000]
     for path in paths:
@@ -360,7 +360,7 @@ def test_a_request_cannot_forge_lines_of_the_log(form, start_service, cluster):
 
 
 def test_an_unread_log_does_not_block(write, cluster):
-    """A log collector that died must not take the service with it: what it writes goes nowhere, and it goes on."""
+    """A dead log collector must not stop the service: it drops its log and goes on."""
     command = [BINARY, "--listen", "127.0.0.1:0", "--cluster-file", cluster, "--log-level", "debug"]
     process = subprocess.Popen(command, env={**os.environ, **ENV}, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:

@@ -136,7 +136,7 @@ def test_the_most_important_comes_first(service):
 
 
 def test_unjudged_requirements_are_named(start_over):
-    """The same lines as in a dry run, but for what admission has settled."""
+    """The same lines as in a dry run, except those that admission has settled."""
     unjudged = pod(
         "unjudged",
         1,
@@ -225,7 +225,7 @@ def test_a_malformed_path_is_rejected(service, path):
 
 
 def test_names_are_decoded(service):
-    """Before they are looked at: an encoded slash is one, and no name has one."""
+    """Before validation: an encoded slash is a slash, and no name has one."""
     for path in ("m%6c/run%73", "ml%2fruns"):
         assert service.get(f"/v1/pods/{path}/explain").json()["pod"]["name"] == "runs"
 
@@ -266,7 +266,7 @@ def test_the_table_of_one_pod(service):
 
 
 def test_totals_and_current_lacks_are_distinguished(service):
-    """16 are asked for: b has 4 in all, none of them used; a has 8, of which 2 are free."""
+    """The pod requests 16: b has 4 in total, all free; a has 8, of which 2 are free."""
     lines = service.get("/v1/pods/ml/huge/explain?output=table").text.splitlines()
     assert f"  closest         b lacks 12 {GPU} now: the node has too few GPUs in total: 4 {GPU}" in lines
     rows = [" ".join(line.split()) for line in lines]
@@ -298,7 +298,7 @@ def test_pods_beyond_the_listed_ones_are_counted(start_over):
 
 
 def test_shapes_beyond_the_judged_ones_are_reported(start_over):
-    """Further kinds are listed, with what kube-scheduler says; alone, each is judged."""
+    """Further shapes are listed with kube-scheduler's message; requested alone, each is judged."""
     n_nodes = 2000
     n_kinds = 1 + MOST_VERDICTS // (1 + n_nodes)
     waiting = [

@@ -1,6 +1,6 @@
 """GET /v1/pending beside pods that take long to judge: an affinity may have hundreds of thousands of values.
 
-Whoever may create pods must not be able to keep a thread busy for minutes: the same one may serve kube-scheduler.
+A user who may create pods must not keep a thread busy for minutes: the same thread may serve kube-scheduler.
 """
 
 import pytest
@@ -8,7 +8,7 @@ from objects import node, pod
 
 N_NODES = 2000
 MOST_VERDICTS = 1_000_000
-# So many comparisons cost as much as a verdict; these are more than all that may be made.
+# Number of comparisons that cost as much as a verdict; these exceed the limit.
 COMPARISONS_OF_A_VERDICT = 16
 TOO_MANY = COMPARISONS_OF_A_VERDICT * (1 + MOST_VERDICTS // N_NODES)
 
@@ -39,7 +39,7 @@ COSTLY = {
 }
 
 
-# What it would cost to keep such pods is not the question here (test_shape_limits.py).
+# test_shape_limits.py covers the memory of such pods.
 POLICY = "apiVersion: gpu-extender.io/v1alpha1\nkind: SchedulerPolicy\nlimits: {podShapeBytes: 16Mi}\n"
 
 

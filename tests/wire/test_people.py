@@ -1,5 +1,5 @@
-"""Who may ask what people ask, over TLS: tokens that the API server knows, or a certificate that the policy names; all others are
-told why not. What the API server cannot say is no yes, and no thread waits for it."""
+"""Authentication and authorization of users over TLS: by a token that the API server accepts, or a certificate that the policy
+names. Others are rejected with a reason. A failed review rejects, and no thread waits for a review."""
 
 import concurrent.futures
 import contextlib
@@ -23,7 +23,7 @@ OF_STRANGERS = 24  # reviews under way
 
 @pytest.fixture
 def start(api, tmp_path):
-    """start(option, ..., cacheSeconds=...) -> a GuardedFollower, and READER may do all."""
+    """start(option, ..., cacheSeconds=...) -> a GuardedFollower; READER has all rights."""
     api.people[READER] = JANE
     api.rights |= {("jane", method.lower(), path) for method, path in PATHS}
     with contextlib.ExitStack() as running:
@@ -57,7 +57,7 @@ def held(api, name):
 
 
 def visits(service, count, token=READER):
-    """So many at the same time: their futures. They ask only when all handshakes are done, as a review has ten seconds."""
+    """Sends this many requests in parallel; returns their futures. They ask only when all handshakes are done, as a review has ten seconds."""
     threads, connected = concurrent.futures.ThreadPoolExecutor(count), threading.Barrier(count)
 
     def visit(number):
@@ -101,7 +101,7 @@ def test_reviews_exclude_the_query(api, start):
 
 
 def test_open_paths_and_named_certificates_need_no_review(guarded):
-    """Probes are open; a certificate that the policy names needs no token; an unknown path is told to all."""
+    """Probes are open, a certificate that the policy names needs no token, and unknown paths are 404 for everyone."""
     assert guarded.metric("gpu_extender_pods") == 3
     assert guarded.visit(None, "/v1/nowhere").status == 404
     guarded.address = guarded.addresses["probes"]
@@ -157,14 +157,14 @@ def test_a_failed_review_rejects_and_is_not_cached(api, guarded, review, fault):
 
 
 def test_a_connection_closed_meanwhile_is_no_failure(api, guarded):
-    """As an API server closes those that are idle."""
+    """As an API server closes idle connections."""
     assert guarded.visit(READER).status == 200
     api.new_era()
     assert guarded.visit(READER, "/v1/quota").status == 200
 
 
 def test_a_rejected_own_credential_is_reported(api, guarded):
-    """Which is no fault of who asks."""
+    """The caller is not at fault."""
     api.token = "another"
     assert error(guarded.visit(READER), 503) == NOT_NOW
 
@@ -178,7 +178,7 @@ def test_an_unresponsive_api_server_rejects_users(api, guarded):
 
 @pytest.mark.parametrize("review", ["review token", "review access"])
 def test_a_review_delays_no_other_request(api, guarded, review):
-    """Not who comes with a certificate, not the probes; and those who ask the same wait for one answer."""
+    """Neither callers with a certificate nor probes wait. Equal requests share one review."""
     with held(api, review) as hold:
         waiting = visits(guarded, 20)
         hold.wait_for(1)
@@ -191,7 +191,7 @@ def test_a_review_delays_no_other_request(api, guarded, review):
 
 
 def test_a_binding_does_not_wait_for_reviews(api, guarded):
-    """They are on their way by a loop of their own."""
+    """Bindings have their own loop."""
     item = pod("train-0", 2)
     api.store.put(item)
     guarded.wait("the pod is known", lambda: item["metadata"]["uid"] in guarded.ledger()[1])
@@ -204,7 +204,7 @@ def test_a_binding_does_not_wait_for_reviews(api, guarded):
 
 
 def test_bindings_and_reviews_share_no_connection(api, guarded):
-    """Though one comes after the other, and an idle connection would do."""
+    """Even if they are sequential and an idle connection would do."""
     for number in range(3):
         assert guarded.visit(f"{STRANGER}-{number}").status == 401
         api.store.put(pod(f"new-{number}", 1))
@@ -238,7 +238,7 @@ def test_client_disconnects_during_the_review(api, guarded):
 
 
 def test_a_stop_while_tokens_are_checked(api, guarded):
-    """They have ten seconds, and the stop waits for as long."""
+    """Reviews have ten seconds, and the stop waits that long."""
     with held(api, "review token") as hold:
         waiting = visits(guarded, 3)
         hold.wait_for(1)
@@ -250,7 +250,7 @@ def test_a_stop_while_tokens_are_checked(api, guarded):
 
 
 def test_tokens_are_never_disclosed(api, start):
-    """At the level of the log that says most; in whatever goes wrong; in the API server's own words too."""
+    """At the most verbose log level, in every failure, and in texts of the API server."""
     service = start("--log-level", "debug", cacheSeconds=CACHE_S)
     said = [service.visit(token, path).text for token in (READER, STRANGER) for path in ("/v1/inventory", "/v1/none", "/metrics")]
     for review in ("review token", "review access"):

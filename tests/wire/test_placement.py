@@ -33,7 +33,7 @@ def best(service, asking, *names):
 
 
 # Typical pods take 4 GPUs. One GPU less takes a place of theirs from four-free and from empty, but not from five-free, and one-free is
-# of no use to them anyway.
+# too small for them anyway.
 FLEET = [
     *(node(name, 8) for name in ("one-free", "four-free", "five-free", "empty")),
     pod("a", 7, "one-free"),
@@ -82,7 +82,7 @@ def test_pods_without_gpus_stay_off_gpu_nodes(start_with, policy):
 
 
 def test_cordoned_gpu_nodes_rank_last_for_pods_without_gpus(start_with):
-    """It offers nothing that could be lost, and is still no place to be."""
+    """It has no allocatable room to lose, and still ranks last."""
     service = start_with("slot-price", node("a-cordoned", 8, spec={"unschedulable": True}), node("b-idle", 8), *(pod(f"typical-{i}", 8) for i in range(3)))
     tolerates = [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]
     asking = pod(gpus=None, spec={"tolerations": tolerates, "containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]})
@@ -96,7 +96,7 @@ def test_the_order_of_the_objects_changes_nothing(start_with):
 
 
 def test_the_dry_run_places_like_the_ledger(start_with):
-    """What a Deployment's dry run says is what kube-scheduler is told of its pods, one after another, once they are all pending."""
+    """The dry run of a Deployment equals the answers to kube-scheduler for its pods, one after another, once all are pending."""
     nodes = [node("a", 8, H100), node("b", 8, T4), node("c", 4, T4), node("d", 8)]
     owner = {"ownerReferences": [{"kind": "ReplicaSet", "name": "replica", "uid": "rs", "controller": True}]}
     waiting = [pod(f"replica-{i}", 2, metadata=owner) for i in range(6)]

@@ -1,6 +1,6 @@
 """The service with a user's credential plugin and a proxy in its kubeconfig, and no API server that answers.
 
-What the plugin says is a secret, and so is the proxy's password: neither may come into the log, or to whoever asks.
+The plugin's output and the proxy's password are secrets: neither may appear in the log or in an answer.
 """
 
 import json
@@ -9,7 +9,7 @@ import sys
 import pytest
 
 SECRET = "s3cr3t"
-# Runs a program as one whose children's ends nobody is told of, as some supervisors do.
+# Runs a program with SIGCHLD ignored, as some supervisors do.
 WITHOUT_SIGCHLD = (
     sys.executable,
     "-c",
@@ -42,7 +42,7 @@ def start_with_plugin(start_service, write):
 
 
 def said(service):
-    """All that is said of the first failure."""
+    """All log lines about the first failure."""
     service.log.wait_for({"mod": "inventory", "level": "warn", "kind": "nodes"})
     return service.log.text() + service.get("/readyz").text + service.get("/v1/inventory").text + service.get("/metrics").text
 

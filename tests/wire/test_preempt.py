@@ -1,6 +1,6 @@
 """POST /scheduler/preempt: on which of these nodes would evicting these pods help? PROTOCOL 1.7 and 4.2.
 
-It is a veto: a node comes back with the victims that kube-scheduler chose, or not at all; and never a null, over which kube-scheduler falls.
+It is a veto: a node is returned with the victims that kube-scheduler chose, or not at all. A null would crash kube-scheduler.
 """
 
 import json
@@ -50,8 +50,8 @@ def kept(service, asking, victims, **how):
         (asks(4), {"a": ["pod-a-3", "pod-a-1"], "t4": ["pod-t-0"]}, {"a", "t4"}),
         (asks(4), {"a": ["pod-a-1"]}, set()),  # too few
         (asks(4), {"a": ["pod-a-1", "pod-a-1"]}, set()),  # counts once
-        (asks(4), {"a": ["pod-a-1", "pod-b-0"]}, set()),  # somebody on another node
-        (asks(4), {"a": ["pod-a-1", "nobody", "pod-a-0"]}, {"a"}),  # who is not known stays in the list
+        (asks(4), {"a": ["pod-a-1", "pod-b-0"]}, set()),  # a pod on another node
+        (asks(4), {"a": ["pod-a-1", "nobody", "pod-a-0"]}, {"a"}),  # an unknown pod stays in the list
         (asks(9), {"a": [f"pod-a-{i}" for i in range(4)]}, set()),
         (asks(4), {"a": ["pod-a-1", "pod-a-2"], "gone": ["pod-a-0"]}, {"a"}),
         (asks(4), {"a": []}, set()),  # where it fits or not: kube-scheduler takes an empty list for a fault
@@ -70,7 +70,7 @@ def test_nodes_that_fit_without_the_victims_are_kept(asking, victims, want, whol
 
 
 def test_the_ledger_overrides_the_sent_pod(service):
-    """What the ledger does not count as used is not given back."""
+    """Usage that the ledger does not count is not freed."""
     arguments = preempt_args(asks(4), {"a": ["pod-a-1"]}, whole=True)
     for stranger in (pod("stranger", 8, "a"), pod("a-2", 8, "b", metadata={"uid": "other"})):
         arguments["NodeNameToVictims"]["a"]["Pods"].append(stranger)
@@ -116,7 +116,7 @@ def test_uids_take_precedence_over_pods(service):
     ],
 )
 def test_a_bad_request_is_another_status(changes, words, service):
-    """There is no Error in this answer: kube-scheduler takes any status but 200 for one, and evicts nobody."""
+    """This answer has no Error member. kube-scheduler takes any status but 200 as an error and evicts no pod."""
     answer = service.post("/scheduler/preempt", {**preempt_args(asks(2), {"a": ["pod-a-1"]}), **changes})
     assert answer.status == 400
     error = answer.json()["error"]
@@ -164,7 +164,7 @@ def test_victims_free_only_their_own_quota(with_quota):
 
 
 def test_only_victims_on_the_node_free_its_quota(with_quota):
-    """c has free GPUs, and only the quota is in the way there; what goes from t4 is not of the model that has run out."""
+    """c has free GPUs, and only the quota rejects there. Victims on t4 free none of the exhausted model."""
     pods = [pod("a-0", 4, "a"), pod("b-0", 2, "b"), pod("b-1", 6, "b", metadata={"namespace": "others"}), pod("c-0", 4, "c"), pod("t-0", 8, "t4")]
     service = with_quota("[{total: 24, models: {A100: 10}}]", *NODES, node("c", 16), *pods)
     victims = {"a": ["pod-a-0"], "b": ["pod-b-0", "pod-b-1"], "c": ["pod-c-0"], "t4": ["pod-t-0"]}

@@ -1,6 +1,6 @@
 """POST /scheduler/prioritize: which of these nodes is best? Answers by PROTOCOL 1.5 and 2.6.
 
-Nodes are packed here; test_placement.py is about the other placement policies.
+The policy is binpack here; test_placement.py covers the other placement policies.
 """
 
 import re
@@ -77,7 +77,7 @@ def test_empty_node_list_gives_an_empty_array(arguments, service):
 
 
 def test_a_pod_without_gpus_is_scored_too(service):
-    """It goes where the fewest GPUs are in its way."""
+    """It goes to the node with the fewest GPUs."""
     found = scores(service, pod(gpus=None), ["empty", "cpu", "nearly-full"])
     assert found["cpu"] == 10 and found["nearly-full"] > found["empty"]
 

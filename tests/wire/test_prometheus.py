@@ -1,5 +1,5 @@
-"""The dashboard's queries and the alerts, asked of a real Prometheus that reads two services: one that has been used, over TLS and with
-a token, as in a cluster; and one that has no API server.
+"""The dashboard's queries and the alerts in a real Prometheus that scrapes two services: one in use, over TLS and with a token as
+in a cluster, and one without an API server.
 """
 
 import subprocess
@@ -21,7 +21,7 @@ VICTIMS = {"NodeNameToMetaVictims": {"a": {"Pods": [{"UID": "pod-1"}]}}}
 
 @pytest.fixture
 def service(api, tmp_path):
-    """It asks for Prometheus' token again after a second, so that there is something to see of that."""
+    """It reviews Prometheus' token again after a second, so that reviews appear in the metrics."""
     api.people[TOKEN] = {"username": ACCOUNT, "groups": ["system:authenticated"]}
     api.rights.add((ACCOUNT, "get", "/metrics"))
     running = GuardedFollower(api, tmp_path, cacheSeconds=1)
@@ -77,7 +77,7 @@ def use(api, service):
 
 
 def keep_using(prometheus, api, service):
-    """Rates are of what happens between two readings."""
+    """Rates need changes between two scrapes."""
     calls = 'sum(gpu_extender_verb_calls_total{verb="bind"})'
     seen = prometheus.value(calls)
     ask(service)

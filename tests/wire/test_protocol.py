@@ -152,7 +152,7 @@ def test_filter_answers(asking, service):
 
 
 def test_messages_are_constant_while_the_cause_stays(start_service, write):
-    """The free GPUs went from 2 to 1: four are still too many, and the message is the same (PROTOCOL 6.2)."""
+    """The free GPUs went from 2 to 1. Four are still too many, and the message stays the same (PROTOCOL 6.2)."""
     path = write("c.json", list_text(node("a"), pod("one", 6, "a")))
     service = start_service("--cluster-file", path)
     first = ask(service, "filter", filter_args(pod(gpus=4), ["a"])).body
@@ -221,7 +221,7 @@ def test_recorded_requests_byte_for_byte(n_nodes, start_service, write):
 
 
 def test_a_non_gpu_resource_and_an_unknown_node(service):
-    """One node is unknown here, the other one is known; the resource is none of gpuResources."""
+    """One node is unknown here, the other is known. The resource is not in gpuResources."""
     resources = {"limits": {"cpu": "4", "example.com/gpu-mem": "20480"}, "requests": {"cpu": "4", "example.com/gpu-mem": "20480"}}
     asking = pod("train-7f9-0", spec={"containers": [container(resources=resources)]})
     result = ask(service, "filter", filter_args(asking, ["gpu-rack1-03", "n-0"])).json()

@@ -1,4 +1,4 @@
-"""Quotas of the policy file: what filter says, GET /v1/quota, the metrics, and a dry run."""
+"""Quotas of the policy file: filter, GET /v1/quota, the metrics, and a dry run."""
 
 import json
 
@@ -62,7 +62,7 @@ def test_quota_rejection_reports_no_missing_room(service):
 
 
 def test_the_nominated_node_is_resolvable_while_its_victims_count(start_over, write):
-    """Their GPUs are free, but kube-scheduler must wait for them and not evict others elsewhere."""
+    """Their GPUs are free, but kube-scheduler must wait for them instead of evicting others elsewhere."""
     ending = {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}}
     fleet = [node("h", 8, H100), node("h-2", 8, H100), merged(pod("victim", 4, "h"), ending)]
     service = start_over(*fleet, options=["--config", write("policy.yaml", POLICY)])

@@ -32,7 +32,7 @@ def start(api, follow):
 
 
 def ask(service, i, nodes=None):
-    """The names of the nodes, or the error, or the refusals."""
+    """The names of the nodes, or the error, or the rejections."""
     answer = service.post("/scheduler/filter", filter_args(member(i), nodes or NODES)).json()
     return answer["Error"] or answer["NodeNames"] or answer["FailedAndUnresolvableNodes"]
 
@@ -48,7 +48,7 @@ def test_a_gang_over_its_quota_is_not_admitted_whole(start):
 
 
 def test_errors_are_few(start):
-    """Five at once for all pods together, then refusals, which kube-scheduler does not try again by itself."""
+    """Five errors at once for all pods together, then rejections, which kube-scheduler does not retry by itself."""
     service = start()
     ask(service, 0), ask(service, 1)
     said = [ask(service, 2) for _ in range(12)]
@@ -92,7 +92,7 @@ def test_bind_ignores_the_claims_of_others(start):
 
 
 def test_one_of_two_kube_schedulers_gets_the_rest(start):
-    """A claim is made only by the claims that were judged: who was slower judges again."""
+    """A claim needs unchanged claims since its verdict; the slower call is judged again."""
     service = start()
     assert ask(service, 0) == NODES
     with concurrent.futures.ThreadPoolExecutor(2) as threads:

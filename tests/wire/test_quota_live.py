@@ -55,7 +55,7 @@ def test_restart_during_a_flap_leaves_the_model_unknown(api, follow):
 
 
 def test_pods_of_an_unseen_namespace_are_retried(api, follow):
-    """Its pods came first: they are free of no quota meanwhile, and asked about again."""
+    """Its pods came first: no quota is waived meanwhile, and they are retried."""
     waiting = merged(pod("asks", 1), {"metadata": {"namespace": "new"}})
     api.store.put(waiting, namespace("ml"))
     service = follow(more=quotas({"total": 0}, namespaceSelector={"matchLabels": {"stage": "test"}}))

@@ -1,4 +1,4 @@
-"""What is refused how: the table of the verbs, row by row.
+"""Errors of the verbs, row by row:
 
 | condition                 | filter                              | bind        | prioritize  |
 | bad JSON or arguments     | 200 `Error`                         | 200 `Error` | 400         |
@@ -6,7 +6,7 @@
 | draining                  | 503, Connection: close              | 503         | 503         |
 | the pod itself is invalid | 200, every node with the reason     | -           | 200 `[]`    |
 
-Not synced and stale cannot be had over a file: it is read before the first socket is opened. (bind is not sent the pod.)
+"Not synced" and "stale" do not occur over a file: it is read before the first socket is opened. (bind does not get the pod.)
 """
 
 import json
@@ -101,7 +101,7 @@ def test_body_over_the_limit(start_over, write):
 
 
 def test_draining(start_over):
-    """While a request is still under way, new ones on connections that are open are told to go elsewhere; it is answered."""
+    """While a request is in progress, new ones on open connections get 503; the first is still answered."""
     service = start_over(node("a"))
     body = json.dumps(filter_args(pod(), ["a"])).encode()
     message = request("POST", "/scheduler/filter", body)

@@ -35,7 +35,7 @@ def best(service, asking):
 
 
 def placed_by_wire(start_with, kind, **more):
-    """Where three pods go, each told after the one before is bound."""
+    """The nodes of three pods, each filtered after the previous one is bound."""
     nodes = []
     for i in range(3):
         service = start_with(*(owned(f"serve-{j}", kind, name) for j, name in enumerate(nodes)), **more)

@@ -1,4 +1,4 @@
-"""Client certificates that were revoked, by lists (CRLs) that the policy names: tls.clientCRLFile."""
+"""Revoked client certificates, by the CRL of the policy: tls.clientCRLFile."""
 
 import json
 import os
@@ -29,7 +29,7 @@ REVOKED = "the client certificate, or one above it, has been revoked"
 
 
 def put_list(secured, path):
-    """Over the one that the policy names, as a mounted file is exchanged; returns when the service has looked at it."""
+    """Replaces the policy's CRL like a mounted file; returns when the service has read it."""
     seen = len(secured.service.log.lines)
     os.replace(path, secured.folder / "list.pem")
     return secured.service.log.wait_for({"mod": "tls"}, after=seen)
@@ -37,13 +37,13 @@ def put_list(secured, path):
 
 @pytest.fixture
 def listed(tmp_path, start_service):
-    """A service whose list names nobody yet."""
+    """A service with an empty list."""
     os.replace(Authority(tmp_path / "ca").revoke(), tmp_path / "list.pem")
     return Secured(tmp_path, start_service, clientCRLFile=str(tmp_path / "list.pem"), peopleClients={"names": ["op"]})
 
 
 def test_a_revoked_certificate_is_rejected_at_its_next_request(listed):
-    """On a connection that is open, too; others go on."""
+    """Also on an open connection; others go on."""
     other = listed.authority.client("other")
     with listed.connection(listed.client) as connection, listed.connection(other) as kept:
         judged(ask_on(connection, "POST", "/scheduler/filter", FILTER))

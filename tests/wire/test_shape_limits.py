@@ -1,6 +1,6 @@
-"""Pods with long affinities: placed like any other, and not judged where that would cost what they make it cost.
+"""Pods with long affinities: placed like others, but not judged where that would be too expensive.
 
-What the ledger keeps of them, and who may keep how much, is in tests/unit/decide/test_shape_limits.c.
+tests/unit/decide/test_shape_limits.c covers what the ledger keeps of them, and the limits per namespace.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""filter.shortlist: of many nodes that fit, filter hands on the best. All are judged, and each refused one has its reason."""
+"""filter.shortlist: of many fitting nodes, filter returns the best. All are judged, and each rejected one has its reason."""
 
 import pytest
 from objects import filter_args, node, pod

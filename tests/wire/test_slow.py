@@ -1,4 +1,4 @@
-"""Clients that are slow, silent or many: they are dropped in bounded time, and the verbs are served meanwhile.
+"""Slow, silent or numerous clients are dropped in bounded time, and the verbs are served meanwhile.
 
 The rules, by a clock of the test's own, are in tests/unit/http/test_connection_table.c. Here the least that can be configured is waited for:
 one second, and a quarter. A connection that is dropped is the event; one that must stay is asked after some others were dropped.
@@ -53,7 +53,7 @@ def judged(connection):
 
 
 def pass_time(service):
-    """More than a slow request has, on the way to which one that never came is dropped."""
+    """Waits longer than a slow request may take; a silent connection is dropped meanwhile."""
     with Raw(service.addresses["people"]) as silent:
         assert silent.is_closed()
 
@@ -117,11 +117,11 @@ def test_a_served_connection_stays_open(service):
         pass_time(service)
         pass_time(service)
         assert "connection" not in judged(used)
-        judged(new)  # kube-scheduler opens some before it has a use for them
+        judged(new)  # kube-scheduler opens some in advance
 
 
 def test_a_client_that_reads_no_answer_is_dropped(service):
-    """Until its side is full too, nothing of it can be seen from here; so it asks for more and more."""
+    """The server notices only once the client's buffers are full too, so the client requests more and more."""
     with Raw(service.addresses["people"]) as reader:
         reader.socket.settimeout(0.2)
         asked = request("GET", "/metrics") * 100
@@ -137,7 +137,7 @@ def test_a_client_that_reads_no_answer_is_dropped(service):
 
 
 def test_slow_clients_delay_no_verb(start_with):
-    """More than there are places, on people's socket and on the verbs' own, with all the time in the world for a request."""
+    """More clients than connections, on both sockets, with an unlimited time for a request."""
     service = start_with(requestSeconds=600, connections=120)
     with Raw(service.address) as known, contextlib.ExitStack() as stack:
         judged(known)
@@ -173,7 +173,7 @@ def test_all_bodies_together_have_a_maximum(start_with):
 
 
 def test_an_unwanted_body_is_not_buffered(start_with):
-    """Probes are open to all: what comes with them takes no room from people."""
+    """Probes are open to all: their bodies use no memory reserved for users."""
     service = start_with(requestBytes="64Ki", bodiesBytes="128Ki")
     with opened(service.addresses["probes"], 2) as strangers, Raw(service.addresses["people"]) as people:
         for stranger in strangers:
@@ -190,7 +190,7 @@ def test_an_unwanted_body_is_not_buffered(start_with):
 
 
 def greeted(secured, version=None, client=True):
-    """A connection whose handshake is done, with a certificate where not told otherwise. version: of TLS, at the most."""
+    """A connection after its handshake, by default with a certificate. version: maximum TLS version."""
     shown = context(secured.authority, secured.client if client else None)
     if version:
         shown.maximum_version = version
@@ -213,14 +213,14 @@ def n_sockets(service):
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=lambda version: version.name)
 def test_a_handshake_has_less_time_than_an_idle_connection(version, tmp_path, start_service):
-    """kube-scheduler keeps connections whose handshake is done, and which it has not used yet. On a busy machine a handshake takes long."""
+    """kube-scheduler keeps connections after their handshake before it uses them. On a busy machine a handshake takes long."""
     secured = Secured(tmp_path, start_service, limits={"requestSeconds": 5})
     with greeted(secured, version) as unused:
         before = n_sockets(secured.service)
         with opened(secured.address, 2) as (silent, half):
             half.send(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
             assert silent.is_closed() and half.is_closed()
-        with greeted(secured, version) as slow, contextlib.suppress(ssl.SSLError):  # an end without a farewell
+        with greeted(secured, version) as slow, contextlib.suppress(ssl.SSLError):  # an end without close_notify
             slow.send(FILTER[:-1])
             assert slow.is_closed()
         while n_sockets(secured.service) > before:  # the library has seen the ends, too
@@ -230,7 +230,7 @@ def test_a_handshake_has_less_time_than_an_idle_connection(version, tmp_path, st
 
 
 def test_clients_without_certificate_do_not_lock_others_out(tmp_path, start_service):
-    """Three times as many as there are places: bare ones, and such that were greeted and turned away."""
+    """Three times as many clients as connections: some without a handshake, some rejected after it."""
     secured = Secured(tmp_path, start_service, limits={"requestSeconds": 600, "connections": 60})
     with greeted(secured) as known, contextlib.ExitStack() as stack:
         judged(known)
@@ -246,7 +246,7 @@ def test_clients_without_certificate_do_not_lock_others_out(tmp_path, start_serv
 
 
 def test_probe_clients_do_not_lock_the_kubelet_out(tmp_path, start_service):
-    """Probes are open to all, so that nobody is known by them; with all places taken for long the kubelet would end the service."""
+    """Probes are open to all and identify no client. If all connections stayed in use, the kubelet would restart the service."""
     secured = Secured(tmp_path, start_service, limits={"requestSeconds": 600, "connections": 60})
     with contextlib.ExitStack() as stack:
         for _ in range(90):

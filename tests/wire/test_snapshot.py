@@ -108,7 +108,7 @@ CHANGING = {"asOf", "source", "live", "freshness"}
 
 
 def snapshot_of(service):
-    """The one before may have arrived here before the server knows that it has."""
+    """The previous snapshot may arrive before the server knows that it was sent."""
     answer = service.get(PATH)
     for _ in range(2000):
         if answer.status != 503:
@@ -127,7 +127,7 @@ def without_age(value):
 
 
 def answers(service, asking, names):
-    """Everything that people and kube-scheduler are told."""
+    """All answers to users and kube-scheduler."""
     found = {}
     for path in ("/v1/inventory", "/v1/pending"):
         found[path] = without_age(service.get(path).json())
@@ -141,7 +141,7 @@ def answers(service, asking, names):
 
 
 def lines_of(snapshot):
-    """All but the head, which says when and from what it was made."""
+    """All but the head, which has its time and source."""
     return [line for line in snapshot.splitlines() if '"kind":"Snapshot"' not in line]
 
 
@@ -184,7 +184,7 @@ def test_the_examples_read_back(example, start_service, read_back):
 
 
 def test_quotas_are_restored(start_over, read_back, write):
-    """By the namespaces' labels and by what is used."""
+    """By the namespaces' labels and by usage."""
     options = ("--config", write("policy.yaml", QUOTAS))
     first = start_over(*NODES, *PODS, *OTHERS, options=options)
     second = read_back(snapshot_of(first), *options)
@@ -211,7 +211,7 @@ def test_snapshot_holds_only_data_of_the_ledger(start_over):
 
 
 def reserve(api, follower):
-    """Room is held for a pod: its binding hangs."""
+    """A pod has a reservation because its binding hangs."""
     api.store.put(pod("train-0", 2, metadata=OWNED), pod("train-1", 1, "a", metadata=OWNED))
     follower.wait("the pods are known", lambda: "pod-train-0" in follower.ledger()[1])
     hold = api.faults.hold("bind")
@@ -238,7 +238,7 @@ def test_reservations_are_restored(api, follower, read_back):
 
 
 def test_a_reservation_whose_pod_has_a_node_is_its_use(api, follower, read_back):
-    """A UID counts once: a file may be older in one line than in another."""
+    """A UID counts once: lines of a file may differ in age."""
     hold, caller = reserve(api, follower)
     snapshot = snapshot_of(follower)
     lines = [
@@ -253,7 +253,7 @@ def test_a_reservation_whose_pod_has_a_node_is_its_use(api, follower, read_back)
 
 
 def test_differing_sums_are_a_problem(service, read_back):
-    """Such as a file that was changed by hand, or cut."""
+    """For example a file edited by hand or cut."""
     lines = [line for line in snapshot_of(service).splitlines() if '"name":"runs"' not in line]
     problems = read_back("\n".join(lines)).get("/v1/inventory").json()["problems"]
     assert problems[0] == {"kind": "Snapshot", "name": "reckoned", "what": "pods: the file says 18, the ledger computes 17"}
@@ -292,7 +292,7 @@ def test_the_kinds_are_ours_only_under_our_group(start_over):
 
 
 def test_one_snapshot_is_sent_at_a_time(start_service, start_over):
-    """While one is being sent, whose reader does not read, the next is told to come again; and not once that one is gone."""
+    """While one is sent to a client that does not read, the next gets 503 with Retry-After; once that client is gone, the next succeeds."""
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "x" * 4000}
     many = [pod(f"p-{i}", 1, status={"conditions": [condition]}) for i in range(2500)]
     service = start_over(NODES[0], *many)

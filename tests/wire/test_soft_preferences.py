@@ -1,4 +1,4 @@
-"""placement.softPreferences: who decides among the nodes that fit where the pod's spec says what it would rather have."""
+"""placement.softPreferences: whether kube-scheduler decides among fitting nodes if the pod's spec has preferences."""
 
 import json
 
@@ -37,7 +37,7 @@ def start_with(start_over, write):
 
 
 def asked(service, asking):
-    """What filter hands on, and what prioritize says of that."""
+    """The nodes that filter returns, and their scores."""
     names = service.post("/scheduler/filter", filter_args(asking, NAMES)).json()["NodeNames"]
     scores = service.post("/scheduler/prioritize", filter_args(asking, names)).json()
     return names, {entry["Host"]: entry["Score"] for entry in scores}
@@ -45,7 +45,7 @@ def asked(service, asking):
 
 @pytest.mark.parametrize("soft", SOFT)
 def test_kube_scheduler_decides_for_pods_with_soft_preferences(soft, start_with):
-    """Over all that fits: a list cut short by our own order could leave out what the pod prefers."""
+    """Among all fitting nodes: a list cut by our ranking could omit preferred nodes."""
     assert asked(start_with("filter: {shortlist: 1}"), pod(spec=SOFT[soft])) == (FITTING, {})
 
 
@@ -69,7 +69,7 @@ def test_nodes_of_one_model_get_no_scores(start_with):
 
 
 def test_legacy_preferences_are_still_ranked(start_with):
-    """kube-scheduler does not know it."""
+    """kube-scheduler ignores it."""
     text = json.dumps(SOFT["node affinity"]["affinity"])
     asking = pod(metadata={"annotations": {"scheduler.alpha.kubernetes.io/affinity": text}})
     names, scores = asked(start_with("filter: {shortlist: 1}"), asking)

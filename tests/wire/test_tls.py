@@ -1,6 +1,6 @@
-"""TLS towards us: who is let in with which certificate, and files that change while connections are open.
+"""TLS of the service: the callers admitted by certificate, and files that change while connections are open.
 
-What a gate does with the bytes of a request is shown in tests/unit/http/test_gate.c.
+tests/unit/http/test_gate.c covers how a gate treats the bytes of a request.
 """
 
 import concurrent.futures
@@ -79,7 +79,7 @@ def test_a_server_certificate_is_rejected(secured):
 
 
 def test_a_certificate_signed_by_a_client_is_rejected(secured, tmp_path):
-    """Who has a certificate is no authority."""
+    """A certificate does not make its owner an authority."""
     minion = Authority(tmp_path / "minion")
     certificate, key = secured.authority.client("boss")
     minion.certificate, minion.key = certificate, key
@@ -174,13 +174,13 @@ def test_old_tls_is_refused(secured):
 
 
 def rsa(bits):
-    """Of five primes, which are found much sooner than two."""
+    """Of five primes, which are much faster to find than two."""
     return "rsa", "-pkeyopt", f"rsa_keygen_bits:{bits}", "-pkeyopt", "rsa_keygen_primes:5"
 
 
 @pytest.mark.parametrize("version", (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3))
 def test_a_too_long_key_is_rejected_before_use(secured, version):
-    """A stranger's signature is checked with a key that the stranger has chosen, and for one of 65536 bits the library needs ten seconds."""
+    """The client chooses the key that checks its signature; with 65536 bits the library needs ten seconds."""
     for bits, is_let_in in ((8192, True), (8208, False)):
         tls = context(secured.authority, secured.authority.client(f"of-{bits}", kind=rsa(bits)))
         tls.minimum_version = tls.maximum_version = version
@@ -206,7 +206,7 @@ def cpu_seconds(service):
 
 
 def test_an_unfinished_handshake_uses_no_cpu(secured):
-    """The library with epoll would turn in circles until such a connection is given up, one core for each of its threads."""
+    """With epoll, the library would spin until such a connection is closed, using one core for each of its threads."""
     host, _, port = secured.address.rpartition(":")
     with contextlib.ExitStack() as strangers:
         for _ in range(4):
@@ -214,7 +214,7 @@ def test_an_unfinished_handshake_uses_no_cpu(secured):
             connection.sendall(b"\x16\x03\x01\x02\x00\x01\x00")
         judged(secured.verb(secured.client))
         before = cpu_seconds(secured.service)
-        time.sleep(1)  # nothing is to happen
+        time.sleep(1)  # nothing may happen
         assert cpu_seconds(secured.service) - before < 0.3
 
 
@@ -227,7 +227,7 @@ def test_plain_http_is_not_answered(secured):
 
 
 def test_requests_may_come_in_pieces_or_pipelined(secured):
-    """The last of them with the end of the input right behind it."""
+    """The last one is followed at once by the end of the input."""
     asked = request("POST", "/scheduler/filter", json.dumps(FILTER).encode())
     with Raw(secured.address) as raw:
         raw.socket = context(secured.authority, secured.client).wrap_socket(raw.socket, server_hostname="127.0.0.1")
@@ -285,7 +285,7 @@ N_CALLERS, N_EACH = 16, 8
 
 @pytest.fixture
 def large(api):
-    """The API server has a node with room for all that the callers bind; and those pods."""
+    """The API server has those pods, and a node with room for all of them."""
     pods = [[pod(f"of-{caller}-{number}") for number in range(N_EACH)] for caller in range(N_CALLERS)]
     api.store.put(node("large", N_CALLERS * N_EACH), *(each for row in pods for each in row))
     return pods
@@ -298,7 +298,7 @@ def bind_each(connection, pods):
 
 
 def test_bindings_that_wait_are_answered_on_their_connections(api, large, tmp_path, start_service):
-    """Each is put aside until the API server has answered."""
+    """Each is parked until the API server has answered."""
     secured = Secured(tmp_path, start_service, kubeconfig=api.kubeconfig())
     secured.service.log.wait_for({"msg": SENT})
     api.faults.delay("bind", 0.02)
@@ -449,7 +449,7 @@ def test_check_rejects_an_expired_certificate(judge, good):
 
 
 def test_an_expired_certificate_is_logged_and_can_be_renewed(secured):
-    """Probes and metrics go on meanwhile, and a new one is found."""
+    """Probes and metrics go on meanwhile, and a new certificate is loaded."""
     seen = len(secured.service.log.lines)
     certificate, key = secured.authority.server("old", days=-1)
     mount(secured.files, secured.authority, certificate, key)

@@ -1,4 +1,4 @@
-"""Private keys that were replaced are nowhere in the process's memory any more, not even where it was given back: as we have read them.
+"""Replaced private keys are absent from the process's memory, freed memory included, in the form in which we read them.
 
 AddressSanitizer keeps what was freed for a while as it is, so that nothing but wiping can have taken a key out. GnuTLS gives a copy back
 that it has not wiped (3.7), without the ends of the lines, by which ours are told from it.
@@ -9,12 +9,12 @@ import re
 from secured import Secured
 
 MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) rw")
-# What is larger is address space that a sanitizer has put aside.
+# Larger mappings are address space reserved by a sanitizer.
 MAPPING_MAX = 1 << 31
 
 
 def memory(process):
-    """The bytes of all that it can write to, piece by piece."""
+    """The bytes of all writable mappings, piece by piece."""
     with open(f"/proc/{process.pid}/maps", encoding="ascii") as maps, open(f"/proc/{process.pid}/mem", "rb") as content:
         for line in maps:
             if not (found := MAPPING.match(line)):
