@@ -105,12 +105,12 @@ static int follow_api_server(struct program *program, struct err *err)
 }
 
 /* Warns of valid settings that are dangerous or have no effect. */
-static void tell_warnings(const struct program *program, void (*tell)(const char *text))
+static void report_warnings(const struct program *program, void (*warn)(const char *text))
 {
     const char *text = NULL;
     struct err err;
     for (size_t i = 0; (text = settings_warning(&program->settings, i)); i++)
-        tell(text);
+        warn(text);
     if (!program->options.cluster_file)
         return;
     if (program->settings.election.enabled) {
@@ -118,14 +118,14 @@ static void tell_warnings(const struct program *program, void (*tell)(const char
                       "%s: leaderElection.enabled: has no effect with --cluster-file: without an "
                       "API server there is no Lease, and every instance decides by itself",
                       program->options.config_file);
-        tell(err.text);
+        warn(err.text);
     }
     if (program->settings.scheduler.beside) {
         (void)err_set(&err, EINVAL,
                       "%s: scheduler.beside: has no effect with --cluster-file: without an API "
                       "server nothing is bound",
                       program->options.config_file);
-        tell(err.text);
+        warn(err.text);
     }
 }
 
@@ -145,7 +145,7 @@ static void print_worst_case(const struct program *program)
     if (program->options.cluster_file)
         return;
     buf_init(&text, BUF_UNBOUNDED); /* one line of numbers */
-    worst_case_tell(&program->settings, &text);
+    worst_case_report(&program->settings, &text);
     (void)fputs(buf_text(&text), stdout);
     buf_fini(&text);
 }
@@ -162,7 +162,7 @@ static int check(struct program *program)
     struct kube_target target;
     if (listening_check(&program->listening, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
-    tell_warnings(program, print_warning);
+    report_warnings(program, print_warning);
     if (program->options.cluster_file)
         inventory_warn_of_quotas(program->inventory, print_warning);
     if (program->options.kubeconfig || program->options.context) {
@@ -202,7 +202,7 @@ static void create_gates(struct program *program)
                live_mode_beside(program->live));
 }
 
-static const char *tell_role(void *context)
+static const char *role(void *context)
 {
     const struct program *program = context;
     return election_role(program->election);
@@ -232,7 +232,7 @@ static void create_protocols(struct program *program)
         .more_metrics_context = program,
         .alive = program->live ? live_mode_is_alive : NULL,
         .alive_context = program->live,
-        .role = tell_role,
+        .role = role,
         .role_context = program,
     };
 }
@@ -386,7 +386,7 @@ static int run(struct program *program)
         return complain(&err, EXIT_BAD_INPUT);
     if (!options->cluster_file && follow_api_server(program, &err) < 0)
         return complain(&err, EXIT_BAD_INPUT);
-    tell_warnings(program, log_warning);
+    report_warnings(program, log_warning);
     if (options->cluster_file)
         inventory_warn_of_quotas(program->inventory, log_warning);
     create_gates(program);

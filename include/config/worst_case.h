@@ -9,6 +9,6 @@
 
 /* Writes one line: the sum (timing_stall_ms()), its parts, and their policy keys. Nothing without
  * leader election. */
-void worst_case_tell(const struct settings *settings, struct buf *out);
+void worst_case_report(const struct settings *settings, struct buf *out);
 
 #endif

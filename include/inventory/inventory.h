@@ -102,9 +102,9 @@ struct inventory_freshness {
 size_t inventory_freshness(struct inventory *inventory,
                            struct inventory_freshness ret_kinds[N_CLUSTER_KINDS]);
 
-/* Calls tell() with a warning for each model that quotas limit and no node has: the name may be
+/* Calls warn() with a warning for each model that quotas limit and no node has: the name may be
  * misspelled, or the nodes do not exist yet. */
-void inventory_warn_of_quotas(struct inventory *inventory, void (*tell)(const char *text));
+void inventory_warn_of_quotas(struct inventory *inventory, void (*warn)(const char *text));
 
 /* Writes gauges per node and model: Prometheus text. */
 void inventory_metrics(struct inventory *inventory, struct buf *out);

@@ -65,7 +65,7 @@ struct snapshot_lines {
 };
 /* The ledger's contents and sums: the number of each kind, free GPUs by model, and the demand for
  * them. All in the arena. The cluster must be settled. */
-struct snapshot_lines snapshot_reckon(const struct cluster *cluster, struct arena *arena);
+struct snapshot_lines snapshot_compute(const struct cluster *cluster, struct arena *arena);
 json_t *snapshot_lines_json(const struct snapshot_lines *lines);
 /* The parts of the policy that decide how objects are read and ranked. */
 json_t *snapshot_policy(const struct policy *policy);

@@ -21,7 +21,7 @@
 #define STRANGERS_BURST 64
 #define TICKET_MILLI ((int64_t)1000)
 /* Interval of the warning about failures. */
-#define TELL_AGAIN_MS 60000
+#define LOG_AGAIN_MS 60000
 
 /* ---- with the lock held ---- */
 
@@ -126,14 +126,14 @@ static void conclude(struct inquiry *inquiry, const struct auth_answer *answer)
     }
 }
 
-static void tell_failure(struct auth *auth, enum review_kind kind, const char *why, int64_t now_ms)
+static void log_failure(struct auth *auth, enum review_kind kind, const char *why, int64_t now_ms)
 {
     mutex_lock(&auth->lock);
-    const bool tell = now_ms >= auth->tell_ms;
-    if (tell)
-        auth->tell_ms = now_ms + TELL_AGAIN_MS;
+    const bool is_news = now_ms >= auth->log_ms;
+    if (is_news)
+        auth->log_ms = now_ms + LOG_AGAIN_MS;
     mutex_unlock(&auth->lock);
-    if (tell)
+    if (is_news)
         LOG(LOG_WARN, "auth", LOG_MSG("users' tokens cannot be checked"),
             LOG_STR("review", auth_review_name(kind)), LOG_STR("err", why));
 }
@@ -159,7 +159,7 @@ static void note(struct inquiry *inquiry, enum review_kind kind, enum review_res
 {
     counter_add(&inquiry->auth->reviews[kind][result], 1);
     if (result == REVIEW_FAILED)
-        tell_failure(inquiry->auth, kind, why, now_ms);
+        log_failure(inquiry->auth, kind, why, now_ms);
 }
 
 static void take_access_review(void *context, const struct kube_answer *kube_answer)

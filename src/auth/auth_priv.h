@@ -54,7 +54,7 @@ struct auth {
     struct answers answers;
     struct inquiry *inquiries;
     size_t n_waiting;
-    int64_t tell_ms; /* no failure is logged before */
+    int64_t log_ms; /* no failure is logged before */
     /* Token bucket of unknown tokens, in reviews × 1000, as of tickets_ms. */
     int64_t tickets_milli;
     int64_t tickets_ms;

@@ -53,8 +53,8 @@ static const struct argp_option OPTIONS[] = {
 struct parse {
     struct options options;
     struct err *err;
-    bool done; /* --help or --version: nothing else matters */
-    bool told; /* err is set */
+    bool done;      /* --help or --version: nothing else matters */
+    bool has_error; /* err is set */
 };
 
 static void print_help(void)
@@ -84,7 +84,7 @@ static error_t refuse(struct parse *parse, const char *option, const char *value
 {
     (void)err_set(parse->err, EINVAL, "%s: is \"%s\", should be %s; try --help", option, value,
                   right);
-    parse->told = true;
+    parse->has_error = true;
     return EINVAL;
 }
 
@@ -93,7 +93,7 @@ static error_t refuse_word(struct parse *parse, const char *word)
     (void)err_set(parse->err, EINVAL,
                   "%s: is not an option (give files with --config or --cluster-file); try --help",
                   word);
-    parse->told = true;
+    parse->has_error = true;
     return EINVAL;
 }
 
@@ -169,7 +169,7 @@ static const struct argp_option *find_option(const char *name, size_t len, size_
     return found;
 }
 
-static void tell_unknown(struct parse *parse, const char *word)
+static void set_unknown(struct parse *parse, const char *word)
 {
     const char *name = word + strspn(word, "-");
     const char *best = NULL;
@@ -189,7 +189,7 @@ static void tell_unknown(struct parse *parse, const char *word)
 }
 
 /* Sets err if the argument is at fault. Returns whether it is. */
-static bool tell_fault(struct parse *parse, const char *word)
+static bool set_fault(struct parse *parse, const char *word)
 {
     if (strncmp(word, "--", 2) != 0)
         return false;
@@ -198,7 +198,7 @@ static bool tell_fault(struct parse *parse, const char *word)
     size_t n_found = 0;
     const struct argp_option *option = find_option(word + 2, len, &n_found);
     if (n_found == 0)
-        tell_unknown(parse, word);
+        set_unknown(parse, word);
     else if (n_found > 1)
         (void)err_set(parse->err, EINVAL, "%s: is ambiguous, %zu options begin with it; try --help",
                       word, n_found);
@@ -213,13 +213,13 @@ static bool tell_fault(struct parse *parse, const char *word)
 
 /* argp does not report where it stopped. It is the argument before the next one, or, in a bundle of
  * short options such as -xyz, the next one itself. */
-static void tell(struct parse *parse, const struct argp_state *state)
+static void set_error(struct parse *parse, const struct argp_state *state)
 {
     const char *last = state->argv[state->next - 1];
-    if (tell_fault(parse, last))
+    if (set_fault(parse, last))
         return;
     bool is_short = last[0] == '-' && last[1] != '-' && strlen(last) == 2;
-    tell_unknown(parse, is_short || state->next >= state->argc ? last : state->argv[state->next]);
+    set_unknown(parse, is_short || state->next >= state->argc ? last : state->argv[state->next]);
 }
 
 static error_t on_no_option(int key, const char *value, const struct argp_state *state)
@@ -229,8 +229,8 @@ static error_t on_no_option(int key, const char *value, const struct argp_state 
         return refuse_word(parse, value);
     if (key != ARGP_KEY_ERROR)
         return ARGP_ERR_UNKNOWN;
-    if (!parse->told && !parse->done)
-        tell(parse, state);
+    if (!parse->has_error && !parse->done)
+        set_error(parse, state);
     return 0;
 }
 

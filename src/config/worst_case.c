@@ -7,7 +7,7 @@
 
 #define SECOND_MS ((int64_t)1000)
 
-void worst_case_tell(const struct settings *settings, struct buf *out)
+void worst_case_report(const struct settings *settings, struct buf *out)
 {
     const struct timing timing = timing_of(settings);
     if (!settings->election.enabled)

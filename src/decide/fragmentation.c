@@ -6,29 +6,29 @@
 #include <string.h>
 
 /* State for one demand: one item per pool, and per class the free GPUs that it cannot use. */
-struct reckoning {
+struct pool_sums {
     const struct gpu_demand *demand;
     struct fragmentation *items;
     int64_t *useless; /* by pool, then class */
 };
 
-static void add_node(struct reckoning *reckoning, const struct node *node)
+static void add_node(struct pool_sums *sums, const struct node *node)
 {
-    const struct gpu_demand *demand = reckoning->demand;
+    const struct gpu_demand *demand = sums->demand;
     const struct node_resource *gpus = node_find_resource(node, demand->resource);
     if (!gpus || !gpus->pool)
         return;
     const struct model_pool *pool = gpus->pool;
     const struct room room = room_on(node, node_resource_free(gpus));
     const int64_t free = model_pool_offered(gpus);
-    struct fragmentation *item = &reckoning->items[pool->index];
+    struct fragmentation *item = &sums->items[pool->index];
     item->n_nodes++;
     item->free += free;
     item->n_whole += free > 0 && gpus->used <= 0 && gpus->reserved <= 0;
     item->largest_block = free > item->largest_block ? free : item->largest_block;
     for (size_t i = 0; i < demand->n_classes; i++) {
         if (room_slots(&room, &demand->classes[i], pool) == 0)
-            reckoning->useless[pool->index * demand->n_classes + i] += free;
+            sums->useless[pool->index * demand->n_classes + i] += free;
     }
 }
 
@@ -55,10 +55,10 @@ static int compare_models(const void *a, const void *b)
                   ((const struct fragmentation *)b)->model);
 }
 
-static void reckon(const struct cluster *cluster, const struct gpu_demand *demand,
-                   struct fragmentation *items, struct arena *arena)
+static void compute(const struct cluster *cluster, const struct gpu_demand *demand,
+                    struct fragmentation *items, struct arena *arena)
 {
-    struct reckoning reckoning = {
+    struct pool_sums sums = {
         .demand = demand,
         .items = items,
         .useless = ARENA_ARRAY(arena, int64_t, demand->n_pools * demand->n_classes),
@@ -69,9 +69,9 @@ static void reckon(const struct cluster *cluster, const struct gpu_demand *deman
     }
     for (const struct node *node = cluster_next_node(cluster, NULL); node;
          node = cluster_next_node(cluster, node))
-        add_node(&reckoning, node);
+        add_node(&sums, node);
     for (size_t i = 0; i < demand->n_pools; i++)
-        items[i].fragmented = mean_of(demand, &reckoning.useless[i * demand->n_classes]);
+        items[i].fragmented = mean_of(demand, &sums.useless[i * demand->n_classes]);
     qsort(items, demand->n_pools, sizeof *items, compare_models);
 }
 
@@ -84,7 +84,7 @@ struct fragmentations fragmentation_of(const struct cluster *cluster, struct are
         n += demand->n_pools;
     all.items = ARENA_ARRAY(arena, struct fragmentation, n);
     while ((demand = gpu_demand_next(cluster, demand))) {
-        reckon(cluster, demand, &all.items[all.n], arena);
+        compute(cluster, demand, &all.items[all.n], arena);
         all.n += demand->n_pools;
     }
     return all;

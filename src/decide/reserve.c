@@ -77,9 +77,9 @@ static enum reason judge(const struct cluster *cluster, const struct reserve_que
     return result->reason;
 }
 
-static enum reserve_verdict hold_if_it_fits(struct cluster *cluster,
-                                            const struct reserve_question *question,
-                                            struct known *known, struct reserve_result *result)
+static enum reserve_verdict reserve_if_it_fits(struct cluster *cluster,
+                                               const struct reserve_question *question,
+                                               struct known *known, struct reserve_result *result)
 {
     reservation_begin(cluster, &known->draft, question->facts ? &question->facts->shape : NULL);
     if (judge(cluster, question, known, result) != REASON_FITS) {
@@ -90,8 +90,8 @@ static enum reserve_verdict hold_if_it_fits(struct cluster *cluster,
     return RESERVE_HELD;
 }
 
-static enum reserve_verdict hold_again(struct cluster *cluster, const struct reservation *held,
-                                       const char *node_name, struct reserve_result *result)
+static enum reserve_verdict reserve_again(struct cluster *cluster, const struct reservation *held,
+                                          const char *node_name, struct reserve_result *result)
 {
     if (strcmp(held->node_name, node_name) != 0) {
         result->node_name = held->node_name;
@@ -123,8 +123,8 @@ enum reserve_verdict reserve_room(struct cluster *cluster, const struct reserve_
         return RESERVE_POD_GONE;
     const struct reservation *held = cluster_find_reservation(cluster, question->uid);
     if (held)
-        return hold_again(cluster, held, question->node_name, ret_result);
+        return reserve_again(cluster, held, question->node_name, ret_result);
     if (known.needs_facts && !are_facts_of(question->facts, question->uid))
         return RESERVE_POD_UNKNOWN;
-    return hold_if_it_fits(cluster, question, &known, ret_result);
+    return reserve_if_it_fits(cluster, question, &known, ret_result);
 }

@@ -57,7 +57,7 @@ void score_reprice(struct score *score)
 
 double score_price(const struct score *score, const struct node *node)
 {
-    return score->policy->price.reckon ? score->policy->price.reckon(score, node) : 0;
+    return score->policy->price.compute ? score->policy->price.compute(score, node) : 0;
 }
 
 struct replicas_near score_near(const struct score *score, const struct node *node)
@@ -85,8 +85,8 @@ struct cost score_cost(const struct score *score, const struct node *node)
 {
     const struct replicas_near near = score_near(score, node);
     struct cost cost = {0, score_price(score, node), score_near_cost(score, &near)};
-    for (const struct score_part *part = score->policy->own; part->reckon; part++)
-        cost.own += part->reckon(score, node);
+    for (const struct score_part *part = score->policy->own; part->compute; part++)
+        cost.own += part->compute(score, node);
     return cost;
 }
 
@@ -94,9 +94,9 @@ size_t score_terms(const struct score *score, const struct node *node,
                    struct score_term ret_terms[SCORE_TERMS_MAX])
 {
     size_t n = 0;
-    for (const struct score_part *part = score->policy->own; part->reckon; part++)
-        ret_terms[n++] = (struct score_term){part->name, part->reckon(score, node)};
-    if (score->policy->price.reckon)
+    for (const struct score_part *part = score->policy->own; part->compute; part++)
+        ret_terms[n++] = (struct score_term){part->name, part->compute(score, node)};
+    if (score->policy->price.compute)
         ret_terms[n++] = (struct score_term){score->policy->price.name, score_price(score, node)};
     const struct replicas_near near = score_near(score, node);
     if (score->replicas)

@@ -26,9 +26,9 @@ static struct room room_left(const struct score *score, const struct resource *g
 }
 
 /* Sums whole numbers, so the order of classes does not matter. */
-static double reckon_loss(const struct score *score, const struct gpu_demand *demand,
-                          const struct model_pool *pool, const struct room *before,
-                          class_loss *loss)
+static double compute_loss(const struct score *score, const struct gpu_demand *demand,
+                           const struct model_pool *pool, const struct room *before,
+                           class_loss *loss)
 {
     const struct room after = room_left(score, demand->resource, before);
     double lost = 0;
@@ -67,7 +67,7 @@ static double loss_in(const struct score *score, const struct node *node,
     struct known_loss *known = find_place(score, offer.pool, &room);
     if (!is_known(known, offer.pool, &room))
         *known = (struct known_loss){offer.pool, room,
-                                     reckon_loss(score, demand, offer.pool, &room, loss)};
+                                     compute_loss(score, demand, offer.pool, &room, loss)};
     return known->loss;
 }
 

@@ -28,11 +28,11 @@ struct score {
     struct known_loss *known_losses; /* score_loss.c */
 };
 
-/* One term of a cost; reckon NULL: no term. For a node with GPUs of one resource, reckon reads only
- * the hot part (score_needs_hot_only()). */
+/* One term of a cost; compute NULL: no term. For a node with GPUs of one resource, compute reads
+ * only the hot part (score_needs_hot_only()). */
 struct score_part {
     const char *name;
-    double (*reckon)(const struct score *score, const struct node *node);
+    double (*compute)(const struct score *score, const struct node *node);
 };
 
 struct score_policy {

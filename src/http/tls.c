@@ -33,7 +33,7 @@ struct tls {
     struct counter n_refused;
 
     struct mutex lock; /* guards the rest */
-    pthread_cond_t told;
+    pthread_cond_t wake;
     bool stopping;
     struct tls_set *set;
 };
@@ -170,7 +170,7 @@ static bool wait_for_next_look(struct tls *tls)
     mutex_lock(&tls->lock);
     int r = 0;
     while (!tls->stopping && r != ETIMEDOUT)
-        r = pthread_cond_timedwait(&tls->told, &tls->lock.native, &deadline);
+        r = pthread_cond_timedwait(&tls->wake, &tls->lock.native, &deadline);
     bool go_on = !tls->stopping;
     mutex_unlock(&tls->lock);
     return go_on;
@@ -189,14 +189,14 @@ static void tls_free(struct tls *tls)
     serving = NULL;
     contents_fini(&tls->seen);
     tls_set_drop(tls->set);
-    (void)pthread_cond_destroy(&tls->told);
+    (void)pthread_cond_destroy(&tls->wake);
     mutex_fini(&tls->lock);
     free(tls);
 }
 
 static void init_lock(struct tls *tls)
 {
-    wait_condition_init(&tls->told);
+    wait_condition_init(&tls->wake);
     mutex_init(&tls->lock);
 }
 
@@ -226,7 +226,7 @@ void tls_close(struct tls *tls)
         return;
     mutex_lock(&tls->lock);
     tls->stopping = true;
-    (void)pthread_cond_signal(&tls->told);
+    (void)pthread_cond_signal(&tls->wake);
     mutex_unlock(&tls->lock);
     (void)pthread_join(tls->thread, NULL);
     tls_free(tls);

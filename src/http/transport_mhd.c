@@ -106,17 +106,17 @@ static enum MHD_Result set_timeout(struct MHD_Connection *connection, unsigned t
 }
 
 /* Headers that depend on the answer, except its length. */
-static void tell_headers(const struct answer *answer,
-                         void (*tell)(void *context, const char *name, const char *value),
+static void list_headers(const struct answer *answer,
+                         void (*add)(void *context, const char *name, const char *value),
                          void *context)
 {
-    tell(context, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
+    add(context, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
     if (answer->allow)
-        tell(context, MHD_HTTP_HEADER_ALLOW, answer->allow);
+        add(context, MHD_HTTP_HEADER_ALLOW, answer->allow);
     if (answer->status == MHD_HTTP_UNAUTHORIZED)
-        tell(context, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+        add(context, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
     if (answer->retry)
-        tell(context, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+        add(context, MHD_HTTP_HEADER_RETRY_AFTER, "1");
 }
 
 static void add_to_response(void *response, const char *name, const char *value)
@@ -146,7 +146,7 @@ static enum MHD_Result queue_answer(struct transport *transport, struct exchange
         answer.body ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
     if (!response)
         abort(); /* out of memory */
-    tell_headers(&answer, add_to_response, response);
+    list_headers(&answer, add_to_response, response);
     if (close)
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     enum MHD_Result result = MHD_queue_response(connection, answer.status, response);
@@ -165,7 +165,7 @@ static void send_answer(struct exchange *exchange, const struct answer *answer,
     buf_init(&text, BUF_UNBOUNDED);
     buf_printf(&text, "HTTP/1.1 %u %s\r\n", answer->status,
                MHD_get_reason_phrase_for(answer->status));
-    tell_headers(answer, add_to_text, &text);
+    list_headers(answer, add_to_text, &text);
     buf_printf(&text, "Content-Length: %zu\r\nConnection: close\r\n\r\n", answer->len);
     if (strcmp(exchange->method, "HEAD") != 0)
         buf_add(&text, answer->body, answer->len);

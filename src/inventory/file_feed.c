@@ -61,7 +61,7 @@ static bool is_repeated(struct load *load, const struct candidate *candidate, co
 static bool is_duplicate(struct load *load, const struct candidate *candidate)
 {
     const char *kind = candidate->row->kind;
-    if (!candidate->row->has_amounts)
+    if (!candidate->row->drops_duplicates)
         return false;
     const char *key = arena_printf(load->arena, "%s %s", kind, candidate->key.name);
     bool repeated =

@@ -30,7 +30,7 @@ struct kind_row {
     const char *kind;        /* "Pod" */
     const char *api_version; /* compared over its length only */
     bool is_pod;             /* its id is a UID */
-    bool has_amounts;        /* resources or their use: all duplicates are left out */
+    bool drops_duplicates;   /* all objects of a repeated name or UID: their amounts are unknown */
     /* Everything that the facts point to lives in the arena. */
     int (*decode)(const json_t *object, const struct policy *policy, struct arena *arena,
                   union kind_facts *ret_facts, struct err *err);

@@ -119,7 +119,7 @@ static void count(struct live_feed *feed)
 }
 
 /* Without the lock. */
-static void tell_unreadable(struct live_feed *feed, const struct change *change)
+static void report_unreadable(struct live_feed *feed, const struct change *change)
 {
     if (change->type != CHANGE_UNREADABLE)
         return;
@@ -142,7 +142,7 @@ static void take_over(struct live_feed *feed)
     count(feed);
     inventory_unlock(feed->inventory);
     for (size_t i = 0; i < feed->n_changes; i++)
-        tell_unreadable(feed, &feed->changes[i]);
+        report_unreadable(feed, &feed->changes[i]);
     feed->n_changes = 0;
     arena_free(feed->arena);
     feed->arena = arena_new();
@@ -230,7 +230,7 @@ static void on_list_end(void *context)
     (void)new_change(context, CHANGE_LIST_END);
 }
 
-static void tell_turn(struct live_feed *feed, enum live_turn turn)
+static void report_turn(struct live_feed *feed, enum live_turn turn)
 {
     struct err why;
     if (turn == LIVE_AS_BEFORE)
@@ -284,7 +284,7 @@ static void on_flush(void *context, const struct reflector_status *status)
     if (status->is_news)
         LOG(LOG_WARN, "inventory", LOG_MSG("following the API server failed: trying again"),
             LOG_STR("kind", INVENTORY_KINDS[feed->kind].name), LOG_STR("why", status->why));
-    tell_turn(feed, turn);
+    report_turn(feed, turn);
     if (feed->list_ended)
         after_list(feed->inventory);
     feed->list_ended = false;
@@ -293,7 +293,7 @@ static void on_flush(void *context, const struct reflector_status *status)
 static void on_lags(void *context, int64_t lag_since_ms)
 {
     struct live_feed *feed = context;
-    tell_turn(feed, live_status_lags(&feed->inventory->live->status, feed->kind, lag_since_ms));
+    report_turn(feed, live_status_lags(&feed->inventory->live->status, feed->kind, lag_since_ms));
 }
 
 void live_feed_init(struct live_feed *feed, struct inventory *inventory, enum cluster_kind kind)

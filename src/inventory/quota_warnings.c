@@ -21,7 +21,7 @@ static void count_nodes(struct inventory *inventory, size_t ret_counts[QUOTA_MOD
     quota_count_nodes(view.cluster, ret_counts);
 }
 
-void inventory_warn_of_quotas(struct inventory *inventory, void (*tell)(const char *text))
+void inventory_warn_of_quotas(struct inventory *inventory, void (*warn)(const char *text))
 {
     size_t counts[QUOTA_MODELS_MAX];
     const struct policy *policy = inventory->policy;
@@ -35,6 +35,6 @@ void inventory_warn_of_quotas(struct inventory *inventory, void (*tell)(const ch
                       "quotas: no node has the model %s, which the quota %s limits: the limit has "
                       "no effect; should be the model of a node (GET /v1/inventory)",
                       policy->quota_model_names[i], quota->name);
-        tell(text.text);
+        warn(text.text);
     }
 }

@@ -6,7 +6,7 @@
 
 #define STEP_MS 1000
 
-static void tell(struct self_check *check, size_t n_differences, const struct err *err)
+static void report(struct self_check *check, size_t n_differences, const struct err *err)
 {
     counter_add(&check->differences, n_differences);
     if (n_differences > 0)
@@ -26,7 +26,7 @@ void self_check_all(struct inventory *inventory)
     struct err err;
     const size_t n_differences = check_whole(inventory, &err);
     counter_add(&check->checks, 1);
-    tell(check, n_differences, &err);
+    report(check, n_differences, &err);
 }
 
 /* Returns whether the round is complete. The read lock suffices: only the read loop's thread and
@@ -41,7 +41,7 @@ static bool check_some(struct inventory *inventory)
         cluster_check_some(inventory->state.cluster, SELF_CHECK_WORK, &n_differences, &err);
     inventory_unlock(inventory);
     counter_add(&check->checks, is_complete);
-    tell(check, n_differences, &err);
+    report(check, n_differences, &err);
     return is_complete;
 }
 

@@ -43,7 +43,7 @@ static void compare(const struct snapshot *snapshot, struct cluster *cluster, st
                     struct problems *problems)
 {
     gpu_demand_settle(cluster);
-    const struct snapshot_lines lines = snapshot_reckon(cluster, arena);
+    const struct snapshot_lines lines = snapshot_compute(cluster, arena);
     json_auto_t *reckoned = snapshot_lines_json(&lines);
     const char *difference = snapshot_difference(snapshot->reckoned, reckoned, arena);
     if (difference)

@@ -146,7 +146,7 @@ static void find_counted_model(struct node_traits *traits, const struct node_tra
 }
 
 /* Everything that judges a model wish or a quota. */
-static const char *hold_model_word(struct string_table *strings, const struct node_traits *traits)
+static const char *intern_model_word(struct string_table *strings, const struct node_traits *traits)
 {
     char model[2 * GPU_MODEL_TEXT_MAX];
     char text[sizeof model + sizeof traits->model.mig_profile + 96];
@@ -182,7 +182,7 @@ struct traits_entry *node_traits_new(struct cluster *cluster, const struct node_
     find_counted_model(traits, before ? &before->traits : NULL);
     traits->quota_models =
         policy_quota_models(cluster->policy, &traits->counted_model, traits->counted_memory_bytes);
-    traits->model_word = hold_model_word(strings, traits);
+    traits->model_word = intern_model_word(strings, traits);
     find_parts(facts, traits);
     return entry;
 }

@@ -62,7 +62,7 @@ bool shape_accounts_may_have(const struct shape_accounts *accounts, const char *
     return shape_accounts_may_add(accounts, namespace_, shape->bytes, total_bytes, max_bytes);
 }
 
-static struct payer *hold_payer(struct shape_accounts *accounts, const char *namespace_)
+static struct payer *find_or_add_payer(struct shape_accounts *accounts, const char *namespace_)
 {
     struct payer *payer = find_payer(accounts, namespace_);
     if (payer)
@@ -77,7 +77,7 @@ static struct payer *hold_payer(struct shape_accounts *accounts, const char *nam
 void shape_accounts_charge(struct shape_accounts *accounts, const char *namespace_,
                            const struct shape_entry *shape)
 {
-    struct payer *payer = hold_payer(accounts, namespace_);
+    struct payer *payer = find_or_add_payer(accounts, namespace_);
     struct charge *charge = find_charge(accounts, payer, shape);
     if (!charge) {
         charge = MEM_NEW(struct charge);

@@ -192,8 +192,8 @@ static void keep_known_names(const struct shapes *shapes, struct shape_facts *fa
     facts->n_demand = n;
 }
 
-static const struct pod_shape *hold_demand(struct shapes *shapes, const struct shape_facts *facts,
-                                           enum shape_limit over)
+static const struct pod_shape *intern_demand(struct shapes *shapes, const struct shape_facts *facts,
+                                             enum shape_limit over)
 {
     struct arena *arena CLEANUP(arena_free_ptr) = arena_new();
     struct shape_facts demand = shape_demand_only(facts, over);
@@ -213,7 +213,7 @@ const struct pod_shape *shapes_intern(struct shapes *shapes, const char *namespa
     const size_t max_sum = shapes->policy->pod_shapes_bytes;
     const size_t bytes = shape_bytes(facts, shapes->policy, max_bytes);
     if (facts->demand_only || bytes > max_bytes)
-        return hold_demand(shapes, facts, facts->over ? facts->over : SHAPE_LIMIT_POD);
+        return intern_demand(shapes, facts, facts->over ? facts->over : SHAPE_LIMIT_POD);
     const struct siphash128 digest = shape_digest(facts);
     struct shape_entry *entry = find_shape(shapes, &digest);
     const bool may = entry ? shape_accounts_may_have(&shapes->accounts, namespace_, entry,
@@ -221,7 +221,7 @@ const struct pod_shape *shapes_intern(struct shapes *shapes, const char *namespa
                            : shape_accounts_may_add(&shapes->accounts, namespace_, bytes,
                                                     shapes->limited_bytes + bytes, max_sum);
     if (!may)
-        return hold_demand(shapes, facts, facts->over ? facts->over : SHAPE_LIMIT_SUM);
+        return intern_demand(shapes, facts, facts->over ? facts->over : SHAPE_LIMIT_SUM);
     if (!entry)
         entry = new_shape(shapes, facts, &digest, bytes);
     shape_accounts_charge(&shapes->accounts, namespace_, entry);

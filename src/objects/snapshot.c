@@ -303,56 +303,56 @@ struct snapshot_sums {
     size_t n_max;
 };
 
-static void add(struct snapshot_sums *reckoning, const char *what, int64_t n)
+static void add(struct snapshot_sums *sums, const char *what, int64_t n)
 {
-    struct snapshot_lines *lines = &reckoning->lines;
-    if (lines->n == reckoning->n_max) {
-        const size_t n_more = 2 * reckoning->n_max + 16;
-        struct snapshot_line *items = ARENA_ARRAY(reckoning->arena, struct snapshot_line, n_more);
+    struct snapshot_lines *lines = &sums->lines;
+    if (lines->n == sums->n_max) {
+        const size_t n_more = 2 * sums->n_max + 16;
+        struct snapshot_line *items = ARENA_ARRAY(sums->arena, struct snapshot_line, n_more);
         if (lines->n > 0)
             memcpy(items, lines->items, lines->n * sizeof *items);
         lines->items = items;
-        reckoning->n_max = n_more;
+        sums->n_max = n_more;
     }
     lines->items[lines->n++] = (struct snapshot_line){what, n};
 }
 
-static void add_pool(struct snapshot_sums *reckoning, const char *resource,
+static void add_pool(struct snapshot_sums *sums, const char *resource,
                      const struct model_pool *pool)
 {
-    struct arena *arena = reckoning->arena;
+    struct arena *arena = sums->arena;
     const char *model = pool->model[0] ? pool->model : "no known model";
-    add(reckoning, arena_printf(arena, "%s of %s, nodes", resource, model), (int64_t)pool->n_nodes);
-    add(reckoning, arena_printf(arena, "%s of %s, free", resource, model), pool->free);
+    add(sums, arena_printf(arena, "%s of %s, nodes", resource, model), (int64_t)pool->n_nodes);
+    add(sums, arena_printf(arena, "%s of %s, free", resource, model), pool->free);
 }
 
-static void add_demand(struct snapshot_sums *reckoning, const struct gpu_demand *demand)
+static void add_demand(struct snapshot_sums *sums, const struct gpu_demand *demand)
 {
     const char *resource = demand->resource->name;
-    struct arena *arena = reckoning->arena;
+    struct arena *arena = sums->arena;
     int64_t n_live = 0;
     for (size_t i = 0; i < demand->n_classes; i++)
         n_live += demand->classes[i].n_live;
     for (size_t i = 0; i < demand->n_pools; i++)
-        add_pool(reckoning, resource, demand->pools[i]);
-    add(reckoning, arena_printf(arena, "%s, classes of pods that want it", resource),
+        add_pool(sums, resource, demand->pools[i]);
+    add(sums, arena_printf(arena, "%s, classes of pods that want it", resource),
         (int64_t)demand->n_classes);
-    add(reckoning, arena_printf(arena, "%s, pods of these classes", resource), n_live);
+    add(sums, arena_printf(arena, "%s, pods of these classes", resource), n_live);
 }
 
-struct snapshot_lines snapshot_reckon(const struct cluster *cluster, struct arena *arena)
+struct snapshot_lines snapshot_compute(const struct cluster *cluster, struct arena *arena)
 {
-    struct snapshot_sums reckoning = {.arena = arena};
-    add(&reckoning, "nodes", (int64_t)cluster_n_nodes(cluster));
-    add(&reckoning, "pods", (int64_t)cluster_n_pods(cluster));
-    add(&reckoning, "reservations", (int64_t)cluster_n_reservations(cluster));
-    add(&reckoning, "namespaces", (int64_t)cluster_n_namespaces(cluster));
-    add(&reckoning, "priority classes", (int64_t)cluster_n_priority_classes(cluster));
-    add(&reckoning, "device classes", (int64_t)cluster_n_device_classes(cluster));
+    struct snapshot_sums sums = {.arena = arena};
+    add(&sums, "nodes", (int64_t)cluster_n_nodes(cluster));
+    add(&sums, "pods", (int64_t)cluster_n_pods(cluster));
+    add(&sums, "reservations", (int64_t)cluster_n_reservations(cluster));
+    add(&sums, "namespaces", (int64_t)cluster_n_namespaces(cluster));
+    add(&sums, "priority classes", (int64_t)cluster_n_priority_classes(cluster));
+    add(&sums, "device classes", (int64_t)cluster_n_device_classes(cluster));
     for (const struct gpu_demand *demand = gpu_demand_next(cluster, NULL); demand;
          demand = gpu_demand_next(cluster, demand))
-        add_demand(&reckoning, demand);
-    return reckoning.lines;
+        add_demand(&sums, demand);
+    return sums.lines;
 }
 
 json_t *snapshot_lines_json(const struct snapshot_lines *lines)

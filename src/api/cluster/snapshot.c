@@ -204,7 +204,7 @@ static struct snapshot_copy copy_all(struct inventory *inventory, struct arena *
     copy_classes(view.cluster, &copy);
     copy_device_classes(view.cluster, &copy);
     copy_problems(&view, &copy);
-    copy.reckoned = snapshot_reckon(view.cluster, arena);
+    copy.reckoned = snapshot_compute(view.cluster, arena);
     return copy;
 }
 

@@ -25,13 +25,13 @@ enum bind_next {
     BIND_END,     /* done */
 };
 
-enum bind_tell { BIND_TELL_NOTHING, BIND_TELL_BOUND, BIND_TELL_FAILED };
+enum bind_report { BIND_REPORT_NOTHING, BIND_REPORT_BOUND, BIND_REPORT_FAILED };
 
 struct bind_step {
     enum bind_next next;
-    int64_t timeout_ms;  /* of the POST or GET */
-    enum bind_tell tell; /* send first, to all waiting callers */
-    bool release;        /* first: release the reservation that bind_entry.serial names */
+    int64_t timeout_ms;      /* of the POST or GET */
+    enum bind_report report; /* send first, to all waiting callers */
+    bool release;            /* first: release the reservation that bind_entry.serial names */
 };
 
 enum bind_state {

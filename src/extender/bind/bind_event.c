@@ -77,8 +77,8 @@ void bind_event_get(struct bind_event *event, struct bind_entry *entry, int64_t 
     ask(event, entry, &request, done);
 }
 
-void bind_event_tell(struct bind_event *event, struct bind_caller *caller,
-                     enum bind_outcome outcome, const char *text)
+void bind_event_answer(struct bind_event *event, struct bind_caller *caller,
+                       enum bind_outcome outcome, const char *text)
 {
     struct binds *binds = event->binds;
     struct event_answer *answered = ARENA_NEW(event->arena, struct event_answer);

@@ -29,8 +29,8 @@ void bind_event_post(struct bind_event *event, struct bind_entry *entry, int64_t
 void bind_event_get(struct bind_event *event, struct bind_entry *entry, int64_t timeout_ms,
                     kube_done *done);
 /* Answers one caller and logs it. Removes the caller from its entry. text NULL: bound. */
-void bind_event_tell(struct bind_event *event, struct bind_caller *caller,
-                     enum bind_outcome outcome, const char *text);
+void bind_event_answer(struct bind_event *event, struct bind_caller *caller,
+                       enum bind_outcome outcome, const char *text);
 /* Logs a line about the pod. message and key must be literals. */
 void bind_event_note(struct bind_event *event, const struct bind_entry *entry, enum log_level level,
                      const char *message, const char *key, const char *value);

@@ -16,24 +16,24 @@ static bool wants_other_node(const struct bind_entry *entry, const struct bind_c
     return strcmp(caller->node_name, entry->node_name) != 0;
 }
 
-void bind_steps_tell(struct bind_event *event, struct bind_entry *entry, struct bind_caller *caller,
-                     enum bind_outcome outcome, const char *why)
+void bind_steps_answer(struct bind_event *event, struct bind_entry *entry,
+                       struct bind_caller *caller, enum bind_outcome outcome, const char *why)
 {
     DL_DELETE(entry->callers, caller);
     const char *text = outcome == BIND_OUTCOME_UNKNOWN ? "the outcome is unknown: " : "";
     if (why)
         why = arena_printf(event->arena, "gpu-extender: %s%s", text, why);
-    bind_event_tell(event, caller, outcome, why);
+    bind_event_answer(event, caller, outcome, why);
 }
 
-static void tell_failed(struct bind_event *event, struct bind_entry *entry,
-                        struct bind_caller *caller)
+static void answer_failed(struct bind_event *event, struct bind_entry *entry,
+                          struct bind_caller *caller)
 {
-    bind_steps_tell(event, entry, caller, entry->outcome, entry->why);
+    bind_steps_answer(event, entry, caller, entry->outcome, entry->why);
 }
 
 /* Reports a success also to callers for another node. After a failure those keep waiting. */
-static void tell_all(struct bind_event *event, struct bind_entry *entry, enum bind_tell what)
+static void answer_all(struct bind_event *event, struct bind_entry *entry, enum bind_report report)
 {
     const char *elsewhere =
         arena_printf(event->arena, "the pod is bound to node %s already", entry->node_name);
@@ -41,12 +41,12 @@ static void tell_all(struct bind_event *event, struct bind_entry *entry, enum bi
     struct bind_caller *next = NULL;
     DL_FOREACH_SAFE (entry->callers, caller, next) {
         const bool wants_other = wants_other_node(entry, caller);
-        if (what == BIND_TELL_BOUND)
-            bind_steps_tell(event, entry, caller,
-                            wants_other ? BIND_OUTCOME_CONFLICT : entry->outcome,
-                            wants_other ? elsewhere : NULL);
+        if (report == BIND_REPORT_BOUND)
+            bind_steps_answer(event, entry, caller,
+                              wants_other ? BIND_OUTCOME_CONFLICT : entry->outcome,
+                              wants_other ? elsewhere : NULL);
         else if (!wants_other)
-            tell_failed(event, entry, caller);
+            answer_failed(event, entry, caller);
     }
 }
 
@@ -108,7 +108,7 @@ static struct bind_step hold(struct bind_event *event, struct bind_entry *entry,
 static void end(struct bind_event *event, struct bind_entry *entry)
 {
     while (entry->callers)
-        tell_failed(event, entry, entry->callers);
+        answer_failed(event, entry, entry->callers);
     bind_entry_remove(entry);
 }
 
@@ -136,8 +136,8 @@ static void note_due(struct bind_entry *entry)
 static void carry_out(struct bind_event *event, struct bind_entry *entry,
                       const struct bind_step *step)
 {
-    if (step->tell != BIND_TELL_NOTHING)
-        tell_all(event, entry, step->tell);
+    if (step->report != BIND_REPORT_NOTHING)
+        answer_all(event, entry, step->report);
     if (step->release)
         inventory_release(event->binds->inventory, entry->uid, entry->serial);
 }
@@ -269,8 +269,8 @@ static void note_sight(struct bind_event *event, struct bind_entry *entry,
 }
 
 /* Reports the outcome on this node to callers for another node. */
-static void tell_other_nodes(struct bind_event *event, struct bind_entry *entry,
-                             const struct bind_sight *sight)
+static void answer_other_nodes(struct bind_event *event, struct bind_entry *entry,
+                               const struct bind_sight *sight)
 {
     const char *not_yet =
         arena_printf(event->arena, "a binding to node %s may still take effect", entry->node_name);
@@ -280,11 +280,11 @@ static void tell_other_nodes(struct bind_event *event, struct bind_entry *entry,
         if (!wants_other_node(entry, caller))
             continue;
         if (strcmp(sight->node_name, caller->node_name) == 0)
-            bind_steps_tell(event, entry, caller, BIND_OUTCOME_ALREADY_BOUND, NULL);
+            bind_steps_answer(event, entry, caller, BIND_OUTCOME_ALREADY_BOUND, NULL);
         else if (sight->finding == FOUND_UNBOUND)
-            bind_steps_tell(event, entry, caller, BIND_OUTCOME_CONFLICT, not_yet);
+            bind_steps_answer(event, entry, caller, BIND_OUTCOME_CONFLICT, not_yet);
         else
-            tell_failed(event, entry, caller);
+            answer_failed(event, entry, caller);
     }
 }
 
@@ -299,8 +299,8 @@ static void begin_on_other_node(struct bind_event *event, struct bind_entry *ent
     bind_entry_move(entry, entry->callers->node_name);
     DL_FOREACH_SAFE (entry->callers, caller, next) {
         if (wants_other_node(entry, caller))
-            bind_steps_tell(event, entry, caller, BIND_OUTCOME_CONFLICT,
-                            "the pod is being bound to another node");
+            bind_steps_answer(event, entry, caller, BIND_OUTCOME_CONFLICT,
+                              "the pod is being bound to another node");
         else if (caller->deadline_ms > until_ms)
             until_ms = caller->deadline_ms;
     }
@@ -335,7 +335,7 @@ static void take_sight(struct bind_event *event, struct bind_entry *entry,
         return;
     }
     if (sight->finding != FOUND_NOTHING && sight->finding != FOUND_BOUND)
-        tell_other_nodes(event, entry, sight);
+        answer_other_nodes(event, entry, sight);
     bind_steps_take(event, entry, step, sight->facts);
 }
 

@@ -10,7 +10,7 @@
 void bind_steps_take(struct bind_event *event, struct bind_entry *entry, struct bind_step step,
                      const struct pod_facts *facts);
 /* outcome and why as in bind_entry; why NULL: bound. */
-void bind_steps_tell(struct bind_event *event, struct bind_entry *entry, struct bind_caller *caller,
-                     enum bind_outcome outcome, const char *why);
+void bind_steps_answer(struct bind_event *event, struct bind_entry *entry,
+                       struct bind_caller *caller, enum bind_outcome outcome, const char *why);
 
 #endif

@@ -89,12 +89,12 @@ static void join(struct bind_event *event, struct bind_entry *entry, struct bind
 {
     const bool is_same = strcmp(entry->node_name, caller->node_name) == 0;
     if (is_same && entry->is_bound) {
-        bind_event_tell(event, caller, BIND_OUTCOME_ALREADY_BOUND, NULL);
+        bind_event_answer(event, caller, BIND_OUTCOME_ALREADY_BOUND, NULL);
         return;
     }
     if (!is_same && entry->attempt.until_ms > event->now_ms) {
-        bind_event_tell(event, caller, BIND_OUTCOME_CONFLICT,
-                        "gpu-extender: the pod is being bound to another node");
+        bind_event_answer(event, caller, BIND_OUTCOME_CONFLICT,
+                          "gpu-extender: the pod is being bound to another node");
         return;
     }
     DL_APPEND(entry->callers, caller);
@@ -109,8 +109,8 @@ static void begin(struct bind_event *event, const struct bind_args *args,
 {
     struct binds *binds = event->binds;
     if (HASH_COUNT(binds->entries) - binds->n_bound >= BINDS_OPEN_MAX) {
-        bind_event_tell(event, caller, BIND_OUTCOME_BUSY,
-                        "gpu-extender: too many bindings are under way: retry");
+        bind_event_answer(event, caller, BIND_OUTCOME_BUSY,
+                          "gpu-extender: too many bindings are under way: retry");
         return;
     }
     struct bind_entry *entry = bind_entry_new(binds, args);
@@ -126,12 +126,13 @@ static void call(struct bind_event *event, const struct bind_args *args, struct 
     struct bind_entry *entry = NULL;
     struct err err;
     if (binds->stopped) {
-        bind_event_tell(event, caller, BIND_OUTCOME_BUSY, "gpu-extender: the service is stopping");
+        bind_event_answer(event, caller, BIND_OUTCOME_BUSY,
+                          "gpu-extender: the service is stopping");
         return;
     }
     if (bind_wire_check(args, &err) < 0) {
         err_prefix(&err, "gpu-extender: request: ");
-        bind_event_tell(event, caller, BIND_OUTCOME_REFUSED, err.text);
+        bind_event_answer(event, caller, BIND_OUTCOME_REFUSED, err.text);
         return;
     }
     HASH_FIND_STR(binds->entries, args->uid, entry);
@@ -157,7 +158,7 @@ void binds_call(struct binds *binds, const struct bind_args *args, int64_t now_m
 
 /* Answers callers at their deadline. The watch may already show an outcome that the API server has
  * not answered. */
-static void tell_the_late(struct bind_event *event, struct bind_entry *entry)
+static void answer_the_late(struct bind_event *event, struct bind_entry *entry)
 {
     struct bind_caller *caller = NULL;
     struct bind_caller *next = NULL;
@@ -165,11 +166,11 @@ static void tell_the_late(struct bind_event *event, struct bind_entry *entry)
         if (caller->deadline_ms > event->now_ms)
             continue;
         if (is_here(event->binds, entry->uid, caller->node_name))
-            bind_steps_tell(event, entry, caller, BIND_OUTCOME_BOUND, NULL);
+            bind_steps_answer(event, entry, caller, BIND_OUTCOME_BOUND, NULL);
         else
-            bind_steps_tell(event, entry, caller,
-                            entry->attempt.holds ? BIND_OUTCOME_UNKNOWN : BIND_OUTCOME_FAILED,
-                            *entry->why ? entry->why : "the API server has not answered");
+            bind_steps_answer(event, entry, caller,
+                              entry->attempt.holds ? BIND_OUTCOME_UNKNOWN : BIND_OUTCOME_FAILED,
+                              *entry->why ? entry->why : "the API server has not answered");
     }
 }
 
@@ -183,7 +184,7 @@ static bool settled_by_ledger(struct bind_event *event, struct bind_entry *entry
     else if (entry->callers || !entry->attempt.holds || is_held(binds, entry->uid))
         return false;
     counter_add(&binds->settled_by_ledger, 1);
-    const struct bind_step end = {.next = BIND_END, .tell = BIND_TELL_BOUND};
+    const struct bind_step end = {.next = BIND_END, .report = BIND_REPORT_BOUND};
     bind_steps_take(event, entry, end, NULL);
     return true;
 }
@@ -206,7 +207,7 @@ static void visit_all(struct bind_event *event)
     struct bind_entry *next = NULL;
     event->binds->due_ms = CLOCK_NEVER;
     HASH_ITER (hh, event->binds->entries, entry, next) {
-        tell_the_late(event, entry);
+        answer_the_late(event, entry);
         wake(event, entry);
     }
 }
@@ -358,8 +359,8 @@ void binds_stop(struct binds *binds)
     binds->stopped = true;
     HASH_ITER (hh, binds->entries, entry, next) {
         while (entry->callers)
-            bind_steps_tell(&event, entry, entry->callers, BIND_OUTCOME_UNKNOWN,
-                            "the service is stopping");
+            bind_steps_answer(&event, entry, entry->callers, BIND_OUTCOME_UNKNOWN,
+                              "the service is stopping");
     }
     bind_event_end(&event);
 }

@@ -87,7 +87,7 @@ static bool reread(struct kube_credentials *credentials, int64_t now_ms)
 }
 
 /* Calls without the lock: the callee may get the identity at once. */
-static void tell_change(struct kube_credentials *credentials)
+static void notify_change(struct kube_credentials *credentials)
 {
     mutex_lock(&credentials->lock);
     void (*changed)(void *context) = credentials->changed;
@@ -109,7 +109,7 @@ static void on_renewed(void *context, struct exec_credential *credential)
         credentials->version++;
     mutex_unlock(&credentials->lock);
     if (differs)
-        tell_change(credentials);
+        notify_change(credentials);
 }
 
 static int run_plugin(struct kube_credentials *credentials, struct err *err)
@@ -248,7 +248,7 @@ void kube_credentials_get(struct kube_credentials *credentials, int64_t now_ms,
     *ret_identity = identity_of(credentials);
     mutex_unlock(&credentials->lock);
     if (is_new)
-        tell_change(credentials);
+        notify_change(credentials);
 }
 
 void kube_identity_fini(struct kube_identity *identity)
@@ -280,7 +280,7 @@ void kube_credentials_refused(struct kube_credentials *credentials, uint64_t ver
     bool is_new = is_current && is_reread_due(credentials, now_ms) && reread(credentials, now_ms);
     mutex_unlock(&credentials->lock);
     if (is_new)
-        tell_change(credentials);
+        notify_change(credentials);
     if (is_current && credentials->plugin)
         exec_plugin_ask(credentials->plugin);
 }

@@ -341,8 +341,8 @@ static int judge(const struct process *process, struct err *err)
 }
 
 /* One line: the command, the error, the end of its standard error. */
-static int tell(const struct kube_exec *exec, const struct last_lines *said, int code,
-                struct err *err)
+static int complete_error(const struct kube_exec *exec, const struct last_lines *said, int code,
+                          struct err *err)
 {
     char text[LAST_LINES_BYTES + 1];
     if (!err)
@@ -363,7 +363,7 @@ int exec_process_run(const struct kube_exec *exec, const char *info, int64_t tim
         .stop_fd = stop_fd, .timeout_ms = timeout_ms, .answer = answer, .said = {.len = 0}};
     int r = start(exec, info, &process.child, err);
     if (r < 0)
-        return tell(exec, &process.said, r, err);
+        return complete_error(exec, &process.said, r, err);
     process.until_ms = clock_ms() + timeout_ms;
     r = follow(&process, err);
     if (!process.has_ended)
@@ -372,12 +372,12 @@ int exec_process_run(const struct kube_exec *exec, const char *info, int64_t tim
         r = judge(&process, err);
     close_fd(&process.child.out_fd);
     close_fd(&process.child.err_fd);
-    return r < 0 ? tell(exec, &process.said, r, err) : 0;
+    return r < 0 ? complete_error(exec, &process.said, r, err) : 0;
 }
 
 int exec_process_check(const struct kube_exec *exec, struct err *err)
 {
     const struct last_lines nothing = {.len = 0};
     int r = check(exec, err);
-    return r < 0 ? tell(exec, &nothing, r, err) : 0;
+    return r < 0 ? complete_error(exec, &nothing, r, err) : 0;
 }

@@ -78,8 +78,8 @@ static int64_t authority_ms(const struct leadership *leadership, const struct le
     return status->renewed_ms + leadership->settings.decide_ms;
 }
 
-static void tell_turn(struct leadership *leadership, const struct lease_status *status,
-                      bool may_decide)
+static void report_turn(struct leadership *leadership, const struct lease_status *status,
+                        bool may_decide)
 {
     leadership->may_decide = may_decide;
     if (may_decide)
@@ -93,7 +93,7 @@ static void tell_turn(struct leadership *leadership, const struct lease_status *
     leadership->settings.turned(leadership->settings.context, may_decide);
 }
 
-static void tell_once(struct log_dedup *dedup, const char *why, const char *message)
+static void log_once(struct log_dedup *dedup, const char *why, const char *message)
 {
     if (log_dedup_is_news(dedup, why))
         LOG(LOG_WARN, "leader", LOG_MSG(message), LOG_STR("why", why));
@@ -104,10 +104,10 @@ static void count(struct leadership *leadership, const struct lease_status *stat
     counter_add(&leadership->n_terms, status->term - counter_value(&leadership->n_terms));
     counter_add(&leadership->n_losses, status->losses - counter_value(&leadership->n_losses));
     counter_add(&leadership->n_failures, status->failures - counter_value(&leadership->n_failures));
-    tell_once(&leadership->log, status->why, "the Lease could not be read or written");
+    log_once(&leadership->log, status->why, "the Lease could not be read or written");
     if (leadership->slice)
-        tell_once(&leadership->slice_log, slice_why(leadership->slice),
-                  "the EndpointSlice could not be read or written");
+        log_once(&leadership->slice_log, slice_why(leadership->slice),
+                 "the EndpointSlice could not be read or written");
 }
 
 /* Updates the values that other threads read, and reports changes. */
@@ -121,7 +121,7 @@ static void publish(struct leadership *leadership, int64_t now_ms)
     atomic_store(&leadership->role, is_ready ? LEADER : holds ? ACQUIRING : FOLLOWER);
     count(leadership, &status);
     if (leadership->may_decide != (now_ms < until_ms))
-        tell_turn(leadership, &status, now_ms < until_ms);
+        report_turn(leadership, &status, now_ms < until_ms);
     if (atomic_load(&leadership->wants_release) && lease_has_left(leadership->lease) &&
         !leadership->is_released) {
         leadership->is_released = true;

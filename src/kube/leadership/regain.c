@@ -127,7 +127,7 @@ static void finish(struct regain *regain, struct counter *n)
     mutex_unlock(&regain->lock);
 }
 
-static void tell_fault(struct regain *regain, const struct kube_answer *answer)
+static void log_fault(struct regain *regain, const struct kube_answer *answer)
 {
     char why[256] = "";
     if (answer->outcome != KUBE_ANSWERED)
@@ -150,7 +150,7 @@ static void on_lease(void *context, const struct kube_answer *answer)
         (void)json_parse(answer->body, answer->body_len, 0, &root, NULL);
     read_reign(root, &regain->seen);
     json_decref(root);
-    tell_fault(regain, answer);
+    log_fault(regain, answer);
     if (is_same_reign(regain)) {
         finish(regain, &regain->n_unchanged);
         return;

@@ -455,7 +455,7 @@ static int selected(const struct poller_event *event)
 
 /* Call after a round. If the round served every readable socket and libcurl's timer for bytes it
  * keeps back, a transfer that got nothing had nothing. */
-static void tell_empty(struct generation *generation, bool served_all)
+static void report_empty(struct generation *generation, bool served_all)
 {
     struct transfer *transfer = NULL;
     DL_FOREACH (generation->transfers, transfer) {
@@ -477,7 +477,7 @@ static bool run_generation(struct generation *generation)
     if (is_due)
         (void)curl_multi_socket_action(generation->multi, CURL_SOCKET_TIMEOUT, 0, &running);
     end_done(generation);
-    tell_empty(generation, n < EVENTS_AT_ONCE);
+    report_empty(generation, n < EVENTS_AT_ONCE);
     return end_unfit(generation) || is_due || n > 0;
 }
 

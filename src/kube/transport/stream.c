@@ -87,12 +87,12 @@ static void who_is_refused(const struct kube_stream *stream, char *text, size_t 
 }
 
 /* Once per request. Usually a newer credential is at hand, and the handler is not called. */
-static void tell_refused(struct kube_stream *stream)
+static void report_refused(struct kube_stream *stream)
 {
     char why[WHO_BYTES];
-    if (stream->told || !stream->handler.on_refused)
+    if (stream->reported || !stream->handler.on_refused)
         return;
-    stream->told = true;
+    stream->reported = true;
     stream->streams->touched = true;
     who_is_refused(stream, why, sizeof why);
     stream->handler.on_refused(stream->handler.context, why);
@@ -242,7 +242,7 @@ static void step_stream(struct kube_stream *stream, bool renewed)
     if (is_new || identity.version > stream->version)
         send_stream(stream, &identity);
     else
-        tell_refused(stream);
+        report_refused(stream);
 }
 
 void streams_step(struct streams *streams)

@@ -21,7 +21,7 @@ struct kube_stream {
     bool is_whole;    /* the deadline is for the whole answer, and a stop ends it with an event */
     bool cancelled;   /* to be freed in the next step, or at the transfer's end */
     bool was_refused; /* had its first 401 */
-    bool told;        /* the handler knows of the 401 */
+    bool reported;    /* the handler knows of the 401 */
     bool has_head;    /* the handler has the head */
     bool sent;        /* may have taken effect */
     bool is_kept;     /* may_leave() forbade it */

@@ -51,7 +51,7 @@ static void on_removed(void *context, const json_t *object)
 }
 
 /* why: "watch /apis/...: 403: ...". */
-static void tell_refusal(const struct object_watch *watch, const char *why)
+static void log_refusal(const struct object_watch *watch, const char *why)
 {
     const bool is_watch = strncmp(why, "watch ", 6) == 0;
     LOG(LOG_WARN, "leader", LOG_MSG("watch forbidden; changes will be noticed late"),
@@ -62,7 +62,7 @@ static void tell_refusal(const struct object_watch *watch, const char *why)
 static void on_flush(void *context, const struct reflector_status *status)
 {
     if (status->is_news && status->trouble == TROUBLE_REFUSED)
-        tell_refusal(context, status->why);
+        log_refusal(context, status->why);
 }
 
 struct reflector_store object_watch_store(struct object_watch *watch, const char *kind)

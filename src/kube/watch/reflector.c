@@ -451,7 +451,7 @@ void reflector_drained(struct reflector *reflector, int64_t now_ms)
     if (json_stream_is_between(flight->stream))
         reflector_lag_drained(reflector, now_ms);
     else
-        reflector_lag_tell(reflector); /* part of an event is unread, however slowly it arrives */
+        reflector_lag_report(reflector); /* part of an event is unread, however slowly it arrives */
     flush(reflector);
 }
 

@@ -154,7 +154,7 @@ void reflector_lag_runs(struct reflector *reflector, int64_t now_ms);
 void reflector_lag_stands(struct reflector *reflector, int64_t now_ms);
 /* The open watch has no unread bytes. */
 void reflector_lag_drained(struct reflector *reflector, int64_t now_ms);
-void reflector_lag_tell(const struct reflector *reflector);
+void reflector_lag_report(const struct reflector *reflector);
 /* A complete list is in the store; is_first: the store was empty before. */
 void reflector_lag_ends(struct reflector *reflector, int64_t now_ms, bool is_first);
 

@@ -233,10 +233,10 @@ void reflector_failed(struct reflector *reflector, int64_t now_ms, enum reflecto
 static void set_lag(struct reflector *reflector, int64_t since_ms)
 {
     reflector->lag_since_ms = since_ms;
-    reflector_lag_tell(reflector);
+    reflector_lag_report(reflector);
 }
 
-void reflector_lag_tell(const struct reflector *reflector)
+void reflector_lag_report(const struct reflector *reflector)
 {
     if (reflector->store.lags)
         reflector->store.lags(reflector->store.context, reflector->lag_since_ms);

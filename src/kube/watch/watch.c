@@ -71,7 +71,7 @@ static void take_catch_up(struct kube_watch *watch, int64_t now_ms)
 }
 
 /* Call after the store was flushed. */
-static void tell_caught_up(struct kube_watch *watch)
+static void report_caught_up(struct kube_watch *watch)
 {
     const struct catch_up catch_up = watch->catch_up;
     if (catch_up.number == 0 || reflector_caught_up(watch->reflector) != catch_up.number)
@@ -112,7 +112,7 @@ static int64_t run(void *context, int64_t now_ms)
             watch->stream = kube_stream_open(watch->loop, &action.request, &handler);
         action = reflector_next(watch->reflector, now_ms);
     }
-    tell_caught_up(watch);
+    report_caught_up(watch);
     return action.until_ms;
 }
 
