@@ -18,6 +18,9 @@ void *mem_new_aligned(size_t alignment, size_t size) __attribute__((malloc, retu
 void *mem_grow(void *old, size_t n, size_t size) __attribute__((returns_nonnull));
 char *mem_strdup(const char *text) __attribute__((malloc, returns_nonnull));
 char *mem_strndup(const char *text, size_t len) __attribute__((malloc, returns_nonnull));
+/* mem_new(size) with a copy of the text from the offset on. */
+void *mem_new_with_text(size_t size, size_t offset, const char *text)
+    __attribute__((malloc, returns_nonnull));
 
 /* Returns freed memory to the system, which the allocator would keep. Call it after an unusually
  * large allocation. */
@@ -25,6 +28,9 @@ void mem_give_back(void);
 
 #define MEM_NEW(type) ((type *)mem_new(sizeof(type)))
 #define MEM_ARRAY(type, n) ((type *)mem_new_array((n), sizeof(type)))
+/* A struct that ends with char member[], a copy of the text. */
+#define MEM_NEW_WITH_TEXT(type, member, text)                                                      \
+    ((type *)mem_new_with_text(sizeof(type), offsetof(type, member), (text)))
 
 /* The struct whose member is at the pointer, which must not be NULL. Casts const away, as the owner
  * of the struct may. */

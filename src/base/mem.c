@@ -19,6 +19,14 @@ void *mem_new(size_t size)
     return mem_new_array(1, size);
 }
 
+void *mem_new_with_text(size_t size, size_t offset, const char *text)
+{
+    const size_t n = strlen(text) + 1;
+    char *memory = mem_new(size + n);
+    memcpy(memory + offset, text, n);
+    return memory;
+}
+
 void *mem_new_aligned(size_t alignment, size_t size)
 {
     void *memory = NULL;

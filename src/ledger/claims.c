@@ -68,17 +68,15 @@ static void add(struct cluster *cluster, const struct claim_question *question,
                 const struct pod_shape *shape, uint64_t models)
 {
     const struct policy *policy = cluster->policy;
-    const char *uid = question->pod->uid;
-    const size_t uid_size = strlen(uid) + 1;
-    struct claim_entry *entry = mem_new(sizeof *entry + uid_size);
+    struct claim_entry *entry = MEM_NEW_WITH_TEXT(struct claim_entry, text, question->pod->uid);
     struct claim *claim = &entry->claim;
-    claim->uid = memcpy(entry->text, uid, uid_size);
+    claim->uid = entry->text;
     claim->namespace_ = string_table_intern(&cluster->shapes->strings, question->pod->namespace_);
     claim->models = models;
     claim->until_ms = question->until_ms;
     for (size_t scope = 0; scope < policy->n_quota_scopes; scope++)
         claim->gpus[scope] = namespace_usage_need(shape, scope);
-    HASH_ADD_KEYPTR(hh, cluster->claims, claim->uid, uid_size - 1, entry);
+    HASH_ADD_KEYPTR(hh, cluster->claims, claim->uid, strlen(claim->uid), entry);
     cluster->claims_version++;
 }
 

@@ -47,9 +47,7 @@ static struct claimed_resource *ref_claimed(struct cluster *cluster, const char 
         return NULL;
     struct claimed_resource *claimed = find_claimed(cluster, name);
     if (!claimed) {
-        const size_t size = strlen(name) + 1;
-        claimed = mem_new(sizeof *claimed + size);
-        memcpy(claimed->name, name, size);
+        claimed = MEM_NEW_WITH_TEXT(struct claimed_resource, name, name);
         HASH_ADD_STR(cluster->claimed_resources, name, claimed);
     }
     claimed->n_classes++;

@@ -22,9 +22,7 @@ struct owner *owners_ref(struct owners *owners, const char *uid)
         return NULL;
     HASH_FIND_STR(owners->table, uid, owner);
     if (!owner) {
-        const size_t size = strlen(uid) + 1;
-        owner = mem_new(sizeof *owner + size);
-        memcpy(owner->uid, uid, size);
+        owner = MEM_NEW_WITH_TEXT(struct owner, uid, uid);
         HASH_ADD_STR(owners->table, uid, owner);
     }
     owner->refs++;

@@ -67,9 +67,7 @@ static struct payer *find_or_add_payer(struct shape_accounts *accounts, const ch
     struct payer *payer = find_payer(accounts, namespace_);
     if (payer)
         return payer;
-    const size_t size = strlen(namespace_) + 1;
-    payer = mem_new(sizeof *payer + size);
-    memcpy(payer->namespace_, namespace_, size);
+    payer = MEM_NEW_WITH_TEXT(struct payer, namespace_, namespace_);
     HASH_ADD_STR(accounts->payers, namespace_, payer);
     return payer;
 }

@@ -41,9 +41,7 @@ const struct resource *shapes_intern_resource(struct shapes *shapes, const char 
     struct resource_entry *entry = NULL;
     HASH_FIND_STR(shapes->resources, name, entry);
     if (!entry) {
-        size_t size = strlen(name) + 1;
-        entry = mem_new(sizeof *entry + size);
-        memcpy(entry->name, name, size);
+        entry = MEM_NEW_WITH_TEXT(struct resource_entry, name, name);
         entry->resource.name = entry->name;
         entry->resource.is_gpu = policy_is_gpu_resource(shapes->policy, name);
         entry->resource.is_always_kept = policy_is_common_resource(shapes->policy, name);

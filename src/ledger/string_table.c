@@ -24,9 +24,7 @@ const char *string_table_intern(struct string_table *strings, const char *text)
     struct string *string = NULL;
     HASH_FIND_STR(strings->table, text, string);
     if (!string) {
-        const size_t size = strlen(text) + 1;
-        string = mem_new(sizeof *string + size);
-        memcpy(string->text, text, size);
+        string = MEM_NEW_WITH_TEXT(struct string, text, text);
         HASH_ADD_STR(strings->table, text, string);
     }
     string->refs++;
