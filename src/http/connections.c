@@ -115,6 +115,13 @@ static void *watch(void *arg)
     return NULL;
 }
 
+static void connections_free(struct connections *connections)
+{
+    (void)pthread_cond_destroy(&connections->changed);
+    mutex_fini(&connections->lock);
+    free(connections);
+}
+
 int connections_start(const struct connection_limits *limits, struct traffic *traffic,
                       struct connections **ret_connections, struct err *err)
 {
@@ -125,7 +132,7 @@ int connections_start(const struct connection_limits *limits, struct traffic *tr
     mutex_init(&connections->lock);
     int r = pthread_create(&connections->thread, NULL, watch, connections);
     if (r != 0) {
-        free(connections);
+        connections_free(connections);
         return err_set(err, r, "cannot start the thread that supervises connections");
     }
     *ret_connections = connections;
@@ -139,9 +146,7 @@ void connections_stop(struct connections *connections)
     (void)pthread_cond_signal(&connections->changed);
     mutex_unlock(&connections->lock);
     (void)pthread_join(connections->thread, NULL);
-    (void)pthread_cond_destroy(&connections->changed);
-    mutex_fini(&connections->lock);
-    free(connections);
+    connections_free(connections);
 }
 
 struct connection *connections_add(struct connections *connections, int fd)
