@@ -86,7 +86,7 @@ struct pod {
     int64_t created_s;
     int64_t started_s; /* 0: not yet */
     const struct pod_shape *shape;
-    struct owner *owner; /* NULL: no replica of a ReplicaSet or StatefulSet */
+    struct owner *owner; /* NULL: no replica (replica_of in pod_facts) */
 };
 
 /* A namespace that exists, read-only. */

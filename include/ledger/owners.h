@@ -1,5 +1,6 @@
 /*
- * owners: the ReplicaSets and StatefulSets of the ledger's replicas, and their replicas per node.
+ * owners: the ReplicaSets, StatefulSets and ReplicationControllers of the ledger's replicas, and
+ * how many replicas each has per node.
  */
 #ifndef LEDGER_OWNERS_H
 #define LEDGER_OWNERS_H
