@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "config/settings.h"
+#include "extender/binds.h"
 #include "http/server.h"
 #include "inventory/inventory.h"
 #include "kube/loop.h"
@@ -20,9 +21,8 @@ struct election_parts {
     struct kube_loop *loop;      /* the write loop */
     struct kube_watch *pods;     /* its store catches up before this replica leads */
     struct inventory *inventory; /* a replica leads only while it is usable */
+    struct binds *binds;         /* a leader keeps the Lease while they may take effect */
     uint64_t seed;
-    int64_t (*quiet_ms)(void *context, int64_t now_ms); /* see kube/leadership.h */
-    void *context;
 };
 
 /* Call before the loop starts. Borrows the parts until election_free(). -EINVAL: the environment
@@ -50,9 +50,9 @@ void election_metrics(const struct election *election, struct buf *out);
 
 /* Closes the gate for new requests; those that passed it go on. */
 void election_withdraw(struct election *election);
-/* Stops deciding, and gives the Lease up when everything begun has ended (at most at at_most_ms of
- * clock_ms()). Returns when the Lease is given up, or a few seconds after at_most_ms. The loop must
- * run. */
-void election_leave(struct election *election, int64_t at_most_ms);
+/* Stops deciding, and gives the Lease up once no binding can take effect any more
+ * (binds_quiet_ms()). Returns when the Lease is given up, or a few seconds after that time. The
+ * loop must run. */
+void election_leave(struct election *election);
 
 #endif

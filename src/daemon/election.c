@@ -138,7 +138,7 @@ static void on_usable(void *context)
 static int64_t quiet_ms(void *context, int64_t now_ms)
 {
     const struct election *election = context;
-    return election->parts.quiet_ms(election->parts.context, now_ms);
+    return binds_quiet_ms(election->parts.binds, now_ms);
 }
 
 static int64_t wall_ms(void *context)
@@ -331,9 +331,10 @@ void election_withdraw(struct election *election)
     atomic_store(&election->withdraws, true);
 }
 
-void election_leave(struct election *election, int64_t at_most_ms)
+void election_leave(struct election *election)
 {
     const int64_t began_ms = clock_ms();
+    const int64_t at_most_ms = binds_quiet_ms(election->parts.binds, began_ms);
     const struct timespec end = wait_moment(at_most_ms + RELEASE_MS);
     leadership_release(election->leadership);
     kube_loop_wake(election->parts.loop);

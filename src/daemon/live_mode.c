@@ -167,21 +167,14 @@ static struct kube_watch *watch_of_pods(const struct live_mode *live)
     return live->watches[i];
 }
 
-static int64_t quiet_ms(void *context, int64_t now_ms)
-{
-    const struct live_mode *live = context;
-    return binds_quiet_ms(live->binds, now_ms);
-}
-
 static int create_election(struct live_mode *live, const struct settings *settings, struct err *err)
 {
     struct election_parts parts = {
         .settings = settings,
         .loop = live->writing,
         .inventory = live->inventory,
+        .binds = live->binds,
         .seed = random_seed(),
-        .quiet_ms = quiet_ms,
-        .context = live,
     };
     if (!settings->election.enabled)
         return 0;
@@ -240,7 +233,6 @@ static void create_binds(struct live_mode *live, const struct settings *settings
     live->bind_timeout_ms = binds.timeout_ms;
     live->binds =
         binds_new(&binds, live->inventory, &settings->policy, kube_loop_sender(live->writing));
-    kube_loop_add_task(live->writing, binds_tick, live->binds);
 }
 
 static void log_target(const struct kube_target *target)
@@ -265,6 +257,7 @@ int live_mode_new(const struct settings *settings, struct inventory *inventory,
     if (r == 0) {
         create_watches(live, settings);
         create_waits(live);
+        create_binds(live, settings);
         r = create_election(live, settings, err);
     }
     if (r < 0) {
@@ -273,7 +266,7 @@ int live_mode_new(const struct settings *settings, struct inventory *inventory,
     }
     create_hold(live, settings);
     create_beside(live, settings);
-    create_binds(live, settings);
+    kube_loop_add_task(live->writing, binds_tick, live->binds);
     log_target(&live->target);
     *ret_live = live;
     return 0;
@@ -327,7 +320,7 @@ void live_mode_hand_over(struct live_mode *live)
     election_withdraw(live->election);
     while (binds_has_callers(live->binds) && clock_ms() < end_ms)
         nap();
-    election_leave(live->election, binds_quiet_ms(live->binds, clock_ms()));
+    election_leave(live->election);
 }
 
 void live_mode_stop(struct live_mode *live)
