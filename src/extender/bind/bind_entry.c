@@ -18,17 +18,30 @@ const char *bind_entry_outcome_name(enum bind_outcome outcome)
     return OUTCOMES[outcome];
 }
 
+struct bind_args bind_entry_copy_args(const struct bind_args *args)
+{
+    return (struct bind_args){.uid = mem_strdup(args->uid),
+                              .namespace_ = mem_strdup(args->namespace_),
+                              .name = mem_strdup(args->name),
+                              .node_name = mem_strdup(args->node_name),
+                              .hung_up = args->hung_up};
+}
+
+void bind_entry_free_args(const struct bind_args *args)
+{
+    const char *const texts[] = {args->uid, args->namespace_, args->name, args->node_name};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free((void *)(uintptr_t)texts[i]);
+}
+
 struct bind_entry *bind_entry_new(struct binds *binds, const struct bind_args *args)
 {
     struct bind_entry *entry = MEM_NEW(struct bind_entry);
     entry->binds = binds;
-    entry->uid = mem_strdup(args->uid);
-    entry->namespace_ = mem_strdup(args->namespace_);
-    entry->name = mem_strdup(args->name);
-    entry->node_name = mem_strdup(args->node_name);
+    entry->args = bind_entry_copy_args(args);
     entry->outcome = BIND_OUTCOME_FAILED;
     entry->why = mem_strdup("");
-    HASH_ADD_KEYPTR(hh, binds->entries, entry->uid, strlen(entry->uid), entry);
+    HASH_ADD_KEYPTR(hh, binds->entries, entry->args.uid, strlen(entry->args.uid), entry);
     return entry;
 }
 
@@ -36,20 +49,9 @@ void bind_entry_remove(struct bind_entry *entry)
 {
     entry->binds->n_bound -= entry->is_bound;
     HASH_DEL(entry->binds->entries, entry);
-    free(entry->uid);
-    free(entry->namespace_);
-    free(entry->name);
-    free(entry->node_name);
+    bind_entry_free_args(&entry->args);
     free(entry->why);
     free(entry);
-}
-
-struct bind_args bind_entry_args(const struct bind_entry *entry)
-{
-    return (struct bind_args){.uid = entry->uid,
-                              .namespace_ = entry->namespace_,
-                              .name = entry->name,
-                              .node_name = entry->node_name};
 }
 
 uint64_t bind_entry_seed(const struct bind_entry *entry)
@@ -67,8 +69,8 @@ void bind_entry_fails(struct bind_entry *entry, enum bind_outcome outcome, const
 void bind_entry_move(struct bind_entry *entry, const char *node_name)
 {
     char *copy = mem_strdup(node_name);
-    free(entry->node_name);
-    entry->node_name = copy;
+    free((void *)(uintptr_t)entry->args.node_name);
+    entry->args.node_name = copy;
 }
 
 /* A binding may wait for a connection while the process was stopped or the API server slow.
@@ -83,9 +85,9 @@ bool bind_entry_is_awaited(const struct bind_entry *entry, int64_t now_ms)
 {
     const struct bind_caller *caller = NULL;
     DL_FOREACH (entry->callers, caller) {
-        const bool is_same = strcmp(caller->node_name, entry->node_name) == 0;
+        const bool is_same = strcmp(caller->args.node_name, entry->args.node_name) == 0;
         if (is_same && is_in_time(entry->binds, caller, now_ms) &&
-            !(caller->hung_up && caller->hung_up(caller->context)))
+            !(caller->args.hung_up && caller->args.hung_up(caller->context)))
             return true;
     }
     return false;

@@ -34,9 +34,8 @@ enum bind_outcome {
 
 struct bind_caller {
     bind_answer *answer;
-    bool (*hung_up)(void *context); /* NULL: unknown */
     void *context;
-    char *uid, *namespace_, *name, *node_name;
+    struct bind_args args; /* owns its strings: bind_entry_free_args() */
     int64_t called_ms;
     int64_t deadline_ms;
     struct bind_caller *prev, *next;
@@ -44,8 +43,7 @@ struct bind_caller {
 
 struct bind_entry {
     struct binds *binds;
-    /* Owned. Unchanged while a request is in progress. */
-    char *uid, *namespace_, *name, *node_name;
+    struct bind_args args; /* owns its strings; unchanged while a request is in progress */
     struct bind_attempt attempt;
     uint64_t serial;             /* of the reservation */
     struct bind_caller *callers; /* callers for another node wait for this one's outcome */
@@ -89,10 +87,13 @@ struct binds {
 
 const char *bind_entry_outcome_name(enum bind_outcome outcome);
 
+/* The copy owns its strings. */
+struct bind_args bind_entry_copy_args(const struct bind_args *args);
+void bind_entry_free_args(const struct bind_args *args);
+
 /* Copies the strings of args. */
 struct bind_entry *bind_entry_new(struct binds *binds, const struct bind_args *args);
 void bind_entry_remove(struct bind_entry *entry);
-struct bind_args bind_entry_args(const struct bind_entry *entry);
 uint64_t bind_entry_seed(const struct bind_entry *entry);
 void bind_entry_fails(struct bind_entry *entry, enum bind_outcome outcome, const char *why);
 void bind_entry_move(struct bind_entry *entry, const char *node_name);

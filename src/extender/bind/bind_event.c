@@ -51,11 +51,10 @@ void bind_event_post(struct bind_event *event, struct bind_entry *entry, int64_t
                      kube_done *done)
 {
     const struct binds *binds = event->binds;
-    const struct bind_args args = bind_entry_args(entry);
-    const char *body = bind_wire_body(&args, binds->bound_by, event->arena);
+    const char *body = bind_wire_body(&entry->args, binds->bound_by, event->arena);
     const struct kube_request request = {
         .method = "POST",
-        .path = bind_wire_post_path(&args, binds->timing.post_life_ms, event->arena),
+        .path = bind_wire_post_path(&entry->args, binds->timing.post_life_ms, event->arena),
         .body = body,
         .body_len = strlen(body),
         .timeout_ms = timeout_ms,
@@ -68,10 +67,9 @@ void bind_event_post(struct bind_event *event, struct bind_entry *entry, int64_t
 void bind_event_get(struct bind_event *event, struct bind_entry *entry, int64_t timeout_ms,
                     kube_done *done)
 {
-    const struct bind_args args = bind_entry_args(entry);
     const struct kube_request request = {
         .method = "GET",
-        .path = bind_wire_get_path(&args, event->arena),
+        .path = bind_wire_get_path(&entry->args, event->arena),
         .timeout_ms = timeout_ms,
     };
     ask(event, entry, &request, done);
@@ -100,9 +98,9 @@ void bind_event_note(struct bind_event *event, const struct bind_entry *entry, e
                               .message = message,
                               .key = key,
                               .value = arena_strdup(event->arena, value),
-                              .namespace_ = arena_strdup(event->arena, entry->namespace_),
-                              .name = arena_strdup(event->arena, entry->name),
-                              .node_name = arena_strdup(event->arena, entry->node_name)};
+                              .namespace_ = arena_strdup(event->arena, entry->args.namespace_),
+                              .name = arena_strdup(event->arena, entry->args.name),
+                              .node_name = arena_strdup(event->arena, entry->args.node_name)};
     LL_APPEND(event->notices, notice);
 }
 
@@ -131,19 +129,10 @@ static void write_answer(const struct event_answer *answered)
 {
     const struct bind_caller *caller = answered->caller;
     LOG(LOG_INFO, "binds", LOG_MSG(answered->text ? "not bound" : "bound"),
-        LOG_STR("namespace", caller->namespace_), LOG_STR("pod", caller->name),
-        LOG_STR("uid", caller->uid), LOG_STR("node", caller->node_name),
+        LOG_STR("namespace", caller->args.namespace_), LOG_STR("pod", caller->args.name),
+        LOG_STR("uid", caller->args.uid), LOG_STR("node", caller->args.node_name),
         LOG_STR("outcome", bind_entry_outcome_name(answered->outcome)),
         LOG_NUM("took_ms", answered->took_ms), {answered->text ? "why" : NULL, answered->text, 0});
-}
-
-static void free_caller(struct bind_caller *caller)
-{
-    free(caller->uid);
-    free(caller->namespace_);
-    free(caller->name);
-    free(caller->node_name);
-    free(caller);
 }
 
 void bind_event_end(struct bind_event *event)
@@ -157,7 +146,8 @@ void bind_event_end(struct bind_event *event)
     write_notices(event);
     LL_FOREACH (event->answers, answered) {
         write_answer(answered);
-        free_caller(answered->caller);
+        bind_entry_free_args(&answered->caller->args);
+        free(answered->caller);
     }
     arena_free(event->arena);
 }

@@ -13,7 +13,7 @@ static kube_done on_got;
 
 static bool wants_other_node(const struct bind_entry *entry, const struct bind_caller *caller)
 {
-    return strcmp(caller->node_name, entry->node_name) != 0;
+    return strcmp(caller->args.node_name, entry->args.node_name) != 0;
 }
 
 void bind_steps_answer(struct bind_event *event, struct bind_entry *entry,
@@ -36,7 +36,7 @@ static void answer_failed(struct bind_event *event, struct bind_entry *entry,
 static void answer_all(struct bind_event *event, struct bind_entry *entry, enum bind_report report)
 {
     const char *elsewhere =
-        arena_printf(event->arena, "the pod is bound to node %s already", entry->node_name);
+        arena_printf(event->arena, "the pod is bound to node %s already", entry->args.node_name);
     struct bind_caller *caller = NULL;
     struct bind_caller *next = NULL;
     DL_FOREACH_SAFE (entry->callers, caller, next) {
@@ -64,16 +64,18 @@ static struct bind_step settle_the_other(struct bind_event *event, struct bind_e
 {
     bind_entry_move(entry, node_name);
     bind_entry_fails(entry, BIND_OUTCOME_UNKNOWN, "the API server has not answered yet");
-    entry->serial = held_serial(event->binds, entry->uid);
+    entry->serial = held_serial(event->binds, entry->args.uid);
     return bind_attempt_check(&entry->attempt, &event->binds->timing, bind_entry_seed(entry),
                               event->now_ms);
 }
 
-static struct bind_step hold(struct bind_event *event, struct bind_entry *entry,
-                             const struct pod_facts *facts)
+static struct bind_step reserve(struct bind_event *event, struct bind_entry *entry,
+                                const struct pod_facts *facts)
 {
-    const struct reserve_question question = {
-        .uid = entry->uid, .node_name = entry->node_name, .facts = facts, .now_ms = event->now_ms};
+    const struct reserve_question question = {.uid = entry->args.uid,
+                                              .node_name = entry->args.node_name,
+                                              .facts = facts,
+                                              .now_ms = event->now_ms};
     struct reserve_result result = {0};
     const enum reserve_verdict verdict =
         inventory_reserve(event->binds->inventory, &question, event->arena, &result);
@@ -139,7 +141,7 @@ static void carry_out(struct bind_event *event, struct bind_entry *entry,
     if (step->report != BIND_REPORT_NOTHING)
         answer_all(event, entry, step->report);
     if (step->release)
-        inventory_release(event->binds->inventory, entry->uid, entry->serial);
+        inventory_release(event->binds->inventory, entry->args.uid, entry->serial);
 }
 
 static bool may_post(const struct bind_event *event)
@@ -183,7 +185,7 @@ void bind_steps_take(struct bind_event *event, struct bind_entry *entry, struct 
 {
     carry_out(event, entry, &step);
     while (step.next == BIND_RESERVE) {
-        step = hold(event, entry, facts);
+        step = reserve(event, entry, facts);
         carry_out(event, entry, &step);
     }
     if (step.next == BIND_POST && !may_post(event)) /* another replica leads, or soon may */
@@ -272,14 +274,14 @@ static void note_sight(struct bind_event *event, struct bind_entry *entry,
 static void answer_other_nodes(struct bind_event *event, struct bind_entry *entry,
                                const struct bind_sight *sight)
 {
-    const char *not_yet =
-        arena_printf(event->arena, "a binding to node %s may still take effect", entry->node_name);
+    const char *not_yet = arena_printf(event->arena, "a binding to node %s may still take effect",
+                                       entry->args.node_name);
     struct bind_caller *caller = NULL;
     struct bind_caller *next = NULL;
     DL_FOREACH_SAFE (entry->callers, caller, next) {
         if (!wants_other_node(entry, caller))
             continue;
-        if (strcmp(sight->node_name, caller->node_name) == 0)
+        if (strcmp(sight->node_name, caller->args.node_name) == 0)
             bind_steps_answer(event, entry, caller, BIND_OUTCOME_ALREADY_BOUND, NULL);
         else if (sight->finding == FOUND_UNBOUND)
             bind_steps_answer(event, entry, caller, BIND_OUTCOME_CONFLICT, not_yet);
@@ -296,7 +298,7 @@ static void begin_on_other_node(struct bind_event *event, struct bind_entry *ent
     struct bind_caller *caller = NULL;
     struct bind_caller *next = NULL;
     int64_t until_ms = 0;
-    bind_entry_move(entry, entry->callers->node_name);
+    bind_entry_move(entry, entry->callers->args.node_name);
     DL_FOREACH_SAFE (entry->callers, caller, next) {
         if (wants_other_node(entry, caller))
             bind_steps_answer(event, entry, caller, BIND_OUTCOME_CONFLICT,
@@ -344,9 +346,8 @@ static void on_got(void *context, const struct kube_answer *answer)
     struct bind_entry *entry = context;
     struct bind_event event;
     struct bind_sight sight;
-    const struct bind_args args = bind_entry_args(entry);
     bind_event_init(&event, entry->binds, answer->at_ms);
-    bind_wire_read_pod(answer, &args, entry->binds->policy, event.arena, &sight);
+    bind_wire_read_pod(answer, &entry->args, entry->binds->policy, event.arena, &sight);
     bind_event_lock(&event);
     if (!entry->binds->stopped)
         take_sight(&event, entry, &sight);

@@ -73,12 +73,8 @@ static struct bind_caller *caller_new(const struct bind_event *event, const stru
 {
     struct bind_caller *caller = MEM_NEW(struct bind_caller);
     caller->answer = answer;
-    caller->hung_up = args->hung_up;
     caller->context = context;
-    caller->uid = mem_strdup(args->uid);
-    caller->namespace_ = mem_strdup(args->namespace_);
-    caller->name = mem_strdup(args->name);
-    caller->node_name = mem_strdup(args->node_name);
+    caller->args = bind_entry_copy_args(args);
     caller->called_ms = event->now_ms;
     caller->deadline_ms = event->now_ms + event->binds->timeout_ms;
     return caller;
@@ -87,7 +83,7 @@ static struct bind_caller *caller_new(const struct bind_event *event, const stru
 /* A pod is bound to one node at a time. */
 static void join(struct bind_event *event, struct bind_entry *entry, struct bind_caller *caller)
 {
-    const bool is_same = strcmp(entry->node_name, caller->node_name) == 0;
+    const bool is_same = strcmp(entry->args.node_name, caller->args.node_name) == 0;
     if (is_same && entry->is_bound) {
         bind_event_answer(event, caller, BIND_OUTCOME_ALREADY_BOUND, NULL);
         return;
@@ -165,7 +161,7 @@ static void answer_the_late(struct bind_event *event, struct bind_entry *entry)
     DL_FOREACH_SAFE (entry->callers, caller, next) {
         if (caller->deadline_ms > event->now_ms)
             continue;
-        if (is_here(event->binds, entry->uid, caller->node_name))
+        if (is_here(event->binds, entry->args.uid, caller->args.node_name))
             bind_steps_answer(event, entry, caller, BIND_OUTCOME_BOUND, NULL);
         else
             bind_steps_answer(event, entry, caller,
@@ -179,9 +175,9 @@ static void answer_the_late(struct bind_event *event, struct bind_entry *entry)
 static bool settled_by_ledger(struct bind_event *event, struct bind_entry *entry)
 {
     struct binds *binds = event->binds;
-    if (is_here(binds, entry->uid, entry->node_name))
+    if (is_here(binds, entry->args.uid, entry->args.node_name))
         entry->outcome = BIND_OUTCOME_BOUND;
-    else if (entry->callers || !entry->attempt.holds || is_held(binds, entry->uid))
+    else if (entry->callers || !entry->attempt.holds || is_held(binds, entry->args.uid))
         return false;
     counter_add(&binds->settled_by_ledger, 1);
     const struct bind_step end = {.next = BIND_END, .report = BIND_REPORT_BOUND};
@@ -268,7 +264,7 @@ static void forget_what_is_seen(struct binds *binds, const struct cluster *clust
     struct bind_entry *entry = NULL;
     struct bind_entry *next = NULL;
     HASH_ITER (hh, binds->entries, entry, next) {
-        if (entry->is_bound && !cluster_find_reservation(cluster, entry->uid))
+        if (entry->is_bound && !cluster_find_reservation(cluster, entry->args.uid))
             bind_entry_remove(entry);
     }
 }
