@@ -218,8 +218,8 @@ static bool is_handed_on(const struct filter_result *found, size_t i)
     return found->verdicts[i] == REASON_FITS && !(found->left_out && found->left_out[i]);
 }
 
-static void add_fitting_names(const struct args *args, const struct filter_result *found,
-                              struct buf *out)
+/* The received objects, or the names. */
+static void add_fitting(const struct args *args, const struct filter_result *found, struct buf *out)
 {
     const char *separator = "";
     buf_add_text(out, "[");
@@ -227,26 +227,13 @@ static void add_fitting_names(const struct args *args, const struct filter_resul
         if (!is_handed_on(found, i))
             continue;
         buf_add_text(out, separator);
-        buf_add_quoted(out, args->names[i]);
+        if (args->has_nodes)
+            json_put(json_array_get(args->nodes, i), JSON_COMPACT, out);
+        else
+            buf_add_quoted(out, args->names[i]);
         separator = ",";
     }
     buf_add_text(out, "]");
-}
-
-/* A NodeList of the received objects. */
-static void add_fitting_nodes(const struct args *args, const struct filter_result *found,
-                              struct buf *out)
-{
-    const char *separator = "";
-    buf_add_text(out, "{\"metadata\":{},\"items\":[");
-    for (size_t i = 0; i < args->n_names; i++) {
-        if (!is_handed_on(found, i))
-            continue;
-        buf_add_text(out, separator);
-        json_put(json_array_get(args->nodes, i), JSON_COMPACT, out);
-        separator = ",";
-    }
-    buf_add_text(out, "]}");
 }
 
 static bool is_awaited(const struct filter_result *found, const char *name)
@@ -283,11 +270,12 @@ static void add_result(const struct args *args, const struct filter_result *foun
 {
     buf_add_text(out, "{\"Nodes\":");
     if (args->has_nodes) {
-        add_fitting_nodes(args, found, out);
-        buf_add_text(out, ",\"NodeNames\":null");
+        buf_add_text(out, "{\"metadata\":{},\"items\":");
+        add_fitting(args, found, out);
+        buf_add_text(out, "},\"NodeNames\":null");
     } else {
         buf_add_text(out, "null,\"NodeNames\":");
-        add_fitting_names(args, found, out);
+        add_fitting(args, found, out);
     }
     buf_add_text(out, ",\"FailedNodes\":");
     add_failed_nodes(args, found, true, arena, out);
