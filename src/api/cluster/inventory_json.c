@@ -3,6 +3,7 @@
  */
 #include "api/api.h"
 #include "api/cluster/inventory_table.h"
+#include "api/pod_gpus.h"
 #include "api/provenance.h"
 #include "api/reply.h"
 #include "api/verdicts/model_words.h"
@@ -14,8 +15,7 @@
 
 struct holder {
     const char *namespace_, *name, *uid;
-    const struct amount *gpus;
-    size_t n_gpus;
+    struct pod_gpus gpus;
     int64_t made_ms;       /* of a reservation */
     const char *node_name; /* of a pod on a missing node */
 };
@@ -48,17 +48,6 @@ struct copy {
     size_t n_problems, n_all_problems;
 };
 
-/* Copies the GPUs of the shape. */
-static void copy_gpus(const struct pod_shape *shape, struct arena *arena, struct holder *holder)
-{
-    struct amount *gpus = ARENA_ARRAY(arena, struct amount, shape->n_gpu_needs);
-    for (size_t i = 0; i < shape->n_gpu_needs; i++)
-        gpus[i] = (struct amount){arena_strdup(arena, shape->needs[i].resource->name),
-                                  shape->needs[i].amount};
-    holder->gpus = gpus;
-    holder->n_gpus = shape->n_gpu_needs;
-}
-
 static size_t count_holders(const struct node *node)
 {
     size_t n = 0;
@@ -69,13 +58,12 @@ static size_t count_holders(const struct node *node)
 
 static struct holder copy_holder(const struct pod *pod, struct arena *arena)
 {
-    struct holder holder = {
+    return (struct holder){
         .namespace_ = arena_strdup(arena, pod->namespace_),
         .name = arena_strdup(arena, pod->name),
         .uid = arena_strdup(arena, pod->uid),
+        .gpus = pod_gpus_copy(pod->shape, arena),
     };
-    copy_gpus(pod->shape, arena, &holder);
-    return holder;
 }
 
 static void copy_holders(const struct node *node, struct arena *arena, struct node_row *row)
@@ -135,7 +123,7 @@ static void copy_reservations(const struct node *node, struct arena *arena, stru
         copy->name = arena_strdup(arena, held->name);
         copy->uid = arena_strdup(arena, held->uid);
         copy->made_ms = held->made_ms;
-        copy_gpus(held->shape, arena, copy);
+        copy->gpus = pod_gpus_copy(held->shape, arena);
     }
 }
 
@@ -226,12 +214,8 @@ static json_t *amounts_json(const struct resource_row *row)
 
 static json_t *holder_json(const struct holder *holder)
 {
-    json_t *gpus = json_object();
-    for (size_t i = 0; i < holder->n_gpus; i++)
-        (void)json_object_set_new(gpus, holder->gpus[i].resource,
-                                  json_integer(holder->gpus[i].amount));
     return json_pack("{s:s, s:s, s:s, s:o}", "namespace", holder->namespace_, "pod", holder->name,
-                     "uid", holder->uid, "gpus", gpus);
+                     "uid", holder->uid, "gpus", pod_gpus_json(&holder->gpus));
 }
 
 static json_t *holders_json(const struct holder *holders, size_t n)

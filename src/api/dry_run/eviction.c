@@ -1,5 +1,6 @@
 /* eviction: see eviction.h. Victims are found and copied under the ledger's lock. */
 #include "api/dry_run/eviction.h"
+#include "api/pod_gpus.h"
 #include "api/text.h"
 #include "decide/evict.h"
 
@@ -12,8 +13,7 @@ struct victim {
     const char *namespace_;
     const char *name;
     int64_t priority;
-    const struct amount *gpus;
-    size_t n_gpus;
+    struct pod_gpus gpus;
 };
 
 struct victims {
@@ -25,13 +25,8 @@ struct victims {
 
 static struct victim copy_of(const struct pod *pod, struct arena *arena)
 {
-    const struct pod_shape *shape = pod->shape;
-    struct amount *gpus = ARENA_ARRAY(arena, struct amount, shape->n_gpu_needs);
-    for (size_t i = 0; i < shape->n_gpu_needs; i++)
-        gpus[i] = (struct amount){arena_strdup(arena, shape->needs[i].resource->name),
-                                  shape->needs[i].amount};
     return (struct victim){arena_strdup(arena, pod->namespace_), arena_strdup(arena, pod->name),
-                           pod->priority, gpus, shape->n_gpu_needs};
+                           pod->priority, pod_gpus_copy(pod->shape, arena)};
 }
 
 static struct victims find_victims(struct inventory *inventory, const struct cluster *fork,
@@ -51,9 +46,9 @@ static const char *victim_text(const struct victim *victim, struct arena *arena)
 {
     const char *text = arena_printf(arena, "%s/%s (priority %" PRId64, victim->namespace_,
                                     victim->name, victim->priority);
-    for (size_t i = 0; i < victim->n_gpus; i++)
-        text = arena_printf(arena, "%s, %" PRId64 " %s", text, victim->gpus[i].amount,
-                            victim->gpus[i].resource);
+    for (size_t i = 0; i < victim->gpus.n; i++)
+        text = arena_printf(arena, "%s, %" PRId64 " %s", text, victim->gpus.items[i].amount,
+                            victim->gpus.items[i].resource);
     return arena_printf(arena, "%s)", text);
 }
 
@@ -82,12 +77,9 @@ static const char *summary_of(const struct victims *victims, int64_t priority, s
 
 static json_t *victim_json(const struct victim *victim)
 {
-    json_t *gpus = json_object();
-    for (size_t i = 0; i < victim->n_gpus; i++)
-        (void)json_object_set_new(gpus, victim->gpus[i].resource,
-                                  json_integer(victim->gpus[i].amount));
     return json_pack("{s:s, s:s, s:I, s:o}", "namespace", victim->namespace_, "name", victim->name,
-                     "priority", (json_int_t)victim->priority, "gpus", gpus);
+                     "priority", (json_int_t)victim->priority, "gpus",
+                     pod_gpus_json(&victim->gpus));
 }
 
 static json_t *victims_json(const struct victims *victims)
