@@ -54,8 +54,8 @@ struct election {
     pthread_cond_t changed;
     void (*turned)(void *context, bool may_decide);
     void *turned_context;
-    bool is_telling; /* teller is calling turned() */
-    pthread_t teller;
+    bool is_calling; /* calling_thread is in turned() */
+    pthread_t calling_thread;
     bool is_released;
 };
 
@@ -153,13 +153,13 @@ static void on_turn(void *context, bool may_decide)
     mutex_lock(&election->lock);
     void (*turned)(void *context, bool may_decide) = election->turned;
     void *turned_context = election->turned_context;
-    election->is_telling = true;
-    election->teller = pthread_self();
+    election->is_calling = true;
+    election->calling_thread = pthread_self();
     mutex_unlock(&election->lock);
     if (turned)
         turned(turned_context, may_decide);
     mutex_lock(&election->lock);
-    election->is_telling = false;
+    election->is_calling = false;
     (void)pthread_cond_broadcast(&election->changed);
     mutex_unlock(&election->lock);
 }
@@ -293,7 +293,7 @@ void election_on_turn(struct election *election, void (*turned)(void *context, b
     mutex_lock(&election->lock);
     election->turned = turned;
     election->turned_context = context;
-    while (election->is_telling && !pthread_equal(election->teller, pthread_self()))
+    while (election->is_calling && !pthread_equal(election->calling_thread, pthread_self()))
         (void)pthread_cond_wait(&election->changed, &election->lock.native);
     mutex_unlock(&election->lock);
 }

@@ -86,8 +86,8 @@ static struct bind_step ask(struct bind_attempt *attempt, int64_t now_ms)
 }
 
 /* Answers all waiting callers with this step. */
-static struct bind_step telling(struct bind_attempt *attempt, struct bind_step step,
-                                enum bind_report report, int64_t now_ms)
+static struct bind_step reporting(struct bind_attempt *attempt, struct bind_step step,
+                                  enum bind_report report, int64_t now_ms)
 {
     step.report = report;
     if (attempt->until_ms > now_ms)
@@ -98,7 +98,7 @@ static struct bind_step telling(struct bind_attempt *attempt, struct bind_step s
 static struct bind_step fail(struct bind_attempt *attempt, int64_t now_ms)
 {
     const struct bind_step end = {.next = BIND_END, .release = attempt->holds};
-    return telling(attempt, end, BIND_REPORT_FAILED, now_ms);
+    return reporting(attempt, end, BIND_REPORT_FAILED, now_ms);
 }
 
 /* A reservation stays until the ledger sees the pod; reconcile() watches over it. */
@@ -109,7 +109,7 @@ static struct bind_step bound(struct bind_attempt *attempt, int64_t now_ms)
     attempt->ambiguous = false;
     if (attempt->holds)
         step = wait_until(attempt, BIND_BOUND, now_ms + attempt->timing->confirm_ms);
-    return telling(attempt, step, BIND_REPORT_BOUND, now_ms);
+    return reporting(attempt, step, BIND_REPORT_BOUND, now_ms);
 }
 
 static struct bind_step ask_later(struct bind_attempt *attempt, int64_t now_ms,
@@ -202,7 +202,7 @@ struct bind_step bind_attempt_reserved(struct bind_attempt *attempt, int64_t now
     attempt->refused = true;
     if (attempt->quiet_ms == 0)
         return fail(attempt, now_ms);
-    return telling(attempt, ask_later(attempt, now_ms, 0), BIND_REPORT_FAILED, now_ms);
+    return reporting(attempt, ask_later(attempt, now_ms, 0), BIND_REPORT_FAILED, now_ms);
 }
 
 static struct bind_step post_later(struct bind_attempt *attempt, int64_t now_ms,
@@ -266,7 +266,7 @@ static struct bind_step found_unbound(struct bind_attempt *attempt, int64_t now_
         return wait_until(attempt, BIND_WAITING_TO_POST, wake_ms);
     if (attempt->asked_ms >= attempt->quiet_ms)
         return fail(attempt, now_ms);
-    return telling(attempt, ask_later(attempt, now_ms, 0), BIND_REPORT_FAILED, now_ms);
+    return reporting(attempt, ask_later(attempt, now_ms, 0), BIND_REPORT_FAILED, now_ms);
 }
 
 struct bind_step bind_attempt_found(struct bind_attempt *attempt, int64_t now_ms,

@@ -12,7 +12,7 @@
 /* How long a rejected request waits for a newer credential. */
 #define RENEWAL_MS 10000
 #define UNAUTHORIZED 401U
-#define WHO_BYTES ((size_t)300)
+#define REFUSAL_BYTES ((size_t)300)
 
 struct kube_stream *stream_new(const struct kube_request *request,
                                const struct kube_stream_handler *handler, bool is_whole)
@@ -80,7 +80,7 @@ static void give_head(struct kube_stream *stream, unsigned status, int64_t retry
                             retry_after_s);
 }
 
-static void who_is_refused(const struct kube_stream *stream, char *text, size_t size)
+static void describe_refusal(const struct kube_stream *stream, char *text, size_t size)
 {
     (void)snprintf(text, size, "the API server refused %s",
                    kube_credentials_name(stream->streams->credentials));
@@ -89,12 +89,12 @@ static void who_is_refused(const struct kube_stream *stream, char *text, size_t 
 /* Once per request. Usually a newer credential is at hand, and the handler is not called. */
 static void report_refused(struct kube_stream *stream)
 {
-    char why[WHO_BYTES];
+    char why[REFUSAL_BYTES];
     if (stream->reported || !stream->handler.on_refused)
         return;
     stream->reported = true;
     stream->streams->touched = true;
-    who_is_refused(stream, why, sizeof why);
+    describe_refusal(stream, why, sizeof why);
     stream->handler.on_refused(stream->handler.context, why);
 }
 
@@ -102,10 +102,10 @@ static void report_refused(struct kube_stream *stream)
  * a new connection reads the file again. */
 static void end_refused(struct kube_stream *stream)
 {
-    char why[WHO_BYTES];
+    char why[REFUSAL_BYTES];
     client_retire(stream->streams->client);
     give_head(stream, UNAUTHORIZED, -1);
-    who_is_refused(stream, why, sizeof why);
+    describe_refusal(stream, why, sizeof why);
     if (!stream->cancelled)
         stream->handler.on_bytes(stream->handler.context, stream->streams->now_ms, why,
                                  strlen(why));
