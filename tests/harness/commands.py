@@ -6,7 +6,7 @@ import threading
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SKIPPED = 77
-TIMEOUT_S = 3 * 3600  # only for what hangs: steps run in parallel and share the processors, some with the lowest priority
+TIMEOUT_S = 4500  # only for what hangs; below the 90 minutes of CI, so that it is reported there
 
 
 def run(command, env=None, timeout_s=TIMEOUT_S, folder=None):
