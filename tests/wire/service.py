@@ -172,7 +172,10 @@ class Service:
         return int(kilobytes) * 1024
 
     def signal(self, number):
+        """After SIGSTOP, all threads have stopped."""
         self.process.send_signal(number)
+        if number == signal.SIGSTOP:
+            os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
 
     def kill(self):
         """Sends SIGKILL. Earlier sanitizer reports still count."""
