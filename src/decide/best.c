@@ -105,7 +105,8 @@ static void insert(struct best *best, const struct ranked_node *ranked)
         return;
     struct ranked_node *place =
         best->n < best->n_most ? &best->places[best->n++] : best->kept[best->n - 1];
-    memmove(&best->kept[at + 1], &best->kept[at], (best->n - 1 - at) * sizeof *best->kept);
+    for (size_t i = best->n - 1; i > at; i--)
+        best->kept[i] = best->kept[i - 1];
     *place = *ranked;
     best->kept[at] = place;
     best->n_changes++;

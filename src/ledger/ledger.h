@@ -65,8 +65,9 @@ struct claim_entry {
 struct device_class;
 struct claimed_resource;
 
-/* One allocation holds the node and its name. A decision finds every node by name and reads its hot
- * part and where its traits are: these lie in two cache lines, one behind the other. */
+/* One allocation holds the node and its name. A decision finds each node by its name, then reads
+ * its hot part and its pointer to the traits. These three lie in two adjacent cache lines, unless
+ * the name is long. */
 struct node {
     struct node *prev, *next; /* in the cluster's nodes or missing_nodes */
     uint64_t seen;
@@ -166,8 +167,8 @@ struct cluster {
     struct gpu_demand_entry *demands;
     int64_t now_ms, nodes_changed_ms; /* cluster_set_now() */
     uint64_t nodes_version;           /* grows when a node's traits or resources change */
-    uint64_t settled_nodes;           /* nodes_version at the last settling */
-    bool settled;
+    uint64_t settled_nodes;           /* nodes_version at the last gpu_demand_settle() */
+    bool settled;                     /* gpu_demand_is_settled() */
 };
 
 /* node_table.c */
@@ -234,7 +235,7 @@ void gpu_demand_free_all(struct cluster *cluster);
  * traits or what it advertises; enter it afterwards. */
 void model_pool_enter(struct cluster *cluster, struct node *node);
 void model_pool_leave(struct node *node);
-/* Call take before, give after every change of used or reserved. */
+/* Call take() before every change of used or reserved, and give() after it. */
 void model_pool_take(struct node_resource *entry);
 void model_pool_give(struct node_resource *entry);
 bool model_pool_is_offered(const struct node *node, const struct node_resource *entry);

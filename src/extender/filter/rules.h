@@ -1,10 +1,11 @@
 /*
  * rules: the answer of filter if no node fits. Private to extender.
  *
- * kube-scheduler acts on a rejection: it may evict pods for the pod, and retries only after an
- * event or five minutes (PROTOCOL 6.1). After an Error it evicts no pod and retries within seconds
- * (6.3). But it then clears the pod's nomination (6.4), writes the pod's status and counts an
- * error. A waiting call delays all scheduling (2.7). One table in rules.c selects among the three.
+ * Filter then rejects the pod, answers with an Error, or delays its answer. After a rejection,
+ * kube-scheduler may evict other pods for this pod, and retries only after an event or five minutes
+ * (PROTOCOL 6.1). After an Error it evicts no pod and retries within seconds (6.3), but it clears
+ * the pod's nomination (6.4), writes the pod's status and counts an error. A delayed answer delays
+ * all scheduling (2.7). One table in rules.c selects among these three.
  */
 #ifndef EXTENDER_FILTER_RULES_H
 #define EXTENDER_FILTER_RULES_H
@@ -13,11 +14,12 @@
 #include "extender/args.h"
 #include "extender/extender.h"
 
-/* Why no node fits: over all judged nodes, the strongest hint that our ledger is wrong rather than
- * kube-scheduler. Later ones are stronger. */
+/* Why no node fits: the strongest cause among those of all judged nodes. A stronger cause hints
+ * more clearly that our ledger is wrong and kube-scheduler is right. Later ones are stronger.
+ * Exception: CAUSE_QUOTA_ENDING comes from the nominated node alone and replaces any other. */
 enum cause {
     CAUSE_OURS,         /* kube-scheduler does not know the reason */
-    CAUSE_LAG,          /* a late watch may explain it: quota, unknown node, model */
+    CAUSE_LAG,          /* a late watch may explain it: quota, unknown or lately changed node */
     CAUSE_KEPT,         /* gpu_nominated */
     CAUSE_CLAIMED,      /* quota_claimed */
     CAUSE_FREE,         /* gpu_free */
@@ -27,12 +29,13 @@ enum cause {
     N_CAUSES
 };
 
-/* State of the pod's nomination. kube-scheduler evicted pods for it on the nominated node. */
+/* State of the pod's nomination. "The node" is the nominated one, on which kube-scheduler evicted
+ * pods (victims) for this pod. It is "offered" if the call names it. */
 enum pod_state {
     POD_NONE,    /* no nomination */
     POD_OPEN,    /* node offered; lag may explain our rejection */
     POD_SHUT,    /* node offered; rejected for another reason */
-    POD_VICTIMS, /* victims still terminate on the node; unusable until then */
+    POD_VICTIMS, /* victims still terminate on the node; it is unusable until they end */
     POD_AWAY,    /* node not offered, and no victim terminates there */
     N_POD_STATES
 };
@@ -45,7 +48,7 @@ struct rule_case {
     const char *nominee, *nominee_node; /* of CAUSE_KEPT: the nomination that keeps the GPUs */
 };
 
-/* The judged nodes in the order of their names; NULL where unknown. */
+/* nodes and verdicts are in the order of args->names. A node is NULL if it is unknown. */
 struct rule_input {
     const struct cluster *cluster;
     const struct args *args;
@@ -62,7 +65,7 @@ bool rules_may_pass(const struct rule_case *found, const struct cluster *cluster
                     const struct fit_question *question, struct arena *arena);
 
 struct ruling {
-    bool waits;       /* wait if possible; error applies afterwards, or at once */
+    bool waits;       /* wait, then rules_apply_after_wait(); if no wait is possible, error */
     enum retry error; /* RETRY_NONE: answer the rejections */
 };
 

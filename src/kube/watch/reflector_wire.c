@@ -379,7 +379,7 @@ static int on_event(void *context, json_t *root, struct text_position at, struct
     struct reflector *reflector = context;
     struct event event = {0};
     int r = read_event(root, at, &event, err);
-    if (r < 0)
+    if (r != 0)
         return r;
     if (event.type == WATCH_ERROR) {
         count(reflector, &event);
@@ -396,7 +396,7 @@ static bool on_large_event(void *context, const json_t *part)
     const struct text_position nowhere = {0, 0};
     struct reflector *reflector = context;
     struct event event = {0};
-    if (read_event(part, nowhere, &event, NULL) < 0 || event.type == WATCH_ERROR)
+    if (read_event(part, nowhere, &event, NULL) != 0 || event.type == WATCH_ERROR)
         return false;
     apply(reflector, &event, reflector->store.too_large);
     return true;
